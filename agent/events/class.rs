@@ -1,0 +1,13 @@
+//! ClassLoad and ClassPrepare: counted.
+
+use crate::session::Session;
+
+/// `ClassLoad`: a class was loaded, on the thread that loaded it.
+pub(crate) fn class_load(session: &Session) {
+    session.census.note_class_load();
+}
+
+/// `ClassPrepare`: a class was linked; its fields are known from now on.
+pub(crate) fn class_prepare(session: &Session) {
+    session.census.note_class_prepare();
+}

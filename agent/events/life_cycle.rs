@@ -1,0 +1,44 @@
+//! VMInit and VMDeath: the first and the last word of the JVM.
+
+use crate::heap;
+use crate::jvmti::event::{
+    Event, CLASS_LOAD, CLASS_PREPARE, DATA_DUMP_REQUEST, THREAD_END, THREAD_START, VIRTUAL_THREAD_END,
+    VIRTUAL_THREAD_START,
+};
+use crate::jvmti::jni::Jni;
+use crate::message::say;
+use crate::session::Session;
+
+/// `VMInit`: counts what is there already, then listens.
+pub(crate) fn vm_init(session: &Session, jni: Jni<'_>) {
+    for event in [DATA_DUMP_REQUEST, THREAD_START, THREAD_END, CLASS_LOAD, CLASS_PREPARE] {
+        listen(session, event);
+    }
+    if session.virtual_threads {
+        listen(session, VIRTUAL_THREAD_START);
+        listen(session, VIRTUAL_THREAD_END);
+    }
+    let counted = jni.with_frame(|jni| {
+        let threads = session.env.live_threads(jni).unwrap_or(0);
+        let classes = session.env.loaded_classes(jni).map_or(0, |classes| classes.len());
+        session.census.note_found(threads as u64, classes as u64);
+    });
+    if counted.is_none() {
+        say("the threads and classes that were there before the agent could not be counted: no memory");
+    }
+}
+
+fn listen(session: &Session, event: Event) {
+    if let Err(error) = session.env.notify(event, true) {
+        say(&format!("the event {} cannot be listened to: {error}", event.name));
+    }
+}
+
+/// `VMDeath`: no event after this one. Waits for callbacks and dumps under way, then makes the last dump.
+pub(crate) fn vm_death(session: &Session, jni: Jni<'_>) {
+    session.gate.close();
+    session.dump_queue.wait_until_idle();
+    if session.options.dump_on_exit {
+        heap::dump(session.vm, jni, &session.options, Some(&session.census));
+    }
+}

@@ -1,0 +1,14 @@
+//! One short, safe function an event: facts in, table rows out. No I/O, no lock held across a JVM call.
+//!
+//! Until a dump is asked for, the agent keeps counts and nothing else: a tag or a weak reference
+//! per class would cost every garbage collection a little, on 8 and 11 inside the pause.
+
+mod class;
+mod dump_request;
+mod life_cycle;
+mod thread;
+
+pub(crate) use class::{class_load, class_prepare};
+pub(crate) use dump_request::data_dump_request;
+pub(crate) use life_cycle::{vm_death, vm_init};
+pub(crate) use thread::{thread_end, thread_start, virtual_thread_end, virtual_thread_start};

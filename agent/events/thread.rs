@@ -1,0 +1,23 @@
+//! ThreadStart, ThreadEnd and their kin of virtual threads: counted.
+
+use crate::session::Session;
+
+/// `ThreadStart`: a platform thread begins, on that thread.
+pub(crate) fn thread_start(session: &Session) {
+    session.census.note_thread_start();
+}
+
+/// `ThreadEnd`: a platform thread ends, on that thread.
+pub(crate) fn thread_end(session: &Session) {
+    session.census.note_thread_end();
+}
+
+/// `VirtualThreadStart`: JDK 21 and later.
+pub(crate) fn virtual_thread_start(session: &Session) {
+    session.census.note_virtual_thread_start();
+}
+
+/// `VirtualThreadEnd`: JDK 21 and later.
+pub(crate) fn virtual_thread_end(session: &Session) {
+    session.census.note_virtual_thread_end();
+}

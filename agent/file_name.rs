@@ -1,0 +1,205 @@
+//! The names of dump files: patterns with `%p %t %n %h`, and numbers for later dumps.
+
+use crate::jvmti::host::host_name;
+use parking_lot::Mutex;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The name that the user gave, taken apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FileName(Vec<Part>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Part {
+    Text(String),
+    ProcessId,
+    Time,
+    Number,
+    Host,
+}
+
+/// What a name is made from, apart from the pattern.
+#[derive(Clone, Debug)]
+struct Facts {
+    process_id: u32,
+    unix_seconds: u64,
+    number: u64,
+    host: String,
+}
+
+/// Names that this process has used: no dump overwrites another of the same run.
+#[derive(Debug)]
+pub(crate) struct UsedNames {
+    dumps: u64,
+    paths: Option<HashSet<PathBuf>>,
+}
+
+/// The process's names. Held while a name is chosen, never across a JVM call.
+pub(crate) static USED_NAMES: Mutex<UsedNames> = Mutex::new(UsedNames { dumps: 0, paths: None });
+
+impl FileName {
+    /// Takes a pattern apart. Err: what is wrong with it.
+    pub(crate) fn parse(pattern: &str) -> Result<Self, String> {
+        let mut parts = Vec::new();
+        let mut text = String::new();
+        let mut letters = pattern.chars();
+        while let Some(letter) = letters.next() {
+            if letter == '\u{FFFD}' {
+                return Err("the name is no UTF-8".to_owned());
+            }
+            if letter != '%' {
+                text.push(letter);
+                continue;
+            }
+            let part = match letters.next() {
+                Some('%') => {
+                    text.push('%');
+                    continue;
+                }
+                Some('p') => Part::ProcessId,
+                Some('t') => Part::Time,
+                Some('n') => Part::Number,
+                Some('h') => Part::Host,
+                Some(other) => return Err(format!("%{other} is unknown; there are %p %t %n %h %%")),
+                None => return Err("a lone % at the end; there are %p %t %n %h %%".to_owned()),
+            };
+            parts.push(Part::Text(std::mem::take(&mut text)));
+            parts.push(part);
+        }
+        parts.push(Part::Text(text));
+        Ok(Self(parts))
+    }
+
+    /// Chooses the next dump's path and remembers it.
+    ///
+    /// With `force`, a file from before this process may be replaced; without, another name is chosen.
+    pub(crate) fn choose(&self, used: &mut UsedNames, force: bool) -> PathBuf {
+        used.dumps += 1;
+        let facts = Facts {
+            process_id: std::process::id(),
+            unix_seconds: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+            number: used.dumps,
+            host: host_name(),
+        };
+        let first = PathBuf::from(self.expand(&facts));
+        let paths = used.paths.get_or_insert_with(HashSet::new);
+        let first = if !force && !paths.contains(&first) && first.exists() {
+            with_process_id(&first, facts.process_id)
+        } else {
+            first
+        };
+        let mut path = first.clone();
+        let mut number = 0_u64;
+        while paths.contains(&path) || (!force && path.exists()) {
+            number += 1;
+            path = numbered(&first, number);
+        }
+        paths.insert(path.clone());
+        path
+    }
+
+    fn expand(&self, facts: &Facts) -> String {
+        self.0
+            .iter()
+            .map(|part| match part {
+                Part::Text(text) => text.clone(),
+                Part::ProcessId => facts.process_id.to_string(),
+                Part::Time => utc(facts.unix_seconds),
+                Part::Number => facts.number.to_string(),
+                Part::Host => facts.host.clone(),
+            })
+            .collect()
+    }
+}
+
+/// `out.hprof` and 1 → `out.1.hprof`; a name without an ending gets the number behind it.
+fn numbered(path: &Path, number: u64) -> PathBuf {
+    let mut name = path.file_stem().unwrap_or_default().to_os_string();
+    name.push(format!(".{number}"));
+    if let Some(ending) = path.extension() {
+        name.push(".");
+        name.push(ending);
+    }
+    path.with_file_name(name)
+}
+
+/// The old agent's rule for a binary file whose name is taken: the process id goes behind it.
+fn with_process_id(path: &Path, process_id: u32) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".{process_id}"));
+    path.with_file_name(name)
+}
+
+/// Seconds since 1970 as `20261121T091500Z`: sorts as text and holds no colon.
+fn utc(unix_seconds: u64) -> String {
+    let (days, second) = (unix_seconds / 86_400, unix_seconds % 86_400);
+    // Civil date from days, in years that begin on 1 March, so that the leap day is the last of its year.
+    let shifted = days + 719_468;
+    let era = shifted / 146_097;
+    let day_of_era = shifted % 146_097;
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = era * 400 + year_of_era + u64::from(month <= 2);
+    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
+    format!("{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn no_names() -> UsedNames {
+        UsedNames { dumps: 0, paths: None }
+    }
+
+    #[test]
+    fn a_second_dump_gets_a_number_before_the_ending() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let name = FileName::parse(&format!("{}/out.hprof", dir.path().display())).expect("a name");
+        let mut used = no_names();
+        let chosen: Vec<_> = (0..3).map(|_| name.choose(&mut used, true)).collect();
+        let expected: Vec<_> =
+            ["out.hprof", "out.1.hprof", "out.2.hprof"].iter().map(|name| dir.path().join(name)).collect();
+        assert_eq!(chosen, expected);
+    }
+
+    #[test]
+    fn a_pattern_with_a_number_needs_no_other() {
+        let name = FileName::parse("/nowhere/%n.hprof").expect("a name");
+        let mut used = no_names();
+        assert_eq!(name.choose(&mut used, true), PathBuf::from("/nowhere/1.hprof"));
+        assert_eq!(name.choose(&mut used, true), PathBuf::from("/nowhere/2.hprof"));
+    }
+
+    #[test]
+    fn every_letter_is_filled_in() {
+        let facts = Facts { process_id: 42, unix_seconds: 951_826_271, number: 3, host: "box".to_owned() };
+        let name = FileName::parse("%h-%p-%t-%n-%%").expect("a name");
+        assert_eq!(name.expand(&facts), "box-42-20000229T121111Z-3-%");
+        assert!(FileName::parse("a%x").is_err_and(|why| why.contains("%x is unknown")));
+        assert!(FileName::parse("a%").is_err());
+    }
+
+    #[test]
+    fn without_force_no_file_is_replaced() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let there = dir.path().join("java.hprof");
+        std::fs::write(&there, b"precious").expect("written");
+        let name = FileName::parse(there.to_str().expect("UTF-8")).expect("a name");
+        let mut used = no_names();
+        let first = name.choose(&mut used, false);
+        assert_eq!(first, dir.path().join(format!("java.hprof.{}", std::process::id())));
+        assert_eq!(name.choose(&mut no_names(), true), there);
+    }
+
+    #[test]
+    fn time_is_a_civil_date() {
+        assert_eq!(utc(0), "19700101T000000Z");
+        assert_eq!(utc(4_102_444_799), "20991231T235959Z");
+        assert_eq!(utc(1_709_164_800), "20240229T000000Z");
+    }
+}

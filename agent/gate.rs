@@ -1,0 +1,87 @@
+//! The gate: counts the callbacks in flight; VM death closes it and waits until all have left.
+
+use parking_lot::{Condvar, Mutex};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Set in the state once the gate is closed; the other bits count the callbacks inside.
+const CLOSED: u64 = 1 << 63;
+
+/// Lets callbacks in until it is closed. One atomic addition to enter, one to leave.
+#[derive(Debug, Default)]
+pub(crate) struct Gate {
+    state: AtomicU64,
+    waiting: Mutex<()>,
+    empty: Condvar,
+}
+
+/// A callback that is inside; leaves when dropped.
+#[derive(Debug)]
+pub(crate) struct Inside<'g>(&'g Gate);
+
+impl Gate {
+    /// Goes in; `None` once the gate is closed: the callback then returns at once. Any thread.
+    pub(crate) fn enter(&self) -> Option<Inside<'_>> {
+        if self.state.fetch_add(1, Ordering::AcqRel) & CLOSED == 0 {
+            return Some(Inside(self));
+        }
+        self.leave();
+        None
+    }
+
+    fn leave(&self) {
+        if self.state.fetch_sub(1, Ordering::AcqRel) == CLOSED + 1 {
+            // Taken so that the closing thread is either before its look or already asleep.
+            drop(self.waiting.lock());
+            self.empty.notify_all();
+        }
+    }
+
+    /// Lets nobody in any more, and waits for those who are inside. Only from a thread that is not inside.
+    pub(crate) fn close(&self) {
+        let mut waiting = self.waiting.lock();
+        self.state.fetch_or(CLOSED, Ordering::AcqRel);
+        while self.state.load(Ordering::Acquire) != CLOSED {
+            self.empty.wait(&mut waiting);
+        }
+    }
+}
+
+impl Drop for Inside<'_> {
+    fn drop(&mut self) {
+        self.0.leave();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicBool;
+
+    #[test]
+    fn a_closed_gate_lets_nobody_in() {
+        let gate = Gate::default();
+        drop(gate.enter().expect("open"));
+        gate.close();
+        assert!(gate.enter().is_none());
+        gate.close();
+    }
+
+    #[test]
+    fn closing_waits_for_every_callback() {
+        let gate = Gate::default();
+        let closed = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    while let Some(inside) = gate.enter() {
+                        assert!(!closed.load(Ordering::SeqCst), "inside after the gate was closed");
+                        drop(inside);
+                    }
+                });
+            }
+            std::thread::yield_now();
+            gate.close();
+            closed.store(true, Ordering::SeqCst);
+        });
+    }
+}

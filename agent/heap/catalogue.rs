@@ -1,0 +1,321 @@
+//! The catalogue: every loaded class with its supers, loader and fields, asked before the pause.
+//!
+//! The handles it holds keep the classes from being unloaded until the dump is written; they go with
+//! the dump's local frame. A class that is loaded between the catalogue and the walk is met by the walk
+//! and [admitted](Catalogue::admit) afterwards.
+
+use super::error::{DumpError, For};
+use crate::jvmti::class::FieldFacts;
+use crate::jvmti::env::Env;
+use crate::jvmti::error::JvmtiError;
+use crate::jvmti::jni::Jni;
+use crate::jvmti::object::Object;
+use std::collections::HashMap;
+use tables::{BasicType, ClassId, ClassRow, Field, LoaderId, ObjectIndex, ObjectTable, Tables};
+
+/// Wrapper classes whose field `TYPE` holds the `Class` object of a primitive type.
+const WRAPPERS: [&str; 9] = [
+    "java/lang/Boolean", "java/lang/Byte", "java/lang/Character", "java/lang/Double", "java/lang/Float",
+    "java/lang/Integer", "java/lang/Long", "java/lang/Short", "java/lang/Void",
+];
+
+/// The classes of one dump. Class `n` of the first look is object `n` of the object table and has tag `n`.
+#[derive(Debug)]
+pub(super) struct Catalogue<'f> {
+    env: Env,
+    jni: Jni<'f>,
+    handles: Vec<Object<'f>>,
+    mirrors: Vec<ObjectIndex>,
+    first_look: usize,
+    late: HashMap<ObjectIndex, ClassId>,
+    object_class: ClassId,
+    class_class: ClassId,
+}
+
+impl<'f> Catalogue<'f> {
+    /// Looks at all loaded classes: fills `tables.classes` and `tables.loaders`, tags their mirrors.
+    ///
+    /// Needs an environment without tags and an empty `objects`.
+    pub(super) fn take(
+        env: Env,
+        jni: Jni<'f>,
+        tables: &Tables,
+        objects: &mut ObjectTable,
+    ) -> Result<Self, DumpError> {
+        let handles = env.loaded_classes(jni).when("the list of loaded classes")?;
+        let mut mirrors = Vec::with_capacity(handles.len());
+        let mut signatures = Vec::with_capacity(handles.len());
+        for &class in &handles {
+            mirrors.push(tag_new(env, objects, class, None)?);
+            signatures.push(env.class_signature(class).when("the name of a class")?);
+        }
+        let find = |signature: &[u8]| {
+            let position = signatures.iter().position(|found| found == signature);
+            position.and_then(ClassId::from_index).ok_or(DumpError::Missing("java.lang.Object and java.lang.Class"))
+        };
+        let (object_class, class_class) = (find(b"Ljava/lang/Object;")?, find(b"Ljava/lang/Class;")?);
+        let first_look = handles.len();
+        let catalogue =
+            Self { env, jni, handles, mirrors, first_look, late: HashMap::new(), object_class, class_class };
+        for (place, signature) in signatures.iter().enumerate() {
+            let Some(&class) = catalogue.handles.get(place) else { break };
+            let row = catalogue.row(class, signature, tables, objects)?;
+            tables.classes.add(row);
+        }
+        catalogue.tag_primitive_classes(objects)?;
+        Ok(catalogue)
+    }
+
+    /// The class whose mirror this is; `None` for other objects and for `Class` objects of primitive types.
+    pub(super) fn class_of_mirror(&self, mirror: ObjectIndex) -> Option<ClassId> {
+        if mirror.index() < self.first_look {
+            return ClassId::from_index(mirror.index());
+        }
+        self.late.get(&mirror).copied()
+    }
+
+    /// The mirror of a class.
+    pub(super) fn mirror(&self, class: ClassId) -> Option<ObjectIndex> {
+        self.mirrors.get(class.index()).copied()
+    }
+
+    /// How many classes the first look found: their mirrors are the first objects of the table.
+    pub(super) fn first_look(&self) -> usize {
+        self.first_look
+    }
+
+    /// `java.lang.Class`.
+    pub(super) fn class_class(&self) -> ClassId {
+        self.class_class
+    }
+
+    /// `java.lang.Object`.
+    pub(super) fn object_class(&self) -> ClassId {
+        self.object_class
+    }
+
+    /// The class behind a handle, which is catalogued now if it was not yet. After the walk only.
+    pub(super) fn admit(
+        &mut self,
+        class: Object<'f>,
+        tables: &Tables,
+        objects: &mut ObjectTable,
+    ) -> Result<ClassId, DumpError> {
+        let mut unfinished = vec![class];
+        let mut last = self.object_class;
+        while let Some(&class) = unfinished.last() {
+            let mirror = self.mirror_of_handle(class, objects)?;
+            if let Some(known) = self.class_of_mirror(mirror) {
+                last = known;
+                unfinished.pop();
+                continue;
+            }
+            let unknown = self.unknown_supers(class, objects)?;
+            if unknown.is_empty() {
+                last = self.admit_one(class, mirror, tables, objects)?;
+                unfinished.pop();
+            } else {
+                unfinished.extend(unknown);
+            }
+        }
+        Ok(last)
+    }
+
+    /// Asks again for the fields of classes that were not linked at the first look. After the walk only.
+    pub(super) fn ask_again(&mut self, tables: &Tables, objects: &mut ObjectTable) -> Result<(), DumpError> {
+        let mut unprepared = Vec::new();
+        tables.classes.for_each(|id, row| {
+            if row.fields.is_none() {
+                unprepared.push(id);
+            }
+        });
+        for id in unprepared {
+            let Some(&class) = self.handles.get(id.index()) else { continue };
+            let signature = self.env.class_signature(class).when("the name of a class")?;
+            let supers = self.unknown_supers(class, objects)?;
+            for missing in supers {
+                self.admit(missing, tables, objects)?;
+            }
+            let row = self.row(class, &signature, tables, objects)?;
+            tables.classes.replace(id, row);
+        }
+        Ok(())
+    }
+
+    fn admit_one(
+        &mut self,
+        class: Object<'f>,
+        mirror: ObjectIndex,
+        tables: &Tables,
+        objects: &mut ObjectTable,
+    ) -> Result<ClassId, DumpError> {
+        let signature = self.env.class_signature(class).when("the name of a class")?;
+        let row = self.row(class, &signature, tables, objects)?;
+        let id = tables.classes.add(row);
+        self.handles.push(class);
+        self.mirrors.push(mirror);
+        self.late.insert(mirror, id);
+        Ok(id)
+    }
+
+    /// The class's superclass and interfaces that are not catalogued.
+    fn unknown_supers(&self, class: Object<'f>, objects: &mut ObjectTable) -> Result<Vec<Object<'f>>, DumpError> {
+        let mut supers = self.interfaces(class)?.unwrap_or_default();
+        supers.extend(self.jni.superclass(class));
+        let mut unknown = Vec::new();
+        for super_class in supers {
+            let mirror = self.mirror_of_handle(super_class, objects)?;
+            if self.class_of_mirror(mirror).is_none() {
+                unknown.push(super_class);
+            }
+        }
+        Ok(unknown)
+    }
+
+    fn mirror_of_handle(&self, class: Object<'_>, objects: &mut ObjectTable) -> Result<ObjectIndex, DumpError> {
+        let tag = self.env.tag(class).when("the tag of a class")?;
+        match ObjectIndex::from_tag(tag) {
+            Some(mirror) => Ok(mirror),
+            None => tag_new(self.env, objects, class, self.mirror(self.class_class)),
+        }
+    }
+
+    /// Direct interfaces; `None` for a class that is not linked.
+    fn interfaces(&self, class: Object<'f>) -> Result<Option<Vec<Object<'f>>>, DumpError> {
+        match self.env.interfaces(self.jni, class) {
+            Ok(interfaces) => Ok(Some(interfaces)),
+            Err(JvmtiError::CLASS_NOT_PREPARED) => Ok(None),
+            Err(error) => Err(DumpError::Jvm { what: "the interfaces of a class", error }),
+        }
+    }
+
+    fn row(
+        &self,
+        class: Object<'f>,
+        signature: &[u8],
+        tables: &Tables,
+        objects: &mut ObjectTable,
+    ) -> Result<ClassRow, DumpError> {
+        let mut interfaces = Vec::new();
+        for interface in self.interfaces(class)?.unwrap_or_default() {
+            interfaces.extend(self.known_class(interface)?);
+            self.jni.forget(interface);
+        }
+        let super_class = match self.jni.superclass(class) {
+            Some(super_class) => {
+                let known = self.known_class(super_class)?;
+                self.jni.forget(super_class);
+                known
+            }
+            // An interface: HotSpot's own dumps say Object, and readers take no superclass for Object itself.
+            None if signature != b"Ljava/lang/Object;" => Some(self.object_class),
+            None => None,
+        };
+        let fields = match self.env.fields(class) {
+            Ok(fields) => Some(fields.iter().map(|field| row_of_field(field, tables)).collect::<Result<_, _>>()?),
+            // Nothing is known of a class before it is linked; it has no instances then.
+            Err(JvmtiError::CLASS_NOT_PREPARED) => None,
+            Err(error) => return Err(DumpError::Jvm { what: "the fields of a class", error }),
+        };
+        Ok(ClassRow {
+            signature: tables.strings.intern(signature),
+            name: tables.strings.intern(&hprof_name(signature)),
+            loader: self.loader(class, tables, objects)?,
+            super_class,
+            interfaces,
+            fields,
+        })
+    }
+
+    fn known_class(&self, class: Object<'_>) -> Result<Option<ClassId>, DumpError> {
+        let tag = self.env.tag(class).when("the tag of a class")?;
+        Ok(ObjectIndex::from_tag(tag).and_then(|mirror| self.class_of_mirror(mirror)))
+    }
+
+    fn loader(
+        &self,
+        class: Object<'f>,
+        tables: &Tables,
+        objects: &mut ObjectTable,
+    ) -> Result<Option<LoaderId>, DumpError> {
+        let Some(loader) = self.env.class_loader(self.jni, class).when("the loader of a class")? else {
+            return Ok(None);
+        };
+        let tag = self.env.tag(loader).when("the tag of a class loader")?;
+        let index = match ObjectIndex::from_tag(tag) {
+            Some(index) => {
+                self.jni.forget(loader);
+                index
+            }
+            // The handle is kept: through it the walk reaches the loader even if nothing else holds it.
+            None => {
+                let class_of_loader = self.jni.class_of(loader).ok_or(DumpError::Missing("the class of a loader"))?;
+                let tag = self.env.tag(class_of_loader).when("the tag of a class")?;
+                self.jni.forget(class_of_loader);
+                tag_new(self.env, objects, loader, ObjectIndex::from_tag(tag))?
+            }
+        };
+        Ok(Some(tables.loaders.intern(index)))
+    }
+
+    /// Tags `int.class` and its kin, so that the walk does not take them for classes it has not met.
+    fn tag_primitive_classes(&self, objects: &mut ObjectTable) -> Result<(), DumpError> {
+        for wrapper in WRAPPERS {
+            if let Some(class) = self.jni.primitive_class(wrapper) {
+                tag_new(self.env, objects, class, self.mirror(self.class_class))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Gives an untagged object a row and the tag that goes with it.
+pub(super) fn tag_new(
+    env: Env,
+    objects: &mut ObjectTable,
+    object: Object<'_>,
+    class: Option<ObjectIndex>,
+) -> Result<ObjectIndex, DumpError> {
+    let size = env.object_size_bytes(object).when("the size of an object")?;
+    let index = objects.push(size, class, None)?;
+    env.set_tag(object, index.tag()).when("a tag for an object")?;
+    Ok(index)
+}
+
+fn row_of_field(field: &FieldFacts, tables: &Tables) -> Result<Field, DumpError> {
+    let basic_type = field.descriptor.first().and_then(|&letter| BasicType::from_descriptor(letter));
+    Ok(Field {
+        name: tables.strings.intern(&field.name),
+        basic_type: basic_type.ok_or(DumpError::Layout("a type"))?,
+        is_static: field.is_static,
+    })
+}
+
+/// A class's name as HotSpot's own dumps have it: `java/lang/String`, `[I`, `[Ljava/lang/String;`.
+///
+/// JVMTI writes a hidden class as `a/B.0x12`, HotSpot's dumps as `a/B+0x12`; a class file's name holds no dot.
+fn hprof_name(signature: &[u8]) -> Vec<u8> {
+    let name = match signature {
+        [b'L', name @ .., b';'] => name,
+        other => other,
+    };
+    name.iter().map(|&byte| if byte == b'.' { b'+' } else { byte }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_hotspot() {
+        for (signature, name) in [
+            ("Ljava/lang/String;", "java/lang/String"),
+            ("[I", "[I"),
+            ("[[Ljava/lang/String;", "[[Ljava/lang/String;"),
+            ("Lapp/Main$$Lambda.0x00007f12;", "app/Main$$Lambda+0x00007f12"),
+            ("LDefault;", "Default"),
+        ] {
+            assert_eq!(hprof_name(signature.as_bytes()), name.as_bytes());
+        }
+    }
+}

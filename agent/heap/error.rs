@@ -1,0 +1,67 @@
+//! Why a heap dump was not made: one sentence for the user.
+
+use crate::jvmti::error::JvmtiError;
+use std::fmt;
+use writer::WriteError;
+
+/// Why a heap dump was not made. The application is unharmed in every case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum DumpError {
+    /// The JVM refused a call that the dump cannot do without.
+    Jvm {
+        /// What the call was for.
+        what: &'static str,
+        /// The JVM's answer.
+        error: JvmtiError,
+    },
+    /// The JVM does not offer something that the dump cannot do without.
+    Missing(&'static str),
+    /// The file could not be written.
+    Write(WriteError),
+    /// No memory for the table of objects, or more objects than it can number.
+    TableFull,
+    /// The JVM told of an object's references in two pieces: the file holds each object once.
+    InPieces,
+    /// The JVM told of a field or an element that the object's class does not have.
+    Layout(&'static str),
+    /// A class was unloaded while it was in the dump. Another try may do better.
+    ClassGone,
+}
+
+impl fmt::Display for DumpError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Jvm { what, error } => write!(f, "the JVM refused {what}: {error}"),
+            Self::Missing(what) => write!(f, "the JVM does not offer {what}"),
+            Self::Write(error) => error.fmt(f),
+            Self::TableFull => f.write_str("there is no memory for the table of objects; free some, or dump a smaller heap"),
+            Self::InPieces => f.write_str("the JVM told of one object twice, which this agent cannot write"),
+            Self::Layout(what) => write!(f, "the JVM told of {what} that is not in its class, so the dump would be wrong"),
+            Self::ClassGone => f.write_str("classes were unloaded again and again while the dump was made; try later"),
+        }
+    }
+}
+
+impl From<WriteError> for DumpError {
+    fn from(error: WriteError) -> Self {
+        Self::Write(error)
+    }
+}
+
+impl From<tables::TableFull> for DumpError {
+    fn from(_: tables::TableFull) -> Self {
+        Self::TableFull
+    }
+}
+
+/// Names what a JVM call was for, should it fail.
+pub(super) trait For<T> {
+    /// The value, or an error that says what the call was for.
+    fn when(self, what: &'static str) -> Result<T, DumpError>;
+}
+
+impl<T> For<T> for Result<T, JvmtiError> {
+    fn when(self, what: &'static str) -> Result<T, DumpError> {
+        self.map_err(|error| DumpError::Jvm { what, error })
+    }
+}

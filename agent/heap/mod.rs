@@ -1,0 +1,16 @@
+//! Heap dumps: catalogue (classes, stacks) → roots → walk → file.
+//!
+//! [`dump`] leads; [`catalogue`] asks the JVM what classes there are, before the walk; [`portable`] walks
+//! the heap inside the pause; [`threads`], [`stacks`] and [`methods`] make traces of what the walk and the
+//! JVM tell of threads.
+
+mod catalogue;
+mod dump;
+mod error;
+mod methods;
+mod portable;
+mod roots;
+mod stacks;
+mod threads;
+
+pub(crate) use dump::dump;

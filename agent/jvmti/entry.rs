@@ -1,0 +1,71 @@
+//! The three functions that the JVM looks up in the library (JVMTI, "Start-Up" and "Shutdown").
+
+use super::env::Vm;
+use super::jni::Jni;
+use crate::session;
+use jni::sys::{jint, JNIEnv, JavaVM, JNI_ERR, JNI_VERSION_1_6};
+use std::ffi::CStr;
+use std::os::raw::{c_char, c_void};
+use std::panic::{catch_unwind, AssertUnwindSafe};
+
+/// Called by the JVM at start-up, for `-agentpath`. 0: go on; else the JVM does not start.
+///
+/// # Safety
+/// Called by the JVM alone, with the arguments that the specification gives.
+#[no_mangle]
+pub(crate) unsafe extern "system" fn Agent_OnLoad(vm: *mut JavaVM, options: *const c_char, _reserved: *mut c_void) -> jint {
+    // SAFETY: the JVM's own pointer, and a NUL-terminated string or null.
+    let (vm, options) = unsafe { (Vm::from_raw(vm), text(options)) };
+    net(JNI_ERR, || session::load(vm, &options))
+}
+
+/// Called by the JVM on a thread of its own each time somebody attaches the library. 0: the command was done.
+///
+/// # Safety
+/// Called by the JVM alone, with the arguments that the specification gives.
+#[no_mangle]
+pub(crate) unsafe extern "system" fn Agent_OnAttach(vm: *mut JavaVM, options: *const c_char, _reserved: *mut c_void) -> jint {
+    // SAFETY: the JVM's own pointer, and a NUL-terminated string or null.
+    let (vm, options) = unsafe { (Vm::from_raw(vm), text(options)) };
+    net(JNI_ERR, || {
+        // SAFETY: the calling thread is attached: it is the one that serves attach commands.
+        let Some(env) = (unsafe { jni_env(vm) }) else { return JNI_ERR };
+        // SAFETY: this thread's environment, valid until we return.
+        unsafe { Jni::enter(env, |jni| session::attach(vm, jni, &options)) }
+    })
+}
+
+/// Called by the JVM when it is about to unload the library: everything was done at VM death.
+///
+/// # Safety
+/// Called by the JVM alone.
+#[no_mangle]
+pub(crate) unsafe extern "system" fn Agent_OnUnload(_vm: *mut JavaVM) {}
+
+/// The option string; "" for null. Bytes that are no UTF-8 show as U+FFFD, and the option is refused for it.
+///
+/// # Safety
+/// Null or a NUL-terminated string.
+unsafe fn text(options: *const c_char) -> String {
+    if options.is_null() {
+        return String::new();
+    }
+    // SAFETY: the caller's promise.
+    unsafe { CStr::from_ptr(options) }.to_string_lossy().into_owned()
+}
+
+/// The JNI environment of the calling thread; `None` if it is not attached.
+///
+/// # Safety
+/// The JVM is alive.
+pub(super) unsafe fn jni_env(vm: Vm) -> Option<*mut JNIEnv> {
+    let mut env: *mut c_void = std::ptr::null_mut();
+    // SAFETY: the JVM's own pointer; `env` outlives the call.
+    let answer = unsafe { ((**vm.raw()).GetEnv?)(vm.raw(), &mut env, JNI_VERSION_1_6) };
+    (answer == 0 && !env.is_null()).then_some(env.cast())
+}
+
+/// Runs `body`; a panic becomes `broken` instead of ending the JVM.
+fn net(broken: jint, body: impl FnOnce() -> jint) -> jint {
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or(broken)
+}

@@ -1,0 +1,115 @@
+//! A JVMTI environment: making one, calling its functions, disposing of it (JVMTI, "General").
+
+use super::error::JvmtiError;
+use super::slot::{self, Slot};
+use jni::sys::JavaVM;
+use jvmti_sys::jvmtiEnv;
+use std::os::raw::c_void;
+
+/// `JVMTI_VERSION_1_2`: what JDK 8 offers; every newer JVM accepts it, and lets newer functions be called.
+const VERSION_1_2: i32 = 0x3001_0200;
+
+/// A JVMTI environment. Tags, capabilities and event settings belong to one environment each.
+///
+/// Any thread attached to the JVM may call through it, in the phases that the specification allows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Env {
+    raw: *mut jvmtiEnv,
+}
+
+// SAFETY: the specification lets every attached thread use every environment.
+unsafe impl Send for Env {}
+// SAFETY: as above; the functions do their own locking.
+unsafe impl Sync for Env {}
+
+/// The virtual machine: where environments come from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Vm {
+    raw: *mut JavaVM,
+}
+
+// SAFETY: the invocation interface is callable from every thread (JNI, "The Invocation API").
+unsafe impl Send for Vm {}
+// SAFETY: as above.
+unsafe impl Sync for Vm {}
+
+impl Vm {
+    /// Wraps the pointer that the JVM passed to an entry point.
+    ///
+    /// # Safety
+    /// `raw` is the JVM's own pointer, valid until the process ends.
+    pub(super) unsafe fn from_raw(raw: *mut JavaVM) -> Self {
+        Self { raw }
+    }
+
+    /// The pointer for the invocation interface.
+    pub(super) fn raw(self) -> *mut JavaVM {
+        self.raw
+    }
+
+    /// Makes a new environment. Fails with the JNI error number if the JVM has no JVMTI.
+    pub(crate) fn new_env(self) -> Result<Env, JvmtiError> {
+        let mut raw: *mut c_void = std::ptr::null_mut();
+        // SAFETY: `self.raw` is the JVM's pointer (`from_raw`); `raw` outlives the call.
+        let answer = unsafe {
+            let get_env = (**self.raw).GetEnv.ok_or(JvmtiError::NOT_AVAILABLE)?;
+            get_env(self.raw, &mut raw, VERSION_1_2)
+        };
+        if answer != 0 || raw.is_null() {
+            return Err(JvmtiError(answer));
+        }
+        Ok(Env { raw: raw.cast() })
+    }
+}
+
+impl Env {
+    /// The pointer that JVMTI functions take as their first argument.
+    pub(super) fn raw(self) -> *mut jvmtiEnv {
+        self.raw
+    }
+
+    /// The address of the function in `slot`.
+    ///
+    /// # Safety
+    /// The environment has not been disposed of, and its table reaches up to `slot`: true for all
+    /// slots in `slot.rs`, which JVMTI 1.2 already had.
+    pub(super) unsafe fn function(self, slot: Slot) -> Result<*const c_void, JvmtiError> {
+        // SAFETY: a jvmtiEnv points at a struct whose first word points at the function table.
+        let function = unsafe {
+            let table = *self.raw.cast::<*const *const c_void>();
+            *table.add(slot.number - 1)
+        };
+        if function.is_null() {
+            return Err(JvmtiError::NOT_AVAILABLE);
+        }
+        Ok(function)
+    }
+
+    /// Gives memory back to the JVM; a failure could not be mended and is ignored.
+    pub(super) fn deallocate(self, memory: *mut u8) {
+        // SAFETY: called by `Allocated` alone, once, with memory from this environment.
+        let _ = unsafe { call!(self, slot::DEALLOCATE, (*mut u8), (memory)) };
+    }
+
+    /// Disposes of the environment: its tags and capabilities are gone afterwards.
+    ///
+    /// Only for an environment without event callbacks: nothing may use a copy of it later.
+    pub(crate) fn dispose(self) -> Result<(), JvmtiError> {
+        // SAFETY: the caller has no other use for the environment.
+        unsafe { call!(self, slot::DISPOSE_ENVIRONMENT, (), ()) }
+    }
+}
+
+/// Calls the JVMTI function in `$slot` with arguments of the types that `jvmti.h` gives it.
+///
+/// Every use is an unsafe block that must answer for: the types, the phase, the thread, the pointers.
+macro_rules! call {
+    ($env:expr, $slot:expr, ($($ty:ty),*), ($($arg:expr),*)) => {
+        $env.function($slot).and_then(|address| {
+            let function: unsafe extern "system" fn(*mut jvmti_sys::jvmtiEnv $(, $ty)*) -> jni::sys::jint =
+                std::mem::transmute(address);
+            $crate::jvmti::error::JvmtiError::check(function($env.raw() $(, $arg)*))
+        })
+    };
+}
+pub(super) use call;

@@ -1,0 +1,111 @@
+//! Events: their numbers, and switching them on and off (JVMTI, "Event Management").
+
+use super::env::{call, Env};
+use super::error::JvmtiError;
+use super::slot;
+use jni::sys::jobject;
+use std::os::raw::c_void;
+
+/// An event that the agent listens to: its number and its name in `jvmti.h` without `JVMTI_EVENT_`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Event {
+    number: i32,
+    /// Name for messages.
+    pub(crate) name: &'static str,
+}
+
+/// The JVM is up: JNI and all of JVMTI may be used.
+pub(crate) const VM_INIT: Event = Event { number: 50, name: "VM_INIT" };
+/// The JVM goes down: the last moment at which the heap can be walked.
+pub(crate) const VM_DEATH: Event = Event { number: 51, name: "VM_DEATH" };
+/// A platform thread begins.
+pub(crate) const THREAD_START: Event = Event { number: 52, name: "THREAD_START" };
+/// A platform thread ends.
+pub(crate) const THREAD_END: Event = Event { number: 53, name: "THREAD_END" };
+/// A class was loaded; arrays are not told.
+pub(crate) const CLASS_LOAD: Event = Event { number: 55, name: "CLASS_LOAD" };
+/// A class was linked: its fields and methods are known.
+pub(crate) const CLASS_PREPARE: Event = Event { number: 56, name: "CLASS_PREPARE" };
+/// Somebody asked for a dump: SIGQUIT, or `jcmd PID JVMTI.data_dump`.
+pub(crate) const DATA_DUMP_REQUEST: Event = Event { number: 71, name: "DATA_DUMP_REQUEST" };
+/// A virtual thread begins; JDK 21 and later.
+pub(crate) const VIRTUAL_THREAD_START: Event = Event { number: 87, name: "VIRTUAL_THREAD_START" };
+/// A virtual thread ends; JDK 21 and later.
+pub(crate) const VIRTUAL_THREAD_END: Event = Event { number: 88, name: "VIRTUAL_THREAD_END" };
+
+/// Number of the first event, `JVMTI_MIN_EVENT_TYPE_VAL`.
+const FIRST: i32 = 50;
+/// Events from the first to the last that JDK 25 has, 88.
+const COUNT: usize = 39;
+
+/// `jvmtiEventCallbacks`: one place an event, in the order of their numbers.
+///
+/// Longer than an older JVM's struct: the size goes with it, and HotSpot takes what it knows.
+#[repr(C)]
+pub(super) struct Callbacks([*const c_void; COUNT]);
+
+impl Callbacks {
+    /// No callbacks.
+    pub(super) fn new() -> Self {
+        Self([std::ptr::null(); COUNT])
+    }
+
+    /// Sets the callback of one event.
+    pub(super) fn set(&mut self, event: Event, callback: *const c_void) {
+        let place = usize::try_from(event.number - FIRST).ok();
+        if let Some(place) = place.and_then(|place| self.0.get_mut(place)) {
+            *place = callback;
+        }
+    }
+}
+
+impl Env {
+    /// Installs the callbacks; what was there is replaced (`SetEventCallbacks`).
+    ///
+    /// # Safety
+    /// Each callback has the signature that `jvmti.h` gives its event, and lets no panic out.
+    pub(super) unsafe fn set_event_callbacks(self, callbacks: &Callbacks) -> Result<(), JvmtiError> {
+        let size = i32::try_from(std::mem::size_of::<Callbacks>()).map_err(|_| JvmtiError::INTERNAL)?;
+        // SAFETY: types as in jvmti.h; the JVM copies the struct; the signatures are the caller's promise.
+        unsafe { call!(self, slot::SET_EVENT_CALLBACKS, (*const Callbacks, i32), (callbacks, size)) }
+    }
+
+    /// Switches an event on or off for all threads (`SetEventNotificationMode`).
+    pub(crate) fn notify(self, event: Event, on: bool) -> Result<(), JvmtiError> {
+        // SAFETY: the function is variadic, which on the platforms of HotSpot is called like this as long as
+        // no variadic argument is passed; the types are those of jvmti.h; null means all threads.
+        unsafe {
+            let address = self.function(slot::SET_EVENT_NOTIFICATION_MODE)?;
+            let function: unsafe extern "C" fn(*mut jvmti_sys::jvmtiEnv, i32, i32, jobject, ...) -> i32 =
+                std::mem::transmute(address);
+            JvmtiError::check(function(self.raw(), i32::from(on), event.number, std::ptr::null_mut()))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_number_is_the_one_in_jvmti_h() {
+        let header = super::super::slot::tests::jvmti_h();
+        let all = [
+            VM_INIT, VM_DEATH, THREAD_START, THREAD_END, CLASS_LOAD, CLASS_PREPARE, DATA_DUMP_REQUEST,
+            VIRTUAL_THREAD_START, VIRTUAL_THREAD_END,
+        ];
+        for event in all {
+            let start = format!("JVMTI_EVENT_{} = ", event.name);
+            let line = header.lines().find_map(|line| line.trim().strip_prefix(start.as_str()));
+            match line {
+                Some(rest) => assert_eq!(rest.trim_end_matches(','), event.number.to_string(), "{}", event.name),
+                None => assert!(event.number > 86, "jvmti.h does not name {}", event.name),
+            }
+        }
+    }
+
+    #[test]
+    fn callbacks_have_the_size_of_the_newest_header() {
+        assert_eq!(std::mem::size_of::<Callbacks>(), 312);
+    }
+}

@@ -1,0 +1,425 @@
+//! The heap walk: `FollowReferences` and its callbacks as safe values (JVMTI, "Heap").
+//!
+//! The callbacks run on the VM thread inside a safepoint. A [`Visitor`] therefore gets no environment:
+//! it can call neither JNI nor JVMTI, and it must take no lock that a Java thread may hold.
+
+use super::env::{call, Env};
+use super::error::JvmtiError;
+use super::method::MethodId;
+use super::slot;
+use jni::sys::{jlong, jmethodID, jobject, jvalue};
+use jvmti_sys::{
+    jvmtiHeapReferenceInfoArray, jvmtiHeapReferenceInfoConstantPool, jvmtiHeapReferenceInfoField,
+    jvmtiHeapReferenceInfoJniLocal, jvmtiHeapReferenceInfoStackLocal,
+};
+use std::os::raw::c_void;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::ptr::null_mut;
+use tables::BasicType;
+
+/// `JVMTI_VISIT_OBJECTS`: go on to what the object refers to.
+const VISIT_OBJECTS: i32 = 0x100;
+/// `JVMTI_VISIT_ABORT`: end the walk.
+const VISIT_ABORT: i32 = 0x8000;
+
+/// Whether the walk goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Visit {
+    /// Go on, and visit what the object refers to.
+    On,
+    /// End the walk now.
+    Abort,
+}
+
+impl Visit {
+    fn code(self) -> i32 {
+        match self {
+            Self::On => VISIT_OBJECTS,
+            Self::Abort => VISIT_ABORT,
+        }
+    }
+}
+
+/// The frame that a stack root was found in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RootFrame {
+    /// Tag of the thread object; 0 if it has none.
+    pub(crate) thread_tag: i64,
+    /// Frames above this one; 0 is the top.
+    pub(crate) depth: u32,
+    /// The frame's method; `None` for a thread without Java frames.
+    pub(crate) method: Option<MethodId>,
+    /// Index of the bytecode, -1 in a native method; `None` where JVMTI does not tell (JNI locals).
+    pub(crate) location: Option<i64>,
+}
+
+/// How an object is referred to (`jvmtiHeapReferenceKind`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reference {
+    /// From an instance or array to its class.
+    Class,
+    /// From an instance field with this JVMTI field index.
+    Field(u32),
+    /// From the array element with this index.
+    ArrayElement(u32),
+    /// From a class to its loader.
+    ClassLoader,
+    /// From a class to its signers.
+    Signers,
+    /// From a class to its protection domain.
+    ProtectionDomain,
+    /// From a class to an interface it names.
+    Interface,
+    /// From a static field with this JVMTI field index.
+    StaticField(u32),
+    /// From the constant pool entry with this index.
+    ConstantPool(u32),
+    /// From a class to its superclass.
+    Superclass,
+    /// Root: a global JNI reference.
+    JniGlobal,
+    /// Root: a class that is never unloaded, or what its loader's data holds.
+    SystemClass,
+    /// Root: a monitor in use.
+    Monitor,
+    /// Root: a local variable or operand of a Java frame.
+    StackLocal(RootFrame),
+    /// Root: a local JNI reference.
+    JniLocal(RootFrame),
+    /// Root: a live thread.
+    Thread,
+    /// Root of another kind, or of a kind that newer JVMs invented.
+    Other,
+}
+
+/// The object that a reference leads to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Target {
+    /// Tag of the object's class; 0 if it has none.
+    pub(crate) class_tag: i64,
+    /// Size in the heap, in bytes.
+    pub(crate) size_bytes: u64,
+    /// Elements of an array; `None` for what is no array.
+    pub(crate) length: Option<u32>,
+}
+
+/// An object's tag, readable and writable during one callback.
+#[derive(Debug)]
+pub(crate) struct TagCell(*mut jlong);
+
+impl TagCell {
+    /// The tag; 0 is none.
+    pub(crate) fn get(&self) -> i64 {
+        // SAFETY: made by a callback from the JVM's pointer, valid until it returns; the two cells of a
+        // callback may be one word, but no reference to it is ever made.
+        unsafe { self.0.read() }
+    }
+
+    /// Gives the object a tag.
+    pub(crate) fn set(&self, tag: i64) {
+        // SAFETY: as in `get`.
+        unsafe { self.0.write(tag) };
+    }
+}
+
+/// A primitive value, as bits: the low bytes of `bits` hold it in the host's order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Primitive {
+    /// The type that the JVM says it has.
+    pub(crate) basic_type: BasicType,
+    /// The value, zero-extended.
+    pub(crate) bits: u64,
+}
+
+/// A primitive field's value.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PrimitiveField {
+    /// JVMTI field index.
+    pub(crate) index: u32,
+    /// A static field: the object is its class.
+    pub(crate) is_static: bool,
+    /// The value.
+    pub(crate) value: Primitive,
+}
+
+/// What a walk is told. `Abort` from any of them ends it.
+pub(crate) trait Visitor {
+    /// A reference to `object`; `referrer` is `None` for roots.
+    fn reference(&mut self, kind: Reference, target: Target, object: &TagCell, referrer: Option<&TagCell>) -> Visit;
+    /// The value of a primitive field of `object`.
+    fn primitive_field(&mut self, object: &TagCell, field: PrimitiveField) -> Visit;
+    /// The elements of the primitive array `object`, in the host's byte order.
+    fn primitive_array(&mut self, object: &TagCell, basic_type: BasicType, elements: &[u8]) -> Visit;
+}
+
+/// Which primitive values a walk is told.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted {
+    /// Call [`Visitor::primitive_field`].
+    pub(crate) primitive_fields: bool,
+    /// Call [`Visitor::primitive_array`].
+    pub(crate) primitive_arrays: bool,
+}
+
+/// `jvmtiHeapCallbacks`: five callbacks, eleven reserved places.
+#[repr(C)]
+struct Callbacks([*const c_void; 16]);
+
+/// What the callbacks get as user data.
+struct Walk<'v, V> {
+    visitor: &'v mut V,
+    panicked: bool,
+}
+
+impl<V> Walk<'_, V> {
+    /// Runs one callback; a panic ends the walk and stays here.
+    fn guard(&mut self, callback: impl FnOnce(&mut V) -> Visit) -> i32 {
+        if self.panicked {
+            return VISIT_ABORT;
+        }
+        let visitor = &mut *self.visitor;
+        match catch_unwind(AssertUnwindSafe(|| callback(visitor))) {
+            Ok(visit) => visit.code(),
+            Err(_) => {
+                self.panicked = true;
+                VISIT_ABORT
+            }
+        }
+    }
+}
+
+impl Env {
+    /// Tells `visitor` of every root, and of every object reachable from them, at one moment (`FollowReferences`).
+    ///
+    /// The application stands still until this returns. Needs `can_tag_objects`.
+    pub(crate) fn follow_references<V: Visitor>(self, visitor: &mut V, wanted: Wanted) -> Result<(), JvmtiError> {
+        let mut walk = Walk { visitor, panicked: false };
+        let mut callbacks = Callbacks([std::ptr::null(); 16]);
+        let [_, reference_at, field_at, array_at, ..] = &mut callbacks.0;
+        *reference_at = reference::<V> as *const c_void;
+        if wanted.primitive_fields {
+            *field_at = primitive_field::<V> as *const c_void;
+        }
+        if wanted.primitive_arrays {
+            *array_at = primitive_array::<V> as *const c_void;
+        }
+        let user_data: *mut Walk<'_, V> = &mut walk;
+        // SAFETY: types as in jvmti.h; callbacks and user data outlive the call, and the callbacks run during
+        // it only, one at a time; no filter, no class, no initial object.
+        let answer = unsafe {
+            call!(self, slot::FOLLOW_REFERENCES, (i32, jobject, jobject, *const Callbacks, *mut c_void),
+                (0, null_mut(), null_mut(), &callbacks, user_data.cast()))
+        };
+        if walk.panicked {
+            return Err(JvmtiError::INTERNAL);
+        }
+        answer
+    }
+}
+
+/// `jvmtiHeapReferenceCallback`.
+#[allow(clippy::too_many_arguments)] // the signature is the JVM's
+unsafe extern "system" fn reference<V: Visitor>(
+    kind: i32,
+    info: *const c_void,
+    class_tag: jlong,
+    _referrer_class_tag: jlong,
+    size: jlong,
+    tag: *mut jlong,
+    referrer_tag: *mut jlong,
+    length: i32,
+    user_data: *mut c_void,
+) -> i32 {
+    // SAFETY: `user_data` is the walk that `follow_references` holds exclusively for us.
+    let walk = unsafe { &mut *user_data.cast::<Walk<'_, V>>() };
+    // SAFETY: the JVM fills `info` as `kind` says.
+    let kind = unsafe { decode(kind, info) };
+    let target = Target {
+        class_tag,
+        size_bytes: u64::try_from(size).unwrap_or(0),
+        length: u32::try_from(length).ok(),
+    };
+    let object = TagCell(tag);
+    let referrer = (!referrer_tag.is_null()).then_some(TagCell(referrer_tag));
+    walk.guard(|visitor| visitor.reference(kind, target, &object, referrer.as_ref()))
+}
+
+/// Reads the part of `jvmtiHeapReferenceInfo` that belongs to `kind`.
+///
+/// # Safety
+/// `info` points at the information that the JVM gives for `kind`, or may be null where there is none.
+unsafe fn decode(kind: i32, info: *const c_void) -> Reference {
+    // A negative index cannot be; as u32 it is one that no class or array has.
+    // SAFETY (all blocks): jvmti.h says which struct each kind comes with.
+    #[allow(clippy::cast_sign_loss)]
+    match kind {
+        1 => Reference::Class,
+        // SAFETY: kind FIELD.
+        2 => Reference::Field(unsafe { (*info.cast::<jvmtiHeapReferenceInfoField>()).index } as u32),
+        // SAFETY: kind ARRAY_ELEMENT.
+        3 => Reference::ArrayElement(unsafe { (*info.cast::<jvmtiHeapReferenceInfoArray>()).index } as u32),
+        4 => Reference::ClassLoader,
+        5 => Reference::Signers,
+        6 => Reference::ProtectionDomain,
+        7 => Reference::Interface,
+        // SAFETY: kind STATIC_FIELD.
+        8 => Reference::StaticField(unsafe { (*info.cast::<jvmtiHeapReferenceInfoField>()).index } as u32),
+        // SAFETY: kind CONSTANT_POOL.
+        9 => Reference::ConstantPool(unsafe { (*info.cast::<jvmtiHeapReferenceInfoConstantPool>()).index } as u32),
+        10 => Reference::Superclass,
+        21 => Reference::JniGlobal,
+        22 => Reference::SystemClass,
+        23 => Reference::Monitor,
+        24 => {
+            // SAFETY: kind STACK_LOCAL.
+            let info = unsafe { &*info.cast::<jvmtiHeapReferenceInfoStackLocal>() };
+            Reference::StackLocal(root_frame(info.thread_tag, info.depth, info.method, Some(info.location)))
+        }
+        25 => {
+            // SAFETY: kind JNI_LOCAL.
+            let info = unsafe { &*info.cast::<jvmtiHeapReferenceInfoJniLocal>() };
+            Reference::JniLocal(root_frame(info.thread_tag, info.depth, info.method, None))
+        }
+        26 => Reference::Thread,
+        _ => Reference::Other,
+    }
+}
+
+fn root_frame(thread_tag: jlong, depth: i32, method: jmethodID, location: Option<jlong>) -> RootFrame {
+    RootFrame {
+        thread_tag,
+        depth: u32::try_from(depth).unwrap_or(0),
+        method: MethodId::from_raw(method),
+        location,
+    }
+}
+
+/// `jvmtiPrimitiveFieldCallback`.
+unsafe extern "system" fn primitive_field<V: Visitor>(
+    kind: i32,
+    info: *const jvmtiHeapReferenceInfoField,
+    _class_tag: jlong,
+    tag: *mut jlong,
+    value: jvalue,
+    value_type: i32,
+    user_data: *mut c_void,
+) -> i32 {
+    /// `JVMTI_HEAP_REFERENCE_STATIC_FIELD`.
+    const STATIC_FIELD: i32 = 8;
+    // SAFETY: `user_data` is the walk that `follow_references` holds exclusively for us.
+    let walk = unsafe { &mut *user_data.cast::<Walk<'_, V>>() };
+    let Some(basic_type) = basic_type(value_type) else { return VISIT_ABORT };
+    // SAFETY: the JVM passes the field's information; a negative index becomes one that no class has.
+    let index = u32::try_from(unsafe { (*info).index }).unwrap_or(u32::MAX);
+    // SAFETY: the JVM stored a value of `basic_type` in the union.
+    let bits = unsafe { bits(value, basic_type) };
+    let field = PrimitiveField { index, is_static: kind == STATIC_FIELD, value: Primitive { basic_type, bits } };
+    walk.guard(|visitor| visitor.primitive_field(&TagCell(tag), field))
+}
+
+/// `jvmtiArrayPrimitiveValueCallback`.
+unsafe extern "system" fn primitive_array<V: Visitor>(
+    _class_tag: jlong,
+    _size: jlong,
+    tag: *mut jlong,
+    count: i32,
+    element_type: i32,
+    elements: *const u8,
+    user_data: *mut c_void,
+) -> i32 {
+    // SAFETY: `user_data` is the walk that `follow_references` holds exclusively for us.
+    let walk = unsafe { &mut *user_data.cast::<Walk<'_, V>>() };
+    let (Some(basic_type), Ok(count)) = (basic_type(element_type), usize::try_from(count)) else {
+        return VISIT_ABORT;
+    };
+    let bytes = if count == 0 || elements.is_null() {
+        &[][..]
+    } else {
+        // SAFETY: the JVM passes `count` packed elements of that type, valid until the callback returns;
+        // the identifier size is of no matter to a primitive type.
+        unsafe { std::slice::from_raw_parts(elements, count * basic_type.size_bytes(8) as usize) }
+    };
+    walk.guard(|visitor| visitor.primitive_array(&TagCell(tag), basic_type, bytes))
+}
+
+/// `jvmtiPrimitiveType`: the descriptor's letter as a number.
+fn basic_type(letter: i32) -> Option<BasicType> {
+    BasicType::from_descriptor(u8::try_from(letter).ok()?).filter(|&found| found != BasicType::Object)
+}
+
+/// The member of the union that holds a value of this type, zero-extended.
+///
+/// # Safety
+/// `value` holds a value of `basic_type`.
+#[allow(clippy::cast_sign_loss)] // the bits are wanted, not the number
+unsafe fn bits(value: jvalue, basic_type: BasicType) -> u64 {
+    // SAFETY: the caller's promise names the member.
+    unsafe {
+        match basic_type {
+            BasicType::Boolean => u64::from(value.z),
+            BasicType::Byte => u64::from(value.b as u8),
+            BasicType::Char => u64::from(value.c),
+            BasicType::Short => u64::from(value.s as u16),
+            BasicType::Int => u64::from(value.i as u32),
+            BasicType::Float => u64::from(value.f.to_bits()),
+            BasicType::Long => value.j as u64,
+            BasicType::Double => value.d.to_bits(),
+            BasicType::Object => 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_keep_every_value_and_extend_with_zeros() {
+        let cases = [
+            (jvalue { b: -1 }, BasicType::Byte, 0xFF),
+            (jvalue { s: -2 }, BasicType::Short, 0xFFFE),
+            (jvalue { i: -1 }, BasicType::Int, 0xFFFF_FFFF),
+            (jvalue { j: -1 }, BasicType::Long, u64::MAX),
+            (jvalue { f: 1.0 }, BasicType::Float, 0x3F80_0000),
+            (jvalue { d: -0.0 }, BasicType::Double, 1 << 63),
+            (jvalue { z: 1 }, BasicType::Boolean, 1),
+            (jvalue { c: 0xD800 }, BasicType::Char, 0xD800),
+        ];
+        for (value, basic_type, expected) in cases {
+            // SAFETY: each case stores the member that its type names.
+            assert_eq!(unsafe { bits(value, basic_type) }, expected, "{basic_type:?}");
+        }
+    }
+
+    #[test]
+    fn letters_name_primitive_types_only() {
+        assert_eq!(basic_type(i32::from(b'J')), Some(BasicType::Long));
+        assert_eq!(basic_type(i32::from(b'L')), None);
+        assert_eq!(basic_type(-1), None);
+    }
+
+    #[test]
+    fn a_panic_in_a_visitor_ends_the_walk() {
+        struct Bad;
+        impl Visitor for Bad {
+            fn reference(&mut self, _: Reference, _: Target, _: &TagCell, _: Option<&TagCell>) -> Visit {
+                panic!("a fault of ours")
+            }
+            fn primitive_field(&mut self, _: &TagCell, _: PrimitiveField) -> Visit {
+                Visit::On
+            }
+            fn primitive_array(&mut self, _: &TagCell, _: BasicType, _: &[u8]) -> Visit {
+                Visit::On
+            }
+        }
+        let mut walk = Walk { visitor: &mut Bad, panicked: false };
+        let mut tag: jlong = 0;
+        let data: *mut Walk<'_, Bad> = &mut walk;
+        // SAFETY: the arguments are what the JVM would pass for a thread root.
+        let answer = unsafe {
+            reference::<Bad>(26, std::ptr::null(), 0, 0, 16, &mut tag, null_mut(), -1, data.cast())
+        };
+        assert_eq!(answer, VISIT_ABORT);
+        assert!(walk.panicked);
+    }
+}

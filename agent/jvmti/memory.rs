@@ -1,0 +1,61 @@
+//! Memory that a JVMTI function allocated and we must give back (JVMTI, "Memory Management").
+
+use super::env::Env;
+use std::os::raw::c_char;
+
+/// An array of `len` values from the JVM; given back when dropped.
+#[derive(Debug)]
+pub(super) struct Allocated<T> {
+    env: Env,
+    start: *mut T,
+    len: usize,
+}
+
+impl<T> Allocated<T> {
+    /// Takes over what a JVMTI function stored behind its out-parameters.
+    ///
+    /// # Safety
+    /// `start` is null, or the start of `len` initialised values allocated by `env`, owned by nobody else.
+    pub(super) unsafe fn new(env: Env, start: *mut T, len: i32) -> Self {
+        let len = if start.is_null() { 0 } else { usize::try_from(len).unwrap_or(0) };
+        Self { env, start, len }
+    }
+
+    /// The values; empty if the function stored null.
+    pub(super) fn as_slice(&self) -> &[T] {
+        if self.len == 0 {
+            return &[];
+        }
+        // SAFETY: `new` demands `len` initialised values at `start`; they live until `drop`.
+        unsafe { std::slice::from_raw_parts(self.start, self.len) }
+    }
+}
+
+impl Allocated<c_char> {
+    /// Takes over a NUL-terminated string; its length is measured.
+    ///
+    /// # Safety
+    /// `start` is null, or the start of a NUL-terminated string allocated by `env`, owned by nobody else.
+    pub(super) unsafe fn string(env: Env, start: *mut c_char) -> Self {
+        let len = if start.is_null() {
+            0
+        } else {
+            // SAFETY: the caller promises a terminating NUL.
+            unsafe { std::ffi::CStr::from_ptr(start) }.to_bytes().len()
+        };
+        Self { env, start, len }
+    }
+
+    /// The string's bytes: modified UTF-8, without the NUL.
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        self.as_slice().iter().map(|c| c.to_ne_bytes()[0]).collect()
+    }
+}
+
+impl<T> Drop for Allocated<T> {
+    fn drop(&mut self) {
+        if !self.start.is_null() {
+            self.env.deallocate(self.start.cast());
+        }
+    }
+}

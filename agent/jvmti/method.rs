@@ -1,0 +1,96 @@
+//! What JVMTI tells of a method (JVMTI, "Method").
+
+use super::env::{call, Env};
+use super::error::JvmtiError;
+use super::jni::Jni;
+use super::memory::Allocated;
+use super::object::Object;
+use super::slot;
+use jni::sys::{jmethodID, jobject};
+use jvmti_sys::jvmtiLineNumberEntry;
+use std::os::raw::c_char;
+use std::ptr::null_mut;
+
+/// A method's id: a key, never a pointer to follow. It dies with its class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct MethodId(usize);
+
+impl MethodId {
+    /// Wraps an id; `None` for null, which the heap walk gives for a thread without Java frames.
+    pub(super) fn from_raw(raw: jmethodID) -> Option<Self> {
+        (!raw.is_null()).then_some(Self(raw as usize))
+    }
+
+    fn raw(self) -> jmethodID {
+        self.0 as jmethodID
+    }
+
+    /// An id out of nothing, for tests of code that only compares ids.
+    #[cfg(test)]
+    pub(crate) fn for_test(key: usize) -> Self {
+        Self(key)
+    }
+}
+
+/// The first bytecode of a source line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LineStart {
+    /// Index of the bytecode.
+    pub(crate) location: i64,
+    /// Line number, from 1.
+    pub(crate) line: u32,
+}
+
+impl Env {
+    /// Name and descriptor in modified UTF-8 (`GetMethodName`). `INVALID_METHODID` if its class is gone.
+    pub(crate) fn method_name(self, method: MethodId) -> Result<(Vec<u8>, Vec<u8>), JvmtiError> {
+        let (mut name, mut descriptor): (*mut c_char, *mut c_char) = (null_mut(), null_mut());
+        // SAFETY: types as in jvmti.h; the JVM itself checks the id; the generic signature is not wanted.
+        unsafe {
+            call!(self, slot::GET_METHOD_NAME, (jmethodID, *mut *mut c_char, *mut *mut c_char, *mut *mut c_char),
+                (method.raw(), &mut name, &mut descriptor, null_mut()))
+        }?;
+        // SAFETY: on success two NUL-terminated strings that are ours.
+        let (name, descriptor) = unsafe { (Allocated::string(self, name), Allocated::string(self, descriptor)) };
+        Ok((name.to_bytes(), descriptor.to_bytes()))
+    }
+
+    /// The class that declares the method (`GetMethodDeclaringClass`).
+    pub(crate) fn declaring_class<'f>(self, _frame: Jni<'f>, method: MethodId) -> Result<Object<'f>, JvmtiError> {
+        let mut class: jobject = null_mut();
+        // SAFETY: types as in jvmti.h; the JVM itself checks the id.
+        unsafe {
+            call!(self, slot::GET_METHOD_DECLARING_CLASS, (jmethodID, *mut jobject), (method.raw(), &mut class))
+        }?;
+        // SAFETY: a local reference made in the current frame.
+        unsafe { Object::from_raw(class) }.ok_or(JvmtiError::INTERNAL)
+    }
+
+    /// Whether the method is native (`IsMethodNative`).
+    pub(crate) fn is_native(self, method: MethodId) -> Result<bool, JvmtiError> {
+        let mut native: u8 = 0;
+        // SAFETY: types as in jvmti.h; jboolean is a byte.
+        unsafe { call!(self, slot::IS_METHOD_NATIVE, (jmethodID, *mut u8), (method.raw(), &mut native)) }?;
+        Ok(native != 0)
+    }
+
+    /// Where each line starts, in the JVM's order (`GetLineNumberTable`); an error if that is not known.
+    pub(crate) fn line_starts(self, method: MethodId) -> Result<Vec<LineStart>, JvmtiError> {
+        let (mut count, mut table): (i32, *mut jvmtiLineNumberEntry) = (0, null_mut());
+        // SAFETY: types as in jvmti.h; the JVM itself checks the id.
+        unsafe {
+            call!(self, slot::GET_LINE_NUMBER_TABLE, (jmethodID, *mut i32, *mut *mut jvmtiLineNumberEntry),
+                (method.raw(), &mut count, &mut table))
+        }?;
+        // SAFETY: on success `table` holds `count` entries.
+        let table = unsafe { Allocated::new(self, table, count) };
+        Ok(table
+            .as_slice()
+            .iter()
+            .map(|entry| LineStart {
+                location: entry.start_location,
+                line: u32::try_from(entry.line_number).unwrap_or(0),
+            })
+            .collect())
+    }
+}

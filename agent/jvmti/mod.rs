@@ -1,0 +1,26 @@
+//! The fence: every line of the agent that touches the JVM's memory or calls its functions.
+//!
+//! One file a chapter of the JVMTI specification. Outside of this folder the agent is safe Rust:
+//! it sees values, slices and handles that cannot outlive the local frame they were made in.
+//! No panic passes from here into the JVM: [`entry`], [`trampoline`], [`heap`] and [`agent_thread`],
+//! the places where the JVM calls us, each carry a net.
+#![allow(unsafe_code)]
+
+pub(crate) mod agent_thread;
+pub(crate) mod capability;
+pub(crate) mod class;
+mod entry;
+pub(crate) mod env;
+pub(crate) mod error;
+pub(crate) mod event;
+pub(crate) mod heap;
+pub(crate) mod host;
+pub(crate) mod jni;
+mod memory;
+pub(crate) mod method;
+pub(crate) mod object;
+mod slot;
+pub(crate) mod stack;
+pub(crate) mod tag;
+pub(crate) mod thread;
+mod trampoline;

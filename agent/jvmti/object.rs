@@ -1,0 +1,41 @@
+//! A handle to a Java object: a JNI local reference that cannot leave the frame it was made in.
+
+use super::env::{call, Env};
+use super::error::JvmtiError;
+use super::slot;
+use jni::sys::jobject;
+use std::marker::PhantomData;
+
+/// A local reference to an object, a class, a thread or a class loader; never null.
+///
+/// It lives as long as the local frame `'f` (a callback, or [`super::jni::Jni::with_frame`]), on one thread.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Object<'f> {
+    raw: jobject,
+    frame: PhantomData<&'f ()>,
+}
+
+impl<'f> Object<'f> {
+    /// Wraps a reference; `None` for null.
+    ///
+    /// # Safety
+    /// `raw` is null, or a local reference that is valid throughout `'f`.
+    pub(super) unsafe fn from_raw(raw: jobject) -> Option<Self> {
+        (!raw.is_null()).then_some(Self { raw, frame: PhantomData })
+    }
+
+    /// The reference as JVMTI and JNI functions take it.
+    pub(super) fn raw(self) -> jobject {
+        self.raw
+    }
+}
+
+impl Env {
+    /// The object's size in the heap, in bytes, headers and padding included (`GetObjectSize`).
+    pub(crate) fn object_size_bytes(self, object: Object<'_>) -> Result<u64, JvmtiError> {
+        let mut size: i64 = 0;
+        // SAFETY: types as in jvmti.h; the handle is live; `size` outlives the call.
+        unsafe { call!(self, slot::GET_OBJECT_SIZE, (jobject, *mut i64), (object.raw(), &mut size)) }?;
+        u64::try_from(size).map_err(|_| JvmtiError::INTERNAL)
+    }
+}

@@ -1,0 +1,94 @@
+//! The numbers of the JVMTI functions that the agent calls: their places in the function table.
+//!
+//! `jvmti-sys` knows JVMTI 1.2 only and returns Rust enums, which are undefined behaviour for a
+//! number that a newer JVM invents. So the agent takes that crate's structs and calls the table by
+//! number; the test below compares each number with the `jvmti.h` of the JDK at hand.
+
+/// A place in the function table, counted from 1 as `jvmti.h` does, and the title it has there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slot {
+    /// Number in the comment before the table entry.
+    pub(super) number: usize,
+    /// Title in that comment. Only the test reads it.
+    #[cfg_attr(not(test), allow(dead_code))]
+    pub(super) title: &'static str,
+}
+
+macro_rules! slots {
+    ($($name:ident = $number:literal, $title:literal;)*) => {
+        $(pub(super) const $name: Slot = Slot { number: $number, title: $title };)*
+        /// Every slot, for the test.
+        #[cfg(test)]
+        const ALL: &[Slot] = &[$($name),*];
+    };
+}
+
+slots! {
+    SET_EVENT_NOTIFICATION_MODE = 2, "Set Event Notification Mode";
+    GET_ALL_THREADS = 4, "Get All Threads";
+    GET_THREAD_INFO = 9, "Get Thread Info";
+    RUN_AGENT_THREAD = 12, "Run Agent Thread";
+    GET_THREAD_GROUP_INFO = 14, "Get Thread Group Info";
+    GET_CURRENT_THREAD = 18, "Get Current Thread";
+    DEALLOCATE = 47, "Deallocate";
+    GET_CLASS_SIGNATURE = 48, "Get Class Signature";
+    GET_SOURCE_FILE_NAME = 50, "Get Source File Name";
+    GET_CLASS_FIELDS = 53, "Get Class Fields";
+    GET_IMPLEMENTED_INTERFACES = 54, "Get Implemented Interfaces";
+    GET_CLASS_LOADER = 57, "Get Class Loader";
+    GET_FIELD_NAME = 60, "Get Field Name (and Signature)";
+    GET_FIELD_MODIFIERS = 62, "Get Field Modifiers";
+    GET_METHOD_NAME = 64, "Get Method Name (and Signature)";
+    GET_METHOD_DECLARING_CLASS = 65, "Get Method Declaring Class";
+    GET_LINE_NUMBER_TABLE = 70, "Get Line Number Table";
+    IS_METHOD_NATIVE = 76, "Is Method Native";
+    GET_LOADED_CLASSES = 78, "Get Loaded Classes";
+    GET_ALL_STACK_TRACES = 100, "Get All Stack Traces";
+    GET_STACK_TRACE = 104, "Get Stack Trace";
+    GET_TAG = 106, "Get Tag";
+    SET_TAG = 107, "Set Tag";
+    GET_OBJECTS_WITH_TAGS = 114, "Get Objects With Tags";
+    FOLLOW_REFERENCES = 115, "Follow References";
+    SET_EVENT_CALLBACKS = 122, "Set Event Callbacks";
+    DISPOSE_ENVIRONMENT = 127, "Dispose Environment";
+    GET_POTENTIAL_CAPABILITIES = 140, "Get Potential Capabilities";
+    ADD_CAPABILITIES = 142, "Add Capabilities";
+    GET_OBJECT_SIZE = 154, "Get Object Size";
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use std::path::PathBuf;
+    use std::process::Command;
+
+    /// The text of the `jvmti.h` of the JDK whose `javac` is first on the path, or of `JAVA_HOME`.
+    pub(in super::super) fn jvmti_h() -> String {
+        let home = match std::env::var_os("JAVA_HOME") {
+            Some(home) => PathBuf::from(home),
+            None => home_of_javac(),
+        };
+        let header = home.join("include").join("jvmti.h");
+        std::fs::read_to_string(&header)
+            .unwrap_or_else(|e| panic!("{}: {e}. Install a JDK, or set JAVA_HOME to one.", header.display()))
+    }
+
+    fn home_of_javac() -> PathBuf {
+        let output = Command::new("javac")
+            .args(["-J-XshowSettings:properties", "-version"])
+            .output()
+            .expect("javac is not on the path: install a JDK, or set JAVA_HOME to one");
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        let line = text.lines().find(|l| l.trim_start().starts_with("java.home")).expect("java.home");
+        PathBuf::from(line.split('=').nth(1).expect("a value").trim())
+    }
+
+    #[test]
+    fn every_number_is_the_one_in_jvmti_h() {
+        let header = jvmti_h();
+        for slot in ALL {
+            let line = format!("{} : {} */", slot.number, slot.title);
+            assert!(header.contains(&line), "jvmti.h does not say: {line}");
+        }
+    }
+}

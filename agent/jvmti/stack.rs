@@ -1,0 +1,90 @@
+//! The Java stacks of threads (JVMTI, "Stack Frame").
+
+use super::env::{call, Env};
+use super::error::JvmtiError;
+use super::jni::Jni;
+use super::memory::Allocated;
+use super::method::MethodId;
+use super::object::Object;
+use super::slot;
+use jni::sys::jobject;
+use jvmti_sys::{jvmtiFrameInfo, jvmtiStackInfo};
+use std::ptr::null_mut;
+
+/// A frame of a stack: a method and where in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct StackFrame {
+    /// The method that runs.
+    pub(crate) method: MethodId,
+    /// Index of the bytecode; -1 in a native method.
+    pub(crate) location: i64,
+}
+
+/// A thread and its frames, the top first.
+#[derive(Debug)]
+pub(crate) struct ThreadStack<'f> {
+    /// The thread.
+    pub(crate) thread: Object<'f>,
+    /// Its frames, the top first; empty if it runs no Java code.
+    pub(crate) frames: Vec<StackFrame>,
+}
+
+impl Env {
+    /// The stacks of all live platform threads at one moment, each cut at `depth_frames` (`GetAllStackTraces`).
+    pub(crate) fn all_stacks<'f>(self, _frame: Jni<'f>, depth_frames: i32) -> Result<Vec<ThreadStack<'f>>, JvmtiError> {
+        let (mut count, mut stacks): (i32, *mut jvmtiStackInfo) = (0, null_mut());
+        // SAFETY: types as in jvmti.h; both out-parameters outlive the call.
+        unsafe {
+            call!(self, slot::GET_ALL_STACK_TRACES, (i32, *mut *mut jvmtiStackInfo, *mut i32),
+                (depth_frames, &mut stacks, &mut count))
+        }?;
+        // SAFETY: on success `stacks` holds `count` entries; the frames lie in the same allocation.
+        let stacks = unsafe { Allocated::new(self, stacks, count) };
+        Ok(stacks
+            .as_slice()
+            .iter()
+            .filter_map(|info| {
+                // SAFETY: a local reference made in the current frame.
+                let thread = unsafe { Object::from_raw(info.thread) }?;
+                // SAFETY: `frame_buffer` holds `frame_count` frames as long as `stacks` lives.
+                let frames = unsafe { frames(info.frame_buffer, info.frame_count) };
+                Some(ThreadStack { thread, frames })
+            })
+            .collect())
+    }
+
+    /// The stack of one thread, virtual or not, cut at `depth_frames` (`GetStackTrace`).
+    pub(crate) fn stack(self, thread: Object<'_>, depth_frames: usize) -> Result<Vec<StackFrame>, JvmtiError> {
+        let mut buffer: Vec<jvmtiFrameInfo> = Vec::new();
+        buffer.try_reserve_exact(depth_frames).map_err(|_| JvmtiError(110))?;
+        let capacity = i32::try_from(depth_frames).map_err(|_| JvmtiError(103))?;
+        let mut count: i32 = 0;
+        // SAFETY: types as in jvmti.h; `buffer` has room for `capacity` frames.
+        unsafe {
+            call!(self, slot::GET_STACK_TRACE, (jobject, i32, i32, *mut jvmtiFrameInfo, *mut i32),
+                (thread.raw(), 0, capacity, buffer.as_mut_ptr(), &mut count))
+        }?;
+        // SAFETY: on success the first `count` frames of `buffer` are written.
+        Ok(unsafe { frames(buffer.as_ptr(), count) })
+    }
+}
+
+/// Copies `count` frames; one without a method is left out.
+///
+/// # Safety
+/// `start` is null or holds `count` initialised frames.
+unsafe fn frames(start: *const jvmtiFrameInfo, count: i32) -> Vec<StackFrame> {
+    let count = usize::try_from(count).unwrap_or(0);
+    if start.is_null() || count == 0 {
+        return Vec::new();
+    }
+    // SAFETY: the caller's promise.
+    let infos = unsafe { std::slice::from_raw_parts(start, count) };
+    infos
+        .iter()
+        .filter_map(|info| {
+            let method = MethodId::from_raw(info.method)?;
+            Some(StackFrame { method, location: info.location })
+        })
+        .collect()
+}

@@ -1,0 +1,18 @@
+//! The agent: what a JVM loads with `-agentpath:libhprof_rs.so=heap=dump,file=out.hprof`.
+//!
+//! The JVM enters through `Agent_OnLoad`, `Agent_OnAttach` and `Agent_OnUnload` in [`jvmti`], the only
+//! folder with unsafe code. Those hand over to [`session`], which parses [`options`], switches the
+//! [`events`] on and asks [`heap`] for dumps.
+//!
+//! Data path: JVM event → `jvmti::trampoline` → [`gate`] → `events` → `tables`;
+//! dump request → [`dump_queue`] → `heap::dump` → catalogue → walk → `writer`.
+
+mod dump_queue;
+mod events;
+mod file_name;
+mod gate;
+mod heap;
+mod jvmti;
+mod message;
+mod options;
+mod session;

@@ -1,0 +1,242 @@
+//! From the option string to what the user wants: parsing, cross-checks, help.
+//!
+//! The options themselves, a row each, are in [`rows`].
+
+mod rows;
+
+use crate::file_name::FileName;
+use rows::{Row, Standing, ROWS};
+use std::fmt;
+
+/// Options of this environment variable are added behind those of the command line.
+const ENVIRONMENT: &str = "_JAVA_HPROF_OPTIONS";
+
+/// What the user wants, checked and complete.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Options {
+    /// Where dumps go.
+    pub(crate) file: FileName,
+    /// Most frames of a thread's stack; `None`: all of them.
+    pub(crate) depth_frames: Option<u32>,
+    /// Look up line numbers.
+    pub(crate) line_numbers: bool,
+    /// Dump when the JVM ends.
+    pub(crate) dump_on_exit: bool,
+    /// Replace a file that was there before this JVM.
+    pub(crate) force: bool,
+    /// Say on stderr when a dump begins, too.
+    pub(crate) verbose: bool,
+    /// Put the values of primitive fields into the dump.
+    pub(crate) primitive_fields: bool,
+    /// Put the elements of primitive arrays into the dump.
+    pub(crate) primitive_arrays: bool,
+    /// Lines to tell the user: options that were accepted and do nothing.
+    pub(crate) notes: Vec<String>,
+}
+
+/// What an option string asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Parsed {
+    /// The word `help` alone.
+    Help,
+    /// A run with these options.
+    Options(Options),
+}
+
+/// Why an option string is refused: one line for the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OptionError(String);
+
+impl fmt::Display for OptionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What was said, before it is known what it means together.
+#[derive(Debug)]
+struct Said {
+    heap_dump: bool,
+    heap_sites: bool,
+    cpu: Option<&'static str>,
+    monitor: bool,
+    format: Option<char>,
+    file: Option<String>,
+    net: Option<String>,
+    depth_frames: Option<u32>,
+    line_numbers: bool,
+    dump_on_exit: bool,
+    force: bool,
+    verbose: bool,
+    primitive_fields: bool,
+    primitive_arrays: bool,
+}
+
+impl Default for Said {
+    fn default() -> Self {
+        Self {
+            heap_dump: false,
+            heap_sites: false,
+            cpu: None,
+            monitor: false,
+            format: None,
+            file: None,
+            net: None,
+            depth_frames: None,
+            line_numbers: true,
+            dump_on_exit: true,
+            force: true,
+            verbose: true,
+            primitive_fields: true,
+            primitive_arrays: true,
+        }
+    }
+}
+
+/// Parses the agent's option string, with those of the environment behind it.
+pub(crate) fn parse(text: &str) -> Result<Parsed, OptionError> {
+    parse_with(text, &std::env::var(ENVIRONMENT).unwrap_or_default())
+}
+
+fn parse_with(text: &str, environment: &str) -> Result<Parsed, OptionError> {
+    if text == "help" {
+        return Ok(Parsed::Help);
+    }
+    let mut said = Said::default();
+    let mut notes = Vec::new();
+    let mut refusal = None;
+    for pair in text.split(',').chain(environment.split(',')).filter(|pair| !pair.is_empty()) {
+        take(pair, &mut said, &mut notes, &mut refusal)?;
+    }
+    cross_check(&said)?;
+    if let Some(refusal) = refusal {
+        return Err(refusal);
+    }
+    resolve(said, notes).map(Parsed::Options)
+}
+
+/// Takes one `name=value`. What is right but cannot be had goes to `refusal`: wrong values are told first.
+fn take(
+    pair: &str,
+    said: &mut Said,
+    notes: &mut Vec<String>,
+    refusal: &mut Option<OptionError>,
+) -> Result<(), OptionError> {
+    let Some((name, value)) = pair.split_once('=') else {
+        let hint = if pair == "help" { "; help stands alone: -agentpath:…=help" } else { "" };
+        return Err(OptionError(format!("{pair}: options have the form name=value, separated by commas{hint}")));
+    };
+    let Some(row) = ROWS.iter().find(|row| row.name == name) else {
+        return Err(OptionError(format!("{name}={value}: there is no option {name}; the options are {}", names())));
+    };
+    (row.set)(said, value).map_err(|why| {
+        let allowed = if why.is_empty() { format!("{name} takes {}", row.values) } else { why.to_owned() };
+        OptionError(format!("{name}={value}: {allowed}"))
+    })?;
+    match row.standing {
+        Standing::Built => {}
+        Standing::Nothing(why) => notes.push(format!("{name}={value} does nothing: {why}")),
+        Standing::Refused { but, why } if value != but => {
+            refusal.get_or_insert(OptionError(format!("{name}={value}: {why}")));
+        }
+        Standing::Refused { .. } => {}
+    }
+    Ok(())
+}
+
+fn names() -> String {
+    ROWS.iter().filter(|row| row.is_public()).map(|row| row.name).collect::<Vec<_>>().join(" ")
+}
+
+/// What the old agent refused together, in its order and words.
+fn cross_check(said: &Said) -> Result<(), OptionError> {
+    if said.format == Some('b') && matches!(said.cpu, Some("times" | "old")) {
+        return Err(OptionError("format=b: cpu=times|old is not supported with format=b".to_owned()));
+    }
+    if said.format == Some('b') && said.monitor {
+        return Err(OptionError("format=b: monitor=y is not supported with format=b".to_owned()));
+    }
+    Ok(())
+}
+
+/// What the options mean together; what is not built yet is refused by name.
+fn resolve(said: Said, notes: Vec<String>) -> Result<Options, OptionError> {
+    let not_built = |what: &str| OptionError(format!("{what} is not built yet; what there is: heap=dump"));
+    if let Some(cpu) = said.cpu {
+        return Err(not_built(&format!("cpu={cpu}")));
+    }
+    if said.monitor {
+        return Err(not_built("monitor=y"));
+    }
+    if let Some(net) = said.net {
+        return Err(not_built(&format!("net={net}")));
+    }
+    if said.heap_sites {
+        return Err(not_built(if said.heap_dump { "heap=all (of it, heap=sites)" } else { "heap=sites" }));
+    }
+    if !said.heap_dump {
+        return Err(OptionError(
+            "no mode was asked for, which means heap=all, and of that heap=sites is not built yet; say heap=dump"
+                .to_owned(),
+        ));
+    }
+    if said.format == Some('a') {
+        return Err(not_built("format=a (a heap dump as text)"));
+    }
+    let name = said.file.unwrap_or_else(|| "java.hprof".to_owned());
+    if name.ends_with(".gz") {
+        return Err(OptionError(format!(
+            "file={name}: compression is not built yet; give a name that does not end in .gz"
+        )));
+    }
+    let file = FileName::parse(&name).map_err(|why| OptionError(format!("file={name}: {why}")))?;
+    Ok(Options {
+        file,
+        depth_frames: said.depth_frames,
+        line_numbers: said.line_numbers,
+        dump_on_exit: said.dump_on_exit,
+        force: said.force,
+        verbose: said.verbose,
+        primitive_fields: said.primitive_fields,
+        primitive_arrays: said.primitive_arrays,
+        notes,
+    })
+}
+
+/// The help text: every public option with its values, default and meaning.
+pub(crate) fn help() -> String {
+    let mut text = String::from(
+        "hprof-rs: heap dumps of a running JVM in HPROF format\n\n\
+         usage: java -agentpath:libhprof_rs.so=name=value,name=value… -jar app.jar\n\n",
+    );
+    let column = |row: &Row| format!("{}={}", row.name, row.values);
+    let public = || ROWS.iter().filter(|row| row.is_public());
+    let width = public().map(|row| column(row).chars().count()).max().unwrap_or(0);
+    for row in public() {
+        let meaning = match row.standing {
+            Standing::Built => row.help.to_owned(),
+            Standing::Nothing(_) => format!("{} (does nothing)", row.help),
+            Standing::Refused { .. } => format!("{} (not built yet)", row.help),
+        };
+        let name = column(row);
+        text.push_str(&format!("  {name:width$}  {:22} {meaning}\n", row.default));
+    }
+    text.push_str(&format!(
+        "\nDumps are made when the JVM ends, on SIGQUIT (kill -QUIT PID, Ctrl-\\), on jcmd PID JVMTI.data_dump,\n\
+         and by jcmd PID JVMTI.agent_load /path/to/libhprof_rs.so '\"heap=dump,file=/path/to/out.hprof\"'.\n\
+         A second dump of the same JVM gets a number: out.1.hprof.\n\
+         In file=, %p is the process id, %t the time (UTC), %n the number of the dump, %h the host, %% a percent sign.\n\
+         Options in the environment variable {ENVIRONMENT} are added behind those given here.\n\
+         Example: java -agentpath:./libhprof_rs.so=heap=dump,file=out.%p.hprof -jar app.jar\n"
+    ));
+    text
+}
+
+/// Prints the help on stdout, where the JDK's agent printed it: the JVM does not start afterwards.
+pub(crate) fn print_help() {
+    use std::io::Write;
+    let _ = std::io::stdout().write_all(help().as_bytes());
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,276 @@
+//! The options: one row an option, with its values, default, meaning and parser.
+//!
+//! They are those of the JDK's HPROF agent (its manual page and `hprof_init.c`), under their old names.
+
+use super::Said;
+
+/// One option.
+pub(super) struct Row {
+    /// Name before the `=`.
+    pub(super) name: &'static str,
+    /// Values, as help and refusals show them.
+    pub(super) values: &'static str,
+    /// Default, as help shows it.
+    pub(super) default: &'static str,
+    /// Meaning, in one line.
+    pub(super) help: &'static str,
+    /// Whether the option does something.
+    pub(super) standing: Standing,
+    /// Notes the value. Err: why it is wrong; "" for "takes `values`".
+    pub(super) set: fn(&mut Said, &str) -> Result<(), &'static str>,
+}
+
+impl Row {
+    /// Shown in help: all but the old agent's debug options.
+    pub(super) fn is_public(&self) -> bool {
+        !self.help.is_empty()
+    }
+}
+
+/// Whether an option does something.
+#[derive(Clone, Copy)]
+pub(super) enum Standing {
+    /// It does, or `resolve` says what is missing.
+    Built,
+    /// Accepted for old scripts, and said to do nothing.
+    Nothing(&'static str),
+    /// Refused, but for the value `but`, which asks for nothing.
+    Refused { but: &'static str, why: &'static str },
+}
+
+const SITES: &str = "belongs to heap=sites and cpu=, which are not built yet; leave it away with heap=dump";
+const SAMPLES: &str = "belongs to cpu=samples, which is not built yet; leave it away with heap=dump";
+const DEBUG: &str = "a switch for debugging the JDK's own agent; this one has none of the kind";
+const REMOVED: &str = "was removed from the JDK's agent, too; use the JVM's -XX:OnError";
+
+pub(super) const ROWS: &[Row] = &[
+    Row {
+        name: "heap",
+        values: "dump|sites|all",
+        default: "all",
+        help: "heap dump, allocation sites (not built yet), or both",
+        standing: Standing::Built,
+        set: |said, value| {
+            match value {
+                "dump" => said.heap_dump = true,
+                "sites" => said.heap_sites = true,
+                "all" => (said.heap_dump, said.heap_sites) = (true, true),
+                _ => return Err(""),
+            }
+            Ok(())
+        },
+    },
+    Row {
+        name: "cpu",
+        values: "samples|times|old",
+        default: "off",
+        help: "CPU usage by sampling or by timing methods",
+        standing: Standing::Refused { but: "", why: "not built yet; what there is: heap=dump" },
+        set: |said, value| {
+            said.cpu = Some(match value {
+                "y" | "samples" => "samples",
+                "times" => "times",
+                "old" => "old",
+                _ => return Err(""),
+            });
+            Ok(())
+        },
+    },
+    Row {
+        name: "monitor",
+        values: "y|n",
+        default: "n",
+        help: "monitor contention",
+        standing: Standing::Refused { but: "n", why: "not built yet; what there is: heap=dump" },
+        set: |said, value| yes_no(value).map(|on| said.monitor = on),
+    },
+    Row {
+        name: "format",
+        values: "a|b",
+        default: "b",
+        help: "text (not built yet) or binary",
+        standing: Standing::Built,
+        set: |said, value| match value {
+            "a" | "b" => {
+                said.format = value.chars().next();
+                Ok(())
+            }
+            _ => Err(""),
+        },
+    },
+    Row {
+        name: "file",
+        values: "NAME",
+        default: "java.hprof",
+        help: "the dump's file; see below for %p %t %n %h",
+        standing: Standing::Built,
+        set: |said, value| once(said, value, |said| &mut said.file),
+    },
+    Row {
+        name: "net",
+        values: "HOST:PORT",
+        default: "off",
+        help: "send the data down a socket",
+        standing: Standing::Refused { but: "", why: "not built yet; write to a file instead: file=NAME" },
+        set: |said, value| {
+            let port = value.rsplit_once(':').and_then(|(host, port)| (!host.is_empty()).then_some(port));
+            match port.map(str::parse::<u16>) {
+                Some(Ok(port)) if port > 0 => once(said, value, |said| &mut said.net),
+                _ => Err(""),
+            }
+        },
+    },
+    Row {
+        name: "depth",
+        values: "FRAMES",
+        default: "all",
+        help: "most frames of a thread's stack",
+        standing: Standing::Built,
+        set: |said, value| match value.parse() {
+            Ok(frames) => {
+                said.depth_frames = Some(frames);
+                Ok(())
+            }
+            Err(_) => Err("depth must be decimal and >= 0"),
+        },
+    },
+    Row {
+        name: "interval",
+        values: "MS",
+        default: "10",
+        help: "time between CPU samples",
+        standing: Standing::Refused { but: "", why: SAMPLES },
+        set: |_, value| match value.parse::<u32>() {
+            Ok(millis) if millis > 0 => Ok(()),
+            _ => Err("interval must be decimal and > 0"),
+        },
+    },
+    Row {
+        name: "cutoff",
+        values: "RATIO",
+        default: "0.0001",
+        help: "least share of a row in a report",
+        standing: Standing::Refused { but: "", why: SITES },
+        set: |_, value| match value.parse::<f64>() {
+            Ok(ratio) if ratio >= 0.0 => Ok(()),
+            _ => Err("cutoff must be decimal and >= 0"),
+        },
+    },
+    Row {
+        name: "lineno",
+        values: "y|n",
+        default: "y",
+        help: "line numbers in stacks",
+        standing: Standing::Built,
+        set: |said, value| yes_no(value).map(|on| said.line_numbers = on),
+    },
+    Row {
+        name: "thread",
+        values: "y|n",
+        default: "n",
+        help: "keep the traces of threads apart",
+        standing: Standing::Refused { but: "n", why: SITES },
+        set: |_, value| yes_no(value).map(|_| ()),
+    },
+    Row {
+        name: "doe",
+        values: "y|n",
+        default: "y",
+        help: "dump when the JVM ends",
+        standing: Standing::Built,
+        set: |said, value| yes_no(value).map(|on| said.dump_on_exit = on),
+    },
+    Row {
+        name: "msa",
+        values: "y|n",
+        default: "n",
+        help: "Solaris micro-state accounting",
+        standing: Standing::Nothing("it was for Solaris"),
+        set: |_, value| yes_no(value).map(|_| ()),
+    },
+    Row {
+        name: "force",
+        values: "y|n",
+        default: "y",
+        help: "replace a file that is there, or choose another name",
+        standing: Standing::Built,
+        set: |said, value| yes_no(value).map(|on| said.force = on),
+    },
+    Row {
+        name: "verbose",
+        values: "y|n",
+        default: "y",
+        help: "say on stderr when a dump begins",
+        standing: Standing::Built,
+        set: |said, value| yes_no(value).map(|on| said.verbose = on),
+    },
+    Row {
+        name: "gc_okay",
+        values: "y|n",
+        default: "y",
+        help: "obsolete",
+        standing: Standing::Nothing("it was obsolete in the JDK's agent already"),
+        set: |_, value| yes_no(value).map(|_| ()),
+    },
+    Row {
+        name: "primfields",
+        values: "y|n",
+        default: "y",
+        help: "values of primitive fields; n writes zeros",
+        standing: Standing::Built,
+        set: |said, value| yes_no(value).map(|on| said.primitive_fields = on),
+    },
+    Row {
+        name: "primarrays",
+        values: "y|n",
+        default: "y",
+        help: "elements of primitive arrays; n writes them empty",
+        standing: Standing::Built,
+        set: |said, value| yes_no(value).map(|on| said.primitive_arrays = on),
+    },
+    refused("logflags", DEBUG),
+    refused("debugflags", DEBUG),
+    refused("coredump", DEBUG),
+    refused("errorexit", DEBUG),
+    refused("pause", DEBUG),
+    refused("debug", DEBUG),
+    refused("X", DEBUG),
+    refused("exitpause", REMOVED),
+    refused("precrash", REMOVED),
+];
+
+/// An option of the old agent that is known and refused whatever its value.
+const fn refused(name: &'static str, why: &'static str) -> Row {
+    Row {
+        name,
+        values: "",
+        default: "",
+        help: "",
+        standing: Standing::Refused { but: "", why },
+        set: |_, _| Ok(()),
+    }
+}
+
+fn yes_no(value: &str) -> Result<bool, &'static str> {
+    match value {
+        "y" => Ok(true),
+        "n" => Ok(false),
+        _ => Err(""),
+    }
+}
+
+/// Notes the place where the output goes, of which there is one.
+fn once(
+    said: &mut Said,
+    value: &str,
+    place: fn(&mut Said) -> &mut Option<String>,
+) -> Result<(), &'static str> {
+    if value.is_empty() {
+        return Err("");
+    }
+    if said.file.is_some() || said.net.is_some() {
+        return Err("file or net options should only appear once");
+    }
+    *place(said) = Some(value.to_owned());
+    Ok(())
+}

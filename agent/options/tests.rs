@@ -1,0 +1,126 @@
+//! Tests of the option table: every row's values and refusals, the cross-checks, the help.
+
+use super::*;
+
+fn options(text: &str) -> Options {
+    match parse_with(text, "") {
+        Ok(Parsed::Options(options)) => options,
+        other => panic!("{text}: {other:?}"),
+    }
+}
+
+fn refusal(text: &str) -> String {
+    match parse_with(text, "") {
+        Err(error) => error.to_string(),
+        Ok(parsed) => panic!("{text} was accepted: {parsed:?}"),
+    }
+}
+
+#[test]
+fn the_defaults_of_a_heap_dump() {
+    let options = options("heap=dump");
+    assert_eq!(options.file, FileName::parse("java.hprof").unwrap());
+    assert!(options.dump_on_exit && options.force && options.verbose && options.line_numbers);
+    assert!(options.primitive_fields && options.primitive_arrays);
+    assert_eq!(options.depth_frames, None);
+    assert!(options.notes.is_empty());
+}
+
+#[test]
+fn every_built_switch_is_taken() {
+    let options = options(
+        "heap=dump,format=b,file=a/b.hprof,depth=0,lineno=n,doe=n,force=n,verbose=n,primfields=n,primarrays=n,thread=n,monitor=n",
+    );
+    assert_eq!(options.file, FileName::parse("a/b.hprof").unwrap());
+    assert_eq!(options.depth_frames, Some(0));
+    assert!(!options.line_numbers && !options.dump_on_exit && !options.force && !options.verbose);
+    assert!(!options.primitive_fields && !options.primitive_arrays);
+}
+
+#[test]
+fn help_stands_alone() {
+    assert_eq!(parse_with("help", "heap=nonsense"), Ok(Parsed::Help));
+    assert_eq!(
+        refusal("heap=dump,help"),
+        "help: options have the form name=value, separated by commas; help stands alone: -agentpath:…=help"
+    );
+}
+
+#[test]
+fn the_later_word_wins_and_the_environment_is_last() {
+    assert_eq!(options("heap=dump,depth=3,depth=5,").depth_frames, Some(5));
+    match parse_with("heap=dump,depth=3", "depth=7") {
+        Ok(Parsed::Options(options)) => assert_eq!(options.depth_frames, Some(7)),
+        other => panic!("{other:?}"),
+    }
+    assert!(matches!(parse_with("", "heap=dump"), Ok(Parsed::Options(_))));
+}
+
+#[test]
+fn wrong_values_name_the_option_the_value_and_what_is_allowed() {
+    for (text, line) in [
+        ("heap=foo", "heap=foo: heap takes dump|sites|all"),
+        ("cpu=foo", "cpu=foo: cpu takes samples|times|old"),
+        ("monitor=maybe", "monitor=maybe: monitor takes y|n"),
+        ("format=c", "format=c: format takes a|b"),
+        ("heap=dump,file=", "file=: file takes NAME"),
+        ("net=host", "net=host: net takes HOST:PORT"),
+        ("net=host:0", "net=host:0: net takes HOST:PORT"),
+        ("depth=-1", "depth=-1: depth must be decimal and >= 0"),
+        ("interval=0", "interval=0: interval must be decimal and > 0"),
+        ("cutoff=x", "cutoff=x: cutoff must be decimal and >= 0"),
+        ("lineno=Y", "lineno=Y: lineno takes y|n"),
+        ("thread=1", "thread=1: thread takes y|n"),
+        ("doe=no", "doe=no: doe takes y|n"),
+        ("msa=x", "msa=x: msa takes y|n"),
+        ("force=", "force=: force takes y|n"),
+        ("verbose=2", "verbose=2: verbose takes y|n"),
+        ("gc_okay=x", "gc_okay=x: gc_okay takes y|n"),
+        ("primfields=x", "primfields=x: primfields takes y|n"),
+        ("primarrays=x", "primarrays=x: primarrays takes y|n"),
+    ] {
+        assert_eq!(refusal(text), line);
+    }
+    assert!(refusal("heep=dump").starts_with("heep=dump: there is no option heep; the options are heap cpu "));
+}
+
+#[test]
+fn what_is_not_built_is_refused_by_name() {
+    for text in [
+        "heap=sites", "heap=all", "cpu=samples", "cpu=times", "cpu=old", "cpu=y", "monitor=y", "net=localhost:9000",
+        "heap=dump,format=a", "heap=dump,interval=10", "heap=dump,cutoff=0.1", "heap=dump,thread=y",
+        "heap=dump,file=x.hprof.gz",
+    ] {
+        let line = refusal(text);
+        assert!(line.contains("not built yet"), "{line}");
+    }
+    assert!(refusal("").contains("say heap=dump"));
+    assert!(refusal("file=x").contains("say heap=dump"));
+    assert!(refusal("heap=dump,logflags=4").contains("debugging the JDK's own agent"));
+    assert!(refusal("heap=dump,precrash=y").contains("-XX:OnError"));
+}
+
+#[test]
+fn the_old_cross_checks_hold() {
+    assert!(refusal("cpu=times,format=b").ends_with("cpu=times|old is not supported with format=b"));
+    assert!(refusal("format=b,cpu=old").ends_with("cpu=times|old is not supported with format=b"));
+    assert!(refusal("monitor=y,format=b").ends_with("monitor=y is not supported with format=b"));
+    assert!(refusal("heap=dump,file=a,file=b").ends_with("file or net options should only appear once"));
+    assert!(refusal("file=a,net=h:1").ends_with("file or net options should only appear once"));
+}
+
+#[test]
+fn options_that_do_nothing_say_so() {
+    let options = options("heap=dump,msa=y,gc_okay=n");
+    assert_eq!(options.notes.len(), 2);
+    assert!(options.notes.iter().all(|note| note.contains("does nothing")));
+}
+
+#[test]
+fn help_names_every_public_option_and_no_other() {
+    let help = help();
+    for row in ROWS {
+        let shown = help.contains(&format!("  {}={}", row.name, row.values));
+        assert_eq!(shown, row.is_public(), "{}", row.name);
+    }
+}

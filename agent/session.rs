@@ -1,0 +1,124 @@
+//! From start to end: options → environment → events on; and the commands that come by attach.
+
+use crate::dump_queue::DumpQueue;
+use crate::gate::Gate;
+use crate::heap;
+use crate::jvmti::capability::SUPPORT_VIRTUAL_THREADS;
+use crate::jvmti::env::{Env, Vm};
+use crate::jvmti::error::JvmtiError;
+use crate::jvmti::event::{VM_DEATH, VM_INIT};
+use crate::jvmti::jni::Jni;
+use crate::message::say;
+use crate::options::{self, Options, Parsed};
+use std::sync::OnceLock;
+use tables::Census;
+
+/// Answer to the JVM: all is well.
+const DONE: i32 = 0;
+/// Answer at start-up: the JVM must not start (`JNI_ERR`).
+const DO_NOT_START: i32 = -1;
+/// Answer to attach: the options are wrong.
+const BAD_OPTIONS: i32 = 100;
+/// Answer to attach: the options are right, but the dump was not made.
+const NOT_DONE: i32 = 200;
+
+static SESSION: OnceLock<Session> = OnceLock::new();
+
+/// One JVM's life under the agent, from `Agent_OnLoad` to its end. Never dropped: callbacks may come late.
+#[derive(Debug)]
+pub(crate) struct Session {
+    /// The JVM.
+    pub(crate) vm: Vm,
+    /// The environment of the events. Dumps make environments of their own.
+    pub(crate) env: Env,
+    /// What the user asked for.
+    pub(crate) options: Options,
+    /// Whether the JVM tells of virtual threads.
+    pub(crate) virtual_threads: bool,
+    /// Callbacks in flight.
+    pub(crate) gate: Gate,
+    /// What the events counted.
+    pub(crate) census: Census,
+    /// Dumps asked for by signals.
+    pub(crate) dump_queue: DumpQueue,
+}
+
+impl Session {
+    /// The session; `None` before `Agent_OnLoad`, and in a JVM that the agent was only attached to.
+    pub(crate) fn get() -> Option<&'static Self> {
+        SESSION.get()
+    }
+}
+
+/// `Agent_OnLoad`: parses the options and listens for `VMInit` and `VMDeath`.
+///
+/// The answer is the JVM's: 0 to start, anything else not to.
+pub(crate) fn load(vm: Vm, text: &str) -> i32 {
+    let options = match options::parse(text) {
+        Ok(Parsed::Options(options)) => options,
+        Ok(Parsed::Help) => {
+            // What the user asked for instead of a JVM, as the JDK's agent did.
+            options::print_help();
+            std::process::exit(0);
+        }
+        Err(error) => {
+            say(&error.to_string());
+            return DO_NOT_START;
+        }
+    };
+    match start(vm, options) {
+        Ok(()) => DONE,
+        Err(error) => {
+            say(&format!("the agent cannot start: {error}"));
+            DO_NOT_START
+        }
+    }
+}
+
+fn start(vm: Vm, options: Options) -> Result<(), JvmtiError> {
+    let env = vm.new_env()?;
+    let virtual_threads = env.take_capabilities(&[SUPPORT_VIRTUAL_THREADS])?.is_empty();
+    env.install_callbacks()?;
+    for note in &options.notes {
+        say(note);
+    }
+    let session = Session {
+        vm,
+        env,
+        options,
+        virtual_threads,
+        gate: Gate::default(),
+        census: Census::default(),
+        dump_queue: DumpQueue::default(),
+    };
+    if SESSION.set(session).is_err() {
+        say("the agent was loaded already: give all its options in one -agentpath");
+        return Err(JvmtiError::INTERNAL);
+    }
+    env.notify(VM_INIT, true)?;
+    env.notify(VM_DEATH, true)
+}
+
+/// `Agent_OnAttach`: each call is a command; `heap=dump,file=…` dumps now. The answer is shown to the caller.
+pub(crate) fn attach(vm: Vm, jni: Jni<'_>, text: &str) -> i32 {
+    let options = match options::parse(text) {
+        Ok(Parsed::Options(options)) => options,
+        Ok(Parsed::Help) => {
+            say(&options::help());
+            return DONE;
+        }
+        Err(error) => {
+            say(&error.to_string());
+            return BAD_OPTIONS;
+        }
+    };
+    for note in &options.notes {
+        say(note);
+    }
+    let census = Session::get().map(|session| &session.census);
+    if heap::dump(vm, jni, &options, census) {
+        DONE
+    } else {
+        NOT_DONE
+    }
+}

@@ -1,0 +1,173 @@
+//! `hprof info`: what is in the file?
+
+mod info_json;
+
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+
+use reader::{KindTotal, StackFrame, Summary, ThreadSummary};
+
+use crate::date::date;
+use crate::dump_file::DumpFile;
+use crate::number::{counted, grouped};
+use crate::outcome::{Failure, Verdict};
+use crate::table::{Side, Table};
+
+/// Up to this size the names of threads are looked up unasked: it takes three passes more.
+const NAMES_BYTES: u64 = 1 << 30;
+
+/// Summarises a dump: header, records by kind, objects, roots, classes and threads
+///
+/// Object bytes are an estimate, as in `hprof histo`: 16 bytes of header, plus the data, rounded up to 8.
+/// Names of threads come from START THREAD records or from the thread objects; the latter are looked up in files
+/// up to 1 GiB, and in larger ones with --threads.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  hprof info --threads heap.hprof")]
+pub(crate) struct Arguments {
+    /// The dump, plain or gzip
+    file: PathBuf,
+    /// Print every thread's stack
+    #[arg(long)]
+    threads: bool,
+    /// Print JSON, stacks included
+    #[arg(long)]
+    json: bool,
+}
+
+/// Reads the file and prints what is in it.
+pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
+    let file = DumpFile::new(&arguments.file)?;
+    let mut dump = file.reader()?;
+    let mut summary = reader::summarize(&mut dump).map_err(|fault| file.failure(&fault))?;
+    drop(dump);
+    if arguments.threads || summary.bytes <= NAMES_BYTES {
+        name_threads(&mut summary, &file)?;
+    }
+    file.done();
+    let mut to = BufWriter::new(io::stdout().lock());
+    if arguments.json {
+        writeln!(to, "{:#}", info_json::in_json(&summary))?;
+    } else {
+        print(&summary, &file, arguments.threads, &mut to)?;
+    }
+    to.flush()?;
+    Ok(Verdict::Sound)
+}
+
+fn name_threads(summary: &mut Summary, file: &DumpFile) -> Result<(), Failure> {
+    let nameless = summary.threads.iter().filter(|thread| thread.name.is_none());
+    let ids: Vec<u64> = nameless.map(|thread| thread.object).collect();
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let names = reader::thread_names(&mut || file.open(), &mut summary.classes, &summary.strings, &ids);
+    let mut names = names.map_err(|fault| file.failure(&fault))?;
+    for thread in &mut summary.threads {
+        thread.name = thread.name.take().or_else(|| names.remove(&thread.object));
+    }
+    Ok(())
+}
+
+fn print(summary: &Summary, file: &DumpFile, stacks: bool, to: &mut dyn Write) -> io::Result<()> {
+    print_head(summary, file, to)?;
+    print_kinds("records", summary.records.iter().map(|(name, total)| (*name, *total)), to)?;
+    print_kinds("heap records", summary.heap_records.iter().map(|(name, total)| (*name, *total)), to)?;
+    print_kinds("roots", summary.roots.iter().map(|(kind, total)| (kind.name(), *total)), to)?;
+    if stacks {
+        for thread in &summary.threads {
+            print_stack(thread, to)?;
+        }
+    } else {
+        print_threads(&summary.threads, to)?;
+    }
+    for damage in &summary.damage {
+        writeln!(to, "Warning: at {:#x}: {}", damage.offset, damage.kind)?;
+    }
+    if summary.damaged > 0 {
+        let places = counted(summary.damaged, "damaged place");
+        writeln!(to, "Warning: {places} in all. See `hprof check`.")?;
+    }
+    Ok(())
+}
+
+fn print_head(summary: &Summary, file: &DumpFile, to: &mut dyn Write) -> io::Result<()> {
+    let header = &summary.header;
+    let size = match file.bytes {
+        bytes if bytes == summary.bytes => counted(bytes, "byte"),
+        packed => format!("{}, packed {}", counted(summary.bytes, "byte"), grouped(packed)),
+    };
+    let dumped = summary.classes.iter().filter(|class| class.dump_offset.is_some()).count();
+    let loaded = summary.classes.iter().filter(|class| class.serial.is_some()).count();
+    let (dumped, loaded) = (grouped(dumped as u64), grouped(loaded as u64));
+    let rows = [
+        ("File", file.name()),
+        ("Version", header.version.number().to_owned()),
+        ("Created", date(header.time_millis)),
+        ("Id size", counted(u64::from(header.id_bytes), "byte")),
+        ("Size", size),
+        ("Objects", grouped(summary.objects)),
+        ("Object size", format!("{}, estimated", counted(summary.object_bytes, "byte"))),
+        ("Classes", format!("{dumped} dumped, {loaded} loaded")),
+        ("Loaders", grouped(summary.loaders)),
+        ("Strings", grouped(summary.strings.len() as u64)),
+        ("Threads", grouped(summary.threads.len() as u64)),
+    ];
+    for (what, value) in rows {
+        writeln!(to, "{what:12} {value}")?;
+    }
+    Ok(())
+}
+
+fn print_kinds(
+    title: &str,
+    kinds: impl Iterator<Item = (&'static str, KindTotal)>,
+    to: &mut dyn Write,
+) -> io::Result<()> {
+    let mut table = Table::new([(title, Side::Left), ("count", Side::Right), ("bytes", Side::Right)]);
+    for (name, total) in kinds {
+        table.row([name.to_owned(), grouped(total.count), grouped(total.bytes)]);
+    }
+    if table.is_empty() {
+        return Ok(());
+    }
+    writeln!(to)?;
+    table.print(to)
+}
+
+fn print_threads(threads: &[ThreadSummary], to: &mut dyn Write) -> io::Result<()> {
+    let mut table = Table::new([("thread", Side::Right), ("frames", Side::Right), ("name", Side::Left)]);
+    for thread in threads {
+        let frames = grouped(thread.frames.len() as u64);
+        table.row([thread.serial.to_string(), frames, name(thread)]);
+    }
+    if table.is_empty() {
+        return Ok(());
+    }
+    writeln!(to)?;
+    table.print(to)
+}
+
+fn print_stack(thread: &ThreadSummary, to: &mut dyn Write) -> io::Result<()> {
+    writeln!(to, "\nthread {} {}", thread.serial, name(thread))?;
+    for frame in &thread.frames {
+        writeln!(to, "    at {}.{}({})", frame.class, frame.method, place(frame))?;
+    }
+    Ok(())
+}
+
+fn name(thread: &ThreadSummary) -> String {
+    match &thread.name {
+        Some(name) => format!("{name:?}"),
+        None => format!("object {:#x}", thread.object),
+    }
+}
+
+/// Where a frame stands, in the words of Java's stack traces.
+fn place(frame: &StackFrame) -> String {
+    let source = frame.source.as_deref().unwrap_or("Unknown Source");
+    match frame.line {
+        -3 => "Native Method".to_owned(),
+        line if line > 0 => format!("{source}:{line}"),
+        _ => source.to_owned(),
+    }
+}

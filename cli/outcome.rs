@@ -1,0 +1,61 @@
+//! How a command ends: its exit code, and one line on stderr if it failed.
+
+use std::fmt;
+use std::io::{self, ErrorKind, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use reader::ReadError;
+
+/// Why a command could not do its work.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The dump could not be read; the message names the file.
+    Input(String),
+    /// The output could not be written.
+    Output(io::Error),
+}
+
+impl Failure {
+    /// A failure to read this file.
+    pub(crate) fn reading(path: &Path, fault: impl fmt::Display) -> Self {
+        Self::Input(format!("{}: {fault}", path.display()))
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(fault: io::Error) -> Self {
+        Self::Output(fault)
+    }
+}
+
+/// Whether a finished command found the file sound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// Nothing to complain of.
+    Sound,
+    /// `check` found errors.
+    Faulty,
+}
+
+/// Turns the end of a command into an exit code. A reader that closes the pipe, such as `head`, is no failure.
+pub(crate) fn exit_code(result: Result<Verdict, Failure>) -> ExitCode {
+    let message = match result {
+        Ok(Verdict::Sound) => return ExitCode::SUCCESS,
+        Ok(Verdict::Faulty) => return ExitCode::from(1),
+        Err(Failure::Output(fault)) if fault.kind() == ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
+        Err(Failure::Output(fault)) => format!("cannot write: {fault}"),
+        Err(Failure::Input(message)) => message,
+    };
+    // If stderr is closed too there is nobody left to tell.
+    let _ = writeln!(io::stderr(), "hprof: {message}");
+    ExitCode::from(2)
+}
+
+/// What went wrong with the bytes of a file, without the offset 0 of a file that could not be opened at all.
+pub(crate) fn reason(fault: &ReadError) -> String {
+    match fault {
+        ReadError::Io { offset: 0, source } => source.to_string(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,76 @@
+//! Columns that line up.
+
+use std::io::{self, Write};
+
+/// Which side of its column a cell keeps to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// Words.
+    Left,
+    /// Numbers.
+    Right,
+}
+
+/// Rows of cells, as wide as their widest cell.
+#[derive(Debug)]
+pub(crate) struct Table<const N: usize> {
+    sides: [Side; N],
+    rows: Vec<[String; N]>,
+}
+
+impl<const N: usize> Table<N> {
+    /// A table with these titles; each column keeps to its side.
+    pub(crate) fn new(columns: [(&str, Side); N]) -> Self {
+        Self {
+            sides: columns.map(|(_, side)| side),
+            rows: vec![columns.map(|(title, _)| title.to_owned())],
+        }
+    }
+
+    pub(crate) fn row(&mut self, cells: [String; N]) {
+        self.rows.push(cells);
+    }
+
+    /// Whether there is nothing below the titles.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.len() <= 1
+    }
+
+    /// Prints titles and rows, two blanks between columns and none at the end.
+    pub(crate) fn print(&self, to: &mut dyn Write) -> io::Result<()> {
+        let mut widths = [0; N];
+        for row in &self.rows {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = (*width).max(cell.chars().count());
+            }
+        }
+        for row in &self.rows {
+            let mut line = String::new();
+            for ((cell, width), side) in row.iter().zip(widths).zip(self.sides) {
+                match side {
+                    Side::Left => line += &format!("{cell:width$}  "),
+                    Side::Right => line += &format!("{cell:>width$}  "),
+                }
+            }
+            writeln!(to, "{}", line.trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_line_up() {
+        let mut table = Table::new([("name", Side::Left), ("count", Side::Right)]);
+        assert!(table.is_empty());
+        table.row(["a".to_owned(), "1".to_owned()]);
+        table.row(["long name".to_owned(), "1,000,000".to_owned()]);
+        let mut text = Vec::new();
+        table.print(&mut text).unwrap();
+        let expected = "name           count\na                  1\nlong name  1,000,000\n";
+        assert_eq!(String::from_utf8(text).unwrap(), expected);
+    }
+}

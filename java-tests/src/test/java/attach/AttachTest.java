@@ -1,0 +1,90 @@
+package attach;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import harness.Command;
+import harness.Folder;
+import harness.Jdk;
+import harness.Jdks;
+import harness.Jvm;
+import harness.Testimony;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import lifecycle.Patient;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A JVM that knows nothing of the agent is dumped by loading it into the running process. */
+class AttachTest {
+    @TempDir Path folder;
+
+    /** Java 8 has no command to load an agent. */
+    static List<Jdk> since11() {
+        return Jdks.since(11);
+    }
+
+    @ParameterizedTest
+    @MethodSource("since11")
+    void threeTimesInOneProcess(Jdk jdk) {
+        try (Jvm jvm = Jvm.on(jdk, folder).run(Patient.class).ready()) {
+            for (int i = 1; i <= 3; i++) {
+                Command attached = jvm.attach("heap=dump,file=" + folder.resolve(i + ".hprof"));
+                assertTrue(attached.out.contains("return code: 0"), attached::toString);
+                Testimony.of(jvm).mustHoldIn(folder.resolve(i + ".hprof"));
+            }
+            Command again = jvm.attach("heap=dump,file=" + folder.resolve("3.hprof"));
+            assertTrue(again.out.contains("return code: 0"), again::toString);
+            assertEquals(0, jvm.end(), jvm.err::text);
+            assertTrue(jvm.out.text().endsWith("BYE"), jvm.out::text);
+            assertEquals(Set.of("1.hprof", "2.hprof", "3.hprof", "3.1.hprof"), new Folder(folder).dumps(), "no dump at the end, none overwritten");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("since11")
+    void twoAtOnce(Jdk jdk) {
+        try (Jvm jvm = Jvm.on(jdk, folder).run(Patient.class).ready()) {
+            String options = "heap=dump,file=" + folder.resolve("out.hprof");
+            CompletableFuture<Command> other = CompletableFuture.supplyAsync(() -> jvm.attach(options));
+            Command one = jvm.attach(options);
+            assertTrue(one.out.contains("return code: 0"), one::toString);
+            assertTrue(other.join().out.contains("return code: 0"), () -> other.join().toString());
+            assertEquals(0, jvm.end(), jvm.err::text);
+            assertEquals(Set.of("out.hprof", "out.1.hprof"), new Folder(folder).dumps());
+            Testimony.of(jvm).mustHoldIn(folder.resolve("out.hprof"));
+            Testimony.of(jvm).mustHoldIn(folder.resolve("out.1.hprof"));
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("since11")
+    void besideAnAgentThatIsThereAlready(Jdk jdk) {
+        try (Jvm jvm = Jvm.on(jdk, folder).dumpTo(folder.resolve("end.hprof")).run(Patient.class).ready()) {
+            Command attached = jvm.attach("heap=dump,file=" + folder.resolve("now.hprof"));
+            assertTrue(attached.out.contains("return code: 0"), attached::toString);
+            assertEquals(0, jvm.end(), jvm.err::text);
+            assertEquals(Set.of("now.hprof", "end.hprof"), new Folder(folder).dumps());
+            Testimony.of(jvm).mustHoldIn(folder.resolve("now.hprof"));
+            Testimony.of(jvm).mustHoldIn(folder.resolve("end.hprof"));
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("since11")
+    void badOptionsLeaveTheJvmAlone(Jdk jdk) {
+        try (Jvm jvm = Jvm.on(jdk, folder).run(Patient.class).ready()) {
+            Command attached = jvm.attach("heap=nonsense,file=" + folder.resolve("out.hprof"));
+            assertFalse(attached.out.contains("return code: 0"), attached::toString);
+            jvm.err.await("hprof-rs: heap=nonsense", Jvm.LIMIT);
+            jvm.say("still there?").out.await("ECHO still there?", Jvm.LIMIT);
+            assertEquals(0, jvm.end(), jvm.err::text);
+            assertEquals(1, jvm.err.lines().stream().filter(line -> line.contains("hprof-rs")).count(), jvm.err::text);
+            assertEquals(Set.of(), new Folder(folder).dumps());
+        }
+    }
+}

@@ -1,0 +1,36 @@
+package harness;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/** Compiles the subjects that need a later language than Java 8: src/test/java17, src/test/java21. */
+public final class Javac {
+    private static final Map<Integer, Path> COMPILED = new HashMap<>();
+
+    private Javac() {}
+
+    /** The class folder of all subjects of a language level, compiled once a run. */
+    public static synchronized Path subjects(int release) {
+        return COMPILED.computeIfAbsent(release, Javac::compile);
+    }
+
+    private static Path compile(int release) {
+        Path classes = Tools.PROJECT.resolve("target/classes-" + release);
+        List<String> words = new ArrayList<>(List.of(Jdks.javac(release).toString(), "--release", "" + release,
+                "-g", "-cp", Tools.subjects().toString(), "-d", classes.toString()));
+        try (Stream<Path> files = Files.walk(Tools.PROJECT.resolve("src/test/java" + release))) {
+            files.map(Path::toString).filter(file -> file.endsWith(".java")).forEach(words::add);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        Command.run(words.toArray()).good();
+        return classes;
+    }
+}

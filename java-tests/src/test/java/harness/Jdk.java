@@ -1,0 +1,55 @@
+package harness;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.EnumSet;
+import java.util.Set;
+
+/** One Java runtime of this machine. */
+public final class Jdk {
+    public final Path home;
+    public final String version;
+    public final int major;
+    private Set<Collector> collectors;
+
+    private Jdk(Path home, String version) {
+        this.home = home;
+        this.version = version;
+        String[] parts = version.split("[._+-]");
+        major = Integer.parseInt(parts[0].equals("1") ? parts[1] : parts[0]);
+    }
+
+    static Jdk at(Path home) {
+        Command asked = Command.run(home.resolve("bin/java"), "-version").good();
+        return new Jdk(home, asked.err.replaceAll("(?s).*?version \"([^\"]+)\".*", "$1"));
+    }
+
+    public Path java() {
+        return home.resolve("bin/java");
+    }
+
+    /** The collectors it has, asked once. */
+    public synchronized Set<Collector> collectors() {
+        if (collectors == null) {
+            collectors = EnumSet.noneOf(Collector.class);
+            for (Collector collector : Collector.values()) {
+                Command tried = Command.run(java(), "-XX:+UnlockExperimentalVMOptions", collector.option, "-version");
+                if (tried.exit == 0) {
+                    collectors.add(collector);
+                }
+            }
+        }
+        return collectors;
+    }
+
+    /** Its jcmd, or that of another runtime: the attach protocol is the same. */
+    public Path jcmd() {
+        Path own = home.resolve("bin/jcmd");
+        return Files.exists(own) ? own : Jdks.newest(25).home.resolve("bin/jcmd");
+    }
+
+    @Override
+    public String toString() {
+        return version;
+    }
+}

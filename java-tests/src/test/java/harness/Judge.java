@@ -1,0 +1,8 @@
+package harness;
+
+/** A reader of dumps, having read one. */
+public interface Judge {
+    String name();
+
+    Histogram histogram();
+}

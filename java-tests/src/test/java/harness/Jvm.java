@@ -1,0 +1,141 @@
+package harness;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.io.Writer;
+import java.io.OutputStreamWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/** A running JVM: what it says, what it is told, how it ends. Closing it kills it. */
+public final class Jvm implements AutoCloseable {
+    /** Ample for anything on two busy cores; nothing waits this long unless it is stuck. */
+    public static final Duration LIMIT = Duration.ofSeconds(90);
+
+    private final Jdk jdk;
+    private final Process process;
+    private final List<String> words;
+    private final Writer input;
+    public final Output out;
+    public final Output err;
+
+    Jvm(Jdk jdk, Process process, List<String> words, Path logs) throws IOException {
+        this.jdk = jdk;
+        this.process = process;
+        this.words = words;
+        input = new OutputStreamWriter(process.getOutputStream(), StandardCharsets.UTF_8);
+        long number;
+        try (Stream<Path> entries = Files.list(logs)) {
+            number = entries.count();
+        }
+        out = new Output("stdout", process.getInputStream(), logs.resolve(number + ".out"));
+        err = new Output("stderr", process.getErrorStream(), logs.resolve(number + ".err"));
+    }
+
+    /** A JVM to be run in this folder, which also takes its logs. */
+    public static Launch on(Jdk jdk, Path folder) {
+        return new Launch(jdk, folder);
+    }
+
+    /** The JVM's own process, also when it was started through another command. */
+    public long pid() {
+        return process.descendants().mapToLong(ProcessHandle::pid).findFirst().orElse(process.pid());
+    }
+
+    public boolean alive() {
+        return process.isAlive();
+    }
+
+    /** Waits for the subject's word that it is ready to be looked at. */
+    public Jvm ready() {
+        try {
+            out.await("READY", LIMIT);
+            return this;
+        } catch (AssertionError e) {
+            throw new AssertionError(e.getMessage() + "\nstderr:\n" + err.text() + "\nof " + String.join(" ", words), e);
+        }
+    }
+
+    /** Tells the subject a word. */
+    public Jvm say(String word) {
+        try {
+            input.write(word + "\n");
+            input.flush();
+            return this;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    public void signal(String name) {
+        Command.run("kill", "-" + name, pid()).good();
+    }
+
+    /** The n-th line that tells of a finished dump. */
+    public String dumped(int count) {
+        return err.await(count, "word of a finished dump", line -> line.contains("hprof-rs: dumped"), LIMIT);
+    }
+
+    /** Asks the JVM something by jcmd. */
+    public Command jcmd(String... words) {
+        Object[] all = new Object[words.length + 2];
+        all[0] = jdk.jcmd();
+        all[1] = pid();
+        System.arraycopy(words, 0, all, 2, words.length);
+        return Command.run(all);
+    }
+
+    /** HotSpot's own dump of this JVM. */
+    public Path hotspotDump(Path file) {
+        jcmd("GC.heap_dump", file.toString()).good();
+        return file;
+    }
+
+    /** Loads the agent into the running JVM. */
+    public Command attach(String options) {
+        // The argument is one option of jcmd's own grammar, where quotes keep ',' and '=' together.
+        return jcmd("JVMTI.agent_load", Tools.agent().toString(), '"' + options + '"');
+    }
+
+    /** Waits for the end of the process and gives its exit code. */
+    public int exit() {
+        try {
+            if (!process.waitFor(LIMIT.toMillis(), TimeUnit.MILLISECONDS)) {
+                throw new AssertionError("time is up, the JVM still runs; stderr:\n" + err.text());
+            }
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+        out.awaitEnd(LIMIT);
+        err.awaitEnd(LIMIT);
+        return process.exitValue();
+    }
+
+    /** Tells the subject to end, and waits for it. */
+    public int end() {
+        say("exit");
+        return exit();
+    }
+
+    @Override
+    public void close() {
+        process.descendants().forEach(ProcessHandle::destroyForcibly);
+        process.destroyForcibly();
+        try {
+            process.waitFor(LIMIT.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return Arrays.toString(words.toArray());
+    }
+}

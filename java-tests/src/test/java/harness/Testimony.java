@@ -1,0 +1,87 @@
+package harness;
+
+import static org.junit.jupiter.api.Assertions.assertAll;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.function.Executable;
+
+/** What a subject said about its own heap, and the judges' comparison of that with a dump. */
+public final class Testimony {
+    private final List<String[]> lines;
+
+    private Testimony(List<String[]> lines) {
+        this.lines = lines;
+    }
+
+    public static Testimony of(Jvm jvm) {
+        return new Testimony(jvm.out.lines().stream().map(line -> line.split(" ")).collect(Collectors.toList()));
+    }
+
+    /** The words of each line that starts with this one. */
+    public List<String[]> all(String key) {
+        return lines.stream().filter(line -> line[0].equals(key)).collect(Collectors.toList());
+    }
+
+    /** Every judge reads the dump, all agree with the subject and with each other. */
+    public void mustHoldIn(Path dump) {
+        new HprofCheck(dump).good();
+        Histogram slurp = new SlurpReader(dump).histogram();
+        Histogram own = new HprofCheck(dump).histogram();
+        try (HeapView shark = new SharkReader(dump); HeapView netBeans = new NetBeansReader(dump)) {
+            assertAll(dump.getFileName().toString(),
+                    () -> assertFalse(lines.isEmpty(), "the subject said nothing"),
+                    () -> counts("hprof-slurp", slurp),
+                    () -> counts("Shark", shark.histogram()),
+                    () -> same("hprof-slurp", slurp, shark),
+                    () -> same("hprof-slurp", slurp, netBeans),
+                    () -> assertEquals(Map.of(), slurp.to(own), "hprof-slurp to hprof histo"),
+                    () -> values(shark),
+                    () -> values(netBeans));
+        }
+    }
+
+    /** The numbers of instances, by one judge. */
+    public void counts(String judge, Histogram histogram) {
+        List<Executable> checks = new ArrayList<>();
+        for (String[] line : all("EXPECT")) {
+            checks.add(() -> assertEquals(Long.parseLong(line[1]), histogram.of(Names.source(line[2])), judge + ": instances of " + line[2]));
+        }
+        for (String[] line : all("ATLEAST")) {
+            checks.add(() -> assertTrue(Long.parseLong(line[1]) <= histogram.of(Names.source(line[2])),
+                    judge + ": " + histogram.of(Names.source(line[2])) + " instances of " + line[2] + ", not " + line[1]));
+        }
+        assertAll(checks);
+    }
+
+    /** The values of fields and strings, by one judge. */
+    public void values(HeapView view) {
+        Set<String> strings = all("STRING").isEmpty() ? Set.of()
+                : view.strings().stream().map(Values::escape).collect(Collectors.toSet());
+        List<Executable> checks = new ArrayList<>();
+        for (String[] line : all("STATIC")) {
+            checks.add(() -> assertEquals(view.blurred(line[3]), view.staticField(line[1], line[2]), view.name() + ": " + line[1] + "." + line[2]));
+        }
+        for (String[] line : all("FIELD")) {
+            checks.add(() -> assertEquals(view.blurred(line[4]), view.field(line[1], line[2], line[3]),
+                    view.name() + ": " + line[1] + ", " + line[2] + "." + line[3]));
+        }
+        for (String[] line : all("STRING")) {
+            checks.add(() -> assertTrue(strings.contains(view.blurred(line[1])), view.name() + ": no string " + line[1]));
+        }
+        assertAll(checks);
+    }
+
+    private static void same(String name, Histogram histogram, Judge judge) {
+        // Class objects are class records; what a reader counts as instances of java.lang.Class is its own affair.
+        assertEquals(Map.of(), histogram.without("java.lang.Class").to(judge.histogram().without("java.lang.Class")),
+                name + " to " + judge.name());
+    }
+}

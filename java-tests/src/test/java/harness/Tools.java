@@ -1,0 +1,45 @@
+package harness;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+
+/** Where the things under test and their judges are; whatever is missing says how to get it. */
+public final class Tools {
+    /** The folder java-tests/. */
+    static final Path PROJECT = Paths.get(System.getProperty("basedir", "")).toAbsolutePath();
+
+    private static final Path TARGET = PROJECT.resolveSibling("target");
+
+    private Tools() {}
+
+    /** The agent library. */
+    public static Path agent() {
+        return needed("agent", TARGET.resolve("release/libhprof_rs.so"), "build it with `cargo build --release`");
+    }
+
+    /** The `hprof` command. */
+    public static Path command() {
+        return needed("command", TARGET.resolve("release/hprof"), "build it with `cargo build --release -p hprof-cli`");
+    }
+
+    static Path slurp() {
+        return needed("slurp", TARGET.resolve("readers/bin/hprof-slurp"), "fetch it with tools/fetch-readers.sh");
+    }
+
+    static Path jdks() {
+        return needed("jdks", TARGET.resolve("jdks"), "fetch them with tools/fetch-jdks.sh");
+    }
+
+    static Path subjects() {
+        return PROJECT.resolve("target/test-classes");
+    }
+
+    private static Path needed(String property, Path standard, String remedy) {
+        Path path = Paths.get(System.getProperty(property, standard.toString())).toAbsolutePath().normalize();
+        if (!Files.exists(path)) {
+            throw new IllegalStateException(path + " is missing: " + remedy + ", or name another with -D" + property + "=PATH");
+        }
+        return path;
+    }
+}

@@ -1,0 +1,136 @@
+package lifecycle;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import harness.Collector;
+import harness.Folder;
+import harness.HprofCheck;
+import harness.Jdk;
+import harness.Jdks;
+import harness.Jvm;
+import harness.Setup;
+import harness.Testimony;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Dumps are made when they are asked for and when the JVM ends, and nothing else changes for the program. */
+class LifeCycleTest {
+    @TempDir Path folder;
+
+    static List<Jdk> majors() {
+        return Jdks.majors();
+    }
+
+    @ParameterizedTest
+    @MethodSource("majors")
+    void eachSignalAndTheEndGiveOneFile(Jdk jdk) {
+        Folder dumps = new Folder(folder);
+        List<String> names = List.of("out.hprof", "out.1.hprof", "out.2.hprof", "out.3.hprof");
+        try (Jvm jvm = Jvm.on(jdk, folder).dumpTo(folder.resolve("out.hprof")).run(Patient.class).ready()) {
+            for (String name : names.subList(0, 3)) {
+                jvm.signal("QUIT");
+                dumps.await(name, Jvm.LIMIT);
+            }
+            assertEquals(0, jvm.end(), jvm.err::text);
+            assertEquals(new TreeSet<>(names), dumps.dumps());
+            assertTrue(jvm.out.text().endsWith("BYE"), jvm.out::text);
+            for (String name : names) {
+                Testimony.of(jvm).mustHoldIn(folder.resolve(name));
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("majors")
+    void signalsInABurstLeaveWholeFiles(Jdk jdk) {
+        try (Jvm jvm = Jvm.on(jdk, folder).dumpTo(folder.resolve("out.hprof")).run(Patient.class).ready()) {
+            jvm.signal("QUIT");
+            jvm.signal("QUIT");
+            jvm.signal("QUIT");
+            jvm.dumped(1);
+            assertEquals(0, jvm.end(), jvm.err::text);
+            Set<String> names = new Folder(folder).dumps();
+            assertTrue(names.size() >= 2 && names.size() <= 4, () -> "the system may join signals, but no more: " + names);
+            for (String name : names) {
+                assertTrue(name.endsWith(".hprof"), name);
+                Testimony.of(jvm).mustHoldIn(folder.resolve(name));
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"main", "exit", "halt", "exception", "daemons", "otherThread", "hook"})
+    void everyWayToEndGivesADumpAndKeepsItsExitCode(String ending) {
+        for (Jdk jdk : Jdks.majors()) {
+            Path dump = folder.resolve(jdk.major + ".hprof");
+            try (Jvm plain = Jvm.on(jdk, folder).run(Endings.class, ending);
+                    Jvm jvm = Jvm.on(jdk, folder).dumpTo(dump).run(Endings.class, ending)) {
+                assertEquals(plain.exit(), jvm.exit(), jdk + ": exit code");
+                assertEquals(plain.out.lines(), jvm.out.lines(), jdk + ": standard output");
+                assertEquals(plain.err.lines(), withoutTheAgents(jvm.err.lines()), jdk + ": standard error");
+                jvm.dumped(1);
+                Testimony.of(jvm).mustHoldIn(dump);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("majors")
+    void doeSwitchesTheLastDumpOff(Jdk jdk) {
+        Folder dumps = new Folder(folder);
+        try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=dump,doe=n,file=" + folder.resolve("out.hprof")).run(Patient.class).ready()) {
+            assertEquals(0, jvm.end());
+            assertEquals(Set.of(), dumps.dumps());
+        }
+        try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=dump,doe=n,file=" + folder.resolve("out.hprof")).run(Patient.class).ready()) {
+            jvm.signal("QUIT");
+            dumps.await("out.hprof", Jvm.LIMIT);
+            assertEquals(0, jvm.end());
+            assertEquals(Set.of("out.hprof"), dumps.dumps());
+            Testimony.of(jvm).mustHoldIn(folder.resolve("out.hprof"));
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("majors")
+    void theDefaultFileIsInTheWorkingDirectory(Jdk jdk) {
+        try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=dump").run(Patient.class).ready()) {
+            assertEquals(0, jvm.end());
+            assertEquals(Set.of("java.hprof"), new Folder(folder).dumps());
+            Testimony.of(jvm).mustHoldIn(folder.resolve("java.hprof"));
+        }
+    }
+
+    static Stream<Setup> loadingSetups() {
+        return Jdks.majors().stream().flatMap(jdk -> Stream.of(Collector.G1, Collector.ZGC)
+                .filter(jdk.collectors()::contains).map(collector -> Setup.of(jdk, collector)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("loadingSetups")
+    void dumpsWhileClassesAreDefined(Setup setup) {
+        Folder dumps = new Folder(folder);
+        try (Jvm jvm = Jvm.on(setup.jdk, folder).with(setup.collector).switches("-Xmx256m")
+                .agent("heap=dump,doe=n,file=" + folder.resolve("out.%n.hprof")).run(ClassLoading.class).ready()) {
+            for (int i = 1; i <= 5; i++) {
+                jvm.signal("QUIT");
+                new HprofCheck(dumps.await("out." + i + ".hprof", Jvm.LIMIT)).good();
+            }
+            assertEquals(0, jvm.end(), jvm.err::text);
+            assertEquals(5, dumps.dumps().size());
+        }
+    }
+
+    private static List<String> withoutTheAgents(List<String> lines) {
+        return lines.stream().filter(line -> !line.startsWith("hprof-rs:")).collect(Collectors.toList());
+    }
+}

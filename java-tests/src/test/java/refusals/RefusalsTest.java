@@ -1,0 +1,163 @@
+package refusals;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import big.Chain;
+import harness.Command;
+import harness.Folder;
+import harness.Jdk;
+import harness.Jdks;
+import harness.Jvm;
+import harness.Launch;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import lifecycle.Patient;
+import million.MillionObjects;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What cannot be done is said in one line, and neither the program nor the disk shows any other trace of it. */
+class RefusalsTest {
+    @TempDir Path folder;
+
+    /** The options, the option that is at fault, and what the line must say besides. */
+    @ParameterizedTest
+    @CsvSource(delimiter = ';', value = {
+        "heap=nonsense; heap=nonsense; dump|sites|all",
+        "heap=dump,doe=maybe; doe=maybe; y|n",
+        "heap=dump,depth=-1; depth=-1; >= 0",
+        "heap=dump,depth=many; depth=many; >= 0",
+        "heap=dump,format=c; format=c; a|b",
+        "heap=dump,colour=red; colour=red; file",
+        "heap=dump,file=; file=; NAME",
+        "heap=dump,file=%q.hprof; file=%q.hprof; %p %t %n %h",
+        "heap; heap; name=value",
+        "heap=sites; heap=sites; not built",
+        "heap=all; heap=all; not built",
+        "cpu=samples; cpu=samples; not built",
+        "cpu=times; cpu=times; not built",
+        "monitor=y; monitor=y; not built",
+        "heap=dump,net=localhost:9; net=localhost:9; not built",
+        "heap=dump,format=a; format=a; not built",
+    })
+    void optionsThatCannotBe(String options, String option, String allowed) {
+        for (Jdk jdk : List.of(Jdks.of(11), Jdks.of(25))) {
+            try (Jvm jvm = Jvm.on(jdk, folder).agent(options).run(Patient.class)) {
+                assertNotEquals(0, jvm.exit());
+                List<String> said = agentLines(jvm);
+                assertEquals(1, said.size(), jvm.err::text);
+                assertTrue(said.get(0).contains(option) && said.get(0).contains(allowed), jvm.err::text);
+                assertFalse(jvm.out.text().contains("READY"), "the program must not start");
+                assertEquals(Set.of(), new Folder(folder).dumps());
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("harness.Jdks#majors")
+    void aFolderThatIsMissing(Jdk jdk) {
+        failsHarmlessly(jdk, folder.resolve("missing/out.hprof"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("harness.Jdks#majors")
+    void aPathThroughAFile(Jdk jdk) throws IOException {
+        failsHarmlessly(jdk, Files.createFile(folder.resolve("file")).resolve("out.hprof"));
+    }
+
+    @Test
+    void aFileSystemThatMayNotBeWritten() {
+        failsHarmlessly(Jdks.of(17), Path.of("/proc/out.hprof"));
+    }
+
+    @Test
+    void aTargetThatIsAFolder() throws IOException {
+        failsHarmlessly(Jdks.of(17), Files.createDirectories(folder.resolve("folder/out.hprof")));
+        assertEquals(Set.of("out.hprof"), new Folder(folder.resolve("folder")).names());
+    }
+
+    @ParameterizedTest
+    @MethodSource("harness.Jdks#majors")
+    void aTargetThatIsAPipe(Jdk jdk) throws IOException {
+        Path pipe = Files.createDirectories(folder.resolve("pipes")).resolve("out.hprof");
+        Command.run("mkfifo", pipe).good();
+        failsHarmlessly(jdk, pipe);
+        assertTrue(Files.readAttributes(pipe, "isOther").containsValue(true), "the pipe is still one");
+        assertEquals(Set.of("out.hprof"), new Folder(pipe.getParent()).names());
+    }
+
+    /** By signal and at the end: the program's output and exit code are those without the agent. */
+    private void failsHarmlessly(Jdk jdk, Path file) {
+        try (Jvm jvm = Jvm.on(jdk, folder).dumpTo(file).run(Patient.class).ready()) {
+            jvm.signal("QUIT");
+            jvm.err.await(1, "word of the failure", line -> line.startsWith("hprof-rs:") && line.contains(file.toString()), Jvm.LIMIT);
+            jvm.say("alive?").out.await("ECHO alive?", Jvm.LIMIT);
+            assertEquals(0, jvm.end(), jvm.err::text);
+            assertTrue(jvm.out.text().endsWith("BYE"), jvm.out::text);
+            assertFalse(jvm.err.text().contains("hprof-rs: dumped"), jvm.err::text);
+            assertFalse(new Folder(folder).names().stream().anyMatch(name -> name.endsWith(".part")), () -> new Folder(folder).names().toString());
+        }
+    }
+
+    /** A disk of two megabytes, mounted where only this JVM sees it. */
+    @ParameterizedTest
+    @MethodSource("harness.Jdks#majors")
+    void aDiskThatIsFull(Jdk jdk) throws IOException {
+        Path disk = Files.createDirectories(folder.resolve("disk"));
+        Launch launch = Jvm.on(jdk, folder).switches("-Xmx256m").through("unshare", "-rm", "sh", "-c",
+                "mount -t tmpfs -o size=2m tmpfs " + disk + " && exec \"$@\"", "sh").dumpTo(disk.resolve("out.hprof"));
+        try (Jvm jvm = launch.run(MillionObjects.class).ready()) {
+            jvm.signal("QUIT");
+            jvm.err.await(1, "word of the full disk", line -> line.startsWith("hprof-rs:") && line.contains("No space left"), Jvm.LIMIT);
+            Path seen = Path.of("/proc/" + jvm.pid() + "/root" + disk);
+            assertEquals(Set.of(), new Folder(seen).names(), "what is left on the disk");
+            assertEquals(0, jvm.end(), jvm.err::text);
+            assertTrue(jvm.out.text().endsWith("READY"), jvm.out::text);
+        }
+    }
+
+    /** A limit on the size of files is met in the middle of the dump, too; by default its signal kills. */
+    @ParameterizedTest
+    @MethodSource("harness.Jdks#majors")
+    void aFileThatMayNotGrow(Jdk jdk) {
+        Launch launch = Jvm.on(jdk, folder).switches("-Xmx256m", "-Xshare:off")
+                .through("bash", "-c", "ulimit -f 2048 && exec \"$@\"", "bash").dumpTo(folder.resolve("out.hprof"));
+        try (Jvm jvm = launch.run(MillionObjects.class).ready()) {
+            jvm.signal("QUIT");
+            jvm.err.await(1, "word of the limit", line -> line.startsWith("hprof-rs:") && line.contains("File too large"), Jvm.LIMIT);
+            assertEquals(Set.of(), new Folder(folder).dumps());
+            assertEquals(0, jvm.end(), jvm.err::text);
+            assertTrue(jvm.out.text().endsWith("READY"), jvm.out::text);
+            assertEquals(Set.of(), new Folder(folder).dumps());
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("harness.Jdks#majors")
+    void aJvmKilledInMidDumpLeavesNoFinalFile(Jdk jdk) {
+        Folder dumps = new Folder(folder);
+        try (Jvm jvm = Jvm.on(jdk, folder).switches("-Xmx600m").dumpTo(folder.resolve("out.hprof")).run(Chain.class).ready()) {
+            jvm.signal("QUIT");
+            dumps.await(() -> !dumps.dumps().isEmpty(), "a dump in progress", Jvm.LIMIT);
+            jvm.signal("KILL");
+            assertNotEquals(0, jvm.exit());
+            TreeSet<String> left = dumps.dumps();
+            assertFalse(left.contains("out.hprof"), left::toString);
+        }
+    }
+
+    private static List<String> agentLines(Jvm jvm) {
+        return jvm.err.lines().stream().filter(line -> line.contains("hprof-rs:")).collect(Collectors.toList());
+    }
+}

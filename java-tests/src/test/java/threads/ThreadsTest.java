@@ -1,0 +1,87 @@
+package threads;
+
+import static org.junit.jupiter.api.Assertions.assertAll;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import harness.Folder;
+import harness.Javac;
+import harness.Jdk;
+import harness.Jdks;
+import harness.Jvm;
+import harness.NetBeansReader;
+import harness.SharkReader;
+import harness.Testimony;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Threads, their stacks and what their local variables hold are in the dump. */
+class ThreadsTest {
+    @TempDir Path folder;
+
+    @ParameterizedTest
+    @MethodSource("harness.Jdks#majors")
+    void stacksAreThoseTheProgramSees(Jdk jdk) {
+        try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=dump,doe=n,file=" + folder.resolve("out.hprof")).run(Workers.class).ready()) {
+            jvm.signal("QUIT");
+            Path dump = new Folder(folder).await("out.hprof", Jvm.LIMIT);
+            Testimony testimony = Testimony.of(jvm);
+            assertEquals(0, jvm.end(), jvm.err::text);
+            testimony.mustHoldIn(dump);
+            compareStacks(testimony, dump);
+        }
+    }
+
+    private static void compareStacks(Testimony testimony, Path dump) {
+        List<Executable> checks = new ArrayList<>();
+        try (NetBeansReader netBeans = new NetBeansReader(dump); SharkReader shark = new SharkReader(dump)) {
+            Map<String, List<StackTraceElement>> stacks = netBeans.threads();
+            Set<String> roots = new HashSet<>(shark.threads());
+            for (String[] line : testimony.all("THREAD")) {
+                String name = line[1];
+                String expected = line[2];
+                checks.add(() -> assertEquals(expected, written(stacks.get(name)), name));
+                checks.add(() -> assertTrue(roots.contains(name), () -> "Shark: no root for " + name));
+            }
+            for (String name : List.of("worker-0", "worker-8", "worker-199")) {
+                List<StackTraceElement> stack = stacks.get(name);
+                int frame = stack.stream().map(StackTraceElement::getMethodName).collect(Collectors.toList()).indexOf("stand");
+                Set<String> locals = netBeans.locals(name, frame);
+                checks.add(() -> assertTrue(locals.contains("threads.Workers$Local"), () -> name + ": locals of stand: " + locals));
+            }
+            assertTrue(stacks.containsKey("main"), "the main thread");
+            assertAll(checks);
+        }
+    }
+
+    private static String written(List<StackTraceElement> stack) {
+        return stack == null ? "no thread" : stack.stream()
+                .map(frame -> frame.getClassName() + "." + frame.getMethodName() + ":" + frame.getLineNumber())
+                .collect(Collectors.joining(";"));
+    }
+
+    static List<Jdk> since21() {
+        return Jdks.since(21);
+    }
+
+    @ParameterizedTest
+    @MethodSource("since21")
+    void virtualThreadsDoNoHarm(Jdk jdk) {
+        try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=dump,doe=n,file=" + folder.resolve("out.hprof"))
+                .classPath(Javac.subjects(21)).run("threads.Virtual").ready()) {
+            jvm.signal("QUIT");
+            Path dump = new Folder(folder).await("out.hprof", Jvm.LIMIT);
+            assertEquals(0, jvm.end(), jvm.err::text);
+            Testimony.of(jvm).mustHoldIn(dump);
+        }
+    }
+}

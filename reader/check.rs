@@ -1,0 +1,75 @@
+//! Judges a whole file: is it what the format says and what readers need?
+
+mod citations;
+mod class_rules;
+pub(crate) mod fault;
+mod framing;
+mod judge;
+mod object_rules;
+mod references;
+pub(crate) mod rule;
+mod serials;
+mod string_rules;
+mod thread_rules;
+mod trace_rules;
+
+use std::io::{self, Read};
+
+use crate::dump::DumpReader;
+use crate::error::ReadError;
+use fault::{Faults, Report};
+use judge::Judge;
+use references::References;
+
+/// How to judge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CheckOptions {
+    /// Faults described one by one; the others are only counted.
+    pub most: usize,
+    /// Whether to let pass, as notes, what HotSpot's own dumps do.
+    pub lenient: bool,
+}
+
+/// Reads a file twice, once for what it defines and once for what it refers to, and reports every broken rule.
+///
+/// `open` must give the same uncompressed bytes each time, see [`crate::unpacked`]. Memory is used
+/// for strings, classes and the ids of objects, not for their data.
+/// Errors: `open` or the reading fails, or the header is not that of an HPROF file. All else is in the report.
+pub fn check<'r>(
+    open: &mut dyn FnMut() -> io::Result<Box<dyn Read + 'r>>,
+    options: CheckOptions,
+) -> Result<Report, ReadError> {
+    let mut faults = Faults::new(options.most, options.lenient);
+    let mut first = reader(open)?;
+    let header = first.header();
+    let mut judge = Judge::new(&header, &mut faults);
+    while let Some(event) = first.next_event()? {
+        judge.event(event);
+    }
+    let contents = judge.finish(header.id_bytes);
+    let bytes = first.offset();
+    drop(first);
+    if !contents.incomplete {
+        let mut references = References {
+            classes: &contents.classes,
+            strings: &contents.strings,
+            ids: &contents.ids,
+            faults: &mut faults,
+            data: Vec::new(),
+        };
+        references.judge(&mut reader(open)?)?;
+    }
+    let (faults, totals) = faults.finish();
+    Ok(Report {
+        header,
+        bytes,
+        objects: contents.ids.len(),
+        faults,
+        totals,
+        incomplete: contents.incomplete,
+    })
+}
+
+fn reader<'r>(open: &mut dyn FnMut() -> io::Result<Box<dyn Read + 'r>>) -> Result<DumpReader<'r>, ReadError> {
+    DumpReader::new(open().map_err(|source| ReadError::Io { offset: 0, source })?)
+}

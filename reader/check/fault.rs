@@ -1,0 +1,141 @@
+//! Broken rules found in a file: the first ones in full, all of them counted.
+
+use std::collections::{BTreeMap, BinaryHeap};
+
+use super::rule::{Rule, Severity};
+use crate::header::Header;
+
+/// One broken rule.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Fault {
+    /// How much it matters to this judge.
+    pub severity: Severity,
+    /// Where in the (uncompressed) file.
+    pub offset: u64,
+    /// Which rule.
+    pub rule: Rule,
+    /// One sentence: what was found there.
+    pub found: String,
+}
+
+/// How often one rule is broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RuleTotal {
+    /// The rule.
+    pub rule: Rule,
+    /// How much it matters to this judge.
+    pub severity: Severity,
+    /// Number of breaches.
+    pub count: u64,
+    /// Offset of the first.
+    pub first_offset: u64,
+}
+
+/// The result of a check.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The file's header.
+    pub header: Header,
+    /// Bytes of the (uncompressed) file.
+    pub bytes: u64,
+    /// Objects, arrays and classes in it.
+    pub objects: u64,
+    /// The first faults, errors before notes, each by offset; as many as were asked for.
+    pub faults: Vec<Fault>,
+    /// Every broken rule, errors first, then by offset.
+    pub totals: Vec<RuleTotal>,
+    /// Whether parts of the file could not be decoded. What is missing, and what refers to it, was then not judged.
+    pub incomplete: bool,
+}
+
+impl Report {
+    /// Number of faults of this severity.
+    pub fn count(&self, severity: Severity) -> u64 {
+        let of_kind = self.totals.iter().filter(|total| total.severity == severity);
+        of_kind.map(|total| total.count).sum()
+    }
+}
+
+/// Collects faults in bounded memory, whatever their number.
+#[derive(Debug)]
+pub(crate) struct Faults {
+    most: usize,
+    lenient: bool,
+    /// The `most` first in order; the last of them is on top.
+    lowest: BinaryHeap<Fault>,
+    totals: BTreeMap<Rule, (u64, u64)>,
+}
+
+impl Faults {
+    pub(crate) fn new(most: usize, lenient: bool) -> Self {
+        Self {
+            most,
+            lenient,
+            lowest: BinaryHeap::new(),
+            totals: BTreeMap::new(),
+        }
+    }
+
+    /// Counts a fault; `found` is only called for those that are kept.
+    pub(crate) fn add(&mut self, rule: Rule, offset: u64, found: impl FnOnce() -> String) {
+        let total = self.totals.entry(rule).or_insert((0, offset));
+        total.0 += 1;
+        total.1 = total.1.min(offset);
+        let severity = rule.severity(self.lenient);
+        let full = self.lowest.len() >= self.most;
+        let last = self.lowest.peek().map(|last| (last.severity, last.offset));
+        if full && last.is_none_or(|last| last <= (severity, offset)) {
+            return;
+        }
+        if full {
+            self.lowest.pop();
+        }
+        self.lowest.push(Fault {
+            severity,
+            offset,
+            rule,
+            found: found(),
+        });
+    }
+
+    /// The faults kept and the totals.
+    pub(crate) fn finish(self) -> (Vec<Fault>, Vec<RuleTotal>) {
+        let mut totals: Vec<_> = self
+            .totals
+            .into_iter()
+            .map(|(rule, (count, first_offset))| RuleTotal {
+                rule,
+                severity: rule.severity(self.lenient),
+                count,
+                first_offset,
+            })
+            .collect();
+        totals.sort_by_key(|total| (total.severity, total.first_offset));
+        (self.lowest.into_sorted_vec(), totals)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lowest_offsets_are_kept_and_all_counted() {
+        let mut faults = Faults::new(2, true);
+        for offset in [50, 10, 40, 20, 30] {
+            faults.add(Rule::RootZero, offset, || offset.to_string());
+        }
+        faults.add(Rule::RootDangling, 5, String::new);
+        let (kept, totals) = faults.finish();
+        assert_eq!(kept.iter().map(|fault| fault.offset).collect::<Vec<_>>(), [10, 20]);
+        assert_eq!((totals[0].count, totals[0].first_offset), (5, 10));
+        assert_eq!(totals[1].severity, Severity::Note);
+    }
+
+    #[test]
+    fn none_may_be_asked_for() {
+        let mut faults = Faults::new(0, false);
+        faults.add(Rule::RootZero, 1, String::new);
+        assert!(faults.finish().0.is_empty());
+    }
+}

@@ -1,0 +1,210 @@
+//! Rules on the sequence of records: segments, their end, and what stands between them.
+
+use writer::format::record as tag;
+
+use super::fault::Faults;
+use super::rule::Rule;
+use crate::header::{Header, Version};
+use crate::record::{record_name, RecordHead};
+
+/// Length of a heap record that signed 32-bit readers take as negative.
+const HUGE_BYTES: u32 = 1 << 31;
+
+/// How far the run of segments has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Run {
+    NotBegun,
+    Open,
+    Ended { offset: u64 },
+    /// Segments behind an end: another dump if it gets an end of its own, a misplaced end otherwise.
+    Again { end: u64, offset: u64 },
+}
+
+/// What was seen of the file's frame so far.
+#[derive(Debug)]
+pub(super) struct Framing {
+    version: Version,
+    run: Run,
+    /// Records since the last segment; a fault each if the run goes on or is ended.
+    strays: Vec<RecordHead>,
+    heap_dumps: u64,
+    segments: u64,
+    sub_records: u64,
+    current: Option<RecordHead>,
+    profile: bool,
+    summary: Option<u64>,
+}
+
+/// Strays kept for the report; a run of them is one fault of the writer's.
+const STRAYS_MAX: usize = 1000;
+
+impl Framing {
+    pub(super) fn new(header: &Header, faults: &mut Faults) -> Self {
+        if header.version == Version::V1_0_3 {
+            faults.add(Rule::AndroidVersion, 0, || "the header says 1.0.3".to_owned());
+        }
+        Self {
+            version: header.version,
+            run: Run::NotBegun,
+            strays: Vec::new(),
+            heap_dumps: 0,
+            segments: 0,
+            sub_records: 0,
+            current: None,
+            profile: false,
+            summary: None,
+        }
+    }
+
+    /// Whether a heap record has been seen.
+    pub(super) fn heap_begun(&self) -> bool {
+        self.heap_dumps + self.segments > 0
+    }
+
+    /// A record outside the heap.
+    pub(super) fn record(&mut self, head: &RecordHead, faults: &mut Faults) {
+        judge_time(head, faults);
+        match head.tag {
+            tag::HEAP_DUMP_END => self.end(head, faults),
+            _ if self.run_is_open() && self.strays.len() < STRAYS_MAX => self.strays.push(*head),
+            _ => {}
+        }
+        match head.tag {
+            tag::HEAP_SUMMARY => self.summary = self.summary.or(Some(head.offset)),
+            tag::CPU_SAMPLES | tag::ALLOC_SITES => self.profile = true,
+            _ => {}
+        }
+    }
+
+    pub(super) fn heap_start(&mut self, head: &RecordHead, faults: &mut Faults) {
+        judge_time(head, faults);
+        if head.length >= HUGE_BYTES {
+            faults.add(Rule::HugeSegment, head.offset, || format!("{} bytes", head.length));
+        }
+        if head.tag == tag::HEAP_DUMP_SEGMENT {
+            self.segment(head, faults);
+        } else {
+            self.heap_dump(head, faults);
+        }
+        self.current = Some(*head);
+        self.sub_records = 0;
+    }
+
+    /// A sub-record, or damage in its place.
+    pub(super) fn sub_record(&mut self) {
+        self.sub_records += 1;
+    }
+
+    pub(super) fn heap_end(&mut self, faults: &mut Faults) {
+        let empty = self.sub_records == 0;
+        if let Some(head) = self.current.take().filter(|_| empty) {
+            faults.add(Rule::EmptySegment, head.offset, || {
+                format!("{} without sub-records", name(&head))
+            });
+        }
+    }
+
+    /// Judges what only the whole file shows; `incomplete` if its end may be missing.
+    pub(super) fn finish(self, incomplete: bool, faults: &mut Faults) {
+        match self.run {
+            Run::Again { end, offset } => faults.add(Rule::HeapEndMisplaced, end, || {
+                format!("a segment follows at {offset:#x}, and no other end")
+            }),
+            Run::Open if !incomplete => faults.add(Rule::NoHeapEnd, 0, || {
+                format!("{} segments and no HEAP DUMP END behind them", self.segments)
+            }),
+            _ => {}
+        }
+        if !self.heap_begun() && !self.profile && !incomplete {
+            faults.add(Rule::NoHeap, 0, || "no heap dump, no samples and no sites".to_owned());
+        }
+        if let Some(offset) = self.summary.filter(|_| self.heap_begun()) {
+            faults.add(Rule::HeapSummary, offset, || {
+                "HEAP SUMMARY in a file that holds a heap dump".to_owned()
+            });
+        }
+    }
+
+    fn run_is_open(&self) -> bool {
+        matches!(self.run, Run::Open | Run::Again { .. })
+    }
+
+    fn segment(&mut self, head: &RecordHead, faults: &mut Faults) {
+        if self.segments == 0 && self.version == Version::V1_0_1 {
+            faults.add(Rule::SegmentVersion, head.offset, || {
+                "the header says 1.0.1, whose readers know HEAP DUMP only".to_owned()
+            });
+        }
+        if self.segments == 0 && self.heap_dumps > 0 {
+            faults.add(Rule::MixedDumpKinds, head.offset, || {
+                "HEAP DUMP SEGMENT behind a HEAP DUMP".to_owned()
+            });
+        }
+        self.segments += 1;
+        self.report_strays(faults);
+        self.run = match self.run {
+            Run::NotBegun => Run::Open,
+            Run::Ended { offset: end } => Run::Again {
+                end,
+                offset: head.offset,
+            },
+            other => other,
+        };
+    }
+
+    fn heap_dump(&mut self, head: &RecordHead, faults: &mut Faults) {
+        if self.segments > 0 {
+            faults.add(Rule::MixedDumpKinds, head.offset, || {
+                "HEAP DUMP behind a HEAP DUMP SEGMENT".to_owned()
+            });
+        }
+        if self.heap_dumps > 0 {
+            faults.add(Rule::SeveralDumps, head.offset, || "another HEAP DUMP".to_owned());
+        }
+        self.heap_dumps += 1;
+    }
+
+    fn end(&mut self, head: &RecordHead, faults: &mut Faults) {
+        if head.length != 0 {
+            faults.add(Rule::HeapEndLength, head.offset, || {
+                format!("HEAP DUMP END with a body of {} bytes", head.length)
+            });
+        }
+        match self.run {
+            Run::Open => {}
+            Run::Again { offset, .. } => faults.add(Rule::SeveralDumps, offset, || {
+                "segments behind HEAP DUMP END, with an end of their own".to_owned()
+            }),
+            Run::NotBegun => faults.add(Rule::HeapEndMisplaced, head.offset, || {
+                "HEAP DUMP END without a segment before it".to_owned()
+            }),
+            Run::Ended { offset } => faults.add(Rule::HeapEndMisplaced, head.offset, || {
+                format!("another HEAP DUMP END, the first at {offset:#x}")
+            }),
+        }
+        self.report_strays(faults);
+        self.run = Run::Ended {
+            offset: head.offset,
+        };
+    }
+
+    fn report_strays(&mut self, faults: &mut Faults) {
+        for head in self.strays.drain(..) {
+            faults.add(Rule::RecordBetweenSegments, head.offset, || {
+                format!("{} between the first segment and HEAP DUMP END", name(&head))
+            });
+        }
+    }
+}
+
+fn judge_time(head: &RecordHead, faults: &mut Faults) {
+    if head.time_micros != 0 {
+        faults.add(Rule::RecordTime, head.offset, || {
+            format!("{} with time {} µs, 0 expected", name(head), head.time_micros)
+        });
+    }
+}
+
+fn name(head: &RecordHead) -> &'static str {
+    record_name(head.tag).unwrap_or("unknown record")
+}

@@ -1,0 +1,174 @@
+//! The rules that a sound file keeps, each with its name and why it stands.
+
+/// How much a broken rule matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Breaks the format, or a reader that people use.
+    Error,
+    /// Harmless, or tolerated because HotSpot's own dumps do it.
+    Note,
+}
+
+/// Who breaks a rule without harm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Habit {
+    /// Nobody: always an error.
+    Nobody,
+    /// HotSpot's own dumps: an error, or a note for a lenient judge.
+    HotSpot,
+    /// Many writers: always a note.
+    Many,
+}
+
+/// One row of the list: the variant, its name, who breaks it, what is wrong when it is broken.
+macro_rules! rules {
+    ($($variant:ident, $id:literal, $habit:ident, $meaning:literal;)*) => {
+        /// A rule that a sound file keeps.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Rule {
+            $(#[doc = $meaning] $variant,)*
+        }
+
+        impl Rule {
+            /// Every rule, in the order of the list.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+        }
+
+        const ROWS: &[(&str, Habit, &str)] = &[$(($id, Habit::$habit, $meaning)),*];
+    };
+}
+
+rules! {
+    // The bytes.
+    Truncated, "truncated-file", Nobody, "The file ends inside a record.";
+    TrailingBytes, "trailing-bytes", Nobody, "Behind HEAP DUMP END stand bytes that are no record.";
+    UnknownRecord, "unknown-record", Nobody, "A record's tag is not in the format text; most readers refuse the file.";
+    RecordTooShort, "record-too-short", Nobody, "A record's length is smaller than its fields need.";
+    RecordTooLong, "record-too-long", Nobody, "Bytes are left in a record behind its last field.";
+    UnknownHeapRecord, "unknown-heap-record", Nobody, "A sub-record's tag is not in the format text; every reader refuses the file.";
+    UnknownType, "unknown-type", Nobody, "A basic type's number is unknown or not allowed in its place.";
+    HeapRecordCut, "heap-record-cut", Nobody, "A sub-record runs over the end of its heap dump record.";
+    HeapLengthZero, "heap-length-zero", Nobody, "A heap dump record says length 0, yet sub-records follow.";
+    // The sequence of records.
+    AndroidVersion, "android-version", Nobody, "Version 1.0.3 is Android's; MAT and others refuse it.";
+    AndroidRecord, "android-record", Nobody, "A sub-record that only Android writes; MAT and others refuse it.";
+    RecordTime, "record-time", Nobody, "A record's time is not 0; MAT takes a step backwards for 71.6 minutes.";
+    NoHeap, "no-heap", Nobody, "The file holds neither a heap dump nor samples nor sites.";
+    NoHeapEnd, "no-heap-end", Nobody, "Segments without a HEAP DUMP END; VisualVM refuses the file.";
+    HeapEndLength, "heap-end-length", Nobody, "HEAP DUMP END has a body.";
+    HeapEndMisplaced, "heap-end-misplaced", Nobody, "HEAP DUMP END without segments before it, or not behind the last of them.";
+    EmptySegment, "empty-segment", Nobody, "A heap dump record without sub-records; VisualVM refuses the file.";
+    HugeSegment, "huge-segment", HotSpot, "A heap dump record of 2 GiB or more; some readers take its length as negative.";
+    SegmentVersion, "segment-version", Nobody, "HEAP DUMP SEGMENT in a file of version 1.0.1.";
+    MixedDumpKinds, "mixed-dump-kinds", Nobody, "HEAP DUMP and HEAP DUMP SEGMENT in one file.";
+    SeveralDumps, "several-dumps", Nobody, "More than one heap dump in the file.";
+    RecordBetweenSegments, "record-between-segments", Nobody, "Another record between the first segment and HEAP DUMP END.";
+    HeapSummary, "heap-summary-in-dump", Nobody, "HEAP SUMMARY beside a heap dump; VisualVM takes its numbers for the heap's.";
+    // Strings.
+    DuplicateString, "duplicate-string", Nobody, "Two strings with one id.";
+    StringIdZero, "string-id-zero", Nobody, "A string with id 0.";
+    StringNotUtf8, "string-not-utf8", HotSpot, "A string that is not valid UTF-8.";
+    StringTooLong, "string-too-long", Nobody, "A string of 32 KiB or more; VisualVM's window is smaller.";
+    StringLate, "string-late", Nobody, "A string that is used before it stands in the file.";
+    StringMissing, "string-missing", Nobody, "A string id that no record defines.";
+    NameZero, "name-zero", Nobody, "Id 0 as the name of a class, method, field or thread.";
+    SourceZero, "source-zero", HotSpot, "Id 0 as a frame's source file.";
+    // Classes.
+    DuplicateLoadClass, "duplicate-load-class", HotSpot, "Two LOAD CLASS for one class.";
+    DuplicateClassSerial, "duplicate-class-serial", Nobody, "Two classes with one serial.";
+    ClassSerialGap, "class-serial-gap", HotSpot, "Class serials are not 1, 2, 3 and so on.";
+    LoadClassLate, "load-class-late", Nobody, "LOAD CLASS behind the beginning of the heap, or behind a frame that names the class.";
+    ClassSerialMissing, "class-serial-missing", Nobody, "A class serial that no LOAD CLASS defines.";
+    ClassNotLoaded, "class-not-loaded", Nobody, "CLASS DUMP without LOAD CLASS: the class has no name.";
+    DuplicateClass, "duplicate-class", Nobody, "Two CLASS DUMP for one class.";
+    ClassNotDumped, "class-not-dumped", Nobody, "An instance whose class has no CLASS DUMP.";
+    ArrayClassMissing, "array-class-missing", Nobody, "An array of references whose class has no CLASS DUMP.";
+    PrimitiveClassMissing, "primitive-class-missing", Nobody, "One of the eight primitive array classes is missing.";
+    DuplicatePrimitiveClass, "duplicate-primitive-class", Nobody, "Two classes with the name of one primitive array.";
+    CoreClassMissing, "core-class-missing", Nobody, "A class that readers look up by name is missing.";
+    SuperMissing, "super-missing", Nobody, "The super class has no CLASS DUMP.";
+    SuperZero, "super-zero", Nobody, "A class other than java.lang.Object without a super class.";
+    SuperCycle, "super-cycle", Nobody, "A class is its own super class.";
+    InstanceSize, "instance-size", Nobody, "A class's instance size is not the sum of its fields and those of its supers.";
+    TooManyFields, "too-many-fields", Nobody, "32,768 fields or more; some readers take the count as negative.";
+    ConstantPool, "constant-pool", Nobody, "A constant pool with entries; almost every reader ignores it.";
+    UnloadUnknown, "unload-unknown", Nobody, "UNLOAD CLASS of a serial that was never loaded.";
+    UnloadedDumped, "unloaded-dumped", Nobody, "UNLOAD CLASS of a class that is in the dump; MAT forgets its name.";
+    // Frames and traces.
+    DuplicateFrame, "duplicate-frame", Nobody, "Two frames with one id.";
+    FrameIdGap, "frame-id-gap", HotSpot, "Frame ids are not 1, 2, 3 and so on.";
+    FrameLate, "frame-late", Nobody, "A frame that a trace names before it stands in the file.";
+    FrameMissing, "frame-missing", Nobody, "A frame id that no record defines.";
+    LineNumber, "line-number", Nobody, "A line number other than above 0, -1, -2 or -3.";
+    DuplicateTrace, "duplicate-trace", Nobody, "Two traces with one serial.";
+    TraceSerialGap, "trace-serial-gap", Nobody, "Trace serials are not 1, 2, 3 and so on.";
+    TraceLate, "trace-late", Nobody, "A trace that is named before it stands in the file.";
+    TraceMissing, "trace-missing", Nobody, "A trace serial that no record defines.";
+    TraceZero, "trace-zero", Nobody, "Trace serial 0; things without a trace use the empty trace 1.";
+    EmptyTraceMissing, "empty-trace-missing", Nobody, "Trace 1 is missing, has frames, or names a thread.";
+    // Threads.
+    DuplicateThread, "duplicate-thread", Nobody, "Two thread roots with one thread serial.";
+    ThreadSerialGap, "thread-serial-gap", Nobody, "Thread serials are not 1, 2, 3 and so on.";
+    ThreadLate, "thread-late", Nobody, "A frame's root before the root of its thread.";
+    ThreadMissing, "thread-missing", Nobody, "A thread serial without a thread root.";
+    ThreadTraceShared, "thread-trace-shared", Nobody, "Two traces with one thread serial; MAT takes either for the thread's stack.";
+    ThreadTraceMismatch, "thread-trace-mismatch", Nobody, "A thread root's trace names another thread.";
+    FrameNumber, "frame-number", Nobody, "A root's frame number outside its thread's trace.";
+    // Roots.
+    RootUnknown, "root-unknown", Nobody, "ROOT UNKNOWN; JOL refuses the file.";
+    RootZero, "root-zero", Nobody, "A root of object 0.";
+    RootDangling, "root-dangling", HotSpot, "A root of an object that is not in the file.";
+    RootLate, "root-late", HotSpot, "A root behind an object; the order is classes, roots, objects.";
+    // Objects.
+    ClassDumpLate, "class-dump-late", Nobody, "CLASS DUMP behind a root or an object.";
+    ObjectIdZero, "object-id-zero", Nobody, "An object with id 0, which means null.";
+    DuplicateObject, "duplicate-object", Nobody, "Two objects with one id.";
+    ClassMirrorInstance, "class-mirror-instance", Nobody, "INSTANCE DUMP of an object that CLASS DUMP describes.";
+    InstanceLength, "instance-length", Nobody, "An instance's data is not as long as the fields of its class and supers.";
+    BooleanValue, "boolean-value", Nobody, "A boolean other than 0 and 1.";
+    UnalignedId, "unaligned-id", Many, "An object id that is no multiple of 8; MAT then guesses sizes wrongly.";
+    FieldDangling, "field-dangling", HotSpot, "A field that refers to an object that is not in the file.";
+    ElementDangling, "element-dangling", HotSpot, "An array element that refers to an object that is not in the file.";
+    StaticDangling, "static-dangling", HotSpot, "A static field that refers to an object that is not in the file.";
+    ClassSlotDangling, "class-slot-dangling", HotSpot, "A class's loader, signers or protection domain is not in the file.";
+}
+
+impl Rule {
+    /// The rule's name in reports, in kebab-case.
+    pub fn id(self) -> &'static str {
+        self.row().0
+    }
+
+    /// One sentence: what is wrong when the rule is broken.
+    pub fn meaning(self) -> &'static str {
+        self.row().2
+    }
+
+    /// How much a breach matters; a lenient judge lets pass what HotSpot's own dumps do.
+    pub fn severity(self, lenient: bool) -> Severity {
+        match self.row().1 {
+            Habit::Nobody => Severity::Error,
+            Habit::HotSpot if lenient => Severity::Note,
+            Habit::HotSpot => Severity::Error,
+            Habit::Many => Severity::Note,
+        }
+    }
+
+    fn row(self) -> (&'static str, Habit, &'static str) {
+        // One row a variant: the macro writes both lists.
+        ROWS.get(self as usize).copied().unwrap_or(("rule", Habit::Nobody, ""))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_rule_has_a_name_of_its_own() {
+        let names: HashSet<_> = Rule::ALL.iter().map(|rule| rule.id()).collect();
+        assert_eq!(names.len(), Rule::ALL.len());
+        assert!(names.iter().all(|name| name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')));
+    }
+}

@@ -1,0 +1,100 @@
+//! Rules on threads: their serials, their roots, and the frames that roots name.
+
+use std::collections::HashMap;
+
+use writer::format::{EMPTY_TRACE_SERIAL, NO_FRAME};
+
+use super::citations::Citations;
+use super::fault::Faults;
+use super::rule::Rule;
+use super::serials::Serials;
+use super::trace_rules::TraceRules;
+use crate::heap_record::{Root, RootKind};
+
+/// The threads so far, and serials named too early.
+#[derive(Debug)]
+pub(super) struct ThreadRules {
+    /// Serials of threads in the heap or in START THREAD.
+    serials: Serials,
+    /// Serial of a thread in the heap to the serial of its trace.
+    roots: HashMap<u32, u32>,
+    /// Roots of frames that came before their thread.
+    citations: Citations<u32>,
+    /// Records outside the heap, which may come before the thread's root.
+    outside: Citations<u32>,
+}
+
+impl ThreadRules {
+    pub(super) fn new() -> Self {
+        Self {
+            serials: Serials::default(),
+            roots: HashMap::new(),
+            citations: Citations::new(),
+            outside: Citations::new(),
+        }
+    }
+
+    /// START THREAD.
+    pub(super) fn start(&mut self, offset: u64, serial: u32) {
+        self.serials.insert(u64::from(serial), offset);
+    }
+
+    /// A record outside the heap names a thread.
+    pub(super) fn cite(&mut self, offset: u64, serial: u32, by: &'static str) {
+        self.outside.add(serial, offset, by);
+    }
+
+    /// A root that names a thread.
+    pub(super) fn root(&mut self, offset: u64, root: &Root, traces: &TraceRules, faults: &mut Faults) {
+        let Some(serial) = root.thread_serial else {
+            return;
+        };
+        if root.kind == RootKind::ThreadObject {
+            self.thread(offset, serial, root.trace.unwrap_or(0), traces, faults);
+            return;
+        }
+        let Some(trace) = self.roots.get(&serial) else {
+            self.citations.add(serial, offset, root.kind.name());
+            return;
+        };
+        let frame = root.frame_number.filter(|frame| *frame != NO_FRAME);
+        let depth = traces.get(*trace).map_or(0, |trace| trace.depth_frames);
+        if let Some(frame) = frame.filter(|frame| u64::from(*frame) >= depth) {
+            faults.add(Rule::FrameNumber, offset, || {
+                format!("{} in frame {frame}, thread {serial} has {depth} frames", root.kind.name())
+            });
+        }
+    }
+
+    /// Judges what only the whole file shows.
+    pub(super) fn finish(self, faults: &mut Faults) {
+        self.serials.judge(Rule::ThreadSerialGap, "threads", faults);
+        let known = &self.serials;
+        let outside = self.outside.into_missing();
+        let unknown = outside.filter(|(serial, _)| !known.contains(u64::from(*serial)));
+        for (serial, citation) in unknown.chain(self.citations.into_missing()) {
+            faults.add(Rule::ThreadMissing, citation.offset, || {
+                format!("{} names thread serial {serial}, which has no root", citation.by)
+            });
+        }
+    }
+
+    fn thread(&mut self, offset: u64, serial: u32, trace: u32, traces: &TraceRules, faults: &mut Faults) {
+        self.serials.insert(u64::from(serial), offset);
+        if self.roots.insert(serial, trace).is_some() {
+            faults.add(Rule::DuplicateThread, offset, || format!("a second root of thread serial {serial}"));
+        }
+        if let Some(early) = self.citations.resolve(serial) {
+            faults.add(Rule::ThreadLate, early.offset, || {
+                format!("{} names thread serial {serial}, whose root stands at {offset:#x}", early.by)
+            });
+        }
+        let owner = traces.get(trace).map(|trace| trace.thread_serial);
+        if trace != EMPTY_TRACE_SERIAL && owner.is_some_and(|owner| owner != serial) {
+            faults.add(Rule::ThreadTraceMismatch, offset, || {
+                let owner = owner.unwrap_or(0);
+                format!("thread serial {serial} has trace {trace}, which is of thread serial {owner}")
+            });
+        }
+    }
+}

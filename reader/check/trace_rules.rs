@@ -1,0 +1,149 @@
+//! Rules on frames and traces: unique, dense, defined before they are named.
+
+use std::collections::HashMap;
+
+use writer::format::{self, EMPTY_TRACE_SERIAL};
+
+use super::citations::Citations;
+use super::fault::Faults;
+use super::rule::Rule;
+use super::serials::Serials;
+use crate::record::{Frame, Trace};
+
+/// What later rules need of a trace.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TraceFacts {
+    /// Number of frames.
+    pub(super) depth_frames: u64,
+    /// Serial of its thread; 0 for none.
+    pub(super) thread_serial: u32,
+}
+
+/// The frames and traces so far, and those named too early.
+#[derive(Debug)]
+pub(super) struct TraceRules {
+    frames: Serials,
+    frame_citations: Citations<u64>,
+    serials: Serials,
+    traces: HashMap<u32, TraceFacts>,
+    /// Thread serial to the trace that carries it.
+    by_thread: HashMap<u32, u32>,
+    citations: Citations<u32>,
+}
+
+impl TraceRules {
+    pub(super) fn new() -> Self {
+        Self {
+            frames: Serials::default(),
+            frame_citations: Citations::new(),
+            serials: Serials::default(),
+            traces: HashMap::new(),
+            by_thread: HashMap::new(),
+            citations: Citations::new(),
+        }
+    }
+
+    pub(super) fn get(&self, serial: u32) -> Option<TraceFacts> {
+        self.traces.get(&serial).copied()
+    }
+
+    pub(super) fn frame(&mut self, offset: u64, frame: &Frame, faults: &mut Faults) {
+        let id = frame.id;
+        if !self.frames.insert(id, offset) {
+            faults.add(Rule::DuplicateFrame, offset, || format!("a second frame with id {id:#x}"));
+        }
+        if let Some(early) = self.frame_citations.resolve(id) {
+            faults.add(Rule::FrameLate, early.offset, || {
+                format!("{} names frame {id:#x}, which stands at {offset:#x}", early.by)
+            });
+        }
+        let known = [format::LINE_UNKNOWN, format::LINE_COMPILED, format::LINE_NATIVE];
+        if frame.line <= 0 && !known.contains(&frame.line) {
+            faults.add(Rule::LineNumber, offset, || format!("frame {id:#x} at line {}", frame.line));
+        }
+        if frame.source == 0 {
+            faults.add(Rule::SourceZero, offset, || format!("frame {id:#x} with source file id 0"));
+        }
+    }
+
+    pub(super) fn trace(&mut self, offset: u64, trace: &Trace, faults: &mut Faults) {
+        let serial = trace.serial;
+        for frame in &trace.frames {
+            if !self.frames.contains(*frame) {
+                self.frame_citations.add(*frame, offset, "TRACE");
+            }
+        }
+        if self.serials.insert(u64::from(serial), offset) {
+            let facts = TraceFacts {
+                depth_frames: trace.frames.len() as u64,
+                thread_serial: trace.thread_serial,
+            };
+            self.traces.insert(serial, facts);
+        } else {
+            faults.add(Rule::DuplicateTrace, offset, || format!("a second trace with serial {serial}"));
+        }
+        if let Some(early) = self.citations.resolve(serial) {
+            // Classes are loaded before the traces stand in the file, whatever the writer.
+            if early.by != LOAD_CLASS {
+                faults.add(Rule::TraceLate, early.offset, || {
+                    format!("{} names trace {serial}, which stands at {offset:#x}", early.by)
+                });
+            }
+        }
+        self.judge_thread(offset, trace, faults);
+    }
+
+    /// A record names a trace.
+    pub(super) fn cite(&mut self, offset: u64, serial: u32, by: &'static str, faults: &mut Faults) {
+        if serial == 0 {
+            faults.add(Rule::TraceZero, offset, || format!("{by} with trace serial 0, 1 expected"));
+        } else if !self.traces.contains_key(&serial) {
+            self.citations.add(serial, offset, by);
+        }
+    }
+
+    /// Judges what only the whole file shows.
+    pub(super) fn finish(self, faults: &mut Faults) {
+        self.frames.judge(Rule::FrameIdGap, "frames", faults);
+        self.serials.judge(Rule::TraceSerialGap, "traces", faults);
+        for (id, citation) in self.frame_citations.into_missing() {
+            faults.add(Rule::FrameMissing, citation.offset, || {
+                format!("{} names frame {id:#x}, which is nowhere", citation.by)
+            });
+        }
+        for (serial, citation) in self.citations.into_missing() {
+            // The missing empty trace has a rule of its own.
+            if serial != EMPTY_TRACE_SERIAL {
+                faults.add(Rule::TraceMissing, citation.offset, || {
+                    format!("{} names trace {serial}, which is nowhere", citation.by)
+                });
+            }
+        }
+        let empty = self.traces.get(&EMPTY_TRACE_SERIAL);
+        if empty.is_none_or(|trace| trace.depth_frames != 0 || trace.thread_serial != 0) {
+            faults.add(Rule::EmptyTraceMissing, 0, || match empty {
+                None => "no trace with serial 1".to_owned(),
+                Some(trace) => format!(
+                    "trace 1 has {} frames and thread serial {}",
+                    trace.depth_frames, trace.thread_serial
+                ),
+            });
+        }
+    }
+
+    fn judge_thread(&mut self, offset: u64, trace: &Trace, faults: &mut Faults) {
+        let thread = trace.thread_serial;
+        if thread == 0 {
+            return;
+        }
+        let first = *self.by_thread.entry(thread).or_insert(trace.serial);
+        if first != trace.serial {
+            faults.add(Rule::ThreadTraceShared, offset, || {
+                format!("trace {} has thread serial {thread}, as trace {first} has", trace.serial)
+            });
+        }
+    }
+}
+
+/// How LOAD CLASS names itself to [`TraceRules::cite`].
+pub(super) const LOAD_CLASS: &str = "LOAD CLASS";

@@ -1,0 +1,250 @@
+//! The classes of a file: their names, supers and fields, and the layout of their instances.
+
+use std::collections::HashMap;
+
+use crate::heap_record::{ClassDump, Field};
+use crate::java_name::java_name;
+use crate::record::LoadClass;
+use crate::strings::StringTable;
+
+/// What LOAD CLASS and CLASS DUMP say of one class.
+#[derive(Clone, Debug, Default)]
+pub struct Class {
+    /// Id of the class object.
+    pub id: u64,
+    /// Serial from LOAD CLASS; `None` without one.
+    pub serial: Option<u32>,
+    /// String id of the name; 0 without LOAD CLASS.
+    pub name: u64,
+    /// Offset of the CLASS DUMP; `None` without one, and the fields below are then empty.
+    pub dump_offset: Option<u64>,
+    /// Id of the super class; 0 for none.
+    pub super_class: u64,
+    /// Id of the class loader; 0 for the bootstrap loader.
+    pub loader: u64,
+    /// Bytes of an instance as CLASS DUMP says.
+    pub instance_bytes: u32,
+    /// Instance fields of this class alone, in the file's order.
+    pub fields: Box<[Field]>,
+}
+
+/// How the field values of a class's instances follow each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Layout {
+    /// Not computed yet.
+    #[default]
+    Unknown,
+    /// All supers are there.
+    Complete {
+        /// Sum of the field sizes over the class and its supers.
+        data_bytes: u64,
+    },
+    /// A super class has no CLASS DUMP.
+    SuperMissing,
+    /// The class is a super of itself.
+    Cycle,
+}
+
+/// What [`ClassTable::resolve`] computes for a class.
+#[derive(Clone, Copy, Debug, Default)]
+struct Chain {
+    layout: Layout,
+    /// The nearest super that has fields of its own.
+    next: Option<usize>,
+    visiting: bool,
+}
+
+/// All classes of a file by id, in order of appearance.
+#[derive(Debug, Default)]
+pub struct ClassTable {
+    classes: Vec<Class>,
+    chains: Vec<Chain>,
+    by_id: HashMap<u64, usize>,
+}
+
+impl ClassTable {
+    /// Adds what LOAD CLASS says; false if there was one for this class already (the first stays).
+    pub fn add_load(&mut self, load: &LoadClass) -> bool {
+        let added = self.update(load.class, |class| {
+            let new = class.serial.is_none();
+            if new {
+                class.serial = Some(load.serial);
+                class.name = load.name;
+            }
+            new
+        });
+        added == Some(true)
+    }
+
+    /// Adds what CLASS DUMP says; false if there was one for this class already (the first stays).
+    pub fn add_dump(&mut self, offset: u64, dump: &ClassDump) -> bool {
+        let added = self.update(dump.class, |class| {
+            let new = class.dump_offset.is_none();
+            if new {
+                class.dump_offset = Some(offset);
+                class.super_class = dump.super_class;
+                class.loader = dump.loader;
+                class.instance_bytes = dump.instance_bytes;
+                class.fields = dump.fields.as_slice().into();
+            }
+            new
+        });
+        added == Some(true)
+    }
+
+    /// Number of a class for [`ClassTable::at`], or `None` if neither record names the id.
+    pub fn index(&self, id: u64) -> Option<usize> {
+        self.by_id.get(&id).copied()
+    }
+
+    /// The class with this number.
+    pub fn at(&self, index: usize) -> Option<&Class> {
+        self.classes.get(index)
+    }
+
+    /// The class with this id.
+    pub fn get(&self, id: u64) -> Option<&Class> {
+        self.at(self.index(id)?)
+    }
+
+    /// Whether there is a CLASS DUMP with this id.
+    pub fn is_dumped(&self, id: u64) -> bool {
+        self.get(id).is_some_and(|class| class.dump_offset.is_some())
+    }
+
+    /// All classes in order of appearance.
+    pub fn iter(&self) -> impl Iterator<Item = &Class> {
+        self.classes.iter()
+    }
+
+    /// Number of classes.
+    pub fn len(&self) -> usize {
+        self.classes.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.classes.is_empty()
+    }
+
+    /// The name in Java's form, or `class 0x…` if the file does not tell it.
+    pub fn java_name(&self, id: u64, strings: &StringTable) -> String {
+        self.get(id)
+            .and_then(|class| strings.text(class.name))
+            .map_or_else(|| format!("class {id:#x}"), |name| java_name(&name))
+    }
+
+    /// Computes the layouts; to be called when all classes are in, and again if some were added.
+    pub fn resolve(&mut self, id_bytes: u32) {
+        self.chains = vec![Chain::default(); self.classes.len()];
+        for start in 0..self.classes.len() {
+            self.resolve_from(start, id_bytes);
+        }
+    }
+
+    /// The layout of a class's instances; [`Layout::Unknown`] before [`ClassTable::resolve`] or for no class.
+    pub fn layout(&self, index: usize) -> Layout {
+        self.chains.get(index).map_or(Layout::Unknown, |chain| chain.layout)
+    }
+
+    /// The class and those of its supers that have fields, nearest first. Only for a complete layout it is all of them.
+    pub fn chain(&self, index: usize) -> impl Iterator<Item = &Class> {
+        let mut next = Some(index);
+        std::iter::from_fn(move || {
+            let at = next?;
+            next = self.chains.get(at)?.next;
+            self.classes.get(at)
+        })
+    }
+
+    /// Runs `change` on the class with this id, which is added if it is new.
+    fn update<T>(&mut self, id: u64, change: impl FnOnce(&mut Class) -> T) -> Option<T> {
+        let end = self.classes.len();
+        let index = *self.by_id.entry(id).or_insert(end);
+        if index == end {
+            self.classes.push(Class {
+                id,
+                ..Class::default()
+            });
+        }
+        self.classes.get_mut(index).map(change)
+    }
+
+    /// Walks up to a known layout, then back down: no recursion, since a hostile chain can be millions deep.
+    fn resolve_from(&mut self, start: usize, id_bytes: u32) {
+        let mut path = Vec::new();
+        let mut at = Some(start);
+        let mut above = Chain {
+            layout: Layout::Complete { data_bytes: 0 },
+            ..Chain::default()
+        };
+        while let Some(index) = at {
+            let Some(chain) = self.chains.get_mut(index) else {
+                break;
+            };
+            if chain.layout != Layout::Unknown {
+                above = self.link(index);
+                break;
+            }
+            if chain.visiting {
+                above.layout = Layout::Cycle;
+                break;
+            }
+            chain.visiting = true;
+            path.push(index);
+            (at, above.layout) = self.step_up(index, above.layout);
+        }
+        for index in path.into_iter().rev() {
+            self.settle(index, above, id_bytes);
+            above = self.link(index);
+        }
+    }
+
+    /// The super's number, or what stands above a class that has none.
+    fn step_up(&self, index: usize, top: Layout) -> (Option<usize>, Layout) {
+        match self.classes.get(index) {
+            Some(class) if class.dump_offset.is_none() => (None, Layout::SuperMissing),
+            Some(class) if class.super_class != 0 => match self.index(class.super_class) {
+                Some(above) => (Some(above), top),
+                None => (None, Layout::SuperMissing),
+            },
+            _ => (None, top),
+        }
+    }
+
+    /// What a direct sub-class of this class sees above itself.
+    fn link(&self, index: usize) -> Chain {
+        let chain = self.chains.get(index).copied().unwrap_or_default();
+        let has_fields = self.at(index).is_some_and(|class| !class.fields.is_empty());
+        Chain {
+            next: if has_fields { Some(index) } else { chain.next },
+            ..chain
+        }
+    }
+
+    fn settle(&mut self, index: usize, above: Chain, id_bytes: u32) {
+        let own: u64 = self.at(index).map_or(0, |class| class.own_bytes(id_bytes));
+        if let Some(chain) = self.chains.get_mut(index) {
+            chain.visiting = false;
+            chain.next = above.next;
+            chain.layout = match above.layout {
+                Layout::Complete { data_bytes } => Layout::Complete {
+                    data_bytes: data_bytes.saturating_add(own),
+                },
+                broken => broken,
+            };
+            if !matches!(chain.layout, Layout::Complete { .. }) {
+                // A broken chain must not be walked: it may have no end.
+                chain.next = None;
+            }
+        }
+    }
+}
+
+impl Class {
+    /// Sum of the sizes of the class's own fields.
+    pub fn own_bytes(&self, id_bytes: u32) -> u64 {
+        let sizes = self.fields.iter().map(|field| u64::from(field.kind.size_bytes(id_bytes)));
+        sizes.sum()
+    }
+}

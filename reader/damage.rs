@@ -1,0 +1,90 @@
+//! Bytes that do not form a record, met while decoding; reading goes on where it can.
+
+use std::fmt;
+
+use crate::record::record_name;
+
+/// A place where the bytes do not fit the format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// Offset of the record, sub-record or byte in question.
+    pub offset: u64,
+    /// What is wrong there.
+    pub kind: DamageKind,
+}
+
+/// What can be wrong with the bytes themselves, whatever they mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DamageKind {
+    /// The file ends inside a record. Nothing follows.
+    Truncated,
+    /// Behind HEAP DUMP END stand bytes that are no record. Nothing follows.
+    TrailingBytes,
+    /// No record has this tag; its body was skipped.
+    UnknownRecord {
+        /// The tag.
+        tag: u8,
+        /// Bytes skipped.
+        length: u32,
+    },
+    /// The record's length is smaller than its fields need; the record was skipped.
+    RecordTooShort {
+        /// Kind of the record.
+        tag: u8,
+        /// Bytes of body claimed.
+        length: u32,
+    },
+    /// Bytes are left in the record behind its last field; they were skipped.
+    RecordTooLong {
+        /// Kind of the record.
+        tag: u8,
+        /// Bytes left over.
+        extra_bytes: u64,
+    },
+    /// No sub-record has this tag; the rest of the heap record was skipped.
+    UnknownHeapRecord {
+        /// The tag.
+        tag: u8,
+    },
+    /// No basic type has this number; the rest of the heap record was skipped.
+    UnknownType {
+        /// The number.
+        code: u8,
+    },
+    /// A sub-record runs over the end of its heap record, whose rest was skipped.
+    HeapRecordCut,
+    /// A heap record says length 0, yet sub-records follow; they were read to the end of the file.
+    HeapLengthZero,
+}
+
+impl fmt::Display for DamageKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Truncated => write!(f, "the file ends inside a record"),
+            Self::TrailingBytes => write!(f, "bytes behind HEAP DUMP END that are no record"),
+            Self::UnknownRecord { tag, length } => {
+                write!(f, "record tag {tag:#04x} is unknown, {length} bytes skipped")
+            }
+            Self::RecordTooShort { tag, length } => {
+                write!(f, "{} with a body of {length} bytes, fewer than its fields need", name(tag))
+            }
+            Self::RecordTooLong { tag, extra_bytes } => {
+                write!(f, "{} with {extra_bytes} bytes behind its last field", name(tag))
+            }
+            Self::UnknownHeapRecord { tag } => {
+                write!(f, "sub-record tag {tag:#04x} is unknown, the rest of the segment skipped")
+            }
+            Self::UnknownType { code } => {
+                write!(f, "type {code} is unknown or not allowed here, the rest of the segment skipped")
+            }
+            Self::HeapRecordCut => write!(f, "the sub-record runs over the end of its heap dump record"),
+            Self::HeapLengthZero => {
+                write!(f, "the heap dump record says length 0, yet sub-records follow")
+            }
+        }
+    }
+}
+
+fn name(tag: u8) -> &'static str {
+    record_name(tag).unwrap_or("record")
+}

@@ -1,0 +1,290 @@
+//! The pull reader over a whole file: one event a record, sub-record or damaged place.
+
+use writer::format::{android, heap, record as tag};
+
+use crate::damage::{Damage, DamageKind};
+use crate::error::ReadError;
+use crate::header::Header;
+use crate::heap_record::{HeapRecord, SubError};
+use crate::record::{record_name, Record, RecordHead};
+use crate::stream::Source;
+
+use std::io::Read;
+
+/// What the file holds next.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// A record outside the heap.
+    Record(RecordHead, Record),
+    /// A HEAP DUMP or HEAP DUMP SEGMENT begins; its sub-records follow.
+    HeapStart(RecordHead),
+    /// A sub-record and its offset. Its data can be read until the next event is asked for.
+    Heap(u64, HeapRecord),
+    /// The heap record has ended.
+    HeapEnd,
+    /// Bytes that do not fit the format.
+    Damage(Damage),
+}
+
+/// Reads a file from front to back; holds one record in memory, never the data of an object.
+#[derive(Debug)]
+pub struct DumpReader<'r> {
+    from: Source<'r>,
+    header: Header,
+    /// Offset behind the heap record that is being read; `u64::MAX` if only the file's end ends it.
+    heap_end: Option<u64>,
+    /// Offset behind the data, or the leftovers, of the last event.
+    skip_end: u64,
+    pending: Option<Damage>,
+    dump_ended: bool,
+    finished: bool,
+}
+
+impl<'r> DumpReader<'r> {
+    /// Reads the header. Errors: not an HPROF file, an impossible size of identifiers, I/O.
+    pub fn new(inner: Box<dyn Read + 'r>) -> Result<Self, ReadError> {
+        let mut from = Source::new(inner);
+        let header = Header::read(&mut from)?;
+        Ok(Self {
+            skip_end: from.offset(),
+            from,
+            header,
+            heap_end: None,
+            pending: None,
+            dump_ended: false,
+            finished: false,
+        })
+    }
+
+    /// The file's header.
+    pub fn header(&self) -> Header {
+        self.header
+    }
+
+    /// Offset of the next byte; after the last event the size of the (uncompressed) file.
+    pub fn offset(&self) -> u64 {
+        self.from.offset()
+    }
+
+    /// The next event, or `None` behind the last. Only a failing I/O is an error; bytes that do not
+    /// fit the format come as [`Event::Damage`].
+    pub fn next_event(&mut self) -> Result<Option<Event>, ReadError> {
+        if let Some(damage) = self.pending.take() {
+            return Ok(Some(Event::Damage(damage)));
+        }
+        if self.finished {
+            return Ok(None);
+        }
+        match self.step() {
+            Err(ReadError::Truncated { offset } | ReadError::PastLimit { offset }) => {
+                Ok(Some(self.finish(offset, DamageKind::Truncated)))
+            }
+            other => other,
+        }
+    }
+
+    /// Appends the data of the last event's sub-record to `to`: all of it, or what a cut file still has.
+    pub fn read_data(&mut self, to: &mut Vec<u8>) -> Result<(), ReadError> {
+        let count = self.skip_end.saturating_sub(self.from.offset());
+        allow_shortage(self.from.append(to, count))
+    }
+
+    /// The next piece of the data of the last event's sub-record; empty behind its end.
+    pub fn next_chunk(&mut self) -> Result<&[u8], ReadError> {
+        let count = self.skip_end.saturating_sub(self.from.offset());
+        match self.from.chunk(count) {
+            Err(fault) if fault.is_shortage() => Ok(&[]),
+            other => other,
+        }
+    }
+
+    /// The next identifier in the data of the last event's sub-record, or `None` behind the last whole one.
+    pub fn next_id(&mut self) -> Result<Option<u64>, ReadError> {
+        let left = self.skip_end.saturating_sub(self.from.offset());
+        if left < u64::from(self.header.id_bytes) {
+            return Ok(None);
+        }
+        match self.from.id() {
+            Ok(id) => Ok(Some(id)),
+            Err(fault) if fault.is_shortage() => Ok(None),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    fn step(&mut self) -> Result<Option<Event>, ReadError> {
+        self.from.skip_to(self.skip_end)?;
+        if let Some(end) = self.heap_end {
+            return if self.heap_is_over(end)? {
+                self.heap_end = None;
+                Ok(Some(Event::HeapEnd))
+            } else {
+                self.heap_record(end).map(Some)
+            };
+        }
+        self.from.set_limit(u64::MAX);
+        if self.from.at_end()? {
+            self.finished = true;
+            return Ok(None);
+        }
+        self.record().map(Some)
+    }
+
+    fn heap_is_over(&mut self, end: u64) -> Result<bool, ReadError> {
+        if end < u64::MAX {
+            return Ok(self.from.offset() >= end);
+        }
+        Ok(matches!(self.from.peek()?, None | Some(tag::HEAP_DUMP_END)))
+    }
+
+    fn heap_record(&mut self, end: u64) -> Result<Event, ReadError> {
+        let offset = self.from.offset();
+        let kind = match HeapRecord::read(&mut self.from) {
+            Ok(record) => {
+                let data_bytes = record.data_bytes(self.header.id_bytes);
+                if data_bytes <= self.from.left() {
+                    self.skip_end = self.from.offset().saturating_add(data_bytes);
+                    return Ok(Event::Heap(offset, record));
+                }
+                DamageKind::HeapRecordCut
+            }
+            Err(SubError::Read(ReadError::PastLimit { .. })) => DamageKind::HeapRecordCut,
+            Err(SubError::Read(fault)) => return Err(fault),
+            Err(SubError::Tag(tag)) => DamageKind::UnknownHeapRecord { tag },
+            Err(SubError::Type(code)) => DamageKind::UnknownType { code },
+        };
+        if end == u64::MAX {
+            return Ok(self.finish(offset, kind));
+        }
+        self.skip_end = end;
+        Ok(Event::Damage(Damage { offset, kind }))
+    }
+
+    fn record(&mut self) -> Result<Event, ReadError> {
+        let Some(head) = self.head()? else {
+            return Ok(self.finish(self.from.offset(), DamageKind::TrailingBytes));
+        };
+        let end = self.from.offset().saturating_add(u64::from(head.length));
+        self.skip_end = end;
+        self.from.set_limit(end);
+        if head.tag == tag::HEAP_DUMP || head.tag == tag::HEAP_DUMP_SEGMENT {
+            return self.heap_start(head, end);
+        }
+        if record_name(head.tag).is_none() {
+            return self.unknown_record(head);
+        }
+        match Record::read(&head, &mut self.from) {
+            Ok(Some(record)) => {
+                self.note_end(&head, end);
+                Ok(Event::Record(head, record))
+            }
+            Ok(None) => self.unknown_record(head),
+            Err(ReadError::PastLimit { .. }) => Ok(Event::Damage(Damage {
+                offset: head.offset,
+                kind: DamageKind::RecordTooShort {
+                    tag: head.tag,
+                    length: head.length,
+                },
+            })),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    /// The next record's head, or `None` if the file ends in it behind HEAP DUMP END.
+    fn head(&mut self) -> Result<Option<RecordHead>, ReadError> {
+        let offset = self.from.offset();
+        let head = (|| {
+            Ok(RecordHead {
+                offset,
+                tag: self.from.u1()?,
+                time_micros: self.from.u4()?,
+                length: self.from.u4()?,
+            })
+        })();
+        match head {
+            Err(ReadError::Truncated { .. }) if self.dump_ended => Ok(None),
+            other => other.map(Some),
+        }
+    }
+
+    fn heap_start(&mut self, head: RecordHead, end: u64) -> Result<Event, ReadError> {
+        self.dump_ended = false;
+        self.skip_end = self.from.offset();
+        self.heap_end = Some(end);
+        if head.length == 0 && self.sub_record_follows()? {
+            self.heap_end = Some(u64::MAX);
+            self.from.set_limit(u64::MAX);
+            self.pending = Some(Damage {
+                offset: head.offset,
+                kind: DamageKind::HeapLengthZero,
+            });
+        }
+        Ok(Event::HeapStart(head))
+    }
+
+    /// Whether the next byte is the tag of a sub-record and of no record, so that a length of 0 is a lie.
+    fn sub_record_follows(&mut self) -> Result<bool, ReadError> {
+        let Some(next) = self.from.peek()? else {
+            return Ok(false);
+        };
+        let sub_record = matches!(
+            next,
+            heap::ROOT_THREAD_OBJ
+                | heap::CLASS_DUMP
+                | heap::INSTANCE_DUMP
+                | heap::OBJ_ARRAY_DUMP
+                | heap::PRIM_ARRAY_DUMP
+                | heap::ROOT_UNKNOWN
+                | android::HEAP_DUMP_INFO
+        );
+        Ok(sub_record)
+    }
+
+    fn unknown_record(&mut self, head: RecordHead) -> Result<Event, ReadError> {
+        let (offset, tag, length) = (head.offset, head.tag, head.length);
+        match self.from.skip_to(self.skip_end) {
+            Ok(()) => {}
+            Err(fault) if fault.is_shortage() && self.dump_ended => {
+                return Ok(self.finish(offset, DamageKind::TrailingBytes));
+            }
+            Err(fault) if fault.is_shortage() => {
+                self.finished = true;
+                self.pending = Some(Damage {
+                    offset: self.from.offset(),
+                    kind: DamageKind::Truncated,
+                });
+            }
+            Err(fault) => return Err(fault),
+        }
+        let kind = DamageKind::UnknownRecord { tag, length };
+        Ok(Event::Damage(Damage { offset, kind }))
+    }
+
+    /// Remembers the end of the dump, and bytes left over in a record.
+    fn note_end(&mut self, head: &RecordHead, end: u64) {
+        if head.tag == tag::HEAP_DUMP_END {
+            // A length here is not a fault of the record's fields but of this one record.
+            self.dump_ended = true;
+        } else if self.from.offset() < end {
+            self.pending = Some(Damage {
+                offset: head.offset,
+                kind: DamageKind::RecordTooLong {
+                    tag: head.tag,
+                    extra_bytes: end - self.from.offset(),
+                },
+            });
+        }
+    }
+
+    fn finish(&mut self, offset: u64, kind: DamageKind) -> Event {
+        self.finished = true;
+        Event::Damage(Damage { offset, kind })
+    }
+}
+
+/// Missing bytes are reported by the next event; here they only end the data.
+fn allow_shortage(result: Result<(), ReadError>) -> Result<(), ReadError> {
+    match result {
+        Err(fault) if fault.is_shortage() => Ok(()),
+        other => other,
+    }
+}

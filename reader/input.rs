@@ -1,0 +1,62 @@
+//! Opens what a file contains, unpacking gzip by its magic number.
+
+use std::io::{self, Cursor, ErrorKind, Read};
+
+use flate2::read::MultiGzDecoder;
+
+/// First bytes of a gzip member (RFC 1952).
+const GZIP_MAGIC: [u8; 2] = [0x1F, 0x8B];
+
+/// The uncompressed bytes of `raw`: unpacked if it begins like gzip (one or many members), as it is otherwise.
+///
+/// Errors: the first bytes cannot be read.
+pub fn unpacked<'r>(mut raw: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
+    let mut magic = Vec::with_capacity(GZIP_MAGIC.len());
+    let mut byte = [0];
+    while magic.len() < GZIP_MAGIC.len() {
+        match raw.read(&mut byte) {
+            Ok(0) => break,
+            Ok(_) => magic.extend_from_slice(&byte),
+            Err(fault) if fault.kind() == ErrorKind::Interrupted => {}
+            Err(fault) => return Err(fault),
+        }
+    }
+    let packed = magic == GZIP_MAGIC;
+    let whole = Cursor::new(magic).chain(raw);
+    Ok(if packed {
+        Box::new(MultiGzDecoder::new(whole))
+    } else {
+        Box::new(whole)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::{write::GzEncoder, Compression};
+    use std::io::Write;
+
+    #[test]
+    fn plain_and_packed_give_the_same() {
+        let mut packed = Vec::new();
+        for half in [&b"JAVA PRO"[..], b"FILE"] {
+            let mut encoder = GzEncoder::new(&mut packed, Compression::fast());
+            encoder.write_all(half).unwrap();
+            encoder.finish().unwrap();
+        }
+        for raw in [&b"JAVA PROFILE"[..], &packed] {
+            let mut text = String::new();
+            unpacked(raw).unwrap().read_to_string(&mut text).unwrap();
+            assert_eq!(text, "JAVA PROFILE");
+        }
+    }
+
+    #[test]
+    fn short_files_stay_short() {
+        for raw in [&b""[..], b"J", b"\x1F"] {
+            let mut bytes = Vec::new();
+            unpacked(raw).unwrap().read_to_end(&mut bytes).unwrap();
+            assert_eq!(bytes, raw);
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! A big-endian source of bytes that knows its offset and the end of the record being read.
+
+use std::fmt;
+use std::io::{self, ErrorKind, Read};
+
+use crate::error::ReadError;
+
+/// Bytes asked from the file at once.
+const BUFFER_BYTES: usize = 256 * 1024;
+
+/// Reads integers and identifiers from the front of a file of any size, in one direction.
+///
+/// Offsets count uncompressed bytes from the first byte of the header. Reading past the limit
+/// gives [`ReadError::PastLimit`], reading past the end of the file [`ReadError::Truncated`].
+pub struct Source<'r> {
+    inner: Box<dyn Read + 'r>,
+    buffer: Vec<u8>,
+    /// First byte of `buffer` not handed out yet.
+    position: usize,
+    /// End of the bytes of `buffer` that came from the file.
+    filled: usize,
+    /// File offset of `buffer`'s first byte.
+    buffer_offset: u64,
+    limit: u64,
+    id_bytes: u32,
+}
+
+impl fmt::Debug for Source<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Source")
+            .field("offset", &self.offset())
+            .field("limit", &self.limit)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'r> Source<'r> {
+    /// A source at offset 0, without a limit, with 8-byte identifiers.
+    pub fn new(inner: Box<dyn Read + 'r>) -> Self {
+        Self {
+            inner,
+            buffer: vec![0; BUFFER_BYTES],
+            position: 0,
+            filled: 0,
+            buffer_offset: 0,
+            limit: u64::MAX,
+            id_bytes: 8,
+        }
+    }
+
+    /// Offset of the next byte.
+    pub fn offset(&self) -> u64 {
+        self.buffer_offset + self.position as u64
+    }
+
+    /// Bytes of one identifier, 4 or 8.
+    pub fn id_bytes(&self) -> u32 {
+        self.id_bytes
+    }
+
+    /// Sets the size of identifiers; anything but 4 counts as 8.
+    pub fn set_id_bytes(&mut self, id_bytes: u32) {
+        self.id_bytes = if id_bytes == 4 { 4 } else { 8 };
+    }
+
+    /// Forbids reads at or behind this offset; `u64::MAX` means no limit.
+    pub fn set_limit(&mut self, limit: u64) {
+        self.limit = limit;
+    }
+
+    /// Bytes left before the limit.
+    pub fn left(&self) -> u64 {
+        self.limit.saturating_sub(self.offset())
+    }
+
+    /// Whether the file has no further byte. The limit plays no part.
+    pub fn at_end(&mut self) -> Result<bool, ReadError> {
+        self.fill(1)?;
+        Ok(self.position == self.filled)
+    }
+
+    /// The next byte without consuming it, or `None` at the end of the file. The limit plays no part.
+    pub fn peek(&mut self) -> Result<Option<u8>, ReadError> {
+        self.fill(1)?;
+        Ok(self.buffered().first().copied())
+    }
+
+    /// An unsigned byte.
+    pub fn u1(&mut self) -> Result<u8, ReadError> {
+        let [byte] = self.take::<1>()?;
+        Ok(byte)
+    }
+
+    /// An unsigned 16-bit number.
+    pub fn u2(&mut self) -> Result<u16, ReadError> {
+        Ok(u16::from_be_bytes(self.take()?))
+    }
+
+    /// An unsigned 32-bit number.
+    pub fn u4(&mut self) -> Result<u32, ReadError> {
+        Ok(u32::from_be_bytes(self.take()?))
+    }
+
+    /// A signed 32-bit number.
+    pub fn i4(&mut self) -> Result<i32, ReadError> {
+        Ok(i32::from_be_bytes(self.take()?))
+    }
+
+    /// An unsigned 64-bit number.
+    pub fn u8(&mut self) -> Result<u64, ReadError> {
+        Ok(u64::from_be_bytes(self.take()?))
+    }
+
+    /// An identifier of the file's size; 0 is null.
+    pub fn id(&mut self) -> Result<u64, ReadError> {
+        if self.id_bytes == 4 {
+            self.u4().map(u64::from)
+        } else {
+            self.u8()
+        }
+    }
+
+    /// Up to `most` bytes, at least one unless `most` is 0: as many as are at hand.
+    pub fn chunk(&mut self, most: u64) -> Result<&[u8], ReadError> {
+        if most == 0 {
+            return Ok(&[]);
+        }
+        self.require(1)?;
+        let here = self.filled - self.position;
+        let wanted = usize::try_from(most.min(self.left())).unwrap_or(usize::MAX);
+        let start = self.position;
+        self.position += here.min(wanted);
+        Ok(self.buffer.get(start..self.position).unwrap_or_default())
+    }
+
+    /// Appends `count` bytes to `to`, which grows only by bytes that are there.
+    pub fn append(&mut self, to: &mut Vec<u8>, count: u64) -> Result<(), ReadError> {
+        let mut missing = count;
+        while missing > 0 {
+            let chunk = self.chunk(missing)?;
+            to.extend_from_slice(chunk);
+            missing -= chunk.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// Moves on to `offset`, reading over what lies between; does nothing if it has passed already.
+    pub fn skip_to(&mut self, offset: u64) -> Result<(), ReadError> {
+        while self.offset() < offset {
+            let missing = offset - self.offset();
+            self.chunk(missing)?;
+        }
+        Ok(())
+    }
+
+    fn take<const N: usize>(&mut self) -> Result<[u8; N], ReadError> {
+        if self.left() < N as u64 {
+            return Err(ReadError::PastLimit {
+                offset: self.offset(),
+            });
+        }
+        if let Some(bytes) = self.buffered().first_chunk::<N>() {
+            let bytes = *bytes;
+            self.position += N;
+            return Ok(bytes);
+        }
+        self.take_slowly()
+    }
+
+    #[cold]
+    fn take_slowly<const N: usize>(&mut self) -> Result<[u8; N], ReadError> {
+        self.require(N)?;
+        let bytes = self.buffered().first_chunk::<N>().copied();
+        self.position += N;
+        bytes.ok_or(ReadError::Truncated {
+            offset: self.offset(),
+        })
+    }
+
+    /// Makes sure that `count` bytes, few, are buffered and lie before the limit.
+    fn require(&mut self, count: usize) -> Result<(), ReadError> {
+        let offset = self.offset();
+        if self.left() < count as u64 {
+            return Err(ReadError::PastLimit { offset });
+        }
+        self.fill(count)?;
+        if self.filled - self.position < count {
+            return Err(ReadError::Truncated { offset });
+        }
+        Ok(())
+    }
+
+    fn buffered(&self) -> &[u8] {
+        self.buffer
+            .get(self.position..self.filled)
+            .unwrap_or_default()
+    }
+
+    /// Reads until `count` bytes are buffered or the file ends.
+    fn fill(&mut self, count: usize) -> Result<(), ReadError> {
+        if self.filled - self.position >= count {
+            return Ok(());
+        }
+        self.buffer.copy_within(self.position..self.filled, 0);
+        self.buffer_offset += self.position as u64;
+        self.filled -= self.position;
+        self.position = 0;
+        while self.filled < count {
+            let free = self.buffer.get_mut(self.filled..).unwrap_or_default();
+            match self.inner.read(free) {
+                Ok(0) => break,
+                Ok(more) => self.filled = (self.filled + more).min(self.buffer.len()),
+                Err(fault) if fault.kind() == ErrorKind::Interrupted => {}
+                // A gzip stream that stops too early; for the format it is a file that ends here.
+                Err(fault) if fault.kind() == ErrorKind::UnexpectedEof => break,
+                Err(fault) => return Err(self.io_error(fault)),
+            }
+        }
+        Ok(())
+    }
+
+    fn io_error(&self, source: io::Error) -> ReadError {
+        ReadError::Io {
+            offset: self.buffer_offset + self.filled as u64,
+            source,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(bytes: &'static [u8]) -> Source<'static> {
+        Source::new(Box::new(bytes))
+    }
+
+    #[test]
+    fn numbers_are_big_endian_and_counted() {
+        let mut from = source(&[1, 0, 2, 0, 0, 0, 3, 0xFF, 0xFF, 0xFF, 0xFE]);
+        assert_eq!(from.u1().unwrap(), 1);
+        assert_eq!(from.u2().unwrap(), 2);
+        assert_eq!(from.u4().unwrap(), 3);
+        assert_eq!(from.i4().unwrap(), -2);
+        assert_eq!(from.offset(), 11);
+        assert!(from.at_end().unwrap());
+    }
+
+    #[test]
+    fn the_limit_comes_before_the_end() {
+        let mut from = source(&[0; 10]);
+        from.set_limit(3);
+        assert!(matches!(from.u4(), Err(ReadError::PastLimit { offset: 0 })));
+        assert!(from.u2().is_ok());
+        from.set_limit(u64::MAX);
+        assert!(matches!(from.u8(), Ok(0)));
+        assert!(matches!(from.u1(), Err(ReadError::Truncated { offset: 10 })));
+    }
+
+    #[test]
+    fn append_takes_only_what_is_there() {
+        let mut from = source(&[7; 10]);
+        let mut to = Vec::new();
+        assert!(from.append(&mut to, u64::from(u32::MAX)).is_err());
+        assert_eq!(to, [7; 10]);
+    }
+}

@@ -1,0 +1,49 @@
+//! The strings of a file by id.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use crate::record::Utf8;
+
+/// Text of every STRING record; the first of two with one id stays.
+#[derive(Debug, Default)]
+pub struct StringTable {
+    texts: HashMap<u64, Box<[u8]>>,
+}
+
+impl StringTable {
+    /// Adds a string; false if its id was there already.
+    pub fn insert(&mut self, string: Utf8) -> bool {
+        let mut new = false;
+        self.texts.entry(string.id).or_insert_with(|| {
+            new = true;
+            string.text.into_boxed_slice()
+        });
+        new
+    }
+
+    /// Whether a string with this id has been read.
+    pub fn contains(&self, id: u64) -> bool {
+        self.texts.contains_key(&id)
+    }
+
+    /// The bytes of a string, or `None` if there is none with this id.
+    pub fn bytes(&self, id: u64) -> Option<&[u8]> {
+        self.texts.get(&id).map(AsRef::as_ref)
+    }
+
+    /// The text of a string, bytes that are no UTF-8 replaced; `None` if there is none with this id.
+    pub fn text(&self, id: u64) -> Option<Cow<'_, str>> {
+        self.bytes(id).map(String::from_utf8_lossy)
+    }
+
+    /// Number of strings.
+    pub fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.texts.is_empty()
+    }
+}

@@ -1,0 +1,255 @@
+//! What a dump holds: its records by kind, its objects, roots, classes and threads.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use crate::classes::ClassTable;
+use crate::damage::Damage;
+use crate::dump::{DumpReader, Event};
+use crate::error::ReadError;
+use crate::header::Header;
+use crate::heap_record::{HeapRecord, Root, RootKind};
+use crate::java_name::java_name;
+use crate::record::{record_name, Frame, Record, RecordHead, StartThread};
+use crate::shallow::shallow_bytes;
+use crate::strings::StringTable;
+
+/// Damaged places kept for display.
+const DAMAGE_MAX: usize = 10;
+
+/// Bytes of a record's head: tag, time, length.
+const HEAD_BYTES: u64 = writer::format::RECORD_HEADER_BYTES as u64;
+
+/// How much of a file one kind of record takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KindTotal {
+    /// Number of records.
+    pub count: u64,
+    /// Their bytes in the file, heads included.
+    pub bytes: u64,
+}
+
+/// One frame of a thread's stack, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StackFrame {
+    /// Class in Java's form; empty if the file does not tell.
+    pub class: String,
+    /// Name of the method; empty if the file does not tell.
+    pub method: String,
+    /// Name of the source file, if the file tells it.
+    pub source: Option<String>,
+    /// Line above 0; -1 not known, -2 compiled method, -3 native method.
+    pub line: i32,
+}
+
+/// A thread that has a root in the dump.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThreadSummary {
+    /// Serial of the thread.
+    pub serial: u32,
+    /// Id of the thread object.
+    pub object: u64,
+    /// Name from START THREAD, if there is one; see also [`crate::thread_names`].
+    pub name: Option<String>,
+    /// The stack, top first.
+    pub frames: Vec<StackFrame>,
+}
+
+/// What a dump holds.
+#[derive(Debug)]
+pub struct Summary {
+    /// The file's header.
+    pub header: Header,
+    /// Bytes of the (uncompressed) file.
+    pub bytes: u64,
+    /// Top-level records by the format text's names.
+    pub records: BTreeMap<&'static str, KindTotal>,
+    /// Sub-records other than roots by the format text's names.
+    pub heap_records: BTreeMap<&'static str, KindTotal>,
+    /// Roots by kind.
+    pub roots: BTreeMap<RootKind, KindTotal>,
+    /// Objects and arrays, without class objects.
+    pub objects: u64,
+    /// Sum of their shallow sizes, see [`crate::shallow_bytes`].
+    pub object_bytes: u64,
+    /// Class loaders that dumped classes name, the bootstrap loader included.
+    pub loaders: u64,
+    /// Threads by serial.
+    pub threads: Vec<ThreadSummary>,
+    /// The classes.
+    pub classes: ClassTable,
+    /// The strings.
+    pub strings: StringTable,
+    /// The first damaged places.
+    pub damage: Vec<Damage>,
+    /// Number of damaged places.
+    pub damaged: u64,
+}
+
+/// Reads a whole dump once. Errors: I/O only; damaged places are listed.
+pub fn summarize(dump: &mut DumpReader<'_>) -> Result<Summary, ReadError> {
+    let mut gathered = Gathered::new(dump.header());
+    while let Some(event) = dump.next_event()? {
+        let offset = dump.offset();
+        gathered.event(event, offset);
+    }
+    Ok(gathered.finish(dump.offset()))
+}
+
+#[derive(Debug)]
+struct Gathered {
+    summary: Summary,
+    frames: HashMap<u64, Frame>,
+    traces: HashMap<u32, Vec<u64>>,
+    /// Class serial to the string id of its name.
+    by_serial: HashMap<u32, u64>,
+    started: HashMap<u32, StartThread>,
+    /// Serial to object id and trace serial.
+    threads: BTreeMap<u32, (u64, u32)>,
+}
+
+impl Gathered {
+    fn new(header: Header) -> Self {
+        Self {
+            summary: Summary {
+                header,
+                bytes: 0,
+                records: BTreeMap::new(),
+                heap_records: BTreeMap::new(),
+                roots: BTreeMap::new(),
+                objects: 0,
+                object_bytes: 0,
+                loaders: 0,
+                threads: Vec::new(),
+                classes: ClassTable::default(),
+                strings: StringTable::default(),
+                damage: Vec::new(),
+                damaged: 0,
+            },
+            frames: HashMap::new(),
+            traces: HashMap::new(),
+            by_serial: HashMap::new(),
+            started: HashMap::new(),
+            threads: BTreeMap::new(),
+        }
+    }
+
+    /// Takes an event; `after` is the offset behind its decoded part.
+    fn event(&mut self, event: Event, after: u64) {
+        match event {
+            Event::Record(head, record) => {
+                self.count(&head);
+                self.record(record);
+            }
+            Event::HeapStart(head) => self.count(&head),
+            Event::Heap(offset, record) => {
+                let data_bytes = record.data_bytes(self.summary.header.id_bytes);
+                let bytes = after.saturating_sub(offset).saturating_add(data_bytes);
+                self.heap_record(offset, &record, bytes);
+            }
+            Event::HeapEnd => {}
+            Event::Damage(damage) => {
+                self.summary.damaged += 1;
+                if self.summary.damage.len() < DAMAGE_MAX {
+                    self.summary.damage.push(damage);
+                }
+            }
+        }
+    }
+
+    fn count(&mut self, head: &RecordHead) {
+        let name = record_name(head.tag).unwrap_or("unknown");
+        add(self.summary.records.entry(name).or_default(), HEAD_BYTES + u64::from(head.length));
+    }
+
+    fn record(&mut self, record: Record) {
+        match record {
+            Record::Utf8(string) => {
+                self.summary.strings.insert(string);
+            }
+            Record::LoadClass(load) => {
+                self.summary.classes.add_load(&load);
+                // HotSpot may load one class under two serials; frames use either.
+                self.by_serial.insert(load.serial, load.name);
+            }
+            Record::Frame(frame) => {
+                self.frames.insert(frame.id, frame);
+            }
+            Record::Trace(trace) => {
+                self.traces.insert(trace.serial, trace.frames);
+            }
+            Record::StartThread(start) => {
+                self.started.insert(start.serial, start);
+            }
+            _ => {}
+        }
+    }
+
+    fn heap_record(&mut self, offset: u64, record: &HeapRecord, bytes: u64) {
+        match record {
+            HeapRecord::Root(root) => {
+                add(self.summary.roots.entry(root.kind).or_default(), bytes);
+                self.thread(root);
+                return;
+            }
+            HeapRecord::Class(dump) => {
+                self.summary.classes.add_dump(offset, dump);
+            }
+            HeapRecord::HeapInfo { .. } => {}
+            object => {
+                let payload_bytes = object.data_bytes(self.summary.header.id_bytes);
+                let summary = &mut self.summary;
+                summary.objects += 1;
+                summary.object_bytes = summary.object_bytes.saturating_add(shallow_bytes(payload_bytes));
+            }
+        }
+        add(self.summary.heap_records.entry(record.name()).or_default(), bytes);
+    }
+
+    fn thread(&mut self, root: &Root) {
+        if let (RootKind::ThreadObject, Some(serial)) = (root.kind, root.thread_serial) {
+            self.threads.insert(serial, (root.object, root.trace.unwrap_or(0)));
+        }
+    }
+
+    fn finish(mut self, bytes: u64) -> Summary {
+        self.summary.bytes = bytes;
+        let dumped = self.summary.classes.iter().filter(|class| class.dump_offset.is_some());
+        self.summary.loaders = dumped.map(|class| class.loader).collect::<HashSet<_>>().len() as u64;
+        let threads = std::mem::take(&mut self.threads);
+        self.summary.threads = threads
+            .into_iter()
+            .map(|(serial, (object, trace))| ThreadSummary {
+                serial,
+                object,
+                name: self.started.get(&serial).and_then(|start| self.text(start.name)),
+                frames: self.stack(trace),
+            })
+            .collect();
+        self.summary
+    }
+
+    fn stack(&self, trace: u32) -> Vec<StackFrame> {
+        let ids = self.traces.get(&trace).map(Vec::as_slice).unwrap_or_default();
+        let frames = ids.iter().filter_map(|id| self.frames.get(id));
+        frames
+            .map(|frame| {
+                let class = self.by_serial.get(&frame.class_serial).and_then(|name| self.text(*name));
+                StackFrame {
+                    class: class.map(|name| java_name(&name)).unwrap_or_default(),
+                    method: self.text(frame.method).unwrap_or_default(),
+                    source: self.text(frame.source),
+                    line: frame.line,
+                }
+            })
+            .collect()
+    }
+
+    fn text(&self, id: u64) -> Option<String> {
+        self.summary.strings.text(id).map(|text| text.into_owned())
+    }
+}
+
+fn add(total: &mut KindTotal, bytes: u64) {
+    total.count += 1;
+    total.bytes = total.bytes.saturating_add(bytes);
+}

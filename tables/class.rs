@@ -1,0 +1,116 @@
+//! The class table: the classes that are loaded, arrays included.
+
+use std::sync::Arc;
+
+use crate::{BasicType, ClassId, LoaderId, Rows, StringId};
+
+/// One field that a class declares itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// The field's name.
+    pub name: StringId,
+    /// Its type as HPROF numbers it.
+    pub basic_type: BasicType,
+    /// Whether it belongs to the class and not to its instances.
+    pub is_static: bool,
+}
+
+/// One loaded class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClassRow {
+    /// The JVM's form: `Ljava/lang/String;`, `[I`, `[Ljava/lang/String;`.
+    pub signature: StringId,
+    /// The form readers expect, which is HotSpot's: `java/lang/String`, `[I`, `[Ljava/lang/String;`.
+    pub name: StringId,
+    /// The defining loader; `None` is the bootstrap loader.
+    pub loader: Option<LoaderId>,
+    /// The superclass; `None` for `java.lang.Object` and for interfaces.
+    pub super_class: Option<ClassId>,
+    /// The interfaces it names itself: what it implements, or for an interface what it extends.
+    pub interfaces: Vec<ClassId>,
+    /// The fields it declares, static and instance together, in the order of JVMTI's
+    /// GetClassFields; `None` as long as the class is not prepared.
+    pub fields: Option<Vec<Field>>,
+}
+
+impl ClassRow {
+    /// The fields it declares; none if it is not prepared.
+    pub fn own_fields(&self) -> &[Field] {
+        self.fields.as_deref().unwrap_or_default()
+    }
+}
+
+/// Classes in order of arrival, keyed by nothing: two classes of one name are two rows.
+///
+/// Any thread may call any method.
+#[derive(Debug, Default)]
+pub struct ClassTable {
+    classes: Rows<ClassRow, ClassId>,
+}
+
+impl ClassTable {
+    /// Appends a class and returns its id.
+    pub fn add(&self, row: ClassRow) -> ClassId {
+        self.classes.add(Arc::new(row))
+    }
+
+    /// The class with this id; `None` if the id came from elsewhere.
+    pub fn get(&self, id: ClassId) -> Option<Arc<ClassRow>> {
+        self.classes.get(id)
+    }
+
+    /// Puts another row in the place of a class's; false if there is no such class.
+    ///
+    /// A class may name as its super a class that has no row yet, so rows are added first and
+    /// completed when all have an id.
+    pub fn replace(&self, id: ClassId, row: ClassRow) -> bool {
+        self.classes.replace(id, Arc::new(row))
+    }
+
+    /// How many classes there are.
+    pub fn len(&self) -> usize {
+        self.classes.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.classes.is_empty()
+    }
+
+    /// Calls `visit` for each class in the order of ids; no lock is held meanwhile.
+    pub fn for_each(&self, visit: impl FnMut(ClassId, &ClassRow)) {
+        self.classes.for_each(visit);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_name_may_have_two_classes() {
+        let classes = ClassTable::default();
+        let name = StringId::new(1).unwrap();
+        let row = ClassRow {
+            signature: name,
+            name,
+            loader: None,
+            super_class: None,
+            interfaces: Vec::new(),
+            fields: None,
+        };
+        let first = classes.add(row.clone());
+        let second = classes.add(row.clone());
+        assert_ne!(first, second);
+        assert!(classes.get(first).unwrap().own_fields().is_empty());
+        assert!(classes.replace(
+            second,
+            ClassRow {
+                super_class: Some(first),
+                ..row
+            }
+        ));
+        assert_eq!(classes.get(second).unwrap().super_class, Some(first));
+        assert_eq!(classes.len(), 2);
+    }
+}

@@ -1,0 +1,93 @@
+//! The frame table: places in methods.
+
+use std::sync::Arc;
+
+use crate::{ClassId, FrameId, Interner, StringId};
+
+/// Where in its source a frame stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Line {
+    /// This line, from 1. The encoder writes 0 and what exceeds 2^31 - 1 as unknown.
+    Number(u32),
+    /// The class file has no line table, or none for this place.
+    Unknown,
+    /// The method is native.
+    Native,
+}
+
+/// One place in one method: what a stack trace is made of (format text, FRAME).
+///
+/// Names are stored, not method ids, since a method id dies with its class.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Frame {
+    /// The class that declares the method.
+    pub class: ClassId,
+    /// The method's name.
+    pub method: StringId,
+    /// The method's descriptor, `(I)V`.
+    pub signature: StringId,
+    /// The source file's name; a real string even where it is not known, since readers expect one.
+    pub source: StringId,
+    /// The line.
+    pub line: Line,
+}
+
+/// Frames, each kept once. Any thread may call any method.
+#[derive(Debug, Default)]
+pub struct FrameTable {
+    frames: Interner<Frame, FrameId>,
+}
+
+impl FrameTable {
+    /// The id of this frame, which is stored if it is new.
+    pub fn intern(&self, frame: Frame) -> FrameId {
+        self.frames.intern(frame)
+    }
+
+    /// The frame with this id; `None` if the id came from elsewhere.
+    pub fn get(&self, id: FrameId) -> Option<Arc<Frame>> {
+        self.frames.get(id)
+    }
+
+    /// How many different frames there are.
+    pub fn len(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.frames.is_empty()
+    }
+
+    /// Calls `visit` for each frame in the order of ids; no lock is held meanwhile.
+    pub fn for_each(&self, visit: impl FnMut(FrameId, &Frame)) {
+        self.frames.for_each(visit);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_is_part_of_the_frame() {
+        let frames = FrameTable::default();
+        let name = StringId::new(1).unwrap();
+        let at = |line| Frame {
+            class: ClassId::new(1).unwrap(),
+            method: name,
+            signature: name,
+            source: name,
+            line,
+        };
+        let ten = frames.intern(at(Line::Number(10)));
+        assert_eq!(frames.intern(at(Line::Number(10))), ten);
+        assert_ne!(frames.intern(at(Line::Number(11))), ten);
+        assert_ne!(
+            frames.intern(at(Line::Native)),
+            frames.intern(at(Line::Unknown))
+        );
+        assert_eq!(frames.len(), 4);
+        assert_eq!(frames.get(ten).unwrap().line, Line::Number(10));
+    }
+}

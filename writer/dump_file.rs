@@ -1,0 +1,216 @@
+//! One dump on its way to disk, and the only thread that writes it.
+//!
+//! The thread is an ordinary one of the operating system: it is never attached to the JVM, takes no
+//! lock of a table and so may run while every Java thread stands still in a safepoint.
+
+use std::sync::{Arc, OnceLock};
+use std::thread::{self, JoinHandle};
+
+use crossbeam_channel::{bounded, Receiver, Sender};
+
+use crate::record::HeapDumpEnd;
+use crate::{Deliver, FileSink, Sink, Target, WriteError, Written};
+
+/// Buffers under way at most: 32 MiB of segments, enough to keep a disk busy.
+const CHANNEL_BUFFERS: usize = 8;
+/// The thread's stack; it only moves bytes.
+const STACK_BYTES: usize = 256 << 10;
+
+enum Message {
+    Head(Vec<u8>),
+    Objects(Vec<u8>),
+    Finish,
+    Abandon,
+}
+
+/// The writer thread's first error, for everybody who still sends.
+type FirstError = Arc<OnceLock<WriteError>>;
+
+/// One dump file that is being written.
+///
+/// Any thread may hold it and its senders. Dropping it is [`DumpFile::abandon`].
+#[derive(Debug)]
+pub struct DumpFile {
+    messages: Sender<Message>,
+    first_error: FirstError,
+    thread: Option<JoinHandle<Result<Written, WriteError>>>,
+}
+
+impl DumpFile {
+    /// Opens the file and starts the thread that writes it.
+    ///
+    /// Errors: those of [`FileSink::create`], and `NoThread`; after one nothing is left.
+    pub fn create(target: Target) -> Result<Self, WriteError> {
+        Self::with_sink(Box::new(FileSink::create(target)?))
+    }
+
+    /// The same onto another sink.
+    pub fn with_sink(sink: Box<dyn Sink>) -> Result<Self, WriteError> {
+        let (messages, inbox) = bounded(CHANNEL_BUFFERS);
+        let first_error = FirstError::default();
+        let told = Arc::clone(&first_error);
+        let thread = thread::Builder::new()
+            .name("hprof writer".to_owned())
+            .stack_size(STACK_BYTES)
+            .spawn(move || {
+                let written = write_all(sink, &inbox);
+                if let Err(error) = &written {
+                    // Before the inbox closes, so that whoever finds it closed finds the reason.
+                    let _ = told.set(error.clone());
+                }
+                drop(inbox);
+                written
+            })
+            .map_err(|error| WriteError::NoThread {
+                reason: error.to_string(),
+            })?;
+        Ok(Self {
+            messages,
+            first_error,
+            thread: Some(thread),
+        })
+    }
+
+    /// Sends bytes that stand before the objects: strings, classes, frames, traces, threads, and the
+    /// segments with class records and roots.
+    ///
+    /// They are written in the order they are sent. Blocks while the channel is full; returns the
+    /// writer's first error once there is one.
+    pub fn head(&self, bytes: Vec<u8>) -> Result<(), WriteError> {
+        send(&self.messages, &self.first_error, Message::Head(bytes))
+    }
+
+    /// A handle through which a walk delivers the objects' segments; may be cloned and moved.
+    pub fn objects_sender(&self) -> ObjectsSender {
+        ObjectsSender {
+            messages: self.messages.clone(),
+            first_error: Arc::clone(&self.first_error),
+        }
+    }
+
+    /// Puts the objects behind the head, writes the end record, syncs and renames.
+    ///
+    /// Waits until all is done. On an error there is no file and no `.part`. What a sender sends
+    /// afterwards is refused.
+    pub fn finish(mut self) -> Result<Written, WriteError> {
+        // If the thread is gone already, joining it tells why.
+        let _ = self.messages.send(Message::Finish);
+        self.join()
+    }
+
+    /// Gives the dump up: waits for the thread and leaves no file and no `.part`.
+    pub fn abandon(self) {
+        // Dropping does it.
+    }
+
+    fn join(&mut self) -> Result<Written, WriteError> {
+        let Some(thread) = self.thread.take() else {
+            return Err(WriteError::WriterGone);
+        };
+        // A panic in the thread ends it alone; the sink has cleaned up while it unwound.
+        thread.join().unwrap_or(Err(WriteError::WriterGone))
+    }
+}
+
+impl Drop for DumpFile {
+    fn drop(&mut self) {
+        if self.thread.is_some() {
+            // Said in so many words: senders may outlive us, so the channel need not close.
+            let _ = self.messages.send(Message::Abandon);
+            let _ = self.join();
+        }
+    }
+}
+
+/// Delivers segments of objects to a [`DumpFile`]'s thread.
+///
+/// For any thread, the VM thread in a safepoint included: the writer needs no Java thread to make
+/// progress. Blocks while the channel is full.
+#[derive(Clone, Debug)]
+pub struct ObjectsSender {
+    messages: Sender<Message>,
+    first_error: FirstError,
+}
+
+impl Deliver for ObjectsSender {
+    fn deliver(&mut self, bytes: Vec<u8>) -> Result<(), WriteError> {
+        send(&self.messages, &self.first_error, Message::Objects(bytes))
+    }
+}
+
+fn send(
+    messages: &Sender<Message>,
+    first_error: &FirstError,
+    message: Message,
+) -> Result<(), WriteError> {
+    messages
+        .send(message)
+        .map_err(|_| first_error.get().cloned().unwrap_or(WriteError::Closed))
+}
+
+/// The thread's whole life.
+fn write_all(mut sink: Box<dyn Sink>, inbox: &Receiver<Message>) -> Result<Written, WriteError> {
+    loop {
+        match inbox.recv() {
+            Ok(Message::Head(bytes)) => sink.write_head(&bytes)?,
+            Ok(Message::Objects(bytes)) => sink.write_objects(&bytes)?,
+            Ok(Message::Finish) => break,
+            // Returning drops the sink, which removes its files.
+            Ok(Message::Abandon) | Err(_) => return Err(WriteError::Closed),
+        }
+    }
+    sink.append_objects()?;
+    let mut end = Vec::new();
+    HeapDumpEnd.encode(&mut end)?;
+    sink.write_head(&end)?;
+    sink.commit()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Breaks in one way or another at the first byte.
+    struct BrokenSink {
+        panics: bool,
+    }
+
+    impl Sink for BrokenSink {
+        fn write_head(&mut self, _: &[u8]) -> Result<(), WriteError> {
+            assert!(!self.panics, "a fault of the sink");
+            Err(WriteError::NoMemory { bytes: 7 })
+        }
+
+        fn write_objects(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+            self.write_head(bytes)
+        }
+
+        fn append_objects(&mut self) -> Result<(), WriteError> {
+            Ok(())
+        }
+
+        fn commit(self: Box<Self>) -> Result<Written, WriteError> {
+            Err(WriteError::WriterGone)
+        }
+    }
+
+    #[test]
+    fn the_first_error_reaches_every_sender_and_the_end() {
+        let dump = DumpFile::with_sink(Box::new(BrokenSink { panics: false })).unwrap();
+        let mut objects = dump.objects_sender();
+        let first = WriteError::NoMemory { bytes: 7 };
+        // More than the channel holds: a full channel must not hide the error.
+        let error = (0..100).find_map(|_| objects.deliver(vec![0]).err());
+        assert_eq!(error, Some(first.clone()));
+        assert_eq!(dump.head(vec![0]), Err(first.clone()));
+        assert_eq!(dump.finish(), Err(first));
+    }
+
+    #[test]
+    fn a_panic_of_the_writer_is_an_error() {
+        let dump = DumpFile::with_sink(Box::new(BrokenSink { panics: true })).unwrap();
+        let error = (0..100).find_map(|_| dump.head(vec![0]).err());
+        assert_eq!(error, Some(WriteError::Closed));
+        assert_eq!(dump.finish(), Err(WriteError::WriterGone));
+    }
+}

@@ -1,0 +1,484 @@
+//! Emit: what the tables hold, as records in the order that every reader accepts.
+//!
+//! The one file of this crate that reads rows. It runs on the dumping thread, takes the tables' locks
+//! one at a time and holds none while it delivers.
+
+use tables::{ClassId, Line, ObjectId, ObjectTable, Root, Tables, ThreadId, ThreadRow, TraceId};
+
+use crate::format::{LINE_NATIVE, LINE_UNKNOWN};
+use crate::heap_record::RootRecord;
+use crate::record::{Frame, Header, LoadClass, StartThread, Trace, Utf8};
+use crate::{mutf8, Deliver, Segments, WriteError};
+
+/// Bytes of a buffer that is delivered.
+const BUFFER_BYTES: usize = 1 << 20;
+
+/// Everything before the first segment: header, strings, classes, frames, traces, threads.
+///
+/// A record comes after all records it names. `class_object` tells a class's mirror in the file; a
+/// class without one is left out, as is a thread without a row in `objects`. `millis` is the time of
+/// the dump, milliseconds since 1 January 1970, UTC. Errors: the receiver's, and `TooLarge`.
+pub fn head(
+    tables: &Tables,
+    objects: &ObjectTable,
+    class_object: impl Fn(ClassId) -> Option<ObjectId>,
+    millis: u64,
+    deliver: &mut impl Deliver,
+) -> Result<(), WriteError> {
+    let mut head = HeadBuffer {
+        deliver,
+        buffer: Vec::new(),
+        result: Ok(()),
+    };
+    head.put(|out| {
+        Header {
+            millis_since_epoch: millis,
+        }
+        .encode(out)
+    });
+    tables.strings.for_each(|id, bytes| {
+        head.put(|out| {
+            Utf8 {
+                id,
+                text: &mutf8::to_utf8(bytes),
+            }
+            .encode(out)
+        });
+    });
+    tables.classes.for_each(|serial, row| {
+        if let Some(object) = class_object(serial) {
+            let class = LoadClass {
+                serial,
+                object,
+                trace: TraceId::EMPTY,
+                name: row.name,
+            };
+            head.put(|out| class.encode(out));
+        }
+    });
+    tables.frames.for_each(|id, row| {
+        let frame = Frame {
+            id,
+            method: row.method,
+            signature: row.signature,
+            source: row.source,
+            class: row.class,
+            line: line_number(row.line),
+        };
+        head.put(|out| frame.encode(out));
+    });
+    tables.traces.for_each(|serial, row| {
+        let trace = Trace {
+            serial,
+            thread: row.thread,
+            frames: &row.frames,
+        };
+        head.put(|out| trace.encode(out));
+    });
+    tables.threads.for_each(|thread, row| {
+        if let Some(object) = objects.id(row.object) {
+            head.put(|out| start_thread(thread, object, row).encode(out));
+        }
+    });
+    head.finish()
+}
+
+fn start_thread(thread: ThreadId, object: ObjectId, row: &ThreadRow) -> StartThread {
+    StartThread {
+        thread,
+        object,
+        trace: row.trace,
+        name: row.name,
+        group: row.group,
+        parent_group: row.parent_group,
+    }
+}
+
+/// Readers know lines above 0 and the three special numbers, and one of them dies of 0.
+fn line_number(line: Line) -> i32 {
+    match line {
+        Line::Number(0) | Line::Unknown => LINE_UNKNOWN,
+        Line::Number(number) => i32::try_from(number).unwrap_or(LINE_UNKNOWN),
+        Line::Native => LINE_NATIVE,
+    }
+}
+
+/// All roots, each thread's own object before what else the thread holds.
+///
+/// Readers need the thread first, so: thread by thread the thread object, then thread blocks, Java
+/// frames and JNI locals; then JNI globals, monitors, sticky classes. A thread object that no root
+/// tells of is taken from the thread table. A root whose object has no row is left out. A root of a
+/// thread that cannot be written becomes a JNI global: the object stays alive and no reader meets a
+/// thread it does not know. A frame beyond the thread's trace becomes "no frame".
+pub fn roots<D: Deliver>(
+    roots: &[Root],
+    objects: &ObjectTable,
+    tables: &Tables,
+    segments: &mut Segments<D>,
+) -> Result<(), WriteError> {
+    let threads = LiveThreads::new(objects, tables);
+    let mut sorted: Vec<&Root> = roots.iter().collect();
+    sorted.sort_by_key(|root| (root.thread().is_none(), root.thread(), rank(root)));
+    let mut sorted = sorted.into_iter().peekable();
+    for thread in &threads.threads {
+        if let Some(own) = thread.own {
+            segments.record(|out| own.encode(out))?;
+        }
+        while let Some(root) = sorted.next_if(|root| root.thread() == Some(thread.id)) {
+            put_root(root, objects, &threads, segments)?;
+        }
+    }
+    sorted.try_for_each(|root| put_root(root, objects, &threads, segments))
+}
+
+fn put_root<D: Deliver>(
+    root: &Root,
+    objects: &ObjectTable,
+    threads: &LiveThreads,
+    segments: &mut Segments<D>,
+) -> Result<(), WriteError> {
+    match objects
+        .id(root.object())
+        .and_then(|object| threads.record(root, object))
+    {
+        Some(record) => segments.record(|out| record.encode(out)),
+        None => Ok(()),
+    }
+}
+
+fn rank(root: &Root) -> u8 {
+    match root {
+        Root::ThreadObject { .. } => 0,
+        Root::ThreadBlock { .. } => 1,
+        Root::JavaFrame { .. } => 2,
+        Root::JniLocal { .. } => 3,
+        Root::JniGlobal { .. } => 4,
+        Root::MonitorUsed { .. } => 5,
+        Root::StickyClass { .. } => 6,
+    }
+}
+
+/// A thread, its own root if its object has a row, and the depth of its written trace.
+struct LiveThread {
+    id: ThreadId,
+    own: Option<RootRecord>,
+    depth: usize,
+}
+
+struct LiveThreads {
+    threads: Vec<LiveThread>,
+}
+
+impl LiveThreads {
+    fn new(objects: &ObjectTable, tables: &Tables) -> Self {
+        let mut threads = Vec::with_capacity(tables.threads.len());
+        tables.threads.for_each(|id, row| {
+            let own = objects
+                .id(row.object)
+                .map(|object| RootRecord::ThreadObject(object, id, row.trace));
+            let depth = tables
+                .traces
+                .get(row.trace)
+                .map_or(0, |trace| trace.frames.len());
+            threads.push(LiveThread { id, own, depth });
+        });
+        Self { threads }
+    }
+
+    /// The thread with this id, if a reader will know it.
+    fn written(&self, id: ThreadId) -> Option<&LiveThread> {
+        self.threads
+            .get(id.index())
+            .filter(|thread| thread.own.is_some())
+    }
+
+    /// What to write for a root; `None` if it is written already.
+    fn record(&self, root: &Root, object: ObjectId) -> Option<RootRecord> {
+        if let Some(id) = root.thread() {
+            let Some(thread) = self.written(id) else {
+                return Some(RootRecord::JniGlobal(object, 0));
+            };
+            return thread.record(root, object);
+        }
+        Some(match *root {
+            Root::MonitorUsed { .. } => RootRecord::MonitorUsed(object),
+            Root::StickyClass { .. } => RootRecord::StickyClass(object),
+            Root::JniGlobal { reference, .. } => RootRecord::JniGlobal(object, reference),
+            // The others have a thread.
+            _ => RootRecord::JniGlobal(object, 0),
+        })
+    }
+}
+
+impl LiveThread {
+    fn record(&self, root: &Root, object: ObjectId) -> Option<RootRecord> {
+        let inside = |frame: Option<u32>| frame.filter(|&frame| (frame as usize) < self.depth);
+        match *root {
+            Root::ThreadBlock { .. } => Some(RootRecord::ThreadBlock(object, self.id)),
+            Root::JavaFrame { frame, .. } => {
+                Some(RootRecord::JavaFrame(object, self.id, inside(frame)))
+            }
+            Root::JniLocal { frame, .. } => {
+                Some(RootRecord::JniLocal(object, self.id, inside(frame)))
+            }
+            // Written from the thread table, before anything else of the thread.
+            _ => None,
+        }
+    }
+}
+
+/// Collects records and delivers them by the megabyte; keeps the first error for the end.
+struct HeadBuffer<'a, D> {
+    deliver: &'a mut D,
+    buffer: Vec<u8>,
+    result: Result<(), WriteError>,
+}
+
+impl<D: Deliver> HeadBuffer<'_, D> {
+    fn put(&mut self, encode: impl FnOnce(&mut Vec<u8>) -> Result<(), WriteError>) {
+        if self.result.is_ok() {
+            self.result = encode(&mut self.buffer);
+        }
+        if self.result.is_ok() && self.buffer.len() >= BUFFER_BYTES {
+            self.result = self.deliver.deliver(std::mem::take(&mut self.buffer));
+        }
+    }
+
+    fn finish(self) -> Result<(), WriteError> {
+        self.result?;
+        if self.buffer.is_empty() {
+            Ok(())
+        } else {
+            self.deliver.deliver(self.buffer)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::{heap, record, RECORD_HEADER_BYTES};
+    use tables::{ClassRow, Frame as FrameRow, ObjectIndex, Trace as TraceRow};
+
+    /// Tag and body of each top-level record after the header of the file.
+    fn records(file: &[u8]) -> Vec<(u8, Vec<u8>)> {
+        let mut rest = &file[31..];
+        let mut records = Vec::new();
+        while !rest.is_empty() {
+            let length = u32::from_be_bytes(rest[5..9].try_into().unwrap()) as usize;
+            let end = RECORD_HEADER_BYTES + length;
+            records.push((rest[0], rest[RECORD_HEADER_BYTES..end].to_vec()));
+            rest = &rest[end..];
+        }
+        records
+    }
+
+    fn written_head(tables: &Tables, objects: &ObjectTable) -> Vec<u8> {
+        let mut file = Vec::new();
+        let mut receive = |bytes: Vec<u8>| {
+            file.extend(bytes);
+            Ok(())
+        };
+        let class_object = |class: ClassId| ObjectId::new(u64::from(class.get()) * 8);
+        head(tables, objects, class_object, 5, &mut receive).unwrap();
+        file
+    }
+
+    /// One class, one thread with one frame on its stack; the thread's object is the first.
+    fn small_tables(objects: &mut ObjectTable) -> (Tables, ThreadId) {
+        let tables = Tables::new();
+        let name = tables.strings.intern(b"a\xC0\x80");
+        let fields = Some(Vec::new());
+        let (loader, super_class, interfaces) = (None, None, Vec::new());
+        let row = ClassRow {
+            signature: name,
+            name,
+            loader,
+            super_class,
+            interfaces,
+            fields,
+        };
+        let class = tables.classes.add(row);
+        let line = Line::Number(0);
+        let frame = FrameRow {
+            class,
+            method: name,
+            signature: name,
+            source: name,
+            line,
+        };
+        let frame = tables.frames.intern(frame);
+        let object = objects.push(16, None, None).unwrap();
+        let trace = TraceId::EMPTY;
+        let row = ThreadRow {
+            object,
+            name,
+            group: name,
+            parent_group: name,
+            trace,
+        };
+        let thread = tables.threads.add(row.clone());
+        let trace = tables.traces.intern(TraceRow {
+            thread: Some(thread),
+            frames: vec![frame],
+        });
+        tables.threads.replace(thread, ThreadRow { trace, ..row });
+        (tables, thread)
+    }
+
+    #[test]
+    fn a_record_comes_after_what_it_names() {
+        let mut objects = ObjectTable::new();
+        let (tables, _) = small_tables(&mut objects);
+        let records = records(&written_head(&tables, &objects));
+        let tags: Vec<u8> = records.iter().map(|record| record.0).collect();
+        assert_eq!(
+            tags,
+            [
+                record::UTF8,
+                record::LOAD_CLASS,
+                record::FRAME,
+                record::TRACE,
+                record::TRACE,
+                record::START_THREAD
+            ]
+        );
+        assert_eq!(records[0].1, b"\0\0\0\0\0\0\0\x01a\0", "true UTF-8");
+        assert_eq!(records[2].1[36..], LINE_UNKNOWN.to_be_bytes(), "no line 0");
+        assert_eq!(
+            records[3].1,
+            [0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0],
+            "the empty trace"
+        );
+        assert_eq!(records[4].1[..12], [0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 1]);
+    }
+
+    #[test]
+    fn a_large_head_goes_in_buffers() {
+        let tables = Tables::new();
+        for number in 0..3_000 {
+            tables.strings.intern(format!("{number:01000}").as_bytes());
+        }
+        let mut sizes = Vec::new();
+        let mut receive = |bytes: Vec<u8>| {
+            sizes.push(bytes.len());
+            Ok(())
+        };
+        head(&tables, &ObjectTable::new(), |_| None, 0, &mut receive).unwrap();
+        assert_eq!(sizes.len(), 3);
+        assert!(sizes.iter().all(|&size| size < BUFFER_BYTES + 2_000));
+    }
+
+    #[test]
+    fn the_receivers_error_ends_the_head() {
+        let mut receive = |_| Err(WriteError::Closed);
+        let written = head(
+            &Tables::new(),
+            &ObjectTable::new(),
+            |_| None,
+            0,
+            &mut receive,
+        );
+        assert_eq!(written, Err(WriteError::Closed));
+    }
+
+    /// Tag, object and the rest of each root record in the one segment written.
+    fn written_roots(
+        given: &[Root],
+        objects: &ObjectTable,
+        tables: &Tables,
+    ) -> Vec<(u8, u64, Vec<u8>)> {
+        let mut file = Vec::new();
+        let mut segments = Segments::new(|bytes: Vec<u8>| {
+            file.extend(bytes);
+            Ok(())
+        });
+        roots(given, objects, tables, &mut segments).unwrap();
+        segments.finish().unwrap();
+        let mut rest = file.get(RECORD_HEADER_BYTES..).unwrap_or_default();
+        let mut roots = Vec::new();
+        while let Some(&tag) = rest.first() {
+            let more = match tag {
+                heap::ROOT_STICKY_CLASS | heap::ROOT_MONITOR_USED => 0,
+                heap::ROOT_THREAD_BLOCK => 4,
+                _ => 8,
+            };
+            let object = u64::from_be_bytes(rest[1..9].try_into().unwrap());
+            roots.push((tag, object, rest[9..9 + more].to_vec()));
+            rest = &rest[9 + more..];
+        }
+        roots
+    }
+
+    #[test]
+    fn the_thread_comes_before_what_it_holds() {
+        let mut objects = ObjectTable::new();
+        let (tables, thread) = small_tables(&mut objects);
+        let own = objects.id(ObjectIndex::new(1).unwrap()).unwrap().get();
+        let object = objects.push(16, None, None).unwrap();
+        let held = objects.id(object).unwrap().get();
+        let missing = ObjectIndex::new(77).unwrap();
+        let given = [
+            Root::StickyClass { object },
+            Root::JniGlobal {
+                object,
+                reference: 9,
+            },
+            Root::MonitorUsed { object },
+            Root::JniLocal {
+                object,
+                thread,
+                frame: Some(1),
+            },
+            Root::JavaFrame {
+                object,
+                thread,
+                frame: Some(0),
+            },
+            Root::JavaFrame {
+                object: missing,
+                thread,
+                frame: Some(0),
+            },
+            Root::ThreadBlock { object, thread },
+        ];
+        let expected = [
+            (heap::ROOT_THREAD_OBJ, own, vec![0, 0, 0, 1, 0, 0, 0, 2]),
+            (heap::ROOT_THREAD_BLOCK, held, vec![0, 0, 0, 1]),
+            (heap::ROOT_JAVA_FRAME, held, vec![0, 0, 0, 1, 0, 0, 0, 0]),
+            (
+                heap::ROOT_JNI_LOCAL,
+                held,
+                vec![0, 0, 0, 1, 255, 255, 255, 255],
+            ),
+            (heap::ROOT_JNI_GLOBAL, held, vec![0, 0, 0, 0, 0, 0, 0, 9]),
+            (heap::ROOT_MONITOR_USED, held, vec![]),
+            (heap::ROOT_STICKY_CLASS, held, vec![]),
+        ];
+        assert_eq!(written_roots(&given, &objects, &tables), expected);
+        // Told of by a root as well, the thread is written once all the same.
+        let trace = tables.threads.get(thread).unwrap().trace;
+        let own_root = Root::ThreadObject {
+            object: ObjectIndex::new(1).unwrap(),
+            thread,
+            trace,
+        };
+        let with_own = [&given[..], &[own_root]].concat();
+        assert_eq!(written_roots(&with_own, &objects, &tables), expected);
+    }
+
+    #[test]
+    fn no_reader_meets_a_thread_it_does_not_know() {
+        let mut objects = ObjectTable::new();
+        let object = objects.push(16, None, None).unwrap();
+        let held = objects.id(object).unwrap().get();
+        let stranger = ThreadId::new(3).unwrap();
+        let given = [Root::JavaFrame {
+            object,
+            thread: stranger,
+            frame: Some(0),
+        }];
+        let expected = [(heap::ROOT_JNI_GLOBAL, held, vec![0; 8])];
+        assert_eq!(written_roots(&given, &objects, &Tables::new()), expected);
+    }
+}

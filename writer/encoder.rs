@@ -1,0 +1,128 @@
+//! The encoder: big-endian numbers, ids, and lengths that are measured.
+
+use tables::{BasicType, ObjectId, StringId};
+
+use crate::format::RECORD_HEADER_BYTES;
+use crate::WriteError;
+
+pub(crate) fn put_u1(out: &mut Vec<u8>, value: u8) {
+    out.push(value);
+}
+
+pub(crate) fn put_u2(out: &mut Vec<u8>, value: u16) {
+    out.extend_from_slice(&value.to_be_bytes());
+}
+
+pub(crate) fn put_u4(out: &mut Vec<u8>, value: u32) {
+    out.extend_from_slice(&value.to_be_bytes());
+}
+
+pub(crate) fn put_u8(out: &mut Vec<u8>, value: u64) {
+    out.extend_from_slice(&value.to_be_bytes());
+}
+
+/// An object's id; 0 is null.
+pub(crate) fn put_object(out: &mut Vec<u8>, object: Option<ObjectId>) {
+    put_u8(out, object.map_or(0, ObjectId::get));
+}
+
+pub(crate) fn put_string(out: &mut Vec<u8>, string: StringId) {
+    put_u8(out, u64::from(string.get()));
+}
+
+pub(crate) fn put_type(out: &mut Vec<u8>, basic_type: BasicType) {
+    put_u1(out, basic_type.code());
+}
+
+/// Narrows a count to u4, or says what was too large.
+pub(crate) fn u4(what: &'static str, value: usize) -> Result<u32, WriteError> {
+    u32::try_from(value).map_err(|_| WriteError::TooLarge {
+        what,
+        value: value as u64,
+    })
+}
+
+/// Narrows a count to u2, or says what was too large.
+pub(crate) fn u2(what: &'static str, value: usize) -> Result<u16, WriteError> {
+    u16::try_from(value).map_err(|_| WriteError::TooLarge {
+        what,
+        value: value as u64,
+    })
+}
+
+/// A record's header; every record's time is 0, since readers misjudge times that go backwards.
+pub(crate) fn put_record_header(out: &mut Vec<u8>, tag: u8, body_bytes: u32) {
+    put_u1(out, tag);
+    put_u4(out, 0);
+    put_u4(out, body_bytes);
+}
+
+/// One top-level record: header, then what `body` appends, then the length as it turned out.
+///
+/// On an error nothing is appended.
+pub(crate) fn record(
+    out: &mut Vec<u8>,
+    tag: u8,
+    body: impl FnOnce(&mut Vec<u8>) -> Result<(), WriteError>,
+) -> Result<(), WriteError> {
+    let start = out.len();
+    put_record_header(out, tag, 0);
+    let patched = body(out).and_then(|()| patch_length(out, start));
+    if patched.is_err() {
+        out.truncate(start);
+    }
+    patched
+}
+
+/// Writes into the record header at `start` how many bytes follow it.
+pub(crate) fn patch_length(out: &mut [u8], start: usize) -> Result<(), WriteError> {
+    let body_start = start + RECORD_HEADER_BYTES;
+    let length = u4(
+        "the length of a record",
+        out.len().saturating_sub(body_start),
+    )?;
+    if let Some(field) = out.get_mut(body_start - 4..body_start) {
+        field.copy_from_slice(&length.to_be_bytes());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_length_is_what_follows_the_header() {
+        let mut out = vec![0xAA];
+        record(&mut out, 0x1C, |out| {
+            put_u2(out, 0x0102);
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(out, [0xAA, 0x1C, 0, 0, 0, 0, 0, 0, 0, 2, 1, 2]);
+    }
+
+    #[test]
+    fn a_failed_record_leaves_nothing() {
+        let mut out = vec![0xAA];
+        let error = record(&mut out, 1, |out| {
+            put_u4(out, 7);
+            Err(WriteError::WriterGone)
+        });
+        assert_eq!(error, Err(WriteError::WriterGone));
+        assert_eq!(out, [0xAA]);
+    }
+
+    #[test]
+    fn narrowing_is_checked() {
+        assert_eq!(u2("it", 65_535), Ok(65_535));
+        assert_eq!(
+            u2("it", 65_536),
+            Err(WriteError::TooLarge {
+                what: "it",
+                value: 65_536
+            })
+        );
+        assert!(u4("it", 1 << 32).is_err());
+    }
+}

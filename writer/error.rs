@@ -1,0 +1,176 @@
+//! The one error of this crate: why a dump was not written, in a sentence for the person who asked.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// Why a dump was not written. Cheap to clone: the first error of the writer thread is told to
+/// everybody who still wants to write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WriteError {
+    /// A number does not fit the field of the format that it belongs to.
+    TooLarge {
+        /// What the number counts, in plain words.
+        what: &'static str,
+        /// The number.
+        value: u64,
+    },
+    /// An array's bytes are no whole number of elements.
+    BrokenArray {
+        /// The bytes given.
+        bytes: u64,
+        /// The bytes of one element.
+        element_bytes: u32,
+    },
+    /// The system gave no memory for a buffer.
+    NoMemory {
+        /// The bytes asked for.
+        bytes: u64,
+    },
+    /// The path names no file, for example `/` or the empty path.
+    NoFileName {
+        /// The path as given.
+        path: PathBuf,
+    },
+    /// The directory is not there, or is no directory.
+    NoDirectory {
+        /// The target.
+        path: PathBuf,
+        /// The directory that was looked for.
+        directory: PathBuf,
+    },
+    /// The target is there already and must not be replaced.
+    Exists {
+        /// The target.
+        path: PathBuf,
+    },
+    /// The target, or what stands in the place of its `.part` file, is a directory, a pipe or a device.
+    NotARegularFile {
+        /// What was found there.
+        path: PathBuf,
+    },
+    /// The system does not let this process write there.
+    NoPermission {
+        /// The file that could not be made.
+        path: PathBuf,
+    },
+    /// Another process has put a file of its own in the place of our `.part` file.
+    Taken {
+        /// The `.part` file.
+        path: PathBuf,
+    },
+    /// The system refused to do something with a file.
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What was being done, as in "while it was ...".
+        action: &'static str,
+        /// The system's reason.
+        reason: String,
+    },
+    /// The writer thread could not be started.
+    NoThread {
+        /// The system's reason.
+        reason: String,
+    },
+    /// The dump was finished or given up before this was sent.
+    Closed,
+    /// The writer thread is gone and has left no reason: a fault of this crate.
+    WriterGone,
+}
+
+impl fmt::Display for WriteError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLarge { what, value } => {
+                write!(
+                    out,
+                    "{what} is {value}, more than the HPROF format can hold"
+                )
+            }
+            Self::BrokenArray {
+                bytes,
+                element_bytes,
+            } => write!(
+                out,
+                "an array of {bytes} bytes is no whole number of elements of {element_bytes} bytes"
+            ),
+            Self::NoMemory { bytes } => write!(
+                out,
+                "no memory for a buffer of {bytes} bytes; leave the process more memory"
+            ),
+            Self::NoThread { reason } => {
+                write!(
+                    out,
+                    "cannot start the writer thread: {reason}; check the limit on threads"
+                )
+            }
+            Self::Closed => out.write_str("the dump was finished or given up; start another"),
+            Self::WriterGone => {
+                out.write_str("the writer thread has ended early; please report this")
+            }
+            Self::NoDirectory { path, directory } => write!(
+                out,
+                "cannot write {}: there is no directory {}; create it or choose another",
+                path.display(),
+                directory.display()
+            ),
+            Self::Io {
+                path,
+                action,
+                reason,
+            } => write!(
+                out,
+                "cannot write {}: {reason}, while it was {action}; check the disk and try again",
+                path.display()
+            ),
+            Self::NoFileName { path }
+            | Self::Exists { path }
+            | Self::NotARegularFile { path }
+            | Self::NoPermission { path }
+            | Self::Taken { path } => write!(out, "{} {}", path.display(), self.about_path()),
+        }
+    }
+}
+
+impl WriteError {
+    /// The rest of a sentence that begins with the path.
+    fn about_path(&self) -> &'static str {
+        match self {
+            Self::NoFileName { .. } => "does not name a file; give a file name",
+            Self::Exists { .. } => {
+                "exists and is not overwritten; remove it or choose another name"
+            }
+            Self::NotARegularFile { .. } => {
+                "is no regular file, which a dump needs; choose another name"
+            }
+            Self::NoPermission { .. } => {
+                "may not be written by this user; choose another directory or change its rights"
+            }
+            Self::Taken { .. } => {
+                "was replaced while it was written; give each process a file name of its own"
+            }
+            _ => "cannot be written",
+        }
+    }
+}
+
+impl std::error::Error for WriteError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_names_file_reason_and_remedy() {
+        let error = WriteError::Io {
+            path: "/d/a.hprof.part".into(),
+            action: "being written",
+            reason: "No space left on device (os error 28)".into(),
+        };
+        assert_eq!(
+            error.to_string(),
+            "cannot write /d/a.hprof.part: No space left on device (os error 28), \
+             while it was being written; check the disk and try again"
+        );
+    }
+}

@@ -1,0 +1,368 @@
+//! Sub-records of a heap dump: roots, classes, instances, arrays.
+//!
+//! Source: format text, the tables under HEAP DUMP. Stateless: any thread may encode into a buffer of
+//! its own, the VM thread included. A sub-record has no length field, so a buffer that a failed
+//! `encode` was given must be cut back to where it was; [`crate::Segments::record`] does that. The errors
+//! are [`WriteError::TooLarge`] and [`WriteError::BrokenArray`].
+
+use tables::{BasicType, ObjectId, StringId, ThreadId, TraceId};
+
+use crate::encoder::{put_object, put_string, put_type, put_u1, put_u2, put_u4, put_u8, u2, u4};
+use crate::format::{heap, ID_SIZE_BYTES, NO_FRAME};
+use crate::WriteError;
+
+/// Why an object is alive though no object refers to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RootRecord {
+    /// Held by a global JNI reference, whose own number is 0 if it is not known.
+    JniGlobal(ObjectId, u64),
+    /// Held by a local JNI reference of a thread and a frame; `None` if it belongs to no frame.
+    JniLocal(ObjectId, ThreadId, Option<u32>),
+    /// Held by a local variable of a thread and a frame; `None` if the frame is not known.
+    JavaFrame(ObjectId, ThreadId, Option<u32>),
+    /// A class that is never unloaded.
+    StickyClass(ObjectId),
+    /// An object whose monitor is in use.
+    MonitorUsed(ObjectId),
+    /// A live thread and its stack.
+    ThreadObject(ObjectId, ThreadId, TraceId),
+    /// Held by a thread, but not by its stack.
+    ThreadBlock(ObjectId, ThreadId),
+}
+
+impl RootRecord {
+    /// Appends the sub-record. Never an error.
+    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), WriteError> {
+        match *self {
+            Self::JniGlobal(object, reference) => {
+                root(out, heap::ROOT_JNI_GLOBAL, object);
+                put_u8(out, reference);
+            }
+            Self::JniLocal(object, thread, frame) => {
+                root(out, heap::ROOT_JNI_LOCAL, object);
+                put_u4(out, thread.get());
+                put_u4(out, frame.unwrap_or(NO_FRAME));
+            }
+            Self::JavaFrame(object, thread, frame) => {
+                root(out, heap::ROOT_JAVA_FRAME, object);
+                put_u4(out, thread.get());
+                put_u4(out, frame.unwrap_or(NO_FRAME));
+            }
+            Self::StickyClass(object) => root(out, heap::ROOT_STICKY_CLASS, object),
+            Self::MonitorUsed(object) => root(out, heap::ROOT_MONITOR_USED, object),
+            Self::ThreadObject(object, thread, trace) => {
+                root(out, heap::ROOT_THREAD_OBJ, object);
+                put_u4(out, thread.get());
+                put_u4(out, trace.get());
+            }
+            Self::ThreadBlock(object, thread) => {
+                root(out, heap::ROOT_THREAD_BLOCK, object);
+                put_u4(out, thread.get());
+            }
+        }
+        Ok(())
+    }
+}
+
+fn root(out: &mut Vec<u8>, tag: u8, object: ObjectId) {
+    put_u1(out, tag);
+    put_object(out, Some(object));
+}
+
+/// The value of a field.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value {
+    /// A reference; `None` is null.
+    Object(Option<ObjectId>),
+    /// A `boolean`.
+    Boolean(bool),
+    /// A `char`, one UTF-16 unit.
+    Char(u16),
+    /// A `float`.
+    Float(f32),
+    /// A `double`.
+    Double(f64),
+    /// A `byte`.
+    Byte(i8),
+    /// A `short`.
+    Short(i16),
+    /// An `int`.
+    Int(i32),
+    /// A `long`.
+    Long(i64),
+}
+
+impl Value {
+    /// What a field of this type holds before anything is stored in it: null, false or 0.
+    pub fn zero(basic_type: BasicType) -> Self {
+        match basic_type {
+            BasicType::Object => Self::Object(None),
+            BasicType::Boolean => Self::Boolean(false),
+            BasicType::Char => Self::Char(0),
+            BasicType::Float => Self::Float(0.0),
+            BasicType::Double => Self::Double(0.0),
+            BasicType::Byte => Self::Byte(0),
+            BasicType::Short => Self::Short(0),
+            BasicType::Int => Self::Int(0),
+            BasicType::Long => Self::Long(0),
+        }
+    }
+
+    /// The type as HPROF numbers it.
+    pub fn basic_type(&self) -> BasicType {
+        match self {
+            Self::Object(_) => BasicType::Object,
+            Self::Boolean(_) => BasicType::Boolean,
+            Self::Char(_) => BasicType::Char,
+            Self::Float(_) => BasicType::Float,
+            Self::Double(_) => BasicType::Double,
+            Self::Byte(_) => BasicType::Byte,
+            Self::Short(_) => BasicType::Short,
+            Self::Int(_) => BasicType::Int,
+            Self::Long(_) => BasicType::Long,
+        }
+    }
+
+    /// Appends the value alone, big-endian, in the width of its type.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        match *self {
+            Self::Object(object) => put_object(out, object),
+            Self::Boolean(value) => put_u1(out, u8::from(value)),
+            Self::Char(value) => put_u2(out, value),
+            Self::Float(value) => out.extend_from_slice(&value.to_be_bytes()),
+            Self::Double(value) => out.extend_from_slice(&value.to_be_bytes()),
+            Self::Byte(value) => out.extend_from_slice(&value.to_be_bytes()),
+            Self::Short(value) => out.extend_from_slice(&value.to_be_bytes()),
+            Self::Int(value) => out.extend_from_slice(&value.to_be_bytes()),
+            Self::Long(value) => out.extend_from_slice(&value.to_be_bytes()),
+        }
+    }
+}
+
+/// A static field and its value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StaticField {
+    /// The field's name.
+    pub name: StringId,
+    /// Its value at the dump.
+    pub value: Value,
+}
+
+/// A class: its supers, its static fields, the fields of its instances.
+///
+/// The constant pool is always written as empty and the trace as the empty one: references out of the
+/// constant pool are static fields with invented names, since readers skip the pool itself.
+#[derive(Clone, Copy, Debug)]
+pub struct ClassDump<'a> {
+    /// The class object.
+    pub class: ObjectId,
+    /// The superclass; `None` for `java.lang.Object` and interfaces.
+    pub super_class: Option<ObjectId>,
+    /// The defining loader; `None` is the bootstrap loader.
+    pub loader: Option<ObjectId>,
+    /// The signers, an array; `None` if there are none.
+    pub signers: Option<ObjectId>,
+    /// The protection domain; `None` if there is none.
+    pub protection_domain: Option<ObjectId>,
+    /// Bytes of an instance's field data: own and inherited, no header, references at 8 bytes.
+    pub instance_size_bytes: u32,
+    /// The class's own static fields.
+    pub statics: &'a [StaticField],
+    /// The class's own instance fields, in the order of the instance data.
+    pub fields: &'a [(StringId, BasicType)],
+}
+
+impl ClassDump<'_> {
+    /// Appends the sub-record; an error if there are more than 65,535 fields of a kind.
+    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), WriteError> {
+        put_u1(out, heap::CLASS_DUMP);
+        put_object(out, Some(self.class));
+        put_u4(out, TraceId::EMPTY.get());
+        put_object(out, self.super_class);
+        put_object(out, self.loader);
+        put_object(out, self.signers);
+        put_object(out, self.protection_domain);
+        put_u8(out, 0);
+        put_u8(out, 0);
+        put_u4(out, self.instance_size_bytes);
+        put_u2(out, 0);
+        put_u2(out, u2("the number of static fields", self.statics.len())?);
+        for field in self.statics {
+            put_string(out, field.name);
+            put_type(out, field.value.basic_type());
+            field.value.encode(out);
+        }
+        put_u2(out, u2("the number of instance fields", self.fields.len())?);
+        for &(name, basic_type) in self.fields {
+            put_string(out, name);
+            put_type(out, basic_type);
+        }
+        Ok(())
+    }
+}
+
+/// An object that is no array and no class.
+#[derive(Clone, Copy, Debug)]
+pub struct InstanceDump<'a> {
+    /// The object.
+    pub object: ObjectId,
+    /// Where it was allocated; [`TraceId::EMPTY`] if that is not known.
+    pub trace: TraceId,
+    /// Its class object.
+    pub class: ObjectId,
+    /// Its field values, big-endian: own class first, then super, up to `java.lang.Object`.
+    pub data: &'a [u8],
+}
+
+impl InstanceDump<'_> {
+    /// Appends the sub-record; an error if the data passes 4 GiB.
+    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), WriteError> {
+        put_u1(out, heap::INSTANCE_DUMP);
+        put_object(out, Some(self.object));
+        put_u4(out, self.trace.get());
+        put_object(out, Some(self.class));
+        put_u4(out, u4("the data of an instance", self.data.len())?);
+        out.extend_from_slice(self.data);
+        Ok(())
+    }
+}
+
+/// What stands before the elements of an array of references.
+#[derive(Clone, Copy, Debug)]
+pub struct ObjectArrayHeader {
+    /// The array.
+    pub object: ObjectId,
+    /// Where it was allocated; [`TraceId::EMPTY`] if that is not known.
+    pub trace: TraceId,
+    /// The array's class object.
+    pub class: ObjectId,
+}
+
+impl ObjectArrayHeader {
+    /// Appends the sub-record up to its elements, which the caller appends.
+    pub fn encode(&self, elements: u32, out: &mut Vec<u8>) {
+        put_u1(out, heap::OBJ_ARRAY_DUMP);
+        put_object(out, Some(self.object));
+        put_u4(out, self.trace.get());
+        put_u4(out, elements);
+        put_object(out, Some(self.class));
+    }
+}
+
+/// An array of references.
+#[derive(Clone, Copy, Debug)]
+pub struct ObjectArrayDump<'a> {
+    /// The array, its trace and its class.
+    pub header: ObjectArrayHeader,
+    /// The elements' ids, big-endian, 8 bytes each; 0 is null. Their number is measured from this.
+    pub element_bytes: &'a [u8],
+}
+
+impl ObjectArrayDump<'_> {
+    /// Appends the whole sub-record; an error if the bytes are no whole number of ids.
+    ///
+    /// For arrays of any size there is [`crate::Segments::object_array`].
+    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), WriteError> {
+        let elements = count_elements(self.element_bytes.len(), ID_SIZE_BYTES)?;
+        self.header
+            .encode(u4("the length of an array", elements)?, out);
+        out.extend_from_slice(self.element_bytes);
+        Ok(())
+    }
+}
+
+/// What stands before the elements of an array of primitive values.
+#[derive(Clone, Copy, Debug)]
+pub struct PrimitiveArrayHeader {
+    /// The array.
+    pub object: ObjectId,
+    /// Where it was allocated; [`TraceId::EMPTY`] if that is not known.
+    pub trace: TraceId,
+    /// The type of the elements; not a reference.
+    pub element_type: BasicType,
+}
+
+impl PrimitiveArrayHeader {
+    /// Appends the sub-record up to its elements, which the caller appends, big-endian.
+    pub fn encode(&self, elements: u32, out: &mut Vec<u8>) {
+        put_u1(out, heap::PRIM_ARRAY_DUMP);
+        put_object(out, Some(self.object));
+        put_u4(out, self.trace.get());
+        put_u4(out, elements);
+        put_type(out, self.element_type);
+    }
+}
+
+/// How many elements these bytes are, if they are a whole number.
+pub(crate) fn count_elements(bytes: usize, element_bytes: u32) -> Result<usize, WriteError> {
+    let width = element_bytes.max(1) as usize;
+    if bytes % width == 0 {
+        Ok(bytes / width)
+    } else {
+        Err(WriteError::BrokenArray {
+            bytes: bytes as u64,
+            element_bytes,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_as_wide_as_its_type() {
+        for code in 0..=255 {
+            let Some(basic_type) = BasicType::from_code(code) else {
+                continue;
+            };
+            let value = Value::zero(basic_type);
+            let mut out = Vec::new();
+            value.encode(&mut out);
+            assert_eq!(value.basic_type(), basic_type);
+            assert_eq!(out, vec![0; basic_type.size_bytes(ID_SIZE_BYTES) as usize]);
+        }
+    }
+
+    #[test]
+    fn too_many_fields_are_refused() {
+        let name = StringId::new(1).unwrap();
+        let fields = vec![(name, BasicType::Int); 65_536];
+        let class = ClassDump {
+            class: ObjectId::new(8).unwrap(),
+            super_class: None,
+            loader: None,
+            signers: None,
+            protection_domain: None,
+            instance_size_bytes: 0,
+            statics: &[],
+            fields: &fields,
+        };
+        let error = class.encode(&mut Vec::new()).unwrap_err();
+        assert_eq!(
+            error,
+            WriteError::TooLarge {
+                what: "the number of instance fields",
+                value: 65_536
+            }
+        );
+    }
+
+    #[test]
+    fn half_an_id_is_refused() {
+        let object = ObjectId::new(8).unwrap();
+        let header = ObjectArrayHeader {
+            object,
+            trace: TraceId::EMPTY,
+            class: object,
+        };
+        let array = ObjectArrayDump {
+            header,
+            element_bytes: &[0; 12],
+        };
+        assert!(matches!(
+            array.encode(&mut Vec::new()),
+            Err(WriteError::BrokenArray { .. })
+        ));
+    }
+}

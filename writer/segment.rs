@@ -1,0 +1,484 @@
+//! Segments: whole sub-records packed into heap dump segments of a few megabytes.
+//!
+//! Source: format text, HEAP DUMP SEGMENT; the limits are the readers': no empty segment, no
+//! sub-record across two segments, nothing that passes a u4.
+
+use tables::BasicType;
+
+use crate::encoder::{patch_length, put_record_header, u4};
+use crate::format::{record, ID_SIZE_BYTES, RECORD_HEADER_BYTES};
+use crate::heap_record::{count_elements, ObjectArrayHeader, PrimitiveArrayHeader};
+use crate::WriteError;
+
+/// Bytes of a segment, header included, that is full.
+const SEGMENT_BYTES: usize = 4 << 20;
+/// Room behind a full segment, so that the record that overfills it seldom moves the buffer.
+const SLACK_BYTES: usize = 16 << 10;
+/// Bytes of one piece of an array that gets a segment of its own.
+const PIECE_BYTES: usize = 1 << 20;
+
+/// More than a segment's header and an array's header together.
+const HEADERS_BYTES: usize = 64;
+const ARRAY_LENGTH: &str = "the length of an array";
+
+/// Where finished bytes go, in the order of the file.
+///
+/// A buffer is a whole segment, or a piece of one that is larger than the limit: only all buffers
+/// together, one after the other, are sure to be whole. An error ends the dump.
+pub trait Deliver {
+    /// Takes one buffer; may block until there is room for it.
+    fn deliver(&mut self, bytes: Vec<u8>) -> Result<(), WriteError>;
+}
+
+impl<F: FnMut(Vec<u8>) -> Result<(), WriteError>> Deliver for F {
+    fn deliver(&mut self, bytes: Vec<u8>) -> Result<(), WriteError> {
+        self(bytes)
+    }
+}
+
+/// What went through a [`Segments`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SegmentTotals {
+    /// Sub-records.
+    pub records: u64,
+    /// Segments.
+    pub segments: u64,
+    /// Bytes, the segments' headers included.
+    pub bytes: u64,
+}
+
+/// Packs sub-records into segments and delivers each as soon as it is full.
+///
+/// For one thread: the walk owns it. Whatever is still in it when it is dropped is lost; call
+/// [`Segments::finish`]. After an error it must not be used again.
+#[derive(Debug)]
+pub struct Segments<D> {
+    deliver: D,
+    // Empty, or a record header and at least one whole sub-record.
+    buffer: Vec<u8>,
+    segment_bytes: usize,
+    piece_bytes: usize,
+    max_body_bytes: u32,
+    totals: SegmentTotals,
+}
+
+impl<D: Deliver> Segments<D> {
+    /// Segments of about 4 MiB, delivered to `deliver`. Allocates nothing before the first record.
+    pub fn new(deliver: D) -> Self {
+        Self::with_limits(deliver, SEGMENT_BYTES, PIECE_BYTES, u32::MAX)
+    }
+
+    /// The same with other limits: tests need small ones.
+    fn with_limits(deliver: D, segment_bytes: usize, piece_bytes: usize, max_body: u32) -> Self {
+        Self {
+            deliver,
+            buffer: Vec::new(),
+            segment_bytes,
+            piece_bytes,
+            max_body_bytes: max_body,
+            totals: SegmentTotals::default(),
+        }
+    }
+
+    /// Adds the one sub-record that `encode` appends.
+    ///
+    /// A record that does not fit the segment at hand begins the next one; a record larger than a
+    /// segment gets one of its own. If `encode` fails, what it appended is dropped and its error
+    /// returned. Other errors are those of the receiver, and [`WriteError::NoMemory`].
+    pub fn record(
+        &mut self,
+        encode: impl FnOnce(&mut Vec<u8>) -> Result<(), WriteError>,
+    ) -> Result<(), WriteError> {
+        self.begin_segment()?;
+        let start = self.buffer.len();
+        if let Err(error) = encode(&mut self.buffer) {
+            self.buffer.truncate(start);
+            return Err(error);
+        }
+        self.totals.records += 1;
+        if self.buffer.len() <= self.segment_bytes {
+            return Ok(());
+        }
+        if start > RECORD_HEADER_BYTES {
+            self.cut_at(start)?;
+        }
+        if self.buffer.len() > self.segment_bytes {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Adds an array of primitive values; `elements` are its bytes as the host's processor has them.
+    ///
+    /// A large one is not copied as a whole but delivered in pieces, in a segment of its own. Returns
+    /// how many elements are missing in the file: 0, unless the record would have passed 4 GiB.
+    pub fn primitive_array(
+        &mut self,
+        header: &PrimitiveArrayHeader,
+        elements: &[u8],
+    ) -> Result<u64, WriteError> {
+        let element_type = header.element_type;
+        let width = element_type.size_bytes(ID_SIZE_BYTES);
+        self.array(
+            width,
+            elements,
+            |count, out| header.encode(count, out),
+            |piece, out| put_elements(element_type, piece, out),
+        )
+    }
+
+    /// Adds an array of references; `element_bytes` are their ids, big-endian, 8 bytes each.
+    ///
+    /// Pieces and result as for [`Segments::primitive_array`].
+    pub fn object_array(
+        &mut self,
+        header: &ObjectArrayHeader,
+        element_bytes: &[u8],
+    ) -> Result<u64, WriteError> {
+        self.array(
+            ID_SIZE_BYTES,
+            element_bytes,
+            |count, out| header.encode(count, out),
+            |piece, out| out.extend_from_slice(piece),
+        )
+    }
+
+    /// Delivers the last segment and tells what went through.
+    pub fn finish(mut self) -> Result<SegmentTotals, WriteError> {
+        self.flush()?;
+        Ok(self.totals)
+    }
+
+    /// What went through so far, counted when a segment is delivered; records when they are added.
+    pub fn totals(&self) -> SegmentTotals {
+        self.totals
+    }
+
+    fn array(
+        &mut self,
+        width: u32,
+        elements: &[u8],
+        put_header: impl Fn(u32, &mut Vec<u8>),
+        put_piece: impl Fn(&[u8], &mut Vec<u8>),
+    ) -> Result<u64, WriteError> {
+        let wanted = count_elements(elements.len(), width)?;
+        // The common case takes no memory of its own.
+        if elements.len() + HEADERS_BYTES <= self.segment_bytes {
+            let count = u4(ARRAY_LENGTH, wanted)?;
+            self.record(|out| {
+                put_header(count, out);
+                put_piece(elements, out);
+                Ok(())
+            })?;
+            return Ok(0);
+        }
+        let mut header = Vec::with_capacity(HEADERS_BYTES);
+        put_header(0, &mut header);
+        let room = (self.max_body_bytes as usize).saturating_sub(header.len());
+        let kept = wanted.min(room / width.max(1) as usize);
+        let elements = elements.get(..kept * width as usize).unwrap_or(elements);
+        header.clear();
+        put_header(u4(ARRAY_LENGTH, kept)?, &mut header);
+        self.flush()?;
+        self.stream(&header, elements, put_piece)?;
+        Ok((wanted - kept) as u64)
+    }
+
+    /// One sub-record as a segment of its own, in pieces; its length is known beforehand.
+    fn stream(
+        &mut self,
+        header: &[u8],
+        elements: &[u8],
+        put_piece: impl Fn(&[u8], &mut Vec<u8>),
+    ) -> Result<(), WriteError> {
+        let body_bytes = u4("the length of a record", header.len() + elements.len())?;
+        let mut buffer = buffer_of(RECORD_HEADER_BYTES + header.len() + self.piece_bytes)?;
+        put_record_header(&mut buffer, record::HEAP_DUMP_SEGMENT, body_bytes);
+        buffer.extend_from_slice(header);
+        self.totals.records += 1;
+        self.totals.segments += 1;
+        for piece in elements.chunks(self.piece_bytes) {
+            put_piece(piece, &mut buffer);
+            let next = buffer_of(self.piece_bytes)?;
+            let full = std::mem::replace(&mut buffer, next);
+            self.deliver(full)?;
+        }
+        // Without elements nothing was delivered yet.
+        if buffer.is_empty() {
+            Ok(())
+        } else {
+            self.deliver(buffer)
+        }
+    }
+
+    /// Makes sure that the buffer begins with a record header.
+    fn begin_segment(&mut self) -> Result<(), WriteError> {
+        if self.buffer.is_empty() {
+            self.buffer = buffer_of(self.segment_bytes + SLACK_BYTES)?;
+            put_record_header(&mut self.buffer, record::HEAP_DUMP_SEGMENT, 0);
+        }
+        Ok(())
+    }
+
+    /// Delivers what stands before `start`; what stands behind begins the next segment.
+    fn cut_at(&mut self, start: usize) -> Result<(), WriteError> {
+        let overhang = self.buffer.len() - start;
+        let mut next = buffer_of(overhang.max(self.segment_bytes) + SLACK_BYTES)?;
+        put_record_header(&mut next, record::HEAP_DUMP_SEGMENT, 0);
+        next.extend(self.buffer.drain(start..));
+        self.flush()?;
+        self.buffer = next;
+        Ok(())
+    }
+
+    /// Delivers the buffer, if there is a sub-record in it.
+    fn flush(&mut self) -> Result<(), WriteError> {
+        let mut segment = std::mem::take(&mut self.buffer);
+        if segment.len() <= RECORD_HEADER_BYTES {
+            return Ok(());
+        }
+        patch_length(&mut segment, 0)?;
+        self.totals.segments += 1;
+        self.deliver(segment)
+    }
+
+    fn deliver(&mut self, bytes: Vec<u8>) -> Result<(), WriteError> {
+        self.totals.bytes += bytes.len() as u64;
+        self.deliver.deliver(bytes)
+    }
+}
+
+/// An empty buffer; no memory is an error here, where the host must live on, and not an abort.
+fn buffer_of(bytes: usize) -> Result<Vec<u8>, WriteError> {
+    let mut buffer = Vec::new();
+    buffer
+        .try_reserve_exact(bytes)
+        .map_err(|_| WriteError::NoMemory {
+            bytes: bytes as u64,
+        })?;
+    Ok(buffer)
+}
+
+/// Appends elements in the file's byte order; readers want a boolean to be 0 or 1.
+fn put_elements(element_type: BasicType, native: &[u8], out: &mut Vec<u8>) {
+    match element_type {
+        BasicType::Boolean => out.extend(native.iter().map(|&byte| u8::from(byte != 0))),
+        BasicType::Byte => out.extend_from_slice(native),
+        BasicType::Char | BasicType::Short => {
+            put_each(native, out, |bytes| u16::from_ne_bytes(bytes).to_be_bytes());
+        }
+        BasicType::Float | BasicType::Int => {
+            put_each(native, out, |bytes| u32::from_ne_bytes(bytes).to_be_bytes());
+        }
+        BasicType::Double | BasicType::Long | BasicType::Object => {
+            put_each(native, out, |bytes| u64::from_ne_bytes(bytes).to_be_bytes());
+        }
+    }
+}
+
+/// Copies first and swaps in place: a loop the compiler turns into vector instructions.
+fn put_each<const N: usize>(
+    native: &[u8],
+    out: &mut Vec<u8>,
+    big_endian: impl Fn([u8; N]) -> [u8; N],
+) {
+    let start = out.len();
+    out.extend_from_slice(native);
+    let Some(copied) = out.get_mut(start..) else {
+        return;
+    };
+    for element in copied.chunks_exact_mut(N) {
+        if let Ok(bytes) = <[u8; N]>::try_from(&*element) {
+            element.copy_from_slice(&big_endian(bytes));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use tables::{ObjectId, TraceId};
+
+    const LIMIT: usize = 128;
+
+    /// Runs `fill` with small limits and returns everything that was delivered, with the totals.
+    fn delivered(
+        max_body: u32,
+        fill: impl FnOnce(&mut Segments<&mut dyn FnMut(Vec<u8>) -> Result<(), WriteError>>),
+    ) -> (Vec<u8>, SegmentTotals) {
+        let mut file = Vec::new();
+        let mut receive = |bytes: Vec<u8>| {
+            assert!(!bytes.is_empty());
+            file.extend(bytes);
+            Ok(())
+        };
+        let mut segments = Segments::with_limits(&mut receive as &mut _, LIMIT, 32, max_body);
+        fill(&mut segments);
+        let totals = segments.finish().unwrap();
+        assert_eq!(totals.bytes, file.len() as u64);
+        (file, totals)
+    }
+
+    /// The bodies of the segments that a file consists of; fails unless it consists of nothing else.
+    fn bodies(mut file: &[u8]) -> Vec<Vec<u8>> {
+        let mut bodies = Vec::new();
+        while !file.is_empty() {
+            assert_eq!(file[..5], [record::HEAP_DUMP_SEGMENT, 0, 0, 0, 0]);
+            let length = u32::from_be_bytes(file[5..9].try_into().unwrap()) as usize;
+            assert!(length > 0, "an empty segment");
+            bodies.push(file[9..9 + length].to_vec());
+            file = &file[9 + length..];
+        }
+        bodies
+    }
+
+    /// Encodes a record that is these bytes.
+    fn plain(bytes: &[u8], out: &mut Vec<u8>) -> Result<(), WriteError> {
+        out.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn id(address: u64) -> ObjectId {
+        ObjectId::new(address).unwrap()
+    }
+
+    fn ints(count: i32) -> (PrimitiveArrayHeader, Vec<u8>, Vec<u8>) {
+        let header = PrimitiveArrayHeader {
+            object: id(16),
+            trace: TraceId::EMPTY,
+            element_type: BasicType::Int,
+        };
+        let native = (0..count).flat_map(i32::to_ne_bytes).collect();
+        let mut expected = Vec::new();
+        header.encode(count.unsigned_abs(), &mut expected);
+        expected.extend((0..count).flat_map(i32::to_be_bytes));
+        (header, native, expected)
+    }
+
+    #[test]
+    fn nothing_in_nothing_out() {
+        let (file, totals) = delivered(u32::MAX, |segments| {
+            let failed = segments.record(|out| {
+                out.push(1);
+                Err(WriteError::WriterGone)
+            });
+            assert!(failed.is_err());
+        });
+        assert!(file.is_empty());
+        assert_eq!(totals, SegmentTotals::default());
+    }
+
+    #[test]
+    fn a_large_array_comes_in_pieces_of_one_segment() {
+        let (header, native, expected) = ints(100);
+        let (file, totals) = delivered(u32::MAX, |segments| {
+            segments.record(|out| plain(&[0xAA], out)).unwrap();
+            assert_eq!(segments.primitive_array(&header, &native), Ok(0));
+            segments.record(|out| plain(&[0xBB], out)).unwrap();
+        });
+        assert_eq!(bodies(&file), [vec![0xAA], expected, vec![0xBB]]);
+        assert_eq!((totals.records, totals.segments), (3, 3));
+    }
+
+    #[test]
+    fn an_array_beyond_the_length_field_is_cut() {
+        let (header, native, _) = ints(100);
+        let (file, _) = delivered(18 + 40 * 4 + 3, |segments| {
+            assert_eq!(segments.primitive_array(&header, &native), Ok(60));
+        });
+        let (_, _, expected) = ints(40);
+        assert_eq!(bodies(&file), [expected]);
+    }
+
+    #[test]
+    fn references_keep_their_bytes() {
+        let header = ObjectArrayHeader {
+            object: id(8),
+            trace: TraceId::EMPTY,
+            class: id(24),
+        };
+        let ids: Vec<u8> = (0..50_u64).flat_map(u64::to_be_bytes).collect();
+        for elements in [&ids[..], &ids[..16], &[]] {
+            let (file, _) = delivered(u32::MAX, |segments| {
+                assert_eq!(segments.object_array(&header, elements), Ok(0));
+            });
+            let mut expected = Vec::new();
+            header.encode(u32::try_from(elements.len() / 8).unwrap(), &mut expected);
+            expected.extend_from_slice(elements);
+            assert_eq!(bodies(&file), [expected]);
+        }
+    }
+
+    #[test]
+    fn booleans_are_0_or_1() {
+        let mut out = Vec::new();
+        put_elements(BasicType::Boolean, &[0, 1, 2, 255], &mut out);
+        assert_eq!(out, [0, 1, 1, 1]);
+        out.clear();
+        put_elements(BasicType::Char, &0x1234_u16.to_ne_bytes(), &mut out);
+        put_elements(BasicType::Long, &1_i64.to_ne_bytes(), &mut out);
+        assert_eq!(out, [0x12, 0x34, 0, 0, 0, 0, 0, 0, 0, 1]);
+    }
+
+    #[test]
+    fn half_an_element_is_refused() {
+        let (header, _, _) = ints(0);
+        let mut segments = Segments::new(|_| Ok(()));
+        let error = segments.primitive_array(&header, &[0; 6]);
+        assert_eq!(
+            error,
+            Err(WriteError::BrokenArray {
+                bytes: 6,
+                element_bytes: 4
+            })
+        );
+    }
+
+    #[test]
+    fn the_receivers_error_comes_back() {
+        let mut segments = Segments::with_limits(|_| Err(WriteError::Closed), LIMIT, 32, u32::MAX);
+        segments.record(|out| plain(&[1], out)).unwrap();
+        assert_eq!(
+            segments.record(|out| plain(&[0; 300], out)),
+            Err(WriteError::Closed)
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_goes_in_comes_out(
+            records in prop::collection::vec((1_usize..400, any::<u8>(), any::<bool>()), 0..60),
+        ) {
+            let mut expected = Vec::new();
+            let (file, totals) = delivered(u32::MAX, |segments| {
+                for &(length, byte, as_array) in &records {
+                    if as_array {
+                        let (header, native, bytes) = ints(i32::try_from(length).unwrap());
+                        assert_eq!(segments.primitive_array(&header, &native), Ok(0));
+                        expected.push(bytes);
+                    } else {
+                        let bytes = vec![byte; length];
+                        segments.record(|out| plain(&bytes, out)).unwrap();
+                        expected.push(bytes);
+                    }
+                }
+            });
+            let bodies = bodies(&file);
+            prop_assert_eq!(totals.records, records.len() as u64);
+            prop_assert_eq!(totals.segments, bodies.len() as u64);
+            prop_assert_eq!(bodies.concat(), expected.concat());
+            let mut rest = expected.into_iter();
+            for body in bodies {
+                let mut length = 0;
+                let mut count = 0;
+                while length < body.len() {
+                    length += rest.next().unwrap().len();
+                    count += 1;
+                }
+                prop_assert_eq!(length, body.len(), "a record across two segments");
+                prop_assert!(count == 1 || body.len() + RECORD_HEADER_BYTES <= LIMIT);
+            }
+        }
+    }
+}

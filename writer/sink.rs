@@ -1,0 +1,443 @@
+//! The sink: the one place that touches files.
+//!
+//! A dump is written as `NAME.part` and renamed when it is whole and on disk. The objects go to a
+//! spool file first: a heap walk learns the classes' static values and the roots only while it walks,
+//! and readers want them before the objects. The spool loses its name as soon as it is open, so the
+//! system removes it with the process, however that ends.
+
+use std::ffi::OsString;
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, Seek, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use crate::WriteError;
+
+/// What to do if the target is there already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Existing {
+    /// Refuse, before anything is written and again before the rename.
+    Keep,
+    /// Replace it, at the rename: until then the old file stays whole.
+    Replace,
+}
+
+/// The final path of a dump.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// The path; a symbolic link there is replaced, not followed.
+    pub path: PathBuf,
+    /// What to do if there is a file already.
+    pub existing: Existing,
+}
+
+impl Target {
+    /// This path, where nothing may be yet.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self {
+            path: path.into(),
+            existing: Existing::Keep,
+        }
+    }
+}
+
+/// What was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// The file, under its final name.
+    pub path: PathBuf,
+    /// Its size.
+    pub bytes: u64,
+}
+
+/// Where the writer thread puts a dump. The steps come in this order: heads and objects in any
+/// mixture, then [`Sink::append_objects`] once, then heads again, then [`Sink::commit`].
+///
+/// For one thread, which may block. Dropping a sink that is not committed undoes everything.
+pub trait Sink: Send {
+    /// Appends bytes to the file.
+    fn write_head(&mut self, bytes: &[u8]) -> Result<(), WriteError>;
+
+    /// Keeps bytes that belong after the head.
+    fn write_objects(&mut self, bytes: &[u8]) -> Result<(), WriteError>;
+
+    /// Appends all kept bytes to the file.
+    fn append_objects(&mut self) -> Result<(), WriteError>;
+
+    /// Makes the file final. If this fails there is no file.
+    fn commit(self: Box<Self>) -> Result<Written, WriteError>;
+}
+
+/// A sink that is a regular file, readable by its owner only, as heaps hold secrets.
+#[derive(Debug)]
+pub struct FileSink {
+    target: Target,
+    part: PartFile,
+    spool: File,
+    spool_path: PathBuf,
+    bytes: u64,
+}
+
+impl FileSink {
+    /// Opens `NAME.part` and the spool beside it.
+    ///
+    /// A regular file left over under the name `NAME.part` is replaced. Errors: `NoFileName`,
+    /// `NoDirectory`, `Exists`, `NotARegularFile`, `NoPermission`, `Io`; after one nothing is left.
+    pub fn create(target: Target) -> Result<Self, WriteError> {
+        let name = target
+            .path
+            .file_name()
+            .ok_or_else(|| WriteError::NoFileName {
+                path: target.path.clone(),
+            })?
+            .to_owned();
+        check_directory(&target.path)?;
+        check_target(&target)?;
+        let part_path = sibling(&target.path, &name, ".part");
+        let part = PartFile {
+            file: create_new(&part_path)?,
+            path: part_path,
+            committed: false,
+        };
+        let spool_path = sibling(&target.path, &name, ".spool");
+        let spool = create_new(&spool_path)?;
+        fs::remove_file(&spool_path)
+            .map_err(|error| failed(&spool_path, "having its name removed", &error))?;
+        Ok(Self {
+            target,
+            part,
+            spool,
+            spool_path,
+            bytes: 0,
+        })
+    }
+}
+
+impl Sink for FileSink {
+    fn write_head(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+        self.part
+            .file
+            .write_all(bytes)
+            .map_err(|error| failed(&self.part.path, "being written", &error))?;
+        self.bytes += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn write_objects(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+        self.spool
+            .write_all(bytes)
+            .map_err(|error| failed(&self.spool_path, "being written", &error))
+    }
+
+    fn append_objects(&mut self) -> Result<(), WriteError> {
+        self.spool
+            .rewind()
+            .map_err(|error| failed(&self.spool_path, "being rewound", &error))?;
+        // From file to file the standard library lets the kernel copy, or share, the blocks.
+        self.bytes += io::copy(&mut self.spool, &mut self.part.file)
+            .map_err(|error| failed(&self.part.path, "receiving the objects", &error))?;
+        Ok(())
+    }
+
+    fn commit(mut self: Box<Self>) -> Result<Written, WriteError> {
+        let (part, target) = (&mut self.part, &self.target);
+        part.file
+            .sync_all()
+            .map_err(|error| failed(&part.path, "being synced", &error))?;
+        if !part.is_ours() {
+            return Err(WriteError::Taken {
+                path: part.path.clone(),
+            });
+        }
+        check_target(target)?;
+        fs::rename(&part.path, &target.path)
+            .map_err(|error| failed(&target.path, "being renamed from its .part name", &error))?;
+        part.committed = true;
+        // The file is whole by now: that a directory cannot be synced, as on some network file
+        // systems, is no reason to call the dump a failure.
+        let _ = File::open(directory(&target.path)).and_then(|directory| directory.sync_all());
+        Ok(Written {
+            path: target.path.clone(),
+            bytes: self.bytes,
+        })
+    }
+}
+
+/// The `.part` file, which goes when it is dropped without having been renamed.
+#[derive(Debug)]
+struct PartFile {
+    file: File,
+    path: PathBuf,
+    committed: bool,
+}
+
+impl PartFile {
+    /// Whether the name still belongs to the file we write, and not to one of another process.
+    fn is_ours(&self) -> bool {
+        let identity = |meta: Metadata| (meta.dev(), meta.ino());
+        match (self.file.metadata(), fs::symlink_metadata(&self.path)) {
+            (Ok(open), Ok(named)) => identity(open) == identity(named),
+            _ => false,
+        }
+    }
+}
+
+impl Drop for PartFile {
+    fn drop(&mut self) {
+        if !self.committed && self.is_ours() {
+            // Nobody is left to be told; a leftover is replaced by the next dump of this name.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+fn check_directory(path: &Path) -> Result<(), WriteError> {
+    let directory = directory(path);
+    match fs::metadata(directory) {
+        Ok(meta) if meta.is_dir() => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            Err(WriteError::NoPermission {
+                path: path.to_owned(),
+            })
+        }
+        _ => Err(WriteError::NoDirectory {
+            path: path.to_owned(),
+            directory: directory.to_owned(),
+        }),
+    }
+}
+
+/// Refuses a target that must not be replaced: any if so wished, and always what is no regular file.
+fn check_target(target: &Target) -> Result<(), WriteError> {
+    let path = &target.path;
+    if fs::symlink_metadata(path).is_err() {
+        return Ok(());
+    }
+    // Following a link here: a link to a pipe or a device is as little a place for a dump.
+    if fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
+        return Err(WriteError::NotARegularFile { path: path.clone() });
+    }
+    match target.existing {
+        Existing::Keep => Err(WriteError::Exists { path: path.clone() }),
+        Existing::Replace => Ok(()),
+    }
+}
+
+/// Creates a file that is surely a new one; a regular file left over from a dead process makes way.
+fn create_new(path: &Path) -> Result<File, WriteError> {
+    let open = || {
+        OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(path)
+    };
+    let opened = match open() {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            if !fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file()) {
+                return Err(WriteError::NotARegularFile {
+                    path: path.to_owned(),
+                });
+            }
+            fs::remove_file(path).and_then(|()| open())
+        }
+        opened => opened,
+    };
+    opened.map_err(|error| match error.kind() {
+        io::ErrorKind::PermissionDenied => WriteError::NoPermission {
+            path: path.to_owned(),
+        },
+        _ => failed(path, "being created", &error),
+    })
+}
+
+fn sibling(path: &Path, name: &OsString, suffix: &str) -> PathBuf {
+    let mut name = name.clone();
+    name.push(suffix);
+    path.with_file_name(name)
+}
+
+fn directory(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    }
+}
+
+fn failed(path: &Path, action: &'static str, error: &io::Error) -> WriteError {
+    WriteError::Io {
+        path: path.to_owned(),
+        action,
+        reason: error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+    use std::process::Command;
+
+    fn names(directory: &Path) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(directory)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    fn refusal(path: &Path) -> WriteError {
+        FileSink::create(Target::new(path)).unwrap_err()
+    }
+
+    #[test]
+    fn only_a_whole_file_gets_the_name() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.hprof");
+        let mut sink = Box::new(FileSink::create(Target::new(&path)).unwrap());
+        assert_eq!(names(directory.path()), ["a.hprof.part"]);
+        sink.write_objects(b"objects").unwrap();
+        sink.write_head(b"head ").unwrap();
+        sink.append_objects().unwrap();
+        let written = sink.commit().unwrap();
+        assert_eq!(
+            written,
+            Written {
+                path: path.clone(),
+                bytes: 12
+            }
+        );
+        assert_eq!(names(directory.path()), ["a.hprof"]);
+        assert_eq!(fs::read(&path).unwrap(), b"head objects");
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn an_existing_file_is_kept_unless_told_otherwise() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.hprof");
+        fs::write(&path, "old").unwrap();
+        assert_eq!(refusal(&path), WriteError::Exists { path: path.clone() });
+        let target = Target {
+            path: path.clone(),
+            existing: Existing::Replace,
+        };
+        drop(FileSink::create(target.clone()).unwrap());
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        Box::new(FileSink::create(target).unwrap())
+            .commit()
+            .unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"");
+    }
+
+    #[test]
+    fn a_file_that_appears_meanwhile_is_kept() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.hprof");
+        let sink = Box::new(FileSink::create(Target::new(&path)).unwrap());
+        fs::write(&path, "new").unwrap();
+        assert_eq!(sink.commit(), Err(WriteError::Exists { path }));
+        assert_eq!(names(directory.path()), ["a.hprof"]);
+    }
+
+    #[test]
+    fn pipes_devices_and_directories_are_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let pipe = directory.path().join("pipe");
+        assert!(Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success());
+        let link = directory.path().join("link");
+        symlink("/dev/null", &link).unwrap();
+        for path in [
+            pipe.as_path(),
+            link.as_path(),
+            directory.path(),
+            Path::new("/dev/full"),
+        ] {
+            for existing in [Existing::Keep, Existing::Replace] {
+                let target = Target {
+                    path: path.to_owned(),
+                    existing,
+                };
+                let error = FileSink::create(target).unwrap_err();
+                assert_eq!(
+                    error,
+                    WriteError::NotARegularFile {
+                        path: path.to_owned()
+                    }
+                );
+            }
+        }
+        assert_eq!(names(directory.path()), ["link", "pipe"]);
+    }
+
+    #[test]
+    fn a_pipe_in_the_place_of_the_part_is_left_alone() {
+        let directory = tempfile::tempdir().unwrap();
+        let part = directory.path().join("a.hprof.part");
+        assert!(Command::new("mkfifo")
+            .arg(&part)
+            .status()
+            .unwrap()
+            .success());
+        let error = refusal(&directory.path().join("a.hprof"));
+        assert_eq!(error, WriteError::NotARegularFile { path: part });
+        assert_eq!(names(directory.path()), ["a.hprof.part"]);
+    }
+
+    #[test]
+    fn a_missing_directory_is_named() {
+        let directory = tempfile::tempdir().unwrap();
+        let missing = directory.path().join("missing");
+        let path = missing.join("a.hprof");
+        assert_eq!(
+            refusal(&path),
+            WriteError::NoDirectory {
+                path,
+                directory: missing
+            }
+        );
+        let file = directory.path().join("file");
+        fs::write(&file, "").unwrap();
+        let path = file.join("a.hprof");
+        assert_eq!(
+            refusal(&path),
+            WriteError::NoDirectory {
+                path,
+                directory: file
+            }
+        );
+        assert!(matches!(
+            refusal(Path::new("")),
+            WriteError::NoFileName { .. }
+        ));
+    }
+
+    #[test]
+    fn a_leftover_part_makes_way() {
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join("a.hprof.part"), "of a dead process").unwrap();
+        let path = directory.path().join("a.hprof");
+        Box::new(FileSink::create(Target::new(&path)).unwrap())
+            .commit()
+            .unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"");
+    }
+
+    #[test]
+    fn a_part_of_another_process_is_never_renamed_or_removed() {
+        let directory = tempfile::tempdir().unwrap();
+        let target = Target::new(directory.path().join("a.hprof"));
+        let first = Box::new(FileSink::create(target.clone()).unwrap());
+        let second = Box::new(FileSink::create(target.clone()).unwrap());
+        assert!(matches!(first.commit(), Err(WriteError::Taken { .. })));
+        assert_eq!(names(directory.path()), ["a.hprof.part"]);
+        second.commit().unwrap();
+        assert_eq!(names(directory.path()), ["a.hprof"]);
+    }
+}

@@ -1,0 +1,165 @@
+//! Fail points: a dump that breaks at any byte, or whose process is killed, leaves nothing that looks
+//! like a dump.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use tables::{ObjectTable, Tables};
+use writer::heap_record::RootRecord;
+use writer::{emit, Deliver, DumpFile, FileSink, Segments, Sink, Target, WriteError, Written};
+
+/// A file on a disk that has room for so many bytes and no more, and may break at the very end.
+struct SmallDisk {
+    file: Box<FileSink>,
+    room_bytes: usize,
+    path: PathBuf,
+}
+
+impl SmallDisk {
+    fn take(&mut self, bytes: &[u8]) -> (usize, Result<(), WriteError>) {
+        let fits = bytes.len().min(self.room_bytes);
+        self.room_bytes -= fits;
+        let result = if fits < bytes.len() {
+            Err(disk_full(&self.path))
+        } else {
+            Ok(())
+        };
+        (fits, result)
+    }
+}
+
+fn disk_full(path: &Path) -> WriteError {
+    WriteError::Io {
+        path: path.to_owned(),
+        action: "being written",
+        reason: "disk full".into(),
+    }
+}
+
+impl Sink for SmallDisk {
+    fn write_head(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+        let (fits, result) = self.take(bytes);
+        self.file.write_head(&bytes[..fits])?;
+        result
+    }
+
+    fn write_objects(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+        let (fits, result) = self.take(bytes);
+        self.file.write_objects(&bytes[..fits])?;
+        result
+    }
+
+    fn append_objects(&mut self) -> Result<(), WriteError> {
+        self.file.append_objects()
+    }
+
+    fn commit(self: Box<Self>) -> Result<Written, WriteError> {
+        self.file.commit()
+    }
+}
+
+/// A small dump: a head, a root, some objects; stops at the first error as a walk does.
+fn dump(dump: &DumpFile) -> Result<(), WriteError> {
+    let tables = Tables::new();
+    tables.strings.intern(b"main");
+    let mut objects = ObjectTable::new();
+    let object = objects.push(16, None, None).unwrap();
+    let object = objects.id(object).unwrap();
+    let mut sender = dump.objects_sender();
+    sender.deliver(vec![0x55; 40])?;
+    emit::head(&tables, &objects, |_| None, 0, &mut |bytes| {
+        dump.head(bytes)
+    })?;
+    let mut segments = Segments::new(|bytes| dump.head(bytes));
+    segments.record(|out| RootRecord::StickyClass(object).encode(out))?;
+    segments.finish()?;
+    sender.deliver(vec![0x55; 40])
+}
+
+/// Makes the dump on a disk of this size and returns its end, and the names left in the directory.
+fn dump_on(room_bytes: usize) -> (Result<Written, WriteError>, Vec<String>) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.hprof");
+    let file = Box::new(FileSink::create(Target::new(&path)).unwrap());
+    let file = DumpFile::with_sink(Box::new(SmallDisk {
+        file,
+        room_bytes,
+        path,
+    }))
+    .unwrap();
+    // Whichever call meets the error, finishing tells the same one.
+    let told = dump(&file);
+    let end = file.finish();
+    if let Err(error) = told {
+        assert_eq!(end.as_ref().unwrap_err(), &error);
+    }
+    let left = fs::read_dir(directory.path()).unwrap();
+    (
+        end,
+        left.map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect(),
+    )
+}
+
+#[test]
+fn a_disk_that_fills_at_any_byte_leaves_nothing() {
+    let (end, left) = dump_on(usize::MAX);
+    let whole = usize::try_from(end.unwrap().bytes).unwrap();
+    assert_eq!(left, ["a.hprof"]);
+    for room_bytes in 0..whole {
+        let (end, left) = dump_on(room_bytes);
+        assert!(
+            matches!(end, Err(WriteError::Io { .. })),
+            "{room_bytes} bytes: {end:?}"
+        );
+        assert_eq!(left, [""; 0], "{room_bytes} bytes");
+    }
+    assert!(dump_on(whole).0.is_ok());
+}
+
+/// Run again by the next test as a process of its own, which is killed; alone it has nothing to do.
+#[test]
+fn victim() {
+    let Some(path) = std::env::var_os("HPROF_VICTIM") else {
+        return;
+    };
+    let file = DumpFile::create(Target::new(path)).unwrap();
+    dump(&file).unwrap();
+    std::thread::sleep(Duration::from_secs(60));
+}
+
+#[test]
+fn a_killed_process_leaves_no_final_name_and_no_spool() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.hprof");
+    let part = directory.path().join("a.hprof.part");
+    let mut victim = Command::new(std::env::current_exe().unwrap())
+        .args(["victim", "--exact"])
+        .env("HPROF_VICTIM", &path)
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let start = Instant::now();
+    while !fs::metadata(&part).is_ok_and(|meta| meta.len() > 0) {
+        assert!(
+            start.elapsed() < Duration::from_secs(30),
+            "the victim wrote nothing"
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    victim.kill().unwrap();
+    victim.wait().unwrap();
+    let left: Vec<_> = fs::read_dir(directory.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    assert_eq!(left, [part]);
+    // The next dump of this name is not held up by what is left.
+    let file = DumpFile::create(Target::new(&path)).unwrap();
+    dump(&file).unwrap();
+    file.finish().unwrap();
+    assert!(path.exists());
+}
