@@ -10,7 +10,7 @@ use crate::jvmti::env::Env;
 use crate::jvmti::error::JvmtiError;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use tables::{BasicType, ClassId, ClassRow, Field, LoaderId, ObjectIndex, ObjectTable, Tables};
 
 /// Wrapper classes whose field `TYPE` holds the `Class` object of a primitive type.
@@ -119,6 +119,21 @@ impl<'f> Catalogue<'f> {
             }
         }
         Ok(last)
+    }
+
+    /// Has the JVM link those of `classes` that are not, so that it can be asked for their fields.
+    ///
+    /// HotSpot 17 has instances of such classes: objects from its archive.
+    pub(super) fn link(&self, classes: impl Iterator<Item = ClassId>, tables: &Tables) {
+        let unlinked: HashSet<ClassId> = classes
+            .filter(|&class| tables.classes.get(class).is_some_and(|row| row.fields.is_none()))
+            .collect();
+        for class in unlinked {
+            if let Some(&handle) = self.handles.get(class.index()) {
+                // A class that cannot be linked stays unknown, and the dump says so.
+                self.jni.link(handle);
+            }
+        }
     }
 
     /// Asks again for the fields of classes that were not linked at the first look. After the walk only.

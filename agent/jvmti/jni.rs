@@ -87,6 +87,20 @@ impl<'f> Jni<'f> {
         unsafe { Object::from_raw(found) }
     }
 
+    /// Has the JVM link a class, so that its fields are known; its initialiser does not run.
+    ///
+    /// There is no function for it in JNI or JVMTI. `Class.getDeclaredFields` links first (HotSpot's
+    /// `JVM_GetClassDeclaredFields`, 8 to 26). `false` if the class cannot be linked.
+    pub(crate) fn link(self, class: Object<'_>) -> bool {
+        let linked = self.with_crate(|env| {
+            // SAFETY: a live local reference, which the wrapper does not give back.
+            let class = unsafe { jni::objects::JObject::from_raw(class.raw()) };
+            let fields = env.call_method(&class, "getDeclaredFields", "()[Ljava/lang/reflect/Field;", &[])?;
+            Ok(fields.l()?.into_raw())
+        });
+        linked.is_some()
+    }
+
     /// A new, unstarted `java.lang.Thread` with this name. `None` if it cannot be made.
     pub(crate) fn new_thread(self, name: &str) -> Option<Object<'f>> {
         let made = self.with_crate(|env| {

@@ -44,6 +44,9 @@ impl Walked {
                 }
             }
         }
+        let classes_of_late =
+            self.late.iter().filter_map(|late| catalogue.class_of_mirror(self.objects.get(late.index)?.class()?));
+        catalogue.link(classes_of_late, tables);
         catalogue.ask_again(tables, &mut self.objects)
     }
 
