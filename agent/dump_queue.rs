@@ -64,7 +64,9 @@ impl DumpQueue {
 
 /// What the agent's thread does: dumps until nobody waits.
 fn serve(jni: Jni<'_>) {
-    let Some(session) = Session::get() else { return };
+    let Some(session) = Session::get() else {
+        return;
+    };
     while session.dump_queue.take() {
         heap::dump(session.vm, jni, &session.options, Some(&session.census));
     }

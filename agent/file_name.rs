@@ -36,7 +36,10 @@ pub(crate) struct UsedNames {
 }
 
 /// The process's names. Held while a name is chosen, never across a JVM call.
-pub(crate) static USED_NAMES: Mutex<UsedNames> = Mutex::new(UsedNames { dumps: 0, paths: None });
+pub(crate) static USED_NAMES: Mutex<UsedNames> = Mutex::new(UsedNames {
+    dumps: 0,
+    paths: None,
+});
 
 impl FileName {
     /// Takes a pattern apart. Err: what is wrong with it.
@@ -61,7 +64,9 @@ impl FileName {
                 Some('t') => Part::Time,
                 Some('n') => Part::Number,
                 Some('h') => Part::Host,
-                Some(other) => return Err(format!("%{other} is unknown; there are %p %t %n %h %%")),
+                Some(other) => {
+                    return Err(format!("%{other} is unknown; there are %p %t %n %h %%"))
+                }
                 None => return Err("a lone % at the end; there are %p %t %n %h %%".to_owned()),
             };
             parts.push(Part::Text(std::mem::take(&mut text)));
@@ -78,7 +83,9 @@ impl FileName {
         used.dumps += 1;
         let facts = Facts {
             process_id: std::process::id(),
-            unix_seconds: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+            unix_seconds: SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .map_or(0, |since| since.as_secs()),
             number: used.dumps,
             host: host_name(),
         };
@@ -138,11 +145,16 @@ fn utc(unix_seconds: u64) -> String {
     let shifted = days + 719_468;
     let era = shifted / 146_097;
     let day_of_era = shifted % 146_097;
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let month_from_march = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let month = if month_from_march < 10 {
+        month_from_march + 3
+    } else {
+        month_from_march - 9
+    };
     let year = era * 400 + year_of_era + u64::from(month <= 2);
     let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
     format!("{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z")
@@ -153,7 +165,10 @@ mod tests {
     use super::*;
 
     fn no_names() -> UsedNames {
-        UsedNames { dumps: 0, paths: None }
+        UsedNames {
+            dumps: 0,
+            paths: None,
+        }
     }
 
     #[test]
@@ -162,8 +177,10 @@ mod tests {
         let name = FileName::parse(&format!("{}/out.hprof", dir.path().display())).expect("a name");
         let mut used = no_names();
         let chosen: Vec<_> = (0..3).map(|_| name.choose(&mut used, true)).collect();
-        let expected: Vec<_> =
-            ["out.hprof", "out.1.hprof", "out.2.hprof"].iter().map(|name| dir.path().join(name)).collect();
+        let expected: Vec<_> = ["out.hprof", "out.1.hprof", "out.2.hprof"]
+            .iter()
+            .map(|name| dir.path().join(name))
+            .collect();
         assert_eq!(chosen, expected);
     }
 
@@ -171,13 +188,24 @@ mod tests {
     fn a_pattern_with_a_number_needs_no_other() {
         let name = FileName::parse("/nowhere/%n.hprof").expect("a name");
         let mut used = no_names();
-        assert_eq!(name.choose(&mut used, true), PathBuf::from("/nowhere/1.hprof"));
-        assert_eq!(name.choose(&mut used, true), PathBuf::from("/nowhere/2.hprof"));
+        assert_eq!(
+            name.choose(&mut used, true),
+            PathBuf::from("/nowhere/1.hprof")
+        );
+        assert_eq!(
+            name.choose(&mut used, true),
+            PathBuf::from("/nowhere/2.hprof")
+        );
     }
 
     #[test]
     fn every_letter_is_filled_in() {
-        let facts = Facts { process_id: 42, unix_seconds: 951_826_271, number: 3, host: "box".to_owned() };
+        let facts = Facts {
+            process_id: 42,
+            unix_seconds: 951_826_271,
+            number: 3,
+            host: "box".to_owned(),
+        };
         let name = FileName::parse("%h-%p-%t-%n-%%").expect("a name");
         assert_eq!(name.expand(&facts), "box-42-20000229T121111Z-3-%");
         assert!(FileName::parse("a%x").is_err_and(|why| why.contains("%x is unknown")));
@@ -192,7 +220,11 @@ mod tests {
         let name = FileName::parse(there.to_str().expect("UTF-8")).expect("a name");
         let mut used = no_names();
         let first = name.choose(&mut used, false);
-        assert_eq!(first, dir.path().join(format!("java.hprof.{}", std::process::id())));
+        assert_eq!(
+            first,
+            dir.path()
+                .join(format!("java.hprof.{}", std::process::id()))
+        );
         assert_eq!(name.choose(&mut no_names(), true), there);
     }
 

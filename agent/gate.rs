@@ -74,7 +74,10 @@ mod tests {
             for _ in 0..8 {
                 scope.spawn(|| {
                     while let Some(inside) = gate.enter() {
-                        assert!(!closed.load(Ordering::SeqCst), "inside after the gate was closed");
+                        assert!(
+                            !closed.load(Ordering::SeqCst),
+                            "inside after the gate was closed"
+                        );
                         drop(inside);
                     }
                 });

@@ -77,7 +77,9 @@ pub(crate) fn load(vm: Vm, text: &str) -> i32 {
 
 fn start(vm: Vm, options: Options) -> Result<(), JvmtiError> {
     let env = vm.new_env()?;
-    let virtual_threads = env.take_capabilities(&[SUPPORT_VIRTUAL_THREADS])?.is_empty();
+    let virtual_threads = env
+        .take_capabilities(&[SUPPORT_VIRTUAL_THREADS])?
+        .is_empty();
     env.install_callbacks()?;
     for note in &options.notes {
         say(note);

@@ -2,8 +2,8 @@
 
 use crate::heap;
 use crate::jvmti::event::{
-    Event, CLASS_LOAD, CLASS_PREPARE, DATA_DUMP_REQUEST, THREAD_END, THREAD_START, VIRTUAL_THREAD_END,
-    VIRTUAL_THREAD_START,
+    Event, CLASS_LOAD, CLASS_PREPARE, DATA_DUMP_REQUEST, THREAD_END, THREAD_START,
+    VIRTUAL_THREAD_END, VIRTUAL_THREAD_START,
 };
 use crate::jvmti::jni::Jni;
 use crate::message::say;
@@ -11,7 +11,13 @@ use crate::session::Session;
 
 /// `VMInit`: counts what is there already, then listens.
 pub(crate) fn vm_init(session: &Session, jni: Jni<'_>) {
-    for event in [DATA_DUMP_REQUEST, THREAD_START, THREAD_END, CLASS_LOAD, CLASS_PREPARE] {
+    for event in [
+        DATA_DUMP_REQUEST,
+        THREAD_START,
+        THREAD_END,
+        CLASS_LOAD,
+        CLASS_PREPARE,
+    ] {
         listen(session, event);
     }
     if session.virtual_threads {
@@ -20,7 +26,10 @@ pub(crate) fn vm_init(session: &Session, jni: Jni<'_>) {
     }
     let counted = jni.with_frame(|jni| {
         let threads = session.env.live_threads(jni).unwrap_or(0);
-        let classes = session.env.loaded_classes(jni).map_or(0, |classes| classes.len());
+        let classes = session
+            .env
+            .loaded_classes(jni)
+            .map_or(0, |classes| classes.len());
         session.census.note_found(threads as u64, classes as u64);
     });
     if counted.is_none() {
@@ -30,7 +39,10 @@ pub(crate) fn vm_init(session: &Session, jni: Jni<'_>) {
 
 fn listen(session: &Session, event: Event) {
     if let Err(error) = session.env.notify(event, true) {
-        say(&format!("the event {} cannot be listened to: {error}", event.name));
+        say(&format!(
+            "the event {} cannot be listened to: {error}",
+            event.name
+        ));
     }
 }
 

@@ -15,8 +15,15 @@ use tables::{BasicType, ClassId, ClassRow, Field, LoaderId, ObjectIndex, ObjectT
 
 /// Wrapper classes whose field `TYPE` holds the `Class` object of a primitive type.
 const WRAPPERS: [&str; 9] = [
-    "java/lang/Boolean", "java/lang/Byte", "java/lang/Character", "java/lang/Double", "java/lang/Float",
-    "java/lang/Integer", "java/lang/Long", "java/lang/Short", "java/lang/Void",
+    "java/lang/Boolean",
+    "java/lang/Byte",
+    "java/lang/Character",
+    "java/lang/Double",
+    "java/lang/Float",
+    "java/lang/Integer",
+    "java/lang/Long",
+    "java/lang/Short",
+    "java/lang/Void",
 ];
 
 /// The classes of one dump. Class `n` of the first look is object `n` of the object table and has tag `n`.
@@ -51,14 +58,27 @@ impl<'f> Catalogue<'f> {
         }
         let find = |signature: &[u8]| {
             let position = signatures.iter().position(|found| found == signature);
-            position.and_then(ClassId::from_index).ok_or(DumpError::Missing("java.lang.Object and java.lang.Class"))
+            position
+                .and_then(ClassId::from_index)
+                .ok_or(DumpError::Missing("java.lang.Object and java.lang.Class"))
         };
-        let (object_class, class_class) = (find(b"Ljava/lang/Object;")?, find(b"Ljava/lang/Class;")?);
+        let (object_class, class_class) =
+            (find(b"Ljava/lang/Object;")?, find(b"Ljava/lang/Class;")?);
         let first_look = handles.len();
-        let catalogue =
-            Self { env, jni, handles, mirrors, first_look, late: HashMap::new(), object_class, class_class };
+        let catalogue = Self {
+            env,
+            jni,
+            handles,
+            mirrors,
+            first_look,
+            late: HashMap::new(),
+            object_class,
+            class_class,
+        };
         for (place, signature) in signatures.iter().enumerate() {
-            let Some(&class) = catalogue.handles.get(place) else { break };
+            let Some(&class) = catalogue.handles.get(place) else {
+                break;
+            };
             let row = catalogue.row(class, signature, tables, objects)?;
             tables.classes.add(row);
         }
@@ -126,7 +146,12 @@ impl<'f> Catalogue<'f> {
     /// HotSpot 17 has instances of such classes: objects from its archive.
     pub(super) fn link(&self, classes: impl Iterator<Item = ClassId>, tables: &Tables) {
         let unlinked: HashSet<ClassId> = classes
-            .filter(|&class| tables.classes.get(class).is_some_and(|row| row.fields.is_none()))
+            .filter(|&class| {
+                tables
+                    .classes
+                    .get(class)
+                    .is_some_and(|row| row.fields.is_none())
+            })
             .collect();
         for class in unlinked {
             if let Some(&handle) = self.handles.get(class.index()) {
@@ -137,7 +162,11 @@ impl<'f> Catalogue<'f> {
     }
 
     /// Asks again for the fields of classes that were not linked at the first look. After the walk only.
-    pub(super) fn ask_again(&mut self, tables: &Tables, objects: &mut ObjectTable) -> Result<(), DumpError> {
+    pub(super) fn ask_again(
+        &mut self,
+        tables: &Tables,
+        objects: &mut ObjectTable,
+    ) -> Result<(), DumpError> {
         let mut unprepared = Vec::new();
         tables.classes.for_each(|id, row| {
             if row.fields.is_none() {
@@ -145,8 +174,13 @@ impl<'f> Catalogue<'f> {
             }
         });
         for id in unprepared {
-            let Some(&class) = self.handles.get(id.index()) else { continue };
-            let signature = self.env.class_signature(class).when("the name of a class")?;
+            let Some(&class) = self.handles.get(id.index()) else {
+                continue;
+            };
+            let signature = self
+                .env
+                .class_signature(class)
+                .when("the name of a class")?;
             let supers = self.unknown_supers(class, objects)?;
             for missing in supers {
                 self.admit(missing, tables, objects)?;
@@ -164,7 +198,10 @@ impl<'f> Catalogue<'f> {
         tables: &Tables,
         objects: &mut ObjectTable,
     ) -> Result<ClassId, DumpError> {
-        let signature = self.env.class_signature(class).when("the name of a class")?;
+        let signature = self
+            .env
+            .class_signature(class)
+            .when("the name of a class")?;
         let row = self.row(class, &signature, tables, objects)?;
         let id = tables.classes.add(row);
         self.handles.push(class);
@@ -174,7 +211,11 @@ impl<'f> Catalogue<'f> {
     }
 
     /// The class's superclass and interfaces that are not catalogued.
-    fn unknown_supers(&self, class: Object<'f>, objects: &mut ObjectTable) -> Result<Vec<Object<'f>>, DumpError> {
+    fn unknown_supers(
+        &self,
+        class: Object<'f>,
+        objects: &mut ObjectTable,
+    ) -> Result<Vec<Object<'f>>, DumpError> {
         let mut supers = self.interfaces(class)?.unwrap_or_default();
         supers.extend(self.jni.superclass(class));
         let mut unknown = Vec::new();
@@ -187,7 +228,11 @@ impl<'f> Catalogue<'f> {
         Ok(unknown)
     }
 
-    fn mirror_of_handle(&self, class: Object<'_>, objects: &mut ObjectTable) -> Result<ObjectIndex, DumpError> {
+    fn mirror_of_handle(
+        &self,
+        class: Object<'_>,
+        objects: &mut ObjectTable,
+    ) -> Result<ObjectIndex, DumpError> {
         let tag = self.env.tag(class).when("the tag of a class")?;
         match ObjectIndex::from_tag(tag) {
             Some(mirror) => Ok(mirror),
@@ -200,7 +245,10 @@ impl<'f> Catalogue<'f> {
         match self.env.interfaces(self.jni, class) {
             Ok(interfaces) => Ok(Some(interfaces)),
             Err(JvmtiError::CLASS_NOT_PREPARED) => Ok(None),
-            Err(error) => Err(DumpError::Jvm { what: "the interfaces of a class", error }),
+            Err(error) => Err(DumpError::Jvm {
+                what: "the interfaces of a class",
+                error,
+            }),
         }
     }
 
@@ -227,10 +275,20 @@ impl<'f> Catalogue<'f> {
             None => None,
         };
         let fields = match self.env.fields(class) {
-            Ok(fields) => Some(fields.iter().map(|field| row_of_field(field, tables)).collect::<Result<_, _>>()?),
+            Ok(fields) => Some(
+                fields
+                    .iter()
+                    .map(|field| row_of_field(field, tables))
+                    .collect::<Result<_, _>>()?,
+            ),
             // Nothing is known of a class before it is linked; it has no instances then.
             Err(JvmtiError::CLASS_NOT_PREPARED) => None,
-            Err(error) => return Err(DumpError::Jvm { what: "the fields of a class", error }),
+            Err(error) => {
+                return Err(DumpError::Jvm {
+                    what: "the fields of a class",
+                    error,
+                })
+            }
         };
         Ok(ClassRow {
             signature: tables.strings.intern(signature),
@@ -253,7 +311,11 @@ impl<'f> Catalogue<'f> {
         tables: &Tables,
         objects: &mut ObjectTable,
     ) -> Result<Option<LoaderId>, DumpError> {
-        let Some(loader) = self.env.class_loader(self.jni, class).when("the loader of a class")? else {
+        let Some(loader) = self
+            .env
+            .class_loader(self.jni, class)
+            .when("the loader of a class")?
+        else {
             return Ok(None);
         };
         let tag = self.env.tag(loader).when("the tag of a class loader")?;
@@ -264,7 +326,10 @@ impl<'f> Catalogue<'f> {
             }
             // The handle is kept: through it the walk reaches the loader even if nothing else holds it.
             None => {
-                let class_of_loader = self.jni.class_of(loader).ok_or(DumpError::Missing("the class of a loader"))?;
+                let class_of_loader = self
+                    .jni
+                    .class_of(loader)
+                    .ok_or(DumpError::Missing("the class of a loader"))?;
                 let tag = self.env.tag(class_of_loader).when("the tag of a class")?;
                 self.jni.forget(class_of_loader);
                 tag_new(self.env, objects, loader, ObjectIndex::from_tag(tag))?
@@ -291,14 +356,20 @@ pub(super) fn tag_new(
     object: Object<'_>,
     class: Option<ObjectIndex>,
 ) -> Result<ObjectIndex, DumpError> {
-    let size = env.object_size_bytes(object).when("the size of an object")?;
+    let size = env
+        .object_size_bytes(object)
+        .when("the size of an object")?;
     let index = objects.push(size, class, None)?;
-    env.set_tag(object, index.tag()).when("a tag for an object")?;
+    env.set_tag(object, index.tag())
+        .when("a tag for an object")?;
     Ok(index)
 }
 
 fn row_of_field(field: &FieldFacts, tables: &Tables) -> Result<Field, DumpError> {
-    let basic_type = field.descriptor.first().and_then(|&letter| BasicType::from_descriptor(letter));
+    let basic_type = field
+        .descriptor
+        .first()
+        .and_then(|&letter| BasicType::from_descriptor(letter));
     Ok(Field {
         name: tables.strings.intern(&field.name),
         basic_type: basic_type.ok_or(DumpError::Layout("a type"))?,
@@ -314,7 +385,9 @@ fn hprof_name(signature: &[u8]) -> Vec<u8> {
         [b'L', name @ .., b';'] => name,
         other => other,
     };
-    name.iter().map(|&byte| if byte == b'.' { b'+' } else { byte }).collect()
+    name.iter()
+        .map(|&byte| if byte == b'.' { b'+' } else { byte })
+        .collect()
 }
 
 #[cfg(test)]
@@ -327,7 +400,10 @@ mod tests {
             ("Ljava/lang/String;", "java/lang/String"),
             ("[I", "[I"),
             ("[[Ljava/lang/String;", "[[Ljava/lang/String;"),
-            ("Lapp/Main$$Lambda.0x00007f12;", "app/Main$$Lambda+0x00007f12"),
+            (
+                "Lapp/Main$$Lambda.0x00007f12;",
+                "app/Main$$Lambda+0x00007f12",
+            ),
             ("LDefault;", "Default"),
         ] {
             assert_eq!(hprof_name(signature.as_bytes()), name.as_bytes());

@@ -1,9 +1,10 @@
 //! One heap dump from request to file: catalogue, stacks, walk, file, end line.
 
 use super::catalogue::{tag_new, Catalogue};
+use super::class_records::ClassRecords;
 use super::error::{DumpError, For};
 use super::methods::Methods;
-use super::portable::{value_of, ClassValues, StaticValue, Walk, Walked};
+use super::portable::{Walk, Walked};
 use super::threads::CapturedStacks;
 use crate::file_name::USED_NAMES;
 use crate::jvmti::capability::{GET_LINE_NUMBERS, GET_SOURCE_FILE_NAME, TAG_OBJECTS};
@@ -15,8 +16,7 @@ use crate::options::Options;
 use parking_lot::Mutex;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
-use tables::{Census, ClassId, ClassRow, ObjectIndex, ObjectTable, StaticLayout, Tables};
-use writer::heap_record::{ClassDump, StaticField, Value};
+use tables::{Census, ObjectIndex, ObjectTable, Tables, ThreadId, TraceId};
 use writer::{emit, DumpFile, Existing, Segments, Target};
 
 /// Tries for a dump during which classes are unloaded.
@@ -106,156 +106,173 @@ fn try_dump(vm: Vm, jni: Jni<'_>, options: &Options, path: &Path) -> Result<Outc
 
 fn dump_in(env: Env, jni: Jni<'_>, options: &Options, path: &Path) -> Result<Outcome, DumpError> {
     let wanted = [TAG_OBJECTS, GET_SOURCE_FILE_NAME, GET_LINE_NUMBERS];
-    let missing = env.take_capabilities(&wanted).when("the capability to tag objects")?;
+    let missing = env
+        .take_capabilities(&wanted)
+        .when("the capability to tag objects")?;
     if missing.contains(&TAG_OBJECTS) {
         return Err(DumpError::Missing(TAG_OBJECTS.name));
     }
-    let existing = if options.force { Existing::Replace } else { Existing::Keep };
-    let file = DumpFile::create(Target { path: path.to_owned(), existing })?;
+    let existing = if options.force {
+        Existing::Replace
+    } else {
+        Existing::Keep
+    };
+    let file = DumpFile::create(Target {
+        path: path.to_owned(),
+        existing,
+    })?;
     jni.with_frame(|jni| walk_and_write(env, jni, options, file))
         .ok_or(DumpError::Missing("memory for local references"))?
 }
 
-fn walk_and_write(env: Env, jni: Jni<'_>, options: &Options, file: DumpFile) -> Result<Outcome, DumpError> {
-    let millis = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
+/// One dump under way, in its own local frame.
+struct Dump<'f> {
+    env: Env,
+    jni: Jni<'f>,
+    options: &'f Options,
+    tables: Tables,
+    catalogue: Catalogue<'f>,
+    millis_since_epoch: u64,
+}
+
+fn walk_and_write(
+    env: Env,
+    jni: Jni<'_>,
+    options: &Options,
+    file: DumpFile,
+) -> Result<Outcome, DumpError> {
+    let since_epoch = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
     let tables = Tables::new();
     let mut objects = ObjectTable::new();
-    let mut catalogue = Catalogue::take(env, jni, &tables, &mut objects)?;
-    let own_thread = own_thread(env, jni, &mut objects)?;
+    let catalogue = Catalogue::take(env, jni, &tables, &mut objects)?;
+    let millis_since_epoch = u64::try_from(since_epoch.as_millis()).unwrap_or(0);
+    let mut dump = Dump {
+        env,
+        jni,
+        options,
+        tables,
+        catalogue,
+        millis_since_epoch,
+    };
     let stacks = CapturedStacks::take(env, jni)?;
-    let segments = Segments::new(file.objects_sender());
-    let mut walk = Walk::new(&catalogue, &tables, objects, Some(own_thread), options.primitive_arrays, segments);
-    let wanted =
-        Wanted { primitive_fields: options.primitive_fields, primitive_arrays: options.primitive_arrays };
-    let began = Instant::now();
-    let answer = env.follow_references(&mut walk, wanted);
-    let pause = began.elapsed();
-    let mut walked = walk.finish()?;
-    answer.when("the walk over the heap")?;
+    let (walked, pause) = dump.walk(objects, &file)?;
+    dump.write(walked, stacks, file, pause)
+}
 
-    walked.admit_new_classes(env, jni, &mut catalogue, &tables)?;
-    let mut methods = Methods::new(env, jni, options.line_numbers);
-    let threads = stacks.fill(
-        walked.roots.threads(),
-        options.depth_frames,
-        &mut methods,
-        &mut catalogue,
-        &tables,
-        &mut walked.objects,
-    )?;
-    let objects = walked.write_rest(&catalogue, &tables)?;
-    let is_sticky = |mirror| is_bootstrap_class(&catalogue, &tables, mirror);
-    let roots = walked.roots.records(&threads, is_sticky);
-    write_head(&file, &walked, &catalogue, &tables, millis.try_into().unwrap_or(0))?;
-    let mut segments = Segments::new(|bytes| file.head(bytes));
-    write_classes(&mut segments, &walked, &catalogue, &tables)?;
-    emit::roots(&roots, &walked.objects, &tables, &mut segments)?;
-    segments.finish()?;
-    let (classes, cut_arrays) = (tables.classes.len(), walked.cut_arrays);
-    walked.finish_segments()?;
-    let written = file.finish()?;
-    Ok(Outcome { path: written.path, bytes: written.bytes, objects, classes, cut_arrays, pause })
+impl<'f> Dump<'f> {
+    /// Walks the heap; the application stands still for the time that is answered.
+    fn walk(
+        &self,
+        mut objects: ObjectTable,
+        file: &DumpFile,
+    ) -> Result<(Walked, Duration), DumpError> {
+        let own_thread = own_thread(self.env, self.jni, &mut objects)?;
+        let segments = Segments::new(file.objects_sender());
+        let primitive_arrays = self.options.primitive_arrays;
+        let mut walk = Walk::new(
+            &self.catalogue,
+            &self.tables,
+            objects,
+            Some(own_thread),
+            primitive_arrays,
+            segments,
+        );
+        let wanted = Wanted {
+            primitive_fields: self.options.primitive_fields,
+            primitive_arrays,
+        };
+        let began = Instant::now();
+        let answer = self.env.follow_references(&mut walk, wanted);
+        let pause = began.elapsed();
+        // What the walk itself complains of is the reason for the JVM's answer, so it comes first.
+        let walked = walk.finish()?;
+        answer.when("the walk over the heap")?;
+        Ok((walked, pause))
+    }
+
+    /// Writes what the walk has left over, and all that stands before the objects in the file.
+    fn write(
+        &mut self,
+        mut walked: Walked,
+        stacks: CapturedStacks<'f>,
+        file: DumpFile,
+        pause: Duration,
+    ) -> Result<Outcome, DumpError> {
+        walked.admit_new_classes(self.env, self.jni, &mut self.catalogue, &self.tables)?;
+        let mut methods = Methods::new(self.env, self.jni, self.options.line_numbers);
+        let threads = stacks.fill(
+            walked.roots.threads(),
+            self.options.depth_frames,
+            &mut methods,
+            &mut self.catalogue,
+            &self.tables,
+            &mut walked.objects,
+        )?;
+        let objects = walked.write_rest(&self.catalogue, &self.tables)?;
+        self.write_head(&walked, &threads, &file)?;
+        let (classes, cut_arrays) = (self.tables.classes.len(), walked.cut_arrays);
+        walked.finish_segments()?;
+        let written = file.finish()?;
+        Ok(Outcome {
+            path: written.path,
+            bytes: written.bytes,
+            objects,
+            classes,
+            cut_arrays,
+            pause,
+        })
+    }
+
+    fn write_head(
+        &self,
+        walked: &Walked,
+        threads: &[(ThreadId, TraceId)],
+        file: &DumpFile,
+    ) -> Result<(), DumpError> {
+        let (tables, catalogue) = (&self.tables, &self.catalogue);
+        // Strings come first in the file, so all of them must be known before it begins.
+        let classes = ClassRecords::new(tables, catalogue, walked);
+        classes.intern_names();
+        let class_object = |class| walked.objects.id(catalogue.mirror(class)?);
+        let deliver = &mut |bytes| file.head(bytes);
+        emit::head(
+            tables,
+            &walked.objects,
+            class_object,
+            self.millis_since_epoch,
+            deliver,
+        )?;
+        let mut segments = Segments::new(|bytes| file.head(bytes));
+        classes.write(&mut segments)?;
+        let roots = walked
+            .roots
+            .records(threads, |mirror| self.is_bootstrap_class(mirror));
+        emit::roots(&roots, &walked.objects, tables, &mut segments)?;
+        segments.finish()?;
+        Ok(())
+    }
+
+    fn is_bootstrap_class(&self, mirror: ObjectIndex) -> bool {
+        let row = self
+            .catalogue
+            .class_of_mirror(mirror)
+            .and_then(|class| self.tables.classes.get(class));
+        row.is_some_and(|row| row.loader.is_none())
+    }
 }
 
 /// Tags the thread that makes the dump: its local references are the agent's own.
 fn own_thread(env: Env, jni: Jni<'_>, objects: &mut ObjectTable) -> Result<ObjectIndex, DumpError> {
     let thread = env.current_thread(jni).when("the current thread")?;
-    let class = jni.class_of(thread).ok_or(DumpError::Missing("the class of a thread"))?;
+    let class = jni
+        .class_of(thread)
+        .ok_or(DumpError::Missing("the class of a thread"))?;
     let tag = env.tag(class).when("the tag of a class")?;
     let known = env.tag(thread).when("the tag of a thread")?;
     match ObjectIndex::from_tag(known) {
         Some(index) => Ok(index),
         None => tag_new(env, objects, thread, ObjectIndex::from_tag(tag)),
     }
-}
-
-fn is_bootstrap_class(catalogue: &Catalogue<'_>, tables: &Tables, mirror: ObjectIndex) -> bool {
-    let row = catalogue.class_of_mirror(mirror).and_then(|class| tables.classes.get(class));
-    row.is_some_and(|row| row.loader.is_none())
-}
-
-fn write_head(
-    file: &DumpFile,
-    walked: &Walked,
-    catalogue: &Catalogue<'_>,
-    tables: &Tables,
-    millis: u64,
-) -> Result<(), DumpError> {
-    for values in walked.class_values.values() {
-        for &(index, _) in &values.constant_pool {
-            tables.strings.intern(&constant_name(index));
-        }
-    }
-    let class_object = |class| walked.objects.id(catalogue.mirror(class)?);
-    emit::head(tables, &walked.objects, class_object, millis, &mut |bytes| file.head(bytes))?;
-    Ok(())
-}
-
-/// Name of the synthetic static field that keeps a constant pool entry: readers skip HPROF's own pool entries,
-/// and the object would look unreachable.
-fn constant_name(index: u32) -> Vec<u8> {
-    format!("<constant pool {index}>").into_bytes()
-}
-
-fn write_classes(
-    segments: &mut Segments<impl writer::Deliver>,
-    walked: &Walked,
-    catalogue: &Catalogue<'_>,
-    tables: &Tables,
-) -> Result<(), DumpError> {
-    let nothing = ClassValues::default();
-    for class in (0..tables.classes.len()).filter_map(ClassId::from_index) {
-        let (Some(row), Some(mirror)) = (tables.classes.get(class), catalogue.mirror(class)) else { continue };
-        let Some(object) = walked.objects.id(mirror) else { continue };
-        let values = walked.class_values.get(&mirror).unwrap_or(&nothing);
-        let id = |index: Option<ObjectIndex>| index.and_then(|index| walked.objects.id(index));
-        let statics = statics(class, &row, values, tables, walked)?;
-        let fields: Vec<_> = row
-            .own_fields()
-            .iter()
-            .filter(|field| !field.is_static)
-            .map(|field| (field.name, field.basic_type))
-            .collect();
-        let record = ClassDump {
-            class: object,
-            super_class: id(row.super_class.and_then(|class| catalogue.mirror(class))),
-            loader: id(row.loader.and_then(|loader| tables.loaders.get(loader))),
-            signers: id(values.signers),
-            protection_domain: id(values.protection_domain),
-            instance_size_bytes: tables::InstanceLayout::of(&tables.classes, class)
-                .map_or(0, |layout| layout.data_bytes()),
-            statics: &statics,
-            fields: &fields,
-        };
-        segments.record(|out| record.encode(out))?;
-    }
-    Ok(())
-}
-
-/// The class's static fields in the order of the class file, then one for each object of its constant pool.
-fn statics(
-    class: ClassId,
-    row: &ClassRow,
-    values: &ClassValues,
-    tables: &Tables,
-    walked: &Walked,
-) -> Result<Vec<StaticField>, DumpError> {
-    let mut found: Vec<Option<Value>> = row.own_fields().iter().map(|_| None).collect();
-    let layout = StaticLayout::of(&tables.classes, class);
-    for &(index, value) in &values.statics {
-        let place = layout.as_ref().and_then(|layout| layout.position(index));
-        let place = place.and_then(|place| found.get_mut(place)).ok_or(DumpError::Layout("a static field"))?;
-        *place = Some(match value {
-            StaticValue::Reference(target) => Value::Object(walked.objects.id(target)),
-            StaticValue::Primitive(primitive) => value_of(primitive),
-        });
-    }
-    let declared = row.own_fields().iter().zip(found).filter(|(field, _)| field.is_static).map(|(field, value)| {
-        StaticField { name: field.name, value: value.unwrap_or_else(|| Value::zero(field.basic_type)) }
-    });
-    let constants = values.constant_pool.iter().map(|&(index, target)| StaticField {
-        name: tables.strings.intern(&constant_name(index)),
-        value: Value::Object(walked.objects.id(target)),
-    });
-    Ok(declared.chain(constants).collect())
 }

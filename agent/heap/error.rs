@@ -34,10 +34,19 @@ impl fmt::Display for DumpError {
             Self::Jvm { what, error } => write!(f, "the JVM refused {what}: {error}"),
             Self::Missing(what) => write!(f, "the JVM does not offer {what}"),
             Self::Write(error) => error.fmt(f),
-            Self::TableFull => f.write_str("there is no memory for the table of objects; free some, or dump a smaller heap"),
-            Self::InPieces => f.write_str("the JVM told of one object twice, which this agent cannot write"),
-            Self::Layout(what) => write!(f, "the JVM told of {what} that is not in its class, so the dump would be wrong"),
-            Self::ClassGone => f.write_str("classes were unloaded again and again while the dump was made; try later"),
+            Self::TableFull => f.write_str(
+                "there is no memory for the table of objects; free some, or dump a smaller heap",
+            ),
+            Self::InPieces => {
+                f.write_str("the JVM told of one object twice, which this agent cannot write")
+            }
+            Self::Layout(what) => write!(
+                f,
+                "the JVM told of {what} that is not in its class, so the dump would be wrong"
+            ),
+            Self::ClassGone => f.write_str(
+                "classes were unloaded again and again while the dump was made; try later",
+            ),
         }
     }
 }

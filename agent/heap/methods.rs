@@ -36,7 +36,12 @@ pub(super) struct Methods<'f> {
 impl<'f> Methods<'f> {
     /// No methods yet. Without `line_numbers` every line is unknown.
     pub(super) fn new(env: Env, jni: Jni<'f>, line_numbers: bool) -> Self {
-        Self { env, jni, line_numbers, known: HashMap::new() }
+        Self {
+            env,
+            jni,
+            line_numbers,
+            known: HashMap::new(),
+        }
     }
 
     /// The row of a frame; a frame that nobody knows gets a row that says so.
@@ -47,7 +52,9 @@ impl<'f> Methods<'f> {
         tables: &Tables,
         objects: &mut ObjectTable,
     ) -> Result<FrameId, DumpError> {
-        let Some(frame) = frame else { return Ok(unknown_frame(catalogue, tables)) };
+        let Some(frame) = frame else {
+            return Ok(unknown_frame(catalogue, tables));
+        };
         if !self.known.contains_key(&frame.method) {
             let method = self.ask(frame.method, catalogue, tables, objects)?;
             self.known.insert(frame.method, method);
@@ -72,12 +79,22 @@ impl<'f> Methods<'f> {
         tables: &Tables,
         objects: &mut ObjectTable,
     ) -> Result<Option<Method>, DumpError> {
-        let Ok(class) = self.env.declaring_class(self.jni, method) else { return Ok(None) };
-        let Ok((name, signature)) = self.env.method_name(method) else { return Ok(None) };
-        let source = self.env.source_file_name(class).unwrap_or_else(|_| UNKNOWN_SOURCE.to_vec());
+        let Ok(class) = self.env.declaring_class(self.jni, method) else {
+            return Ok(None);
+        };
+        let Ok((name, signature)) = self.env.method_name(method) else {
+            return Ok(None);
+        };
+        let source = self
+            .env
+            .source_file_name(class)
+            .unwrap_or_else(|_| UNKNOWN_SOURCE.to_vec());
         // An error means that the class file has no lines, or that the JVM does not tell: both are "unknown".
-        let line_starts =
-            if self.line_numbers { self.env.line_starts(method).unwrap_or_default() } else { Vec::new() };
+        let line_starts = if self.line_numbers {
+            self.env.line_starts(method).unwrap_or_default()
+        } else {
+            Vec::new()
+        };
         Ok(Some(Method {
             class: catalogue.admit(class, tables, objects)?,
             name: tables.strings.intern(&name),
@@ -100,7 +117,10 @@ impl Method {
 }
 
 fn line_of(line_starts: &[LineStart], location: i64) -> Line {
-    let last = line_starts.iter().filter(|start| start.location <= location).max_by_key(|start| start.location);
+    let last = line_starts
+        .iter()
+        .filter(|start| start.location <= location)
+        .max_by_key(|start| start.location);
     last.map_or(Line::Unknown, |start| Line::Number(start.line))
 }
 
@@ -121,7 +141,8 @@ mod tests {
     #[test]
     fn a_bytecode_belongs_to_the_last_line_that_starts_before_it() {
         // A loop's condition is compiled behind its body: lines are not in order of bytecodes.
-        let starts = [(0, 10), (20, 11), (5, 12)].map(|(location, line)| LineStart { location, line });
+        let starts =
+            [(0, 10), (20, 11), (5, 12)].map(|(location, line)| LineStart { location, line });
         assert_eq!(line_of(&starts, 0), Line::Number(10));
         assert_eq!(line_of(&starts, 19), Line::Number(12));
         assert_eq!(line_of(&starts, 400), Line::Number(11));

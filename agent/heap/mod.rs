@@ -5,6 +5,7 @@
 //! JVM tell of threads.
 
 mod catalogue;
+mod class_records;
 mod dump;
 mod error;
 mod methods;

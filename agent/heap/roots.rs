@@ -38,7 +38,10 @@ pub(super) struct RootNotes {
 impl RootNotes {
     /// No roots yet; `own_thread` makes the dump.
     pub(super) fn new(own_thread: Option<ObjectIndex>) -> Self {
-        Self { own_thread, ..Self::default() }
+        Self {
+            own_thread,
+            ..Self::default()
+        }
     }
 
     /// The threads in the order in which the walk met them.
@@ -51,13 +54,19 @@ impl RootNotes {
         let place = match kind {
             Reference::SystemClass => Place::SystemClass,
             Reference::Monitor => Place::Monitor,
-            Reference::Thread => Place::Thread { thread: self.thread(object) },
+            Reference::Thread => Place::Thread {
+                thread: self.thread(object),
+            },
             Reference::StackLocal(frame) => match self.frame(frame) {
                 Some((thread, depth)) => Place::StackLocal { thread, depth },
                 None => Place::JniGlobal,
             },
             Reference::JniLocal(frame) => {
-                if frame.depth == 0 && self.own_thread.is_some_and(|own| own.tag() == frame.thread_tag) {
+                if frame.depth == 0
+                    && self
+                        .own_thread
+                        .is_some_and(|own| own.tag() == frame.thread_tag)
+                {
                     return;
                 }
                 match self.frame(frame) {
@@ -75,7 +84,10 @@ impl RootNotes {
     fn thread(&mut self, object: ObjectIndex) -> usize {
         let threads = &mut self.threads;
         *self.thread_places.entry(object.tag()).or_insert_with(|| {
-            threads.push(ThreadNote { object, frames: BTreeMap::new() });
+            threads.push(ThreadNote {
+                object,
+                frames: BTreeMap::new(),
+            });
             threads.len() - 1
         })
     }
@@ -83,8 +95,15 @@ impl RootNotes {
     /// The thread and depth of a stack root; `None` if the thread is not known, which no JVM was seen to do.
     fn frame(&mut self, frame: RootFrame) -> Option<(usize, Option<u32>)> {
         let thread = self.thread(ObjectIndex::from_tag(frame.thread_tag)?);
-        let Some(method) = frame.method else { return Some((thread, None)) };
-        let noted = self.threads.get_mut(thread)?.frames.entry(frame.depth).or_insert((method, frame.location));
+        let Some(method) = frame.method else {
+            return Some((thread, None));
+        };
+        let noted = self
+            .threads
+            .get_mut(thread)?
+            .frames
+            .entry(frame.depth)
+            .or_insert((method, frame.location));
         if noted.1.is_none() {
             *noted = (method, frame.location);
         }
@@ -114,15 +133,27 @@ impl RootNotes {
                 Place::Monitor => roots.push(Root::MonitorUsed { object }),
                 Place::Thread { thread } => {
                     if let Some((thread, trace)) = row(thread) {
-                        roots.push(Root::ThreadObject { object, thread, trace });
+                        roots.push(Root::ThreadObject {
+                            object,
+                            thread,
+                            trace,
+                        });
                         roots.push(Root::ThreadBlock { object, thread });
                     }
                 }
                 Place::StackLocal { thread, depth } => {
-                    roots.extend(row(thread).map(|(thread, _)| Root::JavaFrame { object, thread, frame: depth }));
+                    roots.extend(row(thread).map(|(thread, _)| Root::JavaFrame {
+                        object,
+                        thread,
+                        frame: depth,
+                    }));
                 }
                 Place::JniLocal { thread, depth } => {
-                    roots.extend(row(thread).map(|(thread, _)| Root::JniLocal { object, thread, frame: depth }));
+                    roots.extend(row(thread).map(|(thread, _)| Root::JniLocal {
+                        object,
+                        thread,
+                        frame: depth,
+                    }));
                 }
             }
         }
@@ -139,31 +170,65 @@ mod tests {
     }
 
     fn frame(thread: i64, depth: u32, method: Option<usize>, location: Option<i64>) -> RootFrame {
-        RootFrame { thread_tag: thread, depth, method: method.map(MethodId::for_test), location }
+        RootFrame {
+            thread_tag: thread,
+            depth,
+            method: method.map(MethodId::for_test),
+            location,
+        }
     }
 
     fn ids(numbers: &[u32]) -> Vec<(ThreadId, TraceId)> {
-        numbers.iter().map(|&n| (ThreadId::new(n).expect("not 0"), TraceId::new(n + 1).expect("not 0"))).collect()
+        numbers
+            .iter()
+            .map(|&n| {
+                (
+                    ThreadId::new(n).expect("not 0"),
+                    TraceId::new(n + 1).expect("not 0"),
+                )
+            })
+            .collect()
     }
 
     #[test]
     fn roots_of_a_thread_carry_its_serial_and_depth() {
         let mut notes = RootNotes::new(None);
         notes.note(Reference::Thread, object(7));
-        notes.note(Reference::StackLocal(frame(7, 2, Some(1), Some(15))), object(8));
+        notes.note(
+            Reference::StackLocal(frame(7, 2, Some(1), Some(15))),
+            object(8),
+        );
         notes.note(Reference::JniLocal(frame(7, 0, None, None)), object(9));
         let rows = ids(&[1]);
         let (thread, trace) = rows[0];
         assert_eq!(
             notes.records(&rows, |_| true),
             [
-                Root::ThreadObject { object: object(7), thread, trace },
-                Root::ThreadBlock { object: object(7), thread },
-                Root::JavaFrame { object: object(8), thread, frame: Some(2) },
-                Root::JniLocal { object: object(9), thread, frame: None },
+                Root::ThreadObject {
+                    object: object(7),
+                    thread,
+                    trace
+                },
+                Root::ThreadBlock {
+                    object: object(7),
+                    thread
+                },
+                Root::JavaFrame {
+                    object: object(8),
+                    thread,
+                    frame: Some(2)
+                },
+                Root::JniLocal {
+                    object: object(9),
+                    thread,
+                    frame: None
+                },
             ]
         );
-        assert_eq!(notes.threads()[0].frames[&2], (MethodId::for_test(1), Some(15)));
+        assert_eq!(
+            notes.threads()[0].frames[&2],
+            (MethodId::for_test(1), Some(15))
+        );
     }
 
     #[test]
@@ -181,15 +246,27 @@ mod tests {
         notes.note(Reference::Other, object(1));
         notes.note(Reference::SystemClass, object(2));
         notes.note(Reference::SystemClass, object(3));
-        notes.note(Reference::StackLocal(frame(0, 0, Some(1), Some(0))), object(4));
+        notes.note(
+            Reference::StackLocal(frame(0, 0, Some(1), Some(0))),
+            object(4),
+        );
         notes.note(Reference::Field(0), object(5));
         assert_eq!(
             notes.records(&[], |object| object.get() == 2),
             [
-                Root::JniGlobal { object: object(1), reference: 1 },
+                Root::JniGlobal {
+                    object: object(1),
+                    reference: 1
+                },
                 Root::StickyClass { object: object(2) },
-                Root::JniGlobal { object: object(3), reference: 2 },
-                Root::JniGlobal { object: object(4), reference: 3 },
+                Root::JniGlobal {
+                    object: object(3),
+                    reference: 2
+                },
+                Root::JniGlobal {
+                    object: object(4),
+                    reference: 3
+                },
             ]
         );
     }
@@ -198,7 +275,13 @@ mod tests {
     fn a_location_replaces_none() {
         let mut notes = RootNotes::new(None);
         notes.note(Reference::JniLocal(frame(1, 0, Some(5), None)), object(2));
-        notes.note(Reference::StackLocal(frame(1, 0, Some(5), Some(9))), object(2));
-        assert_eq!(notes.threads()[0].frames[&0], (MethodId::for_test(5), Some(9)));
+        notes.note(
+            Reference::StackLocal(frame(1, 0, Some(5), Some(9))),
+            object(2),
+        );
+        assert_eq!(
+            notes.threads()[0].frames[&0],
+            (MethodId::for_test(5), Some(9))
+        );
     }
 }

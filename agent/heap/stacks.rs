@@ -27,16 +27,22 @@ pub(super) fn agree(captured: &[StackFrame], seen: &SeenFrames) -> Vec<Option<St
         .find(|&(depth, method)| at(depth).is_none_or(|frame| frame.method != method))
         .map(|(depth, _)| depth);
     let kept = captured.len().saturating_add_signed(-shift);
-    let seen_depth = seen.last_key_value().map_or(0, |(&depth, _)| depth as usize + 1);
+    let seen_depth = seen
+        .last_key_value()
+        .map_or(0, |(&depth, _)| depth as usize + 1);
     (0..kept.max(seen_depth).min(MOST_FRAMES))
         .map(|depth| {
             let trusted = deepest_lie.is_none_or(|lie| depth > lie);
             let own = at(depth).filter(|_| trusted);
             match u32::try_from(depth).ok().and_then(|depth| seen.get(&depth)) {
                 Some(&(method, Some(location))) => Some(StackFrame { method, location }),
-                Some(&(method, None)) => {
-                    Some(own.filter(|frame| frame.method == method).unwrap_or(StackFrame { method, location: -1 }))
-                }
+                Some(&(method, None)) => Some(
+                    own.filter(|frame| frame.method == method)
+                        .unwrap_or(StackFrame {
+                            method,
+                            location: -1,
+                        }),
+                ),
                 None => own,
             }
         })
@@ -49,7 +55,9 @@ fn best_shift(captured: &[StackFrame], seen: &SeenFrames) -> isize {
         seen.iter()
             .filter(|(&depth, (method, _))| {
                 let place = (depth as usize).checked_add_signed(shift);
-                place.and_then(|place| captured.get(place)).is_some_and(|frame| frame.method == *method)
+                place
+                    .and_then(|place| captured.get(place))
+                    .is_some_and(|frame| frame.method == *method)
             })
             .count()
     };
@@ -81,7 +89,10 @@ mod tests {
     use super::*;
 
     fn frame(method: usize, location: i64) -> StackFrame {
-        StackFrame { method: MethodId::for_test(method), location }
+        StackFrame {
+            method: MethodId::for_test(method),
+            location,
+        }
     }
 
     fn stack(methods: &[usize]) -> Vec<StackFrame> {
@@ -89,11 +100,17 @@ mod tests {
     }
 
     fn seen(frames: &[(u32, usize, i64)]) -> SeenFrames {
-        frames.iter().map(|&(depth, method, location)| (depth, (MethodId::for_test(method), Some(location)))).collect()
+        frames
+            .iter()
+            .map(|&(depth, method, location)| (depth, (MethodId::for_test(method), Some(location))))
+            .collect()
     }
 
     fn methods(stack: &[Option<StackFrame>]) -> Vec<Option<StackFrame>> {
-        stack.iter().map(|f| f.map(|f| StackFrame { location: 0, ..f })).collect()
+        stack
+            .iter()
+            .map(|f| f.map(|f| StackFrame { location: 0, ..f }))
+            .collect()
     }
 
     #[test]
@@ -119,13 +136,32 @@ mod tests {
     #[test]
     fn frames_that_were_entered_are_known_only_where_they_hold_something() {
         let found = agree(&stack(&[2, 3]), &seen(&[(1, 7, 4), (2, 2, 0), (3, 3, 0)]));
-        assert_eq!(methods(&found), [None, Some(frame(7, 0)), Some(frame(2, 0)), Some(frame(3, 0))]);
+        assert_eq!(
+            methods(&found),
+            [
+                None,
+                Some(frame(7, 0)),
+                Some(frame(2, 0)),
+                Some(frame(3, 0))
+            ]
+        );
     }
 
     #[test]
     fn above_a_frame_that_disagrees_nothing_captured_is_believed() {
-        let found = agree(&stack(&[1, 2, 3, 4]), &seen(&[(1, 9, 0), (2, 3, 0), (3, 4, 0)]));
-        assert_eq!(methods(&found), [None, Some(frame(9, 0)), Some(frame(3, 0)), Some(frame(4, 0))]);
+        let found = agree(
+            &stack(&[1, 2, 3, 4]),
+            &seen(&[(1, 9, 0), (2, 3, 0), (3, 4, 0)]),
+        );
+        assert_eq!(
+            methods(&found),
+            [
+                None,
+                Some(frame(9, 0)),
+                Some(frame(3, 0)),
+                Some(frame(4, 0))
+            ]
+        );
     }
 
     #[test]

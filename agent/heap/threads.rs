@@ -28,7 +28,9 @@ pub(super) struct CapturedStacks<'f> {
 impl<'f> CapturedStacks<'f> {
     /// Captures the stacks of all platform threads: one short safepoint, and one more step for each deep stack.
     pub(super) fn take(env: Env, jni: Jni<'f>) -> Result<Self, DumpError> {
-        let mut stacks = env.all_stacks(jni, USUAL_DEPTH_FRAMES).when("the stacks of threads")?;
+        let mut stacks = env
+            .all_stacks(jni, USUAL_DEPTH_FRAMES)
+            .when("the stacks of threads")?;
         for stack in &mut stacks {
             if i32::try_from(stack.frames.len()).is_ok_and(|depth| depth >= USUAL_DEPTH_FRAMES) {
                 // A thread that has ended since keeps what was captured.
@@ -66,7 +68,9 @@ impl<'f> CapturedStacks<'f> {
                 frames.push(methods.frame(frame, catalogue, tables, objects)?);
             }
             // A thread that is gone by now has no name to tell.
-            let names = thread.and_then(|thread| self.env.thread_names(thread).ok()).unwrap_or_default();
+            let names = thread
+                .and_then(|thread| self.env.thread_names(thread).ok())
+                .unwrap_or_default();
             let row = ThreadRow {
                 object: note.object,
                 name: tables.strings.intern(&names.name),
@@ -75,7 +79,10 @@ impl<'f> CapturedStacks<'f> {
                 trace: TraceId::EMPTY,
             };
             let id = tables.threads.add(row.clone());
-            let trace = tables.traces.intern(Trace { thread: Some(id), frames });
+            let trace = tables.traces.intern(Trace {
+                thread: Some(id),
+                frames,
+            });
             tables.threads.replace(id, ThreadRow { trace, ..row });
             ids.push((id, trace));
         }
@@ -83,20 +90,33 @@ impl<'f> CapturedStacks<'f> {
     }
 
     /// Each noted thread's handle and frames by its tag.
-    fn by_tag(&self, notes: &[ThreadNote]) -> Result<HashMap<i64, (Object<'f>, Vec<StackFrame>)>, DumpError> {
+    fn by_tag(
+        &self,
+        notes: &[ThreadNote],
+    ) -> Result<HashMap<i64, (Object<'f>, Vec<StackFrame>)>, DumpError> {
         let mut by_tag = HashMap::new();
         for stack in &self.stacks {
             let tag = self.env.tag(stack.thread).when("the tag of a thread")?;
             by_tag.insert(tag, (stack.thread, stack.frames.clone()));
         }
-        let missing: Vec<i64> =
-            notes.iter().map(|note| note.object.tag()).filter(|tag| !by_tag.contains_key(tag)).collect();
+        let missing: Vec<i64> = notes
+            .iter()
+            .map(|note| note.object.tag())
+            .filter(|tag| !by_tag.contains_key(tag))
+            .collect();
         if missing.is_empty() {
             return Ok(by_tag);
         }
-        for (thread, tag) in self.env.objects_with_tags(self.jni, &missing).when("the threads that were met")? {
+        for (thread, tag) in self
+            .env
+            .objects_with_tags(self.jni, &missing)
+            .when("the threads that were met")?
+        {
             // A virtual thread's stack as it is now; the walk's frames correct it. An ended thread has none.
-            let frames = self.env.stack(thread, GREATEST_DEPTH_FRAMES).unwrap_or_default();
+            let frames = self
+                .env
+                .stack(thread, GREATEST_DEPTH_FRAMES)
+                .unwrap_or_default();
             by_tag.insert(tag, (thread, frames));
         }
         Ok(by_tag)

@@ -17,14 +17,27 @@ pub(crate) type Body = fn(Jni<'_>);
 
 impl Env {
     /// Starts a daemon thread with this name that runs `body`. Live phase only.
-    pub(crate) fn run_agent_thread(self, jni: Jni<'_>, name: &str, body: Body) -> Result<(), JvmtiError> {
+    pub(crate) fn run_agent_thread(
+        self,
+        jni: Jni<'_>,
+        name: &str,
+        body: Body,
+    ) -> Result<(), JvmtiError> {
         let thread = jni.new_thread(name).ok_or(JvmtiError::INTERNAL)?;
         let argument = body as *const c_void;
         // SAFETY: types as in jvmti.h; `start` takes the argument back as what it was.
         unsafe {
-            call!(self, slot::RUN_AGENT_THREAD,
-                (jobject, unsafe extern "system" fn(*mut jvmtiEnv, *mut JNIEnv, *mut c_void), *const c_void, i32),
-                (thread.raw(), start, argument, NORMAL_PRIORITY))
+            call!(
+                self,
+                slot::RUN_AGENT_THREAD,
+                (
+                    jobject,
+                    unsafe extern "system" fn(*mut jvmtiEnv, *mut JNIEnv, *mut c_void),
+                    *const c_void,
+                    i32
+                ),
+                (thread.raw(), start, argument, NORMAL_PRIORITY)
+            )
         }
     }
 }

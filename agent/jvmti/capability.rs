@@ -13,13 +13,25 @@ pub(crate) struct Capability {
 }
 
 /// Tags on objects: what the heap walk knows them by.
-pub(crate) const TAG_OBJECTS: Capability = Capability { bit: 0, name: "can_tag_objects" };
+pub(crate) const TAG_OBJECTS: Capability = Capability {
+    bit: 0,
+    name: "can_tag_objects",
+};
 /// The source file of a class, for stack frames.
-pub(crate) const GET_SOURCE_FILE_NAME: Capability = Capability { bit: 11, name: "can_get_source_file_name" };
+pub(crate) const GET_SOURCE_FILE_NAME: Capability = Capability {
+    bit: 11,
+    name: "can_get_source_file_name",
+};
 /// The line of a bytecode, for stack frames.
-pub(crate) const GET_LINE_NUMBERS: Capability = Capability { bit: 12, name: "can_get_line_numbers" };
+pub(crate) const GET_LINE_NUMBERS: Capability = Capability {
+    bit: 12,
+    name: "can_get_line_numbers",
+};
 /// Events of virtual threads; JDK 21 and later.
-pub(crate) const SUPPORT_VIRTUAL_THREADS: Capability = Capability { bit: 44, name: "can_support_virtual_threads" };
+pub(crate) const SUPPORT_VIRTUAL_THREADS: Capability = Capability {
+    bit: 44,
+    name: "can_support_virtual_threads",
+};
 
 /// A set of capabilities as the JVM lays it out: 128 bits.
 #[repr(C)]
@@ -28,7 +40,9 @@ struct Bits([u32; 4]);
 
 impl Bits {
     fn has(self, capability: Capability) -> bool {
-        self.0.get(capability.bit / 32).is_some_and(|word| word & (1 << (capability.bit % 32)) != 0)
+        self.0
+            .get(capability.bit / 32)
+            .is_some_and(|word| word & (1 << (capability.bit % 32)) != 0)
     }
 
     fn add(&mut self, capability: Capability) {
@@ -42,10 +56,20 @@ impl Env {
     /// Takes those of `wanted` that the JVM offers now, and answers the ones that it does not.
     ///
     /// What is offered shrinks when the JVM has started, so ask early. Any phase but dead.
-    pub(crate) fn take_capabilities(self, wanted: &[Capability]) -> Result<Vec<Capability>, JvmtiError> {
+    pub(crate) fn take_capabilities(
+        self,
+        wanted: &[Capability],
+    ) -> Result<Vec<Capability>, JvmtiError> {
         let mut offered = Bits::default();
         // SAFETY: types as in jvmti.h; `offered` outlives the call.
-        unsafe { call!(self, slot::GET_POTENTIAL_CAPABILITIES, (*mut Bits), (&mut offered)) }?;
+        unsafe {
+            call!(
+                self,
+                slot::GET_POTENTIAL_CAPABILITIES,
+                (*mut Bits),
+                (&mut offered)
+            )
+        }?;
         let mut taken = Bits::default();
         let mut missing = Vec::new();
         for &capability in wanted {
@@ -66,8 +90,12 @@ mod tests {
     use super::*;
 
     /// The bits that a header of JDK `since` or later must have.
-    const KNOWN: [(Capability, u32); 4] =
-        [(TAG_OBJECTS, 8), (GET_SOURCE_FILE_NAME, 8), (GET_LINE_NUMBERS, 8), (SUPPORT_VIRTUAL_THREADS, 21)];
+    const KNOWN: [(Capability, u32); 4] = [
+        (TAG_OBJECTS, 8),
+        (GET_SOURCE_FILE_NAME, 8),
+        (GET_LINE_NUMBERS, 8),
+        (SUPPORT_VIRTUAL_THREADS, 21),
+    ];
 
     #[test]
     fn every_bit_is_the_one_in_jvmti_h() {
@@ -77,9 +105,15 @@ mod tests {
             .filter_map(|line| line.trim().strip_prefix("unsigned int can_"))
             .filter_map(|rest| rest.split(' ').next())
             .collect();
-        assert!(names.len() >= 41, "the capabilities of jvmti.h were not found");
+        assert!(
+            names.len() >= 41,
+            "the capabilities of jvmti.h were not found"
+        );
         for (capability, since) in KNOWN {
-            match names.iter().position(|name| capability.name == format!("can_{name}")) {
+            match names
+                .iter()
+                .position(|name| capability.name == format!("can_{name}"))
+            {
                 Some(bit) => assert_eq!(bit, capability.bit, "{}", capability.name),
                 None => assert!(since > 8, "jvmti.h does not name {}", capability.name),
             }

@@ -29,11 +29,22 @@ impl Env {
     pub(crate) fn loaded_classes<'f>(self, _frame: Jni<'f>) -> Result<Vec<Object<'f>>, JvmtiError> {
         let (mut count, mut classes): (i32, *mut jobject) = (0, null_mut());
         // SAFETY: types as in jvmti.h; both out-parameters outlive the call.
-        unsafe { call!(self, slot::GET_LOADED_CLASSES, (*mut i32, *mut *mut jobject), (&mut count, &mut classes)) }?;
+        unsafe {
+            call!(
+                self,
+                slot::GET_LOADED_CLASSES,
+                (*mut i32, *mut *mut jobject),
+                (&mut count, &mut classes)
+            )
+        }?;
         // SAFETY: on success `classes` holds `count` local references made in the current frame.
         let classes = unsafe { Allocated::new(self, classes, count) };
         // SAFETY: as above.
-        Ok(classes.as_slice().iter().filter_map(|&raw| unsafe { Object::from_raw(raw) }).collect())
+        Ok(classes
+            .as_slice()
+            .iter()
+            .filter_map(|&raw| unsafe { Object::from_raw(raw) })
+            .collect())
     }
 
     /// The class's signature in modified UTF-8: `Ljava/lang/String;`, `[I`, `I` (`GetClassSignature`).
@@ -41,18 +52,33 @@ impl Env {
         let mut signature: *mut c_char = null_mut();
         // SAFETY: types as in jvmti.h; the generic signature may be null: it is not wanted.
         unsafe {
-            call!(self, slot::GET_CLASS_SIGNATURE, (jobject, *mut *mut c_char, *mut *mut c_char),
-                (class.raw(), &mut signature, null_mut()))
+            call!(
+                self,
+                slot::GET_CLASS_SIGNATURE,
+                (jobject, *mut *mut c_char, *mut *mut c_char),
+                (class.raw(), &mut signature, null_mut())
+            )
         }?;
         // SAFETY: on success a NUL-terminated string that is ours.
         Ok(unsafe { Allocated::string(self, signature) }.to_bytes())
     }
 
     /// The class's loader; `None` is the bootstrap loader (`GetClassLoader`).
-    pub(crate) fn class_loader<'f>(self, _frame: Jni<'f>, class: Object<'f>) -> Result<Option<Object<'f>>, JvmtiError> {
+    pub(crate) fn class_loader<'f>(
+        self,
+        _frame: Jni<'f>,
+        class: Object<'f>,
+    ) -> Result<Option<Object<'f>>, JvmtiError> {
         let mut loader: jobject = null_mut();
         // SAFETY: types as in jvmti.h; `loader` outlives the call.
-        unsafe { call!(self, slot::GET_CLASS_LOADER, (jobject, *mut jobject), (class.raw(), &mut loader)) }?;
+        unsafe {
+            call!(
+                self,
+                slot::GET_CLASS_LOADER,
+                (jobject, *mut jobject),
+                (class.raw(), &mut loader)
+            )
+        }?;
         // SAFETY: null or a local reference made in the current frame.
         Ok(unsafe { Object::from_raw(loader) })
     }
@@ -60,17 +86,29 @@ impl Env {
     /// The interfaces that the class itself names; empty for arrays (`GetImplementedInterfaces`).
     ///
     /// `CLASS_NOT_PREPARED` if the class has not been linked yet.
-    pub(crate) fn interfaces<'f>(self, _frame: Jni<'f>, class: Object<'f>) -> Result<Vec<Object<'f>>, JvmtiError> {
+    pub(crate) fn interfaces<'f>(
+        self,
+        _frame: Jni<'f>,
+        class: Object<'f>,
+    ) -> Result<Vec<Object<'f>>, JvmtiError> {
         let (mut count, mut interfaces): (i32, *mut jobject) = (0, null_mut());
         // SAFETY: types as in jvmti.h; both out-parameters outlive the call.
         unsafe {
-            call!(self, slot::GET_IMPLEMENTED_INTERFACES, (jobject, *mut i32, *mut *mut jobject),
-                (class.raw(), &mut count, &mut interfaces))
+            call!(
+                self,
+                slot::GET_IMPLEMENTED_INTERFACES,
+                (jobject, *mut i32, *mut *mut jobject),
+                (class.raw(), &mut count, &mut interfaces)
+            )
         }?;
         // SAFETY: on success `interfaces` holds `count` local references made in the current frame.
         let interfaces = unsafe { Allocated::new(self, interfaces, count) };
         // SAFETY: as above.
-        Ok(interfaces.as_slice().iter().filter_map(|&raw| unsafe { Object::from_raw(raw) }).collect())
+        Ok(interfaces
+            .as_slice()
+            .iter()
+            .filter_map(|&raw| unsafe { Object::from_raw(raw) })
+            .collect())
     }
 
     /// The class's own fields, static ones too, in the order of the class file (`GetClassFields`).
@@ -80,28 +118,54 @@ impl Env {
         let (mut count, mut ids): (i32, *mut jfieldID) = (0, null_mut());
         // SAFETY: types as in jvmti.h; both out-parameters outlive the call.
         unsafe {
-            call!(self, slot::GET_CLASS_FIELDS, (jobject, *mut i32, *mut *mut jfieldID),
-                (class.raw(), &mut count, &mut ids))
+            call!(
+                self,
+                slot::GET_CLASS_FIELDS,
+                (jobject, *mut i32, *mut *mut jfieldID),
+                (class.raw(), &mut count, &mut ids)
+            )
         }?;
         // SAFETY: on success `ids` holds `count` field ids.
         let ids = unsafe { Allocated::new(self, ids, count) };
-        ids.as_slice().iter().map(|&id| self.field(class, id)).collect()
+        ids.as_slice()
+            .iter()
+            .map(|&id| self.field(class, id))
+            .collect()
     }
 
     fn field(self, class: Object<'_>, id: jfieldID) -> Result<FieldFacts, JvmtiError> {
         let (mut name, mut descriptor): (*mut c_char, *mut c_char) = (null_mut(), null_mut());
         // SAFETY: types as in jvmti.h; `id` is a field of `class`; the generic signature is not wanted.
         unsafe {
-            call!(self, slot::GET_FIELD_NAME,
-                (jobject, jfieldID, *mut *mut c_char, *mut *mut c_char, *mut *mut c_char),
-                (class.raw(), id, &mut name, &mut descriptor, null_mut()))
+            call!(
+                self,
+                slot::GET_FIELD_NAME,
+                (
+                    jobject,
+                    jfieldID,
+                    *mut *mut c_char,
+                    *mut *mut c_char,
+                    *mut *mut c_char
+                ),
+                (class.raw(), id, &mut name, &mut descriptor, null_mut())
+            )
         }?;
         // SAFETY: on success two NUL-terminated strings that are ours.
-        let (name, descriptor) = unsafe { (Allocated::string(self, name), Allocated::string(self, descriptor)) };
+        let (name, descriptor) = unsafe {
+            (
+                Allocated::string(self, name),
+                Allocated::string(self, descriptor),
+            )
+        };
         let mut modifiers: i32 = 0;
         // SAFETY: types as in jvmti.h; `modifiers` outlives the call.
         unsafe {
-            call!(self, slot::GET_FIELD_MODIFIERS, (jobject, jfieldID, *mut i32), (class.raw(), id, &mut modifiers))
+            call!(
+                self,
+                slot::GET_FIELD_MODIFIERS,
+                (jobject, jfieldID, *mut i32),
+                (class.raw(), id, &mut modifiers)
+            )
         }?;
         Ok(FieldFacts {
             name: name.to_bytes(),
@@ -114,7 +178,14 @@ impl Env {
     pub(crate) fn source_file_name(self, class: Object<'_>) -> Result<Vec<u8>, JvmtiError> {
         let mut name: *mut c_char = null_mut();
         // SAFETY: types as in jvmti.h; `name` outlives the call.
-        unsafe { call!(self, slot::GET_SOURCE_FILE_NAME, (jobject, *mut *mut c_char), (class.raw(), &mut name)) }?;
+        unsafe {
+            call!(
+                self,
+                slot::GET_SOURCE_FILE_NAME,
+                (jobject, *mut *mut c_char),
+                (class.raw(), &mut name)
+            )
+        }?;
         // SAFETY: on success a NUL-terminated string that is ours.
         Ok(unsafe { Allocated::string(self, name) }.to_bytes())
     }

@@ -13,7 +13,11 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 /// # Safety
 /// Called by the JVM alone, with the arguments that the specification gives.
 #[no_mangle]
-pub(crate) unsafe extern "system" fn Agent_OnLoad(vm: *mut JavaVM, options: *const c_char, _reserved: *mut c_void) -> jint {
+pub(crate) unsafe extern "system" fn Agent_OnLoad(
+    vm: *mut JavaVM,
+    options: *const c_char,
+    _reserved: *mut c_void,
+) -> jint {
     // SAFETY: the JVM's own pointer, and a NUL-terminated string or null.
     let (vm, options) = unsafe { (Vm::from_raw(vm), text(options)) };
     net(JNI_ERR, || session::load(vm, &options))
@@ -24,12 +28,18 @@ pub(crate) unsafe extern "system" fn Agent_OnLoad(vm: *mut JavaVM, options: *con
 /// # Safety
 /// Called by the JVM alone, with the arguments that the specification gives.
 #[no_mangle]
-pub(crate) unsafe extern "system" fn Agent_OnAttach(vm: *mut JavaVM, options: *const c_char, _reserved: *mut c_void) -> jint {
+pub(crate) unsafe extern "system" fn Agent_OnAttach(
+    vm: *mut JavaVM,
+    options: *const c_char,
+    _reserved: *mut c_void,
+) -> jint {
     // SAFETY: the JVM's own pointer, and a NUL-terminated string or null.
     let (vm, options) = unsafe { (Vm::from_raw(vm), text(options)) };
     net(JNI_ERR, || {
         // SAFETY: the calling thread is attached: it is the one that serves attach commands.
-        let Some(env) = (unsafe { jni_env(vm) }) else { return JNI_ERR };
+        let Some(env) = (unsafe { jni_env(vm) }) else {
+            return JNI_ERR;
+        };
         // SAFETY: this thread's environment, valid until we return.
         unsafe { Jni::enter(env, |jni| session::attach(vm, jni, &options)) }
     })
@@ -51,7 +61,9 @@ unsafe fn text(options: *const c_char) -> String {
         return String::new();
     }
     // SAFETY: the caller's promise.
-    unsafe { CStr::from_ptr(options) }.to_string_lossy().into_owned()
+    unsafe { CStr::from_ptr(options) }
+        .to_string_lossy()
+        .into_owned()
 }
 
 /// The JNI environment of the calling thread; `None` if it is not attached.

@@ -68,7 +68,10 @@ mod tests {
 
     #[test]
     fn names_what_it_knows_and_numbers_the_rest() {
-        assert_eq!(JvmtiError(99).to_string(), "JVMTI error 99 (MUST_POSSESS_CAPABILITY)");
+        assert_eq!(
+            JvmtiError(99).to_string(),
+            "JVMTI error 99 (MUST_POSSESS_CAPABILITY)"
+        );
         assert_eq!(JvmtiError(4711).to_string(), "JVMTI error 4711");
         assert_eq!(JvmtiError::check(0), Ok(()));
     }

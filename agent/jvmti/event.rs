@@ -15,23 +15,50 @@ pub(crate) struct Event {
 }
 
 /// The JVM is up: JNI and all of JVMTI may be used.
-pub(crate) const VM_INIT: Event = Event { number: 50, name: "VM_INIT" };
+pub(crate) const VM_INIT: Event = Event {
+    number: 50,
+    name: "VM_INIT",
+};
 /// The JVM goes down: the last moment at which the heap can be walked.
-pub(crate) const VM_DEATH: Event = Event { number: 51, name: "VM_DEATH" };
+pub(crate) const VM_DEATH: Event = Event {
+    number: 51,
+    name: "VM_DEATH",
+};
 /// A platform thread begins.
-pub(crate) const THREAD_START: Event = Event { number: 52, name: "THREAD_START" };
+pub(crate) const THREAD_START: Event = Event {
+    number: 52,
+    name: "THREAD_START",
+};
 /// A platform thread ends.
-pub(crate) const THREAD_END: Event = Event { number: 53, name: "THREAD_END" };
+pub(crate) const THREAD_END: Event = Event {
+    number: 53,
+    name: "THREAD_END",
+};
 /// A class was loaded; arrays are not told.
-pub(crate) const CLASS_LOAD: Event = Event { number: 55, name: "CLASS_LOAD" };
+pub(crate) const CLASS_LOAD: Event = Event {
+    number: 55,
+    name: "CLASS_LOAD",
+};
 /// A class was linked: its fields and methods are known.
-pub(crate) const CLASS_PREPARE: Event = Event { number: 56, name: "CLASS_PREPARE" };
+pub(crate) const CLASS_PREPARE: Event = Event {
+    number: 56,
+    name: "CLASS_PREPARE",
+};
 /// Somebody asked for a dump: SIGQUIT, or `jcmd PID JVMTI.data_dump`.
-pub(crate) const DATA_DUMP_REQUEST: Event = Event { number: 71, name: "DATA_DUMP_REQUEST" };
+pub(crate) const DATA_DUMP_REQUEST: Event = Event {
+    number: 71,
+    name: "DATA_DUMP_REQUEST",
+};
 /// A virtual thread begins; JDK 21 and later.
-pub(crate) const VIRTUAL_THREAD_START: Event = Event { number: 87, name: "VIRTUAL_THREAD_START" };
+pub(crate) const VIRTUAL_THREAD_START: Event = Event {
+    number: 87,
+    name: "VIRTUAL_THREAD_START",
+};
 /// A virtual thread ends; JDK 21 and later.
-pub(crate) const VIRTUAL_THREAD_END: Event = Event { number: 88, name: "VIRTUAL_THREAD_END" };
+pub(crate) const VIRTUAL_THREAD_END: Event = Event {
+    number: 88,
+    name: "VIRTUAL_THREAD_END",
+};
 
 /// Number of the first event, `JVMTI_MIN_EVENT_TYPE_VAL`.
 const FIRST: i32 = 50;
@@ -64,10 +91,21 @@ impl Env {
     ///
     /// # Safety
     /// Each callback has the signature that `jvmti.h` gives its event, and lets no panic out.
-    pub(super) unsafe fn set_event_callbacks(self, callbacks: &Callbacks) -> Result<(), JvmtiError> {
-        let size = i32::try_from(std::mem::size_of::<Callbacks>()).map_err(|_| JvmtiError::INTERNAL)?;
+    pub(super) unsafe fn set_event_callbacks(
+        self,
+        callbacks: &Callbacks,
+    ) -> Result<(), JvmtiError> {
+        let size =
+            i32::try_from(std::mem::size_of::<Callbacks>()).map_err(|_| JvmtiError::INTERNAL)?;
         // SAFETY: types as in jvmti.h; the JVM copies the struct; the signatures are the caller's promise.
-        unsafe { call!(self, slot::SET_EVENT_CALLBACKS, (*const Callbacks, i32), (callbacks, size)) }
+        unsafe {
+            call!(
+                self,
+                slot::SET_EVENT_CALLBACKS,
+                (*const Callbacks, i32),
+                (callbacks, size)
+            )
+        }
     }
 
     /// Switches an event on or off for all threads (`SetEventNotificationMode`).
@@ -76,9 +114,19 @@ impl Env {
         // no variadic argument is passed; the types are those of jvmti.h; null means all threads.
         unsafe {
             let address = self.function(slot::SET_EVENT_NOTIFICATION_MODE)?;
-            let function: unsafe extern "C" fn(*mut jvmti_sys::jvmtiEnv, i32, i32, jobject, ...) -> i32 =
-                std::mem::transmute(address);
-            JvmtiError::check(function(self.raw(), i32::from(on), event.number, std::ptr::null_mut()))
+            let function: unsafe extern "C" fn(
+                *mut jvmti_sys::jvmtiEnv,
+                i32,
+                i32,
+                jobject,
+                ...
+            ) -> i32 = std::mem::transmute(address);
+            JvmtiError::check(function(
+                self.raw(),
+                i32::from(on),
+                event.number,
+                std::ptr::null_mut(),
+            ))
         }
     }
 }
@@ -91,14 +139,28 @@ mod tests {
     fn every_number_is_the_one_in_jvmti_h() {
         let header = super::super::slot::tests::jvmti_h();
         let all = [
-            VM_INIT, VM_DEATH, THREAD_START, THREAD_END, CLASS_LOAD, CLASS_PREPARE, DATA_DUMP_REQUEST,
-            VIRTUAL_THREAD_START, VIRTUAL_THREAD_END,
+            VM_INIT,
+            VM_DEATH,
+            THREAD_START,
+            THREAD_END,
+            CLASS_LOAD,
+            CLASS_PREPARE,
+            DATA_DUMP_REQUEST,
+            VIRTUAL_THREAD_START,
+            VIRTUAL_THREAD_END,
         ];
         for event in all {
             let start = format!("JVMTI_EVENT_{} = ", event.name);
-            let line = header.lines().find_map(|line| line.trim().strip_prefix(start.as_str()));
+            let line = header
+                .lines()
+                .find_map(|line| line.trim().strip_prefix(start.as_str()));
             match line {
-                Some(rest) => assert_eq!(rest.trim_end_matches(','), event.number.to_string(), "{}", event.name),
+                Some(rest) => assert_eq!(
+                    rest.trim_end_matches(','),
+                    event.number.to_string(),
+                    "{}",
+                    event.name
+                ),
                 None => assert!(event.number > 86, "jvmti.h does not name {}", event.name),
             }
         }

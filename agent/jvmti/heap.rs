@@ -145,11 +145,22 @@ pub(crate) struct PrimitiveField {
 /// What a walk is told. `Abort` from any of them ends it.
 pub(crate) trait Visitor {
     /// A reference to `object`; `referrer` is `None` for roots.
-    fn reference(&mut self, kind: Reference, target: Target, object: &TagCell, referrer: Option<&TagCell>) -> Visit;
+    fn reference(
+        &mut self,
+        kind: Reference,
+        target: Target,
+        object: &TagCell,
+        referrer: Option<&TagCell>,
+    ) -> Visit;
     /// The value of a primitive field of `object`.
     fn primitive_field(&mut self, object: &TagCell, field: PrimitiveField) -> Visit;
     /// The elements of the primitive array `object`, in the host's byte order.
-    fn primitive_array(&mut self, object: &TagCell, basic_type: BasicType, elements: &[u8]) -> Visit;
+    fn primitive_array(
+        &mut self,
+        object: &TagCell,
+        basic_type: BasicType,
+        elements: &[u8],
+    ) -> Visit;
 }
 
 /// Which primitive values a walk is told.
@@ -192,8 +203,15 @@ impl Env {
     /// Tells `visitor` of every root, and of every object reachable from them, at one moment (`FollowReferences`).
     ///
     /// The application stands still until this returns. Needs `can_tag_objects`.
-    pub(crate) fn follow_references<V: Visitor>(self, visitor: &mut V, wanted: Wanted) -> Result<(), JvmtiError> {
-        let mut walk = Walk { visitor, panicked: false };
+    pub(crate) fn follow_references<V: Visitor>(
+        self,
+        visitor: &mut V,
+        wanted: Wanted,
+    ) -> Result<(), JvmtiError> {
+        let mut walk = Walk {
+            visitor,
+            panicked: false,
+        };
         let mut callbacks = Callbacks([std::ptr::null(); 16]);
         let [_, reference_at, field_at, array_at, ..] = &mut callbacks.0;
         *reference_at = reference::<V> as *const c_void;
@@ -207,8 +225,12 @@ impl Env {
         // SAFETY: types as in jvmti.h; callbacks and user data outlive the call, and the callbacks run during
         // it only, one at a time; no filter, no class, no initial object.
         let answer = unsafe {
-            call!(self, slot::FOLLOW_REFERENCES, (i32, jobject, jobject, *const Callbacks, *mut c_void),
-                (0, null_mut(), null_mut(), &callbacks, user_data.cast()))
+            call!(
+                self,
+                slot::FOLLOW_REFERENCES,
+                (i32, jobject, jobject, *const Callbacks, *mut c_void),
+                (0, null_mut(), null_mut(), &callbacks, user_data.cast())
+            )
         };
         if walk.panicked {
             return Err(JvmtiError::INTERNAL);
@@ -249,43 +271,56 @@ unsafe extern "system" fn reference<V: Visitor>(
 /// # Safety
 /// `info` points at the information that the JVM gives for `kind`, or may be null where there is none.
 unsafe fn decode(kind: i32, info: *const c_void) -> Reference {
-    // A negative index cannot be; as u32 it is one that no class or array has.
-    // SAFETY (all blocks): jvmti.h says which struct each kind comes with.
-    #[allow(clippy::cast_sign_loss)]
-    match kind {
-        1 => Reference::Class,
-        // SAFETY: kind FIELD.
-        2 => Reference::Field(unsafe { (*info.cast::<jvmtiHeapReferenceInfoField>()).index } as u32),
-        // SAFETY: kind ARRAY_ELEMENT.
-        3 => Reference::ArrayElement(unsafe { (*info.cast::<jvmtiHeapReferenceInfoArray>()).index } as u32),
-        4 => Reference::ClassLoader,
-        5 => Reference::Signers,
-        6 => Reference::ProtectionDomain,
-        7 => Reference::Interface,
-        // SAFETY: kind STATIC_FIELD.
-        8 => Reference::StaticField(unsafe { (*info.cast::<jvmtiHeapReferenceInfoField>()).index } as u32),
-        // SAFETY: kind CONSTANT_POOL.
-        9 => Reference::ConstantPool(unsafe { (*info.cast::<jvmtiHeapReferenceInfoConstantPool>()).index } as u32),
-        10 => Reference::Superclass,
-        21 => Reference::JniGlobal,
-        22 => Reference::SystemClass,
-        23 => Reference::Monitor,
-        24 => {
-            // SAFETY: kind STACK_LOCAL.
-            let info = unsafe { &*info.cast::<jvmtiHeapReferenceInfoStackLocal>() };
-            Reference::StackLocal(root_frame(info.thread_tag, info.depth, info.method, Some(info.location)))
+    // SAFETY: jvmti.h says which struct each kind comes with; it is read for that kind only.
+    unsafe {
+        match kind {
+            1 => Reference::Class,
+            2 => Reference::Field(index((*info.cast::<jvmtiHeapReferenceInfoField>()).index)),
+            3 => {
+                Reference::ArrayElement(index((*info.cast::<jvmtiHeapReferenceInfoArray>()).index))
+            }
+            4 => Reference::ClassLoader,
+            5 => Reference::Signers,
+            6 => Reference::ProtectionDomain,
+            7 => Reference::Interface,
+            8 => Reference::StaticField(index((*info.cast::<jvmtiHeapReferenceInfoField>()).index)),
+            9 => Reference::ConstantPool(index(
+                (*info.cast::<jvmtiHeapReferenceInfoConstantPool>()).index,
+            )),
+            10 => Reference::Superclass,
+            21 => Reference::JniGlobal,
+            22 => Reference::SystemClass,
+            23 => Reference::Monitor,
+            24 => {
+                let info = &*info.cast::<jvmtiHeapReferenceInfoStackLocal>();
+                Reference::StackLocal(root_frame(
+                    info.thread_tag,
+                    info.depth,
+                    info.method,
+                    Some(info.location),
+                ))
+            }
+            25 => {
+                let info = &*info.cast::<jvmtiHeapReferenceInfoJniLocal>();
+                Reference::JniLocal(root_frame(info.thread_tag, info.depth, info.method, None))
+            }
+            26 => Reference::Thread,
+            _ => Reference::Other,
         }
-        25 => {
-            // SAFETY: kind JNI_LOCAL.
-            let info = unsafe { &*info.cast::<jvmtiHeapReferenceInfoJniLocal>() };
-            Reference::JniLocal(root_frame(info.thread_tag, info.depth, info.method, None))
-        }
-        26 => Reference::Thread,
-        _ => Reference::Other,
     }
 }
 
-fn root_frame(thread_tag: jlong, depth: i32, method: jmethodID, location: Option<jlong>) -> RootFrame {
+/// A field or element index; a negative one, which cannot be, becomes one that no class or array has.
+fn index(index: i32) -> u32 {
+    u32::try_from(index).unwrap_or(u32::MAX)
+}
+
+fn root_frame(
+    thread_tag: jlong,
+    depth: i32,
+    method: jmethodID,
+    location: Option<jlong>,
+) -> RootFrame {
     RootFrame {
         thread_tag,
         depth: u32::try_from(depth).unwrap_or(0),
@@ -308,12 +343,18 @@ unsafe extern "system" fn primitive_field<V: Visitor>(
     const STATIC_FIELD: i32 = 8;
     // SAFETY: `user_data` is the walk that `follow_references` holds exclusively for us.
     let walk = unsafe { &mut *user_data.cast::<Walk<'_, V>>() };
-    let Some(basic_type) = basic_type(value_type) else { return VISIT_ABORT };
-    // SAFETY: the JVM passes the field's information; a negative index becomes one that no class has.
-    let index = u32::try_from(unsafe { (*info).index }).unwrap_or(u32::MAX);
+    let Some(basic_type) = basic_type(value_type) else {
+        return VISIT_ABORT;
+    };
+    // SAFETY: the JVM passes the field's information.
+    let index = index(unsafe { (*info).index });
     // SAFETY: the JVM stored a value of `basic_type` in the union.
     let bits = unsafe { bits(value, basic_type) };
-    let field = PrimitiveField { index, is_static: kind == STATIC_FIELD, value: Primitive { basic_type, bits } };
+    let field = PrimitiveField {
+        index,
+        is_static: kind == STATIC_FIELD,
+        value: Primitive { basic_type, bits },
+    };
     walk.guard(|visitor| visitor.primitive_field(&TagCell(tag), field))
 }
 
@@ -344,7 +385,8 @@ unsafe extern "system" fn primitive_array<V: Visitor>(
 
 /// `jvmtiPrimitiveType`: the descriptor's letter as a number.
 fn basic_type(letter: i32) -> Option<BasicType> {
-    BasicType::from_descriptor(u8::try_from(letter).ok()?).filter(|&found| found != BasicType::Object)
+    BasicType::from_descriptor(u8::try_from(letter).ok()?)
+        .filter(|&found| found != BasicType::Object)
 }
 
 /// The member of the union that holds a value of this type, zero-extended.
@@ -387,7 +429,8 @@ mod tests {
         ];
         for (value, basic_type, expected) in cases {
             // SAFETY: each case stores the member that its type names.
-            assert_eq!(unsafe { bits(value, basic_type) }, expected, "{basic_type:?}");
+            let found = unsafe { bits(value, basic_type) };
+            assert_eq!(found, expected, "{basic_type:?}");
         }
     }
 
@@ -402,7 +445,13 @@ mod tests {
     fn a_panic_in_a_visitor_ends_the_walk() {
         struct Bad;
         impl Visitor for Bad {
-            fn reference(&mut self, _: Reference, _: Target, _: &TagCell, _: Option<&TagCell>) -> Visit {
+            fn reference(
+                &mut self,
+                _: Reference,
+                _: Target,
+                _: &TagCell,
+                _: Option<&TagCell>,
+            ) -> Visit {
                 panic!("a fault of ours")
             }
             fn primitive_field(&mut self, _: &TagCell, _: PrimitiveField) -> Visit {
@@ -412,12 +461,25 @@ mod tests {
                 Visit::On
             }
         }
-        let mut walk = Walk { visitor: &mut Bad, panicked: false };
+        let mut walk = Walk {
+            visitor: &mut Bad,
+            panicked: false,
+        };
         let mut tag: jlong = 0;
         let data: *mut Walk<'_, Bad> = &mut walk;
         // SAFETY: the arguments are what the JVM would pass for a thread root.
         let answer = unsafe {
-            reference::<Bad>(26, std::ptr::null(), 0, 0, 16, &mut tag, null_mut(), -1, data.cast())
+            reference::<Bad>(
+                26,
+                std::ptr::null(),
+                0,
+                0,
+                16,
+                &mut tag,
+                null_mut(),
+                -1,
+                data.cast(),
+            )
         };
         assert_eq!(answer, VISIT_ABORT);
         assert!(walk.panicked);

@@ -28,7 +28,10 @@ impl<'f> Jni<'f> {
     /// # Safety
     /// `raw` is the calling thread's environment, valid until the callback returns.
     pub(super) unsafe fn enter<R>(raw: *mut JNIEnv, body: impl FnOnce(Jni<'_>) -> R) -> R {
-        body(Jni { raw, frame: PhantomData })
+        body(Jni {
+            raw,
+            frame: PhantomData,
+        })
     }
 
     /// Runs `body` in a local frame of its own: every reference made in it is gone afterwards.
@@ -44,9 +47,19 @@ impl<'f> Jni<'f> {
             self.clear_exception();
             return None;
         }
-        let result = body(Jni { raw: self.raw, frame: PhantomData });
+        let result = body(Jni {
+            raw: self.raw,
+            frame: PhantomData,
+        });
         // SAFETY: pops the frame pushed above; the handles made in it cannot have left `body`.
-        unsafe { jni_call!(self, PopLocalFrame, (std::ptr::null_mut()), std::ptr::null_mut()) };
+        unsafe {
+            jni_call!(
+                self,
+                PopLocalFrame,
+                (std::ptr::null_mut()),
+                std::ptr::null_mut()
+            )
+        };
         Some(result)
     }
 
@@ -59,13 +72,27 @@ impl<'f> Jni<'f> {
     /// The superclass, or `None` for `java.lang.Object`, interfaces and primitive types (`GetSuperclass`).
     pub(crate) fn superclass(self, class: Object<'_>) -> Option<Object<'f>> {
         // SAFETY: the handle is a live class; the answer is a local reference or null.
-        unsafe { Object::from_raw(jni_call!(self, GetSuperclass, (class.raw()), std::ptr::null_mut())) }
+        unsafe {
+            Object::from_raw(jni_call!(
+                self,
+                GetSuperclass,
+                (class.raw()),
+                std::ptr::null_mut()
+            ))
+        }
     }
 
     /// The object's class (`GetObjectClass`).
     pub(crate) fn class_of(self, object: Object<'_>) -> Option<Object<'f>> {
         // SAFETY: the handle is live and not null; the answer is a local reference.
-        unsafe { Object::from_raw(jni_call!(self, GetObjectClass, (object.raw()), std::ptr::null_mut())) }
+        unsafe {
+            Object::from_raw(jni_call!(
+                self,
+                GetObjectClass,
+                (object.raw()),
+                std::ptr::null_mut()
+            ))
+        }
     }
 
     /// Gives a reference back before its frame ends, for loops that make many.
@@ -95,7 +122,12 @@ impl<'f> Jni<'f> {
         let linked = self.with_crate(|env| {
             // SAFETY: a live local reference, which the wrapper does not give back.
             let class = unsafe { jni::objects::JObject::from_raw(class.raw()) };
-            let fields = env.call_method(&class, "getDeclaredFields", "()[Ljava/lang/reflect/Field;", &[])?;
+            let fields = env.call_method(
+                &class,
+                "getDeclaredFields",
+                "()[Ljava/lang/reflect/Field;",
+                &[],
+            )?;
             Ok(fields.l()?.into_raw())
         });
         linked.is_some()
@@ -105,7 +137,11 @@ impl<'f> Jni<'f> {
     pub(crate) fn new_thread(self, name: &str) -> Option<Object<'f>> {
         let made = self.with_crate(|env| {
             let name = env.new_string(name)?;
-            let thread = env.new_object("java/lang/Thread", "(Ljava/lang/String;)V", &[JValue::Object(&name)])?;
+            let thread = env.new_object(
+                "java/lang/Thread",
+                "(Ljava/lang/String;)V",
+                &[JValue::Object(&name)],
+            )?;
             Ok(thread.into_raw())
         })?;
         // SAFETY: as in `primitive_class`.
@@ -113,7 +149,10 @@ impl<'f> Jni<'f> {
     }
 
     /// Runs `body` with the jni crate's wrapper; an exception is cleared and answered as `None`.
-    fn with_crate(self, body: impl FnOnce(&mut jni::JNIEnv<'_>) -> jni::errors::Result<jobject>) -> Option<jobject> {
+    fn with_crate(
+        self,
+        body: impl FnOnce(&mut jni::JNIEnv<'_>) -> jni::errors::Result<jobject>,
+    ) -> Option<jobject> {
         // SAFETY: this thread's environment, as `enter` was promised.
         let mut env = unsafe { jni::JNIEnv::from_raw(self.raw) }.ok()?;
         match body(&mut env) {

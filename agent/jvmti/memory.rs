@@ -17,7 +17,11 @@ impl<T> Allocated<T> {
     /// # Safety
     /// `start` is null, or the start of `len` initialised values allocated by `env`, owned by nobody else.
     pub(super) unsafe fn new(env: Env, start: *mut T, len: i32) -> Self {
-        let len = if start.is_null() { 0 } else { usize::try_from(len).unwrap_or(0) };
+        let len = if start.is_null() {
+            0
+        } else {
+            usize::try_from(len).unwrap_or(0)
+        };
         Self { env, start, len }
     }
 

@@ -47,20 +47,43 @@ impl Env {
         let (mut name, mut descriptor): (*mut c_char, *mut c_char) = (null_mut(), null_mut());
         // SAFETY: types as in jvmti.h; the JVM itself checks the id; the generic signature is not wanted.
         unsafe {
-            call!(self, slot::GET_METHOD_NAME, (jmethodID, *mut *mut c_char, *mut *mut c_char, *mut *mut c_char),
-                (method.raw(), &mut name, &mut descriptor, null_mut()))
+            call!(
+                self,
+                slot::GET_METHOD_NAME,
+                (
+                    jmethodID,
+                    *mut *mut c_char,
+                    *mut *mut c_char,
+                    *mut *mut c_char
+                ),
+                (method.raw(), &mut name, &mut descriptor, null_mut())
+            )
         }?;
         // SAFETY: on success two NUL-terminated strings that are ours.
-        let (name, descriptor) = unsafe { (Allocated::string(self, name), Allocated::string(self, descriptor)) };
+        let (name, descriptor) = unsafe {
+            (
+                Allocated::string(self, name),
+                Allocated::string(self, descriptor),
+            )
+        };
         Ok((name.to_bytes(), descriptor.to_bytes()))
     }
 
     /// The class that declares the method (`GetMethodDeclaringClass`).
-    pub(crate) fn declaring_class<'f>(self, _frame: Jni<'f>, method: MethodId) -> Result<Object<'f>, JvmtiError> {
+    pub(crate) fn declaring_class<'f>(
+        self,
+        _frame: Jni<'f>,
+        method: MethodId,
+    ) -> Result<Object<'f>, JvmtiError> {
         let mut class: jobject = null_mut();
         // SAFETY: types as in jvmti.h; the JVM itself checks the id.
         unsafe {
-            call!(self, slot::GET_METHOD_DECLARING_CLASS, (jmethodID, *mut jobject), (method.raw(), &mut class))
+            call!(
+                self,
+                slot::GET_METHOD_DECLARING_CLASS,
+                (jmethodID, *mut jobject),
+                (method.raw(), &mut class)
+            )
         }?;
         // SAFETY: a local reference made in the current frame.
         unsafe { Object::from_raw(class) }.ok_or(JvmtiError::INTERNAL)
@@ -70,7 +93,14 @@ impl Env {
     pub(crate) fn is_native(self, method: MethodId) -> Result<bool, JvmtiError> {
         let mut native: u8 = 0;
         // SAFETY: types as in jvmti.h; jboolean is a byte.
-        unsafe { call!(self, slot::IS_METHOD_NATIVE, (jmethodID, *mut u8), (method.raw(), &mut native)) }?;
+        unsafe {
+            call!(
+                self,
+                slot::IS_METHOD_NATIVE,
+                (jmethodID, *mut u8),
+                (method.raw(), &mut native)
+            )
+        }?;
         Ok(native != 0)
     }
 
@@ -79,8 +109,12 @@ impl Env {
         let (mut count, mut table): (i32, *mut jvmtiLineNumberEntry) = (0, null_mut());
         // SAFETY: types as in jvmti.h; the JVM itself checks the id.
         unsafe {
-            call!(self, slot::GET_LINE_NUMBER_TABLE, (jmethodID, *mut i32, *mut *mut jvmtiLineNumberEntry),
-                (method.raw(), &mut count, &mut table))
+            call!(
+                self,
+                slot::GET_LINE_NUMBER_TABLE,
+                (jmethodID, *mut i32, *mut *mut jvmtiLineNumberEntry),
+                (method.raw(), &mut count, &mut table)
+            )
         }?;
         // SAFETY: on success `table` holds `count` entries.
         let table = unsafe { Allocated::new(self, table, count) };

@@ -21,7 +21,10 @@ impl<'f> Object<'f> {
     /// # Safety
     /// `raw` is null, or a local reference that is valid throughout `'f`.
     pub(super) unsafe fn from_raw(raw: jobject) -> Option<Self> {
-        (!raw.is_null()).then_some(Self { raw, frame: PhantomData })
+        (!raw.is_null()).then_some(Self {
+            raw,
+            frame: PhantomData,
+        })
     }
 
     /// The reference as JVMTI and JNI functions take it.
@@ -35,7 +38,14 @@ impl Env {
     pub(crate) fn object_size_bytes(self, object: Object<'_>) -> Result<u64, JvmtiError> {
         let mut size: i64 = 0;
         // SAFETY: types as in jvmti.h; the handle is live; `size` outlives the call.
-        unsafe { call!(self, slot::GET_OBJECT_SIZE, (jobject, *mut i64), (object.raw(), &mut size)) }?;
+        unsafe {
+            call!(
+                self,
+                slot::GET_OBJECT_SIZE,
+                (jobject, *mut i64),
+                (object.raw(), &mut size)
+            )
+        }?;
         u64::try_from(size).map_err(|_| JvmtiError::INTERNAL)
     }
 }

@@ -69,8 +69,12 @@ pub(super) mod tests {
             None => home_of_javac(),
         };
         let header = home.join("include").join("jvmti.h");
-        std::fs::read_to_string(&header)
-            .unwrap_or_else(|e| panic!("{}: {e}. Install a JDK, or set JAVA_HOME to one.", header.display()))
+        std::fs::read_to_string(&header).unwrap_or_else(|e| {
+            panic!(
+                "{}: {e}. Install a JDK, or set JAVA_HOME to one.",
+                header.display()
+            )
+        })
     }
 
     fn home_of_javac() -> PathBuf {
@@ -79,7 +83,10 @@ pub(super) mod tests {
             .output()
             .expect("javac is not on the path: install a JDK, or set JAVA_HOME to one");
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
-        let line = text.lines().find(|l| l.trim_start().starts_with("java.home")).expect("java.home");
+        let line = text
+            .lines()
+            .find(|l| l.trim_start().starts_with("java.home"))
+            .expect("java.home");
         PathBuf::from(line.split('=').nth(1).expect("a value").trim())
     }
 

@@ -31,12 +31,20 @@ pub(crate) struct ThreadStack<'f> {
 
 impl Env {
     /// The stacks of all live platform threads at one moment, each cut at `depth_frames` (`GetAllStackTraces`).
-    pub(crate) fn all_stacks<'f>(self, _frame: Jni<'f>, depth_frames: i32) -> Result<Vec<ThreadStack<'f>>, JvmtiError> {
+    pub(crate) fn all_stacks<'f>(
+        self,
+        _frame: Jni<'f>,
+        depth_frames: i32,
+    ) -> Result<Vec<ThreadStack<'f>>, JvmtiError> {
         let (mut count, mut stacks): (i32, *mut jvmtiStackInfo) = (0, null_mut());
         // SAFETY: types as in jvmti.h; both out-parameters outlive the call.
         unsafe {
-            call!(self, slot::GET_ALL_STACK_TRACES, (i32, *mut *mut jvmtiStackInfo, *mut i32),
-                (depth_frames, &mut stacks, &mut count))
+            call!(
+                self,
+                slot::GET_ALL_STACK_TRACES,
+                (i32, *mut *mut jvmtiStackInfo, *mut i32),
+                (depth_frames, &mut stacks, &mut count)
+            )
         }?;
         // SAFETY: on success `stacks` holds `count` entries; the frames lie in the same allocation.
         let stacks = unsafe { Allocated::new(self, stacks, count) };
@@ -54,15 +62,25 @@ impl Env {
     }
 
     /// The stack of one thread, virtual or not, cut at `depth_frames` (`GetStackTrace`).
-    pub(crate) fn stack(self, thread: Object<'_>, depth_frames: usize) -> Result<Vec<StackFrame>, JvmtiError> {
+    pub(crate) fn stack(
+        self,
+        thread: Object<'_>,
+        depth_frames: usize,
+    ) -> Result<Vec<StackFrame>, JvmtiError> {
         let mut buffer: Vec<jvmtiFrameInfo> = Vec::new();
-        buffer.try_reserve_exact(depth_frames).map_err(|_| JvmtiError(110))?;
+        buffer
+            .try_reserve_exact(depth_frames)
+            .map_err(|_| JvmtiError(110))?;
         let capacity = i32::try_from(depth_frames).map_err(|_| JvmtiError(103))?;
         let mut count: i32 = 0;
         // SAFETY: types as in jvmti.h; `buffer` has room for `capacity` frames.
         unsafe {
-            call!(self, slot::GET_STACK_TRACE, (jobject, i32, i32, *mut jvmtiFrameInfo, *mut i32),
-                (thread.raw(), 0, capacity, buffer.as_mut_ptr(), &mut count))
+            call!(
+                self,
+                slot::GET_STACK_TRACE,
+                (jobject, i32, i32, *mut jvmtiFrameInfo, *mut i32),
+                (thread.raw(), 0, capacity, buffer.as_mut_ptr(), &mut count)
+            )
         }?;
         // SAFETY: on success the first `count` frames of `buffer` are written.
         Ok(unsafe { frames(buffer.as_ptr(), count) })
@@ -84,7 +102,10 @@ unsafe fn frames(start: *const jvmtiFrameInfo, count: i32) -> Vec<StackFrame> {
         .iter()
         .filter_map(|info| {
             let method = MethodId::from_raw(info.method)?;
-            Some(StackFrame { method, location: info.location })
+            Some(StackFrame {
+                method,
+                location: info.location,
+            })
         })
         .collect()
 }

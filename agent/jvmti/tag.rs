@@ -14,7 +14,14 @@ impl Env {
     pub(crate) fn tag(self, object: Object<'_>) -> Result<i64, JvmtiError> {
         let mut tag: i64 = 0;
         // SAFETY: types as in jvmti.h; the handle is live; `tag` outlives the call.
-        unsafe { call!(self, slot::GET_TAG, (jobject, *mut i64), (object.raw(), &mut tag)) }?;
+        unsafe {
+            call!(
+                self,
+                slot::GET_TAG,
+                (jobject, *mut i64),
+                (object.raw(), &mut tag)
+            )
+        }?;
         Ok(tag)
     }
 
@@ -33,15 +40,24 @@ impl Env {
         tags: &[i64],
     ) -> Result<Vec<(Object<'f>, i64)>, JvmtiError> {
         let wanted = i32::try_from(tags.len()).map_err(|_| JvmtiError(103))?;
-        let (mut count, mut objects, mut found): (i32, *mut jobject, *mut i64) = (0, null_mut(), null_mut());
+        let (mut count, mut objects, mut found): (i32, *mut jobject, *mut i64) =
+            (0, null_mut(), null_mut());
         // SAFETY: types as in jvmti.h; `tags` holds `wanted` numbers; the out-parameters outlive the call.
         unsafe {
-            call!(self, slot::GET_OBJECTS_WITH_TAGS,
+            call!(
+                self,
+                slot::GET_OBJECTS_WITH_TAGS,
                 (i32, *const i64, *mut i32, *mut *mut jobject, *mut *mut i64),
-                (wanted, tags.as_ptr(), &mut count, &mut objects, &mut found))
+                (wanted, tags.as_ptr(), &mut count, &mut objects, &mut found)
+            )
         }?;
         // SAFETY: on success both arrays hold `count` values.
-        let (objects, found) = unsafe { (Allocated::new(self, objects, count), Allocated::new(self, found, count)) };
+        let (objects, found) = unsafe {
+            (
+                Allocated::new(self, objects, count),
+                Allocated::new(self, found, count),
+            )
+        };
         Ok(objects
             .as_slice()
             .iter()

@@ -36,7 +36,14 @@ impl Env {
     pub(crate) fn current_thread<'f>(self, _frame: Jni<'f>) -> Result<Object<'f>, JvmtiError> {
         let mut thread: jobject = null_mut();
         // SAFETY: types as in jvmti.h; `thread` outlives the call.
-        unsafe { call!(self, slot::GET_CURRENT_THREAD, (*mut jobject), (&mut thread)) }?;
+        unsafe {
+            call!(
+                self,
+                slot::GET_CURRENT_THREAD,
+                (*mut jobject),
+                (&mut thread)
+            )
+        }?;
         // SAFETY: a local reference made in the current frame.
         unsafe { Object::from_raw(thread) }.ok_or(JvmtiError::INTERNAL)
     }
@@ -45,7 +52,14 @@ impl Env {
     pub(crate) fn live_threads(self, jni: Jni<'_>) -> Result<usize, JvmtiError> {
         let (mut count, mut threads): (i32, *mut jobject) = (0, null_mut());
         // SAFETY: types as in jvmti.h; both out-parameters outlive the call.
-        unsafe { call!(self, slot::GET_ALL_THREADS, (*mut i32, *mut *mut jobject), (&mut count, &mut threads)) }?;
+        unsafe {
+            call!(
+                self,
+                slot::GET_ALL_THREADS,
+                (*mut i32, *mut *mut jobject),
+                (&mut count, &mut threads)
+            )
+        }?;
         // SAFETY: on success `threads` holds `count` local references.
         let threads = unsafe { Allocated::new(self, threads, count) };
         for &raw in threads.as_slice() {
@@ -62,13 +76,22 @@ impl Env {
         let mut info = jvmtiThreadInfo::default();
         // SAFETY: types as in jvmti.h; `info` outlives the call.
         unsafe {
-            call!(self, slot::GET_THREAD_INFO, (jobject, *mut jvmtiThreadInfo), (thread.raw(), &mut info))
+            call!(
+                self,
+                slot::GET_THREAD_INFO,
+                (jobject, *mut jvmtiThreadInfo),
+                (thread.raw(), &mut info)
+            )
         }?;
         // SAFETY: on success null or a NUL-terminated string that is ours.
         let name = unsafe { Allocated::string(self, info.name) }.to_bytes();
         let (group, parent) = self.group(info.thread_group)?;
         let (parent_group, _) = self.group(parent)?;
-        Ok(ThreadNames { name, group, parent_group })
+        Ok(ThreadNames {
+            name,
+            group,
+            parent_group,
+        })
     }
 
     /// Name and parent of a group; empty and null for null.
@@ -76,10 +99,20 @@ impl Env {
         if group.is_null() {
             return Ok((Vec::new(), null_mut()));
         }
-        let mut info = GroupInfo { parent: null_mut(), name: null_mut(), max_priority: 0, is_daemon: 0 };
+        let mut info = GroupInfo {
+            parent: null_mut(),
+            name: null_mut(),
+            max_priority: 0,
+            is_daemon: 0,
+        };
         // SAFETY: types as in jvmti.h; `group` is a local reference that JVMTI has just made.
         unsafe {
-            call!(self, slot::GET_THREAD_GROUP_INFO, (jobject, *mut GroupInfo), (group, &mut info))
+            call!(
+                self,
+                slot::GET_THREAD_GROUP_INFO,
+                (jobject, *mut GroupInfo),
+                (group, &mut info)
+            )
         }?;
         // SAFETY: on success null or a NUL-terminated string that is ours.
         let name = unsafe { Allocated::string(self, info.name) }.to_bytes();

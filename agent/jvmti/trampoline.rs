@@ -19,8 +19,14 @@ impl Env {
         callbacks.set(event::VM_DEATH, vm_death as *const c_void);
         callbacks.set(event::THREAD_START, thread_start as *const c_void);
         callbacks.set(event::THREAD_END, thread_end as *const c_void);
-        callbacks.set(event::VIRTUAL_THREAD_START, virtual_thread_start as *const c_void);
-        callbacks.set(event::VIRTUAL_THREAD_END, virtual_thread_end as *const c_void);
+        callbacks.set(
+            event::VIRTUAL_THREAD_START,
+            virtual_thread_start as *const c_void,
+        );
+        callbacks.set(
+            event::VIRTUAL_THREAD_END,
+            virtual_thread_end as *const c_void,
+        );
         callbacks.set(event::CLASS_LOAD, class_load as *const c_void);
         callbacks.set(event::CLASS_PREPARE, class_prepare as *const c_void);
         callbacks.set(event::DATA_DUMP_REQUEST, data_dump_request as *const c_void);
@@ -32,8 +38,12 @@ impl Env {
 /// Runs `body` inside the gate; nothing happens before the session is there, after VM death, or after a panic.
 fn inside(body: impl FnOnce(&'static Session)) {
     let _ = catch_unwind(AssertUnwindSafe(|| {
-        let Some(session) = Session::get() else { return };
-        let Some(_inside) = session.gate.enter() else { return };
+        let Some(session) = Session::get() else {
+            return;
+        };
+        let Some(_inside) = session.gate.enter() else {
+            return;
+        };
         body(session);
     }));
 }
@@ -47,7 +57,9 @@ unsafe extern "system" fn vm_init(_env: *mut jvmtiEnv, jni: *mut JNIEnv, _thread
 /// `jvmtiEventVMDeath`. Not inside the gate: it closes it.
 unsafe extern "system" fn vm_death(_env: *mut jvmtiEnv, jni: *mut JNIEnv) {
     let _ = catch_unwind(AssertUnwindSafe(|| {
-        let Some(session) = Session::get() else { return };
+        let Some(session) = Session::get() else {
+            return;
+        };
         // SAFETY: as in `vm_init`.
         unsafe { Jni::enter(jni, |jni| events::vm_death(session, jni)) };
     }));
@@ -64,22 +76,40 @@ unsafe extern "system" fn thread_end(_env: *mut jvmtiEnv, _jni: *mut JNIEnv, _th
 }
 
 /// `jvmtiEventVirtualThreadStart`.
-unsafe extern "system" fn virtual_thread_start(_env: *mut jvmtiEnv, _jni: *mut JNIEnv, _thread: jobject) {
+unsafe extern "system" fn virtual_thread_start(
+    _env: *mut jvmtiEnv,
+    _jni: *mut JNIEnv,
+    _thread: jobject,
+) {
     inside(events::virtual_thread_start);
 }
 
 /// `jvmtiEventVirtualThreadEnd`.
-unsafe extern "system" fn virtual_thread_end(_env: *mut jvmtiEnv, _jni: *mut JNIEnv, _thread: jobject) {
+unsafe extern "system" fn virtual_thread_end(
+    _env: *mut jvmtiEnv,
+    _jni: *mut JNIEnv,
+    _thread: jobject,
+) {
     inside(events::virtual_thread_end);
 }
 
 /// `jvmtiEventClassLoad`.
-unsafe extern "system" fn class_load(_env: *mut jvmtiEnv, _jni: *mut JNIEnv, _thread: jobject, _class: jobject) {
+unsafe extern "system" fn class_load(
+    _env: *mut jvmtiEnv,
+    _jni: *mut JNIEnv,
+    _thread: jobject,
+    _class: jobject,
+) {
     inside(events::class_load);
 }
 
 /// `jvmtiEventClassPrepare`.
-unsafe extern "system" fn class_prepare(_env: *mut jvmtiEnv, _jni: *mut JNIEnv, _thread: jobject, _class: jobject) {
+unsafe extern "system" fn class_prepare(
+    _env: *mut jvmtiEnv,
+    _jni: *mut JNIEnv,
+    _thread: jobject,
+    _class: jobject,
+) {
     inside(events::class_prepare);
 }
 
@@ -87,7 +117,9 @@ unsafe extern "system" fn class_prepare(_env: *mut jvmtiEnv, _jni: *mut JNIEnv, 
 unsafe extern "system" fn data_dump_request(_env: *mut jvmtiEnv) {
     inside(|session| {
         // SAFETY: the JVM posts this event on a Java thread of its own, in the live phase.
-        let Some(env) = (unsafe { super::entry::jni_env(session.vm) }) else { return };
+        let Some(env) = (unsafe { super::entry::jni_env(session.vm) }) else {
+            return;
+        };
         // SAFETY: as in `vm_init`.
         unsafe { Jni::enter(env, |jni| events::data_dump_request(session, jni)) };
     });

@@ -105,7 +105,11 @@ fn parse_with(text: &str, environment: &str) -> Result<Parsed, OptionError> {
     let mut said = Said::default();
     let mut notes = Vec::new();
     let mut refusal = None;
-    for pair in text.split(',').chain(environment.split(',')).filter(|pair| !pair.is_empty()) {
+    for pair in text
+        .split(',')
+        .chain(environment.split(','))
+        .filter(|pair| !pair.is_empty())
+    {
         take(pair, &mut said, &mut notes, &mut refusal)?;
     }
     cross_check(&said)?;
@@ -123,14 +127,27 @@ fn take(
     refusal: &mut Option<OptionError>,
 ) -> Result<(), OptionError> {
     let Some((name, value)) = pair.split_once('=') else {
-        let hint = if pair == "help" { "; help stands alone: -agentpath:…=help" } else { "" };
-        return Err(OptionError(format!("{pair}: options have the form name=value, separated by commas{hint}")));
+        let hint = if pair == "help" {
+            "; help stands alone: -agentpath:…=help"
+        } else {
+            ""
+        };
+        return Err(OptionError(format!(
+            "{pair}: options have the form name=value, separated by commas{hint}"
+        )));
     };
     let Some(row) = ROWS.iter().find(|row| row.name == name) else {
-        return Err(OptionError(format!("{name}={value}: there is no option {name}; the options are {}", names())));
+        return Err(OptionError(format!(
+            "{name}={value}: there is no option {name}; the options are {}",
+            names()
+        )));
     };
     (row.set)(said, value).map_err(|why| {
-        let allowed = if why.is_empty() { format!("{name} takes {}", row.values) } else { why.to_owned() };
+        let allowed = if why.is_empty() {
+            format!("{name} takes {}", row.values)
+        } else {
+            why.to_owned()
+        };
         OptionError(format!("{name}={value}: {allowed}"))
     })?;
     match row.standing {
@@ -145,23 +162,32 @@ fn take(
 }
 
 fn names() -> String {
-    ROWS.iter().filter(|row| row.is_public()).map(|row| row.name).collect::<Vec<_>>().join(" ")
+    ROWS.iter()
+        .filter(|row| row.is_public())
+        .map(|row| row.name)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// What the old agent refused together, in its order and words.
 fn cross_check(said: &Said) -> Result<(), OptionError> {
     if said.format == Some('b') && matches!(said.cpu, Some("times" | "old")) {
-        return Err(OptionError("format=b: cpu=times|old is not supported with format=b".to_owned()));
+        return Err(OptionError(
+            "format=b: cpu=times|old is not supported with format=b".to_owned(),
+        ));
     }
     if said.format == Some('b') && said.monitor {
-        return Err(OptionError("format=b: monitor=y is not supported with format=b".to_owned()));
+        return Err(OptionError(
+            "format=b: monitor=y is not supported with format=b".to_owned(),
+        ));
     }
     Ok(())
 }
 
 /// What the options mean together; what is not built yet is refused by name.
 fn resolve(said: Said, notes: Vec<String>) -> Result<Options, OptionError> {
-    let not_built = |what: &str| OptionError(format!("{what} is not built yet; what there is: heap=dump"));
+    let not_built =
+        |what: &str| OptionError(format!("{what} is not built yet; what there is: heap=dump"));
     if let Some(cpu) = said.cpu {
         return Err(not_built(&format!("cpu={cpu}")));
     }
@@ -172,7 +198,11 @@ fn resolve(said: Said, notes: Vec<String>) -> Result<Options, OptionError> {
         return Err(not_built(&format!("net={net}")));
     }
     if said.heap_sites {
-        return Err(not_built(if said.heap_dump { "heap=all (of it, heap=sites)" } else { "heap=sites" }));
+        return Err(not_built(if said.heap_dump {
+            "heap=all (of it, heap=sites)"
+        } else {
+            "heap=sites"
+        }));
     }
     if !said.heap_dump {
         return Err(OptionError(
@@ -211,7 +241,10 @@ pub(crate) fn help() -> String {
     );
     let column = |row: &Row| format!("{}={}", row.name, row.values);
     let public = || ROWS.iter().filter(|row| row.is_public());
-    let width = public().map(|row| column(row).chars().count()).max().unwrap_or(0);
+    let width = public()
+        .map(|row| column(row).chars().count())
+        .max()
+        .unwrap_or(0);
     for row in public() {
         let meaning = match row.standing {
             Standing::Built => row.help.to_owned(),

@@ -35,11 +35,16 @@ pub(super) enum Standing {
     /// Accepted for old scripts, and said to do nothing.
     Nothing(&'static str),
     /// Refused, but for the value `but`, which asks for nothing.
-    Refused { but: &'static str, why: &'static str },
+    Refused {
+        but: &'static str,
+        why: &'static str,
+    },
 }
 
-const SITES: &str = "belongs to heap=sites and cpu=, which are not built yet; leave it away with heap=dump";
-const SAMPLES: &str = "belongs to cpu=samples, which is not built yet; leave it away with heap=dump";
+const SITES: &str =
+    "belongs to heap=sites and cpu=, which are not built yet; leave it away with heap=dump";
+const SAMPLES: &str =
+    "belongs to cpu=samples, which is not built yet; leave it away with heap=dump";
 const DEBUG: &str = "a switch for debugging the JDK's own agent; this one has none of the kind";
 const REMOVED: &str = "was removed from the JDK's agent, too; use the JVM's -XX:OnError";
 
@@ -65,7 +70,10 @@ pub(super) const ROWS: &[Row] = &[
         values: "samples|times|old",
         default: "off",
         help: "CPU usage by sampling or by timing methods",
-        standing: Standing::Refused { but: "", why: "not built yet; what there is: heap=dump" },
+        standing: Standing::Refused {
+            but: "",
+            why: "not built yet; what there is: heap=dump",
+        },
         set: |said, value| {
             said.cpu = Some(match value {
                 "y" | "samples" => "samples",
@@ -81,7 +89,10 @@ pub(super) const ROWS: &[Row] = &[
         values: "y|n",
         default: "n",
         help: "monitor contention",
-        standing: Standing::Refused { but: "n", why: "not built yet; what there is: heap=dump" },
+        standing: Standing::Refused {
+            but: "n",
+            why: "not built yet; what there is: heap=dump",
+        },
         set: |said, value| yes_no(value).map(|on| said.monitor = on),
     },
     Row {
@@ -111,9 +122,14 @@ pub(super) const ROWS: &[Row] = &[
         values: "HOST:PORT",
         default: "off",
         help: "send the data down a socket",
-        standing: Standing::Refused { but: "", why: "not built yet; write to a file instead: file=NAME" },
+        standing: Standing::Refused {
+            but: "",
+            why: "not built yet; write to a file instead: file=NAME",
+        },
         set: |said, value| {
-            let port = value.rsplit_once(':').and_then(|(host, port)| (!host.is_empty()).then_some(port));
+            let port = value
+                .rsplit_once(':')
+                .and_then(|(host, port)| (!host.is_empty()).then_some(port));
             match port.map(str::parse::<u16>) {
                 Some(Ok(port)) if port > 0 => once(said, value, |said| &mut said.net),
                 _ => Err(""),
@@ -139,7 +155,10 @@ pub(super) const ROWS: &[Row] = &[
         values: "MS",
         default: "10",
         help: "time between CPU samples",
-        standing: Standing::Refused { but: "", why: SAMPLES },
+        standing: Standing::Refused {
+            but: "",
+            why: SAMPLES,
+        },
         set: |_, value| match value.parse::<u32>() {
             Ok(millis) if millis > 0 => Ok(()),
             _ => Err("interval must be decimal and > 0"),
@@ -150,7 +169,10 @@ pub(super) const ROWS: &[Row] = &[
         values: "RATIO",
         default: "0.0001",
         help: "least share of a row in a report",
-        standing: Standing::Refused { but: "", why: SITES },
+        standing: Standing::Refused {
+            but: "",
+            why: SITES,
+        },
         set: |_, value| match value.parse::<f64>() {
             Ok(ratio) if ratio >= 0.0 => Ok(()),
             _ => Err("cutoff must be decimal and >= 0"),
@@ -169,7 +191,10 @@ pub(super) const ROWS: &[Row] = &[
         values: "y|n",
         default: "n",
         help: "keep the traces of threads apart",
-        standing: Standing::Refused { but: "n", why: SITES },
+        standing: Standing::Refused {
+            but: "n",
+            why: SITES,
+        },
         set: |_, value| yes_no(value).map(|_| ()),
     },
     Row {

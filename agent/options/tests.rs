@@ -53,7 +53,10 @@ fn the_later_word_wins_and_the_environment_is_last() {
         Ok(Parsed::Options(options)) => assert_eq!(options.depth_frames, Some(7)),
         other => panic!("{other:?}"),
     }
-    assert!(matches!(parse_with("", "heap=dump"), Ok(Parsed::Options(_))));
+    assert!(matches!(
+        parse_with("", "heap=dump"),
+        Ok(Parsed::Options(_))
+    ));
 }
 
 #[test]
@@ -81,14 +84,25 @@ fn wrong_values_name_the_option_the_value_and_what_is_allowed() {
     ] {
         assert_eq!(refusal(text), line);
     }
-    assert!(refusal("heep=dump").starts_with("heep=dump: there is no option heep; the options are heap cpu "));
+    assert!(refusal("heep=dump")
+        .starts_with("heep=dump: there is no option heep; the options are heap cpu "));
 }
 
 #[test]
 fn what_is_not_built_is_refused_by_name() {
     for text in [
-        "heap=sites", "heap=all", "cpu=samples", "cpu=times", "cpu=old", "cpu=y", "monitor=y", "net=localhost:9000",
-        "heap=dump,format=a", "heap=dump,interval=10", "heap=dump,cutoff=0.1", "heap=dump,thread=y",
+        "heap=sites",
+        "heap=all",
+        "cpu=samples",
+        "cpu=times",
+        "cpu=old",
+        "cpu=y",
+        "monitor=y",
+        "net=localhost:9000",
+        "heap=dump,format=a",
+        "heap=dump,interval=10",
+        "heap=dump,cutoff=0.1",
+        "heap=dump,thread=y",
         "heap=dump,file=x.hprof.gz",
     ] {
         let line = refusal(text);
@@ -105,7 +119,9 @@ fn the_old_cross_checks_hold() {
     assert!(refusal("cpu=times,format=b").ends_with("cpu=times|old is not supported with format=b"));
     assert!(refusal("format=b,cpu=old").ends_with("cpu=times|old is not supported with format=b"));
     assert!(refusal("monitor=y,format=b").ends_with("monitor=y is not supported with format=b"));
-    assert!(refusal("heap=dump,file=a,file=b").ends_with("file or net options should only appear once"));
+    assert!(
+        refusal("heap=dump,file=a,file=b").ends_with("file or net options should only appear once")
+    );
     assert!(refusal("file=a,net=h:1").ends_with("file or net options should only appear once"));
 }
 
@@ -113,7 +129,10 @@ fn the_old_cross_checks_hold() {
 fn options_that_do_nothing_say_so() {
     let options = options("heap=dump,msa=y,gc_okay=n");
     assert_eq!(options.notes.len(), 2);
-    assert!(options.notes.iter().all(|note| note.contains("does nothing")));
+    assert!(options
+        .notes
+        .iter()
+        .all(|note| note.contains("does nothing")));
 }
 
 #[test]

@@ -68,7 +68,7 @@ rules! {
     DuplicateString, "duplicate-string", Nobody, "Two strings with one id.";
     StringIdZero, "string-id-zero", Nobody, "A string with id 0.";
     StringNotUtf8, "string-not-utf8", HotSpot, "A string that is not valid UTF-8.";
-    StringTooLong, "string-too-long", Nobody, "A string of 32 KiB or more; VisualVM's window is smaller.";
+    StringTooLong, "string-too-long", HotSpot, "A string of 32 KiB or more; VisualVM's window is smaller.";
     StringLate, "string-late", Nobody, "A string that is used before it stands in the file.";
     StringMissing, "string-missing", Nobody, "A string id that no record defines.";
     NameZero, "name-zero", Nobody, "Id 0 as the name of a class, method, field or thread.";

@@ -33,7 +33,9 @@ impl ClassValues {
             Reference::Signers => self.signers = Some(target),
             Reference::ProtectionDomain => self.protection_domain = Some(target),
             Reference::ConstantPool(index) => self.constant_pool.push((index, target)),
-            Reference::StaticField(index) => self.statics.push((index, StaticValue::Reference(target))),
+            Reference::StaticField(index) => {
+                self.statics.push((index, StaticValue::Reference(target)))
+            }
             _ => {}
         }
     }

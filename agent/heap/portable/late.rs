@@ -37,15 +37,19 @@ impl Walked {
         if !self.new_mirrors.is_empty() {
             for class in env.loaded_classes(jni).when("the list of loaded classes")? {
                 let tag = env.tag(class).when("the tag of a class")?;
-                if ObjectIndex::from_tag(tag).is_some_and(|mirror| self.new_mirrors.contains(&mirror)) {
+                if ObjectIndex::from_tag(tag)
+                    .is_some_and(|mirror| self.new_mirrors.contains(&mirror))
+                {
                     catalogue.admit(class, tables, &mut self.objects)?;
                 } else {
                     jni.forget(class);
                 }
             }
         }
-        let classes_of_late =
-            self.late.iter().filter_map(|late| catalogue.class_of_mirror(self.objects.get(late.index)?.class()?));
+        let classes_of_late = self
+            .late
+            .iter()
+            .filter_map(|late| catalogue.class_of_mirror(self.objects.get(late.index)?.class()?));
         catalogue.link(classes_of_late, tables);
         catalogue.ask_again(tables, &mut self.objects)
     }
@@ -68,7 +72,14 @@ impl Walked {
             .filter(|&index| catalogue.class_of_mirror(index).is_none())
             .collect();
         for index in silent {
-            self.write_late(&LateObject { index, values: Vec::new() }, catalogue, tables)?;
+            self.write_late(
+                &LateObject {
+                    index,
+                    values: Vec::new(),
+                },
+                catalogue,
+                tables,
+            )?;
         }
         Ok(self.objects.len())
     }
@@ -85,9 +96,17 @@ impl Walked {
         catalogue: &Catalogue<'_>,
         tables: &Tables,
     ) -> Result<(), DumpError> {
-        let row = self.objects.get(late.index).ok_or(DumpError::Layout("an object"))?;
-        let (mirror, length) = (row.class().ok_or(DumpError::ClassGone)?, row.length().unwrap_or(0));
-        let class = catalogue.class_of_mirror(mirror).ok_or(DumpError::ClassGone)?;
+        let row = self
+            .objects
+            .get(late.index)
+            .ok_or(DumpError::Layout("an object"))?;
+        let (mirror, length) = (
+            row.class().ok_or(DumpError::ClassGone)?,
+            row.length().unwrap_or(0),
+        );
+        let class = catalogue
+            .class_of_mirror(mirror)
+            .ok_or(DumpError::ClassGone)?;
         let (Some(object), Some(class_object)) = (row.id(), self.objects.id(mirror)) else {
             return Err(DumpError::ClassGone);
         };
@@ -95,17 +114,30 @@ impl Walked {
         match Shape::of(tables, class) {
             Shape::Instance(layout) => {
                 let data = instance_data(&layout, late, id)?;
-                let record = InstanceDump { object, trace: TraceId::EMPTY, class: class_object, data: &data };
+                let record = InstanceDump {
+                    object,
+                    trace: TraceId::EMPTY,
+                    class: class_object,
+                    data: &data,
+                };
                 self.segments.record(|out| record.encode(out))?;
             }
             Shape::ObjectArray => {
                 let elements = elements(length, late, id)?;
-                let header = ObjectArrayHeader { object, trace: TraceId::EMPTY, class: class_object };
+                let header = ObjectArrayHeader {
+                    object,
+                    trace: TraceId::EMPTY,
+                    class: class_object,
+                };
                 self.segments.object_array(&header, &elements)?;
             }
             Shape::PrimitiveArray(element_type) => {
                 // Never shown: it is empty, or no elements were wanted.
-                let header = PrimitiveArrayHeader { object, trace: TraceId::EMPTY, element_type };
+                let header = PrimitiveArrayHeader {
+                    object,
+                    trace: TraceId::EMPTY,
+                    element_type,
+                };
                 self.segments.primitive_array(&header, &[])?;
             }
             Shape::Unknown => return Err(DumpError::Layout("an object of a class without fields")),
@@ -125,7 +157,11 @@ fn instance_data(
         let offset = slot.offset_bytes as usize;
         match value {
             StaticValue::Reference(target) if slot.basic_type == BasicType::Object => {
-                overwrite(&mut data, offset, &id(target).map_or(0, ObjectId::get).to_be_bytes())?;
+                overwrite(
+                    &mut data,
+                    offset,
+                    &id(target).map_or(0, ObjectId::get).to_be_bytes(),
+                )?;
             }
             StaticValue::Primitive(value) if slot.basic_type == value.basic_type => {
                 put_value(&mut data, offset, value)?;
@@ -143,8 +179,14 @@ fn elements(
 ) -> Result<Vec<u8>, DumpError> {
     let mut elements = zeros(length as usize * 8, Vec::new())?;
     for &(element, value) in &late.values {
-        let StaticValue::Reference(target) = value else { return Err(DumpError::Layout("an element")) };
-        overwrite(&mut elements, element as usize * 8, &id(target).map_or(0, ObjectId::get).to_be_bytes())?;
+        let StaticValue::Reference(target) = value else {
+            return Err(DumpError::Layout("an element"));
+        };
+        overwrite(
+            &mut elements,
+            element as usize * 8,
+            &id(target).map_or(0, ObjectId::get).to_be_bytes(),
+        )?;
     }
     Ok(elements)
 }

@@ -21,7 +21,9 @@ pub(super) enum Shape {
 impl Shape {
     /// The shape of a class's instances, from its row.
     pub(super) fn of(tables: &Tables, class: ClassId) -> Self {
-        let Some(row) = tables.classes.get(class) else { return Self::Unknown };
+        let Some(row) = tables.classes.get(class) else {
+            return Self::Unknown;
+        };
         match signature(tables, row.signature).as_deref() {
             Some([b'[', element]) => match BasicType::from_descriptor(*element) {
                 Some(element) => Self::PrimitiveArray(element),
@@ -80,8 +82,12 @@ pub(super) fn zeros(len: usize, mut spare: Vec<u8>) -> Result<Vec<u8>, DumpError
 
 /// Writes a value's big-endian bytes over those at `offset`; an error if they do not fit.
 pub(super) fn overwrite(data: &mut [u8], offset: usize, value: &[u8]) -> Result<(), DumpError> {
-    let place = offset.checked_add(value.len()).and_then(|end| data.get_mut(offset..end));
-    place.ok_or(DumpError::Layout("a field or an element"))?.copy_from_slice(value);
+    let place = offset
+        .checked_add(value.len())
+        .and_then(|end| data.get_mut(offset..end));
+    place
+        .ok_or(DumpError::Layout("a field or an element"))?
+        .copy_from_slice(value);
     Ok(())
 }
 

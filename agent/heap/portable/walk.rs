@@ -111,11 +111,15 @@ impl Walk {
             self.roots.note(kind, index);
             return Ok(());
         };
-        let referrer =
-            ObjectIndex::from_tag(referrer.get()).ok_or(DumpError::Layout("a reference from an object"))?;
+        let referrer = ObjectIndex::from_tag(referrer.get())
+            .ok_or(DumpError::Layout("a reference from an object"))?;
         if kind == Reference::Class {
             // Known already but for instances of classes that the catalogue has not met.
-            if self.objects.get(referrer).is_some_and(|row| row.class().is_none()) {
+            if self
+                .objects
+                .get(referrer)
+                .is_some_and(|row| row.class().is_none())
+            {
                 self.objects.set_class(referrer, index);
             }
         }
@@ -154,31 +158,48 @@ impl Walk {
     }
 
     fn content(&mut self, index: ObjectIndex) -> Result<Content, DumpError> {
-        let row = self.objects.get(index).ok_or(DumpError::Layout("an object"))?;
+        let row = self
+            .objects
+            .get(index)
+            .ok_or(DumpError::Layout("an object"))?;
         let length = row.length().unwrap_or(0) as usize;
         let place = row.class().map(ObjectIndex::index);
-        let shape = place.and_then(|place| Some((ClassId::from_index(place)?, self.shapes.get(place)?)));
+        let shape =
+            place.and_then(|place| Some((ClassId::from_index(place)?, self.shapes.get(place)?)));
         Ok(match shape {
             Some((class, Shape::Instance(layout))) => {
-                let data = zeros(layout.data_bytes() as usize, std::mem::take(&mut self.spare))?;
+                let data = zeros(
+                    layout.data_bytes() as usize,
+                    std::mem::take(&mut self.spare),
+                )?;
                 Content::Instance { class, data }
             }
-            Some((_, Shape::ObjectArray)) => {
-                Content::ObjectArray { elements: zeros(length * 8, std::mem::take(&mut self.spare))? }
-            }
-            Some((_, Shape::PrimitiveArray(element_type))) => {
-                Content::PrimitiveArray { element_type: *element_type, told: false }
-            }
+            Some((_, Shape::ObjectArray)) => Content::ObjectArray {
+                elements: zeros(length * 8, std::mem::take(&mut self.spare))?,
+            },
+            Some((_, Shape::PrimitiveArray(element_type))) => Content::PrimitiveArray {
+                element_type: *element_type,
+                told: false,
+            },
             Some((_, Shape::Unknown)) | None => Content::Late(Vec::new()),
         })
     }
 
     fn put_reference(&mut self, kind: Reference, target: ObjectIndex) -> Result<(), DumpError> {
-        let Some(open) = &mut self.open else { return Ok(()) };
-        let id = self.objects.id(target).map_or(0, ObjectId::get).to_be_bytes();
+        let Some(open) = &mut self.open else {
+            return Ok(());
+        };
+        let id = self
+            .objects
+            .id(target)
+            .map_or(0, ObjectId::get)
+            .to_be_bytes();
         match (&mut open.content, kind) {
             (Content::Mirror, _) => {
-                self.class_values.entry(open.index).or_default().refer(kind, target);
+                self.class_values
+                    .entry(open.index)
+                    .or_default()
+                    .refer(kind, target);
                 Ok(())
             }
             (Content::Instance { class, data }, Reference::Field(field)) => {
@@ -198,13 +219,20 @@ impl Walk {
     }
 
     fn put_primitive(&mut self, object: &TagCell, field: PrimitiveField) -> Result<(), DumpError> {
-        let index = ObjectIndex::from_tag(object.get()).ok_or(DumpError::Layout("a value of an object"))?;
+        let index =
+            ObjectIndex::from_tag(object.get()).ok_or(DumpError::Layout("a value of an object"))?;
         self.open(index)?;
-        let Some(open) = &mut self.open else { return Ok(()) };
+        let Some(open) = &mut self.open else {
+            return Ok(());
+        };
         let value = StaticValue::Primitive(field.value);
         match &mut open.content {
             Content::Mirror if field.is_static => {
-                self.class_values.entry(index).or_default().statics.push((field.index, value));
+                self.class_values
+                    .entry(index)
+                    .or_default()
+                    .statics
+                    .push((field.index, value));
                 Ok(())
             }
             Content::Instance { class, data } if !field.is_static => {
@@ -219,11 +247,18 @@ impl Walk {
         }
     }
 
-    fn put_array(&mut self, object: &TagCell, found: BasicType, bytes: &[u8]) -> Result<(), DumpError> {
+    fn put_array(
+        &mut self,
+        object: &TagCell,
+        found: BasicType,
+        bytes: &[u8],
+    ) -> Result<(), DumpError> {
         let index = ObjectIndex::from_tag(object.get()).ok_or(DumpError::Layout("an array"))?;
         self.open(index)?;
         match self.open.as_mut().map(|open| &mut open.content) {
-            Some(Content::PrimitiveArray { element_type, told }) if *element_type == found => *told = true,
+            Some(Content::PrimitiveArray { element_type, told }) if *element_type == found => {
+                *told = true
+            }
             _ => return Err(DumpError::Layout("an array")),
         }
         self.write_primitive_array(index, found, bytes)
@@ -235,8 +270,14 @@ impl Walk {
         element_type: BasicType,
         elements: &[u8],
     ) -> Result<(), DumpError> {
-        let Some(object) = self.objects.id(index) else { return Ok(()) };
-        let header = PrimitiveArrayHeader { object, trace: TraceId::EMPTY, element_type };
+        let Some(object) = self.objects.id(index) else {
+            return Ok(());
+        };
+        let header = PrimitiveArrayHeader {
+            object,
+            trace: TraceId::EMPTY,
+            element_type,
+        };
         let missing = self.segments.primitive_array(&header, elements)?;
         self.cut_arrays += u64::from(missing > 0);
         Ok(())
@@ -244,25 +285,43 @@ impl Walk {
 
     /// Sends the open object off.
     fn close(&mut self) -> Result<(), DumpError> {
-        let Some(Open { index, content }) = self.open.take() else { return Ok(()) };
+        let Some(Open { index, content }) = self.open.take() else {
+            return Ok(());
+        };
         let class = self.objects.get(index).and_then(|row| row.class());
-        let ids = self.objects.id(index).zip(class.and_then(|class| self.objects.id(class)));
+        let ids = self
+            .objects
+            .id(index)
+            .zip(class.and_then(|class| self.objects.id(class)));
         match (content, ids) {
             (Content::Mirror, _) => {}
             (Content::Instance { data, .. }, Some((object, class))) => {
-                let record = InstanceDump { object, trace: TraceId::EMPTY, class, data: &data };
+                let record = InstanceDump {
+                    object,
+                    trace: TraceId::EMPTY,
+                    class,
+                    data: &data,
+                };
                 self.segments.record(|out| record.encode(out))?;
                 self.spare = data;
             }
             (Content::ObjectArray { elements }, Some((object, class))) => {
-                let header = ObjectArrayHeader { object, trace: TraceId::EMPTY, class };
+                let header = ObjectArrayHeader {
+                    object,
+                    trace: TraceId::EMPTY,
+                    class,
+                };
                 let missing = self.segments.object_array(&header, &elements)?;
                 self.cut_arrays += u64::from(missing > 0);
                 self.spare = elements;
             }
             (Content::PrimitiveArray { told: true, .. }, _) => {}
             (Content::PrimitiveArray { element_type, .. }, _) => {
-                let length = self.objects.get(index).and_then(|row| row.length()).unwrap_or(0);
+                let length = self
+                    .objects
+                    .get(index)
+                    .and_then(|row| row.length())
+                    .unwrap_or(0);
                 if length > 0 && self.primitive_arrays {
                     return Err(DumpError::Layout("an array without the elements"));
                 }
@@ -286,7 +345,12 @@ impl Walk {
 }
 
 /// Where a field of this type lies in the data of an instance; an error if the class has none there.
-fn slot(shapes: &[Shape], class: ClassId, field: u32, found: BasicType) -> Result<usize, DumpError> {
+fn slot(
+    shapes: &[Shape],
+    class: ClassId,
+    field: u32,
+    found: BasicType,
+) -> Result<usize, DumpError> {
     match shapes.get(class.index()) {
         Some(Shape::Instance(layout)) => layout
             .slot(field)
@@ -300,14 +364,28 @@ fn slot(shapes: &[Shape], class: ClassId, field: u32, found: BasicType) -> Resul
 /// Writes a primitive value, big-endian, at `offset`.
 pub(super) fn put_value(data: &mut [u8], offset: usize, value: Primitive) -> Result<(), DumpError> {
     // Readers want a boolean to be 0 or 1; native code may have stored anything.
-    let bits = if value.basic_type == BasicType::Boolean { u64::from(value.bits != 0) } else { value.bits };
+    let bits = if value.basic_type == BasicType::Boolean {
+        u64::from(value.bits != 0)
+    } else {
+        value.bits
+    };
     let bytes = bits.to_be_bytes();
     let width = value.basic_type.size_bytes(8) as usize;
-    overwrite(data, offset, bytes.get(bytes.len() - width..).unwrap_or(&bytes))
+    overwrite(
+        data,
+        offset,
+        bytes.get(bytes.len() - width..).unwrap_or(&bytes),
+    )
 }
 
 impl Visitor for Walk {
-    fn reference(&mut self, kind: Reference, target: Target, object: &TagCell, referrer: Option<&TagCell>) -> Visit {
+    fn reference(
+        &mut self,
+        kind: Reference,
+        target: Target,
+        object: &TagCell,
+        referrer: Option<&TagCell>,
+    ) -> Visit {
         let result = self.step(kind, target, object, referrer);
         self.answer(result)
     }
@@ -317,7 +395,12 @@ impl Visitor for Walk {
         self.answer(result)
     }
 
-    fn primitive_array(&mut self, object: &TagCell, basic_type: BasicType, elements: &[u8]) -> Visit {
+    fn primitive_array(
+        &mut self,
+        object: &TagCell,
+        basic_type: BasicType,
+        elements: &[u8],
+    ) -> Visit {
         let result = self.put_array(object, basic_type, elements);
         self.answer(result)
     }

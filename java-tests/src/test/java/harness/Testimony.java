@@ -30,11 +30,15 @@ public final class Testimony {
         return lines.stream().filter(line -> line[0].equals(key)).collect(Collectors.toList());
     }
 
-    /** Every judge reads the dump, all agree with the subject and with each other. */
+    /** The dump is without fault, every judge reads it, and all agree with the subject and with each other. */
     public void mustHoldIn(Path dump) {
         new HprofCheck(dump).good();
+        mustAgreeWith(dump);
+    }
+
+    /** The same of a dump that need not be without fault: HotSpot's own break some rules of `hprof check`. */
+    public void mustAgreeWith(Path dump) {
         Histogram slurp = new SlurpReader(dump).histogram();
-        Histogram own = new HprofCheck(dump).histogram();
         try (HeapView shark = new SharkReader(dump); HeapView netBeans = new NetBeansReader(dump)) {
             assertAll(dump.getFileName().toString(),
                     () -> assertFalse(lines.isEmpty(), "the subject said nothing"),
@@ -42,7 +46,7 @@ public final class Testimony {
                     () -> counts("Shark", shark.histogram()),
                     () -> same("hprof-slurp", slurp, shark),
                     () -> same("hprof-slurp", slurp, netBeans),
-                    () -> assertEquals(Map.of(), slurp.to(own), "hprof-slurp to hprof histo"),
+                    () -> same("hprof-slurp", slurp, new HprofCheck(dump)),
                     () -> values(shark),
                     () -> values(netBeans));
         }

@@ -49,7 +49,7 @@ class HistogramTest {
         Histogram histogram = new Histogram();
         for (String line : jvm.jcmd("GC.class_histogram").good().out.split("\n")) {
             String[] words = line.trim().split("\\s+");
-            if (words[0].matches("\\d+:")) {
+            if (words.length >= 4 && words[0].matches("\\d+:")) {
                 histogram.add(words[3], Long.parseLong(words[1]));
             }
         }

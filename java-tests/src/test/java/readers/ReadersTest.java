@@ -47,7 +47,7 @@ class ReadersTest {
 
     private void judge(Launch launch, String subject) {
         try (Jvm jvm = launch.switches("-Xmx256m").run(subject).ready()) {
-            Testimony.of(jvm).mustHoldIn(jvm.hotspotDump(folder.resolve("hotspot.hprof")));
+            Testimony.of(jvm).mustAgreeWith(jvm.hotspotDump(folder.resolve("hotspot.hprof")));
         }
     }
 }
