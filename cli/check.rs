@@ -9,6 +9,7 @@ use serde_json::{json, Value};
 use crate::dump_file::DumpFile;
 use crate::number::{counted, grouped};
 use crate::outcome::{Failure, Verdict};
+use crate::plain::plain;
 use crate::table::{Side, Table};
 
 /// Checks a dump against the format and against what readers need
@@ -41,7 +42,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         most: arguments.most,
         lenient: arguments.lenient,
     };
-    let report = reader::check(&mut || file.open(), options).map_err(|fault| file.failure(&fault))?;
+    let report =
+        reader::check(&mut || file.open(), options).map_err(|fault| file.failure(&fault))?;
     file.done();
     let mut to = BufWriter::new(io::stdout().lock());
     if arguments.json {
@@ -62,7 +64,10 @@ fn print(report: &Report, to: &mut dyn Write) -> io::Result<()> {
     }
     print_totals(report, to)?;
     if report.incomplete {
-        writeln!(to, "Part of the file could not be decoded, so what is missing was not judged.")?;
+        writeln!(
+            to,
+            "Part of the file could not be decoded, so what is missing was not judged."
+        )?;
     }
     let (errors, notes) = (report.count(Severity::Error), report.count(Severity::Note));
     let notes = match notes {
@@ -107,7 +112,10 @@ fn print_totals(report: &Report, to: &mut dyn Write) -> io::Result<()> {
 
 fn line(fault: &Fault) -> String {
     let (offset, severity, rule) = (fault.offset, word(fault.severity), fault.rule.id());
-    format!("{offset:#012x}  {severity:5}  {rule}: {}", fault.found)
+    format!(
+        "{offset:#012x}  {severity:5}  {rule}: {}",
+        plain(&fault.found)
+    )
 }
 
 fn word(severity: Severity) -> &'static str {

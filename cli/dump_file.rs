@@ -44,7 +44,9 @@ impl DumpFile {
 
     /// Opens the file and reads its header.
     pub(crate) fn reader(&self) -> Result<DumpReader<'static>, Failure> {
-        let opened = self.open().map_err(|fault| Failure::reading(&self.path, fault))?;
+        let opened = self
+            .open()
+            .map_err(|fault| Failure::reading(&self.path, fault))?;
         DumpReader::new(opened).map_err(|fault| self.failure(&fault))
     }
 
@@ -69,7 +71,8 @@ fn bar(bytes: u64) -> ProgressBar {
     if bytes <= QUIET_BYTES || !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
-    let style = ProgressStyle::with_template("{bar:40} {bytes}/{total_bytes} {bytes_per_sec} {eta}");
+    let style =
+        ProgressStyle::with_template("{bar:40} {bytes}/{total_bytes} {bytes_per_sec} {eta}");
     let bar = ProgressBar::new(bytes);
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     bar

@@ -55,7 +55,11 @@ fn print(histogram: &Histogram, most: usize, to: &mut dyn Write) -> io::Result<(
         ("class", Side::Left),
     ]);
     for row in histogram.rows.iter().take(most) {
-        table.row([grouped(row.instances), grouped(row.bytes), row.class.clone()]);
+        table.row([
+            grouped(row.instances),
+            grouped(row.bytes),
+            row.class.clone(),
+        ]);
     }
     table.row([
         grouped(histogram.instances()),
@@ -65,7 +69,10 @@ fn print(histogram: &Histogram, most: usize, to: &mut dyn Write) -> io::Result<(
     table.print(to)?;
     if histogram.damaged > 0 {
         let places = counted(histogram.damaged, "damaged place");
-        writeln!(to, "Warning: {places}; what they hide is not counted. See `hprof check`.")?;
+        writeln!(
+            to,
+            "Warning: {places}; what they hide is not counted. See `hprof check`."
+        )?;
     }
     Ok(())
 }

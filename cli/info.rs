@@ -11,6 +11,7 @@ use crate::date::date;
 use crate::dump_file::DumpFile;
 use crate::number::{counted, grouped};
 use crate::outcome::{Failure, Verdict};
+use crate::plain::plain;
 use crate::table::{Side, Table};
 
 /// Up to this size the names of threads are looked up unasked: it takes three passes more.
@@ -55,12 +56,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
 }
 
 fn name_threads(summary: &mut Summary, file: &DumpFile) -> Result<(), Failure> {
-    let nameless = summary.threads.iter().filter(|thread| thread.name.is_none());
+    let nameless = summary
+        .threads
+        .iter()
+        .filter(|thread| thread.name.is_none());
     let ids: Vec<u64> = nameless.map(|thread| thread.object).collect();
     if ids.is_empty() {
         return Ok(());
     }
-    let names = reader::thread_names(&mut || file.open(), &mut summary.classes, &summary.strings, &ids);
+    let names = reader::thread_names(
+        &mut || file.open(),
+        &mut summary.classes,
+        &summary.strings,
+        &ids,
+    );
     let mut names = names.map_err(|fault| file.failure(&fault))?;
     for thread in &mut summary.threads {
         thread.name = thread.name.take().or_else(|| names.remove(&thread.object));
@@ -70,9 +79,27 @@ fn name_threads(summary: &mut Summary, file: &DumpFile) -> Result<(), Failure> {
 
 fn print(summary: &Summary, file: &DumpFile, stacks: bool, to: &mut dyn Write) -> io::Result<()> {
     print_head(summary, file, to)?;
-    print_kinds("records", summary.records.iter().map(|(name, total)| (*name, *total)), to)?;
-    print_kinds("heap records", summary.heap_records.iter().map(|(name, total)| (*name, *total)), to)?;
-    print_kinds("roots", summary.roots.iter().map(|(kind, total)| (kind.name(), *total)), to)?;
+    print_kinds(
+        "records",
+        summary.records.iter().map(|(name, total)| (*name, *total)),
+        to,
+    )?;
+    print_kinds(
+        "heap records",
+        summary
+            .heap_records
+            .iter()
+            .map(|(name, total)| (*name, *total)),
+        to,
+    )?;
+    print_kinds(
+        "roots",
+        summary
+            .roots
+            .iter()
+            .map(|(kind, total)| (kind.name(), *total)),
+        to,
+    )?;
     if stacks {
         for thread in &summary.threads {
             print_stack(thread, to)?;
@@ -94,10 +121,22 @@ fn print_head(summary: &Summary, file: &DumpFile, to: &mut dyn Write) -> io::Res
     let header = &summary.header;
     let size = match file.bytes {
         bytes if bytes == summary.bytes => counted(bytes, "byte"),
-        packed => format!("{}, packed {}", counted(summary.bytes, "byte"), grouped(packed)),
+        packed => format!(
+            "{}, packed {}",
+            counted(summary.bytes, "byte"),
+            grouped(packed)
+        ),
     };
-    let dumped = summary.classes.iter().filter(|class| class.dump_offset.is_some()).count();
-    let loaded = summary.classes.iter().filter(|class| class.serial.is_some()).count();
+    let dumped = summary
+        .classes
+        .iter()
+        .filter(|class| class.dump_offset.is_some())
+        .count();
+    let loaded = summary
+        .classes
+        .iter()
+        .filter(|class| class.serial.is_some())
+        .count();
     let (dumped, loaded) = (grouped(dumped as u64), grouped(loaded as u64));
     let rows = [
         ("File", file.name()),
@@ -106,7 +145,10 @@ fn print_head(summary: &Summary, file: &DumpFile, to: &mut dyn Write) -> io::Res
         ("Id size", counted(u64::from(header.id_bytes), "byte")),
         ("Size", size),
         ("Objects", grouped(summary.objects)),
-        ("Object size", format!("{}, estimated", counted(summary.object_bytes, "byte"))),
+        (
+            "Object size",
+            format!("{}, estimated", counted(summary.object_bytes, "byte")),
+        ),
         ("Classes", format!("{dumped} dumped, {loaded} loaded")),
         ("Loaders", grouped(summary.loaders)),
         ("Strings", grouped(summary.strings.len() as u64)),
@@ -123,7 +165,11 @@ fn print_kinds(
     kinds: impl Iterator<Item = (&'static str, KindTotal)>,
     to: &mut dyn Write,
 ) -> io::Result<()> {
-    let mut table = Table::new([(title, Side::Left), ("count", Side::Right), ("bytes", Side::Right)]);
+    let mut table = Table::new([
+        (title, Side::Left),
+        ("count", Side::Right),
+        ("bytes", Side::Right),
+    ]);
     for (name, total) in kinds {
         table.row([name.to_owned(), grouped(total.count), grouped(total.bytes)]);
     }
@@ -135,7 +181,11 @@ fn print_kinds(
 }
 
 fn print_threads(threads: &[ThreadSummary], to: &mut dyn Write) -> io::Result<()> {
-    let mut table = Table::new([("thread", Side::Right), ("frames", Side::Right), ("name", Side::Left)]);
+    let mut table = Table::new([
+        ("thread", Side::Right),
+        ("frames", Side::Right),
+        ("name", Side::Left),
+    ]);
     for thread in threads {
         let frames = grouped(thread.frames.len() as u64);
         table.row([thread.serial.to_string(), frames, name(thread)]);
@@ -150,7 +200,8 @@ fn print_threads(threads: &[ThreadSummary], to: &mut dyn Write) -> io::Result<()
 fn print_stack(thread: &ThreadSummary, to: &mut dyn Write) -> io::Result<()> {
     writeln!(to, "\nthread {} {}", thread.serial, name(thread))?;
     for frame in &thread.frames {
-        writeln!(to, "    at {}.{}({})", frame.class, frame.method, place(frame))?;
+        let line = format!("{}.{}({})", frame.class, frame.method, place(frame));
+        writeln!(to, "    at {}", plain(&line))?;
     }
     Ok(())
 }

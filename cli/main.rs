@@ -8,6 +8,7 @@ mod histo;
 mod info;
 mod number;
 mod outcome;
+mod plain;
 mod table;
 
 use std::process::ExitCode;
@@ -25,7 +26,8 @@ struct Arguments {
     command: Command,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 all is well; 1 `check` found errors; 2 wrong usage, or the file cannot be read.";
+const EXIT_CODES: &str =
+    "Exit codes: 0 all is well; 1 `check` found errors; 2 wrong usage, or the file cannot be read.";
 
 #[derive(Debug, Subcommand)]
 enum Command {

@@ -25,7 +25,12 @@ mod tests {
 
     #[test]
     fn groups_have_three_digits() {
-        for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
+        for (number, text) in [
+            (0, "0"),
+            (999, "999"),
+            (1000, "1,000"),
+            (1_234_567, "1,234,567"),
+        ] {
             assert_eq!(grouped(number), text);
         }
         assert_eq!(counted(1, "fault"), "1 fault");

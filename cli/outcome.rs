@@ -43,7 +43,9 @@ pub(crate) fn exit_code(result: Result<Verdict, Failure>) -> ExitCode {
     let message = match result {
         Ok(Verdict::Sound) => return ExitCode::SUCCESS,
         Ok(Verdict::Faulty) => return ExitCode::from(1),
-        Err(Failure::Output(fault)) if fault.kind() == ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
+        Err(Failure::Output(fault)) if fault.kind() == ErrorKind::BrokenPipe => {
+            return ExitCode::SUCCESS
+        }
         Err(Failure::Output(fault)) => format!("cannot write: {fault}"),
         Err(Failure::Input(message)) => message,
     };

@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use crate::plain::plain;
+
 /// Which side of its column a cell keeps to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
@@ -27,8 +29,9 @@ impl<const N: usize> Table<N> {
         }
     }
 
+    /// Adds a row; control characters in its cells are replaced.
     pub(crate) fn row(&mut self, cells: [String; N]) {
-        self.rows.push(cells);
+        self.rows.push(cells.map(|cell| plain(&cell)));
     }
 
     /// Whether there is nothing below the titles.

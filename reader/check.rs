@@ -70,6 +70,8 @@ pub fn check<'r>(
     })
 }
 
-fn reader<'r>(open: &mut dyn FnMut() -> io::Result<Box<dyn Read + 'r>>) -> Result<DumpReader<'r>, ReadError> {
+fn reader<'r>(
+    open: &mut dyn FnMut() -> io::Result<Box<dyn Read + 'r>>,
+) -> Result<DumpReader<'r>, ReadError> {
     DumpReader::new(open().map_err(|source| ReadError::Io { offset: 0, source })?)
 }

@@ -109,7 +109,8 @@ impl ClassTable {
 
     /// Whether there is a CLASS DUMP with this id.
     pub fn is_dumped(&self, id: u64) -> bool {
-        self.get(id).is_some_and(|class| class.dump_offset.is_some())
+        self.get(id)
+            .is_some_and(|class| class.dump_offset.is_some())
     }
 
     /// All classes in order of appearance.
@@ -144,7 +145,9 @@ impl ClassTable {
 
     /// The layout of a class's instances; [`Layout::Unknown`] before [`ClassTable::resolve`] or for no class.
     pub fn layout(&self, index: usize) -> Layout {
-        self.chains.get(index).map_or(Layout::Unknown, |chain| chain.layout)
+        self.chains
+            .get(index)
+            .map_or(Layout::Unknown, |chain| chain.layout)
     }
 
     /// The class and those of its supers that have fields, nearest first. Only for a complete layout it is all of them.
@@ -244,7 +247,10 @@ impl ClassTable {
 impl Class {
     /// Sum of the sizes of the class's own fields.
     pub fn own_bytes(&self, id_bytes: u32) -> u64 {
-        let sizes = self.fields.iter().map(|field| u64::from(field.kind.size_bytes(id_bytes)));
+        let sizes = self
+            .fields
+            .iter()
+            .map(|field| u64::from(field.kind.size_bytes(id_bytes)));
         sizes.sum()
     }
 }

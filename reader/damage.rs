@@ -63,23 +63,46 @@ impl fmt::Display for DamageKind {
             Self::Truncated => write!(f, "the file ends inside a record"),
             Self::TrailingBytes => write!(f, "bytes behind HEAP DUMP END that are no record"),
             Self::UnknownRecord { tag, length } => {
-                write!(f, "record tag {tag:#04x} is unknown, {length} bytes skipped")
+                write!(
+                    f,
+                    "record tag {tag:#04x} is unknown, {length} bytes skipped"
+                )
             }
             Self::RecordTooShort { tag, length } => {
-                write!(f, "{} with a body of {length} bytes, fewer than its fields need", name(tag))
+                write!(
+                    f,
+                    "{} with a body of {length} bytes, fewer than its fields need",
+                    name(tag)
+                )
             }
             Self::RecordTooLong { tag, extra_bytes } => {
-                write!(f, "{} with {extra_bytes} bytes behind its last field", name(tag))
+                write!(
+                    f,
+                    "{} with {extra_bytes} bytes behind its last field",
+                    name(tag)
+                )
             }
             Self::UnknownHeapRecord { tag } => {
-                write!(f, "sub-record tag {tag:#04x} is unknown, the rest of the segment skipped")
+                write!(
+                    f,
+                    "sub-record tag {tag:#04x} is unknown, the rest of the segment skipped"
+                )
             }
             Self::UnknownType { code } => {
-                write!(f, "type {code} is unknown or not allowed here, the rest of the segment skipped")
+                write!(
+                    f,
+                    "type {code} is unknown or not allowed here, the rest of the segment skipped"
+                )
             }
-            Self::HeapRecordCut => write!(f, "the sub-record runs over the end of its heap dump record"),
+            Self::HeapRecordCut => write!(
+                f,
+                "the sub-record runs over the end of its heap dump record"
+            ),
             Self::HeapLengthZero => {
-                write!(f, "the heap dump record says length 0, yet sub-records follow")
+                write!(
+                    f,
+                    "the heap dump record says length 0, yet sub-records follow"
+                )
             }
         }
     }

@@ -36,13 +36,21 @@ impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io { offset, source } => write!(f, "cannot read at offset {offset:#x}: {source}"),
-            Self::Truncated { offset } => write!(f, "the file ends at offset {offset:#x}, inside a record"),
+            Self::Truncated { offset } => {
+                write!(f, "the file ends at offset {offset:#x}, inside a record")
+            }
             Self::PastLimit { offset } => {
                 write!(f, "the record ends before the field at offset {offset:#x}")
             }
-            Self::NotHprof => write!(f, "not an HPROF file: it does not begin with \"JAVA PROFILE 1.0.x\""),
+            Self::NotHprof => write!(
+                f,
+                "not an HPROF file: it does not begin with \"JAVA PROFILE 1.0.x\""
+            ),
             Self::IdSize { id_bytes } => {
-                write!(f, "the header gives identifiers {id_bytes} bytes; only 4 and 8 are possible")
+                write!(
+                    f,
+                    "the header gives identifiers {id_bytes} bytes; only 4 and 8 are possible"
+                )
             }
         }
     }

@@ -101,7 +101,10 @@ mod tests {
             let mut bytes = text.as_bytes().to_vec();
             bytes.extend([0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 9]);
             let header = read(&bytes).unwrap();
-            assert_eq!((header.version, header.id_bytes, header.time_millis), (version, 4, 9));
+            assert_eq!(
+                (header.version, header.id_bytes, header.time_millis),
+                (version, 4, 9)
+            );
         }
     }
 
@@ -111,6 +114,9 @@ mod tests {
         assert!(matches!(read(&[b'J'; 100]), Err(ReadError::NotHprof)));
         let odd = b"JAVA PROFILE 1.0.2\0\0\0\0\x05\0\0\0\0\0\0\0\0";
         assert!(matches!(read(odd), Err(ReadError::IdSize { id_bytes: 5 })));
-        assert!(matches!(read(b"JAVA PROFILE 1.0.2\0\0\0"), Err(ReadError::Truncated { .. })));
+        assert!(matches!(
+            read(b"JAVA PROFILE 1.0.2\0\0\0"),
+            Err(ReadError::Truncated { .. })
+        ));
     }
 }

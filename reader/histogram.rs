@@ -79,7 +79,9 @@ impl Histogram {
 
     /// Sum of the shallow sizes of all objects.
     pub fn bytes(&self) -> u64 {
-        self.rows.iter().fold(0, |sum, row| sum.saturating_add(row.bytes))
+        self.rows
+            .iter()
+            .fold(0, |sum, row| sum.saturating_add(row.bytes))
     }
 }
 
@@ -105,13 +107,24 @@ impl Counts {
                 self.class_objects += 1;
                 self.classes.add_dump(offset, dump);
             }
-            HeapRecord::Instance(instance) => self.by_class.entry(instance.class).or_default().add(payload_bytes),
-            HeapRecord::ObjectArray(array) => self.by_class.entry(array.class).or_default().add(payload_bytes),
+            HeapRecord::Instance(instance) => self
+                .by_class
+                .entry(instance.class)
+                .or_default()
+                .add(payload_bytes),
+            HeapRecord::ObjectArray(array) => self
+                .by_class
+                .entry(array.class)
+                .or_default()
+                .add(payload_bytes),
             HeapRecord::PrimitiveArray(array) => {
                 // Android may leave the elements out, the array has them all the same.
                 let element = u64::from(array.kind.size_bytes(id_bytes));
                 let payload_bytes = u64::from(array.length) * element;
-                self.by_type.entry(array.kind).or_default().add(payload_bytes);
+                self.by_type
+                    .entry(array.kind)
+                    .or_default()
+                    .add(payload_bytes);
             }
             HeapRecord::Root(_) | HeapRecord::HeapInfo { .. } => {}
         }
@@ -143,7 +156,10 @@ impl Counts {
         let Some(class) = class.filter(|_| self.class_objects > 0) else {
             return;
         };
-        let layout = self.classes.index(class.id).map(|index| self.classes.layout(index));
+        let layout = self
+            .classes
+            .index(class.id)
+            .map(|index| self.classes.layout(index));
         let payload_bytes = match layout {
             Some(Layout::Complete { data_bytes }) => data_bytes,
             _ => 0,

@@ -10,7 +10,9 @@ const ALIGNMENT_BYTES: u64 = 8;
 /// of 16 bytes more, rounded up to 8. References count as one identifier, so that a JVM
 /// with compressed references uses less than this.
 pub fn shallow_bytes(payload_bytes: u64) -> u64 {
-    payload_bytes.saturating_add(OBJECT_HEADER_BYTES).next_multiple_of(ALIGNMENT_BYTES)
+    payload_bytes
+        .saturating_add(OBJECT_HEADER_BYTES)
+        .next_multiple_of(ALIGNMENT_BYTES)
 }
 
 #[cfg(test)]

@@ -254,7 +254,10 @@ mod tests {
         assert!(from.u2().is_ok());
         from.set_limit(u64::MAX);
         assert!(matches!(from.u8(), Ok(0)));
-        assert!(matches!(from.u1(), Err(ReadError::Truncated { offset: 10 })));
+        assert!(matches!(
+            from.u1(),
+            Err(ReadError::Truncated { offset: 10 })
+        ));
     }
 
     #[test]

@@ -158,7 +158,10 @@ impl Gathered {
 
     fn count(&mut self, head: &RecordHead) {
         let name = record_name(head.tag).unwrap_or("unknown");
-        add(self.summary.records.entry(name).or_default(), HEAD_BYTES + u64::from(head.length));
+        add(
+            self.summary.records.entry(name).or_default(),
+            HEAD_BYTES + u64::from(head.length),
+        );
     }
 
     fn record(&mut self, record: Record) {
@@ -199,29 +202,45 @@ impl Gathered {
                 let payload_bytes = object.data_bytes(self.summary.header.id_bytes);
                 let summary = &mut self.summary;
                 summary.objects += 1;
-                summary.object_bytes = summary.object_bytes.saturating_add(shallow_bytes(payload_bytes));
+                summary.object_bytes = summary
+                    .object_bytes
+                    .saturating_add(shallow_bytes(payload_bytes));
             }
         }
-        add(self.summary.heap_records.entry(record.name()).or_default(), bytes);
+        add(
+            self.summary.heap_records.entry(record.name()).or_default(),
+            bytes,
+        );
     }
 
     fn thread(&mut self, root: &Root) {
         if let (RootKind::ThreadObject, Some(serial)) = (root.kind, root.thread_serial) {
-            self.threads.insert(serial, (root.object, root.trace.unwrap_or(0)));
+            self.threads
+                .insert(serial, (root.object, root.trace.unwrap_or(0)));
         }
     }
 
     fn finish(mut self, bytes: u64) -> Summary {
         self.summary.bytes = bytes;
-        let dumped = self.summary.classes.iter().filter(|class| class.dump_offset.is_some());
-        self.summary.loaders = dumped.map(|class| class.loader).collect::<HashSet<_>>().len() as u64;
+        let dumped = self
+            .summary
+            .classes
+            .iter()
+            .filter(|class| class.dump_offset.is_some());
+        self.summary.loaders = dumped
+            .map(|class| class.loader)
+            .collect::<HashSet<_>>()
+            .len() as u64;
         let threads = std::mem::take(&mut self.threads);
         self.summary.threads = threads
             .into_iter()
             .map(|(serial, (object, trace))| ThreadSummary {
                 serial,
                 object,
-                name: self.started.get(&serial).and_then(|start| self.text(start.name)),
+                name: self
+                    .started
+                    .get(&serial)
+                    .and_then(|start| self.text(start.name)),
                 frames: self.stack(trace),
             })
             .collect();
@@ -229,11 +248,18 @@ impl Gathered {
     }
 
     fn stack(&self, trace: u32) -> Vec<StackFrame> {
-        let ids = self.traces.get(&trace).map(Vec::as_slice).unwrap_or_default();
+        let ids = self
+            .traces
+            .get(&trace)
+            .map(Vec::as_slice)
+            .unwrap_or_default();
         let frames = ids.iter().filter_map(|id| self.frames.get(id));
         frames
             .map(|frame| {
-                let class = self.by_serial.get(&frame.class_serial).and_then(|name| self.text(*name));
+                let class = self
+                    .by_serial
+                    .get(&frame.class_serial)
+                    .and_then(|name| self.text(*name));
                 StackFrame {
                     class: class.map(|name| java_name(&name)).unwrap_or_default(),
                     method: self.text(frame.method).unwrap_or_default(),

@@ -59,7 +59,11 @@ pub fn thread_names<'r>(
     let wanted = threads.iter().copied().collect();
     let mut names: HashMap<u64, u64> = HashMap::new();
     for (thread, object) in objects(&mut first, &wanted)? {
-        names.extend(fields.value(&object, "java/lang/Thread", "name").map(|name| (thread, name)));
+        names.extend(
+            fields
+                .value(&object, "java/lang/Thread", "name")
+                .map(|name| (thread, name)),
+        );
     }
     let wanted = names.values().copied().collect();
     let texts = objects(&mut reader(open)?, &wanted)?;
@@ -71,7 +75,10 @@ pub fn thread_names<'r>(
         let coder = fields.value(text, "java/lang/String", "coder");
         decoded(arrays.get(&values(text)?)?, coder)
     };
-    Ok(names.iter().filter_map(|(thread, name)| Some((*thread, text_of(name)?))).collect())
+    Ok(names
+        .iter()
+        .filter_map(|(thread, name)| Some((*thread, text_of(name)?)))
+        .collect())
 }
 
 fn reader<'r>(open: &mut Open<'_, 'r>) -> Result<DumpReader<'r>, ReadError> {
@@ -79,7 +86,10 @@ fn reader<'r>(open: &mut Open<'_, 'r>) -> Result<DumpReader<'r>, ReadError> {
 }
 
 /// One pass: the data of the wanted instances and primitive arrays, unless they are too large.
-fn objects(dump: &mut DumpReader<'_>, wanted: &HashSet<u64>) -> Result<HashMap<u64, Object>, ReadError> {
+fn objects(
+    dump: &mut DumpReader<'_>,
+    wanted: &HashSet<u64>,
+) -> Result<HashMap<u64, Object>, ReadError> {
     let id_bytes = dump.header().id_bytes;
     let mut found = HashMap::new();
     if wanted.is_empty() {
@@ -90,8 +100,12 @@ fn objects(dump: &mut DumpReader<'_>, wanted: &HashSet<u64>) -> Result<HashMap<u
             continue;
         };
         let (id, class, elements, most) = match &record {
-            HeapRecord::Instance(instance) => (instance.object, instance.class, None, INSTANCE_BYTES_MAX),
-            HeapRecord::PrimitiveArray(array) => (array.object, 0, Some(array.kind), NAME_BYTES_MAX),
+            HeapRecord::Instance(instance) => {
+                (instance.object, instance.class, None, INSTANCE_BYTES_MAX)
+            }
+            HeapRecord::PrimitiveArray(array) => {
+                (array.object, 0, Some(array.kind), NAME_BYTES_MAX)
+            }
             _ => continue,
         };
         if record.data_bytes(id_bytes) <= most && wanted.contains(&id) {
@@ -119,7 +133,11 @@ impl Fields<'_> {
                 let (value, after) = rest.split_at_checked(size)?;
                 rest = after;
                 if is_owner && self.strings.bytes(field.name) == Some(name.as_bytes()) {
-                    return Some(value.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)));
+                    return Some(
+                        value
+                            .iter()
+                            .fold(0, |number, byte| number << 8 | u64::from(*byte)),
+                    );
                 }
             }
         }
@@ -132,7 +150,9 @@ fn decoded(array: &Object, coder: Option<u64>) -> Option<String> {
     let pairs = array.data.chunks_exact(2);
     // HotSpot writes a char[] as chars, but a byte[] as the machine has it: little-endian on all but a few.
     let from = |order: fn([u8; 2]) -> u16| {
-        let units: Vec<u16> = pairs.filter_map(|pair| pair.try_into().ok().map(order)).collect();
+        let units: Vec<u16> = pairs
+            .filter_map(|pair| pair.try_into().ok().map(order))
+            .collect();
         String::from_utf16_lossy(&units)
     };
     match (array.elements?, coder) {

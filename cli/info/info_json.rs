@@ -6,8 +6,14 @@ use serde_json::{json, Map, Value};
 /// Everything that `hprof info` prints, numbers as numbers.
 pub(super) fn in_json(summary: &Summary) -> Value {
     let header = &summary.header;
-    let dumped = summary.classes.iter().filter(|class| class.dump_offset.is_some());
-    let loaded = summary.classes.iter().filter(|class| class.serial.is_some());
+    let dumped = summary
+        .classes
+        .iter()
+        .filter(|class| class.dump_offset.is_some());
+    let loaded = summary
+        .classes
+        .iter()
+        .filter(|class| class.serial.is_some());
     json!({
         "version": header.version.number(),
         "time_millis": header.time_millis,

@@ -1,5 +1,7 @@
 //! Rules on classes: names, serials, supers, sizes, and the classes that readers look up by name.
 
+use std::collections::HashSet;
+
 use super::citations::Citations;
 use super::fault::Faults;
 use super::rule::Rule;
@@ -44,22 +46,38 @@ impl ClassRules {
         }
     }
 
-    pub(super) fn load(&mut self, offset: u64, load: &LoadClass, heap_begun: bool, faults: &mut Faults) {
+    pub(super) fn load(
+        &mut self,
+        offset: u64,
+        load: &LoadClass,
+        heap_begun: bool,
+        faults: &mut Faults,
+    ) {
         let serial = load.serial;
         if heap_begun {
             faults.add(Rule::LoadClassLate, offset, || {
-                format!("LOAD CLASS of class {:#x} behind the beginning of the heap", load.class)
+                format!(
+                    "LOAD CLASS of class {:#x} behind the beginning of the heap",
+                    load.class
+                )
             });
         }
         if !self.serials.insert(u64::from(serial), offset) {
-            faults.add(Rule::DuplicateClassSerial, offset, || format!("a second class with serial {serial}"));
+            faults.add(Rule::DuplicateClassSerial, offset, || {
+                format!("a second class with serial {serial}")
+            });
         }
         if !self.table.add_load(load) {
-            faults.add(Rule::DuplicateLoadClass, offset, || format!("class {:#x} again", load.class));
+            faults.add(Rule::DuplicateLoadClass, offset, || {
+                format!("class {:#x} again", load.class)
+            });
         }
         if let Some(early) = self.citations.resolve(serial) {
             faults.add(Rule::LoadClassLate, early.offset, || {
-                format!("{} names class serial {serial}, whose LOAD CLASS stands at {offset:#x}", early.by)
+                format!(
+                    "{} names class serial {serial}, whose LOAD CLASS stands at {offset:#x}",
+                    early.by
+                )
             });
         }
     }
@@ -74,22 +92,32 @@ impl ClassRules {
         if self.serials.contains(u64::from(serial)) {
             self.unloaded.push((offset, serial));
         } else {
-            faults.add(Rule::UnloadUnknown, offset, || format!("UNLOAD CLASS of serial {serial}"));
+            faults.add(Rule::UnloadUnknown, offset, || {
+                format!("UNLOAD CLASS of serial {serial}")
+            });
         }
     }
 
     pub(super) fn dump(&mut self, offset: u64, dump: &ClassDump, faults: &mut Faults) {
         if !self.table.add_dump(offset, dump) {
-            faults.add(Rule::DuplicateClass, offset, || format!("class {:#x} again", dump.class));
+            faults.add(Rule::DuplicateClass, offset, || {
+                format!("class {:#x} again", dump.class)
+            });
         }
         if !dump.constants.is_empty() {
             faults.add(Rule::ConstantPool, offset, || {
-                format!("class {:#x} with {} constants", dump.class, dump.constants.len())
+                format!(
+                    "class {:#x} with {} constants",
+                    dump.class,
+                    dump.constants.len()
+                )
             });
         }
         let fields = dump.statics.len().max(dump.fields.len());
         if fields >= FIELDS_END {
-            faults.add(Rule::TooManyFields, offset, || format!("class {:#x} with {fields} fields", dump.class));
+            faults.add(Rule::TooManyFields, offset, || {
+                format!("class {:#x} with {fields} fields", dump.class)
+            });
         }
     }
 
@@ -119,34 +147,51 @@ impl ClassRules {
         let citations = std::mem::replace(&mut self.citations, Citations::new());
         for (serial, citation) in citations.into_missing() {
             faults.add(Rule::ClassSerialMissing, citation.offset, || {
-                format!("{} names class serial {serial}, which is nowhere", citation.by)
+                format!(
+                    "{} names class serial {serial}, which is nowhere",
+                    citation.by
+                )
             });
         }
-        for (offset, serial) in &self.unloaded {
-            let unloaded = self.table.iter().find(|class| class.serial == Some(*serial));
-            if unloaded.is_some_and(|class| class.dump_offset.is_some()) {
-                faults.add(Rule::UnloadedDumped, *offset, || {
-                    format!("UNLOAD CLASS of serial {serial}, whose class is in the dump")
-                });
-            }
+        let dumped = self
+            .table
+            .iter()
+            .filter(|class| class.dump_offset.is_some());
+        let dumped: HashSet<u32> = dumped.filter_map(|class| class.serial).collect();
+        for (offset, serial) in self
+            .unloaded
+            .iter()
+            .filter(|(_, serial)| dumped.contains(serial))
+        {
+            faults.add(Rule::UnloadedDumped, *offset, || {
+                format!("UNLOAD CLASS of serial {serial}, whose class is in the dump")
+            });
         }
     }
 }
 
 fn judge_class(table: &ClassTable, index: usize, strings: &StringTable, faults: &mut Faults) {
-    let Some((class, offset)) = table.at(index).and_then(|class| Some((class, class.dump_offset?))) else {
+    let Some((class, offset)) = table
+        .at(index)
+        .and_then(|class| Some((class, class.dump_offset?)))
+    else {
         return;
     };
     let name = || table.java_name(class.id, strings);
     if class.serial.is_none() {
-        faults.add(Rule::ClassNotLoaded, offset, || format!("no LOAD CLASS for class {:#x}", class.id));
+        faults.add(Rule::ClassNotLoaded, offset, || {
+            format!("no LOAD CLASS for class {:#x}", class.id)
+        });
     }
     judge_super(table, class, offset, strings, faults);
     match table.layout(index) {
         Layout::Complete { data_bytes } if data_bytes != u64::from(class.instance_bytes) => {
             faults.add(Rule::InstanceSize, offset, || {
                 let said = class.instance_bytes;
-                format!("{} has instance size {said}, its fields sum up to {data_bytes}", name())
+                format!(
+                    "{} has instance size {said}, its fields sum up to {data_bytes}",
+                    name()
+                )
             });
         }
         Layout::Cycle => faults.add(Rule::SuperCycle, offset, || {
@@ -156,16 +201,28 @@ fn judge_class(table: &ClassTable, index: usize, strings: &StringTable, faults: 
     }
 }
 
-fn judge_super(table: &ClassTable, class: &Class, offset: u64, strings: &StringTable, faults: &mut Faults) {
+fn judge_super(
+    table: &ClassTable,
+    class: &Class,
+    offset: u64,
+    strings: &StringTable,
+    faults: &mut Faults,
+) {
     let name = || table.java_name(class.id, strings);
     let known = strings.bytes(class.name);
     if class.super_class == 0 {
         if known.is_some_and(|name| name != b"java/lang/Object") {
-            faults.add(Rule::SuperZero, offset, || format!("{} has no super class", name()));
+            faults.add(Rule::SuperZero, offset, || {
+                format!("{} has no super class", name())
+            });
         }
     } else if !table.is_dumped(class.super_class) {
         faults.add(Rule::SuperMissing, offset, || {
-            format!("{} has super class {:#x}, which has no CLASS DUMP", name(), class.super_class)
+            format!(
+                "{} has super class {:#x}, which has no CLASS DUMP",
+                name(),
+                class.super_class
+            )
         });
     }
 }
@@ -173,22 +230,31 @@ fn judge_super(table: &ClassTable, class: &Class, offset: u64, strings: &StringT
 fn judge_names(table: &ClassTable, strings: &StringTable, faults: &mut Faults) {
     let dumped = |name: &'static str| {
         let with_name = move |class: &&Class| strings.bytes(class.name) == Some(name.as_bytes());
-        table.iter().filter(|class| class.dump_offset.is_some()).filter(with_name)
+        table
+            .iter()
+            .filter(|class| class.dump_offset.is_some())
+            .filter(with_name)
     };
     for name in CORE_CLASSES {
         if dumped(name).next().is_none() {
-            faults.add(Rule::CoreClassMissing, 0, || format!("no CLASS DUMP of a class named {name}"));
+            faults.add(Rule::CoreClassMissing, 0, || {
+                format!("no CLASS DUMP of a class named {name}")
+            });
         }
     }
     for name in PRIMITIVE_CLASSES {
         let mut found = dumped(name);
         if found.next().is_none() {
-            faults.add(Rule::PrimitiveClassMissing, 0, || format!("no CLASS DUMP of a class named {name}"));
+            faults.add(Rule::PrimitiveClassMissing, 0, || {
+                format!("no CLASS DUMP of a class named {name}")
+            });
         }
         for second in found {
-            faults.add(Rule::DuplicatePrimitiveClass, second.dump_offset.unwrap_or(0), || {
-                format!("another class named {name}")
-            });
+            faults.add(
+                Rule::DuplicatePrimitiveClass,
+                second.dump_offset.unwrap_or(0),
+                || format!("another class named {name}"),
+            );
         }
     }
 }

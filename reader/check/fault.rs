@@ -51,7 +51,10 @@ pub struct Report {
 impl Report {
     /// Number of faults of this severity.
     pub fn count(&self, severity: Severity) -> u64 {
-        let of_kind = self.totals.iter().filter(|total| total.severity == severity);
+        let of_kind = self
+            .totals
+            .iter()
+            .filter(|total| total.severity == severity);
         of_kind.map(|total| total.count).sum()
     }
 }
@@ -127,7 +130,10 @@ mod tests {
         }
         faults.add(Rule::RootDangling, 5, String::new);
         let (kept, totals) = faults.finish();
-        assert_eq!(kept.iter().map(|fault| fault.offset).collect::<Vec<_>>(), [10, 20]);
+        assert_eq!(
+            kept.iter().map(|fault| fault.offset).collect::<Vec<_>>(),
+            [10, 20]
+        );
         assert_eq!((totals[0].count, totals[0].first_offset), (5, 10));
         assert_eq!(totals[1].severity, Severity::Note);
     }

@@ -15,9 +15,14 @@ const HUGE_BYTES: u32 = 1 << 31;
 enum Run {
     NotBegun,
     Open,
-    Ended { offset: u64 },
+    Ended {
+        offset: u64,
+    },
     /// Segments behind an end: another dump if it gets an end of its own, a misplaced end otherwise.
-    Again { end: u64, offset: u64 },
+    Again {
+        end: u64,
+        offset: u64,
+    },
 }
 
 /// What was seen of the file's frame so far.
@@ -41,7 +46,9 @@ const STRAYS_MAX: usize = 1000;
 impl Framing {
     pub(super) fn new(header: &Header, faults: &mut Faults) -> Self {
         if header.version == Version::V1_0_3 {
-            faults.add(Rule::AndroidVersion, 0, || "the header says 1.0.3".to_owned());
+            faults.add(Rule::AndroidVersion, 0, || {
+                "the header says 1.0.3".to_owned()
+            });
         }
         Self {
             version: header.version,
@@ -79,7 +86,9 @@ impl Framing {
     pub(super) fn heap_start(&mut self, head: &RecordHead, faults: &mut Faults) {
         judge_time(head, faults);
         if head.length >= HUGE_BYTES {
-            faults.add(Rule::HugeSegment, head.offset, || format!("{} bytes", head.length));
+            faults.add(Rule::HugeSegment, head.offset, || {
+                format!("{} bytes", head.length)
+            });
         }
         if head.tag == tag::HEAP_DUMP_SEGMENT {
             self.segment(head, faults);
@@ -111,12 +120,17 @@ impl Framing {
                 format!("a segment follows at {offset:#x}, and no other end")
             }),
             Run::Open if !incomplete => faults.add(Rule::NoHeapEnd, 0, || {
-                format!("{} segments and no HEAP DUMP END behind them", self.segments)
+                format!(
+                    "{} segments and no HEAP DUMP END behind them",
+                    self.segments
+                )
             }),
             _ => {}
         }
         if !self.heap_begun() && !self.profile && !incomplete {
-            faults.add(Rule::NoHeap, 0, || "no heap dump, no samples and no sites".to_owned());
+            faults.add(Rule::NoHeap, 0, || {
+                "no heap dump, no samples and no sites".to_owned()
+            });
         }
         if let Some(offset) = self.summary.filter(|_| self.heap_begun()) {
             faults.add(Rule::HeapSummary, offset, || {
@@ -159,7 +173,9 @@ impl Framing {
             });
         }
         if self.heap_dumps > 0 {
-            faults.add(Rule::SeveralDumps, head.offset, || "another HEAP DUMP".to_owned());
+            faults.add(Rule::SeveralDumps, head.offset, || {
+                "another HEAP DUMP".to_owned()
+            });
         }
         self.heap_dumps += 1;
     }
@@ -191,7 +207,10 @@ impl Framing {
     fn report_strays(&mut self, faults: &mut Faults) {
         for head in self.strays.drain(..) {
             faults.add(Rule::RecordBetweenSegments, head.offset, || {
-                format!("{} between the first segment and HEAP DUMP END", name(&head))
+                format!(
+                    "{} between the first segment and HEAP DUMP END",
+                    name(&head)
+                )
             });
         }
     }
@@ -200,7 +219,11 @@ impl Framing {
 fn judge_time(head: &RecordHead, faults: &mut Faults) {
     if head.time_micros != 0 {
         faults.add(Rule::RecordTime, head.offset, || {
-            format!("{} with time {} µs, 0 expected", name(head), head.time_micros)
+            format!(
+                "{} with time {} µs, 0 expected",
+                name(head),
+                head.time_micros
+            )
         });
     }
 }

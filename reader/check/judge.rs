@@ -79,7 +79,9 @@ impl<'a> Judge<'a> {
         }
         let strings = self.strings.finish(incomplete, self.faults);
         Contents {
-            classes: self.classes.finish(&strings, id_bytes, incomplete, self.faults),
+            classes: self
+                .classes
+                .finish(&strings, id_bytes, incomplete, self.faults),
             strings,
             ids: self.objects.ids,
             incomplete,
@@ -107,7 +109,8 @@ impl<'a> Judge<'a> {
                 | DamageKind::HeapRecordCut
         );
         self.framing.sub_record();
-        self.faults.add(rule, damage.offset, || damage.kind.to_string());
+        self.faults
+            .add(rule, damage.offset, || damage.kind.to_string());
     }
 
     fn record(&mut self, head: &RecordHead, record: Record) {
@@ -138,7 +141,8 @@ impl<'a> Judge<'a> {
     fn load_class(&mut self, at: u64, load: &LoadClass) {
         self.strings.cite(at, load.name, LOAD_CLASS, self.faults);
         self.traces.cite(at, load.trace, LOAD_CLASS, self.faults);
-        self.classes.load(at, load, self.framing.heap_begun(), self.faults);
+        self.classes
+            .load(at, load, self.framing.heap_begun(), self.faults);
     }
 
     fn frame(&mut self, at: u64, frame: &Frame) {
@@ -154,7 +158,8 @@ impl<'a> Judge<'a> {
             self.traces.cite(at, site.trace, "ALLOC SITES", self.faults);
             // The format allows 0 for classes that were in use before they were announced.
             if site.class_serial != 0 {
-                self.classes.cite_serial(at, site.class_serial, "ALLOC SITES");
+                self.classes
+                    .cite_serial(at, site.class_serial, "ALLOC SITES");
             }
         }
     }
@@ -210,6 +215,7 @@ impl<'a> Judge<'a> {
     }
 
     fn android(&mut self, at: u64, record: &HeapRecord) {
-        self.faults.add(Rule::AndroidRecord, at, || record.name().to_owned());
+        self.faults
+            .add(Rule::AndroidRecord, at, || record.name().to_owned());
     }
 }

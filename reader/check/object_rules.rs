@@ -21,13 +21,17 @@ impl ObjectRules {
         self.root_seen = true;
         let name = root.kind.name();
         if self.object_seen {
-            faults.add(Rule::RootLate, offset, || format!("{name} behind an object"));
+            faults.add(Rule::RootLate, offset, || {
+                format!("{name} behind an object")
+            });
         }
         if root.object == 0 {
             faults.add(Rule::RootZero, offset, || format!("{name} of object 0"));
         }
         match root.kind {
-            RootKind::Unknown => faults.add(Rule::RootUnknown, offset, || format!("{name} of object {:#x}", root.object)),
+            RootKind::Unknown => faults.add(Rule::RootUnknown, offset, || {
+                format!("{name} of object {:#x}", root.object)
+            }),
             kind if kind >= RootKind::InternedString => {
                 faults.add(Rule::AndroidRecord, offset, || name.to_owned());
             }
@@ -37,8 +41,14 @@ impl ObjectRules {
 
     pub(super) fn class(&mut self, offset: u64, id: u64, known: bool, faults: &mut Faults) {
         if self.root_seen || self.object_seen {
-            let before = if self.object_seen { "an object" } else { "a root" };
-            faults.add(Rule::ClassDumpLate, offset, || format!("class {id:#x} behind {before}"));
+            let before = if self.object_seen {
+                "an object"
+            } else {
+                "a root"
+            };
+            faults.add(Rule::ClassDumpLate, offset, || {
+                format!("class {id:#x} behind {before}")
+            });
         }
         // A class that is there twice has a rule of its own.
         if !self.add(offset, id, faults) && !known {
@@ -48,7 +58,13 @@ impl ObjectRules {
         }
     }
 
-    pub(super) fn object(&mut self, offset: u64, id: u64, is_class: impl FnOnce() -> bool, faults: &mut Faults) {
+    pub(super) fn object(
+        &mut self,
+        offset: u64,
+        id: u64,
+        is_class: impl FnOnce() -> bool,
+        faults: &mut Faults,
+    ) {
         self.object_seen = true;
         if self.add(offset, id, faults) {
             return;
@@ -58,13 +74,17 @@ impl ObjectRules {
                 format!("object {id:#x} is a class and has a CLASS DUMP")
             });
         } else {
-            faults.add(Rule::DuplicateObject, offset, || format!("a second object with id {id:#x}"));
+            faults.add(Rule::DuplicateObject, offset, || {
+                format!("a second object with id {id:#x}")
+            });
         }
     }
 
     fn add(&mut self, offset: u64, id: u64, faults: &mut Faults) -> bool {
         if id == 0 {
-            faults.add(Rule::ObjectIdZero, offset, || "an object with id 0".to_owned());
+            faults.add(Rule::ObjectIdZero, offset, || {
+                "an object with id 0".to_owned()
+            });
         }
         if id % ID_ALIGNMENT != 0 {
             faults.add(Rule::UnalignedId, offset, || format!("object {id:#x}"));

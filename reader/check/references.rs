@@ -29,7 +29,11 @@ impl References<'_> {
                 continue;
             };
             match &record {
-                HeapRecord::Root(root) => self.refer(Rule::RootDangling, offset, root.object, || root.kind.name().to_owned()),
+                HeapRecord::Root(root) => {
+                    self.refer(Rule::RootDangling, offset, root.object, || {
+                        root.kind.name().to_owned()
+                    })
+                }
                 HeapRecord::Class(class) => self.class(offset, class),
                 HeapRecord::Instance(instance) => self.instance(offset, instance, dump)?,
                 HeapRecord::ObjectArray(array) => self.object_array(offset, array, dump)?,
@@ -42,7 +46,9 @@ impl References<'_> {
 
     fn refer(&mut self, rule: Rule, offset: u64, id: u64, from: impl FnOnce() -> String) {
         if id != 0 && !self.ids.contains(id) {
-            self.faults.add(rule, offset, || format!("{} refers to {id:#x}, which is not in the file", from()));
+            self.faults.add(rule, offset, || {
+                format!("{} refers to {id:#x}, which is not in the file", from())
+            });
         }
     }
 
@@ -54,7 +60,9 @@ impl References<'_> {
             ("signers", class.signers),
             ("protection domain", class.protection_domain),
         ] {
-            self.refer(Rule::ClassSlotDangling, offset, id, || format!("the {slot} of {}", name()));
+            self.refer(Rule::ClassSlotDangling, offset, id, || {
+                format!("the {slot} of {}", name())
+            });
         }
         for field in &class.statics {
             let field_name = || strings.text(field.name).unwrap_or_default();
@@ -62,21 +70,34 @@ impl References<'_> {
                 BasicType::Object => self.refer(Rule::StaticDangling, offset, field.value, || {
                     format!("static {} of {}", field_name(), name())
                 }),
-                BasicType::Boolean if field.value > 1 => self.faults.add(Rule::BooleanValue, offset, || {
-                    format!("static {} of {} is {}", field_name(), name(), field.value)
-                }),
+                BasicType::Boolean if field.value > 1 => {
+                    self.faults.add(Rule::BooleanValue, offset, || {
+                        format!("static {} of {} is {}", field_name(), name(), field.value)
+                    })
+                }
                 _ => {}
             }
         }
     }
 
-    fn instance(&mut self, offset: u64, instance: &Instance, dump: &mut DumpReader<'_>) -> Result<(), ReadError> {
+    fn instance(
+        &mut self,
+        offset: u64,
+        instance: &Instance,
+        dump: &mut DumpReader<'_>,
+    ) -> Result<(), ReadError> {
         let (classes, strings) = (self.classes, self.strings);
         let name = || classes.java_name(instance.class, strings);
-        let index = classes.index(instance.class).filter(|_| classes.is_dumped(instance.class));
+        let index = classes
+            .index(instance.class)
+            .filter(|_| classes.is_dumped(instance.class));
         let Some(index) = index else {
             self.faults.add(Rule::ClassNotDumped, offset, || {
-                format!("object {:#x} is of {}, which has no CLASS DUMP", instance.object, name())
+                format!(
+                    "object {:#x} is of {}, which has no CLASS DUMP",
+                    instance.object,
+                    name()
+                )
             });
             return Ok(());
         };
@@ -87,7 +108,10 @@ impl References<'_> {
         if data_bytes != u64::from(instance.data_bytes) {
             self.faults.add(Rule::InstanceLength, offset, || {
                 let there = instance.data_bytes;
-                format!("{there} bytes of data, the fields of {} take {data_bytes}", name())
+                format!(
+                    "{there} bytes of data, the fields of {} take {data_bytes}",
+                    name()
+                )
             });
             return Ok(());
         }
@@ -102,11 +126,11 @@ impl References<'_> {
         let (classes, strings) = (self.classes, self.strings);
         let data = std::mem::take(&mut self.data);
         let mut rest = data.as_slice();
-        for class in classes.chain(class) {
+        'data: for class in classes.chain(class) {
             for field in &class.fields {
                 let size = field.kind.size_bytes(id_bytes) as usize;
                 let Some((value, after)) = rest.split_at_checked(size) else {
-                    break;
+                    break 'data;
                 };
                 rest = after;
                 let name = || {
@@ -114,11 +138,15 @@ impl References<'_> {
                     format!("{field} of {}", classes.java_name(class.id, strings))
                 };
                 match (field.kind, value) {
-                    (BasicType::Object, value) => self.refer(Rule::FieldDangling, offset, big_endian(value), name),
+                    (BasicType::Object, value) => {
+                        self.refer(Rule::FieldDangling, offset, big_endian(value), name)
+                    }
                     (BasicType::Boolean, [0 | 1]) => {}
-                    (BasicType::Boolean, value) => self.faults.add(Rule::BooleanValue, offset, || {
-                        format!("{} is {}", name(), big_endian(value))
-                    }),
+                    (BasicType::Boolean, value) => {
+                        self.faults.add(Rule::BooleanValue, offset, || {
+                            format!("{} is {}", name(), big_endian(value))
+                        })
+                    }
                     _ => {}
                 }
             }
@@ -126,17 +154,27 @@ impl References<'_> {
         self.data = data;
     }
 
-    fn object_array(&mut self, offset: u64, array: &ObjectArray, dump: &mut DumpReader<'_>) -> Result<(), ReadError> {
+    fn object_array(
+        &mut self,
+        offset: u64,
+        array: &ObjectArray,
+        dump: &mut DumpReader<'_>,
+    ) -> Result<(), ReadError> {
         let (classes, strings) = (self.classes, self.strings);
         if !classes.is_dumped(array.class) {
             self.faults.add(Rule::ArrayClassMissing, offset, || {
                 let class = classes.java_name(array.class, strings);
-                format!("array {:#x} is of {class}, which has no CLASS DUMP", array.object)
+                format!(
+                    "array {:#x} is of {class}, which has no CLASS DUMP",
+                    array.object
+                )
             });
         }
         let mut number = 0_u64;
         while let Some(id) = dump.next_id()? {
-            self.refer(Rule::ElementDangling, offset, id, || format!("element {number} of array {:#x}", array.object));
+            self.refer(Rule::ElementDangling, offset, id, || {
+                format!("element {number} of array {:#x}", array.object)
+            });
             number += 1;
         }
         Ok(())
@@ -169,5 +207,7 @@ impl References<'_> {
 }
 
 fn big_endian(value: &[u8]) -> u64 {
-    value.iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
+    value
+        .iter()
+        .fold(0, |number, byte| number << 8 | u64::from(*byte))
 }

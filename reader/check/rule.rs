@@ -156,7 +156,9 @@ impl Rule {
 
     fn row(self) -> (&'static str, Habit, &'static str) {
         // One row a variant: the macro writes both lists.
-        ROWS.get(self as usize).copied().unwrap_or(("rule", Habit::Nobody, ""))
+        ROWS.get(self as usize)
+            .copied()
+            .unwrap_or(("rule", Habit::Nobody, ""))
     }
 }
 
@@ -169,6 +171,8 @@ mod tests {
     fn every_rule_has_a_name_of_its_own() {
         let names: HashSet<_> = Rule::ALL.iter().map(|rule| rule.id()).collect();
         assert_eq!(names.len(), Rule::ALL.len());
-        assert!(names.iter().all(|name| name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')));
+        assert!(names.iter().all(|name| name
+            .bytes()
+            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')));
     }
 }

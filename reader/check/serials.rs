@@ -31,7 +31,10 @@ impl Serials {
         let count = self.seen.len();
         if self.greatest != count || self.seen.contains(0) {
             faults.add(rule, self.greatest_offset, || {
-                format!("{count} {what}, the greatest is {}; 1 to {count} expected", self.greatest)
+                format!(
+                    "{count} {what}, the greatest is {}; 1 to {count} expected",
+                    self.greatest
+                )
             });
         }
     }

@@ -30,16 +30,23 @@ impl StringRules {
     pub(super) fn define(&mut self, offset: u64, string: Utf8, faults: &mut Faults) {
         let id = string.id;
         if id == 0 {
-            faults.add(Rule::StringIdZero, offset, || format!("\"{}\" has id 0", shown(&string.text)));
+            faults.add(Rule::StringIdZero, offset, || {
+                format!("\"{}\" has id 0", shown(&string.text))
+            });
         }
         judge_text(offset, &string, faults);
         if let Some(early) = self.citations.resolve(id) {
             faults.add(Rule::StringLate, early.offset, || {
-                format!("{} names string {id:#x}, which stands at {offset:#x}", early.by)
+                format!(
+                    "{} names string {id:#x}, which stands at {offset:#x}",
+                    early.by
+                )
             });
         }
         if !self.table.insert(string) {
-            faults.add(Rule::DuplicateString, offset, || format!("a second string with id {id:#x}"));
+            faults.add(Rule::DuplicateString, offset, || {
+                format!("a second string with id {id:#x}")
+            });
         }
     }
 
@@ -93,5 +100,8 @@ fn judge_text(offset: u64, string: &Utf8, faults: &mut Faults) {
 
 /// The beginning of a text, short enough for one line, whatever its bytes.
 fn shown(text: &[u8]) -> String {
-    text.get(..TEXT_BYTES_SHOWN).unwrap_or(text).escape_ascii().to_string()
+    text.get(..TEXT_BYTES_SHOWN)
+        .unwrap_or(text)
+        .escape_ascii()
+        .to_string()
 }

@@ -45,7 +45,13 @@ impl ThreadRules {
     }
 
     /// A root that names a thread.
-    pub(super) fn root(&mut self, offset: u64, root: &Root, traces: &TraceRules, faults: &mut Faults) {
+    pub(super) fn root(
+        &mut self,
+        offset: u64,
+        root: &Root,
+        traces: &TraceRules,
+        faults: &mut Faults,
+    ) {
         let Some(serial) = root.thread_serial else {
             return;
         };
@@ -61,7 +67,10 @@ impl ThreadRules {
         let depth = traces.get(*trace).map_or(0, |trace| trace.depth_frames);
         if let Some(frame) = frame.filter(|frame| u64::from(*frame) >= depth) {
             faults.add(Rule::FrameNumber, offset, || {
-                format!("{} in frame {frame}, thread {serial} has {depth} frames", root.kind.name())
+                format!(
+                    "{} in frame {frame}, thread {serial} has {depth} frames",
+                    root.kind.name()
+                )
             });
         }
     }
@@ -74,26 +83,43 @@ impl ThreadRules {
         let unknown = outside.filter(|(serial, _)| !known.contains(u64::from(*serial)));
         for (serial, citation) in unknown.chain(self.citations.into_missing()) {
             faults.add(Rule::ThreadMissing, citation.offset, || {
-                format!("{} names thread serial {serial}, which has no root", citation.by)
+                format!(
+                    "{} names thread serial {serial}, which has no root",
+                    citation.by
+                )
             });
         }
     }
 
-    fn thread(&mut self, offset: u64, serial: u32, trace: u32, traces: &TraceRules, faults: &mut Faults) {
+    fn thread(
+        &mut self,
+        offset: u64,
+        serial: u32,
+        trace: u32,
+        traces: &TraceRules,
+        faults: &mut Faults,
+    ) {
         self.serials.insert(u64::from(serial), offset);
         if self.roots.insert(serial, trace).is_some() {
-            faults.add(Rule::DuplicateThread, offset, || format!("a second root of thread serial {serial}"));
+            faults.add(Rule::DuplicateThread, offset, || {
+                format!("a second root of thread serial {serial}")
+            });
         }
         if let Some(early) = self.citations.resolve(serial) {
             faults.add(Rule::ThreadLate, early.offset, || {
-                format!("{} names thread serial {serial}, whose root stands at {offset:#x}", early.by)
+                format!(
+                    "{} names thread serial {serial}, whose root stands at {offset:#x}",
+                    early.by
+                )
             });
         }
         let owner = traces.get(trace).map(|trace| trace.thread_serial);
         if trace != EMPTY_TRACE_SERIAL && owner.is_some_and(|owner| owner != serial) {
             faults.add(Rule::ThreadTraceMismatch, offset, || {
                 let owner = owner.unwrap_or(0);
-                format!("thread serial {serial} has trace {trace}, which is of thread serial {owner}")
+                format!(
+                    "thread serial {serial} has trace {trace}, which is of thread serial {owner}"
+                )
             });
         }
     }

@@ -50,19 +50,32 @@ impl TraceRules {
     pub(super) fn frame(&mut self, offset: u64, frame: &Frame, faults: &mut Faults) {
         let id = frame.id;
         if !self.frames.insert(id, offset) {
-            faults.add(Rule::DuplicateFrame, offset, || format!("a second frame with id {id:#x}"));
+            faults.add(Rule::DuplicateFrame, offset, || {
+                format!("a second frame with id {id:#x}")
+            });
         }
         if let Some(early) = self.frame_citations.resolve(id) {
             faults.add(Rule::FrameLate, early.offset, || {
-                format!("{} names frame {id:#x}, which stands at {offset:#x}", early.by)
+                format!(
+                    "{} names frame {id:#x}, which stands at {offset:#x}",
+                    early.by
+                )
             });
         }
-        let known = [format::LINE_UNKNOWN, format::LINE_COMPILED, format::LINE_NATIVE];
+        let known = [
+            format::LINE_UNKNOWN,
+            format::LINE_COMPILED,
+            format::LINE_NATIVE,
+        ];
         if frame.line <= 0 && !known.contains(&frame.line) {
-            faults.add(Rule::LineNumber, offset, || format!("frame {id:#x} at line {}", frame.line));
+            faults.add(Rule::LineNumber, offset, || {
+                format!("frame {id:#x} at line {}", frame.line)
+            });
         }
         if frame.source == 0 {
-            faults.add(Rule::SourceZero, offset, || format!("frame {id:#x} with source file id 0"));
+            faults.add(Rule::SourceZero, offset, || {
+                format!("frame {id:#x} with source file id 0")
+            });
         }
     }
 
@@ -80,13 +93,18 @@ impl TraceRules {
             };
             self.traces.insert(serial, facts);
         } else {
-            faults.add(Rule::DuplicateTrace, offset, || format!("a second trace with serial {serial}"));
+            faults.add(Rule::DuplicateTrace, offset, || {
+                format!("a second trace with serial {serial}")
+            });
         }
         if let Some(early) = self.citations.resolve(serial) {
             // Classes are loaded before the traces stand in the file, whatever the writer.
             if early.by != LOAD_CLASS {
                 faults.add(Rule::TraceLate, early.offset, || {
-                    format!("{} names trace {serial}, which stands at {offset:#x}", early.by)
+                    format!(
+                        "{} names trace {serial}, which stands at {offset:#x}",
+                        early.by
+                    )
                 });
             }
         }
@@ -96,7 +114,9 @@ impl TraceRules {
     /// A record names a trace.
     pub(super) fn cite(&mut self, offset: u64, serial: u32, by: &'static str, faults: &mut Faults) {
         if serial == 0 {
-            faults.add(Rule::TraceZero, offset, || format!("{by} with trace serial 0, 1 expected"));
+            faults.add(Rule::TraceZero, offset, || {
+                format!("{by} with trace serial 0, 1 expected")
+            });
         } else if !self.traces.contains_key(&serial) {
             self.citations.add(serial, offset, by);
         }
@@ -139,7 +159,10 @@ impl TraceRules {
         let first = *self.by_thread.entry(thread).or_insert(trace.serial);
         if first != trace.serial {
             faults.add(Rule::ThreadTraceShared, offset, || {
-                format!("trace {} has thread serial {thread}, as trace {first} has", trace.serial)
+                format!(
+                    "trace {} has thread serial {thread}, as trace {first} has",
+                    trace.serial
+                )
             });
         }
     }

@@ -1,4 +1,12 @@
 //! One broken dump for each rule: the check must name that rule and no other.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a test fails by panicking"
+)]
 
 mod sample;
 
@@ -38,7 +46,10 @@ fn the_sample_is_sound_packed() {
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     packed.write_all(&Sample::new().bytes()).unwrap();
     let packed = packed.finish().unwrap();
-    let options = reader::CheckOptions { most: 1, lenient: false };
+    let options = reader::CheckOptions {
+        most: 1,
+        lenient: false,
+    };
     let mut open = || -> std::io::Result<Box<dyn Read>> { reader::unpacked(packed.as_slice()) };
     assert_eq!(reader::check(&mut open, options).unwrap().totals, []);
 }
@@ -52,6 +63,18 @@ fn leniency_turns_hotspots_habits_into_notes_and_nothing_else() {
     let mut sample = Sample::new();
     sample.heap(0).push(root(0x05, 0));
     assert_eq!(checked(&sample.bytes(), true).count(Severity::Error), 1);
+}
+
+#[test]
+fn every_rule_is_broken_once() {
+    let tests = include_str!("broken.rs");
+    for rule in reader::Rule::ALL {
+        assert!(
+            tests.contains(&format!("\"{}\"", rule.id())),
+            "no test breaks {}",
+            rule.id()
+        );
+    }
 }
 
 // The bytes and the sequence of records.
@@ -103,7 +126,7 @@ broken! {
         dump.heap(1).push(bytes().u1(0xFE).u4(1).u8(1).0);
     };
     record_with_a_time, ["record-time"], |dump| dump.records[3].time = 12;
-    file_without_heap, ["no-heap"], |dump| dump.records.retain(|record| record.tag != 0x1C && record.tag != 0x2C);
+    file_without_heap, ["no-heap", "thread-missing"], |dump| dump.records.retain(|record| record.tag != 0x1C && record.tag != 0x2C);
     no_heap_end, ["no-heap-end"], |dump| { dump.records.pop(); };
     heap_end_with_a_body, ["heap-end-length"], |dump| *dump.records.last_mut().unwrap() = record(0x2C, bytes().u4(0));
     heap_end_before_the_last_segment, ["heap-end-misplaced"], |dump| {
@@ -115,6 +138,11 @@ broken! {
     empty_segment, ["empty-segment"], |dump| {
         let at = dump.at(0x1C, 1);
         dump.records.insert(at, segment(vec![]));
+    };
+    segment_of_2_gib, ["huge-segment", "truncated-file"], |dump| {
+        dump.records.pop();
+        let at = dump.at(0x1C, 1);
+        dump.records[at].length = Some(1 << 31);
     };
     segments_in_version_1_0_1, ["segment-version"], |dump| dump.version = "JAVA PROFILE 1.0.1";
     segment_then_heap_dump, ["mixed-dump-kinds"], |dump| {
@@ -440,7 +468,8 @@ broken! {
 fn to_heap_dump(dump: &mut Sample) {
     let mut all = std::mem::take(dump.heap(0));
     all.extend(std::mem::take(dump.heap(1)));
-    dump.records.retain(|record| record.tag != 0x1C && record.tag != 0x2C);
+    dump.records
+        .retain(|record| record.tag != 0x1C && record.tag != 0x2C);
     dump.records.push(segment(all));
     dump.records.last_mut().unwrap().tag = 0x0C;
 }
@@ -448,7 +477,8 @@ fn to_heap_dump(dump: &mut Sample) {
 fn insert_frame(dump: &mut Sample, id: u64, line: i32) {
     let (run, descriptor, file) = (dump.name("run"), dump.name("()V"), dump.name("Leaf.java"));
     let at = dump.at(0x05, 0);
-    dump.records.insert(at, frame(id, run, descriptor, file, 18, line));
+    dump.records
+        .insert(at, frame(id, run, descriptor, file, 18, line));
 }
 
 fn samples() -> Record {
@@ -456,5 +486,8 @@ fn samples() -> Record {
 }
 
 fn start_thread(serial: u32, object: u64, name: u64) -> Record {
-    record(0x0A, bytes().u4(serial).u8(object).u4(1).u8(name).u8(0).u8(0))
+    record(
+        0x0A,
+        bytes().u4(serial).u8(object).u4(1).u8(name).u8(0).u8(0),
+    )
 }

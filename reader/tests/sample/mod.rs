@@ -1,33 +1,41 @@
 //! A small valid dump that tests can break: written with plain byte pushing, on purpose without the writer.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a test fails by panicking"
+)]
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 use std::io::Read;
 
 use reader::{check, CheckOptions, Report};
 
-pub const OBJECT: u64 = 0x1000;
-pub const CLASS: u64 = 0x1008;
-pub const STRING: u64 = 0x1010;
-pub const OBJECT_ARRAY: u64 = 0x1018;
-pub const INT_ARRAY: u64 = 0x1020;
-pub const THREAD: u64 = 0x1028;
-pub const BASE: u64 = 0x1030;
-pub const LEAF: u64 = 0x1038;
+pub(crate) const OBJECT: u64 = 0x1000;
+pub(crate) const CLASS: u64 = 0x1008;
+pub(crate) const STRING: u64 = 0x1010;
+pub(crate) const OBJECT_ARRAY: u64 = 0x1018;
+pub(crate) const INT_ARRAY: u64 = 0x1020;
+pub(crate) const THREAD: u64 = 0x1028;
+pub(crate) const BASE: u64 = 0x1030;
+pub(crate) const LEAF: u64 = 0x1038;
 
-pub const MAIN: u64 = 0x2000;
-pub const WORKER: u64 = 0x2008;
-pub const LEAF_OBJECT: u64 = 0x2010;
-pub const BASE_OBJECT: u64 = 0x2018;
-pub const ARRAY: u64 = 0x2020;
-pub const FLAGS: u64 = 0x2028;
-pub const NAME: u64 = 0x2030;
-pub const NAME_CHARS: u64 = 0x2038;
+pub(crate) const MAIN: u64 = 0x2000;
+pub(crate) const WORKER: u64 = 0x2008;
+pub(crate) const LEAF_OBJECT: u64 = 0x2010;
+pub(crate) const BASE_OBJECT: u64 = 0x2018;
+pub(crate) const ARRAY: u64 = 0x2020;
+pub(crate) const FLAGS: u64 = 0x2028;
+pub(crate) const NAME: u64 = 0x2030;
+pub(crate) const NAME_CHARS: u64 = 0x2038;
 
-pub const REF: u8 = 2;
-pub const BOOLEAN: u8 = 4;
-pub const CHAR: u8 = 5;
-pub const INT: u8 = 10;
-pub const LONG: u8 = 11;
+pub(crate) const REF: u8 = 2;
+pub(crate) const BOOLEAN: u8 = 4;
+pub(crate) const CHAR: u8 = 5;
+pub(crate) const INT: u8 = 10;
+pub(crate) const LONG: u8 = 11;
 
 /// Names of the classes in serial order, with ids and supers.
 const CLASSES: [(u64, &str, u64); 18] = [
@@ -53,61 +61,61 @@ const CLASSES: [(u64, &str, u64); 18] = [
 
 /// What a record holds: bytes, or sub-records.
 #[derive(Clone, Debug)]
-pub enum Body {
+pub(crate) enum Body {
     Bytes(Vec<u8>),
     Heap(Vec<Vec<u8>>),
 }
 
 /// A record with a length that may lie.
 #[derive(Clone, Debug)]
-pub struct Record {
-    pub tag: u8,
-    pub time: u32,
-    pub length: Option<u32>,
-    pub body: Body,
+pub(crate) struct Record {
+    pub(crate) tag: u8,
+    pub(crate) time: u32,
+    pub(crate) length: Option<u32>,
+    pub(crate) body: Body,
 }
 
 /// A dump as a list of records.
 #[derive(Clone, Debug)]
-pub struct Sample {
-    pub version: &'static str,
-    pub records: Vec<Record>,
-    pub tail: Vec<u8>,
+pub(crate) struct Sample {
+    pub(crate) version: &'static str,
+    pub(crate) records: Vec<Record>,
+    pub(crate) tail: Vec<u8>,
     strings: Vec<&'static str>,
 }
 
 /// Big-endian bytes, one number after the other.
 #[derive(Default)]
-pub struct Bytes(pub Vec<u8>);
+pub(crate) struct Bytes(pub(crate) Vec<u8>);
 
 impl Bytes {
-    pub fn u1(mut self, value: u8) -> Self {
+    pub(crate) fn u1(mut self, value: u8) -> Self {
         self.0.push(value);
         self
     }
-    pub fn u2(mut self, value: u16) -> Self {
+    pub(crate) fn u2(mut self, value: u16) -> Self {
         self.0.extend(value.to_be_bytes());
         self
     }
-    pub fn u4(mut self, value: u32) -> Self {
+    pub(crate) fn u4(mut self, value: u32) -> Self {
         self.0.extend(value.to_be_bytes());
         self
     }
-    pub fn u8(mut self, value: u64) -> Self {
+    pub(crate) fn u8(mut self, value: u64) -> Self {
         self.0.extend(value.to_be_bytes());
         self
     }
-    pub fn all(mut self, values: &[u8]) -> Self {
+    pub(crate) fn all(mut self, values: &[u8]) -> Self {
         self.0.extend(values);
         self
     }
 }
 
-pub fn bytes() -> Bytes {
+pub(crate) fn bytes() -> Bytes {
     Bytes::default()
 }
 
-pub fn record(tag: u8, body: Bytes) -> Record {
+pub(crate) fn record(tag: u8, body: Bytes) -> Record {
     Record {
         tag,
         time: 0,
@@ -116,7 +124,7 @@ pub fn record(tag: u8, body: Bytes) -> Record {
     }
 }
 
-pub fn segment(sub_records: Vec<Vec<u8>>) -> Record {
+pub(crate) fn segment(sub_records: Vec<Vec<u8>>) -> Record {
     Record {
         tag: 0x1C,
         time: 0,
@@ -125,24 +133,31 @@ pub fn segment(sub_records: Vec<Vec<u8>>) -> Record {
     }
 }
 
-pub fn end() -> Record {
+pub(crate) fn end() -> Record {
     record(0x2C, bytes())
 }
 
-pub fn string(id: u64, text: &[u8]) -> Record {
+pub(crate) fn string(id: u64, text: &[u8]) -> Record {
     record(0x01, bytes().u8(id).all(text))
 }
 
-pub fn load_class(serial: u32, class: u64, name: u64) -> Record {
+pub(crate) fn load_class(serial: u32, class: u64, name: u64) -> Record {
     record(0x02, bytes().u4(serial).u8(class).u4(1).u8(name))
 }
 
-pub fn frame(id: u64, method: u64, signature: u64, source: u64, class: u32, line: i32) -> Record {
+pub(crate) fn frame(
+    id: u64,
+    method: u64,
+    signature: u64,
+    source: u64,
+    class: u32,
+    line: i32,
+) -> Record {
     let names = bytes().u8(id).u8(method).u8(signature).u8(source);
     record(0x04, names.u4(class).all(&line.to_be_bytes()))
 }
 
-pub fn trace(serial: u32, thread: u32, frames: &[u64]) -> Record {
+pub(crate) fn trace(serial: u32, thread: u32, frames: &[u64]) -> Record {
     let mut body = bytes().u4(serial).u4(thread).u4(frames.len() as u32);
     for frame in frames {
         body = body.u8(*frame);
@@ -152,19 +167,19 @@ pub fn trace(serial: u32, thread: u32, frames: &[u64]) -> Record {
 
 /// A class dump to be changed before it is written.
 #[derive(Clone, Debug)]
-pub struct ClassDump {
-    pub id: u64,
-    pub trace: u32,
-    pub super_class: u64,
-    pub slots: [u64; 3],
-    pub size: u32,
-    pub constants: Vec<(u16, u8, Vec<u8>)>,
-    pub statics: Vec<(u64, u8, Vec<u8>)>,
-    pub fields: Vec<(u64, u8)>,
+pub(crate) struct ClassDump {
+    pub(crate) id: u64,
+    pub(crate) trace: u32,
+    pub(crate) super_class: u64,
+    pub(crate) slots: [u64; 3],
+    pub(crate) size: u32,
+    pub(crate) constants: Vec<(u16, u8, Vec<u8>)>,
+    pub(crate) statics: Vec<(u64, u8, Vec<u8>)>,
+    pub(crate) fields: Vec<(u64, u8)>,
 }
 
 impl ClassDump {
-    pub fn new(id: u64, super_class: u64) -> Self {
+    pub(crate) fn new(id: u64, super_class: u64) -> Self {
         Self {
             id,
             trace: 1,
@@ -177,8 +192,12 @@ impl ClassDump {
         }
     }
 
-    pub fn bytes(&self) -> Vec<u8> {
-        let mut to = bytes().u1(0x20).u8(self.id).u4(self.trace).u8(self.super_class);
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let mut to = bytes()
+            .u1(0x20)
+            .u8(self.id)
+            .u4(self.trace)
+            .u8(self.super_class);
         for slot in self.slots {
             to = to.u8(slot);
         }
@@ -198,39 +217,51 @@ impl ClassDump {
     }
 }
 
-pub fn instance(object: u64, trace: u32, class: u64, data: &[u8]) -> Vec<u8> {
+pub(crate) fn instance(object: u64, trace: u32, class: u64, data: &[u8]) -> Vec<u8> {
     let head = bytes().u1(0x21).u8(object).u4(trace).u8(class);
     head.u4(data.len() as u32).all(data).0
 }
 
-pub fn object_array(object: u64, class: u64, elements: &[u64]) -> Vec<u8> {
-    let mut to = bytes().u1(0x22).u8(object).u4(1).u4(elements.len() as u32).u8(class);
+pub(crate) fn object_array(object: u64, class: u64, elements: &[u64]) -> Vec<u8> {
+    let mut to = bytes()
+        .u1(0x22)
+        .u8(object)
+        .u4(1)
+        .u4(elements.len() as u32)
+        .u8(class);
     for element in elements {
         to = to.u8(*element);
     }
     to.0
 }
 
-pub fn primitive_array(object: u64, kind: u8, length: u32, data: &[u8]) -> Vec<u8> {
-    bytes().u1(0x23).u8(object).u4(1).u4(length).u1(kind).all(data).0
+pub(crate) fn primitive_array(object: u64, kind: u8, length: u32, data: &[u8]) -> Vec<u8> {
+    bytes()
+        .u1(0x23)
+        .u8(object)
+        .u4(1)
+        .u4(length)
+        .u1(kind)
+        .all(data)
+        .0
 }
 
 /// A root without further facts: unknown, sticky class, monitor.
-pub fn root(tag: u8, object: u64) -> Vec<u8> {
+pub(crate) fn root(tag: u8, object: u64) -> Vec<u8> {
     bytes().u1(tag).u8(object).0
 }
 
-pub fn thread_root(object: u64, serial: u32, trace: u32) -> Vec<u8> {
+pub(crate) fn thread_root(object: u64, serial: u32, trace: u32) -> Vec<u8> {
     bytes().u1(0x08).u8(object).u4(serial).u4(trace).0
 }
 
-pub fn frame_root(object: u64, serial: u32, number: u32) -> Vec<u8> {
+pub(crate) fn frame_root(object: u64, serial: u32, number: u32) -> Vec<u8> {
     bytes().u1(0x03).u8(object).u4(serial).u4(number).0
 }
 
 impl Sample {
     /// The valid dump: 18 classes, 2 threads, 3 frames, 4 traces, 8 objects in two segments.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut sample = Self {
             version: "JAVA PROFILE 1.0.2",
             records: Vec::new(),
@@ -241,7 +272,11 @@ impl Sample {
         for (at, (id, name, _)) in CLASSES.iter().enumerate() {
             head.push(load_class(at as u32 + 1, *id, sample.name(name)));
         }
-        let (run, descriptor, file) = (sample.name("run"), sample.name("()V"), sample.name("Leaf.java"));
+        let (run, descriptor, file) = (
+            sample.name("run"),
+            sample.name("()V"),
+            sample.name("Leaf.java"),
+        );
         for (id, line) in [(1, 7), (2, -1), (3, -3)] {
             head.push(frame(id, run, descriptor, file, 18, line));
         }
@@ -253,7 +288,9 @@ impl Sample {
         first.extend(roots());
         let ids = 1_u64..;
         let strings = sample.strings.iter().zip(ids);
-        sample.records = strings.map(|(text, id)| string(id, text.as_bytes())).collect();
+        sample.records = strings
+            .map(|(text, id)| string(id, text.as_bytes()))
+            .collect();
         sample.records.extend(head);
         sample.records.push(segment(first));
         sample.records.push(segment(objects()));
@@ -262,7 +299,7 @@ impl Sample {
     }
 
     /// Id of a string, which is added if it is new.
-    pub fn name(&mut self, text: &'static str) -> u64 {
+    pub(crate) fn name(&mut self, text: &'static str) -> u64 {
         let at = self.strings.iter().position(|known| *known == text);
         at.unwrap_or_else(|| {
             self.strings.push(text);
@@ -284,7 +321,7 @@ impl Sample {
         dumps.iter().map(ClassDump::bytes).collect()
     }
 
-    pub fn base(&mut self) -> ClassDump {
+    pub(crate) fn base(&mut self) -> ClassDump {
         ClassDump {
             fields: vec![(self.name("next"), REF), (self.name("flag"), BOOLEAN)],
             size: 9,
@@ -292,7 +329,7 @@ impl Sample {
         }
     }
 
-    pub fn leaf(&mut self) -> ClassDump {
+    pub(crate) fn leaf(&mut self) -> ClassDump {
         ClassDump {
             fields: vec![(self.name("v"), LONG)],
             statics: vec![
@@ -305,13 +342,13 @@ impl Sample {
     }
 
     /// Place of the `number`th record with this tag.
-    pub fn at(&self, tag: u8, number: usize) -> usize {
+    pub(crate) fn at(&self, tag: u8, number: usize) -> usize {
         let mut places = (0..self.records.len()).filter(|at| self.records[*at].tag == tag);
         places.nth(number).unwrap()
     }
 
     /// The sub-records of the `number`th segment.
-    pub fn heap(&mut self, number: usize) -> &mut Vec<Vec<u8>> {
+    pub(crate) fn heap(&mut self, number: usize) -> &mut Vec<Vec<u8>> {
         let at = self.at(0x1C, number);
         match &mut self.records[at].body {
             Body::Heap(sub_records) => sub_records,
@@ -320,26 +357,26 @@ impl Sample {
     }
 
     /// The roots and class dumps, place by first byte and object id.
-    pub fn sub_record(&mut self, number: usize, tag: u8, object: u64) -> usize {
+    pub(crate) fn sub_record(&mut self, number: usize, tag: u8, object: u64) -> usize {
         let id = object.to_be_bytes();
         let same = |sub: &Vec<u8>| sub[0] == tag && sub[1..9] == id;
         self.heap(number).iter().position(same).unwrap()
     }
 
     /// Writes the class dump in the place of the one with its id.
-    pub fn replace_class(&mut self, dump: &ClassDump) {
+    pub(crate) fn replace_class(&mut self, dump: &ClassDump) {
         let at = self.sub_record(0, 0x20, dump.id);
         self.heap(0)[at] = dump.bytes();
     }
 
     /// Writes the object in the place of the one with its id and tag.
-    pub fn replace_object(&mut self, object: &[u8]) {
+    pub(crate) fn replace_object(&mut self, object: &[u8]) {
         let id = u64::from_be_bytes(object[1..9].try_into().unwrap());
         let at = self.sub_record(1, object[0], id);
         self.heap(1)[at] = object.to_vec();
     }
 
-    pub fn bytes(&self) -> Vec<u8> {
+    pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut to = self.version.as_bytes().to_vec();
         to.push(0);
         to.extend(8_u32.to_be_bytes());
@@ -390,7 +427,7 @@ fn objects() -> Vec<Vec<u8>> {
 }
 
 /// Checks bytes with many faults described.
-pub fn checked(dump: &[u8], lenient: bool) -> Report {
+pub(crate) fn checked(dump: &[u8], lenient: bool) -> Report {
     let mut open = || Ok(Box::new(dump) as Box<dyn Read>);
     check(&mut open, CheckOptions { most: 100, lenient }).unwrap()
 }

@@ -1,0 +1,48 @@
+# What a person or CI calls. Each target does its own set-up: a fresh Debian-like machine is enough.
+#   make         the agent target/release/libhprof_rs.so and the command target/release/hprof
+#   make demo    a real application (the H2 database) under the agent, and a look at its dumps
+#   make test    everything: formatting, lints, Rust tests, real JVMs with foreign readers as judges
+#   make bench   measurements: the cost of one event, and our dump beside the JVM's own
+#   make fuzz    a minute of fuzzing for whatever reads bytes (needs a nightly toolchain)
+.PHONY: build demo test rust-test java-test jdks readers bench fuzz clean
+
+build:
+	tools/setup.sh build
+	cargo build --release --locked
+
+demo:
+	tools/setup.sh
+	cargo build --release --locked
+	tools/demo.sh
+
+test: rust-test java-test
+
+rust-test:
+	tools/setup.sh
+	cargo fmt --all -- --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo test --workspace --locked
+
+java-test: jdks readers
+	cargo build --release --locked
+	cd java-tests && mvn --batch-mode --no-transfer-progress test
+
+jdks:
+	tools/setup.sh
+	tools/fetch-jdks.sh
+
+readers:
+	tools/setup.sh
+	tools/fetch-readers.sh
+
+bench: jdks
+	cargo build --release --locked
+	cargo bench --package hprof-benches --locked
+	tools/bench.sh
+
+fuzz:
+	cd fuzz && for target in check info; do cargo +nightly fuzz run $$target -- -max_total_time=60 || exit 1; done
+
+clean:
+	cargo clean
+	rm -rf java-tests/target

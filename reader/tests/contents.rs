@@ -1,0 +1,159 @@
+//! What `info` and `histo` say of a dump whose content is known.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a test fails by panicking"
+)]
+
+mod sample;
+
+use std::io::Read;
+
+use reader::{
+    summarize, thread_names, DumpReader, Event, HeapRecord, Histogram, RootKind, Version,
+};
+use sample::*;
+
+fn reader(dump: &[u8]) -> DumpReader<'_> {
+    DumpReader::new(Box::new(dump)).unwrap()
+}
+
+#[test]
+fn the_summary_counts_what_is_there() {
+    let dump = Sample::new().bytes();
+    let summary = summarize(&mut reader(&dump)).unwrap();
+    assert_eq!(summary.header.version, Version::V1_0_2);
+    assert_eq!(summary.header.time_millis, 1_700_000_000_000);
+    assert_eq!(summary.bytes, dump.len() as u64);
+    assert_eq!(summary.objects, 8);
+    assert_eq!(summary.loaders, 1);
+    assert_eq!(summary.damaged, 0);
+    assert_eq!(summary.records["LOAD CLASS"].count, 18);
+    assert_eq!(summary.records["LOAD CLASS"].bytes, 18 * 33);
+    assert_eq!(summary.records["HEAP DUMP SEGMENT"].count, 2);
+    assert_eq!(summary.heap_records["INSTANCE DUMP"].count, 5);
+    assert_eq!(
+        summary.heap_records["PRIMITIVE ARRAY DUMP"].bytes,
+        18 + 3 + 18 + 8
+    );
+    assert_eq!(summary.roots[&RootKind::JavaFrame].count, 2);
+    let records: u64 = summary.records.values().map(|total| total.bytes).sum();
+    assert_eq!(records + 31, dump.len() as u64);
+    let heap = summary.heap_records.values().chain(summary.roots.values());
+    let heap: u64 = heap.map(|total| total.bytes).sum();
+    assert_eq!(heap + 2 * 9, summary.records["HEAP DUMP SEGMENT"].bytes);
+}
+
+#[test]
+fn threads_have_their_stacks() {
+    let dump = Sample::new().bytes();
+    let summary = summarize(&mut reader(&dump)).unwrap();
+    let [main, worker] = summary.threads.as_slice() else {
+        panic!("two threads expected")
+    };
+    assert_eq!((main.serial, main.object, main.frames.len()), (1, MAIN, 2));
+    assert_eq!(worker.frames.len(), 1);
+    let top = &main.frames[0];
+    let words = (
+        top.class.as_str(),
+        top.method.as_str(),
+        top.source.as_deref(),
+        top.line,
+    );
+    assert_eq!(words, ("app.Leaf", "run", Some("Leaf.java"), 7));
+}
+
+#[test]
+fn threads_have_names_from_records_or_objects() {
+    let mut sample = Sample::new();
+    let name = sample.name("app/Leaf");
+    let at = sample.at(0x1C, 0);
+    let start = bytes().u4(2).u8(WORKER).u4(1).u8(name).u8(0).u8(0);
+    sample.records.insert(at, record(0x0A, start));
+    let dump = sample.bytes();
+    let mut summary = summarize(&mut reader(&dump)).unwrap();
+    assert_eq!(summary.threads[0].name, None);
+    assert_eq!(summary.threads[1].name.as_deref(), Some("app/Leaf"));
+    let mut open = || Ok(Box::new(dump.as_slice()) as Box<dyn Read>);
+    let names = thread_names(
+        &mut open,
+        &mut summary.classes,
+        &summary.strings,
+        &[MAIN, WORKER],
+    )
+    .unwrap();
+    assert_eq!(names.len(), 1);
+    assert_eq!(names[&MAIN], "main");
+}
+
+#[test]
+fn the_histogram_counts_each_class() {
+    let histogram = Histogram::read(&mut reader(&Sample::new().bytes())).unwrap();
+    let row = |class: &str| {
+        let row = histogram
+            .rows
+            .iter()
+            .find(|row| row.class == class)
+            .unwrap();
+        (row.instances, row.bytes)
+    };
+    assert_eq!(row("java.lang.Class"), (18, 18 * 16));
+    assert_eq!(row("java.lang.Thread"), (2, 48));
+    assert_eq!(row("app.Leaf"), (1, 40));
+    assert_eq!(row("java.lang.Object[]"), (1, 40));
+    assert_eq!(row("boolean[]"), (1, 24));
+    assert_eq!(row("char[]"), (1, 24));
+    assert_eq!(histogram.instances(), 26);
+    assert_eq!(histogram.rows[0].class, "java.lang.Class");
+}
+
+#[test]
+fn a_heap_dump_whose_length_is_zero_is_read_all_the_same() {
+    let mut sample = Sample::new();
+    let mut all = std::mem::take(sample.heap(0));
+    all.extend(std::mem::take(sample.heap(1)));
+    sample
+        .records
+        .retain(|record| record.tag != 0x1C && record.tag != 0x2C);
+    let mut dump = segment(all);
+    (dump.tag, dump.length) = (0x0C, Some(0));
+    sample.records.push(dump);
+    let histogram = Histogram::read(&mut reader(&sample.bytes())).unwrap();
+    assert_eq!((histogram.instances(), histogram.damaged), (26, 1));
+}
+
+#[test]
+fn ids_of_four_bytes_are_read() {
+    let mut dump = b"JAVA PROFILE 1.0.1\0\0\0\0\x04\0\0\0\0\0\0\0\0".to_vec();
+    let object = bytes().u1(0x21).u4(0x10).u4(1).u4(0x20).u4(4).u4(0x30).0;
+    let array = bytes()
+        .u1(0x22)
+        .u4(0x18)
+        .u4(1)
+        .u4(2)
+        .u4(0x28)
+        .u4(0x10)
+        .u4(0)
+        .0;
+    let body = [object, array].concat();
+    dump.extend(bytes().u1(0x0C).u4(0).u4(body.len() as u32).all(&body).0);
+    let mut from = reader(&dump);
+    let mut data = Vec::new();
+    let mut elements = Vec::new();
+    while let Some(event) = from.next_event().unwrap() {
+        match event {
+            Event::Heap(_, HeapRecord::Instance(_)) => from.read_data(&mut data).unwrap(),
+            Event::Heap(_, HeapRecord::ObjectArray(_)) => {
+                while let Some(id) = from.next_id().unwrap() {
+                    elements.push(id);
+                }
+            }
+            Event::Damage(damage) => panic!("{damage:?}"),
+            _ => {}
+        }
+    }
+    assert_eq!((data, elements), (vec![0, 0, 0, 0x30], vec![0x10, 0]));
+}

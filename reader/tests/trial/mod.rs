@@ -1,0 +1,52 @@
+//! Runs everything the crate offers over arbitrary bytes; used by the property tests and by the fuzz targets.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a test fails by panicking"
+)]
+#![allow(dead_code, reason = "each user takes its own part")]
+
+use std::io::Read;
+
+use reader::{check, summarize, thread_names, CheckOptions, DumpReader, Histogram};
+
+/// `hprof check`, strict and lenient: both count the same faults.
+pub(crate) fn try_check(bytes: &[u8]) {
+    let run = |lenient, most| {
+        let mut open = || -> std::io::Result<Box<dyn Read + '_>> { reader::unpacked(bytes) };
+        check(&mut open, CheckOptions { most, lenient }).ok()
+    };
+    let (strict, lenient) = (run(false, 20), run(true, 0));
+    let total =
+        |report: &reader::Report| report.totals.iter().map(|total| total.count).sum::<u64>();
+    assert_eq!(strict.as_ref().map(total), lenient.as_ref().map(total));
+    if let Some(report) = strict {
+        assert!(report.faults.len() as u64 <= total(&report).min(20));
+    }
+}
+
+/// `hprof info` and `hprof histo`: both count the same objects.
+pub(crate) fn try_info(bytes: &[u8]) {
+    let mut open = || -> std::io::Result<Box<dyn Read + '_>> { reader::unpacked(bytes) };
+    let Ok(mut dump) = open()
+        .map_err(drop)
+        .and_then(|inner| DumpReader::new(inner).map_err(drop))
+    else {
+        return;
+    };
+    let Ok(mut summary) = summarize(&mut dump) else {
+        return;
+    };
+    let threads: Vec<u64> = summary.threads.iter().map(|thread| thread.object).collect();
+    let names = thread_names(&mut open, &mut summary.classes, &summary.strings, &threads);
+    assert!(names.is_ok_and(|names| names.len() <= threads.len()));
+    let histogram = open()
+        .map(DumpReader::new)
+        .map(|dump| Histogram::read(&mut dump.unwrap()).unwrap());
+    let histogram = histogram.unwrap();
+    assert!(histogram.instances() >= summary.objects);
+    assert_eq!(histogram.damaged, summary.damaged);
+}
