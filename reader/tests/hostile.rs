@@ -139,3 +139,14 @@ fn a_long_chain_of_classes_takes_linear_time() {
         .collect();
     try_all(&sample.bytes());
 }
+
+/// The fuzzer's seed is the sample, so that it starts from a sound dump; `BLESS=1` writes it anew.
+#[test]
+fn the_fuzzers_seed_is_the_sample() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../fuzz/seeds/two_threads");
+    let dump = Sample::new().bytes();
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(path, &dump).unwrap();
+    }
+    assert!(std::fs::read(path).unwrap() == dump, "run with BLESS=1 to write the seed anew");
+}

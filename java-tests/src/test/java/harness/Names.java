@@ -4,8 +4,11 @@ import java.util.regex.Pattern;
 
 /** Class names as Java source writes them (`int[]`, `java.lang.String[]`), whatever form a reader gives. */
 final class Names {
-    /** What HotSpot appends to the names of hidden classes, here '/', there '+' or '.' before the number. */
-    private static final Pattern HIDDEN = Pattern.compile("[/+.](0x[0-9a-f]+|(?<=\\$\\$Lambda\\$\\d{1,6}[/+.])[0-9a-f]+)(?=(\\[\\])*$)");
+    /** What HotSpot appends to the names of hidden classes: an address, here '/', there '+' or '.' before it. */
+    private static final Pattern HIDDEN = Pattern.compile("[/+.]0x[0-9a-f]+(?=(\\[])*$)");
+
+    /** Java 8 numbers the classes of lambdas, and its own dumps leave that away. */
+    private static final Pattern LAMBDA = Pattern.compile("(?<=\\$\\$Lambda\\$\\d{1,6})[/+.]\\d+(?=(\\[])*$)");
 
     private Names() {}
 
@@ -16,7 +19,8 @@ final class Names {
             depth++;
         }
         String element = depth == 0 ? name : element(name.substring(depth));
-        StringBuilder source = new StringBuilder(HIDDEN.matcher(element).replaceAll("+hidden").replace('/', '.'));
+        String plain = LAMBDA.matcher(HIDDEN.matcher(element).replaceAll("+hidden")).replaceAll("");
+        StringBuilder source = new StringBuilder(plain.replace('/', '.'));
         for (int i = 0; i < depth; i++) {
             source.append("[]");
         }

@@ -1,17 +1,21 @@
 package harness;
 
+import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.netbeans.lib.profiler.heap.FieldValue;
 import org.netbeans.lib.profiler.heap.GCRoot;
 import org.netbeans.lib.profiler.heap.Heap;
@@ -26,9 +30,11 @@ import org.netbeans.lib.profiler.heap.ThreadObjectGCRoot;
 
 /** NetBeans' heap library as a judge: the strictest, and the one that knows threads and their stacks. */
 public final class NetBeansReader implements HeapView {
+    private final Path dump;
     private final Heap heap;
 
     public NetBeansReader(Path dump) {
+        this.dump = dump;
         try {
             heap = HeapFactory.createHeap(dump.toFile());
         } catch (IOException e) {
@@ -109,9 +115,15 @@ public final class NetBeansReader implements HeapView {
         return heap;
     }
 
+    /** The library offers no way to close, but leaves a folder of caches beside the dump. */
     @Override
     public void close() {
-        // the library offers no way to close; its mappings go with the collector
+        Path caches = dump.resolveSibling(dump.getFileName() + ".nbcache");
+        try (Stream<Path> files = Files.exists(caches) ? Files.walk(caches) : Stream.empty()) {
+            files.sorted(Comparator.reverseOrder()).map(Path::toFile).forEach(File::delete);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private Collection<JavaClass> classes() {

@@ -3,7 +3,6 @@ package harness;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
 import kotlin.sequences.Sequence;
@@ -191,7 +190,7 @@ public final class SharkReader implements HeapView {
         return Values.text(((PrimitiveArrayDumpRecord.ByteArrayDump) record).getArray(), coder);
     }
 
-    private static String className(HeapObject object) {
+    static String className(HeapObject object) {
         if (object instanceof HeapObject.HeapInstance) {
             return Names.source(((HeapObject.HeapInstance) object).getInstanceClassName());
         } else if (object instanceof HeapObject.HeapObjectArray) {
@@ -203,7 +202,6 @@ public final class SharkReader implements HeapView {
     }
 
     private static <T> Iterable<T> each(Sequence<T> sequence) {
-        Iterator<T> iterator = sequence.iterator();
-        return () -> iterator;
+        return sequence::iterator;
     }
 }

@@ -12,11 +12,23 @@ public class Workers {
 
     static class Local {}
 
+    static class Worker implements Runnable {
+        private final int depth;
+
+        Worker(int depth) {
+            this.depth = depth;
+        }
+
+        @Override
+        public void run() {
+            dig(depth);
+        }
+    }
+
     public static void main(String[] args) throws InterruptedException {
         List<Thread> threads = new ArrayList<>();
         for (int i = 0; i < COUNT; i++) {
-            int depth = i % 9;
-            Thread thread = new Thread(() -> dig(depth), "worker-" + i);
+            Thread thread = new Thread(new Worker(i % 9), "worker-" + i);
             thread.start();
             threads.add(thread);
         }

@@ -1,0 +1,204 @@
+//! The rules of the house that no compiler checks. ARCHITECTURE.md and CONTRIBUTING.md say why they are there.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Most lines of a file before its tests.
+const MOST_LINES: usize = 500;
+/// Names that say nothing.
+const EMPTY_NAMES: [&str; 6] = ["util", "utils", "common", "misc", "helper", "manager"];
+/// Folders with code of ours.
+const HOUSE: [&str; 7] = [
+    "agent", "tables", "writer", "reader", "cli", "benches", "fuzz",
+];
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// All Rust files below a folder of the project, by path from its root.
+fn rust_files(folder: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![root().join(folder)];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display())) {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() && !path.ends_with("target") {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                found.push(
+                    path.strip_prefix(root())
+                        .expect("below the root")
+                        .to_owned(),
+                );
+            }
+        }
+    }
+    assert!(!found.is_empty(), "no Rust file below {folder}");
+    found
+}
+
+fn all_files() -> Vec<PathBuf> {
+    HOUSE.iter().flat_map(|folder| rust_files(folder)).collect()
+}
+
+/// The code of a file without its tests, which stand at its foot.
+fn code(path: &Path) -> String {
+    let text = read(&root().join(path));
+    let tests = [
+        "#[cfg(test)]\nmod tests",
+        "#[cfg(test)]\npub(super) mod tests",
+    ];
+    let end = tests.iter().filter_map(|start| text.find(start)).min();
+    text.get(..end.unwrap_or(text.len()))
+        .unwrap_or("")
+        .to_owned()
+}
+
+fn is_test(path: &Path) -> bool {
+    path.components().any(|part| part.as_os_str() == "tests") || path.ends_with("tests.rs")
+}
+
+#[test]
+fn every_file_says_its_job_first() {
+    for path in all_files() {
+        assert!(
+            read(&root().join(&path)).starts_with("//! "),
+            "{}: the first line is not `//! …`",
+            path.display()
+        );
+    }
+}
+
+#[test]
+fn no_file_is_too_long_or_has_an_empty_name() {
+    for path in all_files() {
+        let lines = code(&path).lines().count();
+        assert!(
+            is_test(&path) || lines <= MOST_LINES,
+            "{}: {lines} lines before its tests",
+            path.display()
+        );
+        let name = path
+            .file_stem()
+            .and_then(|name| name.to_str())
+            .expect("UTF-8");
+        assert!(
+            !EMPTY_NAMES.contains(&name),
+            "{}: what is it about?",
+            path.display()
+        );
+    }
+}
+
+#[test]
+fn unsafe_stays_behind_the_fence() {
+    for path in all_files() {
+        let fenced = path.starts_with("agent/jvmti") || path.starts_with("agent/tests");
+        let unsafe_code = code(&path)
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"))
+            .any(|line| {
+                ["unsafe {", "unsafe fn", "unsafe impl", "unsafe extern"]
+                    .iter()
+                    .any(|word| line.contains(word))
+            });
+        assert!(
+            fenced || !unsafe_code,
+            "{}: unsafe code outside of agent/jvmti",
+            path.display()
+        );
+    }
+    for member in ["tables", "writer", "reader"] {
+        let lib = read(&root().join(member).join("lib.rs"));
+        assert!(
+            lib.contains("#![forbid(unsafe_code)]"),
+            "{member}/lib.rs does not forbid unsafe code"
+        );
+    }
+}
+
+#[test]
+fn files_are_touched_in_one_place() {
+    for path in ["agent", "tables", "writer"]
+        .iter()
+        .flat_map(|folder| rust_files(folder))
+    {
+        if is_test(&path) || path.ends_with("writer/sink.rs") {
+            continue;
+        }
+        assert!(
+            !code(&path).contains("std::fs"),
+            "{}: files belong to writer/sink.rs",
+            path.display()
+        );
+    }
+}
+
+#[test]
+fn the_reader_knows_only_the_constants_of_the_writer() {
+    for path in rust_files("reader")
+        .into_iter()
+        .filter(|path| !is_test(path))
+    {
+        for line in code(&path).lines().filter(|line| line.contains("writer::")) {
+            assert!(
+                line.contains("writer::format"),
+                "{}: {line}",
+                path.display()
+            );
+        }
+        assert!(
+            !code(&path).contains("use tables"),
+            "{}: the reader knows no tables",
+            path.display()
+        );
+    }
+}
+
+#[test]
+fn the_readme_names_every_option_and_no_other() {
+    let rows = read(&root().join("agent/options/rows.rs"));
+    let field = |line: &str, name: &str| {
+        let value = line.trim().strip_prefix(name)?.strip_prefix(": \"")?;
+        Some(value.trim_end_matches("\",").to_owned())
+    };
+    let options: Vec<String> = rows
+        .lines()
+        .filter_map(|line| field(line, "name"))
+        .collect();
+    assert!(options.len() > 10, "the options were not found");
+    let readme = read(&root().join("README.md"));
+    let table: Vec<String> = readme
+        .lines()
+        .filter_map(|line| Some(line.strip_prefix("| `")?.split_once('=')?.0.to_owned()))
+        .collect();
+    assert_eq!(table, options, "the option table of README.md");
+}
+
+#[test]
+fn what_the_documents_name_is_there() {
+    for document in ["ARCHITECTURE.md", "CONTRIBUTING.md", "README.md"] {
+        let text = read(&root().join(document));
+        for word in text.split('`').skip(1).step_by(2) {
+            let is_path = word.ends_with('/')
+                || [".rs", ".md", ".sh", ".toml", ".java"]
+                    .iter()
+                    .any(|e| word.ends_with(e));
+            let in_house = HOUSE
+                .iter()
+                .chain(&["java-tests", "tools", "docs", ".ci"])
+                .any(|f| word.starts_with(&format!("{f}/")));
+            if is_path && in_house && !word.contains(['*', '…', ' ', '<']) {
+                assert!(
+                    root().join(word).exists(),
+                    "{document} names {word}, which is not there"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+package harness;
+
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.Set;
+import kotlin.sequences.Sequence;
+import shark.CloseableHeapGraph;
+import shark.GcRoot;
+import shark.HeapField;
+import shark.HeapObject;
+import shark.HprofHeapGraph;
+import shark.HprofRecordTag;
+import shark.ValueHolder;
+
+/** What can be reached in a dump from its roots over the references it holds, which is what tools show of it. */
+public final class Reach {
+    private final Histogram reached = new Histogram();
+    private final Histogram unreached = new Histogram();
+    private final Set<Long> seen = new HashSet<>();
+    private final Deque<Long> open = new ArrayDeque<>();
+
+    public Reach(Path dump) {
+        Set<? extends HprofRecordTag> roots = HprofRecordTag.Companion.getRootTags();
+        try (CloseableHeapGraph graph = HprofHeapGraph.Companion.openHeapGraph(dump.toFile(), null, roots)) {
+            for (GcRoot root : graph.getGcRoots()) {
+                see(root.getId());
+            }
+            while (!open.isEmpty()) {
+                HeapObject object = graph.findObjectByIdOrNull(open.pop());
+                if (object != null) {
+                    follow(object);
+                }
+            }
+            each(graph.getObjects()).forEach(this::count);
+        } catch (java.io.IOException e) {
+            throw new java.io.UncheckedIOException(e);
+        }
+    }
+
+    public Histogram reached() {
+        return reached;
+    }
+
+    public Histogram unreached() {
+        return unreached;
+    }
+
+    private void count(HeapObject object) {
+        if (!(object instanceof HeapObject.HeapClass)) {
+            (seen.contains(object.getObjectId()) ? reached : unreached).add(SharkReader.className(object), 1);
+        }
+    }
+
+    private void see(long id) {
+        if (id != 0 && seen.add(id)) {
+            open.push(id);
+        }
+    }
+
+    private void follow(HeapObject object) {
+        if (object instanceof HeapObject.HeapInstance) {
+            HeapObject.HeapInstance instance = (HeapObject.HeapInstance) object;
+            see(instance.getInstanceClassId());
+            each(instance.readFields()).forEach(this::follow);
+        } else if (object instanceof HeapObject.HeapObjectArray) {
+            HeapObject.HeapObjectArray array = (HeapObject.HeapObjectArray) object;
+            see(array.getArrayClass().getObjectId());
+            for (long id : array.readRecord().getElementIds()) {
+                see(id);
+            }
+        } else if (object instanceof HeapObject.HeapPrimitiveArray) {
+            see(((HeapObject.HeapPrimitiveArray) object).getArrayClass().getObjectId());
+        } else {
+            HeapObject.HeapClass type = (HeapObject.HeapClass) object;
+            see(type.readRecord().getSuperclassId());
+            see(type.readRecord().getClassLoaderId());
+            see(type.readRecord().getProtectionDomainId());
+            see(type.readRecord().getSignersId());
+            each(type.readStaticFields()).forEach(this::followStatic);
+        }
+    }
+
+    /** HotSpot writes arrays of its own as static fields, `<resolved_references>` among them; only what they hold counts. */
+    private void followStatic(HeapField field) {
+        if (!field.getName().startsWith("<")) {
+            follow(field);
+        } else if (field.getValueAsObjectArray() != null) {
+            for (long id : field.getValueAsObjectArray().readRecord().getElementIds()) {
+                see(id);
+            }
+        }
+    }
+
+    private void follow(HeapField field) {
+        ValueHolder value = field.getValue().getHolder();
+        if (value instanceof ValueHolder.ReferenceHolder) {
+            see(((ValueHolder.ReferenceHolder) value).getValue());
+        }
+    }
+
+    private static <T> Iterable<T> each(Sequence<T> sequence) {
+        return sequence::iterator;
+    }
+}
