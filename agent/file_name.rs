@@ -28,6 +28,19 @@ struct Facts {
     host: String,
 }
 
+impl Facts {
+    fn of_dump(number: u64) -> Self {
+        Self {
+            process_id: std::process::id(),
+            unix_seconds: SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .map_or(0, |since| since.as_secs()),
+            number,
+            host: host_name(),
+        }
+    }
+}
+
 /// Names that this process has used: no dump overwrites another of the same run.
 #[derive(Debug)]
 pub(crate) struct UsedNames {
@@ -76,19 +89,17 @@ impl FileName {
         Ok(Self(parts))
     }
 
+    /// The path that the first dump would get now, for a look at its directory.
+    pub(crate) fn first(&self) -> PathBuf {
+        PathBuf::from(self.expand(&Facts::of_dump(1)))
+    }
+
     /// Chooses the next dump's path and remembers it.
     ///
     /// With `force`, a file from before this process may be replaced; without, another name is chosen.
     pub(crate) fn choose(&self, used: &mut UsedNames, force: bool) -> PathBuf {
         used.dumps += 1;
-        let facts = Facts {
-            process_id: std::process::id(),
-            unix_seconds: SystemTime::now()
-                .duration_since(UNIX_EPOCH)
-                .map_or(0, |since| since.as_secs()),
-            number: used.dumps,
-            host: host_name(),
-        };
+        let facts = Facts::of_dump(used.dumps);
         let first = PathBuf::from(self.expand(&facts));
         let paths = used.paths.get_or_insert_with(HashSet::new);
         let first = if !force && !paths.contains(&first) && first.exists() {

@@ -12,6 +12,7 @@ use crate::message::say;
 use crate::options::{self, Options, Parsed};
 use std::sync::OnceLock;
 use tables::Census;
+use writer::{Existing, FileSink, Target};
 
 /// Answer to the JVM: all is well.
 const DONE: i32 = 0;
@@ -84,6 +85,7 @@ fn start(vm: Vm, options: Options) -> Result<(), JvmtiError> {
     for note in &options.notes {
         say(note);
     }
+    look_at_target(&options);
     let session = Session {
         vm,
         env,
@@ -99,6 +101,19 @@ fn start(vm: Vm, options: Options) -> Result<(), JvmtiError> {
     }
     env.notify(VM_INIT, true)?;
     env.notify(VM_DEATH, true)
+}
+
+/// Says now, and not only when the data is at stake, that a dump could not be written. Leaves nothing behind.
+///
+/// The application starts all the same: the directory may come later, and no dump is worth a service.
+fn look_at_target(options: &Options) {
+    let target = Target {
+        path: options.file.first(),
+        existing: Existing::Replace,
+    };
+    if let Err(error) = FileSink::create(target) {
+        say(&format!("as things are, there will be no dump: {error}"));
+    }
 }
 
 /// `Agent_OnAttach`: each call is a command; `heap=dump,file=…` dumps now. The answer is shown to the caller.

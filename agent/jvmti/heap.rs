@@ -115,6 +115,12 @@ impl TagCell {
         unsafe { self.0.read() }
     }
 
+    /// A cell over a variable of a test's, which must outlive it.
+    #[cfg(test)]
+    pub(crate) fn for_test(tag: &mut i64) -> Self {
+        Self(tag)
+    }
+
     /// Gives the object a tag.
     pub(crate) fn set(&self, tag: i64) {
         // SAFETY: as in `get`.

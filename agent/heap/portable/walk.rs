@@ -146,7 +146,7 @@ impl Walk {
             return Ok(());
         }
         self.close()?;
-        let content = if index.index() < self.first_look || self.new_mirrors.contains(&index) {
+        let content = if self.is_mirror(index) {
             Content::Mirror
         } else if self.objects.mark_written(index) {
             self.content(index)?
@@ -155,6 +155,11 @@ impl Walk {
         };
         self.open = Some(Open { index, content });
         Ok(())
+    }
+
+    fn is_mirror(&self, index: ObjectIndex) -> bool {
+        let is_class = || self.objects.get(index).is_some_and(|row| row.class() == self.class_class);
+        index.index() < self.first_look || (is_class() && self.new_mirrors.contains(&index))
     }
 
     fn content(&mut self, index: ObjectIndex) -> Result<Content, DumpError> {
@@ -403,5 +408,232 @@ impl Visitor for Walk {
     ) -> Visit {
         let result = self.put_array(object, basic_type, elements);
         self.answer(result)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tables::{ClassRow, Field, InstanceLayout};
+    use writer::{DumpFile, Existing};
+
+    /// Tags of the classes in [`Scene::new`], as the JVM would give them.
+    const CLASS: i64 = 1;
+    const NODE: i64 = 2;
+    const NODES: i64 = 3;
+    const INTS: i64 = 4;
+
+    /// A walk over four classes whose objects go into a file of its own.
+    struct Scene {
+        walk: Walk,
+        // Kept so that the objects have somewhere to go.
+        _file: DumpFile,
+        _folder: tempfile::TempDir,
+    }
+
+    impl Scene {
+        /// `Class`, `Node { Node next; int value; }`, `Node[]`, `int[]`.
+        fn new() -> Self {
+            let folder = tempfile::tempdir().expect("a folder");
+            let target = writer::Target {
+                path: folder.path().join("out.hprof"),
+                existing: Existing::Replace,
+            };
+            let file = DumpFile::create(target).expect("a file");
+            let tables = Tables::new();
+            let name = tables.strings.intern(b"name");
+            let field = |basic_type| Field {
+                name,
+                basic_type,
+                is_static: false,
+            };
+            let node = tables.classes.add(ClassRow {
+                signature: name,
+                name,
+                loader: None,
+                super_class: None,
+                interfaces: Vec::new(),
+                fields: Some(vec![field(BasicType::Object), field(BasicType::Int)]),
+            });
+            let layout = || InstanceLayout::of(&tables.classes, node).expect("a layout");
+            let mut objects = ObjectTable::new();
+            for _ in 0..4 {
+                objects.push(16, None, None).expect("room");
+            }
+            let walk = Walk {
+                objects,
+                shapes: vec![
+                    Shape::Instance(layout()),
+                    Shape::Instance(layout()),
+                    Shape::ObjectArray,
+                    Shape::PrimitiveArray(BasicType::Int),
+                ],
+                first_look: 4,
+                class_class: ObjectIndex::from_tag(CLASS),
+                primitive_arrays: true,
+                roots: RootNotes::new(None),
+                class_values: HashMap::new(),
+                new_mirrors: HashSet::new(),
+                late: Vec::new(),
+                segments: Segments::new(file.objects_sender()),
+                open: None,
+                spare: Vec::new(),
+                cut_arrays: 0,
+                failure: None,
+            };
+            Self {
+                walk,
+                _file: file,
+                _folder: folder,
+            }
+        }
+
+        /// Reports a reference from `referrer` (0: a root) to `object`, a new one where that is 0; its tag.
+        fn refer(
+            &mut self,
+            kind: Reference,
+            referrer: i64,
+            object: i64,
+            class_tag: i64,
+        ) -> (Visit, i64) {
+            let (mut from, mut to) = (referrer, object);
+            let target = Target {
+                class_tag,
+                size_bytes: 24,
+                length: Some(3),
+            };
+            let referrer = (from != 0).then_some(TagCell::for_test(&mut from));
+            let visit =
+                self.walk
+                    .reference(kind, target, &TagCell::for_test(&mut to), referrer.as_ref());
+            (visit, to)
+        }
+
+        fn value(&mut self, object: i64, index: u32, basic_type: BasicType, bits: u64) -> Visit {
+            let mut tag = object;
+            let field = PrimitiveField {
+                index,
+                is_static: false,
+                value: Primitive { basic_type, bits },
+            };
+            self.walk
+                .primitive_field(&TagCell::for_test(&mut tag), field)
+        }
+
+        fn failure(self) -> Option<DumpError> {
+            self.walk.finish().err()
+        }
+    }
+
+    #[test]
+    fn an_instance_is_put_together_from_its_values() {
+        let mut scene = Scene::new();
+        let (_, first) = scene.refer(Reference::JniGlobal, 0, 0, NODE);
+        let (_, second) = scene.refer(Reference::Field(0), first, 0, NODE);
+        assert_eq!((first, second), (5, 6));
+        assert_eq!(
+            scene.value(first, 1, BasicType::Int, 0xFFFF_FFFE),
+            Visit::On
+        );
+        let second = ObjectIndex::from_tag(second).expect("a tag");
+        let mut expected = scene
+            .walk
+            .objects
+            .id(second)
+            .expect("an id")
+            .get()
+            .to_be_bytes()
+            .to_vec();
+        expected.extend([0xFF, 0xFF, 0xFF, 0xFE]);
+        match &scene.walk.open.as_ref().expect("an open object").content {
+            Content::Instance { data, .. } => assert_eq!(data, &expected),
+            other => panic!("{other:?}"),
+        }
+        assert_eq!(scene.failure(), None);
+    }
+
+    #[test]
+    fn nulls_of_an_array_are_kept() {
+        let mut scene = Scene::new();
+        let (_, array) = scene.refer(Reference::JniGlobal, 0, 0, NODES);
+        scene.refer(Reference::Class, array, NODES, CLASS);
+        scene.refer(Reference::ArrayElement(1), array, 0, NODE);
+        match &scene.walk.open.as_ref().expect("an open object").content {
+            Content::ObjectArray { elements } => {
+                assert_eq!(elements.len(), 24);
+                assert_eq!(elements[..8], [0; 8]);
+                assert_ne!(elements[8..16], [0; 8]);
+                assert_eq!(elements[16..], [0; 8]);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_object_that_comes_back_ends_the_walk() {
+        let mut scene = Scene::new();
+        let (_, first) = scene.refer(Reference::JniGlobal, 0, 0, NODE);
+        let (_, second) = scene.refer(Reference::Field(0), first, 0, NODE);
+        assert_eq!(scene.value(second, 1, BasicType::Int, 1), Visit::On);
+        assert_eq!(scene.value(first, 1, BasicType::Int, 1), Visit::Abort);
+        assert_eq!(scene.failure(), Some(DumpError::InPieces));
+    }
+
+    #[test]
+    fn a_field_that_is_not_in_the_class_ends_the_walk() {
+        for (index, basic_type) in [
+            (2, BasicType::Int),
+            (0, BasicType::Int),
+            (1, BasicType::Long),
+        ] {
+            let mut scene = Scene::new();
+            let (_, object) = scene.refer(Reference::JniGlobal, 0, 0, NODE);
+            assert_eq!(scene.value(object, index, basic_type, 1), Visit::Abort);
+            assert_eq!(scene.failure(), Some(DumpError::Layout("a field")));
+        }
+    }
+
+    #[test]
+    fn an_array_without_its_elements_is_refused() {
+        let mut scene = Scene::new();
+        let (_, array) = scene.refer(Reference::JniGlobal, 0, 0, INTS);
+        scene.refer(Reference::Class, array, INTS, CLASS);
+        assert_eq!(
+            scene.failure(),
+            Some(DumpError::Layout("an array without the elements"))
+        );
+    }
+
+    #[test]
+    fn instances_of_a_class_that_was_loaded_since_are_kept_for_later() {
+        let mut scene = Scene::new();
+        let (_, object) = scene.refer(Reference::JniGlobal, 0, 0, 0);
+        let (_, mirror) = scene.refer(Reference::Class, object, 0, CLASS);
+        scene.value(object, 7, BasicType::Int, 9);
+        let walked = scene.walk.finish().expect("a walk");
+        let mirror = ObjectIndex::from_tag(mirror).expect("a tag");
+        assert!(walked.new_mirrors.contains(&mirror));
+        assert_eq!(
+            walked
+                .objects
+                .get(walked.late[0].index)
+                .and_then(|row| row.class()),
+            Some(mirror)
+        );
+        assert_eq!(walked.late[0].values.len(), 1);
+    }
+
+    #[test]
+    fn a_class_keeps_its_values_by_kind() {
+        let mut scene = Scene::new();
+        let (_, domain) = scene.refer(Reference::ProtectionDomain, NODE, 0, NODE);
+        scene.refer(Reference::ConstantPool(12), NODE, domain, NODE);
+        scene.refer(Reference::StaticField(3), NODE, domain, NODE);
+        scene.refer(Reference::Superclass, NODE, CLASS, CLASS);
+        let index = |tag| ObjectIndex::from_tag(tag).expect("a tag");
+        let values = &scene.walk.class_values[&index(NODE)];
+        assert_eq!(values.protection_domain, Some(index(domain)));
+        assert_eq!(values.constant_pool, [(12, index(domain))]);
+        assert_eq!(values.statics, [(3, StaticValue::Reference(index(domain)))]);
     }
 }

@@ -82,14 +82,10 @@ public final class Reach {
         }
     }
 
-    /** HotSpot writes arrays of its own as static fields, `<resolved_references>` among them; only what they hold counts. */
+    /** HotSpot writes the locks of classes not yet initialised as static fields; JVMTI does not know them. */
     private void followStatic(HeapField field) {
-        if (!field.getName().startsWith("<")) {
+        if (!field.getName().equals("<init_lock>")) {
             follow(field);
-        } else if (field.getValueAsObjectArray() != null) {
-            for (long id : field.getValueAsObjectArray().readRecord().getElementIds()) {
-                see(id);
-            }
         }
     }
 
