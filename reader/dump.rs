@@ -1,5 +1,7 @@
 //! The pull reader over a whole file: one event a record, sub-record or damaged place.
 
+use std::io::Read;
+
 use writer::format::{android, heap, record as tag};
 
 use crate::damage::{Damage, DamageKind};
@@ -8,8 +10,6 @@ use crate::header::Header;
 use crate::heap_record::{HeapRecord, SubError};
 use crate::record::{record_name, Record, RecordHead};
 use crate::stream::Source;
-
-use std::io::Read;
 
 /// What the file holds next.
 #[derive(Clone, Debug, PartialEq)]

@@ -11,8 +11,9 @@ const ALIGNMENT_BYTES: u64 = 8;
 /// with compressed references uses less than this.
 pub fn shallow_bytes(payload_bytes: u64) -> u64 {
     payload_bytes
-        .saturating_add(OBJECT_HEADER_BYTES)
-        .next_multiple_of(ALIGNMENT_BYTES)
+        .checked_add(OBJECT_HEADER_BYTES)
+        .and_then(|bytes| bytes.checked_next_multiple_of(ALIGNMENT_BYTES))
+        .unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -22,5 +23,6 @@ mod tests {
         assert_eq!(super::shallow_bytes(0), 16);
         assert_eq!(super::shallow_bytes(1), 24);
         assert_eq!(super::shallow_bytes(8), 24);
+        assert_eq!(super::shallow_bytes(u64::MAX - 17), u64::MAX);
     }
 }

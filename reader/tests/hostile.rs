@@ -148,5 +148,8 @@ fn the_fuzzers_seed_is_the_sample() {
     if std::env::var_os("BLESS").is_some() {
         std::fs::write(path, &dump).unwrap();
     }
-    assert!(std::fs::read(path).unwrap() == dump, "run with BLESS=1 to write the seed anew");
+    assert!(
+        std::fs::read(path).unwrap() == dump,
+        "run with BLESS=1 to write the seed anew"
+    );
 }

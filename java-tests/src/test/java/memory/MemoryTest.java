@@ -53,7 +53,13 @@ class MemoryTest {
         Files.delete(folder.resolve("out." + number + ".hprof"));
     }
 
+    /** HotSpot frees the tag maps of JVMTI environments that were disposed of at its next collection. */
+    private static void freeWhatIsDisposedOf(Jvm jvm) {
+        jvm.jcmd("GC.run").good();
+    }
+
     private static long nativeKilobytes(Jvm jvm) {
+        freeWhatIsDisposedOf(jvm);
         Matcher rows = ROW.matcher(jvm.jcmd("VM.native_memory", "summary").good().out);
         long sum = 0;
         while (rows.find()) {
@@ -64,6 +70,7 @@ class MemoryTest {
     }
 
     private static long residentKilobytes(Jvm jvm) throws IOException {
+        freeWhatIsDisposedOf(jvm);
         List<String> status = Files.readAllLines(Path.of("/proc/" + jvm.pid() + "/status"));
         String line = status.stream().filter(l -> l.startsWith("RssAnon:")).findFirst().orElseThrow();
         return Long.parseLong(line.replaceAll("\\D", ""));
