@@ -34,8 +34,8 @@ pub(crate) struct Session {
     pub(crate) env: Env,
     /// What the user asked for.
     pub(crate) options: Options,
-    /// Whether the JVM tells of virtual threads.
-    pub(crate) virtual_threads: bool,
+    /// Whether the events are on: not in a JVM that the agent was only attached to.
+    pub(crate) listens: bool,
     /// Callbacks in flight.
     pub(crate) gate: Gate,
     /// What the events counted.
@@ -45,7 +45,30 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// The session; `None` before `Agent_OnLoad`, and in a JVM that the agent was only attached to.
+    /// A session whose callbacks are installed; no event is on yet.
+    fn new(vm: Vm, options: Options) -> Result<Self, JvmtiError> {
+        let env = vm.new_env()?;
+        // Asked for only where it is wanted: HotSpot makes virtual threads slower for whoever may see them.
+        if options.virtual_threads
+            && !env
+                .take_capabilities(&[SUPPORT_VIRTUAL_THREADS])?
+                .is_empty()
+        {
+            say("virtual=y does nothing: this JVM has no virtual threads");
+        }
+        env.install_callbacks()?;
+        Ok(Self {
+            vm,
+            env,
+            options,
+            listens: true,
+            gate: Gate::default(),
+            census: Census::default(),
+            dump_queue: DumpQueue::default(),
+        })
+    }
+
+    /// The session; `None` before `Agent_OnLoad` or the first attach.
     pub(crate) fn get() -> Option<&'static Self> {
         SESSION.get()
     }
@@ -77,30 +100,20 @@ pub(crate) fn load(vm: Vm, text: &str) -> i32 {
 }
 
 fn start(vm: Vm, options: Options) -> Result<(), JvmtiError> {
-    let env = vm.new_env()?;
-    let virtual_threads = env
-        .take_capabilities(&[SUPPORT_VIRTUAL_THREADS])?
-        .is_empty();
-    env.install_callbacks()?;
     for note in &options.notes {
         say(note);
     }
     look_at_target(&options);
-    let session = Session {
-        vm,
-        env,
-        options,
-        virtual_threads,
-        gate: Gate::default(),
-        census: Census::default(),
-        dump_queue: DumpQueue::default(),
-    };
+    let session = Session::new(vm, options)?;
     if SESSION.set(session).is_err() {
         say("the agent was loaded already: give all its options in one -agentpath");
         return Err(JvmtiError::INTERNAL);
     }
-    env.notify(VM_INIT, true)?;
-    env.notify(VM_DEATH, true)
+    let Some(session) = Session::get() else {
+        return Err(JvmtiError::INTERNAL);
+    };
+    session.env.notify(VM_INIT, true)?;
+    session.env.notify(VM_DEATH, true)
 }
 
 /// Says now, and not only when the data is at stake, that a dump could not be written. Leaves nothing behind.
@@ -117,7 +130,7 @@ fn look_at_target(options: &Options) {
 }
 
 /// `Agent_OnAttach`: each call is a command; `heap=dump,file=…` dumps now. The answer is shown to the caller.
-pub(crate) fn attach(vm: Vm, jni: Jni<'_>, text: &str) -> i32 {
+pub(crate) fn attach(vm: Vm, jni: &mut Jni<'_>, text: &str) -> i32 {
     let options = match options::parse(text) {
         Ok(Parsed::Options(options)) => options,
         Ok(Parsed::Help) => {
@@ -132,10 +145,41 @@ pub(crate) fn attach(vm: Vm, jni: Jni<'_>, text: &str) -> i32 {
     for note in &options.notes {
         say(note);
     }
-    let census = Session::get().map(|session| &session.census);
+    if let Err(error) = listen_for_the_end(vm, &options) {
+        say(&format!("the agent cannot start: {error}"));
+        return NOT_DONE;
+    }
+    let Some(session) = Session::get() else {
+        return NOT_DONE;
+    };
+    let Some(_inside) = session.gate.enter() else {
+        say("no dump: the JVM is ending");
+        return NOT_DONE;
+    };
+    let census = session.listens.then_some(&session.census);
     if heap::dump(vm, jni, &options, census) {
         DONE
     } else {
         NOT_DONE
     }
+}
+
+/// At the first command in a JVM that was started without the agent: makes its end wait for dumps under way.
+fn listen_for_the_end(vm: Vm, options: &Options) -> Result<(), JvmtiError> {
+    if Session::get().is_some() {
+        return Ok(());
+    }
+    let attached = Options {
+        dump_on_exit: false,
+        ..options.clone()
+    };
+    let session = Session {
+        listens: false,
+        ..Session::new(vm, attached)?
+    };
+    // Two commands at once: one of them sets it.
+    let _ = SESSION.set(session);
+    Session::get().map_or(Err(JvmtiError::INTERNAL), |session| {
+        session.env.notify(VM_DEATH, true)
+    })
 }

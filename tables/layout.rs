@@ -29,13 +29,17 @@ pub fn class_chain(classes: &ClassTable, id: ClassId) -> Vec<ClassId> {
 
 /// The JVMTI number of the first field that a class or an interface declares itself.
 ///
-/// `None` if there is no such class, or if the number does not fit 32 bits.
+/// `None` if there is no such class, if the fields of a super or an interface are not known, or if the
+/// number does not fit 32 bits.
 pub fn first_field_index(classes: &ClassTable, id: ClassId) -> Option<u32> {
     let chain = rows_of_chain(classes, id);
     // The chain of an interface is the interface alone: it has no superclass.
     let supers = chain.get(1..)?;
-    let inherited: usize = supers.iter().map(|(_, row)| row.own_fields().len()).sum();
-    u32::try_from(interface_fields(classes, &chain).checked_add(inherited)?).ok()
+    let inherited = supers
+        .iter()
+        .map(|(_, row)| Some(row.fields.as_ref()?.len()))
+        .sum::<Option<usize>>()?;
+    u32::try_from(interface_fields(classes, &chain)?.checked_add(inherited)?).ok()
 }
 
 /// One instance field's place in the data of an INSTANCE DUMP.
@@ -58,7 +62,8 @@ pub struct InstanceLayout {
 impl InstanceLayout {
     /// The layout of instances of this very class.
     ///
-    /// `None` if there is no such class, or if the data would pass 4 GiB.
+    /// `None` if there is no such class, if the fields of it, a super or an interface are not known (a
+    /// guess would shift every value), or if the data would pass 4 GiB.
     pub fn of(classes: &ClassTable, id: ClassId) -> Option<Self> {
         let chain = rows_of_chain(classes, id);
         if chain.is_empty() {
@@ -71,7 +76,7 @@ impl InstanceLayout {
             data_bytes = end;
             slots_by_class.push(slots);
         }
-        let interface_fields = u32::try_from(interface_fields(classes, &chain)).ok()?;
+        let interface_fields = u32::try_from(interface_fields(classes, &chain)?).ok()?;
         // Offsets grow from the class upwards, field numbers from Object downwards.
         let slots = slots_by_class.into_iter().rev().flatten().collect();
         Some(Self {
@@ -144,8 +149,8 @@ fn rows_of_chain(classes: &ClassTable, id: ClassId) -> Chain {
     chain
 }
 
-/// How many fields the interfaces of a chain declare, each interface counted once.
-fn interface_fields(classes: &ClassTable, chain: &Chain) -> usize {
+/// How many fields the interfaces of a chain declare, each interface counted once; `None` if that is not known.
+fn interface_fields(classes: &ClassTable, chain: &Chain) -> Option<usize> {
     // A class is never its own interface: met from the start, a broken table cannot make it so.
     let mut met: HashSet<ClassId> = chain.iter().map(|&(id, _)| id).collect();
     let mut open: Vec<ClassId> = chain
@@ -157,19 +162,20 @@ fn interface_fields(classes: &ClassTable, chain: &Chain) -> usize {
         if !met.insert(id) {
             continue;
         }
-        if let Some(row) = classes.get(id) {
-            count += row.own_fields().len();
-            open.extend(&row.interfaces);
-        }
+        let row = classes.get(id)?;
+        count += row.fields.as_ref()?.len();
+        open.extend(&row.interfaces);
     }
-    count
+    Some(count)
 }
 
-/// A slot for each own field, the first at `start`, and the offset behind the last.
+/// A slot for each own field, the first at `start`, and the offset behind the last; `None` if the fields are
+/// not known.
 fn own_slots(row: &ClassRow, start: u32) -> Option<(Vec<Option<Slot>>, u32)> {
     let mut offset_bytes = start;
-    let mut slots = Vec::with_capacity(row.own_fields().len());
-    for field in row.own_fields() {
+    let fields = row.fields.as_ref()?;
+    let mut slots = Vec::with_capacity(fields.len());
+    for field in fields {
         if field.is_static {
             slots.push(None);
             continue;
@@ -289,7 +295,7 @@ mod tests {
     fn a_broken_table_ends() {
         let classes = ClassTable::default();
         let stranger = ClassId::new(99).unwrap();
-        let first = add(&classes, ClassId::new(2), &[stranger], "I");
+        let first = add(&classes, ClassId::new(2), &[], "I");
         let second = add(&classes, Some(first), &[first], "J");
         assert_eq!(class_chain(&classes, first), [first, second]);
         assert_eq!(
@@ -303,18 +309,36 @@ mod tests {
     }
 
     #[test]
-    fn an_unprepared_class_has_no_fields() {
+    fn fields_are_not_numbered_where_some_are_unknown() {
         let classes = ClassTable::default();
         let object = add(&classes, None, &[], "");
-        let class = add(&classes, Some(object), &[], "I");
-        let row = classes.get(class).unwrap();
+        let interface = add(&classes, None, &[], "i");
+        let parent = add(&classes, Some(object), &[interface], "I");
+        let child = add(&classes, Some(parent), &[], "J");
+        let stranger = ClassId::new(99).unwrap();
+        let orphan = add(&classes, Some(object), &[stranger], "");
+        assert!(InstanceLayout::of(&classes, child).is_some());
+        assert!(InstanceLayout::of(&classes, orphan).is_none());
+        for unprepared in [interface, parent, child] {
+            let row = ClassRow::clone(&classes.get(unprepared).unwrap());
+            classes.replace(
+                unprepared,
+                ClassRow {
+                    fields: None,
+                    ..row.clone()
+                },
+            );
+            assert!(InstanceLayout::of(&classes, child).is_none());
+            classes.replace(unprepared, row);
+        }
+        let row = ClassRow::clone(&classes.get(parent).unwrap());
         classes.replace(
-            class,
+            parent,
             ClassRow {
                 fields: None,
-                ..ClassRow::clone(&row)
+                ..row
             },
         );
-        assert_eq!(InstanceLayout::of(&classes, class).unwrap().data_bytes(), 0);
+        assert_eq!(first_field_index(&classes, child), None);
     }
 }

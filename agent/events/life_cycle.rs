@@ -10,7 +10,7 @@ use crate::message::say;
 use crate::session::Session;
 
 /// `VMInit`: counts what is there already, then listens.
-pub(crate) fn vm_init(session: &Session, jni: Jni<'_>) {
+pub(crate) fn vm_init(session: &Session, jni: &mut Jni<'_>) {
     for event in [
         DATA_DUMP_REQUEST,
         THREAD_START,
@@ -20,12 +20,16 @@ pub(crate) fn vm_init(session: &Session, jni: Jni<'_>) {
     ] {
         listen(session, event);
     }
-    if session.virtual_threads {
+    if session.options.virtual_threads {
         listen(session, VIRTUAL_THREAD_START);
         listen(session, VIRTUAL_THREAD_END);
     }
+    session.dump_queue.start(session, jni);
     let counted = jni.with_frame(|jni| {
-        let threads = session.env.live_threads(jni).unwrap_or(0);
+        let threads = session
+            .env
+            .live_threads(jni)
+            .map_or(0, |threads| threads.len());
         let classes = session
             .env
             .loaded_classes(jni)
@@ -47,9 +51,9 @@ fn listen(session: &Session, event: Event) {
 }
 
 /// `VMDeath`: no event after this one. Waits for callbacks and dumps under way, then makes the last dump.
-pub(crate) fn vm_death(session: &Session, jni: Jni<'_>) {
+pub(crate) fn vm_death(session: &Session, jni: &mut Jni<'_>) {
     session.gate.close();
-    session.dump_queue.wait_until_idle();
+    session.dump_queue.close();
     if session.options.dump_on_exit {
         heap::dump(session.vm, jni, &session.options, Some(&session.census));
     }

@@ -13,24 +13,11 @@ use crate::jvmti::object::Object;
 use std::collections::{HashMap, HashSet};
 use tables::{BasicType, ClassId, ClassRow, Field, LoaderId, ObjectIndex, ObjectTable, Tables};
 
-/// Wrapper classes whose field `TYPE` holds the `Class` object of a primitive type.
-const WRAPPERS: [&str; 9] = [
-    "java/lang/Boolean",
-    "java/lang/Byte",
-    "java/lang/Character",
-    "java/lang/Double",
-    "java/lang/Float",
-    "java/lang/Integer",
-    "java/lang/Long",
-    "java/lang/Short",
-    "java/lang/Void",
-];
-
 /// The classes of one dump. Class `n` of the first look is object `n` of the object table and has tag `n`.
 #[derive(Debug)]
 pub(super) struct Catalogue<'f> {
-    env: Env,
-    jni: Jni<'f>,
+    env: &'f Env,
+    jni: &'f Jni<'f>,
     handles: Vec<Object<'f>>,
     mirrors: Vec<ObjectIndex>,
     first_look: usize,
@@ -44,15 +31,15 @@ impl<'f> Catalogue<'f> {
     ///
     /// Needs an environment without tags and an empty `objects`.
     pub(super) fn take(
-        env: Env,
-        jni: Jni<'f>,
+        env: &'f Env,
+        jni: &'f Jni<'f>,
         tables: &Tables,
         objects: &mut ObjectTable,
     ) -> Result<Self, DumpError> {
         let handles = env.loaded_classes(jni).when("the list of loaded classes")?;
         let mut mirrors = Vec::with_capacity(handles.len());
         let mut signatures = Vec::with_capacity(handles.len());
-        for &class in &handles {
+        for class in &handles {
             mirrors.push(tag_new(env, objects, class, None)?);
             signatures.push(env.class_signature(class).when("the name of a class")?);
         }
@@ -75,14 +62,10 @@ impl<'f> Catalogue<'f> {
             object_class,
             class_class,
         };
-        for (place, signature) in signatures.iter().enumerate() {
-            let Some(&class) = catalogue.handles.get(place) else {
-                break;
-            };
+        for (class, signature) in catalogue.handles.iter().zip(&signatures) {
             let row = catalogue.row(class, signature, tables, objects)?;
             tables.classes.add(row);
         }
-        catalogue.tag_primitive_classes(objects)?;
         Ok(catalogue)
     }
 
@@ -121,20 +104,21 @@ impl<'f> Catalogue<'f> {
         tables: &Tables,
         objects: &mut ObjectTable,
     ) -> Result<ClassId, DumpError> {
+        // Supers before the classes that need them; each class is looked at again when its supers are done.
         let mut unfinished = vec![class];
         let mut last = self.object_class;
-        while let Some(&class) = unfinished.last() {
-            let mirror = self.mirror_of_handle(class, objects)?;
+        while let Some(class) = unfinished.pop() {
+            let mirror = self.mirror_of_handle(&class, objects)?;
             if let Some(known) = self.class_of_mirror(mirror) {
                 last = known;
-                unfinished.pop();
+                self.jni.forget(class);
                 continue;
             }
-            let unknown = self.unknown_supers(class, objects)?;
+            let unknown = self.unknown_supers(&class, objects)?;
             if unknown.is_empty() {
                 last = self.admit_one(class, mirror, tables, objects)?;
-                unfinished.pop();
             } else {
+                unfinished.push(class);
                 unfinished.extend(unknown);
             }
         }
@@ -143,18 +127,19 @@ impl<'f> Catalogue<'f> {
 
     /// Has the JVM link those of `classes` that are not, so that it can be asked for their fields.
     ///
-    /// HotSpot 17 has instances of such classes: objects from its archive.
+    /// HotSpot 17 has instances of such classes, all of the bootstrap loader: objects from its archive.
     pub(super) fn link(&self, classes: impl Iterator<Item = ClassId>, tables: &Tables) {
+        let is_unlinked_bootstrap = |class| {
+            tables
+                .classes
+                .get(class)
+                .is_some_and(|row| row.fields.is_none() && row.loader.is_none())
+        };
         let unlinked: HashSet<ClassId> = classes
-            .filter(|&class| {
-                tables
-                    .classes
-                    .get(class)
-                    .is_some_and(|row| row.fields.is_none())
-            })
+            .filter(|&class| is_unlinked_bootstrap(class))
             .collect();
         for class in unlinked {
-            if let Some(&handle) = self.handles.get(class.index()) {
+            if let Some(handle) = self.handles.get(class.index()) {
                 // A class that cannot be linked stays unknown, and the dump says so.
                 self.jni.link(handle);
             }
@@ -174,17 +159,19 @@ impl<'f> Catalogue<'f> {
             }
         });
         for id in unprepared {
-            let Some(&class) = self.handles.get(id.index()) else {
+            let Some(class) = self.handles.get(id.index()) else {
+                continue;
+            };
+            for unknown in self.unknown_supers(class, objects)? {
+                self.admit(unknown, tables, objects)?;
+            }
+            let Some(class) = self.handles.get(id.index()) else {
                 continue;
             };
             let signature = self
                 .env
                 .class_signature(class)
                 .when("the name of a class")?;
-            let supers = self.unknown_supers(class, objects)?;
-            for missing in supers {
-                self.admit(missing, tables, objects)?;
-            }
             let row = self.row(class, &signature, tables, objects)?;
             tables.classes.replace(id, row);
         }
@@ -200,9 +187,9 @@ impl<'f> Catalogue<'f> {
     ) -> Result<ClassId, DumpError> {
         let signature = self
             .env
-            .class_signature(class)
+            .class_signature(&class)
             .when("the name of a class")?;
-        let row = self.row(class, &signature, tables, objects)?;
+        let row = self.row(&class, &signature, tables, objects)?;
         let id = tables.classes.add(row);
         self.handles.push(class);
         self.mirrors.push(mirror);
@@ -213,16 +200,18 @@ impl<'f> Catalogue<'f> {
     /// The class's superclass and interfaces that are not catalogued.
     fn unknown_supers(
         &self,
-        class: Object<'f>,
+        class: &Object<'_>,
         objects: &mut ObjectTable,
     ) -> Result<Vec<Object<'f>>, DumpError> {
         let mut supers = self.interfaces(class)?.unwrap_or_default();
         supers.extend(self.jni.superclass(class));
         let mut unknown = Vec::new();
         for super_class in supers {
-            let mirror = self.mirror_of_handle(super_class, objects)?;
+            let mirror = self.mirror_of_handle(&super_class, objects)?;
             if self.class_of_mirror(mirror).is_none() {
                 unknown.push(super_class);
+            } else {
+                self.jni.forget(super_class);
             }
         }
         Ok(unknown)
@@ -230,7 +219,7 @@ impl<'f> Catalogue<'f> {
 
     fn mirror_of_handle(
         &self,
-        class: Object<'_>,
+        class: &Object<'_>,
         objects: &mut ObjectTable,
     ) -> Result<ObjectIndex, DumpError> {
         let tag = self.env.tag(class).when("the tag of a class")?;
@@ -241,7 +230,7 @@ impl<'f> Catalogue<'f> {
     }
 
     /// Direct interfaces; `None` for a class that is not linked.
-    fn interfaces(&self, class: Object<'f>) -> Result<Option<Vec<Object<'f>>>, DumpError> {
+    fn interfaces(&self, class: &Object<'_>) -> Result<Option<Vec<Object<'f>>>, DumpError> {
         match self.env.interfaces(self.jni, class) {
             Ok(interfaces) => Ok(Some(interfaces)),
             Err(JvmtiError::CLASS_NOT_PREPARED) => Ok(None),
@@ -252,43 +241,33 @@ impl<'f> Catalogue<'f> {
         }
     }
 
+    /// The row of a class as the JVM tells it now. `fields` is `None`, so that the class is asked again after the
+    /// walk, if it is not linked, or if one of its supers is not catalogued: its fields could not be numbered.
     fn row(
         &self,
-        class: Object<'f>,
+        class: &Object<'_>,
         signature: &[u8],
         tables: &Tables,
         objects: &mut ObjectTable,
     ) -> Result<ClassRow, DumpError> {
+        // The fields first: who has fields to tell is linked, and has its interfaces to tell, too.
+        let mut fields = self.fields(class, tables)?;
         let mut interfaces = Vec::new();
         for interface in self.interfaces(class)?.unwrap_or_default() {
-            interfaces.extend(self.known_class(interface)?);
-            self.jni.forget(interface);
+            match self.known_class(interface)? {
+                Some(known) => interfaces.push(known),
+                None => fields = None,
+            }
         }
         let super_class = match self.jni.superclass(class) {
             Some(super_class) => {
                 let known = self.known_class(super_class)?;
-                self.jni.forget(super_class);
+                fields = fields.filter(|_| known.is_some());
                 known
             }
             // An interface: HotSpot's own dumps say Object, and readers take no superclass for Object itself.
             None if signature != b"Ljava/lang/Object;" => Some(self.object_class),
             None => None,
-        };
-        let fields = match self.env.fields(class) {
-            Ok(fields) => Some(
-                fields
-                    .iter()
-                    .map(|field| row_of_field(field, tables))
-                    .collect::<Result<_, _>>()?,
-            ),
-            // Nothing is known of a class before it is linked; it has no instances then.
-            Err(JvmtiError::CLASS_NOT_PREPARED) => None,
-            Err(error) => {
-                return Err(DumpError::Jvm {
-                    what: "the fields of a class",
-                    error,
-                })
-            }
         };
         Ok(ClassRow {
             signature: tables.strings.intern(signature),
@@ -300,14 +279,32 @@ impl<'f> Catalogue<'f> {
         })
     }
 
+    /// The class's own fields; `None` before it is linked, when it has no instances.
+    fn fields(&self, class: &Object<'_>, tables: &Tables) -> Result<Option<Vec<Field>>, DumpError> {
+        match self.env.fields(class) {
+            Ok(fields) => fields
+                .iter()
+                .map(|field| row_of_field(field, tables))
+                .collect::<Result<_, _>>()
+                .map(Some),
+            Err(JvmtiError::CLASS_NOT_PREPARED) => Ok(None),
+            Err(error) => Err(DumpError::Jvm {
+                what: "the fields of a class",
+                error,
+            }),
+        }
+    }
+
+    /// The catalogued class behind a handle, which is given back.
     fn known_class(&self, class: Object<'_>) -> Result<Option<ClassId>, DumpError> {
-        let tag = self.env.tag(class).when("the tag of a class")?;
+        let tag = self.env.tag(&class).when("the tag of a class")?;
+        self.jni.forget(class);
         Ok(ObjectIndex::from_tag(tag).and_then(|mirror| self.class_of_mirror(mirror)))
     }
 
     fn loader(
         &self,
-        class: Object<'f>,
+        class: &Object<'_>,
         tables: &Tables,
         objects: &mut ObjectTable,
     ) -> Result<Option<LoaderId>, DumpError> {
@@ -318,42 +315,46 @@ impl<'f> Catalogue<'f> {
         else {
             return Ok(None);
         };
-        let tag = self.env.tag(loader).when("the tag of a class loader")?;
+        let tag = self.env.tag(&loader).when("the tag of a class loader")?;
         let index = match ObjectIndex::from_tag(tag) {
             Some(index) => {
                 self.jni.forget(loader);
                 index
             }
-            // The handle is kept: through it the walk reaches the loader even if nothing else holds it.
+            // The reference stays: through it the walk reaches the loader even if nothing else holds it.
             None => {
                 let class_of_loader = self
                     .jni
-                    .class_of(loader)
+                    .class_of(&loader)
                     .ok_or(DumpError::Missing("the class of a loader"))?;
-                let tag = self.env.tag(class_of_loader).when("the tag of a class")?;
+                let tag = self.env.tag(&class_of_loader).when("the tag of a class")?;
                 self.jni.forget(class_of_loader);
-                tag_new(self.env, objects, loader, ObjectIndex::from_tag(tag))?
+                tag_new(self.env, objects, &loader, ObjectIndex::from_tag(tag))?
             }
         };
         Ok(Some(tables.loaders.intern(index)))
     }
 
-    /// Tags `int.class` and its kin, so that the walk does not take them for classes it has not met.
-    fn tag_primitive_classes(&self, objects: &mut ObjectTable) -> Result<(), DumpError> {
-        for wrapper in WRAPPERS {
-            if let Some(class) = self.jni.primitive_class(wrapper) {
-                tag_new(self.env, objects, class, self.mirror(self.class_class))?;
-            }
-        }
-        Ok(())
+    /// The handle of the class with this signature, of the bootstrap loader; `None` if it is not catalogued.
+    pub(super) fn bootstrap_class(&self, signature: &[u8], tables: &Tables) -> Option<&Object<'f>> {
+        let signature = tables.strings.intern(signature);
+        let class = (0..self.handles.len())
+            .filter_map(ClassId::from_index)
+            .find(|&class| {
+                tables
+                    .classes
+                    .get(class)
+                    .is_some_and(|row| row.signature == signature && row.loader.is_none())
+            })?;
+        self.handles.get(class.index())
     }
 }
 
 /// Gives an untagged object a row and the tag that goes with it.
 pub(super) fn tag_new(
-    env: Env,
+    env: &Env,
     objects: &mut ObjectTable,
-    object: Object<'_>,
+    object: &Object<'_>,
     class: Option<ObjectIndex>,
 ) -> Result<ObjectIndex, DumpError> {
     let size = env

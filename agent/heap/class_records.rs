@@ -3,7 +3,9 @@
 use super::catalogue::Catalogue;
 use super::error::DumpError;
 use super::portable::{value_of, ClassValues, StaticValue, Walked};
-use tables::{ClassId, ClassRow, InstanceLayout, ObjectId, ObjectIndex, StaticLayout, Tables};
+use tables::{
+    class_chain, ClassId, ClassRow, InstanceLayout, ObjectId, ObjectIndex, StaticLayout, Tables,
+};
 use writer::heap_record::{ClassDump, StaticField, Value};
 use writer::{Deliver, Segments};
 
@@ -71,7 +73,10 @@ impl<'d, 'f> ClassRecords<'d, 'f> {
         let fields: Vec<_> = instance_fields
             .map(|field| (field.name, field.basic_type))
             .collect();
-        let layout = InstanceLayout::of(&self.tables.classes, class);
+        // A class that is not linked has no fields in the file, so its instances have its superclass's.
+        let layout = class_chain(&self.tables.classes, class)
+            .into_iter()
+            .find_map(|class| InstanceLayout::of(&self.tables.classes, class));
         let record = ClassDump {
             class: object,
             super_class: row

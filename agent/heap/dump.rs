@@ -41,7 +41,7 @@ struct Outcome {
 ///
 /// On any thread attached to the JVM, in the live phase. The application stands still during the walk only.
 /// `census` is what the events counted; `None` if the agent does not listen.
-pub(crate) fn dump(vm: Vm, jni: Jni<'_>, options: &Options, census: Option<&Census>) -> bool {
+pub(crate) fn dump(vm: Vm, jni: &mut Jni<'_>, options: &Options, census: Option<&Census>) -> bool {
     let _one = ONE_AT_A_TIME.lock();
     let started = Instant::now();
     let path = options.file.choose(&mut USED_NAMES.lock(), options.force);
@@ -69,15 +69,17 @@ pub(crate) fn dump(vm: Vm, jni: Jni<'_>, options: &Options, census: Option<&Cens
 
 fn begin_line(path: &Path, census: Option<&Census>) -> String {
     let path = path.display();
-    match census.map(Census::snapshot) {
-        None => format!("dumping the heap to {path}"),
-        Some(seen) => format!(
-            "dumping the heap to {path} (so far {} classes loaded, {} threads started, {} of them virtual)",
-            seen.classes_loaded,
-            seen.threads_started + seen.virtual_threads_started,
-            seen.virtual_threads_started
-        ),
-    }
+    let Some(seen) = census.map(Census::snapshot) else {
+        return format!("dumping the heap to {path}");
+    };
+    let virtual_threads = match seen.virtual_threads_started {
+        0 => String::new(),
+        threads => format!(", {threads} virtual threads"),
+    };
+    format!(
+        "dumping the heap to {path} (so far {} classes loaded, {} threads started{virtual_threads})",
+        seen.classes_loaded, seen.threads_started
+    )
 }
 
 fn end_line(outcome: &Outcome, total: Duration) -> String {
@@ -96,15 +98,14 @@ fn end_line(outcome: &Outcome, total: Duration) -> String {
     )
 }
 
-/// One try, in an environment of its own: disposing of it removes all tags.
-fn try_dump(vm: Vm, jni: Jni<'_>, options: &Options, path: &Path) -> Result<Outcome, DumpError> {
+/// One try, in an environment of its own, which takes all tags with it when it goes.
+fn try_dump(
+    vm: Vm,
+    jni: &mut Jni<'_>,
+    options: &Options,
+    path: &Path,
+) -> Result<Outcome, DumpError> {
     let env = vm.new_env().when("a JVMTI environment")?;
-    let result = dump_in(env, jni, options, path);
-    env.dispose().when("the end of a JVMTI environment")?;
-    result
-}
-
-fn dump_in(env: Env, jni: Jni<'_>, options: &Options, path: &Path) -> Result<Outcome, DumpError> {
     let wanted = [TAG_OBJECTS, GET_SOURCE_FILE_NAME, GET_LINE_NUMBERS];
     let missing = env
         .take_capabilities(&wanted)
@@ -121,14 +122,14 @@ fn dump_in(env: Env, jni: Jni<'_>, options: &Options, path: &Path) -> Result<Out
         path: path.to_owned(),
         existing,
     })?;
-    jni.with_frame(|jni| walk_and_write(env, jni, options, file))
+    jni.with_frame(|jni| walk_and_write(vm, &env, jni, options, file))
         .ok_or(DumpError::Missing("memory for local references"))?
 }
 
 /// One dump under way, in its own local frame.
 struct Dump<'f> {
-    env: Env,
-    jni: Jni<'f>,
+    env: &'f Env,
+    jni: &'f Jni<'f>,
     options: &'f Options,
     tables: Tables,
     catalogue: Catalogue<'f>,
@@ -136,18 +137,19 @@ struct Dump<'f> {
 }
 
 fn walk_and_write(
-    env: Env,
-    jni: Jni<'_>,
+    vm: Vm,
+    env: &Env,
+    jni: &Jni<'_>,
     options: &Options,
     file: DumpFile,
 ) -> Result<Outcome, DumpError> {
     let since_epoch = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
+    let millis_since_epoch = u64::try_from(since_epoch.as_millis()).unwrap_or(0);
     let tables = Tables::new();
     let mut objects = ObjectTable::new();
     let catalogue = Catalogue::take(env, jni, &tables, &mut objects)?;
-    let millis_since_epoch = u64::try_from(since_epoch.as_millis()).unwrap_or(0);
     let mut dump = Dump {
         env,
         jni,
@@ -156,8 +158,9 @@ fn walk_and_write(
         catalogue,
         millis_since_epoch,
     };
-    let stacks = CapturedStacks::take(env, jni)?;
-    let (walked, pause) = dump.walk(objects, &file)?;
+    let own_thread = own_thread(env, jni, &mut objects)?;
+    let stacks = CapturedStacks::take(vm, env, jni)?;
+    let (walked, pause) = dump.walk(objects, own_thread, &file)?;
     dump.write(walked, stacks, file, pause)
 }
 
@@ -165,10 +168,10 @@ impl<'f> Dump<'f> {
     /// Walks the heap; the application stands still for the time that is answered.
     fn walk(
         &self,
-        mut objects: ObjectTable,
+        objects: ObjectTable,
+        own_thread: ObjectIndex,
         file: &DumpFile,
     ) -> Result<(Walked, Duration), DumpError> {
-        let own_thread = own_thread(self.env, self.jni, &mut objects)?;
         let segments = Segments::new(file.objects_sender());
         let primitive_arrays = self.options.primitive_arrays;
         let mut walk = Walk::new(
@@ -211,7 +214,7 @@ impl<'f> Dump<'f> {
             &mut walked.objects,
         )?;
         let objects = walked.write_rest(&self.catalogue, &self.tables)?;
-        self.write_head(&walked, &threads, &file)?;
+        self.write_head(&walked, &threads.ids, &file)?;
         let (classes, cut_arrays) = (self.tables.classes.len(), walked.cut_arrays);
         walked.finish_segments()?;
         let written = file.finish()?;
@@ -221,7 +224,7 @@ impl<'f> Dump<'f> {
             objects,
             classes,
             cut_arrays,
-            pause,
+            pause: pause + threads.pause,
         })
     }
 
@@ -264,15 +267,19 @@ impl<'f> Dump<'f> {
 }
 
 /// Tags the thread that makes the dump: its local references are the agent's own.
-fn own_thread(env: Env, jni: Jni<'_>, objects: &mut ObjectTable) -> Result<ObjectIndex, DumpError> {
+fn own_thread(
+    env: &Env,
+    jni: &Jni<'_>,
+    objects: &mut ObjectTable,
+) -> Result<ObjectIndex, DumpError> {
     let thread = env.current_thread(jni).when("the current thread")?;
-    let class = jni
-        .class_of(thread)
-        .ok_or(DumpError::Missing("the class of a thread"))?;
-    let tag = env.tag(class).when("the tag of a class")?;
-    let known = env.tag(thread).when("the tag of a thread")?;
-    match ObjectIndex::from_tag(known) {
-        Some(index) => Ok(index),
-        None => tag_new(env, objects, thread, ObjectIndex::from_tag(tag)),
+    let known = env.tag(&thread).when("the tag of a thread")?;
+    if let Some(index) = ObjectIndex::from_tag(known) {
+        return Ok(index);
     }
+    let class = jni
+        .class_of(&thread)
+        .ok_or(DumpError::Missing("the class of a thread"))?;
+    let tag = env.tag(&class).when("the tag of a class")?;
+    tag_new(env, objects, &thread, ObjectIndex::from_tag(tag))
 }

@@ -27,15 +27,15 @@ struct Method {
 /// The methods of one dump.
 #[derive(Debug)]
 pub(super) struct Methods<'f> {
-    env: Env,
-    jni: Jni<'f>,
+    env: &'f Env,
+    jni: &'f Jni<'f>,
     line_numbers: bool,
     known: HashMap<MethodId, Option<Method>>,
 }
 
 impl<'f> Methods<'f> {
     /// No methods yet. Without `line_numbers` every line is unknown.
-    pub(super) fn new(env: Env, jni: Jni<'f>, line_numbers: bool) -> Self {
+    pub(super) fn new(env: &'f Env, jni: &'f Jni<'f>, line_numbers: bool) -> Self {
         Self {
             env,
             jni,
@@ -87,7 +87,7 @@ impl<'f> Methods<'f> {
         };
         let source = self
             .env
-            .source_file_name(class)
+            .source_file_name(&class)
             .unwrap_or_else(|_| UNKNOWN_SOURCE.to_vec());
         // An error means that the class file has no lines, or that the JVM does not tell: both are "unknown".
         let line_starts = if self.line_numbers {

@@ -13,5 +13,6 @@ mod portable;
 mod roots;
 mod stacks;
 mod threads;
+mod virtual_threads;
 
 pub(crate) use dump::dump;

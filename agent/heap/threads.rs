@@ -5,46 +5,78 @@ use super::error::{DumpError, For};
 use super::methods::Methods;
 use super::roots::ThreadNote;
 use super::stacks::agree;
-use crate::jvmti::env::Env;
+use super::virtual_threads::virtual_threads;
+use crate::jvmti::env::{Env, Vm};
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
-use crate::jvmti::stack::{StackFrame, ThreadStack};
+use crate::jvmti::stack::StackFrame;
 use std::collections::HashMap;
+use std::time::Duration;
 use tables::{ObjectTable, Tables, ThreadId, ThreadRow, Trace, TraceId};
 
 /// Frames asked of all threads at once; HotSpot reserves room for as many for each thread.
 const USUAL_DEPTH_FRAMES: i32 = 512;
-/// Frames asked of a thread that has more.
-const GREATEST_DEPTH_FRAMES: usize = 1 << 16;
+/// Virtual threads whose whole stacks are asked for, 10 µs each; those beyond have the frames that the walk saw.
+const MOST_VIRTUAL_THREADS: usize = 10_000;
+
+/// A thread and its stack at some moment near the walk.
+#[derive(Debug)]
+struct Captured<'f> {
+    thread: Object<'f>,
+    frames: Vec<StackFrame>,
+}
 
 /// The threads' stacks, shortly before the walk.
 #[derive(Debug)]
 pub(super) struct CapturedStacks<'f> {
-    env: Env,
-    jni: Jni<'f>,
-    stacks: Vec<ThreadStack<'f>>,
+    vm: Vm,
+    env: &'f Env,
+    jni: &'f Jni<'f>,
+    stacks: Vec<Captured<'f>>,
+}
+
+/// The threads' rows.
+#[derive(Debug)]
+pub(super) struct ThreadRows {
+    /// Thread and trace of each thread that the walk met, in its order.
+    pub(super) ids: Vec<(ThreadId, TraceId)>,
+    /// How long the application stood still once more, to find its virtual threads; mostly zero.
+    pub(super) pause: Duration,
 }
 
 impl<'f> CapturedStacks<'f> {
     /// Captures the stacks of all platform threads: one short safepoint, and one more step for each deep stack.
-    pub(super) fn take(env: Env, jni: Jni<'f>) -> Result<Self, DumpError> {
-        let mut stacks = env
+    pub(super) fn take(vm: Vm, env: &'f Env, jni: &'f Jni<'f>) -> Result<Self, DumpError> {
+        let stacks = env
             .all_stacks(jni, USUAL_DEPTH_FRAMES)
             .when("the stacks of threads")?;
-        for stack in &mut stacks {
-            if i32::try_from(stack.frames.len()).is_ok_and(|depth| depth >= USUAL_DEPTH_FRAMES) {
-                // A thread that has ended since keeps what was captured.
-                if let Ok(frames) = env.stack(stack.thread, GREATEST_DEPTH_FRAMES) {
-                    stack.frames = frames;
-                }
+        let is_cut = |frames: &[StackFrame]| {
+            i32::try_from(frames.len()).is_ok_and(|n| n >= USUAL_DEPTH_FRAMES)
+        };
+        let stacks = stacks.into_iter().map(|stack| {
+            // A thread that has ended since keeps what was captured.
+            let whole = if is_cut(&stack.frames) {
+                env.stack(&stack.thread).ok()
+            } else {
+                None
+            };
+            Captured {
+                thread: stack.thread,
+                frames: whole.unwrap_or(stack.frames),
             }
-        }
-        Ok(Self { env, jni, stacks })
+        });
+        Ok(Self {
+            vm,
+            env,
+            jni,
+            stacks: stacks.collect(),
+        })
     }
 
-    /// Fills `tables.threads` and `tables.traces` for the threads that the walk met; their ids in that order.
+    /// Fills `tables.threads` and `tables.traces` for the threads that the walk met.
     ///
-    /// A thread that was not captured (virtual, or started since) is found by its tag. `depth_frames` cuts stacks.
+    /// Threads that were not captured, virtual ones and those started since, are looked for now; the walk's
+    /// frames correct what is found. `depth_frames` cuts stacks.
     pub(super) fn fill(
         self,
         notes: &[ThreadNote],
@@ -53,23 +85,24 @@ impl<'f> CapturedStacks<'f> {
         catalogue: &mut Catalogue<'f>,
         tables: &Tables,
         objects: &mut ObjectTable,
-    ) -> Result<Vec<(ThreadId, TraceId)>, DumpError> {
-        let by_tag = self.by_tag(notes)?;
+    ) -> Result<ThreadRows, DumpError> {
+        let (env, jni) = (self.env, self.jni);
+        let (by_tag, pause) = self.by_tag(notes, catalogue, tables)?;
         let mut ids = Vec::with_capacity(notes.len());
         for note in notes {
-            let (thread, captured) = match by_tag.get(&note.object.tag()) {
-                Some((thread, frames)) => (Some(*thread), frames.as_slice()),
-                None => (None, &[][..]),
-            };
-            let mut stack = agree(captured, &note.frames);
+            let found = by_tag.get(&note.object.tag());
+            let mut stack = agree(
+                found.map_or(&[], |found| found.frames.as_slice()),
+                &note.frames,
+            );
             stack.truncate(depth_frames.map_or(usize::MAX, |depth| depth as usize));
             let mut frames = Vec::with_capacity(stack.len());
             for frame in stack {
                 frames.push(methods.frame(frame, catalogue, tables, objects)?);
             }
             // A thread that is gone by now has no name to tell.
-            let names = thread
-                .and_then(|thread| self.env.thread_names(thread).ok())
+            let names = found
+                .and_then(|found| env.thread_names(jni, &found.thread).ok())
                 .unwrap_or_default();
             let row = ThreadRow {
                 object: note.object,
@@ -86,39 +119,42 @@ impl<'f> CapturedStacks<'f> {
             tables.threads.replace(id, ThreadRow { trace, ..row });
             ids.push((id, trace));
         }
-        Ok(ids)
+        Ok(ThreadRows { ids, pause })
     }
 
-    /// Each noted thread's handle and frames by its tag.
+    /// Each thread's handle and frames by its tag, and how long the application stood still for it.
     fn by_tag(
-        &self,
+        self,
         notes: &[ThreadNote],
-    ) -> Result<HashMap<i64, (Object<'f>, Vec<StackFrame>)>, DumpError> {
+        catalogue: &Catalogue<'f>,
+        tables: &Tables,
+    ) -> Result<(HashMap<i64, Captured<'f>>, Duration), DumpError> {
+        let (vm, env, jni) = (self.vm, self.env, self.jni);
         let mut by_tag = HashMap::new();
-        for stack in &self.stacks {
-            let tag = self.env.tag(stack.thread).when("the tag of a thread")?;
-            by_tag.insert(tag, (stack.thread, stack.frames.clone()));
+        for captured in self.stacks {
+            let tag = env.tag(&captured.thread).when("the tag of a thread")?;
+            by_tag.insert(tag, captured);
         }
-        let missing: Vec<i64> = notes
-            .iter()
-            .map(|note| note.object.tag())
-            .filter(|tag| !by_tag.contains_key(tag))
-            .collect();
+        let mut missing: Vec<i64> = notes.iter().map(|note| note.object.tag()).collect();
+        missing.retain(|tag| !by_tag.contains_key(tag));
         if missing.is_empty() {
-            return Ok(by_tag);
+            return Ok((by_tag, Duration::ZERO));
         }
-        for (thread, tag) in self
-            .env
-            .objects_with_tags(self.jni, &missing)
-            .when("the threads that were met")?
-        {
-            // A virtual thread's stack as it is now; the walk's frames correct it. An ended thread has none.
-            let frames = self
-                .env
-                .stack(thread, GREATEST_DEPTH_FRAMES)
-                .unwrap_or_default();
-            by_tag.insert(tag, (thread, frames));
+        let mut threads = env.live_threads(jni).when("the list of threads")?;
+        let (virtual_threads, pause) = virtual_threads(vm, jni, catalogue, tables)?;
+        threads.extend(virtual_threads);
+        let mut asked = 0;
+        for thread in threads {
+            let tag = env.tag(&thread).when("the tag of a thread")?;
+            if tag == 0 || by_tag.contains_key(&tag) || asked >= MOST_VIRTUAL_THREADS {
+                jni.forget(thread);
+                continue;
+            }
+            asked += 1;
+            // An ended thread has no stack.
+            let frames = env.stack(&thread).unwrap_or_default();
+            by_tag.insert(tag, Captured { thread, frames });
         }
-        Ok(by_tag)
+        Ok((by_tag, pause))
     }
 }

@@ -3,27 +3,36 @@
 use super::env::{call, Env};
 use super::error::JvmtiError;
 use super::jni::Jni;
+use super::memory::Allocated;
+use super::object::Object;
 use super::slot;
 use jni::sys::{jobject, JNIEnv};
 use jvmti_sys::jvmtiEnv;
 use std::os::raw::c_void;
 use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::ptr::null_mut;
 
 /// `JVMTI_THREAD_NORM_PRIORITY`.
 const NORMAL_PRIORITY: i32 = 5;
 
 /// What an agent thread does: a plain function, so that nothing is owned by a thread that may never start.
-pub(crate) type Body = fn(Jni<'_>);
+pub(crate) type Body = fn(&mut Jni<'_>);
 
 impl Env {
-    /// Starts a daemon thread with this name that runs `body`. Live phase only.
+    /// Starts a daemon thread with this name, in the JVM's topmost thread group, that runs `body`. Live phase only.
+    ///
+    /// Runs Java code, the constructor of `Thread`: not for a thread that the application may keep waiting.
     pub(crate) fn run_agent_thread(
-        self,
-        jni: Jni<'_>,
+        &self,
+        jni: &Jni<'_>,
         name: &str,
         body: Body,
     ) -> Result<(), JvmtiError> {
-        let thread = jni.new_thread(name).ok_or(JvmtiError::INTERNAL)?;
+        let class = self.thread_class(jni)?;
+        let group = self.top_thread_group(jni)?;
+        let thread = jni
+            .new_thread(&class, &group, name)
+            .ok_or(JvmtiError::INTERNAL)?;
         let argument = body as *const c_void;
         // SAFETY: types as in jvmti.h; `start` takes the argument back as what it was.
         unsafe {
@@ -39,6 +48,39 @@ impl Env {
                 (thread.raw(), start, argument, NORMAL_PRIORITY)
             )
         }
+    }
+
+    /// `java.lang.Thread`: the class of the current thread or one of its superclasses.
+    fn thread_class<'f>(&self, jni: &Jni<'f>) -> Result<Object<'f>, JvmtiError> {
+        let thread = self.current_thread(jni)?;
+        let mut class = jni.class_of(&thread).ok_or(JvmtiError::INTERNAL)?;
+        while self.class_signature(&class)? != b"Ljava/lang/Thread;" {
+            class = jni.superclass(&class).ok_or(JvmtiError::INTERNAL)?;
+        }
+        Ok(class)
+    }
+
+    /// The group that holds all others; on HotSpot it is named `system` (`GetTopThreadGroups`).
+    fn top_thread_group<'f>(&self, _frame: &Jni<'f>) -> Result<Object<'f>, JvmtiError> {
+        let (mut count, mut groups): (i32, *mut jobject) = (0, null_mut());
+        // SAFETY: types as in jvmti.h; both out-parameters outlive the call.
+        unsafe {
+            call!(
+                self,
+                slot::GET_TOP_THREAD_GROUPS,
+                (*mut i32, *mut *mut jobject),
+                (&mut count, &mut groups)
+            )
+        }?;
+        // SAFETY: on success `groups` holds `count` local references made in the current frame.
+        let groups = unsafe { Allocated::new(self, groups, count) };
+        let first = groups
+            .as_slice()
+            .first()
+            .copied()
+            .ok_or(JvmtiError::INTERNAL)?;
+        // SAFETY: as above; only this one is taken.
+        unsafe { Object::from_raw(first) }.ok_or(JvmtiError::INTERNAL)
     }
 }
 

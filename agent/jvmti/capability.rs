@@ -57,7 +57,7 @@ impl Env {
     ///
     /// What is offered shrinks when the JVM has started, so ask early. Any phase but dead.
     pub(crate) fn take_capabilities(
-        self,
+        &self,
         wanted: &[Capability],
     ) -> Result<Vec<Capability>, JvmtiError> {
         let mut offered = Bits::default();

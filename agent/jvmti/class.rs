@@ -26,7 +26,10 @@ pub(crate) struct FieldFacts {
 
 impl Env {
     /// All classes that are loaded now, arrays included, of every loader (`GetLoadedClasses`).
-    pub(crate) fn loaded_classes<'f>(self, _frame: Jni<'f>) -> Result<Vec<Object<'f>>, JvmtiError> {
+    pub(crate) fn loaded_classes<'f>(
+        &self,
+        _frame: &Jni<'f>,
+    ) -> Result<Vec<Object<'f>>, JvmtiError> {
         let (mut count, mut classes): (i32, *mut jobject) = (0, null_mut());
         // SAFETY: types as in jvmti.h; both out-parameters outlive the call.
         unsafe {
@@ -48,7 +51,7 @@ impl Env {
     }
 
     /// The class's signature in modified UTF-8: `Ljava/lang/String;`, `[I`, `I` (`GetClassSignature`).
-    pub(crate) fn class_signature(self, class: Object<'_>) -> Result<Vec<u8>, JvmtiError> {
+    pub(crate) fn class_signature(&self, class: &Object<'_>) -> Result<Vec<u8>, JvmtiError> {
         let mut signature: *mut c_char = null_mut();
         // SAFETY: types as in jvmti.h; the generic signature may be null: it is not wanted.
         unsafe {
@@ -65,9 +68,9 @@ impl Env {
 
     /// The class's loader; `None` is the bootstrap loader (`GetClassLoader`).
     pub(crate) fn class_loader<'f>(
-        self,
-        _frame: Jni<'f>,
-        class: Object<'f>,
+        &self,
+        _frame: &Jni<'f>,
+        class: &Object<'_>,
     ) -> Result<Option<Object<'f>>, JvmtiError> {
         let mut loader: jobject = null_mut();
         // SAFETY: types as in jvmti.h; `loader` outlives the call.
@@ -87,9 +90,9 @@ impl Env {
     ///
     /// `CLASS_NOT_PREPARED` if the class has not been linked yet.
     pub(crate) fn interfaces<'f>(
-        self,
-        _frame: Jni<'f>,
-        class: Object<'f>,
+        &self,
+        _frame: &Jni<'f>,
+        class: &Object<'_>,
     ) -> Result<Vec<Object<'f>>, JvmtiError> {
         let (mut count, mut interfaces): (i32, *mut jobject) = (0, null_mut());
         // SAFETY: types as in jvmti.h; both out-parameters outlive the call.
@@ -114,7 +117,7 @@ impl Env {
     /// The class's own fields, static ones too, in the order of the class file (`GetClassFields`).
     ///
     /// `CLASS_NOT_PREPARED` if the class has not been linked yet.
-    pub(crate) fn fields(self, class: Object<'_>) -> Result<Vec<FieldFacts>, JvmtiError> {
+    pub(crate) fn fields(&self, class: &Object<'_>) -> Result<Vec<FieldFacts>, JvmtiError> {
         let (mut count, mut ids): (i32, *mut jfieldID) = (0, null_mut());
         // SAFETY: types as in jvmti.h; both out-parameters outlive the call.
         unsafe {
@@ -133,7 +136,7 @@ impl Env {
             .collect()
     }
 
-    fn field(self, class: Object<'_>, id: jfieldID) -> Result<FieldFacts, JvmtiError> {
+    fn field(&self, class: &Object<'_>, id: jfieldID) -> Result<FieldFacts, JvmtiError> {
         let (mut name, mut descriptor): (*mut c_char, *mut c_char) = (null_mut(), null_mut());
         // SAFETY: types as in jvmti.h; `id` is a field of `class`; the generic signature is not wanted.
         unsafe {
@@ -175,7 +178,7 @@ impl Env {
     }
 
     /// The name of the file that the class was compiled from; `ABSENT_INFORMATION` if it is not known.
-    pub(crate) fn source_file_name(self, class: Object<'_>) -> Result<Vec<u8>, JvmtiError> {
+    pub(crate) fn source_file_name(&self, class: &Object<'_>) -> Result<Vec<u8>, JvmtiError> {
         let mut name: *mut c_char = null_mut();
         // SAFETY: types as in jvmti.h; `name` outlives the call.
         unsafe {

@@ -12,7 +12,8 @@ const VERSION_1_2: i32 = 0x3001_0200;
 /// A JVMTI environment. Tags, capabilities and event settings belong to one environment each.
 ///
 /// Any thread attached to the JVM may call through it, in the phases that the specification allows.
-#[derive(Clone, Copy, Debug)]
+/// There is one owner: when it is dropped, the environment is disposed of, and its tags are gone.
+#[derive(Debug)]
 pub(crate) struct Env {
     raw: *mut jvmtiEnv,
 }
@@ -64,16 +65,15 @@ impl Vm {
 
 impl Env {
     /// The pointer that JVMTI functions take as their first argument.
-    pub(super) fn raw(self) -> *mut jvmtiEnv {
+    pub(super) fn raw(&self) -> *mut jvmtiEnv {
         self.raw
     }
 
     /// The address of the function in `slot`.
     ///
     /// # Safety
-    /// The environment has not been disposed of, and its table reaches up to `slot`: true for all
-    /// slots in `slot.rs`, which JVMTI 1.2 already had.
-    pub(super) unsafe fn function(self, slot: Slot) -> Result<*const c_void, JvmtiError> {
+    /// The environment's table reaches up to `slot`: true for all slots in `slot.rs`, which JVMTI 1.2 already had.
+    pub(super) unsafe fn function(&self, slot: Slot) -> Result<*const c_void, JvmtiError> {
         // SAFETY: a jvmtiEnv points at a struct whose first word points at the function table.
         let function = unsafe {
             let table = *self.raw.cast::<*const *const c_void>();
@@ -86,17 +86,17 @@ impl Env {
     }
 
     /// Gives memory back to the JVM; a failure could not be mended and is ignored.
-    pub(super) fn deallocate(self, memory: *mut u8) {
+    pub(super) fn deallocate(&self, memory: *mut u8) {
         // SAFETY: called by `Allocated` alone, once, with memory from this environment.
         let _ = unsafe { call!(self, slot::DEALLOCATE, (*mut u8), (memory)) };
     }
+}
 
-    /// Disposes of the environment: its tags and capabilities are gone afterwards.
-    ///
-    /// Only for an environment without event callbacks: nothing may use a copy of it later.
-    pub(crate) fn dispose(self) -> Result<(), JvmtiError> {
-        // SAFETY: the caller has no other use for the environment.
-        unsafe { call!(self, slot::DISPOSE_ENVIRONMENT, (), ()) }
+impl Drop for Env {
+    fn drop(&mut self) {
+        // SAFETY: nobody else has the environment, and one with event callbacks switched on is never dropped:
+        // the session lives for ever. An error could not be mended: the JVM is ending.
+        let _ = unsafe { call!(self, slot::DISPOSE_ENVIRONMENT, (), ()) };
     }
 }
 

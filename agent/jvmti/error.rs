@@ -13,6 +13,8 @@ impl JvmtiError {
     pub(crate) const CLASS_NOT_PREPARED: Self = Self(22);
     /// The JVM lacks the function: its table is shorter, or the entry is empty.
     pub(crate) const NOT_AVAILABLE: Self = Self(98);
+    /// There is no memory for the answer.
+    pub(crate) const OUT_OF_MEMORY: Self = Self(110);
     /// The JVM broke a promise of the specification: a null where a pointer must be, a panic in a callback.
     pub(crate) const INTERNAL: Self = Self(113);
 

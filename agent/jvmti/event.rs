@@ -92,7 +92,7 @@ impl Env {
     /// # Safety
     /// Each callback has the signature that `jvmti.h` gives its event, and lets no panic out.
     pub(super) unsafe fn set_event_callbacks(
-        self,
+        &self,
         callbacks: &Callbacks,
     ) -> Result<(), JvmtiError> {
         let size =
@@ -109,7 +109,7 @@ impl Env {
     }
 
     /// Switches an event on or off for all threads (`SetEventNotificationMode`).
-    pub(crate) fn notify(self, event: Event, on: bool) -> Result<(), JvmtiError> {
+    pub(crate) fn notify(&self, event: Event, on: bool) -> Result<(), JvmtiError> {
         // SAFETY: the function is variadic, which on the platforms of HotSpot is called like this as long as
         // no variadic argument is passed; the types are those of jvmti.h; null means all threads.
         unsafe {

@@ -210,7 +210,7 @@ impl Env {
     ///
     /// The application stands still until this returns. Needs `can_tag_objects`.
     pub(crate) fn follow_references<V: Visitor>(
-        self,
+        &self,
         visitor: &mut V,
         wanted: Wanted,
     ) -> Result<(), JvmtiError> {

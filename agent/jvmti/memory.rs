@@ -5,18 +5,18 @@ use std::os::raw::c_char;
 
 /// An array of `len` values from the JVM; given back when dropped.
 #[derive(Debug)]
-pub(super) struct Allocated<T> {
-    env: Env,
+pub(super) struct Allocated<'e, T> {
+    env: &'e Env,
     start: *mut T,
     len: usize,
 }
 
-impl<T> Allocated<T> {
+impl<'e, T> Allocated<'e, T> {
     /// Takes over what a JVMTI function stored behind its out-parameters.
     ///
     /// # Safety
     /// `start` is null, or the start of `len` initialised values allocated by `env`, owned by nobody else.
-    pub(super) unsafe fn new(env: Env, start: *mut T, len: i32) -> Self {
+    pub(super) unsafe fn new(env: &'e Env, start: *mut T, len: i32) -> Self {
         let len = if start.is_null() {
             0
         } else {
@@ -35,12 +35,12 @@ impl<T> Allocated<T> {
     }
 }
 
-impl Allocated<c_char> {
+impl<'e> Allocated<'e, c_char> {
     /// Takes over a NUL-terminated string; its length is measured.
     ///
     /// # Safety
     /// `start` is null, or the start of a NUL-terminated string allocated by `env`, owned by nobody else.
-    pub(super) unsafe fn string(env: Env, start: *mut c_char) -> Self {
+    pub(super) unsafe fn string(env: &'e Env, start: *mut c_char) -> Self {
         let len = if start.is_null() {
             0
         } else {
@@ -56,7 +56,7 @@ impl Allocated<c_char> {
     }
 }
 
-impl<T> Drop for Allocated<T> {
+impl<T> Drop for Allocated<'_, T> {
     fn drop(&mut self) {
         if !self.start.is_null() {
             self.env.deallocate(self.start.cast());

@@ -43,7 +43,7 @@ pub(crate) struct LineStart {
 
 impl Env {
     /// Name and descriptor in modified UTF-8 (`GetMethodName`). `INVALID_METHODID` if its class is gone.
-    pub(crate) fn method_name(self, method: MethodId) -> Result<(Vec<u8>, Vec<u8>), JvmtiError> {
+    pub(crate) fn method_name(&self, method: MethodId) -> Result<(Vec<u8>, Vec<u8>), JvmtiError> {
         let (mut name, mut descriptor): (*mut c_char, *mut c_char) = (null_mut(), null_mut());
         // SAFETY: types as in jvmti.h; the JVM itself checks the id; the generic signature is not wanted.
         unsafe {
@@ -71,8 +71,8 @@ impl Env {
 
     /// The class that declares the method (`GetMethodDeclaringClass`).
     pub(crate) fn declaring_class<'f>(
-        self,
-        _frame: Jni<'f>,
+        &self,
+        _frame: &Jni<'f>,
         method: MethodId,
     ) -> Result<Object<'f>, JvmtiError> {
         let mut class: jobject = null_mut();
@@ -90,7 +90,7 @@ impl Env {
     }
 
     /// Whether the method is native (`IsMethodNative`).
-    pub(crate) fn is_native(self, method: MethodId) -> Result<bool, JvmtiError> {
+    pub(crate) fn is_native(&self, method: MethodId) -> Result<bool, JvmtiError> {
         let mut native: u8 = 0;
         // SAFETY: types as in jvmti.h; jboolean is a byte.
         unsafe {
@@ -105,7 +105,7 @@ impl Env {
     }
 
     /// Where each line starts, in the JVM's order (`GetLineNumberTable`); an error if that is not known.
-    pub(crate) fn line_starts(self, method: MethodId) -> Result<Vec<LineStart>, JvmtiError> {
+    pub(crate) fn line_starts(&self, method: MethodId) -> Result<Vec<LineStart>, JvmtiError> {
         let (mut count, mut table): (i32, *mut jvmtiLineNumberEntry) = (0, null_mut());
         // SAFETY: types as in jvmti.h; the JVM itself checks the id.
         unsafe {

@@ -15,6 +15,7 @@ pub(crate) mod error;
 pub(crate) mod event;
 pub(crate) mod heap;
 pub(crate) mod host;
+pub(crate) mod instances;
 pub(crate) mod jni;
 mod memory;
 pub(crate) mod method;

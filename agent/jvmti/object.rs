@@ -8,18 +8,19 @@ use std::marker::PhantomData;
 
 /// A local reference to an object, a class, a thread or a class loader; never null.
 ///
-/// It lives as long as the local frame `'f` (a callback, or [`super::jni::Jni::with_frame`]), on one thread.
-#[derive(Clone, Copy, Debug)]
+/// It lives as long as the local frame `'f` (a callback, or [`super::jni::Jni::with_frame`]), on one thread,
+/// unless it is [given back](super::jni::Jni::forget) before. There is no copy of it.
+#[derive(Debug)]
 pub(crate) struct Object<'f> {
     raw: jobject,
     frame: PhantomData<&'f ()>,
 }
 
-impl<'f> Object<'f> {
-    /// Wraps a reference; `None` for null.
+impl Object<'_> {
+    /// Takes over a reference; `None` for null.
     ///
     /// # Safety
-    /// `raw` is null, or a local reference that is valid throughout `'f`.
+    /// `raw` is null, or a local reference that is valid throughout the frame and that nobody else gives back.
     pub(super) unsafe fn from_raw(raw: jobject) -> Option<Self> {
         (!raw.is_null()).then_some(Self {
             raw,
@@ -28,14 +29,14 @@ impl<'f> Object<'f> {
     }
 
     /// The reference as JVMTI and JNI functions take it.
-    pub(super) fn raw(self) -> jobject {
+    pub(super) fn raw(&self) -> jobject {
         self.raw
     }
 }
 
 impl Env {
     /// The object's size in the heap, in bytes, headers and padding included (`GetObjectSize`).
-    pub(crate) fn object_size_bytes(self, object: Object<'_>) -> Result<u64, JvmtiError> {
+    pub(crate) fn object_size_bytes(&self, object: &Object<'_>) -> Result<u64, JvmtiError> {
         let mut size: i64 = 0;
         // SAFETY: types as in jvmti.h; the handle is live; `size` outlives the call.
         unsafe {

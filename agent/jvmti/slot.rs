@@ -28,6 +28,7 @@ slots! {
     GET_ALL_THREADS = 4, "Get All Threads";
     GET_THREAD_INFO = 9, "Get Thread Info";
     RUN_AGENT_THREAD = 12, "Run Agent Thread";
+    GET_TOP_THREAD_GROUPS = 13, "Get Top Thread Groups";
     GET_THREAD_GROUP_INFO = 14, "Get Thread Group Info";
     GET_CURRENT_THREAD = 18, "Get Current Thread";
     DEALLOCATE = 47, "Deallocate";
@@ -49,6 +50,7 @@ slots! {
     SET_TAG = 107, "Set Tag";
     GET_OBJECTS_WITH_TAGS = 114, "Get Objects With Tags";
     FOLLOW_REFERENCES = 115, "Follow References";
+    ITERATE_THROUGH_HEAP = 116, "Iterate Through Heap";
     SET_EVENT_CALLBACKS = 122, "Set Event Callbacks";
     DISPOSE_ENVIRONMENT = 127, "Dispose Environment";
     GET_POTENTIAL_CAPABILITIES = 140, "Get Potential Capabilities";

@@ -11,6 +11,11 @@ use jni::sys::jobject;
 use jvmti_sys::{jvmtiFrameInfo, jvmtiStackInfo};
 use std::ptr::null_mut;
 
+/// Room for frames in the first try for one thread's stack; four times as many in each further one.
+const FIRST_CAPACITY_FRAMES: usize = 1 << 10;
+/// Room in the last try: the deepest stack there is has fewer.
+const GREATEST_CAPACITY_FRAMES: usize = 1 << 22;
+
 /// A frame of a stack: a method and where in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StackFrame {
@@ -32,8 +37,8 @@ pub(crate) struct ThreadStack<'f> {
 impl Env {
     /// The stacks of all live platform threads at one moment, each cut at `depth_frames` (`GetAllStackTraces`).
     pub(crate) fn all_stacks<'f>(
-        self,
-        _frame: Jni<'f>,
+        &self,
+        _frame: &Jni<'f>,
         depth_frames: i32,
     ) -> Result<Vec<ThreadStack<'f>>, JvmtiError> {
         let (mut count, mut stacks): (i32, *mut jvmtiStackInfo) = (0, null_mut());
@@ -61,25 +66,36 @@ impl Env {
             .collect())
     }
 
-    /// The stack of one thread, virtual or not, cut at `depth_frames` (`GetStackTrace`).
-    pub(crate) fn stack(
-        self,
-        thread: Object<'_>,
-        depth_frames: usize,
+    /// The whole stack of one thread, virtual or not (`GetStackTrace`).
+    pub(crate) fn stack(&self, thread: &Object<'_>) -> Result<Vec<StackFrame>, JvmtiError> {
+        let mut capacity = FIRST_CAPACITY_FRAMES;
+        loop {
+            let frames = self.stack_up_to(thread, capacity)?;
+            if frames.len() < capacity || capacity >= GREATEST_CAPACITY_FRAMES {
+                return Ok(frames);
+            }
+            capacity *= 4;
+        }
+    }
+
+    fn stack_up_to(
+        &self,
+        thread: &Object<'_>,
+        capacity: usize,
     ) -> Result<Vec<StackFrame>, JvmtiError> {
         let mut buffer: Vec<jvmtiFrameInfo> = Vec::new();
         buffer
-            .try_reserve_exact(depth_frames)
-            .map_err(|_| JvmtiError(110))?;
-        let capacity = i32::try_from(depth_frames).map_err(|_| JvmtiError(103))?;
+            .try_reserve_exact(capacity)
+            .map_err(|_| JvmtiError::OUT_OF_MEMORY)?;
+        let depth = i32::try_from(capacity).map_err(|_| JvmtiError::INTERNAL)?;
         let mut count: i32 = 0;
-        // SAFETY: types as in jvmti.h; `buffer` has room for `capacity` frames.
+        // SAFETY: types as in jvmti.h; `buffer` has room for `depth` frames.
         unsafe {
             call!(
                 self,
                 slot::GET_STACK_TRACE,
                 (jobject, i32, i32, *mut jvmtiFrameInfo, *mut i32),
-                (thread.raw(), 0, capacity, buffer.as_mut_ptr(), &mut count)
+                (thread.raw(), 0, depth, buffer.as_mut_ptr(), &mut count)
             )
         }?;
         // SAFETY: on success the first `count` frames of `buffer` are written.

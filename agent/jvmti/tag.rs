@@ -11,7 +11,7 @@ use std::ptr::null_mut;
 
 impl Env {
     /// The object's tag in this environment; 0 is none (`GetTag`).
-    pub(crate) fn tag(self, object: Object<'_>) -> Result<i64, JvmtiError> {
+    pub(crate) fn tag(&self, object: &Object<'_>) -> Result<i64, JvmtiError> {
         let mut tag: i64 = 0;
         // SAFETY: types as in jvmti.h; the handle is live; `tag` outlives the call.
         unsafe {
@@ -26,7 +26,7 @@ impl Env {
     }
 
     /// Gives the object a tag in this environment (`SetTag`).
-    pub(crate) fn set_tag(self, object: Object<'_>, tag: i64) -> Result<(), JvmtiError> {
+    pub(crate) fn set_tag(&self, object: &Object<'_>, tag: i64) -> Result<(), JvmtiError> {
         // SAFETY: types as in jvmti.h; the handle is live.
         unsafe { call!(self, slot::SET_TAG, (jobject, i64), (object.raw(), tag)) }
     }
@@ -35,11 +35,11 @@ impl Env {
     ///
     /// HotSpot looks at every tag of the environment: dear when all objects are tagged.
     pub(crate) fn objects_with_tags<'f>(
-        self,
-        _frame: Jni<'f>,
+        &self,
+        _frame: &Jni<'f>,
         tags: &[i64],
     ) -> Result<Vec<(Object<'f>, i64)>, JvmtiError> {
-        let wanted = i32::try_from(tags.len()).map_err(|_| JvmtiError(103))?;
+        let wanted = i32::try_from(tags.len()).map_err(|_| JvmtiError::INTERNAL)?;
         let (mut count, mut objects, mut found): (i32, *mut jobject, *mut i64) =
             (0, null_mut(), null_mut());
         // SAFETY: types as in jvmti.h; `tags` holds `wanted` numbers; the out-parameters outlive the call.

@@ -33,7 +33,7 @@ pub(crate) struct ThreadNames {
 
 impl Env {
     /// The thread that runs this code; needs an attached thread (`GetCurrentThread`).
-    pub(crate) fn current_thread<'f>(self, _frame: Jni<'f>) -> Result<Object<'f>, JvmtiError> {
+    pub(crate) fn current_thread<'f>(&self, _frame: &Jni<'f>) -> Result<Object<'f>, JvmtiError> {
         let mut thread: jobject = null_mut();
         // SAFETY: types as in jvmti.h; `thread` outlives the call.
         unsafe {
@@ -48,8 +48,8 @@ impl Env {
         unsafe { Object::from_raw(thread) }.ok_or(JvmtiError::INTERNAL)
     }
 
-    /// How many platform threads are alive (`GetAllThreads`).
-    pub(crate) fn live_threads(self, jni: Jni<'_>) -> Result<usize, JvmtiError> {
+    /// The platform threads that are alive (`GetAllThreads`).
+    pub(crate) fn live_threads<'f>(&self, _frame: &Jni<'f>) -> Result<Vec<Object<'f>>, JvmtiError> {
         let (mut count, mut threads): (i32, *mut jobject) = (0, null_mut());
         // SAFETY: types as in jvmti.h; both out-parameters outlive the call.
         unsafe {
@@ -60,19 +60,22 @@ impl Env {
                 (&mut count, &mut threads)
             )
         }?;
-        // SAFETY: on success `threads` holds `count` local references.
+        // SAFETY: on success `threads` holds `count` local references made in the current frame.
         let threads = unsafe { Allocated::new(self, threads, count) };
-        for &raw in threads.as_slice() {
-            // SAFETY: a local reference of this frame, given up at once.
-            if let Some(thread) = unsafe { Object::from_raw(raw) } {
-                jni.forget(thread);
-            }
-        }
-        Ok(threads.as_slice().len())
+        // SAFETY: as above.
+        Ok(threads
+            .as_slice()
+            .iter()
+            .filter_map(|&raw| unsafe { Object::from_raw(raw) })
+            .collect())
     }
 
     /// The thread's name and groups (`GetThreadInfo`, `GetThreadGroupInfo`).
-    pub(crate) fn thread_names(self, thread: Object<'_>) -> Result<ThreadNames, JvmtiError> {
+    pub(crate) fn thread_names(
+        &self,
+        jni: &Jni<'_>,
+        thread: &Object<'_>,
+    ) -> Result<ThreadNames, JvmtiError> {
         let mut info = jvmtiThreadInfo::default();
         // SAFETY: types as in jvmti.h; `info` outlives the call.
         unsafe {
@@ -83,10 +86,23 @@ impl Env {
                 (thread.raw(), &mut info)
             )
         }?;
-        // SAFETY: on success null or a NUL-terminated string that is ours.
-        let name = unsafe { Allocated::string(self, info.name) }.to_bytes();
-        let (group, parent) = self.group(info.thread_group)?;
-        let (parent_group, _) = self.group(parent)?;
+        // SAFETY: on success null or a NUL-terminated string that is ours, and two local references or null.
+        let (name, group, loader) = unsafe {
+            let name = Allocated::string(self, info.name).to_bytes();
+            (
+                name,
+                Object::from_raw(info.thread_group),
+                Object::from_raw(info.context_class_loader),
+            )
+        };
+        if let Some(loader) = loader {
+            jni.forget(loader);
+        }
+        let (group, parent) = self.group(jni, group)?;
+        let (parent_group, grandparent) = self.group(jni, parent)?;
+        if let Some(grandparent) = grandparent {
+            jni.forget(grandparent);
+        }
         Ok(ThreadNames {
             name,
             group,
@@ -94,28 +110,38 @@ impl Env {
         })
     }
 
-    /// Name and parent of a group; empty and null for null.
-    fn group(self, group: jobject) -> Result<(Vec<u8>, jobject), JvmtiError> {
-        if group.is_null() {
-            return Ok((Vec::new(), null_mut()));
-        }
+    /// Name and parent of a group, which is given back; empty and `None` for `None`.
+    fn group<'f>(
+        &self,
+        jni: &Jni<'f>,
+        group: Option<Object<'_>>,
+    ) -> Result<(Vec<u8>, Option<Object<'f>>), JvmtiError> {
+        let Some(group) = group else {
+            return Ok((Vec::new(), None));
+        };
         let mut info = GroupInfo {
             parent: null_mut(),
             name: null_mut(),
             max_priority: 0,
             is_daemon: 0,
         };
-        // SAFETY: types as in jvmti.h; `group` is a local reference that JVMTI has just made.
-        unsafe {
+        // SAFETY: types as in jvmti.h; `info` outlives the call.
+        let answer = unsafe {
             call!(
                 self,
                 slot::GET_THREAD_GROUP_INFO,
                 (jobject, *mut GroupInfo),
-                (group, &mut info)
+                (group.raw(), &mut info)
             )
-        }?;
-        // SAFETY: on success null or a NUL-terminated string that is ours.
-        let name = unsafe { Allocated::string(self, info.name) }.to_bytes();
-        Ok((name, info.parent))
+        };
+        jni.forget(group);
+        answer?;
+        // SAFETY: on success null or a NUL-terminated string that is ours, and a local reference or null.
+        unsafe {
+            Ok((
+                Allocated::string(self, info.name).to_bytes(),
+                Object::from_raw(info.parent),
+            ))
+        }
     }
 }

@@ -13,7 +13,7 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 
 impl Env {
     /// Installs the agent's callbacks; each event must still be switched on.
-    pub(crate) fn install_callbacks(self) -> Result<(), JvmtiError> {
+    pub(crate) fn install_callbacks(&self) -> Result<(), JvmtiError> {
         let mut callbacks = Callbacks::new();
         callbacks.set(event::VM_INIT, vm_init as *const c_void);
         callbacks.set(event::VM_DEATH, vm_death as *const c_void);
@@ -113,14 +113,7 @@ unsafe extern "system" fn class_prepare(
     inside(events::class_prepare);
 }
 
-/// `jvmtiEventDataDumpRequest`: comes without a JNI environment, so it is fetched.
+/// `jvmtiEventDataDumpRequest`.
 unsafe extern "system" fn data_dump_request(_env: *mut jvmtiEnv) {
-    inside(|session| {
-        // SAFETY: the JVM posts this event on a Java thread of its own, in the live phase.
-        let Some(env) = (unsafe { super::entry::jni_env(session.vm) }) else {
-            return;
-        };
-        // SAFETY: as in `vm_init`.
-        unsafe { Jni::enter(env, |jni| events::data_dump_request(session, jni)) };
-    });
+    inside(events::data_dump_request);
 }

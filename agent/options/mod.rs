@@ -30,6 +30,8 @@ pub(crate) struct Options {
     pub(crate) primitive_fields: bool,
     /// Put the elements of primitive arrays into the dump.
     pub(crate) primitive_arrays: bool,
+    /// Count virtual threads as they start and end.
+    pub(crate) virtual_threads: bool,
     /// Lines to tell the user: options that were accepted and do nothing.
     pub(crate) notes: Vec<String>,
 }
@@ -70,6 +72,7 @@ struct Said {
     verbose: bool,
     primitive_fields: bool,
     primitive_arrays: bool,
+    virtual_threads: bool,
 }
 
 impl Default for Said {
@@ -89,6 +92,7 @@ impl Default for Said {
             verbose: true,
             primitive_fields: true,
             primitive_arrays: true,
+            virtual_threads: false,
         }
     }
 }
@@ -229,6 +233,7 @@ fn resolve(said: Said, notes: Vec<String>) -> Result<Options, OptionError> {
         verbose: said.verbose,
         primitive_fields: said.primitive_fields,
         primitive_arrays: said.primitive_arrays,
+        virtual_threads: said.virtual_threads,
         notes,
     })
 }

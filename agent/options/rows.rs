@@ -1,6 +1,6 @@
 //! The options: one row an option, with its values, default, meaning and parser.
 //!
-//! They are those of the JDK's HPROF agent (its manual page and `hprof_init.c`), under their old names.
+//! They are those of the JDK's HPROF agent (its manual page and `hprof_init.c`), under their old names, and `virtual`.
 
 use super::Said;
 
@@ -252,6 +252,14 @@ pub(super) const ROWS: &[Row] = &[
         help: "elements of primitive arrays; n writes them empty",
         standing: Standing::Built,
         set: |said, value| yes_no(value).map(|on| said.primitive_arrays = on),
+    },
+    Row {
+        name: "virtual",
+        values: "y|n",
+        default: "n",
+        help: "count virtual threads as they start; makes them slower",
+        standing: Standing::Built,
+        set: |said, value| yes_no(value).map(|on| said.virtual_threads = on),
     },
     refused("logflags", DEBUG),
     refused("debugflags", DEBUG),

@@ -29,14 +29,14 @@ impl Walked {
     /// functions crash on those (GetClassLoader, 17 and 25). They stay plain objects of `java.lang.Class`.
     pub(in super::super) fn admit_new_classes<'f>(
         &mut self,
-        env: Env,
-        jni: Jni<'f>,
+        env: &'f Env,
+        jni: &'f Jni<'f>,
         catalogue: &mut Catalogue<'f>,
         tables: &Tables,
     ) -> Result<(), DumpError> {
         if !self.new_mirrors.is_empty() {
             for class in env.loaded_classes(jni).when("the list of loaded classes")? {
-                let tag = env.tag(class).when("the tag of a class")?;
+                let tag = env.tag(&class).when("the tag of a class")?;
                 if ObjectIndex::from_tag(tag)
                     .is_some_and(|mirror| self.new_mirrors.contains(&mirror))
                 {

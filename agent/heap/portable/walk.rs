@@ -158,7 +158,11 @@ impl Walk {
     }
 
     fn is_mirror(&self, index: ObjectIndex) -> bool {
-        let is_class = || self.objects.get(index).is_some_and(|row| row.class() == self.class_class);
+        let is_class = || {
+            self.objects
+                .get(index)
+                .is_some_and(|row| row.class() == self.class_class)
+        };
         index.index() < self.first_look || (is_class() && self.new_mirrors.contains(&index))
     }
 
