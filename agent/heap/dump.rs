@@ -1,11 +1,11 @@
 //! One heap dump from request to file: catalogue, stacks, walk, file, end line.
 
-use super::catalogue::{tag_new, Catalogue};
+use super::catalogue::Catalogue;
 use super::class_records::ClassRecords;
 use super::error::{DumpError, For};
 use super::methods::Methods;
 use super::portable::{Walk, Walked};
-use super::threads::CapturedStacks;
+use super::threads::{tag_thread, CapturedStacks};
 use crate::file_name::USED_NAMES;
 use crate::jvmti::capability::{GET_LINE_NUMBERS, GET_SOURCE_FILE_NAME, TAG_OBJECTS};
 use crate::jvmti::env::{Env, Vm};
@@ -158,8 +158,9 @@ fn walk_and_write(
         catalogue,
         millis_since_epoch,
     };
-    let own_thread = own_thread(env, jni, &mut objects)?;
-    let stacks = CapturedStacks::take(vm, env, jni)?;
+    let current = env.current_thread(jni).when("the current thread")?;
+    let own_thread = tag_thread(env, jni, &current, &mut objects)?;
+    let stacks = CapturedStacks::take(vm, env, jni, &mut objects)?;
     let (walked, pause) = dump.walk(objects, own_thread, &file)?;
     dump.write(walked, stacks, file, pause)
 }
@@ -264,22 +265,4 @@ impl<'f> Dump<'f> {
             .and_then(|class| self.tables.classes.get(class));
         row.is_some_and(|row| row.loader.is_none())
     }
-}
-
-/// Tags the thread that makes the dump: its local references are the agent's own.
-fn own_thread(
-    env: &Env,
-    jni: &Jni<'_>,
-    objects: &mut ObjectTable,
-) -> Result<ObjectIndex, DumpError> {
-    let thread = env.current_thread(jni).when("the current thread")?;
-    let known = env.tag(&thread).when("the tag of a thread")?;
-    if let Some(index) = ObjectIndex::from_tag(known) {
-        return Ok(index);
-    }
-    let class = jni
-        .class_of(&thread)
-        .ok_or(DumpError::Missing("the class of a thread"))?;
-    let tag = env.tag(&class).when("the tag of a class")?;
-    tag_new(env, objects, &thread, ObjectIndex::from_tag(tag))
 }

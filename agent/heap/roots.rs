@@ -31,7 +31,10 @@ pub(super) struct RootNotes {
     /// The agent's own thread, whose local references are no roots of the application's.
     own_thread: Option<ObjectIndex>,
     threads: Vec<ThreadNote>,
-    thread_places: HashMap<i64, usize>,
+    thread_places: HashMap<ObjectIndex, usize>,
+    /// The thread that was reported last, and threads that had no tag when the JVM came to them, by their number.
+    last_thread: Option<ObjectIndex>,
+    untagged: HashMap<i64, ObjectIndex>,
     notes: Vec<(ObjectIndex, Place)>,
 }
 
@@ -51,6 +54,9 @@ impl RootNotes {
 
     /// Notes one root. References that are no roots are left alone.
     pub(super) fn note(&mut self, kind: Reference, object: ObjectIndex) {
+        if matches!(kind, Reference::Thread | Reference::Other) {
+            self.last_thread = Some(object);
+        }
         let place = match kind {
             Reference::SystemClass => Place::SystemClass,
             Reference::Monitor => Place::Monitor,
@@ -83,7 +89,7 @@ impl RootNotes {
 
     fn thread(&mut self, object: ObjectIndex) -> usize {
         let threads = &mut self.threads;
-        *self.thread_places.entry(object.tag()).or_insert_with(|| {
+        *self.thread_places.entry(object).or_insert_with(|| {
             threads.push(ThreadNote {
                 object,
                 frames: BTreeMap::new(),
@@ -94,7 +100,8 @@ impl RootNotes {
 
     /// The thread and depth of a stack root; `None` if the thread is not known, which no JVM was seen to do.
     fn frame(&mut self, frame: RootFrame) -> Option<(usize, Option<u32>)> {
-        let thread = self.thread(ObjectIndex::from_tag(frame.thread_tag)?);
+        let object = self.thread_object(frame)?;
+        let thread = self.thread(object);
         let Some(method) = frame.method else {
             return Some((thread, None));
         };
@@ -108,6 +115,18 @@ impl RootNotes {
             *noted = (method, frame.location);
         }
         Some((thread, Some(frame.depth)))
+    }
+
+    /// The thread object of a frame.
+    ///
+    /// HotSpot 21 and later read the thread's tag before they report the thread itself, so one that was not
+    /// tagged before the walk has none here: it is the thread, or the mounted virtual thread, reported last.
+    fn thread_object(&mut self, frame: RootFrame) -> Option<ObjectIndex> {
+        if let Some(tagged) = ObjectIndex::from_tag(frame.thread_tag) {
+            return Some(tagged);
+        }
+        let last = self.last_thread?;
+        Some(*self.untagged.entry(frame.thread_id).or_insert(last))
     }
 
     /// The roots as the file has them. `threads` are the rows of [`Self::threads`], in their order.
@@ -172,6 +191,7 @@ mod tests {
     fn frame(thread: i64, depth: u32, method: Option<usize>, location: Option<i64>) -> RootFrame {
         RootFrame {
             thread_tag: thread,
+            thread_id: 40,
             depth,
             method: method.map(MethodId::for_test),
             location,
@@ -243,32 +263,51 @@ mod tests {
     #[test]
     fn what_fits_no_kind_is_a_global_reference() {
         let mut notes = RootNotes::new(None);
-        notes.note(Reference::Other, object(1));
-        notes.note(Reference::SystemClass, object(2));
-        notes.note(Reference::SystemClass, object(3));
+        // A frame before any thread: whose it is nobody can tell.
         notes.note(
             Reference::StackLocal(frame(0, 0, Some(1), Some(0))),
             object(4),
         );
+        notes.note(Reference::Other, object(1));
+        notes.note(Reference::SystemClass, object(2));
+        notes.note(Reference::SystemClass, object(3));
         notes.note(Reference::Field(0), object(5));
         assert_eq!(
             notes.records(&[], |object| object.get() == 2),
             [
                 Root::JniGlobal {
-                    object: object(1),
+                    object: object(4),
                     reference: 1
+                },
+                Root::JniGlobal {
+                    object: object(1),
+                    reference: 2
                 },
                 Root::StickyClass { object: object(2) },
                 Root::JniGlobal {
                     object: object(3),
-                    reference: 2
-                },
-                Root::JniGlobal {
-                    object: object(4),
                     reference: 3
                 },
             ]
         );
+    }
+
+    #[test]
+    fn a_thread_without_a_tag_is_the_one_reported_last() {
+        let mut notes = RootNotes::new(None);
+        notes.note(Reference::Thread, object(7));
+        notes.note(
+            Reference::StackLocal(frame(0, 1, Some(1), Some(15))),
+            object(8),
+        );
+        notes.note(Reference::Thread, object(9));
+        // Still the first thread, by its number.
+        notes.note(
+            Reference::StackLocal(frame(0, 2, Some(2), Some(15))),
+            object(8),
+        );
+        assert_eq!(notes.threads()[0].frames.len(), 2);
+        assert!(notes.threads()[1].frames.is_empty());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Threads: from captured stacks and the walk's notes to rows of thread and trace.
 
-use super::catalogue::Catalogue;
+use super::catalogue::{tag_new, Catalogue};
 use super::error::{DumpError, For};
 use super::methods::Methods;
 use super::roots::ThreadNote;
@@ -12,7 +12,7 @@ use crate::jvmti::object::Object;
 use crate::jvmti::stack::StackFrame;
 use std::collections::HashMap;
 use std::time::Duration;
-use tables::{ObjectTable, Tables, ThreadId, ThreadRow, Trace, TraceId};
+use tables::{ObjectIndex, ObjectTable, Tables, ThreadId, ThreadRow, Trace, TraceId};
 
 /// Frames asked of all threads at once; HotSpot reserves room for as many for each thread.
 const USUAL_DEPTH_FRAMES: i32 = 512;
@@ -45,8 +45,18 @@ pub(super) struct ThreadRows {
 }
 
 impl<'f> CapturedStacks<'f> {
-    /// Captures the stacks of all platform threads: one short safepoint, and one more step for each deep stack.
-    pub(super) fn take(vm: Vm, env: &'f Env, jni: &'f Jni<'f>) -> Result<Self, DumpError> {
+    /// Tags all platform threads, so that the walk tells whose its frames are, and captures their stacks: one short
+    /// safepoint, and one more step for each deep stack.
+    pub(super) fn take(
+        vm: Vm,
+        env: &'f Env,
+        jni: &'f Jni<'f>,
+        objects: &mut ObjectTable,
+    ) -> Result<Self, DumpError> {
+        for thread in env.live_threads(jni).when("the list of threads")? {
+            tag_thread(env, jni, &thread, objects)?;
+            jni.forget(thread);
+        }
         let stacks = env
             .all_stacks(jni, USUAL_DEPTH_FRAMES)
             .when("the stacks of threads")?;
@@ -157,4 +167,23 @@ impl<'f> CapturedStacks<'f> {
         }
         Ok((by_tag, pause))
     }
+}
+
+/// The index of a thread object, which is tagged if it was not yet.
+pub(super) fn tag_thread(
+    env: &Env,
+    jni: &Jni<'_>,
+    thread: &Object<'_>,
+    objects: &mut ObjectTable,
+) -> Result<ObjectIndex, DumpError> {
+    let known = env.tag(thread).when("the tag of a thread")?;
+    if let Some(index) = ObjectIndex::from_tag(known) {
+        return Ok(index);
+    }
+    let class = jni
+        .class_of(thread)
+        .ok_or(DumpError::Missing("the class of a thread"))?;
+    let tag = env.tag(&class).when("the tag of a class")?;
+    jni.forget(class);
+    tag_new(env, objects, thread, ObjectIndex::from_tag(tag))
 }

@@ -7,7 +7,7 @@ use super::env::{call, Env};
 use super::error::JvmtiError;
 use super::method::MethodId;
 use super::slot;
-use jni::sys::{jlong, jmethodID, jobject, jvalue};
+use jni::sys::{jlong, jobject, jvalue};
 use jvmti_sys::{
     jvmtiHeapReferenceInfoArray, jvmtiHeapReferenceInfoConstantPool, jvmtiHeapReferenceInfoField,
     jvmtiHeapReferenceInfoJniLocal, jvmtiHeapReferenceInfoStackLocal,
@@ -43,8 +43,10 @@ impl Visit {
 /// The frame that a stack root was found in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RootFrame {
-    /// Tag of the thread object; 0 if it has none.
+    /// Tag of the thread object; 0 if it had none when the JVM came to the thread.
     pub(crate) thread_tag: i64,
+    /// The JVM's own number of the thread, `Thread.threadId()` on HotSpot.
+    pub(crate) thread_id: i64,
     /// Frames above this one; 0 is the top.
     pub(crate) depth: u32,
     /// The frame's method; `None` for a thread without Java frames.
@@ -299,16 +301,23 @@ unsafe fn decode(kind: i32, info: *const c_void) -> Reference {
             23 => Reference::Monitor,
             24 => {
                 let info = &*info.cast::<jvmtiHeapReferenceInfoStackLocal>();
-                Reference::StackLocal(root_frame(
-                    info.thread_tag,
-                    info.depth,
-                    info.method,
-                    Some(info.location),
-                ))
+                Reference::StackLocal(RootFrame {
+                    thread_tag: info.thread_tag,
+                    thread_id: info.thread_id,
+                    depth: u32::try_from(info.depth).unwrap_or(0),
+                    method: MethodId::from_raw(info.method),
+                    location: Some(info.location),
+                })
             }
             25 => {
                 let info = &*info.cast::<jvmtiHeapReferenceInfoJniLocal>();
-                Reference::JniLocal(root_frame(info.thread_tag, info.depth, info.method, None))
+                Reference::JniLocal(RootFrame {
+                    thread_tag: info.thread_tag,
+                    thread_id: info.thread_id,
+                    depth: u32::try_from(info.depth).unwrap_or(0),
+                    method: MethodId::from_raw(info.method),
+                    location: None,
+                })
             }
             26 => Reference::Thread,
             _ => Reference::Other,
@@ -319,20 +328,6 @@ unsafe fn decode(kind: i32, info: *const c_void) -> Reference {
 /// A field or element index; a negative one, which cannot be, becomes one that no class or array has.
 fn index(index: i32) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)
-}
-
-fn root_frame(
-    thread_tag: jlong,
-    depth: i32,
-    method: jmethodID,
-    location: Option<jlong>,
-) -> RootFrame {
-    RootFrame {
-        thread_tag,
-        depth: u32::try_from(depth).unwrap_or(0),
-        method: MethodId::from_raw(method),
-        location,
-    }
 }
 
 /// `jvmtiPrimitiveFieldCallback`.
