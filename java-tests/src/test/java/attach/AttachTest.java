@@ -41,7 +41,8 @@ class AttachTest {
             assertTrue(again.out.contains("return code: 0"), again::toString);
             assertEquals(0, jvm.end(), jvm.err::text);
             assertTrue(jvm.out.text().endsWith("BYE"), jvm.out::text);
-            assertEquals(Set.of("1.hprof", "2.hprof", "3.hprof", "3.1.hprof"), new Folder(folder).dumps(), "no dump at the end, none overwritten");
+            assertEquals(Set.of("1.hprof", "2.hprof", "3.hprof", "3.1.hprof"), new Folder(folder).dumps(),
+                    "no dump at the end, none overwritten");
         }
     }
 

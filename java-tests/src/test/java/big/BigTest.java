@@ -46,7 +46,8 @@ class BigTest {
 
     /** The length, the first and the last element. */
     private static String ends(NetBeansReader reader, String field) {
-        PrimitiveArrayInstance array = (PrimitiveArrayInstance) reader.heap().getJavaClassByName("big.Arrays").getValueOfStaticField(field);
+        Object found = reader.heap().getJavaClassByName("big.Arrays").getValueOfStaticField(field);
+        PrimitiveArrayInstance array = (PrimitiveArrayInstance) found;
         List<?> values = array.getValues();
         return array.getLength() + " " + values.get(0) + " " + values.get(values.size() - 1);
     }

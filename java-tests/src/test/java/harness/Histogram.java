@@ -23,8 +23,11 @@ public final class Histogram {
         return counts.entrySet().stream().filter(row -> row.getKey().matches(pattern)).mapToLong(Map.Entry::getValue).sum();
     }
 
-    public long total() {
-        return counts.values().stream().mapToLong(Long::longValue).sum();
+    /** This without what the other counts. */
+    public Histogram minus(Histogram other) {
+        Histogram rest = new Histogram();
+        counts.forEach((name, count) -> rest.add(name, count - other.of(name)));
+        return rest;
     }
 
     /** This without one class. */

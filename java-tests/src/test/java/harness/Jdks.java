@@ -68,7 +68,8 @@ public final class Jdks {
     static Path javac(int release) {
         return all().stream().filter(jdk -> jdk.major >= release).map(jdk -> jdk.home.resolve("bin/javac"))
                 .filter(Files::exists).findFirst()
-                .orElseThrow(() -> new IllegalStateException("no javac for Java " + release + " under /usr/lib/jvm: install a JDK"));
+                .orElseThrow(() -> new IllegalStateException(
+                        "no javac for Java " + release + " under /usr/lib/jvm: install a JDK"));
     }
 
     private static List<Path> homes(Path folder) {

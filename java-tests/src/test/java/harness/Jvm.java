@@ -1,14 +1,13 @@
 package harness;
 
 import java.io.IOException;
+import java.io.OutputStreamWriter;
 import java.io.UncheckedIOException;
 import java.io.Writer;
-import java.io.OutputStreamWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -46,10 +45,6 @@ public final class Jvm implements AutoCloseable {
     /** The JVM's own process, also when it was started through another command. */
     public long pid() {
         return process.descendants().mapToLong(ProcessHandle::pid).findFirst().orElse(process.pid());
-    }
-
-    public boolean alive() {
-        return process.isAlive();
     }
 
     /** Waits for the subject's word that it is ready to be looked at. */
@@ -132,10 +127,5 @@ public final class Jvm implements AutoCloseable {
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }
-    }
-
-    @Override
-    public String toString() {
-        return Arrays.toString(words.toArray());
     }
 }

@@ -4,11 +4,11 @@ import java.util.regex.Pattern;
 
 /** Class names as Java source writes them (`int[]`, `java.lang.String[]`), whatever form a reader gives. */
 final class Names {
-    /** What HotSpot appends to the names of hidden classes: an address, here '/', there '+' or '.' before it. */
-    private static final Pattern HIDDEN = Pattern.compile("[/+.]0x[0-9a-f]+(?=(\\[])*$)");
+    /** What HotSpot appends to the names of lambdas' classes up to Java 17: a number, or in its own dumps of 8 nothing. */
+    private static final Pattern LAMBDA = Pattern.compile("(?<=\\$\\$Lambda\\$\\d{1,6})[/+.](0x)?[0-9a-f]+(?=(\\[])*$)");
 
-    /** Java 8 numbers the classes of lambdas, and its own dumps leave that away. */
-    private static final Pattern LAMBDA = Pattern.compile("(?<=\\$\\$Lambda\\$\\d{1,6})[/+.]\\d+(?=(\\[])*$)");
+    /** What it appends to those of hidden classes: an address, here '/', there '+' or '.' before it. */
+    private static final Pattern HIDDEN = Pattern.compile("[/+.]0x[0-9a-f]+(?=(\\[])*$)");
 
     private Names() {}
 
@@ -19,7 +19,7 @@ final class Names {
             depth++;
         }
         String element = depth == 0 ? name : element(name.substring(depth));
-        String plain = LAMBDA.matcher(HIDDEN.matcher(element).replaceAll("+hidden")).replaceAll("");
+        String plain = HIDDEN.matcher(LAMBDA.matcher(element).replaceAll("")).replaceAll("+hidden");
         StringBuilder source = new StringBuilder(plain.replace('/', '.'));
         for (int i = 0; i < depth; i++) {
             source.append("[]");

@@ -16,6 +16,9 @@ import shark.ValueHolder;
 
 /** What can be reached in a dump from its roots over the references it holds, which is what tools show of it. */
 public final class Reach {
+    /** HotSpot writes the locks of classes not yet initialised as static fields; JVMTI does not know them. */
+    private static final Set<String> INIT_LOCK = Set.of("<init_lock>", "init_lock");
+
     private final Histogram reached = new Histogram();
     private final Histogram unreached = new Histogram();
     private final Set<Long> seen = new HashSet<>();
@@ -78,20 +81,13 @@ public final class Reach {
             see(type.readRecord().getClassLoaderId());
             see(type.readRecord().getProtectionDomainId());
             see(type.readRecord().getSignersId());
-            each(type.readStaticFields()).forEach(this::followStatic);
-        }
-    }
-
-    /** HotSpot writes the locks of classes not yet initialised as static fields; JVMTI does not know them. */
-    private void followStatic(HeapField field) {
-        if (!field.getName().equals("<init_lock>")) {
-            follow(field);
+            each(type.readStaticFields()).forEach(this::follow);
         }
     }
 
     private void follow(HeapField field) {
         ValueHolder value = field.getValue().getHolder();
-        if (value instanceof ValueHolder.ReferenceHolder) {
+        if (!INIT_LOCK.contains(field.getName()) && value instanceof ValueHolder.ReferenceHolder) {
             see(((ValueHolder.ReferenceHolder) value).getValue());
         }
     }

@@ -20,7 +20,7 @@ public final class Tools {
 
     /** The `hprof` command. */
     public static Path command() {
-        return needed("command", TARGET.resolve("release/hprof"), "build it with `cargo build --release -p hprof-cli`");
+        return needed("command", TARGET.resolve("release/hprof"), "build it with `cargo build --release -p hprof`");
     }
 
     static Path slurp() {

@@ -85,13 +85,34 @@ class LifeCycleTest {
 
     @ParameterizedTest
     @MethodSource("majors")
+    void aLoaderThatIsHeldHoldsUpNothing(Jdk jdk) {
+        String loader = "-Djava.system.class.loader=" + HeldLoader.Loader.class.getName();
+        try (Jvm jvm = Jvm.on(jdk, folder).switches(loader).dumpTo(folder.resolve("out.hprof")).run(HeldLoader.class).ready()) {
+            jvm.signal("QUIT");
+            jvm.dumped(1);
+            assertEquals(0, jvm.end(), jvm.err::text);
+            jvm.dumped(2);
+            Testimony.of(jvm).mustHoldIn(folder.resolve("out.hprof"));
+            Testimony.of(jvm).mustHoldIn(folder.resolve("out.1.hprof"));
+        }
+        try (Jvm jvm = Jvm.on(jdk, folder).switches(loader).dumpTo(folder.resolve("term.hprof")).run(HeldLoader.class).ready()) {
+            jvm.signal("QUIT");
+            jvm.signal("TERM");
+            assertEquals(143, jvm.exit(), jvm.err::text);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("majors")
     void doeSwitchesTheLastDumpOff(Jdk jdk) {
         Folder dumps = new Folder(folder);
-        try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=dump,doe=n,file=" + folder.resolve("out.hprof")).run(Patient.class).ready()) {
+        try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=dump,doe=n,file=" + folder.resolve("out.hprof"))
+                .run(Patient.class).ready()) {
             assertEquals(0, jvm.end());
             assertEquals(Set.of(), dumps.dumps());
         }
-        try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=dump,doe=n,file=" + folder.resolve("out.hprof")).run(Patient.class).ready()) {
+        try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=dump,doe=n,file=" + folder.resolve("out.hprof"))
+                .run(Patient.class).ready()) {
             jvm.signal("QUIT");
             dumps.await("out.hprof", Jvm.LIMIT);
             assertEquals(0, jvm.end());

@@ -21,29 +21,38 @@ class MemoryTest {
     private static final Pattern ROW = Pattern.compile("-\\s+(.+?) \\(reserved=\\d+KB, committed=(\\d+)KB\\)");
 
     /** What grows for reasons of its own: the heap, its collector's tables, compiled code, thread stacks. */
-    private static final Set<String> NOT_OURS = Set.of("Java Heap", "GC", "Code", "Compiler", "Thread", "Arena Chunk", "Shared class space");
+    private static final Set<String> NOT_OURS = Set.of("Java Heap", "GC", "Code", "Compiler", "Thread", "Arena Chunk",
+            "Shared class space");
 
-    private static final long SLACK_KB = 4 << 10;
+    /**
+     * The tag map of one disposed environment may wait for HotSpot's next clean-up, 10 to 14 MB with this heap, and
+     * malloc keeps some; but what a dump takes is more than 100 MB, so four that give nothing back show.
+     */
+    private static final long SLACK_KB = 32 << 10;
 
     @TempDir Path folder;
 
     @ParameterizedTest
     @MethodSource("harness.Jdks#majors")
     void isGivenBack(Jdk jdk) throws IOException {
-        try (Jvm jvm = Jvm.on(jdk, folder).switches("-Xms256m", "-Xmx256m", "-XX:+AlwaysPreTouch", "-XX:NativeMemoryTracking=summary")
+        // One arena of malloc, lest its habits with many be taken for ours.
+        try (Jvm jvm = Jvm.on(jdk, folder).through("env", "MALLOC_ARENA_MAX=1")
+                .switches("-Xms256m", "-Xmx256m", "-XX:+AlwaysPreTouch", "-XX:NativeMemoryTracking=summary")
                 .agent("heap=dump,doe=n,verbose=n,file=" + folder.resolve("out.%n.hprof")).run(MillionObjects.class).ready()) {
             long before = nativeKilobytes(jvm);
             dump(jvm, 1);
-            long residentOnce = residentKilobytes(jvm);
             dump(jvm, 2);
-            dump(jvm, 3);
+            // By now the allocator has what it needs, and takes no more.
+            long residentEarly = residentKilobytes(jvm);
+            for (int i = 3; i <= 6; i++) {
+                dump(jvm, i);
+            }
             long after = nativeKilobytes(jvm);
-            assertTrue(after - before < SLACK_KB, () -> "native memory in KB: " + before + " before, " + after + " after three dumps");
-            dump(jvm, 4);
-            dump(jvm, 5);
-            long residentLast = residentKilobytes(jvm);
-            assertTrue(residentLast - residentOnce < 16 << 10,
-                    () -> "resident memory in KB: " + residentOnce + " after one dump, " + residentLast + " after five");
+            long residentLate = residentKilobytes(jvm);
+            assertTrue(after - before < SLACK_KB,
+                    () -> "native memory in KB: " + before + " before, " + after + " after six dumps");
+            assertTrue(residentLate - residentEarly < SLACK_KB,
+                    () -> "resident memory in KB: " + residentEarly + " after two dumps, " + residentLate + " after six");
         }
     }
 

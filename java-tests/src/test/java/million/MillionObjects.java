@@ -225,8 +225,6 @@ public class MillionObjects {
         Say.fields(ALONE);
         Say.statics(Statics.class);
         Say.statics(Marked.class);
-        Say.string("latin 49999");
-        Say.string("\u4e2d\u6587 0");
         Say.ready();
         Say.line("BYE");
     }

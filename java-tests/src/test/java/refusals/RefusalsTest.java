@@ -101,7 +101,8 @@ class RefusalsTest {
     private void failsHarmlessly(Jdk jdk, Path file) {
         try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=dump,doe=n,file=" + file).run(Patient.class).ready()) {
             jvm.signal("QUIT");
-            jvm.err.await(1, "word of the failure", line -> line.startsWith("hprof-rs: no dump") && line.contains(file.toString()), Jvm.LIMIT);
+            jvm.err.await(1, "word of the failure",
+                    line -> line.startsWith("hprof-rs: no dump") && line.contains(file.toString()), Jvm.LIMIT);
             jvm.say("alive?").out.await("ECHO alive?", Jvm.LIMIT);
             ended(jvm);
         }
@@ -127,7 +128,8 @@ class RefusalsTest {
                 "mount -t tmpfs -o size=2m tmpfs " + disk + " && exec \"$@\"", "sh").dumpTo(disk.resolve("out.hprof"));
         try (Jvm jvm = launch.run(MillionObjects.class).ready()) {
             jvm.signal("QUIT");
-            jvm.err.await(1, "word of the full disk", line -> line.startsWith("hprof-rs:") && line.contains("No space left"), Jvm.LIMIT);
+            jvm.err.await(1, "word of the full disk",
+                    line -> line.startsWith("hprof-rs:") && line.contains("No space left"), Jvm.LIMIT);
             Path seen = Path.of("/proc/" + jvm.pid() + "/root" + disk);
             assertEquals(Set.of(), new Folder(seen).names(), "what is left on the disk");
             ended(jvm);
@@ -142,7 +144,8 @@ class RefusalsTest {
                 .through("bash", "-c", "ulimit -f 2048 && exec \"$@\"", "bash").dumpTo(folder.resolve("out.hprof"));
         try (Jvm jvm = launch.run(MillionObjects.class).ready()) {
             jvm.signal("QUIT");
-            jvm.err.await(1, "word of the limit", line -> line.startsWith("hprof-rs:") && line.contains("File too large"), Jvm.LIMIT);
+            jvm.err.await(1, "word of the limit",
+                    line -> line.startsWith("hprof-rs:") && line.contains("File too large"), Jvm.LIMIT);
             assertEquals(Set.of(), new Folder(folder).dumps());
             ended(jvm);
         }

@@ -64,10 +64,11 @@ public final class Say {
         return hear();
     }
 
-    /** Waits for the bench's next word. */
+    /** Waits for the bench's next word; a bench that is gone means to exit. */
     public static String hear() {
         try {
-            return INPUT.readLine();
+            String word = INPUT.readLine();
+            return word == null ? "exit" : word;
         } catch (IOException e) {
             throw new IllegalStateException(e);
         }
@@ -98,7 +99,8 @@ public final class Say {
         StringBuilder text = new StringBuilder(array.getClass().getTypeName()).append('{');
         for (int i = 0; i < Array.getLength(array); i++) {
             Object element = Array.get(array, i);
-            text.append(i == 0 ? "" : ",").append(array.getClass().getComponentType().isPrimitive() ? primitive(element) : value(element));
+            boolean isPrimitive = array.getClass().getComponentType().isPrimitive();
+            text.append(i == 0 ? "" : ",").append(isPrimitive ? primitive(element) : value(element));
         }
         return text.append('}').toString();
     }

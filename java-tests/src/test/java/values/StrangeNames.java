@@ -11,7 +11,8 @@ public class StrangeNames {
 
     public static void main(String[] args) {
         Definer loader = new Definer();
-        for (String name : new String[] {"strange/\ud835\udd38\ud83d\ude00", "strange/caf\u00e9", "strange/with blank", "strange/-"}) {
+        String[] names = {"strange/\ud835\udd38\ud83d\ude00", "strange/caf\u00e9", "strange/with blank", "strange/-"};
+        for (String name : names) {
             Object object = loader.instance(name);
             KEPT.add(object);
             Say.line("NAMED", 1, Say.escape(name.replace('/', '.')));

@@ -29,7 +29,8 @@ class ValuesTest {
     @MethodSource("harness.Setup#matrix")
     void extremesAreKept(Setup setup) {
         Path dump = folder.resolve("extremes.hprof");
-        try (Jvm jvm = Jvm.on(setup.jdk, folder).with(setup.collector).switches("-Xmx64m").dumpTo(dump).run(Extremes.class).ready()) {
+        try (Jvm jvm = Jvm.on(setup.jdk, folder).with(setup.collector).switches("-Xmx64m").dumpTo(dump)
+                .run(Extremes.class).ready()) {
             assertEquals(0, jvm.end(), jvm.err::text);
             Testimony.of(jvm).mustHoldIn(dump);
         }
@@ -94,7 +95,8 @@ class ValuesTest {
     @MethodSource("since17")
     void recordsEnumsAndHiddenClassesAreKept(Jdk jdk) {
         Path dump = folder.resolve("modern.hprof");
-        try (Jvm jvm = Jvm.on(jdk, folder).switches("-Xmx64m").classPath(Javac.subjects(17)).dumpTo(dump).run("values.Modern").ready()) {
+        try (Jvm jvm = Jvm.on(jdk, folder).switches("-Xmx64m").classPath(Javac.subjects(17)).dumpTo(dump)
+                .run("values.Modern").ready()) {
             assertEquals(0, jvm.end(), jvm.err::text);
             Testimony.of(jvm).mustHoldIn(dump);
             try (NetBeansReader netBeans = new NetBeansReader(dump)) {
