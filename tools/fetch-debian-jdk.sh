@@ -8,7 +8,7 @@ set -eu
 major=$1
 root=$(cd "$(dirname "$0")/.." && pwd)
 home=$root/target/jdks/$major
-if [ -x "$home/bin/java" ] && [ -e "$home/.debian" ]; then
+if [ -e "$home/.debian" ] && "$home/bin/java" -version >/dev/null 2>&1; then
     echo "Java $major: there already ($(cat "$home/.debian"))"
     exit 0
 fi

@@ -28,7 +28,7 @@ install() {
 install cc gcc libc6-dev
 # Debian 12's own cargo (1.63) is older than what the crates need: rustup is the way to a newer one.
 if ! command -v cargo >/dev/null 2>&1; then
-    echo "setup: cargo is needed, 1.85 or newer. Install the Rust toolchain with rustup," >&2
+    echo "setup: cargo is needed, 1.88 or newer. Install the Rust toolchain with rustup," >&2
     echo "setup: or on Debian 13 and later: sudo apt-get install cargo rustfmt rust-clippy" >&2
     exit 1
 fi

@@ -1,0 +1,156 @@
+//! The cost of one row: interning names, frames and traces with 1, 2 and 8 threads, and remembering one object.
+//!
+//! A hit is a key that is known already, a miss one that is new. Keys are made outside the measured time.
+#![allow(
+    clippy::expect_used,
+    reason = "a benchmark that cannot make its input must stop"
+)]
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use divan::{black_box, black_box_drop, Bencher};
+use tables::{
+    ClassId, Frame, FrameId, FrameTable, Line, ObjectIndex, ObjectTable, StringId, StringTable,
+    Trace, TraceTable,
+};
+
+/// Keys that a table holds before hits are measured: a middling application's.
+const KNOWN: u32 = 20_000;
+
+fn main() {
+    divan::main();
+}
+
+/// Numbers 0, 1, 2, … for all threads together.
+#[derive(Default)]
+struct Numbers(AtomicU32);
+
+impl Numbers {
+    fn next(&self) -> u32 {
+        self.0.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+/// Measures `intern` on keys that it has been given before.
+fn hits<K>(bencher: Bencher<'_, '_>, key: impl Fn(u32) -> K + Sync, intern: impl Fn(K) + Sync) {
+    (0..KNOWN).for_each(|number| intern(key(number)));
+    let numbers = Numbers::default();
+    // A stride that is prime: neighbours in time are no neighbours in memory.
+    bencher
+        .with_inputs(|| key(numbers.next().wrapping_mul(7919) % KNOWN))
+        .bench_values(&intern);
+}
+
+/// Measures `intern` on keys that it has not seen.
+fn misses<K>(bencher: Bencher<'_, '_>, key: impl Fn(u32) -> K + Sync, intern: impl Fn(K) + Sync) {
+    let numbers = Numbers::default();
+    bencher
+        .with_inputs(|| key(numbers.next()))
+        .bench_values(&intern);
+}
+
+mod string {
+    use super::*;
+
+    fn name(number: u32) -> String {
+        format!("Lorg/example/shop/Order{number};")
+    }
+
+    #[divan::bench(threads = [1, 2, 8], sample_size = 2000)]
+    fn hit(bencher: Bencher<'_, '_>) {
+        let strings = StringTable::default();
+        hits(bencher, name, |name| {
+            black_box_drop(strings.intern(name.as_bytes()));
+        });
+    }
+
+    #[divan::bench(threads = [1, 2, 8], sample_size = 2000)]
+    fn miss(bencher: Bencher<'_, '_>) {
+        let strings = StringTable::default();
+        misses(bencher, name, |name| {
+            black_box_drop(strings.intern(name.as_bytes()));
+        });
+    }
+}
+
+mod frame {
+    use super::*;
+
+    fn frame(number: u32) -> Frame {
+        let id = |number| StringId::new(number).expect("above 0");
+        Frame {
+            class: ClassId::new(1 + number / 16).expect("above 0"),
+            method: id(1 + number % 1000),
+            signature: id(1 + number % 100),
+            source: id(1 + number / 64),
+            line: Line::Number(1 + number),
+        }
+    }
+
+    #[divan::bench(threads = [1, 2, 8], sample_size = 2000)]
+    fn hit(bencher: Bencher<'_, '_>) {
+        let frames = FrameTable::default();
+        hits(bencher, frame, |frame| {
+            black_box_drop(frames.intern(frame));
+        });
+    }
+
+    #[divan::bench(threads = [1, 2, 8], sample_size = 2000)]
+    fn miss(bencher: Bencher<'_, '_>) {
+        let frames = FrameTable::default();
+        misses(bencher, frame, |frame| {
+            black_box_drop(frames.intern(frame));
+        });
+    }
+}
+
+mod trace {
+    use super::*;
+
+    fn trace(number: u32, depth: u32) -> Trace {
+        let frame = |level| FrameId::new(1 + number + level).expect("above 0");
+        Trace {
+            thread: None,
+            frames: (0..depth).map(frame).collect(),
+        }
+    }
+
+    #[divan::bench(args = [4, 16], threads = [1, 2, 8], sample_size = 2000)]
+    fn hit(bencher: Bencher<'_, '_>, depth: u32) {
+        let traces = TraceTable::new();
+        let key = |number| trace(number, depth);
+        hits(bencher, key, |trace| black_box_drop(traces.intern(trace)));
+    }
+
+    #[divan::bench(args = [4, 16], threads = [1, 2, 8], sample_size = 2000)]
+    fn miss(bencher: Bencher<'_, '_>, depth: u32) {
+        let traces = TraceTable::new();
+        let key = |number| trace(number, depth);
+        misses(bencher, key, |trace| black_box_drop(traces.intern(trace)));
+    }
+}
+
+/// One object; a sample is a whole chunk of the table, so the memory is paid for too.
+#[divan::bench(sample_size = 65_536)]
+fn object_push(bencher: Bencher<'_, '_>) {
+    let mut objects = ObjectTable::new();
+    let class = ObjectIndex::new(1);
+    bencher.bench_local(|| objects.push(black_box(24), black_box(class), None));
+}
+
+/// The class of one object, told later, in an order that jumps.
+#[divan::bench(sample_size = 65_536)]
+fn object_set_class(bencher: Bencher<'_, '_>) {
+    const OBJECTS: u32 = 1 << 22;
+    let mut objects = ObjectTable::new();
+    for _ in 0..OBJECTS {
+        objects.push(24, None, None).expect("room for the objects");
+    }
+    let class = ObjectIndex::new(1).expect("above 0");
+    let mut number = 0_u32;
+    bencher.bench_local(|| {
+        number = number.wrapping_add(0x9E37_79B1);
+        let index = ObjectIndex::new(1 + number % OBJECTS).unwrap_or(class);
+        objects.set_class(index, class)
+    });
+}

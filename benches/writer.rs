@@ -1,0 +1,89 @@
+//! How fast objects become bytes: records through [`Segments`] to a receiver that drops them, and names made readable.
+//!
+//! The buffers are taken and freed for each segment, as in a dump; nothing is written to any file.
+#![allow(
+    clippy::expect_used,
+    reason = "a benchmark that cannot make its input must stop"
+)]
+
+use divan::counter::BytesCount;
+use divan::{black_box, Bencher};
+use tables::{BasicType, ObjectId, TraceId};
+use writer::heap_record::{InstanceDump, PrimitiveArrayHeader};
+use writer::{mutf8, Deliver, Segments};
+
+fn main() {
+    divan::main();
+}
+
+fn to_nowhere() -> Segments<impl Deliver> {
+    Segments::new(|bytes: Vec<u8>| {
+        drop(black_box(bytes));
+        Ok(())
+    })
+}
+
+fn id(address: u64) -> ObjectId {
+    ObjectId::new(address).expect("not null")
+}
+
+/// An object with this many bytes of fields.
+#[divan::bench(args = [0, 16, 64], sample_size = 100_000)]
+fn instance(bencher: Bencher<'_, '_>, data_bytes: usize) {
+    let data = vec![0x5A; data_bytes];
+    let object = black_box(InstanceDump {
+        object: id(0x1_0000),
+        trace: TraceId::EMPTY,
+        class: id(0x2_0000),
+        data: &data,
+    });
+    let mut record = Vec::new();
+    object.encode(&mut record).expect("a small record");
+    let mut segments = to_nowhere();
+    bencher
+        .counter(BytesCount::new(record.len()))
+        .bench_local(|| segments.record(|out| black_box(object).encode(out)));
+}
+
+fn array(bencher: Bencher<'_, '_>, element_type: BasicType, bytes: usize) {
+    let header = PrimitiveArrayHeader {
+        object: id(0x1_0000),
+        trace: TraceId::EMPTY,
+        element_type,
+    };
+    let elements = vec![0x5A; bytes];
+    let mut segments = to_nowhere();
+    bencher
+        .counter(BytesCount::new(bytes))
+        .bench_local(|| segments.primitive_array(&header, black_box(&elements)));
+}
+
+/// A `byte[]` of this many bytes.
+#[divan::bench(args = [32, 4096], sample_size = 10_000)]
+fn byte_array(bencher: Bencher<'_, '_>, bytes: usize) {
+    array(bencher, BasicType::Byte, bytes);
+}
+
+/// A `long[]` of this many bytes: each element changes its byte order.
+#[divan::bench(args = [32, 4096], sample_size = 10_000)]
+fn long_array(bencher: Bencher<'_, '_>, bytes: usize) {
+    array(bencher, BasicType::Long, bytes);
+}
+
+/// Arrays larger than a segment, which are delivered in pieces.
+#[divan::bench(args = [BasicType::Byte, BasicType::Long], sample_size = 1)]
+fn array_of_16_mib(bencher: Bencher<'_, '_>, element_type: BasicType) {
+    array(bencher, element_type, 16 << 20);
+}
+
+/// A name as they are nearly always, and one with letters of three bytes, a pair and a NUL.
+#[divan::bench(args = ["ascii", "mixed"])]
+fn to_utf8(bencher: Bencher<'_, '_>, kind: &str) {
+    let name: &[u8] = match kind {
+        "ascii" => b"Ljava/util/concurrent/ConcurrentHashMap$Node;",
+        _ => b"Gr\xC3\xBC\xC3\x9Fe/\xE4\xB8\x96\xE7\x95\x8C/\xED\xA0\xBD\xED\xB8\x80/\xC0\x80;",
+    };
+    bencher
+        .counter(BytesCount::new(name.len()))
+        .bench(|| mutf8::to_utf8(black_box(name)).len());
+}
