@@ -12,7 +12,7 @@ use crate::message::say;
 use crate::options::{self, Options, Parsed};
 use std::sync::OnceLock;
 use tables::Census;
-use writer::{Existing, FileSink, Target};
+use writer::{Existing, Target};
 
 /// Answer to the JVM: all is well.
 const DONE: i32 = 0;
@@ -124,7 +124,7 @@ fn look_at_target(options: &Options) {
         path: options.file.first(),
         existing: Existing::Replace,
     };
-    if let Err(error) = FileSink::create(target) {
+    if let Err(error) = target.look() {
         say(&format!("as things are, there will be no dump: {error}"));
     }
 }
@@ -144,6 +144,9 @@ pub(crate) fn attach(vm: Vm, jni: &mut Jni<'_>, text: &str) -> i32 {
     };
     for note in &options.notes {
         say(note);
+    }
+    if options.virtual_threads {
+        say("virtual=y does nothing when the agent is attached: its dumps are made at once");
     }
     if let Err(error) = listen_for_the_end(vm, &options) {
         say(&format!("the agent cannot start: {error}"));
@@ -171,6 +174,7 @@ fn listen_for_the_end(vm: Vm, options: &Options) -> Result<(), JvmtiError> {
     }
     let attached = Options {
         dump_on_exit: false,
+        virtual_threads: false,
         ..options.clone()
     };
     let session = Session {

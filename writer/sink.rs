@@ -39,6 +39,19 @@ impl Target {
             existing: Existing::Keep,
         }
     }
+
+    /// Whether a dump could be written here as things are: directory, permission, kind of what is there.
+    ///
+    /// Leaves nothing behind, and leaves a `.part` of another process alone. Errors: those of
+    /// [`FileSink::create`].
+    pub fn look(&self) -> Result<(), WriteError> {
+        let name = file_name(&self.path)?;
+        check_directory(&self.path)?;
+        check_target(self)?;
+        let probe = sibling(&self.path, &name, &format!(".{}.probe", std::process::id()));
+        drop(create_new(&probe)?);
+        fs::remove_file(&probe).map_err(|error| failed(&probe, "being removed", &error))
+    }
 }
 
 /// What was written.
@@ -84,13 +97,7 @@ impl FileSink {
     /// A regular file left over under the name `NAME.part` is replaced. Errors: `NoFileName`,
     /// `NoDirectory`, `Exists`, `NotARegularFile`, `NoPermission`, `Io`; after one nothing is left.
     pub fn create(target: Target) -> Result<Self, WriteError> {
-        let name = target
-            .path
-            .file_name()
-            .ok_or_else(|| WriteError::NoFileName {
-                path: target.path.clone(),
-            })?
-            .to_owned();
+        let name = file_name(&target.path)?;
         check_directory(&target.path)?;
         check_target(&target)?;
         let part_path = sibling(&target.path, &name, ".part");
@@ -189,6 +196,13 @@ impl Drop for PartFile {
             let _ = fs::remove_file(&self.path);
         }
     }
+}
+
+fn file_name(path: &Path) -> Result<OsString, WriteError> {
+    let name = path.file_name().ok_or_else(|| WriteError::NoFileName {
+        path: path.to_owned(),
+    })?;
+    Ok(name.to_owned())
 }
 
 fn check_directory(path: &Path) -> Result<(), WriteError> {
@@ -290,6 +304,31 @@ mod tests {
 
     fn refusal(path: &Path) -> WriteError {
         FileSink::create(Target::new(path)).unwrap_err()
+    }
+
+    #[test]
+    fn a_look_leaves_nothing_and_takes_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.hprof");
+        let target = Target {
+            path: path.clone(),
+            existing: Existing::Replace,
+        };
+        let mut sink = Box::new(FileSink::create(target.clone()).unwrap());
+        sink.write_head(b"of another JVM").unwrap();
+        assert_eq!(target.look(), Ok(()));
+        sink.commit().unwrap();
+        assert_eq!(target.look(), Ok(()));
+        assert_eq!(names(directory.path()), ["a.hprof"]);
+        assert!(matches!(
+            Target::new(&path).look(),
+            Err(WriteError::Exists { .. })
+        ));
+        let nowhere = directory.path().join("b").join("a.hprof");
+        assert!(matches!(
+            Target::new(nowhere).look(),
+            Err(WriteError::NoDirectory { .. })
+        ));
     }
 
     #[test]
