@@ -1,6 +1,6 @@
 //! The names of dump files: patterns with `%p %t %n %h`, and numbers for later dumps.
 
-use crate::jvmti::host::host_name;
+use crate::jvmti::host::{host_name, utc};
 use parking_lot::Mutex;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -149,28 +149,6 @@ fn with_process_id(path: &Path, process_id: u32) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Seconds since 1970 as `20261121T091500Z`: sorts as text and holds no colon.
-fn utc(unix_seconds: u64) -> String {
-    let (days, second) = (unix_seconds / 86_400, unix_seconds % 86_400);
-    // Civil date from days, in years that begin on 1 March, so that the leap day is the last of its year.
-    let shifted = days + 719_468;
-    let era = shifted / 146_097;
-    let day_of_era = shifted % 146_097;
-    let year_of_era =
-        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 {
-        month_from_march + 3
-    } else {
-        month_from_march - 9
-    };
-    let year = era * 400 + year_of_era + u64::from(month <= 2);
-    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
-    format!("{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -237,12 +215,5 @@ mod tests {
                 .join(format!("java.hprof.{}", std::process::id()))
         );
         assert_eq!(name.choose(&mut no_names(), true), there);
-    }
-
-    #[test]
-    fn time_is_a_civil_date() {
-        assert_eq!(utc(0), "19700101T000000Z");
-        assert_eq!(utc(4_102_444_799), "20991231T235959Z");
-        assert_eq!(utc(1_709_164_800), "20240229T000000Z");
     }
 }
