@@ -20,6 +20,11 @@ pub(crate) enum DumpError {
     Write(WriteError),
     /// No memory for the table of objects, or more objects than it can number.
     TableFull,
+    /// The walk took so much memory that the application could come to lack it.
+    LittleMemory {
+        /// What the machine or the control group had left.
+        left_bytes: u64,
+    },
     /// The JVM told of an object's references in two pieces: the file holds each object once.
     InPieces,
     /// The JVM told of a field or an element that the object's class does not have.
@@ -36,6 +41,11 @@ impl fmt::Display for DumpError {
             Self::Write(error) => error.fmt(f),
             Self::TableFull => f.write_str(
                 "there is no memory for the table of objects; free some, or dump a smaller heap",
+            ),
+            Self::LittleMemory { left_bytes } => write!(
+                f,
+                "only {} MiB of memory are left, which the application may need; raise its limit, or dump a smaller heap",
+                left_bytes >> 20
             ),
             Self::InPieces => {
                 f.write_str("the JVM told of one object twice, which this agent cannot write")

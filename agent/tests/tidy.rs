@@ -130,7 +130,9 @@ fn files_are_touched_in_one_place() {
         .iter()
         .flat_map(|folder| rust_files(folder))
     {
-        if is_test(&path) || path.ends_with("writer/sink.rs") {
+        // The walk reads what the system says of memory.
+        let allowed = ["writer/sink.rs", "agent/heap/memory_left.rs"];
+        if is_test(&path) || allowed.iter().any(|file| path.ends_with(file)) {
             continue;
         }
         assert!(

@@ -6,6 +6,7 @@
 
 use super::super::catalogue::Catalogue;
 use super::super::error::DumpError;
+use super::super::memory_left::{MemoryLeft, RESERVE_BYTES};
 use super::super::roots::RootNotes;
 use super::class_values::{ClassValues, StaticValue};
 use super::late::LateObject;
@@ -16,6 +17,9 @@ use tables::{BasicType, ClassId, ObjectId, ObjectIndex, ObjectTable, Tables, Tra
 use writer::heap_record::{InstanceDump, ObjectArrayHeader, PrimitiveArrayHeader};
 use writer::{ObjectsSender, Segments};
 
+/// Objects after which the walk looks at the memory left: some 6 MB of tags and rows, some 40 ms.
+const OBJECTS_BETWEEN_LOOKS: u32 = 1 << 16;
+
 /// One walk over the heap. It runs on the VM thread; nothing else touches it meanwhile.
 #[derive(Debug)]
 pub(in super::super) struct Walk {
@@ -24,6 +28,7 @@ pub(in super::super) struct Walk {
     first_look: usize,
     class_class: Option<ObjectIndex>,
     primitive_arrays: bool,
+    memory_left: MemoryLeft,
     roots: RootNotes,
     class_values: HashMap<ObjectIndex, ClassValues>,
     new_mirrors: HashSet<ObjectIndex>,
@@ -70,6 +75,7 @@ impl Walk {
             first_look: catalogue.first_look(),
             class_class: catalogue.mirror(catalogue.class_class()),
             primitive_arrays,
+            memory_left: MemoryLeft::open(),
             roots: RootNotes::new(own_thread),
             class_values: HashMap::new(),
             new_mirrors: HashSet::new(),
@@ -135,10 +141,23 @@ impl Walk {
         let class = ObjectIndex::from_tag(target.class_tag);
         let index = self.objects.push(target.size_bytes, class, target.length)?;
         object.set(index.tag());
+        if index.get() % OBJECTS_BETWEEN_LOOKS == 0 {
+            self.look_at_memory()?;
+        }
         if class.is_some() && class == self.class_class {
             self.new_mirrors.insert(index);
         }
         Ok(index)
+    }
+
+    /// Ends the walk before the system has to end the process.
+    fn look_at_memory(&self) -> Result<(), DumpError> {
+        match self.memory_left.bytes() {
+            Some(left_bytes) if left_bytes < RESERVE_BYTES => {
+                Err(DumpError::LittleMemory { left_bytes })
+            }
+            _ => Ok(()),
+        }
     }
 
     fn open(&mut self, index: ObjectIndex) -> Result<(), DumpError> {
@@ -475,6 +494,7 @@ mod tests {
                 first_look: 4,
                 class_class: ObjectIndex::from_tag(CLASS),
                 primitive_arrays: true,
+                memory_left: MemoryLeft::open(),
                 roots: RootNotes::new(None),
                 class_values: HashMap::new(),
                 new_mirrors: HashSet::new(),
