@@ -46,15 +46,15 @@ pub(crate) struct Session {
 
 impl Session {
     /// A session whose callbacks are installed; no event is on yet.
-    fn new(vm: Vm, options: Options) -> Result<Self, JvmtiError> {
+    fn new(vm: Vm, mut options: Options) -> Result<Self, JvmtiError> {
         let env = vm.new_env()?;
-        // Asked for only where it is wanted: HotSpot makes virtual threads slower for whoever may see them.
         if options.virtual_threads
             && !env
                 .take_capabilities(&[SUPPORT_VIRTUAL_THREADS])?
                 .is_empty()
         {
             say("virtual=y does nothing: this JVM has no virtual threads");
+            options.virtual_threads = false;
         }
         env.install_callbacks()?;
         Ok(Self {
