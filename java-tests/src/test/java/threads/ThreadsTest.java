@@ -50,10 +50,7 @@ class ThreadsTest {
             assertEquals(0, jvm.end(), jvm.err::text);
             Testimony.of(jvm).mustHoldIn(dump);
             try (NetBeansReader netBeans = new NetBeansReader(dump)) {
-                List<StackTraceElement> stack = netBeans.threads().get("standing");
-                int frame = stack.stream().map(StackTraceElement::getMethodName).collect(Collectors.toList()).indexOf("stand");
-                Set<String> locals = netBeans.locals("standing", frame);
-                assertTrue(locals.contains("threads.Standing$Local"), () -> "locals of stand: " + locals);
+                mustHold(netBeans, "standing", "threads.Standing", "stand", "threads.Standing$Local");
             }
         }
     }
@@ -97,13 +94,30 @@ class ThreadsTest {
 
     @ParameterizedTest
     @MethodSource("since21")
-    void virtualThreadsDoNoHarm(Jdk jdk) {
+    void virtualThreadsHaveStacksAndLocals(Jdk jdk) {
         try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=dump,doe=n,file=" + folder.resolve("out.hprof"))
                 .classPath(Javac.subjects(21)).run("threads.Virtual").ready()) {
             jvm.signal("QUIT");
             Path dump = new Folder(folder).await("out.hprof", Jvm.LIMIT);
             assertEquals(0, jvm.end(), jvm.err::text);
             Testimony.of(jvm).mustHoldIn(dump);
+            try (NetBeansReader netBeans = new NetBeansReader(dump)) {
+                // Parked ones are off any carrier, the busy one holds its own.
+                for (String name : List.of("virtual-false-0", "virtual-false-499", "virtual-true-0")) {
+                    mustHold(netBeans, name, "threads.Virtual$Task", "run", "threads.Virtual$Task");
+                }
+            }
         }
+    }
+
+    /** The thread stands in this method of this class, in a frame with a local variable of this other class. */
+    private static void mustHold(NetBeansReader dump, String thread, String type, String method, String local) {
+        List<StackTraceElement> stack = dump.threads().get(thread);
+        assertTrue(stack != null, () -> "no thread " + thread + " among " + dump.threads().keySet());
+        List<String> frames = stack.stream().map(frame -> frame.getClassName() + "." + frame.getMethodName()).collect(Collectors.toList());
+        int frame = frames.indexOf(type + "." + method);
+        assertTrue(frame >= 0, () -> thread + " is not in " + method + ": " + frames);
+        Set<String> locals = dump.locals(thread, frame);
+        assertTrue(locals.contains(local), () -> thread + ": locals of " + method + ": " + locals);
     }
 }
