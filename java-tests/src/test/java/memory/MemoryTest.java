@@ -60,6 +60,8 @@ class MemoryTest {
         jvm.signal("QUIT");
         jvm.dumped(number);
         Files.delete(folder.resolve("out." + number + ".hprof"));
+        // As in life, there is a collection between dumps: without one their tag maps add up, and malloc keeps holes.
+        freeWhatIsDisposedOf(jvm);
     }
 
     /** HotSpot frees the tag maps of JVMTI environments that were disposed of at its next collection. */
