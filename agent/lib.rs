@@ -1,7 +1,7 @@
 //! The agent: what a JVM loads with `-agentpath:libhprof_rs.so=heap=dump,file=out.hprof`.
 //!
-//! The JVM enters through `Agent_OnLoad`, `Agent_OnAttach` and `Agent_OnUnload` in [`jvmti`], the only
-//! folder with unsafe code. Those hand over to [`session`], which parses [`options`], switches the
+//! The JVM enters through `Agent_OnLoad`, `Agent_OnAttach` and `Agent_OnUnload` in [`jvmti`], the fence
+//! around all that the compiler cannot check. Those hand over to [`session`], which parses [`options`], switches the
 //! [`events`] on and asks [`heap`] for dumps.
 //!
 //! Data path: JVM event → `jvmti::trampoline` → [`gate`] → `events` → `tables`;

@@ -95,7 +95,7 @@ impl Env {
 impl Drop for Env {
     fn drop(&mut self) {
         // SAFETY: nobody else has the environment, and one with event callbacks switched on is never dropped:
-        // the session lives for ever. An error could not be mended: the JVM is ending.
+        // the session lives for ever. An error could not be mended: after a dump the JVM may be ending.
         let _ = unsafe { call!(self, slot::DISPOSE_ENVIRONMENT, (), ()) };
     }
 }
