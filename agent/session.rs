@@ -123,6 +123,7 @@ fn look_at_target(options: &Options) {
     let target = Target {
         path: options.file.first(),
         existing: Existing::Replace,
+        gzip: options.gzip,
     };
     if let Err(error) = target.look() {
         say(&format!("as things are, there will be no dump: {error}"));

@@ -117,6 +117,33 @@ impl ObjectTable {
         Ok(index)
     }
 
+    /// Appends an object that stands at this address, of which nothing else is known.
+    ///
+    /// `TableFull`, too, for an address that is 0 or not aligned to 8.
+    pub fn push_at(&mut self, address: u64) -> Result<ObjectIndex, TableFull> {
+        if address == 0 || address & MARKS != 0 {
+            return Err(TableFull);
+        }
+        let index = self.push(ALIGNMENT_BYTES, None, None)?;
+        self.set_address(index, address);
+        Ok(index)
+    }
+
+    /// Gives an object its address in the JVM's heap, where that is known; false if there is no such object, and
+    /// for an address that is 0 or not aligned to 8.
+    pub fn set_address(&mut self, index: ObjectIndex, address: u64) -> bool {
+        if address == 0 || address & MARKS != 0 {
+            return false;
+        }
+        match self.row_mut(index) {
+            Some(row) => {
+                row.address_and_marks = address | (row.address_and_marks & MARKS);
+                true
+            }
+            None => false,
+        }
+    }
+
     /// The row of an object; `None` if the index came from elsewhere.
     pub fn get(&self, index: ObjectIndex) -> Option<&ObjectRow> {
         let (chunk, row) = place(index);
@@ -239,6 +266,20 @@ mod tests {
         assert_eq!(ids, [0x1_0000, 0x1_0010, 0x1_0028, 0x1_0030]);
         assert_eq!(objects.bytes(), 16 + 24 + 8 + 24);
         assert_eq!(objects.len(), 4);
+    }
+
+    #[test]
+    fn an_address_can_be_the_real_one() {
+        let mut objects = ObjectTable::new();
+        let array = objects.push(24, None, Some(3)).unwrap();
+        assert!(objects.set_address(array, 0x7F00_0010));
+        assert_eq!(objects.id(array).unwrap().get(), 0x7F00_0010);
+        assert_eq!(objects.get(array).unwrap().length(), Some(3));
+        let other = objects.push_at(0x7F00_0028).unwrap();
+        assert_eq!(objects.id(other).unwrap().get(), 0x7F00_0028);
+        assert!(!objects.set_address(array, 0x7F00_0011));
+        assert!(!objects.set_address(index(9), 0x7F00_0010));
+        assert_eq!(objects.push_at(0), Err(TableFull));
     }
 
     #[test]

@@ -3,21 +3,26 @@
 # asked for. Both sides run in one process, in turn, several times; medians are shown, since machines are shared.
 # Prints Markdown; with --keep it also replaces the measured part of docs/benchmarks.md.
 # Usage: tools/bench.sh [--keep]
-#   HEAP_MB=100                the heap that is dumped (docs/benchmarks.md: 200)
+#   HEAP_MB=200                the heap that is dumped (docs/benchmarks.md: 1000)
 #   SHAPE='20 15 25 40'        percent of it that is small objects, maps, strings, large arrays
+#   ORDER=sequential           objects refer to each other in the order in which they lie in memory, or 'shuffled';
+#                              'sequential shuffled' measures one after the other
 #   ROUNDS=3  RUNS=5           repetitions of the dumps, and of the runs without a dump
+#   PORTABLE=y                 n leaves away our portable engine, which is slow and dumps once for each Java
 #   THREADS=2000 VIRTUAL=100000    threads that come and go in the runs without a dump (there: 20000 and 1000000; with
 #                                  few of them the time is that of the JIT compiler, and the ratio too kind)
-#   JDKS='11 17 21 25'         which of target/jdks/; those without jcmd are left out of the dumps
+#   JDKS='11 17 21 25'         which of target/jdks/; not 8, whose jcmd loads no agent
 #   AGENT=...                  another libhprof_rs.so
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=$root/target/bench
-heap_mb=${HEAP_MB:-100}
+heap_mb=${HEAP_MB:-200}
 shape=${SHAPE:-20 15 25 40}
+orders=${ORDER:-sequential}
 rounds=${ROUNDS:-3}
 runs=${RUNS:-5}
+portable=${PORTABLE:-y}
 threads=${THREADS:-2000}
 virtual=${VIRTUAL:-100000}
 jdks=${JDKS:-$(cd "$root/target/jdks" && ls -d ?? | sort -n)}
@@ -29,69 +34,142 @@ rm -rf "$work"
 mkdir -p "$work/classes"
 shm=$(mktemp -d /dev/shm/hprof-bench.XXXXXX)
 java=
+watcher=
 number=0
-trap '[ -z "$java" ] || kill $java 2>/dev/null || true; rm -rf "$shm"' EXIT
+# shellcheck disable=SC2086
+trap '[ -z "$java$watcher" ] || kill $java $watcher 2>/dev/null || true; rm -rf "$shm"' EXIT
 trap 'exit 1' INT TERM
 # A copy: somebody may build another agent meanwhile.
-cp "${AGENT:-$root/target/release/libhprof_rs.so}" "$work/libhprof_rs.so"
+agent=$work/libhprof_rs.so
+cp "${AGENT:-$root/target/release/libhprof_rs.so}" "$agent"
 javac --release 8 -Xlint:-options -d "$work/classes" "$root/benches/java/Subject.java"
 
 say() { echo "bench: $*" >&2; }
+fail() { cat "$work/jcmd.out" "$work/java.err" >&2; exit 1; }
 now_ms() { echo $(($(date +%s%N) / 1000000)); }
 memory_kb() { awk -v name="$1:" '$1 == name { print $2 }' "/proc/$java/status"; }
-ask() { echo "$1" >&3; read -r answer <&4 || { cat "$work/java.err" >&2; exit 1; }; }
+ask() { echo "$1" >&3; read -r answer <&4 || fail; }
 
 # ---- our dump beside the JVM's own
 
 # dump KIND FILE: has one dump made.
 dump() {
+    # The quotes reach jcmd: without them it takes the equals signs for its own.
+    ours="heap=dump,file=$2,verbose=n"
     case $1 in
-        # The quotes reach jcmd: without them it takes the equals signs for its own.
-        ours) set -- JVMTI.agent_load "$work/libhprof_rs.so" "\"heap=dump,file=$2,verbose=n\"" ;;
+        ours) set -- JVMTI.agent_load "$agent" "\"$ours,engine=snapshot\"" ;;
+        ours-gz) set -- JVMTI.agent_load "$agent" "\"$ours,engine=snapshot,gz=1\"" ;;
+        portable) set -- JVMTI.agent_load "$agent" "\"$ours,engine=portable\"" ;;
         live) set -- GC.heap_dump "$2" ;;
         all) set -- GC.heap_dump -all "$2" ;;
+        all-gz) set -- GC.heap_dump -all -gz=1 "$2" ;;
+        all-2) set -- GC.heap_dump -all -parallel=2 "$2" ;;
         empty) set -- VM.version ;;
     esac
-    "$home/bin/jcmd" "$java" "$@" >"$work/jcmd.out" 2>&1 || { cat "$work/jcmd.out" "$work/java.err" >&2; exit 1; }
+    "$jcmd" "$java" "$@" >"$work/jcmd.out" 2>&1 || fail
 }
 
-# measure KIND WHERE FOLDER: one dump, then a collection, so that each begins alike; appends JDK, where, kind,
-# pause µs, total ms, synced ms, bytes, growth KiB, the collection's µs.
-measure() {
+# new_file KIND FOLDER: sets `file` to a name that is not taken: neither side writes to one twice.
+new_file() {
     number=$((number + 1))
-    file=$3/$number.hprof                     # a new name: the agent never writes to one twice
+    file=$2/$number.hprof
+    case $1 in *-gz) file=$file.gz ;; esac
+}
+
+# took_ms KIND: how long the dump took, as the side that made it says; nothing if ours was not made by a fork.
+took_ms() {
+    case $1 in
+        ours*) tail -1 "$work/java.err" | sed -n 's/.*: dumped .* total \([0-9]*\) ms, engine snapshot$/\1/p' ;;
+        portable) tail -1 "$work/java.err" | sed -n 's/.*: dumped .* total \([0-9]*\) ms, engine portable$/\1/p' ;;
+        *) sed -n 's/.* bytes in \([0-9.]*\) secs.*/\1/p' "$work/jcmd.out" | awk '{ printf "%d\n", $1 * 1000 + 0.5 }' ;;
+    esac
+}
+
+# measure KIND WHERE FOLDER: one dump, then a collection, so that each begins alike; appends "dump", JDK, where, kind,
+# pause µs, the dump's own ms, ms until it is synced with the whole command, bytes, growth KiB, resident KiB, live bytes.
+measure() {
+    new_file "$1" "$3"
     ask begin
-    before=$(memory_kb VmRSS)
+    resident=$(memory_kb VmRSS)
     echo 5 >"/proc/$java/clear_refs"         # the peak begins anew
     start=$(now_ms)
     dump "$1" "$file"
-    end=$(now_ms)
-    [ "$1" = empty ] || sync "$file"
-    synced=$(now_ms)
+    [ "$1" = empty ] || sync "$file" || fail
+    synced=$(($(now_ms) - start))
     ask end
     pause=$answer
-    growth=$(($(memory_kb VmHWM) - before))
+    growth=$(($(memory_kb VmHWM) - resident))
     ask gc
     bytes=0
-    [ "$1" = empty ] || bytes=$(wc -c <"$file") || { cat "$work/jcmd.out" "$work/java.err" >&2; exit 1; }
-    echo "$jdk $2 $1 $pause $((end - start)) $((synced - start)) $bytes $growth $answer" >>"$work/dumps"
-    rm -f "$file"
+    took=0
+    if [ "$1" != empty ]; then
+        bytes=$(wc -c <"$file")
+        took=$(took_ms "$1")
+        [ -n "$took" ] || fail
+        rm -f "$file"
+    fi
+    echo "dump $jdk $2 $1 $pause $took $synced $bytes $growth $resident $answer" >>"$results"
 }
 
+# What only the child has in memory, in KiB, dozens of times a second. A page counts if nobody else maps it: the child has
+# written to it, or the application has and left the old one to the child.
+watch_child() {
+    while :; do
+        # Listed with the thread that forked.
+        for child in $(cat /proc/"$java"/task/*/children 2>/dev/null); do
+            awk '/^Private_Dirty:|^VmPTE:/ { kb += $2 } END { print kb + 0 }' \
+                "/proc/$child/smaps_rollup" "/proc/$child/status" 2>/dev/null || true
+        done
+        sleep 0.02
+    done
+}
+
+# child_memory KIND: one more dump, which nobody times, as watching the child slows it down; appends "child", JDK, kind,
+# the most KiB.
+child_memory() {
+    new_file "$1" "$shm"
+    watch_child >"$work/samples" &
+    watcher=$!
+    dump "$1" "$file"
+    kill $watcher
+    wait $watcher 2>/dev/null || true         # or the shell tells of its end
+    watcher=
+    [ -e "$file" ] || fail
+    rm -f "$file"
+    echo "child $jdk $1 $(sort -n "$work/samples" | tail -1)" >>"$results"
+}
+
+# Sets `jcmd`. The JVM itself runs the commands, so a JDK without jcmd lends that of another.
+choose_jcmd() {
+    jcmd=$home/bin/jcmd
+    [ -x "$jcmd" ] || for jcmd in "$root"/target/jdks/??/bin/jcmd; do :; done    # the newest
+}
+
+# Sets `kinds` to what this JVM can do.
+choose_kinds() {
+    kinds='empty ours ours-gz live all'
+    "$jcmd" "$java" help GC.heap_dump >"$work/help"
+    ! grep -q -e ' *-gz ' "$work/help" || kinds="$kinds all-gz"
+    ! grep -q -e ' *-parallel ' "$work/help" || kinds="$kinds all-2"
+}
+
+# dumps_on JDK ORDER
 dumps_on() {
     jdk=$1
     home=$root/target/jdks/$jdk
+    results=$work/dumps.$2
+    choose_jcmd
     rm -f "$work/in" "$work/out"
     mkfifo "$work/in" "$work/out"
     # shellcheck disable=SC2086
-    "$home/bin/java" $settings -XX:+EnableDynamicAgentLoading -cp "$work/classes" Subject dump "$heap_mb" $shape \
+    "$home/bin/java" $settings -XX:+EnableDynamicAgentLoading -cp "$work/classes" Subject dump "$heap_mb" $shape "$2" \
         <"$work/in" >"$work/out" 2>"$work/java.err" &
     java=$!
     exec 3>"$work/in" 4<"$work/out"
     read -r answer <&4 || { cat "$work/java.err" >&2; exit 1; }
-    dump empty                                # so that nobody pays for what happens once
+    dump empty -                              # so that nobody pays for what happens once
+    choose_kinds
     round=0
-    kinds='empty ours live all'
     while [ $round -lt "$rounds" ]; do
         for kind in $kinds; do
             measure "$kind" RAM "$shm"
@@ -100,6 +178,9 @@ dumps_on() {
         kinds="${kinds#* } ${kinds%% *}"      # another one begins
         round=$((round + 1))
     done
+    child_memory ours
+    child_memory ours-gz
+    [ "$portable" = n ] || measure portable RAM "$shm"
     exec 3>&- 4<&-
     wait $java || true
     java=
@@ -112,10 +193,10 @@ runs_on() {
     run=0
     while [ $run -lt "$runs" ]; do
         for variant in none agent; do
-            agent=
-            [ $variant = none ] || agent="-agentpath:$work/libhprof_rs.so=heap=dump,file=$work/unwanted.hprof,doe=n"
+            option=
+            [ $variant = none ] || option="-agentpath:$agent=heap=dump,file=$work/unwanted.hprof,doe=n"
             # shellcheck disable=SC2086
-            "$root/target/jdks/$1/bin/java" $settings $agent -cp "$work/classes" Subject run "$heap_mb" "$threads" "$virtual" \
+            "$root/target/jdks/$1/bin/java" $settings $option -cp "$work/classes" Subject run "$heap_mb" "$threads" "$virtual" \
                 >"$work/run" 2>"$work/java.err" || { cat "$work/java.err" >&2; exit 1; }
             sed "s/^/$1 $variant /" "$work/run" >>"$work/runs"
         done
@@ -123,11 +204,14 @@ runs_on() {
     done
 }
 
-for jdk in $jdks; do
-    if [ "$jdk" -ge 11 ] && [ -x "$root/target/jdks/$jdk/bin/jcmd" ]; then
-        say "dumps on Java $jdk"
-        dumps_on "$jdk"
-    fi
+: >"$work/runs"
+for order in $orders; do
+    : >"$work/dumps.$order"
+    for jdk in $jdks; do
+        [ "$jdk" -ge 11 ] || continue
+        say "dumps on Java $jdk, $order"
+        dumps_on "$jdk" "$order"
+    done
 done
 for jdk in $jdks; do
     say "runs without a dump on Java $jdk"
@@ -151,47 +235,137 @@ function most(list,    array, n) { n = sorted(list, array); return array[n] + 0 
 function over(a, b) { return b > 0 ? sprintf("%.2f", a / b) : "–" }
 '
 
-dump_table() {
-    awk "$medians"'
-    {
-        key = $1 " " $2
-        if (!(key in seen)) { seen[key] = 1; order[++groups] = key }
-        pause[key, $3] = pause[key, $3] " " $4 / 1000
-        total[key, $3] = total[key, $3] " " $5
-        synced[key, $3] = synced[key, $3] " " $6
-        bytes[key, $3] = bytes[key, $3] " " $7 / 1000000
-        growth[key, $3] = growth[key, $3] " " $8 / 1024
-        gc[key, $3] = gc[key, $3] " " $9 / 1000
+# What both tables read: the lines of a file dumps.ORDER. MB and GB are powers of ten.
+dumps_read='
+$1 == "child" { child[$2, $3] = $4 * 1024 / 1e6; next }
+{
+    if (!($2 in seen)) { seen[$2] = 1; order[++jdks] = $2 }
+    key = $2 SUBSEP $3 SUBSEP $4
+    pause[key] = pause[key] " " $5 / 1000
+    took[key] = took[key] " " $6
+    command[key] = command[key] " " $7
+    bytes[key] = bytes[key] " " $8 / 1e6
+    growth[key] = growth[key] " " $9 * 1024 / 1e6
+    if ($4 == "ours") resident[$2] = resident[$2] " " $10 * 1024 / 1e9
+    live[$2] = live[$2] " " $11 / 1e9
+}
+function pause_ms(jdk, where, kind) { return median(pause[jdk, where, kind]) }
+function total_ms(jdk, where, kind) { return median(took[jdk, where, kind]) }
+function synced_ms(jdk, where, kind,    ms) {
+    ms = median(command[jdk, where, kind]) - median(command[jdk, where, "empty"])
+    return ms > 0 ? ms : 0
+}
+function file_mb(jdk, where, kind) { return median(bytes[jdk, where, kind]) }
+function small(a, b) { return b > 0 ? sprintf("%.3f", a / b) : "–" }
+'
+
+# dump_tables FILE: what was measured, a table for each Java.
+dump_tables() {
+    awk "$medians$dumps_read"'
+    function row(where, kind, label,    memory) {
+        if (!((jdk, where, kind) in pause)) return
+        memory = kind ~ /^ours/ && child[jdk, kind] > 0 ? sprintf("%.0f", child[jdk, kind]) : "–"
+        printf "| %s | %s | %.1f | %.0f | %.0f | %.1f | %.0f | %s |\n", where, label, pause_ms(jdk, where, kind),
+            total_ms(jdk, where, kind), synced_ms(jdk, where, kind), file_mb(jdk, where, kind),
+            most(growth[jdk, where, kind]), memory
     }
-    function row(key, kind, label) {
-        split(key, part, " ")
-        printf "| %s | %s | %s | %.1f | %d | %d | %.1f | %d | %d |\n", part[1], part[2], label, median(pause[key, kind]),
-            median(total[key, kind]), median(synced[key, kind]), median(bytes[key, kind]), most(growth[key, kind]), median(gc[key, kind])
+    function nothing(where) { printf "| %s | no dump | %.1f | – | – | – | – | – |\n", where, pause_ms(jdk, where, "empty") }
+    function ratio(where, ours, kind, label) {
+        if (!((jdk, where, kind) in pause)) return
+        printf "| %s | **%s** | **%s** | **%s** | **%s** | **%s** | | |\n", where, label,
+            small(pause_ms(jdk, where, ours), pause_ms(jdk, where, kind)),
+            over(total_ms(jdk, where, ours), total_ms(jdk, where, kind)),
+            over(synced_ms(jdk, where, ours), synced_ms(jdk, where, kind)),
+            small(file_mb(jdk, where, ours), file_mb(jdk, where, kind))
     }
-    function net(times, key, kind) { return median(times[key, kind]) - median(times[key, "empty"]) }
-    function ratio(key, kind, label) {
-        split(key, part, " ")
-        printf "| %s | %s | **%s** | **%s** | **%s** | **%s** | **%s** | **%s** | **%s** |\n", part[1], part[2], label,
-            over(median(pause[key, "ours"]), median(pause[key, kind])),
-            over(net(total, key, "ours"), net(total, key, kind)),
-            over(net(synced, key, "ours"), net(synced, key, kind)),
-            over(median(bytes[key, "ours"]), median(bytes[key, kind])),
-            most(growth[key, kind]) < 5 ? "–" : over(most(growth[key, "ours"]), most(growth[key, kind])),
-            over(median(gc[key, "ours"]), median(gc[key, kind]))
+    function rows(where) {
+        row(where, "ours", "hprof-rs")
+        row(where, "ours-gz", "hprof-rs, `gz=1`")
+        row(where, "portable", "hprof-rs, `engine=portable`")
+        row(where, "live", "`jcmd`")
+        row(where, "all", "`jcmd -all`")
+        row(where, "all-2", "`jcmd -all -parallel=2`")
+        row(where, "all-gz", "`jcmd -all -gz=1`")
+        nothing(where)
+        ratio(where, "ours", "all", "ours / `jcmd -all`")
+        ratio(where, "ours-gz", "all-gz", "ours, `gz=1` / `jcmd -all -gz=1`")
     }
     END {
-        print "| Java | on | what | pause, ms | total, ms | synced, ms | file, MB | memory, MB | GC after, ms |"
-        print "|---|---|---|--:|--:|--:|--:|--:|--:|"
-        for (group = 1; group <= groups; group++) {
-            key = order[group]
-            row(key, "ours", "hprof-rs")
-            row(key, "live", "`jcmd`")
-            row(key, "all", "`jcmd -all`")
-            row(key, "empty", "no dump")
-            ratio(key, "live", "ours / `jcmd`")
-            ratio(key, "all", "ours / `jcmd -all`")
+        for (i = 1; i <= jdks; i++) {
+            jdk = order[i]
+            printf "Java %s: %.2f GB live, %.2f GB resident; a command that does nothing takes %.0f ms.\n\n", jdk,
+                median(live[jdk]), median(resident[jdk]), median(command[jdk, "RAM", "empty"])
+            print "| on | what | pause, ms | total, ms | synced, ms | file, MB | JVM grew, MB | child, MB |"
+            print "|---|---|--:|--:|--:|--:|--:|--:|"
+            rows("RAM")
+            rows("disk")
+            print ""
         }
-    }' "$work/dumps"
+    }' "$1"
+}
+
+# target_table FILE: what the snapshot engine is meant to reach, and whether it did.
+target_table() {
+    awk "$medians$dumps_read"'
+    function verdict(met) { return met ? "met" : "**not met**" }
+    function has(kind) { return (jdk, "RAM", kind) in pause }
+    # Two numbers, of the RAM disk and of the disk, and whether both keep within the limit.
+    function pair(format, ram, disk, limit) {
+        return sprintf("%s: " format " · " format, verdict(ram <= limit && disk <= limit), ram, disk)
+    }
+    function quotient(a, b) { return b > 0 ? a / b : 0 }
+    function pause_ratio(where) { return quotient(pause_ms(jdk, where, "ours"), pause_ms(jdk, where, "all")) }
+    function pause_rate(where, kind) { return quotient(pause_ms(jdk, where, kind), median(resident[jdk])) }
+    function limit_ms() { return 25 * median(resident[jdk]) + 10 }
+    function limit_mb() { return 50 * median(live[jdk]) + 200 }
+    function pause_times() {
+        return pair("%.1f", pause_ms(jdk, "RAM", "ours"), pause_ms(jdk, "disk", "ours"), limit_ms()) sprintf(" of %.1f", limit_ms())
+    }
+    function time_ratios(ours, kind, limit) {
+        if (!has(kind)) return "–"
+        return pair("%.2f", quotient(total_ms(jdk, "RAM", ours), total_ms(jdk, "RAM", kind)),
+            quotient(synced_ms(jdk, "disk", ours), synced_ms(jdk, "disk", kind)), limit)
+    }
+    function size_ratio(    ratio) {
+        if (!has("all-gz")) return "–"
+        ratio = quotient(file_mb(jdk, "RAM", "ours-gz"), file_mb(jdk, "RAM", "all-gz"))
+        return sprintf("%s: %.3f", verdict(ratio <= 1), ratio)
+    }
+    function childs_memory(kind,    mb) {
+        mb = child[jdk, kind]
+        return mb > 0 ? sprintf("%s: %.0f of %.0f", verdict(mb <= limit_mb()), mb, limit_mb()) : "–"
+    }
+    function cell(number) {
+        if (number == 1) return pair("%.3f", pause_ratio("RAM"), pause_ratio("disk"), 1 / 50)
+        if (number == 2) return pause_times()
+        if (number == 3) return sprintf("%.1f · %.1f", pause_rate("RAM", "ours"), pause_rate("disk", "ours"))
+        if (number == 4) return sprintf("%.0f · %.0f", pause_rate("RAM", "all"), pause_rate("disk", "all"))
+        if (number == 5) return time_ratios("ours", "all", 0.6)
+        if (number == 6) return time_ratios("ours-gz", "all-gz", 0.5)
+        if (number == 7) return size_ratio()
+        return childs_memory(number == 8 ? "ours" : "ours-gz")
+    }
+    function row(number, label,    i) {
+        printf "| %s |", label
+        for (i = 1; i <= jdks; i++) { jdk = order[i]; printf " %s |", cell(number) }
+        print ""
+    }
+    END {
+        printf "| target |"
+        for (i = 1; i <= jdks; i++) printf " Java %s |", order[i]
+        printf "\n|---|"
+        for (i = 1; i <= jdks; i++) printf "---|"
+        print ""
+        row(1, "pause, of that of `jcmd -all`: at most 0.020 with 1 GB live")
+        row(2, "pause, ms: at most 25 for each GB resident, and 10")
+        row(3, "pause for each GB resident, ms")
+        row(4, "the same of `jcmd -all`")
+        row(5, "time, of that of `jcmd -all`: at most 0.60")
+        row(6, "time with `gz=1`, of that of `jcmd -all -gz=1`: at most 0.50")
+        row(7, "file with `gz=1`, of that of `jcmd -all -gz=1`: at most 1.000")
+        row(8, "memory of the child, MB: at most 5 % of what is live, and 200")
+        row(9, "the same with `gz=1`")
+    }' "$1"
 }
 
 run_table() {
@@ -215,9 +389,20 @@ run_table() {
     }' "$work/runs"
 }
 
+dump_report() {
+    echo "#### Objects linked in $1 order"
+    echo
+    dump_tables "$work/dumps.$1"
+    echo "Targets of the snapshot engine. Two numbers: on the RAM disk, by *total* · on the disk, by *synced*."
+    echo
+    target_table "$work/dumps.$1"
+    echo
+}
+
 report() {
     echo "Measured $(date -u +%Y-%m-%d) on $(nproc) cores ($(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1))," \
-        "$(awk '/^MemTotal/ { printf "%.0f GB", $2 / 1048576 }' /proc/meminfo) of memory, Linux $(uname -r);" \
+        "$(awk '/^MemTotal/ { printf "%.0f GB", $2 / 1048576 }' /proc/meminfo) of memory, Linux $(uname -r)," \
+        "transparent huge pages: $(sed -n 's/.*\[\(.*\)\].*/\1/p' /sys/kernel/mm/transparent_hugepage/enabled);" \
         "load average when it began: $load."
     echo "Java: $(for jdk in $jdks; do "$root/target/jdks/$jdk/bin/java" -version 2>&1 | sed -n '1s/.*"\(.*\)".*/\1/p'; done \
         | paste -sd ' ' | sed 's/ /, /g'); \`$settings\`."
@@ -225,10 +410,11 @@ report() {
     echo "### Our dump beside the JVM's own"
     echo
     echo "A heap of about $heap_mb MB ($(echo "$shape" | awk '{ printf "%s %% small objects, %s %% maps, %s %% strings, %s %% large arrays", $1, $2, $3, $4 }'));" \
-        "medians of $rounds rounds, memory the largest of them."
+        "medians of $rounds rounds, memory the largest of them; the portable engine dumps only once."
     echo
-    dump_table
-    echo
+    for order in $orders; do
+        dump_report "$order"
+    done
     echo "### Until a dump is asked for"
     echo
     echo "\`fill\` makes the heap above, \`threads\` starts and ends $threads platform threads, \`virtual\` $virtual virtual" \

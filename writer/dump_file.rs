@@ -3,13 +3,15 @@
 //! The thread is an ordinary one of the operating system: it is never attached to the JVM, takes no
 //! lock of a table and so may run while every Java thread stands still in a safepoint.
 
+use std::num::NonZeroUsize;
 use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 
 use crossbeam_channel::{bounded, Receiver, Sender};
 
+use crate::gzip_sink::GzipSink;
 use crate::record::HeapDumpEnd;
-use crate::{Deliver, FileSink, Sink, Target, WriteError, Written};
+use crate::{Deliver, FileSink, Sink, Tail, Target, WriteError, Written};
 
 /// Buffers under way at most: 32 MiB of segments, enough to keep a disk busy.
 const CHANNEL_BUFFERS: usize = 8;
@@ -19,9 +21,15 @@ const STACK_BYTES: usize = 256 << 10;
 enum Message {
     Head(Vec<u8>),
     Objects(Vec<u8>),
+    Flush(Reply<()>),
+    Tail(Reply<Tail>),
     Finish,
+    FinishWithTail(u64),
     Abandon,
 }
+
+/// Where the writer thread answers.
+type Reply<T> = Sender<Result<T, WriteError>>;
 
 /// The writer thread's first error, for everybody who still sends.
 type FirstError = Arc<OnceLock<WriteError>>;
@@ -37,11 +45,18 @@ pub struct DumpFile {
 }
 
 impl DumpFile {
-    /// Opens the file and starts the thread that writes it.
+    /// Opens the file and starts the thread that writes it, and one a processor that compresses
+    /// if the dump shall be compressed.
     ///
-    /// Errors: those of [`FileSink::create`], and `NoThread`; after one nothing is left.
+    /// Errors: those of [`FileSink::create`], `NoThread` and `NoMemory`; after one nothing is left.
     pub fn create(target: Target) -> Result<Self, WriteError> {
-        Self::with_sink(Box::new(FileSink::create(target)?))
+        let level = target.gzip;
+        let file = FileSink::create(target)?;
+        let Some(level) = level else {
+            return Self::with_sink(Box::new(file));
+        };
+        let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        Self::with_sink(Box::new(GzipSink::start(file, level, threads, true)?))
     }
 
     /// The same onto another sink.
@@ -88,6 +103,22 @@ impl DumpFile {
         }
     }
 
+    /// Returns when everything that [`DumpFile::head`] has sent so far is in the file.
+    ///
+    /// A compressed head ends its block there, so that what follows is compressed apart. An error
+    /// ends the dump.
+    pub fn flush(&self) -> Result<(), WriteError> {
+        self.ask(Message::Flush)
+    }
+
+    /// The place behind the head, for a forked child to go on at; flush before.
+    ///
+    /// From the fork until [`DumpFile::finish_with_tail`] the head must stay as it is. The child uses the
+    /// tail alone: there this `DumpFile` has no thread, and dropping it would wait for ever.
+    pub fn tail(&self) -> Result<Tail, WriteError> {
+        self.ask(Message::Tail)
+    }
+
     /// Puts the objects behind the head, writes the end record, syncs and renames.
     ///
     /// Waits until all is done. On an error there is no file and no `.part`. What a sender sends
@@ -98,9 +129,29 @@ impl DumpFile {
         self.join()
     }
 
+    /// Makes a file final whose end others have written through [`DumpFile::tail`]: syncs, renames.
+    ///
+    /// Nothing is appended; objects sent to this `DumpFile` itself are lost. `tail_bytes` is what
+    /// [`crate::TailWriter::finish`] told; if the file has another size the error is `WrongSize`. Otherwise
+    /// as [`DumpFile::finish`].
+    pub fn finish_with_tail(mut self, tail_bytes: u64) -> Result<Written, WriteError> {
+        let _ = self.messages.send(Message::FinishWithTail(tail_bytes));
+        self.join()
+    }
+
     /// Gives the dump up: waits for the thread and leaves no file and no `.part`.
     pub fn abandon(self) {
         // Dropping does it.
+    }
+
+    /// Asks the thread and waits for its answer.
+    fn ask<T>(&self, question: impl FnOnce(Reply<T>) -> Message) -> Result<T, WriteError> {
+        let (reply, answer) = bounded(1);
+        send(&self.messages, &self.first_error, question(reply))?;
+        // Without an answer the thread has ended before it came to the question.
+        answer
+            .recv()
+            .unwrap_or_else(|_| Err(why_closed(&self.first_error)))
     }
 
     fn join(&mut self) -> Result<Written, WriteError> {
@@ -143,9 +194,11 @@ fn send(
     first_error: &FirstError,
     message: Message,
 ) -> Result<(), WriteError> {
-    messages
-        .send(message)
-        .map_err(|_| first_error.get().cloned().unwrap_or(WriteError::Closed))
+    messages.send(message).map_err(|_| why_closed(first_error))
+}
+
+fn why_closed(first_error: &FirstError) -> WriteError {
+    first_error.get().cloned().unwrap_or(WriteError::Closed)
 }
 
 /// The thread's whole life.
@@ -154,16 +207,28 @@ fn write_all(mut sink: Box<dyn Sink>, inbox: &Receiver<Message>) -> Result<Writt
         match inbox.recv() {
             Ok(Message::Head(bytes)) => sink.write_head(&bytes)?,
             Ok(Message::Objects(bytes)) => sink.write_objects(&bytes)?,
-            Ok(Message::Finish) => break,
+            Ok(Message::Flush(reply)) => {
+                let flushed = sink.flush();
+                let _ = reply.send(flushed.clone());
+                flushed?;
+            }
+            Ok(Message::Tail(reply)) => {
+                let _ = reply.send(sink.tail());
+            }
+            Ok(Message::Finish) => return finish(sink),
+            Ok(Message::FinishWithTail(bytes)) => return sink.commit(bytes),
             // Returning drops the sink, which removes its files.
             Ok(Message::Abandon) | Err(_) => return Err(WriteError::Closed),
         }
     }
+}
+
+fn finish(mut sink: Box<dyn Sink>) -> Result<Written, WriteError> {
     sink.append_objects()?;
     let mut end = Vec::new();
     HeapDumpEnd.encode(&mut end)?;
     sink.write_head(&end)?;
-    sink.commit()
+    sink.commit(0)
 }
 
 #[cfg(test)]
@@ -189,7 +254,15 @@ mod tests {
             Ok(())
         }
 
-        fn commit(self: Box<Self>) -> Result<Written, WriteError> {
+        fn flush(&mut self) -> Result<(), WriteError> {
+            self.write_head(&[])
+        }
+
+        fn tail(&self) -> Result<Tail, WriteError> {
+            Err(WriteError::Closed)
+        }
+
+        fn commit(self: Box<Self>, _: u64) -> Result<Written, WriteError> {
             Err(WriteError::WriterGone)
         }
     }
@@ -203,7 +276,20 @@ mod tests {
         let error = (0..100).find_map(|_| objects.deliver(vec![0]).err());
         assert_eq!(error, Some(first.clone()));
         assert_eq!(dump.head(vec![0]), Err(first.clone()));
+        assert_eq!(dump.flush(), Err(first.clone()));
+        assert_eq!(dump.tail().err(), Some(first.clone()));
         assert_eq!(dump.finish(), Err(first));
+    }
+
+    #[test]
+    fn a_flush_that_fails_says_why_and_ends_the_dump() {
+        let dump = DumpFile::with_sink(Box::new(BrokenSink { panics: false })).unwrap();
+        let first = WriteError::NoMemory { bytes: 7 };
+        assert_eq!(dump.flush(), Err(first.clone()));
+        assert_eq!(dump.finish_with_tail(0), Err(first));
+        let dump = DumpFile::with_sink(Box::new(BrokenSink { panics: true })).unwrap();
+        assert!(dump.flush().is_err());
+        assert_eq!(dump.finish_with_tail(0), Err(WriteError::WriterGone));
     }
 
     #[test]

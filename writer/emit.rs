@@ -3,7 +3,9 @@
 //! The one file of this crate that reads rows. It runs on the dumping thread, takes the tables' locks
 //! one at a time and holds none while it delivers.
 
-use tables::{ClassId, Line, ObjectId, ObjectTable, Root, Tables, ThreadId, ThreadRow, TraceId};
+use tables::{
+    ClassId, Line, ObjectId, ObjectIndex, ObjectTable, Root, Tables, ThreadId, ThreadRow, TraceId,
+};
 
 use crate::format::{LINE_NATIVE, LINE_UNKNOWN};
 use crate::heap_record::RootRecord;
@@ -103,25 +105,54 @@ fn line_number(line: Line) -> i32 {
     }
 }
 
+/// A thread that the head tells of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LiveThread {
+    /// Its serial number.
+    pub id: ThreadId,
+    /// The thread object.
+    pub object: ObjectIndex,
+    /// Its stack.
+    pub trace: TraceId,
+    /// How many frames that has.
+    pub depth_frames: usize,
+}
+
+/// The threads of a dump, in the order of their serial numbers, for [`roots`].
+pub fn live_threads(tables: &Tables) -> Vec<LiveThread> {
+    let mut threads = Vec::with_capacity(tables.threads.len());
+    tables.threads.for_each(|id, row| {
+        let trace = tables.traces.get(row.trace);
+        threads.push(LiveThread {
+            id,
+            object: row.object,
+            trace: row.trace,
+            depth_frames: trace.map_or(0, |trace| trace.frames.len()),
+        });
+    });
+    threads
+}
+
 /// All roots, each thread's own object before what else the thread holds.
 ///
 /// Readers need the thread first, so: thread by thread the thread object, then thread blocks, Java
 /// frames and JNI locals; then JNI globals, monitors, sticky classes. A thread object that no root
-/// tells of is taken from the thread table. A root whose object has no row is left out. A root of a
-/// thread that cannot be written becomes a JNI global: the object stays alive and no reader meets a
-/// thread it does not know. A frame beyond the thread's trace becomes "no frame".
+/// tells of is taken from `threads`, which stand in the order of their ids, from the first on. A root whose object
+/// has no row is left out. A root of a thread that cannot be written becomes a JNI global: the object stays alive
+/// and no reader meets a thread it does not know. A frame beyond the thread's trace becomes "no frame".
 pub fn roots<D: Deliver>(
     roots: &[Root],
     objects: &ObjectTable,
-    tables: &Tables,
+    threads: &[LiveThread],
     segments: &mut Segments<D>,
 ) -> Result<(), WriteError> {
-    let threads = LiveThreads::new(objects, tables);
+    let threads = ThreadRoots { objects, threads };
     let mut sorted: Vec<&Root> = roots.iter().collect();
     sorted.sort_by_key(|root| (root.thread().is_none(), root.thread(), rank(root)));
     let mut sorted = sorted.into_iter().peekable();
-    for thread in &threads.threads {
-        if let Some(own) = thread.own {
+    for thread in threads.threads {
+        if let Some(object) = objects.id(thread.object) {
+            let own = RootRecord::ThreadObject(object, thread.id, thread.trace);
             segments.record(|out| own.encode(out))?;
         }
         while let Some(root) = sorted.next_if(|root| root.thread() == Some(thread.id)) {
@@ -134,7 +165,7 @@ pub fn roots<D: Deliver>(
 fn put_root<D: Deliver>(
     root: &Root,
     objects: &ObjectTable,
-    threads: &LiveThreads,
+    threads: &ThreadRoots<'_>,
     segments: &mut Segments<D>,
 ) -> Result<(), WriteError> {
     match objects
@@ -158,38 +189,17 @@ fn rank(root: &Root) -> u8 {
     }
 }
 
-/// A thread, its own root if its object has a row, and the depth of its written trace.
-struct LiveThread {
-    id: ThreadId,
-    own: Option<RootRecord>,
-    depth: usize,
+struct ThreadRoots<'d> {
+    objects: &'d ObjectTable,
+    threads: &'d [LiveThread],
 }
 
-struct LiveThreads {
-    threads: Vec<LiveThread>,
-}
-
-impl LiveThreads {
-    fn new(objects: &ObjectTable, tables: &Tables) -> Self {
-        let mut threads = Vec::with_capacity(tables.threads.len());
-        tables.threads.for_each(|id, row| {
-            let own = objects
-                .id(row.object)
-                .map(|object| RootRecord::ThreadObject(object, id, row.trace));
-            let depth = tables
-                .traces
-                .get(row.trace)
-                .map_or(0, |trace| trace.frames.len());
-            threads.push(LiveThread { id, own, depth });
-        });
-        Self { threads }
-    }
-
+impl ThreadRoots<'_> {
     /// The thread with this id, if a reader will know it.
     fn written(&self, id: ThreadId) -> Option<&LiveThread> {
         self.threads
             .get(id.index())
-            .filter(|thread| thread.own.is_some())
+            .filter(|thread| self.objects.id(thread.object).is_some())
     }
 
     /// What to write for a root; `None` if it is written already.
@@ -212,7 +222,8 @@ impl LiveThreads {
 
 impl LiveThread {
     fn record(&self, root: &Root, object: ObjectId) -> Option<RootRecord> {
-        let inside = |frame: Option<u32>| frame.filter(|&frame| (frame as usize) < self.depth);
+        let inside =
+            |frame: Option<u32>| frame.filter(|&frame| (frame as usize) < self.depth_frames);
         match *root {
             Root::ThreadBlock { .. } => Some(RootRecord::ThreadBlock(object, self.id)),
             Root::JavaFrame { frame, .. } => {
@@ -393,7 +404,7 @@ mod tests {
             file.extend(bytes);
             Ok(())
         });
-        roots(given, objects, tables, &mut segments).unwrap();
+        roots(given, objects, &live_threads(tables), &mut segments).unwrap();
         segments.finish().unwrap();
         let mut rest = file.get(RECORD_HEADER_BYTES..).unwrap_or_default();
         let mut roots = Vec::new();

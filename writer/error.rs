@@ -14,9 +14,9 @@ pub enum WriteError {
         /// The number.
         value: u64,
     },
-    /// An array's bytes are no whole number of elements.
+    /// An array's bytes are not those of its elements: no whole number of them, or another number.
     BrokenArray {
-        /// The bytes given.
+        /// The bytes given, of the array or of a piece of it.
         bytes: u64,
         /// The bytes of one element.
         element_bytes: u32,
@@ -58,6 +58,15 @@ pub enum WriteError {
         /// The `.part` file.
         path: PathBuf,
     },
+    /// The file is longer or shorter than what was written to it.
+    WrongSize {
+        /// The `.part` file.
+        path: PathBuf,
+        /// The bytes written, the tail's included.
+        expected_bytes: u64,
+        /// The file's length.
+        found_bytes: u64,
+    },
     /// The system refused to do something with a file.
     Io {
         /// The file.
@@ -67,7 +76,7 @@ pub enum WriteError {
         /// The system's reason.
         reason: String,
     },
-    /// The writer thread could not be started.
+    /// The writer thread, or one that compresses, could not be started.
     NoThread {
         /// The system's reason.
         reason: String,
@@ -76,6 +85,8 @@ pub enum WriteError {
     Closed,
     /// The writer thread is gone and has left no reason: a fault of this crate.
     WriterGone,
+    /// A block could not be compressed, or a thread that compresses is gone: a fault of this crate.
+    CompressorFailed,
 }
 
 impl fmt::Display for WriteError {
@@ -92,7 +103,7 @@ impl fmt::Display for WriteError {
                 element_bytes,
             } => write!(
                 out,
-                "an array of {bytes} bytes is no whole number of elements of {element_bytes} bytes"
+                "{bytes} bytes of an array are not the elements expected, of {element_bytes} bytes each"
             ),
             Self::NoMemory { bytes } => write!(
                 out,
@@ -101,13 +112,22 @@ impl fmt::Display for WriteError {
             Self::NoThread { reason } => {
                 write!(
                     out,
-                    "cannot start the writer thread: {reason}; check the limit on threads"
+                    "cannot start a thread that writes: {reason}; check the limit on threads"
                 )
             }
-            Self::Closed => out.write_str("the dump was finished or given up; start another"),
-            Self::WriterGone => {
-                out.write_str("the writer thread has ended early; please report this")
+            Self::Closed | Self::WriterGone | Self::CompressorFailed => {
+                out.write_str(self.words())
             }
+            Self::WrongSize {
+                path,
+                expected_bytes,
+                found_bytes,
+            } => write!(
+                out,
+                "{} has {found_bytes} bytes, but {expected_bytes} were written; \
+                 make sure that nothing else writes to it",
+                path.display()
+            ),
             Self::NoDirectory { path, directory } => write!(
                 out,
                 "cannot write {}: there is no directory {}; create it or choose another",
@@ -127,15 +147,18 @@ impl fmt::Display for WriteError {
             | Self::Exists { path }
             | Self::NotARegularFile { path }
             | Self::NoPermission { path }
-            | Self::Taken { path } => write!(out, "{} {}", path.display(), self.about_path()),
+            | Self::Taken { path } => write!(out, "{} {}", path.display(), self.words()),
         }
     }
 }
 
 impl WriteError {
-    /// The rest of a sentence that begins with the path.
-    fn about_path(&self) -> &'static str {
+    /// A sentence without names and numbers, or the rest of one that begins with the path.
+    fn words(&self) -> &'static str {
         match self {
+            Self::Closed => "the dump was finished or given up; start another",
+            Self::WriterGone => "the writer thread has ended early; please report this",
+            Self::CompressorFailed => "compressing the dump has failed; please report this",
             Self::NoFileName { .. } => "does not name a file; give a file name",
             Self::Exists { .. } => {
                 "exists and is not overwritten; remove it or choose another name"
@@ -171,6 +194,19 @@ mod tests {
             error.to_string(),
             "cannot write /d/a.hprof.part: No space left on device (os error 28), \
              while it was being written; check the disk and try again"
+        );
+    }
+
+    #[test]
+    fn a_wrong_size_names_both_numbers() {
+        let error = WriteError::WrongSize {
+            path: "/d/a.hprof.part".into(),
+            expected_bytes: 10,
+            found_bytes: 9,
+        };
+        assert_eq!(
+            error.to_string(),
+            "/d/a.hprof.part has 9 bytes, but 10 were written; make sure that nothing else writes to it"
         );
     }
 }

@@ -201,6 +201,28 @@ impl ClassDump<'_> {
     }
 }
 
+/// What stands before the field values of an object that is no array and no class.
+#[derive(Clone, Copy, Debug)]
+pub struct InstanceHeader {
+    /// The object.
+    pub object: ObjectId,
+    /// Where it was allocated; [`TraceId::EMPTY`] if that is not known.
+    pub trace: TraceId,
+    /// Its class object.
+    pub class: ObjectId,
+}
+
+impl InstanceHeader {
+    /// Appends the sub-record up to its `data_bytes` of field values, which the caller appends.
+    pub fn encode(&self, data_bytes: u32, out: &mut Vec<u8>) {
+        put_u1(out, heap::INSTANCE_DUMP);
+        put_object(out, Some(self.object));
+        put_u4(out, self.trace.get());
+        put_object(out, Some(self.class));
+        put_u4(out, data_bytes);
+    }
+}
+
 /// An object that is no array and no class.
 #[derive(Clone, Copy, Debug)]
 pub struct InstanceDump<'a> {
@@ -217,11 +239,12 @@ pub struct InstanceDump<'a> {
 impl InstanceDump<'_> {
     /// Appends the sub-record; an error if the data passes 4 GiB.
     pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), WriteError> {
-        put_u1(out, heap::INSTANCE_DUMP);
-        put_object(out, Some(self.object));
-        put_u4(out, self.trace.get());
-        put_object(out, Some(self.class));
-        put_u4(out, u4("the data of an instance", self.data.len())?);
+        let header = InstanceHeader {
+            object: self.object,
+            trace: self.trace,
+            class: self.class,
+        };
+        header.encode(u4("the data of an instance", self.data.len())?, out);
         out.extend_from_slice(self.data);
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! What becomes bytes: the contents page.
 //!
 //! From the outside in: [`DumpFile`] is one dump on its way to disk, with the only thread that writes;
+//! [`TailWriter`] is the rest of one, written by a forked child; [`GzipLevel`] asks for compression;
 //! [`emit`] turns tables into records; [`Segments`] packs what the heap walk says into segments;
 //! [`record`] and [`heap_record`] encode one record each; [`mutf8`] makes text readable;
 //! [`mod@format`] holds the numbers of the format and nothing else, so a reader can use it alone.
@@ -15,13 +16,20 @@ pub mod heap_record;
 pub mod mutf8;
 pub mod record;
 
+mod compressor;
 mod dump_file;
 mod encoder;
 mod error;
+mod gzip;
+mod gzip_sink;
 mod segment;
 mod sink;
+mod tail;
+mod turn;
 
 pub use dump_file::{DumpFile, ObjectsSender};
 pub use error::WriteError;
+pub use gzip::GzipLevel;
 pub use segment::{Deliver, SegmentTotals, Segments};
-pub use sink::{Existing, FileSink, Sink, Target, Written};
+pub use sink::{Existing, FileSink, Sink, Tail, Target, Written};
+pub use tail::{TailSender, TailWriter};

@@ -3,6 +3,8 @@
 //! Source: format text, HEAP DUMP SEGMENT; the limits are the readers': no empty segment, no
 //! sub-record across two segments, nothing that passes a u4.
 
+use std::ops::Range;
+
 use tables::BasicType;
 
 use crate::encoder::{patch_length, put_record_header, u4};
@@ -11,7 +13,7 @@ use crate::heap_record::{count_elements, ObjectArrayHeader, PrimitiveArrayHeader
 use crate::WriteError;
 
 /// Bytes of a segment, header included, that is full.
-const SEGMENT_BYTES: usize = 4 << 20;
+const SEGMENT_BYTES: usize = 1 << 20;
 /// Room behind a full segment, so that the record that overfills it seldom moves the buffer.
 const SLACK_BYTES: usize = 16 << 10;
 /// Bytes of one piece of an array that gets a segment of its own.
@@ -28,6 +30,13 @@ const ARRAY_LENGTH: &str = "the length of an array";
 pub trait Deliver {
     /// Takes one buffer; may block until there is room for it.
     fn deliver(&mut self, bytes: Vec<u8>) -> Result<(), WriteError>;
+
+    /// Several buffers follow that belong together: others that deliver to the same place wait until
+    /// [`Deliver::release`]. May block while another holds.
+    fn hold(&mut self) {}
+
+    /// Ends what [`Deliver::hold`] began; nothing if nothing is held.
+    fn release(&mut self) {}
 }
 
 impl<F: FnMut(Vec<u8>) -> Result<(), WriteError>> Deliver for F {
@@ -121,9 +130,12 @@ impl<D: Deliver> Segments<D> {
         let width = element_type.size_bytes(ID_SIZE_BYTES);
         self.array(
             width,
-            elements,
+            count_elements(elements.len(), width)?,
             |count, out| header.encode(count, out),
-            |piece, out| put_elements(element_type, piece, out),
+            |range, out| {
+                put_elements(element_type, slice_of(elements, range, width), out);
+                Ok(())
+            },
         )
     }
 
@@ -137,9 +149,37 @@ impl<D: Deliver> Segments<D> {
     ) -> Result<u64, WriteError> {
         self.array(
             ID_SIZE_BYTES,
-            element_bytes,
+            count_elements(element_bytes.len(), ID_SIZE_BYTES)?,
             |count, out| header.encode(count, out),
-            |piece, out| out.extend_from_slice(piece),
+            |range, out| {
+                out.extend_from_slice(slice_of(element_bytes, range, ID_SIZE_BYTES));
+                Ok(())
+            },
+        )
+    }
+
+    /// Adds an array of `elements` references whose ids `put` appends on demand, big-endian, 8 bytes each.
+    ///
+    /// `put` is asked for ranges of elements, in order and without gaps: a small array in one, a large
+    /// one piece by piece, so that it is never in memory as a whole. Result as for
+    /// [`Segments::primitive_array`]; elements that are missing in the file are not asked for. Errors:
+    /// those of `put` and of the receiver, `NoMemory`, and `BrokenArray` if `put` appends more or fewer
+    /// bytes than it should.
+    pub fn object_array_with(
+        &mut self,
+        header: &ObjectArrayHeader,
+        elements: u64,
+        mut put: impl FnMut(Range<u64>, &mut Vec<u8>) -> Result<(), WriteError>,
+    ) -> Result<u64, WriteError> {
+        let count = usize::try_from(elements).map_err(|_| WriteError::TooLarge {
+            what: ARRAY_LENGTH,
+            value: elements,
+        })?;
+        self.array(
+            ID_SIZE_BYTES,
+            count,
+            |count, out| header.encode(count, out),
+            |range, out| put(range.start as u64..range.end as u64, out),
         )
     }
 
@@ -154,33 +194,35 @@ impl<D: Deliver> Segments<D> {
         self.totals
     }
 
+    /// An array of so many elements, which `put` appends by ranges.
     fn array(
         &mut self,
         width: u32,
-        elements: &[u8],
+        wanted: usize,
         put_header: impl Fn(u32, &mut Vec<u8>),
-        put_piece: impl Fn(&[u8], &mut Vec<u8>),
+        mut put: impl FnMut(Range<usize>, &mut Vec<u8>) -> Result<(), WriteError>,
     ) -> Result<u64, WriteError> {
-        let wanted = count_elements(elements.len(), width)?;
+        let width_bytes = width.max(1) as usize;
         // The common case takes no memory of its own.
-        if elements.len() + HEADERS_BYTES <= self.segment_bytes {
+        if wanted <= self.segment_bytes.saturating_sub(HEADERS_BYTES) / width_bytes {
             let count = u4(ARRAY_LENGTH, wanted)?;
             self.record(|out| {
                 put_header(count, out);
-                put_piece(elements, out);
-                Ok(())
+                put_measured(0..wanted, width, &mut put, out)
             })?;
             return Ok(0);
         }
         let mut header = Vec::with_capacity(HEADERS_BYTES);
         put_header(0, &mut header);
         let room = (self.max_body_bytes as usize).saturating_sub(header.len());
-        let kept = wanted.min(room / width.max(1) as usize);
-        let elements = elements.get(..kept * width as usize).unwrap_or(elements);
+        let kept = wanted.min(room / width_bytes);
         header.clear();
         put_header(u4(ARRAY_LENGTH, kept)?, &mut header);
         self.flush()?;
-        self.stream(&header, elements, put_piece)?;
+        self.deliver.hold();
+        let streamed = self.stream(&header, kept, width, put);
+        self.deliver.release();
+        streamed?;
         Ok((wanted - kept) as u64)
     }
 
@@ -188,18 +230,30 @@ impl<D: Deliver> Segments<D> {
     fn stream(
         &mut self,
         header: &[u8],
-        elements: &[u8],
-        put_piece: impl Fn(&[u8], &mut Vec<u8>),
+        elements: usize,
+        width: u32,
+        mut put: impl FnMut(Range<usize>, &mut Vec<u8>) -> Result<(), WriteError>,
     ) -> Result<(), WriteError> {
-        let body_bytes = u4("the length of a record", header.len() + elements.len())?;
+        let width_bytes = width.max(1) as usize;
+        let body_bytes = u4(
+            "the length of a record",
+            header.len() + elements * width_bytes,
+        )?;
         let mut buffer = buffer_of(RECORD_HEADER_BYTES + header.len() + self.piece_bytes)?;
         put_record_header(&mut buffer, record::HEAP_DUMP_SEGMENT, body_bytes);
         buffer.extend_from_slice(header);
         self.totals.records += 1;
         self.totals.segments += 1;
-        for piece in elements.chunks(self.piece_bytes) {
-            put_piece(piece, &mut buffer);
-            let next = buffer_of(self.piece_bytes)?;
+        let mut start = 0;
+        while start < elements {
+            let end = elements.min(start + self.piece_bytes / width_bytes);
+            put_measured(start..end, width, &mut put, &mut buffer)?;
+            start = end;
+            let next = if start < elements {
+                buffer_of(self.piece_bytes)?
+            } else {
+                Vec::new()
+            };
             let full = std::mem::replace(&mut buffer, next);
             self.deliver(full)?;
         }
@@ -249,7 +303,7 @@ impl<D: Deliver> Segments<D> {
 }
 
 /// An empty buffer; no memory is an error here, where the host must live on, and not an abort.
-fn buffer_of(bytes: usize) -> Result<Vec<u8>, WriteError> {
+pub(crate) fn buffer_of(bytes: usize) -> Result<Vec<u8>, WriteError> {
     let mut buffer = Vec::new();
     buffer
         .try_reserve_exact(bytes)
@@ -257,6 +311,34 @@ fn buffer_of(bytes: usize) -> Result<Vec<u8>, WriteError> {
             bytes: bytes as u64,
         })?;
     Ok(buffer)
+}
+
+/// Lets `put` append these elements, and measures what came: no reader finds its way past a wrong length.
+fn put_measured(
+    range: Range<usize>,
+    width: u32,
+    put: &mut impl FnMut(Range<usize>, &mut Vec<u8>) -> Result<(), WriteError>,
+    out: &mut Vec<u8>,
+) -> Result<(), WriteError> {
+    let start = out.len();
+    let expected = range.len() * width as usize;
+    put(range, out)?;
+    let bytes = out.len().saturating_sub(start);
+    if bytes == expected {
+        return Ok(());
+    }
+    Err(WriteError::BrokenArray {
+        bytes: bytes as u64,
+        element_bytes: width,
+    })
+}
+
+/// The bytes of these elements, which are there.
+fn slice_of(bytes: &[u8], elements: Range<usize>, width: u32) -> &[u8] {
+    let width = width as usize;
+    bytes
+        .get(elements.start * width..elements.end * width)
+        .unwrap_or_default()
 }
 
 /// Appends elements in the file's byte order; readers want a boolean to be 0 or 1.
@@ -393,11 +475,7 @@ mod tests {
 
     #[test]
     fn references_keep_their_bytes() {
-        let header = ObjectArrayHeader {
-            object: id(8),
-            trace: TraceId::EMPTY,
-            class: id(24),
-        };
+        let header = references();
         let ids: Vec<u8> = (0..50_u64).flat_map(u64::to_be_bytes).collect();
         for elements in [&ids[..], &ids[..16], &[]] {
             let (file, _) = delivered(u32::MAX, |segments| {
@@ -408,6 +486,111 @@ mod tests {
             expected.extend_from_slice(elements);
             assert_eq!(bodies(&file), [expected]);
         }
+    }
+
+    fn references() -> ObjectArrayHeader {
+        ObjectArrayHeader {
+            object: id(8),
+            trace: TraceId::EMPTY,
+            class: id(24),
+        }
+    }
+
+    /// Appends the numbers of these elements as their ids.
+    fn numbers(range: Range<u64>, out: &mut Vec<u8>) -> Result<(), WriteError> {
+        out.extend(range.flat_map(u64::to_be_bytes));
+        Ok(())
+    }
+
+    #[test]
+    fn references_on_demand_are_those_at_hand() {
+        for elements in [0, 1, 8, 9, 50] {
+            let mut ids = Vec::new();
+            numbers(0..elements, &mut ids).unwrap();
+            let expected = delivered(u32::MAX, |segments| {
+                segments.object_array(&references(), &ids).unwrap();
+            });
+            let mut asked = Vec::new();
+            let found = delivered(u32::MAX, |segments| {
+                let put = |range: Range<u64>, out: &mut Vec<u8>| {
+                    asked.push(range.clone());
+                    numbers(range, out)
+                };
+                let missing = segments.object_array_with(&references(), elements, put);
+                assert_eq!(missing, Ok(0));
+            });
+            assert_eq!(found, expected);
+            assert!(asked.iter().all(|range| range.end - range.start <= 8));
+            assert_eq!(asked.last().unwrap().end, elements);
+            let gaps = asked.windows(2).any(|pair| pair[0].end != pair[1].start);
+            assert!(!gaps, "{asked:?}");
+        }
+    }
+
+    #[test]
+    fn references_beyond_the_length_field_are_not_asked_for() {
+        let mut ids = Vec::new();
+        numbers(0..40, &mut ids).unwrap();
+        let (expected, _) = delivered(u32::MAX, |segments| {
+            segments.object_array(&references(), &ids).unwrap();
+        });
+        let (file, _) = delivered(25 + 40 * 8 + 7, |segments| {
+            let missing = segments.object_array_with(&references(), 1 << 50, numbers);
+            assert_eq!(missing, Ok((1 << 50) - 40));
+        });
+        assert_eq!(file, expected);
+    }
+
+    #[test]
+    fn appended_bytes_are_measured() {
+        for (elements, given, element_bytes) in [(2, 15, 8), (2, 24, 8), (2, 8, 8), (50, 33, 8)] {
+            let mut segments = Segments::with_limits(|_| Ok(()), LIMIT, 32, u32::MAX);
+            let error = segments.object_array_with(&references(), elements, |_, out| {
+                out.extend(vec![0; given]);
+                Ok(())
+            });
+            let bytes = given as u64;
+            let expected = WriteError::BrokenArray {
+                bytes,
+                element_bytes,
+            };
+            assert_eq!(error, Err(expected));
+        }
+    }
+
+    /// Notes in a word what it is told.
+    struct Notes(Vec<&'static str>);
+
+    impl Deliver for &mut Notes {
+        fn deliver(&mut self, _: Vec<u8>) -> Result<(), WriteError> {
+            self.0.push("deliver");
+            Ok(())
+        }
+
+        fn hold(&mut self) {
+            self.0.push("hold");
+        }
+
+        fn release(&mut self) {
+            self.0.push("release");
+        }
+    }
+
+    #[test]
+    fn pieces_are_held_together_and_released_on_an_error() {
+        let mut notes = Notes(Vec::new());
+        let mut segments = Segments::with_limits(&mut notes, LIMIT, 32, u32::MAX);
+        segments.record(|out| plain(&[1], out)).unwrap();
+        segments
+            .object_array_with(&references(), 50, |range, out| match range.start {
+                0..8 => numbers(range, out),
+                _ => Err(WriteError::WriterGone),
+            })
+            .unwrap_err();
+        assert_eq!(
+            notes.0,
+            ["deliver", "hold", "deliver", "deliver", "release"]
+        );
     }
 
     #[test]

@@ -8,10 +8,11 @@
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Seek, Write};
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use crate::WriteError;
+use crate::{GzipLevel, WriteError};
 
 /// What to do if the target is there already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,21 +23,24 @@ pub enum Existing {
     Replace,
 }
 
-/// The final path of a dump.
+/// The final path of a dump, and whether it is compressed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     /// The path; a symbolic link there is replaced, not followed.
     pub path: PathBuf,
     /// What to do if there is a file already.
     pub existing: Existing,
+    /// How hard to compress; `None` writes a plain file.
+    pub gzip: Option<GzipLevel>,
 }
 
 impl Target {
-    /// This path, where nothing may be yet.
+    /// This path, where nothing may be yet, for a plain file.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),
             existing: Existing::Keep,
+            gzip: None,
         }
     }
 
@@ -64,7 +68,8 @@ pub struct Written {
 }
 
 /// Where the writer thread puts a dump. The steps come in this order: heads and objects in any
-/// mixture, then [`Sink::append_objects`] once, then heads again, then [`Sink::commit`].
+/// mixture, then [`Sink::append_objects`] once, then heads again, then [`Sink::commit`]. If others
+/// write the end: heads, [`Sink::flush`] and [`Sink::tail`], then [`Sink::commit`].
 ///
 /// For one thread, which may block. Dropping a sink that is not committed undoes everything.
 pub trait Sink: Send {
@@ -77,22 +82,88 @@ pub trait Sink: Send {
     /// Appends all kept bytes to the file.
     fn append_objects(&mut self) -> Result<(), WriteError>;
 
-    /// Makes the file final. If this fails there is no file.
-    fn commit(self: Box<Self>) -> Result<Written, WriteError>;
+    /// Returns when all heads so far are in the file.
+    fn flush(&mut self) -> Result<(), WriteError>;
+
+    /// The place behind what is written, for others to go on at.
+    fn tail(&self) -> Result<Tail, WriteError>;
+
+    /// Makes the file final, to which others have appended `tail_bytes`. If this fails there is no file.
+    fn commit(self: Box<Self>, tail_bytes: u64) -> Result<Written, WriteError>;
+}
+
+/// The place in a `.part` file behind the head, where another process goes on.
+///
+/// A descriptor of its own with the offset of the first: what one writes, the other writes behind.
+/// So only one of them may write at a time. For any thread, and for a forked child.
+#[derive(Debug)]
+pub struct Tail {
+    file: File,
+    path: PathBuf,
+    gzip: Option<GzipLevel>,
+}
+
+impl Tail {
+    /// How hard to compress; `None` if the head is plain.
+    pub fn gzip(&self) -> Option<GzipLevel> {
+        self.gzip
+    }
+
+    /// The `.part` file, for messages.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Appends bytes to the file.
+    pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+        self.file
+            .write_all(bytes)
+            .map_err(|error| failed(&self.path, "being written", &error))
+    }
+
+    /// The same place once more.
+    pub(crate) fn duplicate(&self) -> Result<Self, WriteError> {
+        Self::of(&self.file, &self.path, self.gzip)
+    }
+
+    /// A duplicate of this descriptor.
+    pub(crate) fn of(
+        file: &File,
+        path: &Path,
+        gzip: Option<GzipLevel>,
+    ) -> Result<Self, WriteError> {
+        let file = file
+            .try_clone()
+            .map_err(|error| failed(path, "having its descriptor duplicated", &error))?;
+        Ok(Self {
+            file,
+            path: path.to_owned(),
+            gzip,
+        })
+    }
+}
+
+impl AsRawFd for Tail {
+    /// The descriptor that a forked child must keep open.
+    fn as_raw_fd(&self) -> RawFd {
+        self.file.as_raw_fd()
+    }
 }
 
 /// A sink that is a regular file, readable by its owner only, as heaps hold secrets.
+///
+/// Writes bytes as they come: for a compressed dump they are compressed already.
 #[derive(Debug)]
 pub struct FileSink {
     target: Target,
     part: PartFile,
-    spool: File,
-    spool_path: PathBuf,
+    // Opened for the first objects.
+    spool: Option<Spool>,
     bytes: u64,
 }
 
 impl FileSink {
-    /// Opens `NAME.part` and the spool beside it.
+    /// Opens `NAME.part`.
     ///
     /// A regular file left over under the name `NAME.part` is replaced. Errors: `NoFileName`,
     /// `NoDirectory`, `Exists`, `NotARegularFile`, `NoPermission`, `Io`; after one nothing is left.
@@ -106,15 +177,10 @@ impl FileSink {
             path: part_path,
             committed: false,
         };
-        let spool_path = sibling(&target.path, &name, ".spool");
-        let spool = create_new(&spool_path)?;
-        fs::remove_file(&spool_path)
-            .map_err(|error| failed(&spool_path, "having its name removed", &error))?;
         Ok(Self {
             target,
             part,
-            spool,
-            spool_path,
+            spool: None,
             bytes: 0,
         })
     }
@@ -131,23 +197,45 @@ impl Sink for FileSink {
     }
 
     fn write_objects(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
-        self.spool
+        let mut spool = match self.spool.take() {
+            Some(spool) => spool,
+            None => Spool::create(&self.target.path)?,
+        };
+        let written = spool
+            .file
             .write_all(bytes)
-            .map_err(|error| failed(&self.spool_path, "being written", &error))
+            .map_err(|error| failed(&spool.path, "being written", &error));
+        self.spool = Some(spool);
+        written
     }
 
     fn append_objects(&mut self) -> Result<(), WriteError> {
-        self.spool
+        let Some(spool) = &mut self.spool else {
+            return Ok(());
+        };
+        spool
+            .file
             .rewind()
-            .map_err(|error| failed(&self.spool_path, "being rewound", &error))?;
+            .map_err(|error| failed(&spool.path, "being rewound", &error))?;
         // From file to file the standard library lets the kernel copy, or share, the blocks.
-        self.bytes += io::copy(&mut self.spool, &mut self.part.file)
+        self.bytes += io::copy(&mut spool.file, &mut self.part.file)
             .map_err(|error| failed(&self.part.path, "receiving the objects", &error))?;
         Ok(())
     }
 
-    fn commit(mut self: Box<Self>) -> Result<Written, WriteError> {
+    fn flush(&mut self) -> Result<(), WriteError> {
+        // Nothing is kept back.
+        Ok(())
+    }
+
+    fn tail(&self) -> Result<Tail, WriteError> {
+        Tail::of(&self.part.file, &self.part.path, self.target.gzip)
+    }
+
+    fn commit(mut self: Box<Self>, tail_bytes: u64) -> Result<Written, WriteError> {
+        let bytes = self.bytes.saturating_add(tail_bytes);
         let (part, target) = (&mut self.part, &self.target);
+        part.check_length(bytes)?;
         part.file
             .sync_all()
             .map_err(|error| failed(&part.path, "being synced", &error))?;
@@ -165,8 +253,26 @@ impl Sink for FileSink {
         let _ = File::open(directory(&target.path)).and_then(|directory| directory.sync_all());
         Ok(Written {
             path: target.path.clone(),
-            bytes: self.bytes,
+            bytes,
         })
+    }
+}
+
+/// Objects that wait for the head; a file without a name.
+#[derive(Debug)]
+struct Spool {
+    file: File,
+    // The name it had for a moment.
+    path: PathBuf,
+}
+
+impl Spool {
+    /// Opens it beside the target.
+    fn create(target: &Path) -> Result<Self, WriteError> {
+        let path = sibling(target, &file_name(target)?, ".spool");
+        let file = create_new(&path)?;
+        fs::remove_file(&path).map_err(|error| failed(&path, "having its name removed", &error))?;
+        Ok(Self { file, path })
     }
 }
 
@@ -179,6 +285,22 @@ struct PartFile {
 }
 
 impl PartFile {
+    /// Refuses a file that is not made of what we and the writer of the tail have written.
+    fn check_length(&self, expected_bytes: u64) -> Result<(), WriteError> {
+        let meta = self.file.metadata();
+        let found_bytes = meta
+            .map_err(|error| failed(&self.path, "being measured", &error))?
+            .len();
+        if found_bytes == expected_bytes {
+            return Ok(());
+        }
+        Err(WriteError::WrongSize {
+            path: self.path.clone(),
+            expected_bytes,
+            found_bytes,
+        })
+    }
+
     /// Whether the name still belongs to the file we write, and not to one of another process.
     fn is_ours(&self) -> bool {
         let identity = |meta: Metadata| (meta.dev(), meta.ino());
@@ -313,11 +435,12 @@ mod tests {
         let target = Target {
             path: path.clone(),
             existing: Existing::Replace,
+            gzip: None,
         };
         let mut sink = Box::new(FileSink::create(target.clone()).unwrap());
         sink.write_head(b"of another JVM").unwrap();
         assert_eq!(target.look(), Ok(()));
-        sink.commit().unwrap();
+        sink.commit(0).unwrap();
         assert_eq!(target.look(), Ok(()));
         assert_eq!(names(directory.path()), ["a.hprof"]);
         assert!(matches!(
@@ -340,7 +463,7 @@ mod tests {
         sink.write_objects(b"objects").unwrap();
         sink.write_head(b"head ").unwrap();
         sink.append_objects().unwrap();
-        let written = sink.commit().unwrap();
+        let written = sink.commit(0).unwrap();
         assert_eq!(
             written,
             Written {
@@ -354,6 +477,45 @@ mod tests {
     }
 
     #[test]
+    fn the_spool_is_there_for_objects_only() {
+        let directory = tempfile::tempdir().unwrap();
+        let spool = directory.path().join("a.hprof.spool");
+        fs::create_dir(&spool).unwrap();
+        let path = directory.path().join("a.hprof");
+        let mut sink = Box::new(FileSink::create(Target::new(&path)).unwrap());
+        sink.write_head(b"head").unwrap();
+        sink.append_objects().unwrap();
+        sink.commit(0).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"head");
+        let mut sink = FileSink::create(Target::new(directory.path().join("b.hprof"))).unwrap();
+        fs::rename(&spool, directory.path().join("b.hprof.spool")).unwrap();
+        assert_eq!(
+            sink.write_objects(b"objects"),
+            Err(WriteError::NotARegularFile {
+                path: directory.path().join("b.hprof.spool")
+            })
+        );
+    }
+
+    #[test]
+    fn a_file_of_another_size_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.hprof");
+        let mut sink = Box::new(FileSink::create(Target::new(&path)).unwrap());
+        sink.write_head(b"head ").unwrap();
+        sink.tail().unwrap().append(b"tail").unwrap();
+        assert_eq!(
+            sink.commit(5),
+            Err(WriteError::WrongSize {
+                path: directory.path().join("a.hprof.part"),
+                expected_bytes: 10,
+                found_bytes: 9
+            })
+        );
+        assert_eq!(names(directory.path()), [""; 0]);
+    }
+
+    #[test]
     fn an_existing_file_is_kept_unless_told_otherwise() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.hprof");
@@ -362,11 +524,12 @@ mod tests {
         let target = Target {
             path: path.clone(),
             existing: Existing::Replace,
+            gzip: None,
         };
         drop(FileSink::create(target.clone()).unwrap());
         assert_eq!(fs::read(&path).unwrap(), b"old");
         Box::new(FileSink::create(target).unwrap())
-            .commit()
+            .commit(0)
             .unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"");
     }
@@ -377,7 +540,7 @@ mod tests {
         let path = directory.path().join("a.hprof");
         let sink = Box::new(FileSink::create(Target::new(&path)).unwrap());
         fs::write(&path, "new").unwrap();
-        assert_eq!(sink.commit(), Err(WriteError::Exists { path }));
+        assert_eq!(sink.commit(0), Err(WriteError::Exists { path }));
         assert_eq!(names(directory.path()), ["a.hprof"]);
     }
 
@@ -402,6 +565,7 @@ mod tests {
                 let target = Target {
                     path: path.to_owned(),
                     existing,
+                    gzip: None,
                 };
                 let error = FileSink::create(target).unwrap_err();
                 assert_eq!(
@@ -463,7 +627,7 @@ mod tests {
         fs::write(directory.path().join("a.hprof.part"), "of a dead process").unwrap();
         let path = directory.path().join("a.hprof");
         Box::new(FileSink::create(Target::new(&path)).unwrap())
-            .commit()
+            .commit(0)
             .unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"");
     }
@@ -474,9 +638,9 @@ mod tests {
         let target = Target::new(directory.path().join("a.hprof"));
         let first = Box::new(FileSink::create(target.clone()).unwrap());
         let second = Box::new(FileSink::create(target.clone()).unwrap());
-        assert!(matches!(first.commit(), Err(WriteError::Taken { .. })));
+        assert!(matches!(first.commit(0), Err(WriteError::Taken { .. })));
         assert_eq!(names(directory.path()), ["a.hprof.part"]);
-        second.commit().unwrap();
+        second.commit(0).unwrap();
         assert_eq!(names(directory.path()), ["a.hprof"]);
     }
 }

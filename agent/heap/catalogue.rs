@@ -8,8 +8,10 @@ use super::error::{DumpError, For};
 use crate::jvmti::class::FieldFacts;
 use crate::jvmti::env::Env;
 use crate::jvmti::error::JvmtiError;
+use crate::jvmti::field::FieldId;
 use crate::jvmti::jni::Jni;
-use crate::jvmti::object::Object;
+use crate::jvmti::object::{Handle, Object};
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use tables::{BasicType, ClassId, ClassRow, Field, LoaderId, ObjectIndex, ObjectTable, Tables};
 
@@ -20,6 +22,9 @@ pub(super) struct Catalogue<'f> {
     jni: &'f Jni<'f>,
     handles: Vec<Object<'f>>,
     mirrors: Vec<ObjectIndex>,
+    /// By class, in the order of `ClassRow::fields`.
+    field_ids: Vec<Vec<FieldId>>,
+    loaders: RefCell<Vec<(ObjectIndex, Object<'f>)>>,
     first_look: usize,
     late: HashMap<ObjectIndex, ClassId>,
     object_class: ClassId,
@@ -52,21 +57,55 @@ impl<'f> Catalogue<'f> {
         let (object_class, class_class) =
             (find(b"Ljava/lang/Object;")?, find(b"Ljava/lang/Class;")?);
         let first_look = handles.len();
-        let catalogue = Self {
+        let mut catalogue = Self {
             env,
             jni,
             handles,
             mirrors,
+            field_ids: Vec::with_capacity(first_look),
+            loaders: RefCell::default(),
             first_look,
             late: HashMap::new(),
             object_class,
             class_class,
         };
+        let mut field_ids = Vec::with_capacity(first_look);
         for (class, signature) in catalogue.handles.iter().zip(&signatures) {
-            let row = catalogue.row(class, signature, tables, objects)?;
+            let (row, ids) = catalogue.row(class, signature, tables, objects)?;
             tables.classes.add(row);
+            field_ids.push(ids);
         }
+        catalogue.field_ids = field_ids;
         Ok(catalogue)
+    }
+
+    /// How many classes are catalogued.
+    pub(super) fn len(&self) -> usize {
+        self.handles.len()
+    }
+
+    /// The handle of a class.
+    pub(super) fn handle(&self, class: ClassId) -> Option<&Object<'f>> {
+        self.handles.get(class.index())
+    }
+
+    /// The ids of a class's own fields, in the order of its row's fields; none if it is not linked.
+    pub(super) fn field_ids(&self, class: ClassId) -> &[FieldId] {
+        self.field_ids.get(class.index()).map_or(&[], Vec::as_slice)
+    }
+
+    /// The objects that have a row because of the catalogue, with their handles: mirrors and class loaders.
+    pub(super) fn pinned(&self) -> Vec<(ObjectIndex, Handle)> {
+        let mirrors = self.mirrors.iter().copied().zip(&self.handles);
+        let loaders = self.loaders.borrow();
+        mirrors
+            .map(|(index, object)| (index, object.handle()))
+            .chain(
+                loaders
+                    .iter()
+                    .map(|(index, object)| (*index, object.handle())),
+            )
+            .collect()
     }
 
     /// The class whose mirror this is; `None` for other objects and for `Class` objects of primitive types.
@@ -125,6 +164,23 @@ impl<'f> Catalogue<'f> {
         Ok(last)
     }
 
+    /// Catalogues the classes that were loaded since the first look, and asks for the fields of those linked since.
+    pub(super) fn catch_up(
+        &mut self,
+        tables: &Tables,
+        objects: &mut ObjectTable,
+    ) -> Result<(), DumpError> {
+        let loaded = self.env.loaded_classes(self.jni);
+        for class in loaded.when("the list of loaded classes")? {
+            if self.env.tag(&class).when("the tag of a class")? == 0 {
+                self.admit(class, tables, objects)?;
+            } else {
+                self.jni.forget(class);
+            }
+        }
+        self.ask_again(tables, objects)
+    }
+
     /// Has the JVM link those of `classes` that are not, so that it can be asked for their fields.
     ///
     /// HotSpot 17 has instances of such classes, all of the bootstrap loader: objects from its archive.
@@ -172,8 +228,11 @@ impl<'f> Catalogue<'f> {
                 .env
                 .class_signature(class)
                 .when("the name of a class")?;
-            let row = self.row(class, &signature, tables, objects)?;
+            let (row, ids) = self.row(class, &signature, tables, objects)?;
             tables.classes.replace(id, row);
+            if let Some(place) = self.field_ids.get_mut(id.index()) {
+                *place = ids;
+            }
         }
         Ok(())
     }
@@ -189,8 +248,9 @@ impl<'f> Catalogue<'f> {
             .env
             .class_signature(&class)
             .when("the name of a class")?;
-        let row = self.row(&class, &signature, tables, objects)?;
+        let (row, ids) = self.row(&class, &signature, tables, objects)?;
         let id = tables.classes.add(row);
+        self.field_ids.push(ids);
         self.handles.push(class);
         self.mirrors.push(mirror);
         self.late.insert(mirror, id);
@@ -249,9 +309,9 @@ impl<'f> Catalogue<'f> {
         signature: &[u8],
         tables: &Tables,
         objects: &mut ObjectTable,
-    ) -> Result<ClassRow, DumpError> {
+    ) -> Result<(ClassRow, Vec<FieldId>), DumpError> {
         // The fields first: who has fields to tell is linked, and has its interfaces to tell, too.
-        let mut fields = self.fields(class, tables)?;
+        let (mut fields, field_ids) = self.fields(class, tables)?.unzip();
         let mut interfaces = Vec::new();
         for interface in self.interfaces(class)?.unwrap_or_default() {
             match self.known_class(interface)? {
@@ -269,24 +329,27 @@ impl<'f> Catalogue<'f> {
             None if signature != b"Ljava/lang/Object;" => Some(self.object_class),
             None => None,
         };
-        Ok(ClassRow {
+        let row = ClassRow {
             signature: tables.strings.intern(signature),
             name: tables.strings.intern(&hprof_name(signature)),
             loader: self.loader(class, tables, objects)?,
             super_class,
             interfaces,
             fields,
-        })
+        };
+        Ok((row, field_ids.unwrap_or_default()))
     }
 
-    /// The class's own fields; `None` before it is linked, when it has no instances.
-    fn fields(&self, class: &Object<'_>, tables: &Tables) -> Result<Option<Vec<Field>>, DumpError> {
+    /// The class's own fields and their ids; `None` before it is linked, when it has no instances.
+    fn fields(&self, class: &Object<'_>, tables: &Tables) -> Result<Option<OwnFields>, DumpError> {
         match self.env.fields(class) {
-            Ok(fields) => fields
-                .iter()
-                .map(|field| row_of_field(field, tables))
-                .collect::<Result<_, _>>()
-                .map(Some),
+            Ok(facts) => {
+                let rows: Result<_, _> = facts
+                    .iter()
+                    .map(|field| row_of_field(field, tables))
+                    .collect();
+                Ok(Some((rows?, facts.iter().map(|field| field.id).collect())))
+            }
             Err(JvmtiError::CLASS_NOT_PREPARED) => Ok(None),
             Err(error) => Err(DumpError::Jvm {
                 what: "the fields of a class",
@@ -321,7 +384,7 @@ impl<'f> Catalogue<'f> {
                 self.jni.forget(loader);
                 index
             }
-            // The reference stays: through it the walk reaches the loader even if nothing else holds it.
+            // The reference stays, so that the walk reaches the loader even if nothing else holds it.
             None => {
                 let class_of_loader = self
                     .jni
@@ -329,7 +392,9 @@ impl<'f> Catalogue<'f> {
                     .ok_or(DumpError::Missing("the class of a loader"))?;
                 let tag = self.env.tag(&class_of_loader).when("the tag of a class")?;
                 self.jni.forget(class_of_loader);
-                tag_new(self.env, objects, &loader, ObjectIndex::from_tag(tag))?
+                let index = tag_new(self.env, objects, &loader, ObjectIndex::from_tag(tag))?;
+                self.loaders.borrow_mut().push((index, loader));
+                index
             }
         };
         Ok(Some(tables.loaders.intern(index)))
@@ -337,18 +402,25 @@ impl<'f> Catalogue<'f> {
 
     /// The handle of the class with this signature, of the bootstrap loader; `None` if it is not catalogued.
     pub(super) fn bootstrap_class(&self, signature: &[u8], tables: &Tables) -> Option<&Object<'f>> {
+        self.handle(self.bootstrap_class_id(signature, tables)?)
+    }
+
+    /// The class with this signature, of the bootstrap loader; `None` if it is not catalogued.
+    pub(super) fn bootstrap_class_id(&self, signature: &[u8], tables: &Tables) -> Option<ClassId> {
         let signature = tables.strings.intern(signature);
-        let class = (0..self.handles.len())
+        (0..self.handles.len())
             .filter_map(ClassId::from_index)
             .find(|&class| {
                 tables
                     .classes
                     .get(class)
                     .is_some_and(|row| row.signature == signature && row.loader.is_none())
-            })?;
-        self.handles.get(class.index())
+            })
     }
 }
+
+/// A class's own fields, and their ids in the same order.
+type OwnFields = (Vec<Field>, Vec<FieldId>);
 
 /// Gives an untagged object a row and the tag that goes with it.
 pub(super) fn tag_new(

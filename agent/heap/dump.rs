@@ -3,22 +3,31 @@
 use super::catalogue::Catalogue;
 use super::class_records::ClassRecords;
 use super::error::{DumpError, For};
+use super::hotspot::{NoSnapshot, SnapshotDump};
 use super::methods::Methods;
-use super::portable::{Walk, Walked};
-use super::threads::{tag_thread, CapturedStacks};
+use super::portable::{Identity, Walk, Walked};
+use super::threads::{tag_thread, CapturedStacks, Look};
+use super::virtual_threads::VIRTUAL_THREAD;
 use crate::file_name::USED_NAMES;
 use crate::jvmti::capability::{GET_LINE_NUMBERS, GET_SOURCE_FILE_NAME, TAG_OBJECTS};
 use crate::jvmti::env::{Env, Vm};
 use crate::jvmti::heap::Wanted;
 use crate::jvmti::jni::Jni;
 use crate::message::say;
-use crate::options::Options;
+use crate::options::{Engine, Options, SnapshotBy};
 use parking_lot::Mutex;
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tables::{Census, ObjectIndex, ObjectTable, Tables, ThreadId, TraceId};
 use writer::{emit, DumpFile, Existing, Segments, Target};
 
+/// Tries by snapshot: each catches up with the classes that were loaded since the one before.
+const SNAPSHOT_TRIES: u32 = 8;
+/// Tries that are made even if they take long together.
+const LEAST_TRIES: u32 = 3;
+/// Time that the application may stand still for tries that fail.
+const MOST_PAUSED: Duration = Duration::from_millis(500);
 /// Tries for a dump during which classes are unloaded.
 const TRIES: u32 = 3;
 
@@ -29,6 +38,8 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 /// What the end line tells.
 #[derive(Clone, Debug)]
 struct Outcome {
+    /// The engine's name, and why it was not the first choice.
+    engine: String,
     path: PathBuf,
     bytes: u64,
     objects: u64,
@@ -48,14 +59,7 @@ pub(crate) fn dump(vm: Vm, jni: &mut Jni<'_>, options: &Options, census: Option<
     if options.verbose {
         say(&begin_line(&path, census));
     }
-    let mut tries = 1;
-    let result = loop {
-        match try_dump(vm, jni, options, &path) {
-            Err(DumpError::ClassGone) if tries < TRIES => tries += 1,
-            other => break other,
-        }
-    };
-    match result {
+    match choose(vm, jni, options, &path) {
         Ok(outcome) => {
             say(&end_line(&outcome, started.elapsed()));
             true
@@ -88,14 +92,150 @@ fn end_line(outcome: &Outcome, total: Duration) -> String {
         arrays => format!("; {arrays} arrays are cut, as their records would pass 4 GiB"),
     };
     format!(
-        "dumped {}: {} bytes, {} objects, {} classes; application paused for {} ms, total {} ms, engine portable{cut}",
+        "dumped {}: {} bytes, {} objects, {} classes; application paused for {} ms, total {} ms, engine {}{cut}",
         outcome.path.display(),
         outcome.bytes,
         outcome.objects,
         outcome.classes,
         outcome.pause.as_millis(),
-        total.as_millis()
+        total.as_millis(),
+        outcome.engine,
     )
+}
+
+/// A way to dump a heap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// A forked copy is read.
+    Fork,
+    /// JVMTI tells of the heap inside the pause, addresses tell objects apart.
+    Pause,
+    /// JVMTI tells of the heap inside the pause, tags tell objects apart.
+    Tags,
+}
+
+/// The ways that the options allow, the best first.
+fn ways(options: &Options) -> &'static [Way] {
+    match (options.engine, options.snapshot) {
+        (Engine::Auto, SnapshotBy::Auto) => &[Way::Fork, Way::Pause, Way::Tags],
+        (Engine::Auto, SnapshotBy::Fork) => &[Way::Fork, Way::Tags],
+        (Engine::Auto, SnapshotBy::Pause) => &[Way::Pause, Way::Tags],
+        (Engine::Snapshot, SnapshotBy::Auto) => &[Way::Fork, Way::Pause],
+        (Engine::Snapshot, SnapshotBy::Fork) => &[Way::Fork],
+        (Engine::Snapshot, SnapshotBy::Pause) => &[Way::Pause],
+        (Engine::Portable, _) => &[Way::Tags],
+    }
+}
+
+/// Makes the dump in the best way that can serve.
+fn choose(vm: Vm, jni: &mut Jni<'_>, options: &Options, path: &Path) -> Result<Outcome, DumpError> {
+    let mut refusals: Vec<String> = Vec::new();
+    let paused = Cell::new(Duration::ZERO);
+    for &way in ways(options) {
+        let made = match way {
+            Way::Fork => by_fork(vm, jni, options, path, &paused),
+            Way::Pause | Way::Tags => by_walk(vm, jni, options, path, way),
+        };
+        match made {
+            Ok(outcome) if refusals.is_empty() => return Ok(outcome),
+            Ok(outcome) => {
+                let engine = format!("{}, as {}", outcome.engine, refusals.join("; "));
+                let pause = outcome.pause + paused.get();
+                return Ok(Outcome {
+                    engine,
+                    pause,
+                    ..outcome
+                });
+            }
+            Err(DumpError::Engine(why)) => refusals.push(why),
+            Err(error) => return Err(error),
+        }
+    }
+    Err(DumpError::Engine(refusals.join("; ")))
+}
+
+/// A dump by a forked copy, tried again while another try may do better.
+fn by_fork(
+    vm: Vm,
+    jni: &mut Jni<'_>,
+    options: &Options,
+    path: &Path,
+    paused: &Cell<Duration>,
+) -> Result<Outcome, DumpError> {
+    // How many classes were known at the last tries that met an unknown one.
+    let mut known = Vec::new();
+    let mut tries = 0;
+    while tries < SNAPSHOT_TRIES && (tries < LEAST_TRIES || paused.get() < MOST_PAUSED) {
+        tries += 1;
+        match by_snapshot(vm, jni, options, path, paused) {
+            Ok(outcome) => return Ok(outcome),
+            Err(NoSnapshot::Again(classes)) => {
+                known.push(classes);
+                if is_no_news(&known) {
+                    return Err(DumpError::Damaged(
+                        "there are objects of a class that is not loaded".to_owned(),
+                    ));
+                }
+            }
+            Err(NoSnapshot::Unlinked(_) | NoSnapshot::Stuck) => {}
+            Err(NoSnapshot::Refused(why)) => return Err(DumpError::Engine(why)),
+            Err(NoSnapshot::Failed(error)) => return Err(error),
+        }
+    }
+    Err(DumpError::Engine(format!(
+        "{SNAPSHOT_TRIES} forks did not do: classes were loaded, or HotSpot's locks were held"
+    )))
+}
+
+/// Whether three tries in a row have met a class that is unknown, though none was loaded between them.
+fn is_no_news(known: &[usize]) -> bool {
+    matches!(known, [.., a, b, c] if a == b && b == c)
+}
+
+/// One try by snapshot.
+fn by_snapshot(
+    vm: Vm,
+    jni: &mut Jni<'_>,
+    options: &Options,
+    path: &Path,
+    paused: &Cell<Duration>,
+) -> Result<Outcome, NoSnapshot> {
+    let env = environment(vm)?;
+    let file = create(options, path)?;
+    let made = jni.with_frame(|jni| {
+        SnapshotDump::new(vm, &env, jni, options, millis_since_epoch(), paused).run(file)
+    });
+    let made = made.ok_or(DumpError::Missing("memory for local references"))??;
+    Ok(Outcome {
+        engine: "snapshot".to_owned(),
+        path: made.written.path,
+        bytes: made.written.bytes,
+        objects: made.objects,
+        classes: made.classes,
+        cut_arrays: made.cut_arrays,
+        pause: made.pause,
+    })
+}
+
+/// A dump by JVMTI's own walk, again if classes are unloaded meanwhile.
+fn by_walk(
+    vm: Vm,
+    jni: &mut Jni<'_>,
+    options: &Options,
+    path: &Path,
+    way: Way,
+) -> Result<Outcome, DumpError> {
+    let mut tries = 1;
+    loop {
+        match try_dump(vm, jni, options, path, way) {
+            Err(DumpError::ClassGone) if tries < TRIES => tries += 1,
+            // What the addresses do not explain, tags may.
+            Err(error @ (DumpError::Layout(_) | DumpError::InPieces)) if way == Way::Pause => {
+                return Err(DumpError::Engine(format!("with addresses {error}")));
+            }
+            other => return other,
+        }
+    }
 }
 
 /// One try, in an environment of its own, which takes all tags with it when it goes.
@@ -104,7 +244,16 @@ fn try_dump(
     jni: &mut Jni<'_>,
     options: &Options,
     path: &Path,
+    way: Way,
 ) -> Result<Outcome, DumpError> {
+    let env = environment(vm)?;
+    let file = create(options, path)?;
+    jni.with_frame(|jni| walk_and_write(vm, &env, jni, options, file, way))
+        .ok_or(DumpError::Missing("memory for local references"))?
+}
+
+/// An environment with what a dump asks of the JVM.
+fn environment(vm: Vm) -> Result<Env, DumpError> {
     let env = vm.new_env().when("a JVMTI environment")?;
     let wanted = [TAG_OBJECTS, GET_SOURCE_FILE_NAME, GET_LINE_NUMBERS];
     let missing = env
@@ -113,6 +262,10 @@ fn try_dump(
     if missing.contains(&TAG_OBJECTS) {
         return Err(DumpError::Missing(TAG_OBJECTS.name));
     }
+    Ok(env)
+}
+
+fn create(options: &Options, path: &Path) -> Result<DumpFile, DumpError> {
     let existing = if options.force {
         Existing::Replace
     } else {
@@ -121,9 +274,16 @@ fn try_dump(
     let file = DumpFile::create(Target {
         path: path.to_owned(),
         existing,
+        gzip: options.gzip,
     })?;
-    jni.with_frame(|jni| walk_and_write(vm, &env, jni, options, file))
-        .ok_or(DumpError::Missing("memory for local references"))?
+    Ok(file)
+}
+
+fn millis_since_epoch() -> u64 {
+    let since_epoch = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    u64::try_from(since_epoch.as_millis()).unwrap_or(0)
 }
 
 /// One dump under way, in its own local frame.
@@ -131,6 +291,7 @@ struct Dump<'f> {
     env: &'f Env,
     jni: &'f Jni<'f>,
     options: &'f Options,
+    way: Way,
     tables: Tables,
     catalogue: Catalogue<'f>,
     millis_since_epoch: u64,
@@ -142,11 +303,8 @@ fn walk_and_write(
     jni: &Jni<'_>,
     options: &Options,
     file: DumpFile,
+    way: Way,
 ) -> Result<Outcome, DumpError> {
-    let since_epoch = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
-    let millis_since_epoch = u64::try_from(since_epoch.as_millis()).unwrap_or(0);
     let tables = Tables::new();
     let mut objects = ObjectTable::new();
     let catalogue = Catalogue::take(env, jni, &tables, &mut objects)?;
@@ -154,18 +312,35 @@ fn walk_and_write(
         env,
         jni,
         options,
+        way,
         tables,
         catalogue,
-        millis_since_epoch,
+        millis_since_epoch: millis_since_epoch(),
     };
     let current = env.current_thread(jni).when("the current thread")?;
     let own_thread = tag_thread(env, jni, &current, &mut objects)?;
-    let stacks = CapturedStacks::take(vm, env, jni, &mut objects)?;
+    let stacks = CapturedStacks::take(vm, env, jni, Look::ByTag, &mut objects)?;
     let (walked, pause) = dump.walk(objects, own_thread, &file)?;
     dump.write(walked, stacks, file, pause)
 }
 
 impl<'f> Dump<'f> {
+    /// How the walk knows objects again; mirrors and virtual threads must be found by tag afterwards.
+    fn identity(&self) -> Identity {
+        if self.way == Way::Tags {
+            return Identity::Tags;
+        }
+        let catalogue = &self.catalogue;
+        let virtual_thread = catalogue.bootstrap_class_id(VIRTUAL_THREAD, &self.tables);
+        let tagged = [Some(catalogue.class_class()), virtual_thread];
+        let mirrors = tagged.into_iter().flatten();
+        Identity::by_address(
+            mirrors
+                .filter_map(|class| catalogue.mirror(class))
+                .collect(),
+        )
+    }
+
     /// Walks the heap; the application stands still for the time that is answered.
     fn walk(
         &self,
@@ -178,6 +353,7 @@ impl<'f> Dump<'f> {
         let mut walk = Walk::new(
             &self.catalogue,
             &self.tables,
+            self.identity(),
             objects,
             Some(own_thread),
             primitive_arrays,
@@ -220,6 +396,10 @@ impl<'f> Dump<'f> {
         walked.finish_segments()?;
         let written = file.finish()?;
         Ok(Outcome {
+            engine: match self.way {
+                Way::Tags => "portable".to_owned(),
+                Way::Fork | Way::Pause => "snapshot in the pause".to_owned(),
+            },
             path: written.path,
             bytes: written.bytes,
             objects,
@@ -253,7 +433,8 @@ impl<'f> Dump<'f> {
         let roots = walked
             .roots
             .records(threads, |mirror| self.is_bootstrap_class(mirror));
-        emit::roots(&roots, &walked.objects, tables, &mut segments)?;
+        let threads_written = emit::live_threads(tables);
+        emit::roots(&roots, &walked.objects, &threads_written, &mut segments)?;
         segments.finish()?;
         Ok(())
     }

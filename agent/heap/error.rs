@@ -16,8 +16,16 @@ pub(crate) enum DumpError {
     },
     /// The JVM does not offer something that the dump cannot do without.
     Missing(&'static str),
+    /// A class of the JDK's that the check of the JVM needs is not loaded, or makes no objects; its descriptor.
+    Unmade(&'static str),
     /// The file could not be written.
     Write(WriteError),
+    /// The file could not be written by the child, which tells why.
+    Child(String),
+    /// The heap's copy holds what no sound heap holds; what.
+    Damaged(String),
+    /// The engine that was asked for cannot serve here; why.
+    Engine(String),
     /// No memory for the table of objects, or more objects than it can number.
     TableFull,
     /// The walk took so much memory that the application could come to lack it.
@@ -38,7 +46,17 @@ impl fmt::Display for DumpError {
         match self {
             Self::Jvm { what, error } => write!(f, "the JVM refused {what}: {error}"),
             Self::Missing(what) => write!(f, "the JVM does not offer {what}"),
+            Self::Unmade(class) => write!(f, "no object of {class} can be had for the check"),
             Self::Write(error) => error.fmt(f),
+            Self::Child(why) => f.write_str(why),
+            Self::Damaged(what) => write!(
+                f,
+                "the heap seems to be damaged: {what}; no other engine is tried, as it would read the heap inside the application"
+            ),
+            Self::Engine(why) => write!(
+                f,
+                "the engine that was asked for cannot serve here: {why}; without engine= and snapshot= the agent takes another"
+            ),
             Self::TableFull => f.write_str(
                 "there is no memory for the table of objects; free some, or dump a smaller heap",
             ),

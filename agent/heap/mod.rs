@@ -8,6 +8,7 @@ mod catalogue;
 mod class_records;
 mod dump;
 mod error;
+mod hotspot;
 mod memory_left;
 mod methods;
 mod portable;

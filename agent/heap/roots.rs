@@ -10,6 +10,8 @@ use tables::{ObjectIndex, Root, ThreadId, TraceId};
 pub(super) struct ThreadNote {
     /// The thread object.
     pub(super) object: ObjectIndex,
+    /// Its name as the heap has it, in modified UTF-8; empty if nobody has looked.
+    pub(super) name: Vec<u8>,
     /// The frames that hold something, by depth: method, and location where it is told.
     pub(super) frames: BTreeMap<u32, (MethodId, Option<i64>)>,
 }
@@ -52,6 +54,33 @@ impl RootNotes {
         &self.threads
     }
 
+    /// The objects of all roots, some more than once.
+    pub(super) fn objects(&self) -> impl Iterator<Item = ObjectIndex> + '_ {
+        self.notes.iter().map(|&(object, _)| object)
+    }
+
+    /// Whether this is a local reference of the agent's own, which is no root of the application's.
+    pub(super) fn is_own(&self, kind: Reference) -> bool {
+        match (kind, self.own_thread) {
+            (Reference::JniLocal(frame), Some(own)) => {
+                frame.depth == 0 && own.tag() == frame.thread_tag
+            }
+            _ => false,
+        }
+    }
+
+    /// Tells whose frames come under this number of the JVM's: a virtual thread's, which the JVM does not report itself.
+    pub(super) fn know_thread(&mut self, thread_id: i64, object: ObjectIndex) {
+        self.untagged.insert(thread_id, object);
+    }
+
+    /// Gives each thread that was met a name, where `name` has one.
+    pub(super) fn name_threads(&mut self, name: impl Fn(ObjectIndex) -> Vec<u8>) {
+        for thread in &mut self.threads {
+            thread.name = name(thread.object);
+        }
+    }
+
     /// Notes one root. References that are no roots are left alone.
     pub(super) fn note(&mut self, kind: Reference, object: ObjectIndex) {
         if matches!(kind, Reference::Thread | Reference::Other) {
@@ -67,19 +96,11 @@ impl RootNotes {
                 Some((thread, depth)) => Place::StackLocal { thread, depth },
                 None => Place::JniGlobal,
             },
-            Reference::JniLocal(frame) => {
-                if frame.depth == 0
-                    && self
-                        .own_thread
-                        .is_some_and(|own| own.tag() == frame.thread_tag)
-                {
-                    return;
-                }
-                match self.frame(frame) {
-                    Some((thread, depth)) => Place::JniLocal { thread, depth },
-                    None => Place::JniGlobal,
-                }
-            }
+            Reference::JniLocal(_) if self.is_own(kind) => return,
+            Reference::JniLocal(frame) => match self.frame(frame) {
+                Some((thread, depth)) => Place::JniLocal { thread, depth },
+                None => Place::JniGlobal,
+            },
             // HotSpot's own dumps write the VM's other handles as JNI globals, and one reader dies of ROOT UNKNOWN.
             Reference::JniGlobal | Reference::Other => Place::JniGlobal,
             _ => return,
@@ -92,6 +113,7 @@ impl RootNotes {
         *self.thread_places.entry(object).or_insert_with(|| {
             threads.push(ThreadNote {
                 object,
+                name: Vec::new(),
                 frames: BTreeMap::new(),
             });
             threads.len() - 1
@@ -125,8 +147,12 @@ impl RootNotes {
         if let Some(tagged) = ObjectIndex::from_tag(frame.thread_tag) {
             return Some(tagged);
         }
+        if let Some(&known) = self.untagged.get(&frame.thread_id) {
+            return Some(known);
+        }
         let last = self.last_thread?;
-        Some(*self.untagged.entry(frame.thread_id).or_insert(last))
+        self.untagged.insert(frame.thread_id, last);
+        Some(last)
     }
 
     /// The roots as the file has them. `threads` are the rows of [`Self::threads`], in their order.

@@ -8,9 +8,11 @@ use super::stacks::agree;
 use super::virtual_threads::virtual_threads;
 use crate::jvmti::env::{Env, Vm};
 use crate::jvmti::jni::Jni;
-use crate::jvmti::object::Object;
+use crate::jvmti::method::MethodId;
+use crate::jvmti::object::{Handle, Object};
 use crate::jvmti::stack::StackFrame;
-use std::collections::HashMap;
+use crate::jvmti::thread::ThreadNames;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 use tables::{ObjectIndex, ObjectTable, Tables, ThreadId, ThreadRow, Trace, TraceId};
 
@@ -32,7 +34,17 @@ pub(super) struct CapturedStacks<'f> {
     vm: Vm,
     env: &'f Env,
     jni: &'f Jni<'f>,
+    look: Look,
     stacks: Vec<Captured<'f>>,
+}
+
+/// Whether threads that were not captured are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Look {
+    /// Yes: the walk has tagged them.
+    ByTag,
+    /// No: their tags are not known, or the application must not pause once more.
+    NoFurther,
 }
 
 /// The threads' rows.
@@ -46,11 +58,12 @@ pub(super) struct ThreadRows {
 
 impl<'f> CapturedStacks<'f> {
     /// Tags all platform threads, so that the walk tells whose its frames are, and captures their stacks: one short
-    /// safepoint, and one more step for each deep stack.
+    /// safepoint, and one more step for each deep stack. `look`: whether [`Self::fill`] looks for others.
     pub(super) fn take(
         vm: Vm,
         env: &'f Env,
         jni: &'f Jni<'f>,
+        look: Look,
         objects: &mut ObjectTable,
     ) -> Result<Self, DumpError> {
         for thread in env.live_threads(jni).when("the list of threads")? {
@@ -79,8 +92,26 @@ impl<'f> CapturedStacks<'f> {
             vm,
             env,
             jni,
+            look,
             stacks: stacks.collect(),
         })
+    }
+
+    /// The threads that were captured, tagged before, with their handles.
+    pub(super) fn pinned(&self) -> Result<Vec<(ObjectIndex, Handle)>, DumpError> {
+        let mut pinned = Vec::with_capacity(self.stacks.len());
+        for captured in &self.stacks {
+            let tag = self.env.tag(&captured.thread).when("the tag of a thread")?;
+            pinned
+                .extend(ObjectIndex::from_tag(tag).map(|index| (index, captured.thread.handle())));
+        }
+        Ok(pinned)
+    }
+
+    /// All methods on the stacks: their ids are good.
+    pub(super) fn methods(&self) -> HashSet<MethodId> {
+        let frames = self.stacks.iter().flat_map(|captured| &captured.frames);
+        frames.map(|frame| frame.method).collect()
     }
 
     /// Fills `tables.threads` and `tables.traces` for the threads that the walk met.
@@ -110,10 +141,13 @@ impl<'f> CapturedStacks<'f> {
             for frame in stack {
                 frames.push(methods.frame(frame, catalogue, tables, objects)?);
             }
-            // A thread that is gone by now has no name to tell.
+            // A thread that is gone by now has no name to tell, but the heap may.
             let names = found
                 .and_then(|found| env.thread_names(jni, &found.thread).ok())
-                .unwrap_or_default();
+                .unwrap_or_else(|| ThreadNames {
+                    name: note.name.clone(),
+                    ..ThreadNames::default()
+                });
             let row = ThreadRow {
                 object: note.object,
                 name: tables.strings.intern(&names.name),
@@ -147,7 +181,7 @@ impl<'f> CapturedStacks<'f> {
         }
         let mut missing: Vec<i64> = notes.iter().map(|note| note.object.tag()).collect();
         missing.retain(|tag| !by_tag.contains_key(tag));
-        if missing.is_empty() {
+        if missing.is_empty() || self.look == Look::NoFurther {
             return Ok((by_tag, Duration::ZERO));
         }
         let mut threads = env.live_threads(jni).when("the list of threads")?;

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use tables::Tables;
 
 /// The class of virtual threads, JDK 21 and later.
-const VIRTUAL_THREAD: &[u8] = b"Ljava/lang/VirtualThread;";
+pub(super) const VIRTUAL_THREAD: &[u8] = b"Ljava/lang/VirtualThread;";
 
 /// All virtual threads in the heap, ended ones too, and how long the application stood still meanwhile.
 pub(super) fn virtual_threads<'f>(

@@ -2,16 +2,20 @@
 
 use super::env::{call, Env};
 use super::error::JvmtiError;
+use super::field::FieldId;
 use super::jni::Jni;
 use super::memory::Allocated;
 use super::object::Object;
 use super::slot;
-use jni::sys::{jfieldID, jobject};
+use jni::sys::{jfieldID, jmethodID, jobject};
 use std::os::raw::c_char;
 use std::ptr::null_mut;
 
-/// `ACC_STATIC` (JVM specification, table 4.5-A).
+/// `ACC_STATIC` and `ACC_FINAL` (JVM specification, table 4.5-A).
 const ACC_STATIC: i32 = 0x0008;
+const ACC_FINAL: i32 = 0x0010;
+/// `JVMTI_CLASS_STATUS_INITIALIZED`.
+const INITIALIZED: i32 = 4;
 
 /// A field as its class file declares it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +26,10 @@ pub(crate) struct FieldFacts {
     pub(crate) descriptor: Vec<u8>,
     /// Belongs to the class, not to its instances.
     pub(crate) is_static: bool,
+    /// Is set once.
+    pub(crate) is_final: bool,
+    /// The JVM's id of it.
+    pub(crate) id: FieldId,
 }
 
 impl Env {
@@ -114,6 +122,25 @@ impl Env {
             .collect())
     }
 
+    /// Has the JVM give an id to each method of the class, as it does when it is asked for them (`GetClassMethods`).
+    ///
+    /// `CLASS_NOT_PREPARED` if the class has not been linked yet.
+    pub(crate) fn make_method_ids(&self, class: &Object<'_>) -> Result<(), JvmtiError> {
+        let (mut count, mut ids): (i32, *mut jmethodID) = (0, null_mut());
+        // SAFETY: types as in jvmti.h; both out-parameters outlive the call.
+        unsafe {
+            call!(
+                self,
+                slot::GET_CLASS_METHODS,
+                (jobject, *mut i32, *mut *mut jmethodID),
+                (class.raw(), &mut count, &mut ids)
+            )
+        }?;
+        // SAFETY: on success `ids` holds `count` method ids, which are only given back.
+        drop(unsafe { Allocated::new(self, ids, count) });
+        Ok(())
+    }
+
     /// The class's own fields, static ones too, in the order of the class file (`GetClassFields`).
     ///
     /// `CLASS_NOT_PREPARED` if the class has not been linked yet.
@@ -174,7 +201,24 @@ impl Env {
             name: name.to_bytes(),
             descriptor: descriptor.to_bytes(),
             is_static: modifiers & ACC_STATIC != 0,
+            is_final: modifiers & ACC_FINAL != 0,
+            id: FieldId::from_raw(id),
         })
+    }
+
+    /// Whether the class's initialiser has run (`GetClassStatus`).
+    pub(crate) fn is_initialised(&self, class: &Object<'_>) -> Result<bool, JvmtiError> {
+        let mut status: i32 = 0;
+        // SAFETY: types as in jvmti.h; the handle is live; `status` outlives the call.
+        unsafe {
+            call!(
+                self,
+                slot::GET_CLASS_STATUS,
+                (jobject, *mut i32),
+                (class.raw(), &mut status)
+            )
+        }?;
+        Ok(status & INITIALIZED != 0)
     }
 
     /// The name of the file that the class was compiled from; `ABSENT_INFORMATION` if it is not known.

@@ -11,7 +11,7 @@ use std::marker::PhantomData;
 /// A thread's JNI environment during the local frame `'f`. There is one for each frame, and no copy of it.
 #[derive(Debug)]
 pub(crate) struct Jni<'f> {
-    raw: *mut JNIEnv,
+    pub(super) raw: *mut JNIEnv,
     frame: PhantomData<&'f ()>,
 }
 
@@ -24,6 +24,7 @@ macro_rules! jni_call {
         }
     };
 }
+pub(super) use jni_call;
 
 /// Pops a local frame when dropped, after a panic, too.
 struct PushedFrame(*mut JNIEnv);
@@ -78,7 +79,7 @@ impl<'f> Jni<'f> {
     }
 
     /// Forgets a pending exception: the agent's own failed calls must not surface in the application.
-    fn clear_exception(&self) {
+    pub(super) fn clear_exception(&self) {
         // SAFETY: allowed with and without a pending exception.
         unsafe { jni_call!(self, ExceptionClear, (), ()) };
     }
@@ -117,8 +118,8 @@ impl<'f> Jni<'f> {
 
     /// Has the JVM link a class of the bootstrap loader, so that its fields are known; its initialiser does not run.
     ///
-    /// There is no function for it in JNI or JVMTI. `Class.getDeclaredFields` links first (HotSpot's
-    /// `JVM_GetClassDeclaredFields`, 8 to 26). For other loaders' classes it could run code of the
+    /// There is no function for it in JNI or JVMTI. `Class.getDeclaredFields0` links first (HotSpot's
+    /// `JVM_GetClassDeclaredFields`, 8 to 26); the public method would keep the fields it finds. For other loaders' classes it could run code of the
     /// application's, to load the types of fields. `false` if the class cannot be linked.
     pub(crate) fn link(&self, class: &Object<'_>) -> bool {
         let linked = self.with_crate(|env| {
@@ -126,9 +127,9 @@ impl<'f> Jni<'f> {
             let class = unsafe { JObject::from_raw(class.raw()) };
             let fields = env.call_method(
                 &class,
-                "getDeclaredFields",
-                "()[Ljava/lang/reflect/Field;",
-                &[],
+                "getDeclaredFields0",
+                "(Z)[Ljava/lang/reflect/Field;",
+                &[JValue::Bool(1)],
             )?;
             Ok(fields.l()?.into_raw())
         });
@@ -164,7 +165,7 @@ impl<'f> Jni<'f> {
     }
 
     /// Runs `body` with the jni crate's wrapper; an exception is cleared and answered as `None`.
-    fn with_crate(
+    pub(super) fn with_crate(
         &self,
         body: impl FnOnce(&mut jni::JNIEnv<'_>) -> jni::errors::Result<jobject>,
     ) -> Option<jobject> {

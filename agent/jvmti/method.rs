@@ -25,6 +25,22 @@ impl MethodId {
         self.0 as jmethodID
     }
 
+    /// The id's bits, to be told to another process.
+    pub(crate) fn bits(self) -> u64 {
+        self.0 as u64
+    }
+
+    /// The id with these bits.
+    ///
+    /// # Safety
+    /// The JVM of this very process has given the id, or HotSpot would find the same method behind it.
+    pub(crate) unsafe fn from_bits(bits: u64) -> Option<Self> {
+        usize::try_from(bits)
+            .ok()
+            .filter(|&bits| bits != 0)
+            .map(Self)
+    }
+
     /// An id out of nothing, for tests of code that only compares ids.
     #[cfg(test)]
     pub(crate) fn for_test(key: usize) -> Self {

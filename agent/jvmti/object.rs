@@ -16,6 +16,17 @@ pub(crate) struct Object<'f> {
     frame: PhantomData<&'f ()>,
 }
 
+/// The bits of a local reference: a number that nobody can call the JVM with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Handle(u64);
+
+impl Handle {
+    /// The bits.
+    pub(crate) fn bits(self) -> u64 {
+        self.0
+    }
+}
+
 impl Object<'_> {
     /// Takes over a reference; `None` for null.
     ///
@@ -26,6 +37,13 @@ impl Object<'_> {
             raw,
             frame: PhantomData,
         })
+    }
+
+    /// The handle's bits: on HotSpot the address of the slot with the object's address, and marks in the low bits.
+    ///
+    /// Good for a look at a snapshot of the process, in which this local reference still stands.
+    pub(crate) fn handle(&self) -> Handle {
+        Handle(self.raw as u64)
     }
 
     /// The reference as JVMTI and JNI functions take it.

@@ -33,10 +33,13 @@ slots! {
     GET_CURRENT_THREAD = 18, "Get Current Thread";
     DEALLOCATE = 47, "Deallocate";
     GET_CLASS_SIGNATURE = 48, "Get Class Signature";
+    GET_CLASS_STATUS = 49, "Get Class Status";
     GET_SOURCE_FILE_NAME = 50, "Get Source File Name";
+    GET_CLASS_METHODS = 52, "Get Class Methods";
     GET_CLASS_FIELDS = 53, "Get Class Fields";
     GET_IMPLEMENTED_INTERFACES = 54, "Get Implemented Interfaces";
     GET_CLASS_LOADER = 57, "Get Class Loader";
+    GET_OBJECT_HASH_CODE = 58, "Get Object Hash Code";
     GET_FIELD_NAME = 60, "Get Field Name (and Signature)";
     GET_FIELD_MODIFIERS = 62, "Get Field Modifiers";
     GET_METHOD_NAME = 64, "Get Method Name (and Signature)";

@@ -7,9 +7,32 @@ mod rows;
 use crate::file_name::FileName;
 use rows::{Row, Standing, ROWS};
 use std::fmt;
+use writer::GzipLevel;
 
 /// Options of this environment variable are added behind those of the command line.
 const ENVIRONMENT: &str = "_JAVA_HPROF_OPTIONS";
+
+/// How a heap is dumped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Engine {
+    /// By snapshot, or as well as can be.
+    Auto,
+    /// By snapshot or not at all.
+    Snapshot,
+    /// By what the JVMTI specification promises, and no more.
+    Portable,
+}
+
+/// How the snapshot engine reads a heap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SnapshotBy {
+    /// From a forked copy, or inside the pause.
+    Auto,
+    /// From a forked copy.
+    Fork,
+    /// Inside the pause.
+    Pause,
+}
 
 /// What the user wants, checked and complete.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +55,16 @@ pub(crate) struct Options {
     pub(crate) primitive_arrays: bool,
     /// Count virtual threads as they start and end.
     pub(crate) virtual_threads: bool,
+    /// How a heap is dumped.
+    pub(crate) engine: Engine,
+    /// How the snapshot engine reads it.
+    pub(crate) snapshot: SnapshotBy,
+    /// Threads that read and compress a snapshot; `None`: as many as there are processors.
+    pub(crate) threads: Option<usize>,
+    /// Seconds after which a snapshot's process that shows no life is given up.
+    pub(crate) timeout_s: u32,
+    /// Compress, so much.
+    pub(crate) gzip: Option<GzipLevel>,
     /// Lines to tell the user: options that were accepted and do nothing.
     pub(crate) notes: Vec<String>,
 }
@@ -73,6 +106,11 @@ struct Said {
     primitive_fields: bool,
     primitive_arrays: bool,
     virtual_threads: bool,
+    engine: Engine,
+    snapshot: SnapshotBy,
+    threads: Option<usize>,
+    timeout_s: u32,
+    gzip: Option<GzipLevel>,
 }
 
 impl Default for Said {
@@ -93,6 +131,11 @@ impl Default for Said {
             primitive_fields: true,
             primitive_arrays: true,
             virtual_threads: false,
+            engine: Engine::Auto,
+            snapshot: SnapshotBy::Auto,
+            threads: None,
+            timeout_s: 120,
+            gzip: None,
         }
     }
 }
@@ -218,11 +261,10 @@ fn resolve(said: Said, notes: Vec<String>) -> Result<Options, OptionError> {
         return Err(not_built("format=a (a heap dump as text)"));
     }
     let name = said.file.unwrap_or_else(|| "java.hprof".to_owned());
-    if name.ends_with(".gz") {
-        return Err(OptionError(format!(
-            "file={name}: compression is not built yet; give a name that does not end in .gz"
-        )));
-    }
+    let gzip = match said.gzip {
+        None if name.ends_with(".gz") => GzipLevel::new(1),
+        gzip => gzip,
+    };
     let file = FileName::parse(&name).map_err(|why| OptionError(format!("file={name}: {why}")))?;
     Ok(Options {
         file,
@@ -234,6 +276,11 @@ fn resolve(said: Said, notes: Vec<String>) -> Result<Options, OptionError> {
         primitive_fields: said.primitive_fields,
         primitive_arrays: said.primitive_arrays,
         virtual_threads: said.virtual_threads,
+        engine: said.engine,
+        snapshot: said.snapshot,
+        threads: said.threads,
+        timeout_s: said.timeout_s,
+        gzip,
         notes,
     })
 }

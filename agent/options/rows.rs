@@ -2,7 +2,8 @@
 //!
 //! They are those of the JDK's HPROF agent (its manual page and `hprof_init.c`), under their old names, and `virtual`.
 
-use super::Said;
+use super::{Engine, Said, SnapshotBy};
+use writer::GzipLevel;
 
 /// One option.
 pub(super) struct Row {
@@ -41,6 +42,10 @@ pub(super) enum Standing {
     },
 }
 
+/// A day.
+const MOST_SECONDS: u32 = 86_400;
+/// More threads than this read a heap no faster.
+const MOST_THREADS: usize = 256;
 const SITES: &str =
     "belongs to heap=sites and cpu=, which are not built yet; leave it away with heap=dump";
 const SAMPLES: &str =
@@ -260,6 +265,77 @@ pub(super) const ROWS: &[Row] = &[
         help: "count virtual threads as they start; makes them slower",
         standing: Standing::Built,
         set: |said, value| yes_no(value).map(|on| said.virtual_threads = on),
+    },
+    Row {
+        name: "engine",
+        values: "auto|snapshot|portable",
+        default: "auto",
+        help: "how a heap is read: as fast as HotSpot allows, or by JVMTI alone",
+        standing: Standing::Built,
+        set: |said, value| {
+            said.engine = match value {
+                "auto" => Engine::Auto,
+                "snapshot" => Engine::Snapshot,
+                "portable" => Engine::Portable,
+                _ => return Err(""),
+            };
+            Ok(())
+        },
+    },
+    Row {
+        name: "snapshot",
+        values: "auto|fork|pause",
+        default: "auto",
+        help: "read a forked copy of the heap, or the heap itself while the application pauses",
+        standing: Standing::Built,
+        set: |said, value| {
+            said.snapshot = match value {
+                "auto" => SnapshotBy::Auto,
+                "fork" => SnapshotBy::Fork,
+                "pause" => SnapshotBy::Pause,
+                _ => return Err(""),
+            };
+            Ok(())
+        },
+    },
+    Row {
+        name: "threads",
+        values: "N",
+        default: "processors",
+        help: "threads that read and compress a snapshot",
+        standing: Standing::Built,
+        set: |said, value| match value.parse() {
+            Ok(threads @ 1..=MOST_THREADS) => {
+                said.threads = Some(threads);
+                Ok(())
+            }
+            _ => Err("threads must be from 1 to 256"),
+        },
+    },
+    Row {
+        name: "timeout",
+        values: "S",
+        default: "120",
+        help: "seconds after which a snapshot's process that shows no life is given up",
+        standing: Standing::Built,
+        set: |said, value| match value.parse() {
+            Ok(seconds @ 1..=MOST_SECONDS) => {
+                said.timeout_s = seconds;
+                Ok(())
+            }
+            _ => Err("timeout must be from 1 to 86400"),
+        },
+    },
+    Row {
+        name: "gz",
+        values: "1..9",
+        default: "off",
+        help: "compress, 1 fastest, 9 smallest; a name that ends in .gz means 1",
+        standing: Standing::Built,
+        set: |said, value| {
+            said.gzip = Some(value.parse().ok().and_then(GzipLevel::new).ok_or("")?);
+            Ok(())
+        },
     },
     refused("logflags", DEBUG),
     refused("debugflags", DEBUG),

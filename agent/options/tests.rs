@@ -104,7 +104,6 @@ fn what_is_not_built_is_refused_by_name() {
         "heap=dump,interval=10",
         "heap=dump,cutoff=0.1",
         "heap=dump,thread=y",
-        "heap=dump,file=x.hprof.gz",
     ] {
         let line = refusal(text);
         assert!(line.contains("not built yet"), "{line}");
@@ -143,4 +142,26 @@ fn help_names_every_public_option_and_no_other() {
         let shown = help.contains(&format!("  {}={}", row.name, row.values));
         assert_eq!(shown, row.is_public(), "{}", row.name);
     }
+}
+
+#[test]
+fn a_name_that_ends_in_gz_asks_for_compression() {
+    assert_eq!(options("heap=dump").gzip, None);
+    assert_eq!(options("heap=dump,file=x.hprof.gz").gzip, GzipLevel::new(1));
+    assert_eq!(
+        options("heap=dump,file=x.hprof.gz,gz=6").gzip,
+        GzipLevel::new(6)
+    );
+    assert_eq!(options("heap=dump,gz=3").gzip, GzipLevel::new(3));
+    assert!(refusal("heap=dump,gz=0").contains("gz takes 1..9"));
+}
+
+#[test]
+fn the_ways_to_a_heap_are_chosen_by_name() {
+    let options = options("heap=dump,engine=snapshot,snapshot=pause,threads=3,timeout=9");
+    assert_eq!(options.engine, Engine::Snapshot);
+    assert_eq!(options.snapshot, SnapshotBy::Pause);
+    assert_eq!((options.threads, options.timeout_s), (Some(3), 9));
+    assert!(refusal("heap=dump,engine=fast").contains("engine takes auto|snapshot|portable"));
+    assert!(refusal("heap=dump,threads=0").contains("from 1 to 256"));
 }

@@ -100,7 +100,10 @@ fn no_file_is_too_long_or_has_an_empty_name() {
 #[test]
 fn unsafe_stays_behind_the_fence() {
     for path in all_files() {
-        let fenced = path.starts_with("agent/jvmti") || path.starts_with("agent/tests");
+        // Reading another process's copy of the heap is what the engine is; what it may touch, its files say.
+        let fenced = ["agent/jvmti", "agent/heap/hotspot", "agent/tests"]
+            .iter()
+            .any(|folder| path.starts_with(folder));
         let unsafe_code = code(&path)
             .lines()
             .filter(|line| !line.trim_start().starts_with("//"))
@@ -111,7 +114,7 @@ fn unsafe_stays_behind_the_fence() {
             });
         assert!(
             fenced || !unsafe_code,
-            "{}: unsafe code outside of agent/jvmti",
+            "{}: unsafe code outside of agent/jvmti and agent/heap/hotspot",
             path.display()
         );
     }
@@ -130,8 +133,12 @@ fn files_are_touched_in_one_place() {
         .iter()
         .flat_map(|folder| rust_files(folder))
     {
-        // The walk reads what the system says of memory.
-        let allowed = ["writer/sink.rs", "agent/heap/memory_left.rs"];
+        // What the system says of memory and of processes.
+        let allowed = [
+            "writer/sink.rs",
+            "agent/heap/memory_left.rs",
+            "agent/heap/hotspot/process.rs",
+        ];
         if is_test(&path) || allowed.iter().any(|file| path.ends_with(file)) {
             continue;
         }

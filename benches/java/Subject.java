@@ -6,9 +6,11 @@ import java.nio.file.Files;
 import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -18,13 +20,16 @@ import java.util.concurrent.locks.LockSupport;
  * The program that tools/bench.sh measures. Compiles for Java 8; virtual threads are used where there are any.
  *
  * <pre>
- * Subject dump MB OBJECTS MAPS STRINGS ARRAYS     fills a heap of about MB megabytes, then measures its own stalls;
- *                                                 the other four are the shares in it, in percent
- * Subject run MB THREADS VIRTUAL                  does the work of a program that nobody dumps, and times it
+ * Subject dump MB OBJECTS MAPS STRINGS ARRAYS ORDER     fills a heap of about MB megabytes, then measures its own stalls;
+ *                                                       the next four are the shares in it, in percent; ORDER is
+ *                                                       "sequential", or "shuffled": then who follows the references
+ *                                                       jumps through memory
+ * Subject run MB THREADS VIRTUAL                        does the work of a program that nobody dumps, and times it
  * </pre>
  */
 public final class Subject {
     private static final int MEGABYTE = 1 << 20;
+    private static final int CHAIN = 1000;
     private static final List<Object> HEAP = new ArrayList<>();
 
     public static void main(String[] args) throws Exception {
@@ -34,14 +39,18 @@ public final class Subject {
             for (int i = 0; i < shares.length; i++) {
                 shares[i] = Integer.parseInt(args[2 + i]);
             }
-            fill(bytes, shares);
+            boolean shuffled = args[6].equals("shuffled");
+            if (!shuffled && !args[6].equals("sequential")) {
+                throw new IllegalArgumentException("an order is sequential or shuffled, not " + args[6]);
+            }
+            fill(bytes, shares, shuffled);
             serve();
         } else {
             int threads = Integer.parseInt(args[2]);
             int virtual = Integer.parseInt(args[3]);
             time("virtual", () -> virtualThreads(virtual));
             time("threads", () -> platformThreads(threads));
-            time("fill", () -> fill(bytes, new int[] {20, 15, 25, 40}));
+            time("fill", () -> fill(bytes, new int[] {20, 15, 25, 40}, false));
         }
     }
 
@@ -55,20 +64,55 @@ public final class Subject {
         long sum;
     }
 
-    private static void fill(long bytes, int[] shares) {
+    private static void fill(long bytes, int[] shares, boolean shuffled) {
         objects(bytes / 100 * shares[0]);
         maps(bytes / 100 * shares[1]);
         strings(bytes / 100 * shares[2]);
         arrays(bytes / 100 * shares[3]);
+        if (shuffled) {
+            shuffle();
+        }
+    }
+
+    /**
+     * Links the nodes anew and gives each list another order. Done at the end, when most of the objects lie where they
+     * stay: a collection that copies objects would bring those together that refer to each other.
+     */
+    @SuppressWarnings("unchecked")
+    private static void shuffle() {
+        Random random = new Random(1);
+        relink((List<Node>) HEAP.get(0), random);
+        for (Object list : HEAP.subList(1, HEAP.size())) {
+            Collections.shuffle((List<Object>) list, random);
+        }
+    }
+
+    /** Makes other chains of the same nodes, as long as before. */
+    private static void relink(List<Node> heads, Random random) {
+        List<Node> nodes = new ArrayList<>();
+        for (Node head : heads) {
+            for (Node node = head; node != null; node = node.next) {
+                nodes.add(node);
+            }
+        }
+        Collections.shuffle(nodes, random);
+        for (int i = 0; i < nodes.size(); i++) {
+            Node node = nodes.get(i);
+            boolean isFirst = i % CHAIN == 0;
+            node.next = isFirst ? null : nodes.get(i - 1);
+            if ((i + 1) % CHAIN == 0) {
+                heads.set(i / CHAIN, node);
+            }
+        }
     }
 
     /** Chains of a thousand nodes. */
     private static void objects(long bytes) {
-        long chains = bytes / 32 / 1000;
+        long chains = bytes / 32 / CHAIN;
         List<Node> heads = new ArrayList<>();
         for (long chain = 0; chain < chains; chain++) {
             Node head = null;
-            for (int i = 0; i < 1000; i++) {
+            for (int i = 0; i < CHAIN; i++) {
                 Node node = new Node();
                 node.next = head;
                 node.number = i;
@@ -103,19 +147,23 @@ public final class Subject {
         HEAP.add(strings);
     }
 
-    /** Arrays of a megabyte: bytes, longs, references. */
+    /**
+     * Arrays of a megabyte: bytes, longs, references. Exactly that with their headers: G1 gives an array of this size whole
+     * regions, and one byte more would be one region more.
+     */
     private static void arrays(long bytes) {
+        int size = MEGABYTE - 16;
         List<Object> arrays = new ArrayList<>();
         for (long i = 0; i < bytes / MEGABYTE; i++) {
             switch ((int) (i % 3)) {
                 case 0:
-                    arrays.add(new byte[MEGABYTE]);
+                    arrays.add(new byte[size]);
                     break;
                 case 1:
-                    arrays.add(new long[MEGABYTE / 8]);
+                    arrays.add(new long[size / 8]);
                     break;
                 default:
-                    Object[] references = new Object[MEGABYTE / 4];
+                    Object[] references = new Object[size / 4];
                     Arrays.fill(references, arrays);
                     arrays.add(references);
             }
@@ -142,8 +190,8 @@ public final class Subject {
     }
 
     /**
-     * Answers "begin" with "begun", "end" with the longest stall since, and "gc" with the time of a full collection,
-     * both in microseconds; ends with its input.
+     * Answers "begin" with "begun", "end" with the longest stall since, in microseconds, and "gc" with the bytes that are
+     * in use after a full collection; ends with its input.
      */
     private static void serve() throws Exception {
         Watch watch = new Watch();
@@ -157,9 +205,9 @@ public final class Subject {
                 watch.longestNanos.set(0);
                 System.out.println("begun");
             } else if (line.equals("gc")) {
-                long start = System.nanoTime();
                 System.gc();
-                System.out.println(TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - start));
+                Runtime runtime = Runtime.getRuntime();
+                System.out.println(runtime.totalMemory() - runtime.freeMemory());
             } else {
                 // The watch may be the last to be woken after a pause.
                 Thread.sleep(20);

@@ -2,8 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 use std::fs;
+use std::io::Read;
 
-use writer::{Deliver, DumpFile, Target, WriteError, Written};
+use flate2::read::MultiGzDecoder;
+use writer::{Deliver, DumpFile, GzipLevel, Target, WriteError, Written};
 
 #[test]
 fn objects_come_after_the_head_whenever_they_were_sent() {
@@ -26,6 +28,40 @@ fn objects_come_after_the_head_whenever_they_were_sent() {
     );
     assert_eq!(objects.deliver(vec![1]), Err(WriteError::Closed));
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_compressed_dump_holds_the_same() {
+    let objects: Vec<u8> = (0_u32..2_000_000).flat_map(u32::to_be_bytes).collect();
+    let files: Vec<Vec<u8>> = [None, GzipLevel::new(1), GzipLevel::new(9)]
+        .into_iter()
+        .map(|gzip| {
+            let directory = tempfile::tempdir().unwrap();
+            let path = directory.path().join("a.hprof");
+            let target = Target {
+                gzip,
+                ..Target::new(&path)
+            };
+            let dump = DumpFile::create(target).unwrap();
+            let mut sender = dump.objects_sender();
+            for segment in objects.chunks(4_000_000) {
+                sender.deliver(segment.to_vec()).unwrap();
+                dump.head(b"head ".to_vec()).unwrap();
+            }
+            let written = dump.finish().unwrap();
+            let file = fs::read(&path).unwrap();
+            assert_eq!(written.bytes, file.len() as u64);
+            file
+        })
+        .collect();
+    for file in &files[1..] {
+        assert_eq!(&file[10..34], b"HPROF BLOCKSIZE=1048576\0");
+        let mut bytes = Vec::new();
+        MultiGzDecoder::new(&file[..])
+            .read_to_end(&mut bytes)
+            .unwrap();
+        assert!(bytes == files[0]);
+    }
 }
 
 #[test]

@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 
 use tables::{ObjectTable, Tables};
 use writer::heap_record::RootRecord;
-use writer::{emit, Deliver, DumpFile, FileSink, Segments, Sink, Target, WriteError, Written};
+use writer::{
+    emit, Deliver, DumpFile, FileSink, Segments, Sink, Tail, Target, WriteError, Written,
+};
 
 /// A file on a disk that has room for so many bytes and no more, and may break at the very end.
 struct SmallDisk {
@@ -56,8 +58,16 @@ impl Sink for SmallDisk {
         self.file.append_objects()
     }
 
-    fn commit(self: Box<Self>) -> Result<Written, WriteError> {
-        self.file.commit()
+    fn flush(&mut self) -> Result<(), WriteError> {
+        self.file.flush()
+    }
+
+    fn tail(&self) -> Result<Tail, WriteError> {
+        self.file.tail()
+    }
+
+    fn commit(self: Box<Self>, tail_bytes: u64) -> Result<Written, WriteError> {
+        self.file.commit(tail_bytes)
     }
 }
 

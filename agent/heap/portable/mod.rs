@@ -1,13 +1,16 @@
 //! The portable engine: `FollowReferences` with tags, and nothing that the JVMTI specification does not promise.
 //!
 //! The whole walk happens inside the pause, on the VM thread: [`walk`] receives references and values,
-//! [`shape`] holds the object that is being put together, [`class_values`] what classes hold, [`late`] the
+//! [`identity`] knows them
+//! again, [`shape`] holds the object that is being put together, [`class_values`] what classes hold, [`late`] the
 //! instances of classes that the catalogue did not know.
 
 mod class_values;
+mod identity;
 mod late;
 mod shape;
 mod walk;
 
 pub(super) use class_values::{value_of, ClassValues, StaticValue};
+pub(super) use identity::Identity;
 pub(super) use walk::{Walk, Walked};

@@ -9,6 +9,7 @@ use super::super::error::DumpError;
 use super::super::memory_left::{MemoryLeft, RESERVE_BYTES};
 use super::super::roots::RootNotes;
 use super::class_values::{ClassValues, StaticValue};
+use super::identity::Identity;
 use super::late::LateObject;
 use super::shape::{overwrite, zeros, Content, Open, Shape};
 use crate::jvmti::heap::{Primitive, PrimitiveField, Reference, TagCell, Target, Visit, Visitor};
@@ -23,6 +24,7 @@ const OBJECTS_BETWEEN_LOOKS: u32 = 1 << 16;
 /// One walk over the heap. It runs on the VM thread; nothing else touches it meanwhile.
 #[derive(Debug)]
 pub(in super::super) struct Walk {
+    identity: Identity,
     objects: ObjectTable,
     shapes: Vec<Shape>,
     first_look: usize,
@@ -64,12 +66,14 @@ impl Walk {
     pub(in super::super) fn new(
         catalogue: &Catalogue<'_>,
         tables: &Tables,
+        identity: Identity,
         objects: ObjectTable,
         own_thread: Option<ObjectIndex>,
         primitive_arrays: bool,
         segments: Segments<ObjectsSender>,
     ) -> Self {
         Self {
+            identity,
             objects,
             shapes: Shape::all(tables, catalogue),
             first_look: catalogue.first_look(),
@@ -114,11 +118,14 @@ impl Walk {
     ) -> Result<(), DumpError> {
         let index = self.identify(target, object)?;
         let Some(referrer) = referrer else {
+            if matches!(kind, Reference::Thread | Reference::Other) {
+                // Threads are looked for by tag after the walk.
+                object.set(index.tag());
+            }
             self.roots.note(kind, index);
             return Ok(());
         };
-        let referrer = ObjectIndex::from_tag(referrer.get())
-            .ok_or(DumpError::Layout("a reference from an object"))?;
+        let referrer = self.identity.referrer(referrer, object, index)?;
         if kind == Reference::Class {
             // Known already but for instances of classes that the catalogue has not met.
             if self
@@ -135,12 +142,13 @@ impl Walk {
 
     /// The object's index; at the first meeting it gets one.
     fn identify(&mut self, target: Target, object: &TagCell) -> Result<ObjectIndex, DumpError> {
-        if let Some(index) = ObjectIndex::from_tag(object.get()) {
+        if let Some(index) = self.identity.known(object, target.size_bytes)? {
             return Ok(index);
         }
         let class = ObjectIndex::from_tag(target.class_tag);
         let index = self.objects.push(target.size_bytes, class, target.length)?;
-        object.set(index.tag());
+        self.identity
+            .remember(object, target.size_bytes, index, class)?;
         if index.get() % OBJECTS_BETWEEN_LOOKS == 0 {
             self.look_at_memory()?;
         }
@@ -247,8 +255,7 @@ impl Walk {
     }
 
     fn put_primitive(&mut self, object: &TagCell, field: PrimitiveField) -> Result<(), DumpError> {
-        let index =
-            ObjectIndex::from_tag(object.get()).ok_or(DumpError::Layout("a value of an object"))?;
+        let index = self.identity.owner(object)?;
         self.open(index)?;
         let Some(open) = &mut self.open else {
             return Ok(());
@@ -281,7 +288,7 @@ impl Walk {
         found: BasicType,
         bytes: &[u8],
     ) -> Result<(), DumpError> {
-        let index = ObjectIndex::from_tag(object.get()).ok_or(DumpError::Layout("an array"))?;
+        let index = self.identity.owner(object)?;
         self.open(index)?;
         match self.open.as_mut().map(|open| &mut open.content) {
             Some(Content::PrimitiveArray { element_type, told }) if *element_type == found => {
@@ -461,6 +468,7 @@ mod tests {
             let target = writer::Target {
                 path: folder.path().join("out.hprof"),
                 existing: Existing::Replace,
+                gzip: None,
             };
             let file = DumpFile::create(target).expect("a file");
             let tables = Tables::new();
@@ -484,6 +492,7 @@ mod tests {
                 objects.push(16, None, None).expect("room");
             }
             let walk = Walk {
+                identity: Identity::Tags,
                 objects,
                 shapes: vec![
                     Shape::Instance(layout()),

@@ -42,9 +42,9 @@ public final class Jvm implements AutoCloseable {
         return new Launch(jdk, folder);
     }
 
-    /** The JVM's own process, also when it was started through another command. */
+    /** The JVM's own process: what it was started through has become it. Below it are only copies that it made to dump. */
     public long pid() {
-        return process.descendants().mapToLong(ProcessHandle::pid).findFirst().orElse(process.pid());
+        return process.pid();
     }
 
     /** Waits for the subject's word that it is ready to be looked at. */
@@ -89,6 +89,12 @@ public final class Jvm implements AutoCloseable {
     /** HotSpot's own dump of this JVM. */
     public Path hotspotDump(Path file) {
         jcmd("GC.heap_dump", file.toString()).good();
+        return file;
+    }
+
+    /** The same, but without a collection first and with the garbage that there is. */
+    public Path hotspotDumpAll(Path file) {
+        jcmd("GC.heap_dump", "-all", file.toString()).good();
         return file;
     }
 

@@ -45,7 +45,7 @@ public final class Launch {
         return this;
     }
 
-    /** Runs the JVM through another command, such as a shell that sets limits first. */
+    /** Runs the JVM through another command, such as a shell that sets limits first and then becomes it by `exec`. */
     public Launch through(String... words) {
         prefix.addAll(List.of(words));
         return this;

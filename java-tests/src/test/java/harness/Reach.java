@@ -16,12 +16,13 @@ import shark.ValueHolder;
 
 /** What can be reached in a dump from its roots over the references it holds, which is what tools show of it. */
 public final class Reach {
-    /** HotSpot writes the locks of classes not yet initialised as static fields; JVMTI does not know them. */
-    private static final Set<String> INIT_LOCK = Set.of("<init_lock>", "init_lock");
+    /** Invented fields that every dump has; what only others lead to is held by mirrors alone, and not all dumps tell it. */
+    private static final String[] TOLD_BY_ALL = {"<resolved_references>", "<constant pool"};
 
     private final Histogram reached = new Histogram();
     private final Histogram unreached = new Histogram();
     private final Set<Long> seen = new HashSet<>();
+    private final Deque<Long> heldByMirrors = new ArrayDeque<>();
     private final Deque<Long> open = new ArrayDeque<>();
 
     public Reach(Path dump) {
@@ -30,15 +31,30 @@ public final class Reach {
             for (GcRoot root : graph.getGcRoots()) {
                 see(root.getId());
             }
-            while (!open.isEmpty()) {
-                HeapObject object = graph.findObjectByIdOrNull(open.pop());
-                if (object != null) {
-                    follow(object);
+            followAll(graph);
+            Set<Long> plainly = new HashSet<>(seen);
+            heldByMirrors.forEach(this::see);
+            followAll(graph);
+            seen.removeAll(plainly);
+            Set<Long> byMirrors = new HashSet<>(seen);
+            seen.clear();
+            seen.addAll(plainly);
+            for (HeapObject object : each(graph.getObjects())) {
+                if (!byMirrors.contains(object.getObjectId())) {
+                    count(object);
                 }
             }
-            each(graph.getObjects()).forEach(this::count);
         } catch (java.io.IOException e) {
             throw new java.io.UncheckedIOException(e);
+        }
+    }
+
+    private void followAll(CloseableHeapGraph graph) {
+        while (!open.isEmpty()) {
+            HeapObject object = graph.findObjectByIdOrNull(open.pop());
+            if (object != null) {
+                follow(object);
+            }
         }
     }
 
@@ -87,9 +103,19 @@ public final class Reach {
 
     private void follow(HeapField field) {
         ValueHolder value = field.getValue().getHolder();
-        if (!INIT_LOCK.contains(field.getName()) && value instanceof ValueHolder.ReferenceHolder) {
-            see(((ValueHolder.ReferenceHolder) value).getValue());
+        if (value instanceof ValueHolder.ReferenceHolder) {
+            long id = ((ValueHolder.ReferenceHolder) value).getValue();
+            if (isToldByAll(field.getName())) {
+                see(id);
+            } else {
+                heldByMirrors.add(id);
+            }
         }
+    }
+
+    private static boolean isToldByAll(String name) {
+        return !name.equals("init_lock")
+                && (!name.startsWith("<") || java.util.Arrays.stream(TOLD_BY_ALL).anyMatch(name::startsWith));
     }
 
     private static <T> Iterable<T> each(Sequence<T> sequence) {

@@ -1,20 +1,23 @@
 package harness;
 
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A runtime with a collector: one column of the test matrix. */
+/** A runtime with a collector and perhaps more switches: one column of the test matrix. */
 public final class Setup {
     public final Jdk jdk;
     public final Collector collector;
+    private final List<String> switches;
 
-    private Setup(Jdk jdk, Collector collector) {
+    private Setup(Jdk jdk, Collector collector, List<String> switches) {
         this.jdk = jdk;
         this.collector = collector;
+        this.switches = switches;
     }
 
-    public static Setup of(Jdk jdk, Collector collector) {
-        return new Setup(jdk, collector);
+    public static Setup of(Jdk jdk, Collector collector, String... switches) {
+        return new Setup(jdk, collector, List.of(switches));
     }
 
     /** Each major version with each of its collectors. */
@@ -26,8 +29,13 @@ public final class Setup {
         return matrix;
     }
 
+    /** A JVM of this kind, to be run in this folder. */
+    public Launch on(Path folder) {
+        return Jvm.on(jdk, folder).with(collector).switches(switches.toArray(new String[0]));
+    }
+
     @Override
     public String toString() {
-        return "Java " + jdk.major + " " + collector;
+        return ("Java " + jdk + " " + collector + " " + String.join(" ", switches)).trim();
     }
 }

@@ -1,5 +1,7 @@
 package harness;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
@@ -33,6 +35,15 @@ public final class Tools {
 
     static Path subjects() {
         return PROJECT.resolve("target/test-classes");
+    }
+
+    /** A file for what a test wants to leave behind, under target/. */
+    public static Path report(String folder, String name) {
+        try {
+            return Files.createDirectories(PROJECT.resolve("target").resolve(folder)).resolve(name);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private static Path needed(String property, Path standard, String remedy) {

@@ -1,0 +1,309 @@
+//! Calibration: finds the layout that explains all known objects, or names the first thing it cannot explain.
+//!
+//! No table of versions: a JVM that changes its layout is found out here, in the forked child, before a byte of its
+//! heap goes to a file. What a guess reads must be mapped; a guess that is wrong explains nothing.
+
+use super::coding::{instance_offset, ClassWords, Linear, Oops};
+use super::known_objects::{Content, Expected, KnownField, KnownObject, KnownObjects};
+use super::memory::{Mappings, Memory};
+use super::object_layout::{ArrayLayout, MirrorInKlass, ObjectLayout, StaticIds};
+use crate::jvmti::object::Handle;
+use tables::BasicType;
+
+/// The check that failed, as the user is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Unexplained(pub(super) &'static str);
+
+/// Different classes, and different objects, that a coding must explain.
+const LEAST_CODES: usize = 8;
+/// How far into a mirror, and into a `Klass`, a field of HotSpot's own is looked for.
+const MIRROR_BYTES: u64 = 256;
+const KLASS_BYTES: u64 = 512;
+/// Offsets of a static field beyond this are no offsets.
+const MOST_STATIC_OFFSET: u32 = 1 << 20;
+
+/// The memory that is read, what is mapped there, what is known.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Calibration<'k, 'f> {
+    /// The snapshot.
+    pub(super) memory: Memory,
+    /// What is mapped in it.
+    pub(super) mappings: &'k Mappings,
+    /// What JNI says.
+    pub(super) known: &'k KnownObjects<'f>,
+}
+
+impl Calibration<'_, '_> {
+    /// Finds the layout, and reads everything that is known back through it.
+    pub(super) fn run(self) -> Result<ObjectLayout, Unexplained> {
+        self.check_heap()?;
+        let arrays = self.arrays()?;
+        let (oops, arrays) = self.oops(arrays)?;
+        let (class_words, klasses, klass_in_mirror) = self.class_words(arrays.length)?;
+        let mirror_in_klass = self.mirror_in_klass(klass_in_mirror)?;
+        let static_ids = self.static_ids(klass_in_mirror, oops)?;
+        let layout = ObjectLayout {
+            oops,
+            class_words,
+            klasses,
+            klass_in_mirror,
+            mirror_in_klass,
+            arrays,
+            static_ids,
+        };
+        self.read_back(&layout)?;
+        Ok(layout)
+    }
+
+    /// The address of the object behind a handle.
+    fn deref(self, handle: Handle) -> u64 {
+        deref(self.memory, handle)
+    }
+
+    fn check_heap(self) -> Result<(), Unexplained> {
+        let objects = self.known.objects.iter();
+        let handles = objects.flat_map(|known| [known.object, known.class]);
+        let slots_are_mapped = handles
+            .clone()
+            .all(|handle| self.mappings.is_readable(handle.bits() & !7));
+        if !slots_are_mapped {
+            return Err(Unexplained("handles are addresses of slots"));
+        }
+        for object in handles.map(|handle| self.deref(handle)) {
+            if object % 8 != 0 || !self.mappings.is_private(object) {
+                return Err(Unexplained("the heap is a private mapping"));
+            }
+            let mark = self.memory.u64(object);
+            if mark & 3 == 3 && mark != 3 {
+                return Err(Unexplained("the collector is not moving objects"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Where arrays have their length and their elements of primitive types.
+    fn arrays(self) -> Result<ArrayLayout, Unexplained> {
+        let arrays = || {
+            self.known
+                .objects
+                .iter()
+                .filter_map(|known| match &known.content {
+                    Content::Primitives(element_type, bytes) => Some((known, *element_type, bytes)),
+                    _ => None,
+                })
+        };
+        let count = |element_type: BasicType, bytes: &[u8]| {
+            bytes.len() as u64 / u64::from(element_type.size_bytes(8))
+        };
+        let length = [8, 12, 16]
+            .into_iter()
+            .find(|offset| {
+                arrays().all(|(known, element_type, bytes)| {
+                    let found = self.memory.u32(self.deref(known.object) + offset);
+                    u64::from(found) == count(element_type, bytes)
+                })
+            })
+            .ok_or(Unexplained("the length of arrays"))?;
+        let mut elements = [0; 12];
+        for (code, place) in (0..).zip(&mut elements).skip(4) {
+            *place = (length + 4..=length + 16)
+                .step_by(4)
+                .find(|offset| {
+                    arrays()
+                        .filter(|(_, element_type, _)| element_type.code() == code)
+                        .all(|(known, _, bytes)| {
+                            let start = self.deref(known.object) + offset;
+                            self.memory.bytes(start, bytes.len()) == bytes.as_slice()
+                        })
+                })
+                .ok_or(Unexplained("the elements of arrays"))?;
+        }
+        Ok(ArrayLayout { length, elements })
+    }
+
+    /// How references are coded, and where arrays of them have their elements.
+    fn oops(self, mut arrays: ArrayLayout) -> Result<(Oops, ArrayLayout), Unexplained> {
+        let unexplained = Unexplained("the references in arrays");
+        for offset in (arrays.length + 4..=arrays.length + 16).step_by(4) {
+            if let Some(oops) = self.oops_at(arrays.length, offset) {
+                *arrays
+                    .elements
+                    .get_mut(usize::from(BasicType::Object.code()))
+                    .ok_or(unexplained)? = offset;
+                return Ok((oops, arrays));
+            }
+        }
+        Err(unexplained)
+    }
+
+    fn oops_at(self, length: u64, offset: u64) -> Option<Oops> {
+        let (mut wide, mut narrow) = (true, true);
+        let mut pairs = Vec::new();
+        for known in &self.known.objects {
+            let Content::References(handles) = &known.content else {
+                continue;
+            };
+            let array = self.deref(known.object);
+            if self.memory.u32(array + length) as usize != handles.len() {
+                return None;
+            }
+            for (index, handle) in (0..).zip(handles) {
+                let expected = handle.map_or(0, |handle| self.deref(handle));
+                wide &= self.memory.u64(array + offset + index * 8) == expected;
+                let code = self.memory.u32(array + offset + index * 4);
+                narrow &= (code == 0) == (expected == 0);
+                if expected != 0 {
+                    pairs.push((u64::from(code), expected));
+                }
+            }
+        }
+        if wide {
+            return Some(Oops::Wide);
+        }
+        Linear::explaining(&pairs, LEAST_CODES)
+            .filter(|_| narrow)
+            .map(Oops::Narrow)
+    }
+
+    /// Where an object's header tells its class, and where a mirror holds the class's `Klass`.
+    ///
+    /// The length of arrays stands behind the class word, so it tells which form there is: the low half of a wide class
+    /// word would explain everything, too, as long as all known classes lie within 4 GiB.
+    fn class_words(self, length: u64) -> Result<(ClassWords, Linear, u64), Unexplained> {
+        let forms: Vec<ClassWords> = match length {
+            16 => vec![ClassWords::Wide],
+            12 => vec![ClassWords::Narrow],
+            _ => (33..=48).map(ClassWords::Compact).collect(),
+        };
+        for form in forms {
+            for in_mirror in (8..MIRROR_BYTES).step_by(8) {
+                if let Some(coding) = self.klasses(form, in_mirror) {
+                    return Ok((form, coding, in_mirror));
+                }
+            }
+        }
+        Err(Unexplained("the class word in headers"))
+    }
+
+    fn klasses(self, form: ClassWords, in_mirror: u64) -> Option<Linear> {
+        let pair = |known: &KnownObject| {
+            let word = form.load(self.memory, self.deref(known.object));
+            let klass = self.memory.u64(self.deref(known.class) + in_mirror);
+            (word, klass)
+        };
+        let pairs: Vec<_> = self.known.objects.iter().map(pair).collect();
+        if pairs
+            .iter()
+            .any(|&(_, klass)| klass % 8 != 0 || !self.mappings.is_readable(klass))
+        {
+            return None;
+        }
+        let coding = Linear::explaining(&pairs, LEAST_CODES)?;
+        (form != ClassWords::Wide || coding == Linear::PLAIN).then_some(coding)
+    }
+
+    /// Where a `Klass` holds its mirror.
+    fn mirror_in_klass(self, klass_in_mirror: u64) -> Result<MirrorInKlass, Unexplained> {
+        for through_slot in [true, false] {
+            for offset in (8..KLASS_BYTES).step_by(8) {
+                let explains = |known: &KnownObject| {
+                    let mirror = self.deref(known.class);
+                    let klass = self.memory.u64(mirror + klass_in_mirror);
+                    let word = self.memory.u64(klass + offset);
+                    if !through_slot {
+                        return word == mirror;
+                    }
+                    word % 8 == 0
+                        && self.mappings.is_readable(word)
+                        && self.memory.u64(word) == mirror
+                };
+                if self.known.objects.iter().all(explains) {
+                    return Ok(MirrorInKlass {
+                        offset,
+                        through_slot,
+                    });
+                }
+            }
+        }
+        Err(Unexplained("the mirror of a class"))
+    }
+
+    /// What the ids of static fields point at.
+    fn static_ids(self, klass_in_mirror: u64, oops: Oops) -> Result<StaticIds, Unexplained> {
+        let unexplained = Unexplained("the ids of static fields");
+        let statics = &self.known.statics;
+        let is_mapped = |id: u64| {
+            id % 8 == 0 && self.mappings.is_readable(id) && self.mappings.is_readable(id + 32)
+        };
+        if statics.len() < LEAST_CODES
+            || !statics.iter().all(|known| is_mapped(known.field.id.bits()))
+        {
+            return Err(unexplained);
+        }
+        let holder = [0, 8, 16]
+            .into_iter()
+            .find(|holder| {
+                statics.iter().all(|known| {
+                    let klass = self.memory.u64(self.deref(known.class) + klass_in_mirror);
+                    self.memory.u64(known.field.id.bits() + holder) == klass
+                })
+            })
+            .ok_or(unexplained)?;
+        let offset = (0..32)
+            .step_by(4)
+            .find(|offset| {
+                statics.iter().all(|known| {
+                    let found = self.memory.u32(known.field.id.bits() + offset);
+                    let place = self.deref(known.class) + u64::from(found);
+                    found < MOST_STATIC_OFFSET && self.holds(oops, place, &known.field)
+                })
+            })
+            .ok_or(unexplained)?;
+        Ok(StaticIds { holder, offset })
+    }
+
+    /// Whether the value that is expected lies at this place.
+    fn holds(self, oops: Oops, place: u64, field: &KnownField) -> bool {
+        let bits = oops.value(self.memory, place, field.basic_type);
+        match field.expected {
+            Expected::Bits(expected) => bits == expected,
+            Expected::Object(expected) => bits == expected.map_or(0, |handle| self.deref(handle)),
+        }
+    }
+
+    /// Reads everything that is known through the layout, as the walk will.
+    fn read_back(self, layout: &ObjectLayout) -> Result<(), Unexplained> {
+        for known in &self.known.objects {
+            let (object, mirror) = (self.deref(known.object), self.deref(known.class));
+            if layout.class_word_of(self.memory, mirror)
+                != Some(layout.class_word(self.memory, object))
+            {
+                return Err(Unexplained("the class word of a known object"));
+            }
+            if let Content::Fields(fields) = &known.content {
+                for field in fields {
+                    let offset = instance_offset(field.id.bits())
+                        .ok_or(Unexplained("the ids of instance fields"))?;
+                    if !self.holds(layout.oops, object + u64::from(offset), field) {
+                        return Err(Unexplained("the fields of a known object"));
+                    }
+                }
+            }
+        }
+        for known in &self.known.statics {
+            let mirror = self.deref(known.class);
+            let place = layout
+                .static_place(self.memory, mirror, known.field.id.bits())
+                .ok_or(Unexplained("the place of a static field"))?;
+            if !self.holds(layout.oops, place, &known.field) {
+                return Err(Unexplained("the value of a static field"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The address of the object behind a local reference; the low bits of a handle are marks of the JVM's.
+pub(super) fn deref(memory: Memory, handle: Handle) -> u64 {
+    memory.u64(handle.bits() & !7)
+}

@@ -1,0 +1,407 @@
+//! The child: takes over from HotSpot at the first reference that is no root, writes the dump, ends.
+//!
+//! It enters neither JNI nor JVMTI and takes no lock that another thread of the JVM may have held. It returns to HotSpot's
+//! walk only for the frames of virtual threads. Whatever happens to it, the application runs on.
+
+use super::super::catalogue::Catalogue;
+use super::super::roots::RootNotes;
+use super::calibration::{deref, Calibration};
+use super::class_dumps::ClassDumps;
+use super::class_map::{ClassMap, Descriptions};
+use super::crew::{in_threads, Watch};
+use super::encode::{Encoded, Encoder, Parts};
+use super::failure::Failure;
+use super::known_objects::KnownObjects;
+use super::marks::Marks;
+use super::memory::{Mappings, Memory};
+use super::message::{receive_ids, FromChild, ThreadIds, ThreadNoteMessage};
+use super::mirror_fields::{MirrorFields, MirrorReferences};
+use super::object_layout::ObjectLayout;
+use super::process::{self, Watchdog};
+use super::reach::Walker;
+use super::snapshot::Snapshot;
+use super::thread_names::NameFields;
+use super::virtual_frames::VirtualThreadFields;
+use super::vm_structs::ResolvedReferences;
+use super::work::Work;
+use crate::jvmti::object::Handle;
+use std::collections::HashSet;
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::AtomicU64;
+use std::sync::Mutex;
+use tables::{ObjectId, ObjectIndex, ObjectTable, Tables};
+use writer::emit::{self, LiveThread};
+use writer::{Deliver, Segments, Tail, TailSender, TailWriter};
+
+/// References that one walker begins with.
+const BATCH: usize = 512;
+
+/// Everything that the child needs, made before the fork.
+#[derive(Debug)]
+pub(super) struct Task<'d, 'f> {
+    /// The classes.
+    pub(super) catalogue: &'d Catalogue<'f>,
+    /// Rows of all kinds; its own copy, nobody else's locks.
+    pub(super) tables: &'d Tables,
+    /// What is known.
+    pub(super) known: &'d KnownObjects<'f>,
+    /// Rows of mirrors, loaders and threads, without addresses yet.
+    pub(super) objects: ObjectTable,
+    /// Their handles.
+    pub(super) pinned: Vec<(ObjectIndex, Handle)>,
+    /// The mirrors' own fields.
+    pub(super) mirror_fields: MirrorFields,
+    /// Where virtual threads have their frames.
+    pub(super) virtual_threads: Option<VirtualThreadFields>,
+    /// Where threads have their names.
+    pub(super) names: Option<NameFields>,
+    /// Where classes have their resolved constants.
+    pub(super) resolved: Option<ResolvedReferences>,
+    /// Where mirrors have the number of their static references.
+    pub(super) static_reference_count: Option<u64>,
+    /// The place for what the child writes.
+    pub(super) tail: Option<Tail>,
+    /// The way to the parent.
+    pub(super) socket: UnixStream,
+    /// Threads to walk with.
+    pub(super) walkers: usize,
+    /// Seconds without a sign of life after which it is given up.
+    pub(super) timeout_s: u32,
+    /// Write the values of primitive fields.
+    pub(super) primitive_fields: bool,
+    /// Write the elements of primitive arrays.
+    pub(super) primitive_arrays: bool,
+}
+
+/// What a dump of the child's is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Written {
+    bytes: u64,
+    encoded: Encoded,
+}
+
+/// A heap that is being marked.
+#[derive(Debug)]
+pub(super) struct HeapCopy {
+    /// The heap.
+    pub(super) snapshot: Snapshot,
+    mappings: Mappings,
+}
+
+impl Task<'_, '_> {
+    /// Tells the parent how it went, and ends the process.
+    pub(super) fn end(&mut self, written: Result<Written, Failure>) -> ! {
+        let (message, code) = match written {
+            Ok(written) => {
+                let done = FromChild::Done {
+                    bytes: written.bytes,
+                    objects: written.encoded.objects,
+                    cut_arrays: written.encoded.cut_arrays,
+                };
+                (done, process::DONE)
+            }
+            Err(failure) => (FromChild::Failed(failure.into()), process::TOLD),
+        };
+        // A parent that is gone needs no answer.
+        let _ = message.send(&mut self.socket);
+        process::exit(code)
+    }
+
+    /// Tells the parent that the child lives, before there is anything to count.
+    pub(super) fn tell_progress(&mut self) -> Result<(), Failure> {
+        let nothing = FromChild::Progress {
+            bytes: 0,
+            objects: 0,
+            heap_bytes: 0,
+        };
+        nothing
+            .send(&mut self.socket)
+            .map_err(|_| Failure::NoAnswer)
+    }
+
+    /// Finds out how this JVM lays objects out. `seen` are rows whose address HotSpot has told, too.
+    pub(super) fn begin(&mut self, seen: &[(ObjectIndex, u64)]) -> Result<HeapCopy, Failure> {
+        // SAFETY: this is the forked copy, which has this one thread; it may end at any read.
+        let memory = unsafe { Memory::new() };
+        let mappings = process::maps().map_err(|_| Failure::NoMemory)?;
+        let mappings = Mappings::parse(&mappings);
+        self.take_addresses(memory, &mappings, seen)?;
+        let calibration = Calibration {
+            memory,
+            mappings: &mappings,
+            known: self.known,
+        };
+        let layout = calibration
+            .run()
+            .map_err(|unexplained| Failure::Unexplained(unexplained.0))?;
+        FromChild::Calibrated
+            .send(&mut self.socket)
+            .map_err(|_| Failure::NoAnswer)?;
+        let snapshot = self.snapshot(memory, &mappings, layout)?;
+        Ok(HeapCopy { snapshot, mappings })
+    }
+
+    /// Where the marking begins: what classes and roots refer to.
+    pub(super) fn starts(&self, copy: &HeapCopy, roots: &RootNotes) -> Result<Vec<u64>, Failure> {
+        let mut starts = Vec::new();
+        // The records themselves come later, when the head of the file is written.
+        let mut nowhere = Segments::new(|_| Ok(()));
+        self.write_classes(copy, &mut nowhere, &mut starts)?;
+        let objects = roots.objects().filter_map(|index| self.objects.id(index));
+        starts.extend(objects.map(ObjectId::get));
+        Ok(starts)
+    }
+
+    /// Marks what can be reached from `starts`, with all threads.
+    pub(super) fn mark(
+        &mut self,
+        copy: &HeapCopy,
+        starts: &[u64],
+        watchdog: &Watchdog,
+    ) -> Result<(), Failure> {
+        let snapshot = &copy.snapshot;
+        let batches = starts.chunks(BATCH).map(<[u64]>::to_vec).collect();
+        let work = Work::new(self.walkers, batches);
+        in_threads(
+            self.walkers,
+            || Walker::new(snapshot, &work).run(),
+            || work.end(),
+            &mut Watch::new(&mut self.socket, snapshot, None, watchdog),
+        )?;
+        Ok(())
+    }
+
+    /// Writes the file behind the head, which the parent writes.
+    pub(super) fn write(
+        &mut self,
+        copy: &HeapCopy,
+        roots: &mut RootNotes,
+        watchdog: &Watchdog,
+    ) -> Result<Written, Failure> {
+        let snapshot = &copy.snapshot;
+        snapshot.check_linked()?;
+        self.name_threads(roots, snapshot);
+        watchdog.feed();
+        let threads = self.tell_roots(roots, &copy.mappings, snapshot.memory)?;
+        watchdog.feed();
+        let writer = TailWriter::start(self.tail.take().ok_or(Failure::Fault)?, self.walkers)?;
+        let mut segments = Segments::new(writer.sender());
+        self.write_classes(copy, &mut segments, &mut Vec::new())?;
+        let ids: Vec<_> = threads
+            .iter()
+            .map(|thread| (thread.id, thread.trace))
+            .collect();
+        let records = roots.records(&ids, |mirror| self.is_bootstrap_class(snapshot, mirror));
+        emit::roots(&records, &self.objects, &threads, &mut segments)?;
+        segments.finish()?;
+        let encoded = self.encode(snapshot, &writer, watchdog)?;
+        watchdog.feed();
+        let bytes = writer.finish()?;
+        Ok(Written { bytes, encoded })
+    }
+
+    /// Looks behind the handles; where HotSpot has told an object's address, too, both must agree.
+    fn take_addresses(
+        &mut self,
+        memory: Memory,
+        mappings: &Mappings,
+        seen: &[(ObjectIndex, u64)],
+    ) -> Result<(), Failure> {
+        let unexplained = Failure::Unexplained("handles are addresses of slots");
+        for &(index, handle) in &self.pinned {
+            let slot = handle.bits() & !7;
+            let known =
+                mappings.is_readable(slot) && self.objects.set_address(index, memory.u64(slot));
+            if !known {
+                return Err(unexplained);
+            }
+        }
+        let agrees = |&(index, address): &(ObjectIndex, u64)| {
+            self.objects.id(index).is_some_and(|id| id.get() == address)
+        };
+        if seen.iter().all(agrees) {
+            Ok(())
+        } else {
+            Err(Failure::Unexplained("the address beside the tag"))
+        }
+    }
+
+    fn snapshot(
+        &mut self,
+        memory: Memory,
+        mappings: &Mappings,
+        layout: ObjectLayout,
+    ) -> Result<Snapshot, Failure> {
+        let known = self.known.objects.first();
+        let heap = known
+            .and_then(|known| mappings.around(deref(memory, known.object)))
+            .ok_or(Failure::Unexplained("the heap is mapped"))?;
+        // Not before the fork: classes that are loaded meanwhile would be missed.
+        let descriptions = Descriptions::of(self.catalogue, self.tables);
+        Ok(Snapshot {
+            memory,
+            mappings: mappings.clone(),
+            classes: ClassMap::new(descriptions, &layout, memory),
+            layout,
+            marks: Marks::new(heap).ok_or(Failure::NoMemory)?,
+            primitive_fields: self.primitive_fields,
+            primitive_arrays: self.primitive_arrays,
+            reached: AtomicU64::new(0),
+            encoded_bytes: AtomicU64::new(0),
+            unlinked: Mutex::default(),
+            virtual_thread_class: self.virtual_threads.map(|fields| fields.class),
+            virtual_threads: Mutex::default(),
+        })
+    }
+
+    /// Reads the names of those threads that the parent has no handle of.
+    fn name_threads(&self, roots: &mut RootNotes, snapshot: &Snapshot) {
+        let Some(names) = self.names else { return };
+        let known: HashSet<ObjectIndex> = self.pinned.iter().map(|&(index, _)| index).collect();
+        roots.name_threads(|thread| match self.objects.id(thread) {
+            Some(id) if !known.contains(&thread) => names.read(snapshot, id.get()),
+            _ => Vec::new(),
+        });
+    }
+
+    /// Tells the parent of all addresses and threads, and waits for the threads' serial numbers.
+    fn tell_roots(
+        &mut self,
+        roots: &RootNotes,
+        mappings: &Mappings,
+        memory: Memory,
+    ) -> Result<Vec<LiveThread>, Failure> {
+        let count = usize::try_from(self.objects.len()).map_err(|_| Failure::NoMemory)?;
+        let addresses = (0..count)
+            .filter_map(ObjectIndex::from_index)
+            .map(|index| self.objects.id(index).map_or(0, ObjectId::get))
+            .collect();
+        let word = |method: u64| {
+            let is_address = method % 8 == 0 && mappings.is_readable(method);
+            if is_address {
+                memory.u64(method)
+            } else {
+                0
+            }
+        };
+        let threads = roots.threads().iter().map(|thread| ThreadNoteMessage {
+            object: thread.object.get(),
+            name: thread.name.clone(),
+            frames: thread
+                .frames
+                .iter()
+                .map(|(&depth, &(method, location))| {
+                    (depth, method.bits(), word(method.bits()), location)
+                })
+                .collect(),
+        });
+        let message = FromChild::Roots {
+            addresses,
+            threads: threads.collect(),
+        };
+        message
+            .send(&mut self.socket)
+            .map_err(|_| Failure::NoAnswer)?;
+        let ids: ThreadIds = receive_ids(&mut self.socket).map_err(|_| Failure::NoAnswer)?;
+        let notes = roots.threads().iter();
+        Ok(notes
+            .zip(ids)
+            .map(|(note, (id, trace, depth_frames))| LiveThread {
+                id,
+                object: note.object,
+                trace,
+                depth_frames,
+            })
+            .collect())
+    }
+
+    /// Writes the CLASS DUMPs; what classes refer to goes to `starts`.
+    fn write_classes(
+        &self,
+        copy: &HeapCopy,
+        segments: &mut Segments<impl Deliver>,
+        starts: &mut Vec<u64>,
+    ) -> Result<(), Failure> {
+        let (snapshot, mappings) = (&copy.snapshot, &copy.mappings);
+        let static_fields = self.static_fields_begin(snapshot);
+        let references = MirrorReferences::find(
+            &self.mirror_fields,
+            static_fields,
+            snapshot.memory,
+            &snapshot.layout,
+            &snapshot.classes,
+            &snapshot.marks,
+            mappings,
+        );
+        ClassDumps {
+            snapshot,
+            catalogue: self.catalogue,
+            tables: self.tables,
+            objects: &self.objects,
+            references: &references,
+            names: self.mirror_fields.names(),
+            resolved: self.resolved,
+            static_reference_count: self.static_reference_count,
+            static_fields,
+            mappings,
+        }
+        .write(segments, starts)
+    }
+
+    /// Where the part of mirrors ends that all of them share.
+    fn static_fields_begin(&self, snapshot: &Snapshot) -> u64 {
+        let classes = snapshot.classes.classes().iter();
+        let places = classes.flat_map(|class| {
+            let row = self.tables.classes.get(class.id);
+            let ids = self.catalogue.field_ids(class.id).iter();
+            let is_static: Vec<bool> = row.map_or_else(Vec::new, |row| {
+                row.own_fields()
+                    .iter()
+                    .map(|field| field.is_static)
+                    .collect()
+            });
+            let places = ids.zip(is_static).filter(|(_, is_static)| *is_static);
+            places
+                .filter_map(|(id, _)| {
+                    let place =
+                        snapshot
+                            .layout
+                            .static_place(snapshot.memory, class.mirror, id.bits())?;
+                    place.checked_sub(class.mirror)
+                })
+                .collect::<Vec<_>>()
+        });
+        places.min().unwrap_or(0)
+    }
+
+    fn is_bootstrap_class(&self, snapshot: &Snapshot, mirror: ObjectIndex) -> bool {
+        let class = self
+            .objects
+            .id(mirror)
+            .and_then(|id| snapshot.classes.class_of_mirror(id.get()));
+        let row = class.and_then(|class| self.tables.classes.get(class));
+        row.is_some_and(|row| row.loader.is_none())
+    }
+
+    /// Encodes what is marked, with all threads.
+    fn encode(
+        &mut self,
+        snapshot: &Snapshot,
+        writer: &TailWriter,
+        watchdog: &Watchdog,
+    ) -> Result<Encoded, Failure> {
+        let parts = Parts::default();
+        let encoded = in_threads(
+            self.walkers,
+            || Encoder::new(snapshot, Segments::<TailSender>::new(writer.sender())).run(&parts),
+            || parts.end(),
+            &mut Watch::new(&mut self.socket, snapshot, Some(writer), watchdog),
+        )?;
+        let mut sum = Encoded::default();
+        for one in encoded {
+            sum.objects += one.objects;
+            sum.cut_arrays += one.cut_arrays;
+        }
+        Ok(sum)
+    }
+}

@@ -1,0 +1,263 @@
+//! CLASS DUMP records of a snapshot: static fields read from the mirrors.
+
+use super::super::catalogue::Catalogue;
+use super::class_map::{Class, Shape};
+use super::failure::Failure;
+use super::memory::Mappings;
+use super::mirror_fields::{MirrorReferences, Names, Role};
+use super::snapshot::Snapshot;
+use super::vm_structs::ResolvedReferences;
+use tables::{class_chain, BasicType, ClassId, ClassRow, ObjectId, ObjectTable, Tables};
+use writer::heap_record::{ClassDump, StaticField, Value};
+use writer::{Deliver, Segments};
+
+/// Makes the CLASS DUMP of every class of a snapshot.
+#[derive(Debug)]
+pub(super) struct ClassDumps<'d, 'f> {
+    /// The heap.
+    pub(super) snapshot: &'d Snapshot,
+    /// The classes as the parent knows them.
+    pub(super) catalogue: &'d Catalogue<'f>,
+    /// Their rows.
+    pub(super) tables: &'d Tables,
+    /// The loaders' addresses.
+    pub(super) objects: &'d ObjectTable,
+    /// The mirrors' own references.
+    pub(super) references: &'d MirrorReferences,
+    /// Invented names.
+    pub(super) names: Names,
+    /// Where resolved references are, if the JVM tells.
+    pub(super) resolved: Option<ResolvedReferences>,
+    /// Where a mirror has the number of its static references, if the JVM tells.
+    pub(super) static_reference_count: Option<u64>,
+    /// Where a mirror's static fields begin.
+    pub(super) static_fields: u64,
+    /// What is mapped.
+    pub(super) mappings: &'d Mappings,
+}
+
+impl ClassDumps<'_, '_> {
+    /// Writes all records, in the order of the classes; what classes refer to goes to `starts`.
+    pub(super) fn write(
+        &self,
+        segments: &mut Segments<impl Deliver>,
+        starts: &mut Vec<u64>,
+    ) -> Result<(), Failure> {
+        for class in self.snapshot.classes.classes() {
+            self.write_one(class, segments, starts)?;
+        }
+        Ok(())
+    }
+
+    fn write_one(
+        &self,
+        class: &Class,
+        segments: &mut Segments<impl Deliver>,
+        starts: &mut Vec<u64>,
+    ) -> Result<(), Failure> {
+        let (Some(row), Some(object)) = (
+            self.tables.classes.get(class.id),
+            ObjectId::new(class.mirror),
+        ) else {
+            return Ok(());
+        };
+        let (mut signers, mut protection_domain) = (None, None);
+        let mut statics = self.statics(class, &row)?;
+        for (role, target) in self.mirror_references(class.mirror) {
+            if let Role::Extra(name) = role {
+                statics.push(reference(name, target));
+            }
+        }
+        // An array class has those of its elements' class.
+        for (role, target) in self.mirror_references(self.element_mirror(class.mirror)) {
+            match role {
+                Role::Signers => signers = Some(target),
+                Role::ProtectionDomain => protection_domain = Some(target),
+                Role::Known | Role::ComponentOrInitLock | Role::Extra(_) => {}
+            }
+        }
+        statics.extend(
+            self.unlinked_statics(class, &row)
+                .into_iter()
+                .map(|target| reference(self.names.unlinked_static, target)),
+        );
+        statics.extend(
+            self.resolved_references(class)
+                .map(|array| reference(self.names.resolved_references, array)),
+        );
+        let instance_fields = row.own_fields().iter().filter(|field| !field.is_static);
+        let fields: Vec<_> = instance_fields
+            .map(|field| (field.name, field.basic_type))
+            .collect();
+        let record = ClassDump {
+            class: object,
+            super_class: row.super_class.and_then(|class| self.mirror(class)),
+            loader: row
+                .loader
+                .and_then(|loader| self.objects.id(self.tables.loaders.get(loader)?)),
+            signers: signers.and_then(ObjectId::new),
+            protection_domain: protection_domain.and_then(ObjectId::new),
+            instance_size_bytes: self.instance_size_bytes(class.id),
+            statics: &statics,
+            fields: &fields,
+        };
+        segments.record(|out| record.encode(out))?;
+        starts.push(class.mirror);
+        starts.extend(record.loader.map(ObjectId::get));
+        starts.extend(signers.into_iter().chain(protection_domain));
+        starts.extend(statics.iter().filter_map(|field| match field.value {
+            Value::Object(Some(target)) => Some(target.get()),
+            _ => None,
+        }));
+        Ok(())
+    }
+
+    /// The mirror of the class of an array class's elements, and theirs if they are arrays; other classes' own.
+    fn element_mirror(&self, mirror: u64) -> u64 {
+        let mut element = mirror;
+        // An array has 255 dimensions at most.
+        for _ in 0..255 {
+            match self.component(element) {
+                Some(component) => element = component,
+                None => break,
+            }
+        }
+        element
+    }
+
+    fn component(&self, mirror: u64) -> Option<u64> {
+        let snapshot = self.snapshot;
+        let class = snapshot.classes.class_of_mirror(mirror)?;
+        let class = snapshot.classes.classes().get(class.index())?;
+        if !matches!(class.shape, Shape::ObjectArray) {
+            return None;
+        }
+        let component = self
+            .references
+            .component(mirror, snapshot.memory, &snapshot.layout)?;
+        snapshot.classes.class_of_mirror(component)?;
+        Some(component)
+    }
+
+    fn mirror_references(&self, mirror: u64) -> impl Iterator<Item = (Role, u64)> + '_ {
+        let snapshot = self.snapshot;
+        self.references.of(
+            mirror,
+            snapshot.memory,
+            &snapshot.layout,
+            &snapshot.classes,
+            self.tables,
+        )
+    }
+
+    /// The declared static fields, in the order of the class file.
+    fn statics(&self, class: &Class, row: &ClassRow) -> Result<Vec<StaticField>, Failure> {
+        let (memory, layout) = (self.snapshot.memory, &self.snapshot.layout);
+        let mut statics = Vec::new();
+        let fields = row
+            .own_fields()
+            .iter()
+            .zip(self.catalogue.field_ids(class.id));
+        for (field, id) in fields.filter(|(field, _)| field.is_static) {
+            let place = layout
+                .static_place(memory, class.mirror, id.bits())
+                .ok_or(Failure::Unexplained("the place of a static field"))?;
+            let bits = layout.oops.value(memory, place, field.basic_type);
+            let value = if self.snapshot.primitive_fields || field.basic_type == BasicType::Object {
+                value(field.basic_type, bits)
+            } else {
+                Value::zero(field.basic_type)
+            };
+            statics.push(StaticField {
+                name: field.name,
+                value,
+            });
+        }
+        Ok(statics)
+    }
+
+    /// What the static fields of a class refer to that is not linked, so that JVMTI does not tell its fields.
+    fn unlinked_statics(&self, class: &Class, row: &ClassRow) -> Vec<u64> {
+        /// More static references than a class file can declare.
+        const MOST: u32 = 1 << 16;
+        let snapshot = self.snapshot;
+        let Some(offset) = self.static_reference_count.filter(|_| row.fields.is_none()) else {
+            return Vec::new();
+        };
+        let count = snapshot.memory.u32(class.mirror + offset);
+        if matches!(class.shape, Shape::ObjectArray | Shape::PrimitiveArray(_)) || count > MOST {
+            return Vec::new();
+        }
+        let start = class.mirror + self.static_fields;
+        let width = snapshot.layout.oops.width_bytes();
+        (0..u64::from(count))
+            .map(|index| {
+                snapshot
+                    .layout
+                    .oops
+                    .load(snapshot.memory, start + index * width)
+            })
+            .filter(|&target| snapshot.marks.covers(target))
+            .collect()
+    }
+
+    /// The array of a class's resolved constants; `None` if it has none, or if the JVM does not tell where it is.
+    fn resolved_references(&self, class: &Class) -> Option<u64> {
+        let offsets = self.resolved?;
+        if matches!(class.shape, Shape::ObjectArray | Shape::PrimitiveArray(_)) {
+            return None;
+        }
+        let snapshot = self.snapshot;
+        let follow = |address: u64| {
+            (address % 8 == 0 && self.mappings.is_readable(address))
+                .then(|| snapshot.memory.u64(address))
+        };
+        let klass = snapshot.layout.klass(snapshot.memory, class.mirror);
+        let constants = follow(klass + offsets.constants)?;
+        let cache = follow(constants.checked_add(offsets.cache)?)?;
+        let slot = follow(cache.checked_add(offsets.resolved_references)?)?;
+        let array = follow(slot)?;
+        let is_array = |array: u64| {
+            let word = snapshot.layout.class_word(snapshot.memory, array);
+            let class = snapshot.classes.get(word);
+            class.is_some_and(|class| class.shape == Shape::ObjectArray)
+        };
+        (snapshot.marks.covers(array) && is_array(array)).then_some(array)
+    }
+
+    /// A class that is not linked has no fields in the file, so its instances have its superclass's.
+    fn instance_size_bytes(&self, class: ClassId) -> u32 {
+        let size = |class: ClassId| {
+            let class = self.snapshot.classes.classes().get(class.index())?;
+            match class.shape {
+                Shape::Instance { data_bytes, .. } => Some(data_bytes),
+                _ => None,
+            }
+        };
+        class_chain(&self.tables.classes, class)
+            .into_iter()
+            .find_map(size)
+            .unwrap_or(0)
+    }
+
+    fn mirror(&self, class: ClassId) -> Option<ObjectId> {
+        let class = self.snapshot.classes.classes().get(class.index())?;
+        ObjectId::new(class.mirror)
+    }
+}
+
+fn reference(name: tables::StringId, target: u64) -> StaticField {
+    StaticField {
+        name,
+        value: Value::Object(ObjectId::new(target)),
+    }
+}
+
+/// A value as the writer takes it, from its zero-extended bits.
+#[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap)] // `bits` is zero-extended
+fn value(basic_type: BasicType, bits: u64) -> Value {
+    match basic_type {
+        BasicType::Object => Value::Object(ObjectId::new(bits)),
+        _ => super::super::portable::value_of(crate::jvmti::heap::Primitive { basic_type, bits }),
+    }
+}

@@ -1,0 +1,224 @@
+//! From a class word to what the file must say of an object: fields, offsets, references.
+
+use super::super::catalogue::Catalogue;
+use super::calibration::deref;
+use super::coding::instance_offset;
+use super::memory::Memory;
+use super::object_layout::ObjectLayout;
+use crate::jvmti::object::Handle;
+use std::collections::HashMap;
+use tables::{class_chain, BasicType, ClassId, Tables};
+
+/// A field of an instance: where it lies in the object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct InstanceField {
+    /// Offset in the object.
+    pub(super) offset: u32,
+    /// Its type.
+    pub(super) basic_type: BasicType,
+}
+
+/// What the instances of a class look like in the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// Fields in the order of the file, and how many bytes they are there.
+    Instance {
+        /// Own fields first, then the superclass's.
+        fields: Vec<InstanceField>,
+        /// Bytes of all fields in the file.
+        data_bytes: u32,
+        /// Offsets of the references among them.
+        references: Vec<u32>,
+        /// Bytes in the heap, as far as the fields tell.
+        heap_bytes: u32,
+    },
+    /// An array of references.
+    ObjectArray,
+    /// An array of a primitive type.
+    PrimitiveArray(BasicType),
+    /// The class is not linked: it should have no instances.
+    Unknown,
+}
+
+/// A class as the parent knew it.
+#[derive(Debug)]
+struct Described {
+    handle: Handle,
+    shape: Shape,
+}
+
+/// All classes of the catalogue as the parent knew them: the snapshot adds addresses.
+#[derive(Debug, Default)]
+pub(super) struct Descriptions {
+    by_class: Vec<Described>,
+    class_class: Option<ClassId>,
+}
+
+impl Descriptions {
+    /// Describes the classes of the catalogue.
+    pub(super) fn of(catalogue: &Catalogue<'_>, tables: &Tables) -> Self {
+        let classes = (0..catalogue.len()).filter_map(ClassId::from_index);
+        let describe = |class| {
+            Some(Described {
+                handle: catalogue.handle(class)?.handle(),
+                shape: shape(class, catalogue, tables),
+            })
+        };
+        Self {
+            by_class: classes.filter_map(describe).collect(),
+            class_class: Some(catalogue.class_class()),
+        }
+    }
+}
+
+fn shape(class: ClassId, catalogue: &Catalogue<'_>, tables: &Tables) -> Shape {
+    let Some(row) = tables.classes.get(class) else {
+        return Shape::Unknown;
+    };
+    match tables.strings.get(row.signature).as_deref() {
+        Some([b'[', element]) => match BasicType::from_descriptor(*element) {
+            Some(element) => Shape::PrimitiveArray(element),
+            None => Shape::Unknown,
+        },
+        Some([b'[', ..]) => Shape::ObjectArray,
+        _ => instance_shape(class, catalogue, tables).unwrap_or(Shape::Unknown),
+    }
+}
+
+/// `None` if a class of the chain is not linked, or an id is not that of an instance field.
+fn instance_shape(class: ClassId, catalogue: &Catalogue<'_>, tables: &Tables) -> Option<Shape> {
+    let mut fields = Vec::new();
+    let mut data_bytes = 0;
+    for class in class_chain(&tables.classes, class) {
+        let row = tables.classes.get(class)?;
+        let own = row.fields.as_ref()?;
+        for (field, id) in own.iter().zip(catalogue.field_ids(class)) {
+            if !field.is_static {
+                fields.push(InstanceField {
+                    offset: instance_offset(id.bits())?,
+                    basic_type: field.basic_type,
+                });
+                data_bytes += field.basic_type.size_bytes(8);
+            }
+        }
+    }
+    let references = fields
+        .iter()
+        .filter(|field| field.basic_type == BasicType::Object)
+        .map(|field| field.offset)
+        .collect();
+    let ends = fields
+        .iter()
+        .map(|field| field.offset + field.basic_type.size_bytes(4));
+    let heap_bytes = ends.max().unwrap_or(16).next_multiple_of(8);
+    Some(Shape::Instance {
+        fields,
+        data_bytes,
+        references,
+        heap_bytes,
+    })
+}
+
+/// A class in the snapshot.
+#[derive(Debug)]
+pub(super) struct Class {
+    /// Which class.
+    pub(super) id: ClassId,
+    /// Its mirror's address, by which the file knows it.
+    pub(super) mirror: u64,
+    /// What its instances look like.
+    pub(super) shape: Shape,
+    /// It is `java.lang.Class`: its instances are mostly mirrors.
+    pub(super) is_class_class: bool,
+}
+
+/// Classes by class word: an open hash table, since every object of the heap looks here.
+#[derive(Debug)]
+pub(super) struct ClassMap {
+    /// Class word and place in `classes`; a place of `u32::MAX` is free.
+    slots: Vec<(u64, u32)>,
+    classes: Vec<Class>,
+    by_mirror: HashMap<u64, ClassId>,
+}
+
+const FREE: u32 = u32::MAX;
+
+impl ClassMap {
+    /// Reads each class's address and class word.
+    pub(super) fn new(descriptions: Descriptions, layout: &ObjectLayout, memory: Memory) -> Self {
+        let class_class = descriptions.class_class;
+        let count = descriptions.by_class.len();
+        let mut map = Self {
+            slots: vec![(0, FREE); (count * 4).next_power_of_two()],
+            classes: Vec::with_capacity(count),
+            by_mirror: HashMap::with_capacity(count),
+        };
+        for (index, described) in descriptions.by_class.into_iter().enumerate() {
+            let Some(id) = ClassId::from_index(index) else {
+                break;
+            };
+            let mirror = deref(memory, described.handle);
+            map.by_mirror.insert(mirror, id);
+            if let Some(word) = layout.class_word_of(memory, mirror) {
+                map.insert(word);
+            }
+            map.classes.push(Class {
+                id,
+                mirror,
+                shape: described.shape,
+                is_class_class: Some(id) == class_class,
+            });
+        }
+        map
+    }
+
+    /// Enters the class that is pushed next.
+    fn insert(&mut self, word: u64) {
+        let place = u32::try_from(self.classes.len()).unwrap_or(FREE);
+        let mask = self.slots.len() - 1;
+        let mut at = hash(word) & mask;
+        while let Some(slot) = self.slots.get_mut(at) {
+            if slot.1 == FREE {
+                *slot = (word, place);
+                return;
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    /// The class with this class word; `None` if the catalogue does not know it.
+    #[inline]
+    pub(super) fn get(&self, word: u64) -> Option<&Class> {
+        let mask = self.slots.len() - 1;
+        let mut at = hash(word) & mask;
+        loop {
+            match self.slots.get(at) {
+                Some(&(found, place)) if place != FREE => {
+                    if found == word {
+                        return self.classes.get(place as usize);
+                    }
+                }
+                _ => return None,
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    /// The class whose mirror stands at this address; `None` for other objects, and for mirrors of primitive types and
+    /// of classes that were never loaded.
+    pub(super) fn class_of_mirror(&self, mirror: u64) -> Option<ClassId> {
+        self.by_mirror.get(&mirror).copied()
+    }
+
+    /// All classes, in the order of their ids.
+    pub(super) fn classes(&self) -> &[Class] {
+        &self.classes
+    }
+}
+
+/// Class words differ in their middle bits most: Fibonacci hashing spreads them.
+#[inline]
+#[allow(clippy::cast_possible_truncation)] // the low half of a hash is a hash
+fn hash(word: u64) -> usize {
+    (word.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize
+}

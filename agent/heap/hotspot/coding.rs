@@ -1,0 +1,191 @@
+//! Codings: how HotSpot packs an object's address into a reference, and a class into an object's header.
+//!
+//! Nothing here knows a version: [`super::calibration`] finds the coding that explains what is known.
+
+use super::memory::Memory;
+use tables::BasicType;
+
+/// `address = base + (code << shift)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Linear {
+    /// Address of code 0.
+    pub(super) base: u64,
+    /// Binary places that alignment leaves free.
+    pub(super) shift: u32,
+}
+
+/// Largest shift that is tried: HotSpot aligns objects to 256 bytes at most, classes to 1024.
+const MOST_SHIFT: u32 = 10;
+
+impl Linear {
+    /// What an uncompressed reference is.
+    pub(super) const PLAIN: Self = Self { base: 0, shift: 0 };
+
+    /// The address that a code stands for.
+    #[inline]
+    pub(super) fn address(self, code: u64) -> u64 {
+        self.base.wrapping_add(code << self.shift)
+    }
+
+    /// The code of an address; `None` if no code of 64 bits stands for it.
+    pub(super) fn code(self, address: u64) -> Option<u64> {
+        let distance = address.wrapping_sub(self.base);
+        let code = distance >> self.shift;
+        (self.address(code) == address).then_some(code)
+    }
+
+    /// The coding that explains all pairs of code and address; `None` if none does, or if they tell too little:
+    /// there must be `least` different codes.
+    pub(super) fn explaining(pairs: &[(u64, u64)], least: usize) -> Option<Self> {
+        let mut codes: Vec<u64> = pairs.iter().map(|&(code, _)| code).collect();
+        codes.sort_unstable();
+        codes.dedup();
+        if codes.len() < least {
+            return None;
+        }
+        (0..=MOST_SHIFT).find_map(|shift| {
+            let &(code, address) = pairs.first()?;
+            let base = address.wrapping_sub(code << shift);
+            let coding = Self { base, shift };
+            pairs
+                .iter()
+                .all(|&(code, address)| coding.address(code) == address)
+                .then_some(coding)
+        })
+    }
+}
+
+/// How references lie in objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Oops {
+    /// Eight bytes, the address itself.
+    Wide,
+    /// Four bytes (`UseCompressedOops`); code 0 is null.
+    Narrow(Linear),
+}
+
+impl Oops {
+    /// Bytes of a reference in the heap.
+    #[inline]
+    pub(super) fn width_bytes(self) -> u64 {
+        match self {
+            Self::Wide => 8,
+            Self::Narrow(_) => 4,
+        }
+    }
+
+    /// The address that the reference at `place` holds; 0 is null.
+    #[inline]
+    pub(super) fn load(self, memory: Memory, place: u64) -> u64 {
+        match self {
+            Self::Wide => memory.u64(place),
+            Self::Narrow(coding) => match memory.u32(place) {
+                0 => 0,
+                code => coding.address(u64::from(code)),
+            },
+        }
+    }
+
+    /// The value at `place`, zero-extended; of a reference the object's address.
+    #[inline]
+    pub(super) fn value(self, memory: Memory, place: u64, basic_type: BasicType) -> u64 {
+        match basic_type {
+            BasicType::Object => self.load(memory, place),
+            BasicType::Boolean | BasicType::Byte => u64::from(memory.u8(place)),
+            BasicType::Char | BasicType::Short => u64::from(memory.u16(place)),
+            BasicType::Float | BasicType::Int => u64::from(memory.u32(place)),
+            BasicType::Double | BasicType::Long => memory.u64(place),
+        }
+    }
+}
+
+/// Where an object's header tells its class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ClassWords {
+    /// Eight bytes behind the mark word.
+    Wide,
+    /// Four bytes behind the mark word (`UseCompressedClassPointers`).
+    Narrow,
+    /// The high bits of the mark word (`UseCompactObjectHeaders`), from this one on.
+    Compact(u32),
+}
+
+impl ClassWords {
+    /// The class word of the object at this address: equal for objects of one class, different otherwise.
+    #[inline]
+    pub(super) fn load(self, memory: Memory, object: u64) -> u64 {
+        match self {
+            Self::Wide => memory.u64(object.wrapping_add(8)),
+            Self::Narrow => u64::from(memory.u32(object.wrapping_add(8))),
+            Self::Compact(shift) => memory.u64(object) >> shift,
+        }
+    }
+}
+
+/// What the id of an instance field says of its offset (HotSpot's `jfieldIDWorkaround`): bit 1 marks an instance
+/// field, bit 0 an id with a hash of the class behind seven bits of offset. `None` for other ids.
+pub(super) fn instance_offset(field_id: u64) -> Option<u32> {
+    if field_id & 2 == 0 {
+        return None;
+    }
+    let offset = field_id >> 2;
+    u32::try_from(if field_id & 1 == 0 {
+        offset
+    } else {
+        offset & 0x7F
+    })
+    .ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_coding_is_found_from_what_it_explains() {
+        for (base, shift) in [
+            (0, 0),
+            (0, 3),
+            (0x8_0000_0000, 3),
+            (0x7F00_1000, 4),
+            (1 << 40, 10),
+        ] {
+            let coding = Linear { base, shift };
+            let codes = [5, 9, 1 << 20, 77_777];
+            let pairs: Vec<_> = codes.map(|code| (code, coding.address(code))).to_vec();
+            assert_eq!(Linear::explaining(&pairs, 3), Some(coding));
+            assert_eq!(coding.code(coding.address(9)), Some(9));
+        }
+    }
+
+    #[test]
+    fn a_coding_is_not_made_up() {
+        assert_eq!(Linear::explaining(&[(1, 8), (2, 16), (3, 32)], 2), None);
+        assert_eq!(Linear::explaining(&[(1, 8), (1, 8)], 2), None);
+        assert_eq!(Linear::explaining(&[], 0), None);
+        let aligned = Linear { base: 0, shift: 3 };
+        assert_eq!(aligned.code(12), None);
+    }
+
+    #[test]
+    fn null_has_no_base() {
+        let words = [0_u32, 2];
+        // SAFETY: only `words` is read.
+        let memory = unsafe { Memory::new() };
+        let oops = Oops::Narrow(Linear {
+            base: 0x1000,
+            shift: 3,
+        });
+        let start = words.as_ptr() as u64;
+        assert_eq!(oops.load(memory, start), 0);
+        assert_eq!(oops.load(memory, start + 4), 0x1010);
+    }
+
+    #[test]
+    fn offsets_of_fields_stand_in_their_ids() {
+        assert_eq!(instance_offset((12 << 2) | 2), Some(12));
+        assert_eq!(instance_offset((300 << 2) | 2), Some(300));
+        assert_eq!(instance_offset((0xABC << 9) | (24 << 2) | 3), Some(24));
+        assert_eq!(instance_offset(0x7F00_1230), None);
+    }
+}

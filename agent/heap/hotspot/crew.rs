@@ -1,0 +1,124 @@
+//! The crew: the child's threads, and the one that waits for them and tells the parent how it goes.
+
+use super::super::memory_left::{MemoryLeft, RESERVE_BYTES};
+use super::failure::Failure;
+use super::message::FromChild;
+use super::process::Watchdog;
+use super::snapshot::Snapshot;
+use std::os::unix::net::UnixStream;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{channel, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+use writer::TailWriter;
+
+/// Stack of a thread: none recurses.
+const STACK_BYTES: usize = 512 << 10;
+/// Time between two looks at what is left of memory.
+const LOOK: Duration = Duration::from_millis(20);
+/// Time between two messages of progress.
+const PROGRESS: Duration = Duration::from_secs(1);
+
+/// Runs `body` in so many threads, and `watch` in this one until it has their results; `end` has them end early.
+pub(super) fn in_threads<T: Send>(
+    threads: usize,
+    body: impl Fn() -> Result<T, Failure> + Sync,
+    end: impl Fn(),
+    watch: &mut Watch<'_>,
+) -> Result<Vec<T>, Failure> {
+    let body = &body;
+    thread::scope(|scope| {
+        let (results, ended) = channel();
+        for number in 0..threads {
+            let results = results.clone();
+            let spawned = thread::Builder::new()
+                .name(format!("hprof walker {number}"))
+                .stack_size(STACK_BYTES)
+                .spawn_scoped(scope, move || {
+                    // A thread that is gone without a word would leave the others waiting for work.
+                    let result = catch_unwind(AssertUnwindSafe(body));
+                    let _ = results.send(result.unwrap_or(Err(Failure::Fault)));
+                });
+            if spawned.is_err() {
+                end();
+                return Err(Failure::NoMemory);
+            }
+        }
+        drop(results);
+        let watched = watch.over(&ended, threads);
+        end();
+        watched
+    })
+}
+
+/// The thread that waits: tells the parent how it goes, looks after the application's memory.
+#[derive(Debug)]
+pub(super) struct Watch<'w> {
+    socket: &'w mut UnixStream,
+    snapshot: &'w Snapshot,
+    writer: Option<&'w TailWriter>,
+    watchdog: &'w Watchdog,
+    memory_left: MemoryLeft,
+    told: Instant,
+    progress: u64,
+}
+
+impl<'w> Watch<'w> {
+    /// A watch over threads that read `snapshot`, and write with `writer` if they do.
+    pub(super) fn new(
+        socket: &'w mut UnixStream,
+        snapshot: &'w Snapshot,
+        writer: Option<&'w TailWriter>,
+        watchdog: &'w Watchdog,
+    ) -> Self {
+        Self {
+            socket,
+            snapshot,
+            writer,
+            watchdog,
+            memory_left: MemoryLeft::open(),
+            told: Instant::now(),
+            progress: 0,
+        }
+    }
+
+    /// Waits for the results of so many threads.
+    fn over<T>(
+        &mut self,
+        ended: &Receiver<Result<T, Failure>>,
+        threads: usize,
+    ) -> Result<Vec<T>, Failure> {
+        let mut results = Vec::with_capacity(threads);
+        while results.len() < threads {
+            match ended.recv_timeout(LOOK) {
+                Ok(result) => results.push(result?),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(Failure::Fault),
+            }
+            let left = self.memory_left.bytes();
+            if let Some(left_bytes) = left.filter(|&left| left < RESERVE_BYTES) {
+                return Err(Failure::LittleMemory { left_bytes });
+            }
+            self.tell()?;
+        }
+        Ok(results)
+    }
+
+    fn tell(&mut self) -> Result<(), Failure> {
+        let objects = self.snapshot.reached.load(Ordering::Relaxed);
+        let bytes = self.writer.map_or(0, TailWriter::bytes_written);
+        if self.told.elapsed() < PROGRESS || bytes + objects == self.progress {
+            return Ok(());
+        }
+        self.told = Instant::now();
+        self.progress = bytes + objects;
+        self.watchdog.feed();
+        let message = FromChild::Progress {
+            bytes,
+            objects,
+            heap_bytes: self.snapshot.encoded_bytes.load(Ordering::Relaxed),
+        };
+        message.send(self.socket).map_err(|_| Failure::NoAnswer)
+    }
+}

@@ -1,0 +1,218 @@
+//! Encoding: every marked object becomes a record, in the order of addresses.
+//!
+//! In this order the heap is read from front to back, and what lies side by side in it lies side by side in the file:
+//! it is read faster, and compresses better, than in the order in which a walk comes to objects.
+
+use super::class_map::{Class, InstanceField, Shape};
+use super::failure::Failure;
+use super::snapshot::Snapshot;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use tables::{BasicType, ObjectId, TraceId};
+use writer::heap_record::{InstanceHeader, ObjectArrayHeader, PrimitiveArrayHeader};
+use writer::{Deliver, Segments, WriteError};
+
+/// What was encoded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Encoded {
+    /// Objects, mirrors included.
+    pub(super) objects: u64,
+    /// Arrays that were cut because their record would have passed 4 GiB.
+    pub(super) cut_arrays: u64,
+}
+
+/// Which parts of the heap nobody has encoded yet.
+#[derive(Debug, Default)]
+pub(super) struct Parts {
+    next: AtomicUsize,
+    ended: AtomicBool,
+}
+
+impl Parts {
+    /// The number of a part that nobody else gets.
+    fn take(&self) -> Option<usize> {
+        let ended = self.ended.load(Ordering::Relaxed);
+        (!ended).then(|| self.next.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Ends the work for all: one of them cannot go on.
+    pub(super) fn end(&self) {
+        self.ended.store(true, Ordering::Relaxed);
+    }
+}
+
+/// One thread's part of the work.
+#[derive(Debug)]
+pub(super) struct Encoder<'s, D> {
+    snapshot: &'s Snapshot,
+    segments: Segments<D>,
+    encoded: Encoded,
+    /// Bytes of heap since the last part.
+    heap_bytes: u64,
+}
+
+impl<'s, D: Deliver> Encoder<'s, D> {
+    /// An encoder whose records go to `segments`.
+    pub(super) fn new(snapshot: &'s Snapshot, segments: Segments<D>) -> Self {
+        Self {
+            snapshot,
+            segments,
+            encoded: Encoded::default(),
+            heap_bytes: 0,
+        }
+    }
+
+    /// Encodes part after part until none is left; an error ends the work for all.
+    pub(super) fn run(mut self, parts: &Parts) -> Result<Encoded, Failure> {
+        while let Some(objects) = parts
+            .take()
+            .and_then(|number| self.snapshot.marks.part(number))
+        {
+            for object in objects {
+                if let Err(failure) = self.encode(object) {
+                    parts.end();
+                    return Err(failure);
+                }
+            }
+            let heap_bytes = std::mem::take(&mut self.heap_bytes);
+            self.snapshot
+                .encoded_bytes
+                .fetch_add(heap_bytes, Ordering::Relaxed);
+        }
+        self.segments.finish()?;
+        Ok(self.encoded)
+    }
+
+    fn encode(&mut self, address: u64) -> Result<(), Failure> {
+        let snapshot = self.snapshot;
+        let class = snapshot.class_of(address)?;
+        let (Some(object), Some(class_object)) =
+            (ObjectId::new(address), ObjectId::new(class.mirror))
+        else {
+            return Err(Failure::NoMirror);
+        };
+        self.encoded.objects += 1;
+        match &class.shape {
+            // A mirror's record is its class's.
+            Shape::Instance { .. } if is_mirror(snapshot, class, address) => Ok(()),
+            Shape::Instance {
+                fields,
+                data_bytes,
+                heap_bytes,
+                ..
+            } => {
+                self.heap_bytes += u64::from(*heap_bytes);
+                let header = InstanceHeader {
+                    object,
+                    trace: TraceId::EMPTY,
+                    class: class_object,
+                };
+                self.instance(&header, fields, *data_bytes)
+            }
+            Shape::ObjectArray => self.object_array(&ObjectArrayHeader {
+                object,
+                trace: TraceId::EMPTY,
+                class: class_object,
+            }),
+            Shape::PrimitiveArray(element_type) => self.primitive_array(&PrimitiveArrayHeader {
+                object,
+                trace: TraceId::EMPTY,
+                element_type: *element_type,
+            }),
+            Shape::Unknown => Err(Failure::Unlinked(vec![class.id])),
+        }
+    }
+
+    fn instance(
+        &mut self,
+        header: &InstanceHeader,
+        fields: &[InstanceField],
+        data_bytes: u32,
+    ) -> Result<(), Failure> {
+        let (snapshot, object) = (self.snapshot, header.object.get());
+        self.segments.record(|out| {
+            header.encode(data_bytes, out);
+            for field in fields {
+                let place = object + u64::from(field.offset);
+                put_field(snapshot, place, field.basic_type, out);
+            }
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    fn object_array(&mut self, header: &ObjectArrayHeader) -> Result<(), Failure> {
+        let (memory, layout) = (self.snapshot.memory, &self.snapshot.layout);
+        let array = header.object.get();
+        let start = array + layout.arrays.elements(BasicType::Object);
+        let width = layout.oops.width_bytes();
+        let length = u64::from(layout.length(memory, array));
+        let missing = self
+            .segments
+            .object_array_with(header, length, |range, out| {
+                for index in range {
+                    let element = layout.oops.load(memory, start + index * width);
+                    out.extend_from_slice(&element.to_be_bytes());
+                }
+                Ok(())
+            })?;
+        self.encoded.cut_arrays += u64::from(missing > 0);
+        self.heap_bytes += start - array + length * width;
+        Ok(())
+    }
+
+    fn primitive_array(&mut self, header: &PrimitiveArrayHeader) -> Result<(), Failure> {
+        let snapshot = self.snapshot;
+        let (array, element_type) = (header.object.get(), header.element_type);
+        let length = snapshot.layout.length(snapshot.memory, array) as usize;
+        let start = array + snapshot.layout.arrays.elements(element_type);
+        let bytes = if snapshot.primitive_arrays {
+            length * element_type.size_bytes(8) as usize
+        } else {
+            0
+        };
+        self.heap_bytes += start - array + length as u64 * u64::from(element_type.size_bytes(8));
+        let elements = snapshot.memory.bytes(start, bytes);
+        let missing = self.segments.primitive_array(header, elements)?;
+        self.encoded.cut_arrays += u64::from(missing > 0);
+        Ok(())
+    }
+}
+
+fn is_mirror(snapshot: &Snapshot, class: &Class, object: u64) -> bool {
+    class.is_class_class && snapshot.classes.class_of_mirror(object).is_some()
+}
+
+/// Appends the value of a field as the file has it.
+#[inline]
+fn put_field(snapshot: &Snapshot, place: u64, basic_type: BasicType, out: &mut Vec<u8>) {
+    let memory = snapshot.memory;
+    if basic_type == BasicType::Object {
+        let target = snapshot.layout.oops.load(memory, place);
+        out.extend_from_slice(&target.to_be_bytes());
+        return;
+    }
+    if !snapshot.primitive_fields {
+        out.resize(out.len() + basic_type.size_bytes(8) as usize, 0);
+        return;
+    }
+    match basic_type {
+        // Readers want a boolean to be 0 or 1; native code may have stored anything.
+        BasicType::Boolean => out.push(u8::from(memory.u8(place) != 0)),
+        BasicType::Byte => out.push(memory.u8(place)),
+        BasicType::Char | BasicType::Short => {
+            out.extend_from_slice(&memory.u16(place).to_be_bytes());
+        }
+        BasicType::Float | BasicType::Int => {
+            out.extend_from_slice(&memory.u32(place).to_be_bytes());
+        }
+        BasicType::Double | BasicType::Long | BasicType::Object => {
+            out.extend_from_slice(&memory.u64(place).to_be_bytes());
+        }
+    }
+}
+
+impl From<WriteError> for Failure {
+    fn from(error: WriteError) -> Self {
+        Self::Write(error)
+    }
+}

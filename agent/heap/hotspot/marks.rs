@@ -1,0 +1,205 @@
+//! Marks: one bit for each 8 bytes of heap, set once, by whichever thread comes to the object first.
+
+use super::memory::Memory;
+use std::alloc::{alloc_zeroed, dealloc, Layout};
+use std::ops::Range;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Bytes of heap to a mark: the least alignment of objects.
+const GRAIN_SHIFT: u32 = 3;
+const WORD_BITS: u64 = 64;
+
+/// Bytes of heap to a part: enough that nobody waits for its number, few enough for all to end together.
+const PART_SHIFT: u32 = 22;
+/// Words with the marks of a part.
+const PART_WORDS: usize = 1 << (PART_SHIFT - GRAIN_SHIFT - 6);
+
+/// Marks for a range of addresses. Takes memory only where marks are set: at most 1/64 of the range.
+#[derive(Debug)]
+pub(super) struct Marks {
+    range: Range<u64>,
+    /// Parts with marks: whoever looks for them need not touch the memory of the others.
+    touched: Vec<AtomicBool>,
+    // Owned; made of zeros, which the system gives without touching them.
+    words: NonNull<AtomicU64>,
+    layout: Layout,
+}
+
+// SAFETY: the words are atomic, and there is one owner.
+unsafe impl Send for Marks {}
+// SAFETY: as above.
+unsafe impl Sync for Marks {}
+
+impl Marks {
+    /// No marks yet; `None` if there is no memory.
+    pub(super) fn new(range: Range<u64>) -> Option<Self> {
+        let grains = range.end.checked_sub(range.start)? >> GRAIN_SHIFT;
+        let words = usize::try_from(grains / WORD_BITS + 1).ok()?;
+        let layout = Layout::array::<AtomicU64>(words).ok()?;
+        // SAFETY: the layout has a size, as there is one word at least; zeros are valid atomics.
+        let words = NonNull::new(unsafe { alloc_zeroed(layout) })?.cast();
+        let parts = layout.size() / size_of::<AtomicU64>() / PART_WORDS + 1;
+        let mut touched = Vec::new();
+        touched.try_reserve_exact(parts).ok()?;
+        touched.resize_with(parts, || AtomicBool::new(false));
+        Some(Self {
+            range,
+            touched,
+            words,
+            layout,
+        })
+    }
+
+    /// The marked addresses of a part of the heap, in order; none past the last part.
+    pub(super) fn part(&self, number: usize) -> Option<impl Iterator<Item = u64> + '_> {
+        let touched = self.touched.get(number)?.load(Ordering::Relaxed);
+        let words = self.layout.size() / size_of::<AtomicU64>();
+        let first = number * PART_WORDS;
+        let words = if touched {
+            first..words.min(first + PART_WORDS)
+        } else {
+            0..0
+        };
+        Some(words.flat_map(|index| {
+            // SAFETY: `index` is below the number of words that `new` made.
+            let word = unsafe { self.words.add(index).as_ref() };
+            let start = self.range.start + ((index as u64 * WORD_BITS) << GRAIN_SHIFT);
+            Bits(word.load(Ordering::Relaxed)).map(move |bit| start + (bit << GRAIN_SHIFT))
+        }))
+    }
+
+    /// Whether an object can stand there.
+    #[inline]
+    pub(super) fn covers(&self, address: u64) -> bool {
+        self.range.contains(&address) && address & ((1 << GRAIN_SHIFT) - 1) == 0
+    }
+
+    /// The word with the object's mark, and the mark; `None` outside of the range.
+    #[inline]
+    fn place(&self, address: u64) -> Option<(&AtomicU64, u64)> {
+        if !self.covers(address) {
+            return None;
+        }
+        let grain = (address - self.range.start) >> GRAIN_SHIFT;
+        let index = usize::try_from(grain / WORD_BITS).ok()?;
+        // SAFETY: `new` made words for every grain of the range.
+        let word = unsafe { self.words.add(index).as_ref() };
+        Some((word, 1 << (grain % WORD_BITS)))
+    }
+
+    /// Marks an object. `true`: nobody had before. `false` too for what cannot be an object.
+    #[inline]
+    pub(super) fn mark(&self, address: u64) -> bool {
+        let Some((word, mark)) = self.place(address) else {
+            return false;
+        };
+        // Nothing is published through a mark, so no order is needed.
+        let is_first = word.load(Ordering::Relaxed) & mark == 0
+            && word.fetch_or(mark, Ordering::Relaxed) & mark == 0;
+        if is_first {
+            self.touch(address);
+        }
+        is_first
+    }
+
+    #[inline]
+    fn touch(&self, address: u64) {
+        let part = usize::try_from((address - self.range.start) >> PART_SHIFT);
+        if let Some(touched) = part.ok().and_then(|part| self.touched.get(part)) {
+            if !touched.load(Ordering::Relaxed) {
+                touched.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Asks the processor to have the object's mark at hand soon.
+    #[inline]
+    pub(super) fn prefetch(&self, memory: Memory, address: u64) {
+        if let Some((word, _)) = self.place(address) {
+            memory.prefetch(std::ptr::from_ref(word) as u64);
+        }
+    }
+}
+
+/// The places of the bits that are set in a word, from the lowest on.
+struct Bits(u64);
+
+impl Iterator for Bits {
+    type Item = u64;
+
+    fn next(&mut self) -> Option<u64> {
+        if self.0 == 0 {
+            return None;
+        }
+        let place = self.0.trailing_zeros();
+        self.0 &= self.0 - 1;
+        Some(u64::from(place))
+    }
+}
+
+impl Drop for Marks {
+    fn drop(&mut self) {
+        // SAFETY: allocated by `new` with this layout; nobody else has it.
+        unsafe { dealloc(self.words.as_ptr().cast(), self.layout) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_object_is_marked_once() {
+        let marks = Marks::new(0x1_0000..0x2_0000).expect("memory");
+        assert!(marks.mark(0x1_0000));
+        assert!(!marks.mark(0x1_0000));
+        assert!(marks.mark(0x1_0008) && marks.mark(0x1_FFF8));
+        assert!(!marks.mark(0x2_0000) && !marks.mark(0xFFF8) && !marks.mark(0x1_0011));
+    }
+
+    #[test]
+    fn marks_are_listed_in_order() {
+        let start = 0x7F00_0000_0000;
+        let marks = Marks::new(start..start + (40 << PART_SHIFT)).expect("memory");
+        let objects = [
+            8,
+            0x40_0000 - 8,
+            0x40_0000,
+            9 << PART_SHIFT,
+            (40 << PART_SHIFT) - 8,
+        ];
+        for object in objects.iter().rev() {
+            assert!(marks.mark(start + object));
+        }
+        let mut found = Vec::new();
+        let mut number = 0;
+        while let Some(part) = marks.part(number) {
+            found.extend(part.map(|object| object - start));
+            number += 1;
+        }
+        assert_eq!(found, objects);
+    }
+
+    #[test]
+    fn of_many_threads_one_is_first() {
+        let marks = Marks::new(0..0x10_0000).expect("memory");
+        let firsts: usize = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4)
+                .map(|_| {
+                    scope.spawn(|| {
+                        (0..0x10_0000_u64)
+                            .step_by(8)
+                            .filter(|&at| marks.mark(at))
+                            .count()
+                    })
+                })
+                .collect();
+            threads
+                .into_iter()
+                .map(|thread| thread.join().expect("no panic"))
+                .sum()
+        });
+        assert_eq!(firsts, 0x10_0000 / 8);
+    }
+}

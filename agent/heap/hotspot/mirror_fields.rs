@@ -1,0 +1,240 @@
+//! What a mirror (an instance of `java.lang.Class`) holds beside the class's static fields.
+//!
+//! A CLASS DUMP has places for loader, signers and protection domain. All else becomes a static field with a name in
+//! angle brackets, as HotSpot's own dumps do with `<resolved_references>` and `<init_lock>`: without it what only a
+//! mirror holds would look unreachable.
+
+use super::super::catalogue::Catalogue;
+use super::class_map::ClassMap;
+use super::coding::instance_offset;
+use super::marks::Marks;
+use super::memory::{Mappings, Memory};
+use super::object_layout::ObjectLayout;
+use tables::{BasicType, StringId, Tables};
+
+/// What a reference of a mirror's means to the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// The class's loader, or the class of an array's elements: the catalogue knows them.
+    Known,
+    /// The class of an array's elements; of other classes, from 9 on, what threads lock while the class is
+    /// initialised: both share a place.
+    ComponentOrInitLock,
+    /// Its signers.
+    Signers,
+    /// Its protection domain.
+    ProtectionDomain,
+    /// A static field of this invented name.
+    Extra(StringId),
+}
+
+/// A field of `java.lang.Class` that its class file declares.
+#[derive(Clone, Copy, Debug)]
+struct Declared {
+    offset: u32,
+    width_bytes: u32,
+    /// `None` for primitive types.
+    role: Option<Role>,
+}
+
+/// The fields of mirrors, described before the fork.
+#[derive(Debug)]
+pub(super) struct MirrorFields {
+    declared: Vec<Declared>,
+    names: Names,
+}
+
+/// Invented names.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Names {
+    /// The array that HotSpot resolves constants to.
+    pub(super) resolved_references: StringId,
+    init_lock: StringId,
+    source_file: StringId,
+    injected: StringId,
+    /// For a static reference of a class that is not linked: nobody tells its name.
+    pub(super) unlinked_static: StringId,
+}
+
+impl MirrorFields {
+    /// Describes the fields of `java.lang.Class`, and interns the names that only CLASS DUMPs use.
+    pub(super) fn of(catalogue: &Catalogue<'_>, tables: &Tables) -> Self {
+        let intern = |text: &str| tables.strings.intern(text.as_bytes());
+        let names = Names {
+            resolved_references: intern("<resolved_references>"),
+            init_lock: intern("<init_lock>"),
+            source_file: intern("<source_file>"),
+            injected: intern("<injected>"),
+            unlinked_static: intern("<static>"),
+        };
+        let class = catalogue.class_class();
+        let row = tables.classes.get(class);
+        let fields = row.as_deref().map_or(&[][..], |row| row.own_fields());
+        let declared = fields
+            .iter()
+            .zip(catalogue.field_ids(class))
+            .filter(|(field, _)| !field.is_static)
+            .filter_map(|(field, id)| {
+                let is_reference = field.basic_type == BasicType::Object;
+                Some(Declared {
+                    offset: instance_offset(id.bits())?,
+                    width_bytes: field.basic_type.size_bytes(8),
+                    role: is_reference.then(|| role(field.name, tables)),
+                })
+            })
+            .collect();
+        Self { declared, names }
+    }
+
+    /// The invented names.
+    pub(super) fn names(&self) -> Names {
+        self.names
+    }
+}
+
+fn role(name: StringId, tables: &Tables) -> Role {
+    let text = tables.strings.get(name).unwrap_or_default();
+    match &*text {
+        b"classLoader" => Role::Known,
+        b"componentType" => Role::ComponentOrInitLock,
+        b"signers" => Role::Signers,
+        b"protectionDomain" => Role::ProtectionDomain,
+        other => {
+            let invented = [b"<", other, b">"].concat();
+            Role::Extra(tables.strings.intern(&invented))
+        }
+    }
+}
+
+/// The references of mirrors in a snapshot, declared ones and those that HotSpot adds (it injects fields).
+#[derive(Debug)]
+pub(super) struct MirrorReferences {
+    declared: Vec<(u64, Role)>,
+    injected: Vec<u64>,
+    names: Names,
+}
+
+impl MirrorReferences {
+    /// Finds the injected references: places between the declared fields at which every mirror holds null or an
+    /// object. Static fields begin at `end`.
+    pub(super) fn find(
+        fields: &MirrorFields,
+        end: u64,
+        memory: Memory,
+        layout: &ObjectLayout,
+        classes: &ClassMap,
+        marks: &Marks,
+        mappings: &Mappings,
+    ) -> Self {
+        let width = layout.oops.width_bytes();
+        let reference_bytes = u32::try_from(width).unwrap_or(8);
+        let is_taken = |place: u64| {
+            let own = place..place + width;
+            let overlaps = |start: u64, bytes: u64| start < own.end && own.start < start + bytes;
+            overlaps(layout.klass_in_mirror, 8)
+                || fields.declared.iter().any(|field| {
+                    let bytes = field.role.map_or(field.width_bytes, |_| reference_bytes);
+                    overlaps(u64::from(field.offset), u64::from(bytes))
+                })
+        };
+        // What is no reference may lead anywhere, into parts of the heap that are not there yet, too.
+        let is_object = |address: u64| {
+            marks.covers(address)
+                && mappings.is_readable(address)
+                && classes.get(layout.class_word(memory, address)).is_some()
+        };
+        let holds_references = |place: u64| {
+            let mut some = false;
+            classes.classes().iter().all(|class| {
+                let target = layout.oops.load(memory, class.mirror + place);
+                some |= target != 0;
+                target == 0 || is_object(target)
+            }) && some
+        };
+        let injected = (8..end)
+            .step_by(reference_bytes as usize)
+            .filter(|&place| place + width <= end && !is_taken(place) && holds_references(place))
+            .collect();
+        let declared = fields
+            .declared
+            .iter()
+            .filter_map(|field| Some((u64::from(field.offset), field.role?)))
+            .collect();
+        Self {
+            declared,
+            injected,
+            names: fields.names,
+        }
+    }
+
+    /// What this mirror refers to, null left out, with the meaning of each.
+    pub(super) fn of<'r>(
+        &'r self,
+        mirror: u64,
+        memory: Memory,
+        layout: &'r ObjectLayout,
+        classes: &'r ClassMap,
+        tables: &'r Tables,
+    ) -> impl Iterator<Item = (Role, u64)> + 'r {
+        let load = move |place: u64| layout.oops.load(memory, mirror + place);
+        let declared = self.declared.iter().map(move |&(place, role)| {
+            let target = load(place);
+            let role = match role {
+                Role::ComponentOrInitLock => {
+                    self.injected_role(target, memory, layout, classes, tables)
+                }
+                role => role,
+            };
+            (role, target)
+        });
+        let injected = self.injected.iter().map(move |&place| {
+            let target = load(place);
+            (
+                self.injected_role(target, memory, layout, classes, tables),
+                target,
+            )
+        });
+        declared
+            .chain(injected)
+            .filter(|&(role, target)| target != 0 && role != Role::Known)
+    }
+
+    /// The mirror of the class of an array class's elements; `None` if this JDK keeps it elsewhere.
+    pub(super) fn component(
+        &self,
+        mirror: u64,
+        memory: Memory,
+        layout: &ObjectLayout,
+    ) -> Option<u64> {
+        let mut declared = self.declared.iter();
+        let (place, _) = declared.find(|(_, role)| *role == Role::ComponentOrInitLock)?;
+        Some(layout.oops.load(memory, mirror + place))
+    }
+
+    /// What a reference without a name of its own is: its target's class tells.
+    fn injected_role(
+        &self,
+        target: u64,
+        memory: Memory,
+        layout: &ObjectLayout,
+        classes: &ClassMap,
+        tables: &Tables,
+    ) -> Role {
+        if target == 0 {
+            return Role::Known;
+        }
+        let class = classes.get(layout.class_word(memory, target));
+        let signature = class
+            .and_then(|class| tables.classes.get(class.id))
+            .and_then(|row| tables.strings.get(row.signature))
+            .unwrap_or_default();
+        match &*signature {
+            b"Ljava/lang/Class;" => Role::Known,
+            b"[I" => Role::Extra(self.names.init_lock),
+            b"Ljava/security/ProtectionDomain;" => Role::ProtectionDomain,
+            b"Ljava/lang/String;" => Role::Extra(self.names.source_file),
+            [b'[', ..] => Role::Signers,
+            _ => Role::Extra(self.names.injected),
+        }
+    }
+}

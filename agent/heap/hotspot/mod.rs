@@ -1,0 +1,38 @@
+//! The snapshot engine for HotSpot: the process forks, the application runs on, the copy is read and written.
+//!
+//! In the parent: [`snapshot_dump`] leads, [`known_objects`] makes what the check needs, [`class_map`] and
+//! [`mirror_fields`] describe classes, [`forker`] forks in HotSpot's callback and notes the roots. In the child:
+//! [`child`] leads, [`calibration`] finds out how HotSpot lays objects out ([`coding`], [`object_layout`]),
+//! [`class_dumps`] writes the classes, [`reach`] marks what can be reached ([`marks`], [`work`]), [`encode`] writes it;
+//! [`snapshot`] is what they share, [`memory`] what they read. Between them: [`message`],
+//! [`failure`]. [`process`] is what concerns processes.
+//!
+//! Unsafe code is in [`memory`], [`marks`], [`process`] and [`vm_structs`], and where the child gives itself leave to read.
+#![allow(unsafe_code)]
+
+mod calibration;
+mod child;
+mod class_dumps;
+mod class_map;
+mod coding;
+mod crew;
+mod encode;
+mod failure;
+mod forker;
+mod known_objects;
+mod marks;
+mod memory;
+mod message;
+mod mirror_fields;
+mod object_layout;
+mod process;
+mod reach;
+mod silence;
+mod snapshot;
+mod snapshot_dump;
+mod thread_names;
+mod virtual_frames;
+mod vm_structs;
+mod work;
+
+pub(super) use snapshot_dump::{NoSnapshot, SnapshotDump};

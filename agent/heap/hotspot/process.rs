@@ -1,0 +1,393 @@
+//! The forked copy of the JVM's process: making it, its manners, watching over it.
+//!
+//! Each item of [`Child::settle`] is something that a fork of a JVM was seen to do wrong: it answers to signals by a
+//! thread that is not there, holds sockets of a server that restarts, dumps a core of the whole heap, hangs for ever.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::mem::{zeroed, MaybeUninit};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::net::UnixStream;
+use std::ptr::null_mut;
+
+/// Codes the child ends with.
+pub(super) const DONE: i32 = 0;
+/// It has told why.
+pub(super) const TOLD: i32 = 1;
+/// A fault in its own code.
+pub(super) const PANICKED: i32 = 2;
+/// A signal that means a crash: the code is this plus the signal.
+const CRASHED: i32 = 64;
+
+/// Signals that HotSpot answers with a thread that the child has not.
+const QUIET_SIGNALS: [i32; 6] = [
+    libc::SIGTERM,
+    libc::SIGINT,
+    libc::SIGHUP,
+    libc::SIGQUIT,
+    libc::SIGUSR1,
+    libc::SIGUSR2,
+];
+/// Signals of a crash, which HotSpot would answer with a report of many pages.
+const CRASHES: [i32; 7] = [
+    libc::SIGSEGV,
+    libc::SIGBUS,
+    libc::SIGILL,
+    libc::SIGFPE,
+    libc::SIGABRT,
+    libc::SIGTRAP,
+    libc::SIGSYS,
+];
+
+/// In which of the two processes the code goes on.
+#[derive(Debug)]
+pub(super) enum Side {
+    /// The application's.
+    Parent(Child),
+    /// The copy, which has only the thread that forked.
+    Child,
+}
+
+/// How a child ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct End {
+    /// For a sentence that begins with "the child".
+    pub(super) how: String,
+    /// It read where nothing is, or the like.
+    pub(super) crashed: bool,
+}
+
+/// A child of this process, seen from the parent. Dropped before it has ended, it is killed.
+#[derive(Debug)]
+pub(super) struct Child {
+    pid: libc::pid_t,
+    /// Stands for the process itself, where the kernel has such descriptors (5.3): a number may come to be another's,
+    /// if the application waits for children that are not its own.
+    handle: Option<OwnedFd>,
+    reaped: bool,
+}
+
+/// Forks. On the VM thread, inside a safepoint: no Java thread holds a lock of the C library's then.
+pub(super) fn fork() -> io::Result<Side> {
+    // SAFETY: a plain system call of the C library, which makes its own locks usable in the child.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error()),
+        0 => Ok(Side::Child),
+        pid => Ok(Side::Parent(Child {
+            pid,
+            handle: handle_of(pid),
+            reaped: false,
+        })),
+    }
+}
+
+fn handle_of(pid: libc::pid_t) -> Option<OwnedFd> {
+    // SAFETY: a system call with a number.
+    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
+    let fd = RawFd::try_from(fd).ok().filter(|&fd| fd >= 0)?;
+    // SAFETY: a descriptor that was just made, and nobody else has.
+    Some(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+impl Child {
+    /// Waits for the child's end.
+    pub(super) fn reap(&mut self) -> End {
+        let mut status = 0;
+        loop {
+            // SAFETY: waits for exactly this child; `status` outlives the call.
+            let answer = unsafe { libc::waitpid(self.pid, &mut status, 0) };
+            let interrupted =
+                answer < 0 && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted;
+            if !interrupted {
+                self.reaped = true;
+                break describe(answer, status);
+            }
+        }
+    }
+
+    /// Ends the child now.
+    pub(super) fn kill(&self) {
+        if self.reaped {
+            return;
+        }
+        // SAFETY: system calls with numbers; without a handle the number is the child's as long as nobody waits for it.
+        unsafe {
+            match &self.handle {
+                Some(handle) => {
+                    let nothing: *const libc::siginfo_t = std::ptr::null();
+                    let fd = handle.as_raw_fd();
+                    libc::syscall(libc::SYS_pidfd_send_signal, fd, libc::SIGKILL, nothing, 0);
+                }
+                None => {
+                    libc::kill(self.pid, libc::SIGKILL);
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        if !self.reaped {
+            self.kill();
+            self.reap();
+        }
+    }
+}
+
+fn describe(answer: libc::pid_t, status: i32) -> End {
+    let plain = |how: String| End {
+        how,
+        crashed: false,
+    };
+    if answer < 0 {
+        // The application has the system throw the states of its children away.
+        return plain("ended".to_owned());
+    }
+    if libc::WIFSIGNALED(status) {
+        return plain(format!("was ended by signal {}", libc::WTERMSIG(status)));
+    }
+    match libc::WEXITSTATUS(status) {
+        PANICKED => plain("had a fault".to_owned()),
+        code if code > CRASHED => End {
+            how: format!("crashed with signal {}", code - CRASHED),
+            crashed: true,
+        },
+        code => plain(format!("ended with code {code}")),
+    }
+}
+
+/// Ends the child at once: nothing of the JVM's is run or cleaned up.
+pub(super) fn exit(code: i32) -> ! {
+    // SAFETY: ends this process and returns to nobody.
+    unsafe { libc::_exit(code) }
+}
+
+/// Teaches the child its manners. `keep` are the descriptors it goes on to use.
+pub(super) fn settle(keep: &[RawFd]) {
+    // SAFETY: system calls with numbers and pointers to variables that outlive them; there is one thread.
+    unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        libc::prctl(libc::PR_SET_NAME, c"hprof heap dump".as_ptr());
+        for signal in QUIET_SIGNALS {
+            libc::signal(signal, libc::SIG_DFL);
+        }
+        for signal in CRASHES {
+            let mut action: libc::sigaction = zeroed();
+            action.sa_sigaction = crashed as *const () as usize;
+            action.sa_flags = libc::SA_NODEFER;
+            libc::sigaction(signal, &action, null_mut());
+        }
+        let mut none: libc::sigset_t = zeroed();
+        libc::sigemptyset(&mut none);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &none, null_mut());
+        let no_core = libc::rlimit {
+            rlim_cur: 0,
+            rlim_max: 0,
+        };
+        libc::setrlimit(libc::RLIMIT_CORE, &no_core);
+        libc::setpriority(libc::PRIO_PROCESS, 0, 10);
+    }
+    close_others(keep);
+    // The child dies before the application does, if memory runs out.
+    let _ = File::options()
+        .write(true)
+        .open("/proc/self/oom_score_adj")
+        .and_then(|mut file| file.write_all(b"1000"));
+}
+
+/// The handler of crashes in the child.
+extern "C" fn crashed(signal: libc::c_int) {
+    exit(CRASHED + signal);
+}
+
+/// Closes all descriptors but `keep`; what HotSpot may still print goes nowhere.
+fn close_others(keep: &[RawFd]) {
+    let mut keep: Vec<RawFd> = keep.iter().copied().filter(|&fd| fd > 2).collect();
+    keep.sort_unstable();
+    let mut from: RawFd = 3;
+    for &fd in &keep {
+        close_range(from, fd - 1);
+        from = fd + 1;
+    }
+    close_range(from, RawFd::MAX);
+    // SAFETY: a C string; descriptors of this process.
+    unsafe {
+        let nowhere = libc::open(c"/dev/null".as_ptr(), libc::O_RDWR);
+        for standard in 0..3 {
+            libc::dup2(nowhere, standard);
+        }
+        if nowhere > 2 && !keep.contains(&nowhere) {
+            libc::close(nowhere);
+        }
+    }
+}
+
+/// Closes the descriptors from `first` to `last`.
+fn close_range(first: RawFd, last: RawFd) {
+    /// Where a kernel older than 5.9 cannot close ranges, descriptors up to here are closed one by one.
+    const MOST: RawFd = 65_536;
+    if first > last {
+        return;
+    }
+    // SAFETY: plain system calls.
+    unsafe {
+        if libc::syscall(libc::SYS_close_range, first, last, 0) != 0 {
+            for fd in first..=last.min(MOST) {
+                libc::close(fd);
+            }
+        }
+    }
+}
+
+/// A timer of the kernel's that kills the child if it is not set anew in time.
+#[derive(Debug)]
+pub(super) struct Watchdog {
+    timer: Option<libc::timer_t>,
+    limit_s: u32,
+}
+
+// SAFETY: a timer's number, which any thread of the process may use.
+unsafe impl Send for Watchdog {}
+// SAFETY: as above.
+unsafe impl Sync for Watchdog {}
+
+impl Watchdog {
+    /// Starts the timer: the child counts as hanging when it has not shown life for `limit_s`. In the child.
+    pub(super) fn start(limit_s: u32) -> Self {
+        // SAFETY: zeros are a valid sigevent; both pointers outlive the call.
+        let timer = unsafe {
+            let mut event: libc::sigevent = zeroed();
+            event.sigev_notify = libc::SIGEV_SIGNAL;
+            event.sigev_signo = libc::SIGKILL;
+            let mut timer = MaybeUninit::<libc::timer_t>::uninit();
+            let answer = libc::timer_create(libc::CLOCK_MONOTONIC, &mut event, timer.as_mut_ptr());
+            (answer == 0).then(|| timer.assume_init())
+        };
+        let watchdog = Self { timer, limit_s };
+        watchdog.feed();
+        watchdog
+    }
+
+    /// Shows life: from now on there is the whole time again.
+    pub(super) fn feed(&self) {
+        let Some(timer) = self.timer else { return };
+        // SAFETY: the timer was made by `start`; the time outlives the call.
+        unsafe {
+            let mut time: libc::itimerspec = zeroed();
+            time.it_value.tv_sec = libc::time_t::from(self.limit_s);
+            libc::timer_settime(timer, 0, &time, null_mut());
+        }
+    }
+}
+
+/// The text of `/proc/self/maps`.
+pub(super) fn maps() -> io::Result<String> {
+    let mut text = Vec::new();
+    File::open("/proc/self/maps")?.read_to_end(&mut text)?;
+    // A mapped file's name may be anything.
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// Eight bytes at an address of which nobody knows whether it is mapped; `None` if it is not.
+///
+/// The kernel reads for us, into a socket: it answers EFAULT where a read of ours would be a crash.
+pub(super) fn try_read(address: u64) -> Option<u64> {
+    let (mut reader, writer) = UnixStream::pair().ok()?;
+    // SAFETY: the kernel checks the address.
+    let written = unsafe { libc::write(writer.as_raw_fd(), address as *const libc::c_void, 8) };
+    if written != 8 {
+        return None;
+    }
+    let mut word = [0; 8];
+    reader.read_exact(&mut word).ok()?;
+    Some(u64::from_ne_bytes(word))
+}
+
+/// The number by which the system knows this thread.
+pub(super) fn thread_id() -> libc::pid_t {
+    // SAFETY: a system call without arguments.
+    unsafe { libc::gettid() }
+}
+
+/// Whether a thread of this process sleeps until somebody wakes it.
+pub(super) fn is_asleep(thread: libc::pid_t) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/self/task/{thread}/stat"));
+    // The name may hold anything but ends with the last parenthesis; the state follows.
+    stat.is_ok_and(|stat| {
+        stat.rsplit_once(") ")
+            .is_some_and(|(_, rest)| rest.starts_with('S'))
+    })
+}
+
+/// Whether a thread of this process that sleeps waits for a lock, and not for an event; `true` if that cannot be told.
+///
+/// The C library waits for locks with FUTEX_WAIT, for condition variables with FUTEX_WAIT_BITSET.
+pub(super) fn waits_for_lock(thread: libc::pid_t) -> bool {
+    /// The bits of a futex operation that name it.
+    const COMMAND: u64 = 0x7F;
+    let Ok(call) = std::fs::read_to_string(format!("/proc/self/task/{thread}/syscall")) else {
+        return true;
+    };
+    let mut words = call.split_whitespace();
+    let number = words.next().and_then(|word| word.parse::<i64>().ok());
+    let operation = words
+        .nth(1)
+        .and_then(|word| u64::from_str_radix(word.trim_start_matches("0x"), 16).ok());
+    match (number, operation) {
+        (Some(libc::SYS_futex), Some(operation)) => {
+            i32::try_from(operation & COMMAND) == Ok(libc::FUTEX_WAIT)
+        }
+        (Some(_), _) => false,
+        (None, _) => true,
+    }
+}
+
+/// How many threads the child may use: the processors that this process is let have.
+pub(super) fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_can_be_tried() {
+        let word = 0x1234_u64;
+        assert_eq!(try_read(std::ptr::from_ref(&word) as u64), Some(0x1234));
+        assert_eq!(try_read(8), None);
+        assert_eq!(try_read(u64::MAX - 100), None);
+    }
+
+    #[test]
+    fn this_process_has_mappings() {
+        assert!(maps().expect("Linux").contains("rw-p"));
+    }
+
+    #[test]
+    fn ends_are_told() {
+        assert_eq!(describe(1, 9).how, "was ended by signal 9");
+        let crash = describe(1, (CRASHED + 11) << 8);
+        assert_eq!(
+            (crash.how.as_str(), crash.crashed),
+            ("crashed with signal 11", true)
+        );
+        assert_eq!(describe(1, 1 << 8).how, "ended with code 1");
+        assert_eq!(describe(-1, 0).how, "ended");
+    }
+
+    #[test]
+    fn a_child_that_is_dropped_is_gone() {
+        let Side::Parent(child) = fork().expect("a fork") else {
+            loop {
+                // SAFETY: waits for a signal.
+                unsafe { libc::pause() };
+            }
+        };
+        let pid = child.pid;
+        drop(child);
+        // SAFETY: asks whether there is such a process.
+        assert_eq!(unsafe { libc::kill(pid, 0) }, -1);
+    }
+}

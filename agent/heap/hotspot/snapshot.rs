@@ -1,0 +1,120 @@
+//! The snapshot: a heap that stands still, and everything that is needed to read it. Shared by all threads of the child.
+
+use super::class_map::{Class, ClassMap};
+use super::failure::Failure;
+use super::marks::Marks;
+use super::memory::{Mappings, Memory};
+use super::object_layout::ObjectLayout;
+use std::collections::BTreeSet;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Mutex, PoisonError};
+use tables::ClassId;
+
+/// A heap that stands still.
+#[derive(Debug)]
+pub(super) struct Snapshot {
+    /// The memory.
+    pub(super) memory: Memory,
+    /// What is mapped in it.
+    pub(super) mappings: Mappings,
+    /// How objects lie in it.
+    pub(super) layout: ObjectLayout,
+    /// The classes.
+    pub(super) classes: ClassMap,
+    /// What can be reached.
+    pub(super) marks: Marks,
+    /// Write the values of primitive fields.
+    pub(super) primitive_fields: bool,
+    /// Write the elements of primitive arrays.
+    pub(super) primitive_arrays: bool,
+    /// Objects that were reached, for those who wait.
+    pub(super) reached: AtomicU64,
+    /// Bytes of heap that were encoded, for those who wait.
+    pub(super) encoded_bytes: AtomicU64,
+    /// Classes that have instances but are not linked, so that their fields are not known.
+    pub(super) unlinked: Mutex<BTreeSet<ClassId>>,
+    /// The class of virtual threads, if there is one.
+    pub(super) virtual_thread_class: Option<ClassId>,
+    /// Virtual threads that were marked.
+    pub(super) virtual_threads: Mutex<Vec<u64>>,
+}
+
+impl Snapshot {
+    /// The object's class.
+    #[inline]
+    pub(super) fn class_of(&self, object: u64) -> Result<&Class, Failure> {
+        // The collector leaves the class word of an object that it has moved, but not the mark, which holds the new
+        // address. A bare 3 is the mark of HotSpot's own walk (up to 17) on the object that it was at.
+        let mark = self.memory.u64(object);
+        if mark & 3 == 3 && mark != 3 {
+            return Err(Failure::Moving);
+        }
+        let word = self.layout.class_word(self.memory, object);
+        self.classes
+            .get(word)
+            .ok_or_else(|| self.unknown_class(object, word))
+    }
+
+    /// Notes a class that has instances but is not linked.
+    pub(super) fn note_unlinked(&self, class: ClassId) {
+        self.unlinked
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(class);
+    }
+
+    /// Notes a virtual thread.
+    pub(super) fn note_virtual_thread(&self, thread: u64) {
+        self.virtual_threads
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(thread);
+    }
+
+    /// An error if there are such classes.
+    pub(super) fn check_linked(&self) -> Result<(), Failure> {
+        let unlinked = self.unlinked.lock().unwrap_or_else(PoisonError::into_inner);
+        if unlinked.is_empty() {
+            Ok(())
+        } else {
+            Err(Failure::Unlinked(unlinked.iter().copied().collect()))
+        }
+    }
+
+    /// What it means that an object's class is not in the catalogue.
+    fn unknown_class(&self, object: u64, word: u64) -> Failure {
+        let klass = self.layout.klasses.address(word);
+        let place = klass.wrapping_add(self.layout.mirror_in_klass.offset);
+        if klass % 8 != 0 || !self.mappings.is_readable(place) {
+            return Failure::NoClass(object);
+        }
+        let slot = self.memory.u64(place);
+        if slot != 0 && !self.mappings.is_readable(slot) {
+            return Failure::NoClass(object);
+        }
+        if self.layout.mirror_in_klass.load(self.memory, klass) == 0 {
+            Failure::NoMirror
+        } else {
+            Failure::UnknownClass
+        }
+    }
+
+    /// An error if this instance of `java.lang.Class`, which the catalogue does not know, is the mirror of a loaded class:
+    /// that was loaded after the catalogue. The archive's mirrors of classes never loaded have no `Klass` that knows them.
+    pub(super) fn check_mirror(&self, mirror: u64) -> Result<(), Failure> {
+        let klass = self.layout.klass(self.memory, mirror);
+        let place = klass.wrapping_add(self.layout.mirror_in_klass.offset);
+        if klass == 0 || klass % 8 != 0 || !self.mappings.is_readable(place) {
+            return Ok(());
+        }
+        let slot = self.memory.u64(place);
+        let is_known_back = slot != 0
+            && self.mappings.is_readable(slot)
+            && self.layout.mirror_in_klass.load(self.memory, klass) == mirror;
+        if is_known_back {
+            Err(Failure::UnknownClass)
+        } else {
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,458 @@
+//! A dump by snapshot, from the application's side: prepare, fork, answer the child, finish the file.
+
+use super::super::catalogue::Catalogue;
+use super::super::error::{DumpError, For};
+use super::super::methods::Methods;
+use super::super::roots::ThreadNote;
+use super::super::threads::{tag_thread, CapturedStacks, Look};
+use super::child::Task;
+use super::forker::Forker;
+use super::known_objects::KnownObjects;
+use super::memory::Mappings;
+use super::message::{send_ids, Failed, FromChild, ThreadIds, ThreadNoteMessage};
+use super::mirror_fields::MirrorFields;
+use super::process::{self, Child};
+use super::thread_names::NameFields;
+use super::virtual_frames::{make_method_ids, VirtualThreadFields};
+use super::vm_structs::{static_reference_count_offset, ResolvedReferences};
+use crate::jvmti::env::{Env, Vm};
+use crate::jvmti::heap::Wanted;
+use crate::jvmti::jni::Jni;
+use crate::jvmti::method::MethodId;
+use crate::jvmti::object::Object;
+use crate::message::say;
+use crate::options::Options;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io;
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+use tables::{ClassId, ObjectIndex, ObjectTable, Tables};
+use writer::{emit, DumpFile, WriteError};
+
+/// The parent gives a silent child up so much later than the child's own watchdog does.
+const GRACE: Duration = Duration::from_secs(5);
+/// Time between two lines of progress.
+const PROGRESS: Duration = Duration::from_secs(5);
+
+/// Why there is no dump by snapshot.
+#[derive(Debug)]
+pub(in super::super) enum NoSnapshot {
+    /// Another try may do better: a class was loaded in between. So many were known.
+    Again(usize),
+    /// Another try may do better: there were instances of classes that were not linked, and now they are.
+    Unlinked(Vec<ClassId>),
+    /// Another try may do better: a lock of HotSpot's was held at the fork.
+    Stuck,
+    /// This engine cannot serve here; another may. A sentence's end.
+    Refused(String),
+    /// No engine could, or should try.
+    Failed(DumpError),
+}
+
+impl From<DumpError> for NoSnapshot {
+    fn from(error: DumpError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl From<WriteError> for NoSnapshot {
+    fn from(error: WriteError) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+/// What a dump by snapshot is.
+#[derive(Debug)]
+pub(in super::super) struct SnapshotWritten {
+    /// The file.
+    pub(in super::super) written: writer::Written,
+    /// Objects in it.
+    pub(in super::super) objects: u64,
+    /// Classes in it.
+    pub(in super::super) classes: usize,
+    /// Arrays that were cut.
+    pub(in super::super) cut_arrays: u64,
+    /// How long the application stood still, all tries together.
+    pub(in super::super) pause: Duration,
+}
+
+/// One dump under way, in its own local frame.
+#[derive(Debug)]
+pub(in super::super) struct SnapshotDump<'f> {
+    vm: Vm,
+    env: &'f Env,
+    jni: &'f Jni<'f>,
+    options: &'f Options,
+    millis_since_epoch: u64,
+    /// How long the application has stood still, in this try and those before.
+    paused: &'f Cell<Duration>,
+}
+
+/// What the child has done.
+#[derive(Clone, Copy, Debug)]
+struct Done {
+    bytes: u64,
+    objects: u64,
+    cut_arrays: u64,
+}
+
+/// What the parent needs to answer the child.
+struct Answers<'d, 'f> {
+    dump: &'d SnapshotDump<'f>,
+    catalogue: &'d mut Catalogue<'f>,
+    tables: &'d Tables,
+    objects: ObjectTable,
+    stacks: Option<CapturedStacks<'f>>,
+    known_methods: HashSet<MethodId>,
+    /// Whether an id is the address of this word here, too.
+    same_words: RefCell<HashMap<(u64, u64), bool>>,
+    /// Bytes of heap in use, dead objects included; `None` if the JVM does not tell.
+    used_bytes: Option<u64>,
+    file: &'d DumpFile,
+}
+
+/// Whether a fork gets a copy of the heap; if not, why, as a sentence's end. `object` is any object.
+///
+/// The handle's slot is read as it is: under a collector that colours addresses, what stands there is mapped nowhere.
+pub(in super::super) fn look_at_heap(object: &Object<'_>) -> Result<(), String> {
+    let why = "the collector maps the heap so that a fork does not copy it";
+    let maps = process::maps().map_err(|error| format!("/proc/self/maps: {error}"))?;
+    let mappings = Mappings::parse(&maps);
+    let slot = object.handle().bits() & !7;
+    match process::try_read(slot) {
+        Some(address) if address % 8 == 0 && mappings.is_private(address) => Ok(()),
+        _ => Err(why.to_owned()),
+    }
+}
+
+impl<'f> SnapshotDump<'f> {
+    /// A dump by an environment without tags.
+    pub(in super::super) fn new(
+        vm: Vm,
+        env: &'f Env,
+        jni: &'f Jni<'f>,
+        options: &'f Options,
+        millis_since_epoch: u64,
+        paused: &'f Cell<Duration>,
+    ) -> Self {
+        Self {
+            vm,
+            env,
+            jni,
+            options,
+            millis_since_epoch,
+            paused,
+        }
+    }
+
+    /// Makes the dump. On an error the file is gone.
+    pub(in super::super) fn run(&self, file: DumpFile) -> Result<SnapshotWritten, NoSnapshot> {
+        let (env, jni, tables) = (self.env, self.jni, Tables::new());
+        let mut objects = ObjectTable::new();
+        let mut catalogue = Catalogue::take(env, jni, &tables, &mut objects)?;
+        let known = KnownObjects::make(env, jni, &catalogue, &tables)?;
+        let current = env.current_thread(jni).when("the current thread")?;
+        look_at_heap(&current).map_err(NoSnapshot::Refused)?;
+        let own_thread = tag_thread(env, jni, &current, &mut objects)?;
+        let mirror_fields = MirrorFields::of(&catalogue, &tables);
+        let stacks = CapturedStacks::take(self.vm, env, jni, Look::NoFurther, &mut objects)?;
+        let mut pinned = stacks.pinned()?;
+        let (socket, childs_socket) =
+            UnixStream::pair().map_err(|error| NoSnapshot::Refused(error.to_string()))?;
+        let used_bytes = self.used_bytes(&catalogue, &tables);
+        let virtual_threads = VirtualThreadFields::of(&catalogue, &tables);
+        make_method_ids(env, &catalogue, &tables);
+        let names = NameFields::of(&catalogue, &tables);
+        let tail = Some(file.tail()?);
+        // As late as can be: a class that is loaded from here to the fork costs another try.
+        catalogue.catch_up(&tables, &mut objects)?;
+        pinned.extend(catalogue.pinned());
+        pinned.push((own_thread, current.handle()));
+        let task = Task {
+            catalogue: &catalogue,
+            tables: &tables,
+            known: &known,
+            objects,
+            pinned,
+            mirror_fields,
+            virtual_threads,
+            names,
+            resolved: ResolvedReferences::find(),
+            static_reference_count: static_reference_count_offset(),
+            tail,
+            socket: childs_socket,
+            walkers: self.options.threads.unwrap_or_else(process::processors),
+            timeout_s: self.options.timeout_s,
+            primitive_fields: self.options.primitive_fields,
+            primitive_arrays: self.options.primitive_arrays,
+        };
+        let (child, objects) = self.fork(task, own_thread)?;
+        drop(known);
+        let mut answers = Answers {
+            dump: self,
+            catalogue: &mut catalogue,
+            tables: &tables,
+            objects,
+            known_methods: stacks.methods(),
+            stacks: Some(stacks),
+            same_words: RefCell::default(),
+            used_bytes,
+            file: &file,
+        };
+        let done = answers.converse(socket, child);
+        let done = done.inspect_err(|why| link(why, &catalogue, &tables))?;
+        Ok(SnapshotWritten {
+            written: file.finish_with_tail(done.bytes)?,
+            objects: done.objects,
+            classes: catalogue.len(),
+            cut_arrays: done.cut_arrays,
+            pause: self.paused.get(),
+        })
+    }
+
+    fn used_bytes(&self, catalogue: &Catalogue<'_>, tables: &Tables) -> Option<u64> {
+        let runtime = catalogue.bootstrap_class(b"Ljava/lang/Runtime;", tables)?;
+        self.jni.used_heap_bytes(runtime)
+    }
+
+    /// Forks in the first callback of a heap walk; meanwhile the application stands still.
+    fn fork(
+        &self,
+        task: Task<'_, 'f>,
+        own_thread: ObjectIndex,
+    ) -> Result<(Child, ObjectTable), NoSnapshot> {
+        let mut forker = Forker::new(task, own_thread);
+        let wanted = Wanted {
+            primitive_fields: false,
+            primitive_arrays: false,
+        };
+        let began = Instant::now();
+        let answer = self.env.follow_references(&mut forker, wanted);
+        self.paused.set(self.paused.get() + began.elapsed());
+        let (forked, objects) = forker.into_parts();
+        answer.when("the walk over the heap")?;
+        let no_fork = |why: String| NoSnapshot::Refused(format!("there can be no fork: {why}"));
+        match forked {
+            Some(Ok(child)) => Ok((child, objects)),
+            Some(Err(error)) => Err(no_fork(error.to_string())),
+            None => Err(no_fork("the JVM reports no roots".to_owned())),
+        }
+    }
+}
+
+impl Answers<'_, '_> {
+    /// Talks with the child until its end.
+    fn converse(&mut self, mut socket: UnixStream, mut child: Child) -> Result<Done, NoSnapshot> {
+        // A socket that takes no time limit is one that waits for ever: the child's own watchdog ends it.
+        let limit = Duration::from_secs(u64::from(self.dump.options.timeout_s)) + GRACE;
+        let _ = socket.set_read_timeout(Some(limit));
+        let mut told = Instant::now();
+        let (mut calibrated, mut writing) = (false, false);
+        let mut heard = Instant::now();
+        loop {
+            let waited = heard;
+            match FromChild::receive(&mut socket) {
+                Ok(FromChild::Calibrated) => calibrated = true,
+                Ok(FromChild::Roots { addresses, threads }) => {
+                    writing = true;
+                    let ids = self.take_roots(&addresses, &threads)?;
+                    // A child that does not listen any more is told of by the next message, or its absence.
+                    let _ = send_ids(&ids, &mut socket);
+                }
+                Ok(FromChild::Progress {
+                    bytes,
+                    objects,
+                    heap_bytes,
+                }) => {
+                    if self.dump.options.verbose && told.elapsed() >= PROGRESS {
+                        told = Instant::now();
+                        say(&progress_line(bytes, objects, heap_bytes, self.used_bytes));
+                    }
+                }
+                Ok(FromChild::Done {
+                    bytes,
+                    objects,
+                    cut_arrays,
+                }) => {
+                    child.reap();
+                    return Ok(Done {
+                        bytes,
+                        objects,
+                        cut_arrays,
+                    });
+                }
+                Ok(FromChild::Failed(failed)) => {
+                    child.reap();
+                    return Err(self.no_snapshot(failed));
+                }
+                // Another way would wait for the same disk, and the application with it.
+                Err(_) if writing && waited.elapsed() + GRACE >= limit => {
+                    child.kill();
+                    child.reap();
+                    return Err(NoSnapshot::Failed(DumpError::Child(format!(
+                        "nothing more could be written for {} s",
+                        self.dump.options.timeout_s
+                    ))));
+                }
+                Err(error) => return Err(silence(&error, &mut child, limit, calibrated)),
+            }
+            heard = Instant::now();
+        }
+    }
+
+    fn no_snapshot(&self, failed: Failed) -> NoSnapshot {
+        match failed {
+            Failed::UnknownClass => NoSnapshot::Again(self.catalogue.len()),
+            Failed::Stuck => NoSnapshot::Stuck,
+            Failed::Unlinked(classes) => NoSnapshot::Unlinked(classes),
+            Failed::Write(why) => NoSnapshot::Failed(DumpError::Child(why)),
+            Failed::LittleMemory(left_bytes) => {
+                NoSnapshot::Failed(DumpError::LittleMemory { left_bytes })
+            }
+            Failed::Refused(why) => NoSnapshot::Refused(why),
+            Failed::Damaged(what) => NoSnapshot::Failed(DumpError::Damaged(what)),
+        }
+    }
+
+    /// Gives every object of the child's its address, writes the head of the file, answers with the threads' numbers.
+    fn take_roots(
+        &mut self,
+        addresses: &[u64],
+        threads: &[ThreadNoteMessage],
+    ) -> Result<ThreadIds, NoSnapshot> {
+        for (position, &address) in addresses.iter().enumerate() {
+            let known = ObjectIndex::from_index(position)
+                .is_some_and(|index| self.objects.set_address(index, address));
+            if !known {
+                self.objects.push_at(address).map_err(DumpError::from)?;
+            }
+        }
+        let notes: Vec<ThreadNote> = threads
+            .iter()
+            .filter_map(|thread| self.note(thread))
+            .collect();
+        let Some(stacks) = self.stacks.take() else {
+            return Err(broken_word());
+        };
+        let (dump, classes) = (self.dump, self.catalogue.len());
+        let mut methods = Methods::new(dump.env, dump.jni, dump.options.line_numbers);
+        let rows = stacks.fill(
+            &notes,
+            dump.options.depth_frames,
+            &mut methods,
+            self.catalogue,
+            self.tables,
+            &mut self.objects,
+        )?;
+        // A frame of a class that the child does not know.
+        if self.catalogue.len() > classes {
+            return Err(NoSnapshot::Again(classes));
+        }
+        emit::head(
+            self.tables,
+            &self.objects,
+            |class| self.objects.id(self.catalogue.mirror(class)?),
+            dump.millis_since_epoch,
+            &mut |bytes| self.file.head(bytes),
+        )?;
+        self.file.flush()?;
+        let depth = |trace| {
+            let row = self.tables.traces.get(trace);
+            row.map_or(0, |trace| trace.frames.len())
+        };
+        let ids = rows.ids.iter();
+        Ok(ids
+            .map(|&(thread, trace)| (thread, trace, depth(trace)))
+            .collect())
+    }
+
+    fn note(&self, thread: &ThreadNoteMessage) -> Option<ThreadNote> {
+        let frames = thread
+            .frames
+            .iter()
+            .filter_map(|&(depth, method, word, location)| {
+                Some((depth, (self.method(method, word)?, location)))
+            });
+        Some(ThreadNote {
+            object: ObjectIndex::new(thread.object)?,
+            name: thread.name.clone(),
+            frames: frames.collect::<BTreeMap<_, _>>(),
+        })
+    }
+
+    /// A method that the child saw. HotSpot makes an id when it first needs one, so an id may be the child's alone: it is
+    /// good if it was on a captured stack, or if here, too, it is the address of the same method.
+    fn method(&self, bits: u64, word: u64) -> Option<MethodId> {
+        // SAFETY: used only if this process gave the id, or has the same method behind it.
+        let method = unsafe { MethodId::from_bits(bits) }?;
+        let is_same = || {
+            let mut same_words = self.same_words.borrow_mut();
+            let look = || word != 0 && process::try_read(bits) == Some(word);
+            *same_words.entry((bits, word)).or_insert_with(look)
+        };
+        (self.known_methods.contains(&method) || is_same()).then_some(method)
+    }
+}
+
+/// Has the JVM link classes if that was what was wanting, so that the next try knows their fields.
+fn link(why: &NoSnapshot, catalogue: &Catalogue<'_>, tables: &Tables) {
+    if let NoSnapshot::Unlinked(classes) = why {
+        catalogue.link(classes.iter().copied(), tables);
+    }
+}
+
+/// What a user reads every few seconds of a long dump.
+fn progress_line(bytes: u64, objects: u64, heap_bytes: u64, used_bytes: Option<u64>) -> String {
+    let share = match used_bytes {
+        Some(used @ 1..) => format!(", {} % of the heap used", heap_bytes * 100 / used),
+        _ => String::new(),
+    };
+    format!(
+        "dumping: {} MB written, {} million objects found{share}",
+        bytes / 1_000_000,
+        objects / 1_000_000
+    )
+}
+
+/// What a child without a word means.
+///
+/// One that crashes though it knows the layout has met a damaged heap: JVMTI's walk would meet it inside the application.
+fn silence(error: &io::Error, child: &mut Child, limit: Duration, calibrated: bool) -> NoSnapshot {
+    let is_late = matches!(
+        error.kind(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
+    );
+    if is_late {
+        child.kill();
+    }
+    let end = child.reap();
+    if is_late {
+        NoSnapshot::Refused(format!("the child was silent for {} s", limit.as_secs()))
+    } else if end.crashed && calibrated {
+        NoSnapshot::Failed(DumpError::Damaged(format!("the child {}", end.how)))
+    } else {
+        NoSnapshot::Refused(format!("the child {}", end.how))
+    }
+}
+
+fn broken_word() -> NoSnapshot {
+    NoSnapshot::Refused("the child broke its word".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_is_a_share_of_the_heap_where_that_is_known() {
+        assert_eq!(
+            progress_line(1_500_000_000, 7_000_000, 250, Some(1000)),
+            "dumping: 1500 MB written, 7 million objects found, 25 % of the heap used"
+        );
+        assert_eq!(
+            progress_line(0, 0, 0, None),
+            "dumping: 0 MB written, 0 million objects found"
+        );
+    }
+}

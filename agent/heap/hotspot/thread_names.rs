@@ -1,0 +1,120 @@
+//! Names of threads as the heap has them, for threads that nobody could ask: virtual ones, and those just started.
+
+use super::super::catalogue::Catalogue;
+use super::class_map::Shape;
+use super::coding::instance_offset;
+use super::snapshot::Snapshot;
+use tables::{BasicType, Tables};
+
+/// Longest name that is read.
+const MOST_BYTES: usize = 4096;
+
+/// Offsets of the fields that a name is read from, described before the fork.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NameFields {
+    /// `Thread.name`.
+    name: u64,
+    /// `String.value`.
+    value: u64,
+    /// `String.coder`, JDK 9 and later.
+    coder: Option<u64>,
+}
+
+impl NameFields {
+    /// Looks the fields up; `None` if this JDK has others.
+    pub(super) fn of(catalogue: &Catalogue<'_>, tables: &Tables) -> Option<Self> {
+        Some(Self {
+            name: offset(catalogue, tables, b"Ljava/lang/Thread;", b"name")?,
+            value: offset(catalogue, tables, b"Ljava/lang/String;", b"value")?,
+            coder: offset(catalogue, tables, b"Ljava/lang/String;", b"coder"),
+        })
+    }
+
+    /// The thread's name in modified UTF-8; empty if it has none or is no thread.
+    pub(super) fn read(self, snapshot: &Snapshot, thread: u64) -> Vec<u8> {
+        self.units(snapshot, thread)
+            .map(|units| modified_utf8(&units))
+            .unwrap_or_default()
+    }
+
+    fn units(self, snapshot: &Snapshot, thread: u64) -> Option<Vec<u16>> {
+        let (memory, layout) = (snapshot.memory, &snapshot.layout);
+        let load = |object: u64, offset: u64| {
+            let target = layout.oops.load(memory, object + offset);
+            snapshot.marks.covers(target).then_some(target)
+        };
+        let array = load(load(thread, self.name)?, self.value)?;
+        let class = snapshot.classes.get(layout.class_word(memory, array))?;
+        let Shape::PrimitiveArray(element_type) = class.shape else {
+            return None;
+        };
+        let length = layout.length(memory, array) as usize;
+        let start = array + layout.arrays.elements(element_type);
+        let bytes = length * element_type.size_bytes(8) as usize;
+        let bytes = memory.bytes(start, bytes.min(MOST_BYTES));
+        // One byte a character where a coder says so (JDK 9 and later), two otherwise.
+        let is_wide = match (element_type, self.coder) {
+            (BasicType::Byte, Some(coder)) => {
+                let text = layout.oops.load(memory, thread + self.name);
+                memory.u8(text + coder) != 0
+            }
+            _ => element_type == BasicType::Char,
+        };
+        if !is_wide {
+            return Some(bytes.iter().map(|&byte| u16::from(byte)).collect());
+        }
+        let pairs = bytes.chunks_exact(2);
+        Some(
+            pairs
+                .filter_map(|pair| pair.try_into().ok().map(u16::from_ne_bytes))
+                .collect(),
+        )
+    }
+}
+
+/// Offset of an instance field of a class of the bootstrap loader; `None` if there is none of this name.
+pub(super) fn offset(
+    catalogue: &Catalogue<'_>,
+    tables: &Tables,
+    signature: &[u8],
+    name: &[u8],
+) -> Option<u64> {
+    let class = catalogue.bootstrap_class_id(signature, tables)?;
+    let row = tables.classes.get(class)?;
+    let name = tables.strings.intern(name);
+    let mut fields = row.own_fields().iter().zip(catalogue.field_ids(class));
+    let (_, id) = fields.find(|(field, _)| field.name == name && !field.is_static)?;
+    instance_offset(id.bits()).map(u64::from)
+}
+
+/// UTF-16 units as the JVM writes names (JVM specification, 4.4.7): each unit by itself, 0 in two bytes.
+#[allow(clippy::cast_possible_truncation)] // each byte takes six bits or fewer
+fn modified_utf8(units: &[u16]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(units.len());
+    for &unit in units {
+        let low = 0x80 | (unit & 0x3F) as u8;
+        match unit {
+            1..=0x7F => bytes.push(unit as u8),
+            0 | 0x80..=0x7FF => bytes.extend([0xC0 | (unit >> 6) as u8, low]),
+            _ => {
+                let middle = 0x80 | (unit >> 6 & 0x3F) as u8;
+                bytes.extend([0xE0 | (unit >> 12) as u8, middle, low]);
+            }
+        }
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_modified_utf8() {
+        let units: Vec<u16> = "aé€😀\0".encode_utf16().collect();
+        assert_eq!(
+            modified_utf8(&units),
+            b"a\xC3\xA9\xE2\x82\xAC\xED\xA0\xBD\xED\xB8\x80\xC0\x80"
+        );
+    }
+}

@@ -1,0 +1,110 @@
+//! Frames of virtual threads that are not mounted: they lie in the heap, and only HotSpot can tell what they hold.
+//!
+//! A frame's references stand where compiled code put them; the maps for that are HotSpot's. It reports them (21 and
+//! later) when its own walk comes to the virtual thread. So if the marked heap has such threads, HotSpot goes on with
+//! its walk in the child until it has come to each of them.
+
+use super::super::catalogue::Catalogue;
+use super::super::virtual_threads::VIRTUAL_THREAD;
+use super::snapshot::Snapshot;
+use super::thread_names::offset;
+use crate::jvmti::env::Env;
+use std::collections::HashSet;
+use std::sync::PoisonError;
+use tables::{ClassId, Tables};
+
+/// Offsets of the fields that tell whether a virtual thread has frames, described before the fork.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct VirtualThreadFields {
+    /// The class.
+    pub(super) class: ClassId,
+    /// `VirtualThread.cont`.
+    continuation: u64,
+    /// `Continuation.tail`: the newest chunk of frames.
+    tail: u64,
+    /// `Thread.tid`.
+    thread_id: u64,
+}
+
+impl VirtualThreadFields {
+    /// Looks the fields up; `None` if this JDK has no virtual threads, or others.
+    pub(super) fn of(catalogue: &Catalogue<'_>, tables: &Tables) -> Option<Self> {
+        let field = |class: &[u8], name: &[u8]| offset(catalogue, tables, class, name);
+        Some(Self {
+            class: catalogue.bootstrap_class_id(VIRTUAL_THREAD, tables)?,
+            continuation: field(VIRTUAL_THREAD, b"cont")?,
+            tail: field(b"Ljdk/internal/vm/Continuation;", b"tail")?,
+            thread_id: field(b"Ljava/lang/Thread;", b"tid")?,
+        })
+    }
+
+    fn has_frames(self, snapshot: &Snapshot, thread: u64) -> bool {
+        let load = |object: u64, offset: u64| {
+            let target = snapshot.layout.oops.load(snapshot.memory, object + offset);
+            snapshot.marks.covers(target).then_some(target)
+        };
+        load(thread, self.continuation)
+            .and_then(|continuation| load(continuation, self.tail))
+            .is_some()
+    }
+
+    /// The number by which HotSpot calls the thread when it reports its frames.
+    fn thread_id(self, snapshot: &Snapshot, thread: u64) -> i64 {
+        i64::from_ne_bytes(snapshot.memory.u64(thread + self.thread_id).to_ne_bytes())
+    }
+}
+
+/// Has the JVM give ids to all methods, if virtual threads are in use: their frames are told by ids, and one that HotSpot
+/// makes in the child has no name here. A few bytes a method, once.
+pub(super) fn make_method_ids(env: &Env, catalogue: &Catalogue<'_>, tables: &Tables) {
+    let virtual_thread = catalogue.bootstrap_class(VIRTUAL_THREAD, tables);
+    if !virtual_thread.is_some_and(|class| env.is_initialised(class).unwrap_or(false)) {
+        return;
+    }
+    for class in (0..catalogue.len()).filter_map(ClassId::from_index) {
+        if let Some(class) = catalogue.handle(class) {
+            // A class that is not linked has no frames, an array no methods.
+            let _ = env.make_method_ids(class);
+        }
+    }
+}
+
+/// The virtual threads that HotSpot has not come to yet, and what the frames of the others hold.
+#[derive(Debug, Default)]
+pub(super) struct VirtualFrames {
+    pending: HashSet<u64>,
+    known: HashSet<u64>,
+    /// Objects that frames hold, from which the marking goes on.
+    pub(super) held: Vec<u64>,
+}
+
+impl VirtualFrames {
+    /// Takes in the virtual threads that were marked since; `announce` gets the number and the address of each.
+    pub(super) fn take_in(
+        &mut self,
+        fields: VirtualThreadFields,
+        snapshot: &Snapshot,
+        mut announce: impl FnMut(i64, u64),
+    ) {
+        let mut marked = snapshot
+            .virtual_threads
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        for thread in marked.drain(..) {
+            if fields.has_frames(snapshot, thread) && self.known.insert(thread) {
+                announce(fields.thread_id(snapshot, thread), thread);
+                self.pending.insert(thread);
+            }
+        }
+    }
+
+    /// HotSpot tells of an object's references, and so has told of its frames before.
+    pub(super) fn come_to(&mut self, object: u64) {
+        self.pending.remove(&object);
+    }
+
+    /// Whether HotSpot has come to all of them.
+    pub(super) fn is_complete(&self) -> bool {
+        self.pending.is_empty()
+    }
+}

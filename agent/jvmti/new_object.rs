@@ -1,0 +1,174 @@
+//! Objects that the agent makes for itself: what it knows of them, it can check what it reads against.
+
+use super::env::{call, Env};
+use super::error::JvmtiError;
+use super::jni::{jni_call, Jni};
+use super::object::Object;
+use super::slot;
+use jni::objects::{JClass, JObject, JValue};
+use jni::sys::{jarray, jobject};
+use std::ptr::null_mut;
+use tables::BasicType;
+
+impl<'f> Jni<'f> {
+    /// Bytes of heap in use, dead objects included, as `java.lang.Runtime` says; `runtime` is that class.
+    pub(crate) fn used_heap_bytes(&self, runtime: &Object<'_>) -> Option<u64> {
+        let mut used = None;
+        self.with_crate(|env| {
+            // SAFETY: a live local reference, which the wrapper does not give back.
+            let class = unsafe { JClass::from_raw(runtime.raw()) };
+            let runtime = env
+                .call_static_method(class, "getRuntime", "()Ljava/lang/Runtime;", &[])?
+                .l()?;
+            let total = env.call_method(&runtime, "totalMemory", "()J", &[])?.j()?;
+            let free = env.call_method(&runtime, "freeMemory", "()J", &[])?.j()?;
+            used = u64::try_from(total.saturating_sub(free)).ok();
+            Ok(runtime.into_raw())
+        })?;
+        used
+    }
+
+    /// A new object by the constructor with this descriptor. `None` if it cannot be made.
+    ///
+    /// For classes of the bootstrap loader alone: a constructor is code, and it must be the JDK's.
+    pub(crate) fn new_object(
+        &self,
+        class: &Object<'_>,
+        descriptor: &str,
+        arguments: &[JValue<'_, '_>],
+    ) -> Option<Object<'f>> {
+        let made = self.with_crate(|env| {
+            // SAFETY: a live local reference, which the wrapper does not give back.
+            let class = unsafe { JClass::from_raw(class.raw()) };
+            Ok(env.new_object(class, descriptor, arguments)?.into_raw())
+        })?;
+        // SAFETY: a local reference of the current frame, which lasts at least as long as `'f`.
+        unsafe { Object::from_raw(made) }
+    }
+
+    /// A new string; `None` if there is no memory for it.
+    pub(crate) fn new_string(&self, text: &str) -> Option<Object<'f>> {
+        let made = self.with_crate(|env| Ok(env.new_string(text)?.into_raw()))?;
+        // SAFETY: a local reference of the current frame, which lasts at least as long as `'f`.
+        unsafe { Object::from_raw(made) }
+    }
+
+    /// The object as an argument of a constructor.
+    pub(crate) fn borrow<'o>(&self, object: &'o Object<'_>) -> JObject<'o> {
+        // SAFETY: a live local reference; the wrapper does not give it back.
+        unsafe { JObject::from_raw(object.raw()) }
+    }
+
+    /// A new array of references to `elements`; `None` if it cannot be made.
+    pub(crate) fn new_object_array(
+        &self,
+        element_class: &Object<'_>,
+        elements: &[Option<&Object<'_>>],
+    ) -> Option<Object<'f>> {
+        let length = i32::try_from(elements.len()).ok()?;
+        // SAFETY: a live class; the answer is a local reference or null.
+        let array = unsafe {
+            Object::from_raw(jni_call!(
+                self,
+                NewObjectArray,
+                (length, element_class.raw(), null_mut()),
+                null_mut()
+            ))
+        };
+        let Some(array) = array else {
+            self.clear_exception();
+            return None;
+        };
+        for (index, element) in (0..).zip(elements) {
+            let element = element.map_or(null_mut(), Object::raw);
+            // SAFETY: the array was made above with this length; the element is a live handle or null.
+            unsafe {
+                jni_call!(
+                    self,
+                    SetObjectArrayElement,
+                    (array.raw(), index, element),
+                    ()
+                )
+            };
+        }
+        self.clear_exception();
+        Some(array)
+    }
+
+    /// A new array of a primitive type with these bytes, in the host's order; `None` if it cannot be made.
+    pub(crate) fn new_primitive_array(
+        &self,
+        element_type: BasicType,
+        bytes: &[u8],
+    ) -> Option<Object<'f>> {
+        let width = element_type.size_bytes(8) as usize;
+        let n = i32::try_from(bytes.len() / width).ok()?;
+        // SAFETY: plain functions of a length; the answer is a local reference or null.
+        let array: jarray = unsafe {
+            match element_type {
+                BasicType::Boolean => jni_call!(self, NewBooleanArray, (n), null_mut()),
+                BasicType::Byte => jni_call!(self, NewByteArray, (n), null_mut()),
+                BasicType::Char => jni_call!(self, NewCharArray, (n), null_mut()),
+                BasicType::Short => jni_call!(self, NewShortArray, (n), null_mut()),
+                BasicType::Int => jni_call!(self, NewIntArray, (n), null_mut()),
+                BasicType::Float => jni_call!(self, NewFloatArray, (n), null_mut()),
+                BasicType::Long => jni_call!(self, NewLongArray, (n), null_mut()),
+                BasicType::Double => jni_call!(self, NewDoubleArray, (n), null_mut()),
+                BasicType::Object => return None,
+            }
+        };
+        // SAFETY: as above.
+        let Some(array) = (unsafe { Object::from_raw(array) }) else {
+            self.clear_exception();
+            return None;
+        };
+        self.fill(&array, bytes)?;
+        Some(array)
+    }
+
+    fn fill(&self, array: &Object<'_>, bytes: &[u8]) -> Option<()> {
+        let a: jobject = array.raw();
+        // SAFETY: a live array of primitive values; no other JNI call comes before the release.
+        let start =
+            unsafe { jni_call!(self, GetPrimitiveArrayCritical, (a, null_mut()), null_mut()) };
+        if start.is_null() {
+            self.clear_exception();
+            return None;
+        }
+        // SAFETY: the array has as many bytes as `bytes`, as it was made for them.
+        unsafe {
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), start.cast::<u8>(), bytes.len());
+            jni_call!(self, ReleasePrimitiveArrayCritical, (a, start, 0), ());
+        }
+        Some(())
+    }
+
+    /// Enters the object's monitor, which nobody else knows of; `false` if the JVM refuses.
+    pub(crate) fn lock(&self, object: &Object<'_>) -> bool {
+        // SAFETY: a live handle.
+        unsafe { jni_call!(self, MonitorEnter, (object.raw()), -1) == 0 }
+    }
+
+    /// Leaves the object's monitor.
+    pub(crate) fn unlock(&self, object: &Object<'_>) {
+        // SAFETY: a live handle, whose monitor this thread has entered.
+        unsafe { jni_call!(self, MonitorExit, (object.raw()), 0) };
+    }
+}
+
+impl Env {
+    /// Has the JVM give the object its identity hash, which it keeps in the header (`GetObjectHashCode`).
+    pub(crate) fn hash(&self, object: &Object<'_>) -> Result<i32, JvmtiError> {
+        let mut hash: i32 = 0;
+        // SAFETY: types as in jvmti.h; the handle is live; `hash` outlives the call.
+        unsafe {
+            call!(
+                self,
+                slot::GET_OBJECT_HASH_CODE,
+                (jobject, *mut i32),
+                (object.raw(), &mut hash)
+            )
+        }?;
+        Ok(hash)
+    }
+}

@@ -1,0 +1,137 @@
+package same;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static same.Comparison.Order.HOTSPOT_FIRST;
+import static same.Comparison.Order.OURS_FIRST;
+
+import harness.Collector;
+import harness.Command;
+import harness.Javac;
+import harness.Jdk;
+import harness.Jdks;
+import harness.Jvm;
+import harness.Launch;
+import harness.Setup;
+import harness.Tools;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * The engine that reads the heap itself writes of a quiet JVM what HotSpot writes: the same objects at the same
+ * addresses, in every layout. What was compared and let pass is in target/same/. `-Dsetup='25.0.3 G1'` takes only the
+ * setups with these words; `-Djunit.jupiter.tempdir.cleanup.mode.default=ON_SUCCESS` leaves the dumps that differ.
+ */
+class SameAsHotSpotTest {
+    private static final Collector[] COLLECTORS = {Collector.SERIAL, Collector.PARALLEL, Collector.G1};
+
+    /** Each places the heap or lays out objects in another way. */
+    private static final String[][] LAYOUTS_OF_17 = {
+        {"-Xmx4g"},                                          // compressed references are scaled
+        {"-XX:HeapBaseMinAddress=64g", "-Xmx512m"},          // and have a base
+        {"-XX:ObjectAlignmentInBytes=16", "-Xmx512m"},
+        {"-XX:ObjectAlignmentInBytes=16", "-Xmx40g"},        // and are scaled more
+        {"-XX:-UseCompressedClassPointers", "-Xmx512m"},
+        {"-XX:-UseCompressedClassPointers", "-XX:-UseCompressedOops", "-Xmx512m"},
+    };
+
+    @TempDir Path folder;
+
+    /** Those with a jcmd of their own, not of each major version only one: some have an archive of shared classes. */
+    private static List<Jdk> jdks() {
+        return Jdks.all().stream().filter(jdk -> jdk.major >= 11 && Files.exists(jdk.home.resolve("bin/jcmd")))
+                .collect(Collectors.toList());
+    }
+
+    private static boolean hasArchive(Jdk jdk) {
+        return Files.exists(jdk.home.resolve("lib/server/classes.jsa"));
+    }
+
+    /** Of two JDKs of a version the one with an archive has all setups, the other one: it is there for the difference. */
+    private static boolean isSecond(Jdk jdk) {
+        return !hasArchive(jdk)
+                && jdks().stream().anyMatch(other -> other.major == jdk.major && hasArchive(other));
+    }
+
+    /** The setups that are asked for; every other one is dumped by HotSpot first. */
+    static Stream<Arguments> setups() {
+        List<Setup> setups = new ArrayList<>();
+        for (Jdk jdk : jdks()) {
+            if (isSecond(jdk)) {
+                setups.add(Setup.of(jdk, Collector.G1, "-Xmx512m"));
+                continue;
+            }
+            for (Collector collector : COLLECTORS) {
+                setups.add(Setup.of(jdk, collector, "-Xmx512m"));
+                setups.add(Setup.of(jdk, collector, "-Xmx512m", "-XX:-UseCompressedOops"));
+                if (jdk.major >= 25) {
+                    setups.add(Setup.of(jdk, collector, "-Xmx512m", "-XX:+UseCompactObjectHeaders"));
+                }
+            }
+        }
+        for (int i = 0; i < LAYOUTS_OF_17.length; i++) {
+            setups.add(Setup.of(Jdks.of(17), COLLECTORS[i % COLLECTORS.length], LAYOUTS_OF_17[i]));
+        }
+        return IntStream.range(0, setups.size())
+                .filter(i -> setups.get(i).toString().contains(System.getProperty("setup", "")))
+                .mapToObj(i -> Arguments.of(setups.get(i), (i / 2 + i) % 2 == 0 ? HOTSPOT_FIRST : OURS_FIRST));
+    }
+
+    @ParameterizedTest
+    @MethodSource("setups")
+    void isTheSame(Setup setup, Comparison.Order order) throws IOException {
+        Path ours = folder.resolve("ours.hprof");
+        Path theirs = folder.resolve("hotspot.hprof");
+        Path survivors = folder.resolve("survivors.hprof");
+        try (Jvm jvm = launch(setup).run(Quiet.class).ready()) {
+            if (order == HOTSPOT_FIRST) {
+                jvm.hotspotDumpAll(theirs);
+                attach(jvm, ours);
+            } else {
+                attach(jvm, ours);
+                jvm.hotspotDumpAll(theirs);
+            }
+            mustHaveBeenQuiet(jvm);
+            jvm.hotspotDump(survivors);
+        }
+        HprofFile our = HprofFile.read(ours);
+        Findings findings = Comparison.of(our, HprofFile.read(theirs), order);
+        Survivors.compare(our, HprofFile.read(survivors), findings);
+        String report = setup + " " + order + ": " + findings;
+        Files.writeString(Tools.report("same", (setup + " " + order).replaceAll("[^\\w.+-]+", "_") + ".txt"), report);
+        assertEquals(0, findings.differences(), report);
+    }
+
+    private Launch launch(Setup setup) {
+        Launch launch = setup.on(folder);
+        return setup.jdk.major >= 17 ? launch.classPath(Javac.subjects(17)) : launch;
+    }
+
+    private static void attach(Jvm jvm, Path file) {
+        Command attached = jvm.attach("heap=dump,engine=snapshot,file=" + file);
+        assertTrue(attached.out.contains("return code: 0"), () -> attached + "stderr:\n" + jvm.err.text());
+        String end = jvm.dumped(1);
+        assertTrue(end.contains("engine snapshot"), end);
+    }
+
+    /** The subject counted collections before its last own and before it said it is ready; now it counts again. */
+    static void mustHaveBeenQuiet(Jvm jvm) {
+        String before = collections(jvm, 2);
+        String after = collections(jvm.say("collections"), 3);
+        assertEquals(before, after, "a collection between the dumps moved objects: they cannot be compared");
+    }
+
+    private static String collections(Jvm jvm, int count) {
+        return jvm.out.await(count, "a number of collections", line -> line.startsWith("COLLECTIONS"), Jvm.LIMIT);
+    }
+}

@@ -1,0 +1,51 @@
+package same;
+
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.LongPredicate;
+
+/** Counts by class what survives a collection and is not in our dump. */
+final class Survivors {
+    /** A thread that both hide, and what it holds. */
+    private static final String THREAD = "java.lang.Thread";
+    private static final Set<String> OF_THREAD = new HashSet<>(Arrays.asList(
+            THREAD, "java.lang.Thread$FieldHolder", "java.security.AccessControlContext", "java.lang.String", "byte[]"));
+    private static final int MOST_THREADS = 3;
+
+    /** The main class's name, and what the subject was told since and has not forgotten: the line, and a part of it. */
+    private static final int TEXTS = 3;
+
+    private Survivors() {}
+
+    /** The survivors have other addresses, so only their numbers can be compared. */
+    static void compare(HprofFile ours, HprofFile survivors, Findings findings) {
+        Reachability reachability = new Reachability(survivors);
+        Map<String, Long> our = counts(ours, id -> true);
+        Map<String, Long> all = counts(survivors, id -> true);
+        Map<String, Long> reached = counts(survivors, reachability::reaches);
+        long threads = all.get(THREAD) - our.get(THREAD);
+        all.forEach((type, count) -> {
+            long missing = count - our.getOrDefault(type, 0L);
+            long seen = reached.getOrDefault(type, 0L) - our.getOrDefault(type, 0L);
+            boolean isText = type.equals("java.lang.String") || type.equals("byte[]");
+            long most = OF_THREAD.contains(type) ? Math.min(threads, MOST_THREADS) + (isText ? TEXTS : 0) : 0;
+            if (seen > 0) {
+                findings.differ("survivors that HotSpot's roots lead to and ours has not", seen + " " + type);
+            } else if (missing > 0 && missing <= most) {
+                findings.allow(Rule.UNSEEN_LIFE, type, missing);
+            } else if (missing > 0 && !Fillers.TYPES.contains(type)) {
+                findings.differ("survivors that ours has not", missing + " " + type);
+            }
+        });
+    }
+
+    private static Map<String, Long> counts(HprofFile file, LongPredicate wanted) {
+        Map<String, Long> counts = new TreeMap<>();
+        file.objects.keySet().stream().filter(wanted::test)
+                .forEach(id -> counts.merge(AnonymousNames.plain(file.typeOf(id)), 1L, Long::sum));
+        return counts;
+    }
+}

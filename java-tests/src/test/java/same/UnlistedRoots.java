@@ -1,0 +1,72 @@
+package same;
+
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.Set;
+
+/** The roots that JVMTI reports and HotSpot's own dump leaves out, as they belong to the bootstrap loader or to the JVM. */
+final class UnlistedRoots {
+    /** What Java 11 holds beside its handles, which 17 lists: types of method handles that it calls, its loaders. */
+    private static final Set<String> HELD_BY_11 = new HashSet<>(Arrays.asList("java.lang.invoke.MethodType",
+            "jdk.internal.loader.ClassLoaders$AppClassLoader", "jdk.internal.loader.ClassLoaders$PlatformClassLoader"));
+
+    private final HprofFile ours;
+    private final HprofFile theirs;
+    /** The arrays of resolved constants of the bootstrap loader's classes. */
+    private final Set<Long> constants = new HashSet<>();
+    private final boolean isJava11;
+    /** An empty array that Java 11 locks for a loader that does not lock; 0 until it is met. */
+    private long systemLock;
+
+    UnlistedRoots(HprofFile ours, HprofFile theirs) {
+        this.ours = ours;
+        this.theirs = theirs;
+        isJava11 = theirs.classes.keySet().stream().noneMatch(id -> theirs.name(id).equals("java.lang.Record"));
+        for (HprofClass type : theirs.classes.values()) {
+            if (type.loader == 0) {
+                type.statics.stream().filter(field -> field.name.equals("<resolved_references>"))
+                        .forEach(field -> constants.add(field.bits));
+            }
+        }
+    }
+
+    /** Why only ours has the root; null if there is no reason. */
+    Rule rule(HprofRoot root) {
+        switch (root.kind) {
+            case JNI_GLOBAL: return isHeld(root.object) ? Rule.HELD_BY_JVM : null;
+            case STICKY_CLASS: return ruleOfClass(theirs.classes.get(root.object));
+            default: return null;
+        }
+    }
+
+    private boolean isHeld(long id) {
+        return constants.contains(id) || isBootModule(id)
+                || isJava11 && (HELD_BY_11.contains(theirs.typeOf(id)) || isSystemLock(id));
+    }
+
+    private boolean isBootModule(long id) {
+        Long loader = theirs.field(id, "java.lang.Module", "loader");
+        return loader != null && loader == 0;
+    }
+
+    private boolean isSystemLock(long id) {
+        HprofObject object = theirs.objects.get(id);
+        if (object == null || object.type != HprofType.INT || object.length() > 0) {
+            return false;
+        }
+        systemLock = systemLock == 0 ? id : systemLock;
+        return systemLock == id;
+    }
+
+    private Rule ruleOfClass(HprofClass type) {
+        if (type == null || type.loader != 0) {
+            return null;
+        }
+        String name = theirs.name(type.id);
+        if (name.startsWith("[")) {
+            return Rule.BOOT_ARRAY_CLASS;
+        }
+        return theirs.isHidden(type.id) || !AnonymousNames.plain(ours.name(type.id)).equals(ours.name(type.id))
+                ? Rule.DEPENDED_ON : null;
+    }
+}

@@ -1,0 +1,335 @@
+//! The compressor: blocks become gzip members on several threads and come back in their order.
+//!
+//! Blocks under way are limited, so is memory. Each block brings the channel on which its member
+//! returns: a thread that ends early drops that channel, so nobody waits for ever.
+
+use std::collections::VecDeque;
+use std::thread::{self, JoinHandle};
+
+use crossbeam_channel::{bounded, Receiver, Sender};
+
+use crate::gzip::{GzipLevel, MemberEncoder, BLOCK_BYTES};
+use crate::segment::buffer_of;
+use crate::WriteError;
+
+/// Blocks of one stream that are under way at most, for each thread: enough to work on while the
+/// oldest is being written.
+const BLOCKS_PER_THREAD: usize = 4;
+/// A thread's stack; libdeflate keeps its tables elsewhere.
+const STACK_BYTES: usize = 256 << 10;
+
+/// A compressed block, or why there is none.
+type Member = Result<Vec<u8>, WriteError>;
+
+struct Job {
+    block: Vec<u8>,
+    commented: bool,
+    done: Sender<Member>,
+}
+
+/// Threads that compress, each with an encoder of its own.
+///
+/// Dropping it waits for them.
+#[derive(Debug)]
+pub(crate) struct Compressor {
+    // `None` only while it is being dropped.
+    jobs: Option<Sender<Job>>,
+    threads: Vec<JoinHandle<()>>,
+    most_under_way: usize,
+}
+
+impl Compressor {
+    /// Starts so many threads, at least one; the errors are `NoThread` and `NoMemory`.
+    pub(crate) fn start(level: GzipLevel, threads: usize) -> Result<Self, WriteError> {
+        Self::start_with(threads, || {
+            let mut encoder = MemberEncoder::new(level)?;
+            Ok(move |block: &[u8], commented| encoder.encode(block, commented))
+        })
+    }
+
+    /// The same with other encoders, one a thread.
+    fn start_with<F>(
+        threads: usize,
+        encoder: impl Fn() -> Result<F, WriteError>,
+    ) -> Result<Self, WriteError>
+    where
+        F: FnMut(&[u8], bool) -> Member + Send + 'static,
+    {
+        let most_under_way = threads.max(1) * BLOCKS_PER_THREAD;
+        let (jobs, inbox) = bounded(most_under_way);
+        let mut compressor = Self {
+            jobs: Some(jobs),
+            threads: Vec::new(),
+            most_under_way,
+        };
+        for _ in 0..threads.max(1) {
+            let (encoder, inbox) = (encoder()?, inbox.clone());
+            let thread = thread::Builder::new()
+                .name("hprof gzip".to_owned())
+                .stack_size(STACK_BYTES)
+                .spawn(move || work(encoder, &inbox))
+                .map_err(|error| WriteError::NoThread {
+                    reason: error.to_string(),
+                })?;
+            compressor.threads.push(thread);
+        }
+        Ok(compressor)
+    }
+
+    /// Hands a block to the threads; its member comes through the receiver.
+    fn compress(&self, block: Vec<u8>, commented: bool) -> Result<Receiver<Member>, WriteError> {
+        let (done, member) = bounded(1);
+        let job = Job {
+            block,
+            commented,
+            done,
+        };
+        let jobs = self.jobs.as_ref().ok_or(WriteError::CompressorFailed)?;
+        jobs.send(job).map_err(|_| WriteError::CompressorFailed)?;
+        Ok(member)
+    }
+}
+
+impl Drop for Compressor {
+    fn drop(&mut self) {
+        self.jobs = None;
+        for thread in self.threads.drain(..) {
+            // If it panicked, its block's receiver has told so.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// A thread's whole life.
+fn work(mut encoder: impl FnMut(&[u8], bool) -> Member, inbox: &Receiver<Job>) {
+    for job in inbox {
+        // Nobody waits for the members of a stream that was given up.
+        let _ = job.done.send(encoder(&job.block, job.commented));
+    }
+}
+
+/// Bytes in a row, on their way through a [`Compressor`].
+///
+/// For one thread. `write` takes the members, whole and in order.
+#[derive(Debug)]
+pub(crate) struct GzipStream {
+    commented: bool,
+    // Shorter than a block.
+    block: Vec<u8>,
+    under_way: VecDeque<Receiver<Member>>,
+}
+
+impl GzipStream {
+    /// A stream; `commented` if it begins a file.
+    pub(crate) fn new(commented: bool) -> Self {
+        Self {
+            commented,
+            block: Vec::new(),
+            under_way: VecDeque::new(),
+        }
+    }
+
+    /// Appends bytes; blocks that are full by now are compressed.
+    pub(crate) fn put(
+        &mut self,
+        mut bytes: &[u8],
+        compressor: &Compressor,
+        mut write: impl FnMut(&[u8]) -> Result<(), WriteError>,
+    ) -> Result<(), WriteError> {
+        while !bytes.is_empty() {
+            if self.block.capacity() == 0 {
+                self.block = buffer_of(BLOCK_BYTES)?;
+            }
+            let room = BLOCK_BYTES - self.block.len();
+            let (now, later) = bytes.split_at(bytes.len().min(room));
+            self.block.extend_from_slice(now);
+            bytes = later;
+            if self.block.len() == BLOCK_BYTES {
+                self.compress_block(compressor)?;
+                self.write_until(compressor.most_under_way, &mut write)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Compresses what is left, as a shorter block, and waits until everything is written.
+    pub(crate) fn end(
+        &mut self,
+        compressor: &Compressor,
+        mut write: impl FnMut(&[u8]) -> Result<(), WriteError>,
+    ) -> Result<(), WriteError> {
+        // A reader may take an empty member for the end of the file.
+        if !self.block.is_empty() {
+            self.compress_block(compressor)?;
+        }
+        self.write_until(0, &mut write)
+    }
+
+    fn compress_block(&mut self, compressor: &Compressor) -> Result<(), WriteError> {
+        let block = std::mem::take(&mut self.block);
+        let commented = std::mem::take(&mut self.commented);
+        self.under_way
+            .push_back(compressor.compress(block, commented)?);
+        Ok(())
+    }
+
+    /// Writes the oldest members, until no more than `most` are under way.
+    fn write_until(
+        &mut self,
+        most: usize,
+        write: &mut impl FnMut(&[u8]) -> Result<(), WriteError>,
+    ) -> Result<(), WriteError> {
+        while self.under_way.len() > most {
+            if let Some(oldest) = self.under_way.pop_front() {
+                let member = oldest.recv().map_err(|_| WriteError::CompressorFailed)??;
+                write(&member)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gzip::tests::{members, some_bytes};
+    use proptest::prelude::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::Arc;
+
+    fn level_1() -> GzipLevel {
+        GzipLevel::new(1).unwrap()
+    }
+
+    /// What a stream with these buffers puts into a file.
+    fn compressed<'a>(
+        compressor: &Compressor,
+        buffers: impl IntoIterator<Item = &'a [u8]>,
+    ) -> Result<Vec<u8>, WriteError> {
+        let mut file = Vec::new();
+        let mut write = |member: &[u8]| {
+            file.extend_from_slice(member);
+            Ok(())
+        };
+        let mut stream = GzipStream::new(true);
+        for buffer in buffers {
+            stream.put(buffer, compressor, &mut write)?;
+        }
+        stream.end(compressor, &mut write)?;
+        Ok(file)
+    }
+
+    #[test]
+    fn blocks_are_full_but_for_the_last() {
+        let compressor = Compressor::start(level_1(), 2).unwrap();
+        let bytes = some_bytes(5 * BLOCK_BYTES + 7);
+        for buffer_bytes in [BLOCK_BYTES / 3, BLOCK_BYTES, 4 * BLOCK_BYTES + 1] {
+            let file = compressed(&compressor, bytes.chunks(buffer_bytes)).unwrap();
+            let (blocks, comment) = members(&file);
+            assert_eq!(comment.unwrap(), b"HPROF BLOCKSIZE=1048576");
+            let lengths: Vec<usize> = blocks.iter().map(Vec::len).collect();
+            assert_eq!(lengths[..5], [BLOCK_BYTES; 5]);
+            assert_eq!(lengths[5..], [7]);
+            assert!(blocks.concat() == bytes);
+        }
+    }
+
+    #[test]
+    fn nothing_becomes_nothing() {
+        let compressor = Compressor::start(level_1(), 1).unwrap();
+        assert_eq!(compressed(&compressor, [&b""[..]]), Ok(Vec::new()));
+        let whole = some_bytes(BLOCK_BYTES);
+        let file = compressed(&compressor, [&whole[..]]).unwrap();
+        assert_eq!(members(&file).0.len(), 1);
+    }
+
+    #[test]
+    fn the_order_is_kept_and_the_blocks_under_way_are_limited() {
+        let begun = Arc::new(AtomicUsize::new(0));
+        let written = AtomicUsize::new(0);
+        let compressor = Compressor::start_with(3, || {
+            let begun = Arc::clone(&begun);
+            Ok(move |block: &[u8], _| {
+                // Even blocks take longer than odd ones.
+                if begun.fetch_add(1, Ordering::Relaxed) % 2 == 0 {
+                    (0..100).for_each(|_| thread::yield_now());
+                }
+                Ok(vec![block[0]])
+            })
+        })
+        .unwrap();
+        let mut stream = GzipStream::new(false);
+        let mut order = Vec::new();
+        for number in 0..60 {
+            let write = |member: &[u8]| {
+                order.push(member[0]);
+                written.fetch_add(1, Ordering::Relaxed);
+                Ok(())
+            };
+            let block = vec![number; BLOCK_BYTES];
+            stream.put(&block, &compressor, write).unwrap();
+            let begun = begun.load(Ordering::Relaxed);
+            assert!(begun - written.load(Ordering::Relaxed) <= 3 * BLOCKS_PER_THREAD);
+        }
+        let write = |member: &[u8]| {
+            order.push(member[0]);
+            Ok(())
+        };
+        stream.end(&compressor, write).unwrap();
+        assert_eq!(order, (0..60).collect::<Vec<u8>>());
+    }
+
+    #[test]
+    fn a_threads_panic_and_its_error_come_back() {
+        let bytes = some_bytes(40 * BLOCK_BYTES);
+        let panicking = || {
+            Ok(|block: &[u8], _: bool| -> Member {
+                assert!(block.is_empty(), "a fault of the encoder");
+                Ok(Vec::new())
+            })
+        };
+        let compressor = Compressor::start_with(2, panicking).unwrap();
+        let error = compressed(&compressor, [&bytes[..]]);
+        assert_eq!(error, Err(WriteError::CompressorFailed));
+        let failing = || Ok(|_: &[u8], _: bool| Err(WriteError::NoMemory { bytes: 7 }));
+        let compressor = Compressor::start_with(2, failing).unwrap();
+        let error = compressed(&compressor, [&bytes[..]]);
+        assert_eq!(error, Err(WriteError::NoMemory { bytes: 7 }));
+    }
+
+    #[test]
+    fn no_memory_for_an_encoder_ends_the_start() {
+        let made = AtomicUsize::new(0);
+        let second_fails = || match made.fetch_add(1, Ordering::Relaxed) {
+            0 => Ok(|_: &[u8], _: bool| Ok(Vec::new())),
+            _ => Err(WriteError::NoMemory { bytes: 7 }),
+        };
+        let error = Compressor::start_with(2, second_fails).unwrap_err();
+        assert_eq!(error, WriteError::NoMemory { bytes: 7 });
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(12))]
+        #[test]
+        fn whatever_goes_in_comes_out(
+            lengths in prop::collection::vec(0..2 * BLOCK_BYTES, 0..5),
+            threads in 0_usize..4,
+            level in 1_u8..=9,
+        ) {
+            let level = GzipLevel::new(level).unwrap();
+            let compressor = Compressor::start(level, threads).unwrap();
+            let bytes = some_bytes(lengths.iter().sum());
+            let mut rest = &bytes[..];
+            let buffers = lengths.iter().map(|&length| {
+                let (buffer, after) = rest.split_at(length);
+                rest = after;
+                buffer
+            });
+            let file = compressed(&compressor, buffers).unwrap();
+            let (blocks, _) = members(&file);
+            prop_assert!(blocks.concat() == bytes);
+            let full = blocks.iter().rev().skip(1).all(|block| block.len() == BLOCK_BYTES);
+            prop_assert!(full);
+        }
+    }
+}

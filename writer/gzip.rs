@@ -1,0 +1,167 @@
+//! Gzip members: one block of at most 1 MiB each, so that a reader can begin at any of them.
+//!
+//! Source: RFC 1952, and the head of HotSpot's `heapDumperCompression.cpp` for the comment by which
+//! readers know such a file. Whole members one after the other are a valid gzip file.
+
+use std::panic;
+
+use libdeflater::{crc32, CompressionLvl};
+
+use crate::segment::buffer_of;
+use crate::WriteError;
+
+/// Most bytes of a block before it is compressed.
+pub(crate) const BLOCK_BYTES: usize = 1 << 20;
+
+/// Magic, deflate, no flags, no time, no remark about the level, made on Unix.
+const HEADER: [u8; 10] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3];
+/// The same with the flag for a comment.
+const HEADER_WITH_COMMENT: [u8; 10] = [0x1F, 0x8B, 8, 0x10, 0, 0, 0, 0, 0, 3];
+/// Tells readers the size of a block; ends with a NUL byte.
+const COMMENT: &[u8] = b"HPROF BLOCKSIZE=1048576\0";
+/// The checksum and the length behind the compressed bytes.
+const TRAILER_BYTES: usize = 8;
+/// More than what libdeflate takes for its tables at the levels there are here.
+const TABLES_BYTES: u64 = 1 << 20;
+
+/// How hard to compress: 1 is fast, 9 is small.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GzipLevel(u8);
+
+impl GzipLevel {
+    /// The level with this number, from 1 to 9; `None` for any other.
+    pub fn new(level: u8) -> Option<Self> {
+        (1..=9).contains(&level).then_some(Self(level))
+    }
+
+    /// The level as a number.
+    pub fn get(self) -> u8 {
+        self.0
+    }
+}
+
+/// Makes members, one after the other, with tables and a buffer that it keeps. For one thread.
+pub(crate) struct MemberEncoder {
+    deflate: libdeflater::Compressor,
+    compressed: Vec<u8>,
+}
+
+impl MemberEncoder {
+    /// Takes all memory that it will need for itself; the error is `NoMemory`.
+    pub(crate) fn new(level: GzipLevel) -> Result<Self, WriteError> {
+        let level = CompressionLvl::new(i32::from(level.get())).unwrap_or_default();
+        // The crate panics if there is no memory, and has no other way to say so.
+        let mut deflate =
+            panic::catch_unwind(|| libdeflater::Compressor::new(level)).map_err(|_| {
+                WriteError::NoMemory {
+                    bytes: TABLES_BYTES,
+                }
+            })?;
+        let most_bytes = deflate.deflate_compress_bound(BLOCK_BYTES);
+        let mut compressed = buffer_of(most_bytes)?;
+        compressed.resize(most_bytes, 0);
+        Ok(Self {
+            deflate,
+            compressed,
+        })
+    }
+
+    /// The member that holds this block, at most [`BLOCK_BYTES`] long; `commented` for a file's first.
+    pub(crate) fn encode(&mut self, block: &[u8], commented: bool) -> Result<Vec<u8>, WriteError> {
+        let bytes = self
+            .deflate
+            .deflate_compress(block, &mut self.compressed)
+            .map_err(|_| WriteError::CompressorFailed)?;
+        let length = u32::try_from(block.len()).map_err(|_| WriteError::CompressorFailed)?;
+        let compressed = self.compressed.get(..bytes).unwrap_or_default();
+        let mut member = buffer_of(HEADER.len() + COMMENT.len() + bytes + TRAILER_BYTES)?;
+        if commented {
+            member.extend_from_slice(&HEADER_WITH_COMMENT);
+            member.extend_from_slice(COMMENT);
+        } else {
+            member.extend_from_slice(&HEADER);
+        }
+        member.extend_from_slice(compressed);
+        member.extend_from_slice(&crc32(block).to_le_bytes());
+        member.extend_from_slice(&length.to_le_bytes());
+        Ok(member)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use flate2::bufread::GzDecoder;
+    use std::io::Read;
+
+    /// What each member of a file holds, and the comment of the first; fails if there is anything else.
+    pub(crate) fn members(mut file: &[u8]) -> (Vec<Vec<u8>>, Option<Vec<u8>>) {
+        let mut blocks = Vec::new();
+        let mut comment = None;
+        while !file.is_empty() {
+            let mut decoder = GzDecoder::new(file);
+            let mut block = Vec::new();
+            decoder.read_to_end(&mut block).unwrap();
+            assert!(block.len() <= BLOCK_BYTES, "a block of {}", block.len());
+            let found = decoder.header().unwrap().comment().map(<[u8]>::to_vec);
+            if blocks.is_empty() {
+                comment = found;
+            } else {
+                assert_eq!(found, None, "a comment in the middle");
+            }
+            blocks.push(block);
+            file = decoder.into_inner();
+        }
+        (blocks, comment)
+    }
+
+    /// Bytes that compress neither to nothing nor not at all.
+    pub(crate) fn some_bytes(length: usize) -> Vec<u8> {
+        let mut state = 1_u32;
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            state.to_be_bytes()[0] & 0x1F
+        };
+        (0..length).map(|_| next()).collect()
+    }
+
+    #[test]
+    fn levels_are_1_to_9() {
+        let valid: Vec<u8> = (0..=255)
+            .filter_map(GzipLevel::new)
+            .map(GzipLevel::get)
+            .collect();
+        assert_eq!(valid, [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    }
+
+    #[test]
+    fn a_member_is_laid_out_as_hotspot_does() {
+        let mut encoder = MemberEncoder::new(GzipLevel(1)).unwrap();
+        let first = encoder.encode(b"abc", true).unwrap();
+        assert_eq!(first[..4], [0x1F, 0x8B, 8, 0x10]);
+        assert_eq!(&first[10..34], b"HPROF BLOCKSIZE=1048576\0");
+        assert_eq!(first[first.len() - 4..], [3, 0, 0, 0]);
+        let second = encoder.encode(b"abc", false).unwrap();
+        assert_eq!(second[..4], [0x1F, 0x8B, 8, 0]);
+        assert_eq!(second[10..], first[34..]);
+    }
+
+    #[test]
+    fn every_level_gives_back_what_it_was_given() {
+        let noise: Vec<u8> = (0_u32..1 << 18)
+            .flat_map(|number| number.wrapping_mul(2_654_435_761).to_be_bytes())
+            .collect();
+        for level in 1..=9 {
+            let mut encoder = MemberEncoder::new(GzipLevel(level)).unwrap();
+            for block in [
+                &b"a"[..],
+                &some_bytes(BLOCK_BYTES),
+                &noise,
+                &[0; BLOCK_BYTES],
+            ] {
+                let member = encoder.encode(block, false).unwrap();
+                assert_eq!(members(&member).0, [block]);
+            }
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! A sink that compresses on its way to another one.
+
+use crate::compressor::{Compressor, GzipStream};
+use crate::gzip::GzipLevel;
+use crate::{Sink, Tail, WriteError, Written};
+
+/// Compresses the head and the objects, each as a stream of its own, for the sink behind it.
+#[derive(Debug)]
+pub(crate) struct GzipSink<S> {
+    sink: S,
+    compressor: Compressor,
+    head: GzipStream,
+    objects: GzipStream,
+}
+
+impl<S: Sink> GzipSink<S> {
+    /// Starts the threads that compress; `begins_file` unless others have written what stands before.
+    ///
+    /// The errors are `NoThread` and `NoMemory`.
+    pub(crate) fn start(
+        sink: S,
+        level: GzipLevel,
+        threads: usize,
+        begins_file: bool,
+    ) -> Result<Self, WriteError> {
+        Ok(Self {
+            sink,
+            compressor: Compressor::start(level, threads)?,
+            head: GzipStream::new(begins_file),
+            objects: GzipStream::new(false),
+        })
+    }
+
+    fn end_head(&mut self) -> Result<(), WriteError> {
+        let sink = &mut self.sink;
+        let write = |member: &[u8]| sink.write_head(member);
+        self.head.end(&self.compressor, write)
+    }
+}
+
+impl<S: Sink> Sink for GzipSink<S> {
+    fn write_head(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+        let sink = &mut self.sink;
+        let write = |member: &[u8]| sink.write_head(member);
+        self.head.put(bytes, &self.compressor, write)
+    }
+
+    fn write_objects(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+        let sink = &mut self.sink;
+        let write = |member: &[u8]| sink.write_objects(member);
+        self.objects.put(bytes, &self.compressor, write)
+    }
+
+    fn append_objects(&mut self) -> Result<(), WriteError> {
+        self.end_head()?;
+        let sink = &mut self.sink;
+        let write = |member: &[u8]| sink.write_objects(member);
+        self.objects.end(&self.compressor, write)?;
+        self.sink.append_objects()
+    }
+
+    fn flush(&mut self) -> Result<(), WriteError> {
+        self.end_head()?;
+        self.sink.flush()
+    }
+
+    fn tail(&self) -> Result<Tail, WriteError> {
+        self.sink.tail()
+    }
+
+    fn commit(mut self: Box<Self>, tail_bytes: u64) -> Result<Written, WriteError> {
+        self.end_head()?;
+        Box::new(self.sink).commit(tail_bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gzip::tests::{members, some_bytes};
+    use std::sync::{Arc, Mutex};
+
+    /// A disk with room for so many bytes, and what was written to it.
+    struct SmallDisk {
+        room_bytes: usize,
+        spool: Vec<u8>,
+        file: Arc<Mutex<Vec<u8>>>,
+    }
+
+    impl SmallDisk {
+        fn take(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+            let left = self.room_bytes.checked_sub(bytes.len());
+            self.room_bytes = left.ok_or(WriteError::Closed)?;
+            Ok(())
+        }
+    }
+
+    impl Sink for SmallDisk {
+        fn write_head(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+            self.take(bytes)?;
+            self.file.lock().unwrap().extend_from_slice(bytes);
+            Ok(())
+        }
+
+        fn write_objects(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+            self.take(bytes)?;
+            self.spool.extend_from_slice(bytes);
+            Ok(())
+        }
+
+        fn append_objects(&mut self) -> Result<(), WriteError> {
+            self.file.lock().unwrap().append(&mut self.spool);
+            Ok(())
+        }
+
+        fn flush(&mut self) -> Result<(), WriteError> {
+            Ok(())
+        }
+
+        fn tail(&self) -> Result<Tail, WriteError> {
+            Err(WriteError::Closed)
+        }
+
+        fn commit(self: Box<Self>, _: u64) -> Result<Written, WriteError> {
+            let bytes = self.file.lock().unwrap().len() as u64;
+            let path = "a".into();
+            Ok(Written { path, bytes })
+        }
+    }
+
+    /// A head, more than a megabyte of objects, and something behind them; the file, if it fitted.
+    fn file_on(room_bytes: usize, objects: &[u8]) -> Result<Vec<u8>, WriteError> {
+        let file = Arc::default();
+        let disk = SmallDisk {
+            room_bytes,
+            spool: Vec::new(),
+            file: Arc::clone(&file),
+        };
+        let level = GzipLevel::new(1).unwrap();
+        let mut sink = Box::new(GzipSink::start(disk, level, 2, true)?);
+        sink.write_objects(objects)?;
+        sink.write_head(b"head ")?;
+        sink.append_objects()?;
+        sink.write_head(b"end")?;
+        let written = sink.commit(0)?;
+        let file = std::mem::take(&mut *file.lock().unwrap());
+        assert_eq!(written.bytes, file.len() as u64);
+        Ok(file)
+    }
+
+    #[test]
+    fn the_streams_are_compressed_apart_and_joined() {
+        let objects = some_bytes(1_500_000);
+        let file = file_on(usize::MAX, &objects).unwrap();
+        let (blocks, comment) = members(&file);
+        assert_eq!(comment.unwrap(), b"HPROF BLOCKSIZE=1048576");
+        assert_eq!(blocks.len(), 4);
+        assert_eq!(blocks[0], b"head ");
+        assert!(blocks[1..3].concat() == objects);
+        assert_eq!(blocks[3], b"end");
+    }
+
+    #[test]
+    fn a_disk_that_fills_at_any_byte_is_an_error() {
+        let objects = some_bytes(100);
+        let whole = file_on(usize::MAX, &objects).unwrap().len();
+        for room_bytes in 0..whole {
+            assert_eq!(file_on(room_bytes, &objects), Err(WriteError::Closed));
+        }
+        assert!(file_on(whole, &objects).is_ok());
+    }
+}
