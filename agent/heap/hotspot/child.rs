@@ -22,7 +22,7 @@ use super::reach::Walker;
 use super::snapshot::Snapshot;
 use super::thread_names::NameFields;
 use super::virtual_frames::VirtualThreadFields;
-use super::vm_structs::ResolvedReferences;
+use super::vm_structs::{KlassState, ResolvedReferences};
 use super::work::Work;
 use crate::jvmti::object::Handle;
 use std::collections::HashSet;
@@ -57,6 +57,8 @@ pub(super) struct Task<'d, 'f> {
     pub(super) names: Option<NameFields>,
     /// Where classes have their resolved constants.
     pub(super) resolved: Option<ResolvedReferences>,
+    /// Where classes say whether they are loaded.
+    pub(super) klass_state: Option<KlassState>,
     /// Where mirrors have the number of their static references.
     pub(super) static_reference_count: Option<u64>,
     /// The place for what the child writes.
@@ -243,6 +245,7 @@ impl Task<'_, '_> {
             mappings: mappings.clone(),
             classes: ClassMap::new(descriptions, &layout, memory),
             layout,
+            klass_state: self.klass_state,
             marks: Marks::new(heap).ok_or(Failure::NoMemory)?,
             primitive_fields: self.primitive_fields,
             primitive_arrays: self.primitive_arrays,

@@ -14,7 +14,7 @@ use super::mirror_fields::MirrorFields;
 use super::process::{self, Child};
 use super::thread_names::NameFields;
 use super::virtual_frames::{make_method_ids, VirtualThreadFields};
-use super::vm_structs::{static_reference_count_offset, ResolvedReferences};
+use super::vm_structs::{static_reference_count_offset, KlassState, ResolvedReferences};
 use crate::jvmti::env::{Env, Vm};
 use crate::jvmti::heap::Wanted;
 use crate::jvmti::jni::Jni;
@@ -179,6 +179,7 @@ impl<'f> SnapshotDump<'f> {
             virtual_threads,
             names,
             resolved: ResolvedReferences::find(),
+            klass_state: KlassState::find(),
             static_reference_count: static_reference_count_offset(),
             tail,
             socket: childs_socket,

@@ -28,6 +28,26 @@ impl ResolvedReferences {
     }
 }
 
+/// Where a `Klass` says what it is and how far the JVM is with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct KlassState {
+    /// In `Klass`: an int, negative for array classes.
+    pub(super) layout_helper: u64,
+    /// In `InstanceKlass`: a byte, 0 as long as the class is not among the loaded ones.
+    pub(super) init_state: u64,
+}
+
+impl KlassState {
+    /// Looks the offsets up; `None` if this JVM does not export them all.
+    pub(super) fn find() -> Option<Self> {
+        let table = Table::find()?;
+        Some(Self {
+            layout_helper: table.offset("Klass", "_layout_helper")?,
+            init_state: table.offset("InstanceKlass", "_init_state")?,
+        })
+    }
+}
+
 /// Where a mirror has the number of its static references, which HotSpot lays before the other static fields.
 ///
 /// `None` if this JVM does not export it.
