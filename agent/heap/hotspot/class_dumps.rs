@@ -214,8 +214,11 @@ impl ClassDumps<'_, '_> {
         };
         let klass = snapshot.layout.klass(snapshot.memory, class.mirror);
         let constants = follow(klass + offsets.constants)?;
-        let cache = follow(constants.checked_add(offsets.cache)?)?;
-        let slot = follow(cache.checked_add(offsets.resolved_references)?)?;
+        let holder = match offsets.cache {
+            Some(cache) => follow(constants.checked_add(cache)?)?,
+            None => constants,
+        };
+        let slot = follow(holder.checked_add(offsets.resolved_references)?)?;
         let array = follow(slot)?;
         let is_array = |array: u64| {
             let word = snapshot.layout.class_word(snapshot.memory, array);

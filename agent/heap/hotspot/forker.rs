@@ -4,6 +4,7 @@ use super::super::memory_left::{MemoryLeft, RESERVE_BYTES};
 use super::super::roots::RootNotes;
 use super::child::{HeapCopy, Task, Written};
 use super::failure::Failure;
+use super::known_objects::LOCKED_TAG;
 use super::process::{self, Child, Side, Watchdog};
 use super::silence::Silence;
 use super::virtual_frames::VirtualFrames;
@@ -121,7 +122,7 @@ impl<'d, 'f> Forker<'d, 'f> {
                     Ok(())
                 }
             }
-            (_, None) if self.roots.is_own(kind) => Ok(()),
+            (_, None) if self.roots.is_own(kind) || object.get() == LOCKED_TAG => Ok(()),
             (_, None) => {
                 let index = self.row(target, object)?;
                 self.roots.note(kind, index);

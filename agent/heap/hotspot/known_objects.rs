@@ -12,6 +12,10 @@ use tables::{class_chain, BasicType, Tables};
 /// Static fields that are compared: of a few hundred classes, which takes a millisecond.
 const MOST_STATIC_FIELDS: usize = 1000;
 
+/// The tag of the known objects that are locked: HotSpot reports held monitors as roots, and these are not the
+/// application's. No row of a table has it.
+pub(super) const LOCKED_TAG: i64 = -1;
+
 /// What JNI says of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Expected {
@@ -175,6 +179,8 @@ impl<'f> Maker<'_, 'f> {
             }
             self.instance(&object, OBJECT)?;
             if locked && self.jni.lock(&object) {
+                let tagged = self.env.set_tag(&object, LOCKED_TAG);
+                tagged.when("a tag for an object of the agent's own")?;
                 self.known.locked.push(object);
             } else {
                 self.made.push(object);

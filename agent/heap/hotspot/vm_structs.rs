@@ -10,9 +10,9 @@ use std::ffi::{c_char, c_void, CStr};
 pub(super) struct ResolvedReferences {
     /// In `InstanceKlass`.
     pub(super) constants: u64,
-    /// In `ConstantPool`.
-    pub(super) cache: u64,
-    /// In `ConstantPoolCache`: the address of a slot with the array's address.
+    /// In `ConstantPool`; `None` up to 8, where that has the resolved references itself.
+    pub(super) cache: Option<u64>,
+    /// In `ConstantPoolCache`, or `ConstantPool`: the address of a slot with the array's address.
     pub(super) resolved_references: u64,
 }
 
@@ -20,9 +20,17 @@ impl ResolvedReferences {
     /// Looks the offsets up; `None` if this JVM does not export them all.
     pub(super) fn find() -> Option<Self> {
         let table = Table::find()?;
+        let constants = table.offset("InstanceKlass", "_constants")?;
+        if let Some(resolved_references) = table.offset("ConstantPool", "_resolved_references") {
+            return Some(Self {
+                constants,
+                cache: None,
+                resolved_references,
+            });
+        }
         Some(Self {
-            constants: table.offset("InstanceKlass", "_constants")?,
-            cache: table.offset("ConstantPool", "_cache")?,
+            constants,
+            cache: Some(table.offset("ConstantPool", "_cache")?),
             resolved_references: table.offset("ConstantPoolCache", "_resolved_references")?,
         })
     }
