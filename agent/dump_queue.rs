@@ -1,6 +1,5 @@
 //! The dumps that signals asked for: one after the other, on a thread of the agent's own.
 
-use crate::heap;
 use crate::jvmti::jni::Jni;
 use crate::message::say;
 use crate::session::Session;
@@ -96,9 +95,7 @@ fn serve(jni: &mut Jni<'_>) {
             say(&format!("{turned_away} requests for dumps are left out: {MOST_WAITING} were waiting already"));
         }
         // A fault of ours must not leave those waiting who wait for the dump.
-        let _ = catch_unwind(AssertUnwindSafe(|| {
-            heap::dump(session.vm, jni, &session.options, Some(&session.census))
-        }));
+        let _ = catch_unwind(AssertUnwindSafe(|| session.dump(jni, &session.options)));
         session.dump_queue.done();
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The JVM enters through `Agent_OnLoad`, `Agent_OnAttach` and `Agent_OnUnload` in [`jvmti`], the fence
 //! around all that the compiler cannot check. Those hand over to [`session`], which parses [`options`], switches the
-//! [`events`] on and asks [`heap`] for dumps.
+//! [`events`] on and asks [`heap`] for dumps and [`profile`] for reports.
 //!
 //! Data path: JVM event → `jvmti::trampoline` → [`gate`] → `events` → `tables`;
 //! dump request → [`dump_queue`] → `heap::dump` → catalogue → walk → `writer`.
@@ -14,5 +14,7 @@ mod gate;
 mod heap;
 mod jvmti;
 mod message;
+mod method_facts;
 mod options;
+mod profile;
 mod session;

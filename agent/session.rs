@@ -3,13 +3,17 @@
 use crate::dump_queue::DumpQueue;
 use crate::gate::Gate;
 use crate::heap;
-use crate::jvmti::capability::SUPPORT_VIRTUAL_THREADS;
+use crate::jvmti::capability::{
+    GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS, GET_LINE_NUMBERS, GET_SOURCE_FILE_NAME,
+    SUPPORT_VIRTUAL_THREADS,
+};
 use crate::jvmti::env::{Env, Vm};
 use crate::jvmti::error::JvmtiError;
 use crate::jvmti::event::{VM_DEATH, VM_INIT};
 use crate::jvmti::jni::Jni;
 use crate::message::say;
 use crate::options::{self, Options, Parsed};
+use crate::profile::{self, Allocations};
 use std::sync::OnceLock;
 use tables::Census;
 use writer::{Existing, Target};
@@ -40,6 +44,8 @@ pub(crate) struct Session {
     pub(crate) gate: Gate,
     /// What the events counted.
     pub(crate) census: Census,
+    /// What the samples of allocations say; `None` if there are none.
+    pub(crate) allocations: Option<Allocations>,
     /// Dumps asked for by signals.
     pub(crate) dump_queue: DumpQueue,
 }
@@ -56,11 +62,13 @@ impl Session {
             say("virtual=y does nothing: this JVM has no virtual threads");
             options.virtual_threads = false;
         }
+        let allocations = allocations(&env, &options)?;
         env.install_callbacks()?;
         Ok(Self {
             vm,
             env,
             options,
+            allocations,
             listens: true,
             gate: Gate::default(),
             census: Census::default(),
@@ -68,10 +76,53 @@ impl Session {
         })
     }
 
+    /// Writes down what the options ask for: a heap dump, or a report of allocation sites. `true`: the file is there.
+    ///
+    /// On any thread attached to the JVM, inside the gate.
+    pub(crate) fn dump(&self, jni: &mut Jni<'_>, options: &Options) -> bool {
+        if options.heap_dump {
+            let known = heap::Known {
+                census: self.listens.then_some(&self.census),
+                allocations: self.allocations.as_ref(),
+            };
+            return heap::dump(self.vm, jni, options, known);
+        }
+        let Some(allocations) = &self.allocations else {
+            say("no report: allocations are sampled from the start of the JVM only, by -agentpath:…=heap=sites");
+            return false;
+        };
+        profile::report(jni, options, allocations)
+    }
+
     /// The session; `None` before `Agent_OnLoad` or the first attach.
     pub(crate) fn get() -> Option<&'static Self> {
         SESSION.get()
     }
+}
+
+/// What samples of allocations need; `None` if none are wanted, or if this JVM has none.
+fn allocations(env: &Env, options: &Options) -> Result<Option<Allocations>, JvmtiError> {
+    let Some(sampling) = options.sampling else {
+        return Ok(None);
+    };
+    // Without names of sources and numbers of lines the stacks are poorer, and that is all.
+    let wanted = [
+        GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS,
+        GET_SOURCE_FILE_NAME,
+        GET_LINE_NUMBERS,
+    ];
+    let missing = env.take_capabilities(&wanted)?;
+    if missing.contains(&GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS) {
+        say("no allocation sites: this JVM does not sample allocations, which JDK 11 and later do");
+        return Ok(None);
+    }
+    let depth_frames = usize::try_from(options.trace_depth_frames()).unwrap_or(usize::MAX);
+    Ok(Some(Allocations::new(
+        sampling.interval_bytes,
+        depth_frames,
+        options.line_numbers,
+        sampling.most_live,
+    )))
 }
 
 /// `Agent_OnLoad`: parses the options and listens for `VMInit` and `VMDeath`.
@@ -160,8 +211,7 @@ pub(crate) fn attach(vm: Vm, jni: &mut Jni<'_>, text: &str) -> i32 {
         say("no dump: the JVM is ending");
         return NOT_DONE;
     };
-    let census = session.listens.then_some(&session.census);
-    if heap::dump(vm, jni, &options, census) {
+    if session.dump(jni, &options) {
         DONE
     } else {
         NOT_DONE
@@ -176,6 +226,7 @@ fn listen_for_the_end(vm: Vm, options: &Options) -> Result<(), JvmtiError> {
     let attached = Options {
         dump_on_exit: false,
         virtual_threads: false,
+        sampling: None,
         ..options.clone()
     };
     let session = Session {

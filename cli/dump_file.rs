@@ -1,5 +1,6 @@
 //! A dump on disk, opened once a pass, with a progress bar when it is large and somebody watches.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
@@ -50,15 +51,39 @@ impl DumpFile {
         DumpReader::new(opened).map_err(|fault| self.failure(&fault))
     }
 
+    /// Opens the file and reads all of it.
+    pub(crate) fn whole<T>(
+        &self,
+        read: impl FnOnce(Box<dyn Read>) -> Result<T, ReadError>,
+    ) -> Result<T, Failure> {
+        let opened = self
+            .open()
+            .map_err(|fault| Failure::reading(&self.path, fault))?;
+        let found = read(opened).map_err(|fault| self.failure(&fault))?;
+        self.done();
+        Ok(found)
+    }
+
     /// A failure of the reader, with the file's name.
     pub(crate) fn failure(&self, fault: &ReadError) -> Failure {
         self.done();
         Failure::reading(&self.path, reason(fault))
     }
 
+    /// A failure because of what the file holds, with the file's name.
+    pub(crate) fn refuse(&self, reason: impl fmt::Display) -> Failure {
+        Failure::reading(&self.path, reason)
+    }
+
     /// Takes the bar off the screen, before anything is printed.
     pub(crate) fn done(&self) {
         self.bar.finish_and_clear();
+    }
+
+    /// The file's name without its folders.
+    pub(crate) fn short_name(&self) -> String {
+        let name = self.path.file_name().unwrap_or(self.path.as_os_str());
+        name.to_string_lossy().into_owned()
     }
 
     /// The file's path as the user gave it.

@@ -5,10 +5,11 @@ mod info_json;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
-use reader::{KindTotal, StackFrame, Summary, ThreadSummary};
+use reader::{KindTotal, Summary, ThreadSummary};
 
 use crate::date::date;
 use crate::dump_file::DumpFile;
+use crate::frame;
 use crate::number::{counted, grouped};
 use crate::outcome::{Failure, Verdict};
 use crate::plain::plain;
@@ -200,8 +201,7 @@ fn print_threads(threads: &[ThreadSummary], to: &mut dyn Write) -> io::Result<()
 fn print_stack(thread: &ThreadSummary, to: &mut dyn Write) -> io::Result<()> {
     writeln!(to, "\nthread {} {}", thread.serial, name(thread))?;
     for frame in &thread.frames {
-        let line = format!("{}.{}({})", frame.class, frame.method, place(frame));
-        writeln!(to, "    at {}", plain(&line))?;
+        writeln!(to, "    at {}", plain(&frame::line(frame)))?;
     }
     Ok(())
 }
@@ -210,15 +210,5 @@ fn name(thread: &ThreadSummary) -> String {
     match &thread.name {
         Some(name) => format!("{name:?}"),
         None => format!("object {:#x}", thread.object),
-    }
-}
-
-/// Where a frame stands, in the words of Java's stack traces.
-fn place(frame: &StackFrame) -> String {
-    let source = frame.source.as_deref().unwrap_or("Unknown Source");
-    match frame.line {
-        -3 => "Native Method".to_owned(),
-        line if line > 0 => format!("{source}:{line}"),
-        _ => source.to_owned(),
     }
 }

@@ -4,21 +4,27 @@
 mod check;
 mod date;
 mod dump_file;
+mod flame;
+mod flame_graph;
+mod folded;
+mod frame;
 mod histo;
 mod info;
 mod number;
 mod outcome;
 mod plain;
+mod site_source;
+mod sites;
 mod table;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Looks into heap dumps in HPROF format, as jcmd, jmap, the JVM itself and hprof-rs write them.
+/// Looks into heap dumps and profiles in HPROF format, as jcmd, jmap, the JVM itself and hprof-rs write them.
 ///
 /// Reads versions 1.0.1, 1.0.2 and Android's 1.0.3, plain or gzip, of any size: files are streamed, and memory
-/// is used for names and ids only.
+/// is used for names, stacks and ids only. `sites` and `flame` read text profiles (format=a) as well.
 #[derive(Debug, Parser)]
 #[command(name = "hprof", version, after_help = EXIT_CODES, max_term_width = 100)]
 struct Arguments {
@@ -26,14 +32,17 @@ struct Arguments {
     command: Command,
 }
 
-const EXIT_CODES: &str =
-    "Exit codes: 0 all is well; 1 `check` found errors; 2 wrong usage, or the file cannot be read.";
+const EXIT_CODES: &str = "\
+Exit codes: 0 all is well; 1 `check` found errors; 2 wrong usage, the file cannot be read, or it does not hold what \
+was asked for.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
     Check(check::Arguments),
     Info(info::Arguments),
     Histo(histo::Arguments),
+    Sites(sites::Arguments),
+    Flame(flame::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -41,6 +50,8 @@ fn main() -> ExitCode {
         Command::Check(arguments) => check::run(&arguments),
         Command::Info(arguments) => info::run(&arguments),
         Command::Histo(arguments) => histo::run(&arguments),
+        Command::Sites(arguments) => sites::run(&arguments),
+        Command::Flame(arguments) => flame::run(&arguments),
     };
     outcome::exit_code(result)
 }

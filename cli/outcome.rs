@@ -14,12 +14,19 @@ pub(crate) enum Failure {
     Input(String),
     /// The output could not be written.
     Output(io::Error),
+    /// A file could not be written; the message names it.
+    Target(String),
 }
 
 impl Failure {
     /// A failure to read this file.
     pub(crate) fn reading(path: &Path, fault: impl fmt::Display) -> Self {
         Self::Input(format!("{}: {fault}", path.display()))
+    }
+
+    /// A failure to write this file.
+    pub(crate) fn writing(path: &Path, fault: impl fmt::Display) -> Self {
+        Self::Target(format!("cannot write {}: {fault}", path.display()))
     }
 }
 
@@ -47,7 +54,7 @@ pub(crate) fn exit_code(result: Result<Verdict, Failure>) -> ExitCode {
             return ExitCode::SUCCESS
         }
         Err(Failure::Output(fault)) => format!("cannot write: {fault}"),
-        Err(Failure::Input(message)) => message,
+        Err(Failure::Input(message) | Failure::Target(message)) => message,
     };
     // If stderr is closed too there is nobody left to tell.
     let _ = writeln!(io::stderr(), "hprof: {message}");

@@ -6,6 +6,7 @@ pub(crate) mod fault;
 mod framing;
 mod judge;
 mod object_rules;
+mod profile_rules;
 mod references;
 pub(crate) mod rule;
 mod serials;

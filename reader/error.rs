@@ -25,6 +25,8 @@ pub enum ReadError {
     },
     /// The first bytes are not those of an HPROF file.
     NotHprof,
+    /// The file is a text profile, which [`crate::TextReader`] reads.
+    TextProfile,
     /// The header names a size of identifiers other than 4 and 8.
     IdSize {
         /// The size that the header names.
@@ -45,6 +47,10 @@ impl fmt::Display for ReadError {
             Self::NotHprof => write!(
                 f,
                 "not an HPROF file: it does not begin with \"JAVA PROFILE 1.0.x\""
+            ),
+            Self::TextProfile => write!(
+                f,
+                "a text profile (format=a): only `hprof sites` and `hprof flame` read it"
             ),
             Self::IdSize { id_bytes } => {
                 write!(

@@ -4,6 +4,7 @@ use writer::format;
 
 use crate::error::ReadError;
 use crate::stream::Source;
+use crate::text::TEXT_MAGIC;
 
 /// Longest version text that is looked at; those we know have 18 bytes.
 const VERSION_BYTES_MAX: usize = 32;
@@ -80,6 +81,9 @@ fn read_version(from: &mut Source<'_>) -> Result<Version, ReadError> {
             Err(fault) => return Err(fault),
         }
     }
+    if text.starts_with(TEXT_MAGIC) && text.contains(&b',') {
+        return Err(ReadError::TextProfile);
+    }
     Version::from_text(&text).ok_or(ReadError::NotHprof)
 }
 
@@ -112,6 +116,10 @@ mod tests {
     fn other_files_are_refused() {
         assert!(matches!(read(b""), Err(ReadError::NotHprof)));
         assert!(matches!(read(&[b'J'; 100]), Err(ReadError::NotHprof)));
+        assert!(matches!(
+            read(b"JAVA PROFILE 1.0.1, created Sat Nov 21 20:49:18 2026\n"),
+            Err(ReadError::TextProfile)
+        ));
         let odd = b"JAVA PROFILE 1.0.2\0\0\0\0\x05\0\0\0\0\0\0\0\0";
         assert!(matches!(read(odd), Err(ReadError::IdSize { id_bytes: 5 })));
         assert!(matches!(

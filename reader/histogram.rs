@@ -8,7 +8,7 @@ use crate::classes::{ClassTable, Layout};
 use crate::dump::{DumpReader, Event};
 use crate::error::ReadError;
 use crate::heap_record::HeapRecord;
-use crate::java_name::java_name;
+use crate::java_name::{java_name, primitive_array_name};
 use crate::record::Record;
 use crate::shallow::shallow_bytes;
 use crate::strings::StringTable;
@@ -137,7 +137,7 @@ impl Counts {
             rows.push(row(self.classes.java_name(*class, &self.strings), *count));
         }
         for (kind, count) in &self.by_type {
-            rows.push(row(java_name(array_name(*kind)), *count));
+            rows.push(row(java_name(primitive_array_name(*kind)), *count));
         }
         rows.sort_by(|a, b| {
             let numbers = (b.bytes, b.instances).cmp(&(a.bytes, a.instances));
@@ -176,19 +176,5 @@ fn row(class: String, count: Count) -> HistogramRow {
         class,
         instances: count.instances,
         bytes: count.bytes,
-    }
-}
-
-fn array_name(kind: BasicType) -> &'static str {
-    match kind {
-        BasicType::Object => "[Ljava/lang/Object;",
-        BasicType::Boolean => "[Z",
-        BasicType::Char => "[C",
-        BasicType::Float => "[F",
-        BasicType::Double => "[D",
-        BasicType::Byte => "[B",
-        BasicType::Short => "[S",
-        BasicType::Int => "[I",
-        BasicType::Long => "[J",
     }
 }

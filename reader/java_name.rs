@@ -1,5 +1,7 @@
 //! Class names as Java programs print them.
 
+use writer::format::BasicType;
+
 /// Turns a name of a LOAD CLASS record into Java's form: `java/lang/String` into `java.lang.String`,
 /// `[I` into `int[]`, `[[Ljava/lang/Object;` into `java.lang.Object[][]`.
 ///
@@ -17,6 +19,21 @@ pub fn java_name(internal: &str) -> String {
         name.push_str("[]");
     }
     name
+}
+
+/// The internal name of the class of arrays of this type; for references that of `java.lang.Object[]`.
+pub(crate) fn primitive_array_name(kind: BasicType) -> &'static str {
+    match kind {
+        BasicType::Object => "[Ljava/lang/Object;",
+        BasicType::Boolean => "[Z",
+        BasicType::Char => "[C",
+        BasicType::Float => "[F",
+        BasicType::Double => "[D",
+        BasicType::Byte => "[B",
+        BasicType::Short => "[S",
+        BasicType::Int => "[I",
+        BasicType::Long => "[J",
+    }
 }
 
 fn element_name(descriptor: &str) -> Option<String> {

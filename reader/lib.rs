@@ -1,14 +1,19 @@
 //! Decodes and checks HPROF heap dumps: versions 1.0.1, 1.0.2 and Android's 1.0.3, plain or gzip.
 //!
 //! [`DumpReader`] gives a file's records as events, front to back, in little memory. On it stand
-//! [`check()`] (is the file sound?), [`summarize`] (what is in it?) and [`Histogram`] (how much of each class?).
+//! [`check()`] (is the file sound?), [`summarize`] (what is in it?), [`Histogram`] (how much of each class?),
+//! [`Allocations`] (who allocated it?) and [`CpuProfile`] (where did the time go?). The last two read text profiles
+//! as well, by [`TextReader`].
 //! Files may be hostile: lengths and counts are claims, and nothing is allocated on a claim.
 #![forbid(unsafe_code)]
 
+mod allocations;
 mod check;
 mod classes;
+mod cpu_profile;
 mod damage;
 mod dump;
+mod dumped_sites;
 mod error;
 mod header;
 mod heap_record;
@@ -16,17 +21,23 @@ mod histogram;
 mod id_set;
 mod input;
 mod java_name;
+mod opened;
 mod record;
 mod shallow;
+mod sites;
+mod stacks;
 mod stream;
 mod strings;
 mod summary;
+mod text;
 mod thread_names;
 
+pub use allocations::Allocations;
 pub use check::fault::{Fault, Report, RuleTotal};
 pub use check::rule::{Rule, Severity};
 pub use check::{check, CheckOptions};
 pub use classes::{Class, ClassTable, Layout};
+pub use cpu_profile::{CpuKind, CpuProfile, CpuRow, CpuTable};
 pub use damage::{Damage, DamageKind};
 pub use dump::{DumpReader, Event};
 pub use error::ReadError;
@@ -36,9 +47,13 @@ pub use histogram::{Histogram, HistogramRow};
 pub use id_set::IdSet;
 pub use input::unpacked;
 pub use java_name::java_name;
+pub use opened::Opened;
 pub use record::*;
 pub use shallow::shallow_bytes;
+pub use sites::{Amount, Site, SiteTable};
+pub use stacks::{StackFrame, Stacks};
 pub use stream::Source;
 pub use strings::StringTable;
-pub use summary::{summarize, KindTotal, StackFrame, Summary, ThreadSummary};
+pub use summary::{summarize, KindTotal, Summary, ThreadSummary};
+pub use text::{TextEvent, TextReader};
 pub use thread_names::thread_names;

@@ -8,9 +8,9 @@ use crate::dump::{DumpReader, Event};
 use crate::error::ReadError;
 use crate::header::Header;
 use crate::heap_record::{HeapRecord, Root, RootKind};
-use crate::java_name::java_name;
-use crate::record::{record_name, Frame, Record, RecordHead, StartThread};
+use crate::record::{record_name, Record, RecordHead, StartThread};
 use crate::shallow::shallow_bytes;
+use crate::stacks::{StackFrame, StackRecords};
 use crate::strings::StringTable;
 
 /// Damaged places kept for display.
@@ -26,19 +26,6 @@ pub struct KindTotal {
     pub count: u64,
     /// Their bytes in the file, heads included.
     pub bytes: u64,
-}
-
-/// One frame of a thread's stack, in words.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StackFrame {
-    /// Class in Java's form; empty if the file does not tell.
-    pub class: String,
-    /// Name of the method; empty if the file does not tell.
-    pub method: String,
-    /// Name of the source file, if the file tells it.
-    pub source: Option<String>,
-    /// Line above 0; -1 not known, -2 compiled method, -3 native method.
-    pub line: i32,
 }
 
 /// A thread that has a root in the dump.
@@ -98,10 +85,7 @@ pub fn summarize(dump: &mut DumpReader<'_>) -> Result<Summary, ReadError> {
 #[derive(Debug)]
 struct Gathered {
     summary: Summary,
-    frames: HashMap<u64, Frame>,
-    traces: HashMap<u32, Vec<u64>>,
-    /// Class serial to the string id of its name.
-    by_serial: HashMap<u32, u64>,
+    stacks: StackRecords,
     started: HashMap<u32, StartThread>,
     /// Serial to object id and trace serial.
     threads: BTreeMap<u32, (u64, u32)>,
@@ -125,9 +109,7 @@ impl Gathered {
                 damage: Vec::new(),
                 damaged: 0,
             },
-            frames: HashMap::new(),
-            traces: HashMap::new(),
-            by_serial: HashMap::new(),
+            stacks: StackRecords::default(),
             started: HashMap::new(),
             threads: BTreeMap::new(),
         }
@@ -164,21 +146,14 @@ impl Gathered {
         );
     }
 
-    fn record(&mut self, record: Record) {
+    fn record(&mut self, mut record: Record) {
+        self.stacks.add(&mut record);
         match record {
             Record::Utf8(string) => {
                 self.summary.strings.insert(string);
             }
             Record::LoadClass(load) => {
                 self.summary.classes.add_load(&load);
-                // HotSpot may load one class under two serials; frames use either.
-                self.by_serial.insert(load.serial, load.name);
-            }
-            Record::Frame(frame) => {
-                self.frames.insert(frame.id, frame);
-            }
-            Record::Trace(trace) => {
-                self.traces.insert(trace.serial, trace.frames);
             }
             Record::StartThread(start) => {
                 self.started.insert(start.serial, start);
@@ -232,6 +207,7 @@ impl Gathered {
             .collect::<HashSet<_>>()
             .len() as u64;
         let threads = std::mem::take(&mut self.threads);
+        let stacks = self.stacks.resolve(&self.summary.strings);
         self.summary.threads = threads
             .into_iter()
             .map(|(serial, (object, trace))| ThreadSummary {
@@ -241,33 +217,10 @@ impl Gathered {
                     .started
                     .get(&serial)
                     .and_then(|start| self.text(start.name)),
-                frames: self.stack(trace),
+                frames: stacks.frames(trace).cloned().collect(),
             })
             .collect();
         self.summary
-    }
-
-    fn stack(&self, trace: u32) -> Vec<StackFrame> {
-        let ids = self
-            .traces
-            .get(&trace)
-            .map(Vec::as_slice)
-            .unwrap_or_default();
-        let frames = ids.iter().filter_map(|id| self.frames.get(id));
-        frames
-            .map(|frame| {
-                let class = self
-                    .by_serial
-                    .get(&frame.class_serial)
-                    .and_then(|name| self.text(*name));
-                StackFrame {
-                    class: class.map(|name| java_name(&name)).unwrap_or_default(),
-                    method: self.text(frame.method).unwrap_or_default(),
-                    source: self.text(frame.source),
-                    line: frame.line,
-                }
-            })
-            .collect()
     }
 
     fn text(&self, id: u64) -> Option<String> {

@@ -4,19 +4,17 @@
 //! returns: a thread that ends early drops that channel, so nobody waits for ever.
 
 use std::collections::VecDeque;
-use std::thread::{self, JoinHandle};
 
 use crossbeam_channel::{bounded, Receiver, Sender};
 
 use crate::gzip::{GzipLevel, MemberEncoder, BLOCK_BYTES};
 use crate::segment::buffer_of;
+use crate::worker::{self, StartWorker, Worker};
 use crate::WriteError;
 
 /// Blocks of one stream that are under way at most, for each thread: enough to work on while the
 /// oldest is being written.
 const BLOCKS_PER_THREAD: usize = 4;
-/// A thread's stack; libdeflate keeps its tables elsewhere.
-const STACK_BYTES: usize = 256 << 10;
 
 /// A compressed block, or why there is none.
 type Member = Result<Vec<u8>, WriteError>;
@@ -34,14 +32,18 @@ struct Job {
 pub(crate) struct Compressor {
     // `None` only while it is being dropped.
     jobs: Option<Sender<Job>>,
-    threads: Vec<JoinHandle<()>>,
+    threads: Vec<Box<dyn Worker>>,
     most_under_way: usize,
 }
 
 impl Compressor {
     /// Starts so many threads, at least one; the errors are `NoThread` and `NoMemory`.
-    pub(crate) fn start(level: GzipLevel, threads: usize) -> Result<Self, WriteError> {
-        Self::start_with(threads, || {
+    pub(crate) fn start(
+        level: GzipLevel,
+        threads: usize,
+        start_worker: StartWorker,
+    ) -> Result<Self, WriteError> {
+        Self::start_with(threads, start_worker, || {
             let mut encoder = MemberEncoder::new(level)?;
             Ok(move |block: &[u8], commented| encoder.encode(block, commented))
         })
@@ -50,6 +52,7 @@ impl Compressor {
     /// The same with other encoders, one a thread.
     fn start_with<F>(
         threads: usize,
+        start_worker: StartWorker,
         encoder: impl Fn() -> Result<F, WriteError>,
     ) -> Result<Self, WriteError>
     where
@@ -64,13 +67,8 @@ impl Compressor {
         };
         for _ in 0..threads.max(1) {
             let (encoder, inbox) = (encoder()?, inbox.clone());
-            let thread = thread::Builder::new()
-                .name("hprof gzip".to_owned())
-                .stack_size(STACK_BYTES)
-                .spawn(move || work(encoder, &inbox))
-                .map_err(|error| WriteError::NoThread {
-                    reason: error.to_string(),
-                })?;
+            let body = Box::new(move || work(encoder, &inbox));
+            let thread = worker::start(start_worker, "hprof gzip", body)?;
             compressor.threads.push(thread);
         }
         Ok(compressor)
@@ -193,9 +191,11 @@ impl GzipStream {
 mod tests {
     use super::*;
     use crate::gzip::tests::{members, some_bytes};
+    use crate::start_worker;
     use proptest::prelude::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::sync::Arc;
+    use std::thread;
 
     fn level_1() -> GzipLevel {
         GzipLevel::new(1).unwrap()
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn blocks_are_full_but_for_the_last() {
-        let compressor = Compressor::start(level_1(), 2).unwrap();
+        let compressor = Compressor::start(level_1(), 2, start_worker).unwrap();
         let bytes = some_bytes(5 * BLOCK_BYTES + 7);
         for buffer_bytes in [BLOCK_BYTES / 3, BLOCK_BYTES, 4 * BLOCK_BYTES + 1] {
             let file = compressed(&compressor, bytes.chunks(buffer_bytes)).unwrap();
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn nothing_becomes_nothing() {
-        let compressor = Compressor::start(level_1(), 1).unwrap();
+        let compressor = Compressor::start(level_1(), 1, start_worker).unwrap();
         assert_eq!(compressed(&compressor, [&b""[..]]), Ok(Vec::new()));
         let whole = some_bytes(BLOCK_BYTES);
         let file = compressed(&compressor, [&whole[..]]).unwrap();
@@ -247,7 +247,7 @@ mod tests {
     fn the_order_is_kept_and_the_blocks_under_way_are_limited() {
         let begun = Arc::new(AtomicUsize::new(0));
         let written = AtomicUsize::new(0);
-        let compressor = Compressor::start_with(3, || {
+        let compressor = Compressor::start_with(3, start_worker, || {
             let begun = Arc::clone(&begun);
             Ok(move |block: &[u8], _| {
                 // Even blocks take longer than odd ones.
@@ -288,11 +288,11 @@ mod tests {
                 Ok(Vec::new())
             })
         };
-        let compressor = Compressor::start_with(2, panicking).unwrap();
+        let compressor = Compressor::start_with(2, start_worker, panicking).unwrap();
         let error = compressed(&compressor, [&bytes[..]]);
         assert_eq!(error, Err(WriteError::CompressorFailed));
         let failing = || Ok(|_: &[u8], _: bool| Err(WriteError::NoMemory { bytes: 7 }));
-        let compressor = Compressor::start_with(2, failing).unwrap();
+        let compressor = Compressor::start_with(2, start_worker, failing).unwrap();
         let error = compressed(&compressor, [&bytes[..]]);
         assert_eq!(error, Err(WriteError::NoMemory { bytes: 7 }));
     }
@@ -304,7 +304,7 @@ mod tests {
             0 => Ok(|_: &[u8], _: bool| Ok(Vec::new())),
             _ => Err(WriteError::NoMemory { bytes: 7 }),
         };
-        let error = Compressor::start_with(2, second_fails).unwrap_err();
+        let error = Compressor::start_with(2, start_worker, second_fails).unwrap_err();
         assert_eq!(error, WriteError::NoMemory { bytes: 7 });
     }
 
@@ -317,7 +317,7 @@ mod tests {
             level in 1_u8..=9,
         ) {
             let level = GzipLevel::new(level).unwrap();
-            let compressor = Compressor::start(level, threads).unwrap();
+            let compressor = Compressor::start(level, threads, start_worker).unwrap();
             let bytes = some_bytes(lengths.iter().sum());
             let mut rest = &bytes[..];
             let buffers = lengths.iter().map(|&length| {

@@ -5,18 +5,17 @@
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, OnceLock};
-use std::thread::{self, JoinHandle};
+use std::thread;
 
 use crossbeam_channel::{bounded, Receiver, Sender};
 
 use crate::gzip_sink::GzipSink;
 use crate::record::HeapDumpEnd;
-use crate::{Deliver, FileSink, Sink, Tail, Target, WriteError, Written};
+use crate::worker::{self, StartWorker, Worker};
+use crate::{start_worker, Deliver, FileSink, Sink, Tail, Target, WriteError, Written};
 
 /// Buffers under way at most: 32 MiB of segments, enough to keep a disk busy.
 const CHANNEL_BUFFERS: usize = 8;
-/// The thread's stack; it only moves bytes.
-const STACK_BYTES: usize = 256 << 10;
 
 enum Message {
     Head(Vec<u8>),
@@ -41,7 +40,8 @@ type FirstError = Arc<OnceLock<WriteError>>;
 pub struct DumpFile {
     messages: Sender<Message>,
     first_error: FirstError,
-    thread: Option<JoinHandle<Result<Written, WriteError>>>,
+    thread: Option<Box<dyn Worker>>,
+    result: Receiver<Result<Written, WriteError>>,
 }
 
 impl DumpFile {
@@ -53,36 +53,35 @@ impl DumpFile {
         let level = target.gzip;
         let file = FileSink::create(target)?;
         let Some(level) = level else {
-            return Self::with_sink(Box::new(file));
+            return Self::with_sink(Box::new(file), start_worker);
         };
         let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        Self::with_sink(Box::new(GzipSink::start(file, level, threads, true)?))
+        let sink = GzipSink::start(file, level, threads, start_worker, true)?;
+        Self::with_sink(Box::new(sink), start_worker)
     }
 
-    /// The same onto another sink.
-    pub fn with_sink(sink: Box<dyn Sink>) -> Result<Self, WriteError> {
+    /// The same onto another sink, by a thread that is started so.
+    pub fn with_sink(sink: Box<dyn Sink>, start_worker: StartWorker) -> Result<Self, WriteError> {
         let (messages, inbox) = bounded(CHANNEL_BUFFERS);
         let first_error = FirstError::default();
         let told = Arc::clone(&first_error);
-        let thread = thread::Builder::new()
-            .name("hprof writer".to_owned())
-            .stack_size(STACK_BYTES)
-            .spawn(move || {
-                let written = write_all(sink, &inbox);
-                if let Err(error) = &written {
-                    // Before the inbox closes, so that whoever finds it closed finds the reason.
-                    let _ = told.set(error.clone());
-                }
-                drop(inbox);
-                written
-            })
-            .map_err(|error| WriteError::NoThread {
-                reason: error.to_string(),
-            })?;
+        let (tell, result) = bounded(1);
+        let work = move || {
+            let written = write_all(sink, &inbox);
+            if let Err(error) = &written {
+                // Before the inbox closes, so that whoever finds it closed finds the reason.
+                let _ = told.set(error.clone());
+            }
+            drop(inbox);
+            // Whoever does not wait for it does not want to know.
+            let _ = tell.send(written);
+        };
+        let thread = worker::start(start_worker, "hprof writer", Box::new(work))?;
         Ok(Self {
             messages,
             first_error,
             thread: Some(thread),
+            result,
         })
     }
 
@@ -159,7 +158,10 @@ impl DumpFile {
             return Err(WriteError::WriterGone);
         };
         // A panic in the thread ends it alone; the sink has cleaned up while it unwound.
-        thread.join().unwrap_or(Err(WriteError::WriterGone))
+        thread.join();
+        self.result
+            .try_recv()
+            .unwrap_or(Err(WriteError::WriterGone))
     }
 }
 
@@ -269,7 +271,8 @@ mod tests {
 
     #[test]
     fn the_first_error_reaches_every_sender_and_the_end() {
-        let dump = DumpFile::with_sink(Box::new(BrokenSink { panics: false })).unwrap();
+        let dump =
+            DumpFile::with_sink(Box::new(BrokenSink { panics: false }), start_worker).unwrap();
         let mut objects = dump.objects_sender();
         let first = WriteError::NoMemory { bytes: 7 };
         // More than the channel holds: a full channel must not hide the error.
@@ -283,18 +286,21 @@ mod tests {
 
     #[test]
     fn a_flush_that_fails_says_why_and_ends_the_dump() {
-        let dump = DumpFile::with_sink(Box::new(BrokenSink { panics: false })).unwrap();
+        let dump =
+            DumpFile::with_sink(Box::new(BrokenSink { panics: false }), start_worker).unwrap();
         let first = WriteError::NoMemory { bytes: 7 };
         assert_eq!(dump.flush(), Err(first.clone()));
         assert_eq!(dump.finish_with_tail(0), Err(first));
-        let dump = DumpFile::with_sink(Box::new(BrokenSink { panics: true })).unwrap();
+        let dump =
+            DumpFile::with_sink(Box::new(BrokenSink { panics: true }), start_worker).unwrap();
         assert!(dump.flush().is_err());
         assert_eq!(dump.finish_with_tail(0), Err(WriteError::WriterGone));
     }
 
     #[test]
     fn a_panic_of_the_writer_is_an_error() {
-        let dump = DumpFile::with_sink(Box::new(BrokenSink { panics: true })).unwrap();
+        let dump =
+            DumpFile::with_sink(Box::new(BrokenSink { panics: true }), start_worker).unwrap();
         let error = (0..100).find_map(|_| dump.head(vec![0]).err());
         assert_eq!(error, Some(WriteError::Closed));
         assert_eq!(dump.finish(), Err(WriteError::WriterGone));

@@ -2,7 +2,7 @@
 
 use crate::compressor::{Compressor, GzipStream};
 use crate::gzip::GzipLevel;
-use crate::{Sink, Tail, WriteError, Written};
+use crate::{Sink, StartWorker, Tail, WriteError, Written};
 
 /// Compresses the head and the objects, each as a stream of its own, for the sink behind it.
 #[derive(Debug)]
@@ -21,11 +21,12 @@ impl<S: Sink> GzipSink<S> {
         sink: S,
         level: GzipLevel,
         threads: usize,
+        start_worker: StartWorker,
         begins_file: bool,
     ) -> Result<Self, WriteError> {
         Ok(Self {
             sink,
-            compressor: Compressor::start(level, threads)?,
+            compressor: Compressor::start(level, threads, start_worker)?,
             head: GzipStream::new(begins_file),
             objects: GzipStream::new(false),
         })
@@ -137,7 +138,7 @@ mod tests {
             file: Arc::clone(&file),
         };
         let level = GzipLevel::new(1).unwrap();
-        let mut sink = Box::new(GzipSink::start(disk, level, 2, true)?);
+        let mut sink = Box::new(GzipSink::start(disk, level, 2, crate::start_worker, true)?);
         sink.write_objects(objects)?;
         sink.write_head(b"head ")?;
         sink.append_objects()?;

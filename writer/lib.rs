@@ -3,7 +3,8 @@
 //! From the outside in: [`DumpFile`] is one dump on its way to disk, with the only thread that writes;
 //! [`TailWriter`] is the rest of one, written by a forked child; [`GzipLevel`] asks for compression;
 //! [`emit`] turns tables into records; [`Segments`] packs what the heap walk says into segments;
-//! [`record`] and [`heap_record`] encode one record each; [`mutf8`] makes text readable;
+//! [`record`], [`heap_record`] and [`profile_record`] encode one record each; [`text`] writes the same
+//! and more for a person to read; [`profile`] ranks what both say of profiles; [`mutf8`] makes names readable;
 //! [`mod@format`] holds the numbers of the format and nothing else, so a reader can use it alone.
 //!
 //! Buffers of megabytes cross from the walk to the writer thread, never single records. A file is
@@ -14,8 +15,12 @@ pub mod emit;
 pub mod format;
 pub mod heap_record;
 pub mod mutf8;
+pub mod profile;
+pub mod profile_record;
 pub mod record;
+pub mod text;
 
+mod class_name;
 mod compressor;
 mod dump_file;
 mod encoder;
@@ -26,10 +31,13 @@ mod segment;
 mod sink;
 mod tail;
 mod turn;
+mod worker;
 
+pub use class_name::ClassName;
 pub use dump_file::{DumpFile, ObjectsSender};
 pub use error::WriteError;
 pub use gzip::GzipLevel;
 pub use segment::{Deliver, SegmentTotals, Segments};
 pub use sink::{Existing, FileSink, Sink, Tail, Target, Written};
 pub use tail::{TailSender, TailWriter};
+pub use worker::{start_worker, StartWorker, Work, Worker};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::gzip_sink::GzipSink;
 use crate::turn::Turn;
-use crate::{Deliver, DumpFile, ObjectsSender, Sink, Tail, WriteError, Written};
+use crate::{Deliver, DumpFile, ObjectsSender, Sink, StartWorker, Tail, WriteError, Written};
 
 /// The tail that is being written.
 ///
@@ -22,10 +22,14 @@ pub struct TailWriter {
 }
 
 impl TailWriter {
-    /// Starts the thread that writes, and so many that compress if the dump is compressed.
+    /// Starts the thread that writes, and so many that compress if the dump is compressed; a child has its own way to.
     ///
     /// Errors: `NoThread`, `NoMemory`.
-    pub fn start(tail: Tail, compress_threads: usize) -> Result<Self, WriteError> {
+    pub fn start(
+        tail: Tail,
+        compress_threads: usize,
+        start_worker: StartWorker,
+    ) -> Result<Self, WriteError> {
         let bytes = Arc::default();
         let level = tail.gzip();
         let sink = TailSink {
@@ -33,11 +37,17 @@ impl TailWriter {
             bytes: Arc::clone(&bytes),
         };
         let sink: Box<dyn Sink> = match level {
-            Some(level) => Box::new(GzipSink::start(sink, level, compress_threads, false)?),
+            Some(level) => Box::new(GzipSink::start(
+                sink,
+                level,
+                compress_threads,
+                start_worker,
+                false,
+            )?),
             None => Box::new(sink),
         };
         Ok(Self {
-            dump: DumpFile::with_sink(sink)?,
+            dump: DumpFile::with_sink(sink, start_worker)?,
             turn: Arc::default(),
             bytes,
         })
@@ -177,7 +187,7 @@ mod tests {
     fn written(write: impl FnOnce(&TailWriter)) -> Vec<u8> {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.hprof.part");
-        let writer = TailWriter::start(tail_of(&path, None), 1).unwrap();
+        let writer = TailWriter::start(tail_of(&path, None), 1, crate::start_worker).unwrap();
         write(&writer);
         let bytes = writer.finish().unwrap();
         let mut file = fs::read(&path).unwrap();
@@ -240,7 +250,7 @@ mod tests {
     fn the_counter_tells_what_is_in_the_file() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.hprof.part");
-        let writer = TailWriter::start(tail_of(&path, None), 1).unwrap();
+        let writer = TailWriter::start(tail_of(&path, None), 1, crate::start_worker).unwrap();
         assert_eq!(writer.bytes_written(), 0);
         writer.sender().deliver(vec![1; 100]).unwrap();
         writer.dump.flush().unwrap();
@@ -252,7 +262,7 @@ mod tests {
     fn a_full_disk_is_told_to_every_walker() {
         for gzip in [None, GzipLevel::new(1)] {
             let full = Path::new("/dev/full");
-            let writer = TailWriter::start(tail_of(full, gzip), 2).unwrap();
+            let writer = TailWriter::start(tail_of(full, gzip), 2, crate::start_worker).unwrap();
             let mut senders = [writer.sender(), writer.sender()];
             let errors = senders.each_mut().map(|sender| {
                 let mut tries = (0..100).map(|_| sender.deliver(vec![1; 1 << 20]));

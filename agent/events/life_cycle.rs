@@ -1,9 +1,8 @@
 //! VMInit and VMDeath: the first and the last word of the JVM.
 
-use crate::heap;
 use crate::jvmti::event::{
-    Event, CLASS_LOAD, CLASS_PREPARE, DATA_DUMP_REQUEST, THREAD_END, THREAD_START,
-    VIRTUAL_THREAD_END, VIRTUAL_THREAD_START,
+    Event, CLASS_LOAD, CLASS_PREPARE, DATA_DUMP_REQUEST, SAMPLED_OBJECT_ALLOC, THREAD_END,
+    THREAD_START, VIRTUAL_THREAD_END, VIRTUAL_THREAD_START,
 };
 use crate::jvmti::jni::Jni;
 use crate::message::say;
@@ -25,6 +24,13 @@ pub(crate) fn vm_init(session: &Session, jni: &mut Jni<'_>) {
         listen(session, VIRTUAL_THREAD_END);
     }
     session.dump_queue.start(session, jni);
+    if let Some(allocations) = &session.allocations {
+        let interval = i32::try_from(allocations.interval_bytes()).unwrap_or(i32::MAX);
+        if let Err(error) = session.env.sample_allocations(interval) {
+            say(&format!("the distance of samples cannot be set: {error}"));
+        }
+        listen(session, SAMPLED_OBJECT_ALLOC);
+    }
     let counted = jni.with_frame(|jni| {
         let threads = session
             .env
@@ -55,6 +61,6 @@ pub(crate) fn vm_death(session: &Session, jni: &mut Jni<'_>) {
     session.gate.close();
     session.dump_queue.close();
     if session.options.dump_on_exit {
-        heap::dump(session.vm, jni, &session.options, Some(&session.census));
+        session.dump(jni, &session.options);
     }
 }

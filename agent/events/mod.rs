@@ -3,11 +3,13 @@
 //! Until a dump is asked for, the agent keeps counts and nothing else: a tag or a weak reference
 //! per class would cost every garbage collection a little, on 8 and 11 inside the pause.
 
+mod allocation;
 mod class;
 mod dump_request;
 mod life_cycle;
 mod thread;
 
+pub(crate) use allocation::{sampled_object_alloc, Allocation};
 pub(crate) use class::{class_load, class_prepare};
 pub(crate) use dump_request::data_dump_request;
 pub(crate) use life_cycle::{vm_death, vm_init};

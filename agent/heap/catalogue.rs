@@ -27,6 +27,8 @@ pub(super) struct Catalogue<'f> {
     loaders: RefCell<Vec<(ObjectIndex, Object<'f>)>>,
     first_look: usize,
     late: HashMap<ObjectIndex, ClassId>,
+    /// Classes that were linked after the first look.
+    linked_late: HashSet<ClassId>,
     object_class: ClassId,
     class_class: ClassId,
 }
@@ -66,6 +68,7 @@ impl<'f> Catalogue<'f> {
             loaders: RefCell::default(),
             first_look,
             late: HashMap::new(),
+            linked_late: HashSet::new(),
             object_class,
             class_class,
         };
@@ -114,6 +117,11 @@ impl<'f> Catalogue<'f> {
             return ClassId::from_index(mirror.index());
         }
         self.late.get(&mirror).copied()
+    }
+
+    /// Whether the class was not linked at the first look, so that a walk since may not have told its fields.
+    pub(super) fn is_linked_late(&self, class: ClassId) -> bool {
+        self.linked_late.contains(&class)
     }
 
     /// The mirror of a class.
@@ -229,6 +237,9 @@ impl<'f> Catalogue<'f> {
                 .class_signature(class)
                 .when("the name of a class")?;
             let (row, ids) = self.row(class, &signature, tables, objects)?;
+            if row.fields.is_some() {
+                self.linked_late.insert(id);
+            }
             tables.classes.replace(id, row);
             if let Some(place) = self.field_ids.get_mut(id.index()) {
                 *place = ids;

@@ -114,11 +114,13 @@ impl<'d, 'f> ClassRecords<'d, 'f> {
                 StaticValue::Primitive(primitive) => value_of(primitive),
             });
         }
+        // Of a class that was not linked the walk tells no values: it was linked for its instances, afterwards.
+        let is_untold = values.statics.is_empty() && self.catalogue.is_linked_late(class);
         let declared = row
             .own_fields()
             .iter()
             .zip(found)
-            .filter(|(field, _)| field.is_static)
+            .filter(|(field, _)| field.is_static && !is_untold)
             .map(|(field, value)| StaticField {
                 name: field.name,
                 value: value.unwrap_or_else(|| Value::zero(field.basic_type)),

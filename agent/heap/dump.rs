@@ -1,5 +1,6 @@
 //! One heap dump from request to file: catalogue, stacks, walk, file, end line.
 
+use super::allocation_traces::AllocationTraces;
 use super::catalogue::Catalogue;
 use super::class_records::ClassRecords;
 use super::error::{DumpError, For};
@@ -15,6 +16,7 @@ use crate::jvmti::heap::Wanted;
 use crate::jvmti::jni::Jni;
 use crate::message::say;
 use crate::options::{Engine, Options, SnapshotBy};
+use crate::profile::Allocations;
 use parking_lot::Mutex;
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -48,18 +50,32 @@ struct Outcome {
     pause: Duration,
 }
 
+/// What the session knows beside the heap.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Known<'s> {
+    /// What the events counted; `None` if the agent does not listen.
+    pub(crate) census: Option<&'s Census>,
+    /// Who allocated what; `None` if allocations are not sampled.
+    pub(crate) allocations: Option<&'s Allocations>,
+}
+
 /// Makes one dump, and says how it went on stderr. `true`: the file is there.
 ///
 /// On any thread attached to the JVM, in the live phase. The application stands still during the walk only.
-/// `census` is what the events counted; `None` if the agent does not listen.
-pub(crate) fn dump(vm: Vm, jni: &mut Jni<'_>, options: &Options, census: Option<&Census>) -> bool {
+pub(crate) fn dump(vm: Vm, jni: &mut Jni<'_>, options: &Options, known: Known<'_>) -> bool {
     let _one = ONE_AT_A_TIME.lock();
     let started = Instant::now();
     let path = options.file.choose(&mut USED_NAMES.lock(), options.force);
     if options.verbose {
-        say(&begin_line(&path, census));
+        say(&begin_line(&path, known.census));
     }
-    match choose(vm, jni, options, &path) {
+    let request = Request {
+        vm,
+        options,
+        path: &path,
+        allocations: known.allocations,
+    };
+    match choose(request, jni) {
         Ok(outcome) => {
             say(&end_line(&outcome, started.elapsed()));
             true
@@ -103,6 +119,15 @@ fn end_line(outcome: &Outcome, total: Duration) -> String {
     )
 }
 
+/// What is to be dumped where.
+#[derive(Clone, Copy, Debug)]
+struct Request<'r> {
+    vm: Vm,
+    options: &'r Options,
+    path: &'r Path,
+    allocations: Option<&'r Allocations>,
+}
+
 /// A way to dump a heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
@@ -128,13 +153,13 @@ fn ways(options: &Options) -> &'static [Way] {
 }
 
 /// Makes the dump in the best way that can serve.
-fn choose(vm: Vm, jni: &mut Jni<'_>, options: &Options, path: &Path) -> Result<Outcome, DumpError> {
+fn choose(request: Request<'_>, jni: &mut Jni<'_>) -> Result<Outcome, DumpError> {
     let mut refusals: Vec<String> = Vec::new();
     let paused = Cell::new(Duration::ZERO);
-    for &way in ways(options) {
+    for &way in ways(request.options) {
         let made = match way {
-            Way::Fork => by_fork(vm, jni, options, path, &paused),
-            Way::Pause | Way::Tags => by_walk(vm, jni, options, path, way),
+            Way::Fork => by_fork(request, jni, &paused),
+            Way::Pause | Way::Tags => by_walk(request, jni, way),
         };
         match made {
             Ok(outcome) if refusals.is_empty() => return Ok(outcome),
@@ -156,10 +181,8 @@ fn choose(vm: Vm, jni: &mut Jni<'_>, options: &Options, path: &Path) -> Result<O
 
 /// A dump by a forked copy, tried again while another try may do better.
 fn by_fork(
-    vm: Vm,
+    request: Request<'_>,
     jni: &mut Jni<'_>,
-    options: &Options,
-    path: &Path,
     paused: &Cell<Duration>,
 ) -> Result<Outcome, DumpError> {
     // How many classes were known at the last tries that met an unknown one.
@@ -167,7 +190,7 @@ fn by_fork(
     let mut tries = 0;
     while tries < SNAPSHOT_TRIES && (tries < LEAST_TRIES || paused.get() < MOST_PAUSED) {
         tries += 1;
-        match by_snapshot(vm, jni, options, path, paused) {
+        match by_snapshot(request, jni, paused) {
             Ok(outcome) => return Ok(outcome),
             Err(NoSnapshot::Again(classes)) => {
                 known.push(classes);
@@ -194,16 +217,16 @@ fn is_no_news(known: &[usize]) -> bool {
 
 /// One try by snapshot.
 fn by_snapshot(
-    vm: Vm,
+    request: Request<'_>,
     jni: &mut Jni<'_>,
-    options: &Options,
-    path: &Path,
     paused: &Cell<Duration>,
 ) -> Result<Outcome, NoSnapshot> {
+    let Request { vm, options, .. } = request;
     let env = environment(vm)?;
-    let file = create(options, path)?;
+    let file = create(options, request.path)?;
     let made = jni.with_frame(|jni| {
-        SnapshotDump::new(vm, &env, jni, options, millis_since_epoch(), paused).run(file)
+        let dump = SnapshotDump::new(vm, &env, jni, options, millis_since_epoch(), paused);
+        dump.run(file, request.allocations)
     });
     let made = made.ok_or(DumpError::Missing("memory for local references"))??;
     Ok(Outcome {
@@ -218,16 +241,10 @@ fn by_snapshot(
 }
 
 /// A dump by JVMTI's own walk, again if classes are unloaded meanwhile.
-fn by_walk(
-    vm: Vm,
-    jni: &mut Jni<'_>,
-    options: &Options,
-    path: &Path,
-    way: Way,
-) -> Result<Outcome, DumpError> {
+fn by_walk(request: Request<'_>, jni: &mut Jni<'_>, way: Way) -> Result<Outcome, DumpError> {
     let mut tries = 1;
     loop {
-        match try_dump(vm, jni, options, path, way) {
+        match try_dump(request, jni, way) {
             Err(DumpError::ClassGone) if tries < TRIES => tries += 1,
             // What the addresses do not explain, tags may.
             Err(error @ (DumpError::Layout(_) | DumpError::InPieces)) if way == Way::Pause => {
@@ -239,16 +256,10 @@ fn by_walk(
 }
 
 /// One try, in an environment of its own, which takes all tags with it when it goes.
-fn try_dump(
-    vm: Vm,
-    jni: &mut Jni<'_>,
-    options: &Options,
-    path: &Path,
-    way: Way,
-) -> Result<Outcome, DumpError> {
-    let env = environment(vm)?;
-    let file = create(options, path)?;
-    jni.with_frame(|jni| walk_and_write(vm, &env, jni, options, file, way))
+fn try_dump(request: Request<'_>, jni: &mut Jni<'_>, way: Way) -> Result<Outcome, DumpError> {
+    let env = environment(request.vm)?;
+    let file = create(request.options, request.path)?;
+    jni.with_frame(|jni| walk_and_write(request, &env, jni, file, way))
         .ok_or(DumpError::Missing("memory for local references"))?
 }
 
@@ -298,10 +309,9 @@ struct Dump<'f> {
 }
 
 fn walk_and_write(
-    vm: Vm,
+    request: Request<'_>,
     env: &Env,
     jni: &Jni<'_>,
-    options: &Options,
     file: DumpFile,
     way: Way,
 ) -> Result<Outcome, DumpError> {
@@ -311,7 +321,7 @@ fn walk_and_write(
     let mut dump = Dump {
         env,
         jni,
-        options,
+        options: request.options,
         way,
         tables,
         catalogue,
@@ -319,9 +329,10 @@ fn walk_and_write(
     };
     let current = env.current_thread(jni).when("the current thread")?;
     let own_thread = tag_thread(env, jni, &current, &mut objects)?;
-    let stacks = CapturedStacks::take(vm, env, jni, Look::ByTag, &mut objects)?;
-    let (walked, pause) = dump.walk(objects, own_thread, &file)?;
-    dump.write(walked, stacks, file, pause)
+    let stacks = CapturedStacks::take(request.vm, env, jni, Look::ByTag, &mut objects)?;
+    let allocated = dump.allocated(request.allocations, &mut objects)?;
+    let (walked, pause) = dump.walk(objects, own_thread, &allocated, &file)?;
+    dump.write(walked, stacks, &allocated, file, pause)
 }
 
 impl<'f> Dump<'f> {
@@ -341,11 +352,32 @@ impl<'f> Dump<'f> {
         )
     }
 
+    /// Who allocated the sampled objects, which are tagged for the walk.
+    fn allocated(
+        &mut self,
+        allocations: Option<&Allocations>,
+        objects: &mut ObjectTable,
+    ) -> Result<AllocationTraces, DumpError> {
+        let (mut allocated, held) = AllocationTraces::take(
+            allocations,
+            self.options,
+            (self.env, self.jni),
+            &mut self.catalogue,
+            &self.tables,
+            objects,
+        )?;
+        if let Some(held) = held {
+            allocated.tag(&held, self.env, self.jni)?;
+        }
+        Ok(allocated)
+    }
+
     /// Walks the heap; the application stands still for the time that is answered.
     fn walk(
         &self,
         objects: ObjectTable,
         own_thread: ObjectIndex,
+        allocated: &AllocationTraces,
         file: &DumpFile,
     ) -> Result<(Walked, Duration), DumpError> {
         let segments = Segments::new(file.objects_sender());
@@ -359,6 +391,7 @@ impl<'f> Dump<'f> {
             primitive_arrays,
             segments,
         );
+        walk.set_allocated(allocated.clone());
         let wanted = Wanted {
             primitive_fields: self.options.primitive_fields,
             primitive_arrays,
@@ -377,6 +410,7 @@ impl<'f> Dump<'f> {
         &mut self,
         mut walked: Walked,
         stacks: CapturedStacks<'f>,
+        allocated: &AllocationTraces,
         file: DumpFile,
         pause: Duration,
     ) -> Result<Outcome, DumpError> {
@@ -391,7 +425,7 @@ impl<'f> Dump<'f> {
             &mut walked.objects,
         )?;
         let objects = walked.write_rest(&self.catalogue, &self.tables)?;
-        self.write_head(&walked, &threads.ids, &file)?;
+        self.write_head(&walked, &threads.ids, &allocated.records, &file)?;
         let (classes, cut_arrays) = (self.tables.classes.len(), walked.cut_arrays);
         walked.finish_segments()?;
         let written = file.finish()?;
@@ -413,6 +447,7 @@ impl<'f> Dump<'f> {
         &self,
         walked: &Walked,
         threads: &[(ThreadId, TraceId)],
+        site_records: &[u8],
         file: &DumpFile,
     ) -> Result<(), DumpError> {
         let (tables, catalogue) = (&self.tables, &self.catalogue);
@@ -428,6 +463,7 @@ impl<'f> Dump<'f> {
             self.millis_since_epoch,
             deliver,
         )?;
+        file.head(site_records.to_vec())?;
         let mut segments = Segments::new(|bytes| file.head(bytes));
         classes.write(&mut segments)?;
         let roots = walked

@@ -4,6 +4,7 @@
 //! the heap inside the pause; [`threads`], [`stacks`] and [`methods`] make traces of what the walk and the
 //! JVM tell of threads.
 
+mod allocation_traces;
 mod catalogue;
 mod class_records;
 mod dump;
@@ -17,4 +18,4 @@ mod stacks;
 mod threads;
 mod virtual_threads;
 
-pub(crate) use dump::dump;
+pub(crate) use dump::{dump, Known};

@@ -27,6 +27,11 @@ pub(crate) const GET_LINE_NUMBERS: Capability = Capability {
     bit: 12,
     name: "can_get_line_numbers",
 };
+/// Samples of the objects that are allocated; JDK 11 and later.
+pub(crate) const GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS: Capability = Capability {
+    bit: 43,
+    name: "can_generate_sampled_object_alloc_events",
+};
 /// Events of virtual threads; JDK 21 and later.
 pub(crate) const SUPPORT_VIRTUAL_THREADS: Capability = Capability {
     bit: 44,
@@ -90,10 +95,11 @@ mod tests {
     use super::*;
 
     /// The bits that a header of JDK `since` or later must have.
-    const KNOWN: [(Capability, u32); 4] = [
+    const KNOWN: [(Capability, u32); 5] = [
         (TAG_OBJECTS, 8),
         (GET_SOURCE_FILE_NAME, 8),
         (GET_LINE_NUMBERS, 8),
+        (GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS, 11),
         (SUPPORT_VIRTUAL_THREADS, 21),
     ];
 

@@ -49,6 +49,11 @@ pub(crate) const DATA_DUMP_REQUEST: Event = Event {
     number: 71,
     name: "DATA_DUMP_REQUEST",
 };
+/// An object was allocated and chosen as a sample; JDK 11 and later.
+pub(crate) const SAMPLED_OBJECT_ALLOC: Event = Event {
+    number: 86,
+    name: "SAMPLED_OBJECT_ALLOC",
+};
 /// A virtual thread begins; JDK 21 and later.
 pub(crate) const VIRTUAL_THREAD_START: Event = Event {
     number: 87,
@@ -146,6 +151,7 @@ mod tests {
             CLASS_LOAD,
             CLASS_PREPARE,
             DATA_DUMP_REQUEST,
+            SAMPLED_OBJECT_ALLOC,
             VIRTUAL_THREAD_START,
             VIRTUAL_THREAD_END,
         ];
@@ -161,7 +167,7 @@ mod tests {
                     "{}",
                     event.name
                 ),
-                None => assert!(event.number > 86, "jvmti.h does not name {}", event.name),
+                None => assert!(event.number >= 86, "jvmti.h does not name {}", event.name),
             }
         }
     }

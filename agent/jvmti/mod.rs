@@ -7,6 +7,7 @@
 #![allow(unsafe_code)]
 
 pub(crate) mod agent_thread;
+pub(crate) mod allocation;
 pub(crate) mod capability;
 pub(crate) mod class;
 mod entry;
@@ -27,3 +28,4 @@ pub(crate) mod stack;
 pub(crate) mod tag;
 pub(crate) mod thread;
 mod trampoline;
+pub(crate) mod weak;

@@ -16,11 +16,16 @@ pub(crate) struct Object<'f> {
     frame: PhantomData<&'f ()>,
 }
 
-/// The bits of a local reference: a number that nobody can call the JVM with.
+/// The bits of a reference: a number that nobody can call the JVM with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Handle(u64);
 
 impl Handle {
+    /// A handle of these bits.
+    pub(super) fn new(bits: u64) -> Self {
+        Self(bits)
+    }
+
     /// The bits.
     pub(crate) fn bits(self) -> u64 {
         self.0

@@ -59,6 +59,7 @@ slots! {
     GET_POTENTIAL_CAPABILITIES = 140, "Get Potential Capabilities";
     ADD_CAPABILITIES = 142, "Add Capabilities";
     GET_OBJECT_SIZE = 154, "Get Object Size";
+    SET_HEAP_SAMPLING_INTERVAL = 156, "Set Heap Sampling Interval";
 }
 
 #[cfg(test)]

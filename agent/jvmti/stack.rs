@@ -17,7 +17,7 @@ const FIRST_CAPACITY_FRAMES: usize = 1 << 10;
 const GREATEST_CAPACITY_FRAMES: usize = 1 << 22;
 
 /// A frame of a stack: a method and where in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct StackFrame {
     /// The method that runs.
     pub(crate) method: MethodId,
@@ -78,7 +78,8 @@ impl Env {
         }
     }
 
-    fn stack_up_to(
+    /// The top of one thread's stack, so many frames at most (`GetStackTrace`).
+    pub(crate) fn stack_up_to(
         &self,
         thread: &Object<'_>,
         capacity: usize,

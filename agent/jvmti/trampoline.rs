@@ -4,7 +4,8 @@ use super::env::Env;
 use super::error::JvmtiError;
 use super::event::{self, Callbacks};
 use super::jni::Jni;
-use crate::events;
+use super::object::Object;
+use crate::events::{self, Allocation};
 use crate::session::Session;
 use jni::sys::{jobject, JNIEnv};
 use jvmti_sys::jvmtiEnv;
@@ -29,6 +30,10 @@ impl Env {
         );
         callbacks.set(event::CLASS_LOAD, class_load as *const c_void);
         callbacks.set(event::CLASS_PREPARE, class_prepare as *const c_void);
+        callbacks.set(
+            event::SAMPLED_OBJECT_ALLOC,
+            sampled_object_alloc as *const c_void,
+        );
         callbacks.set(event::DATA_DUMP_REQUEST, data_dump_request as *const c_void);
         // SAFETY: the functions below have the signatures of jvmti.h and a net each.
         unsafe { self.set_event_callbacks(&callbacks) }
@@ -116,4 +121,37 @@ unsafe extern "system" fn class_prepare(
 /// `jvmtiEventDataDumpRequest`.
 unsafe extern "system" fn data_dump_request(_env: *mut jvmtiEnv) {
     inside(events::data_dump_request);
+}
+
+/// `jvmtiEventSampledObjectAlloc`.
+unsafe extern "system" fn sampled_object_alloc(
+    _env: *mut jvmtiEnv,
+    jni: *mut JNIEnv,
+    thread: jobject,
+    object: jobject,
+    class: jobject,
+    size_bytes: i64,
+) {
+    inside(|session| {
+        // SAFETY: local references of this callback, which the JVM gives back itself.
+        let (thread, object, class) = unsafe {
+            let thread = Object::from_raw(thread);
+            (thread, Object::from_raw(object), Object::from_raw(class))
+        };
+        let (Some(thread), Some(object), Some(class)) = (thread, object, class) else {
+            return;
+        };
+        let allocation = Allocation {
+            thread: &thread,
+            object: &object,
+            class: &class,
+            size_bytes: u64::try_from(size_bytes).unwrap_or(0),
+        };
+        // SAFETY: as in `vm_init`.
+        unsafe {
+            Jni::enter(jni, |jni| {
+                events::sampled_object_alloc(session, jni, &allocation)
+            })
+        };
+    });
 }

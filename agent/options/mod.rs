@@ -34,9 +34,38 @@ pub(crate) enum SnapshotBy {
     Pause,
 }
 
+/// How a report is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// The classic text.
+    Text,
+    /// Binary HPROF 1.0.2.
+    Binary,
+}
+
+/// How allocations are sampled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sampling {
+    /// Bytes from sample to sample, on average; more than 0.
+    pub(crate) interval_bytes: u32,
+    /// Most samples that are remembered as living.
+    pub(crate) most_live: usize,
+}
+
+/// Frames of an allocation's stack, unless `depth` says otherwise.
+const TRACE_DEPTH_FRAMES: u32 = 32;
+
 /// What the user wants, checked and complete.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Options {
+    /// Make heap dumps.
+    pub(crate) heap_dump: bool,
+    /// Sample allocations, so.
+    pub(crate) sampling: Option<Sampling>,
+    /// Least share of a site in a report.
+    pub(crate) cutoff: f64,
+    /// How a report without a heap dump is written.
+    pub(crate) format: Format,
     /// Where dumps go.
     pub(crate) file: FileName,
     /// Most frames of a thread's stack; `None`: all of them.
@@ -69,8 +98,15 @@ pub(crate) struct Options {
     pub(crate) notes: Vec<String>,
 }
 
+impl Options {
+    /// Most frames of an allocation's stack.
+    pub(crate) fn trace_depth_frames(&self) -> u32 {
+        self.depth_frames.unwrap_or(TRACE_DEPTH_FRAMES)
+    }
+}
+
 /// What an option string asks for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Parsed {
     /// The word `help` alone.
     Help,
@@ -93,6 +129,8 @@ impl fmt::Display for OptionError {
 struct Said {
     heap_dump: bool,
     heap_sites: bool,
+    sampling: Sampling,
+    cutoff: f64,
     cpu: Option<&'static str>,
     monitor: bool,
     format: Option<char>,
@@ -118,6 +156,11 @@ impl Default for Said {
         Self {
             heap_dump: false,
             heap_sites: false,
+            sampling: Sampling {
+                interval_bytes: 512 * 1024,
+                most_live: 65_536,
+            },
+            cutoff: 0.0001,
             cpu: None,
             monitor: false,
             format: None,
@@ -233,8 +276,11 @@ fn cross_check(said: &Said) -> Result<(), OptionError> {
 
 /// What the options mean together; what is not built yet is refused by name.
 fn resolve(said: Said, notes: Vec<String>) -> Result<Options, OptionError> {
-    let not_built =
-        |what: &str| OptionError(format!("{what} is not built yet; what there is: heap=dump"));
+    let not_built = |what: &str| {
+        OptionError(format!(
+            "{what} is not built yet; what there is: heap=dump, heap=sites, heap=all"
+        ))
+    };
     if let Some(cpu) = said.cpu {
         return Err(not_built(&format!("cpu={cpu}")));
     }
@@ -244,29 +290,33 @@ fn resolve(said: Said, notes: Vec<String>) -> Result<Options, OptionError> {
     if let Some(net) = said.net {
         return Err(not_built(&format!("net={net}")));
     }
-    if said.heap_sites {
-        return Err(not_built(if said.heap_dump {
-            "heap=all (of it, heap=sites)"
-        } else {
-            "heap=sites"
-        }));
-    }
-    if !said.heap_dump {
-        return Err(OptionError(
-            "no mode was asked for, which means heap=all, and of that heap=sites is not built yet; say heap=dump"
-                .to_owned(),
-        ));
-    }
-    if said.format == Some('a') {
+    // As with the JDK's agent: who asks for nothing gets both.
+    let is_nothing = !said.heap_dump && !said.heap_sites;
+    let heap_dump = said.heap_dump || is_nothing;
+    let heap_sites = said.heap_sites || is_nothing;
+    if heap_dump && said.format == Some('a') {
         return Err(not_built("format=a (a heap dump as text)"));
     }
-    let name = said.file.unwrap_or_else(|| "java.hprof".to_owned());
+    let is_binary = said.format == Some('b') || heap_dump || names_binary(&said);
+    let format = if is_binary && said.format != Some('a') {
+        Format::Binary
+    } else {
+        Format::Text
+    };
+    let name = said.file.unwrap_or_else(|| match format {
+        Format::Binary => "java.hprof".to_owned(),
+        Format::Text => "java.hprof.txt".to_owned(),
+    });
     let gzip = match said.gzip {
         None if name.ends_with(".gz") => GzipLevel::new(1),
         gzip => gzip,
     };
     let file = FileName::parse(&name).map_err(|why| OptionError(format!("file={name}: {why}")))?;
     Ok(Options {
+        heap_dump,
+        sampling: heap_sites.then_some(said.sampling),
+        cutoff: said.cutoff,
+        format,
         file,
         depth_frames: said.depth_frames,
         line_numbers: said.line_numbers,
@@ -285,10 +335,16 @@ fn resolve(said: Said, notes: Vec<String>) -> Result<Options, OptionError> {
     })
 }
 
+/// Whether the file's name asks for binary HPROF.
+fn names_binary(said: &Said) -> bool {
+    let name = said.file.as_deref().unwrap_or_default();
+    name.ends_with(".hprof") || name.ends_with(".hprof.gz")
+}
+
 /// The help text: every public option with its values, default and meaning.
 pub(crate) fn help() -> String {
     let mut text = String::from(
-        "hprof-rs: heap dumps of a running JVM in HPROF format\n\n\
+        "hprof-rs: heap dumps and allocation sites of a running JVM in HPROF format\n\n\
          usage: java -agentpath:libhprof_rs.so=name=value,name=value… -jar app.jar\n\n",
     );
     let column = |row: &Row| format!("{}={}", row.name, row.values);

@@ -46,8 +46,9 @@ pub(super) enum Standing {
 const MOST_SECONDS: u32 = 86_400;
 /// More threads than this read a heap no faster.
 const MOST_THREADS: usize = 256;
-const SITES: &str =
-    "belongs to heap=sites and cpu=, which are not built yet; leave it away with heap=dump";
+/// More samples cost collections too much.
+const MOST_LIVE: usize = 1 << 24;
+const THREAD: &str = "is not built yet; the traces of all threads are counted together";
 const SAMPLES: &str =
     "belongs to cpu=samples, which is not built yet; leave it away with heap=dump";
 const DEBUG: &str = "a switch for debugging the JDK's own agent; this one has none of the kind";
@@ -58,7 +59,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "heap",
         values: "dump|sites|all",
         default: "all",
-        help: "heap dump, allocation sites (not built yet), or both",
+        help: "heap dump, allocation sites, or both with the sites' stacks in the dump",
         standing: Standing::Built,
         set: |said, value| {
             match value {
@@ -77,7 +78,7 @@ pub(super) const ROWS: &[Row] = &[
         help: "CPU usage by sampling or by timing methods",
         standing: Standing::Refused {
             but: "",
-            why: "not built yet; what there is: heap=dump",
+            why: "not built yet; what there is: heap=dump, heap=sites, heap=all",
         },
         set: |said, value| {
             said.cpu = Some(match value {
@@ -96,15 +97,15 @@ pub(super) const ROWS: &[Row] = &[
         help: "monitor contention",
         standing: Standing::Refused {
             but: "n",
-            why: "not built yet; what there is: heap=dump",
+            why: "not built yet; what there is: heap=dump, heap=sites, heap=all",
         },
         set: |said, value| yes_no(value).map(|on| said.monitor = on),
     },
     Row {
         name: "format",
         values: "a|b",
-        default: "b",
-        help: "text (not built yet) or binary",
+        default: "by file",
+        help: "text or binary; a heap dump is binary, and so is what goes to NAME.hprof",
         standing: Standing::Built,
         set: |said, value| match value {
             "a" | "b" => {
@@ -145,7 +146,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "depth",
         values: "FRAMES",
         default: "all",
-        help: "most frames of a thread's stack",
+        help: "most frames of a stack; allocations have 32 without it",
         standing: Standing::Built,
         set: |said, value| match value.parse() {
             Ok(frames) => {
@@ -174,13 +175,42 @@ pub(super) const ROWS: &[Row] = &[
         values: "RATIO",
         default: "0.0001",
         help: "least share of a row in a report",
-        standing: Standing::Refused {
-            but: "",
-            why: SITES,
-        },
-        set: |_, value| match value.parse::<f64>() {
-            Ok(ratio) if ratio >= 0.0 => Ok(()),
+        standing: Standing::Built,
+        set: |said, value| match value.parse::<f64>() {
+            Ok(ratio) if ratio >= 0.0 => {
+                said.cutoff = ratio;
+                Ok(())
+            }
             _ => Err("cutoff must be decimal and >= 0"),
+        },
+    },
+    Row {
+        name: "sampling",
+        values: "BYTES",
+        default: "512k",
+        help: "bytes from one sampled allocation to the next; k and m may follow",
+        standing: Standing::Built,
+        set: |said, value| match bytes(value) {
+            Some(0) => Err("every allocation (sampling=0) is not built yet; the least is 1"),
+            Some(interval_bytes) => {
+                said.sampling.interval_bytes = interval_bytes;
+                Ok(())
+            }
+            None => Err("sampling must be a number of bytes below 2g, as in 512k"),
+        },
+    },
+    Row {
+        name: "maxlive",
+        values: "N",
+        default: "65536",
+        help: "most sampled objects that are remembered as living",
+        standing: Standing::Built,
+        set: |said, value| match value.parse() {
+            Ok(most @ 16..=MOST_LIVE) => {
+                said.sampling.most_live = most;
+                Ok(())
+            }
+            _ => Err("maxlive must be from 16 to 16777216"),
         },
     },
     Row {
@@ -198,7 +228,7 @@ pub(super) const ROWS: &[Row] = &[
         help: "keep the traces of threads apart",
         standing: Standing::Refused {
             but: "n",
-            why: SITES,
+            why: THREAD,
         },
         set: |_, value| yes_no(value).map(|_| ()),
     },
@@ -358,6 +388,19 @@ const fn refused(name: &'static str, why: &'static str) -> Row {
         standing: Standing::Refused { but: "", why },
         set: |_, _| Ok(()),
     }
+}
+
+/// A number of bytes with or without `k` or `m` behind it.
+fn bytes(value: &str) -> Option<u32> {
+    let (digits, unit) = match value.strip_suffix(['k', 'K']) {
+        Some(digits) => (digits, 1 << 10),
+        None => match value.strip_suffix(['m', 'M']) {
+            Some(digits) => (digits, 1 << 20),
+            None => (value, 1),
+        },
+    };
+    let bytes = digits.parse::<u32>().ok()?.checked_mul(unit)?;
+    i32::try_from(bytes).is_ok().then_some(bytes)
 }
 
 fn yes_no(value: &str) -> Result<bool, &'static str> {

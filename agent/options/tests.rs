@@ -72,6 +72,14 @@ fn wrong_values_name_the_option_the_value_and_what_is_allowed() {
         ("depth=-1", "depth=-1: depth must be decimal and >= 0"),
         ("interval=0", "interval=0: interval must be decimal and > 0"),
         ("cutoff=x", "cutoff=x: cutoff must be decimal and >= 0"),
+        (
+            "sampling=2g",
+            "sampling=2g: sampling must be a number of bytes below 2g, as in 512k",
+        ),
+        (
+            "maxlive=0",
+            "maxlive=0: maxlive must be from 16 to 16777216",
+        ),
         ("lineno=Y", "lineno=Y: lineno takes y|n"),
         ("thread=1", "thread=1: thread takes y|n"),
         ("doe=no", "doe=no: doe takes y|n"),
@@ -92,8 +100,6 @@ fn wrong_values_name_the_option_the_value_and_what_is_allowed() {
 #[test]
 fn what_is_not_built_is_refused_by_name() {
     for text in [
-        "heap=sites",
-        "heap=all",
         "cpu=samples",
         "cpu=times",
         "cpu=old",
@@ -102,16 +108,48 @@ fn what_is_not_built_is_refused_by_name() {
         "net=localhost:9000",
         "heap=dump,format=a",
         "heap=dump,interval=10",
-        "heap=dump,cutoff=0.1",
+        "heap=sites,sampling=0",
         "heap=dump,thread=y",
     ] {
         let line = refusal(text);
         assert!(line.contains("not built yet"), "{line}");
     }
-    assert!(refusal("").contains("say heap=dump"));
-    assert!(refusal("file=x").contains("say heap=dump"));
     assert!(refusal("heap=dump,logflags=4").contains("debugging the JDK's own agent"));
     assert!(refusal("heap=dump,precrash=y").contains("-XX:OnError"));
+}
+
+#[test]
+fn sites_are_text_unless_they_share_a_file_with_a_dump_or_its_name() {
+    let sites = options("heap=sites");
+    assert!(!sites.heap_dump && sites.format == Format::Text);
+    assert_eq!(sites.file, FileName::parse("java.hprof.txt").unwrap());
+    let sampling = Sampling {
+        interval_bytes: 524_288,
+        most_live: 65_536,
+    };
+    assert_eq!(sites.sampling, Some(sampling));
+    assert_eq!(options("heap=sites,file=x.hprof").format, Format::Binary);
+    assert_eq!(
+        options("heap=sites,file=x.hprof,format=a").format,
+        Format::Text
+    );
+    assert_eq!(
+        options("heap=sites,format=b").file,
+        FileName::parse("java.hprof").unwrap()
+    );
+    for both in ["", "heap=all", "heap=dump,heap=sites"] {
+        let both = options(both);
+        assert!(both.heap_dump && both.sampling.is_some() && both.format == Format::Binary);
+    }
+    assert_eq!(options("heap=dump").sampling, None);
+}
+
+#[test]
+fn bytes_may_be_counted_in_k_and_m() {
+    for (text, bytes) in [("4096", 4096), ("64k", 65_536), ("1M", 1 << 20)] {
+        let sampling = options(&format!("heap=sites,sampling={text}")).sampling;
+        assert_eq!(sampling.map(|s| s.interval_bytes), Some(bytes));
+    }
 }
 
 #[test]

@@ -3,6 +3,8 @@
 use reader::{KindTotal, Summary, ThreadSummary};
 use serde_json::{json, Map, Value};
 
+use crate::frame;
+
 /// Everything that `hprof info` prints, numbers as numbers.
 pub(super) fn in_json(summary: &Summary) -> Value {
     let header = &summary.header;
@@ -42,14 +44,7 @@ fn kinds(kinds: impl Iterator<Item = (&'static str, KindTotal)>) -> Value {
 }
 
 fn thread(thread: &ThreadSummary) -> Value {
-    let frames = thread.frames.iter().map(|frame| {
-        json!({
-            "class": frame.class,
-            "method": frame.method,
-            "source": frame.source,
-            "line": frame.line,
-        })
-    });
+    let frames = thread.frames.iter().map(frame::in_json);
     json!({
         "serial": thread.serial,
         "object": thread.object,

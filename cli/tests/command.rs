@@ -133,7 +133,7 @@ fn info_and_histo_print_tables_and_json() {
 #[test]
 fn unreadable_files_and_wrong_usage_give_2() {
     let files = Files::new();
-    for command in ["check", "info", "histo"] {
+    for command in ["check", "info", "histo", "sites", "flame"] {
         for file in [
             files.write("text", b"no dump"),
             files.dir.path().join("nowhere"),
@@ -158,9 +158,9 @@ fn unreadable_files_and_wrong_usage_give_2() {
 
 #[test]
 fn help_shows_an_example_and_the_exit_codes() {
-    for command in ["check", "info", "histo"] {
-        let output = hprof(&[command, "--help"], &PathBuf::from("x"));
-        assert!(stdout(&output).contains("Example:\n  hprof "));
+    for command in ["check", "info", "histo", "sites", "flame"] {
+        let help = stdout(&hprof(&[command, "--help"], &PathBuf::from("x")));
+        assert!(help.contains("Example:\n  hprof ") || help.contains("Examples:\n  hprof "));
     }
     assert!(stdout(&hprof(&["--help"], &PathBuf::from("x"))).contains("Exit codes: 0"));
 }

@@ -4,6 +4,7 @@ use super::class_rules::ClassRules;
 use super::fault::Faults;
 use super::framing::Framing;
 use super::object_rules::ObjectRules;
+use super::profile_rules;
 use super::rule::Rule;
 use super::string_rules::StringRules;
 use super::thread_rules::ThreadRules;
@@ -130,11 +131,14 @@ impl<'a> Judge<'a> {
             Record::StartThread(start) => self.start_thread(at, &start),
             Record::EndThread(serial) => self.threads.cite(at, serial, "END THREAD"),
             Record::CpuSamples(samples) => {
+                profile_rules::samples(at, &samples, self.faults);
                 for row in &samples.rows {
                     self.traces.cite(at, row.trace, "CPU SAMPLES", self.faults);
                 }
             }
-            Record::HeapSummary(_) | Record::ControlSettings(_) | Record::HeapDumpEnd => {}
+            Record::HeapSummary(summary) => profile_rules::summary(at, &summary, self.faults),
+            Record::ControlSettings(settings) => profile_rules::control(at, settings, self.faults),
+            Record::HeapDumpEnd => {}
         }
     }
 
@@ -154,6 +158,7 @@ impl<'a> Judge<'a> {
     }
 
     fn sites(&mut self, at: u64, sites: &AllocSites) {
+        profile_rules::sites(at, sites, self.faults);
         for site in &sites.sites {
             self.traces.cite(at, site.trace, "ALLOC SITES", self.faults);
             // The format allows 0 for classes that were in use before they were announced.

@@ -114,6 +114,15 @@ rules! {
     ThreadTraceShared, "thread-trace-shared", Nobody, "Two traces with one thread serial; MAT takes either for the thread's stack.";
     ThreadTraceMismatch, "thread-trace-mismatch", Nobody, "A thread root's trace names another thread.";
     FrameNumber, "frame-number", Nobody, "A root's frame number outside its thread's trace.";
+    // Profiles.
+    SiteType, "site-type", Nobody, "An allocation site's type of array is none.";
+    DuplicateSite, "duplicate-site", Nobody, "Two rows of one ALLOC SITES for one class and trace.";
+    SiteTotals, "site-totals", Nobody, "The rows of ALLOC SITES sum up to more than its totals.";
+    LiveNotAllocated, "live-not-allocated", Nobody, "More is alive than was ever allocated.";
+    SiteCutoff, "site-cutoff", Many, "A cutoff that is no share from 0 to 1; the JDK's agent wrote half a number.";
+    DuplicateSample, "duplicate-sample", Nobody, "Two rows of one CPU SAMPLES for one trace.";
+    SampleTotal, "sample-total", Nobody, "The rows of CPU SAMPLES sum up to more than its total.";
+    ControlFlags, "control-flags", Nobody, "CONTROL SETTINGS with flags other than 1, allocation traces, and 2, CPU samples.";
     // Roots.
     RootUnknown, "root-unknown", Nobody, "ROOT UNKNOWN; JOL refuses the file.";
     RootZero, "root-zero", Nobody, "A root of object 0.";

@@ -175,7 +175,7 @@ broken! {
         dump.records.insert(at, samples());
     };
     heap_summary, ["heap-summary-in-dump"], |dump| {
-        dump.records.insert(0, record(0x07, bytes().u4(u32::MAX).u4(1).u8(1).u8(1)));
+        dump.records.insert(0, record(0x07, bytes().u4(u32::MAX).u4(1).u8(1 << 32).u8(1)));
     };
     profile_without_heap, [], |dump| {
         dump.records.retain(|record| record.tag != 0x1C && record.tag != 0x2C);
@@ -190,10 +190,7 @@ broken! {
     };
     other_records_in_their_places, [], |dump| {
         let at = dump.at(0x1C, 0);
-        let site = bytes().u1(0).u4(18).u4(4).u4(1).u4(1).u4(1).u4(1).0;
-        let startup = bytes().u1(INT).u4(0).u4(1).u4(1).u4(1).u4(1).u4(1).0;
-        let sites = bytes().u2(0).u4(0).u4(1).u4(1).u8(1).u8(1).u4(2).all(&site).all(&startup);
-        dump.records.insert(at, record(0x06, sites));
+        dump.records.insert(at, sites(3, &[site(18, 4, [1; 4]), site(0, 1, [1; 4])]));
         dump.records.insert(at, start_thread(1, MAIN, 1));
         dump.records.insert(at, samples());
         dump.records.push(record(0x0B, bytes().u4(1)));
@@ -411,6 +408,48 @@ broken! {
     };
 }
 
+// Profiles.
+broken! {
+    site_of_an_array_of_nothing, ["site-type"], |dump| {
+        let mut odd = site(18, 4, [1; 4]);
+        odd[0] = 12;
+        dump.records.push(sites(1, &[odd]));
+    };
+    site_twice, ["duplicate-site"], |dump| {
+        dump.records.push(sites(2, &[site(18, 4, [1; 4]), site(18, 4, [1; 4])]));
+    };
+    sites_of_one_class_or_one_trace, [], |dump| {
+        dump.records.push(sites(9, &[site(18, 4, [1; 4]), site(18, 1, [2; 4]), site(17, 4, [1; 4])]));
+    };
+    sites_beyond_their_totals, ["site-totals"], |dump| {
+        dump.records.push(sites(2, &[site(18, 4, [1; 4]), site(17, 4, [2; 4])]));
+    };
+    sites_beyond_a_number_at_its_end, [], |dump| {
+        let rows = [site(18, 4, [u32::MAX; 4]), site(17, 4, [u32::MAX; 4])].concat();
+        let totals = bytes().u2(0).u4(0).u4(u32::MAX).u4(u32::MAX).u8(1 << 33).u8(1 << 33);
+        dump.records.push(record(0x06, totals.u4(2).all(&rows)));
+    };
+    site_with_more_alive_than_allocated, ["live-not-allocated"], |dump| {
+        dump.records.push(sites(9, &[site(18, 4, [9, 2, 8, 2])]));
+    };
+    summary_with_more_alive_than_allocated, ["live-not-allocated", "heap-summary-in-dump"], |dump| {
+        dump.records.insert(0, record(0x07, bytes().u4(1).u4(2).u8(1).u8(1)));
+    };
+    site_of_a_missing_trace, ["trace-missing"], |dump| dump.records.push(sites(1, &[site(18, 99, [1; 4])]));
+    site_of_a_missing_class, ["class-serial-missing"], |dump| dump.records.push(sites(1, &[site(99, 4, [1; 4])]));
+    site_with_the_cutoff_of_the_jdk, ["site-cutoff"], |dump| {
+        let totals = bytes().u2(0).u4(0xEB1C_432D).u4(0).u4(0).u8(0).u8(0);
+        dump.records.push(record(0x06, totals.u4(0)));
+    };
+    samples_twice_for_one_trace, ["duplicate-sample"], |dump| {
+        dump.records.push(record(0x0D, bytes().u4(2).u4(2).u4(1).u4(4).u4(1).u4(4)));
+    };
+    samples_beyond_their_total, ["sample-total"], |dump| {
+        dump.records.push(record(0x0D, bytes().u4(2).u4(2).u4(1).u4(4).u4(2).u4(2)));
+    };
+    control_flag_that_is_none, ["control-flags"], |dump| dump.records.push(record(0x0E, bytes().u4(4).u2(4)));
+}
+
 // Roots and objects.
 broken! {
     root_unknown, ["root-unknown"], |dump| dump.heap(0).push(root(0xFF, ARRAY));
@@ -479,6 +518,22 @@ fn insert_frame(dump: &mut Sample, id: u64, line: i32) {
     let at = dump.at(0x05, 0);
     dump.records
         .insert(at, frame(id, run, descriptor, file, 18, line));
+}
+
+/// A row of ALLOC SITES: live bytes and objects, allocated bytes and objects.
+fn site(class: u32, trace: u32, numbers: [u32; 4]) -> Vec<u8> {
+    let mut row = bytes().u1(0).u4(class).u4(trace);
+    for number in numbers {
+        row = row.u4(number);
+    }
+    row.0
+}
+
+/// ALLOC SITES whose four totals are this number.
+fn sites(total: u32, rows: &[Vec<u8>]) -> Record {
+    let wide = u64::from(total);
+    let totals = bytes().u2(0).u4(0).u4(total).u4(total).u8(wide).u8(wide);
+    record(0x06, totals.u4(rows.len() as u32).all(&rows.concat()))
 }
 
 fn samples() -> Record {

@@ -13,7 +13,7 @@ mod trial;
 
 use proptest::prelude::*;
 use sample::{bytes, instance, object_array, primitive_array, record, ClassDump, Sample};
-use trial::{try_check, try_info};
+use trial::{try_check, try_info, try_profiles};
 
 /// Numbers that break sums and counts.
 const ODD: [u32; 6] = [0, 1, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFF0, u32::MAX];
@@ -21,7 +21,33 @@ const ODD: [u32; 6] = [0, 1, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFF0, u32::MAX];
 fn try_all(dump: &[u8]) {
     try_check(dump);
     try_info(dump);
+    try_profiles(dump);
 }
+
+/// A text profile with every section.
+const TEXT: &str = "\
+JAVA PROFILE 1.0.1, created Sat Nov 21 20:49:18 2026
+--------
+TRACE 300000:
+\t<empty>
+TRACE 300142: (thread=200001)
+\tdemo.Main.<init>(Main.java:79)
+\tdemo.Main.main(<Unknown Source>:Unknown line)
+SITES BEGIN (ordered by live bytes) Tue Jul 24 17:50:46 2018
+          percent          live          alloc'ed  stack class
+ rank   self  accum     bytes objs     bytes  objs trace name
+    1 25.98% 25.98%    273264 3016    273264  3016 300000 char[]
+   12  0.74% 48.10%      8192  256      9984   312 300142 demo.Node
+SITES END
+CPU SAMPLES BEGIN (total = 35) Tue Jan  3 07:36:39 2017
+rank   self  accum   count trace method
+   1 45.71% 45.71%      16 300142 demo.Main.work
+CPU SAMPLES END
+CPU TIME (ms) BEGIN (total = 11279) Thu Nov  2 17:11:21 2017
+rank   self  accum   count trace method
+   1 57.82% 57.82%      30 300142 demo.Main.work
+CPU TIME (ms) END
+";
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
@@ -33,6 +59,39 @@ proptest! {
         dump.extend([0; 8]);
         dump.extend(body);
         try_all(&dump);
+    }
+
+    #[test]
+    fn arbitrary_text(words in prop::collection::vec((0..1000_usize, "[ -~\t\n]{0,6}"), 0..60)) {
+        let known: Vec<&str> = TEXT.split_inclusive([' ', '\n']).collect();
+        let mut text = TEXT.lines().next().unwrap().to_owned();
+        for (place, odd) in words {
+            text.push_str(known.get(place % 200).unwrap_or(&odd.as_str()));
+        }
+        try_profiles(text.as_bytes());
+    }
+
+    #[test]
+    fn text_with_other_bytes(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..20)) {
+        let mut text = TEXT.as_bytes().to_vec();
+        for (place, value) in changes {
+            let at = 19 + place.index(text.len() - 19);
+            text[at] = value;
+        }
+        try_profiles(&text);
+    }
+
+    #[test]
+    fn profiles_with_arbitrary_rows(rows in prop::collection::vec(any::<[u32; 5]>(), 0..20), totals in any::<[u32; 2]>()) {
+        let mut sites = bytes().u2(0).u4(0).u4(totals[0]).u4(totals[1]).u8(0).u8(0).u4(rows.len() as u32);
+        let mut samples = bytes().u4(totals[0]).u4(rows.len() as u32);
+        for [class, trace, live, objects, allocated] in &rows {
+            sites = sites.u1(*class as u8).u4(class % 20).u4(trace % 5).u4(*live).u4(*objects).u4(*allocated).u4(0);
+            samples = samples.u4(*live).u4(trace % 5);
+        }
+        let mut sample = Sample::new();
+        sample.records.extend([record(0x06, sites), record(0x0D, samples)]);
+        try_all(&sample.bytes());
     }
 
     #[test]
@@ -92,6 +151,28 @@ fn every_prefix_of_a_dump() {
     let dump = Sample::new().bytes();
     for end in 0..dump.len() {
         try_all(&dump[..end]);
+    }
+}
+
+#[test]
+fn every_prefix_of_a_text() {
+    for end in 0..TEXT.len() {
+        try_profiles(&TEXT.as_bytes()[..end]);
+    }
+}
+
+#[test]
+fn numbers_beyond_all_bounds() {
+    for odd in [
+        "18446744073709551616",
+        "9223372036854775807",
+        "-2147483649",
+        "-1",
+        "99999999999999999999999.99%",
+    ] {
+        for word in ["35", "11279", "273264", "3016", "300142", "57.82%", "16"] {
+            try_profiles(TEXT.replace(word, odd).as_bytes());
+        }
     }
 }
 

@@ -94,12 +94,12 @@ fn dump_on(room_bytes: usize) -> (Result<Written, WriteError>, Vec<String>) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.hprof");
     let file = Box::new(FileSink::create(Target::new(&path)).unwrap());
-    let file = DumpFile::with_sink(Box::new(SmallDisk {
+    let disk = SmallDisk {
         file,
         room_bytes,
         path,
-    }))
-    .unwrap();
+    };
+    let file = DumpFile::with_sink(Box::new(disk), writer::start_worker).unwrap();
     // Whichever call meets the error, finishing tells the same one.
     let told = dump(&file);
     let end = file.finish();

@@ -17,6 +17,8 @@ use writer::heap_record::{
     ClassDump, InstanceDump, ObjectArrayDump, ObjectArrayHeader, PrimitiveArrayHeader, RootRecord,
     StaticField, Value,
 };
+use writer::profile::{Cost, Costs, Site, SiteOrder, SiteTotals, Sites};
+use writer::profile_record::{AllocSites, ControlSettings, CpuSamples, EndThread, HeapSummary};
 use writer::record::{Frame, Header, HeapDumpEnd, LoadClass, StartThread, Trace, Utf8};
 use writer::WriteError;
 
@@ -163,6 +165,97 @@ fn start_thread() {
     let fields = "4 thread serial, 8 thread object, 4 trace serial, 8 name, 8 group, \
                   8 parent group";
     check("start_thread", &record(fields), |out| start.encode(out));
+}
+
+#[test]
+fn end_thread() {
+    let end = EndThread { thread: thread() };
+    check("end_thread", &record("4 thread serial"), |out| {
+        end.encode(out)
+    });
+}
+
+const TOTALS: &str = "4 live bytes, 4 live objects, 8 allocated bytes, 8 allocated objects";
+
+fn totals(bytes: u64, objects: u64) -> SiteTotals {
+    SiteTotals { bytes, objects }
+}
+
+#[test]
+fn alloc_sites() {
+    let site = |class, signature, live, allocated| Site {
+        class: ClassId::new(class).unwrap(),
+        signature,
+        trace: trace(),
+        live,
+        allocated,
+    };
+    let strings = b"Ljava/lang/String;";
+    let sites = [
+        site(7, strings, totals(0x18, 1), totals(0x30, 2)),
+        site(8, b"[I", totals(0x1_0000_0000, 3), totals(0x2_0000_0000, 6)),
+        site(9, strings, totals(0, 0), totals(0x48, 3)),
+    ];
+    let sites = Sites::new(&sites, SiteOrder::LiveBytes, 0.0);
+    let mut fields = format!("2 flags, 4 cutoff, {TOTALS}, 4 number of sites");
+    for rank in 1..=3 {
+        write!(
+            fields,
+            ", 1 array kind of site {rank}, 4 class serial, 4 trace serial, 4 live bytes, \
+             4 live objects, 4 allocated bytes, 4 allocated objects"
+        )
+        .unwrap();
+    }
+    check("alloc_sites", &record(&fields), |out| {
+        AllocSites { sites: &sites }.encode(out)
+    });
+}
+
+#[test]
+fn alloc_sites_cut_off() {
+    let sites = Sites::new(&[], SiteOrder::AllocatedBytes, 0.25);
+    let fields = format!("2 flags, 4 cutoff, {TOTALS}, 4 number of sites");
+    check("alloc_sites_none", &record(&fields), |out| {
+        AllocSites { sites: &sites }.encode(out)
+    });
+}
+
+#[test]
+fn heap_summary() {
+    let summary = HeapSummary {
+        live: totals(0x10_0000, 0x100),
+        allocated: totals(0x1_0000_0000, 0x2000),
+    };
+    check("heap_summary", &record(TOTALS), |out| summary.encode(out));
+}
+
+#[test]
+fn cpu_samples() {
+    let cost = |serial, samples| Cost {
+        trace: TraceId::new(serial).unwrap(),
+        top: None,
+        count: samples,
+        own: samples,
+    };
+    let costs = [cost(2, 1), cost(3, 0x10), cost(4, 0)];
+    let samples = Costs::new(&costs, 0.0);
+    let fields = "4 samples in all, 4 number of traces, 4 samples, 4 trace serial, \
+                  4 samples, 4 trace serial";
+    check("cpu_samples", &record(fields), |out| {
+        CpuSamples { samples: &samples }.encode(out)
+    });
+}
+
+#[test]
+fn control_settings() {
+    let settings = ControlSettings {
+        alloc_traces: true,
+        cpu_sampling: true,
+        depth_frames: 16,
+    };
+    check("control_settings", &record("4 flags, 2 depth"), |out| {
+        settings.encode(out)
+    });
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn head_and_tail_make_one_file() {
         assert_eq!(tail.gzip().map(GzipLevel::get), gzip);
         assert!(tail.as_raw_fd() > 2);
 
-        let writer = TailWriter::start(tail, 2).unwrap();
+        let writer = TailWriter::start(tail, 2, writer::start_worker).unwrap();
         let objects: Vec<u8> = (0_u32..600_000).flat_map(u32::to_le_bytes).collect();
         let mut sender = writer.sender();
         for segment in objects.chunks(700_001) {
@@ -94,7 +94,7 @@ fn a_tail_of_another_size_is_refused() {
             let dump = DumpFile::create(target(directory.path(), gzip)).unwrap();
             dump.head(b"head ".to_vec()).unwrap();
             dump.flush().unwrap();
-            let writer = TailWriter::start(dump.tail().unwrap(), 1).unwrap();
+            let writer = TailWriter::start(dump.tail().unwrap(), 1, writer::start_worker).unwrap();
             writer.sender().deliver(b"objects".to_vec()).unwrap();
             let tail_bytes = writer.finish().unwrap();
             let found_bytes = part_bytes(directory.path());
@@ -118,7 +118,7 @@ fn a_tail_given_up_is_the_parents_to_remove() {
     let dump = DumpFile::create(target(directory.path(), Some(1))).unwrap();
     dump.head(b"head".to_vec()).unwrap();
     dump.flush().unwrap();
-    let writer = TailWriter::start(dump.tail().unwrap(), 2).unwrap();
+    let writer = TailWriter::start(dump.tail().unwrap(), 2, writer::start_worker).unwrap();
     let mut sender = writer.sender();
     sender.deliver(vec![1; 3 << 20]).unwrap();
     drop(writer);

@@ -17,19 +17,21 @@ use super::memory::{Mappings, Memory};
 use super::message::{receive_ids, FromChild, ThreadIds, ThreadNoteMessage};
 use super::mirror_fields::{MirrorFields, MirrorReferences};
 use super::object_layout::ObjectLayout;
+use super::own_thread::start_own;
 use super::process::{self, Watchdog};
 use super::reach::Walker;
 use super::snapshot::Snapshot;
 use super::thread_names::NameFields;
 use super::virtual_frames::VirtualThreadFields;
-use super::vm_structs::{KlassState, ResolvedReferences};
+use super::vm_structs::VmStructs;
 use super::work::Work;
 use crate::jvmti::object::Handle;
+use crate::options::Options;
 use std::collections::HashSet;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::AtomicU64;
 use std::sync::Mutex;
-use tables::{ObjectId, ObjectIndex, ObjectTable, Tables};
+use tables::{ObjectId, ObjectIndex, ObjectTable, Tables, TraceId};
 use writer::emit::{self, LiveThread};
 use writer::{Deliver, Segments, Tail, TailSender, TailWriter};
 
@@ -55,24 +57,16 @@ pub(super) struct Task<'d, 'f> {
     pub(super) virtual_threads: Option<VirtualThreadFields>,
     /// Where threads have their names.
     pub(super) names: Option<NameFields>,
-    /// Where classes have their resolved constants.
-    pub(super) resolved: Option<ResolvedReferences>,
-    /// Where classes say whether they are loaded.
-    pub(super) klass_state: Option<KlassState>,
-    /// Where mirrors have the number of their static references.
-    pub(super) static_reference_count: Option<u64>,
+    /// Weak handles of sampled objects, and the traces that allocated them.
+    pub(super) allocated: &'d [(Handle, TraceId)],
+    /// What HotSpot tells of its own structures.
+    pub(super) vm_structs: VmStructs,
     /// The place for what the child writes.
     pub(super) tail: Option<Tail>,
     /// The way to the parent.
     pub(super) socket: UnixStream,
-    /// Threads to walk with.
-    pub(super) walkers: usize,
-    /// Seconds without a sign of life after which it is given up.
-    pub(super) timeout_s: u32,
-    /// Write the values of primitive fields.
-    pub(super) primitive_fields: bool,
-    /// Write the elements of primitive arrays.
-    pub(super) primitive_arrays: bool,
+    /// What the user asked for.
+    pub(super) options: &'d Options,
 }
 
 /// What a dump of the child's is.
@@ -91,6 +85,11 @@ pub(super) struct HeapCopy {
 }
 
 impl Task<'_, '_> {
+    /// Threads to walk and encode with.
+    fn walkers(&self) -> usize {
+        self.options.threads.unwrap_or_else(process::processors)
+    }
+
     /// Tells the parent how it went, and ends the process.
     pub(super) fn end(&mut self, written: Result<Written, Failure>) -> ! {
         let (message, code) = match written {
@@ -163,9 +162,9 @@ impl Task<'_, '_> {
     ) -> Result<(), Failure> {
         let snapshot = &copy.snapshot;
         let batches = starts.chunks(BATCH).map(<[u64]>::to_vec).collect();
-        let work = Work::new(self.walkers, batches);
+        let work = Work::new(self.walkers(), batches);
         in_threads(
-            self.walkers,
+            self.walkers(),
             || Walker::new(snapshot, &work).run(),
             || work.end(),
             &mut Watch::new(&mut self.socket, snapshot, None, watchdog),
@@ -186,7 +185,11 @@ impl Task<'_, '_> {
         watchdog.feed();
         let threads = self.tell_roots(roots, &copy.mappings, snapshot.memory)?;
         watchdog.feed();
-        let writer = TailWriter::start(self.tail.take().ok_or(Failure::Fault)?, self.walkers)?;
+        let writer = TailWriter::start(
+            self.tail.take().ok_or(Failure::Fault)?,
+            self.walkers(),
+            start_own,
+        )?;
         let mut segments = Segments::new(writer.sender());
         self.write_classes(copy, &mut segments, &mut Vec::new())?;
         let ids: Vec<_> = threads
@@ -245,16 +248,32 @@ impl Task<'_, '_> {
             mappings: mappings.clone(),
             classes: ClassMap::new(descriptions, &layout, memory),
             layout,
-            klass_state: self.klass_state,
+            klass_state: self.vm_structs.klass_state,
+            allocated: self.allocated(memory, mappings),
             marks: Marks::new(heap).ok_or(Failure::NoMemory)?,
-            primitive_fields: self.primitive_fields,
-            primitive_arrays: self.primitive_arrays,
+            primitive_fields: self.options.primitive_fields,
+            primitive_arrays: self.options.primitive_arrays,
             reached: AtomicU64::new(0),
             encoded_bytes: AtomicU64::new(0),
             unlinked: Mutex::default(),
             virtual_thread_class: self.virtual_threads.map(|fields| fields.class),
             virtual_threads: Mutex::default(),
         })
+    }
+
+    /// The sampled objects that live, in the order of their addresses, each with the trace that allocated it.
+    fn allocated(&self, memory: Memory, mappings: &Mappings) -> Vec<(u64, TraceId)> {
+        let address = |handle: Handle| {
+            let slot = handle.bits() & !7;
+            let address = mappings.is_readable(slot).then(|| memory.u64(slot))?;
+            (address != 0).then_some(address)
+        };
+        let living = self.allocated.iter();
+        let mut living: Vec<_> = living
+            .filter_map(|&(handle, trace)| Some((address(handle)?, trace)))
+            .collect();
+        living.sort_unstable();
+        living
     }
 
     /// Reads the names of those threads that the parent has no handle of.
@@ -343,8 +362,8 @@ impl Task<'_, '_> {
             objects: &self.objects,
             references: &references,
             names: self.mirror_fields.names(),
-            resolved: self.resolved,
-            static_reference_count: self.static_reference_count,
+            resolved: self.vm_structs.resolved,
+            static_reference_count: self.vm_structs.static_reference_count,
             static_fields,
             mappings,
         }
@@ -395,7 +414,7 @@ impl Task<'_, '_> {
     ) -> Result<Encoded, Failure> {
         let parts = Parts::default();
         let encoded = in_threads(
-            self.walkers,
+            self.walkers(),
             || Encoder::new(snapshot, Segments::<TailSender>::new(writer.sender())).run(&parts),
             || parts.end(),
             &mut Watch::new(&mut self.socket, snapshot, Some(writer), watchdog),

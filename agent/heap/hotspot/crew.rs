@@ -3,18 +3,16 @@
 use super::super::memory_left::{MemoryLeft, RESERVE_BYTES};
 use super::failure::Failure;
 use super::message::FromChild;
+use super::own_thread::Crew;
 use super::process::Watchdog;
 use super::snapshot::Snapshot;
 use std::os::unix::net::UnixStream;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{channel, Receiver, RecvTimeoutError};
-use std::thread;
 use std::time::{Duration, Instant};
 use writer::TailWriter;
 
-/// Stack of a thread: none recurses.
-const STACK_BYTES: usize = 512 << 10;
 /// Time between two looks at what is left of memory.
 const LOOK: Duration = Duration::from_millis(20);
 /// Time between two messages of progress.
@@ -28,28 +26,27 @@ pub(super) fn in_threads<T: Send>(
     watch: &mut Watch<'_>,
 ) -> Result<Vec<T>, Failure> {
     let body = &body;
-    thread::scope(|scope| {
-        let (results, ended) = channel();
-        for number in 0..threads {
-            let results = results.clone();
-            let spawned = thread::Builder::new()
-                .name(format!("hprof walker {number}"))
-                .stack_size(STACK_BYTES)
-                .spawn_scoped(scope, move || {
-                    // A thread that is gone without a word would leave the others waiting for work.
-                    let result = catch_unwind(AssertUnwindSafe(body));
-                    let _ = results.send(result.unwrap_or(Err(Failure::Fault)));
-                });
-            if spawned.is_err() {
-                end();
-                return Err(Failure::NoMemory);
-            }
+    let (results, ended) = channel();
+    let mut crew = Crew::default();
+    for number in 0..threads {
+        let results = results.clone();
+        let work = Box::new(move || {
+            // A thread that is gone without a word would leave the others waiting for work.
+            let result = catch_unwind(AssertUnwindSafe(body));
+            let _ = results.send(result.unwrap_or(Err(Failure::Fault)));
+        });
+        // SAFETY: the crew is dropped below, before `body` and what that uses.
+        let started = unsafe { crew.start(&format!("hprof walker {number}"), work) };
+        if let Err(error) = started {
+            end();
+            return Err(Failure::NoThread(error.raw_os_error().unwrap_or(0)));
         }
-        drop(results);
-        let watched = watch.over(&ended, threads);
-        end();
-        watched
-    })
+    }
+    drop(results);
+    let watched = watch.over(&ended, threads);
+    end();
+    drop(crew);
+    watched
 }
 
 /// The thread that waits: tells the parent how it goes, looks after the application's memory.

@@ -48,6 +48,8 @@ pub(super) struct Encoder<'s, D> {
     encoded: Encoded,
     /// Bytes of heap since the last part.
     heap_bytes: u64,
+    /// Where in the sampled objects the next object is looked for.
+    next_allocated: Option<usize>,
 }
 
 impl<'s, D: Deliver> Encoder<'s, D> {
@@ -58,6 +60,7 @@ impl<'s, D: Deliver> Encoder<'s, D> {
             segments,
             encoded: Encoded::default(),
             heap_bytes: 0,
+            next_allocated: None,
         }
     }
 
@@ -67,6 +70,7 @@ impl<'s, D: Deliver> Encoder<'s, D> {
             .take()
             .and_then(|number| self.snapshot.marks.part(number))
         {
+            self.next_allocated = None;
             for object in objects {
                 if let Err(failure) = self.encode(object) {
                     parts.end();
@@ -91,6 +95,7 @@ impl<'s, D: Deliver> Encoder<'s, D> {
             return Err(Failure::NoMirror);
         };
         self.encoded.objects += 1;
+        let trace = self.trace(address);
         match &class.shape {
             // A mirror's record is its class's.
             Shape::Instance { .. } if is_mirror(snapshot, class, address) => Ok(()),
@@ -103,23 +108,40 @@ impl<'s, D: Deliver> Encoder<'s, D> {
                 self.heap_bytes += u64::from(*heap_bytes);
                 let header = InstanceHeader {
                     object,
-                    trace: TraceId::EMPTY,
+                    trace,
                     class: class_object,
                 };
                 self.instance(&header, fields, *data_bytes)
             }
             Shape::ObjectArray => self.object_array(&ObjectArrayHeader {
                 object,
-                trace: TraceId::EMPTY,
+                trace,
                 class: class_object,
             }),
             Shape::PrimitiveArray(element_type) => self.primitive_array(&PrimitiveArrayHeader {
                 object,
-                trace: TraceId::EMPTY,
+                trace,
                 element_type: *element_type,
             }),
             Shape::Unknown => Err(Failure::Unlinked(vec![class.id])),
         }
+    }
+
+    /// The trace that allocated the object; addresses come in order within a part.
+    fn trace(&mut self, address: u64) -> TraceId {
+        let allocated = &self.snapshot.allocated;
+        let first = || allocated.partition_point(|&(sampled, _)| sampled < address);
+        let next = self.next_allocated.get_or_insert_with(first);
+        while let Some(&(sampled, trace)) = allocated.get(*next) {
+            if sampled > address {
+                break;
+            }
+            *next += 1;
+            if sampled == address {
+                return trace;
+            }
+        }
+        TraceId::EMPTY
     }
 
     fn instance(

@@ -74,7 +74,7 @@ impl<'d, 'f> Forker<'d, 'f> {
                 let mut keep = Vec::new();
                 let mut limit_s = 0;
                 if let Some(task) = &self.task {
-                    limit_s = task.timeout_s;
+                    limit_s = task.options.timeout_s;
                     keep.push(task.socket.as_raw_fd());
                     keep.extend(task.tail.as_ref().map(AsRawFd::as_raw_fd));
                 }

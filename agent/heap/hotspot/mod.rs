@@ -7,7 +7,8 @@
 //! [`snapshot`] is what they share, [`memory`] what they read. Between them: [`message`],
 //! [`failure`]. [`process`] is what concerns processes.
 //!
-//! Unsafe code is in [`memory`], [`marks`], [`process`] and [`vm_structs`], and where the child gives itself leave to read.
+//! Unsafe code is in [`memory`], [`marks`], [`own_thread`], [`process`] and [`vm_structs`], and where the child gives itself leave
+//! to read.
 #![allow(unsafe_code)]
 
 mod calibration;
@@ -25,6 +26,7 @@ mod memory;
 mod message;
 mod mirror_fields;
 mod object_layout;
+mod own_thread;
 mod process;
 mod reach;
 mod silence;

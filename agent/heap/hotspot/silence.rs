@@ -3,6 +3,7 @@
 //! Nothing tells when HotSpot's walk in the child has ended. And a lock of its own may have been held by another thread
 //! at the fork (the chunk pool's, by a compiler: seen once in twenty dumps on 11): then it waits for ever.
 
+use super::own_thread::start_own;
 use super::process;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -40,21 +41,20 @@ impl Silence {
     pub(super) fn listen(self: &Arc<Self>, value: usize, end: fn(usize, bool) -> !) {
         let silence = Arc::clone(self);
         let caller = process::thread_id();
-        let _ = thread::Builder::new()
-            .name("hprof silence".to_owned())
-            .spawn(move || {
-                let (mut heard, mut looks) = (0, 0);
-                loop {
-                    thread::sleep(LOOK);
-                    let callbacks = silence.lock();
-                    let is_silent = *callbacks == heard && process::is_asleep(caller);
-                    looks = if is_silent { looks + 1 } else { 0 };
-                    heard = *callbacks;
-                    if looks >= LOOKS {
-                        end(value, process::waits_for_lock(caller));
-                    }
+        let work = move || {
+            let (mut heard, mut looks) = (0, 0);
+            loop {
+                thread::sleep(LOOK);
+                let callbacks = silence.lock();
+                let is_silent = *callbacks == heard && process::is_asleep(caller);
+                looks = if is_silent { looks + 1 } else { 0 };
+                heard = *callbacks;
+                if looks >= LOOKS {
+                    end(value, process::waits_for_lock(caller));
                 }
-            });
+            }
+        };
+        let _ = start_own("hprof silence", Box::new(work));
     }
 }
 

@@ -9,7 +9,7 @@ use super::vm_structs::KlassState;
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, PoisonError};
-use tables::ClassId;
+use tables::{ClassId, TraceId};
 
 /// A heap that stands still.
 #[derive(Debug)]
@@ -24,6 +24,8 @@ pub(super) struct Snapshot {
     pub(super) classes: ClassMap,
     /// Where classes say whether they are loaded, if the JVM tells.
     pub(super) klass_state: Option<KlassState>,
+    /// Sampled objects and the traces that allocated them, by address.
+    pub(super) allocated: Vec<(u64, TraceId)>,
     /// What can be reached.
     pub(super) marks: Marks,
     /// Write the values of primitive fields.

@@ -1,5 +1,6 @@
 //! A dump by snapshot, from the application's side: prepare, fork, answer the child, finish the file.
 
+use super::super::allocation_traces::AllocationTraces;
 use super::super::catalogue::Catalogue;
 use super::super::error::{DumpError, For};
 use super::super::methods::Methods;
@@ -14,7 +15,7 @@ use super::mirror_fields::MirrorFields;
 use super::process::{self, Child};
 use super::thread_names::NameFields;
 use super::virtual_frames::{make_method_ids, VirtualThreadFields};
-use super::vm_structs::{static_reference_count_offset, KlassState, ResolvedReferences};
+use super::vm_structs::VmStructs;
 use crate::jvmti::env::{Env, Vm};
 use crate::jvmti::heap::Wanted;
 use crate::jvmti::jni::Jni;
@@ -22,6 +23,7 @@ use crate::jvmti::method::MethodId;
 use crate::jvmti::object::Object;
 use crate::message::say;
 use crate::options::Options;
+use crate::profile::Allocations;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
@@ -109,6 +111,8 @@ struct Answers<'d, 'f> {
     same_words: RefCell<HashMap<(u64, u64), bool>>,
     /// Bytes of heap in use, dead objects included; `None` if the JVM does not tell.
     used_bytes: Option<u64>,
+    /// The record of allocation sites, or nothing.
+    site_records: &'d [u8],
     file: &'d DumpFile,
 }
 
@@ -147,14 +151,16 @@ impl<'f> SnapshotDump<'f> {
     }
 
     /// Makes the dump. On an error the file is gone.
-    pub(in super::super) fn run(&self, file: DumpFile) -> Result<SnapshotWritten, NoSnapshot> {
+    pub(in super::super) fn run(
+        &self,
+        file: DumpFile,
+        allocations: Option<&Allocations>,
+    ) -> Result<SnapshotWritten, NoSnapshot> {
         let (env, jni, tables) = (self.env, self.jni, Tables::new());
         let mut objects = ObjectTable::new();
         let mut catalogue = Catalogue::take(env, jni, &tables, &mut objects)?;
         let known = KnownObjects::make(env, jni, &catalogue, &tables)?;
-        let current = env.current_thread(jni).when("the current thread")?;
-        look_at_heap(&current).map_err(NoSnapshot::Refused)?;
-        let own_thread = tag_thread(env, jni, &current, &mut objects)?;
+        let (current, own_thread) = self.own_thread(&mut objects)?;
         let mirror_fields = MirrorFields::of(&catalogue, &tables);
         let stacks = CapturedStacks::take(self.vm, env, jni, Look::NoFurther, &mut objects)?;
         let mut pinned = stacks.pinned()?;
@@ -164,6 +170,14 @@ impl<'f> SnapshotDump<'f> {
         let virtual_threads = VirtualThreadFields::of(&catalogue, &tables);
         make_method_ids(env, &catalogue, &tables);
         let names = NameFields::of(&catalogue, &tables);
+        let (allocated, held) = AllocationTraces::take(
+            allocations,
+            self.options,
+            (env, jni),
+            &mut catalogue,
+            &tables,
+            &mut objects,
+        )?;
         let tail = Some(file.tail()?);
         // As late as can be: a class that is loaded from here to the fork costs another try.
         catalogue.catch_up(&tables, &mut objects)?;
@@ -178,18 +192,15 @@ impl<'f> SnapshotDump<'f> {
             mirror_fields,
             virtual_threads,
             names,
-            resolved: ResolvedReferences::find(),
-            klass_state: KlassState::find(),
-            static_reference_count: static_reference_count_offset(),
+            allocated: &allocated.by_handle,
+            vm_structs: VmStructs::find(),
             tail,
             socket: childs_socket,
-            walkers: self.options.threads.unwrap_or_else(process::processors),
-            timeout_s: self.options.timeout_s,
-            primitive_fields: self.options.primitive_fields,
-            primitive_arrays: self.options.primitive_arrays,
+            options: self.options,
         };
         let (child, objects) = self.fork(task, own_thread)?;
         drop(known);
+        drop(held);
         let mut answers = Answers {
             dump: self,
             catalogue: &mut catalogue,
@@ -199,17 +210,39 @@ impl<'f> SnapshotDump<'f> {
             stacks: Some(stacks),
             same_words: RefCell::default(),
             used_bytes,
+            site_records: &allocated.records,
             file: &file,
         };
         let done = answers.converse(socket, child);
         let done = done.inspect_err(|why| link(why, &catalogue, &tables))?;
+        self.finish(file, done, catalogue.len())
+    }
+
+    fn finish(
+        &self,
+        file: DumpFile,
+        done: Done,
+        classes: usize,
+    ) -> Result<SnapshotWritten, NoSnapshot> {
         Ok(SnapshotWritten {
             written: file.finish_with_tail(done.bytes)?,
             objects: done.objects,
-            classes: catalogue.len(),
+            classes,
             cut_arrays: done.cut_arrays,
             pause: self.paused.get(),
         })
+    }
+
+    /// The thread that dumps, tagged; an error if the heap is one that a fork does not copy.
+    fn own_thread(
+        &self,
+        objects: &mut ObjectTable,
+    ) -> Result<(Object<'f>, ObjectIndex), NoSnapshot> {
+        let current = self.env.current_thread(self.jni);
+        let current = current.when("the current thread")?;
+        look_at_heap(&current).map_err(NoSnapshot::Refused)?;
+        let own_thread = tag_thread(self.env, self.jni, &current, objects)?;
+        Ok((current, own_thread))
     }
 
     fn used_bytes(&self, catalogue: &Catalogue<'_>, tables: &Tables) -> Option<u64> {
@@ -357,6 +390,7 @@ impl Answers<'_, '_> {
             dump.millis_since_epoch,
             &mut |bytes| self.file.head(bytes),
         )?;
+        self.file.head(self.site_records.to_vec())?;
         self.file.flush()?;
         let depth = |trace| {
             let row = self.tables.traces.get(trace);

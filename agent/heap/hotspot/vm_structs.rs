@@ -5,6 +5,28 @@
 
 use std::ffi::{c_char, c_void, CStr};
 
+/// What the table tells, as far as this JVM exports it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct VmStructs {
+    /// The way to what a class's constants were resolved to.
+    pub(super) resolved: Option<ResolvedReferences>,
+    /// Where classes say whether they are loaded.
+    pub(super) klass_state: Option<KlassState>,
+    /// Where a mirror has the number of its static references, which HotSpot lays before the other static fields.
+    pub(super) static_reference_count: Option<u64>,
+}
+
+impl VmStructs {
+    /// Looks everything up.
+    pub(super) fn find() -> Self {
+        Self {
+            resolved: ResolvedReferences::find(),
+            klass_state: KlassState::find(),
+            static_reference_count: static_reference_count_offset(),
+        }
+    }
+}
+
 /// Offsets on the way from a `Klass` to its resolved references: call sites, method handles, strings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ResolvedReferences {
@@ -18,7 +40,7 @@ pub(super) struct ResolvedReferences {
 
 impl ResolvedReferences {
     /// Looks the offsets up; `None` if this JVM does not export them all.
-    pub(super) fn find() -> Option<Self> {
+    fn find() -> Option<Self> {
         let table = Table::find()?;
         let constants = table.offset("InstanceKlass", "_constants")?;
         if let Some(resolved_references) = table.offset("ConstantPool", "_resolved_references") {
@@ -47,7 +69,7 @@ pub(super) struct KlassState {
 
 impl KlassState {
     /// Looks the offsets up; `None` if this JVM does not export them all.
-    pub(super) fn find() -> Option<Self> {
+    fn find() -> Option<Self> {
         let table = Table::find()?;
         Some(Self {
             layout_helper: table.offset("Klass", "_layout_helper")?,
@@ -56,10 +78,7 @@ impl KlassState {
     }
 }
 
-/// Where a mirror has the number of its static references, which HotSpot lays before the other static fields.
-///
-/// `None` if this JVM does not export it.
-pub(super) fn static_reference_count_offset() -> Option<u64> {
+fn static_reference_count_offset() -> Option<u64> {
     Table::find()?.static_int("java_lang_Class", "_static_oop_field_count_offset")
 }
 

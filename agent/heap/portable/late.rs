@@ -9,7 +9,7 @@ use super::shape::{overwrite, zeros, Shape};
 use super::walk::{put_value, Walked};
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
-use tables::{BasicType, InstanceLayout, ObjectId, ObjectIndex, Tables, TraceId};
+use tables::{BasicType, InstanceLayout, ObjectId, ObjectIndex, Tables};
 use writer::heap_record::{InstanceDump, ObjectArrayHeader, PrimitiveArrayHeader};
 
 /// An object of a class whose fields were not known during the walk.
@@ -116,7 +116,7 @@ impl Walked {
                 let data = instance_data(&layout, late, id)?;
                 let record = InstanceDump {
                     object,
-                    trace: TraceId::EMPTY,
+                    trace: self.traces.of(late.index),
                     class: class_object,
                     data: &data,
                 };
@@ -126,7 +126,7 @@ impl Walked {
                 let elements = elements(length, late, id)?;
                 let header = ObjectArrayHeader {
                     object,
-                    trace: TraceId::EMPTY,
+                    trace: self.traces.of(late.index),
                     class: class_object,
                 };
                 self.segments.object_array(&header, &elements)?;
@@ -135,7 +135,7 @@ impl Walked {
                 // Never shown: it is empty, or no elements were wanted.
                 let header = PrimitiveArrayHeader {
                     object,
-                    trace: TraceId::EMPTY,
+                    trace: self.traces.of(late.index),
                     element_type,
                 };
                 self.segments.primitive_array(&header, &[])?;

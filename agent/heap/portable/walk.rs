@@ -4,6 +4,7 @@
 //! sent off when the next object begins. The specification does not promise it; an object that comes back
 //! ends the dump with a clear line instead of a wrong file.
 
+use super::super::allocation_traces::{AllocationTraces, ObjectTraces};
 use super::super::catalogue::Catalogue;
 use super::super::error::DumpError;
 use super::super::memory_left::{MemoryLeft, RESERVE_BYTES};
@@ -14,7 +15,7 @@ use super::late::LateObject;
 use super::shape::{overwrite, zeros, Content, Open, Shape};
 use crate::jvmti::heap::{Primitive, PrimitiveField, Reference, TagCell, Target, Visit, Visitor};
 use std::collections::{HashMap, HashSet};
-use tables::{BasicType, ClassId, ObjectId, ObjectIndex, ObjectTable, Tables, TraceId};
+use tables::{BasicType, ClassId, ObjectId, ObjectIndex, ObjectTable, Tables};
 use writer::heap_record::{InstanceDump, ObjectArrayHeader, PrimitiveArrayHeader};
 use writer::{ObjectsSender, Segments};
 
@@ -32,6 +33,8 @@ pub(in super::super) struct Walk {
     primitive_arrays: bool,
     memory_left: MemoryLeft,
     roots: RootNotes,
+    allocated: AllocationTraces,
+    traces: ObjectTraces,
     class_values: HashMap<ObjectIndex, ClassValues>,
     new_mirrors: HashSet<ObjectIndex>,
     late: Vec<LateObject>,
@@ -53,6 +56,8 @@ pub(in super::super) struct Walked {
     pub(in super::super) class_values: HashMap<ObjectIndex, ClassValues>,
     /// Mirrors of classes that the catalogue did not know.
     pub(in super::super) new_mirrors: HashSet<ObjectIndex>,
+    /// Who allocated what, as far as it was sampled.
+    pub(super) traces: ObjectTraces,
     /// Instances of classes whose fields are not known yet.
     pub(super) late: Vec<LateObject>,
     /// Where the remaining objects go.
@@ -81,6 +86,8 @@ impl Walk {
             primitive_arrays,
             memory_left: MemoryLeft::open(),
             roots: RootNotes::new(own_thread),
+            allocated: AllocationTraces::default(),
+            traces: ObjectTraces::default(),
             class_values: HashMap::new(),
             new_mirrors: HashSet::new(),
             late: Vec::new(),
@@ -90,6 +97,11 @@ impl Walk {
             cut_arrays: 0,
             failure: None,
         }
+    }
+
+    /// Tells whose traces stand behind the tags of sampled objects. Before the walk.
+    pub(in super::super) fn set_allocated(&mut self, allocated: AllocationTraces) {
+        self.allocated = allocated;
     }
 
     /// Ends the walk: sends the last object off, or tells what went wrong.
@@ -103,6 +115,7 @@ impl Walk {
             roots: self.roots,
             class_values: self.class_values,
             new_mirrors: self.new_mirrors,
+            traces: self.traces,
             late: self.late,
             segments: self.segments,
             cut_arrays: self.cut_arrays,
@@ -147,6 +160,9 @@ impl Walk {
         }
         let class = ObjectIndex::from_tag(target.class_tag);
         let index = self.objects.push(target.size_bytes, class, target.length)?;
+        if let Some(trace) = self.allocated.of_tag(object.get()) {
+            self.traces.set(index, trace);
+        }
         self.identity
             .remember(object, target.size_bytes, index, class)?;
         if index.get() % OBJECTS_BETWEEN_LOOKS == 0 {
@@ -310,7 +326,7 @@ impl Walk {
         };
         let header = PrimitiveArrayHeader {
             object,
-            trace: TraceId::EMPTY,
+            trace: self.traces.of(index),
             element_type,
         };
         let missing = self.segments.primitive_array(&header, elements)?;
@@ -333,7 +349,7 @@ impl Walk {
             (Content::Instance { data, .. }, Some((object, class))) => {
                 let record = InstanceDump {
                     object,
-                    trace: TraceId::EMPTY,
+                    trace: self.traces.of(index),
                     class,
                     data: &data,
                 };
@@ -343,7 +359,7 @@ impl Walk {
             (Content::ObjectArray { elements }, Some((object, class))) => {
                 let header = ObjectArrayHeader {
                     object,
-                    trace: TraceId::EMPTY,
+                    trace: self.traces.of(index),
                     class,
                 };
                 let missing = self.segments.object_array(&header, &elements)?;
@@ -505,6 +521,8 @@ mod tests {
                 primitive_arrays: true,
                 memory_left: MemoryLeft::open(),
                 roots: RootNotes::new(None),
+                allocated: AllocationTraces::default(),
+                traces: ObjectTraces::default(),
                 class_values: HashMap::new(),
                 new_mirrors: HashSet::new(),
                 late: Vec::new(),

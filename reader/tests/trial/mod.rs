@@ -11,7 +11,9 @@
 
 use std::io::Read;
 
-use reader::{check, summarize, thread_names, CheckOptions, DumpReader, Histogram};
+use reader::{
+    check, summarize, thread_names, Allocations, CheckOptions, CpuProfile, DumpReader, Histogram,
+};
 
 /// `hprof check`, strict and lenient: both count the same faults.
 pub(crate) fn try_check(bytes: &[u8]) {
@@ -49,4 +51,27 @@ pub(crate) fn try_info(bytes: &[u8]) {
     let histogram = histogram.unwrap();
     assert!(histogram.instances() >= summary.objects);
     assert_eq!(histogram.damaged, summary.damaged);
+}
+
+/// `hprof sites` and `hprof flame`: no row exceeds its total, and every stack can be walked.
+pub(crate) fn try_profiles(bytes: &[u8]) {
+    let open = || reader::unpacked(bytes).unwrap();
+    if let Ok(found) = Allocations::read(open()) {
+        for table in [&found.recorded, &found.dumped].into_iter().flatten() {
+            for pair in table.rows.windows(2) {
+                assert!(pair[0].live.bytes >= pair[1].live.bytes);
+            }
+            for row in &table.rows {
+                assert!(row.live.bytes <= table.live.bytes);
+                let frames = found.stacks.frames(row.trace).count();
+                assert_eq!(frames, found.stacks.depth_frames(row.trace));
+            }
+        }
+        assert!(found.dumped.is_none_or(|table| !table.rows.is_empty()));
+    }
+    if let Ok(found) = CpuProfile::read(open()) {
+        for table in [&found.samples, &found.times].into_iter().flatten() {
+            assert!(table.rows.iter().all(|row| row.cost <= table.total));
+        }
+    }
 }

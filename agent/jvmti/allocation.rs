@@ -1,0 +1,22 @@
+//! Samples of allocations (JVMTI, "Heap": `SetHeapSamplingInterval`; event "Sampled Object Allocation").
+
+use super::env::{call, Env};
+use super::error::JvmtiError;
+use super::slot;
+
+impl Env {
+    /// Has one sample taken for every so many bytes allocated, on average, in the whole JVM; 0 samples every allocation.
+    ///
+    /// From JDK 11 on, with the capability; a thread takes it over after the sample that it waits for.
+    pub(crate) fn sample_allocations(&self, interval_bytes: i32) -> Result<(), JvmtiError> {
+        // SAFETY: types as in jvmti.h.
+        unsafe {
+            call!(
+                self,
+                slot::SET_HEAP_SAMPLING_INTERVAL,
+                (i32),
+                (interval_bytes)
+            )
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Weak handles: they know an object as long as it lives, and do not keep it alive (JNI, "Weak Global References").
+
+use super::jni::{jni_call, Jni};
+use super::object::{Handle, Object};
+use jni::sys::jobject;
+use std::ptr::null_mut;
+
+/// A weak handle. The JVM keeps its slot until it is [given back](Jni::forget_weak).
+#[derive(Debug)]
+pub(crate) struct Weak(jobject);
+
+// SAFETY: weak global references may be used on every thread (JNI, "Global and Local References").
+unsafe impl Send for Weak {}
+
+impl Weak {
+    /// The handle's bits: on HotSpot the address of the slot with the object's address, and marks in the low bits.
+    ///
+    /// Good for a look at a snapshot of the process in which the handle was not given back; the slot of an object that
+    /// was collected holds null.
+    pub(crate) fn handle(&self) -> Handle {
+        Handle::new(self.0 as u64)
+    }
+}
+
+impl<'f> Jni<'f> {
+    /// A weak handle of the object; `None` if the JVM has no memory for one.
+    pub(crate) fn weak(&self, object: &Object<'_>) -> Option<Weak> {
+        // SAFETY: the handle is live; the answer is a weak global reference or null.
+        let weak = unsafe { jni_call!(self, NewWeakGlobalRef, (object.raw()), null_mut()) };
+        if weak.is_null() {
+            self.clear_exception();
+            return None;
+        }
+        Some(Weak(weak))
+    }
+
+    /// The object behind a weak handle; `None` if it was collected, or if the JVM has no memory for a reference.
+    pub(crate) fn upgrade(&self, weak: &Weak) -> Option<Object<'f>> {
+        // SAFETY: made by `weak` and not given back; the answer is a local reference or null.
+        unsafe { Object::from_raw(jni_call!(self, NewLocalRef, (weak.0), null_mut())) }
+    }
+
+    /// Whether the object behind a weak handle was collected.
+    pub(crate) fn is_gone(&self, weak: &Weak) -> bool {
+        // SAFETY: made by `weak` and not given back; null is allowed.
+        unsafe { jni_call!(self, IsSameObject, (weak.0, null_mut()), 0) != 0 }
+    }
+
+    /// Gives a weak handle back.
+    pub(crate) fn forget_weak(&self, weak: Weak) {
+        // SAFETY: made by `weak`; it is moved in here, so nobody uses it any more.
+        unsafe { jni_call!(self, DeleteWeakGlobalRef, (weak.0), ()) };
+    }
+}

@@ -1,0 +1,221 @@
+//! Allocations: samples by class and stack, and which of them live.
+
+use super::live_samples::{forget, part, LiveSamples, Sample};
+use super::stack_traces::StackTraces;
+use crate::jvmti::env::Env;
+use crate::jvmti::jni::Jni;
+use crate::jvmti::object::{Handle, Object};
+use crate::jvmti::stack::StackFrame;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use tables::{ClassId, SiteKey, SiteTable, Tables, TraceId, Weight};
+
+/// An object that was just allocated.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Allocation<'a, 'f> {
+    /// The thread that allocates.
+    pub(crate) thread: &'a Object<'f>,
+    /// The object.
+    pub(crate) object: &'a Object<'f>,
+    /// Its class.
+    pub(crate) class: &'a Object<'f>,
+    /// Its size in the heap.
+    pub(crate) size_bytes: u64,
+}
+
+/// A site and what it stands for.
+#[derive(Clone, Debug)]
+pub(crate) struct SiteRow {
+    /// The class's signature.
+    pub(crate) signature: Arc<[u8]>,
+    /// The class: a row of the session's tables, unless a dump puts its own here.
+    pub(crate) class: ClassId,
+    /// The stack; likewise.
+    pub(crate) trace: TraceId,
+    /// What was ever allocated.
+    pub(crate) allocated: Weight,
+    /// What lives of it.
+    pub(crate) live: Weight,
+}
+
+/// What the samples of a session say.
+#[derive(Debug)]
+pub(crate) struct Allocations {
+    interval_bytes: u32,
+    depth_frames: usize,
+    line_numbers: bool,
+    traces: StackTraces,
+    sites: Mutex<SiteTable>,
+    live: Mutex<LiveSamples>,
+}
+
+impl Allocations {
+    /// Nothing sampled yet: a sample every `interval_bytes`, `depth_frames` of its stack, `most_live` remembered.
+    pub(crate) fn new(
+        interval_bytes: u32,
+        depth_frames: usize,
+        line_numbers: bool,
+        most_live: usize,
+    ) -> Self {
+        Self {
+            interval_bytes,
+            depth_frames,
+            line_numbers,
+            traces: StackTraces::default(),
+            sites: Mutex::default(),
+            live: Mutex::new(LiveSamples::new(most_live)),
+        }
+    }
+
+    /// Bytes from sample to sample, on average.
+    pub(crate) fn interval_bytes(&self) -> u32 {
+        self.interval_bytes
+    }
+
+    /// Notes a sample. `SampledObjectAlloc`, on the thread that allocates.
+    pub(crate) fn note(&self, env: &Env, jni: &Jni<'_>, allocation: &Allocation<'_, '_>) {
+        let Ok(signature) = env.class_signature(allocation.class) else {
+            return;
+        };
+        let stack = if self.depth_frames > 0 {
+            env.stack_up_to(allocation.thread, self.depth_frames)
+        } else {
+            Ok(Vec::new())
+        };
+        let stack = stack.unwrap_or_default();
+        let key = SiteKey {
+            class: self.traces.class(&signature),
+            trace: self.traces.trace(env, jni, &stack, self.line_numbers),
+        };
+        let weight = self.weight(allocation.size_bytes);
+        let Some(site) = self.sites.lock().note(key, weight) else {
+            return;
+        };
+        let Some(doublings) = self.live.lock().wants() else {
+            return;
+        };
+        let Some(object) = jni.weak(allocation.object) else {
+            return;
+        };
+        let is_full = self.live.lock().keep(Sample {
+            object,
+            site,
+            size_bytes: allocation.size_bytes,
+            doublings,
+        });
+        if is_full {
+            self.thin(jni);
+        }
+    }
+
+    /// All sites, with what lives of them now. Objects that nobody has collected yet count as living.
+    pub(crate) fn sites(&self, jni: &Jni<'_>) -> Vec<SiteRow> {
+        let taken = self.live.lock().take();
+        let count = taken.len();
+        let (living, gone) = part(jni, taken);
+        let rows = self.sites.lock().rows().to_vec();
+        let mut facts: Vec<SiteRow> = rows
+            .into_iter()
+            .map(|(key, allocated)| self.site(key, allocated))
+            .collect();
+        for sample in &living {
+            if let Some(site) = facts.get_mut(sample.site.index()) {
+                site.live
+                    .add(self.weight(sample.size_bytes), sample.times());
+            }
+        }
+        self.live.lock().give_back(count, living);
+        forget(jni, gone);
+        facts
+    }
+
+    /// The tables that sites are rows of.
+    pub(crate) fn tables(&self) -> &Tables {
+        self.traces.tables()
+    }
+
+    /// The stack that a trace was made of.
+    pub(crate) fn stack(&self, trace: TraceId) -> Option<Arc<[StackFrame]>> {
+        self.traces.stack(trace)
+    }
+
+    /// The samples, held for a dump: no handle is given back until the answer is dropped.
+    pub(crate) fn hold(&self) -> LiveTraces<'_> {
+        let samples = self.live.lock().take();
+        let sites = self.sites.lock().rows().to_vec();
+        let traces = samples
+            .iter()
+            .map(|sample| sites.get(sample.site.index()).map(|(key, _)| key.trace))
+            .collect();
+        LiveTraces {
+            allocations: self,
+            samples,
+            traces,
+        }
+    }
+
+    fn site(&self, key: SiteKey, allocated: Weight) -> SiteRow {
+        let tables = self.tables();
+        let signature = tables.classes.get(key.class);
+        let signature = signature.and_then(|row| tables.strings.get(row.signature));
+        SiteRow {
+            signature: signature.unwrap_or_default(),
+            class: key.class,
+            trace: key.trace,
+            allocated,
+            live: Weight::default(),
+        }
+    }
+
+    fn weight(&self, size_bytes: u64) -> Weight {
+        Weight::of_sample(size_bytes, u64::from(self.interval_bytes))
+    }
+
+    /// Gives back the handles of objects that were collected, and makes room.
+    fn thin(&self, jni: &Jni<'_>) {
+        let taken = self.live.lock().take();
+        let count = taken.len();
+        let (living, gone) = part(jni, taken);
+        let dropped = {
+            let mut live = self.live.lock();
+            let (kept, dropped) = live.thin(living);
+            live.give_back(count, kept);
+            dropped
+        };
+        forget(jni, gone);
+        forget(jni, dropped);
+    }
+}
+
+/// Samples that a dump holds, with the trace of each.
+#[derive(Debug)]
+pub(crate) struct LiveTraces<'a> {
+    allocations: &'a Allocations,
+    samples: Vec<Sample>,
+    traces: Vec<Option<TraceId>>,
+}
+
+impl LiveTraces<'_> {
+    /// The handles, each with the session's trace that allocated the object.
+    pub(crate) fn handles(&self) -> impl Iterator<Item = (Handle, TraceId)> + '_ {
+        let samples = self.samples.iter().zip(&self.traces);
+        samples.filter_map(|(sample, trace)| Some((sample.handle(), (*trace)?)))
+    }
+
+    /// The objects that live, each with its weak handle.
+    pub(crate) fn objects<'f, 's>(
+        &'s self,
+        jni: &'s Jni<'f>,
+    ) -> impl Iterator<Item = (Handle, Object<'f>)> + 's {
+        let objects = self.samples.iter();
+        objects.filter_map(|sample| Some((sample.handle(), jni.upgrade(&sample.object)?)))
+    }
+}
+
+impl Drop for LiveTraces<'_> {
+    fn drop(&mut self) {
+        let samples = std::mem::take(&mut self.samples);
+        let mut live = self.allocations.live.lock();
+        live.give_back(samples.len(), samples);
+    }
+}

@@ -1,0 +1,165 @@
+//! Stack traces of the session: from the JVM's frames to rows that outlive the classes they name.
+
+use crate::jvmti::env::Env;
+use crate::jvmti::jni::Jni;
+use crate::jvmti::method::MethodId;
+use crate::jvmti::stack::StackFrame;
+use crate::method_facts::{MethodFacts, UNKNOWN_SOURCE};
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::Arc;
+use tables::{ClassId, ClassRow, Frame, FrameId, Line, StringId, Tables, Trace, TraceId};
+
+/// The traces of a session, with the tables they are rows of.
+///
+/// A class is known by its name here, as the texts of reports know it. Locks are held for lookups alone, never across a
+/// call of the JVM.
+#[derive(Debug, Default)]
+pub(crate) struct StackTraces {
+    tables: Tables,
+    known: Mutex<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    classes: HashMap<StringId, ClassId>,
+    methods: HashMap<MethodId, Option<Arc<Method>>>,
+    frames: HashMap<StackFrame, FrameId>,
+    stacks: HashMap<TraceId, Arc<[StackFrame]>>,
+}
+
+#[derive(Debug)]
+struct Method {
+    class: ClassId,
+    facts: MethodFacts,
+}
+
+impl StackTraces {
+    /// The tables: strings, classes by name, frames, traces.
+    pub(super) fn tables(&self) -> &Tables {
+        &self.tables
+    }
+
+    /// The row of a class of this signature.
+    pub(super) fn class(&self, signature: &[u8]) -> ClassId {
+        let id = self.tables.strings.intern(signature);
+        *self.known.lock().classes.entry(id).or_insert_with(|| {
+            self.tables.classes.add(ClassRow {
+                signature: id,
+                name: self.tables.strings.intern(class_name(signature)),
+                loader: None,
+                super_class: None,
+                interfaces: Vec::new(),
+                fields: None,
+            })
+        })
+    }
+
+    /// The row of a stack, the top first.
+    pub(super) fn trace(
+        &self,
+        env: &Env,
+        jni: &Jni<'_>,
+        stack: &[StackFrame],
+        line_numbers: bool,
+    ) -> TraceId {
+        let known: Vec<Option<FrameId>> = {
+            let known = self.known.lock();
+            stack
+                .iter()
+                .map(|at| known.frames.get(at).copied())
+                .collect()
+        };
+        let frames = stack.iter().zip(known);
+        let frames = frames
+            .map(|(&at, known)| known.unwrap_or_else(|| self.frame(env, jni, at, line_numbers)))
+            .collect();
+        let trace = self.tables.traces.intern(Trace {
+            thread: None,
+            frames,
+        });
+        let mut known = self.known.lock();
+        known.stacks.entry(trace).or_insert_with(|| stack.into());
+        trace
+    }
+
+    /// The stack that a trace was made of; `None` for the empty trace.
+    pub(super) fn stack(&self, trace: TraceId) -> Option<Arc<[StackFrame]>> {
+        self.known.lock().stacks.get(&trace).cloned()
+    }
+
+    fn frame(&self, env: &Env, jni: &Jni<'_>, at: StackFrame, line_numbers: bool) -> FrameId {
+        let known = self.known.lock().methods.get(&at.method).cloned();
+        let method = known.unwrap_or_else(|| {
+            let asked = self.ask(env, jni, at.method, line_numbers).map(Arc::new);
+            self.known.lock().methods.insert(at.method, asked.clone());
+            asked
+        });
+        let row = match method {
+            Some(method) => Frame {
+                class: method.class,
+                method: method.facts.name,
+                signature: method.facts.signature,
+                source: method.facts.source,
+                line: method.facts.line(at.location),
+            },
+            None => Frame {
+                class: self.class(b"Ljava/lang/Object;"),
+                method: self.tables.strings.intern(b"<unknown>"),
+                signature: self.tables.strings.intern(b"()V"),
+                source: self.tables.strings.intern(UNKNOWN_SOURCE),
+                line: Line::Unknown,
+            },
+        };
+        let frame = self.tables.frames.intern(row);
+        self.known.lock().frames.insert(at, frame);
+        frame
+    }
+
+    fn ask(
+        &self,
+        env: &Env,
+        jni: &Jni<'_>,
+        method: MethodId,
+        line_numbers: bool,
+    ) -> Option<Method> {
+        let strings = &self.tables.strings;
+        let (class, facts) = MethodFacts::ask(env, jni, method, line_numbers, strings)?;
+        let signature = env.class_signature(&class);
+        jni.forget(class);
+        Some(Method {
+            class: self.class(&signature.ok()?),
+            facts,
+        })
+    }
+}
+
+/// A class's name as HPROF has it: `java/lang/String`, `[B`.
+fn class_name(signature: &[u8]) -> &[u8] {
+    match signature {
+        [b'L', name @ .., b';'] => name,
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_class_is_known_by_its_name() {
+        let traces = StackTraces::default();
+        let string = traces.class(b"Ljava/lang/String;");
+        assert_eq!(traces.class(b"Ljava/lang/String;"), string);
+        assert_ne!(traces.class(b"[Ljava/lang/String;"), string);
+        let row = traces.tables().classes.get(string).unwrap();
+        let name = traces.tables().strings.get(row.name).unwrap();
+        assert_eq!(&*name, b"java/lang/String");
+    }
+
+    #[test]
+    fn arrays_are_named_as_their_signature() {
+        assert_eq!(class_name(b"[[I"), b"[[I");
+        assert_eq!(class_name(b"La/B;"), b"a/B");
+    }
+}

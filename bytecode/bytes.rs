@@ -1,0 +1,48 @@
+//! Appends big-endian numbers to bytes; what is counted or measured is patched in afterwards.
+
+use crate::error::Reason;
+
+/// Bytes that grow.
+pub(crate) trait Bytes {
+    fn put_u1(&mut self, value: u8);
+    fn put_u2(&mut self, value: u16);
+    fn put_u4(&mut self, value: u32);
+    fn put(&mut self, bytes: &[u8]);
+    /// Sets the two bytes at a place that was written before.
+    fn patch_u2(&mut self, at: usize, value: u16);
+    /// Writes into the four bytes at a place how many bytes follow them.
+    fn patch_length(&mut self, at: usize) -> Result<(), Reason>;
+}
+
+impl Bytes for Vec<u8> {
+    fn put_u1(&mut self, value: u8) {
+        self.push(value);
+    }
+
+    fn put_u2(&mut self, value: u16) {
+        self.extend_from_slice(&value.to_be_bytes());
+    }
+
+    fn put_u4(&mut self, value: u32) {
+        self.extend_from_slice(&value.to_be_bytes());
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
+        self.extend_from_slice(bytes);
+    }
+
+    fn patch_u2(&mut self, at: usize, value: u16) {
+        if let Some(place) = self.get_mut(at..at + 2) {
+            place.copy_from_slice(&value.to_be_bytes());
+        }
+    }
+
+    fn patch_length(&mut self, at: usize) -> Result<(), Reason> {
+        let length = self.len().saturating_sub(at + 4);
+        let length = u32::try_from(length).map_err(|_| Reason::TooBig)?;
+        if let Some(place) = self.get_mut(at..at + 4) {
+            place.copy_from_slice(&length.to_be_bytes());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,40 @@
+//! Which code the handler covers that reports a method's end by an exception.
+
+use crate::class_file::{ClassFile, Method};
+use crate::code::Code;
+use crate::constructor::Constructor;
+use crate::error::Reason;
+use crate::opcode::may_throw;
+use crate::program::{Program, Run};
+
+/// The runs of instructions to cover; nothing if it is not clear where a constructor may be covered.
+///
+/// Runs in which no instruction can throw need no handler and are not there.
+pub(crate) fn covered(
+    class: &ClassFile<'_>,
+    method: Method<'_>,
+    code: Code<'_>,
+    program: &Program,
+    frames: Option<&[u8]>,
+) -> Result<Option<Vec<Run>>, Reason> {
+    // The constructor of Object has nothing to call first: its `this` is initialized from the start.
+    let runs = if method.name == b"<init>" && class.super_name().is_some() {
+        let constructor = Constructor {
+            class,
+            method,
+            code,
+            program,
+            frames,
+        };
+        constructor.initialized()?
+    } else {
+        Some(vec![Run {
+            start: 0,
+            end: program.count(),
+        }])
+    };
+    Ok(runs.map(|mut runs| {
+        runs.retain(|run| program.run(*run).iter().any(|i| may_throw(i.opcode)));
+        runs
+    }))
+}

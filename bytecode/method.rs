@@ -1,0 +1,259 @@
+//! Rewrites the code of one method.
+
+use crate::additions::{Additions, Shared};
+use crate::annotation::type_annotations;
+use crate::bytes::Bytes;
+use crate::class_file::{ClassFile, Method};
+use crate::code::Code;
+use crate::debug_table::{line_numbers, local_variables};
+use crate::emit::Emitter;
+use crate::error::Reason;
+use crate::frame::FrameWriter;
+use crate::handler;
+use crate::layout::{narrow, Layout};
+use crate::opcode::{self, RETURN};
+use crate::plan::Plan;
+use crate::program::{Program, Run};
+use crate::snippet::Snippets;
+
+/// The first version whose code has frames.
+const FIRST_WITH_FRAMES: u16 = 50;
+const STACK_MAP_TABLE: &[u8] = b"StackMapTable";
+
+/// Rewrites methods one after the other; what they need of memory is kept from one to the next.
+#[derive(Debug)]
+pub(crate) struct MethodRewriter<'a> {
+    class: &'a ClassFile<'a>,
+    plan: &'a Plan,
+    program: Program,
+    layout: Layout,
+    snippets: Snippets,
+    /// The runs of instructions that the handler covers.
+    covered: Vec<Run>,
+    /// How many methods have a beginning and an end, but no report when they throw.
+    pub(crate) without_handler: usize,
+}
+
+impl<'a> MethodRewriter<'a> {
+    pub(crate) fn new(class: &'a ClassFile<'a>, plan: &'a Plan) -> Self {
+        Self {
+            class,
+            plan,
+            program: Program::default(),
+            layout: Layout::default(),
+            snippets: Snippets::default(),
+            covered: Vec::new(),
+            without_handler: 0,
+        }
+    }
+
+    /// Writes the body of the method's `Code` anew; false if it can stay as it is.
+    ///
+    /// After an error, `out` and `additions` hold rests that the caller takes back.
+    pub(crate) fn rewrite(
+        &mut self,
+        method: Method<'a>,
+        number: &mut impl FnMut(Method<'_>) -> Option<u32>,
+        body: &'a [u8],
+        additions: &mut Additions,
+        out: &mut Vec<u8>,
+    ) -> Result<bool, Reason> {
+        let code = Code::read(body)?;
+        let reports_calls = self.plan.calls && !is_empty_finalize(method, code);
+        let number = if reports_calls { number(method) } else { None };
+        if !self.wants(method, number, code) {
+            return Ok(false);
+        }
+        self.program.read(code.bytes)?;
+        self.prepare(method, number, additions)?;
+        if self.snippets.is_empty() && !self.plan.every_method {
+            return Ok(false);
+        }
+        let clear = self.prepare_handler(method, code)?;
+        self.layout
+            .place(&mut self.program, code.bytes, &self.snippets)?;
+        self.write(code, additions, out)?;
+        self.without_handler += usize::from(!clear);
+        Ok(true)
+    }
+
+    /// A first look that costs little: whether anything may go into the method.
+    fn wants(&self, method: Method<'_>, number: Option<u32>, code: Code<'_>) -> bool {
+        // A byte that looks like such an instruction may be an operand.
+        let is_array = |byte: &u8| opcode::kind(*byte) == opcode::Kind::Array;
+        self.plan.every_method
+            || self.is_object_init(method)
+            || number.is_some()
+            || self.plan.arrays && code.bytes.iter().any(is_array)
+    }
+
+    fn is_object_init(&self, method: Method<'_>) -> bool {
+        self.plan.object_init
+            && method.name == b"<init>"
+            && self.class.name() == b"java/lang/Object"
+    }
+
+    /// Makes the snippets, with a handler whenever there are calls.
+    fn prepare(
+        &mut self,
+        method: Method<'_>,
+        number: Option<u32>,
+        additions: &mut Additions,
+    ) -> Result<(), Reason> {
+        let names = &self.plan.tracker;
+        self.snippets.clear();
+        if self.is_object_init(method) {
+            self.snippets.add_object_init(names, additions)?;
+        }
+        let mut instructions = self.program.instructions().iter();
+        if self.plan.arrays && instructions.any(|i| i.kind == opcode::Kind::Array) {
+            self.snippets.add_arrays(names, additions)?;
+        }
+        if let Some(number) = number {
+            self.snippets.add_calls(names, additions, number)?;
+        }
+        Ok(())
+    }
+
+    /// Finds what the handler is to cover, and drops it if that is nothing; false if that is because it is not clear.
+    fn prepare_handler(&mut self, method: Method<'a>, code: Code<'a>) -> Result<bool, Reason> {
+        self.covered.clear();
+        if self.snippets.handler.is_empty() {
+            return Ok(true);
+        }
+        let frames = self.attribute(code, STACK_MAP_TABLE);
+        let covered = handler::covered(self.class, method, code, &self.program, frames)?;
+        let clear = covered.is_some();
+        self.covered = covered.unwrap_or_default();
+        if self.covered.is_empty() {
+            self.snippets.handler.clear();
+        }
+        Ok(clear)
+    }
+
+    pub(crate) fn is_code(&self, name: u16) -> bool {
+        self.class.pool.utf8(name) == Some(b"Code")
+    }
+
+    fn attribute(&self, code: Code<'a>, name: &[u8]) -> Option<&'a [u8]> {
+        code.attributes()
+            .find(|(index, _)| self.class.pool.utf8(*index) == Some(name))
+            .map(|(_, body)| body)
+    }
+
+    fn write(
+        &self,
+        code: Code<'_>,
+        additions: &mut Additions,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Reason> {
+        let more = self.snippets.more_stack;
+        let max_stack = code.max_stack.checked_add(more).ok_or(Reason::TooBig)?;
+        // The handler has the exception and a number.
+        let least = if self.covered.is_empty() { 0 } else { 2 };
+        out.put_u2(max_stack.max(least));
+        out.put_u2(code.max_locals);
+        let length_at = out.len();
+        out.put_u4(0);
+        let emitter = Emitter {
+            program: &self.program,
+            code: code.bytes,
+            layout: &self.layout,
+            snippets: &self.snippets,
+        };
+        emitter.emit(out)?;
+        out.put(&self.snippets.handler);
+        out.patch_length(length_at)?;
+        self.write_handlers(code, out)?;
+        self.write_attributes(code, additions, out)
+    }
+
+    /// The exception table. The first entry that fits is taken, so ours are the last.
+    fn write_handlers(&self, code: Code<'_>, out: &mut Vec<u8>) -> Result<(), Reason> {
+        out.put_u2(narrow(code.handlers.len() / 8 + self.covered.len())?);
+        for [start, end, handler, kind] in code.handlers() {
+            for place in [start, end, handler] {
+                let index = self.program.index(usize::from(place))?;
+                out.put_u2(self.layout.start(index)?);
+            }
+            out.put_u2(kind);
+        }
+        for run in &self.covered {
+            out.put_u2(self.layout.start(run.start)?);
+            out.put_u2(self.layout.start(run.end)?);
+            out.put_u2(self.layout.end());
+            out.put_u2(0);
+        }
+        Ok(())
+    }
+
+    fn write_attributes(
+        &self,
+        code: Code<'_>,
+        additions: &mut Additions,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Reason> {
+        let needs_frame =
+            !self.covered.is_empty() && self.class.major_version() >= FIRST_WITH_FRAMES;
+        let has_frames = self.attribute(code, STACK_MAP_TABLE).is_some();
+        let added = u16::from(needs_frame && !has_frames);
+        let count = code.attribute_count.checked_add(added);
+        out.put_u2(count.ok_or(Reason::TooBig)?);
+        for (name, body) in code.attributes() {
+            out.put_u2(name);
+            let length_at = out.len();
+            out.put_u4(0);
+            let (program, layout) = (&self.program, &self.layout);
+            match self.class.pool.utf8(name).unwrap_or(b"") {
+                STACK_MAP_TABLE => self.write_frames(Some(body), needs_frame, additions, out)?,
+                b"LineNumberTable" => line_numbers(program, layout, body, out)?,
+                b"LocalVariableTable" | b"LocalVariableTypeTable" => {
+                    local_variables(program, layout, body, out)?;
+                }
+                b"RuntimeVisibleTypeAnnotations" | b"RuntimeInvisibleTypeAnnotations" => {
+                    type_annotations(program, layout, body, out)?;
+                }
+                _ => out.put(body),
+            }
+            out.patch_length(length_at)?;
+        }
+        if added > 0 {
+            let name = additions.shared(Shared::StackMapTable, |a| a.utf8(STACK_MAP_TABLE))?;
+            out.put_u2(name);
+            let length_at = out.len();
+            out.put_u4(0);
+            self.write_frames(None, true, additions, out)?;
+            out.patch_length(length_at)?;
+        }
+        Ok(())
+    }
+
+    fn write_frames(
+        &self,
+        old: Option<&[u8]>,
+        handler: bool,
+        additions: &mut Additions,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Reason> {
+        let mut frames = FrameWriter::new(out);
+        if let Some(body) = old {
+            frames.copy(&self.program, &self.layout, body)?;
+        }
+        if handler {
+            let name = b"java/lang/Throwable";
+            let throwable = additions.shared(Shared::Throwable, |a| a.class(name))?;
+            frames.handler(self.layout.end(), throwable)?;
+        }
+        frames.finish();
+        Ok(())
+    }
+}
+
+/// An empty `finalize` reports no calls: the JVM does not register objects for finalization whose `finalize` is a lone
+/// `return`, and `java/lang/Object` has one.
+fn is_empty_finalize(method: Method<'_>, code: Code<'_>) -> bool {
+    code.bytes == [RETURN] && method.name == b"finalize" && method.descriptor == b"()V"
+}
+
+#[cfg(test)]
+mod tests;

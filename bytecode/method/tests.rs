@@ -1,0 +1,156 @@
+//! Methods in which something is special.
+// The numbers of a test are small.
+#![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+
+use super::*;
+use crate::assembler::{ClassBuilder, TestCode};
+use crate::rewrite;
+use crate::tests::{call, class_with, code_of, covered, rewritten, same, ENTRY, IDIV, NUMBER};
+
+#[test]
+fn an_empty_finalize_stays_empty() {
+    let code = TestCode {
+        max_locals: 1,
+        code: vec![RETURN],
+        ..TestCode::default()
+    };
+    let plan = Plan {
+        calls: true,
+        ..Plan::default()
+    };
+    let class = class_with(52, "finalize", "()V", &code);
+    assert_eq!(rewritten(&class, &plan).bytes, None);
+    let class = class_with(52, "finalise", "()V", &code);
+    assert_eq!(rewritten(&class, &plan).methods_rewritten, 1);
+}
+
+#[test]
+fn a_full_pool_leaves_methods_alone_and_the_class_as_it_was() {
+    let code = TestCode {
+        max_locals: 1,
+        code: vec![RETURN],
+        ..TestCode::default()
+    };
+    let mut class = ClassBuilder::new(52);
+    class.method("run", "()V", &code);
+    while class.pool.count() < 0xFFFF - 3 {
+        class.pool.integer(0).unwrap();
+    }
+    let plan = Plan {
+        calls: true,
+        ..Plan::default()
+    };
+    let result = rewritten(&class.finish(), &plan);
+    assert_eq!(result.bytes, None);
+    assert_eq!(result.left_alone[0].reason, Reason::PoolFull);
+    assert_eq!(result.left_alone[0].name, b"run");
+}
+
+#[test]
+fn the_handler_has_room_for_the_exception_and_a_number() {
+    let code = TestCode {
+        code: vec![IDIV, RETURN],
+        ..TestCode::default()
+    };
+    let plan = Plan {
+        calls: true,
+        ..Plan::default()
+    };
+    let result = rewritten(&class_with(52, "run", "()V", &code), &plan);
+    assert_eq!(code_of(&result.bytes.unwrap()).max_stack, 2);
+}
+
+#[test]
+fn a_method_that_fails_leaves_nothing_behind() {
+    let small = TestCode {
+        code: vec![188, 10, RETURN],
+        ..TestCode::default()
+    };
+    let mut big = small.clone();
+    big.code.resize(0xFFFF, 0);
+    let plan = Plan {
+        arrays: true,
+        calls: true,
+        ..Plan::default()
+    };
+    let mut class = ClassBuilder::new(52);
+    class.method("big", "()V", &big);
+    class.method("small", "()V", &small);
+    // Two names and a class, the descriptor, NameAndType and Methodref.
+    let added = 6;
+    let count = class.pool.count();
+    let class = class.finish();
+    let number = |method: Method<'_>| (method.name == b"big").then_some(40_000);
+    let result = rewrite(&class, &plan, number).unwrap();
+    assert_eq!(result.left_alone[0].reason, Reason::TooBig);
+    assert_eq!(result.methods_rewritten, 1);
+    let bytes = result.bytes.unwrap();
+    let new = ClassFile::parse(&bytes).unwrap();
+    assert_eq!(new.pool.count(), usize::from(count) + added);
+    let old = ClassFile::parse(&class).unwrap();
+    assert_eq!(new.methods[0].bytes, old.methods[0].bytes);
+}
+
+#[test]
+fn only_the_constructor_of_object_reports_objects() {
+    let code = TestCode {
+        max_locals: 1,
+        code: vec![RETURN],
+        ..TestCode::default()
+    };
+    let plan = Plan {
+        object_init: true,
+        ..Plan::default()
+    };
+    let class = class_with(52, "<init>", "()V", &code);
+    assert_eq!(rewritten(&class, &plan).bytes, None);
+}
+
+#[test]
+fn the_constructor_of_object_reports_the_object_and_then_its_end() {
+    let code = TestCode {
+        max_locals: 1,
+        code: vec![IDIV, RETURN],
+        ..TestCode::default()
+    };
+    let plan = Plan {
+        object_init: true,
+        calls: true,
+        ..Plan::default()
+    };
+    let mut class = ClassBuilder::object();
+    class.method("<init>", "()V", &code);
+    let result = rewritten(&class.finish(), &plan);
+    // There is no constructor to call first, so all is covered: idiv, 4 bytes and 5 before the return, the return.
+    assert_eq!(covered(&result), [(ENTRY, ENTRY + 1 + 4 + 5 + 1)]);
+    let bytes = result.bytes.unwrap();
+    let expected = [
+        &[16, NUMBER as u8][..],
+        &call(&bytes, "enter"),
+        &[IDIV, 42],
+        &call(&bytes, "objectInit"),
+        &[16, NUMBER as u8],
+        &call(&bytes, "exit"),
+        &[RETURN, 16, NUMBER as u8],
+        &call(&bytes, "exit"),
+        &[191],
+    ];
+    assert_eq!(code_of(&bytes).code, expected.concat());
+}
+
+#[test]
+fn padding_that_is_not_zero_stays() {
+    let mut code = vec![170, 1, 2, 3];
+    for number in [16_i32, 0, 0, 16] {
+        code.extend(number.to_be_bytes());
+    }
+    code[7] = 20;
+    code[19] = 20;
+    code.push(RETURN);
+    let code = TestCode {
+        code,
+        ..TestCode::default()
+    };
+    let class = class_with(52, "run", "()V", &code);
+    assert_eq!(rewritten(&class, &same()).bytes, Some(class));
+}

@@ -1,0 +1,49 @@
+//! What is to be put into a class.
+
+/// The class that rewritten code calls, and its methods. They are public and static.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TrackerNames {
+    /// The class, as `java/lang/HprofTracker`.
+    pub class: &'static str,
+    /// Called with each new object, `(Ljava/lang/Object;)V`.
+    pub object_init: &'static str,
+    /// Called with each new array, `(Ljava/lang/Object;)V`.
+    pub new_array: &'static str,
+    /// Called with the method's number when it begins, `(I)V`.
+    pub enter: &'static str,
+    /// Called with the method's number when it returns or throws, `(I)V`.
+    pub exit: &'static str,
+}
+
+impl Default for TrackerNames {
+    /// `java/lang/HprofTracker` with `objectInit`, `newArray`, `enter` and `exit`: in `java/lang` it belongs to
+    /// `java.base`, which every module reads.
+    fn default() -> Self {
+        Self {
+            class: "java/lang/HprofTracker",
+            object_init: "objectInit",
+            new_array: "newArray",
+            enter: "enter",
+            exit: "exit",
+        }
+    }
+}
+
+/// What is to be put into a class. The default puts nothing in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// Whom to call.
+    pub tracker: TrackerNames,
+    /// In the constructor of `java/lang/Object`: report the new object before each return.
+    pub object_init: bool,
+    /// After each instruction that makes an array: report it.
+    pub arrays: bool,
+    /// In each method that gets a number: report its beginning, and its end before each return and when it throws.
+    ///
+    /// What a constructor throws before `super(…)` or `this(…)` has returned is not reported, nor what that call
+    /// throws: the verifier allows no handler there. So an end may mean that of methods that began after it, too.
+    pub calls: bool,
+    /// Take each method apart and put it together again, even if nothing goes in. Without the above the bytes must
+    /// come out as they went in, which is what this is for.
+    pub every_method: bool,
+}

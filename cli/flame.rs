@@ -1,0 +1,123 @@
+//! `hprof flame`: where did the time, or the memory, go?
+
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
+
+use reader::{Allocations, CpuKind, CpuProfile};
+
+use crate::dump_file::DumpFile;
+use crate::flame_graph::FlameGraph;
+use crate::outcome::{Failure, Verdict};
+use crate::site_source::{choose, SiteSource};
+
+/// Draws a flame graph: every stack a tower of boxes, as wide as the time or the memory that it cost
+///
+/// CPU profiles are drawn by samples, or by milliseconds where the times of methods were measured. A file without
+/// a CPU profile is drawn by the live bytes of its allocation sites, as `hprof sites --flame` does.
+///
+/// Reads HPROF binary and HPROF text (format=a), which hprof-rs and the JDK's HPROF agent write with cpu=samples,
+/// cpu=times or heap=sites. The SVG file is for a browser: click on a box to look at it alone, Ctrl-F to search.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  hprof flame cpu.hprof -o cpu.svg         then open cpu.svg in a browser
+  hprof flame java.hprof.txt -o cpu.svg    a text profile
+  hprof flame --collapsed cpu.hprof        folded stacks, for speedscope and other tools")]
+pub(crate) struct Arguments {
+    /// The profile or heap dump, plain or gzip
+    file: PathBuf,
+    /// Write to this file; without it to stdout, unless that is a terminal
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Print folded stacks, `root;...;leaf number`, instead of a picture
+    #[arg(long)]
+    collapsed: bool,
+    /// What to draw, if the file has several [default: the first of these that is there]
+    #[arg(long, value_enum, value_name = "SOURCE")]
+    from: Option<FlameSource>,
+}
+
+/// What can be drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum FlameSource {
+    /// CPU samples
+    Samples,
+    /// Times of methods; only text profiles have them
+    Times,
+    /// Live bytes as the profiler counted them
+    Sites,
+    /// Live bytes of the heap dump's objects that carry a stack
+    Dump,
+}
+
+/// Reads the file and draws it.
+pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
+    let file = DumpFile::new(&arguments.file)?;
+    let graph = graph(&file, arguments.from)?;
+    let output = arguments.output.as_deref();
+    if arguments.collapsed {
+        return graph.collapse(output);
+    }
+    if graph.is_empty() {
+        return Err(file.refuse("all its numbers are 0, so there is nothing to draw"));
+    }
+    if output.is_none() && io::stdout().is_terminal() {
+        return Err(
+            file.refuse("say where the picture goes: -o flame.svg; or --collapsed, to see text")
+        );
+    }
+    graph.draw(&file.short_name(), output)
+}
+
+/// What is to be drawn. Errors: it is not in the file.
+fn graph(file: &DumpFile, from: Option<FlameSource>) -> Result<FlameGraph, Failure> {
+    match from {
+        Some(FlameSource::Sites) => site_graph(file, Some(SiteSource::Sites)),
+        Some(FlameSource::Dump) => site_graph(file, Some(SiteSource::Dump)),
+        Some(source @ (FlameSource::Samples | FlameSource::Times)) => {
+            let profile = file.whole(CpuProfile::read)?;
+            cpu_graph(&profile, from).ok_or_else(|| file.refuse(nothing(source)))
+        }
+        None => {
+            let profile = file.whole(CpuProfile::read)?;
+            match cpu_graph(&profile, None) {
+                Some(graph) => Ok(graph),
+                None => site_graph(file, None),
+            }
+        }
+    }
+}
+
+fn site_graph(file: &DumpFile, from: Option<SiteSource>) -> Result<FlameGraph, Failure> {
+    let found = file.whole(Allocations::read)?;
+    let (_, table) = choose(&found, from).map_err(|reason| match from {
+        Some(_) => file.refuse(reason),
+        None => file.refuse(NOTHING),
+    })?;
+    Ok(FlameGraph::of_sites(&found, table, false))
+}
+
+fn cpu_graph(profile: &CpuProfile, from: Option<FlameSource>) -> Option<FlameGraph> {
+    let samples = profile
+        .samples
+        .as_ref()
+        .map(|table| (CpuKind::Samples, table));
+    let times = profile.times.as_ref().map(|table| (CpuKind::Times, table));
+    let (kind, table) = match from {
+        Some(FlameSource::Samples) => samples,
+        Some(FlameSource::Times) => times,
+        _ => samples.or(times),
+    }?;
+    Some(FlameGraph::of_cpu(&profile.stacks, table, kind))
+}
+
+const NOTHING: &str = "neither a CPU profile nor allocation sites. Record them with the agent's \
+                       option cpu=samples, or heap=sites";
+
+fn nothing(source: FlameSource) -> &'static str {
+    match source {
+        FlameSource::Times => {
+            "no CPU TIME section, which the agent's option cpu=times makes in text profiles"
+        }
+        _ => "no CPU samples. Record them with the agent's option cpu=samples",
+    }
+}

@@ -1,0 +1,290 @@
+//! `hprof sites`: who allocated what is in the heap?
+
+mod site_json;
+
+use std::cmp::Reverse;
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+
+use reader::{Allocations, Amount, Site, SiteTable, Stacks};
+
+use crate::dump_file::DumpFile;
+use crate::flame_graph::FlameGraph;
+use crate::frame;
+use crate::number::{counted, grouped};
+use crate::outcome::{Failure, Verdict};
+use crate::site_source::{choose, SiteSource};
+use crate::table::{Side, Table};
+
+/// Sites that are printed unasked.
+const TOP: usize = 20;
+
+/// Frames of each stack that are printed unasked.
+const DEPTH_FRAMES: usize = 8;
+
+/// Lists the places in the program that allocated the most memory: class, bytes, and the stack below
+///
+/// A site is a class and a stack: all objects of that class that were allocated there. `live` is what was still in
+/// use when the file was written, `allocated` is all since the start, garbage included.
+///
+/// The numbers come from ALLOC SITES records (hprof-rs and the JDK's HPROF agent write them with heap=sites or
+/// heap=all), from the SITES section of a text profile (format=a), or from a heap dump whose objects carry the stack
+/// where they were allocated. A heap dump tells no garbage, and its sizes are estimates as in `hprof histo`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  hprof sites heap.hprof                        the 20 largest sites, 8 frames each
+  hprof sites --allocated --top 5 heap.hprof    who makes the most garbage?
+  hprof sites --flame sites.svg heap.hprof      a flame graph, to be opened in a browser
+  hprof sites --collapsed heap.hprof            folded stacks, for speedscope and other tools")]
+pub(crate) struct Arguments {
+    /// The heap dump or profile, plain or gzip
+    file: PathBuf,
+    /// Print at most N sites; 0 for all [default: 20, all in JSON]
+    #[arg(long, visible_alias = "most", value_name = "N")]
+    top: Option<usize>,
+    /// Print at most N frames of each stack, the innermost first; 0 for all [default: 8, all in JSON]
+    #[arg(long, value_name = "N")]
+    depth: Option<usize>,
+    /// Largest first by the bytes that are alive; the default
+    #[arg(long, conflicts_with = "allocated")]
+    live: bool,
+    /// Largest first by all bytes that were ever allocated
+    #[arg(long)]
+    allocated: bool,
+    /// Which sites, if the file has both [default: sites]
+    #[arg(long, value_enum, value_name = "SOURCE")]
+    from: Option<SiteSource>,
+    /// Print JSON
+    #[arg(long, conflicts_with_all = ["flame", "collapsed"])]
+    json: bool,
+    /// Draw all sites as a flame graph in this file instead of a table
+    #[arg(long, value_name = "SVG", conflicts_with = "collapsed")]
+    flame: Option<PathBuf>,
+    /// Print all sites as folded stacks, `root;...;leaf;class bytes`, instead of a table
+    #[arg(long)]
+    collapsed: bool,
+    /// Write the folded stacks to this file instead of stdout
+    #[arg(short, long, value_name = "FILE", requires = "collapsed")]
+    output: Option<PathBuf>,
+}
+
+/// Reads the file and prints, or draws, its sites.
+pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
+    let file = DumpFile::new(&arguments.file)?;
+    let found = file.whole(Allocations::read)?;
+    let chosen = choose(&found, arguments.from);
+    let (source, table) = chosen.map_err(|reason| file.refuse(reason))?;
+    if arguments.allocated && table.allocated.is_none() {
+        return Err(file.refuse(NOT_ALLOCATED));
+    }
+    if arguments.collapsed || arguments.flame.is_some() {
+        let graph = FlameGraph::of_sites(&found, table, arguments.allocated);
+        return draw(arguments, &file, &graph);
+    }
+    let listing = Listing {
+        found: &found,
+        source,
+        table,
+        rows: ordered(table, arguments.allocated),
+        allocated: arguments.allocated,
+    };
+    print(arguments, &listing)
+}
+
+const NOT_ALLOCATED: &str =
+    "a heap dump does not tell what was allocated and is gone; leave --allocated out";
+
+fn draw(arguments: &Arguments, file: &DumpFile, graph: &FlameGraph) -> Result<Verdict, Failure> {
+    match &arguments.flame {
+        None => graph.collapse(arguments.output.as_deref()),
+        Some(_) if graph.is_empty() => {
+            Err(file.refuse("its sites hold no bytes, so there is nothing to draw"))
+        }
+        Some(path) => graph.draw(&file.short_name(), Some(path)),
+    }
+}
+
+fn print(arguments: &Arguments, listing: &Listing<'_>) -> Result<Verdict, Failure> {
+    let mut to = BufWriter::new(io::stdout().lock());
+    if arguments.json {
+        let (top, depth) = (arguments.top.unwrap_or(0), arguments.depth.unwrap_or(0));
+        let value = site_json::in_json(listing, most(top), most(depth));
+        writeln!(to, "{value:#}")?;
+    } else {
+        let top = arguments.top.unwrap_or(TOP);
+        let depth = arguments.depth.unwrap_or(DEPTH_FRAMES);
+        listing.print(most(top), most(depth), &mut to)?;
+    }
+    to.flush()?;
+    Ok(Verdict::Sound)
+}
+
+/// A number of which 0 means all.
+fn most(number: usize) -> usize {
+    if number == 0 {
+        usize::MAX
+    } else {
+        number
+    }
+}
+
+/// The sites as they are to be printed.
+#[derive(Debug)]
+struct Listing<'a> {
+    found: &'a Allocations,
+    source: SiteSource,
+    table: &'a SiteTable,
+    /// Largest first.
+    rows: Vec<&'a Site>,
+    /// Whether the order is that of the allocated bytes.
+    allocated: bool,
+}
+
+/// The rows, largest first; the table has them by live bytes.
+fn ordered(table: &SiteTable, allocated: bool) -> Vec<&Site> {
+    let mut rows: Vec<&Site> = table.rows.iter().collect();
+    if allocated {
+        rows.sort_by_key(|site| {
+            let amount = site.allocated.unwrap_or_default();
+            Reverse((amount.bytes, amount.objects))
+        });
+    }
+    rows
+}
+
+impl Listing<'_> {
+    fn print(&self, top: usize, depth: usize, to: &mut dyn Write) -> io::Result<()> {
+        self.print_head(to)?;
+        if self.table.allocated.is_some() {
+            self.print_both(top, depth, to)?;
+        } else {
+            self.print_live(top, depth, to)?;
+        }
+        let left_out = self.rows.len().saturating_sub(top) as u64;
+        if left_out > 0 {
+            writeln!(
+                to,
+                "... and {}; --top 0 prints all",
+                counted(left_out, "more site")
+            )?;
+        }
+        if self.found.damaged > 0 {
+            let places = counted(self.found.damaged, "damaged place");
+            writeln!(to, "Warning: {places}; what they hide is not counted.")?;
+        }
+        Ok(())
+    }
+
+    fn print_head(&self, to: &mut dyn Write) -> io::Result<()> {
+        let live = in_words(self.table.live);
+        match self.source {
+            SiteSource::Sites if self.found.dumped.is_some() => writeln!(
+                to,
+                "As the profiler counted; the heap dump in this file tells of sites too: --from dump"
+            )?,
+            SiteSource::Sites => writeln!(to, "As the profiler counted")?,
+            SiteSource::Dump => writeln!(
+                to,
+                "From the heap dump: objects that carry the stack where they were allocated"
+            )?,
+        }
+        let rest = match (self.table.allocated, self.table.stackless) {
+            (Some(allocated), _) => format!("; {} allocated", in_words(allocated)),
+            (None, none) => format!("; {} without a stack, not shown", in_words(none)),
+        };
+        let sites = counted(self.rows.len() as u64, "site");
+        writeln!(to, "{sites}; {live} live{rest}\n")
+    }
+
+    /// Live and allocated numbers.
+    fn print_both(&self, top: usize, depth: usize, to: &mut dyn Write) -> io::Result<()> {
+        let share = if self.allocated {
+            "allocated %"
+        } else {
+            "live %"
+        };
+        let mut table = Table::new([
+            ("rank", Side::Right),
+            (share, Side::Right),
+            ("live bytes", Side::Right),
+            ("live objects", Side::Right),
+            ("allocated bytes", Side::Right),
+            ("allocated objects", Side::Right),
+            ("class", Side::Left),
+        ]);
+        self.fill(&mut table, top, depth, |[rank, share], site| {
+            let [live_bytes, live_objects] = cells(site.live);
+            let [bytes, objects] = cells(site.allocated.unwrap_or_default());
+            let class = site.class.clone();
+            [rank, share, live_bytes, live_objects, bytes, objects, class]
+        });
+        table.print(to)
+    }
+
+    /// Live numbers only.
+    fn print_live(&self, top: usize, depth: usize, to: &mut dyn Write) -> io::Result<()> {
+        let mut table = Table::new([
+            ("rank", Side::Right),
+            ("live %", Side::Right),
+            ("live bytes", Side::Right),
+            ("live objects", Side::Right),
+            ("class", Side::Left),
+        ]);
+        self.fill(&mut table, top, depth, |[rank, share], site| {
+            let [bytes, objects] = cells(site.live);
+            [rank, share, bytes, objects, site.class.clone()]
+        });
+        table.print(to)
+    }
+
+    /// A row a site, from its rank and share, with its stack below.
+    fn fill<const N: usize>(
+        &self,
+        table: &mut Table<N>,
+        top: usize,
+        depth: usize,
+        row: impl Fn([String; 2], &Site) -> [String; N],
+    ) {
+        for (rank, site) in (1_u64..).zip(self.rows.iter().take(top)) {
+            table.row(row([grouped(rank), self.share(site)], site));
+            print_stack(&self.found.stacks, site.trace, depth, table);
+        }
+    }
+
+    /// The site's part of all bytes that the order is about, in percent.
+    fn share(&self, site: &Site) -> String {
+        let bytes = |amount: Option<Amount>| amount.unwrap_or_default().bytes;
+        let (part, whole) = if self.allocated {
+            (bytes(site.allocated), bytes(self.table.allocated))
+        } else {
+            (site.live.bytes, self.table.live.bytes)
+        };
+        match whole {
+            0 => "-".to_owned(),
+            whole => format!("{:.2}", part as f64 * 100.0 / whole as f64),
+        }
+    }
+}
+
+/// Puts a stack below the last row.
+fn print_stack<const N: usize>(stacks: &Stacks, trace: u32, depth: usize, table: &mut Table<N>) {
+    if stacks.is_empty(trace) {
+        table.below("(no stack)");
+    }
+    for frame in stacks.frames(trace).take(depth) {
+        table.below(&format!("at {}", frame::line(frame)));
+    }
+    let left_out = stacks.depth_frames(trace).saturating_sub(depth) as u64;
+    if left_out > 0 {
+        table.below(&format!("... and {}", counted(left_out, "more frame")));
+    }
+}
+
+fn cells(amount: Amount) -> [String; 2] {
+    [grouped(amount.bytes), grouped(amount.objects)]
+}
+
+fn in_words(amount: Amount) -> String {
+    let bytes = counted(amount.bytes, "byte");
+    format!("{bytes} in {}", counted(amount.objects, "object"))
+}

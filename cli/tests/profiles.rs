@@ -1,0 +1,348 @@
+//! `hprof sites` and `hprof flame` as users meet them. What they print stands in `profiles/`; `BLESS=1` writes it anew.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a test fails by panicking"
+)]
+
+#[path = "../../reader/tests/sample/mod.rs"]
+mod sample;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use sample::{bytes, record, Record, Sample};
+use tempfile::TempDir;
+
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/profiles");
+
+/// Text profiles of the JDK 8 agent.
+const TEXT: &str = "java.hprof.txt";
+const TIMES: &str = "times.hprof.txt";
+
+fn hprof(arguments: &[&str], file: &Path) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hprof"));
+    command.args(arguments).arg(file).output().unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// The one line on stderr of a command that must fail.
+fn failure(arguments: &[&str], file: &Path) -> String {
+    let output = hprof(arguments, file);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert_eq!(stdout(&output), "");
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(message.starts_with("hprof: ") && message.lines().count() == 1);
+    message
+}
+
+/// Compares what a command prints with a file of `profiles/`.
+fn assert_golden(name: &str, arguments: &[&str], file: &Path) {
+    let output = hprof(arguments, file);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let golden = Path::new(FOLDER).join(name);
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&golden, &output.stdout).unwrap();
+    }
+    let expected = std::fs::read_to_string(&golden).unwrap();
+    assert_eq!(stdout(&output), expected, "{name}");
+}
+
+fn text(name: &str) -> PathBuf {
+    Path::new(FOLDER).join(name)
+}
+
+/// The sample with a profile: 18 is the serial of app.Leaf, trace 4 has two frames, trace 1 none.
+fn profile() -> Sample {
+    let mut sample = Sample::new();
+    let leaf = site(0, 18, 4, [4000, 100, 9000, 225]);
+    let ints = site(10, 0, 1, [48, 2, 30_000, 5]);
+    let sites = bytes().u2(0).u4(0).u4(5000).u4(110).u8(50_000).u8(300);
+    let sites = record(0x06, sites.u4(2).all(&leaf).all(&ints));
+    let samples = bytes().u4(9).u4(2).u4(6).u4(2).u4(3).u4(4);
+    sample.records.push(sites);
+    sample.records.push(record(0x0D, samples));
+    sample
+}
+
+fn site(array: u8, class: u32, trace: u32, numbers: [u32; 4]) -> Vec<u8> {
+    let mut row = bytes().u1(array).u4(class).u4(trace);
+    for number in numbers {
+        row = row.u4(number);
+    }
+    row.0
+}
+
+/// The sample without its heap.
+fn without_heap(mut sample: Sample) -> Sample {
+    let heap = |record: &Record| matches!(record.tag, 0x1C | 0x2C);
+    sample.records.retain(|record| !heap(record));
+    sample
+}
+
+struct Files {
+    dir: TempDir,
+}
+
+impl Files {
+    fn new() -> Self {
+        Self {
+            dir: TempDir::new().unwrap(),
+        }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        std::fs::write(self.path(name), bytes).unwrap();
+        self.path(name)
+    }
+}
+
+#[test]
+fn a_text_profile_lists_its_sites() {
+    assert_golden("sites.out", &["sites"], &text(TEXT));
+    let garbage = ["sites", "--allocated", "--top", "2", "--depth", "1"];
+    assert_golden("sites_allocated.out", &garbage, &text(TEXT));
+    let json = ["sites", "--json", "--most", "1"];
+    assert_golden("sites_json.out", &json, &text(TEXT));
+}
+
+#[test]
+fn records_come_before_the_heap_dump_unless_asked_for() {
+    let files = Files::new();
+    let file = files.write("a.hprof", &profile().bytes());
+    assert_golden("sites_recorded.out", &["sites"], &file);
+    assert_golden("sites_dumped.out", &["sites", "--from", "dump"], &file);
+    let alone = files.write("b.hprof", &Sample::new().bytes());
+    let (dumped, asked) = (
+        hprof(&["sites"], &alone),
+        hprof(&["sites", "--from=dump"], &file),
+    );
+    assert_eq!(stdout(&dumped), stdout(&asked));
+}
+
+#[test]
+fn stacks_fold() {
+    let files = Files::new();
+    let file = files.write("a.hprof", &profile().bytes());
+    assert_golden("sites_folded.out", &["sites", "--collapsed"], &text(TEXT));
+    let allocated = ["sites", "--collapsed", "--allocated"];
+    assert_golden("sites_allocated_folded.out", &allocated, &file);
+    assert_golden("cpu_folded.out", &["flame", "--collapsed"], &text(TEXT));
+    assert_golden("times_folded.out", &["flame", "--collapsed"], &text(TIMES));
+    let samples = hprof(&["flame", "--collapsed"], &file);
+    assert_eq!(
+        stdout(&samples),
+        "app.Leaf.run;app.Leaf.run 9\n",
+        "lines are no part of a flame graph, so that both traces are one stack"
+    );
+}
+
+#[test]
+fn folded_stacks_go_to_a_file() {
+    let files = Files::new();
+    let to = files.path("out.folded");
+    let arguments = ["sites", "--collapsed", "-o", to.to_str().unwrap()];
+    let output = hprof(&arguments, &text(TEXT));
+    let said = stdout(&output);
+    assert!(
+        said.ends_with("out.folded: 6 stacks, 383,064 bytes\n"),
+        "{said}"
+    );
+    let golden = std::fs::read_to_string(text("sites_folded.out")).unwrap();
+    assert_eq!(std::fs::read_to_string(&to).unwrap(), golden);
+}
+
+#[test]
+fn packed_files_are_unpacked() {
+    let files = Files::new();
+    let plain = std::fs::read(text(TEXT)).unwrap();
+    // Several members, as HotSpot and hprof-rs write them.
+    let mut packed = Vec::new();
+    for part in plain.chunks(100) {
+        let mut to = flate2::write::GzEncoder::new(&mut packed, flate2::Compression::fast());
+        to.write_all(part).unwrap();
+        to.finish().unwrap();
+    }
+    let file = files.write("a.txt.gz", &packed);
+    assert_golden("sites.out", &["sites"], &file);
+    assert_golden("cpu_folded.out", &["flame", "--collapsed"], &file);
+}
+
+#[test]
+fn a_flame_graph_is_drawn() {
+    let files = Files::new();
+    let to = files.path("out.svg");
+    let path = to.to_str().unwrap();
+    let binary = files.write("a.hprof", &profile().bytes());
+    for (arguments, file, title, frame) in [
+        (
+            ["flame", "-o"],
+            text(TEXT),
+            "CPU samples: java.hprof.txt",
+            "Demo.work (6 samples, 3.90%)",
+        ),
+        (
+            ["flame", "-o"],
+            text(TEXT),
+            "154 samples; 60 more have no stack in the file",
+            "Demo.deep (26 samples, 16.88%)",
+        ),
+        (
+            ["flame", "-o"],
+            text(TIMES),
+            "CPU time by method: times.hprof.txt",
+            "Demo.work (979 ms, ",
+        ),
+        (
+            ["flame", "-o"],
+            binary,
+            "CPU samples: a.hprof",
+            "app.Leaf.run (9 samples, 100.00%)",
+        ),
+        (
+            ["sites", "--flame"],
+            text(TEXT),
+            "Live bytes by allocation site: ",
+            "byte[] (278,400 bytes, ",
+        ),
+    ] {
+        let output = hprof(&[arguments[0], arguments[1], path], &file);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        let svg = std::fs::read_to_string(&to).unwrap();
+        assert!(svg.trim_end().ends_with("</svg>"));
+        for expected in [title, frame] {
+            assert!(svg.contains(expected), "no {expected:?} in {svg}");
+        }
+    }
+}
+
+#[test]
+fn a_picture_goes_to_a_pipe_too_and_is_always_the_same() {
+    let (first, second) = (
+        hprof(&["flame"], &text(TEXT)),
+        hprof(&["flame"], &text(TEXT)),
+    );
+    assert!(stdout(&first).contains("<svg"));
+    assert_eq!(first.stdout, second.stdout);
+}
+
+#[test]
+fn names_are_harmless_in_every_output() {
+    let files = Files::new();
+    let hostile = "a;b <script>&\u{1b}[2J";
+    let mut sample = profile();
+    let at = sample.records.iter().position(|record| match &record.body {
+        sample::Body::Bytes(body) => body.ends_with(b"run"),
+        sample::Body::Heap(_) => false,
+    });
+    let id = sample.name("run");
+    sample.records[at.unwrap()] = sample::string(id, hostile.as_bytes());
+    let file = files.write("a.hprof", &sample.bytes());
+    for arguments in [vec!["sites"], vec!["flame", "--collapsed"], vec!["flame"]] {
+        assert!(!stdout(&hprof(&arguments, &file)).contains('\u{1b}'));
+    }
+    let folded = stdout(&hprof(&["flame", "--collapsed"], &file));
+    assert_eq!(folded.lines().count(), 1);
+    assert_eq!(folded.matches(';').count(), 1);
+    assert!(!stdout(&hprof(&["flame"], &file)).contains("b <script>"));
+}
+
+#[test]
+fn a_file_without_sites_tells_how_to_get_them() {
+    let files = Files::new();
+    let mut plain = Sample::new();
+    let at = plain.sub_record(1, 0x21, sample::LEAF_OBJECT);
+    // Every object with the empty trace, as in HotSpot's own dumps.
+    plain.heap(1)[at][9..13].copy_from_slice(&1_u32.to_be_bytes());
+    let file = files.write("a.hprof", &plain.bytes());
+    assert!(failure(&["sites"], &file).ends_with(
+        "a.hprof: no allocation sites: none were recorded, and no object of the heap dump carries the stack \
+         where it was allocated. Record them with the agent's option heap=sites or heap=all\n"
+    ));
+    let message = failure(&["flame", "-o", "/nowhere/x.svg"], &file);
+    assert!(message.contains("neither a CPU profile nor allocation sites. Record them"));
+    let empty = files.write("b.hprof", &without_heap(Sample::new()).bytes());
+    assert!(failure(&["sites"], &empty).contains("and there is no heap dump"));
+    assert!(failure(&["sites"], &text(TIMES)).contains("none were recorded"));
+}
+
+#[test]
+fn a_source_that_is_not_there_is_named() {
+    let files = Files::new();
+    let dump = files.write("a.hprof", &Sample::new().bytes());
+    let sites = files.write("b.hprof", &without_heap(profile()).bytes());
+    for (arguments, file, expected) in [
+        (
+            vec!["sites", "--from", "sites"],
+            &dump,
+            "the heap dump tells of some: --from dump",
+        ),
+        (
+            vec!["sites", "--from", "dump"],
+            &sites,
+            "there are recorded sites: --from sites",
+        ),
+        (vec!["sites", "--allocated"], &dump, "leave --allocated out"),
+        (vec!["flame", "--from", "samples"], &dump, "no CPU samples"),
+        (
+            vec!["flame", "--from", "times"],
+            &sites,
+            "no CPU TIME section",
+        ),
+        (vec!["flame", "--from", "dump"], &sites, "--from sites"),
+    ] {
+        let message = failure(&arguments, file);
+        assert!(message.contains(expected), "{message}");
+    }
+    for (from, expected) in [
+        ("sites", "app.Leaf 4000"),
+        ("dump", "app.Leaf 40"),
+        ("samples", "app.Leaf.run 9"),
+    ] {
+        let file = files.write("c.hprof", &profile().bytes());
+        let folded = stdout(&hprof(&["flame", "--collapsed", "--from", from], &file));
+        assert!(folded.contains(expected), "{folded}");
+    }
+}
+
+#[test]
+fn outputs_that_cannot_be_written_give_2() {
+    let file = text(TEXT);
+    for arguments in [
+        ["flame", "-o", "/nowhere/x.svg"],
+        ["sites", "--flame", "/nowhere/x.svg"],
+        ["sites", "--collapsed", "-o/nowhere/x"],
+    ] {
+        assert!(failure(&arguments, &file).contains("cannot write /nowhere/x"));
+    }
+}
+
+#[test]
+fn damage_is_warned_of() {
+    let files = Files::new();
+    let whole = std::fs::read_to_string(text(TEXT)).unwrap();
+    let cut = files.write("a.txt", whole.split("SITES END").next().unwrap().as_bytes());
+    let output = stdout(&hprof(&["sites"], &cut));
+    assert!(output.ends_with("Warning: 1 damaged place; what they hide is not counted.\n"));
+}
+
+#[test]
+fn other_commands_name_those_that_read_text() {
+    for command in ["check", "info", "histo"] {
+        let message = failure(&[command], &text(TEXT));
+        assert!(message.ends_with(
+            "a text profile (format=a): only `hprof sites` and `hprof flame` read it\n"
+        ));
+    }
+}

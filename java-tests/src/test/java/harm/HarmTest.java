@@ -1,0 +1,92 @@
+package harm;
+
+import harness.Jdk;
+import harness.Jdks;
+import harness.Jvm;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Whatever becomes of the forked copy, the application runs on, and the dump is made in another way or refused in a line. */
+class HarmTest extends HoldingTest {
+    private static final String ONLY_FORK = "engine=snapshot,snapshot=fork,";
+
+    static Stream<Arguments> places() {
+        return two().stream().flatMap(jdk -> Stream.of(Place.values()).map(place -> Arguments.of(jdk, place)));
+    }
+
+    static Stream<Arguments> crashes() {
+        return two().stream().flatMap(jdk -> Stream.of(Place.values())
+                .flatMap(place -> Stream.of(Arguments.of(jdk, place, "SEGV", 11), Arguments.of(jdk, place, "BUS", 7))));
+    }
+
+    @ParameterizedTest
+    @MethodSource("places")
+    void aKilledCopyIsReplacedByAWalkInThePause(Jdk jdk, Place place) {
+        try (Jvm jvm = storm(jdk, place, "")) {
+            signal(heldCopy(jvm), "KILL");
+            fellBack(jvm, "the child was ended by signal 9");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("places")
+    void aKilledCopyLeavesNothingWhereNoOtherWayIsAllowed(Jdk jdk, Place place) {
+        try (Jvm jvm = storm(jdk, place, ONLY_FORK)) {
+            signal(heldCopy(jvm), "KILL");
+            gaveUp(jvm, "the engine that was asked for cannot serve here: the child was ended by signal 9; "
+                    + "without engine= and snapshot= the agent takes another");
+        }
+    }
+
+    /** A copy that knows the layout and crashes has met what would crash the application, too. */
+    @ParameterizedTest
+    @MethodSource("crashes")
+    void aCrashIsTheEndOnceTheLayoutIsKnown(Jdk jdk, Place place, String signal, int number) {
+        try (Jvm jvm = storm(jdk, place, "")) {
+            signal(heldCopy(jvm), signal);
+            String how = "the child crashed with signal " + number;
+            if (place == Place.SETTLED) {
+                fellBack(jvm, how);
+            } else {
+                gaveUp(jvm, "the heap seems to be damaged: " + how
+                        + "; no other engine is tried, as it would read the heap inside the application");
+            }
+        }
+    }
+
+    /** The timer of its own that kills a copy without a sign of life reaches a stopped one, too. */
+    @ParameterizedTest
+    @MethodSource("places")
+    void aCopyThatHangsIsKilledByItsWatchdog(Jdk jdk, Place place) {
+        try (Jvm jvm = storm(jdk, place, "timeout=2,")) {
+            signal(heldCopy(jvm), "STOP");
+            hangs(jvm, place, "the child was ended by signal 9");
+        }
+    }
+
+    /** Without a timer it is the parent that ends it, five seconds later. */
+    @ParameterizedTest
+    @EnumSource(Place.class)
+    void aCopyThatHangsWithoutAWatchdogIsKilledByTheParent(Place place) {
+        try (Jvm jvm = run(holding(Jdks.of(25), place, "timeout=2,").through("env", "WATCHDOG=none"))) {
+            signal(heldCopy(jvm), "STOP");
+            hangs(jvm, place, "the child was silent for 7 s");
+        }
+    }
+
+    /** A copy that hangs when there is nothing left to do but to write waits for the disk, as any other way would. */
+    private void hangs(Jvm jvm, Place place, String reason) {
+        if (place == Place.WRITING) {
+            gaveUp(jvm, "nothing more could be written for 2 s");
+        } else {
+            fellBack(jvm, reason);
+        }
+    }
+
+    private Jvm storm(Jdk jdk, Place place, String options) {
+        return run(holding(jdk, place, options));
+    }
+}

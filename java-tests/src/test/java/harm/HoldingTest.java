@@ -1,0 +1,137 @@
+package harm;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import harness.Command;
+import harness.Folder;
+import harness.HprofCheck;
+import harness.Jdk;
+import harness.Jdks;
+import harness.Jvm;
+import harness.Launch;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What tests share that hold the forked copy of a JVM at a known place (see hold.c), do it harm, and look at the JVM. */
+abstract class HoldingTest {
+    /** Where the copy is held. */
+    enum Place {
+        /** It has its manners, and knows nothing of the heap yet. */
+        SETTLED("settled"),
+        /** It knows how the heap is laid out, and has begun to mark it. */
+        MARKING("hprof walker 0"),
+        /** The parent has written the head of the file, the copy nothing yet. */
+        WRITING("hprof writer");
+
+        final String call;
+
+        Place(String call) {
+            this.call = call;
+        }
+    }
+
+    @TempDir static Path library;
+    @TempDir Path folder;
+    /** Where hold.c says by the names of files what it sees. */
+    Path holds;
+
+    @BeforeAll
+    static void compile() {
+        Path source = Paths.get(System.getProperty("basedir", ""), "src/test/java/harm/hold.c");
+        Command.run("cc", "-shared", "-fPIC", "-o", library.resolve("hold.so"), source, "-ldl").good();
+    }
+
+    @BeforeEach
+    void makePipe() throws IOException {
+        holds = Files.createDirectories(folder.resolve("holds"));
+        Command.run("mkfifo", holds.resolve("pipe")).good();
+    }
+
+    /** Two are enough: what happens to a copy is the system's doing and the agent's, not the JVM's. */
+    static List<Jdk> two() {
+        return List.of(Jdks.of(17), Jdks.of(25));
+    }
+
+    /** A JVM whose threads and those of its copies are watched, and whose first copy is held if HOLD names a place. */
+    Launch watching(Jdk jdk, String options, Path dumps) {
+        return Jvm.on(jdk, folder).switches("-Xmx256m")
+                .through("env", "LD_PRELOAD=" + library.resolve("hold.so"), "HOLD_FOLDER=" + holds)
+                .agent("heap=dump," + options + "file=" + dumps.resolve("out.%n.hprof"));
+    }
+
+    /** A JVM whose first copy will be held, with more options for the agent. */
+    Launch holding(Jdk jdk, Place place, String options) {
+        return holding(jdk, place, options, folder);
+    }
+
+    /** The same with another folder for the dumps. */
+    Launch holding(Jdk jdk, Place place, String options, Path dumps) {
+        return watching(jdk, options, dumps).through("env", "HOLD=" + place.call);
+    }
+
+    /** A program with few threads that define no classes: those would have the agent fork more than once. */
+    static Jvm run(Launch launch) {
+        return launch.run(Storm.class, "8", "quiet").ready();
+    }
+
+    /** Asks for a dump; the answer is the number of its copy, which is held. Meanwhile the application runs on. */
+    long heldCopy(Jvm jvm) {
+        jvm.signal("QUIT");
+        Folder names = new Folder(holds);
+        names.await(() -> names.names().first().startsWith("held."), "a copy that is held", Jvm.LIMIT);
+        long copy = Long.parseLong(names.names().first().substring("held.".length()));
+        assertEquals(1, Children.of(jvm.pid()).size(), () -> Children.of(jvm.pid()).toString());
+        jvm.say("before").out.await("ECHO before", Jvm.LIMIT);
+        return copy;
+    }
+
+    /** Lets the copy go on. */
+    void release() throws IOException {
+        new FileOutputStream(holds.resolve("pipe").toFile()).close();
+    }
+
+    static void signal(long copy, String name) {
+        Command.run("kill", "-" + name, copy).good();
+    }
+
+    /** The line that tells how the n-th dump went, without the agent's name. */
+    static String outcome(Jvm jvm, int number) {
+        String line = jvm.err.await(number, "word of a dump's end",
+                text -> text.startsWith("hprof-rs: dumped") || text.startsWith("hprof-rs: no dump"), Jvm.LIMIT);
+        return line.substring("hprof-rs: ".length());
+    }
+
+    /** The first dump was made in another way, for this reason. */
+    void fellBack(Jvm jvm, String reason) {
+        String line = outcome(jvm, 1);
+        assertTrue(line.endsWith(", engine snapshot in the pause, as " + reason), line);
+        new HprofCheck(folder.resolve("out.1.hprof")).good();
+        isWell(jvm, Set.of("out.1.hprof", "out.2.hprof"));
+    }
+
+    /** The first dump was not made, for this reason. */
+    void gaveUp(Jvm jvm, String reason) {
+        assertEquals("no dump: " + reason, outcome(jvm, 1));
+        isWell(jvm, Set.of("out.2.hprof"));
+    }
+
+    /** No trace of the copy is left, the application runs on and finds nothing wrong, and the next dump is as good as ever. */
+    private void isWell(Jvm jvm, Set<String> files) {
+        assertEquals(List.of(), Children.of(jvm.pid()), "children and zombies");
+        jvm.say("after").out.await("ECHO after", Jvm.LIMIT);
+        assertEquals(0, jvm.end(), jvm.err::text);
+        assertTrue(jvm.out.text().contains("HOLDS"), jvm.out::text);
+        assertTrue(outcome(jvm, 2).endsWith(", engine snapshot"), jvm.err::text);
+        new HprofCheck(folder.resolve("out.2.hprof")).good();
+        assertEquals(files, new Folder(folder).dumps());
+    }
+}

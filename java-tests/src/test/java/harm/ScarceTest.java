@@ -1,0 +1,126 @@
+package harm;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import harness.Command;
+import harness.Folder;
+import harness.HprofCheck;
+import harness.Jdk;
+import harness.Jvm;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What the system refuses in the middle of a dump, room on the disk or a process, costs nothing but that dump. */
+class ScarceTest extends HoldingTest {
+    /** Only the copy meets this limit. */
+    @ParameterizedTest
+    @MethodSource("two")
+    void aFileThatTheCopyMayNotExtend(Jdk jdk) throws IOException {
+        try (Jvm jvm = run(holding(jdk, Place.WRITING, ""))) {
+            Command.run("prlimit", "--fsize=1000", "--pid", heldCopy(jvm)).good();
+            release();
+            gaveUp(jvm, "cannot write " + folder.resolve("out.1.hprof.part")
+                    + ": File too large (os error 27), while it was being written; check the disk and try again");
+        }
+    }
+
+    /** Somebody else fills the disk when the head of the dump is on it; once there is room again, so are dumps. */
+    @ParameterizedTest
+    @MethodSource("two")
+    void aDiskThatIsFullBeforeTheCopyWrites(Jdk jdk) throws IOException {
+        Path disk = Files.createDirectories(folder.resolve("disk"));
+        try (Jvm jvm = run(holding(jdk, Place.WRITING, "", disk).through("unshare", "-rm", "sh", "-c",
+                "mount -t tmpfs -o size=64m tmpfs " + disk + " && exec \"$@\"", "sh"))) {
+            Path seen = Path.of("/proc/" + jvm.pid() + "/root" + disk);
+            heldCopy(jvm);
+            fill(seen.resolve("filler"));
+            release();
+            assertEquals("no dump: cannot write " + disk.resolve("out.1.hprof.part")
+                    + ": No space left on device (os error 28), while it was being written; check the disk and try again",
+                    outcome(jvm, 1));
+            assertEquals(Set.of("filler"), new Folder(seen).names());
+            assertEquals(List.of(), Children.of(jvm.pid()), "children and zombies");
+            Files.delete(seen.resolve("filler"));
+            another(jvm, 2, "snapshot");
+            new HprofCheck(seen.resolve("out.2.hprof")).good();
+            assertEquals(0, jvm.end(), jvm.err::text);
+            assertTrue(jvm.out.text().contains("HOLDS"), jvm.out::text);
+        }
+    }
+
+    /** Room for nothing, for the thread that writes, for the copy, too, but not for the copy's threads; room for all. */
+    @ParameterizedTest
+    @MethodSource("two")
+    void processesThatAreUsedUp(Jdk jdk) throws IOException {
+        Path group = group();
+        // A JVM that makes no threads of its own while the test counts them.
+        try (Jvm jvm = run(Jvm.on(jdk, folder).switches("-Xmx256m", "-XX:+UseSerialGC", "-XX:-UseDynamicNumberOfCompilerThreads")
+                .through("sh", "-c", "echo $$ > " + group.resolve("cgroup.procs") + " && exec \"$@\"", "sh")
+                .agent("heap=dump,file=" + folder.resolve("out.%n.hprof")))) {
+            int running = Integer.parseInt(Files.readString(group.resolve("pids.current")).trim());
+            limit(group, "" + running);
+            jvm.signal("QUIT");
+            assertEquals("no dump: cannot start a thread that writes: Resource temporarily unavailable (os error 11); "
+                    + "check the limit on threads", outcome(jvm, 1));
+            limit(group, "" + (running + 1));
+            another(jvm, 2, "snapshot in the pause, as there can be no fork: Resource temporarily unavailable (os error 11)");
+            limit(group, "" + (running + 2));
+            another(jvm, 3, "snapshot in the pause, as it can start no thread: Resource temporarily unavailable (os error 11)");
+            jvm.say("after").out.await("ECHO after", Jvm.LIMIT);
+            limit(group, "max");
+            assertEquals(0, jvm.end(), jvm.err::text);
+            assertTrue(outcome(jvm, 4).endsWith(", engine snapshot"), jvm.err::text);
+            assertTrue(jvm.out.text().contains("HOLDS"), jvm.out::text);
+            Set<String> files = Set.of("out.2.hprof", "out.3.hprof", "out.4.hprof");
+            assertEquals(files, new Folder(folder).dumps());
+            files.forEach(file -> new HprofCheck(folder.resolve(file)).good());
+        } finally {
+            Files.delete(group);
+        }
+    }
+
+    /** One more dump, made by this engine. */
+    private static void another(Jvm jvm, int number, String engine) {
+        jvm.signal("QUIT");
+        String line = outcome(jvm, number);
+        assertTrue(line.endsWith(", engine " + engine), line);
+    }
+
+    private static void fill(Path file) throws IOException {
+        try (OutputStream out = Files.newOutputStream(file)) {
+            byte[] bytes = new byte[4096];
+            while (true) {
+                out.write(bytes);
+            }
+        } catch (IOException full) {
+            assertTrue(full.getMessage().contains("No space left"), full::toString);
+        }
+    }
+
+    /** A new control group that counts processes, of version 1 or 2; without one there is nothing to test. */
+    private static Path group() throws IOException {
+        for (Path root : List.of(Path.of("/sys/fs/cgroup/pids"), Path.of("/sys/fs/cgroup"))) {
+            if (Files.isWritable(root) && Files.exists(root.resolve("cgroup.procs"))) {
+                Path group = Files.createTempDirectory(root, "hprof-rs-test-");
+                if (Files.exists(group.resolve("pids.max"))) {
+                    return group;
+                }
+                Files.delete(group);
+            }
+        }
+        assumeTrue(false, "no control group for processes can be made here");
+        return null;
+    }
+
+    private static void limit(Path group, String processes) throws IOException {
+        Files.writeString(group.resolve("pids.max"), processes);
+    }
+}

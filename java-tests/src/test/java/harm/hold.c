@@ -1,0 +1,88 @@
+/*
+ * Preloaded into a JVM, this holds the copy that the agent forks at a place of the test's choice, so that no test
+ * has to be quick. The place is a call that the copy makes: HOLD=settled, or the name of one of its threads.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+static pid_t original;
+
+__attribute__((constructor)) static void begin(void) { original = getpid(); }
+
+static int is_copy(void) { return getpid() != original; }
+
+static int is_set(const char *name, const char *value) {
+    const char *set = getenv(name);
+    return set && !strcmp(set, value);
+}
+
+static int open_in_folder(const char *name, int flags) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", getenv("HOLD_FOLDER"), name);
+    return open(path, flags, 0600);
+}
+
+/* Holds the first copy only. It says where it is by a file's name, and waits for somebody who opens the pipe. */
+static void hold(const char *place) {
+    char name[32];
+    if (!is_copy() || !is_set("HOLD", place) || open_in_folder("once", O_CREAT | O_EXCL) < 0) {
+        return;
+    }
+    snprintf(name, sizeof name, "held.%d", getpid());
+    close(open_in_folder(name, O_CREAT));
+    open_in_folder("pipe", O_RDONLY);
+}
+
+/* The last thing that the copy does for its manners: it answers signals in its own way, and knows nothing of the heap. */
+int setpriority(__priority_which_t which, id_t who, int priority) {
+    int (*next)(__priority_which_t, id_t, int) = dlsym(RTLD_NEXT, "setpriority");
+    hold("settled");
+    return next(which, who, priority);
+}
+
+static pthread_t threads[1024];
+static int thread_count;
+
+/* A thread of the copy has been given the stack of one of the original's threads, where the copy still reads. */
+static void look_for_reuse(pthread_t thread) {
+    int count = __atomic_load_n(&thread_count, __ATOMIC_SEQ_CST);
+    for (int i = 0; i < count && i < 1024; i++) {
+        if (threads[i] == thread) {
+            close(open_in_folder("reused", O_CREAT));
+        }
+    }
+}
+
+/* Every thread of the JVM, of the agent and of the copy is given a name. */
+int pthread_setname_np(pthread_t thread, const char *name) {
+    int (*next)(pthread_t, const char *) = dlsym(RTLD_NEXT, "pthread_setname_np");
+    if (is_copy()) {
+        look_for_reuse(thread);
+        hold(name);
+    } else {
+        int index = __atomic_fetch_add(&thread_count, 1, __ATOMIC_SEQ_CST);
+        if (index < 1024) {
+            threads[index] = thread;
+        }
+    }
+    return next(thread, name);
+}
+
+/* WATCHDOG=none: the copy has nobody but its parent to end it. */
+int timer_create(clockid_t clock, struct sigevent *event, timer_t *timer) {
+    int (*next)(clockid_t, struct sigevent *, timer_t *) = dlsym(RTLD_NEXT, "timer_create");
+    if (is_copy() && is_set("WATCHDOG", "none")) {
+        errno = EAGAIN;
+        return -1;
+    }
+    return next(clock, event, timer);
+}

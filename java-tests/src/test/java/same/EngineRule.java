@@ -1,0 +1,31 @@
+package same;
+
+/** Why a difference between the dumps of two engines is right, and how many of its kind would be too many. */
+enum EngineRule {
+    /**
+     * JVMTI tells of a class its static fields and constants, not what its class object holds besides: reflection data,
+     * resolved call sites, locks. So a walk misses what only that leads to; the fork has it behind names in angle brackets.
+     */
+    HELD_BY_CLASS_OBJECT("only the fork's dump has it, as only class objects' own fields lead to it", 5000),
+
+    /** Class objects of primitive types and of archived classes that were never loaded are no classes of the dump. */
+    FIELD_OF_CLASS_OBJECT("JVMTI tells no fields of a class object", 2000),
+
+    /** Nor does it tell the protection domain of an array class or of a class that is not linked. */
+    UNTOLD_DOMAIN("JVMTI tells no protection domain of a class that is an array or not linked", 50),
+
+    /**
+     * A walk that meets instances of a class that is not linked (there are such in archives) links it afterwards, too late
+     * to be told its static fields: the first dump leaves them out.
+     */
+    LINKED_BY_DUMP("static fields of a class that the earlier dump has linked itself", 10);
+
+    final String meaning;
+    /** How often it may be used in one comparison. */
+    final int most;
+
+    EngineRule(String meaning, int most) {
+        this.meaning = meaning;
+        this.most = most;
+    }
+}

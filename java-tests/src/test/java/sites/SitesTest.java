@@ -1,0 +1,170 @@
+package sites;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import harness.HprofCheck;
+import harness.Jdk;
+import harness.Jdks;
+import harness.Jvm;
+import harness.Setup;
+import harness.SharkReader;
+import harness.SiteList;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Allocation sites: who allocated what is alive, in the table, in the text and in the dump's objects. */
+class SitesTest {
+    /** The line of the leak is in a method of its own. */
+    private static final String LEAKING = "sites.Leak.leak(Leak.java:";
+    /** An estimate farther away than so many standard errors is wrong: one in a million by chance. */
+    private static final double STANDARD_ERRORS = 5;
+    private static final int SAMPLING_BYTES = 32 * 1024;
+
+    @TempDir Path folder;
+
+    static List<Jdk> since11() {
+        return Jdks.since(11);
+    }
+
+    static Stream<Setup> collectors() {
+        return Setup.matrix().stream().filter(setup -> setup.jdk.major >= 11);
+    }
+
+    @ParameterizedTest
+    @MethodSource("since11")
+    void aLeakIsFirstInTheTableAndInTheDump(Jdk jdk) {
+        Path dump = folder.resolve("out.hprof");
+        try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=all,sampling=64k,file=" + dump).run(Leak.class).ready()) {
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+        new HprofCheck(dump).good();
+        for (String from : List.of("sites", "dump")) {
+            SiteList.Site first = new SiteList(dump, from).sites.get(0);
+            assertEquals("byte[]", first.className, from);
+            assertTrue(first.frames.get(0).startsWith(LEAKING), first::toString);
+            long bytes = (long) Leak.LEAKS * Leak.LEAK_BYTES;
+            // Of the arrays four of five are sampled, and so have a stack in the dump.
+            double share = first.liveBytes / (double) bytes;
+            assertTrue(from.equals("sites") ? 0.8 < share && share < 1.2 : 0.6 < share && share <= 1.01, first::toString);
+        }
+        assertTrue(new SharkReader(dump).histogram().of("byte[]") >= Leak.LEAKS);
+    }
+
+    @ParameterizedTest
+    @MethodSource("since11")
+    void aReportIsText(Jdk jdk) throws IOException {
+        Path report = folder.resolve("sites.txt");
+        try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=sites,sampling=64k,file=" + report).run(Leak.class).ready()) {
+            jvm.signal("QUIT");
+            jvm.err.await("hprof-rs: wrote " + report, Jvm.LIMIT);
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+        List<String> lines = Files.readAllLines(report);
+        assertTrue(lines.get(0).startsWith("JAVA PROFILE 1.0.1, created "), lines.get(0));
+        int begin = lines.indexOf(lines.stream().filter(line -> line.startsWith("SITES BEGIN")).findFirst().orElseThrow());
+        String[] first = lines.get(begin + 3).trim().split(" +");
+        assertEquals("1", first[0]);
+        assertEquals("byte[]", first[8]);
+        int trace = lines.indexOf("TRACE " + first[7] + ":");
+        assertTrue(trace > 0 && lines.get(trace + 1).trim().startsWith(LEAKING), () -> lines.get(trace + 1));
+        assertTrue(Files.exists(folder.resolve("sites.1.txt")), "one report for the signal and one at the end");
+    }
+
+    @Test
+    void everyEngineTellsTheSameStacks() {
+        Set<String> told = new HashSet<>();
+        Jdk jdk = Jdks.of(17);
+        try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=all,sampling=64k,doe=n").run(Leak.class).ready()) {
+            for (String engine : List.of("snapshot=fork", "snapshot=pause", "engine=portable")) {
+                Path dump = folder.resolve(engine.replace('=', '-') + ".hprof");
+                assertTrue(jvm.attach("heap=dump," + engine + ",file=" + dump).out.contains("return code: 0"), jvm.err::text);
+                new HprofCheck(dump).good();
+                SiteList.Site first = new SiteList(dump, "dump").sites.get(0);
+                told.add(first.className + " " + first.liveObjects + " " + first.frames);
+            }
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+        assertEquals(1, told.size(), told::toString);
+    }
+
+    @ParameterizedTest
+    @MethodSource("collectors")
+    void estimatesAreUnbiasedForEverySizeAndAfterCollections(Setup setup) {
+        estimate(setup, "", 1);
+    }
+
+    @Test
+    void withFewSamplesRememberedTheEstimatesStayUnbiased() {
+        // A bound of 512 for some 13,000 samples: each that is left stands for 16 to 32.
+        estimate(Setup.of(Jdks.of(17), harness.Collector.G1), ",maxlive=512", 40);
+    }
+
+    private void estimate(Setup setup, String options, double thinning) {
+        Path file = folder.resolve("sites.hprof");
+        try (Jvm jvm = setup.on(folder)
+                .agent("heap=sites,cutoff=0,sampling=" + SAMPLING_BYTES + options + ",file=" + file).run(Sizes.class).ready()) {
+            assertEquals(0, jvm.end(), jvm.err::text);
+            SiteList sites = new SiteList(file, "sites");
+            for (String line : jvm.out.lines()) {
+                String[] words = line.split(" ");
+                if (words[0].equals("MADE")) {
+                    compare(setup, sites, words[1], Long.parseLong(words[2]), thinning);
+                }
+            }
+        }
+    }
+
+    /** One in four lives. What is sampled with the chance p is counted with the variance (1 - p) / p for each object. */
+    private static void compare(Setup setup, SiteList sites, String className, long made, double thinning) {
+        double allocated = sites.allocatedObjects(className);
+        double live = sites.liveObjects(className);
+        assertTrue(live > 0, () -> setup + " " + className + ": " + sites.sites);
+        double chance = 1 - Math.exp(-(sites.liveBytes(className) / live) / SAMPLING_BYTES);
+        double one = (1 - chance) / chance;
+        near(setup + " allocated " + className, made, allocated, Math.sqrt(made * one));
+        double expected = made / 4.0;
+        near(setup + " live " + className, expected, live, Math.sqrt(expected * (one + (thinning - 1) / chance)));
+    }
+
+    private static void near(String what, double truth, double estimate, double standardError) {
+        // One more: the subject makes an array of each class for its name, and roundings.
+        double most = STANDARD_ERRORS * standardError + 2;
+        assertTrue(Math.abs(estimate - truth) <= most, what + ": " + estimate + " for " + truth + ", allowed " + most);
+    }
+
+    @ParameterizedTest
+    @MethodSource("since11")
+    void classesAreUnloadedAllTheSame(Jdk jdk) {
+        Path report = folder.resolve("sites.txt");
+        try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=sites,sampling=256,file=" + report).run(ManyLoaders.class).ready()) {
+            String unloaded = jvm.out.lines().stream().filter(line -> line.startsWith("UNLOADED ")).findFirst().orElseThrow();
+            long classes = Long.parseLong(unloaded.substring("UNLOADED ".length()));
+            assertTrue(classes >= ManyLoaders.LOADERS - 1, unloaded);
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+        assertTrue(Files.exists(report));
+    }
+
+    @Test
+    void java8SaysThatItCannotSample() {
+        List<Jdk> eights = Jdks.majors();
+        eights.removeIf(jdk -> jdk.major != 8);
+        for (Jdk jdk : eights) {
+            try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=all,file=" + folder.resolve("out.hprof")).run(Leak.class).ready()) {
+                assertEquals(0, jvm.end(), jvm.err::text);
+                assertTrue(jvm.err.text().contains("hprof-rs: no allocation sites: this JVM does not sample allocations"));
+                new HprofCheck(folder.resolve("out.hprof")).good();
+            }
+        }
+    }
+}

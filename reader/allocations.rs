@@ -1,0 +1,112 @@
+//! Where a file says that its objects were allocated.
+
+use std::io::Read;
+
+use crate::classes::ClassTable;
+use crate::dump::{DumpReader, Event};
+use crate::dumped_sites::DumpedSites;
+use crate::error::ReadError;
+use crate::opened::Opened;
+use crate::record::Record;
+use crate::sites::{SiteRecords, SiteTable};
+use crate::stacks::{SpelledStacks, StackRecords, Stacks};
+use crate::strings::StringTable;
+use crate::text::{TextEvent, TextReader};
+
+/// The allocation sites of a file, binary or text.
+#[derive(Debug, Default)]
+pub struct Allocations {
+    /// The stacks that the sites name.
+    pub stacks: Stacks,
+    /// What the profiler counted: ALLOC SITES records, or the SITES section of a text profile. The last report if
+    /// there are several; `None` if there is none.
+    pub recorded: Option<SiteTable>,
+    /// What the objects of the heap dump tell, see [`crate::shallow_bytes`]; `None` if none of them carries a stack.
+    pub dumped: Option<SiteTable>,
+    /// Whether there is a heap dump, with or without stacks.
+    pub has_heap: bool,
+    /// Damaged places met; what they hid is not counted.
+    pub damaged: u64,
+}
+
+impl Allocations {
+    /// Reads a whole file once. Errors: I/O, or not an HPROF file.
+    pub fn read<'r>(inner: Box<dyn Read + 'r>) -> Result<Self, ReadError> {
+        match Opened::new(inner)? {
+            Opened::Binary(mut dump) => Self::from_dump(&mut dump),
+            Opened::Text(mut text) => Self::from_text(&mut text),
+        }
+    }
+
+    fn from_dump(dump: &mut DumpReader<'_>) -> Result<Self, ReadError> {
+        let id_bytes = dump.header().id_bytes;
+        let mut gathered = Gathered::default();
+        while let Some(event) = dump.next_event()? {
+            gathered.event(event, id_bytes);
+        }
+        Ok(gathered.finish())
+    }
+
+    fn from_text(text: &mut TextReader<'_>) -> Result<Self, ReadError> {
+        let mut stacks = SpelledStacks::default();
+        let mut found = Self::default();
+        while let Some(event) = text.next_event()? {
+            match event {
+                TextEvent::Trace(serial, frames) => stacks.add(serial, frames),
+                TextEvent::Sites(table) => found.recorded = Some(table),
+                TextEvent::Cpu(..) => {}
+            }
+        }
+        found.damaged = text.damaged();
+        found.stacks = stacks.finish();
+        Ok(found)
+    }
+}
+
+#[derive(Debug, Default)]
+struct Gathered {
+    strings: StringTable,
+    classes: ClassTable,
+    stacks: StackRecords,
+    recorded: SiteRecords,
+    dumped: DumpedSites,
+    has_heap: bool,
+    damaged: u64,
+}
+
+impl Gathered {
+    fn event(&mut self, event: Event, id_bytes: u32) {
+        match event {
+            Event::Record(_, record) => self.record(record),
+            Event::HeapStart(_) => self.has_heap = true,
+            Event::Heap(_, record) => self.dumped.add(&record, id_bytes),
+            Event::HeapEnd => {}
+            Event::Damage(_) => self.damaged += 1,
+        }
+    }
+
+    fn record(&mut self, mut record: Record) {
+        self.stacks.add(&mut record);
+        match record {
+            Record::Utf8(string) => {
+                self.strings.insert(string);
+            }
+            Record::LoadClass(load) => {
+                self.classes.add_load(&load);
+            }
+            Record::AllocSites(sites) => self.recorded.add(&sites),
+            _ => {}
+        }
+    }
+
+    fn finish(self) -> Allocations {
+        let stacks = self.stacks.resolve(&self.strings);
+        Allocations {
+            recorded: self.recorded.finish(&self.stacks, &self.strings),
+            dumped: self.dumped.finish(&stacks, &self.classes, &self.strings),
+            stacks,
+            has_heap: self.has_heap,
+            damaged: self.damaged,
+        }
+    }
+}

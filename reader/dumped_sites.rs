@@ -1,0 +1,91 @@
+//! Sites counted from a heap dump whose objects carry the trace where they were allocated.
+
+use std::collections::HashMap;
+
+use writer::format::BasicType;
+
+use crate::classes::ClassTable;
+use crate::heap_record::HeapRecord;
+use crate::java_name::{java_name, primitive_array_name};
+use crate::shallow::shallow_bytes;
+use crate::sites::{Amount, Site, SiteTable};
+use crate::stacks::Stacks;
+use crate::strings::StringTable;
+
+/// What an object is an instance of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Kind {
+    /// A class by the id of its class object.
+    Class(u64),
+    /// An array of this primitive type.
+    Primitive(BasicType),
+}
+
+/// The objects of a dump by trace and class. Memory grows with their number, not with that of the objects.
+#[derive(Debug, Default)]
+pub(crate) struct DumpedSites {
+    counts: HashMap<(u32, Kind), Amount>,
+}
+
+impl DumpedSites {
+    /// Counts an object or array; other sub-records are passed over.
+    pub(crate) fn add(&mut self, record: &HeapRecord, id_bytes: u32) {
+        let (trace, kind, payload_bytes) = match record {
+            HeapRecord::Instance(instance) => (
+                instance.trace,
+                Kind::Class(instance.class),
+                record.data_bytes(id_bytes),
+            ),
+            HeapRecord::ObjectArray(array) => (
+                array.trace,
+                Kind::Class(array.class),
+                record.data_bytes(id_bytes),
+            ),
+            HeapRecord::PrimitiveArray(array) => {
+                // Android may leave the elements out, the array has them all the same.
+                let element_bytes = u64::from(array.kind.size_bytes(id_bytes));
+                let payload_bytes = u64::from(array.length) * element_bytes;
+                (array.trace, Kind::Primitive(array.kind), payload_bytes)
+            }
+            _ => return,
+        };
+        self.counts.entry((trace, kind)).or_default().add(Amount {
+            bytes: shallow_bytes(payload_bytes),
+            objects: 1,
+        });
+    }
+
+    /// The sites in words, or `None` if no object carries a trace with frames.
+    pub(crate) fn finish(
+        self,
+        stacks: &Stacks,
+        classes: &ClassTable,
+        strings: &StringTable,
+    ) -> Option<SiteTable> {
+        let (mut live, mut stackless) = (Amount::default(), Amount::default());
+        let mut rows = Vec::new();
+        for ((trace, kind), amount) in self.counts {
+            if stacks.is_empty(trace) {
+                stackless.add(amount);
+                continue;
+            }
+            live.add(amount);
+            rows.push(Site {
+                class: match kind {
+                    Kind::Class(id) => classes.java_name(id, strings),
+                    Kind::Primitive(kind) => java_name(primitive_array_name(kind)),
+                },
+                trace,
+                live: amount,
+                allocated: None,
+            });
+        }
+        if rows.is_empty() {
+            return None;
+        }
+        Some(SiteTable {
+            stackless,
+            ..SiteTable::new(rows, live, None)
+        })
+    }
+}

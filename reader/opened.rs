@@ -1,0 +1,43 @@
+//! Tells a text profile from a binary file by its first bytes.
+
+use std::io::{self, Cursor, ErrorKind, Read};
+
+use crate::dump::DumpReader;
+use crate::error::ReadError;
+use crate::text::{TextReader, TEXT_MAGIC};
+
+/// Bytes of `JAVA PROFILE 1.0.1`, behind which the two kinds differ.
+const VERSION_BYTES: usize = 18;
+
+/// A file of either kind, ready to be read.
+#[derive(Debug)]
+pub enum Opened<'r> {
+    /// HPROF binary.
+    Binary(DumpReader<'r>),
+    /// HPROF text, which the JDK's agent wrote with `format=a`.
+    Text(TextReader<'r>),
+}
+
+impl<'r> Opened<'r> {
+    /// Looks at the first bytes of uncompressed data. Errors: I/O, or not an HPROF file of either kind.
+    pub fn new(mut inner: Box<dyn Read + 'r>) -> Result<Self, ReadError> {
+        let start =
+            first_bytes(&mut inner).map_err(|source| ReadError::Io { offset: 0, source })?;
+        let is_text = start.starts_with(TEXT_MAGIC) && start.get(VERSION_BYTES) == Some(&b',');
+        let whole = Box::new(Cursor::new(start).chain(inner));
+        if is_text {
+            return Ok(Self::Text(TextReader::new(whole)));
+        }
+        DumpReader::new(whole).map(Self::Binary)
+    }
+}
+
+fn first_bytes(inner: &mut dyn Read) -> io::Result<Vec<u8>> {
+    let mut start = Vec::with_capacity(VERSION_BYTES + 1);
+    let mut limited = inner.take(VERSION_BYTES as u64 + 1);
+    match limited.read_to_end(&mut start) {
+        // A gzip stream that stops too early; for the format it is a file that ends here.
+        Err(fault) if fault.kind() == ErrorKind::UnexpectedEof => Ok(start),
+        other => other.map(|_| start),
+    }
+}

@@ -1,0 +1,218 @@
+//! Sites: how much of which class was allocated where.
+
+use std::collections::HashMap;
+
+use writer::format::BasicType;
+
+use crate::java_name::{java_name, primitive_array_name};
+use crate::record::{AllocSite, AllocSites};
+use crate::stacks::StackRecords;
+use crate::strings::StringTable;
+
+/// [`AllocSites::flags`]: the record holds only what changed since the one before it.
+const INCREMENTAL: u16 = 1;
+
+/// Objects, and the bytes that they take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Amount {
+    /// Sum of their sizes.
+    pub bytes: u64,
+    /// Their number.
+    pub objects: u64,
+}
+
+impl Amount {
+    /// Adds another amount; at `u64::MAX` the sum stays.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.objects = self.objects.saturating_add(other.objects);
+    }
+
+    /// The greater of each number.
+    fn at_least(self, other: Self) -> Self {
+        Self {
+            bytes: self.bytes.max(other.bytes),
+            objects: self.objects.max(other.objects),
+        }
+    }
+}
+
+/// The objects of one class that one stack allocated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Site {
+    /// Class in Java's form, for example `java.lang.String` or `int[]`.
+    pub class: String,
+    /// Serial of the trace where they were allocated, see [`crate::Stacks::frames`].
+    pub trace: u32,
+    /// Those that were alive.
+    pub live: Amount,
+    /// All that were ever allocated; `None` if the file does not tell.
+    pub allocated: Option<Amount>,
+}
+
+/// All sites that a file tells of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SiteTable {
+    /// The sites by live bytes, then live objects, largest first; equal ones by class and trace.
+    pub rows: Vec<Site>,
+    /// What was alive in all; more than the rows sum up to if the writer left small sites out.
+    pub live: Amount,
+    /// What was allocated in all; `None` if the file does not tell.
+    pub allocated: Option<Amount>,
+    /// Live objects that carry no stack and so stand in no row; only in a heap dump.
+    pub stackless: Amount,
+}
+
+impl SiteTable {
+    /// A table of these rows in their order, with their sums or the greater totals that the writer tells.
+    pub(crate) fn new(mut rows: Vec<Site>, live: Amount, allocated: Option<Amount>) -> Self {
+        rows.sort_by(|a, b| {
+            let key = |site: &Site| (site.live.bytes, site.live.objects);
+            let names = || (&a.class, a.trace).cmp(&(&b.class, b.trace));
+            key(b).cmp(&key(a)).then_with(names)
+        });
+        let (mut live_sum, mut allocated_sum) = (Amount::default(), Amount::default());
+        for row in &rows {
+            live_sum.add(row.live);
+            allocated_sum.add(row.allocated.unwrap_or_default());
+        }
+        Self {
+            rows,
+            live: live.at_least(live_sum),
+            allocated: allocated.map(|total| total.at_least(allocated_sum)),
+            stackless: Amount::default(),
+        }
+    }
+}
+
+/// What tells two rows of ALLOC SITES apart: array type, class serial, trace.
+type SiteKey = (u8, u32, u32);
+
+/// The ALLOC SITES records of a file: each is a report of its own, or what changed since the one before.
+#[derive(Debug, Default)]
+pub(crate) struct SiteRecords {
+    rows: HashMap<SiteKey, AllocSite>,
+    live: Amount,
+    allocated: Amount,
+    seen: bool,
+}
+
+impl SiteRecords {
+    /// Takes the next record; an incremental one replaces rows, a complete one all rows.
+    pub(crate) fn add(&mut self, record: &AllocSites) {
+        self.seen = true;
+        if record.flags & INCREMENTAL == 0 {
+            self.rows.clear();
+        }
+        for site in &record.sites {
+            let key = (site.array_type, site.class_serial, site.trace);
+            self.rows.insert(key, *site);
+        }
+        self.live = amount(record.live_bytes, record.live_objects);
+        self.allocated = Amount {
+            bytes: record.allocated_bytes,
+            objects: record.allocated_objects,
+        };
+    }
+
+    /// The sites in words, or `None` if there was no record.
+    pub(crate) fn finish(self, stacks: &StackRecords, strings: &StringTable) -> Option<SiteTable> {
+        if !self.seen {
+            return None;
+        }
+        let rows = self.rows.values().map(|site| Site {
+            class: class_name(site, stacks, strings),
+            trace: site.trace,
+            live: amount(site.live_bytes, site.live_objects),
+            allocated: Some(amount(site.allocated_bytes, site.allocated_objects)),
+        });
+        Some(SiteTable::new(
+            rows.collect(),
+            self.live,
+            Some(self.allocated),
+        ))
+    }
+}
+
+fn amount(bytes: u32, objects: u32) -> Amount {
+    Amount {
+        bytes: bytes.into(),
+        objects: objects.into(),
+    }
+}
+
+/// The class by its serial; without one, as for objects older than the profiler, by the type of the array.
+fn class_name(site: &AllocSite, stacks: &StackRecords, strings: &StringTable) -> String {
+    if let Some(name) = stacks.class_name(site.class_serial, strings) {
+        return name;
+    }
+    match BasicType::from_code(site.array_type) {
+        Some(kind) if kind != BasicType::Object => java_name(primitive_array_name(kind)),
+        _ => format!("class serial {}", site.class_serial),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn site(class_serial: u32, live: u32) -> AllocSite {
+        AllocSite {
+            array_type: 8,
+            class_serial,
+            trace: 7,
+            live_bytes: live,
+            live_objects: 1,
+            allocated_bytes: 2 * live,
+            allocated_objects: 2,
+        }
+    }
+
+    fn record(flags: u16, sites: Vec<AllocSite>) -> AllocSites {
+        AllocSites {
+            flags,
+            cutoff: 0.0,
+            live_bytes: 50,
+            live_objects: 9,
+            allocated_bytes: 0,
+            allocated_objects: 0,
+            sites,
+        }
+    }
+
+    fn live_bytes(records: SiteRecords) -> Vec<u64> {
+        let table = records.finish(&StackRecords::default(), &StringTable::default());
+        let rows = table.unwrap().rows;
+        rows.iter().map(|row| row.live.bytes).collect()
+    }
+
+    #[test]
+    fn a_complete_report_replaces_the_one_before() {
+        let mut records = SiteRecords::default();
+        records.add(&record(0, vec![site(1, 10), site(2, 20)]));
+        records.add(&record(0, vec![site(2, 30)]));
+        assert_eq!(live_bytes(records), [30]);
+    }
+
+    #[test]
+    fn an_incremental_report_replaces_its_rows_only() {
+        let mut records = SiteRecords::default();
+        records.add(&record(0, vec![site(1, 10), site(2, 20)]));
+        records.add(&record(INCREMENTAL, vec![site(1, 40)]));
+        assert_eq!(live_bytes(records), [40, 20]);
+    }
+
+    #[test]
+    fn totals_are_the_writers_unless_its_rows_exceed_them() {
+        let mut records = SiteRecords::default();
+        records.add(&record(0, vec![site(0, 10)]));
+        let table = records.finish(&StackRecords::default(), &StringTable::default());
+        let table = table.unwrap();
+        let amounts = (table.live, table.allocated.unwrap());
+        let expected = [(50, 9), (20, 2)].map(|(bytes, objects)| Amount { bytes, objects });
+        assert_eq!(amounts, (expected[0], expected[1]));
+        assert_eq!(table.rows[0].class, "byte[]");
+        let none = SiteRecords::default().finish(&StackRecords::default(), &StringTable::default());
+        assert_eq!(none, None);
+    }
+}

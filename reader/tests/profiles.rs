@@ -1,0 +1,141 @@
+//! Allocation sites and CPU profiles, from records, from the objects of a heap dump and from text.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a test fails by panicking"
+)]
+
+mod sample;
+
+use reader::{Allocations, Amount, CpuProfile, Opened, ReadError, Site};
+use sample::*;
+
+fn allocations(file: &[u8]) -> Allocations {
+    Allocations::read(Box::new(file)).unwrap()
+}
+
+fn cpu(file: &[u8]) -> CpuProfile {
+    CpuProfile::read(Box::new(file)).unwrap()
+}
+
+fn amount(bytes: u64, objects: u64) -> Amount {
+    Amount { bytes, objects }
+}
+
+fn sites(flags: u16, live_bytes: u32, rows: &[(u32, u32)]) -> Record {
+    let mut body = bytes().u2(flags).u4(0).u4(live_bytes).u4(1).u8(900).u8(90);
+    body = body.u4(rows.len() as u32);
+    for (class, live) in rows {
+        body = body.u1(0).u4(*class).u4(4).u4(*live).u4(1).u4(*live).u4(1);
+    }
+    record(0x06, body)
+}
+
+fn samples(total: u32, rows: &[(u32, u32)]) -> Record {
+    let mut body = bytes().u4(total).u4(rows.len() as u32);
+    for (samples, trace) in rows {
+        body = body.u4(*samples).u4(*trace);
+    }
+    record(0x0D, body)
+}
+
+#[test]
+fn objects_are_counted_by_class_and_trace() {
+    let mut dump = Sample::new();
+    // Another instance at the same site, two arrays at one trace, and traces that say nothing.
+    dump.heap(1).push(instance(0x3000, 4, LEAF, &[0; 17]));
+    let mut ints = primitive_array(0x3008, INT, 2, &[0; 8]);
+    ints[9..13].copy_from_slice(&3_u32.to_be_bytes());
+    dump.heap(1).push(ints);
+    dump.heap(1).push(instance(0x3010, 99, BASE, &[0; 9]));
+    dump.heap(1).push(instance(0x3018, 0, BASE, &[0; 9]));
+    let found = allocations(&dump.bytes());
+    assert!(found.recorded.is_none() && found.has_heap);
+    let table = found.dumped.unwrap();
+    let site = |class: &str, trace, live| Site {
+        class: class.to_owned(),
+        trace,
+        live,
+        allocated: None,
+    };
+    let rows = [
+        site("app.Leaf", 4, amount(80, 2)),
+        site("int[]", 3, amount(24, 1)),
+    ];
+    assert_eq!(table.rows, rows);
+    assert_eq!(table.live, amount(104, 3));
+    assert_eq!(table.stackless, amount(192 + 64, 9));
+    let lines = found.stacks.frames(4).map(|frame| frame.line);
+    assert!(lines.eq([-1, -3]));
+}
+
+#[test]
+fn the_last_report_of_sites_counts() {
+    let mut dump = Sample::new();
+    dump.records.push(sites(0, 100, &[(18, 60), (17, 40)]));
+    dump.records.push(sites(1, 90, &[(18, 50)]));
+    let found = allocations(&dump.bytes());
+    let table = found.recorded.unwrap();
+    let rows = table.rows.iter();
+    let rows: Vec<_> = rows
+        .map(|row| (row.class.as_str(), row.live.bytes))
+        .collect();
+    assert_eq!(rows, [("app.Leaf", 50), ("app.Base", 40)]);
+    assert_eq!(
+        table.live,
+        amount(90, 2),
+        "the rows have two objects, the record says one"
+    );
+    assert_eq!(table.allocated, Some(amount(900, 90)));
+    assert!(found.dumped.is_some());
+}
+
+#[test]
+fn samples_of_all_reports_add_up() {
+    let mut dump = Sample::new();
+    dump.records.push(samples(7, &[(4, 2), (2, 3)]));
+    dump.records.push(samples(5, &[(3, 3)]));
+    let found = cpu(&dump.bytes());
+    let table = found.samples.unwrap();
+    let rows: Vec<_> = table.rows.iter().map(|row| (row.trace, row.cost)).collect();
+    assert_eq!((rows, table.total), (vec![(3, 5), (2, 4)], 12));
+    assert!(found.times.is_none());
+    assert!(cpu(&Sample::new().bytes()).samples.is_none());
+}
+
+#[test]
+fn text_is_told_from_binary() {
+    let text = b"JAVA PROFILE 1.0.1, created Sat Nov 21 20:49:18 2026\n";
+    assert!(matches!(
+        Opened::new(Box::new(&text[..])),
+        Ok(Opened::Text(_))
+    ));
+    let binary = Sample::new().bytes();
+    let opened = Opened::new(Box::new(binary.as_slice()));
+    assert!(matches!(opened, Ok(Opened::Binary(_))));
+    for neither in [
+        &b""[..],
+        b"JAVA",
+        b"JAVA PROFILE 1.0.1",
+        b"PK\x03\x04 and so on and on",
+    ] {
+        let opened = Opened::new(Box::new(neither));
+        assert!(matches!(opened, Err(ReadError::NotHprof)));
+    }
+    let found = allocations(text);
+    assert!(found.recorded.is_none() && !found.has_heap);
+}
+
+#[test]
+fn damage_is_counted_and_the_rest_is_read() {
+    let mut dump = Sample::new();
+    dump.records.insert(0, record(0x0E, bytes().u4(0)));
+    dump.records.push(samples(1, &[(1, 2)]));
+    let file = dump.bytes();
+    assert_eq!(cpu(&file).damaged, 1);
+    assert_eq!(cpu(&file).samples.unwrap().total, 1);
+    assert_eq!(allocations(&file).damaged, 1);
+}

@@ -1,0 +1,153 @@
+//! Reads text profiles, which the JDK's HPROF agent wrote with `format=a`: traces, sites, CPU samples and times.
+//!
+//! Layout: `JAVA PROFILE 1.0.1, created <date>`, prose, and sections that begin with a line in capitals. Heap dumps,
+//! threads and monitors are passed over.
+
+mod lines;
+mod rows;
+
+use std::io::Read;
+
+use crate::cpu_profile::{CpuKind, CpuTable};
+use crate::error::ReadError;
+use crate::sites::{Amount, SiteTable};
+use crate::stacks::StackFrame;
+use lines::Lines;
+
+/// First bytes of a text profile; a digit and a comma follow.
+pub(crate) const TEXT_MAGIC: &[u8] = b"JAVA PROFILE 1.0.";
+
+/// Rows kept of one section, and frames kept of one trace; more than any JVM writes.
+const ROWS_MAX: usize = 1 << 22;
+
+/// What a text profile tells next.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TextEvent {
+    /// A TRACE: its serial and its frames, top first.
+    Trace(u32, Vec<StackFrame>),
+    /// A SITES section.
+    Sites(SiteTable),
+    /// A CPU SAMPLES or CPU TIME section.
+    Cpu(CpuKind, CpuTable),
+}
+
+/// A line that begins something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Head {
+    Trace(u32),
+    Sites,
+    /// With the total that the line tells.
+    Cpu(CpuKind, u64),
+}
+
+/// Reads a text profile from front to back, a section at a time.
+#[derive(Debug)]
+pub struct TextReader<'r> {
+    lines: Lines<'r>,
+    damaged: u64,
+}
+
+impl<'r> TextReader<'r> {
+    /// A reader of text whose first line has been recognised, see [`crate::Opened`].
+    pub(crate) fn new(inner: Box<dyn Read + 'r>) -> Self {
+        Self {
+            lines: Lines::new(inner),
+            damaged: 0,
+        }
+    }
+
+    /// Lines so far that do not fit their section, and sections without an end.
+    pub fn damaged(&self) -> u64 {
+        self.damaged
+    }
+
+    /// The next trace or section, or `None` behind the last. Errors: I/O only.
+    pub fn next_event(&mut self) -> Result<Option<TextEvent>, ReadError> {
+        while let Some(line) = self.lines.next_line()? {
+            match head(line) {
+                Some(Head::Trace(serial)) => return self.trace(serial).map(Some),
+                Some(Head::Sites) => return self.sites().map(Some),
+                Some(Head::Cpu(kind, total)) => return self.cpu(kind, total).map(Some),
+                None => {}
+            }
+        }
+        Ok(None)
+    }
+
+    fn trace(&mut self, serial: u32) -> Result<TextEvent, ReadError> {
+        let mut frames = Vec::new();
+        while let Some(line) = self.lines.next_line()? {
+            let Some(frame) = line.strip_prefix('\t') else {
+                self.lines.put_back();
+                break;
+            };
+            if frame != "<empty>" && frames.len() < ROWS_MAX {
+                frames.push(rows::frame(frame));
+            }
+        }
+        Ok(TextEvent::Trace(serial, frames))
+    }
+
+    fn sites(&mut self) -> Result<TextEvent, ReadError> {
+        let rows = self.section("SITES END", rows::site)?;
+        // The section tells no totals; its rows tell both amounts.
+        let table = SiteTable::new(rows, Amount::default(), Some(Amount::default()));
+        Ok(TextEvent::Sites(table))
+    }
+
+    fn cpu(&mut self, kind: CpuKind, total: u64) -> Result<TextEvent, ReadError> {
+        let end = match kind {
+            CpuKind::Samples => "CPU SAMPLES END",
+            CpuKind::Times => "CPU TIME (ms) END",
+        };
+        let rows = self.section(end, |line| rows::cpu(line, kind, total))?;
+        Ok(TextEvent::Cpu(kind, CpuTable::new(rows, total)))
+    }
+
+    /// The rows up to the line that ends the section; stops before another section as well.
+    fn section<T>(
+        &mut self,
+        end: &str,
+        row: impl Fn(&str) -> Option<T>,
+    ) -> Result<Vec<T>, ReadError> {
+        let mut found = Vec::new();
+        while let Some(line) = self.lines.next_line()? {
+            if line.starts_with(end) {
+                return Ok(found);
+            }
+            if head(line).is_some() {
+                self.lines.put_back();
+                break;
+            }
+            match row(line) {
+                Some(row) if found.len() < ROWS_MAX => found.push(row),
+                None if !rows::is_title(line) => self.damaged += 1,
+                _ => {}
+            }
+        }
+        self.damaged += 1;
+        Ok(found)
+    }
+}
+
+/// What this line begins. The prose before the sections names them too, in other words.
+fn head(line: &str) -> Option<Head> {
+    if let Some(rest) = line.strip_prefix("TRACE ") {
+        let (serial, _) = rest.split_once(':')?;
+        return serial.parse().ok().map(Head::Trace);
+    }
+    if line.starts_with("SITES BEGIN") {
+        return Some(Head::Sites);
+    }
+    let (kind, rest) = if let Some(rest) = line.strip_prefix("CPU SAMPLES BEGIN") {
+        (CpuKind::Samples, rest)
+    } else {
+        (CpuKind::Times, line.strip_prefix("CPU TIME (ms) BEGIN")?)
+    };
+    let total = rest.trim_start().strip_prefix("(total = ")?;
+    let (total, _) = total.split_once(')')?;
+    Some(Head::Cpu(kind, rows::unsigned(total)?))
+}
+
+#[cfg(test)]
+mod tests;

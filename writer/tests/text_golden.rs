@@ -1,0 +1,603 @@
+//! Goldens of text: each block of a report as a person gets to see it.
+//!
+//! `BLESS=1 cargo test -p hprof-writer --test text_golden` rewrites the files; review the difference.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
+use std::collections::HashMap;
+use std::io;
+use std::path::Path;
+
+use tables::{ClassId, Line, ObjectId, ThreadId, TraceId};
+use writer::profile::{
+    Contention, Contentions, Cost, Costs, Method, Site, SiteOrder, SiteTotals, Sites,
+};
+use writer::text::{
+    thread_end, Activity, ArrayLine, Call, ClassLine, ConstantLine, CpuSamplesBlock, CpuTimeBlock,
+    ElementLine, FieldLine, Frame, Header, HeapDumpBegin, HeapDumpEnd, InstanceLine, Moment,
+    Monitor, MonitorDump, MonitorEvent, MonitorTimeBlock, OldMethod, OldProfile, Owner, Phase,
+    Report, RootLine, SitesBlock, StaticLine, ThreadStart, ThreadState, Trace,
+};
+use writer::ClassName;
+
+/// A text with the golden of this name, and the text itself.
+fn check(name: &str, encode: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> String {
+    let mut bytes = Vec::new();
+    encode(&mut bytes).unwrap();
+    let text = String::from_utf8(bytes).unwrap();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/text/{name}.txt"));
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, &text).unwrap();
+    }
+    let golden = std::fs::read_to_string(&path)
+        .unwrap_or_else(|error| panic!("{}: {error}; run with BLESS=1", path.display()));
+    assert_eq!(text, golden, "{} differs", path.display());
+    assert!(!text.contains("NaN") && text.ends_with('\n'));
+    text
+}
+
+/// Tue Jul 24 17:50:46 2018, in a zone two hours ahead of UTC.
+const AT: Moment = Moment {
+    seconds_since_epoch: 1_532_447_446,
+    utc_offset_seconds: 7200,
+};
+
+fn object(address: u64) -> ObjectId {
+    ObjectId::new(address).unwrap()
+}
+
+fn thread(serial: u32) -> ThreadId {
+    ThreadId::new(serial).unwrap()
+}
+
+fn trace(serial: u32) -> TraceId {
+    TraceId::new(serial).unwrap()
+}
+
+fn class(signature: &'static [u8]) -> ClassName<'static> {
+    ClassName::from_signature(signature)
+}
+
+fn method(class: &'static [u8], name: &'static [u8]) -> Method<'static> {
+    let class = ClassName::from_signature(class);
+    Method { class, name }
+}
+
+const MAIN: &[u8] = b"Ldemo/Main;";
+const STRING: &[u8] = b"Ljava/lang/String;";
+
+fn frame(name: &'static [u8], line: Line) -> Frame<'static> {
+    Frame {
+        method: method(MAIN, name),
+        source: b"Main.java",
+        line,
+    }
+}
+
+fn put_trace(serial: u32, frames: &[Frame<'_>], out: &mut Vec<u8>) -> io::Result<()> {
+    Trace {
+        serial: trace(serial),
+        thread: None,
+        phase: None,
+        frames,
+    }
+    .encode(out)
+}
+
+#[test]
+fn header() {
+    check("header", |out| Header { created: AT }.encode(out));
+}
+
+#[test]
+fn threads() {
+    let start = |serial, name, group| ThreadStart {
+        thread: thread(serial),
+        object: Some(object(0x7_c000_0000 + u64::from(serial) * 8)),
+        name,
+        group,
+    };
+    check("threads", |out| {
+        start(1, b"main", b"main").encode(out)?;
+        start(2, b"say \"hi\"\n", b"").encode(out)?;
+        start(3, "Gr\u{fc}\u{df}e \u{4e16}".as_bytes(), b"main").encode(out)?;
+        thread_end(thread(2), out)
+    });
+}
+
+#[test]
+fn traces() {
+    let frames = [
+        frame(b"work", Line::Number(79)),
+        frame(b"read0", Line::Native),
+        Frame {
+            source: b"",
+            ..frame(b"lambda$0", Line::Unknown)
+        },
+        frame(b"it works", Line::Unknown),
+        Frame {
+            method: Method {
+                class: ClassName::UNKNOWN,
+                name: b"",
+            },
+            ..frame(b"", Line::Number(0))
+        },
+    ];
+    check("traces", |out| {
+        put_trace(1, &[], out)?;
+        put_trace(2, &frames, out)?;
+        Trace {
+            serial: trace(3),
+            thread: Some(thread(1)),
+            phase: Some(Phase::Start),
+            frames: &frames[..1],
+        }
+        .encode(out)
+    });
+}
+
+fn sites() -> Vec<Site<'static>> {
+    let total = |bytes, objects| SiteTotals { bytes, objects };
+    let rows: [(&[u8], u32, SiteTotals, SiteTotals); 6] = [
+        (b"[C", 2, total(273_264, 3016), total(273_264, 3016)),
+        (MAIN, 3, total(8192, 256), total(9984, 312)),
+        (b"[[I", 3, total(8192, 1), total(8192, 1)),
+        (STRING, 4, total(0, 0), total(48_000_000, 2_000_000)),
+        (
+            b"[Ljava/lang/Object;",
+            4,
+            total(5_368_709_120, 12),
+            total(5_368_709_120, 12),
+        ),
+        (b"Ldemo/Long$Name;", 12_345_678, total(24, 1), total(24, 1)),
+    ];
+    (1..)
+        .zip(rows)
+        .map(|(class, (signature, serial, live, allocated))| Site {
+            class: ClassId::new(class).unwrap(),
+            signature,
+            trace: trace(serial),
+            live,
+            allocated,
+        })
+        .collect()
+}
+
+#[test]
+fn allocation_sites() {
+    let rows = sites();
+    for (name, order, cutoff) in [
+        ("sites", SiteOrder::LiveBytes, 0.0),
+        ("sites_cut_off", SiteOrder::LiveBytes, 0.9),
+        ("sites_allocated", SiteOrder::AllocatedBytes, 0.0),
+    ] {
+        let sites = Sites::new(&rows, order, cutoff);
+        let text = check(name, |out| {
+            SitesBlock {
+                sites: &sites,
+                at: AT,
+            }
+            .encode(out)
+        });
+        assert_eq!(text.lines().count(), sites.rows().len() + 4);
+        // tradefed and others count the words of a row.
+        let rows = text.lines().skip(3).take(sites.rows().len());
+        assert!(rows
+            .into_iter()
+            .all(|row| row.split_whitespace().count() == 9));
+    }
+    let sites = Sites::new(&[], SiteOrder::LiveBytes, 0.0);
+    check("sites_none", |out| {
+        SitesBlock {
+            sites: &sites,
+            at: AT,
+        }
+        .encode(out)
+    });
+}
+
+fn cost(serial: u32, top: Method<'static>, count: u64, own: u64) -> Cost<'static> {
+    Cost {
+        trace: trace(serial),
+        top: Some(top),
+        count,
+        own,
+    }
+}
+
+#[test]
+fn samples() {
+    let costs = [
+        cost(4, method(MAIN, b"work"), 16, 16),
+        cost(2, method(STRING, b"<init>"), 12, 12),
+        cost(3, method(MAIN, b"it works"), 7, 7),
+        cost(5, method(MAIN, b"idle"), 0, 0),
+    ];
+    let samples = Costs::new(&costs, 0.0);
+    check("cpu_samples", |out| {
+        CpuSamplesBlock {
+            samples: &samples,
+            at: AT,
+        }
+        .encode(out)
+    });
+    let none = Costs::new(&costs[3..], 0.0);
+    check("cpu_samples_none", |out| {
+        CpuSamplesBlock {
+            samples: &none,
+            at: AT,
+        }
+        .encode(out)
+    });
+}
+
+#[test]
+fn times() {
+    let costs = [
+        cost(4, method(MAIN, b"work"), 1_000, 61_400_000),
+        cost(2, method(STRING, b"length"), 25_000_000, 38_600_000),
+        Cost {
+            top: None,
+            ..cost(1, method(MAIN, b""), 1, 0)
+        },
+    ];
+    let times = Costs::new(&costs, 0.0);
+    check("cpu_time", |out| {
+        CpuTimeBlock {
+            times: &times,
+            at: AT,
+        }
+        .encode(out)
+    });
+    // Called, but nothing measured: no share of nothing.
+    let nothing = Costs::new(&costs[2..], 0.0);
+    check("cpu_time_nothing", |out| {
+        CpuTimeBlock {
+            times: &nothing,
+            at: AT,
+        }
+        .encode(out)
+    });
+}
+
+#[test]
+fn old_profile() {
+    let old = |name, descriptor| OldMethod {
+        method: method(MAIN, name),
+        descriptor,
+    };
+    let call = |callee, caller, count, nanos| Call {
+        callee,
+        caller,
+        count,
+        nanos,
+    };
+    let main = old(b"main", b"([Ljava/lang/String;)V");
+    let calls = [
+        call(Some(main), None, 1, 88_000_000),
+        call(Some(old(b"work", b"(I)V")), Some(main), 574, 13_400_000),
+        call(None, None, 2, 0),
+        call(Some(old(b"never", b"()V")), Some(main), 0, 0),
+    ];
+    check("old_profile", |out| {
+        OldProfile { calls: &calls }.encode(out)
+    });
+}
+
+#[test]
+fn monitor_time() {
+    let row = |serial, signature, count, nanos| Contention {
+        trace: trace(serial),
+        signature,
+        count,
+        nanos,
+    };
+    let rows = [
+        row(3, STRING, 1, 128_000_000),
+        row(2, b"Ljava/lang/Object;", 12, 512_000_000),
+    ];
+    let contentions = Contentions::new(&rows, 0.0001);
+    check("monitor_time", |out| {
+        MonitorTimeBlock {
+            contentions: &contentions,
+            at: AT,
+        }
+        .encode(out)
+    });
+    let none = Contentions::new(&[], 0.0001);
+    check("monitor_time_none", |out| {
+        MonitorTimeBlock {
+            contentions: &none,
+            at: AT,
+        }
+        .encode(out)
+    });
+}
+
+#[test]
+fn monitor_dump() {
+    let state = |serial, activity| ThreadState {
+        thread: thread(serial),
+        trace: trace(serial + 10),
+        activity,
+        suspended: false,
+        interrupted: false,
+        in_native: false,
+    };
+    let threads = [
+        state(1, Activity::Waiting),
+        ThreadState {
+            suspended: true,
+            interrupted: true,
+            in_native: true,
+            ..state(2, Activity::Runnable)
+        },
+        state(3, Activity::Entering),
+        state(4, Activity::Sleeping),
+        state(5, Activity::NotStarted),
+        state(6, Activity::Ended),
+        state(7, Activity::Unknown),
+    ];
+    let owner = |owner, entry_count| {
+        Some(Owner {
+            thread: owner,
+            entry_count,
+        })
+    };
+    let monitors = [
+        Monitor {
+            signature: b"Ljava/lang/Object;",
+            owner: owner(Some(thread(4)), 1),
+            waiting_to_enter: &[Some(thread(5)), Some(thread(6)), None],
+            waiting_to_be_notified: &[],
+        },
+        Monitor {
+            signature: b"[I",
+            owner: None,
+            waiting_to_enter: &[],
+            waiting_to_be_notified: &[Some(thread(1))],
+        },
+        Monitor {
+            signature: MAIN,
+            owner: owner(None, 3),
+            waiting_to_enter: &[],
+            waiting_to_be_notified: &[],
+        },
+    ];
+    check("monitor_dump", |out| {
+        MonitorDump {
+            threads: &threads,
+            monitors: &monitors,
+        }
+        .encode(out)
+    });
+}
+
+#[test]
+fn monitor_events() {
+    let signature = b"Ljava/lang/Object;";
+    check("monitor_events", |out| {
+        MonitorEvent::Wait {
+            signature,
+            timeout_millis: 0,
+            thread: Some(thread(3)),
+        }
+        .encode(out)?;
+        MonitorEvent::Waited {
+            signature,
+            waited_millis: 512,
+            thread: Some(thread(3)),
+        }
+        .encode(out)?;
+        MonitorEvent::Wait {
+            signature: b"[I",
+            timeout_millis: 5_000_000_000,
+            thread: None,
+        }
+        .encode(out)?;
+        MonitorEvent::Waited {
+            signature: b"[I",
+            waited_millis: 5_000_000_000,
+            thread: None,
+        }
+        .encode(out)
+    });
+}
+
+fn put_roots(out: &mut Vec<u8>) -> io::Result<()> {
+    let (held, of) = (object(0x7_c000_0008), Some(thread(1)));
+    for root in [
+        RootLine::Thread(held, of, trace(2)),
+        RootLine::ThreadBlock(held, of),
+        RootLine::NativeStack(held, of),
+        RootLine::JavaStack(held, of, Some(1)),
+        RootLine::JavaStack(held, None, None),
+        RootLine::JniLocal(held, of, Some(0)),
+        RootLine::JniGlobal(held, 0xa, trace(1)),
+        RootLine::SystemClass(held, class(STRING)),
+        RootLine::BusyMonitor(held),
+        RootLine::Unknown(held),
+    ] {
+        root.encode(out)?;
+    }
+    Ok(())
+}
+
+fn put_instance(out: &mut Vec<u8>) -> io::Result<()> {
+    InstanceLine {
+        object: object(0x7_c000_0010),
+        size_bytes: 40,
+        trace: trace(3),
+        class: class(MAIN),
+        class_object: object(0x7_c000_0100),
+    }
+    .encode(out)?;
+    let value = Some(object(0x7_c000_0018));
+    for (name, value) in [
+        (&b"name"[..], value),
+        (b"seven77", value),
+        (b"eight888", value),
+        (b"nothing", None),
+        (b"cacheKeyOfAll", value),
+    ] {
+        FieldLine { name, value }.encode(out)?;
+    }
+    Ok(())
+}
+
+fn put_arrays(out: &mut Vec<u8>) -> io::Result<()> {
+    let array = ArrayLine {
+        object: object(0x7_c000_0020),
+        size_bytes: 272,
+        trace: trace(3),
+        elements: 60,
+        class: class(b"[Ldemo/Main;"),
+        class_object: Some(object(0x7_c000_0108)),
+    };
+    array.encode(out)?;
+    for (index, value) in [(0, None), (6, Some(object(0x7_c000_0010))), (59, None)] {
+        ElementLine { index, value }.encode(out)?;
+    }
+    ArrayLine {
+        size_bytes: 82,
+        elements: 41,
+        class: class(b"[C"),
+        class_object: None,
+        ..array
+    }
+    .encode(out)
+}
+
+fn put_class(out: &mut Vec<u8>) -> io::Result<()> {
+    ClassLine {
+        object: object(0x7_c000_0100),
+        name: class(MAIN),
+        trace: TraceId::EMPTY,
+        super_class: Some(object(0x7_c000_0200)),
+        loader: Some(object(0x7_c000_0030)),
+        signers: None,
+        protection_domain: Some(object(0x7_c000_0038)),
+    }
+    .encode(out)?;
+    let value = Some(object(0x7_c000_0010));
+    StaticLine {
+        name: b"SEP",
+        value,
+    }
+    .encode(out)?;
+    let name = b"NULL";
+    StaticLine { name, value: None }.encode(out)?;
+    ConstantLine { index: 85, value }.encode(out)
+}
+
+#[test]
+fn heap_dump() {
+    check("heap_dump", |out| {
+        HeapDumpBegin {
+            objects: 4_494,
+            bytes: 6_163_280_000,
+            at: AT,
+        }
+        .encode(out)?;
+        put_roots(out)?;
+        put_instance(out)?;
+        put_arrays(out)?;
+        put_class(out)?;
+        HeapDumpEnd.encode(out)
+    });
+}
+
+/// Stacks of the whole report: number, frames.
+fn stacks() -> Vec<(u32, Vec<Frame<'static>>)> {
+    let string = |name, line| Frame {
+        method: method(STRING, name),
+        source: b"String.java",
+        line,
+    };
+    let main = frame(b"main", Line::Number(12));
+    let work = frame(b"work", Line::Number(79));
+    vec![
+        (2, vec![string(b"<init>", Line::Number(200)), work, main]),
+        (3, vec![frame(b"it works", Line::Number(5)), main]),
+        (4, vec![work, main]),
+        (5, vec![frame(b"read0", Line::Native), work, main]),
+    ]
+}
+
+/// Two dumps into one report, in the order that foreign parsers can follow: threads, traces, samples.
+#[test]
+fn a_whole_report() {
+    let dumps = [
+        [(4, 16), (2, 12), (3, 7), (5, 0)],
+        [(5, 40), (4, 9), (2, 0), (3, 1)],
+    ];
+    let stacks: HashMap<u32, Vec<Frame<'_>>> = stacks().into_iter().collect();
+    let mut report = Report::new();
+    let text = check("report", |out| {
+        Header { created: AT }.encode(out)?;
+        for dump in dumps {
+            report.begin_dump(out)?;
+            report.thread_start(
+                &ThreadStart {
+                    thread: thread(1),
+                    object: Some(object(0x7_c000_0008)),
+                    name: b"main",
+                    group: b"main",
+                },
+                out,
+            )?;
+            let costs = dump
+                .map(|(serial, samples)| cost(serial, stacks[&serial][0].method, samples, samples));
+            let samples = Costs::new(&costs, 0.0001);
+            for serial in samples.traces().filter(|serial| serial.get() != 1) {
+                report.trace(
+                    &Trace {
+                        serial,
+                        thread: None,
+                        phase: None,
+                        frames: &stacks[&serial.get()],
+                    },
+                    out,
+                )?;
+            }
+            CpuSamplesBlock {
+                samples: &samples,
+                at: AT,
+            }
+            .encode(out)?;
+        }
+        report.thread_end(thread(1), out).map(|_| ())
+    });
+    for serial in stacks.keys() {
+        assert_eq!(text.matches(&format!("TRACE {serial}:")).count(), 1);
+    }
+    let (_, dumps) = text.split_once("\n--------\n\n").unwrap();
+    dumps.split("\n\n").for_each(foreign_parsers_follow);
+}
+
+/// What gprof2dot and stackcollapse-hprof ask of a dump, as their sources have it.
+fn foreign_parsers_follow(dump: &str) {
+    let is_trace = |line: &&str| line.starts_with("TRACE ") || line.starts_with('\t');
+    let lines = dump.lines().skip_while(|line| !is_trace(line));
+    let (traces, rest): (Vec<&str>, Vec<&str>) = lines.partition(is_trace);
+    assert!(rest[0].starts_with("CPU SAMPLES BEGIN (total = "));
+    for heading in traces.iter().filter(|line| !line.starts_with('\t')) {
+        let number = heading.strip_prefix("TRACE ").unwrap().strip_suffix(':');
+        assert!(number.unwrap().parse::<u32>().is_ok(), "{heading}");
+    }
+    for frame in traces.iter().filter(|line| line.starts_with('\t')) {
+        let (_, place) = frame.split_once('(').unwrap();
+        assert!(place.contains(':') && place.ends_with(')'), "{frame}");
+    }
+    let rows = rest[2..].iter().take_while(|line| !line.starts_with("CPU"));
+    for row in rows {
+        let fields: Vec<&str> = row.split_whitespace().collect();
+        assert_eq!(fields.len(), 6, "{row}");
+        assert!(fields[3].parse::<u64>().is_ok() && fields[4].parse::<u32>().is_ok());
+    }
+}

@@ -1,0 +1,46 @@
+//! Worker threads, and how they are started: a forked child must not do it as everybody else does.
+
+use std::fmt::Debug;
+use std::io;
+use std::thread::{self, JoinHandle};
+
+use crate::WriteError;
+
+/// A thread's stack: none of the writer's recurses, and libdeflate keeps its tables elsewhere.
+const STACK_BYTES: usize = 256 << 10;
+
+/// A thread that was started.
+pub trait Worker: Send + Sync + Debug {
+    /// Waits until it has ended. `false`: it panicked.
+    fn join(self: Box<Self>) -> bool;
+}
+
+/// What a thread does.
+pub type Work = Box<dyn FnOnce() + Send>;
+
+/// Starts a thread with a name, of which the system shows 15 bytes.
+pub type StartWorker = fn(&str, Work) -> io::Result<Box<dyn Worker>>;
+
+/// Starts a thread of the standard library's: right in every process but a forked child.
+pub fn start_worker(name: &str, work: Work) -> io::Result<Box<dyn Worker>> {
+    let builder = thread::Builder::new().name(name.to_owned());
+    let thread = builder.stack_size(STACK_BYTES).spawn(work)?;
+    Ok(Box::new(thread))
+}
+
+impl Worker for JoinHandle<()> {
+    fn join(self: Box<Self>) -> bool {
+        JoinHandle::join(*self).is_ok()
+    }
+}
+
+/// Starts one, or says in the writer's words why there is none.
+pub(crate) fn start(
+    start_worker: StartWorker,
+    name: &str,
+    work: Work,
+) -> Result<Box<dyn Worker>, WriteError> {
+    start_worker(name, work).map_err(|error| WriteError::NoThread {
+        reason: error.to_string(),
+    })
+}
