@@ -5,6 +5,7 @@ use super::error::JvmtiError;
 use super::field::FieldId;
 use super::jni::Jni;
 use super::memory::Allocated;
+use super::method::MethodId;
 use super::object::Object;
 use super::slot;
 use jni::sys::{jfieldID, jmethodID, jobject};
@@ -122,10 +123,10 @@ impl Env {
             .collect())
     }
 
-    /// Has the JVM give an id to each method of the class, as it does when it is asked for them (`GetClassMethods`).
+    /// The ids of the class's own methods (`GetClassMethods`); the JVM makes those that there were not yet.
     ///
     /// `CLASS_NOT_PREPARED` if the class has not been linked yet.
-    pub(crate) fn make_method_ids(&self, class: &Object<'_>) -> Result<(), JvmtiError> {
+    pub(crate) fn method_ids(&self, class: &Object<'_>) -> Result<Vec<MethodId>, JvmtiError> {
         let (mut count, mut ids): (i32, *mut jmethodID) = (0, null_mut());
         // SAFETY: types as in jvmti.h; both out-parameters outlive the call.
         unsafe {
@@ -136,9 +137,10 @@ impl Env {
                 (class.raw(), &mut count, &mut ids)
             )
         }?;
-        // SAFETY: on success `ids` holds `count` method ids, which are only given back.
-        drop(unsafe { Allocated::new(self, ids, count) });
-        Ok(())
+        // SAFETY: on success `ids` holds `count` method ids.
+        let ids = unsafe { Allocated::new(self, ids, count) };
+        let ids = ids.as_slice().iter();
+        Ok(ids.filter_map(|&id| MethodId::from_raw(id)).collect())
     }
 
     /// The class's own fields, static ones too, in the order of the class file (`GetClassFields`).

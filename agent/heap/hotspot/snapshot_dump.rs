@@ -14,7 +14,7 @@ use super::message::{send_ids, Failed, FromChild, ThreadIds, ThreadNoteMessage};
 use super::mirror_fields::MirrorFields;
 use super::process::{self, Child};
 use super::thread_names::NameFields;
-use super::virtual_frames::{make_method_ids, VirtualThreadFields};
+use super::virtual_frames::{method_ids, VirtualThreadFields};
 use super::vm_structs::VmStructs;
 use crate::jvmti::env::{Env, Vm};
 use crate::jvmti::heap::Wanted;
@@ -168,7 +168,8 @@ impl<'f> SnapshotDump<'f> {
             UnixStream::pair().map_err(|error| NoSnapshot::Refused(error.to_string()))?;
         let used_bytes = self.used_bytes(&catalogue, &tables);
         let virtual_threads = VirtualThreadFields::of(&catalogue, &tables);
-        make_method_ids(env, &catalogue, &tables);
+        let mut known_methods = method_ids(env, &catalogue, &tables);
+        known_methods.extend(stacks.methods());
         let names = NameFields::of(&catalogue, &tables);
         let (allocated, held) = AllocationTraces::take(
             allocations,
@@ -206,7 +207,7 @@ impl<'f> SnapshotDump<'f> {
             catalogue: &mut catalogue,
             tables: &tables,
             objects,
-            known_methods: stacks.methods(),
+            known_methods,
             stacks: Some(stacks),
             same_words: RefCell::default(),
             used_bytes,
@@ -417,7 +418,7 @@ impl Answers<'_, '_> {
     }
 
     /// A method that the child saw. HotSpot makes an id when it first needs one, so an id may be the child's alone: it is
-    /// good if it was on a captured stack, or if here, too, it is the address of the same method.
+    /// good if it was known here before, or if here, too, it is the address of the same method.
     fn method(&self, bits: u64, word: u64) -> Option<MethodId> {
         // SAFETY: used only if this process gave the id, or has the same method behind it.
         let method = unsafe { MethodId::from_bits(bits) }?;

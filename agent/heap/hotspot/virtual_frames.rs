@@ -9,6 +9,7 @@ use super::super::virtual_threads::VIRTUAL_THREAD;
 use super::snapshot::Snapshot;
 use super::thread_names::offset;
 use crate::jvmti::env::Env;
+use crate::jvmti::method::MethodId;
 use std::collections::HashSet;
 use std::sync::PoisonError;
 use tables::{ClassId, Tables};
@@ -54,19 +55,23 @@ impl VirtualThreadFields {
     }
 }
 
-/// Has the JVM give ids to all methods, if virtual threads are in use: their frames are told by ids, and one that HotSpot
-/// makes in the child has no name here. A few bytes a method, once.
-pub(super) fn make_method_ids(env: &Env, catalogue: &Catalogue<'_>, tables: &Tables) {
+/// The ids of all methods, if virtual threads are in use: their frames are told by ids, and one that HotSpot makes in the
+/// child has no name here. A few bytes a method, once.
+pub(super) fn method_ids(
+    env: &Env,
+    catalogue: &Catalogue<'_>,
+    tables: &Tables,
+) -> HashSet<MethodId> {
     let virtual_thread = catalogue.bootstrap_class(VIRTUAL_THREAD, tables);
     if !virtual_thread.is_some_and(|class| env.is_initialised(class).unwrap_or(false)) {
-        return;
+        return HashSet::new();
     }
-    for class in (0..catalogue.len()).filter_map(ClassId::from_index) {
-        if let Some(class) = catalogue.handle(class) {
-            // A class that is not linked has no frames, an array no methods.
-            let _ = env.make_method_ids(class);
-        }
-    }
+    let classes = (0..catalogue.len()).filter_map(ClassId::from_index);
+    classes
+        .filter_map(|class| catalogue.handle(class))
+        // A class that is not linked has no frames, an array no methods.
+        .flat_map(|class| env.method_ids(class).unwrap_or_default())
+        .collect()
 }
 
 /// The virtual threads that HotSpot has not come to yet, and what the frames of the others hold.

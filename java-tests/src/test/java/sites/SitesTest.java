@@ -30,6 +30,9 @@ class SitesTest {
     private static final double STANDARD_ERRORS = 5;
     private static final int SAMPLING_BYTES = 32 * 1024;
 
+    /** HotSpot 11 samples up to so much too often where objects are about as large as the distance of samples. */
+    private static final double SURPLUS_OF_11 = 0.5;
+
     @TempDir Path folder;
 
     static List<Jdk> since11() {
@@ -131,15 +134,17 @@ class SitesTest {
         assertTrue(live > 0, () -> setup + " " + className + ": " + sites.sites);
         double chance = 1 - Math.exp(-(sites.liveBytes(className) / live) / SAMPLING_BYTES);
         double one = (1 - chance) / chance;
-        near(setup + " allocated " + className, made, allocated, Math.sqrt(made * one));
         double expected = made / 4.0;
-        near(setup + " live " + className, expected, live, Math.sqrt(expected * (one + (thinning - 1) / chance)));
+        double surplus = setup.jdk.major < 17 ? SURPLUS_OF_11 : 0;
+        near(setup + " allocated " + className, made, allocated, Math.sqrt(made * one), surplus);
+        near(setup + " live " + className, expected, live, Math.sqrt(expected * (one + (thinning - 1) / chance)), surplus);
     }
 
-    private static void near(String what, double truth, double estimate, double standardError) {
-        // One more: the subject makes an array of each class for its name, and roundings.
+    private static void near(String what, double truth, double estimate, double standardError, double surplus) {
+        // Two more: the subject makes an array of each class for its name, and roundings.
         double most = STANDARD_ERRORS * standardError + 2;
-        assertTrue(Math.abs(estimate - truth) <= most, what + ": " + estimate + " for " + truth + ", allowed " + most);
+        assertTrue(truth - most <= estimate && estimate <= truth * (1 + surplus) + most,
+                what + ": " + estimate + " for " + truth + ", allowed " + most);
     }
 
     @ParameterizedTest

@@ -26,6 +26,10 @@ public class Sizes {
     static volatile Object sink;
 
     public static void main(String[] args) {
+        // A thread takes the distance of samples over at its first sample, which is as far as the JVM's own is.
+        for (int i = 0; i < 400; i++) {
+            sink = new long[5_000];
+        }
         for (int size = 0; size < LENGTHS.length; size++) {
             for (int i = 0; i < COUNTS[size]; i++) {
                 sink = make(size, LENGTHS[size]);
