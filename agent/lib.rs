@@ -7,6 +7,7 @@
 //! Data path: JVM event → `jvmti::trampoline` → [`gate`] → `events` → `tables`;
 //! dump request → [`dump_queue`] → `heap::dump` → catalogue → walk → `writer`.
 
+mod class_gate;
 mod dump_queue;
 mod events;
 mod file_name;

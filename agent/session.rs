@@ -9,7 +9,7 @@ use crate::jvmti::capability::{
 };
 use crate::jvmti::env::{Env, Vm};
 use crate::jvmti::error::JvmtiError;
-use crate::jvmti::event::{VM_DEATH, VM_INIT};
+use crate::jvmti::event::{CLASS_PREPARE, VM_DEATH, VM_INIT};
 use crate::jvmti::jni::Jni;
 use crate::message::say;
 use crate::options::{self, Options, Parsed};
@@ -236,6 +236,7 @@ fn listen_for_the_end(vm: Vm, options: &Options) -> Result<(), JvmtiError> {
     // Two commands at once: one of them sets it.
     let _ = SESSION.set(session);
     Session::get().map_or(Err(JvmtiError::INTERNAL), |session| {
+        session.env.notify(CLASS_PREPARE, true)?;
         session.env.notify(VM_DEATH, true)
     })
 }

@@ -1,5 +1,6 @@
-//! ClassLoad and ClassPrepare: counted.
+//! ClassLoad and ClassPrepare: counted; a class that is linked the moment before a fork waits.
 
+use crate::class_gate::CLASS_GATE;
 use crate::session::Session;
 
 /// `ClassLoad`: a class was loaded, on the thread that loaded it.
@@ -10,4 +11,5 @@ pub(crate) fn class_load(session: &Session) {
 /// `ClassPrepare`: a class was linked; its fields are known from now on.
 pub(crate) fn class_prepare(session: &Session) {
     session.census.note_class_prepare();
+    CLASS_GATE.pass();
 }

@@ -248,7 +248,6 @@ impl Task<'_, '_> {
             mappings: mappings.clone(),
             classes: ClassMap::new(descriptions, &layout, memory),
             layout,
-            klass_state: self.vm_structs.klass_state,
             allocated: self.allocated(memory, mappings),
             marks: Marks::new(heap).ok_or(Failure::NoMemory)?,
             primitive_fields: self.options.primitive_fields,

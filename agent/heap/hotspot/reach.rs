@@ -118,11 +118,8 @@ impl<'s> Walker<'s> {
         match &class.shape {
             Shape::Instance { references, .. } => {
                 // What a mirror refers to is where the walk began.
-                if class.is_class_class {
-                    if snapshot.classes.class_of_mirror(object).is_some() {
-                        return Ok(());
-                    }
-                    snapshot.check_mirror(object)?;
+                if class.is_class_class && snapshot.classes.class_of_mirror(object).is_some() {
+                    return Ok(());
                 }
                 if Some(class.id) == snapshot.virtual_thread_class {
                     snapshot.note_virtual_thread(object);

@@ -5,7 +5,6 @@ use super::failure::Failure;
 use super::marks::Marks;
 use super::memory::{Mappings, Memory};
 use super::object_layout::ObjectLayout;
-use super::vm_structs::KlassState;
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, PoisonError};
@@ -22,8 +21,6 @@ pub(super) struct Snapshot {
     pub(super) layout: ObjectLayout,
     /// The classes.
     pub(super) classes: ClassMap,
-    /// Where classes say whether they are loaded, if the JVM tells.
-    pub(super) klass_state: Option<KlassState>,
     /// Sampled objects and the traces that allocated them, by address.
     pub(super) allocated: Vec<(u64, TraceId)>,
     /// What can be reached.
@@ -102,37 +99,5 @@ impl Snapshot {
         } else {
             Failure::UnknownClass
         }
-    }
-
-    /// An error if this instance of `java.lang.Class`, which the catalogue does not know, is the mirror of a loaded class:
-    /// that was loaded after the catalogue.
-    ///
-    /// The archive's mirrors of classes never loaded have no `Klass` that knows them. HotSpot parses subclasses of
-    /// `jdk.internal.event.Event` twice (21 and later, for JFR): the first `Klass` and its mirror stay behind, never loaded.
-    pub(super) fn check_mirror(&self, mirror: u64) -> Result<(), Failure> {
-        let klass = self.layout.klass(self.memory, mirror);
-        let place = klass.wrapping_add(self.layout.mirror_in_klass.offset);
-        if klass == 0 || klass % 8 != 0 || !self.mappings.is_readable(place) {
-            return Ok(());
-        }
-        let slot = self.memory.u64(place);
-        let is_known_back = slot != 0
-            && self.mappings.is_readable(slot)
-            && self.layout.mirror_in_klass.load(self.memory, klass) == mirror;
-        if is_known_back && self.is_loaded(klass) {
-            Err(Failure::UnknownClass)
-        } else {
-            Ok(())
-        }
-    }
-
-    /// Whether JVMTI would list the class; no if this JVM does not tell: what then is missed is a class loaded between
-    /// catalogue and fork of which there is no instance.
-    fn is_loaded(&self, klass: u64) -> bool {
-        let Some(state) = self.klass_state else {
-            return false;
-        };
-        let is_array = self.memory.u32(klass + state.layout_helper) >> 31 == 1;
-        is_array || self.memory.u8(klass + state.init_state) != 0
     }
 }

@@ -16,6 +16,7 @@ use super::process::{self, Child};
 use super::thread_names::NameFields;
 use super::virtual_frames::{method_ids, VirtualThreadFields};
 use super::vm_structs::VmStructs;
+use crate::class_gate::CLASS_GATE;
 use crate::jvmti::env::{Env, Vm};
 use crate::jvmti::heap::Wanted;
 use crate::jvmti::jni::Jni;
@@ -180,7 +181,8 @@ impl<'f> SnapshotDump<'f> {
             &mut objects,
         )?;
         let tail = Some(file.tail()?);
-        // As late as can be: a class that is loaded from here to the fork costs another try.
+        // From here to the fork no class is linked: objects of it would be unknown.
+        let closed = CLASS_GATE.close();
         catalogue.catch_up(&tables, &mut objects)?;
         pinned.extend(catalogue.pinned());
         pinned.push((own_thread, current.handle()));
@@ -200,8 +202,7 @@ impl<'f> SnapshotDump<'f> {
             options: self.options,
         };
         let (child, objects) = self.fork(task, own_thread)?;
-        drop(known);
-        drop(held);
+        drop((closed, known, held));
         let mut answers = Answers {
             dump: self,
             catalogue: &mut catalogue,

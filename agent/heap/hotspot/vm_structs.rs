@@ -10,8 +10,6 @@ use std::ffi::{c_char, c_void, CStr};
 pub(super) struct VmStructs {
     /// The way to what a class's constants were resolved to.
     pub(super) resolved: Option<ResolvedReferences>,
-    /// Where classes say whether they are loaded.
-    pub(super) klass_state: Option<KlassState>,
     /// Where a mirror has the number of its static references, which HotSpot lays before the other static fields.
     pub(super) static_reference_count: Option<u64>,
 }
@@ -21,7 +19,6 @@ impl VmStructs {
     pub(super) fn find() -> Self {
         Self {
             resolved: ResolvedReferences::find(),
-            klass_state: KlassState::find(),
             static_reference_count: static_reference_count_offset(),
         }
     }
@@ -54,26 +51,6 @@ impl ResolvedReferences {
             constants,
             cache: Some(table.offset("ConstantPool", "_cache")?),
             resolved_references: table.offset("ConstantPoolCache", "_resolved_references")?,
-        })
-    }
-}
-
-/// Where a `Klass` says what it is and how far the JVM is with it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct KlassState {
-    /// In `Klass`: an int, negative for array classes.
-    pub(super) layout_helper: u64,
-    /// In `InstanceKlass`: a byte, 0 as long as the class is not among the loaded ones.
-    pub(super) init_state: u64,
-}
-
-impl KlassState {
-    /// Looks the offsets up; `None` if this JVM does not export them all.
-    fn find() -> Option<Self> {
-        let table = Table::find()?;
-        Some(Self {
-            layout_helper: table.offset("Klass", "_layout_helper")?,
-            init_state: table.offset("InstanceKlass", "_init_state")?,
         })
     }
 }
