@@ -1,6 +1,6 @@
 #!/bin/sh
 # Measures on real JVMs: our dump beside the JVM's own (jcmd GC.heap_dump), and what the agent costs until a dump is
-# asked for. Both sides run in one process, in turn, several times; medians are shown, since machines are shared.
+# asked for, and what sampled allocations cost. Both sides run in one process, in turn, several times; medians are shown, since machines are shared.
 # Prints Markdown; with --keep it also replaces the measured part of docs/benchmarks.md.
 # Usage: tools/bench.sh [--keep]
 #   HEAP_MB=200                the heap that is dumped (docs/benchmarks.md: 1000)
@@ -42,7 +42,10 @@ trap 'exit 1' INT TERM
 # A copy: somebody may build another agent meanwhile.
 agent=$work/libhprof_rs.so
 cp "${AGENT:-$root/target/release/libhprof_rs.so}" "$agent"
-javac --release 8 -Xlint:-options -d "$work/classes" "$root/benches/java/Subject.java"
+javac --release 8 -Xlint:-options -d "$work/classes" "$root/benches/java/Subject.java" "$root/benches/java/Allocating.java"
+h2=2.3.232
+mvn --batch-mode --no-transfer-progress -q -Dstyle.color=never org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy \
+    -Dartifact=com.h2database:h2:$h2 -DoutputDirectory="$work"
 
 say() { echo "bench: $*" >&2; }
 fail() { cat "$work/jcmd.out" "$work/java.err" >&2; exit 1; }
@@ -204,7 +207,26 @@ runs_on() {
     done
 }
 
+# ---- the cost of sampled allocations
+
+# sites_on JDK: appends JDK, variant, phase, ms, processor ms.
+sites_on() {
+    run=0
+    while [ $run -lt "$runs" ]; do
+        for variant in none agent; do
+            option=
+            [ $variant = none ] || option="-agentpath:$agent=heap=sites,file=$work/unwanted.txt,doe=n"
+            # shellcheck disable=SC2086
+            "$root/target/jdks/$1/bin/java" -Xmx512m -XX:+UseG1GC $option -cp "$work/classes:$work/h2-$h2.jar" Allocating \
+                >"$work/run" 2>"$work/java.err" || { cat "$work/java.err" >&2; exit 1; }
+            sed "s/^/$1 $variant /" "$work/run" >>"$work/sites"
+        done
+        run=$((run + 1))
+    done
+}
+
 : >"$work/runs"
+: >"$work/sites"
 for order in $orders; do
     : >"$work/dumps.$order"
     for jdk in $jdks; do
@@ -216,6 +238,7 @@ done
 for jdk in $jdks; do
     say "runs without a dump on Java $jdk"
     runs_on "$jdk"
+    [ "$jdk" -lt 11 ] || sites_on "$jdk"
 done
 
 # ---- the report
@@ -368,6 +391,7 @@ target_table() {
     }' "$1"
 }
 
+# run_table FILE
 run_table() {
     awk "$medians"'
     {
@@ -386,7 +410,7 @@ run_table() {
             c = median(cpu[key, "none"]); d = median(cpu[key, "agent"])
             printf "| %s | %s | %d | %d | **%s** | %d | %d | **%s** |\n", part[1], part[2], a, b, over(b, a), c, d, over(d, c)
         }
-    }' "$work/runs"
+    }' "$1"
 }
 
 dump_report() {
@@ -421,7 +445,14 @@ report() {
         "threads that yield three times and park once; medians of $runs runs in turn. CPU is the processor time of the" \
         "whole JVM, the better measure on a busy machine."
     echo
-    run_table
+    run_table "$work/runs"
+    echo
+    echo "### Sampled allocations"
+    echo
+    echo "\`heap=sites\` with a sample every 512 KiB against no agent: \`loop\` allocates small arrays and does nothing else," \
+        "\`h2\` is the H2 database under inserts and queries; medians of $runs runs in turn, after one that is not timed."
+    echo
+    run_table "$work/sites"
 }
 
 page=$root/docs/benchmarks.md
