@@ -35,6 +35,8 @@ use writer::{emit, DumpFile, WriteError};
 
 /// The parent gives a silent child up so much later than the child's own watchdog does.
 const GRACE: Duration = Duration::from_secs(5);
+/// From the child's last sign of life to the parent that reads it, on a busy machine.
+const SLACK: Duration = Duration::from_millis(500);
 /// Time between two lines of progress.
 const PROGRESS: Duration = Duration::from_secs(5);
 
@@ -322,8 +324,9 @@ impl Answers<'_, '_> {
                     child.reap();
                     return Err(self.no_snapshot(failed));
                 }
-                // Another way would wait for the same disk, and the application with it.
-                Err(_) if writing && waited.elapsed() + GRACE >= limit => {
+                // Another way would wait for the same disk, and the application with it. The child's watchdog began to
+                // count a little before it was heard here.
+                Err(_) if writing && waited.elapsed() + GRACE + SLACK >= limit => {
                     child.kill();
                     child.reap();
                     return Err(NoSnapshot::Failed(DumpError::Child(format!(
