@@ -48,7 +48,9 @@ class EnginesTest {
     static Stream<Setup> setups() {
         List<Setup> setups = new ArrayList<>();
         for (Jdk jdk : Jdks.majors()) {
-            setups.add(Setup.of(jdk, jdk.major == 8 ? Collector.PARALLEL : Collector.G1, "-Xmx512m"));
+            // Java 8 reports constants of compiled methods as roots under this collector: none are compiled.
+            setups.add(jdk.major == 8 ? Setup.of(jdk, Collector.PARALLEL, "-Xmx512m", "-Xint")
+                    : Setup.of(jdk, Collector.G1, "-Xmx512m"));
             if (jdk.major >= 17 && jdk.collectors().contains(Collector.ZGC)) {
                 setups.add(Setup.of(jdk, Collector.ZGC, QUIET_ZGC));
             }

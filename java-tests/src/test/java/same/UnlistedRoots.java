@@ -10,6 +10,9 @@ final class UnlistedRoots {
     private static final Set<String> HELD_BY_11 = new HashSet<>(Arrays.asList("java.lang.invoke.MethodType",
             "jdk.internal.loader.ClassLoaders$AppClassLoader", "jdk.internal.loader.ClassLoaders$PlatformClassLoader"));
 
+    /** Serial and Parallel on Java 11 report the constants of compiled methods that have a young one among them. */
+    private static final int MOST_COMPILED_CONSTANTS = 20;
+
     private final HprofFile ours;
     private final HprofFile theirs;
     /** The arrays of resolved constants of the bootstrap loader's classes. */
@@ -17,6 +20,7 @@ final class UnlistedRoots {
     private final boolean isJava11;
     /** An empty array that Java 11 locks for a loader that does not lock; 0 until it is met. */
     private long systemLock;
+    private int compiledConstants;
 
     UnlistedRoots(HprofFile ours, HprofFile theirs) {
         this.ours = ours;
@@ -33,7 +37,8 @@ final class UnlistedRoots {
     /** Why only ours has the root; null if there is no reason. */
     Rule rule(HprofRoot root) {
         switch (root.kind) {
-            case JNI_GLOBAL: return isHeld(root.object) ? Rule.HELD_BY_JVM : null;
+            case JNI_GLOBAL: return isHeld(root.object) ? Rule.HELD_BY_JVM
+                    : isCompiledConstant(root.object) ? Rule.COMPILED_CONSTANT : null;
             case STICKY_CLASS: return ruleOfClass(theirs.classes.get(root.object));
             default: return null;
         }
@@ -42,6 +47,12 @@ final class UnlistedRoots {
     private boolean isHeld(long id) {
         return constants.contains(id) || isBootModule(id)
                 || isJava11 && (HELD_BY_11.contains(theirs.typeOf(id)) || isSystemLock(id));
+    }
+
+    /** Whether Java 11 may have it in the code of a method that it has compiled between the two dumps: few at most. */
+    private boolean isCompiledConstant(long id) {
+        boolean isThere = theirs.objects.containsKey(id) || theirs.classes.containsKey(id);
+        return isJava11 && isThere && ++compiledConstants <= MOST_COMPILED_CONSTANTS;
     }
 
     private boolean isBootModule(long id) {
