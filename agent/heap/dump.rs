@@ -22,7 +22,7 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tables::{Census, ObjectIndex, ObjectTable, Tables, ThreadId, TraceId};
-use writer::{emit, DumpFile, Existing, Segments, Target};
+use writer::{emit, DumpFile, Segments};
 
 /// Tries by snapshot: each catches up with the classes that were loaded since the one before.
 const SNAPSHOT_TRIES: u32 = 8;
@@ -223,7 +223,7 @@ fn by_snapshot(
 ) -> Result<Outcome, NoSnapshot> {
     let Request { vm, options, .. } = request;
     let env = environment(vm)?;
-    let file = create(options, request.path)?;
+    let file = DumpFile::create(options.target(request.path.to_owned()))?;
     let made = jni.with_frame(|jni| {
         let dump = SnapshotDump::new(vm, &env, jni, options, millis_since_epoch(), paused);
         dump.run(file, request.allocations)
@@ -258,7 +258,7 @@ fn by_walk(request: Request<'_>, jni: &mut Jni<'_>, way: Way) -> Result<Outcome,
 /// One try, in an environment of its own, which takes all tags with it when it goes.
 fn try_dump(request: Request<'_>, jni: &mut Jni<'_>, way: Way) -> Result<Outcome, DumpError> {
     let env = environment(request.vm)?;
-    let file = create(request.options, request.path)?;
+    let file = DumpFile::create(request.options.target(request.path.to_owned()))?;
     jni.with_frame(|jni| walk_and_write(request, &env, jni, file, way))
         .ok_or(DumpError::Missing("memory for local references"))?
 }
@@ -274,20 +274,6 @@ fn environment(vm: Vm) -> Result<Env, DumpError> {
         return Err(DumpError::Missing(TAG_OBJECTS.name));
     }
     Ok(env)
-}
-
-fn create(options: &Options, path: &Path) -> Result<DumpFile, DumpError> {
-    let existing = if options.force {
-        Existing::Replace
-    } else {
-        Existing::Keep
-    };
-    let file = DumpFile::create(Target {
-        path: path.to_owned(),
-        existing,
-        gzip: options.gzip,
-    })?;
-    Ok(file)
 }
 
 fn millis_since_epoch() -> u64 {

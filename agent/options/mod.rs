@@ -7,7 +7,8 @@ mod rows;
 use crate::file_name::FileName;
 use rows::{Row, Standing, ROWS};
 use std::fmt;
-use writer::GzipLevel;
+use std::path::PathBuf;
+use writer::{Existing, GzipLevel, Target};
 
 /// Options of this environment variable are added behind those of the command line.
 const ENVIRONMENT: &str = "_JAVA_HPROF_OPTIONS";
@@ -99,6 +100,20 @@ pub(crate) struct Options {
 }
 
 impl Options {
+    /// What is written to this path, as the options want it.
+    pub(crate) fn target(&self, path: PathBuf) -> Target {
+        let existing = if self.force {
+            Existing::Replace
+        } else {
+            Existing::Keep
+        };
+        Target {
+            path,
+            existing,
+            gzip: self.gzip,
+        }
+    }
+
     /// Most frames of an allocation's stack.
     pub(crate) fn trace_depth_frames(&self) -> u32 {
         self.depth_frames.unwrap_or(TRACE_DEPTH_FRAMES)

@@ -6,7 +6,7 @@ use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::{Handle, Object};
 use crate::jvmti::stack::StackFrame;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use std::sync::Arc;
 use tables::{ClassId, SiteKey, SiteTable, Tables, TraceId, Weight};
 
@@ -47,6 +47,8 @@ pub(crate) struct Allocations {
     traces: StackTraces,
     sites: Mutex<SiteTable>,
     live: Mutex<LiveSamples>,
+    /// Whoever takes the samples out to look behind them. Held across JVM calls, but threads of the application only try it.
+    look: Mutex<()>,
 }
 
 impl Allocations {
@@ -64,6 +66,7 @@ impl Allocations {
             traces: StackTraces::default(),
             sites: Mutex::default(),
             live: Mutex::new(LiveSamples::new(most_live)),
+            look: Mutex::default(),
         }
     }
 
@@ -110,8 +113,8 @@ impl Allocations {
 
     /// All sites, with what lives of them now. Objects that nobody has collected yet count as living.
     pub(crate) fn sites(&self, jni: &Jni<'_>) -> Vec<SiteRow> {
+        let _look = self.look.lock();
         let taken = self.live.lock().take();
-        let count = taken.len();
         let (living, gone) = part(jni, taken);
         let rows = self.sites.lock().rows().to_vec();
         let mut facts: Vec<SiteRow> = rows
@@ -124,7 +127,7 @@ impl Allocations {
                     .add(self.weight(sample.size_bytes), sample.times());
             }
         }
-        self.live.lock().give_back(count, living);
+        self.live.lock().give_back(living);
         forget(jni, gone);
         facts
     }
@@ -141,6 +144,7 @@ impl Allocations {
 
     /// The samples, held for a dump: no handle is given back until the answer is dropped.
     pub(crate) fn hold(&self) -> LiveTraces<'_> {
+        let look = self.look.lock();
         let samples = self.live.lock().take();
         let sites = self.sites.lock().rows().to_vec();
         let traces = samples
@@ -151,6 +155,7 @@ impl Allocations {
             allocations: self,
             samples,
             traces,
+            _look: look,
         }
     }
 
@@ -173,13 +178,16 @@ impl Allocations {
 
     /// Gives back the handles of objects that were collected, and makes room.
     fn thin(&self, jni: &Jni<'_>) {
+        // While somebody looks there may be more than the bound.
+        let Some(_look) = self.look.try_lock() else {
+            return;
+        };
         let taken = self.live.lock().take();
-        let count = taken.len();
         let (living, gone) = part(jni, taken);
         let dropped = {
             let mut live = self.live.lock();
             let (kept, dropped) = live.thin(living);
-            live.give_back(count, kept);
+            live.give_back(kept);
             dropped
         };
         forget(jni, gone);
@@ -193,6 +201,7 @@ pub(crate) struct LiveTraces<'a> {
     allocations: &'a Allocations,
     samples: Vec<Sample>,
     traces: Vec<Option<TraceId>>,
+    _look: MutexGuard<'a, ()>,
 }
 
 impl LiveTraces<'_> {
@@ -216,6 +225,6 @@ impl Drop for LiveTraces<'_> {
     fn drop(&mut self) {
         let samples = std::mem::take(&mut self.samples);
         let mut live = self.allocations.live.lock();
-        live.give_back(samples.len(), samples);
+        live.give_back(samples);
     }
 }

@@ -33,13 +33,12 @@ impl Sample {
     }
 }
 
-/// The samples. Whoever looks behind the handles takes all of them and gives them back: no lock is held meanwhile.
+/// The samples. Whoever looks behind the handles takes all of them and gives them back: those that come meanwhile need not
+/// wait.
 #[derive(Debug)]
 pub(super) struct LiveSamples {
     samples: Vec<Sample>,
     most: usize,
-    /// Samples that are taken out to be looked at.
-    taken: usize,
     doublings: u32,
     random: u64,
 }
@@ -50,7 +49,6 @@ impl LiveSamples {
         Self {
             samples: Vec::new(),
             most,
-            taken: 0,
             doublings: 0,
             random: 0x9E37_79B9_7F4A_7C15,
         }
@@ -65,19 +63,16 @@ impl LiveSamples {
     /// Keeps a sample. `true`: the bound is reached, so the samples should be taken out and [thinned](Self::thin).
     pub(super) fn keep(&mut self, sample: Sample) -> bool {
         self.samples.push(sample);
-        self.taken == 0 && self.samples.len() >= self.most
+        self.samples.len() >= self.most
     }
 
     /// Takes all samples out, to be given back.
     pub(super) fn take(&mut self) -> Vec<Sample> {
-        let samples = std::mem::take(&mut self.samples);
-        self.taken += samples.len();
-        samples
+        std::mem::take(&mut self.samples)
     }
 
-    /// Gives back those of `taken` samples that are left.
-    pub(super) fn give_back(&mut self, taken: usize, mut left: Vec<Sample>) {
-        self.taken = self.taken.saturating_sub(taken);
+    /// Gives back those samples that are left.
+    pub(super) fn give_back(&mut self, mut left: Vec<Sample>) {
         left.append(&mut self.samples);
         self.samples = left;
     }

@@ -11,7 +11,7 @@ use tables::{ClassId, ObjectId, ObjectTable, Tables, TraceId, Weight};
 use writer::profile::{Method, Site, SiteOrder, SiteTotals, Sites};
 use writer::profile_record::{AllocSites, ControlSettings, HeapSummary};
 use writer::text::{Frame, Header, Moment, Report, SitesBlock, TextStream, Trace};
-use writer::{emit, ClassName, DumpFile, Existing, Target, WriteError, Written};
+use writer::{emit, ClassName, DumpFile, Target, WriteError, Written};
 
 /// Writes the sites into the next file, and says how it went on stderr. `true`: the file is there.
 ///
@@ -19,16 +19,7 @@ use writer::{emit, ClassName, DumpFile, Existing, Target, WriteError, Written};
 pub(crate) fn report(jni: &mut Jni<'_>, options: &Options, allocations: &Allocations) -> bool {
     let path = options.file.choose(&mut USED_NAMES.lock(), options.force);
     let rows = allocations.sites(jni);
-    let target = Target {
-        path,
-        existing: if options.force {
-            Existing::Replace
-        } else {
-            Existing::Keep
-        },
-        gzip: options.gzip,
-    };
-    match write(target, options, allocations, &rows) {
+    match write(options.target(path), options, allocations, &rows) {
         Ok(written) => {
             say(&format!(
                 "wrote {}: {} bytes, {} allocation sites, sampled every {} bytes",

@@ -1,12 +1,8 @@
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Paths;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.Statement;
-import java.util.concurrent.TimeUnit;
 
 /**
  * What sampled allocations cost: a loop that does nothing but allocate, and the H2 database under inserts and queries.
@@ -20,13 +16,11 @@ public final class Allocating {
 
     private Allocating() {}
 
-    private interface Work {
-        void run() throws Exception;
-    }
-
     public static void main(String[] args) throws Exception {
-        time("loop", Allocating::loop);
-        time("h2", Allocating::database);
+        loop();
+        Subject.time("loop", Allocating::loop);
+        database();
+        Subject.time("h2", Allocating::database);
     }
 
     private static void loop() {
@@ -65,22 +59,5 @@ public final class Allocating {
             sink = rows.getObject(1);
         }
         rows.close();
-    }
-
-    private static void time(String name, Work work) throws Exception {
-        work.run();
-        long start = System.nanoTime();
-        long cpuStart = cpuMillis();
-        work.run();
-        long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
-        System.out.println(name + " " + millis + " " + (cpuMillis() - cpuStart));
-    }
-
-    /** User and system time of all threads; Linux counts it in hundredths of a second. */
-    private static long cpuMillis() throws Exception {
-        String stat = new String(Files.readAllBytes(Paths.get("/proc/self/stat")), StandardCharsets.US_ASCII);
-        // The second field, the name, may hold anything, so count behind it.
-        String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
-        return 10 * (Long.parseLong(fields[11]) + Long.parseLong(fields[12]));
     }
 }

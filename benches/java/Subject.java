@@ -218,7 +218,7 @@ public final class Subject {
 
     // ---- the work of a program that nobody dumps
 
-    private interface Work {
+    interface Work {
         void run() throws Exception;
     }
 
@@ -226,7 +226,7 @@ public final class Subject {
      * Prints the name, the time that the work took and the processor time of the whole JVM meanwhile, both in
      * milliseconds; nothing if this Java cannot do it.
      */
-    private static void time(String name, Work work) throws Exception {
+    static void time(String name, Work work) throws Exception {
         long start = System.nanoTime();
         long cpuStart = cpuMillis();
         try {
