@@ -14,19 +14,15 @@ pub(crate) fn type_annotations(
     body: &[u8],
     out: &mut Vec<u8>,
 ) -> Result<(), Reason> {
-    let mut cursor = Cursor::new(body);
-    let count = cursor.u2()?;
-    out.put_u2(count);
-    for _ in 0..count {
-        target(program, layout, &mut cursor, out)?;
-        let start = cursor;
+    debug_table::rows(body, out, |cursor, out| {
+        target(program, layout, cursor, out)?;
+        let start = *cursor;
         let path_length = usize::from(cursor.u1()?);
         cursor.take(path_length * 2)?;
-        skip_annotation(&mut cursor)?;
+        skip_annotation(cursor)?;
         out.put(cursor.since(&start));
-    }
-    out.put(cursor.rest());
-    Ok(())
+        Ok(())
+    })
 }
 
 /// What is annotated (tables 4.7.20-A and B).

@@ -23,12 +23,24 @@ pub(crate) fn line_numbers(
     body: &[u8],
     out: &mut Vec<u8>,
 ) -> Result<(), Reason> {
+    rows(body, out, |cursor, out| {
+        out.put_u2(place(program, layout, cursor.u2()?)?);
+        out.put_u2(cursor.u2()?);
+        Ok(())
+    })
+}
+
+/// Rewrites a table: how many rows, the rows, and whatever stands behind them.
+pub(crate) fn rows<'b>(
+    body: &'b [u8],
+    out: &mut Vec<u8>,
+    mut row: impl FnMut(&mut Cursor<'b>, &mut Vec<u8>) -> Result<(), Reason>,
+) -> Result<(), Reason> {
     let mut cursor = Cursor::new(body);
     let count = cursor.u2()?;
     out.put_u2(count);
     for _ in 0..count {
-        out.put_u2(place(program, layout, cursor.u2()?)?);
-        out.put_u2(cursor.u2()?);
+        row(&mut cursor, out)?;
     }
     out.put(cursor.rest());
     Ok(())
@@ -41,15 +53,11 @@ pub(crate) fn local_variables(
     body: &[u8],
     out: &mut Vec<u8>,
 ) -> Result<(), Reason> {
-    let mut cursor = Cursor::new(body);
-    let count = cursor.u2()?;
-    out.put_u2(count);
-    for _ in 0..count {
-        range(program, layout, &mut cursor, out)?;
+    rows(body, out, |cursor, out| {
+        range(program, layout, cursor, out)?;
         out.put(cursor.take(6)?);
-    }
-    out.put(cursor.rest());
-    Ok(())
+        Ok(())
+    })
 }
 
 /// A range as its start and its length.
