@@ -17,6 +17,8 @@ final class UnlistedRoots {
     private final HprofFile theirs;
     /** The arrays of resolved constants of the bootstrap loader's classes. */
     private final Set<Long> constants = new HashSet<>();
+    /** The same of all other classes. */
+    private final Set<Long> foreignConstants = new HashSet<>();
     private final boolean isJava11;
     /** An empty array that Java 11 locks for a loader that does not lock; 0 until it is met. */
     private long systemLock;
@@ -27,10 +29,9 @@ final class UnlistedRoots {
         this.theirs = theirs;
         isJava11 = theirs.classes.keySet().stream().noneMatch(id -> theirs.name(id).equals("java.lang.Record"));
         for (HprofClass type : theirs.classes.values()) {
-            if (type.loader == 0) {
-                type.statics.stream().filter(field -> field.name.equals("<resolved_references>"))
-                        .forEach(field -> constants.add(field.bits));
-            }
+            Set<Long> arrays = type.loader == 0 ? constants : foreignConstants;
+            type.statics.stream().filter(field -> field.name.equals("<resolved_references>"))
+                    .forEach(field -> arrays.add(field.bits));
         }
     }
 
@@ -49,10 +50,23 @@ final class UnlistedRoots {
                 || isJava11 && (HELD_BY_11.contains(theirs.typeOf(id)) || isSystemLock(id));
     }
 
-    /** Whether Java 11 may have it in the code of a method that it has compiled between the two dumps: few at most. */
+    /**
+     * Whether Java 11 may have it in the code of a method that it has compiled between the two dumps: few at most, and
+     * of the JDK, as the program stands still and what serves the requests is the JDK's.
+     */
     private boolean isCompiledConstant(long id) {
-        boolean isThere = theirs.objects.containsKey(id) || theirs.classes.containsKey(id);
-        return isJava11 && isThere && ++compiledConstants <= MOST_COMPILED_CONSTANTS;
+        return isJava11 && isOfJdk(id) && ++compiledConstants <= MOST_COMPILED_CONSTANTS;
+    }
+
+    private boolean isOfJdk(long id) {
+        HprofClass mirrored = theirs.classes.get(id);
+        HprofObject object = theirs.objects.get(id);
+        if (mirrored != null) {
+            return mirrored.loader == 0;
+        }
+        HprofClass type = object == null ? null : theirs.classes.get(object.classId);
+        boolean isOfTheBootLoader = object != null && (type == null || type.loader == 0);
+        return isOfTheBootLoader && !foreignConstants.contains(id) && !theirs.typeOf(id).equals("java.lang.Module");
     }
 
     private boolean isBootModule(long id) {
