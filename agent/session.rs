@@ -13,8 +13,8 @@ use crate::jvmti::event::{CLASS_PREPARE, VM_DEATH, VM_INIT};
 use crate::jvmti::jni::Jni;
 use crate::message::say;
 use crate::options::{self, Options, Parsed};
-use crate::profile::{self, Allocations};
-use std::sync::OnceLock;
+use crate::profile::{self, Allocations, Profiles, StackTraces};
+use std::sync::{Arc, OnceLock};
 use tables::Census;
 use writer::{Existing, Target};
 
@@ -44,8 +44,8 @@ pub(crate) struct Session {
     pub(crate) gate: Gate,
     /// What the events counted.
     pub(crate) census: Census,
-    /// What the samples of allocations say; `None` if there are none.
-    pub(crate) allocations: Option<Allocations>,
+    /// What the application does between dumps.
+    pub(crate) profiles: Profiles,
     /// Dumps asked for by signals.
     pub(crate) dump_queue: DumpQueue,
 }
@@ -62,13 +62,13 @@ impl Session {
             say("virtual=y does nothing: this JVM has no virtual threads");
             options.virtual_threads = false;
         }
-        let allocations = allocations(&env, &options)?;
+        let profiles = profiles(&env, &options)?;
         env.install_callbacks()?;
         Ok(Self {
             vm,
             env,
             options,
-            allocations,
+            profiles,
             listens: true,
             gate: Gate::default(),
             census: Census::default(),
@@ -83,15 +83,15 @@ impl Session {
         if options.heap_dump {
             let known = heap::Known {
                 census: self.listens.then_some(&self.census),
-                allocations: self.allocations.as_ref(),
+                allocations: self.profiles.allocations.as_ref(),
             };
             return heap::dump(self.vm, jni, options, known);
         }
-        let Some(allocations) = &self.allocations else {
-            say("no report: allocations are sampled from the start of the JVM only, by -agentpath:…=heap=sites");
+        if self.profiles.is_empty() {
+            say("no report: profiles are made from the start of the JVM only, by -agentpath:…=heap=sites");
             return false;
-        };
-        profile::report(jni, options, allocations)
+        }
+        profile::report(jni, options, &self.profiles)
     }
 
     /// The session; `None` before `Agent_OnLoad` or the first attach.
@@ -100,27 +100,43 @@ impl Session {
     }
 }
 
+/// The profiles that the options ask for, as far as this JVM allows.
+fn profiles(env: &Env, options: &Options) -> Result<Profiles, JvmtiError> {
+    let depth_frames = usize::try_from(options.trace_depth_frames()).unwrap_or(usize::MAX);
+    let traces = Arc::new(StackTraces::new(
+        depth_frames,
+        options.line_numbers,
+        options.by_thread,
+    ));
+    let allocations = allocations(env, options, &traces)?;
+    let profiles = Profiles {
+        traces,
+        allocations,
+    };
+    if !profiles.is_empty() {
+        // Without names of sources and numbers of lines the stacks are poorer, and that is all.
+        env.take_capabilities(&[GET_SOURCE_FILE_NAME, GET_LINE_NUMBERS])?;
+    }
+    Ok(profiles)
+}
+
 /// What samples of allocations need; `None` if none are wanted, or if this JVM has none.
-fn allocations(env: &Env, options: &Options) -> Result<Option<Allocations>, JvmtiError> {
+fn allocations(
+    env: &Env,
+    options: &Options,
+    traces: &Arc<StackTraces>,
+) -> Result<Option<Allocations>, JvmtiError> {
     let Some(sampling) = options.sampling else {
         return Ok(None);
     };
-    // Without names of sources and numbers of lines the stacks are poorer, and that is all.
-    let wanted = [
-        GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS,
-        GET_SOURCE_FILE_NAME,
-        GET_LINE_NUMBERS,
-    ];
-    let missing = env.take_capabilities(&wanted)?;
-    if missing.contains(&GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS) {
+    let missing = env.take_capabilities(&[GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS])?;
+    if !missing.is_empty() {
         say("no allocation sites: this JVM does not sample allocations, which JDK 11 and later do");
         return Ok(None);
     }
-    let depth_frames = usize::try_from(options.trace_depth_frames()).unwrap_or(usize::MAX);
     Ok(Some(Allocations::new(
         sampling.interval_bytes,
-        depth_frames,
-        options.line_numbers,
+        Arc::clone(traces),
         sampling.most_live,
     )))
 }

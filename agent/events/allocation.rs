@@ -11,7 +11,7 @@ pub(crate) fn sampled_object_alloc(
     jni: &mut Jni<'_>,
     allocation: &Allocation<'_, '_>,
 ) {
-    if let Some(allocations) = &session.allocations {
+    if let Some(allocations) = &session.profiles.allocations {
         allocations.note(&session.env, jni, allocation);
     }
 }

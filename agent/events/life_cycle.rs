@@ -24,7 +24,7 @@ pub(crate) fn vm_init(session: &Session, jni: &mut Jni<'_>) {
         listen(session, VIRTUAL_THREAD_END);
     }
     session.dump_queue.start(session, jni);
-    if let Some(allocations) = &session.allocations {
+    if let Some(allocations) = &session.profiles.allocations {
         let interval = i32::try_from(allocations.interval_bytes()).unwrap_or(i32::MAX);
         if let Err(error) = session.env.sample_allocations(interval) {
             say(&format!("the distance of samples cannot be set: {error}"));

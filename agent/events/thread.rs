@@ -1,5 +1,6 @@
 //! ThreadStart, ThreadEnd and their kin of virtual threads: counted.
 
+use crate::jvmti::object::Object;
 use crate::session::Session;
 
 /// `ThreadStart`: a platform thread begins, on that thread.
@@ -8,8 +9,12 @@ pub(crate) fn thread_start(session: &Session) {
 }
 
 /// `ThreadEnd`: a platform thread ends, on that thread.
-pub(crate) fn thread_end(session: &Session) {
+pub(crate) fn thread_end(session: &Session, thread: &Object<'_>) {
     session.census.note_thread_end();
+    if !session.profiles.is_empty() {
+        let threads = session.profiles.traces.threads();
+        threads.note_end(&session.env, thread);
+    }
 }
 
 /// `VirtualThreadStart`: JDK 21 and later.

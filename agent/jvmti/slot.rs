@@ -48,6 +48,8 @@ slots! {
     IS_METHOD_NATIVE = 76, "Is Method Native";
     GET_LOADED_CLASSES = 78, "Get Loaded Classes";
     GET_ALL_STACK_TRACES = 100, "Get All Stack Traces";
+    GET_THREAD_LOCAL_STORAGE = 102, "Get Thread Local Storage";
+    SET_THREAD_LOCAL_STORAGE = 103, "Set Thread Local Storage";
     GET_STACK_TRACE = 104, "Get Stack Trace";
     GET_TAG = 106, "Get Tag";
     SET_TAG = 107, "Set Tag";

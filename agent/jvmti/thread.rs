@@ -8,7 +8,7 @@ use super::object::Object;
 use super::slot;
 use jni::sys::jobject;
 use jvmti_sys::jvmtiThreadInfo;
-use std::os::raw::c_char;
+use std::os::raw::{c_char, c_void};
 use std::ptr::null_mut;
 
 /// `jvmtiThreadGroupInfo` of `jvmti.h`.
@@ -68,6 +68,38 @@ impl Env {
             .iter()
             .filter_map(|&raw| unsafe { Object::from_raw(raw) })
             .collect())
+    }
+
+    /// The number that [`Self::set_thread_number`] gave a thread, virtual or not; 0 if none (`GetThreadLocalStorage`).
+    pub(crate) fn thread_number(&self, thread: &Object<'_>) -> Result<usize, JvmtiError> {
+        let mut number: *mut c_void = null_mut();
+        // SAFETY: types as in jvmti.h; `number` outlives the call. What is stored is a number, never followed.
+        unsafe {
+            call!(
+                self,
+                slot::GET_THREAD_LOCAL_STORAGE,
+                (jobject, *mut *mut c_void),
+                (thread.raw(), &mut number)
+            )
+        }?;
+        Ok(number as usize)
+    }
+
+    /// Gives a thread a number, which is its own as long as it lives (`SetThreadLocalStorage`).
+    pub(crate) fn set_thread_number(
+        &self,
+        thread: &Object<'_>,
+        number: usize,
+    ) -> Result<(), JvmtiError> {
+        // SAFETY: types as in jvmti.h; the JVM keeps the word and does not look behind it.
+        unsafe {
+            call!(
+                self,
+                slot::SET_THREAD_LOCAL_STORAGE,
+                (jobject, *const c_void),
+                (thread.raw(), number as *const c_void)
+            )
+        }
     }
 
     /// The thread's name and groups (`GetThreadInfo`, `GetThreadGroupInfo`).

@@ -76,8 +76,13 @@ unsafe extern "system" fn thread_start(_env: *mut jvmtiEnv, _jni: *mut JNIEnv, _
 }
 
 /// `jvmtiEventThreadEnd`.
-unsafe extern "system" fn thread_end(_env: *mut jvmtiEnv, _jni: *mut JNIEnv, _thread: jobject) {
-    inside(events::thread_end);
+unsafe extern "system" fn thread_end(_env: *mut jvmtiEnv, _jni: *mut JNIEnv, thread: jobject) {
+    inside(|session| {
+        // SAFETY: a local reference of this callback, which the JVM gives back itself.
+        if let Some(thread) = unsafe { Object::from_raw(thread) } {
+            events::thread_end(session, &thread);
+        }
+    });
 }
 
 /// `jvmtiEventVirtualThreadStart`.

@@ -73,6 +73,8 @@ pub(crate) struct Options {
     pub(crate) depth_frames: Option<u32>,
     /// Look up line numbers.
     pub(crate) line_numbers: bool,
+    /// Keep the traces of threads apart.
+    pub(crate) by_thread: bool,
     /// Dump when the JVM ends.
     pub(crate) dump_on_exit: bool,
     /// Replace a file that was there before this JVM.
@@ -153,6 +155,7 @@ struct Said {
     net: Option<String>,
     depth_frames: Option<u32>,
     line_numbers: bool,
+    by_thread: bool,
     dump_on_exit: bool,
     force: bool,
     verbose: bool,
@@ -183,6 +186,7 @@ impl Default for Said {
             net: None,
             depth_frames: None,
             line_numbers: true,
+            by_thread: false,
             dump_on_exit: true,
             force: true,
             verbose: true,
@@ -335,6 +339,7 @@ fn resolve(said: Said, notes: Vec<String>) -> Result<Options, OptionError> {
         file,
         depth_frames: said.depth_frames,
         line_numbers: said.line_numbers,
+        by_thread: said.by_thread,
         dump_on_exit: said.dump_on_exit,
         force: said.force,
         verbose: said.verbose,

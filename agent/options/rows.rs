@@ -48,7 +48,6 @@ const MOST_SECONDS: u32 = 86_400;
 const MOST_THREADS: usize = 256;
 /// More samples cost collections too much.
 const MOST_LIVE: usize = 1 << 24;
-const THREAD: &str = "is not built yet; the traces of all threads are counted together";
 const SAMPLES: &str =
     "belongs to cpu=samples, which is not built yet; leave it away with heap=dump";
 const DEBUG: &str = "a switch for debugging the JDK's own agent; this one has none of the kind";
@@ -226,11 +225,8 @@ pub(super) const ROWS: &[Row] = &[
         values: "y|n",
         default: "n",
         help: "keep the traces of threads apart",
-        standing: Standing::Refused {
-            but: "n",
-            why: THREAD,
-        },
-        set: |_, value| yes_no(value).map(|_| ()),
+        standing: Standing::Built,
+        set: |said, value| yes_no(value).map(|on| said.by_thread = on),
     },
     Row {
         name: "doe",

@@ -109,7 +109,6 @@ fn what_is_not_built_is_refused_by_name() {
         "heap=dump,format=a",
         "heap=dump,interval=10",
         "heap=sites,sampling=0",
-        "heap=dump,thread=y",
     ] {
         let line = refusal(text);
         assert!(line.contains("not built yet"), "{line}");

@@ -1,6 +1,7 @@
 //! Allocations: samples by class and stack, and which of them live.
 
 use super::live_samples::{forget, part, LiveSamples, Sample};
+use super::site_rows::SiteRow;
 use super::stack_traces::StackTraces;
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
@@ -8,7 +9,7 @@ use crate::jvmti::object::{Handle, Object};
 use crate::jvmti::stack::StackFrame;
 use parking_lot::{Mutex, MutexGuard};
 use std::sync::Arc;
-use tables::{ClassId, SiteKey, SiteTable, Tables, TraceId, Weight};
+use tables::{SiteKey, SiteTable, Tables, TraceId, Weight};
 
 /// An object that was just allocated.
 #[derive(Clone, Copy, Debug)]
@@ -23,28 +24,11 @@ pub(crate) struct Allocation<'a, 'f> {
     pub(crate) size_bytes: u64,
 }
 
-/// A site and what it stands for.
-#[derive(Clone, Debug)]
-pub(crate) struct SiteRow {
-    /// The class's signature.
-    pub(crate) signature: Arc<[u8]>,
-    /// The class: a row of the session's tables, unless a dump puts its own here.
-    pub(crate) class: ClassId,
-    /// The stack; likewise.
-    pub(crate) trace: TraceId,
-    /// What was ever allocated.
-    pub(crate) allocated: Weight,
-    /// What lives of it.
-    pub(crate) live: Weight,
-}
-
 /// What the samples of a session say.
 #[derive(Debug)]
 pub(crate) struct Allocations {
     interval_bytes: u32,
-    depth_frames: usize,
-    line_numbers: bool,
-    traces: StackTraces,
+    traces: Arc<StackTraces>,
     sites: Mutex<SiteTable>,
     live: Mutex<LiveSamples>,
     /// Whoever takes the samples out to look behind them. Held across JVM calls, but threads of the application only try it.
@@ -52,18 +36,11 @@ pub(crate) struct Allocations {
 }
 
 impl Allocations {
-    /// Nothing sampled yet: a sample every `interval_bytes`, `depth_frames` of its stack, `most_live` remembered.
-    pub(crate) fn new(
-        interval_bytes: u32,
-        depth_frames: usize,
-        line_numbers: bool,
-        most_live: usize,
-    ) -> Self {
+    /// Nothing sampled yet: a sample every `interval_bytes`, its stack a row of `traces`, `most_live` remembered.
+    pub(crate) fn new(interval_bytes: u32, traces: Arc<StackTraces>, most_live: usize) -> Self {
         Self {
             interval_bytes,
-            depth_frames,
-            line_numbers,
-            traces: StackTraces::default(),
+            traces,
             sites: Mutex::default(),
             live: Mutex::new(LiveSamples::new(most_live)),
             look: Mutex::default(),
@@ -75,20 +52,26 @@ impl Allocations {
         self.interval_bytes
     }
 
+    /// How allocations are seen, in words.
+    pub(crate) fn manner(&self) -> String {
+        format!("sampled every {} bytes", self.interval_bytes)
+    }
+
     /// Notes a sample. `SampledObjectAlloc`, on the thread that allocates.
     pub(crate) fn note(&self, env: &Env, jni: &Jni<'_>, allocation: &Allocation<'_, '_>) {
         let Ok(signature) = env.class_signature(allocation.class) else {
             return;
         };
-        let stack = if self.depth_frames > 0 {
-            env.stack_up_to(allocation.thread, self.depth_frames)
-        } else {
-            Ok(Vec::new())
+        let stack = match self.traces.depth_frames() {
+            0 => Vec::new(),
+            depth => env
+                .stack_up_to(allocation.thread, depth)
+                .unwrap_or_default(),
         };
-        let stack = stack.unwrap_or_default();
+        let owner = self.traces.owner(env, jni, allocation.thread);
         let key = SiteKey {
             class: self.traces.class(&signature),
-            trace: self.traces.trace(env, jni, &stack, self.line_numbers),
+            trace: self.traces.trace(env, jni, &stack, owner),
         };
         let weight = self.weight(allocation.size_bytes);
         let Some(site) = self.sites.lock().note(key, weight) else {

@@ -1,21 +1,27 @@
 //! Stack traces of the session: from the JVM's frames to rows that outlive the classes they name.
 
+use super::threads::Threads;
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::method::MethodId;
+use crate::jvmti::object::Object;
 use crate::jvmti::stack::StackFrame;
 use crate::method_facts::{MethodFacts, UNKNOWN_SOURCE};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
-use tables::{ClassId, ClassRow, Frame, FrameId, Line, StringId, Tables, Trace, TraceId};
+use tables::{ClassId, ClassRow, Frame, FrameId, Line, StringId, Tables, ThreadId, Trace, TraceId};
 
 /// The traces of a session, with the tables they are rows of.
 ///
 /// A class is known by its name here, as the texts of reports know it. Locks are held for lookups alone, never across a
 /// call of the JVM.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct StackTraces {
+    depth_frames: usize,
+    line_numbers: bool,
+    by_thread: bool,
+    threads: Threads,
     tables: Tables,
     known: Mutex<Known>,
 }
@@ -35,6 +41,35 @@ struct Method {
 }
 
 impl StackTraces {
+    /// No traces yet. They will have `depth_frames` frames at most, and threads their own if they are kept `by_thread`.
+    pub(crate) fn new(depth_frames: usize, line_numbers: bool, by_thread: bool) -> Self {
+        Self {
+            depth_frames,
+            line_numbers,
+            by_thread,
+            threads: Threads::new(by_thread),
+            tables: Tables::default(),
+            known: Mutex::default(),
+        }
+    }
+
+    /// Most frames of a trace.
+    pub(super) fn depth_frames(&self) -> usize {
+        self.depth_frames
+    }
+
+    /// The threads that traces may name.
+    pub(crate) fn threads(&self) -> &Threads {
+        &self.threads
+    }
+
+    /// The thread to name in a trace of its own; `None` if traces are not kept by thread.
+    pub(super) fn owner(&self, env: &Env, jni: &Jni<'_>, thread: &Object<'_>) -> Option<ThreadId> {
+        self.by_thread
+            .then(|| self.threads.number(env, jni, thread))
+            .flatten()
+    }
+
     /// The tables: strings, classes by name, frames, traces.
     pub(super) fn tables(&self) -> &Tables {
         &self.tables
@@ -55,14 +90,15 @@ impl StackTraces {
         })
     }
 
-    /// The row of a stack, the top first.
+    /// The row of a stack, the top first; of `thread` alone, if there is one. Frames beyond the depth are left out.
     pub(super) fn trace(
         &self,
         env: &Env,
         jni: &Jni<'_>,
         stack: &[StackFrame],
-        line_numbers: bool,
+        thread: Option<ThreadId>,
     ) -> TraceId {
+        let stack = stack.get(..self.depth_frames).unwrap_or(stack);
         let known: Vec<Option<FrameId>> = {
             let known = self.known.lock();
             stack
@@ -72,12 +108,9 @@ impl StackTraces {
         };
         let frames = stack.iter().zip(known);
         let frames = frames
-            .map(|(&at, known)| known.unwrap_or_else(|| self.frame(env, jni, at, line_numbers)))
+            .map(|(&at, known)| known.unwrap_or_else(|| self.frame(env, jni, at)))
             .collect();
-        let trace = self.tables.traces.intern(Trace {
-            thread: None,
-            frames,
-        });
+        let trace = self.tables.traces.intern(Trace { thread, frames });
         let mut known = self.known.lock();
         known.stacks.entry(trace).or_insert_with(|| stack.into());
         trace
@@ -88,10 +121,10 @@ impl StackTraces {
         self.known.lock().stacks.get(&trace).cloned()
     }
 
-    fn frame(&self, env: &Env, jni: &Jni<'_>, at: StackFrame, line_numbers: bool) -> FrameId {
+    fn frame(&self, env: &Env, jni: &Jni<'_>, at: StackFrame) -> FrameId {
         let known = self.known.lock().methods.get(&at.method).cloned();
         let method = known.unwrap_or_else(|| {
-            let asked = self.ask(env, jni, at.method, line_numbers).map(Arc::new);
+            let asked = self.ask(env, jni, at.method).map(Arc::new);
             self.known.lock().methods.insert(at.method, asked.clone());
             asked
         });
@@ -116,15 +149,9 @@ impl StackTraces {
         frame
     }
 
-    fn ask(
-        &self,
-        env: &Env,
-        jni: &Jni<'_>,
-        method: MethodId,
-        line_numbers: bool,
-    ) -> Option<Method> {
+    fn ask(&self, env: &Env, jni: &Jni<'_>, method: MethodId) -> Option<Method> {
         let strings = &self.tables.strings;
-        let (class, facts) = MethodFacts::ask(env, jni, method, line_numbers, strings)?;
+        let (class, facts) = MethodFacts::ask(env, jni, method, self.line_numbers, strings)?;
         let signature = env.class_signature(&class);
         jni.forget(class);
         Some(Method {
@@ -148,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_class_is_known_by_its_name() {
-        let traces = StackTraces::default();
+        let traces = StackTraces::new(4, true, false);
         let string = traces.class(b"Ljava/lang/String;");
         assert_eq!(traces.class(b"Ljava/lang/String;"), string);
         assert_ne!(traces.class(b"[Ljava/lang/String;"), string);

@@ -1,0 +1,112 @@
+//! A report as text, in the layout of the JDK's own agent.
+
+use super::report::Figures;
+use super::site_rows::sites;
+use super::threads::Threads;
+use super::Profiles;
+use crate::options::Options;
+use std::io::{Result, Write};
+use std::time::{SystemTime, UNIX_EPOCH};
+use tables::{Tables, TraceId};
+use writer::profile::{Method, SiteOrder, Sites};
+use writer::text::{Frame, Header, Moment, Report, SitesBlock, ThreadStart, Trace};
+use writer::ClassName;
+
+/// Writes head, threads, and one block a profile, each behind the traces that it names.
+pub(super) fn write(
+    figures: &Figures,
+    profiles: &Profiles,
+    options: &Options,
+    out: &mut impl Write,
+) -> Result<()> {
+    let at = now();
+    let tables = profiles.traces.tables();
+    Header { created: at }.encode(out)?;
+    let mut report = Report::new();
+    report.begin_dump(out)?;
+    write_threads(profiles.traces.threads(), &mut report, out)?;
+    if let Some(rows) = &figures.sites {
+        let sites = sites(rows);
+        let sites = &Sites::new(&sites, SiteOrder::LiveBytes, options.cutoff);
+        write_traces(sites.traces(), tables, &mut report, out)?;
+        SitesBlock { sites, at }.encode(out)?;
+    }
+    Ok(())
+}
+
+fn write_threads(threads: &Threads, report: &mut Report, out: &mut impl Write) -> Result<()> {
+    for (id, thread) in threads.rows() {
+        let start = ThreadStart {
+            thread: id,
+            object: None,
+            name: &thread.names.name,
+            group: &thread.names.group,
+        };
+        report.thread_start(&start, out)?;
+        if thread.has_ended {
+            report.thread_end(id, out)?;
+        }
+    }
+    Ok(())
+}
+
+fn write_traces(
+    serials: impl Iterator<Item = TraceId>,
+    tables: &Tables,
+    report: &mut Report,
+    out: &mut impl Write,
+) -> Result<()> {
+    for serial in serials {
+        if !report.has_trace(serial) {
+            write_trace(serial, tables, report, out)?;
+        }
+    }
+    Ok(())
+}
+
+fn write_trace(
+    serial: TraceId,
+    tables: &Tables,
+    report: &mut Report,
+    out: &mut impl Write,
+) -> Result<()> {
+    let trace = tables.traces.get(serial);
+    let ids = trace.as_ref().map_or(&[][..], |trace| &trace.frames);
+    let text = |id| tables.strings.get(id).unwrap_or_default();
+    let rows: Vec<_> = ids
+        .iter()
+        .filter_map(|&id| {
+            let frame = tables.frames.get(id)?;
+            let class = tables.classes.get(frame.class)?;
+            let names = [class.signature, frame.method, frame.source].map(text);
+            Some((names, frame.line))
+        })
+        .collect();
+    let frames: Vec<Frame<'_>> = rows
+        .iter()
+        .map(|([class, method, source], line)| Frame {
+            method: Method {
+                class: ClassName::from_signature(class),
+                name: method,
+            },
+            source,
+            line: *line,
+        })
+        .collect();
+    let trace = Trace {
+        serial,
+        thread: trace.as_ref().and_then(|trace| trace.thread),
+        phase: None,
+        frames: &frames,
+    };
+    report.trace(&trace, out).map(|_| ())
+}
+
+/// The moment that a report is made at. UTC.
+fn now() -> Moment {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    Moment {
+        seconds_since_epoch: i64::try_from(now.unwrap_or_default().as_secs()).unwrap_or(0),
+        utc_offset_seconds: 0,
+    }
+}
