@@ -3,18 +3,15 @@
 use crate::dump_queue::DumpQueue;
 use crate::gate::Gate;
 use crate::heap;
-use crate::jvmti::capability::{
-    GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS, GET_LINE_NUMBERS, GET_SOURCE_FILE_NAME,
-    SUPPORT_VIRTUAL_THREADS,
-};
+use crate::jvmti::capability::SUPPORT_VIRTUAL_THREADS;
 use crate::jvmti::env::{Env, Vm};
 use crate::jvmti::error::JvmtiError;
 use crate::jvmti::event::{CLASS_PREPARE, VM_DEATH, VM_INIT};
 use crate::jvmti::jni::Jni;
 use crate::message::say;
 use crate::options::{self, Options, Parsed};
-use crate::profile::{self, Allocations, Profiles, StackTraces};
-use std::sync::{Arc, OnceLock};
+use crate::profile::{self, Profiles};
+use std::sync::OnceLock;
 use tables::Census;
 use writer::{Existing, Target};
 
@@ -62,7 +59,7 @@ impl Session {
             say("virtual=y does nothing: this JVM has no virtual threads");
             options.virtual_threads = false;
         }
-        let profiles = profiles(&env, &options)?;
+        let profiles = Profiles::new(&env, &options)?;
         env.install_callbacks()?;
         Ok(Self {
             vm,
@@ -98,47 +95,6 @@ impl Session {
     pub(crate) fn get() -> Option<&'static Self> {
         SESSION.get()
     }
-}
-
-/// The profiles that the options ask for, as far as this JVM allows.
-fn profiles(env: &Env, options: &Options) -> Result<Profiles, JvmtiError> {
-    let depth_frames = usize::try_from(options.trace_depth_frames()).unwrap_or(usize::MAX);
-    let traces = Arc::new(StackTraces::new(
-        depth_frames,
-        options.line_numbers,
-        options.by_thread,
-    ));
-    let allocations = allocations(env, options, &traces)?;
-    let profiles = Profiles {
-        traces,
-        allocations,
-    };
-    if !profiles.is_empty() {
-        // Without names of sources and numbers of lines the stacks are poorer, and that is all.
-        env.take_capabilities(&[GET_SOURCE_FILE_NAME, GET_LINE_NUMBERS])?;
-    }
-    Ok(profiles)
-}
-
-/// What samples of allocations need; `None` if none are wanted, or if this JVM has none.
-fn allocations(
-    env: &Env,
-    options: &Options,
-    traces: &Arc<StackTraces>,
-) -> Result<Option<Allocations>, JvmtiError> {
-    let Some(sampling) = options.sampling else {
-        return Ok(None);
-    };
-    let missing = env.take_capabilities(&[GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS])?;
-    if !missing.is_empty() {
-        say("no allocation sites: this JVM does not sample allocations, which JDK 11 and later do");
-        return Ok(None);
-    }
-    Ok(Some(Allocations::new(
-        sampling.interval_bytes,
-        Arc::clone(traces),
-        sampling.most_live,
-    )))
 }
 
 /// `Agent_OnLoad`: parses the options and listens for `VMInit` and `VMDeath`.
@@ -243,6 +199,7 @@ fn listen_for_the_end(vm: Vm, options: &Options) -> Result<(), JvmtiError> {
         dump_on_exit: false,
         virtual_threads: false,
         sampling: None,
+        cpu: None,
         ..options.clone()
     };
     let session = Session {

@@ -112,6 +112,19 @@ impl<'a> ClassFile<'a> {
         self.super_name
     }
 
+    /// The name of the source file in modified UTF-8; nothing if the class does not say it (4.7.10).
+    #[must_use]
+    pub fn source_file(&self) -> Option<&'a [u8]> {
+        let mut cursor = Cursor::new(self.after_methods);
+        for _ in 0..cursor.u2().ok()? {
+            let (name, body) = cursor.attribute().ok()?;
+            if self.pool.utf8(name) == Some(b"SourceFile") {
+                return self.pool.utf8(Cursor::new(body).u2().ok()?);
+            }
+        }
+        None
+    }
+
     /// The methods in the order of the file.
     pub fn methods(&self) -> impl Iterator<Item = Method<'a>> + '_ {
         self.methods.iter().map(|member| member.method)

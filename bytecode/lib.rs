@@ -50,4 +50,4 @@ pub use class_file::{ClassFile, Method};
 pub use error::{ClassError, Reason};
 pub use plan::{Plan, TrackerNames};
 pub use rewrite::{rewrite, LeftAlone, Rewritten};
-pub use tracker::tracker_class;
+pub use tracker::{natives_class, tracker_class};

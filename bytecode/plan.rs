@@ -5,6 +5,8 @@
 pub struct TrackerNames {
     /// The class, as `java/lang/HprofTracker`.
     pub class: &'static str,
+    /// The class of the native methods that it calls, of the same names.
+    pub natives: &'static str,
     /// Called with each new object, `(Ljava/lang/Object;)V`.
     pub object_init: &'static str,
     /// Called with each new array, `(Ljava/lang/Object;)V`.
@@ -16,11 +18,15 @@ pub struct TrackerNames {
 }
 
 impl Default for TrackerNames {
-    /// `java/lang/HprofTracker` with `objectInit`, `newArray`, `enter` and `exit`: in `java/lang` it belongs to
-    /// `java.base`, which every module reads.
+    /// `java/lang/HprofTracker` with `objectInit`, `newArray`, `enter` and `exit`: every class loader asks the bootstrap
+    /// loader for what is in `java/lang`, and every module reads `java.base`.
+    ///
+    /// The native methods are in a package of their own, and so in no named module: for those of a named one HotSpot
+    /// warns on stdout when they are registered.
     fn default() -> Self {
         Self {
             class: "java/lang/HprofTracker",
+            natives: "hprof_rs/TrackerNatives",
             object_init: "objectInit",
             new_array: "newArray",
             enter: "enter",

@@ -1,4 +1,4 @@
-//! Makes the class that rewritten code calls.
+//! Makes the classes that rewritten code calls.
 
 use crate::additions::Additions;
 use crate::bytes::Bytes;
@@ -9,7 +9,6 @@ use crate::plan::TrackerNames;
 /// Java 8, the oldest JVM there is to run on.
 const VERSION: u32 = 52;
 const PUBLIC: u16 = 0x0001;
-const PRIVATE: u16 = 0x0002;
 const STATIC: u16 = 0x0008;
 const FINAL: u16 = 0x0010;
 const SUPER: u16 = 0x0020;
@@ -21,49 +20,92 @@ const SYNTHETIC: u16 = 0x1000;
 ///
 /// ```java
 /// public static volatile int engaged;
-/// public static void enter(int number) { if (engaged != 0) nativeEnter(number); }
-/// private static native void nativeEnter(int number);
+/// public static void enter(int number) { if (engaged != 0) TrackerNatives.enter(number); }
 /// ```
 ///
-/// and likewise for `exit`, and for `objectInit` and `newArray` with a `java.lang.Object`. The native methods are
-/// named after the others, and are to be registered before `engaged` is set.
+/// and likewise for `exit`, and for `objectInit` and `newArray` with a `java.lang.Object`. Set `engaged` when the methods
+/// of [`natives_class`] are registered.
 ///
 /// # Errors
 /// A name is longer than 65535 bytes.
 pub fn tracker_class(names: &TrackerNames) -> Result<Vec<u8>, ClassError> {
-    make(names).map_err(|_| ClassError::TooLong)
+    make_tracker(names).map_err(|_| ClassError::TooLong)
+}
+
+/// Makes the class of the native methods, a public final one without constructor:
+///
+/// ```java
+/// public static native void enter(int number);
+/// ```
+///
+/// and likewise for `exit`, and for `objectInit` and `newArray` with a `java.lang.Object`.
+///
+/// # Errors
+/// A name is longer than 65535 bytes.
+pub fn natives_class(names: &TrackerNames) -> Result<Vec<u8>, ClassError> {
+    make_natives(names).map_err(|_| ClassError::TooLong)
+}
+
+/// The methods: name, descriptor, and the instruction that loads the argument.
+fn methods(names: &TrackerNames) -> [(&'static str, &'static str, u8); 4] {
+    [
+        (names.object_init, "(Ljava/lang/Object;)V", ALOAD_0),
+        (names.new_array, "(Ljava/lang/Object;)V", ALOAD_0),
+        (names.enter, "(I)V", ILOAD_0),
+        (names.exit, "(I)V", ILOAD_0),
+    ]
 }
 
 /// The constants that several methods need.
 struct Common {
-    class: u16,
+    natives: u16,
     engaged: u16,
     code: u16,
     stack_map_table: u16,
 }
 
-fn make(names: &TrackerNames) -> Result<Vec<u8>, Reason> {
+fn make_tracker(names: &TrackerNames) -> Result<Vec<u8>, Reason> {
     let mut pool = Additions::new(1);
     let class = pool.class(names.class.as_bytes())?;
     let object = pool.class(b"java/lang/Object")?;
     let common = Common {
-        class,
+        natives: pool.class(names.natives.as_bytes())?,
         engaged: pool.field(class, "engaged", "I")?,
         code: pool.utf8(b"Code")?,
         stack_map_table: pool.utf8(b"StackMapTable")?,
     };
     let field = (pool.utf8(b"engaged")?, pool.utf8(b"I")?);
-    let methods = [
-        (names.object_init, "(Ljava/lang/Object;)V", ALOAD_0),
-        (names.new_array, "(Ljava/lang/Object;)V", ALOAD_0),
-        (names.enter, "(I)V", ILOAD_0),
-        (names.exit, "(I)V", ILOAD_0),
-    ];
     let mut body = Vec::new();
-    for (name, descriptor, load) in methods {
+    body.put_u2(1);
+    body.put_u2(PUBLIC | STATIC | VOLATILE);
+    body.put_u2(field.0);
+    body.put_u2(field.1);
+    body.put_u2(0);
+    body.put_u2(4);
+    for (name, descriptor, load) in methods(names) {
         add_method(&common, &mut pool, name, descriptor, load, &mut body)?;
     }
+    Ok(class_file(&pool, class, object, &body))
+}
 
+fn make_natives(names: &TrackerNames) -> Result<Vec<u8>, Reason> {
+    let mut pool = Additions::new(1);
+    let class = pool.class(names.natives.as_bytes())?;
+    let object = pool.class(b"java/lang/Object")?;
+    let mut body = Vec::new();
+    body.put_u2(0);
+    body.put_u2(4);
+    for (name, descriptor, _) in methods(names) {
+        body.put_u2(PUBLIC | STATIC | NATIVE);
+        body.put_u2(pool.utf8(name.as_bytes())?);
+        body.put_u2(pool.utf8(descriptor.as_bytes())?);
+        body.put_u2(0);
+    }
+    Ok(class_file(&pool, class, object, &body))
+}
+
+/// A class with these constants; `body` is its fields and methods.
+fn class_file(pool: &Additions, class: u16, object: u16, body: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     out.put_u4(0xCAFE_BABE);
     out.put_u4(VERSION);
@@ -73,18 +115,12 @@ fn make(names: &TrackerNames) -> Result<Vec<u8>, Reason> {
     out.put_u2(class);
     out.put_u2(object);
     out.put_u2(0);
-    out.put_u2(1);
-    out.put_u2(PUBLIC | STATIC | VOLATILE);
-    out.put_u2(field.0);
-    out.put_u2(field.1);
+    out.put(body);
     out.put_u2(0);
-    out.put_u2(8);
-    out.put(&body);
-    out.put_u2(0);
-    Ok(out)
+    out
 }
 
-/// A method that code calls, and the native one that it calls.
+/// A method that code calls.
 fn add_method(
     common: &Common,
     pool: &mut Additions,
@@ -93,12 +129,10 @@ fn add_method(
     load: u8,
     out: &mut Vec<u8>,
 ) -> Result<(), Reason> {
-    let native = native_name(name);
-    let target = pool.method(common.class, &native, descriptor)?;
-    let descriptor = pool.utf8(descriptor.as_bytes())?;
+    let target = pool.method(common.natives, name, descriptor)?;
     out.put_u2(PUBLIC | STATIC);
     out.put_u2(pool.utf8(name.as_bytes())?);
-    out.put_u2(descriptor);
+    out.put_u2(pool.utf8(descriptor.as_bytes())?);
     out.put_u2(1);
     out.put_u2(common.code);
     let length_at = out.len();
@@ -113,13 +147,7 @@ fn add_method(
     out.put_u4(3);
     out.put_u2(1);
     out.put_u1(10);
-    out.patch_length(length_at)?;
-
-    out.put_u2(PRIVATE | STATIC | NATIVE);
-    out.put_u2(pool.utf8(native.as_bytes())?);
-    out.put_u2(descriptor);
-    out.put_u2(0);
-    Ok(())
+    out.patch_length(length_at)
 }
 
 fn add_code(common: &Common, target: u16, load: u8, out: &mut Vec<u8>) -> Result<(), Reason> {
@@ -134,22 +162,22 @@ fn add_code(common: &Common, target: u16, load: u8, out: &mut Vec<u8>) -> Result
     out.patch_length(length_at)
 }
 
-/// `nativeEnter` for `enter`.
-fn native_name(name: &str) -> String {
-    let mut native = "native".to_owned();
-    let mut letters = name.chars();
-    native.extend(letters.next().map(|first| first.to_ascii_uppercase()));
-    native.push_str(letters.as_str());
-    native
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ClassFile;
 
     #[test]
-    fn native_methods_are_named_after_the_others() {
-        assert_eq!(native_name("objectInit"), "nativeObjectInit");
-        assert_eq!(native_name(""), "native");
+    fn the_tracker_calls_natives_of_the_same_names() {
+        let names = TrackerNames::default();
+        let (tracker, natives) = (tracker_class(&names), natives_class(&names));
+        let methods = |bytes: Vec<u8>| -> Vec<(Vec<u8>, Vec<u8>)> {
+            let class = ClassFile::parse(&bytes).unwrap();
+            let methods = class.methods();
+            methods
+                .map(|m| (m.name.to_vec(), m.descriptor.to_vec()))
+                .collect()
+        };
+        assert_eq!(methods(tracker.unwrap()), methods(natives.unwrap()));
     }
 }

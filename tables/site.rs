@@ -67,15 +67,27 @@ pub struct SiteTable {
 }
 
 impl SiteTable {
-    /// Counts an allocation; `None` if there are 2^32 sites.
-    pub fn note(&mut self, key: SiteKey, weight: Weight) -> Option<SiteIndex> {
+    /// The number of a site, which is added if it is new; `None` if there are 2^32 sites.
+    pub fn find(&mut self, key: SiteKey) -> Option<SiteIndex> {
         let next = SiteIndex(u32::try_from(self.rows.len()).ok()?);
         let index = *self.by_key.entry(key).or_insert(next);
         if index == next {
             self.rows.push((key, Weight::default()));
         }
-        let (_, allocated) = self.rows.get_mut(index.index())?;
-        allocated.add(weight, 1.0);
+        Some(index)
+    }
+
+    /// Counts allocations at a site.
+    pub fn add(&mut self, site: SiteIndex, weight: Weight) {
+        if let Some((_, allocated)) = self.rows.get_mut(site.index()) {
+            allocated.add(weight, 1.0);
+        }
+    }
+
+    /// Counts an allocation; `None` if there are 2^32 sites.
+    pub fn note(&mut self, key: SiteKey, weight: Weight) -> Option<SiteIndex> {
+        let index = self.find(key)?;
+        self.add(index, weight);
         Some(index)
     }
 

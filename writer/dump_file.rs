@@ -131,7 +131,7 @@ impl DumpFile {
     /// Makes a file final whose end others have written through [`DumpFile::tail`]: syncs, renames.
     ///
     /// Nothing is appended; objects sent to this `DumpFile` itself are lost. `tail_bytes` is what
-    /// [`crate::TailWriter::finish`] told; if the file has another size the error is `WrongSize`. Otherwise
+    /// [`crate::TailWriter::finish`] told, 0 where the head is all; if the file has another size the error is `WrongSize`. Otherwise
     /// as [`DumpFile::finish`].
     pub fn finish_with_tail(mut self, tail_bytes: u64) -> Result<Written, WriteError> {
         let _ = self.messages.send(Message::FinishWithTail(tail_bytes));

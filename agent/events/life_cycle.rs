@@ -1,8 +1,8 @@
 //! VMInit and VMDeath: the first and the last word of the JVM.
 
 use crate::jvmti::event::{
-    Event, CLASS_LOAD, CLASS_PREPARE, DATA_DUMP_REQUEST, SAMPLED_OBJECT_ALLOC, THREAD_END,
-    THREAD_START, VIRTUAL_THREAD_END, VIRTUAL_THREAD_START,
+    Event, CLASS_LOAD, CLASS_PREPARE, DATA_DUMP_REQUEST, THREAD_END, THREAD_START,
+    VIRTUAL_THREAD_END, VIRTUAL_THREAD_START,
 };
 use crate::jvmti::jni::Jni;
 use crate::message::say;
@@ -24,13 +24,6 @@ pub(crate) fn vm_init(session: &Session, jni: &mut Jni<'_>) {
         listen(session, VIRTUAL_THREAD_END);
     }
     session.dump_queue.start(session, jni);
-    if let Some(allocations) = &session.profiles.allocations {
-        let interval = i32::try_from(allocations.interval_bytes()).unwrap_or(i32::MAX);
-        if let Err(error) = session.env.sample_allocations(interval) {
-            say(&format!("the distance of samples cannot be set: {error}"));
-        }
-        listen(session, SAMPLED_OBJECT_ALLOC);
-    }
     let counted = jni.with_frame(|jni| {
         let threads = session
             .env
@@ -42,6 +35,7 @@ pub(crate) fn vm_init(session: &Session, jni: &mut Jni<'_>) {
             .map_or(0, |classes| classes.len());
         session.census.note_found(threads as u64, classes as u64);
     });
+    session.profiles.start(&session.env, jni);
     if counted.is_none() {
         say("the threads and classes that were there before the agent could not be counted: no memory");
     }
@@ -60,6 +54,7 @@ fn listen(session: &Session, event: Event) {
 pub(crate) fn vm_death(session: &Session, jni: &mut Jni<'_>) {
     session.gate.close();
     session.dump_queue.close();
+    session.profiles.stop(jni);
     if session.options.dump_on_exit {
         session.dump(jni, &session.options);
     }

@@ -8,9 +8,14 @@ mod class;
 mod dump_request;
 mod life_cycle;
 mod thread;
+mod tracker;
 
 pub(crate) use allocation::{sampled_object_alloc, Allocation};
 pub(crate) use class::{class_load, class_prepare};
 pub(crate) use dump_request::data_dump_request;
 pub(crate) use life_cycle::{vm_death, vm_init};
 pub(crate) use thread::{thread_end, thread_start, virtual_thread_end, virtual_thread_start};
+pub(crate) use tracker::{
+    class_file_load_hook, garbage_collection_finish, method_enter, method_exit, new_array,
+    object_init,
+};

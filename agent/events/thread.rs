@@ -1,5 +1,6 @@
 //! ThreadStart, ThreadEnd and their kin of virtual threads: counted.
 
+use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
 use crate::session::Session;
 
@@ -9,8 +10,11 @@ pub(crate) fn thread_start(session: &Session) {
 }
 
 /// `ThreadEnd`: a platform thread ends, on that thread.
-pub(crate) fn thread_end(session: &Session, thread: &Object<'_>) {
+pub(crate) fn thread_end(session: &Session, jni: &Jni<'_>, thread: &Object<'_>) {
     session.census.note_thread_end();
+    if let Some(allocations) = &session.profiles.allocations {
+        allocations.thread_end(jni);
+    }
     if !session.profiles.is_empty() {
         let threads = session.profiles.traces.threads();
         threads.note_end(&session.env, thread);

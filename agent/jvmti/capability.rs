@@ -17,6 +17,11 @@ pub(crate) const TAG_OBJECTS: Capability = Capability {
     bit: 0,
     name: "can_tag_objects",
 };
+/// The bytecodes of a method.
+pub(crate) const GET_BYTECODES: Capability = Capability {
+    bit: 3,
+    name: "can_get_bytecodes",
+};
 /// The source file of a class, for stack frames.
 pub(crate) const GET_SOURCE_FILE_NAME: Capability = Capability {
     bit: 11,
@@ -26,6 +31,26 @@ pub(crate) const GET_SOURCE_FILE_NAME: Capability = Capability {
 pub(crate) const GET_LINE_NUMBERS: Capability = Capability {
     bit: 12,
     name: "can_get_line_numbers",
+};
+/// The hook for class files of every class.
+pub(crate) const GENERATE_ALL_CLASS_HOOK_EVENTS: Capability = Capability {
+    bit: 26,
+    name: "can_generate_all_class_hook_events",
+};
+/// Starts and ends of collections.
+pub(crate) const GENERATE_GARBAGE_COLLECTION_EVENTS: Capability = Capability {
+    bit: 31,
+    name: "can_generate_garbage_collection_events",
+};
+/// Classes may go through the hook again.
+pub(crate) const RETRANSFORM_CLASSES: Capability = Capability {
+    bit: 37,
+    name: "can_retransform_classes",
+};
+/// Those of the bootstrap loader, too.
+pub(crate) const RETRANSFORM_ANY_CLASS: Capability = Capability {
+    bit: 38,
+    name: "can_retransform_any_class",
 };
 /// Samples of the objects that are allocated; JDK 11 and later.
 pub(crate) const GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS: Capability = Capability {
@@ -95,7 +120,12 @@ mod tests {
     use super::*;
 
     /// The bits that a header of JDK `since` or later must have.
-    const KNOWN: [(Capability, u32); 5] = [
+    const KNOWN: [(Capability, u32); 10] = [
+        (GET_BYTECODES, 8),
+        (GENERATE_ALL_CLASS_HOOK_EVENTS, 8),
+        (GENERATE_GARBAGE_COLLECTION_EVENTS, 8),
+        (RETRANSFORM_CLASSES, 8),
+        (RETRANSFORM_ANY_CLASS, 8),
         (TAG_OBJECTS, 8),
         (GET_SOURCE_FILE_NAME, 8),
         (GET_LINE_NUMBERS, 8),

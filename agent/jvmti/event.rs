@@ -34,6 +34,11 @@ pub(crate) const THREAD_END: Event = Event {
     number: 53,
     name: "THREAD_END",
 };
+/// A class file was read, or made; it may be changed before it is parsed.
+pub(crate) const CLASS_FILE_LOAD_HOOK: Event = Event {
+    number: 54,
+    name: "CLASS_FILE_LOAD_HOOK",
+};
 /// A class was loaded; arrays are not told.
 pub(crate) const CLASS_LOAD: Event = Event {
     number: 55,
@@ -48,6 +53,11 @@ pub(crate) const CLASS_PREPARE: Event = Event {
 pub(crate) const DATA_DUMP_REQUEST: Event = Event {
     number: 71,
     name: "DATA_DUMP_REQUEST",
+};
+/// A collection has ended; on a thread that may call nothing.
+pub(crate) const GARBAGE_COLLECTION_FINISH: Event = Event {
+    number: 82,
+    name: "GARBAGE_COLLECTION_FINISH",
 };
 /// An object was allocated and chosen as a sample; JDK 11 and later.
 pub(crate) const SAMPLED_OBJECT_ALLOC: Event = Event {
@@ -148,8 +158,10 @@ mod tests {
             VM_DEATH,
             THREAD_START,
             THREAD_END,
+            CLASS_FILE_LOAD_HOOK,
             CLASS_LOAD,
             CLASS_PREPARE,
+            GARBAGE_COLLECTION_FINISH,
             DATA_DUMP_REQUEST,
             SAMPLED_OBJECT_ALLOC,
             VIRTUAL_THREAD_START,

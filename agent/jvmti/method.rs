@@ -12,6 +12,7 @@ use std::os::raw::c_char;
 use std::ptr::null_mut;
 
 /// A method's id: a key, never a pointer to follow. It dies with its class.
+#[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct MethodId(usize);
 
@@ -118,6 +119,23 @@ impl Env {
             )
         }?;
         Ok(native != 0)
+    }
+
+    /// The method's code as it is now, with whatever was put in; needs the capability (`GetBytecodes`).
+    pub(crate) fn bytecodes(&self, method: MethodId) -> Result<Vec<u8>, JvmtiError> {
+        let (mut count, mut code): (i32, *mut u8) = (0, null_mut());
+        // SAFETY: types as in jvmti.h; the JVM itself checks the id.
+        unsafe {
+            call!(
+                self,
+                slot::GET_BYTECODES,
+                (jmethodID, *mut i32, *mut *mut u8),
+                (method.raw(), &mut count, &mut code)
+            )
+        }?;
+        // SAFETY: on success `code` holds `count` bytes.
+        let code = unsafe { Allocated::new(self, code, count) };
+        Ok(code.as_slice().to_vec())
     }
 
     /// Where each line starts, in the JVM's order (`GetLineNumberTable`); an error if that is not known.

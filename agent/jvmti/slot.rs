@@ -31,6 +31,8 @@ slots! {
     GET_TOP_THREAD_GROUPS = 13, "Get Top Thread Groups";
     GET_THREAD_GROUP_INFO = 14, "Get Thread Group Info";
     GET_CURRENT_THREAD = 18, "Get Current Thread";
+    IS_MODIFIABLE_CLASS = 45, "Is Modifiable Class";
+    ALLOCATE = 46, "Allocate";
     DEALLOCATE = 47, "Deallocate";
     GET_CLASS_SIGNATURE = 48, "Get Class Signature";
     GET_CLASS_STATUS = 49, "Get Class Status";
@@ -45,6 +47,7 @@ slots! {
     GET_METHOD_NAME = 64, "Get Method Name (and Signature)";
     GET_METHOD_DECLARING_CLASS = 65, "Get Method Declaring Class";
     GET_LINE_NUMBER_TABLE = 70, "Get Line Number Table";
+    GET_BYTECODES = 75, "Get Bytecodes";
     IS_METHOD_NATIVE = 76, "Is Method Native";
     GET_LOADED_CLASSES = 78, "Get Loaded Classes";
     GET_ALL_STACK_TRACES = 100, "Get All Stack Traces";
@@ -60,6 +63,7 @@ slots! {
     DISPOSE_ENVIRONMENT = 127, "Dispose Environment";
     GET_POTENTIAL_CAPABILITIES = 140, "Get Potential Capabilities";
     ADD_CAPABILITIES = 142, "Add Capabilities";
+    RETRANSFORM_CLASSES = 152, "Retransform Classes";
     GET_OBJECT_SIZE = 154, "Get Object Size";
     SET_HEAP_SAMPLING_INTERVAL = 156, "Set Heap Sampling Interval";
 }

@@ -17,6 +17,7 @@ const FIRST_CAPACITY_FRAMES: usize = 1 << 10;
 const GREATEST_CAPACITY_FRAMES: usize = 1 << 22;
 
 /// A frame of a stack: a method and where in it.
+#[repr(C)] // as jvmtiFrameInfo
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct StackFrame {
     /// The method that runs.
@@ -101,6 +102,41 @@ impl Env {
         }?;
         // SAFETY: on success the first `count` frames of `buffer` are written.
         Ok(unsafe { frames(buffer.as_ptr(), count) })
+    }
+}
+
+const _: () = assert!(
+    std::mem::size_of::<StackFrame>() == std::mem::size_of::<jvmtiFrameInfo>()
+        && std::mem::offset_of!(StackFrame, location)
+            == std::mem::offset_of!(jvmtiFrameInfo, location)
+);
+
+impl Env {
+    /// The top of the calling thread's stack, into `stack`, so many frames at most (`GetStackTrace`). For hot paths: no
+    /// memory is allocated once `stack` has room.
+    pub(crate) fn own_stack(
+        &self,
+        stack: &mut Vec<StackFrame>,
+        capacity: usize,
+    ) -> Result<(), JvmtiError> {
+        stack.clear();
+        stack
+            .try_reserve(capacity)
+            .map_err(|_| JvmtiError::OUT_OF_MEMORY)?;
+        let depth = i32::try_from(capacity).map_err(|_| JvmtiError::INTERNAL)?;
+        let mut count: i32 = 0;
+        // SAFETY: types as in jvmti.h; null is the calling thread; `stack` has room for `depth` frames, which are laid
+        // out as StackFrame, as checked above. On success the first `count` are written.
+        unsafe {
+            call!(
+                self,
+                slot::GET_STACK_TRACE,
+                (jobject, i32, i32, *mut StackFrame, *mut i32),
+                (null_mut(), 0, depth, stack.as_mut_ptr(), &mut count)
+            )?;
+            stack.set_len(usize::try_from(count).unwrap_or(0).min(capacity));
+        }
+        Ok(())
     }
 }
 

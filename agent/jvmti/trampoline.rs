@@ -9,7 +9,7 @@ use crate::events::{self, Allocation};
 use crate::session::Session;
 use jni::sys::{jobject, JNIEnv};
 use jvmti_sys::jvmtiEnv;
-use std::os::raw::c_void;
+use std::os::raw::{c_char, c_void};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
 impl Env {
@@ -27,6 +27,14 @@ impl Env {
         callbacks.set(
             event::VIRTUAL_THREAD_END,
             virtual_thread_end as *const c_void,
+        );
+        callbacks.set(
+            event::CLASS_FILE_LOAD_HOOK,
+            class_file_load_hook as *const c_void,
+        );
+        callbacks.set(
+            event::GARBAGE_COLLECTION_FINISH,
+            garbage_collection_finish as *const c_void,
         );
         callbacks.set(event::CLASS_LOAD, class_load as *const c_void);
         callbacks.set(event::CLASS_PREPARE, class_prepare as *const c_void);
@@ -76,11 +84,12 @@ unsafe extern "system" fn thread_start(_env: *mut jvmtiEnv, _jni: *mut JNIEnv, _
 }
 
 /// `jvmtiEventThreadEnd`.
-unsafe extern "system" fn thread_end(_env: *mut jvmtiEnv, _jni: *mut JNIEnv, thread: jobject) {
+unsafe extern "system" fn thread_end(_env: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jobject) {
     inside(|session| {
         // SAFETY: a local reference of this callback, which the JVM gives back itself.
         if let Some(thread) = unsafe { Object::from_raw(thread) } {
-            events::thread_end(session, &thread);
+            // SAFETY: as in `vm_init`.
+            unsafe { Jni::enter(jni, |jni| events::thread_end(session, jni, &thread)) };
         }
     });
 }
@@ -101,6 +110,53 @@ unsafe extern "system" fn virtual_thread_end(
     _thread: jobject,
 ) {
     inside(events::virtual_thread_end);
+}
+
+/// `jvmtiEventClassFileLoadHook`.
+#[allow(clippy::too_many_arguments)] // JVMTI's own signature
+unsafe extern "system" fn class_file_load_hook(
+    _env: *mut jvmtiEnv,
+    _jni: *mut JNIEnv,
+    _redefined: jobject,
+    _loader: jobject,
+    _name: *const c_char,
+    _protection_domain: jobject,
+    length: i32,
+    bytes: *const u8,
+    new_length: *mut i32,
+    new_bytes: *mut *mut u8,
+) {
+    inside(|session| {
+        let Ok(count) = usize::try_from(length) else {
+            return;
+        };
+        if bytes.is_null() {
+            return;
+        }
+        // SAFETY: the JVM says that so many bytes are there, until the callback returns.
+        let bytes = unsafe { std::slice::from_raw_parts(bytes, count) };
+        let Some(rewritten) = events::class_file_load_hook(session, bytes) else {
+            return;
+        };
+        let (Ok(length), Some(memory)) = (
+            i32::try_from(rewritten.len()),
+            session.env.hand_over(&rewritten),
+        ) else {
+            return;
+        };
+        // SAFETY: out-parameters of this callback; the memory is the JVM's from here on.
+        unsafe {
+            *new_length = length;
+            *new_bytes = memory;
+        }
+    });
+}
+
+/// `jvmtiEventGarbageCollectionFinish`. Not inside the gate: in a safepoint nobody may wait, and nothing is called.
+unsafe extern "system" fn garbage_collection_finish(_env: *mut jvmtiEnv) {
+    if let Some(session) = Session::get() {
+        events::garbage_collection_finish(session);
+    }
 }
 
 /// `jvmtiEventClassLoad`.

@@ -11,6 +11,8 @@ pub(crate) struct Weak(jobject);
 
 // SAFETY: weak global references may be used on every thread (JNI, "Global and Local References").
 unsafe impl Send for Weak {}
+// SAFETY: as above.
+unsafe impl Sync for Weak {}
 
 impl Weak {
     /// The handle's bits: on HotSpot the address of the slot with the object's address, and marks in the low bits.
@@ -44,6 +46,12 @@ impl<'f> Jni<'f> {
     pub(crate) fn is_gone(&self, weak: &Weak) -> bool {
         // SAFETY: made by `weak` and not given back; null is allowed.
         unsafe { jni_call!(self, IsSameObject, (weak.0, null_mut()), 0) != 0 }
+    }
+
+    /// Whether the object behind a weak handle is this one.
+    pub(crate) fn is_same(&self, weak: &Weak, object: &Object<'_>) -> bool {
+        // SAFETY: made by `weak` and not given back; a live local reference.
+        unsafe { jni_call!(self, IsSameObject, (weak.0, object.raw()), 0) != 0 }
     }
 
     /// Gives a weak handle back.

@@ -5,6 +5,8 @@
 mod rows;
 
 use crate::file_name::FileName;
+use crate::jvmti::cpu_clock::Clock;
+use crate::profile::ClassPatterns;
 use rows::{Row, Standing, ROWS};
 use std::fmt;
 use std::path::PathBuf;
@@ -44,10 +46,21 @@ pub(crate) enum Format {
     Binary,
 }
 
+/// What of the processor's time is profiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cpu {
+    /// Where the processor is, by samples.
+    Samples,
+    /// What each method costs, by timing all calls.
+    Times,
+    /// The same in the format of `java -prof`.
+    Old,
+}
+
 /// How allocations are sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sampling {
-    /// Bytes from sample to sample, on average; more than 0.
+    /// Bytes from sample to sample, on average; 0 for every allocation.
     pub(crate) interval_bytes: u32,
     /// Most samples that are remembered as living.
     pub(crate) most_live: usize,
@@ -55,6 +68,8 @@ pub(crate) struct Sampling {
 
 /// Frames of an allocation's stack, unless `depth` says otherwise.
 const TRACE_DEPTH_FRAMES: u32 = 32;
+/// The same where each event has one: the depth of the JDK's agent.
+const EXACT_DEPTH_FRAMES: u32 = 4;
 
 /// What the user wants, checked and complete.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,6 +78,12 @@ pub(crate) struct Options {
     pub(crate) heap_dump: bool,
     /// Sample allocations, so.
     pub(crate) sampling: Option<Sampling>,
+    /// Profile the processor's time, so.
+    pub(crate) cpu: Option<Cpu>,
+    /// What clock times methods.
+    pub(crate) clock: Clock,
+    /// Which classes' methods are timed.
+    pub(crate) classes: ClassPatterns,
     /// Least share of a site in a report.
     pub(crate) cutoff: f64,
     /// How a report without a heap dump is written.
@@ -116,9 +137,17 @@ impl Options {
         }
     }
 
-    /// Most frames of an allocation's stack.
+    /// Most frames of a stack of a profile.
     pub(crate) fn trace_depth_frames(&self) -> u32 {
-        self.depth_frames.unwrap_or(TRACE_DEPTH_FRAMES)
+        let is_exact = self.sampling.is_some_and(|it| it.interval_bytes == 0);
+        let usual = match self.cpu {
+            // As the JDK's agent: callee and caller.
+            Some(Cpu::Old) => return 2,
+            Some(Cpu::Times) => EXACT_DEPTH_FRAMES,
+            _ if is_exact => EXACT_DEPTH_FRAMES,
+            _ => TRACE_DEPTH_FRAMES,
+        };
+        self.depth_frames.unwrap_or(usual)
     }
 }
 
@@ -148,7 +177,9 @@ struct Said {
     heap_sites: bool,
     sampling: Sampling,
     cutoff: f64,
-    cpu: Option<&'static str>,
+    cpu: Option<Cpu>,
+    clock: Clock,
+    classes: ClassPatterns,
     monitor: bool,
     format: Option<char>,
     file: Option<String>,
@@ -180,6 +211,8 @@ impl Default for Said {
             },
             cutoff: 0.0001,
             cpu: None,
+            clock: Clock::Cpu,
+            classes: ClassPatterns::default(),
             monitor: false,
             format: None,
             file: None,
@@ -280,7 +313,7 @@ fn names() -> String {
 
 /// What the old agent refused together, in its order and words.
 fn cross_check(said: &Said) -> Result<(), OptionError> {
-    if said.format == Some('b') && matches!(said.cpu, Some("times" | "old")) {
+    if said.format == Some('b') && matches!(said.cpu, Some(Cpu::Times | Cpu::Old)) {
         return Err(OptionError(
             "format=b: cpu=times|old is not supported with format=b".to_owned(),
         ));
@@ -293,29 +326,41 @@ fn cross_check(said: &Said) -> Result<(), OptionError> {
     Ok(())
 }
 
-/// What the options mean together; what is not built yet is refused by name.
-fn resolve(said: Said, notes: Vec<String>) -> Result<Options, OptionError> {
+/// Refuses what is not built yet, by name, and what cannot go together.
+fn refuse(said: &Said, heap_dump: bool) -> Result<(), OptionError> {
     let not_built = |what: &str| {
-        OptionError(format!(
-            "{what} is not built yet; what there is: heap=dump, heap=sites, heap=all"
-        ))
+        Err(OptionError(format!(
+            "{what} is not built yet; what there is: heap=dump, heap=sites, heap=all, cpu=times"
+        )))
     };
-    if let Some(cpu) = said.cpu {
-        return Err(not_built(&format!("cpu={cpu}")));
+    if said.cpu == Some(Cpu::Samples) {
+        return not_built("cpu=samples");
     }
     if said.monitor {
-        return Err(not_built("monitor=y"));
+        return not_built("monitor=y");
     }
-    if let Some(net) = said.net {
-        return Err(not_built(&format!("net={net}")));
+    if let Some(net) = &said.net {
+        return not_built(&format!("net={net}"));
     }
+    if heap_dump && said.format == Some('a') {
+        return not_built("format=a (a heap dump as text)");
+    }
+    if heap_dump && matches!(said.cpu, Some(Cpu::Times | Cpu::Old)) {
+        return Err(OptionError(
+            "heap=dump is binary, and cpu=times|old has no binary form: ask for them in two runs"
+                .to_owned(),
+        ));
+    }
+    Ok(())
+}
+
+/// What the options mean together.
+fn resolve(said: Said, notes: Vec<String>) -> Result<Options, OptionError> {
     // As with the JDK's agent: who asks for nothing gets both.
-    let is_nothing = !said.heap_dump && !said.heap_sites;
+    let is_nothing = !said.heap_dump && !said.heap_sites && said.cpu.is_none();
     let heap_dump = said.heap_dump || is_nothing;
     let heap_sites = said.heap_sites || is_nothing;
-    if heap_dump && said.format == Some('a') {
-        return Err(not_built("format=a (a heap dump as text)"));
-    }
+    refuse(&said, heap_dump)?;
     let is_binary = said.format == Some('b') || heap_dump || names_binary(&said);
     let format = if is_binary && said.format != Some('a') {
         Format::Binary
@@ -334,6 +379,9 @@ fn resolve(said: Said, notes: Vec<String>) -> Result<Options, OptionError> {
     Ok(Options {
         heap_dump,
         sampling: heap_sites.then_some(said.sampling),
+        cpu: said.cpu,
+        clock: said.clock,
+        classes: said.classes,
         cutoff: said.cutoff,
         format,
         file,
@@ -357,6 +405,9 @@ fn resolve(said: Said, notes: Vec<String>) -> Result<Options, OptionError> {
 
 /// Whether the file's name asks for binary HPROF.
 fn names_binary(said: &Said) -> bool {
+    if matches!(said.cpu, Some(Cpu::Times | Cpu::Old)) {
+        return false;
+    }
     let name = said.file.as_deref().unwrap_or_default();
     name.ends_with(".hprof") || name.ends_with(".hprof.gz")
 }

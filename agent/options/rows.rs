@@ -1,8 +1,10 @@
 //! The options: one row an option, with its values, default, meaning and parser.
 //!
-//! They are those of the JDK's HPROF agent (its manual page and `hprof_init.c`), under their old names, and `virtual`.
+//! They are those of the JDK's HPROF agent (its manual page and `hprof_init.c`), under their old names, and some of our own.
 
-use super::{Engine, Said, SnapshotBy};
+use super::{Cpu, Engine, Said, SnapshotBy};
+use crate::jvmti::cpu_clock::Clock;
+use crate::profile::ClassPatterns;
 use writer::GzipLevel;
 
 /// One option.
@@ -75,15 +77,12 @@ pub(super) const ROWS: &[Row] = &[
         values: "samples|times|old",
         default: "off",
         help: "CPU usage by sampling or by timing methods",
-        standing: Standing::Refused {
-            but: "",
-            why: "not built yet; what there is: heap=dump, heap=sites, heap=all",
-        },
+        standing: Standing::Built,
         set: |said, value| {
             said.cpu = Some(match value {
-                "y" | "samples" => "samples",
-                "times" => "times",
-                "old" => "old",
+                "y" | "samples" => Cpu::Samples,
+                "times" => Cpu::Times,
+                "old" => Cpu::Old,
                 _ => return Err(""),
             });
             Ok(())
@@ -187,10 +186,10 @@ pub(super) const ROWS: &[Row] = &[
         name: "sampling",
         values: "BYTES",
         default: "512k",
-        help: "bytes from one sampled allocation to the next; k and m may follow",
+        help:
+            "bytes from one sampled allocation to the next; k and m may follow; 0 counts every one",
         standing: Standing::Built,
         set: |said, value| match bytes(value) {
-            Some(0) => Err("every allocation (sampling=0) is not built yet; the least is 1"),
             Some(interval_bytes) => {
                 said.sampling.interval_bytes = interval_bytes;
                 Ok(())
@@ -210,6 +209,43 @@ pub(super) const ROWS: &[Row] = &[
                 Ok(())
             }
             _ => Err("maxlive must be from 16 to 16777216"),
+        },
+    },
+    Row {
+        name: "clock",
+        values: "cpu|wall",
+        default: "cpu",
+        help: "what times methods: the processor's time, or the time that passes",
+        standing: Standing::Built,
+        set: |said, value| {
+            said.clock = match value {
+                "cpu" => Clock::Cpu,
+                "wall" => Clock::Wall,
+                _ => return Err(""),
+            };
+            Ok(())
+        },
+    },
+    Row {
+        name: "include",
+        values: "PATTERNS",
+        default: "all",
+        help: "time methods of these classes only: com.acme.*;*Service",
+        standing: Standing::Built,
+        set: |said, value| {
+            said.classes.include = ClassPatterns::parse(value).ok_or("")?;
+            Ok(())
+        },
+    },
+    Row {
+        name: "exclude",
+        values: "PATTERNS",
+        default: "none",
+        help: "and not those of these",
+        standing: Standing::Built,
+        set: |said, value| {
+            said.classes.exclude = ClassPatterns::parse(value).ok_or("")?;
+            Ok(())
         },
     },
     Row {

@@ -1,15 +1,21 @@
 //! Allocations: samples by class and stack, and which of them live.
 
+use super::exact_allocations::{ExactAllocations, New, NewObject};
 use super::live_samples::{forget, part, LiveSamples, Sample};
 use super::site_rows::SiteRow;
 use super::stack_traces::StackTraces;
+use super::thread_tally::ThreadTally;
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::{Handle, Object};
 use crate::jvmti::stack::StackFrame;
 use parking_lot::{Mutex, MutexGuard};
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use tables::{SiteKey, SiteTable, Tables, TraceId, Weight};
+
+/// Places of allocations that are remembered as shown by bytecode or not.
+const MOST_SHOWN: usize = 1 << 16;
 
 /// An object that was just allocated.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +35,12 @@ pub(crate) struct Allocation<'a, 'f> {
 pub(crate) struct Allocations {
     interval_bytes: u32,
     traces: Arc<StackTraces>,
-    sites: Mutex<SiteTable>,
+    sites: Arc<Mutex<SiteTable>>,
+    /// Every allocation that bytecode shows; `None` if all are sampled.
+    exact: Option<Arc<ExactAllocations>>,
+    is_sampled: bool,
+    /// Whether bytecode shows the allocation at the top of a stack.
+    shown: Mutex<FxHashMap<StackFrame, bool>>,
     live: Mutex<LiveSamples>,
     /// Whoever takes the samples out to look behind them. Held across JVM calls, but threads of the application only try it.
     look: Mutex<()>,
@@ -37,13 +48,26 @@ pub(crate) struct Allocations {
 
 impl Allocations {
     /// Nothing sampled yet: a sample every `interval_bytes`, its stack a row of `traces`, `most_live` remembered.
-    pub(crate) fn new(interval_bytes: u32, traces: Arc<StackTraces>, most_live: usize) -> Self {
+    pub(crate) fn sampled(interval_bytes: u32, traces: Arc<StackTraces>, most_live: usize) -> Self {
         Self {
             interval_bytes,
             traces,
-            sites: Mutex::default(),
+            sites: Arc::default(),
+            exact: None,
+            is_sampled: true,
+            shown: Mutex::default(),
             live: Mutex::new(LiveSamples::new(most_live)),
             look: Mutex::default(),
+        }
+    }
+
+    /// Nothing allocated yet: all that bytecode shows will be counted, and the rest sampled if this JVM samples.
+    pub(crate) fn exact(self, rest_is_sampled: bool) -> Self {
+        let exact = ExactAllocations::new(Arc::clone(&self.traces), Arc::clone(&self.sites));
+        Self {
+            exact: Some(Arc::new(exact)),
+            is_sampled: rest_is_sampled,
+            ..self
         }
     }
 
@@ -54,11 +78,71 @@ impl Allocations {
 
     /// How allocations are seen, in words.
     pub(crate) fn manner(&self) -> String {
-        format!("sampled every {} bytes", self.interval_bytes)
+        match self.exact {
+            Some(_) => "every allocation by bytecode".to_owned(),
+            None => format!("sampled every {} bytes", self.interval_bytes),
+        }
+    }
+
+    /// Whether every allocation that bytecode shows is counted.
+    pub(crate) fn is_exact(&self) -> bool {
+        self.exact.is_some()
+    }
+
+    /// Whether there are samples, of all allocations or of those that bytecode does not show.
+    pub(crate) fn is_sampled(&self) -> bool {
+        self.is_sampled
+    }
+
+    /// Counts a new object: rewritten code made it, on this thread.
+    pub(crate) fn note_new(&self, env: &Env, jni: &Jni<'_>, object: &Object<'_>, new: New) {
+        if let Some(exact) = &self.exact {
+            exact.note(NewObject {
+                env,
+                jni,
+                object,
+                new,
+            });
+        }
+    }
+
+    /// `GarbageCollectionFinish`: calls nothing, takes no lock.
+    pub(crate) fn note_collection(&self) {
+        if let Some(exact) = &self.exact {
+            exact.note_collection();
+        }
+    }
+
+    /// `ThreadEnd`, on that thread.
+    pub(crate) fn thread_end(&self, jni: &Jni<'_>) {
+        if let Some(exact) = &self.exact {
+            exact.thread_end(jni);
+        }
+    }
+
+    /// Whether bytecode shows this allocation, so that it was counted, or will be when its constructor runs.
+    fn is_shown(&self, env: &Env, thread: &Object<'_>) -> bool {
+        let Ok(Some(&top)) = env.stack_up_to(thread, 1).as_deref().map(<[_]>::first) else {
+            return false;
+        };
+        if let Some(&known) = self.shown.lock().get(&top) {
+            return known;
+        }
+        let code = env.bytecodes(top.method).unwrap_or_default();
+        let is_shown = usize::try_from(top.location).is_ok_and(|at| reports_at(&code, at));
+        let mut shown = self.shown.lock();
+        if shown.len() >= MOST_SHOWN {
+            shown.clear();
+        }
+        shown.insert(top, is_shown);
+        is_shown
     }
 
     /// Notes a sample. `SampledObjectAlloc`, on the thread that allocates.
     pub(crate) fn note(&self, env: &Env, jni: &Jni<'_>, allocation: &Allocation<'_, '_>) {
+        if self.exact.is_some() && self.is_shown(env, allocation.thread) {
+            return;
+        }
         let Ok(signature) = env.class_signature(allocation.class) else {
             return;
         };
@@ -87,7 +171,7 @@ impl Allocations {
             object,
             site,
             size_bytes: allocation.size_bytes,
-            doublings,
+            doublings: Some(doublings),
         });
         if is_full {
             self.thin(jni);
@@ -97,22 +181,42 @@ impl Allocations {
     /// All sites, with what lives of them now. Objects that nobody has collected yet count as living.
     pub(crate) fn sites(&self, jni: &Jni<'_>) -> Vec<SiteRow> {
         let _look = self.look.lock();
+        if let Some(exact) = &self.exact {
+            exact.flush();
+        }
+        let mut living: Vec<Weight> = Vec::new();
         let taken = self.live.lock().take();
-        let (living, gone) = part(jni, taken);
+        let left = self.weigh(jni, taken, &mut living);
+        self.live.lock().give_back(left);
+        let exact = self.exact.as_ref().map(|exact| exact.take());
+        for (tally, samples) in exact.unwrap_or_default() {
+            tally.give_back(self.weigh(jni, samples, &mut living));
+        }
         let rows = self.sites.lock().rows().to_vec();
-        let mut facts: Vec<SiteRow> = rows
+        let mut rows: Vec<SiteRow> = rows
             .into_iter()
             .map(|(key, allocated)| self.site(key, allocated))
             .collect();
+        for (row, living) in rows.iter_mut().zip(living) {
+            row.live = living;
+        }
+        rows
+    }
+
+    /// Adds what lives of the samples to the weights by site, and answers those that do.
+    fn weigh(&self, jni: &Jni<'_>, samples: Vec<Sample>, weights: &mut Vec<Weight>) -> Vec<Sample> {
+        let (living, gone) = part(jni, samples);
         for sample in &living {
-            if let Some(site) = facts.get_mut(sample.site.index()) {
-                site.live
-                    .add(self.weight(sample.size_bytes), sample.times());
+            let index = sample.site.index();
+            if weights.len() <= index {
+                weights.resize(index + 1, Weight::default());
+            }
+            if let Some(weight) = weights.get_mut(index) {
+                weight.add(sample.weight(self.interval_bytes), 1.0);
             }
         }
-        self.live.lock().give_back(living);
         forget(jni, gone);
-        facts
+        living
     }
 
     /// The tables that sites are rows of.
@@ -128,16 +232,14 @@ impl Allocations {
     /// The samples, held for a dump: no handle is given back until the answer is dropped.
     pub(crate) fn hold(&self) -> LiveTraces<'_> {
         let look = self.look.lock();
-        let samples = self.live.lock().take();
+        let sampled = self.live.lock().take();
+        let exact = self.exact.as_ref().map(|exact| exact.take());
         let sites = self.sites.lock().rows().to_vec();
-        let traces = samples
-            .iter()
-            .map(|sample| sites.get(sample.site.index()).map(|(key, _)| key.trace))
-            .collect();
         LiveTraces {
             allocations: self,
-            samples,
-            traces,
+            sampled,
+            exact: exact.unwrap_or_default(),
+            traces: sites.iter().map(|(key, _)| key.trace).collect(),
             _look: look,
         }
     }
@@ -182,16 +284,20 @@ impl Allocations {
 #[derive(Debug)]
 pub(crate) struct LiveTraces<'a> {
     allocations: &'a Allocations,
-    samples: Vec<Sample>,
-    traces: Vec<Option<TraceId>>,
+    sampled: Vec<Sample>,
+    exact: Vec<(Arc<ThreadTally>, Vec<Sample>)>,
+    /// By site.
+    traces: Vec<TraceId>,
     _look: MutexGuard<'a, ()>,
 }
 
 impl LiveTraces<'_> {
     /// The handles, each with the session's trace that allocated the object.
     pub(crate) fn handles(&self) -> impl Iterator<Item = (Handle, TraceId)> + '_ {
-        let samples = self.samples.iter().zip(&self.traces);
-        samples.filter_map(|(sample, trace)| Some((sample.handle(), (*trace)?)))
+        self.samples().filter_map(|sample| {
+            let trace = self.traces.get(sample.site.index());
+            Some((sample.handle(), *trace?))
+        })
     }
 
     /// The objects that live, each with its weak handle.
@@ -199,15 +305,53 @@ impl LiveTraces<'_> {
         &'s self,
         jni: &'s Jni<'f>,
     ) -> impl Iterator<Item = (Handle, Object<'f>)> + 's {
-        let objects = self.samples.iter();
-        objects.filter_map(|sample| Some((sample.handle(), jni.upgrade(&sample.object)?)))
+        self.samples()
+            .filter_map(|sample| Some((sample.handle(), jni.upgrade(&sample.object)?)))
+    }
+
+    fn samples(&self) -> impl Iterator<Item = &Sample> {
+        let exact = self.exact.iter().flat_map(|(_, samples)| samples);
+        self.sampled.iter().chain(exact)
     }
 }
 
 impl Drop for LiveTraces<'_> {
     fn drop(&mut self) {
-        let samples = std::mem::take(&mut self.samples);
-        let mut live = self.allocations.live.lock();
-        live.give_back(samples);
+        let sampled = std::mem::take(&mut self.sampled);
+        self.allocations.live.lock().give_back(sampled);
+        for (tally, samples) in std::mem::take(&mut self.exact) {
+            tally.give_back(samples);
+        }
+    }
+}
+
+/// Whether rewritten code reports what the instruction at `at` allocates: an object by its constructor, an array by the
+/// call behind it (JVM specification, chapter 6).
+fn reports_at(code: &[u8], at: usize) -> bool {
+    const NEW: u8 = 187;
+    const NEWARRAY: u8 = 188;
+    const ANEWARRAY: u8 = 189;
+    const MULTIANEWARRAY: u8 = 197;
+    const DUP_AND_INVOKESTATIC: [u8; 2] = [89, 184];
+    let length = match code.get(at) {
+        Some(&NEW) => return true,
+        Some(&NEWARRAY) => 2,
+        Some(&ANEWARRAY) => 3,
+        Some(&MULTIANEWARRAY) => 4,
+        _ => return false,
+    };
+    let behind = code.get(at + length..).unwrap_or_default();
+    behind.starts_with(&DUP_AND_INVOKESTATIC)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrays_are_reported_by_the_call_behind_them() {
+        let code = [187, 0, 1, 188, 10, 89, 184, 0, 9, 189, 0, 1, 83, 197, 0];
+        let reported: Vec<usize> = (0..20).filter(|&at| reports_at(&code, at)).collect();
+        assert_eq!(reported, [0, 3]);
     }
 }

@@ -6,7 +6,7 @@
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Handle;
 use crate::jvmti::weak::Weak;
-use tables::SiteIndex;
+use tables::{SiteIndex, Weight};
 
 /// A sampled object.
 #[derive(Debug)]
@@ -17,14 +17,23 @@ pub(super) struct Sample {
     pub(super) site: SiteIndex,
     /// Its size.
     pub(super) size_bytes: u64,
-    /// It stands for 2^`doublings` samples.
-    pub(super) doublings: u32,
+    /// It stands for 2^`doublings` samples; `None` if nothing was sampled: it stands for itself.
+    pub(super) doublings: Option<u32>,
 }
 
 impl Sample {
-    /// How many samples it stands for.
-    pub(super) fn times(&self) -> f64 {
-        f64::from(2_u32.saturating_pow(self.doublings))
+    /// What it stands for, where a sample was taken every `interval_bytes`.
+    pub(super) fn weight(&self, interval_bytes: u32) -> Weight {
+        let Some(doublings) = self.doublings else {
+            return Weight::of_sample(self.size_bytes, 0);
+        };
+        let mut weight = Weight::default();
+        let times = f64::from(2_u32.saturating_pow(doublings));
+        weight.add(
+            Weight::of_sample(self.size_bytes, u64::from(interval_bytes)),
+            times,
+        );
+        weight
     }
 
     /// The handle to look behind in a snapshot.
@@ -91,9 +100,10 @@ impl LiveSamples {
         let (mut kept, mut dropped) = (Vec::new(), Vec::new());
         for mut sample in living {
             // Those that count more already are as rare as the others become.
-            let surplus = doublings.saturating_sub(sample.doublings);
+            let before = sample.doublings.unwrap_or(0);
+            let surplus = doublings.saturating_sub(before);
             if self.chance(surplus) {
-                sample.doublings += surplus;
+                sample.doublings = Some(before + surplus);
                 kept.push(sample);
             } else {
                 dropped.push(sample);

@@ -1,36 +1,33 @@
 //! Profiles: what the application does between dumps.
 //!
-//! [`allocations`] keeps allocations by site; [`live_samples`] knows which of the objects still live;
-//! [`stack_traces`] turns stacks into rows of traces, [`threads`] gives threads numbers; [`report`] writes all of it down.
+//! [`allocations`] keeps allocations by site, [`exact_allocations`] each of them; [`live_samples`] knows which of the
+//! objects still live. [`cpu_times`] adds up the [`call_contexts`] of threads. [`injection`] puts the calls into classes
+//! that those two live on. [`stack_traces`] turns stacks into rows of traces, [`threads`] gives threads numbers;
+//! [`profiles`]
+//! is all of it, and [`report`] writes it down.
 
 mod allocations;
+mod call_contexts;
+mod call_rows;
+mod class_patterns;
+mod cpu_times;
+mod exact_allocations;
+mod injection;
+mod known_classes;
 mod live_samples;
+mod profiles;
 mod report;
 mod report_binary;
 mod report_text;
 mod site_rows;
 mod stack_traces;
+mod thread_tally;
 mod threads;
 
 pub(crate) use allocations::{Allocation, Allocations, LiveTraces};
+pub(crate) use class_patterns::ClassPatterns;
+pub(crate) use cpu_times::CpuTimes;
+pub(crate) use exact_allocations::New;
+pub(crate) use profiles::Profiles;
 pub(crate) use report::report;
 pub(crate) use site_rows::{alloc_sites, ranked_traces, SiteRow};
-pub(crate) use stack_traces::StackTraces;
-
-use std::sync::Arc;
-
-/// What a session measures. Each part is there if the options ask for it.
-#[derive(Debug)]
-pub(crate) struct Profiles {
-    /// The stacks that all parts name, and the threads.
-    pub(crate) traces: Arc<StackTraces>,
-    /// Who allocated what.
-    pub(crate) allocations: Option<Allocations>,
-}
-
-impl Profiles {
-    /// Whether there is nothing to report.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.allocations.is_none()
-    }
-}

@@ -1,5 +1,6 @@
 //! The report of what a session measures, into a file of its own.
 
+use super::cpu_times::CallRow;
 use super::{report_binary, report_text, Profiles, SiteRow};
 use crate::file_name::USED_NAMES;
 use crate::jvmti::jni::Jni;
@@ -13,12 +14,15 @@ use writer::{DumpFile, Target, WriteError, Written};
 pub(super) struct Figures {
     /// Allocation sites; `None` if allocations are not kept.
     pub(super) sites: Option<Vec<SiteRow>>,
+    /// What calls cost since the last report; `None` if methods are not timed.
+    pub(super) calls: Option<Vec<CallRow>>,
 }
 
 impl Figures {
     fn take(profiles: &Profiles, jni: &Jni<'_>) -> Self {
         Self {
             sites: profiles.allocations.as_ref().map(|it| it.sites(jni)),
+            calls: profiles.cpu_times.as_ref().map(|it| it.take()),
         }
     }
 
@@ -30,6 +34,15 @@ impl Figures {
                 "{} allocation sites, {}",
                 sites.len(),
                 allocations.manner()
+            ));
+        }
+        if let Some(calls) = &self.calls {
+            let count: u64 = calls.iter().map(|row| row.calls).sum();
+            parts.push(format!("{count} calls of methods timed"));
+        }
+        if let Some((classes, methods)) = profiles.left_alone() {
+            parts.push(format!(
+                "{classes} classes and {methods} methods could not be rewritten"
             ));
         }
         parts.join("; ")
@@ -75,5 +88,6 @@ fn write(
         }
         Format::Binary => report_binary::write(figures, profiles, options, &file)?,
     }
-    file.finish()
+    // No heap dump ends here, so no record says so.
+    file.finish_with_tail(0)
 }

@@ -1,15 +1,18 @@
 //! A report as text, in the layout of the JDK's own agent.
 
+use super::call_rows::NamedCall;
 use super::report::Figures;
 use super::site_rows::sites;
 use super::threads::Threads;
 use super::Profiles;
-use crate::options::Options;
+use crate::options::{Cpu, Options};
 use std::io::{Result, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
 use tables::{Tables, TraceId};
-use writer::profile::{Method, SiteOrder, Sites};
-use writer::text::{Frame, Header, Moment, Report, SitesBlock, ThreadStart, Trace};
+use writer::profile::{Costs, Method, SiteOrder, Sites};
+use writer::text::{
+    CpuTimeBlock, Frame, Header, Moment, OldProfile, Report, SitesBlock, ThreadStart, Trace,
+};
 use writer::ClassName;
 
 /// Writes head, threads, and one block a profile, each behind the traces that it names.
@@ -19,6 +22,9 @@ pub(super) fn write(
     options: &Options,
     out: &mut impl Write,
 ) -> Result<()> {
+    if options.cpu == Some(Cpu::Old) {
+        return write_old(figures, profiles, out);
+    }
     let at = now();
     let tables = profiles.traces.tables();
     Header { created: at }.encode(out)?;
@@ -31,7 +37,23 @@ pub(super) fn write(
         write_traces(sites.traces(), tables, &mut report, out)?;
         SitesBlock { sites, at }.encode(out)?;
     }
+    if let Some(rows) = &figures.calls {
+        let named: Vec<_> = rows.iter().map(|row| NamedCall::new(row, tables)).collect();
+        let costs: Vec<_> = named.iter().map(NamedCall::cost).collect();
+        let times = &Costs::new(&costs, options.cutoff);
+        write_traces(times.traces(), tables, &mut report, out)?;
+        CpuTimeBlock { times, at }.encode(out)?;
+    }
     Ok(())
+}
+
+/// `cpu=old`: no head, no threads, no traces, and nothing else in the file.
+fn write_old(figures: &Figures, profiles: &Profiles, out: &mut impl Write) -> Result<()> {
+    let tables = profiles.traces.tables();
+    let rows = figures.calls.as_deref().unwrap_or_default();
+    let named: Vec<_> = rows.iter().map(|row| NamedCall::new(row, tables)).collect();
+    let calls: Vec<_> = named.iter().map(NamedCall::old).collect();
+    OldProfile { calls: &calls }.encode(out)
 }
 
 fn write_threads(threads: &Threads, report: &mut Report, out: &mut impl Write) -> Result<()> {

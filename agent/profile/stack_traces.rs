@@ -90,6 +90,11 @@ impl StackTraces {
         })
     }
 
+    /// The name of a source file as frames have it.
+    pub(super) fn source(&self, name: Option<&[u8]>) -> StringId {
+        self.tables.strings.intern(name.unwrap_or(UNKNOWN_SOURCE))
+    }
+
     /// The row of a stack, the top first; of `thread` alone, if there is one. Frames beyond the depth are left out.
     pub(super) fn trace(
         &self,
@@ -121,14 +126,24 @@ impl StackTraces {
         self.known.lock().stacks.get(&trace).cloned()
     }
 
-    fn frame(&self, env: &Env, jni: &Jni<'_>, at: StackFrame) -> FrameId {
-        let known = self.known.lock().methods.get(&at.method).cloned();
-        let method = known.unwrap_or_else(|| {
-            let asked = self.ask(env, jni, at.method).map(Arc::new);
-            self.known.lock().methods.insert(at.method, asked.clone());
+    /// The class whose constructor this frame runs; `None` if it runs none.
+    pub(super) fn constructor(&self, env: &Env, jni: &Jni<'_>, at: StackFrame) -> Option<ClassId> {
+        let method = self.method(env, jni, at.method)?;
+        let name = self.tables.strings.get(method.facts.name)?;
+        (*name == *b"<init>").then_some(method.class)
+    }
+
+    fn method(&self, env: &Env, jni: &Jni<'_>, id: MethodId) -> Option<Arc<Method>> {
+        let known = self.known.lock().methods.get(&id).cloned();
+        known.unwrap_or_else(|| {
+            let asked = self.ask(env, jni, id).map(Arc::new);
+            self.known.lock().methods.insert(id, asked.clone());
             asked
-        });
-        let row = match method {
+        })
+    }
+
+    fn frame(&self, env: &Env, jni: &Jni<'_>, at: StackFrame) -> FrameId {
+        let row = match self.method(env, jni, at.method) {
             Some(method) => Frame {
                 class: method.class,
                 method: method.facts.name,

@@ -1,0 +1,194 @@
+//! The processor time of the calling thread, cheap enough to be asked for at each call of a method.
+//!
+//! The kernel's clock of a thread (`CLOCK_THREAD_CPUTIME_ID`) costs a system call, some hundred nanoseconds. The
+//! processor's time stamp counter costs ten, but goes on while the thread does not run. So a step of the counter is
+//! taken for processor time if it is short, and the kernel is asked after a long one, and every millisecond.
+
+use libc::{clockid_t, timespec};
+use std::cell::Cell;
+use std::sync::OnceLock;
+
+/// A step of the counter beyond this may hide that the thread was off its processor.
+const LONGEST_STEP_NANOS: u64 = 10_000;
+/// What short steps add up to before the kernel is asked.
+const LONGEST_SPAN_NANOS: u64 = 1_000_000;
+/// Ticks are kept in nanoseconds times 2^SHIFT.
+const SHIFT: u32 = 24;
+
+/// How a thread's time is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Clock {
+    /// Time on a processor.
+    Cpu,
+    /// Time that passes.
+    Wall,
+}
+
+/// Nanoseconds in 2^24 ticks of the counter; `None` where there is none that runs at one speed.
+static NANOS_PER_TICK: OnceLock<Option<u64>> = OnceLock::new();
+
+/// The clock of the thread that makes it. Not for other threads.
+#[derive(Debug)]
+pub(crate) struct ThreadClock {
+    kind: Clock,
+    tick: Cell<u64>,
+    nanos: Cell<u64>,
+    /// What the kernel said last.
+    asked: Cell<u64>,
+}
+
+impl ThreadClock {
+    /// The calling thread's clock.
+    pub(crate) fn new(kind: Clock) -> Self {
+        let clock = Self {
+            kind,
+            tick: Cell::new(0),
+            nanos: Cell::new(0),
+            asked: Cell::new(0),
+        };
+        clock.ask(ticks());
+        clock
+    }
+
+    /// Nanoseconds; never less than before.
+    pub(crate) fn nanos(&self) -> u64 {
+        if self.kind == Clock::Wall {
+            return wall_nanos();
+        }
+        let tick = ticks();
+        if let Some(Some(nanos_per_tick)) = NANOS_PER_TICK.get() {
+            let step = tick.wrapping_sub(self.tick.get());
+            // A counter that jumps makes a long step.
+            let step = step.min(1 << 36).wrapping_mul(*nanos_per_tick) >> SHIFT;
+            let now = self.nanos.get() + step;
+            if step < LONGEST_STEP_NANOS && now < self.asked.get() + LONGEST_SPAN_NANOS {
+                self.tick.set(tick);
+                self.nanos.set(now);
+                return now;
+            }
+        }
+        self.ask(tick)
+    }
+
+    fn ask(&self, tick: u64) -> u64 {
+        let asked = read(libc::CLOCK_THREAD_CPUTIME_ID);
+        let now = asked.max(self.nanos.get());
+        self.tick.set(tick);
+        self.asked.set(asked);
+        self.nanos.set(now);
+        now
+    }
+}
+
+/// Finds out how fast the counter runs: takes two milliseconds. At start-up.
+pub(crate) fn calibrate() {
+    NANOS_PER_TICK.get_or_init(|| {
+        let (start_tick, start) = (ticks(), read(libc::CLOCK_MONOTONIC));
+        if start_tick == 0 {
+            return None;
+        }
+        let mut nanos = 0;
+        while nanos < 2_000_000 {
+            nanos = read(libc::CLOCK_MONOTONIC).checked_sub(start)?;
+        }
+        let ticks = ticks().checked_sub(start_tick).filter(|&ticks| ticks > 0)?;
+        Some((nanos << SHIFT) / ticks)
+    });
+}
+
+/// The clock that tells a thread's processor time to other threads.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RemoteClock(Option<clockid_t>);
+
+impl RemoteClock {
+    /// Of the calling thread.
+    pub(crate) fn of_this_thread() -> Self {
+        let mut id: clockid_t = 0;
+        // SAFETY: the calling thread exists; `id` outlives the call.
+        let answer = unsafe { libc::pthread_getcpuclockid(libc::pthread_self(), &mut id) };
+        Self((answer == 0).then_some(id))
+    }
+
+    /// Nanoseconds so far; `None` if the thread has ended.
+    pub(crate) fn nanos(self) -> Option<u64> {
+        self.0.map(read).filter(|&nanos| nanos > 0)
+    }
+}
+
+/// Nanoseconds of [`Clock::Wall`].
+pub(crate) fn wall_nanos() -> u64 {
+    read(libc::CLOCK_MONOTONIC)
+}
+
+/// 0 if the kernel has no such clock.
+fn read(clock: clockid_t) -> u64 {
+    let mut time = timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: `time` outlives the call.
+    if unsafe { libc::clock_gettime(clock, &mut time) } != 0 {
+        return 0;
+    }
+    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+    seconds * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0)
+}
+
+/// The processor's counter; 0 where it is not known how to read it.
+fn ticks() -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every x86-64 processor has the instruction, and Linux lets programs use it.
+    unsafe {
+        std::arch::x86_64::_rdtsc()
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn work(nanos: u64) {
+        let start = read(libc::CLOCK_THREAD_CPUTIME_ID);
+        while read(libc::CLOCK_THREAD_CPUTIME_ID) - start < nanos {}
+    }
+
+    #[test]
+    fn short_steps_add_up_to_what_the_kernel_says() {
+        calibrate();
+        let clock = ThreadClock::new(Clock::Cpu);
+        let (start, kernel) = (clock.nanos(), read(libc::CLOCK_THREAD_CPUTIME_ID));
+        let mut last = start;
+        for _ in 0..20_000 {
+            work(500);
+            let now = clock.nanos();
+            assert!(now >= last);
+            last = now;
+        }
+        let told = read(libc::CLOCK_THREAD_CPUTIME_ID) - kernel;
+        let seen = clock.nanos() - start;
+        // A step may be off by what the thread was off its processor, until the kernel is asked again.
+        assert!(seen.abs_diff(told) < 1_100_000 + told / 50, "{seen} {told}");
+    }
+
+    #[test]
+    fn a_thread_that_sleeps_takes_no_processor_time() {
+        calibrate();
+        let clock = ThreadClock::new(Clock::Cpu);
+        let wall = ThreadClock::new(Clock::Wall);
+        let (start, wall_start) = (clock.nanos(), wall.nanos());
+        std::thread::sleep(std::time::Duration::from_millis(30));
+        assert!(clock.nanos() - start < 5_000_000);
+        assert!(wall.nanos() - wall_start >= 30_000_000);
+    }
+
+    #[test]
+    fn others_see_the_same_clock() {
+        let remote = RemoteClock::of_this_thread();
+        work(1_000_000);
+        let own = read(libc::CLOCK_THREAD_CPUTIME_ID);
+        let seen = std::thread::scope(|scope| scope.spawn(|| remote.nanos()).join());
+        assert!(seen.unwrap().unwrap() >= own);
+    }
+}

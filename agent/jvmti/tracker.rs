@@ -1,0 +1,188 @@
+//! The classes that rewritten code calls, in the JVM, and their native methods (JNI, "Class Operations" and "Registering
+//! Native Methods").
+
+use super::error::JvmtiError;
+use super::jni::{jni_call, Jni};
+use super::object::Object;
+use crate::events;
+use crate::session::Session;
+use bytecode::{natives_class, tracker_class, TrackerNames};
+use jni::objects::{JClass, JValue};
+use jni::sys::{jfieldID, jobject, JNIEnv, JNINativeMethod, JNI_OK};
+use std::ffi::CString;
+use std::os::raw::{c_char, c_void};
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::ptr::null_mut;
+
+/// The class, once it is defined. It lives as long as the JVM.
+#[derive(Debug)]
+pub(crate) struct Tracker {
+    class: jobject,
+    engaged: jfieldID,
+}
+
+// SAFETY: global references and field ids may be used on every thread (JNI, "Global and Local References").
+unsafe impl Send for Tracker {}
+// SAFETY: as above.
+unsafe impl Sync for Tracker {}
+
+impl Tracker {
+    /// Defines the classes in the bootstrap loader and binds the native methods. Nothing calls them until the tracker is
+    /// [engaged](Self::engage).
+    ///
+    /// From `VMInit` on: before, the JVM cannot link them. Fails if the JVM refuses a class in `java.lang`.
+    pub(crate) fn define(jni: &Jni<'_>) -> Result<Self, JvmtiError> {
+        let names = TrackerNames::default();
+        let natives = natives_class(&names).map_err(|_| JvmtiError::INTERNAL)?;
+        bind(jni, &define(jni, names.natives, &natives)?, &names)?;
+        let tracker = tracker_class(&names).map_err(|_| JvmtiError::INTERNAL)?;
+        let class = define(jni, names.class, &tracker)?;
+        let (field, descriptor) = (text("engaged")?, text("I")?);
+        // SAFETY: a live class; the names outlive the calls.
+        let (engaged, class) = unsafe {
+            let names = (field.as_ptr(), descriptor.as_ptr());
+            let id = jni_call!(
+                jni,
+                GetStaticFieldID,
+                (class.raw(), names.0, names.1),
+                null_mut()
+            );
+            (id, jni_call!(jni, NewGlobalRef, (class.raw()), null_mut()))
+        };
+        if engaged.is_null() || class.is_null() {
+            jni.clear_exception();
+            return Err(JvmtiError::INTERNAL);
+        }
+        Ok(Self { class, engaged })
+    }
+
+    /// Whether a call goes through to the native methods: a JVM that kept modules apart more strictly would throw at
+    /// the application otherwise. Engage it before; what is called is an end that nobody waits for.
+    pub(crate) fn is_heard(&self, jni: &Jni<'_>) -> bool {
+        jni.with_crate(|env| {
+            // SAFETY: the global reference, which the wrapper does not give back.
+            let class = unsafe { JClass::from_raw(self.class) };
+            env.call_static_method(
+                class,
+                TrackerNames::default().exit,
+                "(I)V",
+                &[JValue::Int(0)],
+            )?;
+            Ok(self.class)
+        })
+        .is_some()
+    }
+
+    /// Has the native methods called from now on, or no more.
+    pub(crate) fn engage(&self, jni: &Jni<'_>, on: bool) {
+        // SAFETY: the global reference and the id of its static int field.
+        unsafe {
+            jni_call!(
+                jni,
+                SetStaticIntField,
+                (self.class, self.engaged, i32::from(on)),
+                ()
+            )
+        };
+    }
+}
+
+fn text(text: &str) -> Result<CString, JvmtiError> {
+    CString::new(text).map_err(|_| JvmtiError::INTERNAL)
+}
+
+/// Defines a class in the bootstrap loader.
+fn define<'f>(jni: &Jni<'f>, name: &str, bytes: &[u8]) -> Result<Object<'f>, JvmtiError> {
+    let name = text(name)?;
+    let length = i32::try_from(bytes.len()).map_err(|_| JvmtiError::INTERNAL)?;
+    // SAFETY: this thread's environment; name and bytes outlive the call; null is the bootstrap loader.
+    let class = unsafe {
+        let start = bytes.as_ptr().cast();
+        let raw = jni_call!(
+            jni,
+            DefineClass,
+            (name.as_ptr(), null_mut(), start, length),
+            null_mut()
+        );
+        Object::from_raw(raw)
+    };
+    class.ok_or_else(|| {
+        jni.clear_exception();
+        JvmtiError::NOT_AVAILABLE
+    })
+}
+
+/// Binds the native methods to the functions below.
+fn bind(jni: &Jni<'_>, class: &Object<'_>, names: &TrackerNames) -> Result<(), JvmtiError> {
+    let of_object = text("(Ljava/lang/Object;)V")?;
+    let of_number = text("(I)V")?;
+    let natives = [
+        (names.object_init, &of_object, object_init as *mut c_void),
+        (names.new_array, &of_object, new_array as *mut c_void),
+        (names.enter, &of_number, enter as *mut c_void),
+        (names.exit, &of_number, exit as *mut c_void),
+    ];
+    for (name, signature, function) in natives {
+        let name = text(name)?;
+        let method = JNINativeMethod {
+            name: name.as_ptr().cast::<c_char>().cast_mut(),
+            signature: signature.as_ptr().cast::<c_char>().cast_mut(),
+            fnPtr: function,
+        };
+        // SAFETY: a live class; the names outlive the call; each function has the signature of its method and lets no
+        // panic out.
+        let answer = unsafe { jni_call!(jni, RegisterNatives, (class.raw(), &method, 1), -1) };
+        if answer != JNI_OK {
+            jni.clear_exception();
+            return Err(JvmtiError::INTERNAL);
+        }
+    }
+    Ok(())
+}
+
+/// Runs `body`; a panic ends here. Not inside the gate: one counter for all calls of all threads would be the
+/// bottleneck, and the tracker is disengaged before the JVM ends.
+fn inside(body: impl FnOnce(&'static Session)) {
+    let _ = catch_unwind(AssertUnwindSafe(|| {
+        if let Some(session) = Session::get() {
+            body(session);
+        }
+    }));
+}
+
+/// `nativeObjectInit`: the constructor of `java.lang.Object` returns.
+unsafe extern "system" fn object_init(jni: *mut JNIEnv, _class: jobject, object: jobject) {
+    inside(|session| {
+        // SAFETY: an argument of this native method: a local reference that the JVM gives back itself.
+        let Some(object) = (unsafe { Object::from_raw(object) }) else {
+            return;
+        };
+        // SAFETY: this thread's environment, valid until we return.
+        unsafe { Jni::enter(jni, |jni| events::object_init(session, jni, &object)) };
+    });
+}
+
+/// `nativeNewArray`: an instruction made an array.
+unsafe extern "system" fn new_array(jni: *mut JNIEnv, _class: jobject, array: jobject) {
+    inside(|session| {
+        // SAFETY: as in `object_init`.
+        let Some(array) = (unsafe { Object::from_raw(array) }) else {
+            return;
+        };
+        // SAFETY: as in `object_init`.
+        unsafe { Jni::enter(jni, |jni| events::new_array(session, jni, &array)) };
+    });
+}
+
+/// `nativeEnter`: a method begins.
+unsafe extern "system" fn enter(jni: *mut JNIEnv, _class: jobject, number: i32) {
+    inside(|session| {
+        // SAFETY: as in `object_init`.
+        unsafe { Jni::enter(jni, |jni| events::method_enter(session, jni, number)) };
+    });
+}
+
+/// `nativeExit`: a method returns or throws.
+unsafe extern "system" fn exit(_jni: *mut JNIEnv, _class: jobject, number: i32) {
+    inside(|_| events::method_exit(number));
+}

@@ -1,0 +1,91 @@
+//! Which classes are meant: patterns of names, to take and to leave.
+
+/// Patterns of class names in the form `com.acme.*`: a star stands for any letters, at the end or anywhere.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ClassPatterns {
+    /// Classes that are meant; all if there is no pattern.
+    pub(crate) include: Vec<String>,
+    /// Of those, the ones that are not.
+    pub(crate) exclude: Vec<String>,
+}
+
+impl ClassPatterns {
+    /// Patterns that are separated by `;` or `+`; `None` if one of them is empty.
+    pub(crate) fn parse(value: &str) -> Option<Vec<String>> {
+        let patterns = value.split([';', '+']).map(str::to_owned);
+        let patterns: Vec<String> = patterns.collect();
+        let is_whole = patterns.iter().all(|pattern| !pattern.is_empty());
+        is_whole.then_some(patterns)
+    }
+
+    /// Whether the class is meant; its name as in class files, `java/lang/String`.
+    pub(crate) fn matches(&self, class: &[u8]) -> bool {
+        let is_any = |patterns: &[String]| {
+            patterns
+                .iter()
+                .any(|pattern| fits(pattern.as_bytes(), class))
+        };
+        (self.include.is_empty() || is_any(&self.include)) && !is_any(&self.exclude)
+    }
+}
+
+/// Whether the name fits. Dots of the pattern are slashes of the name.
+fn fits(pattern: &[u8], name: &[u8]) -> bool {
+    match pattern.split_first() {
+        None => name.is_empty(),
+        Some((b'*', [])) => true,
+        Some((b'*', rest)) => {
+            let mut ends = (0..=name.len()).filter_map(|at| name.get(at..));
+            ends.any(|end| fits(rest, end))
+        }
+        Some((&letter, rest)) => {
+            let wanted = if letter == b'.' { b'/' } else { letter };
+            let next = name.split_first();
+            next.is_some_and(|(&letter, others)| letter == wanted && fits(rest, others))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn patterns(include: &str, exclude: &str) -> ClassPatterns {
+        let parse = |text: &str| match text {
+            "" => Vec::new(),
+            text => ClassPatterns::parse(text).unwrap(),
+        };
+        ClassPatterns {
+            include: parse(include),
+            exclude: parse(exclude),
+        }
+    }
+
+    #[test]
+    fn no_pattern_means_all_classes() {
+        assert!(patterns("", "").matches(b"java/lang/String"));
+        assert!(!patterns("", "java.*").matches(b"java/lang/String"));
+    }
+
+    #[test]
+    fn a_star_stands_for_any_letters() {
+        let some = patterns("com.acme.*;*Service+Main", "com.acme.gen.*");
+        for (class, is_meant) in [
+            ("com/acme/Order", true),
+            ("com/acme/gen/Parser", false),
+            ("org/MailService", true),
+            ("org/MailServices", false),
+            ("Main", true),
+            ("Main$Inner", false),
+            ("com/acmeOrder", false),
+        ] {
+            assert_eq!(some.matches(class.as_bytes()), is_meant, "{class}");
+        }
+    }
+
+    #[test]
+    fn an_empty_pattern_is_none() {
+        assert_eq!(ClassPatterns::parse("a;;b"), None);
+        assert_eq!(ClassPatterns::parse(""), None);
+    }
+}

@@ -1,0 +1,196 @@
+//! Times of methods (`cpu=times`): each thread keeps its own calls, a report adds them up.
+
+use super::call_contexts::{CallContexts, CostNow, Shared};
+use super::stack_traces::StackTraces;
+use crate::jvmti::cpu_clock::{self, Clock, RemoteClock, ThreadClock};
+use crate::jvmti::env::Env;
+use crate::jvmti::jni::Jni;
+use parking_lot::Mutex;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+use tables::{FrameId, ThreadId, Trace, TraceId};
+
+/// What the calls of one stack have cost since the last report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CallRow {
+    /// The stack, a row of the session's tables.
+    pub(crate) trace: TraceId,
+    /// How often its top was called.
+    pub(crate) calls: u64,
+    /// Time in it alone.
+    pub(crate) own_nanos: u64,
+    /// Time in it and all that it called.
+    pub(crate) total_nanos: u64,
+}
+
+/// The times of all threads.
+#[derive(Debug)]
+pub(crate) struct CpuTimes {
+    clock: Clock,
+    traces: Arc<StackTraces>,
+    threads: Mutex<Threads>,
+    /// What the last report told.
+    told: Mutex<HashMap<TraceId, CostNow>>,
+}
+
+#[derive(Debug, Default)]
+struct Threads {
+    live: Vec<LiveThread>,
+    /// The sums of threads that have ended.
+    ended: HashMap<TraceId, CostNow>,
+}
+
+#[derive(Debug)]
+struct LiveThread {
+    /// The number that its traces name; `None` if traces are not kept by thread.
+    owner: Option<ThreadId>,
+    clock: RemoteClock,
+    shared: Arc<Shared>,
+}
+
+/// The calls of the thread that this code runs on.
+#[derive(Debug)]
+struct OwnCalls {
+    clock: ThreadClock,
+    contexts: CallContexts,
+    times: Weak<CpuTimes>,
+}
+
+thread_local! {
+    static CALLS: RefCell<Option<OwnCalls>> = const { RefCell::new(None) };
+}
+
+impl CpuTimes {
+    /// No calls yet.
+    pub(crate) fn new(clock: Clock, traces: Arc<StackTraces>) -> Self {
+        cpu_clock::calibrate();
+        Self {
+            clock,
+            traces,
+            threads: Mutex::default(),
+            told: Mutex::default(),
+        }
+    }
+
+    /// A method with this number begins. On the thread that runs it; of a virtual thread, on its carrier.
+    pub(crate) fn enter(self: &Arc<Self>, env: &Env, jni: &Jni<'_>, number: i32) {
+        CALLS.with(|calls| {
+            // Borrowed already: while the thread was being made known it called a method. That one does not count.
+            let Ok(mut calls) = calls.try_borrow_mut() else {
+                return;
+            };
+            let calls = calls.get_or_insert_with(|| self.know(env, jni));
+            let now = calls.clock.nanos();
+            calls.contexts.enter(number.unsigned_abs(), now);
+        });
+    }
+
+    /// The method with this number ends.
+    pub(crate) fn exit(number: i32) {
+        CALLS.with(|calls| {
+            let Ok(mut calls) = calls.try_borrow_mut() else {
+                return;
+            };
+            if let Some(calls) = calls.as_mut() {
+                let now = calls.clock.nanos();
+                calls.contexts.exit(number.unsigned_abs(), now);
+            }
+        });
+    }
+
+    /// What the calls since the last report cost, by stack; they are told once.
+    pub(crate) fn take(&self) -> Vec<CallRow> {
+        let mut now = {
+            let threads = self.threads.lock();
+            let mut sums = threads.ended.clone();
+            for thread in &threads.live {
+                self.sum(thread, thread.now_nanos(self.clock), &mut sums);
+            }
+            sums
+        };
+        let mut told = self.told.lock();
+        let none = CostNow::default();
+        let rows = now.iter().map(|(&trace, &cost)| {
+            let since = cost.since(told.get(&trace).copied().unwrap_or(none));
+            CallRow {
+                trace,
+                calls: since.calls,
+                own_nanos: since.own_nanos,
+                total_nanos: since.total_nanos,
+            }
+        });
+        let rows = rows.collect();
+        std::mem::swap(&mut *told, &mut now);
+        rows
+    }
+
+    fn know(self: &Arc<Self>, env: &Env, jni: &Jni<'_>) -> OwnCalls {
+        let clock = ThreadClock::new(self.clock);
+        let contexts = CallContexts::new(self.traces.depth_frames(), clock.nanos());
+        let owner = env.current_thread(jni).ok().and_then(|thread| {
+            let owner = self.traces.owner(env, jni, &thread);
+            jni.forget(thread);
+            owner
+        });
+        self.threads.lock().live.push(LiveThread {
+            owner,
+            clock: RemoteClock::of_this_thread(),
+            shared: contexts.shared(),
+        });
+        OwnCalls {
+            clock,
+            contexts,
+            times: Arc::downgrade(self),
+        }
+    }
+
+    /// A thread ends: its sums stay.
+    fn forget(&self, shared: &Arc<Shared>) {
+        let mut threads = self.threads.lock();
+        let is_it = |thread: &LiveThread| Arc::ptr_eq(&thread.shared, shared);
+        if let Some(place) = threads.live.iter().position(is_it) {
+            let thread = threads.live.swap_remove(place);
+            self.sum(&thread, None, &mut threads.ended);
+        }
+    }
+
+    fn sum(
+        &self,
+        thread: &LiveThread,
+        now_nanos: Option<u64>,
+        sums: &mut HashMap<TraceId, CostNow>,
+    ) {
+        thread.shared.for_each(now_nanos, |methods, cost| {
+            // Outside of all methods that are timed.
+            if methods.is_empty() {
+                return;
+            }
+            let ids = methods.iter().filter_map(|&number| FrameId::new(number));
+            let trace = self.traces.tables().traces.intern(Trace {
+                thread: thread.owner,
+                frames: ids.collect(),
+            });
+            let sum = sums.entry(trace).or_default();
+            *sum = sum.plus(cost);
+        });
+    }
+}
+
+impl LiveThread {
+    fn now_nanos(&self, clock: Clock) -> Option<u64> {
+        match clock {
+            Clock::Cpu => self.clock.nanos(),
+            Clock::Wall => Some(cpu_clock::wall_nanos()),
+        }
+    }
+}
+
+impl Drop for OwnCalls {
+    /// At the end of the thread.
+    fn drop(&mut self) {
+        if let Some(times) = self.times.upgrade() {
+            times.forget(&self.contexts.shared());
+        }
+    }
+}

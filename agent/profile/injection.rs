@@ -1,0 +1,165 @@
+//! Class files get calls of the tracker put in: for exact allocation counts, and for the times of methods.
+//!
+//! The tracker is defined and the loaded classes are sent through the hook at `VMInit`, once, so that the JVM may start
+//! from its archive of classes; those loaded later pass the hook anyway.
+
+use super::class_patterns::ClassPatterns;
+use super::stack_traces::StackTraces;
+use crate::jvmti::env::Env;
+use crate::jvmti::error::JvmtiError;
+use crate::jvmti::event::CLASS_FILE_LOAD_HOOK;
+use crate::jvmti::jni::Jni;
+use crate::jvmti::object::Object;
+use crate::jvmti::tracker::Tracker;
+use bytecode::{rewrite, ClassFile, Method, Plan, TrackerNames};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use tables::{Frame, Line};
+
+/// Classes whose methods are not timed: a virtual thread's stack changes hands in them, so the thread that begins one of
+/// their methods is not the one that ends it.
+const SWITCHING: [&[u8]; 2] = [b"java/lang/VirtualThread", b"jdk/internal/vm/Continuation"];
+
+/// What is put in, and what became of it.
+#[derive(Debug)]
+pub(crate) struct Injection {
+    allocations: bool,
+    calls: Option<ClassPatterns>,
+    traces: Arc<StackTraces>,
+    tracker: OnceLock<Tracker>,
+    methods_left_alone: AtomicU64,
+    classes_left_alone: AtomicU64,
+}
+
+impl Injection {
+    /// Puts in calls for `allocations`, and for the methods of the classes that `calls` matches; `None` for no methods.
+    pub(crate) fn new(
+        allocations: bool,
+        calls: Option<ClassPatterns>,
+        traces: Arc<StackTraces>,
+    ) -> Self {
+        Self {
+            allocations,
+            calls,
+            traces,
+            tracker: OnceLock::new(),
+            methods_left_alone: AtomicU64::new(0),
+            classes_left_alone: AtomicU64::new(0),
+        }
+    }
+
+    /// Defines the tracker, rewrites what is loaded, and has the tracker report from now on. At `VMInit`.
+    pub(crate) fn start(&self, env: &Env, jni: &mut Jni<'_>) -> Result<(), JvmtiError> {
+        let tracker = Tracker::define(jni)?;
+        env.notify(CLASS_FILE_LOAD_HOOK, true)?;
+        let done = jni.with_frame(|jni| self.rewrite_loaded(env, jni));
+        done.unwrap_or(Err(JvmtiError::OUT_OF_MEMORY))?;
+        tracker.engage(jni, true);
+        if !tracker.is_heard(jni) {
+            tracker.engage(jni, false);
+            return Err(JvmtiError::NOT_AVAILABLE);
+        }
+        let _ = self.tracker.set(tracker);
+        Ok(())
+    }
+
+    /// Nothing is reported any more. At `VMDeath`; calls under way end.
+    pub(crate) fn stop(&self, jni: &Jni<'_>) {
+        if let Some(tracker) = self.tracker.get() {
+            tracker.engage(jni, false);
+        }
+    }
+
+    /// Classes and methods that stayed as they were, though something should have been put in.
+    pub(crate) fn left_alone(&self) -> (u64, u64) {
+        (
+            self.classes_left_alone.load(Ordering::Relaxed),
+            self.methods_left_alone.load(Ordering::Relaxed),
+        )
+    }
+
+    fn rewrite_loaded(&self, env: &Env, jni: &Jni<'_>) -> Result<(), JvmtiError> {
+        let classes = env.loaded_classes(jni)?;
+        let can = |class: &&Object<'_>| env.is_modifiable(class).unwrap_or(false);
+        let classes: Vec<&Object<'_>> = classes.iter().filter(can).collect();
+        if env.retransform(&classes).is_ok() {
+            return Ok(());
+        }
+        // One class that cannot be changed keeps all from being changed: find it.
+        for class in classes {
+            if env.retransform(&[class]).is_err() {
+                self.classes_left_alone.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        Ok(())
+    }
+
+    /// `ClassFileLoadHook`: the class file with the calls put in; `None` if it may stay as it is.
+    pub(crate) fn rewrite(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+        let tracker = TrackerNames::default();
+        let Ok(class) = ClassFile::parse(bytes) else {
+            self.classes_left_alone.fetch_add(1, Ordering::Relaxed);
+            return None;
+        };
+        if [tracker.class, tracker.natives]
+            .map(str::as_bytes)
+            .contains(&class.name())
+        {
+            return None;
+        }
+        let calls = self.is_timed(class.name());
+        let plan = Plan {
+            tracker,
+            object_init: self.allocations && class.name() == b"java/lang/Object",
+            arrays: self.allocations,
+            calls,
+            every_method: false,
+        };
+        if !plan.object_init && !plan.arrays && !plan.calls {
+            return None;
+        }
+        match rewrite(bytes, &plan, |method| self.number(&class, method)) {
+            Ok(rewritten) => {
+                let left = u64::try_from(rewritten.left_alone.len()).unwrap_or(u64::MAX);
+                self.methods_left_alone.fetch_add(left, Ordering::Relaxed);
+                rewritten.bytes
+            }
+            Err(_) => {
+                self.classes_left_alone.fetch_add(1, Ordering::Relaxed);
+                None
+            }
+        }
+    }
+
+    fn is_timed(&self, class: &[u8]) -> bool {
+        let Some(patterns) = &self.calls else {
+            return false;
+        };
+        let switches = SWITCHING.iter().any(|&name| {
+            let rest = class.strip_prefix(name);
+            rest.is_some_and(|rest| matches!(rest.first(), None | Some(b'$' | b'S')))
+        });
+        !switches && patterns.matches(class)
+    }
+
+    /// The number that a method reports: its frame in the session's tables. Methods of one name in two loaders are one.
+    fn number(&self, class: &ClassFile<'_>, method: Method<'_>) -> Option<u32> {
+        // It does nothing, and each object that is made calls it.
+        if class.name() == b"java/lang/Object" && method.name == b"<init>" {
+            return None;
+        }
+        let tables = self.traces.tables();
+        let mut signature = Vec::with_capacity(class.name().len() + 2);
+        signature.push(b'L');
+        signature.extend_from_slice(class.name());
+        signature.push(b';');
+        let frame = Frame {
+            class: self.traces.class(&signature),
+            method: tables.strings.intern(method.name),
+            signature: tables.strings.intern(method.descriptor),
+            source: self.traces.source(class.source_file()),
+            line: Line::Unknown,
+        };
+        Some(tables.frames.intern(frame).get())
+    }
+}

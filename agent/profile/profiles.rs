@@ -1,0 +1,165 @@
+//! What a session measures: which profiles there are, from their start to their end.
+
+use super::injection::Injection;
+use super::stack_traces::StackTraces;
+use super::{Allocations, CpuTimes};
+use crate::jvmti::capability::{
+    GENERATE_ALL_CLASS_HOOK_EVENTS, GENERATE_GARBAGE_COLLECTION_EVENTS,
+    GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS, GET_BYTECODES, GET_LINE_NUMBERS, GET_SOURCE_FILE_NAME,
+    RETRANSFORM_ANY_CLASS, RETRANSFORM_CLASSES,
+};
+use crate::jvmti::env::Env;
+use crate::jvmti::error::JvmtiError;
+use crate::jvmti::event::{GARBAGE_COLLECTION_FINISH, SAMPLED_OBJECT_ALLOC};
+use crate::jvmti::jni::Jni;
+use crate::message::say;
+use crate::options::{Cpu, Options};
+use std::sync::Arc;
+
+/// Bytes from sample to sample of those allocations that bytecode does not show.
+const UNSHOWN_INTERVAL_BYTES: u32 = 512 * 1024;
+
+/// What a session measures. Each part is there if the options ask for it.
+#[derive(Debug)]
+pub(crate) struct Profiles {
+    /// The stacks that all parts name, and the threads.
+    pub(crate) traces: Arc<StackTraces>,
+    /// Who allocated what.
+    pub(crate) allocations: Option<Allocations>,
+    /// What methods cost.
+    pub(crate) cpu_times: Option<Arc<CpuTimes>>,
+    /// What is put into classes for these.
+    pub(crate) injection: Option<Injection>,
+}
+
+impl Profiles {
+    /// The profiles that the options ask for, as far as this JVM allows. In `Agent_OnLoad`, or at an attach.
+    pub(crate) fn new(env: &Env, options: &Options) -> Result<Self, JvmtiError> {
+        let depth_frames = usize::try_from(options.trace_depth_frames()).unwrap_or(usize::MAX);
+        let traces = Arc::new(StackTraces::new(
+            depth_frames,
+            options.line_numbers,
+            options.by_thread,
+        ));
+        let times = matches!(options.cpu, Some(Cpu::Times | Cpu::Old));
+        let cpu_times = times.then(|| Arc::new(CpuTimes::new(options.clock, Arc::clone(&traces))));
+        let mut profiles = Self {
+            allocations: allocations(env, options, &traces)?,
+            traces,
+            cpu_times,
+            injection: None,
+        };
+        profiles.injection = profiles.injection(env, options)?;
+        if !profiles.is_empty() {
+            // Without names of sources and numbers of lines the stacks are poorer, and that is all.
+            env.take_capabilities(&[GET_SOURCE_FILE_NAME, GET_LINE_NUMBERS])?;
+        }
+        Ok(profiles)
+    }
+
+    /// Whether there is nothing to report.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.allocations.is_none() && self.cpu_times.is_none()
+    }
+
+    /// Classes and methods that could not be rewritten; `None` if there are none.
+    pub(super) fn left_alone(&self) -> Option<(u64, u64)> {
+        let left = self.injection.as_ref()?.left_alone();
+        (left != (0, 0)).then_some(left)
+    }
+
+    /// Begins to measure. At `VMInit`, before the application runs.
+    pub(crate) fn start(&self, env: &Env, jni: &mut Jni<'_>) {
+        if let Some(allocations) = &self.allocations {
+            start_allocations(allocations, env);
+        }
+        if let Some(injection) = &self.injection {
+            if let Err(error) = injection.start(env, jni) {
+                say(&format!(
+                    "classes cannot be rewritten, so nothing is counted exactly and no method timed: {error}"
+                ));
+            }
+        }
+    }
+
+    /// Ends: nothing is reported by the application's threads any more. At `VMDeath`, before the last report.
+    pub(crate) fn stop(&self, jni: &Jni<'_>) {
+        if let Some(injection) = &self.injection {
+            injection.stop(jni);
+        }
+    }
+
+    /// What must be put into classes; `None` for nothing.
+    fn injection(&self, env: &Env, options: &Options) -> Result<Option<Injection>, JvmtiError> {
+        let allocations = self.allocations.as_ref().is_some_and(Allocations::is_exact);
+        let calls = self.cpu_times.as_ref().map(|_| options.classes.clone());
+        if !allocations && calls.is_none() {
+            return Ok(None);
+        }
+        let wanted = [
+            GENERATE_ALL_CLASS_HOOK_EVENTS,
+            RETRANSFORM_CLASSES,
+            RETRANSFORM_ANY_CLASS,
+            GENERATE_GARBAGE_COLLECTION_EVENTS,
+            GET_BYTECODES,
+        ];
+        if let Some(missing) = env.take_capabilities(&wanted)?.first() {
+            say(&format!("this JVM does not offer {}", missing.name));
+            return Err(JvmtiError::NOT_AVAILABLE);
+        }
+        Ok(Some(Injection::new(
+            allocations,
+            calls,
+            Arc::clone(&self.traces),
+        )))
+    }
+}
+
+/// Who allocated what; `None` if nobody asks, or if this JVM does not tell.
+fn allocations(
+    env: &Env,
+    options: &Options,
+    traces: &Arc<StackTraces>,
+) -> Result<Option<Allocations>, JvmtiError> {
+    let Some(sampling) = options.sampling else {
+        return Ok(None);
+    };
+    let traces = Arc::clone(traces);
+    let missing = env.take_capabilities(&[GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS])?;
+    if sampling.interval_bytes == 0 {
+        let rest = Allocations::sampled(UNSHOWN_INTERVAL_BYTES, traces, sampling.most_live);
+        return Ok(Some(rest.exact(missing.is_empty())));
+    }
+    if !missing.is_empty() {
+        say("no allocation sites: this JVM does not sample allocations, which JDK 11 and later do; sampling=0 counts every one on this JVM, too");
+        return Ok(None);
+    }
+    Ok(Some(Allocations::sampled(
+        sampling.interval_bytes,
+        traces,
+        sampling.most_live,
+    )))
+}
+
+fn start_allocations(allocations: &Allocations, env: &Env) {
+    if allocations.is_exact() {
+        listen(env, GARBAGE_COLLECTION_FINISH);
+    }
+    if !allocations.is_sampled() {
+        return;
+    }
+    let interval = i32::try_from(allocations.interval_bytes()).unwrap_or(i32::MAX);
+    if let Err(error) = env.sample_allocations(interval) {
+        say(&format!("the distance of samples cannot be set: {error}"));
+    }
+    listen(env, SAMPLED_OBJECT_ALLOC);
+}
+
+fn listen(env: &Env, event: crate::jvmti::event::Event) {
+    if let Err(error) = env.notify(event, true) {
+        say(&format!(
+            "the event {} cannot be listened to: {error}",
+            event.name
+        ));
+    }
+}
