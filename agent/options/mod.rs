@@ -65,7 +65,7 @@ pub(crate) struct Options {
     pub(crate) sampling: Option<Sampling>,
     /// Least share of a site in a report.
     pub(crate) cutoff: f64,
-    /// How a report without a heap dump is written.
+    /// How heap dumps and reports are written.
     pub(crate) format: Format,
     /// Where dumps go.
     pub(crate) file: FileName,
@@ -309,9 +309,6 @@ fn resolve(said: Said, notes: Vec<String>) -> Result<Options, OptionError> {
     let is_nothing = !said.heap_dump && !said.heap_sites;
     let heap_dump = said.heap_dump || is_nothing;
     let heap_sites = said.heap_sites || is_nothing;
-    if heap_dump && said.format == Some('a') {
-        return Err(not_built("format=a (a heap dump as text)"));
-    }
     let is_binary = said.format == Some('b') || heap_dump || names_binary(&said);
     let format = if is_binary && said.format != Some('a') {
         Format::Binary
