@@ -9,7 +9,7 @@ use crate::jvmti::error::JvmtiError;
 use crate::jvmti::event::{CLASS_PREPARE, VM_DEATH, VM_INIT};
 use crate::jvmti::jni::Jni;
 use crate::message::say;
-use crate::options::{self, Options, Parsed};
+use crate::options::{self, Format, Options, Parsed};
 use crate::profile::{self, Profiles};
 use std::sync::OnceLock;
 use tables::Census;
@@ -82,7 +82,10 @@ impl Session {
                 census: self.listens.then_some(&self.census),
                 allocations: self.profiles.allocations.as_ref(),
             };
-            return heap::dump(self.vm, jni, options, known);
+            let is_there = heap::dump(self.vm, jni, options, known);
+            // The sites are in the dump; what else there is has no place in a heap dump as text.
+            let has_more = options.format == Format::Text && self.profiles.cpu_times.is_some();
+            return is_there & (!has_more || profile::report(jni, options, &self.profiles));
         }
         if self.profiles.is_empty() {
             say("no report: profiles are made from the start of the JVM only, by -agentpath:…=heap=sites");

@@ -11,6 +11,8 @@ use crossbeam_channel::{bounded, Receiver, Sender};
 
 use crate::gzip_sink::GzipSink;
 use crate::record::HeapDumpEnd;
+use crate::transcript::ObjectSizes;
+use crate::transcript_sink::TranscriptSink;
 use crate::worker::{self, StartWorker, Worker};
 use crate::{start_worker, Deliver, FileSink, Sink, Tail, Target, WriteError, Written};
 
@@ -50,13 +52,17 @@ impl DumpFile {
     ///
     /// Errors: those of [`FileSink::create`], `NoThread` and `NoMemory`; after one nothing is left.
     pub fn create(target: Target) -> Result<Self, WriteError> {
-        let level = target.gzip;
-        let file = FileSink::create(target)?;
-        let Some(level) = level else {
-            return Self::with_sink(Box::new(file), start_worker);
-        };
-        let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        let sink = GzipSink::start(file, level, threads, start_worker, true)?;
+        Self::with_sink(sink(target)?, start_worker)
+    }
+
+    /// The same for a heap dump that is written as text, for JVMs whose objects have these sizes.
+    ///
+    /// It takes the records of a heap dump as [`DumpFile::create`] does, and keeps them, not compressed, in a
+    /// file without a name beside the target; the text is made of them by the writer thread, at the end. Only then
+    /// is it known whether all of it fits the disk.
+    pub fn create_text(target: Target, sizes: ObjectSizes) -> Result<Self, WriteError> {
+        let path = target.path.clone();
+        let sink = TranscriptSink::create(sink(target)?, path, sizes)?;
         Self::with_sink(Box::new(sink), start_worker)
     }
 
@@ -189,6 +195,18 @@ impl Deliver for ObjectsSender {
     fn deliver(&mut self, bytes: Vec<u8>) -> Result<(), WriteError> {
         send(&self.messages, &self.first_error, Message::Objects(bytes))
     }
+}
+
+/// The file, behind threads that compress if it shall be compressed.
+fn sink(target: Target) -> Result<Box<dyn Sink>, WriteError> {
+    let level = target.gzip;
+    let file = FileSink::create(target)?;
+    let Some(level) = level else {
+        return Ok(Box::new(file));
+    };
+    let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let sink = GzipSink::start(file, level, threads, start_worker, true)?;
+    Ok(Box::new(sink))
 }
 
 fn send(

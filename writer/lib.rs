@@ -4,7 +4,7 @@
 //! [`TailWriter`] is the rest of one, written by a forked child; [`GzipLevel`] asks for compression;
 //! [`emit`] turns tables into records; [`Segments`] packs what the heap walk says into segments;
 //! [`record`], [`heap_record`] and [`profile_record`] encode one record each; [`text`] writes the same
-//! and more for a person to read; [`profile`] ranks what both say of profiles; [`mutf8`] makes names readable;
+//! and more for a person to read, and a heap dump's records become text by way of [`DumpFile::create_text`]; [`profile`] ranks what both say of profiles; [`mutf8`] makes names readable;
 //! [`mod@format`] holds the numbers of the format and nothing else, so a reader can use it alone.
 //!
 //! Buffers of megabytes cross from the walk to the writer thread, never single records. A file is
@@ -30,6 +30,8 @@ mod gzip_sink;
 mod segment;
 mod sink;
 mod tail;
+mod transcript;
+mod transcript_sink;
 mod turn;
 mod worker;
 
@@ -40,4 +42,5 @@ pub use gzip::GzipLevel;
 pub use segment::{Deliver, SegmentTotals, Segments};
 pub use sink::{Existing, FileSink, Sink, Tail, Target, Written};
 pub use tail::{TailSender, TailWriter};
+pub use transcript::ObjectSizes;
 pub use worker::{start_worker, StartWorker, Work, Worker};

@@ -16,7 +16,7 @@ use crate::profile::{Costs, Site, SiteOrder, SiteTotals, Sites};
 use crate::{ClassName, WriteError};
 
 /// The flag of ALLOC SITES for "sorted by allocation" (format text); without it by live bytes.
-const SORTED_BY_ALLOCATION: u16 = 0x0002;
+pub(crate) const SORTED_BY_ALLOCATION: u16 = 0x0002;
 /// The flag of CONTROL SETTINGS for "alloc traces on" (format text).
 const ALLOC_TRACES: u32 = 0x1;
 /// The flag of CONTROL SETTINGS for "cpu sampling on" (format text).

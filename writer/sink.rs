@@ -7,7 +7,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{self, Seek, Write};
+use std::io::{self, Read, Seek, Write};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -197,29 +197,13 @@ impl Sink for FileSink {
     }
 
     fn write_objects(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
-        let mut spool = match self.spool.take() {
-            Some(spool) => spool,
-            None => Spool::create(&self.target.path)?,
-        };
-        let written = spool
-            .file
-            .write_all(bytes)
-            .map_err(|error| failed(&spool.path, "being written", &error));
-        self.spool = Some(spool);
-        written
+        Spool::append_to(&mut self.spool, &self.target.path, bytes)
     }
 
     fn append_objects(&mut self) -> Result<(), WriteError> {
-        let Some(spool) = &mut self.spool else {
-            return Ok(());
-        };
-        spool
-            .file
-            .rewind()
-            .map_err(|error| failed(&spool.path, "being rewound", &error))?;
-        // From file to file the standard library lets the kernel copy, or share, the blocks.
-        self.bytes += io::copy(&mut spool.file, &mut self.part.file)
-            .map_err(|error| failed(&self.part.path, "receiving the objects", &error))?;
+        if let Some(spool) = &mut self.spool {
+            self.bytes += spool.copy_to(&mut self.part.file, &self.part.path)?;
+        }
         Ok(())
     }
 
@@ -235,7 +219,7 @@ impl Sink for FileSink {
     fn commit(mut self: Box<Self>, tail_bytes: u64) -> Result<Written, WriteError> {
         let bytes = self.bytes.saturating_add(tail_bytes);
         let (part, target) = (&mut self.part, &self.target);
-        part.check_length(bytes)?;
+        check_length(&part.file, &part.path, bytes)?;
         part.file
             .sync_all()
             .map_err(|error| failed(&part.path, "being synced", &error))?;
@@ -258,9 +242,9 @@ impl Sink for FileSink {
     }
 }
 
-/// Objects that wait for the head; a file without a name.
+/// Bytes that wait for their place in the dump; a file without a name.
 #[derive(Debug)]
-struct Spool {
+pub(crate) struct Spool {
     file: File,
     // The name it had for a moment.
     path: PathBuf,
@@ -268,11 +252,66 @@ struct Spool {
 
 impl Spool {
     /// Opens it beside the target.
-    fn create(target: &Path) -> Result<Self, WriteError> {
+    pub(crate) fn create(target: &Path) -> Result<Self, WriteError> {
         let path = sibling(target, &file_name(target)?, ".spool");
         let file = create_new(&path)?;
         fs::remove_file(&path).map_err(|error| failed(&path, "having its name removed", &error))?;
         Ok(Self { file, path })
+    }
+
+    /// Appends to a spool that is opened for its first bytes.
+    pub(crate) fn append_to(
+        spool: &mut Option<Self>,
+        target: &Path,
+        bytes: &[u8],
+    ) -> Result<(), WriteError> {
+        let mut opened = match spool.take() {
+            Some(opened) => opened,
+            None => Self::create(target)?,
+        };
+        let appended = opened.append(bytes);
+        *spool = Some(opened);
+        appended
+    }
+
+    /// Appends bytes.
+    pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+        self.file
+            .write_all(bytes)
+            .map_err(|error| failed(&self.path, "being written", &error))
+    }
+
+    /// Appends all of another one, and tells how many bytes that is.
+    pub(crate) fn append_all_of(&mut self, other: &mut Self) -> Result<u64, WriteError> {
+        other.copy_to(&mut self.file, &self.path)
+    }
+
+    /// The place behind what is written, for others to go on at.
+    pub(crate) fn tail(&self) -> Result<Tail, WriteError> {
+        Tail::of(&self.file, &self.path, None)
+    }
+
+    /// All of it from the start, if it has so many bytes; and the path that messages about it name.
+    pub(crate) fn read_back(
+        &mut self,
+        expected_bytes: u64,
+    ) -> Result<(impl Read + Seek + '_, &Path), WriteError> {
+        check_length(&self.file, &self.path, expected_bytes)?;
+        self.rewind()?;
+        Ok((&mut self.file, &self.path))
+    }
+
+    fn copy_to(&mut self, file: &mut File, path: &Path) -> Result<u64, WriteError> {
+        self.rewind()?;
+        // From file to file the standard library lets the kernel copy, or share, the blocks.
+        io::copy(&mut self.file, file)
+            .map_err(|error| failed(path, "receiving the objects", &error))
+    }
+
+    fn rewind(&mut self) -> Result<(), WriteError> {
+        self.file
+            .rewind()
+            .map_err(|error| failed(&self.path, "being rewound", &error))
     }
 }
 
@@ -285,22 +324,6 @@ struct PartFile {
 }
 
 impl PartFile {
-    /// Refuses a file that is not made of what we and the writer of the tail have written.
-    fn check_length(&self, expected_bytes: u64) -> Result<(), WriteError> {
-        let meta = self.file.metadata();
-        let found_bytes = meta
-            .map_err(|error| failed(&self.path, "being measured", &error))?
-            .len();
-        if found_bytes == expected_bytes {
-            return Ok(());
-        }
-        Err(WriteError::WrongSize {
-            path: self.path.clone(),
-            expected_bytes,
-            found_bytes,
-        })
-    }
-
     /// Whether the name still belongs to the file we write, and not to one of another process.
     fn is_ours(&self) -> bool {
         let identity = |meta: Metadata| (meta.dev(), meta.ino());
@@ -318,6 +341,22 @@ impl Drop for PartFile {
             let _ = fs::remove_file(&self.path);
         }
     }
+}
+
+/// Refuses a file that is not made of what we and the writer of the tail have written.
+fn check_length(file: &File, path: &Path, expected_bytes: u64) -> Result<(), WriteError> {
+    let meta = file.metadata();
+    let found_bytes = meta
+        .map_err(|error| failed(path, "being measured", &error))?
+        .len();
+    if found_bytes == expected_bytes {
+        return Ok(());
+    }
+    Err(WriteError::WrongSize {
+        path: path.to_owned(),
+        expected_bytes,
+        found_bytes,
+    })
 }
 
 fn file_name(path: &Path) -> Result<OsString, WriteError> {
@@ -401,7 +440,7 @@ fn directory(path: &Path) -> &Path {
     }
 }
 
-fn failed(path: &Path, action: &'static str, error: &io::Error) -> WriteError {
+pub(crate) fn failed(path: &Path, action: &'static str, error: &io::Error) -> WriteError {
     WriteError::Io {
         path: path.to_owned(),
         action,

@@ -6,6 +6,7 @@ use super::class_records::ClassRecords;
 use super::error::{DumpError, For};
 use super::hotspot::{NoSnapshot, SnapshotDump};
 use super::methods::Methods;
+use super::object_sizes;
 use super::portable::{Identity, Walk, Walked};
 use super::threads::{tag_thread, CapturedStacks, Look};
 use super::virtual_threads::VIRTUAL_THREAD;
@@ -15,7 +16,7 @@ use crate::jvmti::env::{Env, Vm};
 use crate::jvmti::heap::Wanted;
 use crate::jvmti::jni::Jni;
 use crate::message::say;
-use crate::options::{Engine, Options, SnapshotBy};
+use crate::options::{Engine, Format, Options, SnapshotBy};
 use crate::profile::Allocations;
 use parking_lot::Mutex;
 use std::cell::Cell;
@@ -223,7 +224,7 @@ fn by_snapshot(
 ) -> Result<Outcome, NoSnapshot> {
     let Request { vm, options, .. } = request;
     let env = environment(vm)?;
-    let file = DumpFile::create(options.target(request.path.to_owned()))?;
+    let file = create_file(request, &env, jni)?;
     let made = jni.with_frame(|jni| {
         let dump = SnapshotDump::new(vm, &env, jni, options, millis_since_epoch(), paused);
         dump.run(file, request.allocations)
@@ -258,9 +259,22 @@ fn by_walk(request: Request<'_>, jni: &mut Jni<'_>, way: Way) -> Result<Outcome,
 /// One try, in an environment of its own, which takes all tags with it when it goes.
 fn try_dump(request: Request<'_>, jni: &mut Jni<'_>, way: Way) -> Result<Outcome, DumpError> {
     let env = environment(request.vm)?;
-    let file = DumpFile::create(request.options.target(request.path.to_owned()))?;
+    let file = create_file(request, &env, jni)?;
     jni.with_frame(|jni| walk_and_write(request, &env, jni, file, way))
         .ok_or(DumpError::Missing("memory for local references"))?
+}
+
+/// The file, which takes the same records whether they become text or not.
+fn create_file(request: Request<'_>, env: &Env, jni: &mut Jni<'_>) -> Result<DumpFile, DumpError> {
+    let target = request.options.target(request.path.to_owned());
+    if request.options.format == Format::Binary {
+        return Ok(DumpFile::create(target)?);
+    }
+    let sizes = jni.with_frame(|jni| object_sizes::measure(env, jni));
+    Ok(DumpFile::create_text(
+        target,
+        sizes.flatten().unwrap_or_default(),
+    )?)
 }
 
 /// An environment with what a dump asks of the JVM.

@@ -12,6 +12,7 @@ mod error;
 mod hotspot;
 mod memory_left;
 mod methods;
+mod object_sizes;
 mod portable;
 mod roots;
 mod stacks;

@@ -86,7 +86,7 @@ pub(crate) struct Options {
     pub(crate) classes: ClassPatterns,
     /// Least share of a site in a report.
     pub(crate) cutoff: f64,
-    /// How a report without a heap dump is written.
+    /// How heap dumps and reports are written.
     pub(crate) format: Format,
     /// Where dumps go.
     pub(crate) file: FileName,
@@ -342,12 +342,10 @@ fn refuse(said: &Said, heap_dump: bool) -> Result<(), OptionError> {
     if let Some(net) = &said.net {
         return not_built(&format!("net={net}"));
     }
-    if heap_dump && said.format == Some('a') {
-        return not_built("format=a (a heap dump as text)");
-    }
-    if heap_dump && matches!(said.cpu, Some(Cpu::Times | Cpu::Old)) {
+    let is_text_only = matches!(said.cpu, Some(Cpu::Times | Cpu::Old));
+    if heap_dump && is_text_only && said.format != Some('a') {
         return Err(OptionError(
-            "heap=dump is binary, and cpu=times|old has no binary form: ask for them in two runs"
+            "cpu=times|old has no binary form, and a heap dump is binary: add format=a, which writes both as text"
                 .to_owned(),
         ));
     }

@@ -103,7 +103,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "format",
         values: "a|b",
         default: "by file",
-        help: "text or binary; a heap dump is binary, and so is what goes to NAME.hprof",
+        help: "text or binary; without it a heap dump is binary, and so is what goes to NAME.hprof",
         standing: Standing::Built,
         set: |said, value| match value {
             "a" | "b" => {

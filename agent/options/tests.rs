@@ -104,7 +104,6 @@ fn what_is_not_built_is_refused_by_name() {
         "cpu=y",
         "monitor=y",
         "net=localhost:9000",
-        "heap=dump,format=a",
         "heap=dump,interval=10",
     ] {
         let line = refusal(text);
@@ -138,6 +137,22 @@ fn sites_are_text_unless_they_share_a_file_with_a_dump_or_its_name() {
         assert!(both.heap_dump && both.sampling.is_some() && both.format == Format::Binary);
     }
     assert_eq!(options("heap=dump").sampling, None);
+}
+
+#[test]
+fn a_heap_dump_is_text_if_it_is_told_so() {
+    for text in ["format=a", "heap=dump,format=a", "heap=all,format=a"] {
+        let options = options(text);
+        assert!(options.heap_dump && options.format == Format::Text);
+        assert_eq!(options.file, FileName::parse("java.hprof.txt").unwrap());
+    }
+    let compressed = options("heap=dump,format=a,file=%p.txt.gz");
+    assert_eq!(compressed.gzip, GzipLevel::new(1));
+    assert_eq!(options("heap=dump,file=x.txt").format, Format::Binary);
+    assert_eq!(
+        options("heap=dump,format=a,file=x.hprof").format,
+        Format::Text
+    );
 }
 
 #[test]

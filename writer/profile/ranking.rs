@@ -54,8 +54,20 @@ impl<'a, R> Ranking<'a, R> {
         tie: impl Fn(&R) -> T,
         cutoff: f64,
     ) -> Self {
+        let rows: Vec<&R> = rows.into_iter().collect();
+        let whole = rows.iter().map(|row| u128::from(weight(row))).sum();
+        Self::of_whole(rows, weight, tie, cutoff, whole)
+    }
+
+    /// The same of rows that are not all there are; all together weigh `whole`.
+    pub(crate) fn of_whole<T: Ord>(
+        rows: impl IntoIterator<Item = &'a R>,
+        weight: impl Fn(&R) -> u64,
+        tie: impl Fn(&R) -> T,
+        cutoff: f64,
+        whole: u128,
+    ) -> Self {
         let mut sorted: Vec<&R> = rows.into_iter().collect();
-        let whole = sorted.iter().map(|row| u128::from(weight(row))).sum();
         sorted.sort_by_cached_key(|row| (Reverse(weight(row)), tie(row)));
         let share = |part| Share { part, whole };
         let mut accumulated = 0;

@@ -78,13 +78,32 @@ impl<'a> Sites<'a> {
                 .map(part)
                 .fold(SiteTotals::default(), SiteTotals::plus)
         };
-        let tie = |site: &Site<'a>| (site.trace, site.class);
         Self {
             ranking: Ranking::new(sites, |site| order.weight(site), tie, cutoff),
             order,
             cutoff,
             live: total(|site| site.live),
             allocated: total(|site| site.allocated),
+        }
+    }
+
+    /// Ranks sites that were cut off before, and keeps all of them; the totals are of those that are not here, too.
+    pub(crate) fn of_whole(
+        sites: &'a [Site<'a>],
+        order: SiteOrder,
+        live: SiteTotals,
+        allocated: SiteTotals,
+    ) -> Self {
+        let whole = u128::from(match order {
+            SiteOrder::LiveBytes => live.bytes,
+            SiteOrder::AllocatedBytes => allocated.bytes,
+        });
+        Self {
+            ranking: Ranking::of_whole(sites, |site| order.weight(site), tie, 0.0, whole),
+            order,
+            cutoff: 0.0,
+            live,
+            allocated,
         }
     }
 
@@ -117,6 +136,11 @@ impl<'a> Sites<'a> {
     pub fn allocated(&self) -> SiteTotals {
         self.allocated
     }
+}
+
+/// What orders sites of one weight.
+fn tie(site: &Site<'_>) -> (TraceId, ClassId) {
+    (site.trace, site.class)
 }
 
 #[cfg(test)]

@@ -68,7 +68,7 @@ impl Trace<'_> {
 pub struct Frame<'a> {
     /// The method that was called.
     pub method: Method<'a>,
-    /// The source file; empty if it is not known.
+    /// The source file; empty or `Unknown Source` if it is not known.
     pub source: &'a [u8],
     /// The line.
     pub line: Line,
@@ -77,7 +77,8 @@ pub struct Frame<'a> {
 impl Frame<'_> {
     fn encode(&self, out: &mut impl Write) -> io::Result<()> {
         let source: &[u8] = match self.source {
-            b"" => b"<Unknown Source>",
+            // The second is what binary dumps have for it.
+            b"" | b"Unknown Source" => b"<Unknown Source>",
             known => known,
         };
         let (method, source) = (self.method, Phrase(source));
@@ -126,6 +127,7 @@ mod tests {
             frame(b"work", b"Main.java", Line::Number(79)),
             frame(b"read0", b"Main.java", Line::Native),
             frame(b"lambda", b"", Line::Unknown),
+            frame(b"hidden", b"Unknown Source", Line::Unknown),
             frame(b"it works", b"My Test.kt", Line::Number(0)),
             Frame {
                 method: Method {
@@ -147,6 +149,7 @@ mod tests {
              \tdemo.Main.work(Main.java:79)\n\
              \tdemo.Main.read0(Main.java:Native method)\n\
              \tdemo.Main.lambda(<Unknown Source>:Unknown line)\n\
+             \tdemo.Main.hidden(<Unknown Source>:Unknown line)\n\
              \tdemo.Main.it\\u0020works(My Test.kt:Unknown line)\n\
              \tUnknown_class.<Unknown Method>(<Unknown Source>:Unknown line)\n"
         );

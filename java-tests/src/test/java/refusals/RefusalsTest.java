@@ -45,12 +45,10 @@ class RefusalsTest {
         "heap; heap; name=value",
         "heap=sites,sampling=0; sampling=0; not built",
         "heap=sites,sampling=big; sampling=big; 512k",
-        "heap=all,format=a; format=a; not built",
         "cpu=samples; cpu=samples; not built",
         "cpu=times; cpu=times; not built",
         "monitor=y; monitor=y; not built",
         "heap=dump,net=localhost:9; net=localhost:9; not built",
-        "heap=dump,format=a; format=a; not built",
     })
     void optionsThatCannotBe(String options, String option, String allowed) {
         for (Jdk jdk : List.of(Jdks.of(11), Jdks.of(25))) {

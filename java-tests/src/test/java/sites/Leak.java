@@ -6,7 +6,7 @@ import subject.Say;
 
 /** Leaks arrays at one line, among garbage and other objects that live. */
 public class Leak {
-    static final int LEAKS = 400;
+    public static final int LEAKS = 400;
     static final int LEAK_BYTES = 100_000;
     static final List<byte[]> LEAKED = new ArrayList<>();
     static final List<Object> OTHERS = new ArrayList<>();

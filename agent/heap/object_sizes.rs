@@ -1,0 +1,123 @@
+//! What objects take in this JVM's heap, found by making some: records do not tell, text heap dumps do.
+
+use crate::jvmti::env::Env;
+use crate::jvmti::jni::Jni;
+use crate::jvmti::object::Object;
+use tables::BasicType;
+use writer::ObjectSizes;
+
+/// More than HotSpot's largest `ObjectAlignmentInBytes`, 256.
+const MOST_BYTES: usize = 512;
+/// References in the array that tells how wide one is: so many that any width of all together is aligned.
+const REFERENCES: usize = 512;
+/// The longest header of an object: two words.
+const MOST_HEADER_BYTES: u64 = 16;
+/// The number of its elements, which an array has between header and elements.
+const LENGTH_BYTES: u64 = 4;
+
+/// The sizes in this JVM; `None` if it does not make arrays of a few bytes.
+///
+/// Leaves local references in the frame.
+pub(super) fn measure(env: &Env, jni: &Jni<'_>) -> Option<ObjectSizes> {
+    let size = |array: &Object<'_>| env.object_size_bytes(array).ok();
+    let bytes = |count: usize| {
+        let array = jni.new_primitive_array(BasicType::Byte, &vec![0; count])?;
+        size(&array)
+    };
+    let references = |count: usize| {
+        let element = jni.new_primitive_array(BasicType::Byte, &[])?;
+        let class = jni.class_of(&element)?;
+        size(&jni.new_object_array(&class, &vec![None; count])?)
+    };
+    let (sizes, at) = (bytes(0)?, references(0)?);
+    let grown = (1..=MOST_BYTES).find_map(|count| {
+        let grown = bytes(count)?;
+        (grown > sizes).then_some((count, grown))
+    });
+    explain(sizes, grown?, at, references(REFERENCES)?)
+}
+
+/// What these sizes mean: of an array of no bytes, of the first larger one and its bytes, of arrays of no references
+/// and of [`REFERENCES`].
+fn explain(
+    empty_bytes: u64,
+    (bytes, grown_bytes): (usize, u64),
+    empty_references: u64,
+    many_references: u64,
+) -> Option<ObjectSizes> {
+    let reference_bytes = many_references.checked_sub(empty_references)? / REFERENCES as u64;
+    // One byte less would still have fitted into the smaller size.
+    let array_header_bytes = (empty_bytes + 1).checked_sub(bytes as u64)?;
+    Some(ObjectSizes {
+        // What is more, is padding before the elements: up to JDK 21 they begin at a multiple of 8.
+        header_bytes: array_header_bytes
+            .checked_sub(LENGTH_BYTES)?
+            .min(MOST_HEADER_BYTES),
+        array_header_bytes: array_header_bytes.checked_next_multiple_of(reference_bytes)?,
+        reference_bytes,
+        alignment_bytes: grown_bytes.checked_sub(empty_bytes)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The sizes found in a JVM with these: array headers before bytes and before references, the rest as it is named.
+    fn found(
+        before_bytes: u64,
+        before_references: u64,
+        reference_bytes: u64,
+        alignment: u64,
+    ) -> ObjectSizes {
+        let aligned = |bytes: u64| bytes.next_multiple_of(alignment);
+        let of_bytes = |count: usize| aligned(before_bytes + count as u64);
+        let of_references = |count| aligned(before_references + count * reference_bytes);
+        let grown = (1..).find(|&count| of_bytes(count) > of_bytes(0)).unwrap();
+        explain(
+            of_bytes(0),
+            (grown, of_bytes(grown)),
+            of_references(0),
+            of_references(REFERENCES as u64),
+        )
+        .unwrap()
+    }
+
+    #[test]
+    fn every_layout_of_hotspot_is_found() {
+        for (before_bytes, before_references, header_bytes, reference_bytes, alignment_bytes) in [
+            // Compressed class words, and without compressed references.
+            (16, 16, 12, 4, 8),
+            (16, 16, 12, 8, 8),
+            (16, 16, 12, 4, 16),
+            // Compact headers.
+            (12, 12, 8, 4, 8),
+            (12, 16, 8, 8, 8),
+            // Class words of 8 bytes, up to 21 and later.
+            (24, 24, 16, 8, 8),
+            (24, 24, 16, 4, 8),
+            (20, 24, 16, 8, 8),
+            (20, 20, 16, 4, 32),
+        ] {
+            let expected = ObjectSizes {
+                header_bytes,
+                array_header_bytes: before_references,
+                reference_bytes,
+                alignment_bytes,
+            };
+            let found = found(
+                before_bytes,
+                before_references,
+                reference_bytes,
+                alignment_bytes,
+            );
+            assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn nonsense_is_no_answer() {
+        assert_eq!(explain(0, (9, 8), 16, 16), None);
+        assert_eq!(explain(16, (1, 24), 16, 15), None);
+    }
+}

@@ -1,0 +1,240 @@
+package text;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.tools.attach.AgentLoadException;
+import com.sun.tools.attach.VirtualMachine;
+import harness.Jdk;
+import harness.Jdks;
+import harness.Jvm;
+import harness.Testimony;
+import harness.Tools;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import same.HprofLines;
+import sites.Leak;
+
+/** A heap dump as text says what a binary dump of the same JVM says, line by line. */
+class TextTest {
+    private static final Pattern DUMPED = Pattern.compile(".* (\\d+) bytes, (\\d+) objects, (\\d+) classes; .* engine ([^,]+).*");
+    /** Of a hundred lines, so many at least are the same in the dumps before and after the text. */
+    private static final int STEADY = 99;
+    /** Of a hundred objects, so many at least are found along references from classes and roots. */
+    private static final int STEADY_OBJECTS = 95;
+    /** Classes with fields that the JVM hides, or with room around one. */
+    private static final Pattern HIDDEN_FIELDS = Pattern.compile("java\\.lang\\.(Class|Module|InternalError|Thread|VirtualThread)"
+            + "|.*Thread|.*ClassLoader|.*ReferenceHandler|.*MemberName|.*CallSite.*|.*StackFrameInfo|.*ResolvedMethodName");
+    /** Of a hundred classes, so many at least have instances of the size that is computed before Java 15. */
+    private static final int EXACT = 88;
+
+    @TempDir Path folder;
+
+    static List<Jdk> jdks() {
+        return Jdks.majors();
+    }
+
+    /** Ids are addresses: the same in all dumps, as long as nothing is collected. */
+    @ParameterizedTest
+    @MethodSource("jdks")
+    void hasTheLinesOfABinaryDump(Jdk jdk) throws Exception {
+        try (Jvm jvm = quiet(jdk)) {
+            // What the first look of all loads and makes is there for the others.
+            dump(jvm, 1, "engine=snapshot,file=" + folder.resolve("before.hprof"));
+            HprofLines first = binary(jvm, 2, "engine=snapshot");
+            TextDump found = text(jvm, 3, "engine=snapshot");
+            HprofLines last = binary(jvm, 4, "engine=snapshot");
+            compare("roots", first.roots, found.roots, last.roots);
+            compare("objects", first.entries, withoutSizes(found), last.entries);
+            compare("classes", first.classes, found.classes, last.classes);
+        }
+    }
+
+    /** Ids are numbers in the order of a walk: objects are told by how they are referred to. */
+    @ParameterizedTest
+    @MethodSource("jdks")
+    void hasTheObjectsOfAPortableDump(Jdk jdk) throws Exception {
+        try (Jvm jvm = quiet(jdk)) {
+            dump(jvm, 1, "engine=portable,file=" + folder.resolve("before.hprof"));
+            HprofLines binary = binary(jvm, 2, "engine=portable");
+            TextDump text = text(jvm, 3, "engine=portable");
+            Correspondence same = new Correspondence(new Correspondence.Dump(text.roots, withoutSizes(text), text.classes),
+                    new Correspondence.Dump(binary.roots, binary.entries, binary.classes));
+            List<String> differences = same.differences;
+            assertTrue(differences.size() * 1000L <= same.pairs(), () -> same.pairs() + " pairs, but " + differences);
+            assertTrue(differences.stream().noneMatch(what -> what.contains("text.Known")), differences::toString);
+            assertTrue(same.pairs() * 100L >= STEADY_OBJECTS * text.objects, () -> same.pairs() + " pairs of " + text.objects);
+            assertTrue(Math.abs(binary.roots.size() - text.roots.size()) <= 2, binary.roots.size() + " " + text.roots.size());
+        }
+    }
+
+    private Jvm quiet(Jdk jdk) {
+        return Jvm.on(jdk, folder).switches("-Xmx512m").run(Known.class).ready();
+    }
+
+    private HprofLines binary(Jvm jvm, int number, String options) throws Exception {
+        Path file = folder.resolve(number + ".hprof");
+        dump(jvm, number, options + ",file=" + file);
+        return new HprofLines(file);
+    }
+
+    /** The text, whose counts are those of its lines, of the agent's last line, and of what the subject says. */
+    private TextDump text(Jvm jvm, int number, String options) throws Exception {
+        Path file = folder.resolve(number + ".txt");
+        Matcher end = DUMPED.matcher(dump(jvm, number, options + ",format=a,file=" + file));
+        assertTrue(end.matches() && options.equals("engine=" + end.group(4)), jvm.err::text);
+        TextDump text = new TextDump(file);
+        assertEquals(Files.size(file), Long.parseLong(end.group(1)));
+        assertEquals(text.objects, Long.parseLong(end.group(2)));
+        assertEquals(text.classes.size(), Integer.parseInt(end.group(3)));
+        counts(text, Testimony.of(jvm));
+        return text;
+    }
+
+    private static List<String> withoutSizes(TextDump dump) {
+        return dump.entries.stream().map(TextDump::withoutSize).collect(Collectors.toList());
+    }
+
+    /** What was there before and after is in the text, and what is in the text was there before or after. */
+    private static void compare(String what, List<String> first, List<String> text, List<String> last) {
+        Set<String> found = new HashSet<>(text);
+        Set<String> before = new HashSet<>(first);
+        Set<String> steady = new HashSet<>(last);
+        steady.retainAll(before);
+        assertTrue(steady.size() * 100L >= (long) STEADY * before.size() && !steady.isEmpty(),
+                () -> what + ": " + steady.size() + " of " + before.size() + " are the same in two binary dumps");
+        Set<String> missing = new HashSet<>(steady);
+        missing.removeAll(found);
+        assertEquals(List.of(), some(missing), what + " that the text has not, of " + steady.size());
+        found.removeAll(before);
+        found.removeAll(new HashSet<>(last));
+        assertEquals(List.of(), some(found), what + " that only the text has");
+        boolean isBetween = Math.min(first.size(), last.size()) <= text.size() && text.size() <= Math.max(first.size(), last.size());
+        assertTrue(isBetween, () -> what + ": " + first.size() + ", " + text.size() + ", " + last.size());
+    }
+
+    private static List<String> some(Set<String> lines) {
+        return lines.stream().sorted().limit(5).collect(Collectors.toList());
+    }
+
+    /** The first line of the dump is true, and so is what the subject says. */
+    private static void counts(TextDump dump, Testimony testimony) {
+        assertEquals(dump.entries.size() + dump.classes.size(), dump.objects);
+        assertEquals(dump.entries.stream().mapToLong(TextDump::size).sum(), dump.bytes);
+        for (String[] line : testimony.all("EXPECT")) {
+            assertEquals(Long.parseLong(line[1]), dump.of(line[2]).size(), line[2]);
+        }
+        long withItself = dump.of("text.Known$Leaf").stream().filter(leaf -> leaf.contains("\n\tsomethingElse\t")).count();
+        assertEquals(Known.LEAVES / 2, withItself);
+        String first = dump.of("text.Known$Node").get(0).split(" ")[1];
+        assertTrue(dump.classes.stream().anyMatch(type -> type.contains("(name=text.Known, ") && type.contains("\n\tloader\t\t")
+                && type.contains("\n\tstatic FIRST\t") && !type.contains("NOTHING") && !type.contains("NUMBER")), first);
+        assertTrue(dump.before.stream().anyMatch(line -> line.startsWith("THREAD START (") && line.endsWith("name=\"main\", group=\"main\")")));
+        assertTrue(dump.before.stream().anyMatch(line -> line.startsWith("\ttext.Known.main(Known.java:")));
+    }
+
+    /** Switches that change what objects take, and on which Java. */
+    static Stream<Arguments> layouts() {
+        return Jdks.majors().stream().flatMap(jdk -> Stream.of("-XX:+UseCompressedOops", "-XX:-UseCompressedOops",
+                "-XX:ObjectAlignmentInBytes=16", "-XX:-UseCompressedClassPointers", "-XX:+UseCompactObjectHeaders")
+                .filter(option -> !option.contains("Compact") || jdk.major >= 25)
+                // Gone in later ones, and in 25 without effect.
+                .filter(option -> !option.contains("ClassPointers") || jdk.major <= 21)
+                .map(option -> Arguments.of(jdk, option)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("layouts")
+    void sizesAreThoseOfTheHistogram(Jdk jdk, String option) throws Exception {
+        Path text = folder.resolve("text.txt");
+        Map<String, Long> sizes = new TreeMap<>();
+        TextDump dump;
+        try (Jvm jvm = Jvm.on(jdk, folder).switches(option, "-Xmx512m").run(Known.class).ready()) {
+            dump(jvm, 1, "format=a,file=" + text);
+            for (String line : jvm.jcmd("GC.class_histogram").good().out.split("\n")) {
+                String[] words = line.trim().split("\\s+");
+                if (words.length >= 4 && words[0].matches("\\d+:")) {
+                    sizes.put(words[3], Long.parseLong(words[2]) / Long.parseLong(words[1]));
+                }
+            }
+            dump = new TextDump(text);
+        }
+        Map<String, String> wrong = new TreeMap<>();
+        Set<String> compared = new HashSet<>();
+        for (String entry : dump.entries) {
+            String name = TextDump.className(entry);
+            if (entry.startsWith("OBJ ") && sizes.containsKey(name)) {
+                compared.add(name);
+                assertTrue(TextDump.size(entry) <= sizes.get(name), entry);
+                if (sizes.get(name) != TextDump.size(entry)) {
+                    wrong.put(name, TextDump.size(entry) + " for " + sizes.get(name));
+                }
+            }
+        }
+        wrong.keySet().removeIf(name -> HIDDEN_FIELDS.matcher(name).matches());
+        int allowed = jdk.major >= 15 ? 0 : (100 - EXACT) * compared.size() / 100;
+        assertTrue(wrong.size() <= allowed, () -> wrong.size() + " of " + compared.size() + ": " + wrong);
+        assertTrue(compared.contains("text.Known$Leaf") && compared.contains("text.Known$Node"), compared::toString);
+        assertTrue(wrong.keySet().stream().noneMatch(name -> name.startsWith("text.")), wrong::toString);
+        // Arrays of references are told apart by their length: of one class there is one with these elements.
+        long twos = sizes.get("[[Ltext.Known$Node;");
+        assertEquals(twos, TextDump.size(dump.of("text.Known$Node[][]").get(0)));
+        for (String entry : dump.of("double[]")) {
+            Matcher elements = Pattern.compile("nelems=(\\d+)").matcher(entry);
+            assertTrue(elements.find() && Long.parseLong(elements.group(1)) * 8 == TextDump.size(entry), entry);
+        }
+    }
+
+    static List<Jdk> since11() {
+        return Jdks.since(11);
+    }
+
+    @ParameterizedTest
+    @MethodSource("since11")
+    void sitesFollowInTheSameFile(Jdk jdk) throws Exception {
+        Path text;
+        try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=all,format=a,sampling=64k,file=" + folder.resolve("all.%p.txt.gz"))
+                .run(Leak.class).ready()) {
+            text = folder.resolve("all." + jvm.pid() + ".txt.gz");
+            assertEquals(0, jvm.end(), jvm.err::text);
+            assertTrue(DUMPED.matcher(jvm.dumped(1)).matches(), jvm.err::text);
+        }
+        TextDump dump = new TextDump(text);
+        assertTrue(dump.behind.get(0).startsWith("SITES BEGIN (ordered by live bytes) "), dump.behind::toString);
+        assertEquals("SITES END", dump.behind.get(dump.behind.size() - 1));
+        String[] site = dump.behind.get(3).trim().split(" +");
+        assertEquals("byte[]", site[8]);
+        int trace = dump.before.indexOf("TRACE " + site[7] + ":");
+        assertTrue(trace > 0 && dump.before.get(trace + 1).startsWith("\tsites.Leak.leak(Leak.java:"), () -> dump.before.get(trace + 1));
+        // Of the arrays four of five are sampled, and so have a stack.
+        long leaked = dump.of("byte[]").stream().filter(array -> array.contains(", trace=" + site[7] + ", ")).count();
+        assertTrue(0.6 * Leak.LEAKS < leaked && leaked <= Leak.LEAKS, () -> leaked + " of " + Leak.LEAKS);
+    }
+
+    /** Makes the n-th dump of the JVM, and returns the line that tells of it. Java 8 has no jcmd to load an agent. */
+    private static String dump(Jvm jvm, int number, String options) throws Exception {
+        VirtualMachine machine = VirtualMachine.attach("" + jvm.pid());
+        try {
+            machine.loadAgentPath(Tools.agent().toString(), "heap=dump," + options);
+        } catch (AgentLoadException e) {
+            // The answer of Java 8 is only the return code, which later ones do not understand.
+            assertEquals("0", e.getMessage(), jvm.err::text);
+        } finally {
+            machine.detach();
+        }
+        return jvm.dumped(number);
+    }
+}
