@@ -25,6 +25,7 @@ rust-test:
 
 java-test: jdks readers
 	cargo build --release --locked
+	cargo build --release --locked --package hprof-bytecode --example rewrite_classes
 	cd java-tests && mvn --batch-mode --no-transfer-progress test
 
 jdks:

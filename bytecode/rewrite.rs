@@ -37,7 +37,7 @@ pub struct LeftAlone {
 ///
 /// With [`Plan::calls`], `number` is asked once for each method that has code, in the order of the file, and gives the
 /// number that the method reports, or nothing if it is to report none. It is asked before it is known whether the
-/// method can be rewritten.
+/// method can be rewritten. It is not asked for a `finalize` that does nothing, which never reports.
 ///
 /// # Errors
 /// The bytes are not understood as a class file.

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** Compiles the subjects that need a later language than Java 8: src/test/java17, src/test/java21. */
+/** Compiles the subjects that need a later language than Java 8: src/test/java17, src/test/java21; and knows a sample. */
 public final class Javac {
     private static final Map<Integer, Path> COMPILED = new HashMap<>();
 
@@ -19,6 +19,16 @@ public final class Javac {
     /** The class folder of all subjects of a language level, compiled once a run. */
     public static synchronized Path subjects(int release) {
         return COMPILED.computeIfAbsent(release, Javac::compile);
+    }
+
+    /** What to tell any compiler to compile a package of the bench, four thousand lines, into this folder. */
+    public static List<String> sample(Path classes) {
+        Path sources = Tools.PROJECT.resolve("src/test/java");
+        List<String> words = new ArrayList<>(
+                List.of("-proc:none", "-nowarn", "-g", "-sourcepath", sources.toString(), "-d", classes.toString()));
+        new Folder(sources.resolve("same")).names().stream().filter(name -> !name.endsWith("Test.java"))
+                .map(name -> sources.resolve("same").resolve(name).toString()).forEach(words::add);
+        return words;
     }
 
     private static Path compile(int release) {

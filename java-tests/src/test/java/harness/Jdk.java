@@ -28,6 +28,11 @@ public final class Jdk {
         return home.resolve("bin/java");
     }
 
+    /** Whether it has this module; Java 8 has none. */
+    public boolean has(String module) {
+        return major > 8 && Command.run(java(), "--list-modules").good().out.contains(module + "@");
+    }
+
     /** The collectors it has, asked once. */
     public synchronized Set<Collector> collectors() {
         if (collectors == null) {

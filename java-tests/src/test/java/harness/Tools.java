@@ -25,6 +25,12 @@ public final class Tools {
         return needed("command", TARGET.resolve("release/hprof"), "build it with `cargo build --release -p hprof`");
     }
 
+    /** The example of the crate bytecode that rewrites classes. */
+    static Path rewriter() {
+        return needed("rewriter", TARGET.resolve("release/examples/rewrite_classes"),
+                "build it with `cargo build --release -p hprof-bytecode --example rewrite_classes`");
+    }
+
     static Path slurp() {
         return needed("slurp", TARGET.resolve("readers/bin/hprof-slurp"), "fetch it with tools/fetch-readers.sh");
     }
