@@ -113,6 +113,17 @@ impl Constructor<'_> {
         Ok(Some(Vec::new()))
     }
 
+    /// Where `super(…)` or `this(…)` is called, as compilers of Java order code; nothing if it is not there.
+    pub(crate) fn initializing_call(&self) -> Option<u16> {
+        let mut state = AT_START;
+        let mut instructions = self.program.instructions().iter();
+        let call = instructions.find(|instruction| {
+            self.step(**instruction, &mut state);
+            !state.this_is_uninitialized
+        });
+        call.map(|instruction| instruction.at)
+    }
+
     fn step(&self, instruction: Instruction, state: &mut State) {
         match instruction.opcode {
             NEW => state.uninitialized += 1,

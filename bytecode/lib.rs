@@ -35,6 +35,7 @@ mod emit;
 mod error;
 mod frame;
 mod handler;
+mod initializing_call;
 mod layout;
 mod method;
 mod opcode;
@@ -48,6 +49,7 @@ mod tracker;
 
 pub use class_file::{ClassFile, Method};
 pub use error::{ClassError, Reason};
+pub use initializing_call::InitializingCall;
 pub use plan::{Plan, TrackerNames};
 pub use rewrite::{rewrite, LeftAlone, Rewritten};
 pub use tracker::{natives_class, tracker_class};

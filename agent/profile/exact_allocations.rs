@@ -317,15 +317,16 @@ impl ExactAllocations {
                 lines.push(self.traces.class(&signature));
             }
         }
-        // From Object down to the object's own class; each class may have several, which call each other by this(…).
-        let mut most = lines.len();
+        // From Object down to the object's own class. A constructor that does anything but hand on is one that makes
+        // the object, and counts.
         let mut count = 0;
         for &frame in frames {
-            let class = self.traces.constructor(at.env, at.jni, frame);
-            let place = class.and_then(|class| lines.iter().position(|&line| line == class));
-            match place {
-                Some(place) if place <= most => most = place,
-                _ => break,
+            let constructor = self.traces.constructor(at.env, at.jni, frame);
+            let is_ours = constructor.is_some_and(|constructor| {
+                lines.contains(&constructor.class) && (count == 0 || constructor.initializes)
+            });
+            if !is_ours {
+                break;
             }
             count += 1;
         }

@@ -14,7 +14,7 @@ use crate::jvmti::tracker::Tracker;
 use bytecode::{rewrite, ClassFile, Method, Plan, TrackerNames};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use tables::{Frame, Line};
+use tables::{ClassId, Frame, Line};
 
 /// Classes whose methods are not timed: a virtual thread's stack changes hands in them, so the thread that begins one of
 /// their methods is not the one that ends it.
@@ -122,6 +122,9 @@ impl Injection {
             Ok(rewritten) => {
                 let left = u64::try_from(rewritten.left_alone.len()).unwrap_or(u64::MAX);
                 self.methods_left_alone.fetch_add(left, Ordering::Relaxed);
+                if self.allocations {
+                    self.note_constructors(rewritten.bytes.as_deref().unwrap_or(bytes));
+                }
                 rewritten.bytes
             }
             Err(_) => {
@@ -142,6 +145,26 @@ impl Injection {
         !switches && patterns.matches(class)
     }
 
+    /// Notes where the constructors of a class as it will be loaded hand on to those above.
+    fn note_constructors(&self, bytes: &[u8]) {
+        let Ok(class) = ClassFile::parse(bytes) else {
+            return;
+        };
+        let id = self.class(&class);
+        for call in class.initializing_calls() {
+            self.traces
+                .note_initializing_call(id, call.descriptor, call.at);
+        }
+    }
+
+    fn class(&self, class: &ClassFile<'_>) -> ClassId {
+        let mut signature = Vec::with_capacity(class.name().len() + 2);
+        signature.push(b'L');
+        signature.extend_from_slice(class.name());
+        signature.push(b';');
+        self.traces.class(&signature)
+    }
+
     /// The number that a method reports: its frame in the session's tables. Methods of one name in two loaders are one.
     fn number(&self, class: &ClassFile<'_>, method: Method<'_>) -> Option<u32> {
         // It does nothing, and each object that is made calls it.
@@ -149,12 +172,8 @@ impl Injection {
             return None;
         }
         let tables = self.traces.tables();
-        let mut signature = Vec::with_capacity(class.name().len() + 2);
-        signature.push(b'L');
-        signature.extend_from_slice(class.name());
-        signature.push(b';');
         let frame = Frame {
-            class: self.traces.class(&signature),
+            class: self.class(class),
             method: tables.strings.intern(method.name),
             signature: tables.strings.intern(method.descriptor),
             source: self.traces.source(class.source_file()),

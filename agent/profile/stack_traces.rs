@@ -32,6 +32,18 @@ struct Known {
     methods: HashMap<MethodId, Option<Arc<Method>>>,
     frames: HashMap<StackFrame, FrameId>,
     stacks: HashMap<TraceId, Arc<[StackFrame]>>,
+    /// Of constructors by class and descriptor.
+    initializing_calls: HashMap<(ClassId, StringId), u16>,
+}
+
+/// A constructor on a stack.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RunningConstructor {
+    /// Its class.
+    pub(super) class: ClassId,
+    /// It runs `super(…)` or `this(…)` just now, so what is above it on the stack works for the same object. Also if it
+    /// is not known.
+    pub(super) initializes: bool,
 }
 
 #[derive(Debug)]
@@ -126,11 +138,30 @@ impl StackTraces {
         self.known.lock().stacks.get(&trace).cloned()
     }
 
-    /// The class whose constructor this frame runs; `None` if it runs none.
-    pub(super) fn constructor(&self, env: &Env, jni: &Jni<'_>, at: StackFrame) -> Option<ClassId> {
+    /// The constructor that this frame runs; `None` if it runs none.
+    pub(super) fn constructor(
+        &self,
+        env: &Env,
+        jni: &Jni<'_>,
+        at: StackFrame,
+    ) -> Option<RunningConstructor> {
         let method = self.method(env, jni, at.method)?;
         let name = self.tables.strings.get(method.facts.name)?;
-        (*name == *b"<init>").then_some(method.class)
+        if *name != *b"<init>" {
+            return None;
+        }
+        let key = (method.class, method.facts.signature);
+        let call = self.known.lock().initializing_calls.get(&key).copied();
+        Some(RunningConstructor {
+            class: method.class,
+            initializes: call.is_none_or(|call| at.location == i64::from(call)),
+        })
+    }
+
+    /// Notes where a constructor calls `super(…)` or `this(…)`.
+    pub(super) fn note_initializing_call(&self, class: ClassId, descriptor: &[u8], at: u16) {
+        let key = (class, self.tables.strings.intern(descriptor));
+        self.known.lock().initializing_calls.insert(key, at);
     }
 
     fn method(&self, env: &Env, jni: &Jni<'_>, id: MethodId) -> Option<Arc<Method>> {

@@ -1,0 +1,88 @@
+package sites;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import harness.HprofCheck;
+import harness.Jdk;
+import harness.Jdks;
+import harness.Jvm;
+import harness.Setup;
+import harness.SiteList;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Every allocation counted (sampling=0): the numbers are those of the program, on every Java and collector. */
+class ExactTest {
+    /** Enough for the compiler to have its say. */
+    private static final int ROUNDS = 20_000;
+
+    @TempDir Path folder;
+
+    static List<Setup> setups() {
+        return Setup.matrix();
+    }
+
+    static List<Jdk> jdks() {
+        return Jdks.since(8);
+    }
+
+    @ParameterizedTest
+    @MethodSource("setups")
+    void theNumbersAreTheProgramsOwn(Setup setup) {
+        Path file = folder.resolve("sites.hprof");
+        try (Jvm jvm = setup.on(folder).agent("heap=sites,sampling=0,cutoff=0,file=" + file).run(Counts.class, "" + ROUNDS).ready()) {
+            assertEquals(0, jvm.end(), jvm.err::text);
+            assertTrue(jvm.err.text().contains("every allocation by bytecode"), jvm.err::text);
+            new HprofCheck(file).good();
+            compare(jvm, new SiteList(file, "sites"));
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("jdks")
+    void theDumpHasThemToo(Jdk jdk) {
+        Path dump = folder.resolve("out.hprof");
+        try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=all,sampling=0,cutoff=0,file=" + dump).run(Counts.class, "2000").ready()) {
+            assertEquals(0, jvm.end(), jvm.err::text);
+            new HprofCheck(dump).good();
+            compare(jvm, new SiteList(dump, "sites"));
+            SiteList objects = new SiteList(dump, "dump");
+            for (String line : jvm.out.lines()) {
+                String[] words = line.split(" ");
+                if (words[0].equals("MADE")) {
+                    long live = Long.parseLong(words[4]);
+                    assertEquals(live, live(objects, words[1], words[2]), line);
+                }
+            }
+        }
+    }
+
+    private static void compare(Jvm jvm, SiteList sites) {
+        int compared = 0;
+        for (String line : jvm.out.lines()) {
+            String[] words = line.split(" ");
+            if (words[0].equals("MADE")) {
+                long made = sites.sites.stream().filter(site -> isAt(site, words[1], words[2]))
+                        .mapToLong(site -> site.allocatedObjects).sum();
+                assertEquals(Long.parseLong(words[3]), made, line);
+                assertEquals(Long.parseLong(words[4]), live(sites, words[1], words[2]), line + " live");
+                compared++;
+            }
+        }
+        assertEquals(13, compared);
+    }
+
+    private static long live(SiteList sites, String className, String method) {
+        return sites.sites.stream().filter(site -> isAt(site, className, method)).mapToLong(site -> site.liveObjects).sum();
+    }
+
+    /** Objects of a class that this method of the subject made; what the JDK makes of it counts elsewhere. */
+    private static boolean isAt(SiteList.Site site, String className, String method) {
+        return site.className.equals(className) && !site.frames.isEmpty()
+                && site.frames.get(0).startsWith("sites.Counts") && site.frames.get(0).contains("." + method + "(");
+    }
+}
