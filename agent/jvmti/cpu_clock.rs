@@ -31,10 +31,14 @@ static NANOS_PER_TICK: OnceLock<Option<u64>> = OnceLock::new();
 #[derive(Debug)]
 pub(crate) struct ThreadClock {
     kind: Clock,
+    /// The counter at the last look.
     tick: Cell<u64>,
-    nanos: Cell<u64>,
     /// What the kernel said last.
     asked: Cell<u64>,
+    /// The steps since then.
+    steps: Cell<u64>,
+    /// What was told last: steps may have run ahead of the kernel, and are waited for.
+    told: Cell<u64>,
 }
 
 impl ThreadClock {
@@ -43,8 +47,9 @@ impl ThreadClock {
         let clock = Self {
             kind,
             tick: Cell::new(0),
-            nanos: Cell::new(0),
             asked: Cell::new(0),
+            steps: Cell::new(0),
+            told: Cell::new(0),
         };
         clock.ask(ticks());
         clock
@@ -60,11 +65,11 @@ impl ThreadClock {
             let step = tick.wrapping_sub(self.tick.get());
             // A counter that jumps makes a long step.
             let step = step.min(1 << 36).wrapping_mul(*nanos_per_tick) >> SHIFT;
-            let now = self.nanos.get() + step;
-            if step < LONGEST_STEP_NANOS && now < self.asked.get() + LONGEST_SPAN_NANOS {
+            let steps = self.steps.get() + step;
+            if step < LONGEST_STEP_NANOS && steps < LONGEST_SPAN_NANOS {
                 self.tick.set(tick);
-                self.nanos.set(now);
-                return now;
+                self.steps.set(steps);
+                return self.tell(self.asked.get() + steps);
             }
         }
         self.ask(tick)
@@ -72,11 +77,16 @@ impl ThreadClock {
 
     fn ask(&self, tick: u64) -> u64 {
         let asked = read(libc::CLOCK_THREAD_CPUTIME_ID);
-        let now = asked.max(self.nanos.get());
         self.tick.set(tick);
         self.asked.set(asked);
-        self.nanos.set(now);
-        now
+        self.steps.set(0);
+        self.tell(asked)
+    }
+
+    fn tell(&self, nanos: u64) -> u64 {
+        let told = nanos.max(self.told.get());
+        self.told.set(told);
+        told
     }
 }
 
