@@ -4,7 +4,8 @@ use crate::dump_queue::DumpQueue;
 use crate::gate::Gate;
 use crate::heap;
 use crate::jvmti::capability::{
-    GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS, GET_LINE_NUMBERS, GET_SOURCE_FILE_NAME,
+    GENERATE_MONITOR_EVENTS, GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS, GET_CURRENT_CONTENDED_MONITOR,
+    GET_LINE_NUMBERS, GET_MONITOR_INFO, GET_OWNED_MONITOR_INFO, GET_SOURCE_FILE_NAME,
     SUPPORT_VIRTUAL_THREADS,
 };
 use crate::jvmti::env::{Env, Vm};
@@ -13,7 +14,7 @@ use crate::jvmti::event::{CLASS_PREPARE, VM_DEATH, VM_INIT};
 use crate::jvmti::jni::Jni;
 use crate::message::say;
 use crate::options::{self, Options, Parsed};
-use crate::profile::{self, Allocations, Profiles, StackTraces};
+use crate::profile::{self, Allocations, Monitors, Profiles, StackTraces};
 use std::sync::{Arc, OnceLock};
 use tables::Census;
 use writer::{Existing, Target};
@@ -91,7 +92,7 @@ impl Session {
             say("no report: profiles are made from the start of the JVM only, by -agentpath:…=heap=sites");
             return false;
         }
-        profile::report(jni, options, &self.profiles)
+        profile::report(&self.env, jni, options, &self.profiles)
     }
 
     /// The session; `None` before `Agent_OnLoad` or the first attach.
@@ -109,9 +110,11 @@ fn profiles(env: &Env, options: &Options) -> Result<Profiles, JvmtiError> {
         options.by_thread,
     ));
     let allocations = allocations(env, options, &traces)?;
+    let monitors = monitors(env, options, &traces)?;
     let profiles = Profiles {
         traces,
         allocations,
+        monitors,
     };
     if !profiles.is_empty() {
         // Without names of sources and numbers of lines the stacks are poorer, and that is all.
@@ -139,6 +142,31 @@ fn allocations(
         Arc::clone(traces),
         sampling.most_live,
     )))
+}
+
+/// What events of monitors need; `None` if none are wanted, or if this JVM has none.
+fn monitors(
+    env: &Env,
+    options: &Options,
+    traces: &Arc<StackTraces>,
+) -> Result<Option<Monitors>, JvmtiError> {
+    if !options.monitors {
+        return Ok(None);
+    }
+    let missing = env.take_capabilities(&[
+        GENERATE_MONITOR_EVENTS,
+        GET_OWNED_MONITOR_INFO,
+        GET_CURRENT_CONTENDED_MONITOR,
+        GET_MONITOR_INFO,
+    ])?;
+    if let Some(capability) = missing.first() {
+        say(&format!(
+            "monitor=y does nothing: this JVM does not offer {}",
+            capability.name
+        ));
+        return Ok(None);
+    }
+    Ok(Some(Monitors::new(Arc::clone(traces))))
 }
 
 /// `Agent_OnLoad`: parses the options and listens for `VMInit` and `VMDeath`.
@@ -213,6 +241,11 @@ pub(crate) fn attach(vm: Vm, jni: &mut Jni<'_>, text: &str) -> i32 {
     for note in &options.notes {
         say(note);
     }
+    let watches_monitors = Session::get().is_some_and(|it| it.profiles.monitors.is_some());
+    if options.monitors && !watches_monitors {
+        say("monitor=y: monitors are watched from the start of the JVM only, by -agentpath:…=monitor=y");
+        return BAD_OPTIONS;
+    }
     if options.virtual_threads {
         say("virtual=y does nothing when the agent is attached: its dumps are made at once");
     }
@@ -243,6 +276,7 @@ fn listen_for_the_end(vm: Vm, options: &Options) -> Result<(), JvmtiError> {
         dump_on_exit: false,
         virtual_threads: false,
         sampling: None,
+        monitors: false,
         ..options.clone()
     };
     let session = Session {

@@ -1,7 +1,8 @@
 //! VMInit and VMDeath: the first and the last word of the JVM.
 
 use crate::jvmti::event::{
-    Event, CLASS_LOAD, CLASS_PREPARE, DATA_DUMP_REQUEST, SAMPLED_OBJECT_ALLOC, THREAD_END,
+    Event, CLASS_LOAD, CLASS_PREPARE, DATA_DUMP_REQUEST, MONITOR_CONTENDED_ENTER,
+    MONITOR_CONTENDED_ENTERED, MONITOR_WAIT, MONITOR_WAITED, SAMPLED_OBJECT_ALLOC, THREAD_END,
     THREAD_START, VIRTUAL_THREAD_END, VIRTUAL_THREAD_START,
 };
 use crate::jvmti::jni::Jni;
@@ -30,6 +31,16 @@ pub(crate) fn vm_init(session: &Session, jni: &mut Jni<'_>) {
             say(&format!("the distance of samples cannot be set: {error}"));
         }
         listen(session, SAMPLED_OBJECT_ALLOC);
+    }
+    if session.profiles.monitors.is_some() {
+        for event in [
+            MONITOR_CONTENDED_ENTER,
+            MONITOR_CONTENDED_ENTERED,
+            MONITOR_WAIT,
+            MONITOR_WAITED,
+        ] {
+            listen(session, event);
+        }
     }
     let counted = jni.with_frame(|jni| {
         let threads = session

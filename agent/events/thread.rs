@@ -11,10 +11,7 @@ pub(crate) fn thread_start(session: &Session) {
 /// `ThreadEnd`: a platform thread ends, on that thread.
 pub(crate) fn thread_end(session: &Session, thread: &Object<'_>) {
     session.census.note_thread_end();
-    if !session.profiles.is_empty() {
-        let threads = session.profiles.traces.threads();
-        threads.note_end(&session.env, thread);
-    }
+    session.profiles.note_thread_end(&session.env, thread);
 }
 
 /// `VirtualThreadStart`: JDK 21 and later.
@@ -23,6 +20,7 @@ pub(crate) fn virtual_thread_start(session: &Session) {
 }
 
 /// `VirtualThreadEnd`: JDK 21 and later.
-pub(crate) fn virtual_thread_end(session: &Session) {
+pub(crate) fn virtual_thread_end(session: &Session, thread: &Object<'_>) {
     session.census.note_virtual_thread_end();
+    session.profiles.note_thread_end(&session.env, thread);
 }

@@ -17,6 +17,21 @@ pub(crate) const TAG_OBJECTS: Capability = Capability {
     bit: 0,
     name: "can_tag_objects",
 };
+/// Which monitors a thread owns.
+pub(crate) const GET_OWNED_MONITOR_INFO: Capability = Capability {
+    bit: 5,
+    name: "can_get_owned_monitor_info",
+};
+/// Which monitor a thread waits for.
+pub(crate) const GET_CURRENT_CONTENDED_MONITOR: Capability = Capability {
+    bit: 6,
+    name: "can_get_current_contended_monitor",
+};
+/// Who owns a monitor, and who waits for it.
+pub(crate) const GET_MONITOR_INFO: Capability = Capability {
+    bit: 7,
+    name: "can_get_monitor_info",
+};
 /// The source file of a class, for stack frames.
 pub(crate) const GET_SOURCE_FILE_NAME: Capability = Capability {
     bit: 11,
@@ -26,6 +41,11 @@ pub(crate) const GET_SOURCE_FILE_NAME: Capability = Capability {
 pub(crate) const GET_LINE_NUMBERS: Capability = Capability {
     bit: 12,
     name: "can_get_line_numbers",
+};
+/// Events of threads that wait for monitors, and of `Object.wait`.
+pub(crate) const GENERATE_MONITOR_EVENTS: Capability = Capability {
+    bit: 28,
+    name: "can_generate_monitor_events",
 };
 /// Samples of the objects that are allocated; JDK 11 and later.
 pub(crate) const GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS: Capability = Capability {
@@ -95,8 +115,12 @@ mod tests {
     use super::*;
 
     /// The bits that a header of JDK `since` or later must have.
-    const KNOWN: [(Capability, u32); 5] = [
+    const KNOWN: [(Capability, u32); 9] = [
         (TAG_OBJECTS, 8),
+        (GET_OWNED_MONITOR_INFO, 8),
+        (GET_CURRENT_CONTENDED_MONITOR, 8),
+        (GET_MONITOR_INFO, 8),
+        (GENERATE_MONITOR_EVENTS, 8),
         (GET_SOURCE_FILE_NAME, 8),
         (GET_LINE_NUMBERS, 8),
         (GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS, 11),

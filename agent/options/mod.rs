@@ -63,6 +63,8 @@ pub(crate) struct Options {
     pub(crate) heap_dump: bool,
     /// Sample allocations, so.
     pub(crate) sampling: Option<Sampling>,
+    /// Count contention for monitors, and waits.
+    pub(crate) monitors: bool,
     /// Least share of a site in a report.
     pub(crate) cutoff: f64,
     /// How a report without a heap dump is written.
@@ -303,16 +305,16 @@ fn resolve(said: Said, notes: Vec<String>) -> Result<Options, OptionError> {
     if let Some(cpu) = said.cpu {
         return Err(not_built(&format!("cpu={cpu}")));
     }
-    if said.monitor {
-        return Err(not_built("monitor=y"));
-    }
     if let Some(net) = said.net {
         return Err(not_built(&format!("net={net}")));
     }
     // As with the JDK's agent: who asks for nothing gets both.
-    let is_nothing = !said.heap_dump && !said.heap_sites;
+    let is_nothing = !said.heap_dump && !said.heap_sites && !said.monitor;
     let heap_dump = said.heap_dump || is_nothing;
     let heap_sites = said.heap_sites || is_nothing;
+    if said.monitor && said.format.is_none() {
+        monitors_are_text(&said)?;
+    }
     if heap_dump && said.format == Some('a') {
         return Err(not_built("format=a (a heap dump as text)"));
     }
@@ -334,6 +336,7 @@ fn resolve(said: Said, notes: Vec<String>) -> Result<Options, OptionError> {
     Ok(Options {
         heap_dump,
         sampling: heap_sites.then_some(said.sampling),
+        monitors: said.monitor,
         cutoff: said.cutoff,
         format,
         file,
@@ -353,6 +356,25 @@ fn resolve(said: Said, notes: Vec<String>) -> Result<Options, OptionError> {
         gzip,
         notes,
     })
+}
+
+/// Refuses what would be binary beside monitors: of those there is no record.
+fn monitors_are_text(said: &Said) -> Result<(), OptionError> {
+    if said.heap_dump {
+        let heap = if said.heap_sites { "all" } else { "dump" };
+        return Err(OptionError(format!(
+            "heap={heap},monitor=y: a heap dump is binary and monitors are told in text only; ask for one of them, \
+             or with format=a for both as text"
+        )));
+    }
+    if names_binary(said) {
+        let file = said.file.as_deref().unwrap_or_default();
+        return Err(OptionError(format!(
+            "file={file},monitor=y: such a name asks for binary and monitors are told in text only; choose another \
+             name, or add format=a"
+        )));
+    }
+    Ok(())
 }
 
 /// Whether the file's name asks for binary HPROF.

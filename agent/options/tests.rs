@@ -104,7 +104,6 @@ fn what_is_not_built_is_refused_by_name() {
         "cpu=times",
         "cpu=old",
         "cpu=y",
-        "monitor=y",
         "net=localhost:9000",
         "heap=dump,format=a",
         "heap=dump,interval=10",
@@ -141,6 +140,34 @@ fn sites_are_text_unless_they_share_a_file_with_a_dump_or_its_name() {
         assert!(both.heap_dump && both.sampling.is_some() && both.format == Format::Binary);
     }
     assert_eq!(options("heap=dump").sampling, None);
+}
+
+#[test]
+fn monitors_alone_are_text_and_switch_nothing_else_on() {
+    let monitors = options("monitor=y");
+    assert!(monitors.monitors && !monitors.heap_dump && monitors.sampling.is_none());
+    assert_eq!(monitors.format, Format::Text);
+    assert_eq!(monitors.file, FileName::parse("java.hprof.txt").unwrap());
+    let both = options("heap=sites,monitor=y");
+    assert!(both.monitors && both.sampling.is_some() && both.format == Format::Text);
+    assert!(!options("heap=dump").monitors && !options("").monitors);
+}
+
+#[test]
+fn monitors_beside_what_is_binary_are_refused_by_name() {
+    for (text, named) in [
+        ("heap=dump,monitor=y", "heap=dump,monitor=y: "),
+        ("monitor=y,heap=all", "heap=all,monitor=y: "),
+        ("monitor=y,file=x.hprof", "file=x.hprof,monitor=y: "),
+    ] {
+        let line = refusal(text);
+        assert!(
+            line.starts_with(named) && line.contains("format=a"),
+            "{line}"
+        );
+    }
+    let told = options("monitor=y,file=x.hprof,format=a");
+    assert_eq!(told.format, Format::Text);
 }
 
 #[test]
