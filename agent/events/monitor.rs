@@ -13,9 +13,9 @@ pub(crate) fn contended_enter(session: &Session, jni: &Jni<'_>, of: &OfMonitor<'
 }
 
 /// `MonitorContendedEntered`: the thread owns the monitor. Others wait for it, so this one is short.
-pub(crate) fn contended_entered(session: &Session, of: &OfMonitor<'_, '_>) {
+pub(crate) fn contended_entered(session: &Session, jni: &Jni<'_>, of: &OfMonitor<'_, '_>) {
     if let Some(monitors) = &session.profiles.monitors {
-        monitors.note_entered(&session.env, of);
+        monitors.note_entered(&session.env, jni, of);
     }
 }
 
@@ -32,8 +32,8 @@ pub(crate) fn monitor_wait(
 }
 
 /// `MonitorWaited`: the thread was notified, or interrupted, or has waited long enough.
-pub(crate) fn monitor_waited(session: &Session, of: &OfMonitor<'_, '_>) {
+pub(crate) fn monitor_waited(session: &Session, jni: &Jni<'_>, of: &OfMonitor<'_, '_>) {
     if let Some(monitors) = &session.profiles.monitors {
-        monitors.note_waited(&session.env, of);
+        monitors.note_waited(&session.env, jni, of);
     }
 }

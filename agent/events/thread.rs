@@ -1,5 +1,6 @@
 //! ThreadStart, ThreadEnd and their kin of virtual threads: counted.
 
+use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
 use crate::session::Session;
 
@@ -9,9 +10,9 @@ pub(crate) fn thread_start(session: &Session) {
 }
 
 /// `ThreadEnd`: a platform thread ends, on that thread.
-pub(crate) fn thread_end(session: &Session, thread: &Object<'_>) {
+pub(crate) fn thread_end(session: &Session, jni: &Jni<'_>, thread: &Object<'_>) {
     session.census.note_thread_end();
-    session.profiles.note_thread_end(&session.env, thread);
+    session.profiles.note_thread_end(&session.env, jni, thread);
 }
 
 /// `VirtualThreadStart`: JDK 21 and later.
@@ -20,7 +21,7 @@ pub(crate) fn virtual_thread_start(session: &Session) {
 }
 
 /// `VirtualThreadEnd`: JDK 21 and later.
-pub(crate) fn virtual_thread_end(session: &Session, thread: &Object<'_>) {
+pub(crate) fn virtual_thread_end(session: &Session, jni: &Jni<'_>, thread: &Object<'_>) {
     session.census.note_virtual_thread_end();
-    session.profiles.note_thread_end(&session.env, thread);
+    session.profiles.note_thread_end(&session.env, jni, thread);
 }

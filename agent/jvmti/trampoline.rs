@@ -92,11 +92,12 @@ unsafe extern "system" fn thread_start(_env: *mut jvmtiEnv, _jni: *mut JNIEnv, _
 }
 
 /// `jvmtiEventThreadEnd`.
-unsafe extern "system" fn thread_end(_env: *mut jvmtiEnv, _jni: *mut JNIEnv, thread: jobject) {
+unsafe extern "system" fn thread_end(_env: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jobject) {
     inside(|session| {
         // SAFETY: a local reference of this callback, which the JVM gives back itself.
         if let Some(thread) = unsafe { Object::from_raw(thread) } {
-            events::thread_end(session, &thread);
+            // SAFETY: as in `vm_init`.
+            unsafe { Jni::enter(jni, |jni| events::thread_end(session, jni, &thread)) };
         }
     });
 }
@@ -113,13 +114,14 @@ unsafe extern "system" fn virtual_thread_start(
 /// `jvmtiEventVirtualThreadEnd`.
 unsafe extern "system" fn virtual_thread_end(
     _env: *mut jvmtiEnv,
-    _jni: *mut JNIEnv,
+    jni: *mut JNIEnv,
     thread: jobject,
 ) {
     inside(|session| {
         // SAFETY: a local reference of this callback, which the JVM gives back itself.
         if let Some(thread) = unsafe { Object::from_raw(thread) } {
-            events::virtual_thread_end(session, &thread);
+            // SAFETY: as in `vm_init`.
+            unsafe { Jni::enter(jni, |jni| events::virtual_thread_end(session, jni, &thread)) };
         }
     });
 }
@@ -200,11 +202,8 @@ unsafe extern "system" fn contended_entered(
     thread: jobject,
     monitor: jobject,
 ) {
-    let body = |session: &Session, _: &Jni<'_>, of: &OfMonitor<'_, '_>| {
-        events::contended_entered(session, of);
-    };
     // SAFETY: as in `contended_enter`.
-    unsafe { of_monitor(jni, thread, monitor, body) };
+    unsafe { of_monitor(jni, thread, monitor, events::contended_entered) };
 }
 
 /// `jvmtiEventMonitorWait`.
@@ -230,11 +229,8 @@ unsafe extern "system" fn monitor_waited(
     monitor: jobject,
     _timed_out: u8,
 ) {
-    let body = |session: &Session, _: &Jni<'_>, of: &OfMonitor<'_, '_>| {
-        events::monitor_waited(session, of);
-    };
     // SAFETY: as in `contended_enter`.
-    unsafe { of_monitor(jni, thread, monitor, body) };
+    unsafe { of_monitor(jni, thread, monitor, events::monitor_waited) };
 }
 
 /// An event of a monitor, unless it is one of the agent's own threads.

@@ -4,6 +4,7 @@ use super::jni::{jni_call, Jni};
 use super::object::{Handle, Object};
 use jni::sys::jobject;
 use std::ptr::null_mut;
+use std::sync::Arc;
 
 /// A weak handle. The JVM keeps its slot until it is [given back](Jni::forget_weak).
 #[derive(Debug)]
@@ -11,6 +12,9 @@ pub(crate) struct Weak(jobject);
 
 // SAFETY: weak global references may be used on every thread (JNI, "Global and Local References").
 unsafe impl Send for Weak {}
+
+// SAFETY: as above; the handle itself never changes.
+unsafe impl Sync for Weak {}
 
 impl Weak {
     /// The handle's bits: on HotSpot the address of the slot with the object's address, and marks in the low bits.
@@ -44,6 +48,13 @@ impl<'f> Jni<'f> {
     pub(crate) fn is_gone(&self, weak: &Weak) -> bool {
         // SAFETY: made by `weak` and not given back; null is allowed.
         unsafe { jni_call!(self, IsSameObject, (weak.0, null_mut()), 0) != 0 }
+    }
+
+    /// Gives back a weak handle that several have, if this is the last of them.
+    pub(crate) fn forget_shared(&self, weak: Arc<Weak>) {
+        if let Some(weak) = Arc::into_inner(weak) {
+            self.forget_weak(weak);
+        }
     }
 
     /// Gives a weak handle back.

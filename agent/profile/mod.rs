@@ -24,6 +24,7 @@ pub(crate) use site_rows::{alloc_sites, ranked_traces, SiteRow};
 pub(crate) use stack_traces::StackTraces;
 
 use crate::jvmti::env::Env;
+use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
 use std::sync::Arc;
 
@@ -45,13 +46,13 @@ impl Profiles {
     }
 
     /// A thread ends, virtual or not; on that thread.
-    pub(crate) fn note_thread_end(&self, env: &Env, thread: &Object<'_>) {
+    pub(crate) fn note_thread_end(&self, env: &Env, jni: &Jni<'_>, thread: &Object<'_>) {
         if self.is_empty() {
             return;
         }
         let ended = self.traces.threads().note_end(env, thread);
         if let (Some(thread), Some(monitors)) = (ended, &self.monitors) {
-            monitors.forget(thread);
+            monitors.forget(jni, thread);
         }
     }
 }

@@ -7,8 +7,10 @@ use crate::jvmti::jni::Jni;
 use crate::jvmti::monitor::MonitorUsage;
 use crate::jvmti::object::Object;
 use crate::jvmti::thread::ThreadState;
+use crate::jvmti::weak::Weak;
 use crate::message::say;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::sync::Arc;
 use tables::{ClassId, ThreadId, TraceId};
 use writer::text::{self, Activity, Owner};
 
@@ -25,6 +27,19 @@ pub(super) struct MonitorRow {
     pub(super) waiting_to_be_notified: Vec<Option<ThreadId>>,
 }
 
+/// A thread that waits as the events say.
+#[derive(Debug)]
+pub(super) struct Waiter {
+    /// Which.
+    pub(super) thread: ThreadId,
+    /// Its stack, if it is virtual.
+    pub(super) trace: TraceId,
+    /// Whether it waits to enter or to be notified.
+    pub(super) activity: Activity,
+    /// The object whose monitor it waits for; shared with the thread that waits.
+    pub(super) monitor: Option<Arc<Weak>>,
+}
+
 /// Threads and monitors.
 ///
 /// The stacks are those of one moment; all else is asked thread by thread and monitor by monitor while the application
@@ -38,13 +53,14 @@ pub(super) struct MonitorState {
 }
 
 impl MonitorState {
-    /// Looks; `waiting` are the threads that wait as the events say: virtual threads the JVM does not list. `None`, and
-    /// a line on stderr, if the JVM does not tell. On any thread attached to the JVM, in the live phase.
+    /// Looks; `waiting` are the threads that wait as the events say: the JVM does not list virtual threads, and HotSpot 25
+    /// does not tell in whose `Object.wait` a thread is. `None`, and a line on stderr, if the JVM does not tell the stacks.
+    /// On any thread attached to the JVM, in the live phase.
     pub(super) fn look(
         env: &Env,
         jni: &mut Jni<'_>,
         traces: &StackTraces,
-        waiting: impl Fn() -> Vec<(ThreadId, TraceId, Activity)>,
+        waiting: impl Fn() -> Vec<Waiter>,
     ) -> Option<Self> {
         let looked = jni.with_frame(|jni| {
             let look = Look { env, jni, traces };
@@ -71,14 +87,9 @@ struct Look<'l, 'f> {
 }
 
 impl<'f> Look<'_, 'f> {
-    fn state(
-        &self,
-        waiting: impl Fn() -> Vec<(ThreadId, TraceId, Activity)>,
-    ) -> Result<MonitorState, JvmtiError> {
+    fn state(&self, waiting: impl Fn() -> Vec<Waiter>) -> Result<MonitorState, JvmtiError> {
         let depth_frames = i32::try_from(self.traces.depth_frames()).unwrap_or(i32::MAX);
         let stacks = self.env.all_stacks(self.jni, depth_frames)?;
-        // Before anybody else can end: who is not among the platform threads by now is virtual.
-        let waiting = waiting();
         let mut threads = Vec::new();
         let mut found = Found::default();
         let mut awaited = Vec::new();
@@ -96,22 +107,47 @@ impl<'f> Look<'_, 'f> {
         for monitor in awaited {
             self.add(monitor, &mut found);
         }
-        let known: HashSet<ThreadId> = threads.iter().map(|thread| thread.thread).collect();
-        let virtual_threads = waiting.into_iter().filter(|(id, ..)| !known.contains(id));
-        threads.extend(
-            virtual_threads.map(|(id, trace, activity)| text::ThreadState {
-                thread: id,
+        for waiter in waiting() {
+            self.take_in(waiter, &mut threads, &mut found);
+        }
+        let monitors = found.monitors.iter();
+        let monitors = monitors.filter_map(|monitor| self.row(monitor)).collect();
+        Ok(MonitorState { threads, monitors })
+    }
+
+    /// Lists a thread that is not listed yet, which is virtual; and that it waits for its monitor.
+    fn take_in(&self, waiter: Waiter, threads: &mut Vec<text::ThreadState>, found: &mut Found<'f>) {
+        let Waiter {
+            thread,
+            trace,
+            activity,
+            monitor,
+        } = waiter;
+        let object = monitor.and_then(|monitor| {
+            let object = self.jni.upgrade(&monitor);
+            self.jni.forget_shared(monitor);
+            object
+        });
+        let listed = threads.iter().find(|listed| listed.thread == thread);
+        // Whose `wait` ended by an exception at once, as it did not own the monitor, does not wait.
+        if listed.is_some_and(|listed| listed.activity != activity) {
+            object.into_iter().for_each(|it| self.jni.forget(it));
+            return;
+        }
+        if listed.is_none() {
+            threads.push(text::ThreadState {
+                thread,
                 trace,
                 activity,
                 suspended: false,
                 interrupted: false,
                 in_native: false,
-            }),
-        );
-        let monitors = found.monitors.iter();
-        let monitors = monitors.filter_map(|(object, class)| self.row(object, *class));
-        let monitors = monitors.collect();
-        Ok(MonitorState { threads, monitors })
+            });
+        }
+        let place = object.and_then(|object| self.add(object, found));
+        if let Some(monitor) = place.and_then(|place| found.monitors.get_mut(place)) {
+            monitor.waiters.push((thread, activity));
+        }
     }
 
     fn number(&self, thread: &Object<'_>) -> Option<ThreadId> {
@@ -139,16 +175,20 @@ impl<'f> Look<'_, 'f> {
         self.env.contended_monitor(self.jni, thread).ok().flatten()
     }
 
-    fn add(&self, monitor: Object<'f>, found: &mut Found<'f>) {
+    /// The place of the monitor among those found.
+    fn add(&self, monitor: Object<'f>, found: &mut Found<'f>) -> Option<usize> {
         match self.traces.class_of(self.env, self.jni, &monitor) {
-            Some(class) => found.add(self.jni, monitor, class),
-            None => self.jni.forget(monitor),
+            Some(class) => Some(found.add(self.jni, monitor, class)),
+            None => {
+                self.jni.forget(monitor);
+                None
+            }
         }
     }
 
     /// `None` if nobody owns the monitor or waits for it any more.
-    fn row(&self, monitor: &Object<'_>, class: ClassId) -> Option<MonitorRow> {
-        let usage = self.env.monitor_usage(self.jni, monitor).ok()?;
+    fn row(&self, monitor: &FoundMonitor<'_>) -> Option<MonitorRow> {
+        let usage = self.env.monitor_usage(self.jni, &monitor.object).ok()?;
         let MonitorUsage {
             owner,
             entry_count,
@@ -156,10 +196,20 @@ impl<'f> Look<'_, 'f> {
             notify_waiters,
         } = usage;
         let owner = owner.and_then(|thread| self.numbers(vec![thread]).pop());
-        let waiting_to_be_notified = self.numbers(notify_waiters);
+        let mut waiting_to_be_notified = self.numbers(notify_waiters);
         let mut waiting_to_enter = self.numbers(waiters);
         // Before JDK 23 HotSpot counts them among the others, too.
         waiting_to_enter.retain(|waiter| !waiting_to_be_notified.contains(waiter));
+        for &(thread, activity) in &monitor.waiters {
+            let (thread, lists) = (Some(thread), [&waiting_to_enter, &waiting_to_be_notified]);
+            if lists.iter().any(|list| list.contains(&thread)) || owner == Some(thread) {
+                continue;
+            }
+            match activity {
+                Activity::Entering => waiting_to_enter.push(thread),
+                _ => waiting_to_be_notified.push(thread),
+            }
+        }
         // Since JDK 23 the JVM does not name an owner that is a virtual thread; but for whom would they wait?
         let owner = owner.or((!waiting_to_enter.is_empty()).then_some(None));
         if owner.is_none() && waiting_to_be_notified.is_empty() {
@@ -170,7 +220,7 @@ impl<'f> Look<'_, 'f> {
             entry_count,
         });
         Some(MonitorRow {
-            class,
+            class: monitor.class,
             owner,
             waiting_to_enter,
             waiting_to_be_notified,
@@ -190,23 +240,40 @@ impl<'f> Look<'_, 'f> {
     }
 }
 
+struct FoundMonitor<'f> {
+    object: Object<'f>,
+    class: ClassId,
+    /// Who waits for it as the events say.
+    waiters: Vec<(ThreadId, Activity)>,
+}
+
 /// Monitors, each once, in the order in which they were found.
 #[derive(Default)]
 struct Found<'f> {
-    monitors: Vec<(Object<'f>, ClassId)>,
+    monitors: Vec<FoundMonitor<'f>>,
     by_class: HashMap<ClassId, Vec<usize>>,
 }
 
 impl<'f> Found<'f> {
-    fn add(&mut self, jni: &Jni<'f>, monitor: Object<'f>, class: ClassId) {
+    /// The monitor's place, which is new if the monitor is.
+    fn add(&mut self, jni: &Jni<'f>, object: Object<'f>, class: ClassId) -> usize {
         let places = self.by_class.entry(class).or_default();
-        let mut same = places.iter().filter_map(|&place| self.monitors.get(place));
-        if same.any(|(known, _)| jni.is_same(known, &monitor)) {
-            jni.forget(monitor);
-            return;
+        let known = places.iter().copied().find(|&place| {
+            let known = self.monitors.get(place);
+            known.is_some_and(|known| jni.is_same(&known.object, &object))
+        });
+        if let Some(place) = known {
+            jni.forget(object);
+            return place;
         }
-        places.push(self.monitors.len());
-        self.monitors.push((monitor, class));
+        let place = self.monitors.len();
+        places.push(place);
+        self.monitors.push(FoundMonitor {
+            object,
+            class,
+            waiters: Vec::new(),
+        });
+        place
     }
 }
 

@@ -1,11 +1,12 @@
 //! Monitors: how long threads wait to enter them, by stack and class of the monitor; and calls of `Object.wait`.
 
-use super::monitor_state::MonitorState;
+use super::monitor_state::{MonitorState, Waiter};
 use super::stack_traces::StackTraces;
 use super::waits::{WaitEvent, Waits};
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
+use crate::jvmti::weak::Weak;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -40,12 +41,27 @@ pub(super) struct Contended {
     pub(super) nanos: u64,
 }
 
-/// What a thread waits for now. Two slots: who has waited to be notified must enter again, which is a wait of its own.
-#[derive(Clone, Copy, Debug, Default)]
-struct Pending {
-    entering: Option<(Instant, Place)>,
-    waiting: Option<(Instant, Place)>,
+/// A wait that is not over.
+#[derive(Clone, Debug)]
+struct Wait {
+    since: Instant,
+    place: Place,
+    /// The object whose monitor it is: JVMTI does not tell it of all who wait. `None` if there was no memory.
+    monitor: Option<Arc<Weak>>,
 }
+
+/// What a thread waits for now. Two slots: who has waited to be notified must enter again, which is a wait of its own.
+#[derive(Debug, Default)]
+struct Pending {
+    entering: Option<Wait>,
+    waiting: Option<Wait>,
+}
+
+/// A slot of [`Pending`].
+type Slot = fn(&mut Pending) -> &mut Option<Wait>;
+
+const ENTERING: Slot = |pending| &mut pending.entering;
+const WAITING: Slot = |pending| &mut pending.waiting;
 
 impl Pending {
     fn is_over(&self) -> bool {
@@ -107,18 +123,21 @@ impl Monitors {
             return;
         };
         let trace = self.traces.of_thread(env, jni, of.thread);
-        let place = Place { trace, class };
-        let mut pending = self.pending.lock();
-        pending.entry(thread).or_default().entering = Some((since, place));
+        let wait = Wait {
+            since,
+            place: Place { trace, class },
+            monitor: jni.weak(of.monitor).map(Arc::new),
+        };
+        forget(jni, self.begin(thread, ENTERING, wait));
     }
 
     /// `MonitorContendedEntered`, on the thread that has entered.
-    pub(crate) fn note_entered(&self, env: &Env, of: &OfMonitor<'_, '_>) {
+    pub(crate) fn note_entered(&self, env: &Env, jni: &Jni<'_>, of: &OfMonitor<'_, '_>) {
         let now = Instant::now();
         let Some(thread) = self.traces.threads().known_number(env, of.thread) else {
             return;
         };
-        self.entered(thread, now);
+        forget(jni, self.entered(thread, now));
     }
 
     /// `MonitorWait`, on the thread that will wait: so many milliseconds at most; 0 is for ever.
@@ -148,23 +167,28 @@ impl Monitors {
         } else {
             TraceId::EMPTY
         };
-        let place = Place { trace, class };
-        let mut pending = self.pending.lock();
-        pending.entry(thread).or_default().waiting = Some((Instant::now(), place));
+        let wait = Wait {
+            since: Instant::now(),
+            place: Place { trace, class },
+            monitor: jni.weak(of.monitor).map(Arc::new),
+        };
+        forget(jni, self.begin(thread, WAITING, wait));
     }
 
     /// `MonitorWaited`, on the thread that has waited.
-    pub(crate) fn note_waited(&self, env: &Env, of: &OfMonitor<'_, '_>) {
+    pub(crate) fn note_waited(&self, env: &Env, jni: &Jni<'_>, of: &OfMonitor<'_, '_>) {
         let now = Instant::now();
         let Some(thread) = self.traces.threads().known_number(env, of.thread) else {
             return;
         };
-        self.waited(thread, now);
+        forget(jni, self.waited(thread, now));
     }
 
     /// The thread has ended: it waits for nothing.
-    pub(super) fn forget(&self, thread: ThreadId) {
-        self.pending.lock().remove(&thread);
+    pub(super) fn forget(&self, jni: &Jni<'_>, thread: ThreadId) {
+        for slot in [ENTERING, WAITING] {
+            forget(jni, self.end(thread, slot));
+        }
     }
 
     /// All that a report says. What was counted begins anew. On any thread attached to the JVM, in the live phase.
@@ -189,36 +213,42 @@ impl Monitors {
     }
 
     /// The threads that the events say are waiting; with their stacks if they are virtual or wait to enter.
-    fn waiting(&self) -> Vec<(ThreadId, TraceId, Activity)> {
+    fn waiting(&self) -> Vec<Waiter> {
         let pending = self.pending.lock();
-        let mut rows: Vec<_> = pending
+        let mut rows: Vec<Waiter> = pending
             .iter()
             .filter_map(|(&thread, pending)| {
-                let entering = pending.entering.map(|(_, at)| (at, Activity::Entering));
-                let waiting = pending.waiting.map(|(_, at)| (at, Activity::Waiting));
-                let (place, activity) = entering.or(waiting)?;
-                Some((thread, place.trace, activity))
+                let entering = pending.entering.as_ref();
+                let entering = entering.map(|wait| (wait, Activity::Entering));
+                let waiting = pending.waiting.as_ref();
+                let (wait, activity) = entering.or(waiting.map(|wait| (wait, Activity::Waiting)))?;
+                Some(Waiter {
+                    thread,
+                    trace: wait.place.trace,
+                    activity,
+                    monitor: wait.monitor.clone(),
+                })
             })
             .collect();
-        rows.sort_by_key(|&(thread, _, _)| thread);
+        rows.sort_by_key(|row| row.thread);
         rows
     }
 
-    fn entered(&self, thread: ThreadId, now: Instant) {
-        if let Some((since, place)) = self.end(thread, |pending| pending.entering.take()) {
-            let nanos = nanos(since, now);
-            self.add(place, Contended { count: 1, nanos });
-        }
+    fn entered(&self, thread: ThreadId, now: Instant) -> Option<Wait> {
+        let wait = self.end(thread, ENTERING)?;
+        let nanos = nanos(wait.since, now);
+        self.add(wait.place, Contended { count: 1, nanos });
+        Some(wait)
     }
 
-    fn waited(&self, thread: ThreadId, now: Instant) {
-        if let Some((since, place)) = self.end(thread, |pending| pending.waiting.take()) {
-            self.waits.lock().note(WaitEvent::Waited {
-                class: place.class,
-                nanos: nanos(since, now),
-                thread,
-            });
-        }
+    fn waited(&self, thread: ThreadId, now: Instant) -> Option<Wait> {
+        let wait = self.end(thread, WAITING)?;
+        self.waits.lock().note(WaitEvent::Waited {
+            class: wait.place.class,
+            nanos: nanos(wait.since, now),
+            thread,
+        });
+        Some(wait)
     }
 
     fn add(&self, place: Place, more: Contended) {
@@ -228,15 +258,28 @@ impl Monitors {
         sum.nanos = sum.nanos.saturating_add(more.nanos);
     }
 
+    /// Fills a slot of the thread's; the answer is what was there, if its end was never told.
+    fn begin(&self, thread: ThreadId, slot: Slot, wait: Wait) -> Option<Wait> {
+        let mut all = self.pending.lock();
+        slot(all.entry(thread).or_default()).replace(wait)
+    }
+
     /// Empties a slot of the thread's; without any it has no entry.
-    fn end<T>(&self, thread: ThreadId, slot: impl FnOnce(&mut Pending) -> Option<T>) -> Option<T> {
+    fn end(&self, thread: ThreadId, slot: Slot) -> Option<Wait> {
         let mut all = self.pending.lock();
         let pending = all.get_mut(&thread)?;
-        let was = slot(pending);
+        let was = slot(pending).take();
         if pending.is_over() {
             all.remove(&thread);
         }
         was
+    }
+}
+
+/// Gives the handle of a wait that is over back.
+fn forget(jni: &Jni<'_>, wait: Option<Wait>) {
+    if let Some(monitor) = wait.and_then(|wait| wait.monitor) {
+        jni.forget_shared(monitor);
     }
 }
 
@@ -260,17 +303,16 @@ mod tests {
 
     /// What the events do that cannot be had without a JVM.
     impl Monitors {
-        fn begin(&self, thread: ThreadId, since: Instant, enters: bool) -> Place {
+        fn begin_at(&self, thread: ThreadId, since: Instant, slot: Slot) -> Place {
             let class = self.traces.class(b"La/Lock;");
             let trace = TraceId::EMPTY;
             let place = Place { trace, class };
-            let mut all = self.pending.lock();
-            let pending = all.entry(thread).or_default();
-            if enters {
-                pending.entering = Some((since, place));
-            } else {
-                pending.waiting = Some((since, place));
-            }
+            let wait = Wait {
+                since,
+                place,
+                monitor: None,
+            };
+            self.begin(thread, slot, wait);
             place
         }
 
@@ -288,7 +330,7 @@ mod tests {
         let (monitors, start) = (monitors(), Instant::now());
         let mut place = None;
         for number in 1..=3 {
-            place = Some(monitors.begin(thread(number), start, true));
+            place = Some(monitors.begin_at(thread(number), start, ENTERING));
         }
         for number in 1..=3 {
             monitors.entered(
@@ -305,8 +347,8 @@ mod tests {
     fn who_must_enter_again_after_a_wait_has_both_times() {
         let (monitors, start) = (monitors(), Instant::now());
         let at = |nanos| start + Duration::from_nanos(nanos);
-        monitors.begin(thread(1), at(0), false);
-        let place = monitors.begin(thread(1), at(70), true);
+        monitors.begin_at(thread(1), at(0), WAITING);
+        let place = monitors.begin_at(thread(1), at(70), ENTERING);
         monitors.entered(thread(1), at(80));
         monitors.waited(thread(1), at(100));
         assert_eq!(
@@ -336,22 +378,24 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_has_ended_leaves_nothing_behind() {
+    fn who_waits_no_more_leaves_nothing_behind() {
         let monitors = monitors();
-        monitors.begin(thread(1), Instant::now(), false);
+        monitors.begin_at(thread(1), Instant::now(), WAITING);
         assert_eq!(monitors.waiting().len(), 1);
-        monitors.forget(thread(1));
-        assert!(monitors.waiting().is_empty());
+        monitors.end(thread(1), ENTERING);
+        assert_eq!(monitors.waiting().len(), 1);
+        monitors.end(thread(1), WAITING);
+        assert!(monitors.pending.lock().is_empty());
     }
 
     #[test]
     fn what_could_not_be_written_is_counted_again() {
         let (monitors, start) = (monitors(), Instant::now());
-        let place = monitors.begin(thread(1), start, true);
+        let place = monitors.begin_at(thread(1), start, ENTERING);
         monitors.entered(thread(1), start + Duration::from_nanos(5));
         let contention = monitors.contention.lock().drain().collect();
         assert_eq!(monitors.contended(place), Contended::default());
-        monitors.begin(thread(1), start, true);
+        monitors.begin_at(thread(1), start, ENTERING);
         monitors.entered(thread(1), start + Duration::from_nanos(2));
         monitors.give_back(Counted {
             contention,
