@@ -84,14 +84,16 @@ impl Session {
             };
             let is_there = heap::dump(self.vm, jni, options, known);
             // The sites are in the dump; what else there is has no place in a heap dump as text.
-            let has_more = options.format == Format::Text && self.profiles.cpu_times.is_some();
-            return is_there & (!has_more || profile::report(jni, options, &self.profiles));
+            let has_more = options.format == Format::Text
+                && (self.profiles.cpu_times.is_some() || self.profiles.monitors.is_some());
+            return is_there
+                & (!has_more || profile::report(&self.env, jni, options, &self.profiles));
         }
         if self.profiles.is_empty() {
             say("no report: profiles are made from the start of the JVM only, by -agentpath:…=heap=sites");
             return false;
         }
-        profile::report(jni, options, &self.profiles)
+        profile::report(&self.env, jni, options, &self.profiles)
     }
 
     /// The session; `None` before `Agent_OnLoad` or the first attach.
@@ -172,6 +174,11 @@ pub(crate) fn attach(vm: Vm, jni: &mut Jni<'_>, text: &str) -> i32 {
     for note in &options.notes {
         say(note);
     }
+    let watches_monitors = Session::get().is_some_and(|it| it.profiles.monitors.is_some());
+    if options.monitors && !watches_monitors {
+        say("monitor=y: monitors are watched from the start of the JVM only, by -agentpath:…=monitor=y");
+        return BAD_OPTIONS;
+    }
     if options.virtual_threads {
         say("virtual=y does nothing when the agent is attached: its dumps are made at once");
     }
@@ -203,6 +210,7 @@ fn listen_for_the_end(vm: Vm, options: &Options) -> Result<(), JvmtiError> {
         virtual_threads: false,
         sampling: None,
         cpu: None,
+        monitors: false,
         ..options.clone()
     };
     let session = Session {

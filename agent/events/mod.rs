@@ -7,6 +7,7 @@ mod allocation;
 mod class;
 mod dump_request;
 mod life_cycle;
+mod monitor;
 mod thread;
 mod tracker;
 
@@ -14,6 +15,9 @@ pub(crate) use allocation::{sampled_object_alloc, Allocation};
 pub(crate) use class::{class_load, class_prepare};
 pub(crate) use dump_request::data_dump_request;
 pub(crate) use life_cycle::{vm_death, vm_init};
+pub(crate) use monitor::{
+    contended_enter, contended_entered, monitor_wait, monitor_waited, OfMonitor,
+};
 pub(crate) use thread::{thread_end, thread_start, virtual_thread_end, virtual_thread_start};
 pub(crate) use tracker::{
     class_file_load_hook, garbage_collection_finish, method_enter, method_exit, new_array,

@@ -12,13 +12,7 @@ pub(crate) fn thread_start(session: &Session) {
 /// `ThreadEnd`: a platform thread ends, on that thread.
 pub(crate) fn thread_end(session: &Session, jni: &Jni<'_>, thread: &Object<'_>) {
     session.census.note_thread_end();
-    if let Some(allocations) = &session.profiles.allocations {
-        allocations.thread_end(jni);
-    }
-    if !session.profiles.is_empty() {
-        let threads = session.profiles.traces.threads();
-        threads.note_end(&session.env, thread);
-    }
+    session.profiles.note_thread_end(&session.env, jni, thread);
 }
 
 /// `VirtualThreadStart`: JDK 21 and later.
@@ -27,6 +21,7 @@ pub(crate) fn virtual_thread_start(session: &Session) {
 }
 
 /// `VirtualThreadEnd`: JDK 21 and later.
-pub(crate) fn virtual_thread_end(session: &Session) {
+pub(crate) fn virtual_thread_end(session: &Session, jni: &Jni<'_>, thread: &Object<'_>) {
     session.census.note_virtual_thread_end();
+    session.profiles.note_thread_end(&session.env, jni, thread);
 }

@@ -8,6 +8,7 @@ use super::object::Object;
 use super::slot;
 use jni::sys::{jobject, JNIEnv};
 use jvmti_sys::jvmtiEnv;
+use std::cell::Cell;
 use std::os::raw::c_void;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::ptr::null_mut;
@@ -17,6 +18,16 @@ const NORMAL_PRIORITY: i32 = 5;
 
 /// What an agent thread does: a plain function, so that nothing is owned by a thread that may never start.
 pub(crate) type Body = fn(&mut Jni<'_>);
+
+thread_local! {
+    /// Set on the agent's own threads.
+    static IS_AGENT_THREAD: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this code runs on a thread of the agent's, whose own doings are no business of the user's.
+pub(super) fn is_agent_thread() -> bool {
+    IS_AGENT_THREAD.get()
+}
 
 impl Env {
     /// Starts a daemon thread with this name, in the JVM's topmost thread group, that runs `body`. Live phase only.
@@ -88,6 +99,7 @@ impl Env {
 unsafe extern "system" fn start(_env: *mut jvmtiEnv, jni: *mut JNIEnv, argument: *mut c_void) {
     // SAFETY: `run_agent_thread` passed a `Body`.
     let body: Body = unsafe { std::mem::transmute(argument) };
+    IS_AGENT_THREAD.set(true);
     let _ = catch_unwind(AssertUnwindSafe(|| {
         // SAFETY: this thread's environment, valid until the function returns.
         unsafe { Jni::enter(jni, body) };

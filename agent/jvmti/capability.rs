@@ -22,6 +22,21 @@ pub(crate) const GET_BYTECODES: Capability = Capability {
     bit: 3,
     name: "can_get_bytecodes",
 };
+/// Which monitors a thread owns.
+pub(crate) const GET_OWNED_MONITOR_INFO: Capability = Capability {
+    bit: 5,
+    name: "can_get_owned_monitor_info",
+};
+/// Which monitor a thread waits for.
+pub(crate) const GET_CURRENT_CONTENDED_MONITOR: Capability = Capability {
+    bit: 6,
+    name: "can_get_current_contended_monitor",
+};
+/// Who owns a monitor, and who waits for it.
+pub(crate) const GET_MONITOR_INFO: Capability = Capability {
+    bit: 7,
+    name: "can_get_monitor_info",
+};
 /// The source file of a class, for stack frames.
 pub(crate) const GET_SOURCE_FILE_NAME: Capability = Capability {
     bit: 11,
@@ -36,6 +51,11 @@ pub(crate) const GET_LINE_NUMBERS: Capability = Capability {
 pub(crate) const GENERATE_ALL_CLASS_HOOK_EVENTS: Capability = Capability {
     bit: 26,
     name: "can_generate_all_class_hook_events",
+};
+/// Events of threads that wait for monitors, and of `Object.wait`.
+pub(crate) const GENERATE_MONITOR_EVENTS: Capability = Capability {
+    bit: 28,
+    name: "can_generate_monitor_events",
 };
 /// Starts and ends of collections.
 pub(crate) const GENERATE_GARBAGE_COLLECTION_EVENTS: Capability = Capability {
@@ -120,13 +140,17 @@ mod tests {
     use super::*;
 
     /// The bits that a header of JDK `since` or later must have.
-    const KNOWN: [(Capability, u32); 10] = [
+    const KNOWN: [(Capability, u32); 14] = [
         (GET_BYTECODES, 8),
         (GENERATE_ALL_CLASS_HOOK_EVENTS, 8),
         (GENERATE_GARBAGE_COLLECTION_EVENTS, 8),
         (RETRANSFORM_CLASSES, 8),
         (RETRANSFORM_ANY_CLASS, 8),
         (TAG_OBJECTS, 8),
+        (GET_OWNED_MONITOR_INFO, 8),
+        (GET_CURRENT_CONTENDED_MONITOR, 8),
+        (GET_MONITOR_INFO, 8),
+        (GENERATE_MONITOR_EVENTS, 8),
         (GET_SOURCE_FILE_NAME, 8),
         (GET_LINE_NUMBERS, 8),
         (GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS, 11),

@@ -59,6 +59,26 @@ pub(crate) const GARBAGE_COLLECTION_FINISH: Event = Event {
     number: 82,
     name: "GARBAGE_COLLECTION_FINISH",
 };
+/// A thread begins to wait in `Object.wait`.
+pub(crate) const MONITOR_WAIT: Event = Event {
+    number: 73,
+    name: "MONITOR_WAIT",
+};
+/// A thread has waited in `Object.wait`.
+pub(crate) const MONITOR_WAITED: Event = Event {
+    number: 74,
+    name: "MONITOR_WAITED",
+};
+/// A thread wants a monitor that another owns.
+pub(crate) const MONITOR_CONTENDED_ENTER: Event = Event {
+    number: 75,
+    name: "MONITOR_CONTENDED_ENTER",
+};
+/// A thread has got the monitor that it had to wait for.
+pub(crate) const MONITOR_CONTENDED_ENTERED: Event = Event {
+    number: 76,
+    name: "MONITOR_CONTENDED_ENTERED",
+};
 /// An object was allocated and chosen as a sample; JDK 11 and later.
 pub(crate) const SAMPLED_OBJECT_ALLOC: Event = Event {
     number: 86,
@@ -163,6 +183,10 @@ mod tests {
             CLASS_PREPARE,
             GARBAGE_COLLECTION_FINISH,
             DATA_DUMP_REQUEST,
+            MONITOR_WAIT,
+            MONITOR_WAITED,
+            MONITOR_CONTENDED_ENTER,
+            MONITOR_CONTENDED_ENTERED,
             SAMPLED_OBJECT_ALLOC,
             VIRTUAL_THREAD_START,
             VIRTUAL_THREAD_END,

@@ -110,6 +110,12 @@ impl<'f> Jni<'f> {
         }
     }
 
+    /// Whether two references are of one object (`IsSameObject`).
+    pub(crate) fn is_same(&self, one: &Object<'_>, other: &Object<'_>) -> bool {
+        // SAFETY: both handles are live.
+        unsafe { jni_call!(self, IsSameObject, (one.raw(), other.raw()), 0) != 0 }
+    }
+
     /// Gives a reference back before its frame ends, for loops that make many.
     pub(crate) fn forget(&self, object: Object<'_>) {
         // SAFETY: a local reference of this thread, and the only handle to it.

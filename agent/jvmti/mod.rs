@@ -23,6 +23,7 @@ pub(crate) mod instances;
 pub(crate) mod jni;
 mod memory;
 pub(crate) mod method;
+pub(crate) mod monitor;
 pub(crate) mod new_object;
 pub(crate) mod object;
 mod slot;

@@ -27,9 +27,12 @@ slots! {
     SET_EVENT_NOTIFICATION_MODE = 2, "Set Event Notification Mode";
     GET_ALL_THREADS = 4, "Get All Threads";
     GET_THREAD_INFO = 9, "Get Thread Info";
+    GET_OWNED_MONITOR_INFO = 10, "Get Owned Monitor Info";
+    GET_CURRENT_CONTENDED_MONITOR = 11, "Get Current Contended Monitor";
     RUN_AGENT_THREAD = 12, "Run Agent Thread";
     GET_TOP_THREAD_GROUPS = 13, "Get Top Thread Groups";
     GET_THREAD_GROUP_INFO = 14, "Get Thread Group Info";
+    GET_THREAD_STATE = 17, "Get Thread State";
     GET_CURRENT_THREAD = 18, "Get Current Thread";
     IS_MODIFIABLE_CLASS = 45, "Is Modifiable Class";
     ALLOCATE = 46, "Allocate";
@@ -42,6 +45,7 @@ slots! {
     GET_IMPLEMENTED_INTERFACES = 54, "Get Implemented Interfaces";
     GET_CLASS_LOADER = 57, "Get Class Loader";
     GET_OBJECT_HASH_CODE = 58, "Get Object Hash Code";
+    GET_OBJECT_MONITOR_USAGE = 59, "Get Object Monitor Usage";
     GET_FIELD_NAME = 60, "Get Field Name (and Signature)";
     GET_FIELD_MODIFIERS = 62, "Get Field Modifiers";
     GET_METHOD_NAME = 64, "Get Method Name (and Signature)";

@@ -31,7 +31,50 @@ pub(crate) struct ThreadNames {
     pub(crate) parent_group: Vec<u8>,
 }
 
+/// What a thread is doing: the bits of `JVMTI_THREAD_STATE_…`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ThreadState(i32);
+
+impl ThreadState {
+    pub(crate) const ALIVE: Self = Self(0x1);
+    pub(crate) const TERMINATED: Self = Self(0x2);
+    pub(crate) const RUNNABLE: Self = Self(0x4);
+    pub(crate) const SLEEPING: Self = Self(0x40);
+    pub(crate) const WAITING: Self = Self(0x80);
+    pub(crate) const IN_OBJECT_WAIT: Self = Self(0x100);
+    pub(crate) const BLOCKED_ON_MONITOR_ENTER: Self = Self(0x400);
+    pub(crate) const SUSPENDED: Self = Self(0x10_0000);
+    pub(crate) const INTERRUPTED: Self = Self(0x20_0000);
+    pub(crate) const IN_NATIVE: Self = Self(0x40_0000);
+
+    /// The state of these bits.
+    #[cfg(test)]
+    pub(crate) fn of_bits(bits: i32) -> Self {
+        Self(bits)
+    }
+
+    /// Whether all bits of `other` are set.
+    pub(crate) fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
 impl Env {
+    /// What a thread is doing (`GetThreadState`).
+    pub(crate) fn thread_state(&self, thread: &Object<'_>) -> Result<ThreadState, JvmtiError> {
+        let mut state: i32 = 0;
+        // SAFETY: types as in jvmti.h; `state` outlives the call.
+        unsafe {
+            call!(
+                self,
+                slot::GET_THREAD_STATE,
+                (jobject, *mut i32),
+                (thread.raw(), &mut state)
+            )
+        }?;
+        Ok(ThreadState(state))
+    }
+
     /// The thread that runs this code; needs an attached thread (`GetCurrentThread`).
     pub(crate) fn current_thread<'f>(&self, _frame: &Jni<'f>) -> Result<Object<'f>, JvmtiError> {
         let mut thread: jobject = null_mut();

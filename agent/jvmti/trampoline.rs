@@ -1,11 +1,12 @@
 //! From the JVM's event callbacks to `events`: null checks, the gate, the panic net.
 
+use super::agent_thread::is_agent_thread;
 use super::env::Env;
 use super::error::JvmtiError;
 use super::event::{self, Callbacks};
 use super::jni::Jni;
 use super::object::Object;
-use crate::events::{self, Allocation};
+use crate::events::{self, Allocation, OfMonitor};
 use crate::session::Session;
 use jni::sys::{jobject, JNIEnv};
 use jvmti_sys::jvmtiEnv;
@@ -42,6 +43,21 @@ impl Env {
             event::SAMPLED_OBJECT_ALLOC,
             sampled_object_alloc as *const c_void,
         );
+        let monitor_events = [
+            (
+                event::MONITOR_CONTENDED_ENTER,
+                contended_enter as *const c_void,
+            ),
+            (
+                event::MONITOR_CONTENDED_ENTERED,
+                contended_entered as *const c_void,
+            ),
+            (event::MONITOR_WAIT, monitor_wait as *const c_void),
+            (event::MONITOR_WAITED, monitor_waited as *const c_void),
+        ];
+        for (event, callback) in monitor_events {
+            callbacks.set(event, callback);
+        }
         callbacks.set(event::DATA_DUMP_REQUEST, data_dump_request as *const c_void);
         // SAFETY: the functions below have the signatures of jvmti.h and a net each.
         unsafe { self.set_event_callbacks(&callbacks) }
@@ -106,10 +122,16 @@ unsafe extern "system" fn virtual_thread_start(
 /// `jvmtiEventVirtualThreadEnd`.
 unsafe extern "system" fn virtual_thread_end(
     _env: *mut jvmtiEnv,
-    _jni: *mut JNIEnv,
-    _thread: jobject,
+    jni: *mut JNIEnv,
+    thread: jobject,
 ) {
-    inside(events::virtual_thread_end);
+    inside(|session| {
+        // SAFETY: a local reference of this callback, which the JVM gives back itself.
+        if let Some(thread) = unsafe { Object::from_raw(thread) } {
+            // SAFETY: as in `vm_init`.
+            unsafe { Jni::enter(jni, |jni| events::virtual_thread_end(session, jni, &thread)) };
+        }
+    });
 }
 
 /// `jvmtiEventClassFileLoadHook`.
@@ -214,5 +236,82 @@ unsafe extern "system" fn sampled_object_alloc(
                 events::sampled_object_alloc(session, jni, &allocation)
             })
         };
+    });
+}
+
+/// `jvmtiEventMonitorContendedEnter`.
+unsafe extern "system" fn contended_enter(
+    _env: *mut jvmtiEnv,
+    jni: *mut JNIEnv,
+    thread: jobject,
+    monitor: jobject,
+) {
+    // SAFETY: what the JVM passed to this callback.
+    unsafe { of_monitor(jni, thread, monitor, events::contended_enter) };
+}
+
+/// `jvmtiEventMonitorContendedEntered`.
+unsafe extern "system" fn contended_entered(
+    _env: *mut jvmtiEnv,
+    jni: *mut JNIEnv,
+    thread: jobject,
+    monitor: jobject,
+) {
+    // SAFETY: as in `contended_enter`.
+    unsafe { of_monitor(jni, thread, monitor, events::contended_entered) };
+}
+
+/// `jvmtiEventMonitorWait`.
+unsafe extern "system" fn monitor_wait(
+    _env: *mut jvmtiEnv,
+    jni: *mut JNIEnv,
+    thread: jobject,
+    monitor: jobject,
+    timeout_millis: i64,
+) {
+    let body = |session: &Session, jni: &Jni<'_>, of: &OfMonitor<'_, '_>| {
+        events::monitor_wait(session, jni, of, u64::try_from(timeout_millis).unwrap_or(0));
+    };
+    // SAFETY: as in `contended_enter`.
+    unsafe { of_monitor(jni, thread, monitor, body) };
+}
+
+/// `jvmtiEventMonitorWaited`.
+unsafe extern "system" fn monitor_waited(
+    _env: *mut jvmtiEnv,
+    jni: *mut JNIEnv,
+    thread: jobject,
+    monitor: jobject,
+    _timed_out: u8,
+) {
+    // SAFETY: as in `contended_enter`.
+    unsafe { of_monitor(jni, thread, monitor, events::monitor_waited) };
+}
+
+/// An event of a monitor, unless it is one of the agent's own threads.
+///
+/// # Safety
+/// What the JVM passed to the callback of such an event: this thread's environment, and local references or null.
+unsafe fn of_monitor(
+    jni: *mut JNIEnv,
+    thread: jobject,
+    monitor: jobject,
+    body: impl FnOnce(&Session, &Jni<'_>, &OfMonitor<'_, '_>),
+) {
+    if is_agent_thread() {
+        return;
+    }
+    inside(|session| {
+        // SAFETY: the caller's promise; the JVM gives the references back itself.
+        let objects = unsafe { (Object::from_raw(thread), Object::from_raw(monitor)) };
+        let (Some(thread), Some(monitor)) = objects else {
+            return;
+        };
+        let of = OfMonitor {
+            thread: &thread,
+            monitor: &monitor,
+        };
+        // SAFETY: the caller's promise.
+        unsafe { Jni::enter(jni, |jni| body(session, jni, &of)) };
     });
 }

@@ -4,6 +4,7 @@ use super::jni::{jni_call, Jni};
 use super::object::{Handle, Object};
 use jni::sys::jobject;
 use std::ptr::null_mut;
+use std::sync::Arc;
 
 /// A weak handle. The JVM keeps its slot until it is [given back](Jni::forget_weak).
 #[derive(Debug)]
@@ -49,9 +50,16 @@ impl<'f> Jni<'f> {
     }
 
     /// Whether the object behind a weak handle is this one.
-    pub(crate) fn is_same(&self, weak: &Weak, object: &Object<'_>) -> bool {
+    pub(crate) fn is_behind(&self, weak: &Weak, object: &Object<'_>) -> bool {
         // SAFETY: made by `weak` and not given back; a live local reference.
         unsafe { jni_call!(self, IsSameObject, (weak.0, object.raw()), 0) != 0 }
+    }
+
+    /// Gives back a weak handle that several have, if this is the last of them.
+    pub(crate) fn forget_shared(&self, weak: Arc<Weak>) {
+        if let Some(weak) = Arc::into_inner(weak) {
+            self.forget_weak(weak);
+        }
     }
 
     /// Gives a weak handle back.

@@ -84,6 +84,8 @@ pub(crate) struct Options {
     pub(crate) clock: Clock,
     /// Which classes' methods are timed.
     pub(crate) classes: ClassPatterns,
+    /// Count contention for monitors, and waits.
+    pub(crate) monitors: bool,
     /// Least share of a site in a report.
     pub(crate) cutoff: f64,
     /// How heap dumps and reports are written.
@@ -327,38 +329,31 @@ fn cross_check(said: &Said) -> Result<(), OptionError> {
 }
 
 /// Refuses what is not built yet, by name, and what cannot go together.
-fn refuse(said: &Said, heap_dump: bool) -> Result<(), OptionError> {
+fn refuse(said: &Said) -> Result<(), OptionError> {
     let not_built = |what: &str| {
         Err(OptionError(format!(
-            "{what} is not built yet; what there is: heap=dump, heap=sites, heap=all, cpu=times"
+            "{what} is not built yet; what there is: heap=dump, heap=sites, heap=all, cpu=times, monitor=y"
         )))
     };
     if said.cpu == Some(Cpu::Samples) {
         return not_built("cpu=samples");
     }
-    if said.monitor {
-        return not_built("monitor=y");
-    }
     if let Some(net) = &said.net {
         return not_built(&format!("net={net}"));
     }
-    let is_text_only = matches!(said.cpu, Some(Cpu::Times | Cpu::Old));
-    if heap_dump && is_text_only && said.format != Some('a') {
-        return Err(OptionError(
-            "cpu=times|old has no binary form, and a heap dump is binary: add format=a, which writes both as text"
-                .to_owned(),
-        ));
+    match text_only(said) {
+        Some(what) if said.format.is_none() => must_be_text(said, what),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// What the options mean together.
 fn resolve(said: Said, notes: Vec<String>) -> Result<Options, OptionError> {
     // As with the JDK's agent: who asks for nothing gets both.
-    let is_nothing = !said.heap_dump && !said.heap_sites && said.cpu.is_none();
+    let is_nothing = !said.heap_dump && !said.heap_sites && !said.monitor && said.cpu.is_none();
     let heap_dump = said.heap_dump || is_nothing;
     let heap_sites = said.heap_sites || is_nothing;
-    refuse(&said, heap_dump)?;
+    refuse(&said)?;
     let is_binary = said.format == Some('b') || heap_dump || names_binary(&said);
     let format = if is_binary && said.format != Some('a') {
         Format::Binary
@@ -380,6 +375,7 @@ fn resolve(said: Said, notes: Vec<String>) -> Result<Options, OptionError> {
         cpu: said.cpu,
         clock: said.clock,
         classes: said.classes,
+        monitors: said.monitor,
         cutoff: said.cutoff,
         format,
         file,
@@ -401,11 +397,37 @@ fn resolve(said: Said, notes: Vec<String>) -> Result<Options, OptionError> {
     })
 }
 
+/// What was asked for that has no binary form, as it was said.
+fn text_only(said: &Said) -> Option<&'static str> {
+    match said.cpu {
+        _ if said.monitor => Some("monitor=y"),
+        Some(Cpu::Times) => Some("cpu=times"),
+        Some(Cpu::Old) => Some("cpu=old"),
+        Some(Cpu::Samples) | None => None,
+    }
+}
+
+/// Refuses what would be binary beside what there is no record for.
+fn must_be_text(said: &Said, what: &str) -> Result<(), OptionError> {
+    if said.heap_dump {
+        let heap = if said.heap_sites { "all" } else { "dump" };
+        return Err(OptionError(format!(
+            "heap={heap},{what}: a heap dump is binary and {what} is told in text only; ask for one of them, or with \
+             format=a for both as text"
+        )));
+    }
+    if names_binary(said) {
+        let file = said.file.as_deref().unwrap_or_default();
+        return Err(OptionError(format!(
+            "file={file},{what}: such a name asks for binary and {what} is told in text only; choose another name, or \
+             add format=a"
+        )));
+    }
+    Ok(())
+}
+
 /// Whether the file's name asks for binary HPROF.
 fn names_binary(said: &Said) -> bool {
-    if matches!(said.cpu, Some(Cpu::Times | Cpu::Old)) {
-        return false;
-    }
     let name = said.file.as_deref().unwrap_or_default();
     name.ends_with(".hprof") || name.ends_with(".hprof.gz")
 }

@@ -92,11 +92,8 @@ pub(super) const ROWS: &[Row] = &[
         name: "monitor",
         values: "y|n",
         default: "n",
-        help: "monitor contention",
-        standing: Standing::Refused {
-            but: "n",
-            why: "not built yet; what there is: heap=dump, heap=sites, heap=all",
-        },
+        help: "contention and waits, who owns what; text only",
+        standing: Standing::Built,
         set: |said, value| yes_no(value).map(|on| said.monitor = on),
     },
     Row {

@@ -102,7 +102,6 @@ fn what_is_not_built_is_refused_by_name() {
     for text in [
         "cpu=samples",
         "cpu=y",
-        "monitor=y",
         "net=localhost:9000",
         "heap=dump,interval=10",
     ] {
@@ -153,6 +152,36 @@ fn a_heap_dump_is_text_if_it_is_told_so() {
         options("heap=dump,format=a,file=x.hprof").format,
         Format::Text
     );
+}
+
+#[test]
+fn monitors_alone_are_text_and_switch_nothing_else_on() {
+    let monitors = options("monitor=y");
+    assert!(monitors.monitors && !monitors.heap_dump && monitors.sampling.is_none());
+    assert_eq!(monitors.format, Format::Text);
+    assert_eq!(monitors.file, FileName::parse("java.hprof.txt").unwrap());
+    let both = options("heap=sites,monitor=y");
+    assert!(both.monitors && both.sampling.is_some() && both.format == Format::Text);
+    assert!(!options("heap=dump").monitors && !options("").monitors);
+}
+
+#[test]
+fn what_is_text_only_is_refused_beside_what_is_binary() {
+    for (text, named) in [
+        ("heap=dump,monitor=y", "heap=dump,monitor=y: "),
+        ("monitor=y,heap=all", "heap=all,monitor=y: "),
+        ("monitor=y,file=x.hprof", "file=x.hprof,monitor=y: "),
+        ("heap=dump,cpu=times", "heap=dump,cpu=times: "),
+        ("cpu=old,file=x.hprof.gz", "file=x.hprof.gz,cpu=old: "),
+    ] {
+        let line = refusal(text);
+        assert!(
+            line.starts_with(named) && line.contains("format=a"),
+            "{line}"
+        );
+    }
+    let told = options("monitor=y,file=x.hprof,format=a");
+    assert_eq!(told.format, Format::Text);
 }
 
 #[test]

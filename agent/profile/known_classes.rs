@@ -19,7 +19,7 @@ pub(super) struct KnownClass {
 impl KnownClass {
     /// Whether it is this class.
     pub(super) fn is(&self, jni: &Jni<'_>, class: &Object<'_>) -> bool {
-        jni.is_same(&self.class, class)
+        jni.is_behind(&self.class, class)
     }
 }
 

@@ -2,9 +2,9 @@
 //!
 //! [`allocations`] keeps allocations by site, [`exact_allocations`] each of them; [`live_samples`] knows which of the
 //! objects still live. [`cpu_times`] adds up the [`call_contexts`] of threads. [`injection`] puts the calls into classes
-//! that those two live on. [`stack_traces`] turns stacks into rows of traces, [`threads`] gives threads numbers;
-//! [`profiles`]
-//! is all of it, and [`report`] writes it down.
+//! that those two live on. [`monitors`] keeps who waits for monitors, [`waits`] the calls of `Object.wait`,
+//! [`monitor_state`] asks who owns what. [`stack_traces`] turns stacks into rows of traces, [`threads`] gives threads
+//! numbers; [`profiles`] is all of it, and [`report`] writes it down.
 
 mod allocations;
 mod call_contexts;
@@ -15,19 +15,24 @@ mod exact_allocations;
 mod injection;
 mod known_classes;
 mod live_samples;
+mod monitor_state;
+mod monitors;
 mod profiles;
 mod report;
 mod report_binary;
+mod report_monitors;
 mod report_text;
 mod site_rows;
 mod stack_traces;
 mod thread_tally;
 mod threads;
+mod waits;
 
 pub(crate) use allocations::{Allocation, Allocations, LiveTraces};
 pub(crate) use class_patterns::ClassPatterns;
 pub(crate) use cpu_times::CpuTimes;
 pub(crate) use exact_allocations::New;
+pub(crate) use monitors::{Monitors, OfMonitor};
 pub(crate) use profiles::Profiles;
 pub(crate) use report::report;
 pub(crate) use site_rows::{alloc_sites, ranked_traces, SiteRow};

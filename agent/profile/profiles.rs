@@ -2,16 +2,21 @@
 
 use super::injection::Injection;
 use super::stack_traces::StackTraces;
-use super::{Allocations, CpuTimes};
+use super::{Allocations, CpuTimes, Monitors};
 use crate::jvmti::capability::{
-    GENERATE_ALL_CLASS_HOOK_EVENTS, GENERATE_GARBAGE_COLLECTION_EVENTS,
-    GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS, GET_BYTECODES, GET_LINE_NUMBERS, GET_SOURCE_FILE_NAME,
+    GENERATE_ALL_CLASS_HOOK_EVENTS, GENERATE_GARBAGE_COLLECTION_EVENTS, GENERATE_MONITOR_EVENTS,
+    GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS, GET_BYTECODES, GET_CURRENT_CONTENDED_MONITOR,
+    GET_LINE_NUMBERS, GET_MONITOR_INFO, GET_OWNED_MONITOR_INFO, GET_SOURCE_FILE_NAME,
     RETRANSFORM_ANY_CLASS, RETRANSFORM_CLASSES,
 };
 use crate::jvmti::env::Env;
 use crate::jvmti::error::JvmtiError;
-use crate::jvmti::event::{GARBAGE_COLLECTION_FINISH, SAMPLED_OBJECT_ALLOC};
+use crate::jvmti::event::{
+    Event, GARBAGE_COLLECTION_FINISH, MONITOR_CONTENDED_ENTER, MONITOR_CONTENDED_ENTERED,
+    MONITOR_WAIT, MONITOR_WAITED, SAMPLED_OBJECT_ALLOC,
+};
 use crate::jvmti::jni::Jni;
+use crate::jvmti::object::Object;
 use crate::message::say;
 use crate::options::{Cpu, Options};
 use std::sync::Arc;
@@ -28,6 +33,8 @@ pub(crate) struct Profiles {
     pub(crate) allocations: Option<Allocations>,
     /// What methods cost.
     pub(crate) cpu_times: Option<Arc<CpuTimes>>,
+    /// Who waits for monitors.
+    pub(crate) monitors: Option<Monitors>,
     /// What is put into classes for these.
     pub(crate) injection: Option<Injection>,
 }
@@ -45,6 +52,7 @@ impl Profiles {
         let cpu_times = times.then(|| Arc::new(CpuTimes::new(options.clock, Arc::clone(&traces))));
         let mut profiles = Self {
             allocations: allocations(env, options, &traces)?,
+            monitors: monitors(env, options, &traces)?,
             traces,
             cpu_times,
             injection: None,
@@ -59,7 +67,7 @@ impl Profiles {
 
     /// Whether there is nothing to report.
     pub(crate) fn is_empty(&self) -> bool {
-        self.allocations.is_none() && self.cpu_times.is_none()
+        self.allocations.is_none() && self.cpu_times.is_none() && self.monitors.is_none()
     }
 
     /// Classes and methods that could not be rewritten; `None` if there are none.
@@ -72,6 +80,16 @@ impl Profiles {
     pub(crate) fn start(&self, env: &Env, jni: &mut Jni<'_>) {
         if let Some(allocations) = &self.allocations {
             start_allocations(allocations, env);
+        }
+        if self.monitors.is_some() {
+            for event in [
+                MONITOR_CONTENDED_ENTER,
+                MONITOR_CONTENDED_ENTERED,
+                MONITOR_WAIT,
+                MONITOR_WAITED,
+            ] {
+                listen(env, event);
+            }
         }
         if let Some(injection) = &self.injection {
             if let Err(error) = injection.start(env, jni) {
@@ -86,6 +104,20 @@ impl Profiles {
     pub(crate) fn stop(&self, jni: &Jni<'_>) {
         if let Some(injection) = &self.injection {
             injection.stop(jni);
+        }
+    }
+
+    /// A thread ends, virtual or not; on that thread.
+    pub(crate) fn note_thread_end(&self, env: &Env, jni: &Jni<'_>, thread: &Object<'_>) {
+        if self.is_empty() {
+            return;
+        }
+        if let Some(allocations) = &self.allocations {
+            allocations.thread_end(jni);
+        }
+        let ended = self.traces.threads().note_end(env, thread);
+        if let (Some(thread), Some(monitors)) = (ended, &self.monitors) {
+            monitors.forget(jni, thread);
         }
     }
 
@@ -141,6 +173,31 @@ fn allocations(
     )))
 }
 
+/// What events of monitors need; `None` if none are wanted, or if this JVM has none.
+fn monitors(
+    env: &Env,
+    options: &Options,
+    traces: &Arc<StackTraces>,
+) -> Result<Option<Monitors>, JvmtiError> {
+    if !options.monitors {
+        return Ok(None);
+    }
+    let missing = env.take_capabilities(&[
+        GENERATE_MONITOR_EVENTS,
+        GET_OWNED_MONITOR_INFO,
+        GET_CURRENT_CONTENDED_MONITOR,
+        GET_MONITOR_INFO,
+    ])?;
+    if let Some(capability) = missing.first() {
+        say(&format!(
+            "monitor=y does nothing: this JVM does not offer {}",
+            capability.name
+        ));
+        return Ok(None);
+    }
+    Ok(Some(Monitors::new(Arc::clone(traces))))
+}
+
 fn start_allocations(allocations: &Allocations, env: &Env) {
     if allocations.is_exact() {
         listen(env, GARBAGE_COLLECTION_FINISH);
@@ -155,7 +212,7 @@ fn start_allocations(allocations: &Allocations, env: &Env) {
     listen(env, SAMPLED_OBJECT_ALLOC);
 }
 
-fn listen(env: &Env, event: crate::jvmti::event::Event) {
+fn listen(env: &Env, event: Event) {
     if let Err(error) = env.notify(event, true) {
         say(&format!(
             "the event {} cannot be listened to: {error}",

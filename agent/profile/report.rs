@@ -1,8 +1,10 @@
 //! The report of what a session measures, into a file of its own.
 
 use super::cpu_times::CallRow;
-use super::{report_binary, report_text, Profiles, SiteRow};
+use super::monitors::MonitorFigures;
+use super::{report_binary, report_monitors, report_text, Profiles, SiteRow};
 use crate::file_name::USED_NAMES;
+use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
 use crate::message::say;
 use crate::options::{Format, Options};
@@ -16,19 +18,30 @@ pub(super) struct Figures {
     pub(super) sites: Option<Vec<SiteRow>>,
     /// What calls cost since the last report; `None` if methods are not timed.
     pub(super) calls: Option<Vec<CallRow>>,
+    /// Monitors; `None` if nobody looks at them.
+    pub(super) monitors: Option<MonitorFigures>,
 }
 
 impl Figures {
-    fn take(profiles: &Profiles, jni: &Jni<'_>) -> Self {
+    fn take(profiles: &Profiles, env: &Env, jni: &mut Jni<'_>) -> Self {
         Self {
+            monitors: profiles.monitors.as_ref().map(|it| it.take(env, jni)),
             sites: profiles.allocations.as_ref().map(|it| it.sites(jni)),
             calls: profiles.cpu_times.as_ref().map(|it| it.take()),
+        }
+    }
+
+    /// The report could not be written: what was counted is there for the next.
+    fn give_back(self, profiles: &Profiles) {
+        if let (Some(figures), Some(monitors)) = (self.monitors, &profiles.monitors) {
+            monitors.give_back(figures.counted);
         }
     }
 
     /// What is in the report, for the line that tells the user of it.
     fn summary(&self, profiles: &Profiles) -> String {
         let mut parts = Vec::new();
+        parts.extend(self.monitors.as_ref().map(report_monitors::summary));
         if let (Some(sites), Some(allocations)) = (&self.sites, &profiles.allocations) {
             parts.push(format!(
                 "{} allocation sites, {}",
@@ -52,9 +65,9 @@ impl Figures {
 /// Writes the report into the next file, and says how it went on stderr. `true`: the file is there.
 ///
 /// On any thread attached to the JVM, in the live phase. The application runs on meanwhile.
-pub(crate) fn report(jni: &mut Jni<'_>, options: &Options, profiles: &Profiles) -> bool {
+pub(crate) fn report(env: &Env, jni: &mut Jni<'_>, options: &Options, profiles: &Profiles) -> bool {
     let path = options.file.choose(&mut USED_NAMES.lock(), options.force);
-    let figures = Figures::take(profiles, jni);
+    let figures = Figures::take(profiles, env, jni);
     match write(options.target(path), options, profiles, &figures) {
         Ok(written) => {
             say(&format!(
@@ -66,6 +79,7 @@ pub(crate) fn report(jni: &mut Jni<'_>, options: &Options, profiles: &Profiles) 
             true
         }
         Err(error) => {
+            figures.give_back(profiles);
             say(&format!("no report: {error}"));
             false
         }

@@ -2,6 +2,7 @@
 
 use super::call_rows::NamedCall;
 use super::report::Figures;
+use super::report_monitors;
 use super::site_rows::sites;
 use super::threads::Threads;
 use super::Profiles;
@@ -31,6 +32,10 @@ pub(super) fn write(
     let mut report = Report::new();
     report.begin_dump(out)?;
     write_threads(profiles.traces.threads(), &mut report, out)?;
+    if let Some(monitors) = &figures.monitors {
+        let how = (options.cutoff, at);
+        report_monitors::write(monitors, &profiles.traces, how, &mut report, out)?;
+    }
     if let Some(rows) = &figures.sites {
         let sites = sites(rows);
         let sites = &Sites::new(&sites, SiteOrder::LiveBytes, options.cutoff);
@@ -72,7 +77,8 @@ fn write_threads(threads: &Threads, report: &mut Report, out: &mut impl Write) -
     Ok(())
 }
 
-fn write_traces(
+/// Writes the traces that the report has not.
+pub(super) fn write_traces(
     serials: impl Iterator<Item = TraceId>,
     tables: &Tables,
     report: &mut Report,

@@ -107,6 +107,36 @@ impl StackTraces {
         self.tables.strings.intern(name.unwrap_or(UNKNOWN_SOURCE))
     }
 
+    /// The row of an object's class; `None` if the JVM does not tell.
+    pub(super) fn class_of(
+        &self,
+        env: &Env,
+        jni: &Jni<'_>,
+        object: &Object<'_>,
+    ) -> Option<ClassId> {
+        let class = jni.class_of(object)?;
+        let signature = env.class_signature(&class);
+        jni.forget(class);
+        Some(self.class(&signature.ok()?))
+    }
+
+    /// The signature of a row of classes.
+    pub(super) fn signature(&self, class: ClassId) -> Arc<[u8]> {
+        let row = self.tables.classes.get(class);
+        let signature = row.and_then(|row| self.tables.strings.get(row.signature));
+        signature.unwrap_or_default()
+    }
+
+    /// The row of the stack of the thread that runs this code.
+    pub(super) fn of_thread(&self, env: &Env, jni: &Jni<'_>, thread: &Object<'_>) -> TraceId {
+        let stack = match self.depth_frames {
+            0 => Vec::new(),
+            depth => env.stack_up_to(thread, depth).unwrap_or_default(),
+        };
+        let owner = self.owner(env, jni, thread);
+        self.trace(env, jni, &stack, owner)
+    }
+
     /// The row of a stack, the top first; of `thread` alone, if there is one. Frames beyond the depth are left out.
     pub(super) fn trace(
         &self,

@@ -5,7 +5,7 @@ use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
 use crate::jvmti::thread::ThreadNames;
 use parking_lot::Mutex;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use tables::ThreadId;
 
 /// A thread that has a number.
@@ -28,10 +28,20 @@ pub(crate) struct Threads {
 struct Known {
     last: u32,
     threads: BTreeMap<ThreadId, KnownThread>,
+    /// Those that may be forgotten, the first of them first.
+    passing: VecDeque<ThreadId>,
 }
 
+/// So many threads that have ended are remembered unless all are, and so many virtual threads, whose ends nobody tells:
+/// lines of waits may name them.
+const MOST_PASSING: usize = 10_000;
+
+/// The group that JVMTI tells for all virtual threads.
+const VIRTUAL_THREADS: &[u8] = b"VirtualThreads";
+
 impl Threads {
-    /// No threads yet. Those that have ended are forgotten unless `keeps_ended`: traces name them (`thread=y`).
+    /// No threads yet. Those that have ended and the virtual ones are forgotten sooner or later unless `keeps_ended`:
+    /// traces name them (`thread=y`).
     pub(crate) fn new(keeps_ended: bool) -> Self {
         Self {
             keeps_ended,
@@ -44,23 +54,37 @@ impl Threads {
     /// On any attached thread. No lock is held across calls of the JVM: of two who ask for a new thread at once each
     /// may get a number, and the later one stays.
     pub(crate) fn number(&self, env: &Env, jni: &Jni<'_>, thread: &Object<'_>) -> Option<ThreadId> {
-        let number = env.thread_number(thread).ok()?;
-        if let Some(id) = u32::try_from(number).ok().and_then(ThreadId::new) {
+        if let Some(id) = self.known_number(env, thread) {
             return Some(id);
         }
         let names = env.thread_names(jni, thread).unwrap_or_default();
         let id = self.add(names)?;
-        env.set_thread_number(thread, usize::try_from(id.get()).ok()?)
-            .ok()?;
+        let number = usize::try_from(id.get()).ok()?;
+        if env.set_thread_number(thread, number).is_err() {
+            self.known.lock().threads.remove(&id);
+            return None;
+        }
         Some(id)
     }
 
-    /// `ThreadEnd` and `VirtualThreadEnd`, on that thread.
-    pub(crate) fn note_end(&self, env: &Env, thread: &Object<'_>) {
-        let number = env.thread_number(thread).unwrap_or(0);
-        if let Some(id) = u32::try_from(number).ok().and_then(ThreadId::new) {
-            self.end(id);
-        }
+    /// The thread's number, if it has one. On any attached thread.
+    pub(crate) fn known_number(&self, env: &Env, thread: &Object<'_>) -> Option<ThreadId> {
+        let number = env.thread_number(thread).ok()?;
+        u32::try_from(number).ok().and_then(ThreadId::new)
+    }
+
+    /// Whether the thread of this number is virtual.
+    pub(crate) fn is_virtual(&self, id: ThreadId) -> bool {
+        let known = self.known.lock();
+        let thread = known.threads.get(&id);
+        thread.is_some_and(|thread| thread.names.group == VIRTUAL_THREADS)
+    }
+
+    /// `ThreadEnd` and `VirtualThreadEnd`, on that thread. The answer is its number, if it has one.
+    pub(crate) fn note_end(&self, env: &Env, thread: &Object<'_>) -> Option<ThreadId> {
+        let id = self.known_number(env, thread)?;
+        self.end(id);
+        Some(id)
     }
 
     /// All threads by number, to be written before what names them.
@@ -74,20 +98,38 @@ impl Threads {
         let mut known = self.known.lock();
         let id = ThreadId::new(known.last.checked_add(1)?)?;
         known.last = id.get();
+        let is_passing = names.group == VIRTUAL_THREADS && !self.keeps_ended;
         let thread = KnownThread {
             names,
             has_ended: false,
         };
         known.threads.insert(id, thread);
+        if is_passing {
+            known.pass(id);
+        }
         Some(id)
     }
 
     fn end(&self, id: ThreadId) {
         let mut known = self.known.lock();
-        if !self.keeps_ended {
-            known.threads.remove(&id);
-        } else if let Some(thread) = known.threads.get_mut(&id) {
-            thread.has_ended = true;
+        let Some(thread) = known.threads.get_mut(&id) else {
+            return;
+        };
+        thread.has_ended = true;
+        let is_passing = thread.names.group == VIRTUAL_THREADS;
+        if !self.keeps_ended && !is_passing {
+            known.pass(id);
+        }
+    }
+}
+
+impl Known {
+    /// This thread may be forgotten when so many others have come behind it.
+    fn pass(&mut self, id: ThreadId) {
+        self.passing.push_back(id);
+        if self.passing.len() > MOST_PASSING {
+            let first = self.passing.pop_front();
+            first.and_then(|id| self.threads.remove(&id));
         }
     }
 }
@@ -100,20 +142,37 @@ mod tests {
     fn ended_threads_are_kept_for_those_who_name_them() {
         for keeps_ended in [false, true] {
             let threads = Threads::new(keeps_ended);
-            let first = threads.add(ThreadNames::default()).unwrap();
-            let second = threads.add(ThreadNames::default()).unwrap();
-            threads.end(first);
-            let rows: Vec<(ThreadId, bool)> = threads
-                .rows()
-                .into_iter()
-                .map(|(id, thread)| (id, thread.has_ended))
-                .collect();
-            let expected = if keeps_ended {
-                vec![(first, true), (second, false)]
-            } else {
-                vec![(second, false)]
-            };
-            assert_eq!(rows, expected);
+            let living = threads.add(ThreadNames::default()).unwrap();
+            for _ in 0..=MOST_PASSING {
+                let ended = threads.add(ThreadNames::default()).unwrap();
+                threads.end(ended);
+            }
+            let rows = threads.rows();
+            assert_eq!(rows.len(), MOST_PASSING + 1 + usize::from(keeps_ended));
+            let second = if keeps_ended { 2 } else { 3 };
+            assert_eq!((rows[0].0, rows[0].1.has_ended), (living, false));
+            assert_eq!((rows[1].0.get(), rows[1].1.has_ended), (second, true));
+        }
+    }
+
+    #[test]
+    fn virtual_threads_are_forgotten_though_nobody_tells_their_ends() {
+        for keeps_ended in [false, true] {
+            let threads = Threads::new(keeps_ended);
+            for _ in 0..MOST_PASSING + 5 {
+                let names = ThreadNames {
+                    group: VIRTUAL_THREADS.to_vec(),
+                    ..ThreadNames::default()
+                };
+                let id = threads.add(names).unwrap();
+                assert!(threads.is_virtual(id));
+                // Whose end was told counts once, too.
+                if id.get() % 2 == 0 {
+                    threads.end(id);
+                }
+            }
+            let expected = if keeps_ended { 5 } else { 0 };
+            assert_eq!(threads.rows().len(), MOST_PASSING + expected);
         }
     }
 

@@ -47,7 +47,9 @@ class RefusalsTest {
         "heap=sites,sampling=big; sampling=big; 512k",
         "cpu=samples; cpu=samples; not built",
         "cpu=times; cpu=times; not built",
-        "monitor=y; monitor=y; not built",
+        "heap=dump,monitor=y; monitor=y; text only",
+        "monitor=y,file=out.hprof; monitor=y; another name",
+        "monitor=y,format=b; format=b; monitor=y is not supported with format=b",
         "heap=dump,net=localhost:9; net=localhost:9; not built",
     })
     void optionsThatCannotBe(String options, String option, String allowed) {
