@@ -4,16 +4,16 @@ use crate::dump_queue::DumpQueue;
 use crate::gate::Gate;
 use crate::heap;
 use crate::jvmti::capability::{
-    GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS, GET_LINE_NUMBERS, GET_SOURCE_FILE_NAME,
-    SUPPORT_VIRTUAL_THREADS,
+    GENERATE_COMPILED_METHOD_LOAD_EVENTS, GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS, GET_LINE_NUMBERS,
+    GET_SOURCE_FILE_NAME, GET_THREAD_CPU_TIME, SUPPORT_VIRTUAL_THREADS,
 };
 use crate::jvmti::env::{Env, Vm};
 use crate::jvmti::error::JvmtiError;
 use crate::jvmti::event::{CLASS_PREPARE, VM_DEATH, VM_INIT};
 use crate::jvmti::jni::Jni;
 use crate::message::say;
-use crate::options::{self, Options, Parsed};
-use crate::profile::{self, Allocations, Profiles, StackTraces};
+use crate::options::{self, Cpu, Engine, Options, Parsed};
+use crate::profile::{self, Allocations, CpuSamples, Profiles, StackTraces};
 use std::sync::{Arc, OnceLock};
 use tables::Census;
 use writer::{Existing, Target};
@@ -81,17 +81,33 @@ impl Session {
     /// On any thread attached to the JVM, inside the gate.
     pub(crate) fn dump(&self, jni: &mut Jni<'_>, options: &Options) -> bool {
         if options.heap_dump {
-            let known = heap::Known {
-                census: self.listens.then_some(&self.census),
-                allocations: self.profiles.allocations.as_ref(),
-            };
-            return heap::dump(self.vm, jni, options, known);
+            return self.dump_heap(jni, options);
         }
         if self.profiles.is_empty() {
             say("no report: profiles are made from the start of the JVM only, by -agentpath:…=heap=sites");
             return false;
         }
-        profile::report(jni, options, &self.profiles)
+        profile::report(&self.env, jni, options, &self.profiles)
+    }
+
+    fn dump_heap(&self, jni: &mut Jni<'_>, options: &Options) -> bool {
+        // A command that asks for a heap alone does not take the samples away from the next report.
+        let cpu = self.profiles.cpu.as_ref().filter(|_| options.cpu.is_some());
+        let counts = cpu.map(|cpu| cpu.take_counts(&self.env, jni));
+        let known = heap::Known {
+            census: self.listens.then_some(&self.census),
+            allocations: self.profiles.allocations.as_ref(),
+            cpu: cpu.map(CpuSamples::traces).zip(counts.as_ref()),
+        };
+        let is_there = heap::dump(self.vm, jni, options, known);
+        if let (Some(cpu), Some(counts)) = (cpu, counts) {
+            if is_there {
+                say(&format!("in it {}, {}", counts.summary(), cpu.manner()));
+            } else {
+                cpu.give_back(counts);
+            }
+        }
+        is_there
     }
 
     /// The session; `None` before `Agent_OnLoad` or the first attach.
@@ -109,9 +125,11 @@ fn profiles(env: &Env, options: &Options) -> Result<Profiles, JvmtiError> {
         options.by_thread,
     ));
     let allocations = allocations(env, options, &traces)?;
+    let cpu = cpu_samples(env, options, &traces)?;
     let profiles = Profiles {
         traces,
         allocations,
+        cpu,
     };
     if !profiles.is_empty() {
         // Without names of sources and numbers of lines the stacks are poorer, and that is all.
@@ -138,6 +156,25 @@ fn allocations(
         sampling.interval_bytes,
         Arc::clone(traces),
         sampling.most_live,
+    )))
+}
+
+/// What samples of running threads need; `None` if none are wanted.
+fn cpu_samples(
+    env: &Env,
+    options: &Options,
+    traces: &Arc<StackTraces>,
+) -> Result<Option<CpuSamples>, JvmtiError> {
+    let Some(Cpu::Samples { interval_us }) = options.cpu else {
+        return Ok(None);
+    };
+    // The first makes lines exact, the second is for samples without signals. Who misses one is told when it is used.
+    env.take_capabilities(&[GENERATE_COMPILED_METHOD_LOAD_EVENTS, GET_THREAD_CPU_TIME])?;
+    let is_portable = options.engine == Engine::Portable;
+    Ok(Some(CpuSamples::new(
+        interval_us,
+        is_portable,
+        Arc::clone(traces),
     )))
 }
 
@@ -210,6 +247,10 @@ pub(crate) fn attach(vm: Vm, jni: &mut Jni<'_>, text: &str) -> i32 {
             return BAD_OPTIONS;
         }
     };
+    if options.cpu.is_some() {
+        say("cpu=samples needs the start of the JVM: give it in -agentpath, then jcmd PID JVMTI.data_dump writes a report");
+        return BAD_OPTIONS;
+    }
     for note in &options.notes {
         say(note);
     }

@@ -31,6 +31,9 @@ pub(crate) fn vm_init(session: &Session, jni: &mut Jni<'_>) {
         }
         listen(session, SAMPLED_OBJECT_ALLOC);
     }
+    if let Some(cpu) = &session.profiles.cpu {
+        cpu.start(session.vm, &session.env, jni);
+    }
     let counted = jni.with_frame(|jni| {
         let threads = session
             .env
@@ -58,6 +61,9 @@ fn listen(session: &Session, event: Event) {
 
 /// `VMDeath`: no event after this one. Waits for callbacks and dumps under way, then makes the last dump.
 pub(crate) fn vm_death(session: &Session, jni: &mut Jni<'_>) {
+    if let Some(cpu) = &session.profiles.cpu {
+        cpu.stop();
+    }
     session.gate.close();
     session.dump_queue.close();
     if session.options.dump_on_exit {

@@ -1,16 +1,23 @@
 //! ThreadStart, ThreadEnd and their kin of virtual threads: counted.
 
+use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
 use crate::session::Session;
 
 /// `ThreadStart`: a platform thread begins, on that thread.
-pub(crate) fn thread_start(session: &Session) {
+pub(crate) fn thread_start(session: &Session, jni: &Jni<'_>, thread: &Object<'_>) {
     session.census.note_thread_start();
+    if let Some(cpu) = &session.profiles.cpu {
+        cpu.thread_start(&session.env, jni, thread);
+    }
 }
 
 /// `ThreadEnd`: a platform thread ends, on that thread.
 pub(crate) fn thread_end(session: &Session, thread: &Object<'_>) {
     session.census.note_thread_end();
+    if let Some(cpu) = &session.profiles.cpu {
+        cpu.thread_end();
+    }
     if !session.profiles.is_empty() {
         let threads = session.profiles.traces.threads();
         threads.note_end(&session.env, thread);

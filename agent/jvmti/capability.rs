@@ -27,6 +27,16 @@ pub(crate) const GET_LINE_NUMBERS: Capability = Capability {
     bit: 12,
     name: "can_get_line_numbers",
 };
+/// How long a thread has run.
+pub(crate) const GET_THREAD_CPU_TIME: Capability = Capability {
+    bit: 23,
+    name: "can_get_thread_cpu_time",
+};
+/// Events of compiled methods.
+pub(crate) const GENERATE_COMPILED_METHOD_LOAD_EVENTS: Capability = Capability {
+    bit: 27,
+    name: "can_generate_compiled_method_load_events",
+};
 /// Samples of the objects that are allocated; JDK 11 and later.
 pub(crate) const GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS: Capability = Capability {
     bit: 43,
@@ -95,10 +105,12 @@ mod tests {
     use super::*;
 
     /// The bits that a header of JDK `since` or later must have.
-    const KNOWN: [(Capability, u32); 5] = [
+    const KNOWN: [(Capability, u32); 7] = [
         (TAG_OBJECTS, 8),
         (GET_SOURCE_FILE_NAME, 8),
         (GET_LINE_NUMBERS, 8),
+        (GET_THREAD_CPU_TIME, 8),
+        (GENERATE_COMPILED_METHOD_LOAD_EVENTS, 8),
         (GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS, 11),
         (SUPPORT_VIRTUAL_THREADS, 21),
     ];

@@ -44,6 +44,11 @@ pub(crate) const CLASS_PREPARE: Event = Event {
     number: 56,
     name: "CLASS_PREPARE",
 };
+/// A method was compiled.
+pub(crate) const COMPILED_METHOD_LOAD: Event = Event {
+    number: 68,
+    name: "COMPILED_METHOD_LOAD",
+};
 /// Somebody asked for a dump: SIGQUIT, or `jcmd PID JVMTI.data_dump`.
 pub(crate) const DATA_DUMP_REQUEST: Event = Event {
     number: 71,
@@ -150,6 +155,7 @@ mod tests {
             THREAD_END,
             CLASS_LOAD,
             CLASS_PREPARE,
+            COMPILED_METHOD_LOAD,
             DATA_DUMP_REQUEST,
             SAMPLED_OBJECT_ALLOC,
             VIRTUAL_THREAD_START,

@@ -53,8 +53,21 @@ pub(crate) struct Sampling {
     pub(crate) most_live: usize,
 }
 
-/// Frames of an allocation's stack, unless `depth` says otherwise.
+/// How the use of the processor is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cpu {
+    /// Stacks of running threads, one for so much time that a thread runs.
+    Samples {
+        /// Microseconds of CPU time from sample to sample; more than 0.
+        interval_us: u32,
+    },
+}
+
+/// Frames of the stack of an allocation or a CPU sample, unless `depth` says otherwise.
 const TRACE_DEPTH_FRAMES: u32 = 32;
+
+/// CPU time between two samples of a thread, unless `interval` says otherwise.
+const CPU_INTERVAL_US: u32 = 10_000;
 
 /// What the user wants, checked and complete.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,7 +76,9 @@ pub(crate) struct Options {
     pub(crate) heap_dump: bool,
     /// Sample allocations, so.
     pub(crate) sampling: Option<Sampling>,
-    /// Least share of a site in a report.
+    /// Measure the use of the processor, so.
+    pub(crate) cpu: Option<Cpu>,
+    /// Least share of a row in a report.
     pub(crate) cutoff: f64,
     /// How a report without a heap dump is written.
     pub(crate) format: Format,
@@ -116,7 +131,7 @@ impl Options {
         }
     }
 
-    /// Most frames of an allocation's stack.
+    /// Most frames of the stack of an allocation or a CPU sample.
     pub(crate) fn trace_depth_frames(&self) -> u32 {
         self.depth_frames.unwrap_or(TRACE_DEPTH_FRAMES)
     }
@@ -149,6 +164,7 @@ struct Said {
     sampling: Sampling,
     cutoff: f64,
     cpu: Option<&'static str>,
+    cpu_interval_us: Option<u32>,
     monitor: bool,
     format: Option<char>,
     file: Option<String>,
@@ -180,6 +196,7 @@ impl Default for Said {
             },
             cutoff: 0.0001,
             cpu: None,
+            cpu_interval_us: None,
             monitor: false,
             format: None,
             file: None,
@@ -294,15 +311,8 @@ fn cross_check(said: &Said) -> Result<(), OptionError> {
 }
 
 /// What the options mean together; what is not built yet is refused by name.
-fn resolve(said: Said, notes: Vec<String>) -> Result<Options, OptionError> {
-    let not_built = |what: &str| {
-        OptionError(format!(
-            "{what} is not built yet; what there is: heap=dump, heap=sites, heap=all"
-        ))
-    };
-    if let Some(cpu) = said.cpu {
-        return Err(not_built(&format!("cpu={cpu}")));
-    }
+fn resolve(said: Said, mut notes: Vec<String>) -> Result<Options, OptionError> {
+    let cpu = cpu(&said, &mut notes)?;
     if said.monitor {
         return Err(not_built("monitor=y"));
     }
@@ -310,7 +320,7 @@ fn resolve(said: Said, notes: Vec<String>) -> Result<Options, OptionError> {
         return Err(not_built(&format!("net={net}")));
     }
     // As with the JDK's agent: who asks for nothing gets both.
-    let is_nothing = !said.heap_dump && !said.heap_sites;
+    let is_nothing = !said.heap_dump && !said.heap_sites && cpu.is_none();
     let heap_dump = said.heap_dump || is_nothing;
     let heap_sites = said.heap_sites || is_nothing;
     if heap_dump && said.format == Some('a') {
@@ -334,6 +344,7 @@ fn resolve(said: Said, notes: Vec<String>) -> Result<Options, OptionError> {
     Ok(Options {
         heap_dump,
         sampling: heap_sites.then_some(said.sampling),
+        cpu,
         cutoff: said.cutoff,
         format,
         file,
@@ -355,6 +366,35 @@ fn resolve(said: Said, notes: Vec<String>) -> Result<Options, OptionError> {
     })
 }
 
+fn not_built(what: &str) -> OptionError {
+    OptionError(format!(
+        "{what} is not built yet; what there is: heap=dump, heap=sites, heap=all, cpu=samples"
+    ))
+}
+
+/// What `cpu` and `interval` mean.
+fn cpu(said: &Said, notes: &mut Vec<String>) -> Result<Option<Cpu>, OptionError> {
+    match said.cpu {
+        Some("samples") => {}
+        Some(other) => return Err(not_built(&format!("cpu={other}"))),
+        None => {
+            if said.cpu_interval_us.is_some() {
+                notes.push("interval does nothing without cpu=samples".to_owned());
+            }
+            return Ok(None);
+        }
+    }
+    if said.depth_frames == Some(0) {
+        return Err(OptionError(
+            "depth=0: cpu=samples needs at least the method that runs; the least is depth=1"
+                .to_owned(),
+        ));
+    }
+    Ok(Some(Cpu::Samples {
+        interval_us: said.cpu_interval_us.unwrap_or(CPU_INTERVAL_US),
+    }))
+}
+
 /// Whether the file's name asks for binary HPROF.
 fn names_binary(said: &Said) -> bool {
     let name = said.file.as_deref().unwrap_or_default();
@@ -364,7 +404,7 @@ fn names_binary(said: &Said) -> bool {
 /// The help text: every public option with its values, default and meaning.
 pub(crate) fn help() -> String {
     let mut text = String::from(
-        "hprof-rs: heap dumps and allocation sites of a running JVM in HPROF format\n\n\
+        "hprof-rs: heap dumps, allocation sites and CPU profiles of a running JVM in HPROF format\n\n\
          usage: java -agentpath:libhprof_rs.so=name=value,name=value… -jar app.jar\n\n",
     );
     let column = |row: &Row| format!("{}={}", row.name, row.values);

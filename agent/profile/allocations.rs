@@ -6,7 +6,6 @@ use super::stack_traces::StackTraces;
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::{Handle, Object};
-use crate::jvmti::stack::StackFrame;
 use parking_lot::{Mutex, MutexGuard};
 use std::sync::Arc;
 use tables::{SiteKey, SiteTable, Tables, TraceId, Weight};
@@ -120,9 +119,9 @@ impl Allocations {
         self.traces.tables()
     }
 
-    /// The stack that a trace was made of.
-    pub(crate) fn stack(&self, trace: TraceId) -> Option<Arc<[StackFrame]>> {
-        self.traces.stack(trace)
+    /// The stacks that sites name.
+    pub(crate) fn traces(&self) -> &StackTraces {
+        &self.traces
     }
 
     /// The samples, held for a dump: no handle is given back until the answer is dropped.

@@ -1,7 +1,8 @@
 //! The report of what a session measures, into a file of its own.
 
-use super::{report_binary, report_text, Profiles, SiteRow};
+use super::{report_binary, report_text, CpuCounts, CpuRow, Profiles, SiteRow};
 use crate::file_name::USED_NAMES;
+use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
 use crate::message::say;
 use crate::options::{Format, Options};
@@ -13,12 +14,27 @@ use writer::{DumpFile, Target, WriteError, Written};
 pub(super) struct Figures {
     /// Allocation sites; `None` if allocations are not kept.
     pub(super) sites: Option<Vec<SiteRow>>,
+    /// CPU samples since the last report; `None` if there are none.
+    pub(super) cpu: Option<Vec<CpuRow>>,
+    /// The same, to be given back if the report cannot be written.
+    cpu_counts: Option<CpuCounts>,
 }
 
 impl Figures {
-    fn take(profiles: &Profiles, jni: &Jni<'_>) -> Self {
+    fn take(options: &Options, profiles: &Profiles, env: &Env, jni: &mut Jni<'_>) -> Self {
+        // A command that asks for sites alone does not take the samples away from the next report.
+        let cpu = profiles.cpu.as_ref().filter(|_| options.cpu.is_some());
+        let cpu_counts = cpu.map(|it| it.take_counts(env, jni));
         Self {
             sites: profiles.allocations.as_ref().map(|it| it.sites(jni)),
+            cpu: cpu_counts.as_ref().map(|it| it.rows(&profiles.traces)),
+            cpu_counts,
+        }
+    }
+
+    fn give_back(&mut self, profiles: &Profiles) {
+        if let (Some(counts), Some(cpu)) = (self.cpu_counts.take(), &profiles.cpu) {
+            cpu.give_back(counts);
         }
     }
 
@@ -32,6 +48,9 @@ impl Figures {
                 allocations.manner()
             ));
         }
+        if let (Some(counts), Some(cpu)) = (&self.cpu_counts, &profiles.cpu) {
+            parts.push(format!("{}, {}", counts.summary(), cpu.manner()));
+        }
         parts.join("; ")
     }
 }
@@ -39,9 +58,9 @@ impl Figures {
 /// Writes the report into the next file, and says how it went on stderr. `true`: the file is there.
 ///
 /// On any thread attached to the JVM, in the live phase. The application runs on meanwhile.
-pub(crate) fn report(jni: &mut Jni<'_>, options: &Options, profiles: &Profiles) -> bool {
+pub(crate) fn report(env: &Env, jni: &mut Jni<'_>, options: &Options, profiles: &Profiles) -> bool {
     let path = options.file.choose(&mut USED_NAMES.lock(), options.force);
-    let figures = Figures::take(profiles, jni);
+    let mut figures = Figures::take(options, profiles, env, jni);
     match write(options.target(path), options, profiles, &figures) {
         Ok(written) => {
             say(&format!(
@@ -53,6 +72,7 @@ pub(crate) fn report(jni: &mut Jni<'_>, options: &Options, profiles: &Profiles) 
             true
         }
         Err(error) => {
+            figures.give_back(profiles);
             say(&format!("no report: {error}"));
             false
         }

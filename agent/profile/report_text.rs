@@ -1,5 +1,6 @@
 //! A report as text, in the layout of the JDK's own agent.
 
+use super::cpu_counts::costs;
 use super::report::Figures;
 use super::site_rows::sites;
 use super::threads::Threads;
@@ -8,8 +9,10 @@ use crate::options::Options;
 use std::io::{Result, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
 use tables::{Tables, TraceId};
-use writer::profile::{Method, SiteOrder, Sites};
-use writer::text::{Frame, Header, Moment, Report, SitesBlock, ThreadStart, Trace};
+use writer::profile::{Costs, Method, SiteOrder, Sites};
+use writer::text::{
+    CpuSamplesBlock, Frame, Header, Moment, Report, SitesBlock, ThreadStart, Trace,
+};
 use writer::ClassName;
 
 /// Writes head, threads, and one block a profile, each behind the traces that it names.
@@ -30,6 +33,12 @@ pub(super) fn write(
         let sites = &Sites::new(&sites, SiteOrder::LiveBytes, options.cutoff);
         write_traces(sites.traces(), tables, &mut report, out)?;
         SitesBlock { sites, at }.encode(out)?;
+    }
+    if let Some(rows) = &figures.cpu {
+        let costs = costs(rows);
+        let samples = &Costs::new(&costs, options.cutoff);
+        write_traces(samples.traces(), tables, &mut report, out)?;
+        CpuSamplesBlock { samples, at }.encode(out)?;
     }
     Ok(())
 }
