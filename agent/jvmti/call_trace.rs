@@ -65,6 +65,9 @@ impl StackFault {
     /// The ring was full.
     pub(super) const RING_FULL: Self = Self(i32::MIN + 1);
 
+    /// The thread has ended before the clock's next tick.
+    pub(super) const ENDED: Self = Self(i32::MIN + 2);
+
     /// What [`CallTrace::count`] says when it is below 1.
     pub(super) fn of_count(count: i32) -> Self {
         Self(count)
@@ -86,6 +89,7 @@ impl StackFault {
         match self {
             Self::UNNAMED => "in methods without an id",
             Self::RING_FULL => "too many at once",
+            Self::ENDED => "as threads ended before the clock ticked",
             Self(-1) => "class loading is not told",
             Self(-2) => "during a collection",
             // Stubs and the moments in which a frame is built or taken down.

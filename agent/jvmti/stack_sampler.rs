@@ -12,7 +12,7 @@ use super::thread_timers::{this_thread, ThreadTimers, Ticket};
 use parking_lot::Mutex;
 use std::mem::zeroed;
 use std::os::raw::{c_int, c_void};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{fence, AtomicBool, Ordering};
 use std::sync::OnceLock;
 use tables::ThreadId;
 
@@ -103,6 +103,7 @@ impl StackSampler {
     pub(crate) fn wait(&self) -> bool {
         while self.on.load(Ordering::SeqCst) {
             self.asleep.store(true, Ordering::SeqCst);
+            fence(Ordering::SeqCst);
             if self.ring.has_samples() || !self.on.load(Ordering::SeqCst) {
                 self.asleep.store(false, Ordering::SeqCst);
                 return self.on.load(Ordering::SeqCst);
@@ -117,9 +118,12 @@ impl StackSampler {
         self.ring.take()
     }
 
-    /// Takes the count of samples that found no room, with their reason.
-    pub(crate) fn take_lost(&self) -> (StackFault, u64) {
-        (StackFault::RING_FULL, self.ring.take_lost())
+    /// Takes the counts of samples that could not be taken, with their reasons.
+    pub(crate) fn take_lost(&self) -> [(StackFault, u64); 2] {
+        [
+            (StackFault::RING_FULL, self.ring.take_lost()),
+            (StackFault::ENDED, self.timers.take_missed()),
+        ]
     }
 
     /// Takes the count of threads that could not be given a timer.
@@ -145,7 +149,7 @@ impl StackSampler {
         if !self.on.load(Ordering::Relaxed) {
             return;
         }
-        let Some(thread) = self.timers.thread_of(ticket) else {
+        let Some(thread) = self.timers.note(ticket, periods) else {
             return;
         };
         // SAFETY: the JVM lives, as the sampler is stopped before its end. HotSpot answers from the thread's own record;
@@ -164,6 +168,8 @@ impl StackSampler {
         // SAFETY: the thread's own environment, room for the frames, the context of this signal.
         unsafe { (self.get_call_trace)(&mut trace, self.depth_frames, context) };
         cell.publish(thread, periods, trace.count);
+        // Either the reader sees this sample before it sleeps, or this sees that the reader is about to.
+        fence(Ordering::SeqCst);
         if self.asleep.load(Ordering::SeqCst) && self.asleep.swap(false, Ordering::SeqCst) {
             self.wake.post();
         }

@@ -51,6 +51,8 @@ struct Slot {
     generation: AtomicU32,
     /// The thread's number, 0 if threads have none.
     thread: AtomicU32,
+    /// Periods that were sampled in this generation.
+    periods: AtomicU32,
 }
 
 impl Slot {
@@ -69,6 +71,8 @@ impl Slot {
 struct Timer {
     raw: libc::timer_t,
     index: usize,
+    /// The thread's CPU time when the timer was made.
+    start_ns: u64,
 }
 
 // SAFETY: a timer's number, which any thread of the process may use.
@@ -97,6 +101,8 @@ struct Armed {
     free: Vec<usize>,
     slots: usize,
     refused: u64,
+    /// CPU time of threads that have ended, as far as it was not sampled.
+    missed_ns: u64,
     random: u64,
 }
 
@@ -115,12 +121,15 @@ impl ThreadTimers {
         }
     }
 
-    /// The number of the thread that has this ticket, 0 if threads have none; `None` if it is no longer good.
-    /// Async-signal-safe.
-    pub(super) fn thread_of(&self, ticket: Ticket) -> Option<u32> {
+    /// Notes that so many periods are sampled. The answer is the number of the thread that has this ticket, 0 if threads
+    /// have none; `None` if it is no longer good. Async-signal-safe.
+    pub(super) fn note(&self, ticket: Ticket, periods: u32) -> Option<u32> {
         let slot = self.slot(ticket.index)?;
-        (slot.generation.load(Ordering::Acquire) == ticket.generation)
-            .then(|| slot.thread.load(Ordering::Relaxed))
+        if slot.generation.load(Ordering::Acquire) != ticket.generation {
+            return None;
+        }
+        slot.periods.fetch_add(periods, Ordering::Relaxed);
+        Some(slot.thread.load(Ordering::Relaxed))
     }
 
     /// Gives a thread of this process a timer, instead of the one it has. `owner` is its number.
@@ -140,9 +149,18 @@ impl ThreadTimers {
         }
     }
 
-    /// Takes the timer of the calling thread away: no signal of it counts any more.
+    /// Takes the timer of the calling thread away: no signal of it counts any more. What the thread has run since the
+    /// last one is missed.
     pub(super) fn disarm(&self, this_thread: libc::pid_t) {
-        self.release(&mut self.armed.lock(), this_thread);
+        let mut armed = self.armed.lock();
+        if let Some(timer) = armed.timers.get(&this_thread) {
+            let ran_ns = cpu_ns(this_thread).saturating_sub(timer.start_ns);
+            let slot = self.slot(timer.index);
+            let periods = slot.map_or(0, |slot| slot.periods.load(Ordering::Relaxed));
+            let sampled_ns = u64::from(periods) * self.interval_ns();
+            armed.missed_ns += ran_ns.saturating_sub(sampled_ns);
+        }
+        self.release(&mut armed, this_thread);
     }
 
     /// Takes all timers away, and gives out no more.
@@ -158,6 +176,19 @@ impl ThreadTimers {
     /// Takes the count of threads for which the system had no timer.
     pub(super) fn take_refused(&self) -> u64 {
         std::mem::take(&mut self.armed.lock().refused)
+    }
+
+    /// Takes the count of periods that threads have run before they ended, since they were last sampled: the system looks
+    /// at timers when its clock ticks.
+    pub(super) fn take_missed(&self) -> u64 {
+        let mut armed = self.armed.lock();
+        let periods = armed.missed_ns / self.interval_ns();
+        armed.missed_ns %= self.interval_ns();
+        periods
+    }
+
+    fn interval_ns(&self) -> u64 {
+        u64::from(self.interval_us.max(1)) * 1000
     }
 
     fn slot(&self, index: usize) -> Option<&Slot> {
@@ -183,15 +214,20 @@ impl ThreadTimers {
         let slot = self.slot(index)?;
         slot.thread
             .store(owner.map_or(0, ThreadId::get), Ordering::Relaxed);
+        slot.periods.store(0, Ordering::Relaxed);
         let generation = slot.turn_over();
         let ticket = Ticket { index, generation };
         let Some(raw) = create(self.signal, thread, ticket) else {
             armed.free.push(index);
             return None;
         };
-        let timer = Timer { raw, index };
+        let timer = Timer {
+            raw,
+            index,
+            start_ns: cpu_ns(thread),
+        };
         // The first period begins anywhere, so that threads which end within one are seen as often as they should.
-        let interval_ns = u64::from(self.interval_us) * 1000;
+        let interval_ns = self.interval_ns();
         let first_ns = 1 + armed.next_random() % interval_ns;
         let is_set = set(&timer, first_ns, interval_ns);
         armed.timers.insert(thread, timer);
@@ -225,9 +261,25 @@ pub(super) fn this_thread() -> libc::pid_t {
     unsafe { libc::gettid() }
 }
 
+/// The clock of the time that a thread of this process runs.
+fn cpu_clock(thread: libc::pid_t) -> libc::clockid_t {
+    (!thread).wrapping_shl(3) | THREAD_CPU_CLOCK
+}
+
+/// How long a thread of this process has run; 0 if the system does not tell.
+fn cpu_ns(thread: libc::pid_t) -> u64 {
+    // SAFETY: zeros are a valid time, which outlives the call.
+    let time = unsafe {
+        let mut time: libc::timespec = zeroed();
+        libc::clock_gettime(cpu_clock(thread), &mut time);
+        time
+    };
+    let [seconds, nanos] = [time.tv_sec, time.tv_nsec].map(|it| u64::try_from(it).unwrap_or(0));
+    seconds.saturating_mul(1_000_000_000).saturating_add(nanos)
+}
+
 /// A timer that is not set yet, on the CPU time of `thread`; `None` if the system has none.
 fn create(signal: i32, thread: libc::pid_t, ticket: Ticket) -> Option<libc::timer_t> {
-    let clock = (!thread).wrapping_shl(3) | THREAD_CPU_CLOCK;
     // SAFETY: zeros are a valid sigevent; both pointers outlive the call; the value is a number, never followed.
     unsafe {
         let mut event: libc::sigevent = zeroed();
@@ -238,7 +290,7 @@ fn create(signal: i32, thread: libc::pid_t, ticket: Ticket) -> Option<libc::time
             sival_ptr: ticket.value() as *mut libc::c_void,
         };
         let mut timer = MaybeUninit::<libc::timer_t>::uninit();
-        let answer = libc::timer_create(clock, &mut event, timer.as_mut_ptr());
+        let answer = libc::timer_create(cpu_clock(thread), &mut event, timer.as_mut_ptr());
         (answer == 0).then(|| timer.assume_init())
     }
 }
@@ -300,18 +352,40 @@ mod tests {
         timers.arm(this_thread(), ThreadId::new(5));
         let (ticket, code) = await_ticket();
         assert_eq!(code, libc::SI_TIMER);
-        assert_eq!(timers.thread_of(ticket), Some(5));
+        assert_eq!(timers.note(ticket, 1), Some(5));
         timers.disarm(this_thread());
-        assert_eq!(timers.thread_of(ticket), None);
+        assert_eq!(timers.note(ticket, 1), None);
         // The slot's next thread is another generation.
         timers.arm(this_thread(), ThreadId::new(6));
-        assert_eq!(timers.thread_of(ticket), None);
+        assert_eq!(timers.note(ticket, 1), None);
         let (next, _) = await_ticket();
-        assert_eq!(
-            (next.index, timers.thread_of(next)),
-            (ticket.index, Some(6))
-        );
+        assert_eq!((next.index, timers.note(next, 1)), (ticket.index, Some(6)));
         timers.stop();
+    }
+
+    #[test]
+    fn what_a_thread_ran_unseen_is_told_when_it_ends() {
+        block();
+        let timers = ThreadTimers::new(SIGNAL, 1000);
+        timers.arm(this_thread(), None);
+        let start_ns = cpu_ns(this_thread());
+        let mut noted = 0;
+        while cpu_ns(this_thread()) < start_ns + 5_000_000 {
+            // Somebody samples two periods and no more.
+            if noted < 2 {
+                let (ticket, _) = await_ticket();
+                timers.note(ticket, 1).expect("a good ticket");
+                noted += 1;
+            }
+        }
+        let ran_ms = (cpu_ns(this_thread()) - start_ns) / 1_000_000;
+        timers.disarm(this_thread());
+        let missed = timers.take_missed();
+        assert!(
+            (ran_ms - 2..=ran_ms).contains(&missed),
+            "{missed} of {ran_ms}"
+        );
+        assert_eq!(timers.take_missed(), 0);
     }
 
     #[test]

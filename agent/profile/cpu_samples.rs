@@ -201,9 +201,11 @@ impl CpuSamples {
         while let Some(sample) = sampler.take() {
             self.count(sample, env, jni);
         }
-        let (fault, lost) = sampler.take_lost();
+        let lost = sampler.take_lost();
         let mut counts = self.counts.lock();
-        counts.add_fault(fault, lost);
+        for (fault, samples) in lost {
+            counts.add_fault(fault, samples);
+        }
         counts.add_unsampled_threads(sampler.take_refused());
     }
 

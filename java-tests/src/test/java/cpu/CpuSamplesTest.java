@@ -49,7 +49,7 @@ class CpuSamplesTest {
         try (Jvm jvm = Jvm.on(jdk, folder).agent("cpu=samples,interval=1,cutoff=0,file=" + report).run(Mix.class, TENTHS).ready()) {
             assertEquals(0, jvm.end(), jvm.err::text);
             assertTrue(Files.readString(report).startsWith("JAVA PROFILE 1.0.1, created "));
-            sharesAreRight(jvm, report);
+            sharesAreRight(jvm, report, 1_000_000);
         }
     }
 
@@ -60,16 +60,18 @@ class CpuSamplesTest {
                 .agent("cpu=samples,engine=portable,interval=2,cutoff=0,file=" + report).run(Mix.class, TENTHS).ready()) {
             assertEquals(0, jvm.end(), jvm.err::text);
             assertTrue(jvm.err.text().contains("at safepoints"), jvm.err::text);
-            sharesAreRight(jvm, report);
+            sharesAreRight(jvm, report, 2_000_000);
         }
     }
 
-    private static void sharesAreRight(Jvm jvm, Path report) {
+    private static void sharesAreRight(Jvm jvm, Path report, long intervalNs) {
         Map<String, Long> took = took(jvm);
         CpuStacks stacks = new CpuStacks(report);
         Map<String, Long> seen = new HashMap<>();
         took.keySet().forEach(method -> seen.put(method, stacks.in(method)));
         nearlyAlike(took, seen);
+        double counted = sum(seen) * (double) intervalNs / sum(took);
+        assertTrue(0.9 < counted && counted < 1.1, counted + " of the time is counted: " + seen + " for " + took);
         // The program itself is most of what runs, and the thread in accept() runs only on its way there.
         assertTrue(sum(seen) > 0.7 * stacks.total(), stacks::toString);
         assertTrue(stacks.in("cpu.Mix.waitInNative") < 0.02 * stacks.total(), stacks::toString);
