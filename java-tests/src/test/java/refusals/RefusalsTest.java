@@ -46,7 +46,7 @@ class RefusalsTest {
         "heap=sites,sampling=0; sampling=0; not built",
         "heap=sites,sampling=big; sampling=big; 512k",
         "heap=all,format=a; format=a; not built",
-        "cpu=samples; cpu=samples; not built",
+        "cpu=samples,depth=0; depth=0; depth=1",
         "cpu=times; cpu=times; not built",
         "monitor=y; monitor=y; not built",
         "heap=dump,net=localhost:9; net=localhost:9; not built",
