@@ -10,7 +10,7 @@ use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
 use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tables::ThreadId;
 
 /// What is known of a thread from one look to the next.
@@ -25,13 +25,13 @@ struct Account {
 }
 
 impl Account {
-    /// Notes the CPU time now; answers how many intervals of it are full.
-    fn note(&mut self, now_ns: u64, interval_ns: u64, look: u64) -> u64 {
-        // What the threads met at the first look did before is not known to be theirs of now.
-        let ran_ns = if look == 1 {
-            0
-        } else {
-            now_ns.saturating_sub(self.seen_ns)
+    /// Notes the CPU time now, `since_ns` after the last look; answers how many intervals of it are full.
+    fn note(&mut self, now_ns: u64, interval_ns: u64, look: u64, since_ns: u64) -> u64 {
+        // Of a thread that is met for the first time only what it did since the last look is of now: the main thread,
+        // for one, comes back as another at the end of the JVM, with all the time that it has run.
+        let ran_ns = match self.look {
+            0 => now_ns.min(since_ns),
+            _ => now_ns.saturating_sub(self.seen_ns),
         };
         let whole_ns = self.left_ns.saturating_add(ran_ns);
         let interval_ns = interval_ns.max(1);
@@ -49,6 +49,7 @@ impl Account {
 pub(super) struct CpuLists {
     interval_ns: u64,
     looks: u64,
+    last_look: Instant,
     accounts: HashMap<ThreadId, Account>,
 }
 
@@ -58,6 +59,7 @@ impl CpuLists {
         Self {
             interval_ns: u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX),
             looks: 0,
+            last_look: Instant::now(),
             accounts: HashMap::new(),
         }
     }
@@ -71,10 +73,14 @@ impl CpuLists {
         counts: &Mutex<CpuCounts>,
     ) {
         self.looks += 1;
+        let since = std::mem::replace(&mut self.last_look, Instant::now()).elapsed();
+        let since_ns = u64::try_from(since.as_nanos()).unwrap_or(u64::MAX);
         let own = self.number_of_this_thread(env, jni, traces);
         let mut due: Vec<(Object<'_>, u64)> = Vec::new();
         for thread in env.live_threads(jni).unwrap_or_default() {
-            match self.intervals(env, jni, traces, &thread, own) {
+            let number = traces.threads().number(env, jni, &thread);
+            let number = number.filter(|&number| Some(number) != own);
+            match number.map_or(0, |number| self.intervals(env, &thread, number, since_ns)) {
                 0 => jni.forget(thread),
                 intervals => due.push((thread, intervals)),
             }
@@ -114,20 +120,15 @@ impl CpuLists {
     fn intervals(
         &mut self,
         env: &Env,
-        jni: &Jni<'_>,
-        traces: &StackTraces,
         thread: &Object<'_>,
-        own: Option<ThreadId>,
+        number: ThreadId,
+        since_ns: u64,
     ) -> u64 {
-        let number = traces.threads().number(env, jni, thread);
-        let Some(number) = number.filter(|&number| Some(number) != own) else {
-            return 0;
-        };
         let Ok(now_ns) = env.thread_cpu_ns(thread) else {
             return 0;
         };
         let account = self.accounts.entry(number).or_default();
-        account.note(now_ns, self.interval_ns, self.looks)
+        account.note(now_ns, self.interval_ns, self.looks, since_ns)
     }
 }
 
@@ -138,23 +139,23 @@ mod tests {
     #[test]
     fn full_intervals_are_counted_and_the_rest_is_kept() {
         let mut account = Account::default();
-        assert_eq!(account.note(1_000_000, 10, 1), 0);
-        assert_eq!(account.note(1_000_000, 10, 2), 0);
-        assert_eq!(account.note(1_000_025, 10, 3), 2);
-        assert_eq!(account.note(1_000_034, 10, 4), 1);
+        assert_eq!(account.note(25, 10, 1, 1000), 2);
+        assert_eq!(account.note(34, 10, 2, 1000), 1);
         assert_eq!(account.left_ns, 4);
     }
 
     #[test]
-    fn a_thread_that_starts_later_is_counted_from_its_start() {
-        assert_eq!(Account::default().note(35, 10, 2), 3);
+    fn what_was_before_the_last_look_is_not_counted() {
+        let mut account = Account::default();
+        assert_eq!(account.note(1_000_000, 10, 7, 35), 3);
+        assert_eq!(account.note(1_000_060, 10, 8, 35), 6);
     }
 
     #[test]
     fn a_clock_that_goes_back_is_no_time() {
         let mut account = Account::default();
-        account.note(100, 10, 1);
-        assert_eq!(account.note(40, 10, 2), 0);
-        assert_eq!(account.note(60, 10, 3), 2);
+        account.note(100, 10, 1, 0);
+        assert_eq!(account.note(40, 10, 2, 1000), 0);
+        assert_eq!(account.note(60, 10, 3, 1000), 2);
     }
 }
