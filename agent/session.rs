@@ -10,7 +10,7 @@ use crate::jvmti::event::{CLASS_PREPARE, VM_DEATH, VM_INIT};
 use crate::jvmti::jni::Jni;
 use crate::message::say;
 use crate::options::{self, Format, Options, Parsed};
-use crate::profile::{self, Profiles};
+use crate::profile::{self, CpuSamples, Profiles};
 use std::sync::OnceLock;
 use tables::Census;
 use writer::{Existing, Target};
@@ -78,22 +78,37 @@ impl Session {
     /// On any thread attached to the JVM, inside the gate.
     pub(crate) fn dump(&self, jni: &mut Jni<'_>, options: &Options) -> bool {
         if options.heap_dump {
-            let known = heap::Known {
-                census: self.listens.then_some(&self.census),
-                allocations: self.profiles.allocations.as_ref(),
-            };
-            let is_there = heap::dump(self.vm, jni, options, known);
-            // The sites are in the dump; what else there is has no place in a heap dump as text.
-            let has_more = options.format == Format::Text
-                && (self.profiles.cpu_times.is_some() || self.profiles.monitors.is_some());
-            return is_there
-                & (!has_more || profile::report(&self.env, jni, options, &self.profiles));
+            return self.dump_heap(jni, options);
         }
         if self.profiles.is_empty() {
             say("no report: profiles are made from the start of the JVM only, by -agentpath:…=heap=sites");
             return false;
         }
         profile::report(&self.env, jni, options, &self.profiles)
+    }
+
+    fn dump_heap(&self, jni: &mut Jni<'_>, options: &Options) -> bool {
+        let is_text = options.format == Format::Text;
+        // A command that asks for a heap alone does not take the samples away from the next report.
+        let cpu = self.profiles.cpu_samples.as_ref();
+        let cpu = cpu.filter(|_| options.cpu.is_some() && !is_text);
+        let counts = cpu.map(|cpu| cpu.take_counts(&self.env, jni));
+        let known = heap::Known {
+            census: self.listens.then_some(&self.census),
+            allocations: self.profiles.allocations.as_ref(),
+            cpu: cpu.map(CpuSamples::traces).zip(counts.as_ref()),
+        };
+        let is_there = heap::dump(self.vm, jni, options, known);
+        if let (Some(cpu), Some(counts)) = (cpu, counts) {
+            if is_there {
+                say(&format!("in it {}, {}", counts.summary(), cpu.manner()));
+            } else {
+                cpu.give_back(counts);
+            }
+        }
+        // Sites are in the dump; what else there is has no place in a heap dump as text.
+        let has_more = is_text && self.profiles.has_more_than_allocations();
+        is_there & (!has_more || profile::report(&self.env, jni, options, &self.profiles))
     }
 
     /// The session; `None` before `Agent_OnLoad` or the first attach.
@@ -171,6 +186,10 @@ pub(crate) fn attach(vm: Vm, jni: &mut Jni<'_>, text: &str) -> i32 {
             return BAD_OPTIONS;
         }
     };
+    if options.cpu.is_some() {
+        say("cpu=samples needs the start of the JVM: give it in -agentpath, then jcmd PID JVMTI.data_dump writes a report");
+        return BAD_OPTIONS;
+    }
     for note in &options.notes {
         say(note);
     }

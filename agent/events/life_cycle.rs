@@ -35,7 +35,7 @@ pub(crate) fn vm_init(session: &Session, jni: &mut Jni<'_>) {
             .map_or(0, |classes| classes.len());
         session.census.note_found(threads as u64, classes as u64);
     });
-    session.profiles.start(&session.env, jni);
+    session.profiles.start(session.vm, &session.env, jni);
     if counted.is_none() {
         say("the threads and classes that were there before the agent could not be counted: no memory");
     }
@@ -52,6 +52,9 @@ fn listen(session: &Session, event: Event) {
 
 /// `VMDeath`: no event after this one. Waits for callbacks and dumps under way, then makes the last dump.
 pub(crate) fn vm_death(session: &Session, jni: &mut Jni<'_>) {
+    if let Some(cpu) = &session.profiles.cpu_samples {
+        cpu.stop();
+    }
     session.gate.close();
     session.dump_queue.close();
     session.profiles.stop(jni);

@@ -1,4 +1,4 @@
-//! Allocation traces of a dump: the session's stacks as rows of the dump's own tables.
+//! Profiles in a dump: the session's stacks, of allocations and CPU samples, as rows of the dump's own tables.
 
 use super::catalogue::Catalogue;
 use super::error::{DumpError, For};
@@ -7,19 +7,31 @@ use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Handle;
 use crate::options::Options;
-use crate::profile::{alloc_sites, ranked_traces, Allocations, LiveTraces, SiteRow};
-use std::collections::HashMap;
+use crate::profile::{
+    alloc_sites, cpu_samples_record, ranked_traces, Allocations, CpuCounts, CpuRow, LiveTraces,
+    SiteRow, StackTraces,
+};
+use std::collections::{BTreeMap, HashMap};
 use tables::{ClassId, FrameId, ObjectIndex, ObjectTable, StringId, Tables, Trace, TraceId};
 
 /// The first tag of sampled objects in a walk: beyond the tags of rows.
 const FIRST_TAG: i64 = 1 << 32;
+
+/// What the session has measured and a dump tells of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Profiled<'s> {
+    /// Who allocated what; `None` if allocations are not sampled.
+    pub(super) allocations: Option<&'s Allocations>,
+    /// CPU samples and the stacks they name; `None` if there are none.
+    pub(super) cpu: Option<(&'s StackTraces, &'s CpuCounts)>,
+}
 
 /// The sampled objects of a dump and who allocated them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AllocationTraces {
     /// Each object that lives, by its weak handle, and the trace that allocated it.
     pub(super) by_handle: Vec<(Handle, TraceId)>,
-    /// The record of allocation sites, which goes behind the head of the file; empty if no sites were asked for.
+    /// The records of allocation sites and CPU samples, which go behind the head of the file; empty if there are none.
     pub(super) records: Vec<u8>,
     /// Traces by tag, counted from [`FIRST_TAG`].
     tagged: Vec<TraceId>,
@@ -43,7 +55,7 @@ impl ObjectTraces {
 
 /// Makes rows of the session's traces.
 struct Translator<'d, 'f> {
-    allocations: &'d Allocations,
+    traces: &'d StackTraces,
     methods: Methods<'f>,
     catalogue: &'d mut Catalogue<'f>,
     tables: &'d Tables,
@@ -54,38 +66,43 @@ struct Translator<'d, 'f> {
 impl AllocationTraces {
     /// The sites, and the traces of the objects that live. Before the walk; the handles must be held until it has begun.
     ///
-    /// Nothing if allocations are not sampled.
+    /// Nothing if nothing is sampled.
     pub(super) fn take<'a, 'f>(
-        allocations: Option<&'a Allocations>,
+        profiled: Profiled<'a>,
         options: &Options,
         (env, jni): (&'f Env, &'f Jni<'f>),
         catalogue: &mut Catalogue<'f>,
         tables: &Tables,
         objects: &mut ObjectTable,
     ) -> Result<(Self, Option<LiveTraces<'a>>), DumpError> {
-        let Some(allocations) = allocations else {
+        // All profiles name stacks of the same session.
+        let by_allocations = profiled.allocations.map(Allocations::traces);
+        let Some(traces) = by_allocations.or(profiled.cpu.map(|(traces, _)| traces)) else {
             return Ok((Self::default(), None));
         };
-        let sites = allocations.sites(jni);
-        let held = allocations.hold();
         let mut translator = Translator {
-            allocations,
+            traces,
             methods: Methods::new(env, jni, options.line_numbers),
             catalogue,
             tables,
             objects,
             known: HashMap::new(),
         };
-        let mut by_handle = Vec::new();
-        for (handle, trace) in held.handles() {
-            by_handle.push((handle, translator.trace(trace)?));
+        let (mut taken, mut held) = (Self::default(), None);
+        if let Some(allocations) = profiled.allocations {
+            let sites = allocations.sites(jni);
+            let samples = allocations.hold();
+            for (handle, trace) in samples.handles() {
+                taken.by_handle.push((handle, translator.trace(trace)?));
+            }
+            taken.records = translator.records(sites, options.cutoff)?;
+            held = Some(samples);
         }
-        let taken = Self {
-            by_handle,
-            records: translator.records(sites, options.cutoff)?,
-            tagged: Vec::new(),
-        };
-        Ok((taken, Some(held)))
+        if let Some((_, counts)) = profiled.cpu {
+            let mut record = translator.cpu_record(counts, options.cutoff)?;
+            taken.records.append(&mut record);
+        }
+        Ok((taken, held))
     }
 
     /// Tags what is `held`, for a walk by JVMTI.
@@ -123,7 +140,7 @@ impl Translator<'_, '_> {
         if let Some(&known) = self.known.get(&trace) {
             return Ok(known);
         }
-        let stack = self.allocations.stack(trace);
+        let stack = self.traces.stack(trace);
         let mut frames: Vec<FrameId> = Vec::new();
         for &frame in stack.as_deref().unwrap_or_default() {
             frames.push(self.methods.frame(
@@ -140,6 +157,23 @@ impl Translator<'_, '_> {
         });
         self.known.insert(trace, row);
         Ok(row)
+    }
+
+    /// The record of CPU samples. Stacks of several threads that are one here become one row.
+    fn cpu_record(&mut self, counts: &CpuCounts, cutoff: f64) -> Result<Vec<u8>, DumpError> {
+        let mut by_trace: BTreeMap<TraceId, u64> = BTreeMap::new();
+        for (&trace, &samples) in counts.by_trace() {
+            *by_trace.entry(self.trace(trace)?).or_default() += samples;
+        }
+        let rows = by_trace.into_iter();
+        let rows: Vec<CpuRow> = rows
+            .map(|(trace, samples)| CpuRow {
+                trace,
+                samples,
+                top: None,
+            })
+            .collect();
+        Ok(cpu_samples_record(&rows, cutoff)?)
     }
 
     /// The record of all sites whose classes are loaded.

@@ -1,6 +1,6 @@
 //! One heap dump from request to file: catalogue, stacks, walk, file, end line.
 
-use super::allocation_traces::AllocationTraces;
+use super::allocation_traces::{AllocationTraces, Profiled};
 use super::catalogue::Catalogue;
 use super::class_records::ClassRecords;
 use super::error::{DumpError, For};
@@ -17,7 +17,7 @@ use crate::jvmti::heap::Wanted;
 use crate::jvmti::jni::Jni;
 use crate::message::say;
 use crate::options::{Engine, Format, Options, SnapshotBy};
-use crate::profile::Allocations;
+use crate::profile::{Allocations, CpuCounts, StackTraces};
 use parking_lot::Mutex;
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -58,6 +58,8 @@ pub(crate) struct Known<'s> {
     pub(crate) census: Option<&'s Census>,
     /// Who allocated what; `None` if allocations are not sampled.
     pub(crate) allocations: Option<&'s Allocations>,
+    /// CPU samples since the last dump, and the stacks they name; `None` if they do not belong in the dump.
+    pub(crate) cpu: Option<(&'s StackTraces, &'s CpuCounts)>,
 }
 
 /// Makes one dump, and says how it went on stderr. `true`: the file is there.
@@ -74,7 +76,10 @@ pub(crate) fn dump(vm: Vm, jni: &mut Jni<'_>, options: &Options, known: Known<'_
         vm,
         options,
         path: &path,
-        allocations: known.allocations,
+        profiled: Profiled {
+            allocations: known.allocations,
+            cpu: known.cpu,
+        },
     };
     match choose(request, jni) {
         Ok(outcome) => {
@@ -126,7 +131,7 @@ struct Request<'r> {
     vm: Vm,
     options: &'r Options,
     path: &'r Path,
-    allocations: Option<&'r Allocations>,
+    profiled: Profiled<'r>,
 }
 
 /// A way to dump a heap.
@@ -227,7 +232,7 @@ fn by_snapshot(
     let file = create_file(request, &env, jni)?;
     let made = jni.with_frame(|jni| {
         let dump = SnapshotDump::new(vm, &env, jni, options, millis_since_epoch(), paused);
-        dump.run(file, request.allocations)
+        dump.run(file, request.profiled)
     });
     let made = made.ok_or(DumpError::Missing("memory for local references"))??;
     Ok(Outcome {
@@ -330,7 +335,7 @@ fn walk_and_write(
     let current = env.current_thread(jni).when("the current thread")?;
     let own_thread = tag_thread(env, jni, &current, &mut objects)?;
     let stacks = CapturedStacks::take(request.vm, env, jni, Look::ByTag, &mut objects)?;
-    let allocated = dump.allocated(request.allocations, &mut objects)?;
+    let allocated = dump.allocated(request.profiled, &mut objects)?;
     let (walked, pause) = dump.walk(objects, own_thread, &allocated, &file)?;
     dump.write(walked, stacks, &allocated, file, pause)
 }
@@ -355,11 +360,11 @@ impl<'f> Dump<'f> {
     /// Who allocated the sampled objects, which are tagged for the walk.
     fn allocated(
         &mut self,
-        allocations: Option<&Allocations>,
+        profiled: Profiled<'_>,
         objects: &mut ObjectTable,
     ) -> Result<AllocationTraces, DumpError> {
         let (mut allocated, held) = AllocationTraces::take(
-            allocations,
+            profiled,
             self.options,
             (self.env, self.jni),
             &mut self.catalogue,

@@ -6,6 +6,7 @@ use super::jni::Jni;
 use super::memory::Allocated;
 use super::object::Object;
 use super::slot;
+use super::stack_sampler::spare_this_thread;
 use jni::sys::{jobject, JNIEnv};
 use jvmti_sys::jvmtiEnv;
 use std::cell::Cell;
@@ -101,6 +102,7 @@ unsafe extern "system" fn start(_env: *mut jvmtiEnv, jni: *mut JNIEnv, argument:
     let body: Body = unsafe { std::mem::transmute(argument) };
     IS_AGENT_THREAD.set(true);
     let _ = catch_unwind(AssertUnwindSafe(|| {
+        spare_this_thread();
         // SAFETY: this thread's environment, valid until the function returns.
         unsafe { Jni::enter(jni, body) };
     }));

@@ -47,6 +47,16 @@ pub(crate) const GET_LINE_NUMBERS: Capability = Capability {
     bit: 12,
     name: "can_get_line_numbers",
 };
+/// How long a thread has run.
+pub(crate) const GET_THREAD_CPU_TIME: Capability = Capability {
+    bit: 23,
+    name: "can_get_thread_cpu_time",
+};
+/// Events of compiled methods.
+pub(crate) const GENERATE_COMPILED_METHOD_LOAD_EVENTS: Capability = Capability {
+    bit: 27,
+    name: "can_generate_compiled_method_load_events",
+};
 /// The hook for class files of every class.
 pub(crate) const GENERATE_ALL_CLASS_HOOK_EVENTS: Capability = Capability {
     bit: 26,
@@ -140,7 +150,7 @@ mod tests {
     use super::*;
 
     /// The bits that a header of JDK `since` or later must have.
-    const KNOWN: [(Capability, u32); 14] = [
+    const KNOWN: [(Capability, u32); 16] = [
         (GET_BYTECODES, 8),
         (GENERATE_ALL_CLASS_HOOK_EVENTS, 8),
         (GENERATE_GARBAGE_COLLECTION_EVENTS, 8),
@@ -153,6 +163,8 @@ mod tests {
         (GENERATE_MONITOR_EVENTS, 8),
         (GET_SOURCE_FILE_NAME, 8),
         (GET_LINE_NUMBERS, 8),
+        (GET_THREAD_CPU_TIME, 8),
+        (GENERATE_COMPILED_METHOD_LOAD_EVENTS, 8),
         (GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS, 11),
         (SUPPORT_VIRTUAL_THREADS, 21),
     ];

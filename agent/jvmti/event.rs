@@ -49,6 +49,11 @@ pub(crate) const CLASS_PREPARE: Event = Event {
     number: 56,
     name: "CLASS_PREPARE",
 };
+/// A method was compiled.
+pub(crate) const COMPILED_METHOD_LOAD: Event = Event {
+    number: 68,
+    name: "COMPILED_METHOD_LOAD",
+};
 /// Somebody asked for a dump: SIGQUIT, or `jcmd PID JVMTI.data_dump`.
 pub(crate) const DATA_DUMP_REQUEST: Event = Event {
     number: 71,
@@ -182,6 +187,7 @@ mod tests {
             CLASS_LOAD,
             CLASS_PREPARE,
             GARBAGE_COLLECTION_FINISH,
+            COMPILED_METHOD_LOAD,
             DATA_DUMP_REQUEST,
             MONITOR_WAIT,
             MONITOR_WAITED,

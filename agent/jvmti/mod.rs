@@ -8,6 +8,7 @@
 
 pub(crate) mod agent_thread;
 pub(crate) mod allocation;
+pub(crate) mod call_trace;
 pub(crate) mod capability;
 pub(crate) mod class;
 pub(crate) mod class_hook;
@@ -26,10 +27,15 @@ pub(crate) mod method;
 pub(crate) mod monitor;
 pub(crate) mod new_object;
 pub(crate) mod object;
+pub(crate) mod os_threads;
+pub(crate) mod sample_ring;
+mod semaphore;
 mod slot;
 pub(crate) mod stack;
+pub(crate) mod stack_sampler;
 pub(crate) mod tag;
 pub(crate) mod thread;
+mod thread_timers;
 pub(crate) mod tracker;
 mod trampoline;
 pub(crate) mod weak;

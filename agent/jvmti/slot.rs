@@ -55,6 +55,7 @@ slots! {
     IS_METHOD_NATIVE = 76, "Is Method Native";
     GET_LOADED_CLASSES = 78, "Get Loaded Classes";
     GET_ALL_STACK_TRACES = 100, "Get All Stack Traces";
+    GET_THREAD_LIST_STACK_TRACES = 101, "Get Thread List Stack Traces";
     GET_THREAD_LOCAL_STORAGE = 102, "Get Thread Local Storage";
     SET_THREAD_LOCAL_STORAGE = 103, "Set Thread Local Storage";
     GET_STACK_TRACE = 104, "Get Stack Trace";
@@ -65,6 +66,7 @@ slots! {
     ITERATE_THROUGH_HEAP = 116, "Iterate Through Heap";
     SET_EVENT_CALLBACKS = 122, "Set Event Callbacks";
     DISPOSE_ENVIRONMENT = 127, "Dispose Environment";
+    GET_THREAD_CPU_TIME = 137, "Get Thread CPU Time";
     GET_POTENTIAL_CAPABILITIES = 140, "Get Potential Capabilities";
     ADD_CAPABILITIES = 142, "Add Capabilities";
     RETRANSFORM_CLASSES = 152, "Retransform Classes";

@@ -67,6 +67,35 @@ impl Env {
             .collect())
     }
 
+    /// The stacks of these threads at one moment, in their order, each cut at `depth_frames`
+    /// (`GetThreadListStackTraces`). A thread that has ended has an empty one.
+    pub(crate) fn stacks_of(
+        &self,
+        threads: &[Object<'_>],
+        depth_frames: i32,
+    ) -> Result<Vec<Vec<StackFrame>>, JvmtiError> {
+        let handles: Vec<jobject> = threads.iter().map(Object::raw).collect();
+        let count = i32::try_from(handles.len()).map_err(|_| JvmtiError::INTERNAL)?;
+        let mut stacks: *mut jvmtiStackInfo = null_mut();
+        // SAFETY: types as in jvmti.h; `count` live handles; the out-parameter outlives the call.
+        unsafe {
+            call!(
+                self,
+                slot::GET_THREAD_LIST_STACK_TRACES,
+                (i32, *const jobject, i32, *mut *mut jvmtiStackInfo),
+                (count, handles.as_ptr(), depth_frames, &mut stacks)
+            )
+        }?;
+        // SAFETY: on success `stacks` holds `count` entries; the frames lie in the same allocation. The handles in them
+        // are those that were passed.
+        let stacks = unsafe { Allocated::new(self, stacks, count) };
+        let infos = stacks.as_slice().iter();
+        // SAFETY: `frame_buffer` holds `frame_count` frames as long as `stacks` lives.
+        Ok(infos
+            .map(|info| unsafe { frames(info.frame_buffer, info.frame_count) })
+            .collect())
+    }
+
     /// The whole stack of one thread, virtual or not (`GetStackTrace`).
     pub(crate) fn stack(&self, thread: &Object<'_>) -> Result<Vec<StackFrame>, JvmtiError> {
         let mut capacity = FIRST_CAPACITY_FRAMES;

@@ -145,6 +145,21 @@ impl Env {
         }
     }
 
+    /// How long a platform thread has run, in nanoseconds (`GetThreadCpuTime`).
+    pub(crate) fn thread_cpu_ns(&self, thread: &Object<'_>) -> Result<u64, JvmtiError> {
+        let mut nanos: i64 = 0;
+        // SAFETY: types as in jvmti.h; `nanos` outlives the call.
+        unsafe {
+            call!(
+                self,
+                slot::GET_THREAD_CPU_TIME,
+                (jobject, *mut i64),
+                (thread.raw(), &mut nanos)
+            )
+        }?;
+        u64::try_from(nanos).map_err(|_| JvmtiError::INTERNAL)
+    }
+
     /// The thread's name and groups (`GetThreadInfo`, `GetThreadGroupInfo`).
     pub(crate) fn thread_names(
         &self,

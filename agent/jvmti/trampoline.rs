@@ -8,7 +8,7 @@ use super::jni::Jni;
 use super::object::Object;
 use crate::events::{self, Allocation, OfMonitor};
 use crate::session::Session;
-use jni::sys::{jobject, JNIEnv};
+use jni::sys::{jmethodID, jobject, JNIEnv};
 use jvmti_sys::jvmtiEnv;
 use std::os::raw::{c_char, c_void};
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -58,6 +58,10 @@ impl Env {
         for (event, callback) in monitor_events {
             callbacks.set(event, callback);
         }
+        callbacks.set(
+            event::COMPILED_METHOD_LOAD,
+            compiled_method_load as *const c_void,
+        );
         callbacks.set(event::DATA_DUMP_REQUEST, data_dump_request as *const c_void);
         // SAFETY: the functions below have the signatures of jvmti.h and a net each.
         unsafe { self.set_event_callbacks(&callbacks) }
@@ -95,8 +99,14 @@ unsafe extern "system" fn vm_death(_env: *mut jvmtiEnv, jni: *mut JNIEnv) {
 }
 
 /// `jvmtiEventThreadStart`.
-unsafe extern "system" fn thread_start(_env: *mut jvmtiEnv, _jni: *mut JNIEnv, _thread: jobject) {
-    inside(events::thread_start);
+unsafe extern "system" fn thread_start(_env: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jobject) {
+    inside(|session| {
+        // SAFETY: a local reference of this callback, which the JVM gives back itself.
+        if let Some(thread) = unsafe { Object::from_raw(thread) } {
+            // SAFETY: as in `vm_init`.
+            unsafe { Jni::enter(jni, |jni| events::thread_start(session, jni, &thread)) };
+        }
+    });
 }
 
 /// `jvmtiEventThreadEnd`.
@@ -196,9 +206,26 @@ unsafe extern "system" fn class_prepare(
     _env: *mut jvmtiEnv,
     _jni: *mut JNIEnv,
     _thread: jobject,
-    _class: jobject,
+    class: jobject,
 ) {
-    inside(events::class_prepare);
+    inside(|session| {
+        // SAFETY: a local reference of this callback, which the JVM gives back itself.
+        if let Some(class) = unsafe { Object::from_raw(class) } {
+            events::class_prepare(session, &class);
+        }
+    });
+}
+
+/// `jvmtiEventCompiledMethodLoad`. Nothing: that somebody listens is what has HotSpot note the lines of compiled code.
+unsafe extern "system" fn compiled_method_load(
+    _env: *mut jvmtiEnv,
+    _method: jmethodID,
+    _code_bytes: i32,
+    _code: *const c_void,
+    _map_length: i32,
+    _map: *const c_void,
+    _compile_info: *const c_void,
+) {
 }
 
 /// `jvmtiEventDataDumpRequest`.

@@ -46,17 +46,6 @@ pub(crate) enum Format {
     Binary,
 }
 
-/// What of the processor's time is profiled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cpu {
-    /// Where the processor is, by samples.
-    Samples,
-    /// What each method costs, by timing all calls.
-    Times,
-    /// The same in the format of `java -prof`.
-    Old,
-}
-
 /// How allocations are sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sampling {
@@ -66,10 +55,27 @@ pub(crate) struct Sampling {
     pub(crate) most_live: usize,
 }
 
-/// Frames of an allocation's stack, unless `depth` says otherwise.
+/// How the use of the processor is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cpu {
+    /// Stacks of running threads, one for so much time that a thread runs.
+    Samples {
+        /// Microseconds of CPU time from sample to sample; more than 0.
+        interval_us: u32,
+    },
+    /// What each method costs, by timing all calls.
+    Times,
+    /// The same in the format of `java -prof`.
+    Old,
+}
+
+/// Frames of the stack of an allocation or a CPU sample, unless `depth` says otherwise.
 const TRACE_DEPTH_FRAMES: u32 = 32;
 /// The same where each event has one: the depth of the JDK's agent.
 const EXACT_DEPTH_FRAMES: u32 = 4;
+
+/// CPU time between two samples of a thread, unless `interval` says otherwise.
+const CPU_INTERVAL_US: u32 = 10_000;
 
 /// What the user wants, checked and complete.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,7 +84,7 @@ pub(crate) struct Options {
     pub(crate) heap_dump: bool,
     /// Sample allocations, so.
     pub(crate) sampling: Option<Sampling>,
-    /// Profile the processor's time, so.
+    /// Measure the use of the processor, so.
     pub(crate) cpu: Option<Cpu>,
     /// What clock times methods.
     pub(crate) clock: Clock,
@@ -86,7 +92,7 @@ pub(crate) struct Options {
     pub(crate) classes: ClassPatterns,
     /// Count contention for monitors, and waits.
     pub(crate) monitors: bool,
-    /// Least share of a site in a report.
+    /// Least share of a row in a report.
     pub(crate) cutoff: f64,
     /// How heap dumps and reports are written.
     pub(crate) format: Format,
@@ -180,6 +186,7 @@ struct Said {
     sampling: Sampling,
     cutoff: f64,
     cpu: Option<Cpu>,
+    cpu_interval_us: Option<u32>,
     clock: Clock,
     classes: ClassPatterns,
     monitor: bool,
@@ -213,6 +220,7 @@ impl Default for Said {
             },
             cutoff: 0.0001,
             cpu: None,
+            cpu_interval_us: None,
             clock: Clock::Cpu,
             classes: ClassPatterns::default(),
             monitor: false,
@@ -330,16 +338,10 @@ fn cross_check(said: &Said) -> Result<(), OptionError> {
 
 /// Refuses what is not built yet, by name, and what cannot go together.
 fn refuse(said: &Said) -> Result<(), OptionError> {
-    let not_built = |what: &str| {
-        Err(OptionError(format!(
-            "{what} is not built yet; what there is: heap=dump, heap=sites, heap=all, cpu=times, monitor=y"
-        )))
-    };
-    if said.cpu == Some(Cpu::Samples) {
-        return not_built("cpu=samples");
-    }
     if let Some(net) = &said.net {
-        return not_built(&format!("net={net}"));
+        return Err(OptionError(format!(
+            "net={net} is not built yet; write to a file instead: file=NAME"
+        )));
     }
     match text_only(said) {
         Some(what) if said.format.is_none() => must_be_text(said, what),
@@ -348,12 +350,13 @@ fn refuse(said: &Said) -> Result<(), OptionError> {
 }
 
 /// What the options mean together.
-fn resolve(said: Said, notes: Vec<String>) -> Result<Options, OptionError> {
+fn resolve(said: Said, mut notes: Vec<String>) -> Result<Options, OptionError> {
     // As with the JDK's agent: who asks for nothing gets both.
     let is_nothing = !said.heap_dump && !said.heap_sites && !said.monitor && said.cpu.is_none();
     let heap_dump = said.heap_dump || is_nothing;
     let heap_sites = said.heap_sites || is_nothing;
     refuse(&said)?;
+    let cpu = cpu(&said, &mut notes)?;
     let is_binary = said.format == Some('b') || heap_dump || names_binary(&said);
     let format = if is_binary && said.format != Some('a') {
         Format::Binary
@@ -372,7 +375,7 @@ fn resolve(said: Said, notes: Vec<String>) -> Result<Options, OptionError> {
     Ok(Options {
         heap_dump,
         sampling: heap_sites.then_some(said.sampling),
-        cpu: said.cpu,
+        cpu,
         clock: said.clock,
         classes: said.classes,
         monitors: said.monitor,
@@ -403,7 +406,7 @@ fn text_only(said: &Said) -> Option<&'static str> {
         _ if said.monitor => Some("monitor=y"),
         Some(Cpu::Times) => Some("cpu=times"),
         Some(Cpu::Old) => Some("cpu=old"),
-        Some(Cpu::Samples) | None => None,
+        Some(Cpu::Samples { .. }) | None => None,
     }
 }
 
@@ -426,6 +429,25 @@ fn must_be_text(said: &Said, what: &str) -> Result<(), OptionError> {
     Ok(())
 }
 
+/// What `cpu` and `interval` mean.
+fn cpu(said: &Said, notes: &mut Vec<String>) -> Result<Option<Cpu>, OptionError> {
+    let Some(Cpu::Samples { .. }) = said.cpu else {
+        if said.cpu_interval_us.is_some() {
+            notes.push("interval does nothing without cpu=samples".to_owned());
+        }
+        return Ok(said.cpu);
+    };
+    if said.depth_frames == Some(0) {
+        return Err(OptionError(
+            "depth=0: cpu=samples needs at least the method that runs; the least is depth=1"
+                .to_owned(),
+        ));
+    }
+    Ok(Some(Cpu::Samples {
+        interval_us: said.cpu_interval_us.unwrap_or(CPU_INTERVAL_US),
+    }))
+}
+
 /// Whether the file's name asks for binary HPROF.
 fn names_binary(said: &Said) -> bool {
     let name = said.file.as_deref().unwrap_or_default();
@@ -435,7 +457,7 @@ fn names_binary(said: &Said) -> bool {
 /// The help text: every public option with its values, default and meaning.
 pub(crate) fn help() -> String {
     let mut text = String::from(
-        "hprof-rs: heap dumps and allocation sites of a running JVM in HPROF format\n\n\
+        "hprof-rs: heap dumps, allocation sites and CPU profiles of a running JVM in HPROF format\n\n\
          usage: java -agentpath:libhprof_rs.so=name=value,name=value… -jar app.jar\n\n",
     );
     let column = |row: &Row| format!("{}={}", row.name, row.values);

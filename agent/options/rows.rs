@@ -2,7 +2,7 @@
 //!
 //! They are those of the JDK's HPROF agent (its manual page and `hprof_init.c`), under their old names, and some of our own.
 
-use super::{Cpu, Engine, Said, SnapshotBy};
+use super::{Cpu, Engine, Said, SnapshotBy, CPU_INTERVAL_US};
 use crate::jvmti::cpu_clock::Clock;
 use crate::profile::ClassPatterns;
 use writer::GzipLevel;
@@ -50,8 +50,8 @@ const MOST_SECONDS: u32 = 86_400;
 const MOST_THREADS: usize = 256;
 /// More samples cost collections too much.
 const MOST_LIVE: usize = 1 << 24;
-const SAMPLES: &str =
-    "belongs to cpu=samples, which is not built yet; leave it away with heap=dump";
+/// An hour of CPU time.
+const MOST_INTERVAL_US: u32 = 3_600_000_000;
 const DEBUG: &str = "a switch for debugging the JDK's own agent; this one has none of the kind";
 const REMOVED: &str = "was removed from the JDK's agent, too; use the JVM's -XX:OnError";
 
@@ -76,11 +76,13 @@ pub(super) const ROWS: &[Row] = &[
         name: "cpu",
         values: "samples|times|old",
         default: "off",
-        help: "CPU usage by sampling or by timing methods",
+        help: "CPU usage: stacks of running threads by the time they run, or every call timed",
         standing: Standing::Built,
         set: |said, value| {
             said.cpu = Some(match value {
-                "y" | "samples" => Cpu::Samples,
+                "y" | "samples" => Cpu::Samples {
+                    interval_us: CPU_INTERVAL_US,
+                },
                 "times" => Cpu::Times,
                 "old" => Cpu::Old,
                 _ => return Err(""),
@@ -141,7 +143,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "depth",
         values: "FRAMES",
         default: "all",
-        help: "most frames of a stack; allocations have 32 without it",
+        help: "most frames of a stack; allocations and CPU samples have 32 without it",
         standing: Standing::Built,
         set: |said, value| match value.parse() {
             Ok(frames) => {
@@ -155,13 +157,14 @@ pub(super) const ROWS: &[Row] = &[
         name: "interval",
         values: "MS",
         default: "10",
-        help: "time between CPU samples",
-        standing: Standing::Refused {
-            but: "",
-            why: SAMPLES,
-        },
-        set: |_, value| match value.parse::<u32>() {
-            Ok(millis) if millis > 0 => Ok(()),
+        help: "CPU time of a thread from sample to sample; 500us is half a millisecond",
+        standing: Standing::Built,
+        set: |said, value| match micros(value) {
+            Some(micros @ 1..=MOST_INTERVAL_US) => {
+                said.cpu_interval_us = Some(micros);
+                Ok(())
+            }
+            Some(1..) => Err("interval must be at most an hour"),
             _ => Err("interval must be decimal and > 0"),
         },
     },
@@ -430,6 +433,14 @@ fn bytes(value: &str) -> Option<u32> {
     };
     let bytes = digits.parse::<u32>().ok()?.checked_mul(unit)?;
     i32::try_from(bytes).is_ok().then_some(bytes)
+}
+
+/// Microseconds: a number of milliseconds, or of microseconds with `us` behind it.
+fn micros(value: &str) -> Option<u32> {
+    match value.strip_suffix("us") {
+        Some(micros) => micros.parse().ok(),
+        None => Some(value.parse::<u32>().ok()?.saturating_mul(1000)),
+    }
 }
 
 fn yes_no(value: &str) -> Result<bool, &'static str> {

@@ -71,6 +71,18 @@ fn wrong_values_name_the_option_the_value_and_what_is_allowed() {
         ("net=host:0", "net=host:0: net takes HOST:PORT"),
         ("depth=-1", "depth=-1: depth must be decimal and >= 0"),
         ("interval=0", "interval=0: interval must be decimal and > 0"),
+        (
+            "interval=us",
+            "interval=us: interval must be decimal and > 0",
+        ),
+        (
+            "interval=3600001",
+            "interval=3600001: interval must be at most an hour",
+        ),
+        (
+            "cpu=samples,depth=0",
+            "depth=0: cpu=samples needs at least the method that runs; the least is depth=1",
+        ),
         ("cutoff=x", "cutoff=x: cutoff must be decimal and >= 0"),
         (
             "sampling=2g",
@@ -99,15 +111,8 @@ fn wrong_values_name_the_option_the_value_and_what_is_allowed() {
 
 #[test]
 fn what_is_not_built_is_refused_by_name() {
-    for text in [
-        "cpu=samples",
-        "cpu=y",
-        "net=localhost:9000",
-        "heap=dump,interval=10",
-    ] {
-        let line = refusal(text);
-        assert!(line.contains("not built yet"), "{line}");
-    }
+    let line = refusal("net=localhost:9000");
+    assert!(line.contains("not built yet"), "{line}");
     assert!(refusal("heap=dump,logflags=4").contains("debugging the JDK's own agent"));
     assert!(refusal("heap=dump,precrash=y").contains("-XX:OnError"));
 }
@@ -182,6 +187,28 @@ fn what_is_text_only_is_refused_beside_what_is_binary() {
     }
     let told = options("monitor=y,file=x.hprof,format=a");
     assert_eq!(told.format, Format::Text);
+}
+
+#[test]
+fn cpu_samples_do_not_switch_the_heap_on() {
+    for (text, interval_us) in [
+        ("cpu=samples", 10_000),
+        ("cpu=y,interval=2", 2000),
+        ("cpu=samples,interval=500us,thread=y", 500),
+    ] {
+        let options = options(text);
+        assert_eq!(options.cpu, Some(Cpu::Samples { interval_us }));
+        assert!(!options.heap_dump && options.sampling.is_none());
+        assert_eq!(options.format, Format::Text);
+        assert_eq!(options.file, FileName::parse("java.hprof.txt").unwrap());
+        assert_eq!(options.trace_depth_frames(), 32);
+    }
+    let both = options("heap=dump,cpu=samples");
+    assert!(both.heap_dump && both.cpu.is_some() && both.format == Format::Binary);
+    assert_eq!(options("cpu=samples,file=x.hprof").format, Format::Binary);
+    let alone = options("heap=dump,interval=10");
+    assert_eq!(alone.cpu, None);
+    assert!(alone.notes.iter().any(|it| it.contains("cpu=samples")));
 }
 
 #[test]

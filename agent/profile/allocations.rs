@@ -224,9 +224,9 @@ impl Allocations {
         self.traces.tables()
     }
 
-    /// The stack that a trace was made of.
-    pub(crate) fn stack(&self, trace: TraceId) -> Option<Arc<[StackFrame]>> {
-        self.traces.stack(trace)
+    /// The stacks that sites name.
+    pub(crate) fn traces(&self) -> &StackTraces {
+        &self.traces
     }
 
     /// The samples, held for a dump: no handle is given back until the answer is dropped.

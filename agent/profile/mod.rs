@@ -2,7 +2,8 @@
 //!
 //! [`allocations`] keeps allocations by site, [`exact_allocations`] each of them; [`live_samples`] knows which of the
 //! objects still live. [`cpu_times`] adds up the [`call_contexts`] of threads. [`injection`] puts the calls into classes
-//! that those two live on. [`monitors`] keeps who waits for monitors, [`waits`] the calls of `Object.wait`,
+//! that those two live on. [`cpu_samples`] samples the threads that run, [`cpu_lists`] where there are no signals for it,
+//! and [`cpu_counts`] has what came of it. [`monitors`] keeps who waits for monitors, [`waits`] the calls of `Object.wait`,
 //! [`monitor_state`] asks who owns what. [`stack_traces`] turns stacks into rows of traces, [`threads`] gives threads
 //! numbers; [`profiles`] is all of it, and [`report`] writes it down.
 
@@ -10,6 +11,9 @@ mod allocations;
 mod call_contexts;
 mod call_rows;
 mod class_patterns;
+mod cpu_counts;
+mod cpu_lists;
+mod cpu_samples;
 mod cpu_times;
 mod exact_allocations;
 mod injection;
@@ -30,9 +34,12 @@ mod waits;
 
 pub(crate) use allocations::{Allocation, Allocations, LiveTraces};
 pub(crate) use class_patterns::ClassPatterns;
+pub(crate) use cpu_counts::{cpu_samples_record, CpuCounts, CpuRow};
+pub(crate) use cpu_samples::CpuSamples;
 pub(crate) use cpu_times::CpuTimes;
 pub(crate) use exact_allocations::New;
 pub(crate) use monitors::{Monitors, OfMonitor};
 pub(crate) use profiles::Profiles;
 pub(crate) use report::report;
 pub(crate) use site_rows::{alloc_sites, ranked_traces, SiteRow};
+pub(crate) use stack_traces::StackTraces;

@@ -2,14 +2,15 @@
 
 use super::injection::Injection;
 use super::stack_traces::StackTraces;
-use super::{Allocations, CpuTimes, Monitors};
+use super::{Allocations, CpuSamples, CpuTimes, Monitors};
 use crate::jvmti::capability::{
-    GENERATE_ALL_CLASS_HOOK_EVENTS, GENERATE_GARBAGE_COLLECTION_EVENTS, GENERATE_MONITOR_EVENTS,
+    GENERATE_ALL_CLASS_HOOK_EVENTS, GENERATE_COMPILED_METHOD_LOAD_EVENTS,
+    GENERATE_GARBAGE_COLLECTION_EVENTS, GENERATE_MONITOR_EVENTS,
     GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS, GET_BYTECODES, GET_CURRENT_CONTENDED_MONITOR,
     GET_LINE_NUMBERS, GET_MONITOR_INFO, GET_OWNED_MONITOR_INFO, GET_SOURCE_FILE_NAME,
-    RETRANSFORM_ANY_CLASS, RETRANSFORM_CLASSES,
+    GET_THREAD_CPU_TIME, RETRANSFORM_ANY_CLASS, RETRANSFORM_CLASSES,
 };
-use crate::jvmti::env::Env;
+use crate::jvmti::env::{Env, Vm};
 use crate::jvmti::error::JvmtiError;
 use crate::jvmti::event::{
     Event, GARBAGE_COLLECTION_FINISH, MONITOR_CONTENDED_ENTER, MONITOR_CONTENDED_ENTERED,
@@ -18,7 +19,7 @@ use crate::jvmti::event::{
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
 use crate::message::say;
-use crate::options::{Cpu, Options};
+use crate::options::{Cpu, Engine, Options};
 use std::sync::Arc;
 
 /// Bytes from sample to sample of those allocations that bytecode does not show.
@@ -31,6 +32,8 @@ pub(crate) struct Profiles {
     pub(crate) traces: Arc<StackTraces>,
     /// Who allocated what.
     pub(crate) allocations: Option<Allocations>,
+    /// Who used the processor.
+    pub(crate) cpu_samples: Option<CpuSamples>,
     /// What methods cost.
     pub(crate) cpu_times: Option<Arc<CpuTimes>>,
     /// Who waits for monitors.
@@ -52,6 +55,7 @@ impl Profiles {
         let cpu_times = times.then(|| Arc::new(CpuTimes::new(options.clock, Arc::clone(&traces))));
         let mut profiles = Self {
             allocations: allocations(env, options, &traces)?,
+            cpu_samples: cpu_samples(env, options, &traces)?,
             monitors: monitors(env, options, &traces)?,
             traces,
             cpu_times,
@@ -67,7 +71,12 @@ impl Profiles {
 
     /// Whether there is nothing to report.
     pub(crate) fn is_empty(&self) -> bool {
-        self.allocations.is_none() && self.cpu_times.is_none() && self.monitors.is_none()
+        self.allocations.is_none() && !self.has_more_than_allocations()
+    }
+
+    /// Whether there is more to report than allocations.
+    pub(crate) fn has_more_than_allocations(&self) -> bool {
+        self.cpu_samples.is_some() || self.cpu_times.is_some() || self.monitors.is_some()
     }
 
     /// Classes and methods that could not be rewritten; `None` if there are none.
@@ -77,9 +86,12 @@ impl Profiles {
     }
 
     /// Begins to measure. At `VMInit`, before the application runs.
-    pub(crate) fn start(&self, env: &Env, jni: &mut Jni<'_>) {
+    pub(crate) fn start(&self, vm: Vm, env: &Env, jni: &mut Jni<'_>) {
         if let Some(allocations) = &self.allocations {
             start_allocations(allocations, env);
+        }
+        if let Some(cpu) = &self.cpu_samples {
+            cpu.start(vm, env, jni);
         }
         if self.monitors.is_some() {
             for event in [
@@ -170,6 +182,25 @@ fn allocations(
         sampling.interval_bytes,
         traces,
         sampling.most_live,
+    )))
+}
+
+/// What samples of running threads need; `None` if none are wanted.
+fn cpu_samples(
+    env: &Env,
+    options: &Options,
+    traces: &Arc<StackTraces>,
+) -> Result<Option<CpuSamples>, JvmtiError> {
+    let Some(Cpu::Samples { interval_us }) = options.cpu else {
+        return Ok(None);
+    };
+    // The first makes lines exact, the second is for samples without signals. Who misses one is told when it is used.
+    env.take_capabilities(&[GENERATE_COMPILED_METHOD_LOAD_EVENTS, GET_THREAD_CPU_TIME])?;
+    let is_portable = options.engine == Engine::Portable;
+    Ok(Some(CpuSamples::new(
+        interval_us,
+        is_portable,
+        Arc::clone(traces),
     )))
 }
 

@@ -2,7 +2,7 @@
 
 use super::cpu_times::CallRow;
 use super::monitors::MonitorFigures;
-use super::{report_binary, report_monitors, report_text, Profiles, SiteRow};
+use super::{report_binary, report_monitors, report_text, CpuCounts, CpuRow, Profiles, SiteRow};
 use crate::file_name::USED_NAMES;
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
@@ -16,6 +16,10 @@ use writer::{DumpFile, Target, WriteError, Written};
 pub(super) struct Figures {
     /// Allocation sites; `None` if allocations are not kept.
     pub(super) sites: Option<Vec<SiteRow>>,
+    /// CPU samples since the last report; `None` if there are none.
+    pub(super) cpu: Option<Vec<CpuRow>>,
+    /// The same, to be given back if the report cannot be written.
+    cpu_counts: Option<CpuCounts>,
     /// What calls cost since the last report; `None` if methods are not timed.
     pub(super) calls: Option<Vec<CallRow>>,
     /// Monitors; `None` if nobody looks at them.
@@ -23,16 +27,28 @@ pub(super) struct Figures {
 }
 
 impl Figures {
-    fn take(profiles: &Profiles, env: &Env, jni: &mut Jni<'_>) -> Self {
+    fn take(options: &Options, profiles: &Profiles, env: &Env, jni: &mut Jni<'_>) -> Self {
+        // A command that asks for sites alone does not take the samples away from the next report.
+        let cpu = profiles.cpu_samples.as_ref();
+        let cpu = cpu.filter(|_| options.cpu.is_some());
+        let sites = profiles.allocations.as_ref();
+        // Those are in the heap dump.
+        let sites = sites.filter(|_| !options.heap_dump);
+        let cpu_counts = cpu.map(|it| it.take_counts(env, jni));
         Self {
             monitors: profiles.monitors.as_ref().map(|it| it.take(env, jni)),
-            sites: profiles.allocations.as_ref().map(|it| it.sites(jni)),
+            sites: sites.map(|it| it.sites(jni)),
+            cpu: cpu_counts.as_ref().map(|it| it.rows(&profiles.traces)),
+            cpu_counts,
             calls: profiles.cpu_times.as_ref().map(|it| it.take()),
         }
     }
 
     /// The report could not be written: what was counted is there for the next.
     fn give_back(self, profiles: &Profiles) {
+        if let (Some(counts), Some(cpu)) = (self.cpu_counts, &profiles.cpu_samples) {
+            cpu.give_back(counts);
+        }
         if let (Some(figures), Some(monitors)) = (self.monitors, &profiles.monitors) {
             monitors.give_back(figures.counted);
         }
@@ -48,6 +64,9 @@ impl Figures {
                 sites.len(),
                 allocations.manner()
             ));
+        }
+        if let (Some(counts), Some(cpu)) = (&self.cpu_counts, &profiles.cpu_samples) {
+            parts.push(format!("{}, {}", counts.summary(), cpu.manner()));
         }
         if let Some(calls) = &self.calls {
             let count: u64 = calls.iter().map(|row| row.calls).sum();
@@ -67,7 +86,7 @@ impl Figures {
 /// On any thread attached to the JVM, in the live phase. The application runs on meanwhile.
 pub(crate) fn report(env: &Env, jni: &mut Jni<'_>, options: &Options, profiles: &Profiles) -> bool {
     let path = options.file.choose(&mut USED_NAMES.lock(), options.force);
-    let figures = Figures::take(profiles, env, jni);
+    let figures = Figures::take(options, profiles, env, jni);
     match write(options.target(path), options, profiles, &figures) {
         Ok(written) => {
             say(&format!(

@@ -1,5 +1,6 @@
 //! A report as HPROF records, in a file without a heap dump.
 
+use super::cpu_counts::cpu_samples_record;
 use super::report::Figures;
 use super::site_rows::sites;
 use super::Profiles;
@@ -31,7 +32,7 @@ pub(super) fn write(
     let mut out = Vec::new();
     ControlSettings {
         alloc_traces: figures.sites.is_some(),
-        cpu_sampling: false,
+        cpu_sampling: figures.cpu.is_some(),
         depth_frames: options.trace_depth_frames(),
     }
     .encode(&mut out)?;
@@ -44,6 +45,9 @@ pub(super) fn write(
             allocated: sites.allocated(),
         }
         .encode(&mut out)?;
+    }
+    if let Some(rows) = &figures.cpu {
+        out.append(&mut cpu_samples_record(rows, options.cutoff)?);
     }
     file.head(out)
 }

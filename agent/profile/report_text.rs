@@ -1,6 +1,7 @@
 //! A report as text, in the layout of the JDK's own agent.
 
 use super::call_rows::NamedCall;
+use super::cpu_counts::costs;
 use super::report::Figures;
 use super::report_monitors;
 use super::site_rows::sites;
@@ -12,7 +13,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use tables::{Tables, TraceId};
 use writer::profile::{Costs, Method, SiteOrder, Sites};
 use writer::text::{
-    CpuTimeBlock, Frame, Header, Moment, OldProfile, Report, SitesBlock, ThreadStart, Trace,
+    CpuSamplesBlock, CpuTimeBlock, Frame, Header, Moment, OldProfile, Report, SitesBlock,
+    ThreadStart, Trace,
 };
 use writer::ClassName;
 
@@ -41,6 +43,12 @@ pub(super) fn write(
         let sites = &Sites::new(&sites, SiteOrder::LiveBytes, options.cutoff);
         write_traces(sites.traces(), tables, &mut report, out)?;
         SitesBlock { sites, at }.encode(out)?;
+    }
+    if let Some(rows) = &figures.cpu {
+        let costs = costs(rows);
+        let samples = &Costs::new(&costs, options.cutoff);
+        write_traces(samples.traces(), tables, &mut report, out)?;
+        CpuSamplesBlock { samples, at }.encode(out)?;
     }
     if let Some(rows) = &figures.calls {
         let named: Vec<_> = rows.iter().map(|row| NamedCall::new(row, tables)).collect();

@@ -46,6 +46,15 @@ pub(super) struct RunningConstructor {
     pub(super) initializes: bool,
 }
 
+/// The method on top of a trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TopMethod {
+    /// Signature of its class.
+    pub(crate) class: Arc<[u8]>,
+    /// Its name.
+    pub(crate) name: Arc<[u8]>,
+}
+
 #[derive(Debug)]
 struct Method {
     class: ClassId,
@@ -164,8 +173,20 @@ impl StackTraces {
     }
 
     /// The stack that a trace was made of; `None` for the empty trace.
-    pub(super) fn stack(&self, trace: TraceId) -> Option<Arc<[StackFrame]>> {
+    pub(crate) fn stack(&self, trace: TraceId) -> Option<Arc<[StackFrame]>> {
         self.known.lock().stacks.get(&trace).cloned()
+    }
+
+    /// The method on top of a trace; `None` for the empty trace.
+    pub(super) fn top_method(&self, trace: TraceId) -> Option<TopMethod> {
+        let tables = &self.tables;
+        let trace = tables.traces.get(trace)?;
+        let frame = tables.frames.get(*trace.frames.first()?)?;
+        let class = tables.classes.get(frame.class)?;
+        Some(TopMethod {
+            class: tables.strings.get(class.signature)?,
+            name: tables.strings.get(frame.method)?,
+        })
     }
 
     /// The constructor that this frame runs; `None` if it runs none.

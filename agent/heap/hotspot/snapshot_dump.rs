@@ -1,6 +1,6 @@
 //! A dump by snapshot, from the application's side: prepare, fork, answer the child, finish the file.
 
-use super::super::allocation_traces::AllocationTraces;
+use super::super::allocation_traces::{AllocationTraces, Profiled};
 use super::super::catalogue::Catalogue;
 use super::super::error::{DumpError, For};
 use super::super::methods::Methods;
@@ -24,7 +24,6 @@ use crate::jvmti::method::MethodId;
 use crate::jvmti::object::Object;
 use crate::message::say;
 use crate::options::Options;
-use crate::profile::Allocations;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
@@ -157,7 +156,7 @@ impl<'f> SnapshotDump<'f> {
     pub(in super::super) fn run(
         &self,
         file: DumpFile,
-        allocations: Option<&Allocations>,
+        profiled: Profiled<'_>,
     ) -> Result<SnapshotWritten, NoSnapshot> {
         let (env, jni, tables) = (self.env, self.jni, Tables::new());
         let mut objects = ObjectTable::new();
@@ -175,7 +174,7 @@ impl<'f> SnapshotDump<'f> {
         known_methods.extend(stacks.methods());
         let names = NameFields::of(&catalogue, &tables);
         let (allocated, held) = AllocationTraces::take(
-            allocations,
+            profiled,
             self.options,
             (env, jni),
             &mut catalogue,

@@ -1,0 +1,127 @@
+//! HotSpot's own function for profilers, `AsyncGetCallTrace`: the Java stack of the running thread, from within a signal.
+//!
+//! It belongs to no specification. Sun's Forte analyzer came to it by its name, and profilers do since; HotSpot has it
+//! from 1.4 to today. It neither waits nor allocates, and answers a number below 1 when it finds no stack.
+
+use jni::sys::{jmethodID, JNIEnv};
+use std::os::raw::c_void;
+
+/// `ASGCT_CallFrame`: a method and where in it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CallFrame {
+    /// Index of the bytecode; below 0 in a native method. The name in HotSpot is `lineno`.
+    pub(super) location: i32,
+    /// The method; null if nobody has asked for its id before.
+    pub(super) method: jmethodID,
+}
+
+/// `ASGCT_CallTrace`.
+#[repr(C)]
+#[derive(Debug)]
+pub(super) struct CallTrace {
+    /// The thread's own environment.
+    pub(super) jni: *mut JNIEnv,
+    /// Frames that were found, or why there are none: below 1.
+    pub(super) count: i32,
+    /// Room for frames, the top first.
+    pub(super) frames: *mut CallFrame,
+}
+
+/// `void AsyncGetCallTrace(ASGCT_CallTrace*, jint depth, void* ucontext)`.
+pub(super) type AsyncGetCallTrace = unsafe extern "C" fn(*mut CallTrace, i32, *mut c_void);
+
+/// Looks the function up in the JVM of this process; `None` if it has none.
+pub(super) fn find() -> Option<AsyncGetCallTrace> {
+    let name = c"AsyncGetCallTrace".as_ptr();
+    // SAFETY: C strings; the handle is null or one that was just opened, of a library that is there already and stays.
+    let address = unsafe {
+        let global = libc::dlsym(libc::RTLD_DEFAULT, name);
+        if global.is_null() {
+            let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD;
+            let library = libc::dlopen(c"libjvm.so".as_ptr(), flags);
+            if library.is_null() {
+                return None;
+            }
+            libc::dlsym(library, name)
+        } else {
+            global
+        }
+    };
+    if address.is_null() {
+        return None;
+    }
+    // SAFETY: the function of this name has had this signature since it is there.
+    Some(unsafe { std::mem::transmute::<*mut c_void, AsyncGetCallTrace>(address) })
+}
+
+/// Why a sample has no stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct StackFault(i32);
+
+impl StackFault {
+    /// A frame's method has no id: its class was linked before the agent could ask for them.
+    pub(super) const UNNAMED: Self = Self(i32::MIN);
+    /// The ring was full.
+    pub(super) const RING_FULL: Self = Self(i32::MIN + 1);
+
+    /// The thread has ended before the clock's next tick.
+    pub(super) const ENDED: Self = Self(i32::MIN + 2);
+
+    /// What [`CallTrace::count`] says when it is below 1.
+    pub(super) fn of_count(count: i32) -> Self {
+        Self(count)
+    }
+
+    /// A fault of this number, for tests of code that counts them.
+    #[cfg(test)]
+    pub(crate) fn for_test(count: i32) -> Self {
+        Self(count)
+    }
+
+    /// The thread runs, but no Java code: not a loss.
+    pub(crate) fn is_outside_of_java(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The reason, for a list of reasons.
+    pub(crate) fn reason(self) -> &'static str {
+        match self {
+            Self::UNNAMED => "in methods without an id",
+            Self::RING_FULL => "too many at once",
+            Self::ENDED => "as threads ended before the clock ticked",
+            Self(-1) => "class loading is not told",
+            Self(-2) => "during a collection",
+            // Stubs and the moments in which a frame is built or taken down.
+            Self(-6..=-3) => "in code without a readable stack",
+            Self(-8) => "in threads that end",
+            Self(-9) => "during deoptimization",
+            Self(-10) => "at safepoints",
+            Self(_) => "for a reason that HotSpot does not tell",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_and_traces_have_hotspots_layout() {
+        assert_eq!(std::mem::size_of::<CallFrame>(), 16);
+        assert_eq!(std::mem::offset_of!(CallFrame, method), 8);
+        assert_eq!(std::mem::size_of::<CallTrace>(), 24);
+        assert_eq!(std::mem::offset_of!(CallTrace, frames), 16);
+    }
+
+    #[test]
+    fn where_there_is_no_jvm_there_is_no_function() {
+        assert!(find().is_none());
+    }
+
+    #[test]
+    fn no_java_code_is_no_loss() {
+        assert!(StackFault::of_count(0).is_outside_of_java());
+        assert!(!StackFault::of_count(-5).is_outside_of_java());
+    }
+}

@@ -1,0 +1,303 @@
+//! Samples of running threads: the signal of a thread's own timer asks HotSpot for the stack it interrupts.
+//!
+//! What runs in the handler neither waits nor allocates nor panics: it looks a slot up, reserves a cell of the ring,
+//! calls `AsyncGetCallTrace`, and wakes the reader if that sleeps.
+
+use super::call_trace::{self, AsyncGetCallTrace, CallTrace, StackFault};
+use super::entry::jni_env;
+use super::env::Vm;
+use super::sample_ring::{RawSample, SampleRing};
+use super::semaphore::Semaphore;
+use super::thread_timers::{this_thread, ThreadTimers, Ticket};
+use parking_lot::Mutex;
+use std::mem::zeroed;
+use std::os::raw::{c_int, c_void};
+use std::sync::atomic::{fence, AtomicBool, Ordering};
+use std::sync::OnceLock;
+use tables::ThreadId;
+
+/// The signal of profilers.
+const SIGNAL: c_int = libc::SIGPROF;
+/// Memory of the ring, about.
+const RING_BYTES: usize = 4 << 20;
+/// Bytes of a frame and of a sample beside its frames, in the ring.
+const FRAME_BYTES: usize = 16;
+const CELL_BYTES: usize = 24;
+
+/// There is one sampler in a process: the handler must find it.
+static SAMPLER: OnceLock<StackSampler> = OnceLock::new();
+/// Who had the signal before.
+static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
+
+/// The agent's own threads, by the numbers they have with the system.
+static SPARED: Mutex<Vec<libc::pid_t>> = Mutex::new(Vec::new());
+
+/// Takes the samples. Never dropped: a signal may come late.
+#[derive(Debug)]
+pub(crate) struct StackSampler {
+    vm: Vm,
+    get_call_trace: AsyncGetCallTrace,
+    depth_frames: i32,
+    ring: SampleRing,
+    timers: ThreadTimers,
+    on: AtomicBool,
+    /// The reader sleeps, or is about to.
+    asleep: AtomicBool,
+    wake: Semaphore,
+}
+
+impl StackSampler {
+    /// Installs the signal's handler; no thread has a timer yet. `interval_us` and `depth_frames` are at least 1.
+    ///
+    /// Errors, as a sentence's end: this JVM has no way to get at stacks, or the system no signal.
+    pub(crate) fn start(
+        vm: Vm,
+        interval_us: u32,
+        depth_frames: usize,
+    ) -> Result<&'static Self, String> {
+        let get_call_trace = call_trace::find().ok_or("this JVM has no AsyncGetCallTrace")?;
+        let depth = i32::try_from(depth_frames).map_err(|_| "depth is too large")?;
+        let room = RING_BYTES / (CELL_BYTES + depth_frames.saturating_mul(FRAME_BYTES));
+        let capacity = room.clamp(128, 8192);
+        let sampler = SAMPLER.get_or_init(|| Self {
+            vm,
+            get_call_trace,
+            depth_frames: depth,
+            ring: SampleRing::new(capacity, depth_frames),
+            timers: ThreadTimers::new(SIGNAL, interval_us),
+            on: AtomicBool::new(true),
+            asleep: AtomicBool::new(false),
+            wake: Semaphore::default(),
+        });
+        install().map_err(|error| format!("SIGPROF cannot be handled: {error}"))?;
+        Ok(sampler)
+    }
+
+    /// The calling thread is sampled from now on; `owner` is its number. `ThreadStart`, on that thread.
+    pub(crate) fn arm_this_thread(&self, owner: Option<ThreadId>) {
+        self.timers.arm(this_thread(), owner);
+    }
+
+    /// The calling thread is sampled no longer. `ThreadEnd`, on that thread: soon it has no stack to look at.
+    pub(crate) fn disarm_this_thread(&self) {
+        self.timers.disarm(this_thread());
+    }
+
+    /// A thread that was there before is sampled from now on, unless it is already or is the agent's. Any thread may call.
+    pub(crate) fn arm_found(&self, thread: libc::pid_t, owner: Option<ThreadId>) {
+        let spared = SPARED.lock();
+        if !spared.contains(&thread) {
+            self.timers.arm_once(thread, owner);
+        }
+    }
+
+    /// Takes all timers away. Signals under way come to nothing; the handler stays, as without one they would end the
+    /// process.
+    pub(crate) fn stop(&self) {
+        self.on.store(false, Ordering::SeqCst);
+        self.timers.stop();
+        self.wake.post();
+    }
+
+    /// Waits until there is a sample. `false`: the sampler was stopped. One thread at a time.
+    pub(crate) fn wait(&self) -> bool {
+        while self.on.load(Ordering::SeqCst) {
+            self.asleep.store(true, Ordering::SeqCst);
+            fence(Ordering::SeqCst);
+            if self.ring.has_samples() || !self.on.load(Ordering::SeqCst) {
+                self.asleep.store(false, Ordering::SeqCst);
+                return self.on.load(Ordering::SeqCst);
+            }
+            self.wake.wait();
+        }
+        false
+    }
+
+    /// Takes the oldest sample; `None` if there is none.
+    pub(crate) fn take(&self) -> Option<RawSample> {
+        self.ring.take()
+    }
+
+    /// Takes the counts of samples that could not be taken, with their reasons.
+    pub(crate) fn take_lost(&self) -> [(StackFault, u64); 2] {
+        [
+            (StackFault::RING_FULL, self.ring.take_lost()),
+            (StackFault::ENDED, self.timers.take_missed()),
+        ]
+    }
+
+    /// Takes the count of threads that could not be given a timer.
+    pub(crate) fn take_refused(&self) -> u64 {
+        self.timers.take_refused()
+    }
+
+    /// Whether somebody else has taken the signal over, so that samples are missing.
+    pub(crate) fn is_replaced(&self) -> bool {
+        // SAFETY: zeros are a valid sigaction; asks without changing anything.
+        unsafe {
+            let mut now: libc::sigaction = zeroed();
+            libc::sigaction(SIGNAL, std::ptr::null(), &mut now) == 0
+                && now.sa_sigaction != on_signal as *const () as usize
+        }
+    }
+
+    /// Notes the stack that the signal has interrupted. In the handler.
+    ///
+    /// # Safety
+    /// `context` is what the handler was given.
+    unsafe fn sample(&self, ticket: Ticket, periods: u32, context: *mut c_void) {
+        if !self.on.load(Ordering::Relaxed) {
+            return;
+        }
+        let Some(thread) = self.timers.note(ticket, periods) else {
+            return;
+        };
+        // SAFETY: the JVM lives, as the sampler is stopped before its end. HotSpot answers from the thread's own record;
+        // a thread that is not the JVM's has none.
+        let Some(jni) = (unsafe { jni_env(self.vm) }) else {
+            return;
+        };
+        let Some(mut cell) = self.ring.reserve(periods) else {
+            return;
+        };
+        let mut trace = CallTrace {
+            jni,
+            count: 0,
+            frames: cell.frames(),
+        };
+        // SAFETY: the thread's own environment, room for the frames, the context of this signal.
+        unsafe { (self.get_call_trace)(&mut trace, self.depth_frames, context) };
+        cell.publish(thread, periods, trace.count);
+        // Either the reader sees this sample before it sleeps, or this sees that the reader is about to.
+        fence(Ordering::SeqCst);
+        if self.asleep.load(Ordering::SeqCst) && self.asleep.swap(false, Ordering::SeqCst) {
+            self.wake.post();
+        }
+    }
+}
+
+/// Takes the calling thread, one of the agent's own, out of all sampling, now and later. Such threads do not end.
+pub(super) fn spare_this_thread() {
+    let mut spared = SPARED.lock();
+    spared.push(this_thread());
+    if let Some(sampler) = SAMPLER.get() {
+        sampler.disarm_this_thread();
+    }
+}
+
+/// Has the signal come to [`on_signal`]; who had it before gets what is not ours.
+fn install() -> std::io::Result<()> {
+    // SAFETY: zeros are a valid sigaction; both outlive the call; the handler has the signature of SA_SIGINFO.
+    unsafe {
+        let mut action: libc::sigaction = zeroed();
+        action.sa_sigaction = on_signal as *const () as usize;
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_ONSTACK;
+        libc::sigemptyset(&mut action.sa_mask);
+        let mut before: libc::sigaction = zeroed();
+        if libc::sigaction(SIGNAL, &action, &mut before) != 0 {
+            return Err(std::io::Error::last_os_error());
+        }
+        if before.sa_sigaction != action.sa_sigaction {
+            let _ = BEFORE.set(before);
+        }
+    }
+    Ok(())
+}
+
+/// The part of `siginfo_t` that tells of timers.
+#[repr(C)]
+struct TimerInfo {
+    signal: c_int,
+    errno: c_int,
+    code: c_int,
+    padding: c_int,
+    timer: c_int,
+    /// Periods that have passed since the last signal, beside the one that it stands for.
+    overrun: c_int,
+    value: u64,
+}
+
+/// The handler.
+unsafe extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: the system's own arguments; `errno` is this thread's. Nothing here panics: there is no net.
+    unsafe {
+        let errno = libc::__errno_location();
+        let kept = *errno;
+        let told = &*info.cast::<TimerInfo>();
+        let ticket = if told.code == libc::SI_TIMER {
+            Ticket::from_value(told.value)
+        } else {
+            None
+        };
+        match (ticket, SAMPLER.get()) {
+            (Some(ticket), Some(sampler)) => {
+                let periods = u32::try_from(told.overrun).unwrap_or(0).saturating_add(1);
+                sampler.sample(ticket, periods, context);
+            }
+            (Some(_), None) => {}
+            (None, _) => pass_on(signal, info, context),
+        }
+        *errno = kept;
+    }
+}
+
+/// Gives a signal that is not ours to whoever had it before. By default it ends the process, which nobody has wanted.
+///
+/// # Safety
+/// The arguments are those of the handler.
+unsafe fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    let Some(before) = BEFORE.get() else {
+        return;
+    };
+    match before.sa_sigaction {
+        libc::SIG_DFL | libc::SIG_IGN => {}
+        // SAFETY: the handler that was there, called as its flags say it is.
+        handler if before.sa_flags & libc::SA_SIGINFO != 0 => unsafe {
+            let handler: unsafe extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) =
+                std::mem::transmute(handler);
+            handler(signal, info, context);
+        },
+        // SAFETY: as above.
+        handler => unsafe {
+            let handler: unsafe extern "C" fn(c_int) = std::mem::transmute(handler);
+            handler(signal);
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicU32;
+
+    static FOREIGN: AtomicU32 = AtomicU32::new(0);
+
+    extern "C" fn foreign(_signal: c_int) {
+        FOREIGN.fetch_add(1, Ordering::SeqCst);
+    }
+
+    #[test]
+    fn the_parts_of_a_timers_signal_are_where_the_system_puts_them() {
+        assert_eq!(std::mem::offset_of!(TimerInfo, overrun), 20);
+        assert_eq!(std::mem::offset_of!(TimerInfo, value), 24);
+        assert!(std::mem::size_of::<TimerInfo>() <= std::mem::size_of::<libc::siginfo_t>());
+    }
+
+    #[test]
+    fn signals_of_others_go_where_they_went_before() {
+        // SAFETY: a handler of this test; the signal is raised on this thread, and errno is its own.
+        unsafe {
+            libc::signal(SIGNAL, foreign as *const () as usize);
+            install().unwrap();
+            *libc::__errno_location() = 4711;
+            libc::raise(SIGNAL);
+            assert_eq!(*libc::__errno_location(), 4711);
+        }
+        assert_eq!(FOREIGN.load(Ordering::SeqCst), 1);
+        // Once more: the handler does not become its own predecessor.
+        install().unwrap();
+        // SAFETY: as above.
+        unsafe { libc::raise(SIGNAL) };
+        assert_eq!(FOREIGN.load(Ordering::SeqCst), 2);
+    }
+}

@@ -1,0 +1,418 @@
+//! A timer for each thread on the CPU time of that thread, whose signal goes to that thread.
+//!
+//! The signal carries a ticket: a slot and its generation. A slot's thread releases it before it ends, on itself, so a
+//! signal that comes late finds another generation. Slots are used again and never freed.
+
+use parking_lot::Mutex;
+use std::collections::hash_map::{Entry, HashMap};
+use std::mem::{zeroed, MaybeUninit};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::OnceLock;
+use tables::ThreadId;
+
+/// Slots that are made at once.
+const CHUNK: usize = 256;
+/// Most chunks: 65,536 threads at a time.
+const CHUNKS: usize = 256;
+/// The upper 16 bits of every ticket. No pointer that others may put into a signal has them.
+const MARK: u64 = 0x4850 << 48;
+const MARK_MASK: u64 = 0xFFFF << 48;
+const GENERATION_SHIFT: u32 = 24;
+const FIELD_MASK: u64 = 0xFF_FFFF;
+/// `CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED` of Linux: the clock of the time that one thread ran.
+const THREAD_CPU_CLOCK: i32 = 6;
+
+/// What a signal of ours carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Ticket {
+    index: usize,
+    generation: u32,
+}
+
+impl Ticket {
+    /// The ticket in a signal's value; `None` if the signal is not ours. Async-signal-safe.
+    #[allow(clippy::cast_possible_truncation)] // what is cut off was masked
+    pub(super) fn from_value(value: u64) -> Option<Self> {
+        (value & MARK_MASK == MARK).then_some(Self {
+            index: (value & FIELD_MASK) as usize,
+            generation: ((value >> GENERATION_SHIFT) & FIELD_MASK) as u32,
+        })
+    }
+
+    fn value(self) -> u64 {
+        MARK | u64::from(self.generation) << GENERATION_SHIFT | self.index as u64
+    }
+}
+
+/// What a signal finds by its ticket.
+#[derive(Debug, Default)]
+struct Slot {
+    generation: AtomicU32,
+    /// The thread's number, 0 if threads have none.
+    thread: AtomicU32,
+    /// Periods that were sampled in this generation.
+    periods: AtomicU32,
+}
+
+impl Slot {
+    /// Begins the next generation: tickets of those before are good for nothing.
+    #[allow(clippy::cast_possible_truncation)] // the mask has 24 bits
+    fn turn_over(&self) -> u32 {
+        let last = self.generation.load(Ordering::Relaxed);
+        let generation = last.wrapping_add(1) & FIELD_MASK as u32;
+        self.generation.store(generation, Ordering::Release);
+        generation
+    }
+}
+
+/// A timer of the kernel's; deleted when dropped.
+#[derive(Debug)]
+struct Timer {
+    raw: libc::timer_t,
+    index: usize,
+    /// The thread's CPU time when the timer was made.
+    start_ns: u64,
+}
+
+// SAFETY: a timer's number, which any thread of the process may use.
+unsafe impl Send for Timer {}
+
+impl Drop for Timer {
+    fn drop(&mut self) {
+        // SAFETY: made by `timer_create`, and deleted here alone.
+        unsafe { libc::timer_delete(self.raw) };
+    }
+}
+
+/// The timers of all threads that have one.
+#[derive(Debug)]
+pub(super) struct ThreadTimers {
+    signal: i32,
+    interval_us: u32,
+    slots: [OnceLock<Box<[Slot]>>; CHUNKS],
+    armed: Mutex<Armed>,
+}
+
+#[derive(Debug, Default)]
+struct Armed {
+    stopped: bool,
+    timers: HashMap<libc::pid_t, Timer>,
+    free: Vec<usize>,
+    slots: usize,
+    refused: u64,
+    /// CPU time of threads that have ended, as far as it was not sampled.
+    missed_ns: u64,
+    random: u64,
+}
+
+impl ThreadTimers {
+    /// No timers yet. They will send `signal` each time that their thread has run for `interval_us`.
+    pub(super) fn new(signal: i32, interval_us: u32) -> Self {
+        let armed = Armed {
+            random: 0x9E37_79B9_7F4A_7C15,
+            ..Armed::default()
+        };
+        Self {
+            signal,
+            interval_us,
+            slots: std::array::from_fn(|_| OnceLock::new()),
+            armed: Mutex::new(armed),
+        }
+    }
+
+    /// Notes that so many periods are sampled. The answer is the number of the thread that has this ticket, 0 if threads
+    /// have none; `None` if it is no longer good. Async-signal-safe.
+    pub(super) fn note(&self, ticket: Ticket, periods: u32) -> Option<u32> {
+        let slot = self.slot(ticket.index)?;
+        if slot.generation.load(Ordering::Acquire) != ticket.generation {
+            return None;
+        }
+        slot.periods.fetch_add(periods, Ordering::Relaxed);
+        Some(slot.thread.load(Ordering::Relaxed))
+    }
+
+    /// Gives a thread of this process a timer, instead of the one it has. `owner` is its number.
+    pub(super) fn arm(&self, thread: libc::pid_t, owner: Option<ThreadId>) {
+        let mut armed = self.armed.lock();
+        self.release(&mut armed, thread);
+        if !armed.stopped && self.make(&mut armed, thread, owner).is_none() {
+            armed.refused += 1;
+        }
+    }
+
+    /// The same for a thread that has none yet.
+    pub(super) fn arm_once(&self, thread: libc::pid_t, owner: Option<ThreadId>) {
+        let is_armed = self.armed.lock().timers.contains_key(&thread);
+        if !is_armed {
+            self.arm(thread, owner);
+        }
+    }
+
+    /// Takes the timer of the calling thread away: no signal of it counts any more. What the thread has run since the
+    /// last one is missed.
+    pub(super) fn disarm(&self, this_thread: libc::pid_t) {
+        let mut armed = self.armed.lock();
+        if let Some(timer) = armed.timers.get(&this_thread) {
+            let ran_ns = cpu_ns(this_thread).saturating_sub(timer.start_ns);
+            let slot = self.slot(timer.index);
+            let periods = slot.map_or(0, |slot| slot.periods.load(Ordering::Relaxed));
+            let sampled_ns = u64::from(periods) * self.interval_ns();
+            armed.missed_ns += ran_ns.saturating_sub(sampled_ns);
+        }
+        self.release(&mut armed, this_thread);
+    }
+
+    /// Takes all timers away, and gives out no more.
+    pub(super) fn stop(&self) {
+        let timers = {
+            let mut armed = self.armed.lock();
+            armed.stopped = true;
+            std::mem::take(&mut armed.timers)
+        };
+        drop(timers);
+    }
+
+    /// Takes the count of threads for which the system had no timer.
+    pub(super) fn take_refused(&self) -> u64 {
+        std::mem::take(&mut self.armed.lock().refused)
+    }
+
+    /// Takes the count of periods that threads have run before they ended, since they were last sampled: the system looks
+    /// at timers when its clock ticks.
+    pub(super) fn take_missed(&self) -> u64 {
+        let mut armed = self.armed.lock();
+        let periods = armed.missed_ns / self.interval_ns();
+        armed.missed_ns %= self.interval_ns();
+        periods
+    }
+
+    fn interval_ns(&self) -> u64 {
+        u64::from(self.interval_us.max(1)) * 1000
+    }
+
+    fn slot(&self, index: usize) -> Option<&Slot> {
+        let chunk = self.slots.get(index / CHUNK)?.get()?;
+        chunk.get(index % CHUNK)
+    }
+
+    fn release(&self, armed: &mut Armed, thread: libc::pid_t) {
+        if let Entry::Occupied(timer) = armed.timers.entry(thread) {
+            let timer = timer.remove();
+            if let Some(slot) = self.slot(timer.index) {
+                slot.turn_over();
+            }
+            armed.free.push(timer.index);
+        }
+    }
+
+    fn make(&self, armed: &mut Armed, thread: libc::pid_t, owner: Option<ThreadId>) -> Option<()> {
+        let index = match armed.free.pop() {
+            Some(index) => index,
+            None => self.add_slot(armed)?,
+        };
+        let slot = self.slot(index)?;
+        slot.thread
+            .store(owner.map_or(0, ThreadId::get), Ordering::Relaxed);
+        slot.periods.store(0, Ordering::Relaxed);
+        let generation = slot.turn_over();
+        let ticket = Ticket { index, generation };
+        let Some(raw) = create(self.signal, thread, ticket) else {
+            armed.free.push(index);
+            return None;
+        };
+        let timer = Timer {
+            raw,
+            index,
+            start_ns: cpu_ns(thread),
+        };
+        // The first period begins anywhere, so that threads which end within one are seen as often as they should.
+        let interval_ns = self.interval_ns();
+        let first_ns = 1 + armed.next_random() % interval_ns;
+        let is_set = set(&timer, first_ns, interval_ns);
+        armed.timers.insert(thread, timer);
+        if !is_set {
+            self.release(armed, thread);
+        }
+        is_set.then_some(())
+    }
+
+    fn add_slot(&self, armed: &mut Armed) -> Option<usize> {
+        let index = armed.slots;
+        let chunk = self.slots.get(index / CHUNK)?;
+        chunk.get_or_init(|| std::iter::repeat_with(Slot::default).take(CHUNK).collect());
+        armed.slots += 1;
+        Some(index)
+    }
+}
+
+impl Armed {
+    fn next_random(&mut self) -> u64 {
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        self.random
+    }
+}
+
+/// The number by which the system knows the calling thread.
+pub(super) fn this_thread() -> libc::pid_t {
+    // SAFETY: a system call without arguments.
+    unsafe { libc::gettid() }
+}
+
+/// The clock of the time that a thread of this process runs.
+fn cpu_clock(thread: libc::pid_t) -> libc::clockid_t {
+    (!thread).wrapping_shl(3) | THREAD_CPU_CLOCK
+}
+
+/// How long a thread of this process has run; 0 if the system does not tell.
+fn cpu_ns(thread: libc::pid_t) -> u64 {
+    // SAFETY: zeros are a valid time, which outlives the call.
+    let time = unsafe {
+        let mut time: libc::timespec = zeroed();
+        libc::clock_gettime(cpu_clock(thread), &mut time);
+        time
+    };
+    let [seconds, nanos] = [time.tv_sec, time.tv_nsec].map(|it| u64::try_from(it).unwrap_or(0));
+    seconds.saturating_mul(1_000_000_000).saturating_add(nanos)
+}
+
+/// A timer that is not set yet, on the CPU time of `thread`; `None` if the system has none.
+fn create(signal: i32, thread: libc::pid_t, ticket: Ticket) -> Option<libc::timer_t> {
+    // SAFETY: zeros are a valid sigevent; both pointers outlive the call; the value is a number, never followed.
+    unsafe {
+        let mut event: libc::sigevent = zeroed();
+        event.sigev_notify = libc::SIGEV_THREAD_ID;
+        event.sigev_signo = signal;
+        event.sigev_notify_thread_id = thread;
+        event.sigev_value = libc::sigval {
+            sival_ptr: ticket.value() as *mut libc::c_void,
+        };
+        let mut timer = MaybeUninit::<libc::timer_t>::uninit();
+        let answer = libc::timer_create(cpu_clock(thread), &mut event, timer.as_mut_ptr());
+        (answer == 0).then(|| timer.assume_init())
+    }
+}
+
+/// Sets the timer off.
+fn set(timer: &Timer, first_ns: u64, interval_ns: u64) -> bool {
+    let spec = |ns: u64| libc::timespec {
+        tv_sec: libc::time_t::try_from(ns / 1_000_000_000).unwrap_or(libc::time_t::MAX),
+        tv_nsec: libc::c_long::try_from(ns % 1_000_000_000).unwrap_or(0),
+    };
+    let time = libc::itimerspec {
+        it_value: spec(first_ns),
+        it_interval: spec(interval_ns),
+    };
+    // SAFETY: a timer that lives; `time` outlives the call; the old time is not wanted.
+    unsafe { libc::timer_settime(timer.raw, 0, &time, null_mut()) == 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Blocked in the test's thread, so that nobody need handle it.
+    const SIGNAL: i32 = libc::SIGPROF;
+
+    /// Runs until a timer's signal is pending in this thread, and takes it out.
+    fn await_ticket() -> (Ticket, i32) {
+        // SAFETY: a set and an info of this function; the signal is blocked in this thread.
+        unsafe {
+            let mut set: libc::sigset_t = zeroed();
+            libc::sigemptyset(&mut set);
+            libc::sigaddset(&mut set, SIGNAL);
+            libc::pthread_sigmask(libc::SIG_BLOCK, &set, null_mut());
+            loop {
+                let mut info: libc::siginfo_t = zeroed();
+                let no_wait: libc::timespec = zeroed();
+                if libc::sigtimedwait(&set, &mut info, &no_wait) == SIGNAL {
+                    let value = info.si_value().sival_ptr as u64;
+                    return (Ticket::from_value(value).expect("ours"), info.si_code);
+                }
+            }
+        }
+    }
+
+    fn block() {
+        // SAFETY: as above.
+        unsafe {
+            let mut set: libc::sigset_t = zeroed();
+            libc::sigemptyset(&mut set);
+            libc::sigaddset(&mut set, SIGNAL);
+            libc::pthread_sigmask(libc::SIG_BLOCK, &set, null_mut());
+        }
+    }
+
+    #[test]
+    fn a_running_thread_gets_its_own_ticket_until_it_is_disarmed() {
+        block();
+        let timers = ThreadTimers::new(SIGNAL, 1000);
+        timers.arm(this_thread(), ThreadId::new(5));
+        let (ticket, code) = await_ticket();
+        assert_eq!(code, libc::SI_TIMER);
+        assert_eq!(timers.note(ticket, 1), Some(5));
+        timers.disarm(this_thread());
+        assert_eq!(timers.note(ticket, 1), None);
+        // The slot's next thread is another generation.
+        timers.arm(this_thread(), ThreadId::new(6));
+        assert_eq!(timers.note(ticket, 1), None);
+        let (next, _) = await_ticket();
+        assert_eq!((next.index, timers.note(next, 1)), (ticket.index, Some(6)));
+        timers.stop();
+    }
+
+    #[test]
+    fn what_a_thread_ran_unseen_is_told_when_it_ends() {
+        block();
+        let timers = ThreadTimers::new(SIGNAL, 1000);
+        timers.arm(this_thread(), None);
+        let start_ns = cpu_ns(this_thread());
+        let mut noted = 0;
+        while cpu_ns(this_thread()) < start_ns + 5_000_000 {
+            // Somebody samples two periods and no more.
+            if noted < 2 {
+                let (ticket, _) = await_ticket();
+                timers.note(ticket, 1).expect("a good ticket");
+                noted += 1;
+            }
+        }
+        let ran_ms = (cpu_ns(this_thread()) - start_ns) / 1_000_000;
+        timers.disarm(this_thread());
+        let missed = timers.take_missed();
+        assert!(
+            (ran_ms - 2..=ran_ms).contains(&missed),
+            "{missed} of {ran_ms}"
+        );
+        assert_eq!(timers.take_missed(), 0);
+    }
+
+    #[test]
+    fn after_the_end_there_are_no_timers() {
+        let timers = ThreadTimers::new(SIGNAL, 1000);
+        timers.stop();
+        timers.arm(this_thread(), None);
+        assert!(timers.armed.lock().timers.is_empty());
+        assert_eq!(timers.take_refused(), 0);
+    }
+
+    #[test]
+    fn a_thread_that_is_not_there_is_counted() {
+        let timers = ThreadTimers::new(SIGNAL, 1000);
+        timers.arm(libc::pid_t::MAX, None);
+        assert_eq!(timers.take_refused(), 1);
+        assert_eq!(timers.armed.lock().free.len(), 1);
+    }
+
+    #[test]
+    fn tickets_are_told_from_what_others_send() {
+        let ticket = Ticket {
+            index: 77,
+            generation: 0xFF_FFFF,
+        };
+        assert_eq!(Ticket::from_value(ticket.value()), Some(ticket));
+        assert_eq!(Ticket::from_value(0x7FFF_1234_5678), None);
+        assert_eq!(Ticket::from_value(0), None);
+    }
+}

@@ -1,0 +1,225 @@
+package cpu;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import harness.Command;
+import harness.CpuStacks;
+import harness.HprofCheck;
+import harness.Javac;
+import harness.Jdk;
+import harness.Jdks;
+import harness.Jvm;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** cpu=samples: threads are seen as often as they run, and not at all while they wait. */
+class CpuSamplesTest {
+    /** A share may be so far from what the program itself has measured. */
+    private static final double POINTS = 3;
+    /** Tenths of a second that the program computes. */
+    private static final String TENTHS = "40";
+
+    @TempDir Path folder;
+
+    static List<Jdk> majors() {
+        return Jdks.majors();
+    }
+
+    static List<Jdk> since21() {
+        return Jdks.since(21);
+    }
+
+    @ParameterizedTest
+    @MethodSource("majors")
+    void threeMethodsHaveTheirSharesAndWhoWaitsHasNone(Jdk jdk) throws IOException {
+        Path report = folder.resolve("cpu.txt");
+        try (Jvm jvm = Jvm.on(jdk, folder).agent("cpu=samples,interval=1,cutoff=0,file=" + report).run(Mix.class, TENTHS).ready()) {
+            assertEquals(0, jvm.end(), jvm.err::text);
+            assertTrue(Files.readString(report).startsWith("JAVA PROFILE 1.0.1, created "));
+            sharesAreRight(jvm, report, 1_000_000);
+        }
+    }
+
+    @Test
+    void withoutSignalsTheSharesAreTheSame() {
+        Path report = folder.resolve("cpu.txt");
+        try (Jvm jvm = Jvm.on(Jdks.of(17), folder)
+                .agent("cpu=samples,engine=portable,interval=2,cutoff=0,file=" + report).run(Mix.class, TENTHS).ready()) {
+            assertEquals(0, jvm.end(), jvm.err::text);
+            assertTrue(jvm.err.text().contains("at safepoints"), jvm.err::text);
+            sharesAreRight(jvm, report, 2_000_000);
+        }
+    }
+
+    private static void sharesAreRight(Jvm jvm, Path report, long intervalNs) {
+        Map<String, Long> took = took(jvm);
+        CpuStacks stacks = new CpuStacks(report);
+        Map<String, Long> seen = new HashMap<>();
+        took.keySet().forEach(method -> seen.put(method, stacks.in(method)));
+        nearlyAlike(took, seen);
+        double counted = sum(seen) * (double) intervalNs / sum(took);
+        assertTrue(0.9 < counted && counted < 1.1, counted + " of the time is counted: " + seen + " for " + took);
+        // The program itself is most of what runs, and the thread in accept() runs only on its way there.
+        assertTrue(sum(seen) > 0.7 * stacks.total(), stacks::toString);
+        assertTrue(stacks.in("cpu.Mix.waitInNative") < 0.02 * stacks.total(), stacks::toString);
+    }
+
+    @ParameterizedTest
+    @MethodSource("since21")
+    void virtualThreadsAreSeenWithTheirOwnStacks(Jdk jdk) {
+        Path report = folder.resolve("cpu.txt");
+        try (Jvm jvm = Jvm.on(jdk, folder).agent("cpu=samples,interval=1,file=" + report)
+                .classPath(Javac.subjects(21)).run("cpu.VirtualMix").ready()) {
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+        CpuStacks stacks = new CpuStacks(report);
+        assertTrue(stacks.in("cpu.VirtualMix.compute") > 0.7 * stacks.total(), stacks::toString);
+    }
+
+    @Test
+    void threadsAreKeptApart() throws IOException {
+        Path report = folder.resolve("cpu.txt");
+        Map<String, Long> took;
+        try (Jvm jvm = Jvm.on(Jdks.of(17), folder)
+                .agent("cpu=samples,thread=y,interval=1,cutoff=0,file=" + report).run(TwoThreads.class).ready()) {
+            assertEquals(0, jvm.end(), jvm.err::text);
+            took = took(jvm);
+        }
+        Map<String, Long> seen = samplesByThread(Files.readAllLines(report));
+        seen.keySet().retainAll(took.keySet());
+        nearlyAlike(took, seen);
+    }
+
+    /** Samples by the name of the thread, of a text report. */
+    private static Map<String, Long> samplesByThread(List<String> lines) {
+        Pattern start = Pattern.compile("THREAD START \\(obj=\\w+, id = (\\d+), name=\"([^\"]*)\".*");
+        Pattern trace = Pattern.compile("TRACE (\\d+): \\(thread=(\\d+)\\)");
+        Pattern row = Pattern.compile(" *\\d+ +[\\d.]+% +[\\d.]+% +(\\d+) +(\\d+) .*");
+        Map<String, String> names = new HashMap<>();
+        Map<String, String> owners = new HashMap<>();
+        Map<String, Long> samples = new HashMap<>();
+        for (String line : lines) {
+            Matcher started = start.matcher(line);
+            Matcher traced = trace.matcher(line);
+            Matcher counted = row.matcher(line);
+            if (started.matches()) {
+                names.put(started.group(1), started.group(2).replace(' ', '_'));
+            } else if (traced.matches()) {
+                owners.put(traced.group(1), names.get(traced.group(2)));
+            } else if (counted.matches()) {
+                samples.merge(owners.get(counted.group(2)), Long.parseLong(counted.group(1)), Long::sum);
+            }
+        }
+        return samples;
+    }
+
+    @Test
+    void eachReportBeginsAnew() {
+        Path report = folder.resolve("cpu.txt");
+        try (Jvm jvm = Jvm.on(Jdks.of(17), folder).agent("cpu=samples,interval=1,file=" + report).run(TwoPhases.class).ready()) {
+            jvm.signal("QUIT");
+            jvm.err.await("hprof-rs: wrote " + report, Jvm.LIMIT);
+            jvm.say("on").out.await("SECOND", Jvm.LIMIT);
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+        CpuStacks first = new CpuStacks(report);
+        assertTrue(first.in("cpu.TwoPhases.first") > 0 && first.in("cpu.TwoPhases.second") == 0, first::toString);
+        CpuStacks second = new CpuStacks(folder.resolve("cpu.1.txt"));
+        assertTrue(second.in("cpu.TwoPhases.first") == 0 && second.in("cpu.TwoPhases.second") > 0, second::toString);
+    }
+
+    @ParameterizedTest
+    @MethodSource("majors")
+    void threadsAndClassesThatComeAndGoAreUnharmed(Jdk jdk) {
+        Path report = folder.resolve("cpu.txt");
+        try (Jvm jvm = Jvm.on(jdk, folder).switches("-Xmx256m").agent("cpu=samples,interval=1,cutoff=0,thread=y,file=" + report)
+                .run(Churn.class, "5").ready()) {
+            assertTrue(jvm.out.text().contains("WRONG null"), jvm.out::text);
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+        CpuStacks stacks = new CpuStacks(report);
+        assertTrue(stacks.in("cpu.Churn.live") > 0, stacks::toString);
+    }
+
+    @Test
+    void theJdksOwnSamplesHaveTheSameMethodFirst() {
+        Path report = folder.resolve("cpu.txt");
+        try (Jvm jvm = Jvm.on(Jdks.of(17), folder).agent("cpu=samples,file=" + report)
+                .classPath(Javac.subjects(17)).run("cpu.Recorded", TENTHS).ready()) {
+            assertEquals(0, jvm.end(), jvm.err::text);
+            Map<String, Long> recorded = said(jvm, "SEEN");
+            CpuStacks stacks = new CpuStacks(report);
+            String first = recorded.keySet().stream().max((a, b) -> Long.compare(recorded.get(a), recorded.get(b))).orElseThrow();
+            assertEquals("cpu.Mix.large", first, recorded::toString);
+            for (String other : List.of("cpu.Mix.medium", "cpu.Mix.small")) {
+                assertTrue(stacks.in(first) > stacks.in(other), stacks::toString);
+            }
+        }
+    }
+
+    @Test
+    void samplesGoIntoADumpAndIntoABinaryReport() {
+        for (String options : List.of("heap=dump,cpu=samples", "heap=all,thread=y,cpu=samples", "cpu=samples,format=b")) {
+            Path file = folder.resolve(options.replaceAll("\\W", "-") + ".hprof");
+            try (Jvm jvm = Jvm.on(Jdks.of(21), folder).agent(options + ",interval=1,file=" + file).run(TwoPhases.class).ready()) {
+                jvm.say("on").out.await("SECOND", Jvm.LIMIT);
+                assertEquals(0, jvm.end(), jvm.err::text);
+            }
+            CpuStacks stacks = new CpuStacks(file);
+            assertTrue(stacks.in("cpu.TwoPhases.first") > 0 && stacks.in("cpu.TwoPhases.second") > 0, stacks::toString);
+            new HprofCheck(file).good();
+        }
+    }
+
+    @Test
+    void aJvmThatRunsIsNotSampled() {
+        try (Jvm jvm = Jvm.on(Jdks.of(17), folder).run(TwoPhases.class).ready()) {
+            Command refused = jvm.attach("cpu=samples,file=" + folder.resolve("cpu.txt"));
+            assertTrue(refused.out.contains("return code: 100"), refused::toString);
+            assertTrue(jvm.err.text().contains("hprof-rs: cpu=samples needs the start of the JVM"), jvm.err::text);
+            assertFalse(Files.exists(folder.resolve("cpu.txt")));
+        }
+    }
+
+    /** What a program says that its parts took. */
+    private static Map<String, Long> took(Jvm jvm) {
+        return said(jvm, "TOOK");
+    }
+
+    private static Map<String, Long> said(Jvm jvm, String word) {
+        Map<String, Long> said = new LinkedHashMap<>();
+        for (String line : jvm.out.lines()) {
+            String[] words = line.split(" ");
+            if (words[0].equals(word)) {
+                said.put(words[1], Long.parseLong(words[2]));
+            }
+        }
+        return said;
+    }
+
+    private static long sum(Map<String, Long> parts) {
+        return parts.values().stream().mapToLong(Long::longValue).sum();
+    }
+
+    /** Each part has nearly the same share of its sum in both. */
+    private static void nearlyAlike(Map<String, Long> truth, Map<String, Long> found) {
+        for (String part : truth.keySet()) {
+            double expected = 100.0 * truth.get(part) / sum(truth);
+            double share = 100.0 * found.getOrDefault(part, 0L) / sum(found);
+            assertTrue(Math.abs(share - expected) <= POINTS, part + ": " + share + " instead of " + expected + ": " + found);
+        }
+    }
+}
