@@ -1,6 +1,6 @@
 #!/bin/sh
-# Measures on real JVMs: our dump beside the JVM's own (jcmd GC.heap_dump), and what the agent costs until a dump is
-# asked for, and what sampled allocations cost. Both sides run in one process, in turn, several times; medians are shown, since machines are shared.
+# Measures on real JVMs: our dump beside the JVM's own (jcmd GC.heap_dump), what the agent costs until a dump is
+# asked for, and what profiles cost. Both sides run in one process, in turn, several times; medians are shown, since machines are shared.
 # Prints Markdown; with --keep it also replaces the measured part of docs/benchmarks.md.
 # Usage: tools/bench.sh [--keep]
 #   HEAP_MB=200                the heap that is dumped (docs/benchmarks.md: 1000)
@@ -11,6 +11,8 @@
 #   PORTABLE=y                 n leaves away our portable engine, which is slow and dumps once for each Java
 #   THREADS=2000 VIRTUAL=100000    threads that come and go in the runs without a dump (there: 20000 and 1000000; with
 #                                  few of them the time is that of the JIT compiler, and the ratio too kind)
+#   PARTS='dumps runs profiles'    what to measure; with --keep each part replaces its own results
+#   PROFILES='heap=sites ...'  the options whose costs are measured
 #   JDKS='11 17 21 25'         which of target/jdks/; not 8, whose jcmd loads no agent
 #   AGENT=...                  another libhprof_rs.so
 set -eu
@@ -26,6 +28,8 @@ portable=${PORTABLE:-y}
 threads=${THREADS:-2000}
 virtual=${VIRTUAL:-100000}
 jdks=${JDKS:-$(cd "$root/target/jdks" && ls -d ?? | sort -n)}
+parts=${PARTS:-dumps runs profiles}
+profiles=${PROFILES:-heap=sites heap=sites,sampling=0 cpu=samples cpu=times monitor=y}
 keep=${1:-}
 load=$(cut -d" " -f1 /proc/loadavg)
 settings="-Xmx$((heap_mb * 3))m -XX:+UseG1GC"
@@ -42,7 +46,7 @@ trap 'exit 1' INT TERM
 # A copy: somebody may build another agent meanwhile.
 agent=$work/libhprof_rs.so
 cp "${AGENT:-$root/target/release/libhprof_rs.so}" "$agent"
-javac --release 8 -Xlint:-options -d "$work/classes" "$root/benches/java/Subject.java" "$root/benches/java/Allocating.java"
+javac --release 8 -Xlint:-options -d "$work/classes" "$root/benches/java/Subject.java" "$root/benches/java/Profiled.java"
 h2=2.3.232
 mvn --batch-mode --no-transfer-progress -q -Dstyle.color=never org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy \
     -Dartifact=com.h2database:h2:$h2 -DoutputDirectory="$work"
@@ -207,38 +211,58 @@ runs_on() {
     done
 }
 
-# ---- the cost of sampled allocations
+# ---- the cost of profiles
 
-# sites_on JDK: appends JDK, variant, phase, ms, processor ms.
-sites_on() {
+# works OPTION: what is worth doing under it.
+works() {
+    case $1 in
+        none) echo allocate call contend h2 ;;
+        heap=*) echo allocate h2 ;;
+        cpu=samples) echo allocate call h2 ;;
+        cpu=times) echo call h2 ;;
+        monitor=y) echo contend h2 ;;
+        *) echo h2 ;;
+    esac
+}
+
+# profiles_on JDK: appends JDK, option, work, ms, processor ms.
+profiles_on() {
     run=0
     while [ $run -lt "$runs" ]; do
-        for variant in none agent; do
+        for profile in none $profiles; do
+            [ "$1$profile" != 8heap=sites ] || continue
             option=
-            [ $variant = none ] || option="-agentpath:$agent=heap=sites,file=$work/unwanted.txt,doe=n"
-            # shellcheck disable=SC2086
-            "$root/target/jdks/$1/bin/java" -Xmx512m -XX:+UseG1GC $option -cp "$work/classes:$work/h2-$h2.jar" Allocating \
-                >"$work/run" 2>"$work/java.err" || { cat "$work/java.err" >&2; exit 1; }
-            sed "s/^/$1 $variant /" "$work/run" >>"$work/sites"
+            [ "$profile" = none ] || option="-agentpath:$agent=$profile,file=$work/unwanted.txt,doe=n"
+            # shellcheck disable=SC2046,SC2086
+            "$root/target/jdks/$1/bin/java" -Xmx512m -XX:+UseG1GC $option -cp "$work/classes:$work/h2-$h2.jar" Profiled \
+                $(works "$profile") >"$work/run" 2>"$work/java.err" || { cat "$work/java.err" >&2; exit 1; }
+            sed "s/^/$1 $profile /" "$work/run" >>"$work/profiles"
         done
         run=$((run + 1))
     done
 }
 
+measures() { case " $parts " in *" $1 "*) ;; *) return 1 ;; esac; }
+
 : >"$work/runs"
-: >"$work/sites"
+: >"$work/profiles"
 for order in $orders; do
     : >"$work/dumps.$order"
     for jdk in $jdks; do
-        [ "$jdk" -ge 11 ] || continue
+        [ "$jdk" -ge 11 ] && measures dumps || continue
         say "dumps on Java $jdk, $order"
         dumps_on "$jdk" "$order"
     done
 done
 for jdk in $jdks; do
-    say "runs without a dump on Java $jdk"
-    runs_on "$jdk"
-    [ "$jdk" -lt 11 ] || sites_on "$jdk"
+    if measures runs; then
+        say "runs without a dump on Java $jdk"
+        runs_on "$jdk"
+    fi
+    if measures profiles; then
+        say "profiles on Java $jdk"
+        profiles_on "$jdk"
+    fi
 done
 
 # ---- the report
@@ -413,8 +437,39 @@ run_table() {
     }' "$1"
 }
 
+# profile_table FILE
+profile_table() {
+    awk "$medians"'
+    {
+        key = $1 " " $3
+        if ($2 == "none") { if (!(key in seen)) { seen[key] = 1; order[++groups] = key } }
+        else if (!($2 in known)) { known[$2] = 1; options[++count] = $2 }
+        time[key, $2] = time[key, $2] " " $4
+        cpu[key, $2] = cpu[key, $2] " " $5
+    }
+    END {
+        printf "| Java | work | no agent, ms (CPU ms) |"
+        for (o = 1; o <= count; o++) printf " `%s` |", options[o]
+        printf "\n|---|---|--:|"
+        for (o = 1; o <= count; o++) printf "--:|"
+        print ""
+        for (group = 1; group <= groups; group++) {
+            key = order[group]
+            split(key, part, " ")
+            printf "| %s | %s | %d (%d) |", part[1], part[2], median(time[key, "none"]), median(cpu[key, "none"])
+            for (o = 1; o <= count; o++) {
+                if ((key, options[o]) in time)
+                    printf " **%s** (%s) |", over(median(time[key, options[o]]), median(time[key, "none"])),
+                        over(median(cpu[key, options[o]]), median(cpu[key, "none"]))
+                else printf " – |"
+            }
+            print ""
+        }
+    }' "$1"
+}
+
 dump_report() {
-    echo "#### Objects linked in $1 order"
+    echo "### Objects linked in $1 order"
     echo
     dump_tables "$work/dumps.$1"
     echo "Targets of the snapshot engine. Two numbers: on the RAM disk, by *total* · on the disk, by *synced*."
@@ -423,43 +478,64 @@ dump_report() {
     echo
 }
 
-report() {
+machine() {
     echo "Measured $(date -u +%Y-%m-%d) on $(nproc) cores ($(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1))," \
         "$(awk '/^MemTotal/ { printf "%.0f GB", $2 / 1048576 }' /proc/meminfo) of memory, Linux $(uname -r)," \
         "transparent huge pages: $(sed -n 's/.*\[\(.*\)\].*/\1/p' /sys/kernel/mm/transparent_hugepage/enabled);" \
         "load average when it began: $load."
     echo "Java: $(for jdk in $jdks; do "$root/target/jdks/$jdk/bin/java" -version 2>&1 | sed -n '1s/.*"\(.*\)".*/\1/p'; done \
-        | paste -sd ' ' | sed 's/ /, /g'); \`$settings\`."
+        | paste -sd ' ' | sed 's/ /, /g'); \`$1\`."
     echo
-    echo "### Our dump beside the JVM's own"
-    echo
+}
+
+report_dumps() {
+    machine "$settings"
     echo "A heap of about $heap_mb MB ($(echo "$shape" | awk '{ printf "%s %% small objects, %s %% maps, %s %% strings, %s %% large arrays", $1, $2, $3, $4 }'));" \
         "medians of $rounds rounds, memory the largest of them; the portable engine dumps only once."
     echo
     for order in $orders; do
         dump_report "$order"
     done
-    echo "### Until a dump is asked for"
-    echo
+}
+
+report_runs() {
+    machine "$settings"
     echo "\`fill\` makes the heap above, \`threads\` starts and ends $threads platform threads, \`virtual\` $virtual virtual" \
         "threads that yield three times and park once; medians of $runs runs in turn. CPU is the processor time of the" \
         "whole JVM, the better measure on a busy machine."
     echo
     run_table "$work/runs"
+}
+
+report_profiles() {
+    machine "-Xmx512m -XX:+UseG1GC"
+    echo "\`allocate\` makes small arrays and does nothing else, \`call\` calls a method of some twenty nanoseconds, in" \
+        "\`contend\` four threads want one monitor half of their time, \`h2\` is the H2 database under inserts and queries." \
+        "How many times longer it took than without the agent, and in brackets how many times more processor time; medians of" \
+        "$runs runs in turn, each after one that is not timed."
     echo
-    echo "### Sampled allocations"
-    echo
-    echo "\`heap=sites\` with a sample every 512 KiB against no agent: \`loop\` allocates small arrays and does nothing else," \
-        "\`h2\` is the H2 database under inserts and queries; medians of $runs runs in turn, after one that is not timed."
-    echo
-    run_table "$work/sites"
+    profile_table "$work/profiles"
+}
+
+# keep_part PART FILE: puts the results into their place in the page.
+keep_part() {
+    awk -v part="$1" -v file="$2" '
+        $0 == "<!-- end " part " -->" { skipping = 0 }
+        !skipping { print }
+        $0 == "<!-- begin " part " -->" {
+            skipping = 1
+            print ""
+            while ((getline line < file) > 0) print line
+            print ""
+        }' "$page" >"$work/page.md"
+    cat "$work/page.md" >"$page"
 }
 
 page=$root/docs/benchmarks.md
-report >"$work/report.md"
-cat "$work/report.md"
-if [ "$keep" = --keep ]; then
-    sed '/<!-- measured/q' "$page" >"$work/page.md"
-    { cat "$work/page.md"; echo; cat "$work/report.md"; } >"$page"
-    say "kept in docs/benchmarks.md"
-fi
+for part in dumps runs profiles; do
+    measures $part || continue
+    report_$part >"$work/report.md"
+    cat "$work/report.md"
+    [ "$keep" != --keep ] || keep_part $part "$work/report.md"
+done
+[ "$keep" != --keep ] || say "kept in docs/benchmarks.md"
