@@ -20,10 +20,9 @@ use tables::{ClassId, SiteIndex, SiteKey, SiteTable};
 
 /// Frames of the tracker on top of each stack: its native method and the one that calls it.
 const TRACKER_FRAMES: usize = 2;
-/// Constructors that a stack has room for above the frames that count: most chains to `Object` are as short.
-const CONSTRUCTOR_FRAMES: usize = 4;
-/// Room for the rare longer chain.
-const MOST_FRAMES: usize = 1024;
+/// Constructors that a stack has room for above the frames that count: that of `Object` and its caller as a rule. Each
+/// frame more costs each object, so the others are for the stacks that were too short.
+const CONSTRUCTOR_FRAMES: [usize; 3] = [2, 6, 1024];
 /// Stacks that a thread remembers.
 const MOST_PLACES: usize = 1 << 16;
 /// Objects that a thread remembers before it looks which of them are gone.
@@ -187,37 +186,32 @@ impl ExactAllocations {
 
     fn count(&self, own: &mut Own, at: NewObject<'_, '_, '_>, class: &Object<'_>) {
         let depth = self.traces.depth_frames();
-        let constructors = match at.new {
-            New::Instance => CONSTRUCTOR_FRAMES,
-            New::Array => 0,
+        let constructors: &[usize] = match at.new {
+            New::Array => &[0],
+            New::Instance => &CONSTRUCTOR_FRAMES,
         };
-        let mut room = TRACKER_FRAMES + depth + constructors;
-        if depth == 0 {
-            own.stack.clear();
-        } else if at.env.own_stack(&mut own.stack, room).is_err() {
-            return;
-        }
-        if let Some(Known::TooShort) = own.known.get(own.frames()) {
-            room = MOST_FRAMES;
-            if at.env.own_stack(&mut own.stack, room).is_err() {
+        for &above in constructors {
+            let room = TRACKER_FRAMES + above + depth;
+            if depth == 0 {
+                own.stack.clear();
+            } else if at.env.own_stack(&mut own.stack, room).is_err() {
                 return;
             }
-        }
-        if self.count_known(own, at, class).is_some() {
-            return;
-        }
-        if own.known.len() >= MOST_PLACES {
-            own.known.clear();
-        }
-        if self.learn(own, at, class, room).is_some() {
-            self.count_known(own, at, class);
-        } else if room < MOST_FRAMES && depth > 0 {
-            own.known.insert(own.frames().into(), Known::TooShort);
-            if at.env.own_stack(&mut own.stack, MOST_FRAMES).is_ok()
-                && self.learn(own, at, class, MOST_FRAMES).is_some()
-            {
-                self.count_known(own, at, class);
+            if self.count_known(own, at, class).is_some() {
+                return;
             }
+            if let Some(Known::TooShort) = own.known.get(own.frames()) {
+                continue;
+            }
+            if own.known.len() >= MOST_PLACES {
+                own.known.clear();
+            }
+            if self.learn(own, at, class, room).is_some() {
+                self.count_known(own, at, class);
+                return;
+            }
+            let stack = own.frames().into();
+            own.known.entry(stack).or_insert(Known::TooShort);
         }
     }
 
