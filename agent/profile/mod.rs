@@ -29,5 +29,5 @@ pub(crate) use class_patterns::ClassPatterns;
 pub(crate) use cpu_times::CpuTimes;
 pub(crate) use exact_allocations::New;
 pub(crate) use profiles::Profiles;
-pub(crate) use report::report;
+pub(crate) use report::{report, Part};
 pub(crate) use site_rows::{alloc_sites, ranked_traces, SiteRow};

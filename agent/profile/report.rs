@@ -2,16 +2,32 @@
 
 use super::cpu_times::CallRow;
 use super::{report_binary, report_text, Profiles, SiteRow};
-use crate::file_name::USED_NAMES;
 use crate::jvmti::jni::Jni;
 use crate::message::say;
 use crate::options::{Format, Options};
+use writer::profile::SiteOrder;
 use writer::text::TextStream;
-use writer::{DumpFile, Target, WriteError, Written};
+use writer::{DumpFile, Outlet, WriteError, Written};
+
+/// What of the profiles a report says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Everything.
+    #[default]
+    All,
+    /// Allocation sites, ranked so.
+    Sites(SiteOrder),
+    /// The totals of allocations. Has no form as text.
+    HeapSummary,
+    /// Every trace there is, and nothing that refers to them.
+    Traces,
+}
 
 /// What a report says, all of it taken at one moment.
 #[derive(Debug, Default)]
 pub(super) struct Figures {
+    /// What of the profiles it says.
+    pub(super) part: Part,
     /// Allocation sites; `None` if allocations are not kept.
     pub(super) sites: Option<Vec<SiteRow>>,
     /// What calls cost since the last report; `None` if methods are not timed.
@@ -19,10 +35,31 @@ pub(super) struct Figures {
 }
 
 impl Figures {
-    fn take(profiles: &Profiles, jni: &Jni<'_>) -> Self {
-        Self {
-            sites: profiles.allocations.as_ref().map(|it| it.sites(jni)),
-            calls: profiles.cpu_times.as_ref().map(|it| it.take()),
+    fn take(profiles: &Profiles, part: Part, jni: &Jni<'_>) -> Self {
+        let sites = || profiles.allocations.as_ref().map(|it| it.sites(jni));
+        match part {
+            Part::All => Self {
+                part,
+                sites: sites(),
+                calls: profiles.cpu_times.as_ref().map(|it| it.take()),
+            },
+            Part::Sites(_) | Part::HeapSummary => Self {
+                part,
+                sites: sites(),
+                ..Self::default()
+            },
+            Part::Traces => Self {
+                part,
+                ..Self::default()
+            },
+        }
+    }
+
+    /// What sites are ranked by.
+    pub(super) fn site_order(&self) -> SiteOrder {
+        match self.part {
+            Part::Sites(order) => order,
+            _ => SiteOrder::LiveBytes,
         }
     }
 
@@ -40,6 +77,9 @@ impl Figures {
             let count: u64 = calls.iter().map(|row| row.calls).sum();
             parts.push(format!("{count} calls of methods timed"));
         }
+        if self.part == Part::Traces {
+            parts.push(format!("{} traces", profiles.traces.tables().traces.len()));
+        }
         if let Some((classes, methods)) = profiles.left_alone() {
             parts.push(format!(
                 "{classes} classes and {methods} methods could not be rewritten"
@@ -49,13 +89,18 @@ impl Figures {
     }
 }
 
-/// Writes the report into the next file, and says how it went on stderr. `true`: the file is there.
+/// Writes the report, or a part of it, and says how it went on stderr. `true`: the file is there, or the peer has it.
 ///
 /// On any thread attached to the JVM, in the live phase. The application runs on meanwhile.
-pub(crate) fn report(jni: &mut Jni<'_>, options: &Options, profiles: &Profiles) -> bool {
-    let path = options.file.choose(&mut USED_NAMES.lock(), options.force);
-    let figures = Figures::take(profiles, jni);
-    match write(options.target(path), options, profiles, &figures) {
+pub(crate) fn report(
+    jni: &mut Jni<'_>,
+    options: &Options,
+    profiles: &Profiles,
+    part: Part,
+    outlet: Outlet,
+) -> bool {
+    let figures = Figures::take(profiles, part, jni);
+    match write(outlet, options, profiles, &figures) {
         Ok(written) => {
             say(&format!(
                 "wrote {}: {} bytes, {}",
@@ -73,12 +118,12 @@ pub(crate) fn report(jni: &mut Jni<'_>, options: &Options, profiles: &Profiles) 
 }
 
 fn write(
-    target: Target,
+    outlet: Outlet,
     options: &Options,
     profiles: &Profiles,
     figures: &Figures,
 ) -> Result<Written, WriteError> {
-    let file = DumpFile::create(target)?;
+    let file = DumpFile::create(outlet)?;
     match options.format {
         Format::Text => {
             let mut out = TextStream::new(|bytes| file.head(bytes));

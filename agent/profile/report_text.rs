@@ -1,7 +1,7 @@
 //! A report as text, in the layout of the JDK's own agent.
 
 use super::call_rows::NamedCall;
-use super::report::Figures;
+use super::report::{Figures, Part};
 use super::site_rows::sites;
 use super::threads::Threads;
 use super::Profiles;
@@ -9,7 +9,7 @@ use crate::options::{Cpu, Options};
 use std::io::{Result, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
 use tables::{Tables, TraceId};
-use writer::profile::{Costs, Method, SiteOrder, Sites};
+use writer::profile::{Costs, Method, Sites};
 use writer::text::{
     CpuTimeBlock, Frame, Header, Moment, OldProfile, Report, SitesBlock, ThreadStart, Trace,
 };
@@ -22,7 +22,7 @@ pub(super) fn write(
     options: &Options,
     out: &mut impl Write,
 ) -> Result<()> {
-    if options.cpu == Some(Cpu::Old) {
+    if options.cpu == Some(Cpu::Old) && figures.part == Part::All {
         return write_old(figures, profiles, out);
     }
     let at = now();
@@ -31,9 +31,14 @@ pub(super) fn write(
     let mut report = Report::new();
     report.begin_dump(out)?;
     write_threads(profiles.traces.threads(), &mut report, out)?;
+    if figures.part == Part::Traces {
+        let mut all = Vec::new();
+        tables.traces.for_each(|serial, _| all.push(serial));
+        write_traces(all.into_iter(), tables, &mut report, out)?;
+    }
     if let Some(rows) = &figures.sites {
         let sites = sites(rows);
-        let sites = &Sites::new(&sites, SiteOrder::LiveBytes, options.cutoff);
+        let sites = &Sites::new(&sites, figures.site_order(), options.cutoff);
         write_traces(sites.traces(), tables, &mut report, out)?;
         SitesBlock { sites, at }.encode(out)?;
     }

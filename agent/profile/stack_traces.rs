@@ -9,6 +9,7 @@ use crate::jvmti::stack::StackFrame;
 use crate::method_facts::{MethodFacts, UNKNOWN_SOURCE};
 use parking_lot::Mutex;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 use tables::{ClassId, ClassRow, Frame, FrameId, Line, StringId, Tables, ThreadId, Trace, TraceId};
 
@@ -18,7 +19,7 @@ use tables::{ClassId, ClassRow, Frame, FrameId, Line, StringId, Tables, ThreadId
 /// call of the JVM.
 #[derive(Debug)]
 pub(crate) struct StackTraces {
-    depth_frames: usize,
+    depth_frames: AtomicUsize,
     line_numbers: bool,
     by_thread: bool,
     threads: Threads,
@@ -44,7 +45,7 @@ impl StackTraces {
     /// No traces yet. They will have `depth_frames` frames at most, and threads their own if they are kept `by_thread`.
     pub(crate) fn new(depth_frames: usize, line_numbers: bool, by_thread: bool) -> Self {
         Self {
-            depth_frames,
+            depth_frames: AtomicUsize::new(depth_frames),
             line_numbers,
             by_thread,
             threads: Threads::new(by_thread),
@@ -55,7 +56,12 @@ impl StackTraces {
 
     /// Most frames of a trace.
     pub(super) fn depth_frames(&self) -> usize {
-        self.depth_frames
+        self.depth_frames.load(Ordering::Relaxed)
+    }
+
+    /// Sets it for the traces to come.
+    pub(super) fn set_depth(&self, frames: usize) {
+        self.depth_frames.store(frames, Ordering::Relaxed);
     }
 
     /// The threads that traces may name.
@@ -103,7 +109,7 @@ impl StackTraces {
         stack: &[StackFrame],
         thread: Option<ThreadId>,
     ) -> TraceId {
-        let stack = stack.get(..self.depth_frames).unwrap_or(stack);
+        let stack = stack.get(..self.depth_frames()).unwrap_or(stack);
         let known: Vec<Option<FrameId>> = {
             let known = self.known.lock();
             stack
