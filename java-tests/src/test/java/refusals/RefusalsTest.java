@@ -48,7 +48,6 @@ class RefusalsTest {
         "cpu=samples; cpu=samples; not built",
         "cpu=times; cpu=times; not built",
         "monitor=y; monitor=y; not built",
-        "heap=dump,net=localhost:9; net=localhost:9; not built",
     })
     void optionsThatCannotBe(String options, String option, String allowed) {
         for (Jdk jdk : List.of(Jdks.of(11), Jdks.of(25))) {
