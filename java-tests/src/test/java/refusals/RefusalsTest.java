@@ -48,6 +48,8 @@ class RefusalsTest {
         "cpu=samples; cpu=samples; not built",
         "cpu=times; cpu=times; not built",
         "monitor=y; monitor=y; not built",
+        "heap=dump,net=localhost; net=localhost; HOST:PORT",
+        "heap=dump,file=a,net=localhost:9; net=localhost:9; only appear once",
     })
     void optionsThatCannotBe(String options, String option, String allowed) {
         for (Jdk jdk : List.of(Jdks.of(11), Jdks.of(25))) {
