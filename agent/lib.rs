@@ -16,6 +16,7 @@ mod heap;
 mod jvmti;
 mod message;
 mod method_facts;
+mod net;
 mod options;
 mod profile;
 mod session;

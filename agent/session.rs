@@ -1,6 +1,7 @@
 //! From start to end: options → environment → events on; and the commands that come by attach.
 
 use crate::dump_queue::DumpQueue;
+use crate::file_name::USED_NAMES;
 use crate::gate::Gate;
 use crate::heap;
 use crate::jvmti::capability::SUPPORT_VIRTUAL_THREADS;
@@ -9,11 +10,12 @@ use crate::jvmti::error::JvmtiError;
 use crate::jvmti::event::{CLASS_PREPARE, VM_DEATH, VM_INIT};
 use crate::jvmti::jni::Jni;
 use crate::message::say;
-use crate::options::{self, Format, Options, Parsed};
-use crate::profile::{self, CpuSamples, Profiles};
-use std::sync::OnceLock;
+use crate::net::Net;
+use crate::options::{self, Destination, Format, Options, Parsed};
+use crate::profile::{self, CpuSamples, Part, Profiles};
+use std::sync::{Arc, OnceLock};
 use tables::Census;
-use writer::{Existing, Target};
+use writer::{Existing, Outlet, Target};
 
 /// Answer to the JVM: all is well.
 const DONE: i32 = 0;
@@ -45,6 +47,8 @@ pub(crate) struct Session {
     pub(crate) profiles: Profiles,
     /// Dumps asked for by signals.
     pub(crate) dump_queue: DumpQueue,
+    /// The connection of `net=`; `None` without one, or if it could not be made.
+    pub(crate) net: Option<Net>,
 }
 
 impl Session {
@@ -70,6 +74,7 @@ impl Session {
             gate: Gate::default(),
             census: Census::default(),
             dump_queue: DumpQueue::default(),
+            net: None,
         })
     }
 
@@ -78,16 +83,24 @@ impl Session {
     /// On any thread attached to the JVM, inside the gate.
     pub(crate) fn dump(&self, jni: &mut Jni<'_>, options: &Options) -> bool {
         if options.heap_dump {
-            return self.dump_heap(jni, options);
+            let is_there = self.heap_dump(jni, options);
+            // The sites are in the dump; what else there is has no place in a heap dump as text.
+            let has_more =
+                options.format == Format::Text && self.profiles.has_more_than_allocations();
+            return is_there & (!has_more || self.report(jni, options, Part::All));
         }
         if self.profiles.is_empty() {
             say("no report: profiles are made from the start of the JVM only, by -agentpath:…=heap=sites");
             return false;
         }
-        profile::report(&self.env, jni, options, &self.profiles)
+        self.report(jni, options, Part::All)
     }
 
-    fn dump_heap(&self, jni: &mut Jni<'_>, options: &Options) -> bool {
+    /// Dumps the heap, whether or not the options ask for it. As [`Session::dump`].
+    pub(crate) fn heap_dump(&self, jni: &mut Jni<'_>, options: &Options) -> bool {
+        let Some(outlet) = self.outlet(options) else {
+            return false;
+        };
         let is_text = options.format == Format::Text;
         // A command that asks for a heap alone does not take the samples away from the next report.
         let cpu = self.profiles.cpu_samples.as_ref();
@@ -98,7 +111,7 @@ impl Session {
             allocations: self.profiles.allocations.as_ref(),
             cpu: cpu.map(CpuSamples::traces).zip(counts.as_ref()),
         };
-        let is_there = heap::dump(self.vm, jni, options, known);
+        let is_there = heap::dump(self.vm, jni, options, known, &outlet);
         if let (Some(cpu), Some(counts)) = (cpu, counts) {
             if is_there {
                 say(&format!("in it {}, {}", counts.summary(), cpu.manner()));
@@ -106,9 +119,40 @@ impl Session {
                 cpu.give_back(counts);
             }
         }
-        // Sites are in the dump; what else there is has no place in a heap dump as text.
-        let has_more = is_text && self.profiles.has_more_than_allocations();
-        is_there & (!has_more || profile::report(&self.env, jni, options, &self.profiles))
+        is_there
+    }
+
+    /// Reports profiles, of which there are some. As [`Session::dump`].
+    pub(crate) fn report(&self, jni: &mut Jni<'_>, options: &Options, part: Part) -> bool {
+        let outlet = self.outlet(options);
+        outlet.is_some_and(|outlet| {
+            profile::report(&self.env, jni, options, &self.profiles, part, outlet)
+        })
+    }
+
+    /// Whether what is written can go anywhere: not if there was no connection from the start, which was said then.
+    pub(crate) fn has_outlet(&self) -> bool {
+        self.net.is_some() || matches!(self.options.destination, Destination::File(_))
+    }
+
+    /// Where the next dump or report goes; `None`, with a line on stderr, if there is no connection.
+    fn outlet(&self, options: &Options) -> Option<Outlet> {
+        match (&options.destination, &self.net) {
+            (Destination::File(name), _) => {
+                let path = name.choose(&mut USED_NAMES.lock(), options.force);
+                Some(options.target(path).into())
+            }
+            (Destination::Net(_), Some(net)) => Some(Outlet::Connection {
+                connection: Arc::clone(&net.connection),
+                gzip: options.gzip,
+            }),
+            (Destination::Net(peer), None) => {
+                say(&format!(
+                    "nothing is sent: there is no connection to {peer}"
+                ));
+                None
+            }
+        }
     }
 
     /// The session; `None` before `Agent_OnLoad` or the first attach.
@@ -147,7 +191,11 @@ fn start(vm: Vm, options: Options) -> Result<(), JvmtiError> {
         say(note);
     }
     look_at_target(&options);
-    let session = Session::new(vm, options)?;
+    let net = Net::connect(&options);
+    let session = Session {
+        net,
+        ..Session::new(vm, options)?
+    };
     if SESSION.set(session).is_err() {
         say("the agent was loaded already: give all its options in one -agentpath");
         return Err(JvmtiError::INTERNAL);
@@ -163,8 +211,11 @@ fn start(vm: Vm, options: Options) -> Result<(), JvmtiError> {
 ///
 /// The application starts all the same: the directory may come later, and no dump is worth a service.
 fn look_at_target(options: &Options) {
+    let Destination::File(name) = &options.destination else {
+        return;
+    };
     let target = Target {
-        path: options.file.first(),
+        path: name.first(),
         existing: Existing::Replace,
         gzip: options.gzip,
     };
@@ -192,6 +243,12 @@ pub(crate) fn attach(vm: Vm, jni: &mut Jni<'_>, text: &str) -> i32 {
     }
     for note in &options.notes {
         say(note);
+    }
+    if let Destination::Net(peer) = &options.destination {
+        say(&format!(
+            "net={peer}: an attached agent has no connection; write to a file instead: file=NAME"
+        ));
+        return BAD_OPTIONS;
     }
     let watches_monitors = Session::get().is_some_and(|it| it.profiles.monitors.is_some());
     if options.monitors && !watches_monitors {

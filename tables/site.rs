@@ -91,6 +91,13 @@ impl SiteTable {
         Some(index)
     }
 
+    /// Begins anew: every site stays, under its index, and has allocated nothing.
+    pub fn clear_weights(&mut self) {
+        for (_, allocated) in &mut self.rows {
+            *allocated = Weight::default();
+        }
+    }
+
     /// All sites and what they have allocated, by index.
     pub fn rows(&self) -> &[(SiteKey, Weight)] {
         &self.rows

@@ -11,10 +11,11 @@ use crossbeam_channel::{bounded, Receiver, Sender};
 
 use crate::gzip_sink::GzipSink;
 use crate::record::HeapDumpEnd;
+use crate::socket_sink::SocketSink;
 use crate::transcript::ObjectSizes;
 use crate::transcript_sink::TranscriptSink;
 use crate::worker::{self, StartWorker, Worker};
-use crate::{start_worker, Deliver, FileSink, Sink, Tail, Target, WriteError, Written};
+use crate::{start_worker, Deliver, FileSink, GzipLevel, Outlet, Sink, Tail, WriteError, Written};
 
 /// Buffers under way at most: 32 MiB of segments, enough to keep a disk busy.
 const CHANNEL_BUFFERS: usize = 8;
@@ -50,19 +51,20 @@ impl DumpFile {
     /// Opens the file and starts the thread that writes it, and one a processor that compresses
     /// if the dump shall be compressed.
     ///
-    /// Errors: those of [`FileSink::create`], `NoThread` and `NoMemory`; after one nothing is left.
-    pub fn create(target: Target) -> Result<Self, WriteError> {
-        Self::with_sink(sink(target)?, start_worker)
+    /// Errors: those of [`FileSink::create`], `Lost`, `NoThread` and `NoMemory`; after one nothing is left.
+    pub fn create(outlet: impl Into<Outlet>) -> Result<Self, WriteError> {
+        Self::with_sink(sink(outlet.into())?, start_worker)
     }
 
     /// The same for a heap dump that is written as text, for JVMs whose objects have these sizes.
     ///
     /// It takes the records of a heap dump as [`DumpFile::create`] does, and keeps them, not compressed, in a
-    /// file without a name beside the target; the text is made of them by the writer thread, at the end. Only then
+    /// file without a name beside the target, or where a connection's dumps are kept; the text is made of them by the writer thread, at the end. Only then
     /// is it known whether all of it fits the disk.
-    pub fn create_text(target: Target, sizes: ObjectSizes) -> Result<Self, WriteError> {
-        let path = target.path.clone();
-        let sink = TranscriptSink::create(sink(target)?, path, sizes)?;
+    pub fn create_text(outlet: impl Into<Outlet>, sizes: ObjectSizes) -> Result<Self, WriteError> {
+        let outlet = outlet.into();
+        let path = outlet.spool_path();
+        let sink = TranscriptSink::create(sink(outlet)?, path, sizes)?;
         Self::with_sink(Box::new(sink), start_worker)
     }
 
@@ -197,15 +199,29 @@ impl Deliver for ObjectsSender {
     }
 }
 
-/// The file, behind threads that compress if it shall be compressed.
-fn sink(target: Target) -> Result<Box<dyn Sink>, WriteError> {
-    let level = target.gzip;
-    let file = FileSink::create(target)?;
-    let Some(level) = level else {
-        return Ok(Box::new(file));
+/// The file or connection, behind threads that compress if it shall be compressed.
+fn sink(outlet: Outlet) -> Result<Box<dyn Sink>, WriteError> {
+    let spool_path = outlet.spool_path();
+    match outlet {
+        Outlet::File(target) => {
+            let gzip = target.gzip;
+            compressed(FileSink::create(target)?, gzip)
+        }
+        Outlet::Connection { connection, gzip } => {
+            compressed(SocketSink::create(connection, spool_path, gzip)?, gzip)
+        }
+    }
+}
+
+fn compressed(
+    sink: impl Sink + 'static,
+    gzip: Option<GzipLevel>,
+) -> Result<Box<dyn Sink>, WriteError> {
+    let Some(level) = gzip else {
+        return Ok(Box::new(sink));
     };
     let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    let sink = GzipSink::start(file, level, threads, start_worker, true)?;
+    let sink = GzipSink::start(sink, level, threads, start_worker, true)?;
     Ok(Box::new(sink))
 }
 

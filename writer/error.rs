@@ -76,6 +76,20 @@ pub enum WriteError {
         /// The system's reason.
         reason: String,
     },
+    /// No address of the peer's could be connected to.
+    NotConnected {
+        /// `HOST:PORT`.
+        peer: String,
+        /// The system's reason.
+        reason: String,
+    },
+    /// The connection is closed: nothing more can be sent.
+    Lost {
+        /// `HOST:PORT`.
+        peer: String,
+        /// Why it was closed.
+        reason: String,
+    },
     /// The writer thread, or one that compresses, could not be started.
     NoThread {
         /// The system's reason.
@@ -115,6 +129,7 @@ impl fmt::Display for WriteError {
                     "cannot start a thread that writes: {reason}; check the limit on threads"
                 )
             }
+            Self::NotConnected { .. } | Self::Lost { .. } => self.fmt_peer(out),
             Self::Closed | Self::WriterGone | Self::CompressorFailed => {
                 out.write_str(self.words())
             }
@@ -153,6 +168,21 @@ impl fmt::Display for WriteError {
 }
 
 impl WriteError {
+    /// The sentences that name a peer.
+    fn fmt_peer(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotConnected { peer, reason } => write!(
+                out,
+                "cannot connect to {peer}: {reason}; start what listens there before the JVM"
+            ),
+            Self::Lost { peer, reason } => write!(
+                out,
+                "the connection to {peer} is closed: {reason}; nothing more is sent"
+            ),
+            _ => out.write_str(self.words()),
+        }
+    }
+
     /// A sentence without names and numbers, or the rest of one that begins with the path.
     fn words(&self) -> &'static str {
         match self {

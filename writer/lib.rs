@@ -1,6 +1,7 @@
 //! What becomes bytes: the contents page.
 //!
-//! From the outside in: [`DumpFile`] is one dump on its way to disk, with the only thread that writes;
+//! From the outside in: [`DumpFile`] is one dump on its way to disk, with the only thread that writes,
+//! or down a [`Connection`]: its [`Outlet`] says which;
 //! [`TailWriter`] is the rest of one, written by a forked child; [`GzipLevel`] asks for compression;
 //! [`emit`] turns tables into records; [`Segments`] packs what the heap walk says into segments;
 //! [`record`], [`heap_record`] and [`profile_record`] encode one record each; [`text`] writes the same
@@ -22,13 +23,16 @@ pub mod text;
 
 mod class_name;
 mod compressor;
+mod connection;
 mod dump_file;
 mod encoder;
 mod error;
 mod gzip;
 mod gzip_sink;
+mod outlet;
 mod segment;
 mod sink;
+mod socket_sink;
 mod tail;
 mod transcript;
 mod transcript_sink;
@@ -36,9 +40,11 @@ mod turn;
 mod worker;
 
 pub use class_name::ClassName;
+pub use connection::{Connection, Peer, CONNECT_LIMIT, SEND_LIMIT};
 pub use dump_file::{DumpFile, ObjectsSender};
 pub use error::WriteError;
 pub use gzip::GzipLevel;
+pub use outlet::Outlet;
 pub use segment::{Deliver, SegmentTotals, Segments};
 pub use sink::{Existing, FileSink, Sink, Tail, Target, Written};
 pub use tail::{TailSender, TailWriter};

@@ -61,7 +61,7 @@ impl Target {
 /// What was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// The file, under its final name.
+    /// The file, under its final name; `HOST:PORT` if it was sent down a connection.
     pub path: PathBuf,
     /// Its size.
     pub bytes: u64,
@@ -287,8 +287,10 @@ impl Spool {
     }
 
     /// The place behind what is written, for others to go on at.
-    pub(crate) fn tail(&self) -> Result<Tail, WriteError> {
-        Tail::of(&self.file, &self.path, None)
+    ///
+    /// `gzip`: how hard what is written is compressed.
+    pub(crate) fn tail(&self, gzip: Option<GzipLevel>) -> Result<Tail, WriteError> {
+        Tail::of(&self.file, &self.path, gzip)
     }
 
     /// All of it from the start, if it has so many bytes; and the path that messages about it name.

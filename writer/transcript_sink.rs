@@ -65,7 +65,7 @@ impl Sink for TranscriptSink {
     }
 
     fn tail(&self) -> Result<Tail, WriteError> {
-        self.records.tail()
+        self.records.tail(None)
     }
 
     fn commit(mut self: Box<Self>, tail_bytes: u64) -> Result<Written, WriteError> {

@@ -24,6 +24,9 @@ pub(crate) fn vm_init(session: &Session, jni: &mut Jni<'_>) {
         listen(session, VIRTUAL_THREAD_END);
     }
     session.dump_queue.start(session, jni);
+    if let Some(net) = &session.net {
+        net.start(session, jni);
+    }
     let counted = jni.with_frame(|jni| {
         let threads = session
             .env
@@ -58,7 +61,10 @@ pub(crate) fn vm_death(session: &Session, jni: &mut Jni<'_>) {
     session.gate.close();
     session.dump_queue.close();
     session.profiles.stop(jni);
-    if session.options.dump_on_exit {
+    if session.options.dump_on_exit && session.has_outlet() {
         session.dump(jni, &session.options);
+    }
+    if let Some(net) = &session.net {
+        net.end();
     }
 }

@@ -10,7 +10,6 @@ use super::object_sizes;
 use super::portable::{Identity, Walk, Walked};
 use super::threads::{tag_thread, CapturedStacks, Look};
 use super::virtual_threads::VIRTUAL_THREAD;
-use crate::file_name::USED_NAMES;
 use crate::jvmti::capability::{GET_LINE_NUMBERS, GET_SOURCE_FILE_NAME, TAG_OBJECTS};
 use crate::jvmti::env::{Env, Vm};
 use crate::jvmti::heap::Wanted;
@@ -20,10 +19,10 @@ use crate::options::{Engine, Format, Options, SnapshotBy};
 use crate::profile::{Allocations, CpuCounts, StackTraces};
 use parking_lot::Mutex;
 use std::cell::Cell;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tables::{Census, ObjectIndex, ObjectTable, Tables, ThreadId, TraceId};
-use writer::{emit, DumpFile, Segments};
+use writer::{emit, DumpFile, Outlet, Segments};
 
 /// Tries by snapshot: each catches up with the classes that were loaded since the one before.
 const SNAPSHOT_TRIES: u32 = 8;
@@ -62,20 +61,25 @@ pub(crate) struct Known<'s> {
     pub(crate) cpu: Option<(&'s StackTraces, &'s CpuCounts)>,
 }
 
-/// Makes one dump, and says how it went on stderr. `true`: the file is there.
+/// Makes one dump, and says how it went on stderr. `true`: the file is there, or the peer has it.
 ///
 /// On any thread attached to the JVM, in the live phase. The application stands still during the walk only.
-pub(crate) fn dump(vm: Vm, jni: &mut Jni<'_>, options: &Options, known: Known<'_>) -> bool {
+pub(crate) fn dump(
+    vm: Vm,
+    jni: &mut Jni<'_>,
+    options: &Options,
+    known: Known<'_>,
+    outlet: &Outlet,
+) -> bool {
     let _one = ONE_AT_A_TIME.lock();
     let started = Instant::now();
-    let path = options.file.choose(&mut USED_NAMES.lock(), options.force);
     if options.verbose {
-        say(&begin_line(&path, known.census));
+        say(&begin_line(outlet, known.census));
     }
     let request = Request {
         vm,
         options,
-        path: &path,
+        outlet,
         profiled: Profiled {
             allocations: known.allocations,
             cpu: known.cpu,
@@ -93,17 +97,16 @@ pub(crate) fn dump(vm: Vm, jni: &mut Jni<'_>, options: &Options, known: Known<'_
     }
 }
 
-fn begin_line(path: &Path, census: Option<&Census>) -> String {
-    let path = path.display();
+fn begin_line(outlet: &Outlet, census: Option<&Census>) -> String {
     let Some(seen) = census.map(Census::snapshot) else {
-        return format!("dumping the heap to {path}");
+        return format!("dumping the heap to {outlet}");
     };
     let virtual_threads = match seen.virtual_threads_started {
         0 => String::new(),
         threads => format!(", {threads} virtual threads"),
     };
     format!(
-        "dumping the heap to {path} (so far {} classes loaded, {} threads started{virtual_threads})",
+        "dumping the heap to {outlet} (so far {} classes loaded, {} threads started{virtual_threads})",
         seen.classes_loaded, seen.threads_started
     )
 }
@@ -130,7 +133,7 @@ fn end_line(outcome: &Outcome, total: Duration) -> String {
 struct Request<'r> {
     vm: Vm,
     options: &'r Options,
-    path: &'r Path,
+    outlet: &'r Outlet,
     profiled: Profiled<'r>,
 }
 
@@ -271,13 +274,13 @@ fn try_dump(request: Request<'_>, jni: &mut Jni<'_>, way: Way) -> Result<Outcome
 
 /// The file, which takes the same records whether they become text or not.
 fn create_file(request: Request<'_>, env: &Env, jni: &mut Jni<'_>) -> Result<DumpFile, DumpError> {
-    let target = request.options.target(request.path.to_owned());
+    let outlet = request.outlet.clone();
     if request.options.format == Format::Binary {
-        return Ok(DumpFile::create(target)?);
+        return Ok(DumpFile::create(outlet)?);
     }
     let sizes = jni.with_frame(|jni| object_sizes::measure(env, jni));
     Ok(DumpFile::create_text(
-        target,
+        outlet,
         sizes.flatten().unwrap_or_default(),
     )?)
 }

@@ -12,6 +12,7 @@ pub(crate) mod call_trace;
 pub(crate) mod capability;
 pub(crate) mod class;
 pub(crate) mod class_hook;
+mod collection;
 pub(crate) mod cpu_clock;
 mod entry;
 pub(crate) mod env;

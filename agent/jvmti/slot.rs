@@ -61,6 +61,7 @@ slots! {
     GET_STACK_TRACE = 104, "Get Stack Trace";
     GET_TAG = 106, "Get Tag";
     SET_TAG = 107, "Set Tag";
+    FORCE_GARBAGE_COLLECTION = 108, "Force Garbage Collection";
     GET_OBJECTS_WITH_TAGS = 114, "Get Objects With Tags";
     FOLLOW_REFERENCES = 115, "Follow References";
     ITERATE_THROUGH_HEAP = 116, "Iterate Through Heap";

@@ -10,7 +10,7 @@ use crate::profile::ClassPatterns;
 use rows::{Row, Standing, ROWS};
 use std::fmt;
 use std::path::PathBuf;
-use writer::{Existing, GzipLevel, Target};
+use writer::{Existing, GzipLevel, Peer, Target};
 
 /// Options of this environment variable are added behind those of the command line.
 const ENVIRONMENT: &str = "_JAVA_HPROF_OPTIONS";
@@ -44,6 +44,15 @@ pub(crate) enum Format {
     Text,
     /// Binary HPROF 1.0.2.
     Binary,
+}
+
+/// Where dumps and reports go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Destination {
+    /// Each into a file of its own.
+    File(FileName),
+    /// One after the other down a connection.
+    Net(Peer),
 }
 
 /// How allocations are sampled.
@@ -96,8 +105,8 @@ pub(crate) struct Options {
     pub(crate) cutoff: f64,
     /// How heap dumps and reports are written.
     pub(crate) format: Format,
-    /// Where dumps go.
-    pub(crate) file: FileName,
+    /// Where dumps and reports go.
+    pub(crate) destination: Destination,
     /// Most frames of a thread's stack; `None`: all of them.
     pub(crate) depth_frames: Option<u32>,
     /// Look up line numbers.
@@ -131,7 +140,7 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// What is written to this path, as the options want it.
+    /// The file of this path, as the options want it.
     pub(crate) fn target(&self, path: PathBuf) -> Target {
         let existing = if self.force {
             Existing::Replace
@@ -192,7 +201,7 @@ struct Said {
     monitor: bool,
     format: Option<char>,
     file: Option<String>,
-    net: Option<String>,
+    net: Option<Peer>,
     depth_frames: Option<u32>,
     line_numbers: bool,
     by_thread: bool,
@@ -338,11 +347,6 @@ fn cross_check(said: &Said) -> Result<(), OptionError> {
 
 /// Refuses what is not built yet, by name, and what cannot go together.
 fn refuse(said: &Said) -> Result<(), OptionError> {
-    if let Some(net) = &said.net {
-        return Err(OptionError(format!(
-            "net={net} is not built yet; write to a file instead: file=NAME"
-        )));
-    }
     match text_only(said) {
         Some(what) if said.format.is_none() => must_be_text(said, what),
         _ => Ok(()),
@@ -368,10 +372,15 @@ fn resolve(said: Said, mut notes: Vec<String>) -> Result<Options, OptionError> {
         Format::Text => "java.hprof.txt".to_owned(),
     });
     let gzip = match said.gzip {
-        None if name.ends_with(".gz") => GzipLevel::new(1),
+        None if said.net.is_none() && name.ends_with(".gz") => GzipLevel::new(1),
         gzip => gzip,
     };
-    let file = FileName::parse(&name).map_err(|why| OptionError(format!("file={name}: {why}")))?;
+    let destination = match said.net {
+        Some(peer) => Destination::Net(peer),
+        None => Destination::File(
+            FileName::parse(&name).map_err(|why| OptionError(format!("file={name}: {why}")))?,
+        ),
+    };
     Ok(Options {
         heap_dump,
         sampling: heap_sites.then_some(said.sampling),
@@ -381,7 +390,7 @@ fn resolve(said: Said, mut notes: Vec<String>) -> Result<Options, OptionError> {
         monitors: said.monitor,
         cutoff: said.cutoff,
         format,
-        file,
+        destination,
         depth_frames: said.depth_frames,
         line_numbers: said.line_numbers,
         by_thread: said.by_thread,
@@ -478,7 +487,7 @@ pub(crate) fn help() -> String {
     text.push_str(&format!(
         "\nDumps are made when the JVM ends, on SIGQUIT (kill -QUIT PID, Ctrl-\\), on jcmd PID JVMTI.data_dump,\n\
          and by jcmd PID JVMTI.agent_load /path/to/libhprof_rs.so '\"heap=dump,file=/path/to/out.hprof\"'.\n\
-         A second dump of the same JVM gets a number: out.1.hprof.\n\
+         A second dump of the same JVM gets a number: out.1.hprof. With net=HOST:PORT all of them go down one connection.\n\
          In file=, %p is the process id, %t the time (UTC), %n the number of the dump, %h the host, %% a percent sign.\n\
          Options in the environment variable {ENVIRONMENT} are added behind those given here.\n\
          Example: java -agentpath:./libhprof_rs.so=heap=dump,file=out.%p.hprof -jar app.jar\n"

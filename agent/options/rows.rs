@@ -5,7 +5,7 @@
 use super::{Cpu, Engine, Said, SnapshotBy, CPU_INTERVAL_US};
 use crate::jvmti::cpu_clock::Clock;
 use crate::profile::ClassPatterns;
-use writer::GzipLevel;
+use writer::{GzipLevel, Peer};
 
 /// One option.
 pub(super) struct Row {
@@ -118,25 +118,26 @@ pub(super) const ROWS: &[Row] = &[
         default: "java.hprof",
         help: "the dump's file; see below for %p %t %n %h",
         standing: Standing::Built,
-        set: |said, value| once(said, value, |said| &mut said.file),
+        set: |said, value| {
+            if value.is_empty() {
+                return Err("");
+            }
+            once(said)?;
+            said.file = Some(value.to_owned());
+            Ok(())
+        },
     },
     Row {
         name: "net",
         values: "HOST:PORT",
         default: "off",
-        help: "send the data down a socket",
-        standing: Standing::Refused {
-            but: "",
-            why: "not built yet; write to a file instead: file=NAME",
-        },
+        help: "send what would go into files down a socket, and take commands from it",
+        standing: Standing::Built,
         set: |said, value| {
-            let port = value
-                .rsplit_once(':')
-                .and_then(|(host, port)| (!host.is_empty()).then_some(port));
-            match port.map(str::parse::<u16>) {
-                Some(Ok(port)) if port > 0 => once(said, value, |said| &mut said.net),
-                _ => Err(""),
-            }
+            let peer = Peer::parse(value).ok_or("")?;
+            once(said)?;
+            said.net = Some(peer);
+            Ok(())
         },
     },
     Row {
@@ -451,18 +452,10 @@ fn yes_no(value: &str) -> Result<bool, &'static str> {
     }
 }
 
-/// Notes the place where the output goes, of which there is one.
-fn once(
-    said: &mut Said,
-    value: &str,
-    place: fn(&mut Said) -> &mut Option<String>,
-) -> Result<(), &'static str> {
-    if value.is_empty() {
-        return Err("");
-    }
+/// There is one place where the output goes.
+fn once(said: &Said) -> Result<(), &'static str> {
     if said.file.is_some() || said.net.is_some() {
         return Err("file or net options should only appear once");
     }
-    *place(said) = Some(value.to_owned());
     Ok(())
 }

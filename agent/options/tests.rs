@@ -9,6 +9,10 @@ fn options(text: &str) -> Options {
     }
 }
 
+fn file(name: &str) -> Destination {
+    Destination::File(FileName::parse(name).unwrap())
+}
+
 fn refusal(text: &str) -> String {
     match parse_with(text, "") {
         Err(error) => error.to_string(),
@@ -19,7 +23,7 @@ fn refusal(text: &str) -> String {
 #[test]
 fn the_defaults_of_a_heap_dump() {
     let options = options("heap=dump");
-    assert_eq!(options.file, FileName::parse("java.hprof").unwrap());
+    assert_eq!(options.destination, file("java.hprof"));
     assert!(options.dump_on_exit && options.force && options.verbose && options.line_numbers);
     assert!(options.primitive_fields && options.primitive_arrays);
     assert_eq!(options.depth_frames, None);
@@ -31,7 +35,7 @@ fn every_built_switch_is_taken() {
     let options = options(
         "heap=dump,format=b,file=a/b.hprof,depth=0,lineno=n,doe=n,force=n,verbose=n,primfields=n,primarrays=n,thread=n,monitor=n,virtual=y",
     );
-    assert_eq!(options.file, FileName::parse("a/b.hprof").unwrap());
+    assert_eq!(options.destination, file("a/b.hprof"));
     assert_eq!(options.depth_frames, Some(0));
     assert!(!options.line_numbers && !options.dump_on_exit && !options.force && !options.verbose);
     assert!(!options.primitive_fields && !options.primitive_arrays && options.virtual_threads);
@@ -111,8 +115,6 @@ fn wrong_values_name_the_option_the_value_and_what_is_allowed() {
 
 #[test]
 fn what_is_not_built_is_refused_by_name() {
-    let line = refusal("net=localhost:9000");
-    assert!(line.contains("not built yet"), "{line}");
     assert!(refusal("heap=dump,logflags=4").contains("debugging the JDK's own agent"));
     assert!(refusal("heap=dump,precrash=y").contains("-XX:OnError"));
 }
@@ -121,7 +123,7 @@ fn what_is_not_built_is_refused_by_name() {
 fn sites_are_text_unless_they_share_a_file_with_a_dump_or_its_name() {
     let sites = options("heap=sites");
     assert!(!sites.heap_dump && sites.format == Format::Text);
-    assert_eq!(sites.file, FileName::parse("java.hprof.txt").unwrap());
+    assert_eq!(sites.destination, file("java.hprof.txt"));
     let sampling = Sampling {
         interval_bytes: 524_288,
         most_live: 65_536,
@@ -133,8 +135,8 @@ fn sites_are_text_unless_they_share_a_file_with_a_dump_or_its_name() {
         Format::Text
     );
     assert_eq!(
-        options("heap=sites,format=b").file,
-        FileName::parse("java.hprof").unwrap()
+        options("heap=sites,format=b").destination,
+        file("java.hprof")
     );
     for both in ["", "heap=all", "heap=dump,heap=sites"] {
         let both = options(both);
@@ -148,7 +150,7 @@ fn a_heap_dump_is_text_if_it_is_told_so() {
     for text in ["format=a", "heap=dump,format=a", "heap=all,format=a"] {
         let options = options(text);
         assert!(options.heap_dump && options.format == Format::Text);
-        assert_eq!(options.file, FileName::parse("java.hprof.txt").unwrap());
+        assert_eq!(options.destination, file("java.hprof.txt"));
     }
     let compressed = options("heap=dump,format=a,file=%p.txt.gz");
     assert_eq!(compressed.gzip, GzipLevel::new(1));
@@ -164,7 +166,7 @@ fn monitors_alone_are_text_and_switch_nothing_else_on() {
     let monitors = options("monitor=y");
     assert!(monitors.monitors && !monitors.heap_dump && monitors.sampling.is_none());
     assert_eq!(monitors.format, Format::Text);
-    assert_eq!(monitors.file, FileName::parse("java.hprof.txt").unwrap());
+    assert_eq!(monitors.destination, file("java.hprof.txt"));
     let both = options("heap=sites,monitor=y");
     assert!(both.monitors && both.sampling.is_some() && both.format == Format::Text);
     assert!(!options("heap=dump").monitors && !options("").monitors);
@@ -200,7 +202,7 @@ fn cpu_samples_do_not_switch_the_heap_on() {
         assert_eq!(options.cpu, Some(Cpu::Samples { interval_us }));
         assert!(!options.heap_dump && options.sampling.is_none());
         assert_eq!(options.format, Format::Text);
-        assert_eq!(options.file, FileName::parse("java.hprof.txt").unwrap());
+        assert_eq!(options.destination, file("java.hprof.txt"));
         assert_eq!(options.trace_depth_frames(), 32);
     }
     let both = options("heap=dump,cpu=samples");
@@ -228,6 +230,25 @@ fn the_old_cross_checks_hold() {
         refusal("heap=dump,file=a,file=b").ends_with("file or net options should only appear once")
     );
     assert!(refusal("file=a,net=h:1").ends_with("file or net options should only appear once"));
+}
+
+#[test]
+fn a_peer_takes_the_place_of_the_file() {
+    let peer = |text| Destination::Net(Peer::parse(text).unwrap());
+    let dump = options("heap=dump,net=localhost:9000,gz=2");
+    assert_eq!(dump.destination, peer("localhost:9000"));
+    assert_eq!(
+        (dump.format, dump.gzip),
+        (Format::Binary, GzipLevel::new(2))
+    );
+    let sites = options("heap=sites,net=[::1]:9000");
+    assert_eq!(sites.destination, peer("[::1]:9000"));
+    assert_eq!((sites.format, sites.gzip), (Format::Text, None));
+    assert_eq!(options("cpu=times,net=h:1").format, Format::Text);
+    // A host is no file name.
+    assert_eq!(options("heap=dump,net=x.gz:1").gzip, None);
+    assert!(refusal("net=h:1,net=h:2").ends_with("should only appear once"));
+    assert!(refusal("net=h:65536").ends_with("net takes HOST:PORT"));
 }
 
 #[test]

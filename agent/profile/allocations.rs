@@ -11,6 +11,7 @@ use crate::jvmti::object::{Handle, Object};
 use crate::jvmti::stack::StackFrame;
 use parking_lot::{Mutex, MutexGuard};
 use rustc_hash::FxHashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use tables::{SiteKey, SiteTable, Tables, TraceId, Weight};
 
@@ -39,6 +40,8 @@ pub(crate) struct Allocations {
     /// Every allocation that bytecode shows; `None` if all are sampled.
     exact: Option<Arc<ExactAllocations>>,
     is_sampled: bool,
+    /// Whether allocations are noted just now.
+    is_on: AtomicBool,
     /// Whether bytecode shows the allocation at the top of a stack.
     shown: Mutex<FxHashMap<StackFrame, bool>>,
     live: Mutex<LiveSamples>,
@@ -55,6 +58,7 @@ impl Allocations {
             sites: Arc::default(),
             exact: None,
             is_sampled: true,
+            is_on: AtomicBool::new(true),
             shown: Mutex::default(),
             live: Mutex::new(LiveSamples::new(most_live)),
             look: Mutex::default(),
@@ -94,8 +98,31 @@ impl Allocations {
         self.is_sampled
     }
 
+    /// Notes allocations from now on, or does not.
+    pub(super) fn switch(&self, on: bool) {
+        self.is_on.store(on, Ordering::Relaxed);
+    }
+
+    /// Begins anew: nothing was allocated, and nothing that was lives. Sites keep their place.
+    pub(crate) fn clear(&self, jni: &Jni<'_>) {
+        let _look = self.look.lock();
+        let mut gone = self.live.lock().take();
+        if let Some(exact) = &self.exact {
+            exact.flush();
+            for (tally, samples) in exact.take() {
+                tally.give_back(Vec::new());
+                gone.extend(samples);
+            }
+        }
+        self.sites.lock().clear_weights();
+        forget(jni, gone);
+    }
+
     /// Counts a new object: rewritten code made it, on this thread.
     pub(crate) fn note_new(&self, env: &Env, jni: &Jni<'_>, object: &Object<'_>, new: New) {
+        if !self.is_on.load(Ordering::Relaxed) {
+            return;
+        }
         if let Some(exact) = &self.exact {
             exact.note(NewObject {
                 env,
@@ -140,6 +167,9 @@ impl Allocations {
 
     /// Notes a sample. `SampledObjectAlloc`, on the thread that allocates.
     pub(crate) fn note(&self, env: &Env, jni: &Jni<'_>, allocation: &Allocation<'_, '_>) {
+        if !self.is_on.load(Ordering::Relaxed) {
+            return;
+        }
         if self.exact.is_some() && self.is_shown(env, allocation.thread) {
             return;
         }
@@ -200,6 +230,8 @@ impl Allocations {
         for (row, living) in rows.iter_mut().zip(living) {
             row.live = living;
         }
+        // Those that have allocated nothing since all was cleared.
+        rows.retain(|row| row.allocated.objects > 0.0 || row.live.objects > 0.0);
         rows
     }
 

@@ -78,6 +78,8 @@ struct Own {
     stack: Vec<StackFrame>,
     purge_at: usize,
     collections: u64,
+    /// Depth of the traces of the places that are known.
+    depth_frames: usize,
 }
 
 thread_local! {
@@ -181,11 +183,16 @@ impl ExactAllocations {
             stack: Vec::new(),
             purge_at: FIRST_PURGE,
             collections: 0,
+            depth_frames: self.traces.depth_frames(),
         }
     }
 
     fn count(&self, own: &mut Own, at: NewObject<'_, '_, '_>, class: &Object<'_>) {
         let depth = self.traces.depth_frames();
+        if own.depth_frames != depth {
+            own.depth_frames = depth;
+            own.known.clear();
+        }
         let constructors: &[usize] = match at.new {
             New::Array => &[0],
             New::Instance => &CONSTRUCTOR_FRAMES,

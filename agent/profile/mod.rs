@@ -40,6 +40,6 @@ pub(crate) use cpu_times::CpuTimes;
 pub(crate) use exact_allocations::New;
 pub(crate) use monitors::{Monitors, OfMonitor};
 pub(crate) use profiles::Profiles;
-pub(crate) use report::report;
+pub(crate) use report::{report, Part};
 pub(crate) use site_rows::{alloc_sites, ranked_traces, SiteRow};
 pub(crate) use stack_traces::StackTraces;

@@ -119,6 +119,33 @@ impl Profiles {
         }
     }
 
+    /// Notes allocations from now on, or does not. Any thread. Err: why that cannot be, as a sentence's end.
+    pub(crate) fn keep_allocations(&self, env: &Env, on: bool) -> Result<(), String> {
+        let Some(allocations) = &self.allocations else {
+            return Err(
+                "no allocations are kept; start the JVM with heap=sites or heap=all".to_owned(),
+            );
+        };
+        allocations.switch(on);
+        if !allocations.is_sampled() {
+            return Ok(());
+        }
+        // The event alone costs something.
+        env.notify(SAMPLED_OBJECT_ALLOC, on)
+            .map_err(|error| format!("the JVM refuses: {error}"))
+    }
+
+    /// Sets the depth of traces to come. Any thread. Err: why that cannot be, as a sentence's end.
+    pub(crate) fn set_depth(&self, frames: usize) -> Result<(), String> {
+        if self.cpu_times.is_some() {
+            return Err(
+                "with cpu=times the depth stays as it is, as calls are under way".to_owned(),
+            );
+        }
+        self.traces.set_depth(frames);
+        Ok(())
+    }
+
     /// A thread ends, virtual or not; on that thread.
     pub(crate) fn note_thread_end(&self, env: &Env, jni: &Jni<'_>, thread: &Object<'_>) {
         if self.is_empty() {

@@ -3,17 +3,35 @@
 use super::cpu_times::CallRow;
 use super::monitors::MonitorFigures;
 use super::{report_binary, report_monitors, report_text, CpuCounts, CpuRow, Profiles, SiteRow};
-use crate::file_name::USED_NAMES;
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
 use crate::message::say;
 use crate::options::{Format, Options};
+use writer::profile::SiteOrder;
 use writer::text::TextStream;
-use writer::{DumpFile, Target, WriteError, Written};
+use writer::{DumpFile, Outlet, WriteError, Written};
+
+/// What of the profiles a report says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Everything.
+    #[default]
+    All,
+    /// Allocation sites, ranked so.
+    Sites(SiteOrder),
+    /// The totals of allocations. Has no form as text.
+    HeapSummary,
+    /// CPU samples.
+    CpuSamples,
+    /// Every trace there is, and nothing that refers to them.
+    Traces,
+}
 
 /// What a report says, all of it taken at one moment.
 #[derive(Debug, Default)]
 pub(super) struct Figures {
+    /// What of the profiles it says.
+    pub(super) part: Part,
     /// Allocation sites; `None` if allocations are not kept.
     pub(super) sites: Option<Vec<SiteRow>>,
     /// CPU samples since the last report; `None` if there are none.
@@ -27,20 +45,62 @@ pub(super) struct Figures {
 }
 
 impl Figures {
-    fn take(options: &Options, profiles: &Profiles, env: &Env, jni: &mut Jni<'_>) -> Self {
-        // A command that asks for sites alone does not take the samples away from the next report.
-        let cpu = profiles.cpu_samples.as_ref();
-        let cpu = cpu.filter(|_| options.cpu.is_some());
+    fn take(
+        options: &Options,
+        profiles: &Profiles,
+        part: Part,
+        env: &Env,
+        jni: &mut Jni<'_>,
+    ) -> Self {
+        let none = Self {
+            part,
+            ..Self::default()
+        };
+        let sites = profiles.allocations.as_ref();
+        match part {
+            Part::All => Self::take_all(options, profiles, env, jni),
+            Part::Sites(_) | Part::HeapSummary => Self {
+                sites: sites.map(|it| it.sites(jni)),
+                ..none
+            },
+            Part::CpuSamples => none.with_samples(profiles, env, jni),
+            Part::Traces => none,
+        }
+    }
+
+    fn take_all(options: &Options, profiles: &Profiles, env: &Env, jni: &mut Jni<'_>) -> Self {
         let sites = profiles.allocations.as_ref();
         // Those are in the heap dump.
         let sites = sites.filter(|_| !options.heap_dump);
-        let cpu_counts = cpu.map(|it| it.take_counts(env, jni));
-        Self {
+        let all = Self {
+            part: Part::All,
             monitors: profiles.monitors.as_ref().map(|it| it.take(env, jni)),
             sites: sites.map(|it| it.sites(jni)),
+            calls: profiles.cpu_times.as_ref().map(|it| it.take()),
+            ..Self::default()
+        };
+        // A command that asks for sites alone does not take the samples away from the next report.
+        match options.cpu {
+            Some(_) => all.with_samples(profiles, env, jni),
+            None => all,
+        }
+    }
+
+    fn with_samples(self, profiles: &Profiles, env: &Env, jni: &mut Jni<'_>) -> Self {
+        let samples = profiles.cpu_samples.as_ref();
+        let cpu_counts = samples.map(|it| it.take_counts(env, jni));
+        Self {
             cpu: cpu_counts.as_ref().map(|it| it.rows(&profiles.traces)),
             cpu_counts,
-            calls: profiles.cpu_times.as_ref().map(|it| it.take()),
+            ..self
+        }
+    }
+
+    /// What sites are ranked by.
+    pub(super) fn site_order(&self) -> SiteOrder {
+        match self.part {
+            Part::Sites(order) => order,
+            _ => SiteOrder::LiveBytes,
         }
     }
 
@@ -72,6 +132,9 @@ impl Figures {
             let count: u64 = calls.iter().map(|row| row.calls).sum();
             parts.push(format!("{count} calls of methods timed"));
         }
+        if self.part == Part::Traces {
+            parts.push(format!("{} traces", profiles.traces.tables().traces.len()));
+        }
         if let Some((classes, methods)) = profiles.left_alone() {
             parts.push(format!(
                 "{classes} classes and {methods} methods could not be rewritten"
@@ -81,13 +144,19 @@ impl Figures {
     }
 }
 
-/// Writes the report into the next file, and says how it went on stderr. `true`: the file is there.
+/// Writes the report, or a part of it, and says how it went on stderr. `true`: the file is there, or the peer has it.
 ///
 /// On any thread attached to the JVM, in the live phase. The application runs on meanwhile.
-pub(crate) fn report(env: &Env, jni: &mut Jni<'_>, options: &Options, profiles: &Profiles) -> bool {
-    let path = options.file.choose(&mut USED_NAMES.lock(), options.force);
-    let figures = Figures::take(options, profiles, env, jni);
-    match write(options.target(path), options, profiles, &figures) {
+pub(crate) fn report(
+    env: &Env,
+    jni: &mut Jni<'_>,
+    options: &Options,
+    profiles: &Profiles,
+    part: Part,
+    outlet: Outlet,
+) -> bool {
+    let figures = Figures::take(options, profiles, part, env, jni);
+    match write(outlet, options, profiles, &figures) {
         Ok(written) => {
             say(&format!(
                 "wrote {}: {} bytes, {}",
@@ -106,12 +175,12 @@ pub(crate) fn report(env: &Env, jni: &mut Jni<'_>, options: &Options, profiles: 
 }
 
 fn write(
-    target: Target,
+    outlet: Outlet,
     options: &Options,
     profiles: &Profiles,
     figures: &Figures,
 ) -> Result<Written, WriteError> {
-    let file = DumpFile::create(target)?;
+    let file = DumpFile::create(outlet)?;
     match options.format {
         Format::Text => {
             let mut out = TextStream::new(|bytes| file.head(bytes));

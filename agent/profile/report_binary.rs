@@ -1,13 +1,13 @@
 //! A report as HPROF records, in a file without a heap dump.
 
 use super::cpu_counts::cpu_samples_record;
-use super::report::Figures;
+use super::report::{Figures, Part};
 use super::site_rows::sites;
 use super::Profiles;
 use crate::options::Options;
 use std::time::{SystemTime, UNIX_EPOCH};
 use tables::{ClassId, ObjectId, ObjectTable};
-use writer::profile::{SiteOrder, Sites};
+use writer::profile::Sites;
 use writer::profile_record::{AllocSites, ControlSettings, HeapSummary};
 use writer::{emit, DumpFile, WriteError};
 
@@ -33,13 +33,15 @@ pub(super) fn write(
     ControlSettings {
         alloc_traces: figures.sites.is_some(),
         cpu_sampling: figures.cpu.is_some(),
-        depth_frames: options.trace_depth_frames(),
+        depth_frames: u32::try_from(profiles.traces.depth_frames()).unwrap_or(u32::MAX),
     }
     .encode(&mut out)?;
     if let Some(rows) = &figures.sites {
         let sites = sites(rows);
-        let sites = Sites::new(&sites, SiteOrder::LiveBytes, options.cutoff);
-        AllocSites { sites: &sites }.encode(&mut out)?;
+        let sites = Sites::new(&sites, figures.site_order(), options.cutoff);
+        if figures.part != Part::HeapSummary {
+            AllocSites { sites: &sites }.encode(&mut out)?;
+        }
         HeapSummary {
             live: sites.live(),
             allocated: sites.allocated(),

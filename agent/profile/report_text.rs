@@ -2,7 +2,7 @@
 
 use super::call_rows::NamedCall;
 use super::cpu_counts::costs;
-use super::report::Figures;
+use super::report::{Figures, Part};
 use super::report_monitors;
 use super::site_rows::sites;
 use super::threads::Threads;
@@ -11,7 +11,7 @@ use crate::options::{Cpu, Options};
 use std::io::{Result, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
 use tables::{Tables, TraceId};
-use writer::profile::{Costs, Method, SiteOrder, Sites};
+use writer::profile::{Costs, Method, Sites};
 use writer::text::{
     CpuSamplesBlock, CpuTimeBlock, Frame, Header, Moment, OldProfile, Report, SitesBlock,
     ThreadStart, Trace,
@@ -25,7 +25,7 @@ pub(super) fn write(
     options: &Options,
     out: &mut impl Write,
 ) -> Result<()> {
-    if options.cpu == Some(Cpu::Old) {
+    if options.cpu == Some(Cpu::Old) && figures.part == Part::All {
         return write_old(figures, profiles, out);
     }
     let at = now();
@@ -38,9 +38,14 @@ pub(super) fn write(
         let how = (options.cutoff, at);
         report_monitors::write(monitors, &profiles.traces, how, &mut report, out)?;
     }
+    if figures.part == Part::Traces {
+        let mut all = Vec::new();
+        tables.traces.for_each(|serial, _| all.push(serial));
+        write_traces(all.into_iter(), tables, &mut report, out)?;
+    }
     if let Some(rows) = &figures.sites {
         let sites = sites(rows);
-        let sites = &Sites::new(&sites, SiteOrder::LiveBytes, options.cutoff);
+        let sites = &Sites::new(&sites, figures.site_order(), options.cutoff);
         write_traces(sites.traces(), tables, &mut report, out)?;
         SitesBlock { sites, at }.encode(out)?;
     }

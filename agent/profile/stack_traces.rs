@@ -9,6 +9,7 @@ use crate::jvmti::stack::StackFrame;
 use crate::method_facts::{MethodFacts, UNKNOWN_SOURCE};
 use parking_lot::Mutex;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 use tables::{ClassId, ClassRow, Frame, FrameId, Line, StringId, Tables, ThreadId, Trace, TraceId};
 
@@ -18,7 +19,7 @@ use tables::{ClassId, ClassRow, Frame, FrameId, Line, StringId, Tables, ThreadId
 /// call of the JVM.
 #[derive(Debug)]
 pub(crate) struct StackTraces {
-    depth_frames: usize,
+    depth_frames: AtomicUsize,
     line_numbers: bool,
     by_thread: bool,
     threads: Threads,
@@ -65,7 +66,7 @@ impl StackTraces {
     /// No traces yet. They will have `depth_frames` frames at most, and threads their own if they are kept `by_thread`.
     pub(crate) fn new(depth_frames: usize, line_numbers: bool, by_thread: bool) -> Self {
         Self {
-            depth_frames,
+            depth_frames: AtomicUsize::new(depth_frames),
             line_numbers,
             by_thread,
             threads: Threads::new(by_thread),
@@ -76,7 +77,12 @@ impl StackTraces {
 
     /// Most frames of a trace.
     pub(super) fn depth_frames(&self) -> usize {
-        self.depth_frames
+        self.depth_frames.load(Ordering::Relaxed)
+    }
+
+    /// Sets it for the traces to come.
+    pub(super) fn set_depth(&self, frames: usize) {
+        self.depth_frames.store(frames, Ordering::Relaxed);
     }
 
     /// The threads that traces may name.
@@ -138,7 +144,7 @@ impl StackTraces {
 
     /// The row of the stack of the thread that runs this code.
     pub(super) fn of_thread(&self, env: &Env, jni: &Jni<'_>, thread: &Object<'_>) -> TraceId {
-        let stack = match self.depth_frames {
+        let stack = match self.depth_frames() {
             0 => Vec::new(),
             depth => env.stack_up_to(thread, depth).unwrap_or_default(),
         };
@@ -154,7 +160,7 @@ impl StackTraces {
         stack: &[StackFrame],
         thread: Option<ThreadId>,
     ) -> TraceId {
-        let stack = stack.get(..self.depth_frames).unwrap_or(stack);
+        let stack = stack.get(..self.depth_frames()).unwrap_or(stack);
         let known: Vec<Option<FrameId>> = {
             let known = self.known.lock();
             stack

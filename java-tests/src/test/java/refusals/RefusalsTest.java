@@ -49,7 +49,8 @@ class RefusalsTest {
         "heap=dump,monitor=y; monitor=y; text only",
         "monitor=y,file=out.hprof; monitor=y; another name",
         "monitor=y,format=b; format=b; monitor=y is not supported with format=b",
-        "heap=dump,net=localhost:9; net=localhost:9; not built",
+        "heap=dump,net=localhost; net=localhost; HOST:PORT",
+        "heap=dump,file=a,net=localhost:9; net=localhost:9; only appear once",
     })
     void optionsThatCannotBe(String options, String option, String allowed) {
         for (Jdk jdk : List.of(Jdks.of(11), Jdks.of(25))) {

@@ -1,0 +1,162 @@
+//! What the commands of the socket do. Each that cannot be done is answered by a line on stderr.
+
+use super::command::{Command, Control, SitesWanted};
+use crate::jvmti::jni::Jni;
+use crate::message::say;
+use crate::options::{Format, Options};
+use crate::profile::{Part, Profiles};
+use crate::session::Session;
+use writer::profile::SiteOrder;
+use writer::Connection;
+
+/// Why nothing is known of allocations.
+const NO_SITES: &str = "no allocations are kept; start the JVM with heap=sites or heap=all";
+/// Why nothing is known of the processor's time.
+const NO_SAMPLES: &str = "nothing is sampled; start the JVM with cpu=samples";
+
+/// Does what a command says. On the listener's thread, inside the gate.
+pub(super) fn answer(
+    session: &Session,
+    jni: &mut Jni<'_>,
+    connection: &Connection,
+    command: Command,
+) {
+    let done = match command {
+        Command::ForceGc => force_gc(session),
+        Command::HeapDump => {
+            session.heap_dump(jni, &session.options);
+            Ok(())
+        }
+        Command::AllocSites(wanted) => alloc_sites(session, jni, wanted),
+        Command::HeapSummary => heap_summary(session, jni),
+        Command::DumpTraces => dump_traces(session, jni),
+        Command::Exit => {
+            say(&format!(
+                "the command exit ends the connection to {}, never this process",
+                connection.peer()
+            ));
+            connection.end_sending("the peer asked for it");
+            connection.close("the peer asked for it");
+            Ok(())
+        }
+        Command::CpuSamples { cutoff } => cpu_samples(session, jni, cutoff),
+        Command::Control(control) => self::control(session, jni, control),
+        Command::NoMore => Ok(()),
+    };
+    if let Err(why) = done {
+        say(&format!("the command {} is ignored: {why}", name(command)));
+    }
+}
+
+fn name(command: Command) -> &'static str {
+    match command {
+        Command::ForceGc => "force GC",
+        Command::HeapDump => "heap dump",
+        Command::AllocSites(_) => "allocation sites",
+        Command::HeapSummary => "heap summary",
+        Command::Exit => "exit",
+        Command::DumpTraces => "dump traces",
+        Command::CpuSamples { .. } => "CPU samples",
+        Command::Control(Control::Allocations(true)) => "allocations on",
+        Command::Control(Control::Allocations(false)) => "allocations off",
+        Command::Control(Control::Sampling { on: true, .. }) => "sampling on",
+        Command::Control(Control::Sampling { on: false, .. }) => "sampling off",
+        Command::Control(Control::ClearCpu) => "clear CPU costs",
+        Command::Control(Control::ClearSites) => "clear sites",
+        Command::Control(Control::Depth(_)) => "depth",
+        Command::NoMore => "no more",
+    }
+}
+
+fn force_gc(session: &Session) -> Result<(), String> {
+    let refused = |error| format!("the JVM refuses: {error}");
+    session.env.force_garbage_collection().map_err(refused)
+}
+
+fn alloc_sites(session: &Session, jni: &mut Jni<'_>, wanted: SitesWanted) -> Result<(), String> {
+    if session.profiles.allocations.is_none() {
+        return Err(NO_SITES.to_owned());
+    }
+    if wanted.changed_only {
+        say("which sites have changed is not kept: all are sent");
+    }
+    if wanted.force_gc {
+        force_gc(session)?;
+    }
+    let order = if wanted.by_allocated {
+        SiteOrder::AllocatedBytes
+    } else {
+        SiteOrder::LiveBytes
+    };
+    let options = Options {
+        cutoff: f64::from(wanted.cutoff),
+        ..session.options.clone()
+    };
+    session.report(jni, &options, Part::Sites(order));
+    Ok(())
+}
+
+fn heap_summary(session: &Session, jni: &mut Jni<'_>) -> Result<(), String> {
+    if session.profiles.allocations.is_none() {
+        return Err(NO_SITES.to_owned());
+    }
+    if session.options.format == Format::Text {
+        return Err("it has no form as text; start the JVM with format=b".to_owned());
+    }
+    session.report(jni, &session.options, Part::HeapSummary);
+    Ok(())
+}
+
+fn dump_traces(session: &Session, jni: &mut Jni<'_>) -> Result<(), String> {
+    if session.profiles.is_empty() {
+        return Err("there are no traces, as nothing is profiled".to_owned());
+    }
+    session.report(jni, &session.options, Part::Traces);
+    Ok(())
+}
+
+fn cpu_samples(session: &Session, jni: &mut Jni<'_>, cutoff: f32) -> Result<(), String> {
+    if session.profiles.cpu_samples.is_none() {
+        return Err(NO_SAMPLES.to_owned());
+    }
+    let options = Options {
+        cutoff: f64::from(cutoff),
+        ..session.options.clone()
+    };
+    session.report(jni, &options, Part::CpuSamples);
+    Ok(())
+}
+
+fn clear_cpu(session: &Session, jni: &mut Jni<'_>) -> Result<(), String> {
+    let profiles = &session.profiles;
+    if let Some(times) = &profiles.cpu_times {
+        times.take();
+        return Ok(());
+    }
+    let Some(samples) = &profiles.cpu_samples else {
+        return Err(
+            "nothing is timed or sampled; start the JVM with cpu=times or cpu=samples".to_owned(),
+        );
+    };
+    samples.take_counts(&session.env, jni);
+    Ok(())
+}
+
+fn control(session: &Session, jni: &mut Jni<'_>, control: Control) -> Result<(), String> {
+    let profiles: &Profiles = &session.profiles;
+    match control {
+        Control::Allocations(on) => profiles.keep_allocations(&session.env, on)?,
+        Control::Sampling { .. } => {
+            return Err(
+                "samples are taken from start to end; clear CPU costs forgets them".to_owned(),
+            )
+        }
+        Control::ClearCpu => clear_cpu(session, jni)?,
+        Control::ClearSites => match &profiles.allocations {
+            Some(allocations) => allocations.clear(jni),
+            None => return Err(NO_SITES.to_owned()),
+        },
+        Control::Depth(frames) => profiles.set_depth(usize::from(frames))?,
+    }
+    Ok(())
+}

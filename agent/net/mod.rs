@@ -1,0 +1,180 @@
+//! `net=HOST:PORT`: the connection that dumps and reports go down, and on which commands come up.
+//!
+//! [`command`] knows the bytes of commands, [`answer`] does what they say. The thread here reads them.
+
+mod answer;
+mod command;
+
+use crate::jvmti::jni::Jni;
+use crate::message::say;
+use crate::options::{Destination, Options};
+use crate::session::Session;
+use command::{next, Command, Next};
+use parking_lot::{Condvar, Mutex};
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::sync::Arc;
+use std::time::Duration;
+use writer::Connection;
+
+/// Name of the thread in thread dumps; that of the JDK's agent.
+const THREAD_NAME: &str = "HPROF listener thread";
+/// How long the JVM's end waits for the peer to close, too: what it has sent and nobody read would make the system throw
+/// away what it has not yet been delivered.
+const LAST_WAIT: Duration = Duration::from_secs(1);
+/// Bytes that are read at a time.
+const READ_BYTES: usize = 4096;
+
+/// The session's connection. It may be closed by now.
+#[derive(Debug)]
+pub(crate) struct Net {
+    /// The connection.
+    pub(crate) connection: Arc<Connection>,
+    /// The thread that reads commands is there.
+    listens: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Net {
+    /// Connects if the options say so; `None`, with a line on stderr, if that fails. In `Agent_OnLoad`; blocks for
+    /// seconds at most.
+    pub(crate) fn connect(options: &Options) -> Option<Self> {
+        let Destination::Net(peer) = &options.destination else {
+            return None;
+        };
+        match Connection::open(peer.clone()) {
+            Ok(connection) => Some(Self {
+                connection: Arc::new(connection),
+                listens: Mutex::new(false),
+                changed: Condvar::new(),
+            }),
+            Err(error) => {
+                say(&format!("there will be no dump and no report: {error}"));
+                None
+            }
+        }
+    }
+
+    /// Starts the thread that reads commands. At `VMInit`.
+    pub(crate) fn start(&self, session: &Session, jni: &mut Jni<'_>) {
+        *self.listens.lock() = true;
+        let started = jni.with_frame(|jni| session.env.run_agent_thread(jni, THREAD_NAME, listen));
+        if !matches!(started, Some(Ok(()))) {
+            *self.listens.lock() = false;
+            say("no thread can be started, so no command of the peer's is read");
+        }
+    }
+
+    /// Ends the connection: the peer gets all that was sent. At `VMDeath`, after the last dump.
+    pub(crate) fn end(&self) {
+        self.connection.end_sending("the JVM has ended");
+        let mut listens = self.listens.lock();
+        if *listens {
+            self.changed.wait_for(&mut listens, LAST_WAIT);
+        }
+        self.connection.close("the JVM has ended");
+    }
+}
+
+/// Tells the end of the listening, however it comes.
+struct Listening<'n>(&'n Net);
+
+impl Drop for Listening<'_> {
+    fn drop(&mut self) {
+        *self.0.listens.lock() = false;
+        self.0.changed.notify_all();
+    }
+}
+
+/// What the agent's thread does.
+fn listen(jni: &mut Jni<'_>) {
+    let Some(session) = Session::get() else {
+        return;
+    };
+    let Some(net) = &session.net else {
+        return;
+    };
+    let listening = Listening(net);
+    let mut input = Vec::new();
+    while read(&net.connection, &mut input) {
+        if !take_commands(session, jni, &net.connection, &mut input) {
+            drain(&net.connection);
+            break;
+        }
+    }
+    drop(listening);
+}
+
+/// Reads more. `false`: nothing more will come.
+fn read(connection: &Connection, input: &mut Vec<u8>) -> bool {
+    let mut bytes = [0; READ_BYTES];
+    match connection.read(&mut bytes) {
+        Ok(read @ 1..) => {
+            input.extend_from_slice(bytes.get(..read).unwrap_or_default());
+            true
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::Interrupted => true,
+        _ if input.is_empty() => false,
+        _ => {
+            say(&format!(
+                "{} bytes of a command are ignored: the connection has ended before the rest",
+                input.len()
+            ));
+            false
+        }
+    }
+}
+
+/// Reads what nobody wants any more, until the peer or the JVM ends it.
+fn drain(connection: &Connection) {
+    let mut bytes = [0; READ_BYTES];
+    while matches!(connection.read(&mut bytes), Ok(1..)) {}
+}
+
+/// Does what the commands say that are there as a whole. `false`: there will be no more.
+fn take_commands(
+    session: &Session,
+    jni: &mut Jni<'_>,
+    connection: &Connection,
+    input: &mut Vec<u8>,
+) -> bool {
+    loop {
+        let bytes = match next(input) {
+            Next::Unfinished => return true,
+            Next::Command {
+                command: Command::NoMore,
+                ..
+            } => return false,
+            Next::Command { command, bytes } => {
+                // Once the JVM ends nothing more is begun.
+                let Some(_inside) = session.gate.enter() else {
+                    return false;
+                };
+                let answer = || answer::answer(session, jni, connection, command);
+                // A fault of ours ends this command alone.
+                let _ = catch_unwind(AssertUnwindSafe(answer));
+                bytes
+            }
+            Next::Bad {
+                tag,
+                body_bytes,
+                why,
+                bytes,
+            } => {
+                say(&format!(
+                    "the command {tag:#04x} with {body_bytes} bytes is ignored: {why}"
+                ));
+                bytes
+            }
+            Next::TooLong { tag, body_bytes } => {
+                say(&format!(
+                    "the connection to {} is closed: a command {tag:#04x} with {body_bytes} bytes is none",
+                    connection.peer()
+                ));
+                connection.end_sending("the peer sent what is no command");
+                connection.close("the peer sent what is no command");
+                return false;
+            }
+        };
+        input.drain(..bytes);
+    }
+}

@@ -1,0 +1,16 @@
+//! Fuzzes the commands of `net=` with arbitrary bytes: each step goes on and stays inside.
+#![no_main]
+#![allow(dead_code)]
+
+#[path = "../../agent/net/command.rs"]
+mod command;
+
+use command::{next, Next};
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    let mut rest = bytes;
+    while let Next::Command { bytes, .. } | Next::Bad { bytes, .. } = next(rest) {
+        assert!(bytes > 0);
+        rest = &rest[bytes..];
+    }
+});

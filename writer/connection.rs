@@ -1,0 +1,327 @@
+//! The connection to a peer that takes dumps: whatever waits for the peer has a limit.
+
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream, ToSocketAddrs};
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::sink::failed;
+use crate::WriteError;
+
+/// All tries to connect together take no longer, but for the look-up of the name.
+pub const CONNECT_LIMIT: Duration = Duration::from_secs(5);
+/// A peer that takes less than 64 KiB in this time is given up.
+pub const SEND_LIMIT: Duration = Duration::from_secs(10);
+
+/// What a peer must take within the limit.
+const PIECE_BYTES: usize = 64 << 10;
+/// More addresses of one name are not tried.
+const MOST_ADDRESSES: usize = 8;
+/// How long one call waits for a peer before it looks at the limit.
+const ONE_WAIT: Duration = Duration::from_secs(1);
+
+/// Host and port, as the user wrote them: `localhost:9000`, `192.0.2.1:9000`, `[::1]:9000`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Peer {
+    host: String,
+    port: u16,
+}
+
+impl Peer {
+    /// Takes `HOST:PORT` apart; the port is from 1 to 65535. `None`: it is something else.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (host, port) = text.rsplit_once(':')?;
+        let port = port.parse().ok().filter(|&port| port > 0)?;
+        let bare = host
+            .strip_prefix('[')
+            .map_or(Some(host), |rest| rest.strip_suffix(']'))?;
+        (!bare.is_empty()).then(|| Self {
+            host: bare.to_owned(),
+            port,
+        })
+    }
+
+    /// The addresses of the host, in the order in which the system prefers them.
+    fn addresses(&self) -> io::Result<Vec<SocketAddr>> {
+        let found = (self.host.as_str(), self.port).to_socket_addrs()?;
+        Ok(found.take(MOST_ADDRESSES).collect())
+    }
+}
+
+impl fmt::Display for Peer {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.host.contains(':') {
+            write!(out, "[{}]:{}", self.host, self.port)
+        } else {
+            write!(out, "{}:{}", self.host, self.port)
+        }
+    }
+}
+
+/// An open connection. Dumps go down one after the other, each whole; what the peer says is read by one other thread.
+///
+/// Any thread may call any method. The first failure closes it for good.
+#[derive(Debug)]
+pub struct Connection {
+    peer: Peer,
+    stream: TcpStream,
+    limit: Duration,
+    /// Held while a dump is sent.
+    sending: Mutex<()>,
+    /// Why it is closed; `None` while it is open. Held for moments.
+    closed: Mutex<Option<String>>,
+}
+
+impl Connection {
+    /// Connects, trying all addresses of the host. Blocks for [`CONNECT_LIMIT`] at most, and for the look-up.
+    ///
+    /// The error is `NotConnected`, with what the last address answered.
+    pub fn open(peer: Peer) -> Result<Self, WriteError> {
+        let stream = connect(&peer).map_err(|error| WriteError::NotConnected {
+            peer: peer.to_string(),
+            reason: error.to_string(),
+        })?;
+        // Without these it works too, but less well.
+        let _ = stream.set_nodelay(true);
+        let _ = stream.set_write_timeout(Some(ONE_WAIT));
+        Ok(Self {
+            peer,
+            stream,
+            limit: SEND_LIMIT,
+            sending: Mutex::default(),
+            closed: Mutex::default(),
+        })
+    }
+
+    /// The peer.
+    pub fn peer(&self) -> &Peer {
+        &self.peer
+    }
+
+    /// The error `Lost` if it is closed.
+    pub fn check(&self) -> Result<(), WriteError> {
+        match &*lock(&self.closed) {
+            None => Ok(()),
+            Some(reason) => Err(self.lost(reason)),
+        }
+    }
+
+    /// Reads what the peer sends, as [`Read::read`] does; blocks without a limit. 0: the peer sends no more, or the
+    /// connection is closed.
+    pub fn read(&self, into: &mut [u8]) -> io::Result<usize> {
+        (&self.stream).read(into)
+    }
+
+    /// Sends all of `from`, whose file is named so, and tells how many bytes that was.
+    ///
+    /// Waits for what another thread sends. Errors: `Lost`, which closes the connection, as the peer has half a dump; `Io`
+    /// if `from` cannot be read, likewise.
+    pub(crate) fn send(&self, from: &mut impl Read, path: &Path) -> Result<u64, WriteError> {
+        let _sending = lock(&self.sending);
+        self.check()?;
+        let mut piece = vec![0; PIECE_BYTES];
+        let mut bytes = 0;
+        loop {
+            let read = from.read(&mut piece).map_err(|error| {
+                self.close("a dump could not be read back");
+                failed(path, "being read back", &error)
+            })?;
+            let Some(piece) = piece.get(..read).filter(|piece| !piece.is_empty()) else {
+                return Ok(bytes);
+            };
+            if let Err(reason) = self.send_piece(piece) {
+                self.close(&reason);
+                // Somebody else may have closed it, and that is the reason then.
+                self.check()?;
+            }
+            bytes += piece.len() as u64;
+        }
+    }
+
+    /// Closes both directions at once: whoever sends or reads is told so. The first reason stays.
+    pub fn close(&self, reason: &str) {
+        lock(&self.closed).get_or_insert_with(|| reason.to_owned());
+        // It may be closed by the peer already.
+        let _ = self.stream.shutdown(Shutdown::Both);
+    }
+
+    /// Tells the peer that nothing more will come, after what is being sent. It may go on speaking.
+    pub fn end_sending(&self, reason: &str) {
+        let _sending = lock(&self.sending);
+        lock(&self.closed).get_or_insert_with(|| reason.to_owned());
+        let _ = self.stream.shutdown(Shutdown::Write);
+    }
+
+    /// Err: why not, as a sentence's end.
+    fn send_piece(&self, mut piece: &[u8]) -> Result<(), String> {
+        let began = Instant::now();
+        while !piece.is_empty() {
+            match (&self.stream).write(piece) {
+                Ok(0) => return Err("the peer takes no more".to_owned()),
+                Ok(sent) => piece = piece.get(sent..).unwrap_or_default(),
+                Err(error) if is_no_failure(&error) => {}
+                Err(error) => return Err(error.to_string()),
+            }
+            if !piece.is_empty() && began.elapsed() >= self.limit {
+                let seconds = self.limit.as_secs();
+                return Err(format!(
+                    "the peer has taken next to nothing for {seconds} s"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn lost(&self, reason: &str) -> WriteError {
+        WriteError::Lost {
+            peer: self.peer.to_string(),
+            reason: reason.to_owned(),
+        }
+    }
+}
+
+/// Whether a write has only waited in vain.
+fn is_no_failure(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted
+    )
+}
+
+fn connect(peer: &Peer) -> io::Result<TcpStream> {
+    let addresses = peer.addresses()?;
+    let tries = u32::try_from(addresses.len()).unwrap_or(1).max(1);
+    let mut answer = Err(io::Error::other("the host has no address"));
+    for address in &addresses {
+        answer = TcpStream::connect_timeout(address, CONNECT_LIMIT / tries);
+        if answer.is_ok() {
+            break;
+        }
+    }
+    answer
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What they hold is whole whenever the lock is free.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use std::net::TcpListener;
+    use std::thread;
+
+    /// A connection, with a limit of half a second, and the peer's end of it.
+    pub(crate) fn connection() -> (Connection, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let peer = Peer::parse(&listener.local_addr().unwrap().to_string()).unwrap();
+        let opened = Connection {
+            limit: Duration::from_millis(500),
+            ..Connection::open(peer).unwrap()
+        };
+        let _ = opened
+            .stream
+            .set_write_timeout(Some(Duration::from_millis(50)));
+        (opened, listener.accept().unwrap().0)
+    }
+
+    fn send(connection: &Connection, bytes: &[u8]) -> Result<u64, WriteError> {
+        connection.send(&mut &bytes[..], Path::new("/d/spool"))
+    }
+
+    fn reason(error: WriteError) -> String {
+        match error {
+            WriteError::Lost { reason, .. } => reason,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn host_and_port_are_taken_apart() {
+        for (text, shown) in [
+            ("localhost:9000", "localhost:9000"),
+            ("192.0.2.1:1", "192.0.2.1:1"),
+            ("[::1]:9000", "[::1]:9000"),
+            ("fe80::1:9000", "[fe80::1]:9000"),
+        ] {
+            assert_eq!(Peer::parse(text).unwrap().to_string(), shown);
+        }
+        for text in [
+            "", "host", "host:", ":9", "[]:9", "[::1:9", "h:0", "h:65536", "h:9x",
+        ] {
+            assert_eq!(Peer::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn dumps_arrive_whole_and_one_after_the_other() {
+        let (connection, mut peer) = connection();
+        let reader = thread::spawn(move || {
+            let mut all = Vec::new();
+            peer.read_to_end(&mut all).map(|_| all).unwrap()
+        });
+        thread::scope(|scope| {
+            for letter in [b'a', b'b'] {
+                let connection = &connection;
+                scope.spawn(move || assert_eq!(send(connection, &[letter; 1 << 20]), Ok(1 << 20)));
+            }
+        });
+        connection.end_sending("the end");
+        let all = reader.join().unwrap();
+        assert_eq!(all.len(), 2 << 20);
+        assert!(all
+            .chunks(1 << 20)
+            .all(|dump| dump.iter().all(|&byte| byte == dump[0])));
+        assert_eq!(reason(send(&connection, b"c").unwrap_err()), "the end");
+    }
+
+    #[test]
+    fn a_peer_that_takes_nothing_is_given_up() {
+        let (connection, _peer) = connection();
+        let began = Instant::now();
+        let error = send(&connection, &vec![0; 64 << 20]).unwrap_err();
+        assert!(reason(error).contains("next to nothing"));
+        assert!(began.elapsed() < Duration::from_secs(30));
+        // At once, the second time.
+        assert!(reason(connection.check().unwrap_err()).contains("next to nothing"));
+        assert_eq!(connection.read(&mut [0; 9]).unwrap(), 0);
+    }
+
+    #[test]
+    fn a_peer_that_is_gone_is_told_of() {
+        let (connection, peer) = connection();
+        drop(peer);
+        let error = (0..100).find_map(|_| send(&connection, &[0; 1 << 16]).err());
+        let reason = reason(error.unwrap());
+        assert!(reason.contains("os error"), "{reason}");
+    }
+
+    #[test]
+    fn who_reads_is_told_of_the_end() {
+        let (connection, mut peer) = connection();
+        peer.write_all(b"word").unwrap();
+        let mut word = [0; 9];
+        assert_eq!(connection.read(&mut word).unwrap(), 4);
+        thread::scope(|scope| {
+            scope.spawn(|| assert_eq!(connection.read(&mut [0; 9]).unwrap(), 0));
+            connection.close("the end");
+        });
+    }
+
+    #[test]
+    fn nobody_there_is_an_error_with_a_name() {
+        // Bound and closed again: nobody listens there.
+        let port = TcpListener::bind("127.0.0.1:0")
+            .unwrap()
+            .local_addr()
+            .unwrap()
+            .port();
+        let peer = Peer::parse(&format!("127.0.0.1:{port}")).unwrap();
+        let line = Connection::open(peer).unwrap_err().to_string();
+        let start = format!("cannot connect to 127.0.0.1:{port}: Connection refused");
+        assert!(line.starts_with(&start), "{line}");
+    }
+}
