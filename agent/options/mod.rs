@@ -1,12 +1,14 @@
 //! From the option string to what the user wants: parsing, cross-checks, help.
 //!
-//! The options themselves, a row each, are in [`rows`].
+//! The options themselves, a row each, are in [`rows`]; what cannot go together is in [`cross_check`](mod@cross_check).
 
+mod cross_check;
 mod rows;
 
 use crate::file_name::FileName;
 use crate::jvmti::cpu_clock::Clock;
 use crate::profile::ClassPatterns;
+use cross_check::{cross_check, refuse};
 use rows::{Row, Standing, ROWS};
 use std::fmt;
 use std::path::PathBuf;
@@ -330,29 +332,6 @@ fn names() -> String {
         .join(" ")
 }
 
-/// What the old agent refused together, in its order and words.
-fn cross_check(said: &Said) -> Result<(), OptionError> {
-    if said.format == Some('b') && matches!(said.cpu, Some(Cpu::Times | Cpu::Old)) {
-        return Err(OptionError(
-            "format=b: cpu=times|old is not supported with format=b".to_owned(),
-        ));
-    }
-    if said.format == Some('b') && said.monitor {
-        return Err(OptionError(
-            "format=b: monitor=y is not supported with format=b".to_owned(),
-        ));
-    }
-    Ok(())
-}
-
-/// Refuses what is not built yet, by name, and what cannot go together.
-fn refuse(said: &Said) -> Result<(), OptionError> {
-    match text_only(said) {
-        Some(what) if said.format.is_none() => must_be_text(said, what),
-        _ => Ok(()),
-    }
-}
-
 /// What the options mean together.
 fn resolve(said: Said, mut notes: Vec<String>) -> Result<Options, OptionError> {
     // As with the JDK's agent: who asks for nothing gets both.
@@ -407,35 +386,6 @@ fn resolve(said: Said, mut notes: Vec<String>) -> Result<Options, OptionError> {
         gzip,
         notes,
     })
-}
-
-/// What was asked for that has no binary form, as it was said.
-fn text_only(said: &Said) -> Option<&'static str> {
-    match said.cpu {
-        _ if said.monitor => Some("monitor=y"),
-        Some(Cpu::Times) => Some("cpu=times"),
-        Some(Cpu::Old) => Some("cpu=old"),
-        Some(Cpu::Samples { .. }) | None => None,
-    }
-}
-
-/// Refuses what would be binary beside what there is no record for.
-fn must_be_text(said: &Said, what: &str) -> Result<(), OptionError> {
-    if said.heap_dump {
-        let heap = if said.heap_sites { "all" } else { "dump" };
-        return Err(OptionError(format!(
-            "heap={heap},{what}: a heap dump is binary and {what} is told in text only; ask for one of them, or with \
-             format=a for both as text"
-        )));
-    }
-    if names_binary(said) {
-        let file = said.file.as_deref().unwrap_or_default();
-        return Err(OptionError(format!(
-            "file={file},{what}: such a name asks for binary and {what} is told in text only; choose another name, or \
-             add format=a"
-        )));
-    }
-    Ok(())
 }
 
 /// What `cpu` and `interval` mean.
