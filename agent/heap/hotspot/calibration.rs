@@ -19,6 +19,8 @@ const LEAST_CODES: usize = 8;
 /// How far into a mirror, and into a `Klass`, a field of HotSpot's own is looked for.
 const MIRROR_BYTES: u64 = 256;
 const KLASS_BYTES: u64 = 512;
+/// How far the parts of a static field's id are looked for.
+const STATIC_ID_BYTES: u64 = 32;
 /// Offsets of a static field beyond this are no offsets.
 const MOST_STATIC_OFFSET: u32 = 1 << 20;
 
@@ -60,6 +62,18 @@ impl Calibration<'_, '_> {
         deref(self.memory, handle)
     }
 
+    /// What a guess reads: `None` if it leads to where nothing is.
+    fn guessed_u32(self, place: u64) -> Option<u32> {
+        let is_mapped = self.mappings.are_readable(place, 4);
+        is_mapped.then(|| self.memory.u32(place))
+    }
+
+    /// Eight bytes, likewise.
+    fn guessed_u64(self, place: u64) -> Option<u64> {
+        let is_mapped = self.mappings.are_readable(place, 8);
+        is_mapped.then(|| self.memory.u64(place))
+    }
+
     fn check_heap(self) -> Result<(), Unexplained> {
         let objects = self.known.objects.iter();
         let handles = objects.flat_map(|known| [known.object, known.class]);
@@ -99,8 +113,8 @@ impl Calibration<'_, '_> {
             .into_iter()
             .find(|offset| {
                 arrays().all(|(known, element_type, bytes)| {
-                    let found = self.memory.u32(self.deref(known.object) + offset);
-                    u64::from(found) == count(element_type, bytes)
+                    let found = self.guessed_u32(self.deref(known.object) + offset);
+                    found.map(u64::from) == Some(count(element_type, bytes))
                 })
             })
             .ok_or(Unexplained("the length of arrays"))?;
@@ -113,7 +127,8 @@ impl Calibration<'_, '_> {
                         .filter(|(_, element_type, _)| element_type.code() == code)
                         .all(|(known, _, bytes)| {
                             let start = self.deref(known.object) + offset;
-                            self.memory.bytes(start, bytes.len()) == bytes.as_slice()
+                            self.mappings.are_readable(start, bytes.len() as u64)
+                                && self.memory.bytes(start, bytes.len()) == bytes.as_slice()
                         })
                 })
                 .ok_or(Unexplained("the elements of arrays"))?;
@@ -149,8 +164,8 @@ impl Calibration<'_, '_> {
             }
             for (index, handle) in (0..).zip(handles) {
                 let expected = handle.map_or(0, |handle| self.deref(handle));
-                wide &= self.memory.u64(array + offset + index * 8) == expected;
-                let code = self.memory.u32(array + offset + index * 4);
+                wide &= self.guessed_u64(array + offset + index * 8) == Some(expected);
+                let code = self.guessed_u32(array + offset + index * 4)?;
                 narrow &= (code == 0) == (expected == 0);
                 if expected != 0 {
                     pairs.push((u64::from(code), expected));
@@ -188,10 +203,10 @@ impl Calibration<'_, '_> {
     fn klasses(self, form: ClassWords, in_mirror: u64) -> Option<Linear> {
         let pair = |known: &KnownObject| {
             let word = form.load(self.memory, self.deref(known.object));
-            let klass = self.memory.u64(self.deref(known.class) + in_mirror);
-            (word, klass)
+            let klass = self.guessed_u64(self.deref(known.class) + in_mirror)?;
+            Some((word, klass))
         };
-        let pairs: Vec<_> = self.known.objects.iter().map(pair).collect();
+        let pairs: Vec<_> = self.known.objects.iter().map(pair).collect::<Option<_>>()?;
         if pairs
             .iter()
             .any(|&(_, klass)| klass % 8 != 0 || !self.mappings.is_readable(klass))
@@ -209,13 +224,13 @@ impl Calibration<'_, '_> {
                 let explains = |known: &KnownObject| {
                     let mirror = self.deref(known.class);
                     let klass = self.memory.u64(mirror + klass_in_mirror);
-                    let word = self.memory.u64(klass + offset);
+                    let word = self.guessed_u64(klass + offset);
                     if !through_slot {
-                        return word == mirror;
+                        return word == Some(mirror);
                     }
-                    word % 8 == 0
-                        && self.mappings.is_readable(word)
-                        && self.memory.u64(word) == mirror
+                    word.filter(|word| word % 8 == 0)
+                        .and_then(|slot| self.guessed_u64(slot))
+                        == Some(mirror)
                 };
                 if self.known.objects.iter().all(explains) {
                     return Ok(MirrorInKlass {
@@ -232,9 +247,7 @@ impl Calibration<'_, '_> {
     fn static_ids(self, klass_in_mirror: u64, oops: Oops) -> Result<StaticIds, Unexplained> {
         let unexplained = Unexplained("the ids of static fields");
         let statics = &self.known.statics;
-        let is_mapped = |id: u64| {
-            id % 8 == 0 && self.mappings.is_readable(id) && self.mappings.is_readable(id + 32)
-        };
+        let is_mapped = |id: u64| id % 8 == 0 && self.mappings.are_readable(id, STATIC_ID_BYTES);
         if statics.len() < LEAST_CODES
             || !statics.iter().all(|known| is_mapped(known.field.id.bits()))
         {
@@ -249,7 +262,7 @@ impl Calibration<'_, '_> {
                 })
             })
             .ok_or(unexplained)?;
-        let offset = (0..32)
+        let offset = (0..STATIC_ID_BYTES)
             .step_by(4)
             .find(|offset| {
                 statics.iter().all(|known| {
@@ -262,8 +275,16 @@ impl Calibration<'_, '_> {
         Ok(StaticIds { holder, offset })
     }
 
-    /// Whether the value that is expected lies at this place.
+    /// Whether the value that is expected lies at this place, which may be a guess: half of an address taken for the
+    /// offset of a static field leads far beyond the mirror, out of the heap if the mirror is one of its last objects.
     fn holds(self, oops: Oops, place: u64, field: &KnownField) -> bool {
+        let bytes = match field.basic_type {
+            BasicType::Object => oops.width_bytes(),
+            primitive => u64::from(primitive.size_bytes(8)),
+        };
+        if !self.mappings.are_readable(place, bytes) {
+            return false;
+        }
         let bits = oops.value(self.memory, place, field.basic_type);
         match field.expected {
             Expected::Bits(expected) => bits == expected,

@@ -131,6 +131,21 @@ impl Mappings {
         self.at(address).is_some_and(|mapping| mapping.is_readable)
     }
 
+    /// Whether all of these bytes can be read.
+    pub(super) fn are_readable(&self, start: u64, bytes: u64) -> bool {
+        let Some(end) = start.checked_add(bytes) else {
+            return false;
+        };
+        let mut from = start;
+        while from < end {
+            match self.at(from) {
+                Some(mapping) if mapping.is_readable => from = mapping.range.end,
+                _ => return false,
+            }
+        }
+        true
+    }
+
     /// Whether a fork gets its own copy of what is there: the Java heap of every collector but ZGC.
     pub(super) fn is_private(&self, address: u64) -> bool {
         self.at(address)
@@ -168,6 +183,17 @@ mod tests {
         assert!(!mappings.is_private(0x5000));
         assert!(!mappings.is_readable(0x4000) && !mappings.is_readable(0xFFF));
         assert!(!mappings.is_readable(0x6000));
+    }
+
+    #[test]
+    fn what_can_be_read_has_no_gap() {
+        let mappings = Mappings::parse(
+            "1000-2000 rw-p 0 0 0\n2000-3000 r--p 0 0 0\n3000-4000 ---p 0 0 0\n5000-6000 rw-p 0 0 0\n",
+        );
+        assert!(mappings.are_readable(0x1FFC, 8) && mappings.are_readable(0x2FF8, 8));
+        assert!(!mappings.are_readable(0x2FFC, 8) && !mappings.are_readable(0x4FFC, 8));
+        assert!(!mappings.are_readable(0x2000, 0x3800));
+        assert!(!mappings.are_readable(0x4000, 4) && !mappings.are_readable(u64::MAX, 8));
     }
 
     #[test]

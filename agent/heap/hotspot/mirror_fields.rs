@@ -140,7 +140,7 @@ impl MirrorReferences {
         // What is no reference may lead anywhere, into parts of the heap that are not there yet, too.
         let is_object = |address: u64| {
             marks.covers(address)
-                && mappings.is_readable(address)
+                && mappings.are_readable(address, 16)
                 && classes.get(layout.class_word(memory, address)).is_some()
         };
         let holds_references = |place: u64| {
