@@ -17,7 +17,7 @@ pub(super) fn cross_check(said: &Said) -> Result<(), OptionError> {
     Ok(())
 }
 
-/// Refuses what is not built yet, by name, and what cannot go together.
+/// Refuses what has no binary form beside what is binary.
 pub(super) fn refuse(said: &Said) -> Result<(), OptionError> {
     match text_only(said) {
         Some(what) if said.format.is_none() => must_be_text(said, what),

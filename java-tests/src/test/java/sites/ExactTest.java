@@ -3,6 +3,7 @@ package sites;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import harness.Collector;
 import harness.HprofCheck;
 import harness.Jdk;
 import harness.Jdks;
@@ -11,6 +12,7 @@ import harness.Setup;
 import harness.SiteList;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -22,8 +24,10 @@ class ExactTest {
 
     @TempDir Path folder;
 
+    /** Every Java with its usual collector, and every collector of one: what is counted has little to do with them. */
     static List<Setup> setups() {
-        return Setup.matrix();
+        return Setup.matrix().stream().filter(setup -> setup.collector == Collector.G1 || setup.jdk.major == 21)
+                .collect(Collectors.toList());
     }
 
     static List<Jdk> jdks() {
