@@ -18,14 +18,16 @@ use writer::text::{
 };
 use writer::ClassName;
 
-/// Writes head, threads, and one block a profile, each behind the traces that it names.
+/// Writes head, threads, and one block a profile, each behind the traces that it names. The format of `java -prof`
+/// has none of this: it stands alone if nothing else was measured, else at the end.
 pub(super) fn write(
     figures: &Figures,
     profiles: &Profiles,
     options: &Options,
     out: &mut impl Write,
 ) -> Result<()> {
-    if options.cpu == Some(Cpu::Old) && figures.part == Part::All {
+    let is_old = options.cpu == Some(Cpu::Old) && figures.part == Part::All;
+    if is_old && figures.monitors.is_none() && figures.sites.is_none() {
         return write_old(figures, profiles, out);
     }
     let at = now();
@@ -55,6 +57,9 @@ pub(super) fn write(
         write_traces(samples.traces(), tables, &mut report, out)?;
         CpuSamplesBlock { samples, at }.encode(out)?;
     }
+    if is_old {
+        return write_old(figures, profiles, out);
+    }
     if let Some(rows) = &figures.calls {
         let named: Vec<_> = rows.iter().map(|row| NamedCall::new(row, tables)).collect();
         let costs: Vec<_> = named.iter().map(NamedCall::cost).collect();
@@ -65,7 +70,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// `cpu=old`: no head, no threads, no traces, and nothing else in the file.
+/// `cpu=old`: rows of caller and callee, which name no traces.
 fn write_old(figures: &Figures, profiles: &Profiles, out: &mut impl Write) -> Result<()> {
     let tables = profiles.traces.tables();
     let rows = figures.calls.as_deref().unwrap_or_default();
