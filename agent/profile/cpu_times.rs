@@ -41,7 +41,7 @@ struct Threads {
     ended: HashMap<TraceId, CostNow>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct LiveThread {
     /// The number that its traces name; `None` if traces are not kept by thread.
     owner: Option<ThreadId>,
@@ -101,14 +101,14 @@ impl CpuTimes {
 
     /// What the calls since the last report cost, by stack; they are told once.
     pub(crate) fn take(&self) -> Vec<CallRow> {
-        let mut now = {
+        // Copied, so that no thread that starts or ends waits until all is added up.
+        let (live, mut now) = {
             let threads = self.threads.lock();
-            let mut sums = threads.ended.clone();
-            for thread in &threads.live {
-                self.sum(thread, thread.now_nanos(self.clock), &mut sums);
-            }
-            sums
+            (threads.live.clone(), threads.ended.clone())
         };
+        for thread in &live {
+            self.sum(thread, thread.now_nanos(self.clock), &mut now);
+        }
         let mut told = self.told.lock();
         let none = CostNow::default();
         let rows = now.iter().map(|(&trace, &cost)| {
