@@ -7,6 +7,7 @@ use super::known_classes::{KnownClass, KnownClasses};
 use super::live_samples::{forget, part, Sample};
 use super::stack_traces::StackTraces;
 use super::thread_tally::{CountIndex, ThreadTally};
+use crate::jvmti::call_trace::CallTracer;
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
@@ -43,6 +44,7 @@ pub(super) struct ExactAllocations {
     traces: Arc<StackTraces>,
     sites: Arc<Mutex<SiteTable>>,
     classes: KnownClasses,
+    tracer: Option<CallTracer>,
     collections: AtomicU64,
     tallies: Mutex<Vec<Arc<ThreadTally>>>,
     /// Of the threads that have ended.
@@ -106,6 +108,7 @@ impl ExactAllocations {
             traces,
             sites,
             classes: KnownClasses::default(),
+            tracer: CallTracer::find(),
             collections: AtomicU64::new(0),
             tallies: Mutex::default(),
             ended: Arc::default(),
@@ -201,7 +204,7 @@ impl ExactAllocations {
             let room = TRACKER_FRAMES + above + depth;
             if depth == 0 {
                 own.stack.clear();
-            } else if at.env.own_stack(&mut own.stack, room).is_err() {
+            } else if !self.capture(own, at, room) {
                 return;
             }
             if self.count_known(own, at, class).is_some() {
@@ -220,6 +223,14 @@ impl ExactAllocations {
             let stack = own.frames().into();
             own.known.entry(stack).or_insert(Known::TooShort);
         }
+    }
+
+    /// Takes the stack down as it is; false if the JVM does not tell.
+    fn capture(&self, own: &mut Own, at: NewObject<'_, '_, '_>, room: usize) -> bool {
+        let is_short = room <= CallTracer::MOST_FRAMES;
+        let tracer = self.tracer.filter(|_| is_short);
+        tracer.is_some_and(|tracer| tracer.own_stack(at.jni, &mut own.stack, room))
+            || at.env.own_stack(&mut own.stack, room).is_ok()
     }
 
     /// Counts an object of a place that is known; `None` if it is not.
