@@ -76,7 +76,8 @@ enum Known {
 struct Own {
     session: Weak<ExactAllocations>,
     tally: Arc<ThreadTally>,
-    known: FxHashMap<Box<[StackFrame]>, Known>,
+    /// By how much room the stack had: what is whole with more may be cut with less.
+    known: [FxHashMap<Box<[StackFrame]>, Known>; CONSTRUCTOR_FRAMES.len()],
     stack: Vec<StackFrame>,
     purge_at: usize,
     collections: u64,
@@ -182,7 +183,7 @@ impl ExactAllocations {
         Own {
             session: Arc::downgrade(self),
             tally,
-            known: FxHashMap::default(),
+            known: Default::default(),
             stack: Vec::new(),
             purge_at: FIRST_PURGE,
             collections: 0,
@@ -194,34 +195,30 @@ impl ExactAllocations {
         let depth = self.traces.depth_frames();
         if own.depth_frames != depth {
             own.depth_frames = depth;
-            own.known.clear();
+            own.known = Default::default();
         }
         let constructors: &[usize] = match at.new {
             New::Array => &[0],
             New::Instance => &CONSTRUCTOR_FRAMES,
         };
-        for &above in constructors {
+        for (level, &above) in constructors.iter().enumerate() {
             let room = TRACKER_FRAMES + above + depth;
             if depth == 0 {
                 own.stack.clear();
             } else if !self.capture(own, at, room) {
                 return;
             }
-            if self.count_known(own, at, class).is_some() {
+            if self.count_known(own, level, at, class).is_some() {
                 return;
             }
-            if let Some(Known::TooShort) = own.known.get(own.frames()) {
+            if let Some(Known::TooShort) = own.known_at(level) {
                 continue;
             }
-            if own.known.len() >= MOST_PLACES {
-                own.known.clear();
-            }
-            if self.learn(own, at, class, room).is_some() {
-                self.count_known(own, at, class);
+            if self.learn(own, (level, room), at, class).is_some() {
+                self.count_known(own, level, at, class);
                 return;
             }
-            let stack = own.frames().into();
-            own.known.entry(stack).or_insert(Known::TooShort);
+            own.remember(level, Known::TooShort);
         }
     }
 
@@ -237,10 +234,11 @@ impl ExactAllocations {
     fn count_known(
         &self,
         own: &mut Own,
+        level: usize,
         at: NewObject<'_, '_, '_>,
         class: &Object<'_>,
     ) -> Option<()> {
-        let Known::Places(places) = own.known.get(own.frames())? else {
+        let Known::Places(places) = own.known_at(level)? else {
             return None;
         };
         let place = places.iter().find(|place| place.class.is(at.jni, class))?;
@@ -270,9 +268,9 @@ impl ExactAllocations {
     fn learn(
         &self,
         own: &mut Own,
+        (level, room): (usize, usize),
         at: NewObject<'_, '_, '_>,
         class: &Object<'_>,
-        room: usize,
     ) -> Option<()> {
         let is_cut = own.stack.len() >= room;
         let frames = own.frames();
@@ -303,11 +301,7 @@ impl ExactAllocations {
             site,
             size_bytes,
         };
-        let known = own.known.entry(own.frames().into());
-        match known.or_insert_with(|| Known::Places(Vec::new())) {
-            Known::Places(places) => places.push(place),
-            known @ Known::TooShort => *known = Known::Places(vec![place]),
-        }
+        own.remember(level, Known::Places(vec![place]));
         Some(())
     }
 
@@ -358,6 +352,30 @@ impl Own {
     /// The frames below the tracker's.
     fn frames(&self) -> &[StackFrame] {
         self.stack.get(TRACKER_FRAMES..).unwrap_or_default()
+    }
+
+    /// What is known of the stack that was taken down last, with the room of this level.
+    fn known_at(&self, level: usize) -> Option<&Known> {
+        self.known.get(level)?.get(self.frames())
+    }
+
+    /// Remembers more of that stack.
+    fn remember(&mut self, level: usize, more: Known) {
+        let stack: Box<[StackFrame]> = self.frames().into();
+        let Some(known) = self.known.get_mut(level) else {
+            return;
+        };
+        if known.len() >= MOST_PLACES {
+            known.clear();
+        }
+        match (known.get_mut(&stack), more) {
+            (Some(Known::Places(places)), Known::Places(mut more)) => places.append(&mut more),
+            // What has places is whole.
+            (Some(Known::Places(_)), Known::TooShort) => {}
+            (_, more) => {
+                known.insert(stack, more);
+            }
+        }
     }
 }
 
