@@ -211,6 +211,8 @@ impl Allocations {
     /// All sites, with what lives of them now. Objects that nobody has collected yet count as living.
     pub(crate) fn sites(&self, jni: &Jni<'_>) -> Vec<SiteRow> {
         let _look = self.look.lock();
+        // First what lives, then what was allocated: nothing that lives may be missing there.
+        let exact = self.exact.as_ref().map(|exact| exact.take());
         if let Some(exact) = &self.exact {
             exact.flush();
         }
@@ -218,7 +220,6 @@ impl Allocations {
         let taken = self.live.lock().take();
         let left = self.weigh(jni, taken, &mut living);
         self.live.lock().give_back(left);
-        let exact = self.exact.as_ref().map(|exact| exact.take());
         for (tally, samples) in exact.unwrap_or_default() {
             tally.give_back(self.weigh(jni, samples, &mut living));
         }
