@@ -86,7 +86,7 @@ impl Session {
             let is_there = self.heap_dump(jni, options);
             // The sites are in the dump; what else there is has no place in a heap dump as text.
             let has_more =
-                options.format == Format::Text && self.profiles.has_more_than_allocations();
+                options.format == Format::Text && (options.cpu.is_some() || options.monitors);
             return is_there & (!has_more || self.report(jni, options, Part::All));
         }
         if self.profiles.is_empty() {
@@ -237,8 +237,11 @@ pub(crate) fn attach(vm: Vm, jni: &mut Jni<'_>, text: &str) -> i32 {
             return BAD_OPTIONS;
         }
     };
-    if options.cpu.is_some() {
-        say("cpu=samples needs the start of the JVM: give it in -agentpath, then jcmd PID JVMTI.data_dump writes a report");
+    if let Some(cpu) = options.cpu {
+        say(&format!(
+            "cpu={} needs the start of the JVM: give it in -agentpath, then jcmd PID JVMTI.data_dump writes a report",
+            cpu.name()
+        ));
         return BAD_OPTIONS;
     }
     for note in &options.notes {

@@ -114,23 +114,9 @@ impl Env {
         thread: &Object<'_>,
         capacity: usize,
     ) -> Result<Vec<StackFrame>, JvmtiError> {
-        let mut buffer: Vec<jvmtiFrameInfo> = Vec::new();
-        buffer
-            .try_reserve_exact(capacity)
-            .map_err(|_| JvmtiError::OUT_OF_MEMORY)?;
-        let depth = i32::try_from(capacity).map_err(|_| JvmtiError::INTERNAL)?;
-        let mut count: i32 = 0;
-        // SAFETY: types as in jvmti.h; `buffer` has room for `depth` frames.
-        unsafe {
-            call!(
-                self,
-                slot::GET_STACK_TRACE,
-                (jobject, i32, i32, *mut jvmtiFrameInfo, *mut i32),
-                (thread.raw(), 0, depth, buffer.as_mut_ptr(), &mut count)
-            )
-        }?;
-        // SAFETY: on success the first `count` frames of `buffer` are written.
-        Ok(unsafe { frames(buffer.as_ptr(), count) })
+        let mut stack = Vec::new();
+        self.read_stack(thread.raw(), &mut stack, capacity)?;
+        Ok(stack)
     }
 }
 
@@ -148,20 +134,30 @@ impl Env {
         stack: &mut Vec<StackFrame>,
         capacity: usize,
     ) -> Result<(), JvmtiError> {
+        self.read_stack(null_mut(), stack, capacity)
+    }
+
+    /// The top of a stack; null is the calling thread.
+    fn read_stack(
+        &self,
+        thread: jobject,
+        stack: &mut Vec<StackFrame>,
+        capacity: usize,
+    ) -> Result<(), JvmtiError> {
         stack.clear();
         stack
             .try_reserve(capacity)
             .map_err(|_| JvmtiError::OUT_OF_MEMORY)?;
         let depth = i32::try_from(capacity).map_err(|_| JvmtiError::INTERNAL)?;
         let mut count: i32 = 0;
-        // SAFETY: types as in jvmti.h; null is the calling thread; `stack` has room for `depth` frames, which are laid
+        // SAFETY: types as in jvmti.h; a live reference or null; `stack` has room for `depth` frames, which are laid
         // out as StackFrame, as checked above. On success the first `count` are written.
         unsafe {
             call!(
                 self,
                 slot::GET_STACK_TRACE,
                 (jobject, i32, i32, *mut StackFrame, *mut i32),
-                (null_mut(), 0, depth, stack.as_mut_ptr(), &mut count)
+                (thread, 0, depth, stack.as_mut_ptr(), &mut count)
             )?;
             stack.set_len(usize::try_from(count).unwrap_or(0).min(capacity));
         }

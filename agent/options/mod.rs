@@ -80,6 +80,17 @@ pub(crate) enum Cpu {
     Old,
 }
 
+impl Cpu {
+    /// As the option has it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Samples { .. } => "samples",
+            Self::Times => "times",
+            Self::Old => "old",
+        }
+    }
+}
+
 /// Frames of the stack of an allocation or a CPU sample, unless `depth` says otherwise.
 const TRACE_DEPTH_FRAMES: u32 = 32;
 /// The same where each event has one: the depth of the JDK's agent.
@@ -316,10 +327,9 @@ fn take(
     match row.standing {
         Standing::Built => {}
         Standing::Nothing(why) => notes.push(format!("{name}={value} does nothing: {why}")),
-        Standing::Refused { but, why } if value != but => {
+        Standing::Refused(why) => {
             refusal.get_or_insert(OptionError(format!("{name}={value}: {why}")));
         }
-        Standing::Refused { .. } => {}
     }
     Ok(())
 }
@@ -427,9 +437,8 @@ pub(crate) fn help() -> String {
         .unwrap_or(0);
     for row in public() {
         let meaning = match row.standing {
-            Standing::Built => row.help.to_owned(),
             Standing::Nothing(_) => format!("{} (does nothing)", row.help),
-            Standing::Refused { .. } => format!("{} (not built yet)", row.help),
+            Standing::Built | Standing::Refused(_) => row.help.to_owned(),
         };
         let name = column(row);
         text.push_str(&format!("  {name:width$}  {:22} {meaning}\n", row.default));

@@ -37,11 +37,8 @@ pub(super) enum Standing {
     Built,
     /// Accepted for old scripts, and said to do nothing.
     Nothing(&'static str),
-    /// Refused, but for the value `but`, which asks for nothing.
-    Refused {
-        but: &'static str,
-        why: &'static str,
-    },
+    /// Known from the old agent, and refused whatever its value.
+    Refused(&'static str),
 }
 
 /// A day.
@@ -144,7 +141,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "depth",
         values: "FRAMES",
         default: "all",
-        help: "most frames of a stack; allocations and CPU samples have 32 without it",
+        help: "most frames of a stack; without it samples have 32, exact counts and times 4",
         standing: Standing::Built,
         set: |said, value| match value.parse() {
             Ok(frames) => {
@@ -418,7 +415,7 @@ const fn refused(name: &'static str, why: &'static str) -> Row {
         values: "",
         default: "",
         help: "",
-        standing: Standing::Refused { but: "", why },
+        standing: Standing::Refused(why),
         set: |_, _| Ok(()),
     }
 }

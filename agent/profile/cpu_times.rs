@@ -125,6 +125,21 @@ impl CpuTimes {
         rows
     }
 
+    /// Gives back what was taken, as it was not told after all.
+    pub(crate) fn give_back(&self, rows: &[CallRow]) {
+        let mut told = self.told.lock();
+        for row in rows {
+            let not_told = CostNow {
+                calls: row.calls,
+                own_nanos: row.own_nanos,
+                total_nanos: row.total_nanos,
+            };
+            if let Some(before) = told.get_mut(&row.trace) {
+                *before = before.since(not_told);
+            }
+        }
+    }
+
     fn know(self: &Arc<Self>, env: &Env, jni: &Jni<'_>) -> OwnCalls {
         let clock = ThreadClock::new(self.clock);
         let contexts = CallContexts::new(self.traces.depth_frames(), clock.nanos());

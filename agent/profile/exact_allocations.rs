@@ -195,7 +195,7 @@ impl ExactAllocations {
         let depth = self.traces.depth_frames();
         if own.depth_frames != depth {
             own.depth_frames = depth;
-            own.known = Default::default();
+            self.forget_places(own);
         }
         let constructors: &[usize] = match at.new {
             New::Array => &[0],
@@ -214,12 +214,22 @@ impl ExactAllocations {
             if let Some(Known::TooShort) = own.known_at(level) {
                 continue;
             }
+            if own.known.iter().any(|known| known.len() >= MOST_PLACES) {
+                self.forget_places(own);
+            }
             if self.learn(own, (level, room), at, class).is_some() {
                 self.count_known(own, level, at, class);
                 return;
             }
             own.remember(level, Known::TooShort);
         }
+    }
+
+    /// Forgets the stacks of a thread, and their places in its counts.
+    fn forget_places(&self, own: &mut Own) {
+        self.flush_one(&own.tally);
+        own.tally.clear_sites();
+        own.known = Default::default();
     }
 
     /// Takes the stack down as it is; false if the JVM does not tell.
@@ -365,9 +375,6 @@ impl Own {
         let Some(known) = self.known.get_mut(level) else {
             return;
         };
-        if known.len() >= MOST_PLACES {
-            known.clear();
-        }
         match (known.get_mut(&stack), more) {
             (Some(Known::Places(places)), Known::Places(mut more)) => places.append(&mut more),
             // What has places is whole.

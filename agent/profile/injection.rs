@@ -49,18 +49,34 @@ impl Injection {
     }
 
     /// Defines the tracker, rewrites what is loaded, and has the tracker report from now on. At `VMInit`.
+    ///
+    /// After an error no more classes are rewritten, and those that were report nothing.
     pub(crate) fn start(&self, env: &Env, jni: &mut Jni<'_>) -> Result<(), JvmtiError> {
         let tracker = Tracker::define(jni)?;
         env.notify(CLASS_FILE_LOAD_HOOK, true)?;
+        let started = self.rewrite_and_engage(&tracker, env, jni);
+        if started.is_err() {
+            tracker.engage(jni, false);
+            env.notify(CLASS_FILE_LOAD_HOOK, false)?;
+        }
+        let _ = self.tracker.set(tracker);
+        started
+    }
+
+    fn rewrite_and_engage(
+        &self,
+        tracker: &Tracker,
+        env: &Env,
+        jni: &mut Jni<'_>,
+    ) -> Result<(), JvmtiError> {
         let done = jni.with_frame(|jni| self.rewrite_loaded(env, jni));
         done.unwrap_or(Err(JvmtiError::OUT_OF_MEMORY))?;
         tracker.engage(jni, true);
-        if !tracker.is_heard(jni) {
-            tracker.engage(jni, false);
-            return Err(JvmtiError::NOT_AVAILABLE);
+        if tracker.is_heard(jni) {
+            Ok(())
+        } else {
+            Err(JvmtiError::NOT_AVAILABLE)
         }
-        let _ = self.tracker.set(tracker);
-        Ok(())
     }
 
     /// Nothing is reported any more. At `VMDeath`; calls under way end.

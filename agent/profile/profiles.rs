@@ -71,12 +71,10 @@ impl Profiles {
 
     /// Whether there is nothing to report.
     pub(crate) fn is_empty(&self) -> bool {
-        self.allocations.is_none() && !self.has_more_than_allocations()
-    }
-
-    /// Whether there is more to report than allocations.
-    pub(crate) fn has_more_than_allocations(&self) -> bool {
-        self.cpu_samples.is_some() || self.cpu_times.is_some() || self.monitors.is_some()
+        self.allocations.is_none()
+            && self.cpu_samples.is_none()
+            && self.cpu_times.is_none()
+            && self.monitors.is_none()
     }
 
     /// Classes and methods that could not be rewritten; `None` if there are none.

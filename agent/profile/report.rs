@@ -72,14 +72,17 @@ impl Figures {
         let sites = profiles.allocations.as_ref();
         // Those are in the heap dump.
         let sites = sites.filter(|_| !options.heap_dump);
+        // A command that asks for sites alone takes nothing else away from the next report.
+        let monitors = profiles.monitors.as_ref().filter(|_| options.monitors);
+        let times = profiles.cpu_times.as_ref();
+        let times = times.filter(|_| options.cpu.is_some());
         let all = Self {
             part: Part::All,
-            monitors: profiles.monitors.as_ref().map(|it| it.take(env, jni)),
+            monitors: monitors.map(|it| it.take(env, jni)),
             sites: sites.map(|it| it.sites(jni)),
-            calls: profiles.cpu_times.as_ref().map(|it| it.take()),
+            calls: times.map(|it| it.take()),
             ..Self::default()
         };
-        // A command that asks for sites alone does not take the samples away from the next report.
         match options.cpu {
             Some(_) => all.with_samples(profiles, env, jni),
             None => all,
@@ -108,6 +111,9 @@ impl Figures {
     fn give_back(self, profiles: &Profiles) {
         if let (Some(counts), Some(cpu)) = (self.cpu_counts, &profiles.cpu_samples) {
             cpu.give_back(counts);
+        }
+        if let (Some(calls), Some(times)) = (&self.calls, &profiles.cpu_times) {
+            times.give_back(calls);
         }
         if let (Some(figures), Some(monitors)) = (self.monitors, &profiles.monitors) {
             monitors.give_back(figures.counted);

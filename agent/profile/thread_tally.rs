@@ -60,6 +60,11 @@ impl ThreadTally {
         state.live.len()
     }
 
+    /// Forgets the places; what was counted there must have been handed over. For the thread that allocates.
+    pub(super) fn clear_sites(&self) {
+        self.state.lock().counts.clear();
+    }
+
     /// How many objects are remembered.
     pub(super) fn remembered(&self) -> usize {
         self.state.lock().live.len()
