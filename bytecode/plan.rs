@@ -9,7 +9,7 @@ pub struct TrackerNames {
     pub natives: &'static str,
     /// Called with each new object, `(Ljava/lang/Object;)V`.
     pub object_init: &'static str,
-    /// Called with each new array, `(Ljava/lang/Object;)V`.
+    /// Called with each new array and its length, `(Ljava/lang/Object;I)V`.
     pub new_array: &'static str,
     /// Called with the method's number when it begins, `(I)V`.
     pub enter: &'static str,

@@ -3,10 +3,13 @@
 use crate::additions::{Additions, Shared};
 use crate::bytes::Bytes;
 use crate::error::Reason;
-use crate::opcode::{ALOAD_0, ATHROW, BIPUSH, DUP, ICONST_0, INVOKESTATIC, LDC, LDC_W, SIPUSH};
+use crate::opcode::{
+    ALOAD_0, ARRAYLENGTH, ATHROW, BIPUSH, DUP, ICONST_0, INVOKESTATIC, LDC, LDC_W, SIPUSH,
+};
 use crate::plan::TrackerNames;
 
 const OBJECT: &str = "(Ljava/lang/Object;)V";
+const ARRAY: &str = "(Ljava/lang/Object;I)V";
 const NUMBER: &str = "(I)V";
 
 /// What goes into one method; empty where nothing does.
@@ -52,20 +55,20 @@ impl Snippets {
         )?;
         self.before_return.put_u1(ALOAD_0);
         call(&mut self.before_return, target);
-        self.more_stack = 1;
+        self.more_stack = self.more_stack.max(1);
         Ok(())
     }
 
-    /// Reports each array that was made.
+    /// Reports each array that was made, with its length.
     pub(crate) fn add_arrays(
         &mut self,
         names: &TrackerNames,
         additions: &mut Additions,
     ) -> Result<(), Reason> {
-        let target = tracker_method(names, additions, Shared::NewArray, names.new_array, OBJECT)?;
-        self.after_array.put_u1(DUP);
+        let target = tracker_method(names, additions, Shared::NewArray, names.new_array, ARRAY)?;
+        self.after_array.put(&[DUP, DUP, ARRAYLENGTH]);
         call(&mut self.after_array, target);
-        self.more_stack = 1;
+        self.more_stack = 2;
         Ok(())
     }
 
@@ -91,7 +94,7 @@ impl Snippets {
         let exit = self.before_return.get(exit_at..).unwrap_or(&[]);
         self.handler.extend_from_slice(exit);
         self.handler.put_u1(ATHROW);
-        self.more_stack = 1;
+        self.more_stack = self.more_stack.max(1);
         Ok(())
     }
 }

@@ -295,8 +295,8 @@ fn check(source: &Source, arrays: bool, calls: bool) -> Result<(), TestCaseError
     let mut injected = Injected::default();
     let mut more_stack = 0;
     if arrays && is(&NEWARRAY) {
-        injected.array = [vec![89], call(&new, "newArray")].concat();
-        more_stack = 1;
+        injected.array = [vec![89, 89, 190], call(&new, "newArray")].concat();
+        more_stack = 2;
     }
     if calls {
         let push = vec![16, NUMBER as u8];
@@ -305,7 +305,7 @@ fn check(source: &Source, arrays: bool, calls: bool) -> Result<(), TestCaseError
         if is(&NEWARRAY) || is(&[IDIV]) {
             injected.handler = [injected.exit.clone(), vec![191]].concat();
         }
-        more_stack = 1;
+        more_stack = more_stack.max(1);
     }
     match (
         method(source, &injected, Some(&old)),

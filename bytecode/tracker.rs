@@ -3,7 +3,7 @@
 use crate::additions::Additions;
 use crate::bytes::Bytes;
 use crate::error::{ClassError, Reason};
-use crate::opcode::{ALOAD_0, GETSTATIC, IFEQ, ILOAD_0, INVOKESTATIC, RETURN};
+use crate::opcode::{ALOAD_0, GETSTATIC, IFEQ, ILOAD_0, ILOAD_1, INVOKESTATIC, RETURN};
 use crate::plan::TrackerNames;
 
 /// Java 8, the oldest JVM there is to run on.
@@ -23,7 +23,7 @@ const SYNTHETIC: u16 = 0x1000;
 /// public static void enter(int number) { if (engaged != 0) TrackerNatives.enter(number); }
 /// ```
 ///
-/// and likewise for `exit`, and for `objectInit` and `newArray` with a `java.lang.Object`. Set `engaged` when the methods
+/// and likewise for `exit`, for `objectInit` with a `java.lang.Object`, and for `newArray` with one and an int. Set `engaged` when the methods
 /// of [`natives_class`] are registered.
 ///
 /// # Errors
@@ -38,7 +38,7 @@ pub fn tracker_class(names: &TrackerNames) -> Result<Vec<u8>, ClassError> {
 /// public static native void enter(int number);
 /// ```
 ///
-/// and likewise for `exit`, and for `objectInit` and `newArray` with a `java.lang.Object`.
+/// and likewise for `exit`, for `objectInit` with a `java.lang.Object`, and for `newArray` with one and an int.
 ///
 /// # Errors
 /// A name is longer than 65535 bytes.
@@ -46,13 +46,19 @@ pub fn natives_class(names: &TrackerNames) -> Result<Vec<u8>, ClassError> {
     make_natives(names).map_err(|_| ClassError::TooLong)
 }
 
-/// The methods: name, descriptor, and the instruction that loads the argument.
-fn methods(names: &TrackerNames) -> [(&'static str, &'static str, u8); 4] {
+/// A method: its name, its descriptor, and the instructions that load its arguments, one each, of a word each.
+type Method = (&'static str, &'static str, &'static [u8]);
+
+fn methods(names: &TrackerNames) -> [Method; 4] {
     [
-        (names.object_init, "(Ljava/lang/Object;)V", ALOAD_0),
-        (names.new_array, "(Ljava/lang/Object;)V", ALOAD_0),
-        (names.enter, "(I)V", ILOAD_0),
-        (names.exit, "(I)V", ILOAD_0),
+        (names.object_init, "(Ljava/lang/Object;)V", &[ALOAD_0]),
+        (
+            names.new_array,
+            "(Ljava/lang/Object;I)V",
+            &[ALOAD_0, ILOAD_1],
+        ),
+        (names.enter, "(I)V", &[ILOAD_0]),
+        (names.exit, "(I)V", &[ILOAD_0]),
     ]
 }
 
@@ -82,8 +88,8 @@ fn make_tracker(names: &TrackerNames) -> Result<Vec<u8>, Reason> {
     body.put_u2(field.1);
     body.put_u2(0);
     body.put_u2(4);
-    for (name, descriptor, load) in methods(names) {
-        add_method(&common, &mut pool, name, descriptor, load, &mut body)?;
+    for method in methods(names) {
+        add_method(&common, &mut pool, method, &mut body)?;
     }
     Ok(class_file(&pool, class, object, &body))
 }
@@ -124,11 +130,10 @@ fn class_file(pool: &Additions, class: u16, object: u16, body: &[u8]) -> Vec<u8>
 fn add_method(
     common: &Common,
     pool: &mut Additions,
-    name: &str,
-    descriptor: &str,
-    load: u8,
+    (name, descriptor, loads): Method,
     out: &mut Vec<u8>,
 ) -> Result<(), Reason> {
+    let words = u8::try_from(loads.len()).map_err(|_| Reason::TooBig)?;
     let target = pool.method(common.natives, name, descriptor)?;
     out.put_u2(PUBLIC | STATIC);
     out.put_u2(pool.utf8(name.as_bytes())?);
@@ -137,29 +142,40 @@ fn add_method(
     out.put_u2(common.code);
     let length_at = out.len();
     out.put_u4(0);
-    out.put_u2(1);
-    out.put_u2(1);
-    add_code(common, target, load, out)?;
+    out.put_u2(u16::from(words));
+    out.put_u2(u16::from(words));
+    let return_at = add_code(common, target, (loads, words), out)?;
     out.put_u2(0);
     // One frame, as at the start, at the return.
     out.put_u2(1);
     out.put_u2(common.stack_map_table);
     out.put_u4(3);
     out.put_u2(1);
-    out.put_u1(10);
+    out.put_u1(return_at);
     out.patch_length(length_at)
 }
 
-fn add_code(common: &Common, target: u16, load: u8, out: &mut Vec<u8>) -> Result<(), Reason> {
+/// Answers where the return is.
+fn add_code(
+    common: &Common,
+    target: u16,
+    (loads, words): (&[u8], u8),
+    out: &mut Vec<u8>,
+) -> Result<u8, Reason> {
+    // After three instructions of three bytes and the loads.
+    let return_at = words.checked_add(9).ok_or(Reason::TooBig)?;
+    const JUMP_AT: u8 = 3;
     let length_at = out.len();
     out.put_u4(0);
     out.put_u1(GETSTATIC);
     out.put_u2(common.engaged);
-    // From 3 to the return at 10.
-    out.put(&[IFEQ, 0, 7, load, INVOKESTATIC]);
+    out.put(&[IFEQ, 0, return_at.saturating_sub(JUMP_AT)]);
+    out.put(loads);
+    out.put_u1(INVOKESTATIC);
     out.put_u2(target);
     out.put_u1(RETURN);
-    out.patch_length(length_at)
+    out.patch_length(length_at)?;
+    Ok(return_at)
 }
 
 #[cfg(test)]

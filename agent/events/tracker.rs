@@ -18,9 +18,9 @@ pub(crate) fn object_init(session: &Session, jni: &Jni<'_>, object: &Object<'_>)
 }
 
 /// An array was made, on the thread that makes it.
-pub(crate) fn new_array(session: &Session, jni: &Jni<'_>, array: &Object<'_>) {
+pub(crate) fn new_array(session: &Session, jni: &Jni<'_>, array: &Object<'_>, length: i32) {
     if let Some(allocations) = &session.profiles.allocations {
-        allocations.note_new(&session.env, jni, array, New::Array);
+        allocations.note_new(&session.env, jni, array, New::Array(length));
     }
 }
 

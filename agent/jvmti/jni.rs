@@ -142,6 +142,24 @@ impl<'f> Jni<'f> {
         linked.is_some()
     }
 
+    /// The environment's own address, for who reads HotSpot's structures.
+    pub(crate) fn address(&self) -> u64 {
+        self.raw as u64
+    }
+
+    /// The address of HotSpot's own structure of a platform thread that runs (`java.lang.Thread.eetop`); `None` if this JVM
+    /// keeps it elsewhere.
+    pub(crate) fn native_thread(&self, thread: &Object<'_>) -> Option<u64> {
+        let mut address = 0;
+        self.with_crate(|env| {
+            // SAFETY: a live local reference, which the wrapper does not give back.
+            let thread = unsafe { JObject::from_raw(thread.raw()) };
+            address = env.get_field(&thread, "eetop", "J")?.j()?;
+            Ok(thread.into_raw())
+        })?;
+        u64::try_from(address).ok().filter(|&address| address != 0)
+    }
+
     /// A new, unstarted thread of the class `java.lang.Thread`, in this group. `None` if it cannot be made.
     pub(crate) fn new_thread(
         &self,

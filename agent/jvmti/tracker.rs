@@ -115,10 +115,11 @@ fn define<'f>(jni: &Jni<'f>, name: &str, bytes: &[u8]) -> Result<Object<'f>, Jvm
 /// Binds the native methods to the functions below.
 fn bind(jni: &Jni<'_>, class: &Object<'_>, names: &TrackerNames) -> Result<(), JvmtiError> {
     let of_object = text("(Ljava/lang/Object;)V")?;
+    let of_array = text("(Ljava/lang/Object;I)V")?;
     let of_number = text("(I)V")?;
     let natives = [
         (names.object_init, &of_object, object_init as *mut c_void),
-        (names.new_array, &of_object, new_array as *mut c_void),
+        (names.new_array, &of_array, new_array as *mut c_void),
         (names.enter, &of_number, enter as *mut c_void),
         (names.exit, &of_number, exit as *mut c_void),
     ];
@@ -162,15 +163,20 @@ unsafe extern "system" fn object_init(jni: *mut JNIEnv, _class: jobject, object:
     });
 }
 
-/// `nativeNewArray`: an instruction made an array.
-unsafe extern "system" fn new_array(jni: *mut JNIEnv, _class: jobject, array: jobject) {
+/// `nativeNewArray`: an instruction made an array of this length.
+unsafe extern "system" fn new_array(
+    jni: *mut JNIEnv,
+    _class: jobject,
+    array: jobject,
+    length: i32,
+) {
     inside(|session| {
         // SAFETY: as in `object_init`.
         let Some(array) = (unsafe { Object::from_raw(array) }) else {
             return;
         };
         // SAFETY: as in `object_init`.
-        unsafe { Jni::enter(jni, |jni| events::new_array(session, jni, &array)) };
+        unsafe { Jni::enter(jni, |jni| events::new_array(session, jni, &array, length)) };
     });
 }
 

@@ -1,7 +1,8 @@
 //! Allocations: samples by class and stack, and which of them live.
 
 use super::exact_allocations::{ExactAllocations, New, NewObject};
-use super::live_samples::{forget, part, LiveSamples, Sample};
+use super::live_objects::{forget, forget_gone, Behind, LiveObject};
+use super::live_samples::{LiveSamples, Sample};
 use super::site_rows::SiteRow;
 use super::stack_traces::StackTraces;
 use super::thread_tally::ThreadTally;
@@ -13,7 +14,7 @@ use parking_lot::{Mutex, MutexGuard};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
-use tables::{SiteKey, SiteTable, Tables, TraceId, Weight};
+use tables::{SiteIndex, SiteKey, SiteTable, Tables, TraceId, Weight};
 
 /// Places of allocations that are remembered as shown by bytecode or not.
 const MOST_SHOWN: usize = 1 << 16;
@@ -106,12 +107,12 @@ impl Allocations {
     /// Begins anew: nothing was allocated, and nothing that was lives. Sites keep their place.
     pub(crate) fn clear(&self, jni: &Jni<'_>) {
         let _look = self.look.lock();
-        let mut gone = self.live.lock().take();
+        let gone = self.live.lock().take();
         if let Some(exact) = &self.exact {
             exact.flush();
             for (tally, samples) in exact.take() {
                 tally.give_back(Vec::new());
-                gone.extend(samples);
+                forget(jni, samples);
             }
         }
         self.sites.lock().clear_weights();
@@ -130,6 +131,13 @@ impl Allocations {
                 object,
                 new,
             });
+        }
+    }
+
+    /// `VMInit`, before anything is counted.
+    pub(crate) fn start(&self, env: &Env, jni: &Jni<'_>) {
+        if let Some(exact) = &self.exact {
+            exact.start(env, jni);
         }
     }
 
@@ -198,10 +206,8 @@ impl Allocations {
             return;
         };
         let is_full = self.live.lock().keep(Sample {
-            object,
-            site,
-            size_bytes: allocation.size_bytes,
-            doublings: Some(doublings),
+            live: LiveObject::new(object, site, allocation.size_bytes),
+            doublings,
         });
         if is_full {
             self.thin(jni);
@@ -217,11 +223,22 @@ impl Allocations {
             exact.flush();
         }
         let mut living: Vec<Weight> = Vec::new();
-        let taken = self.live.lock().take();
-        let left = self.weigh(jni, taken, &mut living);
-        self.live.lock().give_back(left);
-        for (tally, samples) in exact.unwrap_or_default() {
-            tally.give_back(self.weigh(jni, samples, &mut living));
+        let mut samples = self.live.lock().take();
+        forget_gone(jni, &mut samples);
+        for sample in &samples {
+            weigh(
+                sample.live.site,
+                sample.weight(self.interval_bytes),
+                &mut living,
+            );
+        }
+        self.live.lock().give_back(samples);
+        for (tally, mut objects) in exact.unwrap_or_default() {
+            forget_gone(jni, &mut objects);
+            for object in &objects {
+                weigh(object.site, object.weight(), &mut living);
+            }
+            tally.give_back(objects);
         }
         let rows = self.sites.lock().rows().to_vec();
         let mut rows: Vec<SiteRow> = rows
@@ -234,22 +251,6 @@ impl Allocations {
         // Those that have allocated nothing since all was cleared.
         rows.retain(|row| row.allocated.objects > 0.0 || row.live.objects > 0.0);
         rows
-    }
-
-    /// Adds what lives of the samples to the weights by site, and answers those that do.
-    fn weigh(&self, jni: &Jni<'_>, samples: Vec<Sample>, weights: &mut Vec<Weight>) -> Vec<Sample> {
-        let (living, gone) = part(jni, samples);
-        for sample in &living {
-            let index = sample.site.index();
-            if weights.len() <= index {
-                weights.resize(index + 1, Weight::default());
-            }
-            if let Some(weight) = weights.get_mut(index) {
-                weight.add(sample.weight(self.interval_bytes), 1.0);
-            }
-        }
-        forget(jni, gone);
-        living
     }
 
     /// The tables that sites are rows of.
@@ -300,15 +301,14 @@ impl Allocations {
         let Some(_look) = self.look.try_lock() else {
             return;
         };
-        let taken = self.live.lock().take();
-        let (living, gone) = part(jni, taken);
+        let mut living = self.live.lock().take();
+        forget_gone(jni, &mut living);
         let dropped = {
             let mut live = self.live.lock();
             let (kept, dropped) = live.thin(living);
             live.give_back(kept);
             dropped
         };
-        forget(jni, gone);
         forget(jni, dropped);
     }
 }
@@ -318,7 +318,7 @@ impl Allocations {
 pub(crate) struct LiveTraces<'a> {
     allocations: &'a Allocations,
     sampled: Vec<Sample>,
-    exact: Vec<(Arc<ThreadTally>, Vec<Sample>)>,
+    exact: Vec<(Arc<ThreadTally>, Vec<LiveObject>)>,
     /// By site.
     traces: Vec<TraceId>,
     _look: MutexGuard<'a, ()>,
@@ -327,9 +327,9 @@ pub(crate) struct LiveTraces<'a> {
 impl LiveTraces<'_> {
     /// The handles, each with the session's trace that allocated the object.
     pub(crate) fn handles(&self) -> impl Iterator<Item = (Handle, TraceId)> + '_ {
-        self.samples().filter_map(|sample| {
-            let trace = self.traces.get(sample.site.index());
-            Some((sample.handle(), *trace?))
+        self.live().filter_map(|live| {
+            let trace = self.traces.get(live.site.index());
+            Some((live.object.handle(), *trace?))
         })
     }
 
@@ -338,13 +338,13 @@ impl LiveTraces<'_> {
         &'s self,
         jni: &'s Jni<'f>,
     ) -> impl Iterator<Item = (Handle, Object<'f>)> + 's {
-        self.samples()
-            .filter_map(|sample| Some((sample.handle(), jni.upgrade(&sample.object)?)))
+        self.live()
+            .filter_map(|live| Some((live.object.handle(), jni.upgrade(&live.object)?)))
     }
 
-    fn samples(&self) -> impl Iterator<Item = &Sample> {
-        let exact = self.exact.iter().flat_map(|(_, samples)| samples);
-        self.sampled.iter().chain(exact)
+    fn live(&self) -> impl Iterator<Item = &LiveObject> {
+        let exact = self.exact.iter().flat_map(|(_, objects)| objects);
+        self.sampled.iter().map(Behind::object).chain(exact)
     }
 }
 
@@ -358,6 +358,17 @@ impl Drop for LiveTraces<'_> {
     }
 }
 
+/// Adds to the weights by site.
+fn weigh(site: SiteIndex, weight: Weight, weights: &mut Vec<Weight>) {
+    let index = site.index();
+    if weights.len() <= index {
+        weights.resize(index + 1, Weight::default());
+    }
+    if let Some(sum) = weights.get_mut(index) {
+        sum.add(weight, 1.0);
+    }
+}
+
 /// Whether rewritten code reports what the instruction at `at` allocates: an object by its constructor, an array by the
 /// call behind it (JVM specification, chapter 6).
 fn reports_at(code: &[u8], at: usize) -> bool {
@@ -365,7 +376,8 @@ fn reports_at(code: &[u8], at: usize) -> bool {
     const NEWARRAY: u8 = 188;
     const ANEWARRAY: u8 = 189;
     const MULTIANEWARRAY: u8 = 197;
-    const DUP_AND_INVOKESTATIC: [u8; 2] = [89, 184];
+    // dup, dup, arraylength, invokestatic.
+    const REPORT: [u8; 4] = [89, 89, 190, 184];
     let length = match code.get(at) {
         Some(&NEW) => return true,
         Some(&NEWARRAY) => 2,
@@ -374,7 +386,7 @@ fn reports_at(code: &[u8], at: usize) -> bool {
         _ => return false,
     };
     let behind = code.get(at + length..).unwrap_or_default();
-    behind.starts_with(&DUP_AND_INVOKESTATIC)
+    behind.starts_with(&REPORT)
 }
 
 #[cfg(test)]
@@ -383,7 +395,9 @@ mod tests {
 
     #[test]
     fn arrays_are_reported_by_the_call_behind_them() {
-        let code = [187, 0, 1, 188, 10, 89, 184, 0, 9, 189, 0, 1, 83, 197, 0];
+        let code = [
+            187, 0, 1, 188, 10, 89, 89, 190, 184, 0, 9, 189, 0, 1, 83, 197, 0,
+        ];
         let reported: Vec<usize> = (0..20).filter(|&at| reports_at(&code, at)).collect();
         assert_eq!(reported, [0, 3]);
     }

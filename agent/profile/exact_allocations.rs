@@ -3,29 +3,27 @@
 //! The same stack allocates again and again, so each thread knows its stacks as the JVM gives them, with the site of
 //! each; what is new is looked up once.
 
-use super::known_classes::{KnownClass, KnownClasses};
-use super::live_samples::{forget, part, Sample};
+use super::allocation_places::{
+    AllocationPlaces, Counted, Known, LookUp, Place, Rooms, Size, Walked,
+};
+use super::array_sizes::{ArraySizes, Elements};
+use super::known_classes::KnownClasses;
+use super::live_objects::{forget_gone, LiveObject};
 use super::stack_traces::StackTraces;
-use super::thread_tally::{CountIndex, ThreadTally};
+use super::thread_tally::ThreadTally;
+use crate::hotspot::JavaCode;
 use crate::jvmti::call_trace::CallTracer;
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
 use crate::jvmti::stack::StackFrame;
+use crate::message::say;
 use parking_lot::Mutex;
-use rustc_hash::FxHashMap;
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Weak};
-use tables::{ClassId, SiteIndex, SiteKey, SiteTable};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
+use tables::{ClassId, SiteKey, SiteTable};
 
-/// Frames of the tracker on top of each stack: its native method and the one that calls it.
-const TRACKER_FRAMES: usize = 2;
-/// Constructors that a stack has room for above the frames that count: that of `Object` and its caller as a rule. Each
-/// frame more costs each object, so the others are for the stacks that were too short.
-const CONSTRUCTOR_FRAMES: [usize; 3] = [2, 6, 1024];
-/// Stacks that a thread remembers.
-const MOST_PLACES: usize = 1 << 16;
 /// Objects that a thread remembers before it looks which of them are gone.
 const FIRST_PURGE: usize = 8192;
 
@@ -34,8 +32,8 @@ const FIRST_PURGE: usize = 8192;
 pub(crate) enum New {
     /// An object; its constructors are still running.
     Instance,
-    /// An array.
-    Array,
+    /// An array of this length.
+    Array(i32),
 }
 
 /// The allocations of all threads.
@@ -44,7 +42,11 @@ pub(super) struct ExactAllocations {
     traces: Arc<StackTraces>,
     sites: Arc<Mutex<SiteTable>>,
     classes: KnownClasses,
+    array_sizes: ArraySizes,
     tracer: Option<CallTracer>,
+    /// How to walk stacks; nothing before `VMInit`.
+    code: OnceLock<Option<JavaCode>>,
+    is_distrusted: AtomicBool,
     collections: AtomicU64,
     tallies: Mutex<Vec<Arc<ThreadTally>>>,
     /// Of the threads that have ended.
@@ -52,33 +54,12 @@ pub(super) struct ExactAllocations {
     ended_purge_at: AtomicUsize,
 }
 
-/// A stack and class that allocated before.
-#[derive(Debug)]
-struct Place {
-    class: Arc<KnownClass>,
-    count: CountIndex,
-    site: SiteIndex,
-    /// Size of each object; `None` for arrays.
-    size_bytes: Option<u64>,
-}
-
-/// What is known of a stack as the JVM gave it.
-#[derive(Debug)]
-enum Known {
-    /// The places at it, mostly one.
-    Places(Vec<Place>),
-    /// It was cut off among the constructors.
-    TooShort,
-}
-
 /// What the thread that this code runs on has allocated.
 #[derive(Debug)]
 struct Own {
     session: Weak<ExactAllocations>,
     tally: Arc<ThreadTally>,
-    /// By how much room the stack had: what is whole with more may be cut with less.
-    known: [FxHashMap<Box<[StackFrame]>, Known>; CONSTRUCTOR_FRAMES.len()],
-    stack: Vec<StackFrame>,
+    places: AllocationPlaces,
     purge_at: usize,
     collections: u64,
     /// Depth of the traces of the places that are known.
@@ -109,12 +90,24 @@ impl ExactAllocations {
             traces,
             sites,
             classes: KnownClasses::default(),
+            array_sizes: ArraySizes::default(),
             tracer: CallTracer::find(),
+            code: OnceLock::new(),
+            is_distrusted: AtomicBool::new(false),
             collections: AtomicU64::new(0),
             tallies: Mutex::default(),
             ended: Arc::default(),
             ended_purge_at: AtomicUsize::new(FIRST_PURGE),
         }
+    }
+
+    /// `VMInit`, on a platform thread.
+    pub(super) fn start(&self, env: &Env, jni: &Jni<'_>) {
+        let Ok(thread) = env.current_thread(jni) else {
+            return;
+        };
+        let _ = self.code.set(JavaCode::find(jni, &thread));
+        jni.forget(thread);
     }
 
     /// `GarbageCollectionFinish`: only after one objects may be gone.
@@ -129,11 +122,7 @@ impl ExactAllocations {
             let Ok(mut own) = own.try_borrow_mut() else {
                 return;
             };
-            let own = own.get_or_insert_with(|| self.know());
-            if let Some(class) = at.jni.class_of(at.object) {
-                self.count(own, at, &class);
-                at.jni.forget(class);
-            }
+            self.count(own.get_or_insert_with(|| self.know()), at);
         });
     }
 
@@ -163,7 +152,7 @@ impl ExactAllocations {
     }
 
     /// All objects that may live, to be given back to whom they were taken from.
-    pub(super) fn take(&self) -> Vec<(Arc<ThreadTally>, Vec<Sample>)> {
+    pub(super) fn take(&self) -> Vec<(Arc<ThreadTally>, Vec<LiveObject>)> {
         let taken = self.all().into_iter().filter_map(|tally| {
             let samples = tally.take()?;
             Some((tally, samples))
@@ -183,86 +172,127 @@ impl ExactAllocations {
         Own {
             session: Arc::downgrade(self),
             tally,
-            known: Default::default(),
-            stack: Vec::new(),
+            places: AllocationPlaces::new(self.java_code().is_some()),
             purge_at: FIRST_PURGE,
             collections: 0,
             depth_frames: self.traces.depth_frames(),
         }
     }
 
-    fn count(&self, own: &mut Own, at: NewObject<'_, '_, '_>, class: &Object<'_>) {
+    /// Counts an object where its stack says: by its addresses if they are known, which costs the least, or else by
+    /// what the JVM says of it.
+    fn count(&self, own: &mut Own, at: NewObject<'_, '_, '_>) {
         let depth = self.traces.depth_frames();
         if own.depth_frames != depth {
             own.depth_frames = depth;
             self.forget_places(own);
         }
-        let constructors: &[usize] = match at.new {
-            New::Array => &[0],
-            New::Instance => &CONSTRUCTOR_FRAMES,
+        let rooms = Rooms::new(at.new, depth);
+        let rooms = rooms.as_slice();
+        let collections = self.collections.load(Ordering::Relaxed);
+        let code = self.java_code().filter(|_| depth > 0);
+        let found = match code {
+            Some(code) => own.places.look_up(code, at.jni, rooms, collections),
+            None => LookUp::Ask,
         };
-        for (level, &above) in constructors.iter().enumerate() {
-            let room = TRACKER_FRAMES + above + depth;
-            if depth == 0 {
-                own.stack.clear();
-            } else if !self.capture(own, at, room) {
-                return;
-            }
-            if self.count_known(own, level, at, class).is_some() {
-                return;
-            }
-            if let Some(Known::TooShort) = own.known_at(level) {
-                continue;
-            }
-            if own.known.iter().any(|known| known.len() >= MOST_PLACES) {
-                self.forget_places(own);
-            }
-            if self.learn(own, (level, room), at, class).is_some() {
-                self.count_known(own, level, at, class);
-                return;
-            }
-            own.remember(level, Known::TooShort);
+        if let LookUp::Count(counted) = found {
+            self.note_counted(own, at, counted);
+            return;
         }
+        let Some(class) = at.jni.class_of(at.object) else {
+            return;
+        };
+        let met = self.count_by_stack(own, at, &class);
+        at.jni.forget(class);
+        match (found, met, code) {
+            (LookUp::Learn, Some((level, place)), Some(code)) => {
+                let what = match place.is_only_class {
+                    true => Walked::Place(place.counted, 0),
+                    false => Walked::Unclear,
+                };
+                own.places.learn(code, rooms, (level, what), collections);
+            }
+            (LookUp::Check(known), Some((_, place)), _) if known.site != place.counted.site => {
+                self.distrust();
+            }
+            _ => {}
+        }
+    }
+
+    /// How to walk stacks; `None` where there is none, or it was wrong once.
+    fn java_code(&self) -> Option<&JavaCode> {
+        let code = self.code.get()?.as_ref();
+        code.filter(|_| !self.is_distrusted.load(Ordering::Relaxed))
+    }
+
+    /// Addresses stood for another stack than the JVM's: never again.
+    fn distrust(&self) {
+        if !self.is_distrusted.swap(true, Ordering::Relaxed) {
+            say("this JVM's frames are not read rightly: some allocations were counted at a wrong stack; from now on the JVM is asked for each stack, which takes longer");
+        }
+    }
+
+    /// Counts an object by the stack that the JVM gives. Answers where, and how much room the stack took; `None` if it
+    /// could not be counted.
+    fn count_by_stack(
+        &self,
+        own: &mut Own,
+        at: NewObject<'_, '_, '_>,
+        class: &Object<'_>,
+    ) -> Option<(usize, Place)> {
+        let depth = own.depth_frames;
+        for (level, &room) in Rooms::new(at.new, depth).as_slice().iter().enumerate() {
+            if depth == 0 {
+                own.places.stack.clear();
+            } else if !self.capture(own, at, room) {
+                return None;
+            }
+            let mut place = own.place_at(level, at.jni, class);
+            if place.is_none() {
+                if let Some(Known::TooShort) = own.places.known_at(level) {
+                    continue;
+                }
+                if own.places.is_full() {
+                    self.forget_places(own);
+                }
+                place = self.learn(own, (level, room), at, class);
+            }
+            if let Some(place) = place {
+                self.note_counted(own, at, place.counted);
+                return Some((level, place));
+            }
+            own.places.remember(level, Known::TooShort);
+        }
+        None
     }
 
     /// Forgets the stacks of a thread, and their places in its counts.
     fn forget_places(&self, own: &mut Own) {
         self.flush_one(&own.tally);
         own.tally.clear_sites();
-        own.known = Default::default();
+        own.places.clear();
     }
 
     /// Takes the stack down as it is; false if the JVM does not tell.
     fn capture(&self, own: &mut Own, at: NewObject<'_, '_, '_>, room: usize) -> bool {
         let is_short = room <= CallTracer::MOST_FRAMES;
         let tracer = self.tracer.filter(|_| is_short);
-        tracer.is_some_and(|tracer| tracer.own_stack(at.jni, &mut own.stack, room))
-            || at.env.own_stack(&mut own.stack, room).is_ok()
+        tracer.is_some_and(|tracer| tracer.own_stack(at.jni, &mut own.places.stack, room))
+            || at.env.own_stack(&mut own.places.stack, room).is_ok()
     }
 
-    /// Counts an object of a place that is known; `None` if it is not.
-    fn count_known(
-        &self,
-        own: &mut Own,
-        level: usize,
-        at: NewObject<'_, '_, '_>,
-        class: &Object<'_>,
-    ) -> Option<()> {
-        let Known::Places(places) = own.known_at(level)? else {
-            return None;
+    /// Counts an object at a place that is known.
+    fn note_counted(&self, own: &mut Own, at: NewObject<'_, '_, '_>, counted: Counted) {
+        let size_bytes = match (counted.size, at.new) {
+            (Size::Bytes(size_bytes), _) => size_bytes,
+            (Size::Array(elements), New::Array(length)) => {
+                self.array_sizes.bytes(at.env, at.object, elements, length)
+            }
+            (Size::Array(_), New::Instance) => return,
         };
-        let place = places.iter().find(|place| place.class.is(at.jni, class))?;
-        let size_bytes = match place.size_bytes {
-            Some(size_bytes) => size_bytes,
-            None => at.env.object_size_bytes(at.object).unwrap_or(0),
-        };
-        let sample = at.jni.weak(at.object).map(|object| Sample {
-            object,
-            site: place.site,
-            size_bytes,
-            doublings: None,
-        });
-        let remembered = own.tally.note(place.count, size_bytes, sample);
+        let handle = at.jni.weak(at.object);
+        let object = handle.map(|handle| LiveObject::new(handle, counted.site, size_bytes));
+        let remembered = own.tally.note(counted.count, size_bytes, object);
         if remembered >= own.purge_at {
             let collections = self.collections.load(Ordering::Relaxed);
             if collections != own.collections {
@@ -271,7 +301,6 @@ impl ExactAllocations {
                 own.purge_at = left.saturating_mul(2).max(FIRST_PURGE);
             }
         }
-        Some(())
     }
 
     /// Gets to know the place of an object; `None` if the stack ends among its constructors.
@@ -281,12 +310,12 @@ impl ExactAllocations {
         (level, room): (usize, usize),
         at: NewObject<'_, '_, '_>,
         class: &Object<'_>,
-    ) -> Option<()> {
-        let is_cut = own.stack.len() >= room;
-        let frames = own.frames();
+    ) -> Option<Place> {
+        let is_cut = own.places.stack.len() >= room;
+        let frames = own.places.frames();
         let class = self.classes.get(at.env, at.jni, class)?;
         let above = match at.new {
-            New::Array => 0,
+            New::Array(_) => 0,
             New::Instance => self.constructors(frames, at, &class.signature),
         };
         let frames = frames.get(above..).unwrap_or_default();
@@ -301,18 +330,48 @@ impl ExactAllocations {
             trace: self.traces.trace(at.env, at.jni, frames, owner),
         };
         let site = self.sites.lock().find(key)?;
-        let size_bytes = match at.new {
-            New::Array => None,
-            New::Instance => at.env.object_size_bytes(at.object).ok(),
+        let size = match at.new {
+            New::Array(_) => Size::Array(Elements::of(&class.signature)),
+            New::Instance => Size::Bytes(at.env.object_size_bytes(at.object).unwrap_or(0)),
         };
         let place = Place {
+            is_only_class: self.is_only_class(own.places.frames(), at, (key.class, above)),
             class,
-            count: own.tally.add_site(site),
-            site,
-            size_bytes,
+            counted: Counted {
+                count: own.tally.add_site(site),
+                site,
+                size,
+            },
         };
-        own.remember(level, Known::Places(vec![place]));
-        Some(())
+        own.places
+            .remember(level, Known::Places(vec![place.clone()]));
+        Some(place)
+    }
+
+    /// Whether only objects of this class are made at a stack: if an instruction that names the class makes them. What
+    /// reflection and serialization make comes through code that serves many classes.
+    fn is_only_class(
+        &self,
+        frames: &[StackFrame],
+        at: NewObject<'_, '_, '_>,
+        (class, above): (ClassId, usize),
+    ) -> bool {
+        const INVOKESPECIAL: u8 = 183;
+        let outermost = match at.new {
+            // The instruction is before the tracker's call, in the same method.
+            New::Array(_) => return !frames.is_empty(),
+            New::Instance => above.checked_sub(1).and_then(|last| frames.get(last)),
+        };
+        let constructor =
+            outermost.and_then(|&frame| self.traces.constructor(at.env, at.jni, frame));
+        let (Some(constructor), Some(maker)) = (constructor, frames.get(above)) else {
+            return false;
+        };
+        let code = at.env.bytecodes(maker.method).unwrap_or_default();
+        let call = usize::try_from(maker.location)
+            .ok()
+            .and_then(|at| code.get(at));
+        constructor.class == class && call == Some(&INVOKESPECIAL)
     }
 
     /// How many of the frames are the constructors that run for this very object: that of its class and of the classes
@@ -352,37 +411,20 @@ impl ExactAllocations {
 
 /// Gives back the handles of objects that were collected. Answers how many are left; `None` if somebody else looks.
 fn purge(tally: &ThreadTally, jni: &Jni<'_>) -> Option<usize> {
-    let (living, gone) = part(jni, tally.try_take()?);
-    let left = tally.give_back(living);
-    forget(jni, gone);
+    let mut objects = tally.try_take()?;
+    forget_gone(jni, &mut objects);
+    let left = tally.give_back(objects);
     Some(left)
 }
 
 impl Own {
-    /// The frames below the tracker's.
-    fn frames(&self) -> &[StackFrame] {
-        self.stack.get(TRACKER_FRAMES..).unwrap_or_default()
-    }
-
-    /// What is known of the stack that was taken down last, with the room of this level.
-    fn known_at(&self, level: usize) -> Option<&Known> {
-        self.known.get(level)?.get(self.frames())
-    }
-
-    /// Remembers more of that stack.
-    fn remember(&mut self, level: usize, more: Known) {
-        let stack: Box<[StackFrame]> = self.frames().into();
-        let Some(known) = self.known.get_mut(level) else {
-            return;
+    /// The place of this class at the last stack, if it is known.
+    fn place_at(&self, level: usize, jni: &Jni<'_>, class: &Object<'_>) -> Option<Place> {
+        let Known::Places(places) = self.places.known_at(level)? else {
+            return None;
         };
-        match (known.get_mut(&stack), more) {
-            (Some(Known::Places(places)), Known::Places(mut more)) => places.append(&mut more),
-            // What has places is whole.
-            (Some(Known::Places(_)), Known::TooShort) => {}
-            (_, more) => {
-                known.insert(stack, more);
-            }
-        }
+        let place = places.iter().find(|place| place.class.is(jni, class));
+        place.cloned()
     }
 }
 

@@ -3,42 +3,39 @@
 //! When the bound is reached, every second sample is dropped by chance and those left count twice, and so do the ones
 //! that come: the sums stay unbiased, and the memory bounded.
 
-use crate::jvmti::jni::Jni;
-use crate::jvmti::object::Handle;
-use crate::jvmti::weak::Weak;
-use tables::{SiteIndex, Weight};
+use super::live_objects::{Behind, LiveObject};
+use tables::Weight;
 
 /// A sampled object.
 #[derive(Debug)]
 pub(super) struct Sample {
     /// The object.
-    pub(super) object: Weak,
-    /// Where it was allocated.
-    pub(super) site: SiteIndex,
-    /// Its size.
-    pub(super) size_bytes: u64,
-    /// It stands for 2^`doublings` samples; `None` if nothing was sampled: it stands for itself.
-    pub(super) doublings: Option<u32>,
+    pub(super) live: LiveObject,
+    /// It stands for 2^`doublings` samples.
+    pub(super) doublings: u32,
 }
 
 impl Sample {
     /// What it stands for, where a sample was taken every `interval_bytes`.
     pub(super) fn weight(&self, interval_bytes: u32) -> Weight {
-        let Some(doublings) = self.doublings else {
-            return Weight::of_sample(self.size_bytes, 0);
-        };
         let mut weight = Weight::default();
-        let times = f64::from(2_u32.saturating_pow(doublings));
+        let times = f64::from(2_u32.saturating_pow(self.doublings));
+        let size_bytes = self.live.size_bytes();
         weight.add(
-            Weight::of_sample(self.size_bytes, u64::from(interval_bytes)),
+            Weight::of_sample(size_bytes, u64::from(interval_bytes)),
             times,
         );
         weight
     }
+}
 
-    /// The handle to look behind in a snapshot.
-    pub(super) fn handle(&self) -> Handle {
-        self.object.handle()
+impl Behind for Sample {
+    fn object(&self) -> &LiveObject {
+        &self.live
+    }
+
+    fn into_object(self) -> LiveObject {
+        self.live
     }
 }
 
@@ -100,10 +97,10 @@ impl LiveSamples {
         let (mut kept, mut dropped) = (Vec::new(), Vec::new());
         for mut sample in living {
             // Those that count more already are as rare as the others become.
-            let before = sample.doublings.unwrap_or(0);
+            let before = sample.doublings;
             let surplus = doublings.saturating_sub(before);
             if self.chance(surplus) {
-                sample.doublings = Some(before + surplus);
+                sample.doublings = before + surplus;
                 kept.push(sample);
             } else {
                 dropped.push(sample);
@@ -119,19 +116,5 @@ impl LiveSamples {
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;
         halvings == 0 || self.random.leading_zeros() >= halvings
-    }
-}
-
-/// Parts samples into those whose objects live and those whose objects were collected.
-pub(super) fn part(jni: &Jni<'_>, samples: Vec<Sample>) -> (Vec<Sample>, Vec<Sample>) {
-    samples
-        .into_iter()
-        .partition(|sample| !jni.is_gone(&sample.object))
-}
-
-/// Gives the handles back.
-pub(super) fn forget(jni: &Jni<'_>, samples: Vec<Sample>) {
-    for sample in samples {
-        jni.forget_weak(sample.object);
     }
 }

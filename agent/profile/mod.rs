@@ -7,7 +7,9 @@
 //! [`monitor_state`] asks who owns what. [`stack_traces`] turns stacks into rows of traces, [`threads`] gives threads
 //! numbers; [`profiles`] is all of it, and [`report`] writes it down.
 
+mod allocation_places;
 mod allocations;
+mod array_sizes;
 mod call_contexts;
 mod call_rows;
 mod class_patterns;
@@ -18,6 +20,7 @@ mod cpu_times;
 mod exact_allocations;
 mod injection;
 mod known_classes;
+mod live_objects;
 mod live_samples;
 mod monitor_state;
 mod monitors;

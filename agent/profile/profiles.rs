@@ -101,6 +101,9 @@ impl Profiles {
                 listen(env, event);
             }
         }
+        if let Some(allocations) = &self.allocations {
+            allocations.start(env, jni);
+        }
         if let Some(injection) = &self.injection {
             if let Err(error) = injection.start(env, jni) {
                 say(&format!(

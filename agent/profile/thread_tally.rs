@@ -1,6 +1,6 @@
 //! What one thread has allocated: counted by that thread, read by reports.
 
-use super::live_samples::Sample;
+use super::live_objects::LiveObject;
 use parking_lot::{Condvar, Mutex};
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ pub(super) struct ThreadTally {
 #[derive(Debug, Default)]
 struct State {
     counts: Vec<Count>,
-    live: Vec<Sample>,
+    live: Vec<LiveObject>,
     /// Somebody has taken the objects out and will give them back.
     is_taken: bool,
     /// Who remembers the objects since the thread has ended.
@@ -50,7 +50,12 @@ impl ThreadTally {
     }
 
     /// Counts an object, and remembers it if there is a handle. Answers how many are remembered.
-    pub(super) fn note(&self, index: CountIndex, size_bytes: u64, object: Option<Sample>) -> usize {
+    pub(super) fn note(
+        &self,
+        index: CountIndex,
+        size_bytes: u64,
+        object: Option<LiveObject>,
+    ) -> usize {
         let mut state = self.state.lock();
         if let Some(count) = state.counts.get_mut(index.0) {
             count.objects += 1;
@@ -105,7 +110,7 @@ impl ThreadTally {
 
     /// Takes the objects out, to be [given back](Self::give_back); waits a while for one who has them. Not for the
     /// thread that allocates.
-    pub(super) fn take(&self) -> Option<Vec<Sample>> {
+    pub(super) fn take(&self) -> Option<Vec<LiveObject>> {
         let mut state = self.state.lock();
         while state.is_taken {
             if self.changed.wait_for(&mut state, LONGEST_WAIT).timed_out() {
@@ -117,7 +122,7 @@ impl ThreadTally {
     }
 
     /// Takes the objects out unless somebody has them. For the thread that allocates: it never waits.
-    pub(super) fn try_take(&self) -> Option<Vec<Sample>> {
+    pub(super) fn try_take(&self) -> Option<Vec<LiveObject>> {
         let mut state = self.state.lock();
         if state.is_taken {
             return None;
@@ -127,7 +132,7 @@ impl ThreadTally {
     }
 
     /// Gives back what is left of the objects; those that came meanwhile stay. Answers how many there are.
-    pub(super) fn give_back(&self, mut left: Vec<Sample>) -> usize {
+    pub(super) fn give_back(&self, mut left: Vec<LiveObject>) -> usize {
         let mut state = self.state.lock();
         state.is_taken = false;
         self.changed.notify_all();

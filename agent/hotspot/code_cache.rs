@@ -1,0 +1,282 @@
+//! HotSpot's code cache: from a return address to the compiled method that it lies in (codeCache.cpp, heap.cpp,
+//! nmethod.hpp).
+//!
+//! Read by threads that hold neither lock nor safepoint, as HotSpot itself walks stacks: code that a frame returns to is
+//! not freed, and the entries of the segment map that lead to it do not change what they say.
+
+use super::memory::Address;
+use super::scopes::{Scopes, ScopesLayout};
+use super::vm_structs::Table;
+use std::ffi::CStr;
+use std::os::raw::c_char;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Heaps in a code cache: one, or one for each kind of code.
+const MOST_HEAPS: u64 = 8;
+/// A segment of a heap that belongs to no block.
+const UNUSED_SEGMENT: u8 = 0xFF;
+/// What HotSpot calls the code of methods, and that of native ones.
+const METHOD_NAMES: [&CStr; 2] = [c"nmethod", c"native nmethod"];
+
+/// The code cache, and where its structures have what.
+#[derive(Debug)]
+pub(super) struct CodeCache {
+    heaps: Vec<CodeHeap>,
+    low: u64,
+    layout: Layout,
+    scopes: Scopes,
+    /// Where HotSpot has the names of [`METHOD_NAMES`]; 0 until they were met.
+    names: [AtomicU64; METHOD_NAMES.len()],
+    /// Where Java code returns to that was called from native code.
+    pub(super) call_stub_return: u64,
+}
+
+/// A heap of code: blocks of segments.
+#[derive(Clone, Copy, Debug)]
+struct CodeHeap {
+    low: Address,
+    /// Where the end of what is used stands.
+    high_at: Address,
+    segment_map: Address,
+    log2_segment_size: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Layout {
+    block_header_size: u64,
+    name: u64,
+    frame_size_words: u64,
+    compile_id: u64,
+    deoptimization: [Option<Handler>; 2],
+}
+
+/// Where a compiled method says which address returns are bent to when it is deoptimized.
+#[derive(Clone, Copy, Debug)]
+enum Handler {
+    /// The address itself.
+    Address(u64),
+    /// Its distance from the start of the compiled method.
+    Offset(u64),
+}
+
+/// The code of a method, at an address that a frame returns to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct CompiledFrame {
+    /// The address.
+    pub(super) pc: u64,
+    method: Address,
+    compile_id: u32,
+    /// From the frame's stack pointer to that of its caller.
+    pub(super) size_bytes: u64,
+    /// Java frames that it is, with what was inlined; at least 1.
+    pub(super) java_frames: u32,
+    /// Names the address and the compilation: never the same for another one.
+    pub(super) key: u64,
+}
+
+impl CodeCache {
+    /// Looks everything up; `None` if this JVM does not export it.
+    pub(super) fn find() -> Option<Self> {
+        let table = Table::find()?;
+        let heaps = CodeHeap::all(table)?;
+        let low = heaps.iter().map(|heap| heap.low.bits()).min()?;
+        let call_stub = table.static_address("StubRoutines", "_call_stub_return_address")?;
+        Some(Self {
+            heaps,
+            low,
+            layout: Layout::find(table)?,
+            scopes: Scopes::new(ScopesLayout::find(table)?),
+            names: Default::default(),
+            // SAFETY: a variable of HotSpot's.
+            call_stub_return: unsafe { Address::new(call_stub).read() },
+        })
+    }
+
+    /// The compiled method that a frame of the calling thread returns to at `pc`; `None` if there is none, or if the
+    /// return was bent to a deoptimization.
+    pub(super) fn frame(&self, pc: u64) -> Option<CompiledFrame> {
+        let method = self
+            .heaps
+            .iter()
+            .find_map(|heap| heap.block(pc))?
+            .add(self.layout.block_header_size);
+        if !self.is_method(method) || self.layout.is_deoptimized(method, pc) {
+            return None;
+        }
+        let compile_id = self.layout.compile_id(method);
+        let words = self.layout.frame_size_words(method);
+        let size_bytes = u64::try_from(words).ok().filter(|&words| words >= 2)? * 8;
+        let distance = u32::try_from(pc.checked_sub(self.low)?).ok()?;
+        Some(CompiledFrame {
+            pc,
+            method,
+            compile_id,
+            size_bytes,
+            java_frames: self.scopes.java_frames(method, pc),
+            key: u64::from(distance) << 32 | u64::from(compile_id),
+        })
+    }
+
+    /// Whether what was found before is still there: code may have been freed since, and other code be in its place.
+    pub(super) fn is_current(&self, frame: &CompiledFrame) -> bool {
+        self.layout.compile_id(frame.method) == frame.compile_id
+    }
+
+    fn is_method(&self, blob: Address) -> bool {
+        // SAFETY: a code blob in use has its name there.
+        let name: u64 = unsafe { blob.add(self.layout.name).read() };
+        if name == 0 {
+            return false;
+        }
+        let known = |known: &AtomicU64| known.load(Ordering::Relaxed) == name;
+        if self.names.iter().any(known) {
+            return true;
+        }
+        // SAFETY: names of code blobs are C strings that outlive them.
+        let text = unsafe { CStr::from_ptr(name as *const c_char) };
+        let index = METHOD_NAMES.iter().position(|&known| known == text);
+        if let Some(known) = index.and_then(|index| self.names.get(index)) {
+            known.store(name, Ordering::Relaxed);
+        }
+        index.is_some()
+    }
+}
+
+impl Layout {
+    fn find(table: Table) -> Option<Self> {
+        Some(Self {
+            block_header_size: Table::size_bytes("HeapBlock")?,
+            name: table.offset("CodeBlob", "_name")?,
+            frame_size_words: table.offset("CodeBlob", "_frame_size")?,
+            compile_id: table.offset("nmethod", "_compile_id")?,
+            deoptimization: handlers(table)?,
+        })
+    }
+
+    fn compile_id(&self, method: Address) -> u32 {
+        // SAFETY: the field of a compiled method, or, if that was freed, memory of the code cache, which stays mapped.
+        unsafe { method.add(self.compile_id).read() }
+    }
+
+    fn frame_size_words(&self, method: Address) -> i32 {
+        // SAFETY: the field of a compiled method.
+        unsafe { method.add(self.frame_size_words).read() }
+    }
+
+    fn is_deoptimized(&self, method: Address, pc: u64) -> bool {
+        let handlers = self.deoptimization.iter().flatten();
+        let mut handlers = handlers.map(|handler| match *handler {
+            // SAFETY: the field of a compiled method.
+            Handler::Address(at) => unsafe { method.add(at).read() },
+            Handler::Offset(at) => {
+                // SAFETY: as above.
+                let offset: i32 = unsafe { method.add(at).read() };
+                method.offset(offset).bits()
+            }
+        });
+        handlers.any(|handler| handler == pc)
+    }
+}
+
+/// The handlers have had four names (8, 9, 23, 26), and there was one more of them for calls of method handles (to 25).
+fn handlers(table: Table) -> Option<[Option<Handler>; 2]> {
+    let address = |field| table.offset("CompiledMethod", field).map(Handler::Address);
+    let offset = |field| table.offset("nmethod", field).map(Handler::Offset);
+    let first = address("_deopt_handler_begin")
+        .or_else(|| offset("_deoptimize_offset"))
+        .or_else(|| offset("_deopt_handler_offset"))
+        .or_else(|| offset("_deopt_handler_entry_offset"))?;
+    let second = address("_deopt_mh_handler_begin")
+        .or_else(|| offset("_deoptimize_mh_offset"))
+        .or_else(|| offset("_deopt_mh_handler_offset"));
+    Some([Some(first), second])
+}
+
+impl CodeHeap {
+    fn all(table: Table) -> Option<Vec<Self>> {
+        let Some(heaps) = table.static_address("CodeCache", "_heaps") else {
+            let heap = table.static_address("CodeCache", "_heap")?;
+            // SAFETY: a variable of HotSpot's with the address of the only heap.
+            let heap = unsafe { Address::new(heap).read() };
+            return Some(vec![Self::new(table, Address::new(heap))?]);
+        };
+        let data = table.offset("GrowableArray<int>", "_data")?;
+        let length = ["GrowableArrayBase", "GenericGrowableArray"];
+        let length = length.iter().find_map(|name| table.offset(name, "_len"))?;
+        // SAFETY: the variable with the address of a growable array of addresses, which is complete before the first
+        // code is run.
+        unsafe {
+            let array = Address::new(Address::new(heaps).read());
+            let count: i32 = array.add(length).read();
+            let data = Address::new(array.add(data).read());
+            let count = u64::try_from(count).ok()?;
+            let numbers = 0..count.min(MOST_HEAPS);
+            numbers
+                .map(|number| Self::new(table, Address::new(data.add(number * 8).read())))
+                .collect()
+        }
+    }
+
+    fn new(table: Table, heap: Address) -> Option<Self> {
+        let memory = heap.add(table.offset("CodeHeap", "_memory")?);
+        let segments = heap.add(table.offset("CodeHeap", "_segmap")?);
+        let low = table.offset("VirtualSpace", "_low")?;
+        let log2 = heap.add(table.offset("CodeHeap", "_log2_segment_size")?);
+        // SAFETY: fields of a heap, which do not change; the heap's end, which does, is read anew each time.
+        let (low_at, segment_map, log2) = unsafe {
+            let segment_map = Address::new(segments.add(low).read());
+            (memory.add(low).read(), segment_map, log2.read::<i32>())
+        };
+        Some(Self {
+            low: Address::new(low_at),
+            high_at: memory.add(table.offset("VirtualSpace", "_high")?),
+            segment_map,
+            log2_segment_size: u32::try_from(log2).ok().filter(|&log2| log2 < 32)?,
+        })
+    }
+
+    /// The block that `pc` lies in: its header.
+    fn block(&self, pc: u64) -> Option<Address> {
+        let distance = pc.checked_sub(self.low.bits())?;
+        // SAFETY: a field of the heap.
+        if pc >= unsafe { self.high_at.read() } {
+            return None;
+        }
+        let mut segment = distance >> self.log2_segment_size;
+        // Each entry says how many segments to go back, as far as it can say, up to the first of the block.
+        loop {
+            // SAFETY: the map has an entry for each segment of the memory in use.
+            let back: u8 = unsafe { self.segment_map.add(segment).read() };
+            match back {
+                0 => return Some(self.low.add(segment << self.log2_segment_size)),
+                UNUSED_SEGMENT => return None,
+                back => segment = segment.checked_sub(u64::from(back))?,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_begins_where_its_segments_lead() {
+        // A block of one segment, one of three, and a segment that is free.
+        let map = [0_u8, 0, 1, 2, UNUSED_SEGMENT];
+        let high = 0x1000_u64 + 5 * 64;
+        let heap = CodeHeap {
+            low: Address::new(0x1000),
+            high_at: Address::new(std::ptr::from_ref(&high) as u64),
+            segment_map: Address::new(map.as_ptr() as u64),
+            log2_segment_size: 6,
+        };
+        let block = |pc| heap.block(pc).map(Address::bits);
+        assert_eq!(block(0x1000), Some(0x1000));
+        assert_eq!(block(0x1041), Some(0x1040));
+        assert_eq!(block(0x10FF), Some(0x1040));
+        assert_eq!(block(0x1100), None);
+        assert_eq!(block(0x1140), None);
+        assert_eq!(block(0xFFF), None);
+    }
+}

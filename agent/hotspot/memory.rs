@@ -1,0 +1,88 @@
+//! Reading the own process's memory at addresses that HotSpot gave.
+
+/// An address in this process at which HotSpot keeps something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub(super) struct Address(u64);
+
+/// Numbers and addresses: whatever bytes are there, they are one.
+pub(super) trait Plain: Copy {}
+impl Plain for u8 {}
+impl Plain for u16 {}
+impl Plain for i32 {}
+impl Plain for u32 {}
+impl Plain for u64 {}
+
+impl Address {
+    /// The address of these bits.
+    pub(super) fn new(bits: u64) -> Self {
+        Self(bits)
+    }
+
+    /// The bits.
+    pub(super) fn bits(self) -> u64 {
+        self.0
+    }
+
+    /// So many bytes behind.
+    pub(super) fn add(self, bytes: u64) -> Self {
+        Self(self.0.wrapping_add(bytes))
+    }
+
+    /// So many bytes behind, or before.
+    pub(super) fn offset(self, bytes: i32) -> Self {
+        Self(self.0.wrapping_add_signed(i64::from(bytes)))
+    }
+
+    /// So many bytes before.
+    pub(super) fn before(self, bytes: u64) -> Self {
+        Self(self.0.wrapping_sub(bytes))
+    }
+
+    /// What lies there. Other threads may write to it meanwhile, as they may while HotSpot reads it.
+    ///
+    /// # Safety
+    /// The bytes are readable: part of a structure of HotSpot's that lives as long as the call, or of the calling
+    /// thread's own stack.
+    pub(super) unsafe fn read<T: Plain>(self) -> T {
+        // SAFETY: the caller's promise; any bytes make a `Plain`; volatile, as others may write.
+        unsafe { (self.0 as *const T).read_volatile() }
+    }
+}
+
+/// The end of the calling thread's stack, the highest address behind it; `None` if the system does not tell.
+pub(super) fn own_stack_end() -> Option<u64> {
+    // SAFETY: attributes that are filled in before they are read, and given back once.
+    unsafe {
+        let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
+        if libc::pthread_getattr_np(libc::pthread_self(), &mut attributes) != 0 {
+            return None;
+        }
+        let (mut low, mut size_bytes) = (std::ptr::null_mut(), 0);
+        let answer = libc::pthread_attr_getstack(&attributes, &mut low, &mut size_bytes);
+        libc::pthread_attr_destroy(&mut attributes);
+        (answer == 0).then(|| (low as u64).saturating_add(size_bytes as u64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lies_at_an_address_is_read() {
+        let numbers = [7_u64, 8];
+        let address = Address::new(numbers.as_ptr() as u64);
+        // SAFETY: both are there.
+        unsafe {
+            assert_eq!(address.read::<u64>(), 7);
+            assert_eq!(address.add(8).read::<u64>(), 8);
+        }
+    }
+
+    #[test]
+    fn the_stack_ends_behind_what_is_on_it() {
+        let here = 0_u8;
+        let end = own_stack_end().unwrap();
+        assert!(end > std::ptr::from_ref(&here) as u64);
+    }
+}

@@ -1,0 +1,18 @@
+//! What HotSpot tells of its own structures, and what is read from them while the application runs: the calling thread's
+//! stack. (The heap is read in a copy of the process: [`crate::heap`].)
+//!
+//! Nobody promises any of it. Whoever uses it has another way, asks the JVM now and then whether both ways answer the
+//! same, and leaves this one for good when they do not.
+//!
+//! Each read is behind `unsafe`, answered by what keeps the memory there.
+
+#![allow(unsafe_code)]
+
+mod code_cache;
+mod interpreter;
+mod memory;
+mod scopes;
+mod stack_walk;
+pub(crate) mod vm_structs;
+
+pub(crate) use stack_walk::{JavaCode, StackWalk};

@@ -1,0 +1,269 @@
+//! The calling thread's stack, by the addresses at which its frames go on, which are the same whenever the same calls are
+//! under way. Some loads for each frame, where HotSpot's own walks take a hundred times as long.
+//!
+//! From within a native method. On x86-64 a compiled frame has a fixed size; above it, towards higher addresses, lie the
+//! frame pointer that it saved and the address that it returns to (frame_x86.cpp, sender_for_compiled_frame). An
+//! interpreted frame has a frame pointer.
+
+use super::code_cache::{CodeCache, CompiledFrame};
+use super::interpreter::Interpreter;
+use super::memory::{own_stack_end, Address};
+use super::vm_structs::Table;
+use crate::jvmti::jni::Jni;
+use crate::jvmti::object::Object;
+
+/// Words below an entry frame's frame pointer at which its link to older Java frames stands (frame_x86.hpp,
+/// entry_frame_call_wrapper_offset).
+const CALL_WRAPPER_WORDS: u64 = 6;
+/// Frames whose code a thread remembers: a power of two.
+const REMEMBERED_FRAMES: usize = 256;
+/// Frames that are walked at most.
+const MOST_FRAMES: usize = 32;
+/// Set in the numbers of interpreted frames; in those of compiled ones it is not, as a code cache has less than 2 GiB.
+const INTERPRETED: u64 = 1 << 63;
+const WORD: u64 = 8;
+
+/// What is the same for all threads.
+#[derive(Debug)]
+pub(crate) struct JavaCode {
+    code: CodeCache,
+    interpreter: Interpreter,
+    anchor: AnchorLayout,
+    /// From a thread of HotSpot's to its JNI environment.
+    jni_offset: u64,
+}
+
+/// Where a thread says which Java frame is its last, while it runs native code (javaFrameAnchor.hpp).
+#[derive(Clone, Copy, Debug)]
+struct AnchorLayout {
+    in_thread: u64,
+    in_call_wrapper: u64,
+    stack_pointer: u64,
+    frame_pointer: u64,
+    pc: u64,
+}
+
+impl JavaCode {
+    /// `None` if this JVM does not export what it takes, or runs on another processor. `thread` is the calling one, a
+    /// platform thread.
+    pub(crate) fn find(jni: &Jni<'_>, thread: &Object<'_>) -> Option<Self> {
+        if !cfg!(target_arch = "x86_64") {
+            return None;
+        }
+        let table = Table::find()?;
+        Some(Self {
+            code: CodeCache::find()?,
+            interpreter: Interpreter::find(table)?,
+            anchor: AnchorLayout {
+                in_thread: table.offset("JavaThread", "_anchor")?,
+                in_call_wrapper: table.offset("JavaCallWrapper", "_anchor")?,
+                stack_pointer: table.offset("JavaFrameAnchor", "_last_Java_sp")?,
+                frame_pointer: table.offset("JavaFrameAnchor", "_last_Java_fp")?,
+                pc: table.offset("JavaFrameAnchor", "_last_Java_pc")?,
+            },
+            jni_offset: jni.address().checked_sub(jni.native_thread(thread)?)?,
+        })
+    }
+}
+
+/// A thread's walk over its own stack; kept, as it remembers what it has met.
+#[derive(Debug)]
+pub(crate) struct StackWalk {
+    known: Box<[CompiledFrame]>,
+    stack_end: u64,
+    first: Frame,
+    at: Frame,
+    is_whole: bool,
+    java_frames: usize,
+    has_interpreted: bool,
+    keys: Vec<u64>,
+}
+
+/// A frame: its own stack pointer and where its code goes on; the frame pointer is one only for an interpreted frame and one
+/// that native code entered Java by.
+#[derive(Clone, Copy, Debug, Default)]
+struct Frame {
+    stack_pointer: u64,
+    frame_pointer: u64,
+    pc: u64,
+}
+
+impl StackWalk {
+    /// For the calling thread; `None` if the system does not tell where its stack ends.
+    pub(crate) fn new() -> Option<Self> {
+        Some(Self {
+            known: vec![CompiledFrame::default(); REMEMBERED_FRAMES].into(),
+            stack_end: own_stack_end()?,
+            first: Frame::default(),
+            at: Frame::default(),
+            is_whole: false,
+            java_frames: 0,
+            has_interpreted: false,
+            keys: Vec::with_capacity(MOST_FRAMES),
+        })
+    }
+
+    /// Begins at the native method that runs. `false` if the thread is not in one.
+    pub(crate) fn begin(&mut self, code: &JavaCode, jni: &Jni<'_>) -> bool {
+        let here = std::ptr::from_ref(&self) as u64;
+        let thread = Address::new(jni.address()).before(code.jni_offset);
+        // SAFETY: the calling thread's own, which lives.
+        let at = unsafe { self.anchored(code, thread.add(code.anchor.in_thread), here) };
+        match at {
+            Some(Some(at)) => {
+                self.first = at;
+                self.rewind();
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Begins anew where it began last.
+    pub(crate) fn rewind(&mut self) {
+        self.at = self.first;
+        self.keys.clear();
+        self.java_frames = 0;
+        self.has_interpreted = false;
+        self.is_whole = false;
+    }
+
+    /// Goes on until the frames hold so many Java frames, or to the bottom of the stack. Answers a number for each frame so
+    /// far: equal numbers mean equal Java frames, also where some of those were inlined; but see
+    /// [`has_interpreted`](Self::has_interpreted). `None` if there is a frame of another kind.
+    pub(crate) fn extend(&mut self, code: &JavaCode, java_frames: usize) -> Option<&[u64]> {
+        while self.java_frames < java_frames && !self.is_whole {
+            self.step(code)?;
+        }
+        Some(&self.keys)
+    }
+
+    /// Whether one of the frames so far is the interpreter's. Its number is the address of a bytecode, and means the same
+    /// only up to the next collection: a class may be unloaded, and another come to lie in its place.
+    pub(crate) fn has_interpreted(&self) -> bool {
+        self.has_interpreted
+    }
+
+    fn step(&mut self, code: &JavaCode) -> Option<()> {
+        if self.keys.len() >= MOST_FRAMES {
+            return None;
+        }
+        let before = self.at.stack_pointer;
+        self.at = match code.interpreter.contains(self.at.pc) {
+            true => self.pass_interpreted(code)?,
+            false => self.pass_compiled(code)?,
+        };
+        if self.at.stack_pointer <= before || self.at.stack_pointer > self.stack_end {
+            return None;
+        }
+        if self.at.pc == code.code.call_stub_return {
+            self.pass_entry(code)?;
+        }
+        Some(())
+    }
+
+    fn pass_compiled(&mut self, code: &JavaCode) -> Option<Frame> {
+        let frame = self.frame(code, self.at.pc)?;
+        self.keys.push(frame.key);
+        self.java_frames += usize::try_from(frame.java_frames).ok()?;
+        let caller = self.at.stack_pointer.checked_add(frame.size_bytes)?;
+        if caller > self.stack_end {
+            return None;
+        }
+        let top = Address::new(caller);
+        // SAFETY: inside of the own stack: above the frame before, and not beyond the end; a frame has two words at least.
+        let (pc, frame_pointer) = unsafe { (top.before(WORD).read(), top.before(2 * WORD).read()) };
+        Some(Frame {
+            stack_pointer: caller,
+            frame_pointer,
+            pc,
+        })
+    }
+
+    fn pass_interpreted(&mut self, code: &JavaCode) -> Option<Frame> {
+        let stack = (self.at.stack_pointer, self.stack_end);
+        // SAFETY: the own stack; who goes on in the interpreter has a frame of its.
+        let frame = unsafe { code.interpreter.frame(self.at.frame_pointer, stack) }?;
+        self.keys.push(frame.bytecode | INTERPRETED);
+        self.java_frames += 1;
+        self.has_interpreted = true;
+        Some(Frame {
+            stack_pointer: frame.caller_stack_pointer,
+            frame_pointer: frame.caller_frame_pointer,
+            pc: frame.caller_pc,
+        })
+    }
+
+    /// From Java code that native code called to the Java code that had called that.
+    fn pass_entry(&mut self, code: &JavaCode) -> Option<()> {
+        let Frame {
+            stack_pointer,
+            frame_pointer,
+            ..
+        } = self.at;
+        let link = frame_pointer.checked_sub(CALL_WRAPPER_WORDS * WORD)?;
+        if link < stack_pointer || frame_pointer >= self.stack_end {
+            return None;
+        }
+        // SAFETY: inside of the own stack, as just seen.
+        let wrapper: u64 = unsafe { Address::new(link).read() };
+        let anchor = wrapper.checked_add(code.anchor.in_call_wrapper)?;
+        if anchor < stack_pointer || anchor.checked_add(3 * WORD)? > self.stack_end {
+            return None;
+        }
+        // SAFETY: an anchor that HotSpot keeps on the own stack while the call is under way.
+        match unsafe { self.anchored(code, Address::new(anchor), stack_pointer) }? {
+            Some(at) => self.at = at,
+            None => self.is_whole = true,
+        }
+        Some(())
+    }
+
+    /// The frame that an anchor names, further up than `below`; `Some(None)` if it names none.
+    ///
+    /// # Safety
+    /// There is an anchor there.
+    unsafe fn anchored(
+        &self,
+        code: &JavaCode,
+        anchor: Address,
+        below: u64,
+    ) -> Option<Option<Frame>> {
+        let layout = &code.anchor;
+        // SAFETY: the caller's promise.
+        let (stack_pointer, frame_pointer, pc) = unsafe {
+            (
+                anchor.add(layout.stack_pointer).read::<u64>(),
+                anchor.add(layout.frame_pointer).read::<u64>(),
+                anchor.add(layout.pc).read::<u64>(),
+            )
+        };
+        if stack_pointer == 0 {
+            return Some(None);
+        }
+        if stack_pointer <= below || stack_pointer >= self.stack_end {
+            return None;
+        }
+        let pc = match pc {
+            // SAFETY: the word below the top of the last Java frame is the return address of what it called.
+            0 => unsafe { Address::new(stack_pointer).before(WORD).read() },
+            pc => pc,
+        };
+        Some(Some(Frame {
+            stack_pointer,
+            frame_pointer,
+            pc,
+        }))
+    }
+
+    /// The code at an address that a frame returns to.
+    fn frame(&mut self, code: &JavaCode, pc: u64) -> Option<CompiledFrame> {
+        // Calls are five bytes and more: the lowest bits of their ends say little.
+        let index = usize::try_from(pc >> 2 ^ pc >> 10).ok()? % REMEMBERED_FRAMES;
+        let known = self.known.get_mut(index)?;
+        if known.pc != pc || !code.code.is_current(known) {
+            *known = code.code.frame(pc)?;
+        }
+        Some(*known)
+    }
+}
