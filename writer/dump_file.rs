@@ -18,8 +18,9 @@ use crate::transcript_sink::TranscriptSink;
 use crate::worker::{self, StartWorker, Worker};
 use crate::{start_worker, Deliver, FileSink, GzipLevel, Outlet, Sink, Tail, WriteError, Written};
 
-/// Buffers under way at most: 4 MiB of segments, enough that the writer need not wait for those who fill them.
-const CHANNEL_BUFFERS: usize = 16;
+/// Buffers under way at most: 2 MiB of segments, enough that the writer need not wait for those who fill them, and few
+/// enough that one that comes back is still in the caches.
+const CHANNEL_BUFFERS: usize = 8;
 
 enum Message {
     Head(Vec<u8>),
