@@ -19,10 +19,13 @@ const BLOCKS_PER_THREAD: usize = 4;
 /// A compressed block, or why there is none.
 type Member = Result<Vec<u8>, WriteError>;
 
+/// What comes back: the member, and the block's buffer, which another block may have.
+type Done = (Member, Vec<u8>);
+
 struct Job {
     block: Vec<u8>,
     commented: bool,
-    done: Sender<Member>,
+    done: Sender<Done>,
 }
 
 /// Threads that compress, each with an encoder of its own.
@@ -75,7 +78,7 @@ impl Compressor {
     }
 
     /// Hands a block to the threads; its member comes through the receiver.
-    fn compress(&self, block: Vec<u8>, commented: bool) -> Result<Receiver<Member>, WriteError> {
+    fn compress(&self, block: Vec<u8>, commented: bool) -> Result<Receiver<Done>, WriteError> {
         let (done, member) = bounded(1);
         let job = Job {
             block,
@@ -102,7 +105,8 @@ impl Drop for Compressor {
 fn work(mut encoder: impl FnMut(&[u8], bool) -> Member, inbox: &Receiver<Job>) {
     for job in inbox {
         // Nobody waits for the members of a stream that was given up.
-        let _ = job.done.send(encoder(&job.block, job.commented));
+        let member = encoder(&job.block, job.commented);
+        let _ = job.done.send((member, job.block));
     }
 }
 
@@ -114,7 +118,9 @@ pub(crate) struct GzipStream {
     commented: bool,
     // Shorter than a block.
     block: Vec<u8>,
-    under_way: VecDeque<Receiver<Member>>,
+    under_way: VecDeque<Receiver<Done>>,
+    // Buffers of blocks that are done: new ones cost a page fault for every 4 KiB.
+    free: Vec<Vec<u8>>,
 }
 
 impl GzipStream {
@@ -124,6 +130,7 @@ impl GzipStream {
             commented,
             block: Vec::new(),
             under_way: VecDeque::new(),
+            free: Vec::new(),
         }
     }
 
@@ -136,7 +143,8 @@ impl GzipStream {
     ) -> Result<(), WriteError> {
         while !bytes.is_empty() {
             if self.block.capacity() == 0 {
-                self.block = buffer_of(BLOCK_BYTES)?;
+                let free = self.free.pop();
+                self.block = free.map_or_else(|| buffer_of(BLOCK_BYTES), Ok)?;
             }
             let room = BLOCK_BYTES - self.block.len();
             let (now, later) = bytes.split_at(bytes.len().min(room));
@@ -179,8 +187,11 @@ impl GzipStream {
     ) -> Result<(), WriteError> {
         while self.under_way.len() > most {
             if let Some(oldest) = self.under_way.pop_front() {
-                let member = oldest.recv().map_err(|_| WriteError::CompressorFailed)??;
-                write(&member)?;
+                let (member, mut block) =
+                    oldest.recv().map_err(|_| WriteError::CompressorFailed)?;
+                write(&member?)?;
+                block.clear();
+                self.free.push(block);
             }
         }
         Ok(())

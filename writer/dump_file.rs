@@ -11,13 +11,15 @@ use crossbeam_channel::{bounded, Receiver, Sender};
 
 use crate::gzip_sink::GzipSink;
 use crate::record::HeapDumpEnd;
+use crate::segment::{buffer_of, emptied};
 use crate::socket_sink::SocketSink;
 use crate::transcript::ObjectSizes;
 use crate::transcript_sink::TranscriptSink;
 use crate::worker::{self, StartWorker, Worker};
 use crate::{start_worker, Deliver, FileSink, GzipLevel, Outlet, Sink, Tail, WriteError, Written};
 
-/// Buffers under way at most: 32 MiB of segments, enough to keep a disk busy.
+/// Buffers under way at most: 2 MiB of segments, enough that the writer need not wait for those who fill them, and few
+/// enough that one that comes back is still in the caches.
 const CHANNEL_BUFFERS: usize = 8;
 
 enum Message {
@@ -43,6 +45,7 @@ type FirstError = Arc<OnceLock<WriteError>>;
 pub struct DumpFile {
     messages: Sender<Message>,
     first_error: FirstError,
+    written: Receiver<Vec<u8>>,
     thread: Option<Box<dyn Worker>>,
     result: Receiver<Result<Written, WriteError>>,
 }
@@ -71,23 +74,25 @@ impl DumpFile {
     /// The same onto another sink, by a thread that is started so.
     pub fn with_sink(sink: Box<dyn Sink>, start_worker: StartWorker) -> Result<Self, WriteError> {
         let (messages, inbox) = bounded(CHANNEL_BUFFERS);
+        let (give_back, written) = bounded(CHANNEL_BUFFERS);
         let first_error = FirstError::default();
         let told = Arc::clone(&first_error);
         let (tell, result) = bounded(1);
         let work = move || {
-            let written = write_all(sink, &inbox);
-            if let Err(error) = &written {
+            let result = write_all(sink, &inbox, &give_back);
+            if let Err(error) = &result {
                 // Before the inbox closes, so that whoever finds it closed finds the reason.
                 let _ = told.set(error.clone());
             }
             drop(inbox);
             // Whoever does not wait for it does not want to know.
-            let _ = tell.send(written);
+            let _ = tell.send(result);
         };
         let thread = worker::start(start_worker, "hprof writer", Box::new(work))?;
         Ok(Self {
             messages,
             first_error,
+            written,
             thread: Some(thread),
             result,
         })
@@ -107,6 +112,7 @@ impl DumpFile {
         ObjectsSender {
             messages: self.messages.clone(),
             first_error: Arc::clone(&self.first_error),
+            written: self.written.clone(),
         }
     }
 
@@ -191,9 +197,18 @@ impl Drop for DumpFile {
 pub struct ObjectsSender {
     messages: Sender<Message>,
     first_error: FirstError,
+    /// Buffers that are free again.
+    written: Receiver<Vec<u8>>,
 }
 
 impl Deliver for ObjectsSender {
+    fn buffer(&mut self, bytes: usize) -> Result<Vec<u8>, WriteError> {
+        match self.written.try_recv() {
+            Ok(buffer) => emptied(buffer, bytes),
+            Err(_) => buffer_of(bytes),
+        }
+    }
+
     fn deliver(&mut self, bytes: Vec<u8>) -> Result<(), WriteError> {
         send(&self.messages, &self.first_error, Message::Objects(bytes))
     }
@@ -237,12 +252,20 @@ fn why_closed(first_error: &FirstError) -> WriteError {
     first_error.get().cloned().unwrap_or(WriteError::Closed)
 }
 
-/// The thread's whole life.
-fn write_all(mut sink: Box<dyn Sink>, inbox: &Receiver<Message>) -> Result<Written, WriteError> {
+/// The thread's whole life; buffers that are written go back to those who fill them.
+fn write_all(
+    mut sink: Box<dyn Sink>,
+    inbox: &Receiver<Message>,
+    give_back: &Sender<Vec<u8>>,
+) -> Result<Written, WriteError> {
     loop {
         match inbox.recv() {
             Ok(Message::Head(bytes)) => sink.write_head(&bytes)?,
-            Ok(Message::Objects(bytes)) => sink.write_objects(&bytes)?,
+            Ok(Message::Objects(bytes)) => {
+                sink.write_objects(&bytes)?;
+                // There are enough of them if it does not take this one.
+                let _ = give_back.try_send(bytes);
+            }
             Ok(Message::Flush(reply)) => {
                 let flushed = sink.flush();
                 let _ = reply.send(flushed.clone());

@@ -21,6 +21,40 @@ pub(crate) fn put_u8(out: &mut Vec<u8>, value: u64) {
     out.extend_from_slice(&value.to_be_bytes());
 }
 
+/// What stands before a record's data: put together first, appended at once, as there are millions of them.
+pub(crate) struct Head<const BYTES: usize> {
+    bytes: [u8; BYTES],
+    filled: usize,
+}
+
+impl<const BYTES: usize> Head<BYTES> {
+    /// Zeros, none of them filled.
+    #[inline]
+    pub(crate) fn new() -> Self {
+        Self {
+            bytes: [0; BYTES],
+            filled: 0,
+        }
+    }
+
+    /// Fills the next bytes; what does not fit is left out.
+    #[inline]
+    pub(crate) fn with<const N: usize>(mut self, big_endian: [u8; N]) -> Self {
+        let end = self.filled + N;
+        if let Some(place) = self.bytes.get_mut(self.filled..end) {
+            place.copy_from_slice(&big_endian);
+        }
+        self.filled = end;
+        self
+    }
+
+    /// Appends all of it.
+    #[inline]
+    pub(crate) fn append(self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.bytes);
+    }
+}
+
 /// An object's id; 0 is null.
 pub(crate) fn put_object(out: &mut Vec<u8>, object: Option<ObjectId>) {
     put_u8(out, object.map_or(0, ObjectId::get));
@@ -90,6 +124,16 @@ pub(crate) fn patch_length(out: &mut [u8], start: usize) -> Result<(), WriteErro
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_head_is_as_long_as_it_says() {
+        let mut out = vec![9];
+        let head = Head::<4>::new().with([1]).with([2, 3]);
+        head.append(&mut out);
+        assert_eq!(out, [9, 1, 2, 3, 0]);
+        Head::<2>::new().with([1]).with([2, 3]).append(&mut out);
+        assert_eq!(out.len(), 7);
+    }
 
     #[test]
     fn the_length_is_what_follows_the_header() {

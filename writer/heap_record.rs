@@ -7,7 +7,9 @@
 
 use tables::{BasicType, ObjectId, StringId, ThreadId, TraceId};
 
-use crate::encoder::{put_object, put_string, put_type, put_u1, put_u2, put_u4, put_u8, u2, u4};
+use crate::encoder::{
+    put_object, put_string, put_type, put_u1, put_u2, put_u4, put_u8, u2, u4, Head,
+};
 use crate::format::{heap, ID_SIZE_BYTES, NO_FRAME};
 use crate::WriteError;
 
@@ -214,12 +216,15 @@ pub struct InstanceHeader {
 
 impl InstanceHeader {
     /// Appends the sub-record up to its `data_bytes` of field values, which the caller appends.
+    #[inline]
     pub fn encode(&self, data_bytes: u32, out: &mut Vec<u8>) {
-        put_u1(out, heap::INSTANCE_DUMP);
-        put_object(out, Some(self.object));
-        put_u4(out, self.trace.get());
-        put_object(out, Some(self.class));
-        put_u4(out, data_bytes);
+        Head::<25>::new()
+            .with([heap::INSTANCE_DUMP])
+            .with(self.object.get().to_be_bytes())
+            .with(self.trace.get().to_be_bytes())
+            .with(self.class.get().to_be_bytes())
+            .with(data_bytes.to_be_bytes())
+            .append(out);
     }
 }
 
@@ -263,12 +268,15 @@ pub struct ObjectArrayHeader {
 
 impl ObjectArrayHeader {
     /// Appends the sub-record up to its elements, which the caller appends.
+    #[inline]
     pub fn encode(&self, elements: u32, out: &mut Vec<u8>) {
-        put_u1(out, heap::OBJ_ARRAY_DUMP);
-        put_object(out, Some(self.object));
-        put_u4(out, self.trace.get());
-        put_u4(out, elements);
-        put_object(out, Some(self.class));
+        Head::<25>::new()
+            .with([heap::OBJ_ARRAY_DUMP])
+            .with(self.object.get().to_be_bytes())
+            .with(self.trace.get().to_be_bytes())
+            .with(elements.to_be_bytes())
+            .with(self.class.get().to_be_bytes())
+            .append(out);
     }
 }
 
@@ -307,12 +315,15 @@ pub struct PrimitiveArrayHeader {
 
 impl PrimitiveArrayHeader {
     /// Appends the sub-record up to its elements, which the caller appends, big-endian.
+    #[inline]
     pub fn encode(&self, elements: u32, out: &mut Vec<u8>) {
-        put_u1(out, heap::PRIM_ARRAY_DUMP);
-        put_object(out, Some(self.object));
-        put_u4(out, self.trace.get());
-        put_u4(out, elements);
-        put_type(out, self.element_type);
+        Head::<18>::new()
+            .with([heap::PRIM_ARRAY_DUMP])
+            .with(self.object.get().to_be_bytes())
+            .with(self.trace.get().to_be_bytes())
+            .with(elements.to_be_bytes())
+            .with([self.element_type.code()])
+            .append(out);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Segments: whole sub-records packed into heap dump segments of a few megabytes.
+//! Segments: whole sub-records packed into heap dump segments of a quarter of a megabyte.
 //!
 //! Source: format text, HEAP DUMP SEGMENT; the limits are the readers': no empty segment, no
 //! sub-record across two segments, nothing that passes a u4.
@@ -12,12 +12,13 @@ use crate::format::{record, ID_SIZE_BYTES, RECORD_HEADER_BYTES};
 use crate::heap_record::{count_elements, ObjectArrayHeader, PrimitiveArrayHeader};
 use crate::WriteError;
 
-/// Bytes of a segment, header included, that is full.
-const SEGMENT_BYTES: usize = 1 << 20;
+/// Bytes of a segment, header included, that is full: little enough that it is still in the processor's caches when it
+/// is written or compressed.
+const SEGMENT_BYTES: usize = 256 << 10;
 /// Room behind a full segment, so that the record that overfills it seldom moves the buffer.
 const SLACK_BYTES: usize = 16 << 10;
 /// Bytes of one piece of an array that gets a segment of its own.
-const PIECE_BYTES: usize = 1 << 20;
+const PIECE_BYTES: usize = SEGMENT_BYTES;
 
 /// More than a segment's header and an array's header together.
 const HEADERS_BYTES: usize = 64;
@@ -30,6 +31,12 @@ const ARRAY_LENGTH: &str = "the length of an array";
 pub trait Deliver {
     /// Takes one buffer; may block until there is room for it.
     fn deliver(&mut self, bytes: Vec<u8>) -> Result<(), WriteError>;
+
+    /// An empty buffer with room for so many bytes, to be filled and delivered: one that has been written, if there is
+    /// one, as a new one costs a page fault for every 4 KiB. The error is [`WriteError::NoMemory`].
+    fn buffer(&mut self, bytes: usize) -> Result<Vec<u8>, WriteError> {
+        buffer_of(bytes)
+    }
 
     /// Several buffers follow that belong together: others that deliver to the same place wait until
     /// [`Deliver::release`]. May block while another holds.
@@ -72,7 +79,7 @@ pub struct Segments<D> {
 }
 
 impl<D: Deliver> Segments<D> {
-    /// Segments of about 4 MiB, delivered to `deliver`. Allocates nothing before the first record.
+    /// Segments of about 256 KiB, delivered to `deliver`. Allocates nothing before the first record.
     pub fn new(deliver: D) -> Self {
         Self::with_limits(deliver, SEGMENT_BYTES, PIECE_BYTES, u32::MAX)
     }
@@ -239,7 +246,7 @@ impl<D: Deliver> Segments<D> {
             "the length of a record",
             header.len() + elements * width_bytes,
         )?;
-        let mut buffer = buffer_of(RECORD_HEADER_BYTES + header.len() + self.piece_bytes)?;
+        let mut buffer = self.buffer(RECORD_HEADER_BYTES + header.len() + self.piece_bytes)?;
         put_record_header(&mut buffer, record::HEAP_DUMP_SEGMENT, body_bytes);
         buffer.extend_from_slice(header);
         self.totals.records += 1;
@@ -250,7 +257,7 @@ impl<D: Deliver> Segments<D> {
             put_measured(start..end, width, &mut put, &mut buffer)?;
             start = end;
             let next = if start < elements {
-                buffer_of(self.piece_bytes)?
+                self.buffer(self.piece_bytes)?
             } else {
                 Vec::new()
             };
@@ -268,7 +275,7 @@ impl<D: Deliver> Segments<D> {
     /// Makes sure that the buffer begins with a record header.
     fn begin_segment(&mut self) -> Result<(), WriteError> {
         if self.buffer.is_empty() {
-            self.buffer = buffer_of(self.segment_bytes + SLACK_BYTES)?;
+            self.buffer = self.buffer(self.segment_bytes)?;
             put_record_header(&mut self.buffer, record::HEAP_DUMP_SEGMENT, 0);
         }
         Ok(())
@@ -277,12 +284,18 @@ impl<D: Deliver> Segments<D> {
     /// Delivers what stands before `start`; what stands behind begins the next segment.
     fn cut_at(&mut self, start: usize) -> Result<(), WriteError> {
         let overhang = self.buffer.len() - start;
-        let mut next = buffer_of(overhang.max(self.segment_bytes) + SLACK_BYTES)?;
+        let mut next = self.buffer(overhang + SLACK_BYTES)?;
         put_record_header(&mut next, record::HEAP_DUMP_SEGMENT, 0);
         next.extend(self.buffer.drain(start..));
         self.flush()?;
         self.buffer = next;
         Ok(())
+    }
+
+    /// An empty buffer for so many bytes at least; nearly all are of one size, so that each may serve as any other.
+    fn buffer(&mut self, bytes: usize) -> Result<Vec<u8>, WriteError> {
+        let usual = self.segment_bytes + SLACK_BYTES;
+        self.deliver.buffer(bytes.max(usual))
     }
 
     /// Delivers the buffer, if there is a sub-record in it.
@@ -302,15 +315,19 @@ impl<D: Deliver> Segments<D> {
     }
 }
 
+/// A buffer that was written, emptied and with room for so many bytes.
+pub(crate) fn emptied(mut buffer: Vec<u8>, bytes: usize) -> Result<Vec<u8>, WriteError> {
+    buffer.clear();
+    let reserved = buffer.try_reserve_exact(bytes);
+    reserved.map_err(|_| WriteError::NoMemory {
+        bytes: bytes as u64,
+    })?;
+    Ok(buffer)
+}
+
 /// An empty buffer; no memory is an error here, where the host must live on, and not an abort.
 pub(crate) fn buffer_of(bytes: usize) -> Result<Vec<u8>, WriteError> {
-    let mut buffer = Vec::new();
-    buffer
-        .try_reserve_exact(bytes)
-        .map_err(|_| WriteError::NoMemory {
-            bytes: bytes as u64,
-        })?;
-    Ok(buffer)
+    emptied(Vec::new(), bytes)
 }
 
 /// Lets `put` append these elements, and measures what came: no reader finds its way past a wrong length.

@@ -100,6 +100,10 @@ impl Clone for TailSender {
 }
 
 impl Deliver for TailSender {
+    fn buffer(&mut self, bytes: usize) -> Result<Vec<u8>, WriteError> {
+        self.objects.buffer(bytes)
+    }
+
     fn deliver(&mut self, bytes: Vec<u8>) -> Result<(), WriteError> {
         if self.holds {
             return self.objects.deliver(bytes);
@@ -256,6 +260,28 @@ mod tests {
         writer.dump.flush().unwrap();
         assert_eq!(writer.bytes_written(), 100);
         assert_eq!(writer.finish(), Ok(109));
+    }
+
+    #[test]
+    fn a_buffer_that_was_written_is_given_out_again() {
+        let mut place = std::ptr::null();
+        let file = written(|writer| {
+            let mut sender = writer.sender();
+            let mut bytes = sender.buffer(1000).unwrap();
+            bytes.extend(b"one ");
+            place = bytes.as_ptr();
+            sender.deliver(bytes).unwrap();
+            // The writer gives the buffer back before it comes to this.
+            writer.dump.flush().unwrap();
+            let mut again = sender.clone().buffer(900).unwrap();
+            assert!(again.is_empty() && again.capacity() >= 900);
+            assert_eq!(again.as_ptr(), place);
+            again.extend(b"two");
+            sender.deliver(again).unwrap();
+            let larger = sender.buffer(5000).unwrap();
+            assert!(larger.is_empty() && larger.capacity() >= 5000);
+        });
+        assert_eq!(file, b"one two");
     }
 
     #[test]

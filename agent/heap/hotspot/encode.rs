@@ -5,6 +5,7 @@
 
 use super::class_map::{Class, InstanceField, Shape};
 use super::failure::Failure;
+use super::room::{fill, Room};
 use super::snapshot::Snapshot;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tables::{BasicType, ObjectId, TraceId};
@@ -153,10 +154,12 @@ impl<'s, D: Deliver> Encoder<'s, D> {
         let (snapshot, object) = (self.snapshot, header.object.get());
         self.segments.record(|out| {
             header.encode(data_bytes, out);
-            for field in fields {
-                let place = object + u64::from(field.offset);
-                put_field(snapshot, place, field.basic_type, out);
-            }
+            fill(out, data_bytes as usize, |room| {
+                for field in fields {
+                    let place = object + u64::from(field.offset);
+                    put_field(snapshot, place, field.basic_type, room);
+                }
+            });
             Ok(())
         })?;
         Ok(())
@@ -171,10 +174,13 @@ impl<'s, D: Deliver> Encoder<'s, D> {
         let missing = self
             .segments
             .object_array_with(header, length, |range, out| {
-                for index in range {
-                    let element = layout.oops.load(memory, start + index * width);
-                    out.extend_from_slice(&element.to_be_bytes());
-                }
+                let elements = usize::try_from(range.end - range.start).unwrap_or(0);
+                fill(out, elements * 8, |room| {
+                    for index in range {
+                        let element = layout.oops.load(memory, start + index * width);
+                        room.put(element.to_be_bytes());
+                    }
+                });
                 Ok(())
             })?;
         self.encoded.cut_arrays += u64::from(missing > 0);
@@ -204,32 +210,32 @@ fn is_mirror(snapshot: &Snapshot, class: &Class, object: u64) -> bool {
     class.is_class_class && snapshot.classes.class_of_mirror(object).is_some()
 }
 
-/// Appends the value of a field as the file has it.
+/// Puts the value of a field as the file has it.
 #[inline]
-fn put_field(snapshot: &Snapshot, place: u64, basic_type: BasicType, out: &mut Vec<u8>) {
+fn put_field(snapshot: &Snapshot, place: u64, basic_type: BasicType, room: &mut Room<'_>) {
     let memory = snapshot.memory;
     if basic_type == BasicType::Object {
-        let target = snapshot.layout.oops.load(memory, place);
-        out.extend_from_slice(&target.to_be_bytes());
+        room.put(snapshot.layout.oops.load(memory, place).to_be_bytes());
         return;
     }
-    if !snapshot.primitive_fields {
-        out.resize(out.len() + basic_type.size_bytes(8) as usize, 0);
-        return;
-    }
+    let is_wanted = snapshot.primitive_fields;
     match basic_type {
         // Readers want a boolean to be 0 or 1; native code may have stored anything.
-        BasicType::Boolean => out.push(u8::from(memory.u8(place) != 0)),
-        BasicType::Byte => out.push(memory.u8(place)),
-        BasicType::Char | BasicType::Short => {
-            out.extend_from_slice(&memory.u16(place).to_be_bytes());
+        BasicType::Boolean => room.put([u8::from(is_wanted && memory.u8(place) != 0)]),
+        BasicType::Byte if is_wanted => room.put([memory.u8(place)]),
+        BasicType::Char | BasicType::Short if is_wanted => {
+            room.put(memory.u16(place).to_be_bytes());
         }
-        BasicType::Float | BasicType::Int => {
-            out.extend_from_slice(&memory.u32(place).to_be_bytes());
+        BasicType::Float | BasicType::Int if is_wanted => {
+            room.put(memory.u32(place).to_be_bytes());
         }
-        BasicType::Double | BasicType::Long | BasicType::Object => {
-            out.extend_from_slice(&memory.u64(place).to_be_bytes());
+        BasicType::Double | BasicType::Long if is_wanted => {
+            room.put(memory.u64(place).to_be_bytes());
         }
+        BasicType::Byte => room.put([0]),
+        BasicType::Char | BasicType::Short => room.put([0; 2]),
+        BasicType::Float | BasicType::Int => room.put([0; 4]),
+        BasicType::Double | BasicType::Long | BasicType::Object => room.put([0; 8]),
     }
 }
 

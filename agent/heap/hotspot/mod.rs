@@ -29,6 +29,7 @@ mod object_layout;
 mod own_thread;
 mod process;
 mod reach;
+mod room;
 mod silence;
 mod snapshot;
 mod snapshot_dump;

@@ -43,7 +43,7 @@ pub(super) struct Snapshot {
 
 impl Snapshot {
     /// The object's class.
-    #[inline]
+    #[inline(always)]
     pub(super) fn class_of(&self, object: u64) -> Result<&Class, Failure> {
         // The collector leaves the class word of an object that it has moved, but not the mark, which holds the new
         // address. A bare 3 is the mark of HotSpot's own walk (up to 17) on the object that it was at.
@@ -52,9 +52,10 @@ impl Snapshot {
             return Err(Failure::Moving);
         }
         let word = self.layout.class_word(self.memory, object);
-        self.classes
-            .get(word)
-            .ok_or_else(|| self.unknown_class(object, word))
+        match self.classes.get(word) {
+            Some(class) => Ok(class),
+            None => Err(self.unknown_class(object, word)),
+        }
     }
 
     /// Notes a class that has instances but is not linked.
@@ -84,6 +85,7 @@ impl Snapshot {
     }
 
     /// What it means that an object's class is not in the catalogue.
+    #[cold]
     fn unknown_class(&self, object: u64, word: u64) -> Failure {
         let klass = self.layout.klasses.address(word);
         let place = klass.wrapping_add(self.layout.mirror_in_klass.offset);

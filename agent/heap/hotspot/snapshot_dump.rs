@@ -94,8 +94,10 @@ pub(in super::super) struct SnapshotDump<'f> {
 }
 
 /// What the child has done.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 struct Done {
+    /// Takes its time to end: its copy of the heap is unmapped page by page.
+    child: Child,
     bytes: u64,
     objects: u64,
     cut_arrays: u64,
@@ -224,11 +226,13 @@ impl<'f> SnapshotDump<'f> {
     fn finish(
         &self,
         file: DumpFile,
-        done: Done,
+        mut done: Done,
         classes: usize,
     ) -> Result<SnapshotWritten, NoSnapshot> {
+        let written = file.finish_with_tail(done.bytes)?;
+        done.child.reap();
         Ok(SnapshotWritten {
-            written: file.finish_with_tail(done.bytes)?,
+            written,
             objects: done.objects,
             classes,
             cut_arrays: done.cut_arrays,
@@ -279,7 +283,7 @@ impl<'f> SnapshotDump<'f> {
 }
 
 impl Answers<'_, '_> {
-    /// Talks with the child until its end.
+    /// Talks with the child until it has nothing more to say.
     fn converse(&mut self, mut socket: UnixStream, mut child: Child) -> Result<Done, NoSnapshot> {
         // A socket that takes no time limit is one that waits for ever: the child's own watchdog ends it.
         let limit = Duration::from_secs(u64::from(self.dump.options.timeout_s)) + GRACE;
@@ -312,8 +316,8 @@ impl Answers<'_, '_> {
                     objects,
                     cut_arrays,
                 }) => {
-                    child.reap();
                     return Ok(Done {
+                        child,
                         bytes,
                         objects,
                         cut_arrays,

@@ -1,0 +1,60 @@
+//! Room in a buffer that is made once for a whole record: a heap has fields by the hundred million, too many to ask the
+//! buffer for room, and to tell it its new length, at each of them.
+
+use std::mem::{take, MaybeUninit};
+
+/// Room that is being filled from its start.
+#[derive(Debug)]
+pub(super) struct Room<'b>(&'b mut [MaybeUninit<u8>]);
+
+impl Room<'_> {
+    /// Fills the next bytes; what does not fit is left out.
+    #[inline]
+    pub(super) fn put<const N: usize>(&mut self, bytes: [u8; N]) {
+        if self.0.len() < N {
+            return;
+        }
+        if let Some((next, rest)) = take(&mut self.0).split_first_chunk_mut::<N>() {
+            *next = bytes.map(MaybeUninit::new);
+            self.0 = rest;
+        }
+    }
+}
+
+/// Appends what `put` puts into the room, of so many bytes at least, that it is given.
+#[inline]
+pub(super) fn fill(out: &mut Vec<u8>, bytes: usize, put: impl FnOnce(&mut Room<'_>)) {
+    out.reserve(bytes);
+    let length = out.len();
+    let mut room = Room(out.spare_capacity_mut());
+    let before = room.0.len();
+    put(&mut room);
+    let put_bytes = before - room.0.len();
+    // SAFETY: so many bytes behind the old length were initialised by `Room::put`, which alone makes the room smaller.
+    unsafe { out.set_len(length + put_bytes) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_put_is_appended() {
+        let mut out = vec![1, 2];
+        fill(&mut out, 7, |room| {
+            room.put([3]);
+            room.put([4, 5]);
+        });
+        assert_eq!(out, [1, 2, 3, 4, 5]);
+        fill(&mut out, 0, |_| {});
+        assert_eq!(out.len(), 5);
+    }
+
+    #[test]
+    fn nothing_is_put_where_no_room_is() {
+        let mut out = Vec::with_capacity(10);
+        fill(&mut out, 10, |room| (0..99).for_each(|_| room.put([7; 4])));
+        assert_eq!(out.len() % 4, 0);
+        assert!(out.len() <= out.capacity() && out.iter().all(|&byte| byte == 7));
+    }
+}
