@@ -10,6 +10,7 @@ use std::thread;
 use crossbeam_channel::{bounded, Receiver, Sender};
 
 use crate::gzip_sink::GzipSink;
+use crate::joined_segments::JoinedSegments;
 use crate::record::HeapDumpEnd;
 use crate::segment::{buffer_of, emptied};
 use crate::socket_sink::SocketSink;
@@ -22,7 +23,8 @@ use crate::{start_worker, Deliver, FileSink, GzipLevel, Outlet, Sink, Tail, Writ
 /// enough that one that comes back is still in the caches.
 const CHANNEL_BUFFERS: usize = 8;
 
-enum Message {
+/// What the writer thread is told.
+pub(crate) enum Message {
     Head(Vec<u8>),
     Objects(Vec<u8>),
     Flush(Reply<()>),
@@ -33,7 +35,7 @@ enum Message {
 }
 
 /// Where the writer thread answers.
-type Reply<T> = Sender<Result<T, WriteError>>;
+pub(crate) type Reply<T> = Sender<Result<T, WriteError>>;
 
 /// The writer thread's first error, for everybody who still sends.
 type FirstError = Arc<OnceLock<WriteError>>;
@@ -258,14 +260,12 @@ fn write_all(
     inbox: &Receiver<Message>,
     give_back: &Sender<Vec<u8>>,
 ) -> Result<Written, WriteError> {
+    let mut segments = JoinedSegments::new(inbox, give_back);
+    let mut next = None;
     loop {
-        match inbox.recv() {
+        match next.take().map_or_else(|| inbox.recv(), Ok) {
             Ok(Message::Head(bytes)) => sink.write_head(&bytes)?,
-            Ok(Message::Objects(bytes)) => {
-                sink.write_objects(&bytes)?;
-                // There are enough of them if it does not take this one.
-                let _ = give_back.try_send(bytes);
-            }
+            Ok(Message::Objects(bytes)) => next = segments.write(&mut *sink, bytes)?,
             Ok(Message::Flush(reply)) => {
                 let flushed = sink.flush();
                 let _ = reply.send(flushed.clone());

@@ -1,0 +1,203 @@
+//! Segments that wait to be written, joined: walkers fill small ones, as those stay in the processor's caches, but readers
+//! are made for segments of a megabyte and more, and some are slow with many.
+
+use crossbeam_channel::{Receiver, Sender};
+
+use crate::dump_file::Message;
+use crate::encoder::u4;
+use crate::format::{record, RECORD_HEADER_BYTES};
+use crate::{Sink, WriteError};
+
+/// Where a record's header has the length of what follows.
+const LENGTH: std::ops::Range<usize> = RECORD_HEADER_BYTES - 4..RECORD_HEADER_BYTES;
+/// Bytes that are joined at least, if so many wait.
+const JOINED_BYTES: usize = 1 << 20;
+
+/// Writes the objects' buffers. For the writer thread.
+pub(crate) struct JoinedSegments<'a> {
+    inbox: &'a Receiver<Message>,
+    /// Where buffers go that are written.
+    give_back: &'a Sender<Vec<u8>>,
+    /// Bytes that are missing of a segment that comes in pieces.
+    missing_bytes: usize,
+}
+
+impl<'a> JoinedSegments<'a> {
+    /// Nothing is missing yet.
+    pub(crate) fn new(inbox: &'a Receiver<Message>, give_back: &'a Sender<Vec<u8>>) -> Self {
+        Self {
+            inbox,
+            give_back,
+            missing_bytes: 0,
+        }
+    }
+
+    /// Writes a buffer, and the whole segments that wait behind it. Answers the message that came after those and is
+    /// something else.
+    pub(crate) fn write(
+        &mut self,
+        sink: &mut dyn Sink,
+        buffer: Vec<u8>,
+    ) -> Result<Option<Message>, WriteError> {
+        if self.missing_bytes > 0 {
+            self.missing_bytes = self.missing_bytes.saturating_sub(buffer.len());
+            return self.put(sink, buffer, 0).map(|()| None);
+        }
+        let Some(body_bytes) = body_bytes(&buffer) else {
+            return self.put(sink, buffer, 0).map(|()| None);
+        };
+        self.missing_bytes = (RECORD_HEADER_BYTES + body_bytes).saturating_sub(buffer.len());
+        if self.missing_bytes > 0 {
+            return self.put(sink, buffer, 0).map(|()| None);
+        }
+        self.write_joined(sink, buffer)
+    }
+
+    fn write_joined(
+        &self,
+        sink: &mut dyn Sink,
+        mut first: Vec<u8>,
+    ) -> Result<Option<Message>, WriteError> {
+        let mut more = Vec::new();
+        let mut bytes = first.len();
+        let mut next = None;
+        while bytes < JOINED_BYTES && next.is_none() {
+            match self.inbox.try_recv() {
+                Ok(Message::Objects(buffer)) if is_whole(&buffer) => {
+                    bytes += buffer.len() - RECORD_HEADER_BYTES;
+                    more.push(buffer);
+                }
+                Ok(other) => next = Some(other),
+                Err(_) => break,
+            }
+        }
+        let length = u4("the length of a record", bytes - RECORD_HEADER_BYTES)?;
+        if let Some(field) = first.get_mut(LENGTH) {
+            field.copy_from_slice(&length.to_be_bytes());
+        }
+        self.put(sink, first, 0)?;
+        for buffer in more {
+            self.put(sink, buffer, RECORD_HEADER_BYTES)?;
+        }
+        Ok(next)
+    }
+
+    /// Writes what stands from `start` on.
+    fn put(&self, sink: &mut dyn Sink, buffer: Vec<u8>, start: usize) -> Result<(), WriteError> {
+        sink.write_objects(buffer.get(start..).unwrap_or_default())?;
+        // There are enough of them if it does not take this one.
+        let _ = self.give_back.try_send(buffer);
+        Ok(())
+    }
+}
+
+fn is_whole(buffer: &[u8]) -> bool {
+    body_bytes(buffer).is_some_and(|body| RECORD_HEADER_BYTES + body == buffer.len())
+}
+
+/// What the header says that a buffer begins with; `None` if it does not begin with a segment's.
+fn body_bytes(buffer: &[u8]) -> Option<usize> {
+    let length = buffer.get(LENGTH)?.first_chunk()?;
+    let is_segment = buffer.first() == Some(&record::HEAP_DUMP_SEGMENT);
+    is_segment.then_some(u32::from_be_bytes(*length) as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Tail;
+    use crate::Written;
+    use crossbeam_channel::unbounded;
+
+    #[derive(Default)]
+    struct Bytes(Vec<u8>);
+
+    impl Sink for Bytes {
+        fn write_head(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+            self.0.extend(bytes);
+            Ok(())
+        }
+
+        fn write_objects(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+            self.write_head(bytes)
+        }
+
+        fn append_objects(&mut self) -> Result<(), WriteError> {
+            Ok(())
+        }
+
+        fn flush(&mut self) -> Result<(), WriteError> {
+            Ok(())
+        }
+
+        fn tail(&self) -> Result<Tail, WriteError> {
+            Err(WriteError::Closed)
+        }
+
+        fn commit(self: Box<Self>, _: u64) -> Result<Written, WriteError> {
+            Err(WriteError::Closed)
+        }
+    }
+
+    fn segment(length: u8, body: &[u8]) -> Vec<u8> {
+        [&[0x1C, 0, 0, 0, 0, 0, 0, 0, length], body].concat()
+    }
+
+    /// What is written of these buffers, all of which wait.
+    fn written(buffers: Vec<Vec<u8>>) -> Vec<u8> {
+        let (messages, inbox) = unbounded();
+        let (give_back, _written) = unbounded();
+        buffers
+            .into_iter()
+            .for_each(|buffer| messages.send(Message::Objects(buffer)).unwrap());
+        messages.send(Message::Finish).unwrap();
+        let mut sink = Bytes::default();
+        let mut joined = JoinedSegments::new(&inbox, &give_back);
+        let mut next = inbox.recv().ok();
+        while let Some(message) = next.take() {
+            match message {
+                Message::Objects(buffer) => {
+                    let after = joined.write(&mut sink, buffer).unwrap();
+                    next = after.or_else(|| inbox.recv().ok());
+                }
+                _ => break,
+            }
+        }
+        sink.0
+    }
+
+    #[test]
+    fn whole_segments_that_wait_become_one() {
+        let buffers = vec![segment(2, b"ab"), segment(1, b"c"), segment(3, b"def")];
+        assert_eq!(written(buffers), segment(6, b"abcdef"));
+    }
+
+    #[test]
+    fn a_segment_in_pieces_stays_one_of_its_own() {
+        // A piece that looks like a segment is still a piece.
+        let piece = segment(1, b"x");
+        let buffers = vec![
+            segment(1, b"a"),
+            segment(13, b"bcd"),
+            piece.clone(),
+            segment(1, b"e"),
+            segment(1, b"f"),
+        ];
+        let expected = [
+            segment(1, b"a"),
+            segment(13, &[b"bcd".as_slice(), &piece].concat()),
+            segment(2, b"ef"),
+        ];
+        assert_eq!(written(buffers), expected.concat());
+    }
+
+    #[test]
+    fn no_more_is_joined_than_a_megabyte_and_a_segment() {
+        let body = vec![7; 300 << 10];
+        let mut one = segment(0, &body);
+        one[5..9].copy_from_slice(&(300_u32 << 10).to_be_bytes());
+        let bytes = written(vec![one; 6]);
+        assert_eq!(bytes[5..9], (4 * (300_u32 << 10)).to_be_bytes());
+        assert_eq!(bytes.len(), 6 * body.len() + 2 * 9);
+    }
+}
