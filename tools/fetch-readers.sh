@@ -1,22 +1,52 @@
 #!/bin/sh
-# Builds the foreign HPROF reader hprof-slurp, a judge in java-tests/, once into target/readers/bin/.
+# Gets the foreign readers that are judges in java-tests/, once, into target/readers/: hprof-slurp, built into bin/, for heap
+# dumps; gprof2dot and hprof2flamegraph, from PyPI into python/, for profiles as text.
 set -eu
 
-version=0.10.0
+slurp=0.10.0
 root=$(cd "$(dirname "$0")/.." && pwd)
 readers=$root/target/readers
 
-if [ -x "$readers/bin/hprof-slurp" ] && [ "$(cat "$readers/.hprof-slurp" 2>/dev/null)" = "$version" ]; then
-    echo "hprof-slurp: there already ($version)"
-    exit 0
-fi
-command -v cargo >/dev/null || { echo "fetch-readers: cargo is needed (the Rust toolchain)" >&2; exit 1; }
-mkdir -p "$readers"
-cd "$readers"                                    # away from this workspace's own settings
-if ! cargo install --quiet --locked --root "$readers" --target-dir "$readers/build" "hprof-slurp@$version"; then
-    echo "fetch-readers: hprof-slurp $version cannot be had or built" >&2
+fail() {
+    echo "fetch-readers: $*" >&2
     exit 1
-fi
-rm -rf "$readers/build"
-echo "$version" >"$readers/.hprof-slurp"
-echo "hprof-slurp: built ($version)"
+}
+
+fetch_slurp() {
+    if [ -x "$readers/bin/hprof-slurp" ] && [ "$(cat "$readers/.hprof-slurp" 2>/dev/null)" = "$slurp" ]; then
+        echo "hprof-slurp: there already ($slurp)"
+        return
+    fi
+    command -v cargo >/dev/null || fail "cargo is needed (the Rust toolchain)"
+    # In a folder away from this workspace's own settings.
+    (cd "$readers" && cargo install --quiet --locked --root . --target-dir build "hprof-slurp@$slurp") ||
+        fail "hprof-slurp $slurp cannot be had or built"
+    rm -rf "$readers/build"
+    echo "$slurp" >"$readers/.hprof-slurp"
+    echo "hprof-slurp: built ($slurp)"
+}
+
+# Exactly these files: pip refuses others.
+python_readers() {
+    echo "gprof2dot==2025.4.14 --hash=sha256:0742e4c0b4409a5e8777e739388a11e1ed3750be86895655312ea7c20bd0090e"
+    echo "hprof2flamegraph==0.0.6 --hash=sha256:efa8ad38910c27f67ecb40e4be9470f8834e2cadc82f61a2ec0cd81ef2ee111b"
+}
+
+fetch_python() {
+    if [ "$(cat "$readers/.python" 2>/dev/null)" = "$(python_readers)" ]; then
+        echo "gprof2dot, hprof2flamegraph: there already"
+        return
+    fi
+    python3 -m pip --version >/dev/null 2>&1 || fail "python3 with pip is needed: see tools/setup.sh"
+    rm -rf "$readers/python"
+    python_readers >"$readers/python.txt"
+    PIP_ROOT_USER_ACTION=ignore python3 -m pip install --quiet --disable-pip-version-check --no-deps --no-compile --require-hashes \
+        --requirement "$readers/python.txt" --target "$readers/python" ||
+        fail "gprof2dot or hprof2flamegraph cannot be had in the versions of $readers/python.txt"
+    mv "$readers/python.txt" "$readers/.python"
+    echo "gprof2dot, hprof2flamegraph: fetched"
+}
+
+mkdir -p "$readers"
+fetch_slurp
+fetch_python

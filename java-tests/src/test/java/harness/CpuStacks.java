@@ -2,9 +2,11 @@ package harness;
 
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Predicate;
 
 /** CPU samples by stack, as the `hprof flame` command reads them out of a report or a dump. */
@@ -12,7 +14,13 @@ public final class CpuStacks {
     /** Samples by stack, the outermost call first. */
     private final Map<List<String>, Long> stacks = new LinkedHashMap<>();
 
-    public CpuStacks(Path file) {
+    public CpuStacks(Path... files) {
+        for (Path file : files) {
+            read(file);
+        }
+    }
+
+    private void read(Path file) {
         String folded = Command.run(Tools.command(), "flame", "--collapsed", "--from", "samples", file).good().out;
         for (String line : folded.split("\n")) {
             int space = line.lastIndexOf(' ');
@@ -30,6 +38,20 @@ public final class CpuStacks {
     /** Samples with this method anywhere in their stack. */
     public long in(String method) {
         return of(stack -> stack.contains(method));
+    }
+
+    /** Samples by the method that ran. */
+    public Map<String, Long> self() {
+        Map<String, Long> self = new HashMap<>();
+        stacks.forEach((stack, count) -> self.merge(stack.get(stack.size() - 1), count, Long::sum));
+        return self;
+    }
+
+    /** Samples by the methods in their stacks, each of which counts once. */
+    public Map<String, Long> inclusive() {
+        Map<String, Long> inclusive = new HashMap<>();
+        stacks.forEach((stack, count) -> Set.copyOf(stack).forEach(method -> inclusive.merge(method, count, Long::sum)));
+        return inclusive;
     }
 
     private long of(Predicate<List<String>> kind) {

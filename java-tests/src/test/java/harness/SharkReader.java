@@ -2,8 +2,10 @@ package harness;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import kotlin.sequences.Sequence;
 import shark.CloseableHeapGraph;
@@ -18,6 +20,8 @@ import shark.ValueHolder;
 /** LeakCanary's heap library as a judge. */
 public final class SharkReader implements HeapView {
     private final CloseableHeapGraph graph;
+    /** The instances of a class are looked for once: Shark looks at all objects. */
+    private final Map<String, List<HeapObject.HeapInstance>> found = new HashMap<>();
 
     public SharkReader(Path dump) {
         graph = HprofHeapGraph.Companion.openHeapGraph(dump.toFile(), null, HprofRecordTag.Companion.getRootTags());
@@ -30,13 +34,29 @@ public final class SharkReader implements HeapView {
 
     @Override
     public Histogram histogram() {
-        Histogram histogram = new Histogram();
+        // A name is made once for each class, not for each object.
+        Map<Object, Long> counts = new HashMap<>();
+        Map<Object, String> names = new HashMap<>();
         for (HeapObject object : each(graph.getObjects())) {
             if (!(object instanceof HeapObject.HeapClass)) {
-                histogram.add(className(object), 1);
+                Object type = type(object);
+                counts.merge(type, 1L, Long::sum);
+                names.computeIfAbsent(type, unknown -> className(object));
             }
         }
+        Histogram histogram = new Histogram();
+        counts.forEach((type, count) -> histogram.add(names.get(type), count));
         return histogram;
+    }
+
+    /** What is the same for all objects of a class, and costs nothing to ask for. */
+    private static Object type(HeapObject object) {
+        if (object instanceof HeapObject.HeapInstance) {
+            return ((HeapObject.HeapInstance) object).getInstanceClassId();
+        } else if (object instanceof HeapObject.HeapObjectArray) {
+            return ((HeapObject.HeapObjectArray) object).getArrayClassId();
+        }
+        return ((HeapObject.HeapPrimitiveArray) object).getPrimitiveType();
     }
 
     @Override
@@ -50,16 +70,21 @@ public final class SharkReader implements HeapView {
 
     @Override
     public String field(String className, String declaring, String field) {
-        List<HeapObject.HeapInstance> instances = new ArrayList<>();
-        each(theClass(className).getDirectInstances()).forEach(instances::add);
+        List<HeapObject.HeapInstance> instances = found.computeIfAbsent(className, this::instances);
         if (instances.size() != 1) {
             throw new AssertionError("Shark: " + instances.size() + " instances of " + className);
         }
-        HeapField found = instances.get(0).readField(declaring, field);
-        if (found == null) {
+        HeapField value = instances.get(0).readField(declaring, field);
+        if (value == null) {
             throw new AssertionError("Shark: no field " + declaring + "." + field + " in " + className);
         }
-        return value(found.getValue().getHolder());
+        return value(value.getValue().getHolder());
+    }
+
+    private List<HeapObject.HeapInstance> instances(String className) {
+        List<HeapObject.HeapInstance> instances = new ArrayList<>();
+        each(theClass(className).getDirectInstances()).forEach(instances::add);
+        return instances;
     }
 
     @Override

@@ -10,11 +10,21 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.function.Executable;
 
 /** What a subject said about its own heap, and the judges' comparison of that with a dump. */
 public final class Testimony {
+    private static final ExecutorService JUDGES = Executors.newFixedThreadPool(2, task -> {
+        Thread thread = new Thread(task, "judge");
+        thread.setDaemon(true);
+        return thread;
+    });
+
     private final List<String[]> lines;
 
     private Testimony(List<String[]> lines) {
@@ -32,22 +42,39 @@ public final class Testimony {
 
     /** The dump is without fault, every judge reads it, and all agree with the subject and with each other. */
     public void mustHoldIn(Path dump) {
-        new HprofCheck(dump).good();
+        Future<?> check = JUDGES.submit(() -> new HprofCheck(dump).good());
         mustAgreeWith(dump);
+        result(check);
     }
 
     /** The same of a dump that need not be without fault: HotSpot's own break some rules of `hprof check`. */
     public void mustAgreeWith(Path dump) {
-        Histogram slurp = new SlurpReader(dump).histogram();
-        try (HeapView shark = new SharkReader(dump); HeapView netBeans = new NetBeansReader(dump)) {
-            assertAll(dump.getFileName().toString(),
-                    () -> assertFalse(lines.isEmpty(), "the subject said nothing"),
-                    () -> counts("hprof-slurp", slurp),
-                    () -> same(slurp, shark),
-                    () -> same(slurp, netBeans),
-                    () -> same(slurp, new HprofCheck(dump)),
-                    () -> values(shark),
-                    () -> values(netBeans));
+        // Two judges at a time: some are programs of their own, the others know nothing of each other.
+        Future<Histogram> slurp = JUDGES.submit(() -> new SlurpReader(dump).histogram());
+        Future<?> shark = JUDGES.submit(() -> mustAgree(slurp, new SharkReader(dump)));
+        Future<?> netBeans = JUDGES.submit(() -> mustAgree(slurp, new NetBeansReader(dump)));
+        assertAll(dump.getFileName().toString(),
+                () -> assertFalse(lines.isEmpty(), "the subject said nothing"),
+                () -> counts("hprof-slurp", result(slurp)),
+                () -> same(result(slurp), new HprofCheck(dump)),
+                () -> result(shark),
+                () -> result(netBeans));
+    }
+
+    private void mustAgree(Future<Histogram> slurp, HeapView judge) {
+        try (HeapView view = judge) {
+            assertAll(() -> same(result(slurp), view), () -> values(view));
+        }
+    }
+
+    /** What a judge found, or what it failed with. */
+    private static <T> T result(Future<T> judge) {
+        try {
+            return judge.get();
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof AssertionError ? (AssertionError) e.getCause() : new AssertionError(e.getCause());
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
         }
     }
 

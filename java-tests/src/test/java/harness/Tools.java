@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
+import java.util.Arrays;
 
 /** Where the things under test and their judges are; whatever is missing says how to get it. */
 public final class Tools {
@@ -39,8 +40,25 @@ public final class Tools {
         return needed("jdks", TARGET.resolve("jdks"), "fetch them with tools/fetch-jdks.sh");
     }
 
+    /** The jar of the class path whose name begins so: a program under test that is not our own. */
+    public static Path jar(String start) {
+        String path = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+        return Arrays.stream(path.split(":")).map(Paths::get).filter(file -> file.getFileName().toString().startsWith(start))
+                .findFirst().orElseThrow(() -> new IllegalStateException("no " + start + "*.jar in " + path));
+    }
+
     static Path subjects() {
         return PROJECT.resolve("target/test-classes");
+    }
+
+    /** A program of gprof2dot's and hprof2flamegraph's packages, to be run by python3. */
+    static Path python(String name) {
+        return needed("python", TARGET.resolve("readers/python"), "fetch it with tools/fetch-readers.sh").resolve(name);
+    }
+
+    /** The source of a subject, by its path from src/test/java. */
+    public static Path source(String name) {
+        return PROJECT.resolve("src/test/java").resolve(name);
     }
 
     /** A file for what a test wants to leave behind, under target/. */

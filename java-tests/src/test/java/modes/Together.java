@@ -95,7 +95,8 @@ public class Together {
             if (LOADERS.isEmpty() || System.nanoTime() - limit > 0) {
                 return LOADERS.size();
             }
-            Thread.sleep(10);
+            // Not at once again: a dump that holds classes must get on between collections.
+            Thread.sleep(100);
         }
     }
 

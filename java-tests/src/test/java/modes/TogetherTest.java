@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -33,6 +34,10 @@ class TogetherTest {
             "heap=all,sampling=0,cpu=times,monitor=y,format=a",
             "heap=all,cpu=samples,interval=1,monitor=y,format=a,thread=y",
             "heap=all,sampling=0,cpu=samples,interval=1,format=b");
+
+    private static final Pattern BEGIN = Pattern.compile("[A-Z ]+(\\(ms\\) )?BEGIN.*");
+    private static final Pattern END = Pattern.compile("[A-Z ]+(\\(ms\\) )?END");
+    private static final Pattern ROW = Pattern.compile(" *\\d+ +[0-9.]+% .*");
 
     @TempDir Path folder;
 
@@ -88,14 +93,14 @@ class TogetherTest {
         for (String line : new String(Files.readAllBytes(file), StandardCharsets.ISO_8859_1).split("\n")) {
             if (line.startsWith("TRACE ")) {
                 assertTrue(traces.add(Long.parseLong(line.substring(6).split("[: ]")[0])), () -> file + " twice: " + line);
-            } else if (line.matches("[A-Z ]+(\\(ms\\) )?BEGIN.*")) {
+            } else if (BEGIN.matcher(line).matches()) {
                 assertEquals("", open, () -> file + ": " + line);
                 open = line.substring(0, line.indexOf(" BEGIN"));
                 blocks++;
-            } else if (line.matches("[A-Z ]+(\\(ms\\) )?END")) {
+            } else if (END.matcher(line).matches()) {
                 assertEquals(open, line.substring(0, line.indexOf(" END")), file::toString);
                 open = "";
-            } else if (line.matches(" *\\d+ +[0-9.]+% .*")) {
+            } else if (ROW.matcher(line).matches()) {
                 String[] words = line.trim().split(" +");
                 long trace = Long.parseLong(words[open.equals("SITES") ? 7 : 4]);
                 assertTrue(traces.contains(trace), () -> file + " has no trace for " + line);

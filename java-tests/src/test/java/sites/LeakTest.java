@@ -1,0 +1,105 @@
+package sites;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import harness.Command;
+import harness.FlameGraph;
+import harness.HprofCheck;
+import harness.Jdk;
+import harness.Jdks;
+import harness.Jvm;
+import harness.SharkReader;
+import harness.SiteList;
+import harness.Tools;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A leak of known size at a known line is what everything shows first: the table, the dump's objects, both as flame graphs. */
+class LeakTest {
+    /** An array has a header of 16 bytes, and its size is a multiple of 8. */
+    private static final long BYTES = Leak.LEAKS * (16L + Leak.LEAK_BYTES);
+
+    @TempDir Path folder;
+
+    static List<Jdk> since11() {
+        return Jdks.since(11);
+    }
+
+    static List<Jdk> some() {
+        return List.of(Jdks.of(8), Jdks.of(17), Jdks.of(25));
+    }
+
+    @ParameterizedTest
+    @MethodSource("since11")
+    void isFirstOfWhatIsSampled(Jdk jdk) throws IOException {
+        Path dump = dump(jdk, "64k");
+        // Of the arrays four of five are sampled, and so have a stack in the dump. Next to small objects HotSpot samples arrays
+        // that are too large for a thread's buffer a tenth less often than its interval says.
+        mustBeFirst(dump, "sites", 0.7, 1.2);
+        mustBeFirst(dump, "dump", 0.55, 1);
+    }
+
+    @ParameterizedTest
+    @MethodSource("some")
+    void isThereToTheByteIfAllIsCounted(Jdk jdk) throws IOException {
+        Path dump = dump(jdk, "0");
+        mustBeFirst(dump, "sites", 1, 1);
+        mustBeFirst(dump, "dump", 1, 1);
+    }
+
+    private Path dump(Jdk jdk, String sampling) {
+        Path dump = folder.resolve("out.hprof");
+        try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=all,sampling=" + sampling + ",file=" + dump).run(Leak.class).ready()) {
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+        new HprofCheck(dump).good();
+        assertTrue(new SharkReader(dump).histogram().of("byte[]") >= Leak.LEAKS);
+        return dump;
+    }
+
+    private void mustBeFirst(Path dump, String from, double least, double most) throws IOException {
+        SiteList.Site first = new SiteList(dump, from).sites.get(0);
+        assertEquals("byte[]", first.className, from);
+        assertEquals("sites.Leak.leak(Leak.java:" + line() + ")", first.frames.get(0), from);
+        double share = first.liveBytes / (double) BYTES;
+        assertTrue(least <= share && share <= most, () -> from + " " + first);
+
+        List<String> stack = List.of("sites.Leak.main", "sites.Leak.leak", "byte[]");
+        String folded = Command.run(Tools.command(), "sites", dump, "--from", from, "--collapsed").good().out;
+        String largest = Arrays.stream(folded.split("\n")).max(Comparator.comparingLong(LeakTest::number)).orElseThrow();
+        assertEquals(String.join(";", stack) + " " + first.liveBytes, largest);
+
+        Path svg = folder.resolve(from + ".svg");
+        Command.run(Tools.command(), "sites", dump, "--from", from, "--flame", svg).good();
+        FlameGraph picture = new FlameGraph(svg);
+        FlameGraph.Box widest = picture.widestLeaf();
+        List<String> drawn = picture.stack(widest);
+        assertEquals(stack, drawn.subList(drawn.size() - stack.size(), drawn.size()), picture::toString);
+        assertEquals(first.liveBytes, widest.amount, picture::toString);
+        double all = Arrays.stream(folded.split("\n")).mapToLong(LeakTest::number).sum();
+        assertEquals(first.liveBytes / all, picture.share(widest), 0.001, picture::toString);
+    }
+
+    private static long number(String folded) {
+        return Long.parseLong(folded.substring(folded.lastIndexOf(' ') + 1));
+    }
+
+    /** The line of the source, counted from 1. */
+    private static int line() throws IOException {
+        List<String> lines = Files.readAllLines(Tools.source("sites/Leak.java"));
+        for (int i = 0; i < lines.size(); i++) {
+            if (lines.get(i).contains("the line that the reports must name")) {
+                return i + 1;
+            }
+        }
+        throw new AssertionError("no such line");
+    }
+}
