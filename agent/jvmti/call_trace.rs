@@ -122,6 +122,9 @@ impl StackFault {
     /// The thread has ended before the clock's next tick.
     pub(super) const ENDED: Self = Self(i32::MIN + 2);
 
+    /// What a sample has for a count while HotSpot's handler holds the thread; HotSpot's own numbers end far before.
+    pub(super) const SUSPENDED_COUNT: i32 = -100;
+
     /// What [`CallTrace::count`] says when it is below 1.
     pub(super) fn of_count(count: i32) -> Self {
         Self(count)
@@ -146,6 +149,9 @@ impl StackFault {
             Self::ENDED => "as threads ended before the clock ticked",
             Self(-1) => "class loading is not told",
             Self(-2) => "during a collection",
+            Self(Self::SUSPENDED_COUNT) => {
+                "while HotSpot held the thread, as for its flight recorder"
+            }
             // Stubs and the moments in which a frame is built or taken down.
             Self(-6..=-3) => "in code without a readable stack",
             Self(-8) => "in threads that end",

@@ -18,6 +18,8 @@ use tables::ThreadId;
 
 /// The signal of profilers.
 const SIGNAL: c_int = libc::SIGPROF;
+/// That by which HotSpot suspends a thread, unless `_JAVA_SR_SIGNUM` names another.
+const SUSPEND_SIGNAL: c_int = libc::SIGUSR2;
 /// Memory of the ring, about.
 const RING_BYTES: usize = 4 << 20;
 /// Bytes of a frame and of a sample beside its frames, in the ring.
@@ -165,8 +167,14 @@ impl StackSampler {
             count: 0,
             frames: cell.frames(),
         };
-        // SAFETY: the thread's own environment, room for the frames, the context of this signal.
-        unsafe { (self.get_call_trace)(&mut trace, self.depth_frames, context) };
+        // SAFETY: the context of this signal; the thread's own environment, room for the frames.
+        unsafe {
+            if is_suspended(context) {
+                trace.count = StackFault::SUSPENDED_COUNT;
+            } else {
+                (self.get_call_trace)(&mut trace, self.depth_frames, context);
+            }
+        }
         cell.publish(thread, periods, trace.count);
         // Either the reader sees this sample before it sleeps, or this sees that the reader is about to.
         fence(Ordering::SeqCst);
@@ -183,6 +191,18 @@ pub(super) fn spare_this_thread() {
     if let Some(sampler) = SAMPLER.get() {
         sampler.disarm_this_thread();
     }
+}
+
+/// Whether the signal came while HotSpot's own handler held the thread (`SR_handler`, os/posix/signals_posix.cpp), as it does
+/// for the samples of its flight recorder. The thread says that it runs Java code then, and the stack would be taken from
+/// the handler's registers: a wrong one. While a handler runs, its signal is blocked.
+///
+/// # Safety
+/// `context` is what a handler was given, or null.
+unsafe fn is_suspended(context: *mut c_void) -> bool {
+    let context = context.cast::<libc::ucontext_t>();
+    // SAFETY: the caller's promise; reads the set of signals that were blocked when this one came.
+    !context.is_null() && unsafe { libc::sigismember(&(*context).uc_sigmask, SUSPEND_SIGNAL) == 1 }
 }
 
 /// Has the signal come to [`on_signal`]; who had it before gets what is not ours.

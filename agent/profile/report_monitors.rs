@@ -1,33 +1,41 @@
 //! Monitors in a text report: WAIT lines, MONITOR DUMP, MONITOR TIME.
 
 use super::monitors::{Contended, MonitorFigures, Place};
-use super::report_text::write_traces;
 use super::stack_traces::StackTraces;
 use super::waits::{WaitEvent, Waits};
 use std::io::{Result, Write};
 use std::sync::Arc;
-use tables::ThreadId;
+use tables::{ThreadId, TraceId};
 use writer::profile::{Contention, Contentions};
 use writer::text::{Moment, Monitor, MonitorDump, MonitorEvent, MonitorTimeBlock, Report};
 
 /// Nanoseconds of a millisecond.
 const NANOS: u64 = 1_000_000;
 
-/// Writes the blocks, each behind the traces that it names. The threads are in the report already.
+/// The traces that the blocks name.
+pub(super) fn serials(figures: &MonitorFigures, traces: &StackTraces, cutoff: f64) -> Vec<TraceId> {
+    let threads = figures.state.iter().flat_map(|state| &state.threads);
+    let mut serials: Vec<_> = threads.map(|thread| thread.trace).collect();
+    let rows = contention(&figures.counted.contention, traces);
+    let rows: Vec<_> = rows.iter().map(Row::contention).collect();
+    serials.extend(Contentions::new(&rows, cutoff).traces());
+    serials
+}
+
+/// Writes the blocks. The threads and traces that they name are in the report already.
 pub(super) fn write(
     figures: &MonitorFigures,
     traces: &StackTraces,
     (cutoff, at): (f64, Moment),
-    report: &mut Report,
+    report: &Report,
     out: &mut impl Write,
 ) -> Result<()> {
     let counted = &figures.counted;
     write_waits(&counted.waits, traces, report, out)?;
-    write_state(figures, traces, report, out)?;
+    write_state(figures, traces, out)?;
     let rows = contention(&counted.contention, traces);
     let rows: Vec<_> = rows.iter().map(Row::contention).collect();
     let contentions = &Contentions::new(&rows, cutoff);
-    write_traces(contentions.traces(), traces.tables(), report, out)?;
     MonitorTimeBlock { contentions, at }.encode(out)
 }
 
@@ -86,17 +94,10 @@ fn write_waits(
     Ok(())
 }
 
-fn write_state(
-    figures: &MonitorFigures,
-    traces: &StackTraces,
-    report: &mut Report,
-    out: &mut impl Write,
-) -> Result<()> {
+fn write_state(figures: &MonitorFigures, traces: &StackTraces, out: &mut impl Write) -> Result<()> {
     let Some(state) = &figures.state else {
         return Ok(());
     };
-    let serials = state.threads.iter().map(|thread| thread.trace);
-    write_traces(serials, traces.tables(), report, out)?;
     let rows = state.monitors.iter();
     let rows: Vec<_> = rows.map(|row| (traces.signature(row.class), row)).collect();
     let monitors: Vec<_> = rows

@@ -18,8 +18,8 @@ use writer::text::{
 };
 use writer::ClassName;
 
-/// Writes head, threads, and one block a profile, each behind the traces that it names. The format of `java -prof`
-/// has none of this: it stands alone if nothing else was measured, else at the end.
+/// Writes head, threads, all traces that the blocks name, and then one block a profile: readers look for traces in one
+/// place. The format of `java -prof` has none of this: it stands alone if nothing else was measured, else at the end.
 pub(super) fn write(
     figures: &Figures,
     profiles: &Profiles,
@@ -31,43 +31,68 @@ pub(super) fn write(
         return write_old(figures, profiles, out);
     }
     let at = now();
-    let tables = profiles.traces.tables();
     Header { created: at }.encode(out)?;
     let mut report = Report::new();
     report.begin_dump(out)?;
     write_threads(profiles.traces.threads(), &mut report, out)?;
-    if let Some(monitors) = &figures.monitors {
-        let how = (options.cutoff, at);
-        report_monitors::write(monitors, &profiles.traces, how, &mut report, out)?;
-    }
     if figures.part == Part::Traces {
         let mut all = Vec::new();
+        let tables = profiles.traces.tables();
         tables.traces.for_each(|serial, _| all.push(serial));
         write_traces(all.into_iter(), tables, &mut report, out)?;
     }
-    if let Some(rows) = &figures.sites {
-        let sites = sites(rows);
-        let sites = &Sites::new(&sites, figures.site_order(), options.cutoff);
-        write_traces(sites.traces(), tables, &mut report, out)?;
-        SitesBlock { sites, at }.encode(out)?;
-    }
-    if let Some(rows) = &figures.cpu {
-        let costs = costs(rows);
-        let samples = &Costs::new(&costs, options.cutoff);
-        write_traces(samples.traces(), tables, &mut report, out)?;
-        CpuSamplesBlock { samples, at }.encode(out)?;
-    }
+    write_blocks(figures, profiles, (options, is_old), (&mut report, at), out)?;
     if is_old {
         return write_old(figures, profiles, out);
     }
-    if let Some(rows) = &figures.calls {
-        let named: Vec<_> = rows.iter().map(|row| NamedCall::new(row, tables)).collect();
-        let costs: Vec<_> = named.iter().map(NamedCall::cost).collect();
-        let times = &Costs::new(&costs, options.cutoff);
-        write_traces(times.traces(), tables, &mut report, out)?;
-        CpuTimeBlock { times, at }.encode(out)?;
-    }
     Ok(())
+}
+
+fn write_blocks(
+    figures: &Figures,
+    profiles: &Profiles,
+    (options, is_old): (&Options, bool),
+    (report, at): (&mut Report, Moment),
+    out: &mut impl Write,
+) -> Result<()> {
+    let tables = profiles.traces.tables();
+    let sites = figures.sites.as_ref().map(|rows| sites(rows));
+    let order = figures.site_order();
+    let sites = sites
+        .as_ref()
+        .map(|rows| Sites::new(rows, order, options.cutoff));
+    let samples = figures.cpu.as_ref().map(|rows| costs(rows));
+    let ranked = |costs| Costs::new(costs, options.cutoff);
+    let samples = samples.as_deref().map(ranked);
+    let calls = figures.calls.as_ref().filter(|_| !is_old);
+    let calls: Option<Vec<_>> =
+        calls.map(|rows| rows.iter().map(|row| NamedCall::new(row, tables)).collect());
+    let calls: Option<Vec<_>> = calls
+        .as_ref()
+        .map(|named| named.iter().map(NamedCall::cost).collect());
+    let times = calls.as_deref().map(ranked);
+
+    let monitors = figures.monitors.as_ref();
+    let contended =
+        monitors.map(|it| report_monitors::serials(it, &profiles.traces, options.cutoff));
+    let serials = contended.into_iter().flatten();
+    let serials = serials.chain(sites.iter().flat_map(Sites::traces));
+    let serials = serials.chain(samples.iter().chain(&times).flat_map(Costs::traces));
+    write_traces(serials, tables, report, out)?;
+    if let Some(monitors) = monitors {
+        let how = (options.cutoff, at);
+        report_monitors::write(monitors, &profiles.traces, how, report, out)?;
+    }
+    if let Some(sites) = &sites {
+        SitesBlock { sites, at }.encode(out)?;
+    }
+    if let Some(samples) = &samples {
+        CpuSamplesBlock { samples, at }.encode(out)?;
+    }
+    match &times {
+        Some(times) => CpuTimeBlock { times, at }.encode(out),
+        None => Ok(()),
+    }
 }
 
 /// `cpu=old`: rows of caller and callee, which name no traces.
@@ -96,7 +121,7 @@ fn write_threads(threads: &Threads, report: &mut Report, out: &mut impl Write) -
 }
 
 /// Writes the traces that the report has not.
-pub(super) fn write_traces(
+fn write_traces(
     serials: impl Iterator<Item = TraceId>,
     tables: &Tables,
     report: &mut Report,

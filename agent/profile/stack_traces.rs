@@ -13,6 +13,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 use tables::{ClassId, ClassRow, Frame, FrameId, Line, StringId, Tables, ThreadId, Trace, TraceId};
 
+/// Methods and frames that are known by the JVM's ids. Each class that is loaded anew has new ones, of the same names, so
+/// there may come any number; those that are met again are asked for again.
+const MOST_KNOWN: usize = 1 << 17;
+
 /// The traces of a session, with the tables they are rows of.
 ///
 /// A class is known by its name here, as the texts of reports know it. Locks are held for lookups alone, never across a
@@ -225,7 +229,11 @@ impl StackTraces {
         let known = self.known.lock().methods.get(&id).cloned();
         known.unwrap_or_else(|| {
             let asked = self.ask(env, jni, id).map(Arc::new);
-            self.known.lock().methods.insert(id, asked.clone());
+            let mut known = self.known.lock();
+            if known.methods.len() >= MOST_KNOWN {
+                known.methods.clear();
+            }
+            known.methods.insert(id, asked.clone());
             asked
         })
     }
@@ -248,7 +256,11 @@ impl StackTraces {
             },
         };
         let frame = self.tables.frames.intern(row);
-        self.known.lock().frames.insert(at, frame);
+        let mut known = self.known.lock();
+        if known.frames.len() >= MOST_KNOWN {
+            known.frames.clear();
+        }
+        known.frames.insert(at, frame);
         frame
     }
 
