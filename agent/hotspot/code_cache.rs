@@ -4,6 +4,7 @@
 //! Read by threads that hold neither lock nor safepoint, as HotSpot itself walks stacks: code that a frame returns to is
 //! not freed, and the entries of the segment map that lead to it do not change what they say.
 
+use super::interpreter::Interpreter;
 use super::memory::Address;
 use super::scopes::{Scopes, ScopesLayout};
 use super::vm_structs::Table;
@@ -27,6 +28,7 @@ pub(super) struct CodeCache {
     scopes: Scopes,
     /// Where HotSpot has the names of [`METHOD_NAMES`]; 0 until they were met.
     names: [AtomicU64; METHOD_NAMES.len()],
+    pub(super) interpreter: Interpreter,
     /// Where Java code returns to that was called from native code.
     pub(super) call_stub_return: u64,
 }
@@ -41,9 +43,24 @@ struct CodeHeap {
     log2_segment_size: u32,
 }
 
+/// How far the code at an address is with its frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// A compiled method, with its frame.
+    InFrame,
+    /// A compiled method that builds its frame.
+    Entering,
+    /// A compiled method that has taken its frame down: its next instruction returns.
+    Returning,
+    /// Code of HotSpot's own in the code cache.
+    InStub,
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Layout {
     block_header_size: u64,
+    code: CodePlace,
+    frame_complete: Complete,
     name: u64,
     frame_size_words: u64,
     compile_id: u64,
@@ -87,6 +104,7 @@ impl CodeCache {
             layout: Layout::find(table)?,
             scopes: Scopes::new(ScopesLayout::find(table)?),
             names: Default::default(),
+            interpreter: Interpreter::find(table)?,
             // SAFETY: a variable of HotSpot's.
             call_stub_return: unsafe { Address::new(call_stub).read() },
         })
@@ -95,11 +113,7 @@ impl CodeCache {
     /// The compiled method that a frame of the calling thread returns to at `pc`; `None` if there is none, or if the
     /// return was bent to a deoptimization.
     pub(super) fn frame(&self, pc: u64) -> Option<CompiledFrame> {
-        let method = self
-            .heaps
-            .iter()
-            .find_map(|heap| heap.block(pc))?
-            .add(self.layout.block_header_size);
+        let method = self.blob(pc)?;
         if !self.is_method(method) || self.layout.is_deoptimized(method, pc) {
             return None;
         }
@@ -117,19 +131,64 @@ impl CodeCache {
         })
     }
 
+    /// How far the code at `pc`, which runs, is with its frame; `None` if it is not in the code cache.
+    pub(super) fn standing(&self, pc: u64) -> Option<Standing> {
+        const RET: u8 = 0xC3;
+        let blob = self.blob(pc)?;
+        if !self.is_method(blob) {
+            return Some(Standing::InStub);
+        }
+        // SAFETY: an instruction that the thread runs.
+        if unsafe { Address::new(pc).read::<u8>() } == RET {
+            return Some(Standing::Returning);
+        }
+        let is_complete = self.layout.frame_complete_at(blob) <= pc;
+        Some(if is_complete {
+            Standing::InFrame
+        } else {
+            Standing::Entering
+        })
+    }
+
+    /// Whether a compiled method was met.
+    pub(super) fn has_met_method(&self) -> bool {
+        let first = self.names.first();
+        first.is_some_and(|name| name.load(Ordering::Relaxed) != 0)
+    }
+
+    /// Whether Java code goes on at `pc`, which may be any number: a compiled method's, or the interpreter's. Of a compiled
+    /// method only if one was met before.
+    pub(super) fn is_java(&self, pc: u64) -> bool {
+        let in_method = || self.blob(pc).is_some_and(|blob| self.has_known_name(blob));
+        self.interpreter.contains(pc) || in_method()
+    }
+
+    /// Compares addresses alone: a blob that nobody runs may be half made, and have no name to look at.
+    fn has_known_name(&self, blob: Address) -> bool {
+        // SAFETY: memory of the code cache, which stays mapped.
+        let name: u64 = unsafe { blob.add(self.layout.name).read() };
+        let is_it = |known: &AtomicU64| known.load(Ordering::Relaxed) == name;
+        name != 0 && self.names.iter().any(is_it)
+    }
+
+    fn blob(&self, pc: u64) -> Option<Address> {
+        let block = self.heaps.iter().find_map(|heap| heap.block(pc))?;
+        Some(block.add(self.layout.block_header_size))
+    }
+
     /// Whether what was found before is still there: code may have been freed since, and other code be in its place.
     pub(super) fn is_current(&self, frame: &CompiledFrame) -> bool {
         self.layout.compile_id(frame.method) == frame.compile_id
     }
 
+    /// Whether a blob is a method's; a thread runs it, or has a frame of it.
     fn is_method(&self, blob: Address) -> bool {
         // SAFETY: a code blob in use has its name there.
         let name: u64 = unsafe { blob.add(self.layout.name).read() };
         if name == 0 {
             return false;
         }
-        let known = |known: &AtomicU64| known.load(Ordering::Relaxed) == name;
-        if self.names.iter().any(known) {
+        if self.has_known_name(blob) {
             return true;
         }
         // SAFETY: names of code blobs are C strings that outlive them.
@@ -146,6 +205,8 @@ impl Layout {
     fn find(table: Table) -> Option<Self> {
         Some(Self {
             block_header_size: Table::size_bytes("HeapBlock")?,
+            code: CodePlace::find(table)?,
+            frame_complete: Complete::find(table)?,
             name: table.offset("CodeBlob", "_name")?,
             frame_size_words: table.offset("CodeBlob", "_frame_size")?,
             compile_id: table.offset("nmethod", "_compile_id")?,
@@ -163,6 +224,19 @@ impl Layout {
         unsafe { method.add(self.frame_size_words).read() }
     }
 
+    /// From which instruction on a method has its frame.
+    fn frame_complete_at(&self, method: Address) -> u64 {
+        let code = self.code.of(method);
+        // SAFETY: the field of a compiled method, of the size that the JVM says.
+        let offset = unsafe {
+            match self.frame_complete {
+                Complete::Int(at) => method.add(at).read::<i32>(),
+                Complete::Short(at) => i32::from(method.add(at).read::<i16>()),
+            }
+        };
+        code.offset(offset).bits()
+    }
+
     fn is_deoptimized(&self, method: Address, pc: u64) -> bool {
         let handlers = self.deoptimization.iter().flatten();
         let mut handlers = handlers.map(|handler| match *handler {
@@ -175,6 +249,52 @@ impl Layout {
             }
         });
         handlers.any(|handler| handler == pc)
+    }
+}
+
+/// Where a code blob says that its code begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum CodePlace {
+    /// By an address.
+    Address(u64),
+    /// By the distance from its own start.
+    Offset(u64),
+}
+
+impl CodePlace {
+    /// `None` if this JVM does not export it.
+    pub(super) fn find(table: Table) -> Option<Self> {
+        let address = table.offset("CodeBlob", "_code_begin").map(Self::Address);
+        address.or_else(|| table.offset("CodeBlob", "_code_offset").map(Self::Offset))
+    }
+
+    /// The first instruction of a blob that is in use.
+    pub(super) fn of(self, blob: Address) -> Address {
+        // SAFETY: the field of a code blob.
+        unsafe {
+            match self {
+                Self::Address(at) => Address::new(blob.add(at).read()),
+                Self::Offset(at) => blob.offset(blob.add(at).read()),
+            }
+        }
+    }
+}
+
+/// Where a code blob says at which instruction its frame is complete: an int, and a short since 24.
+#[derive(Clone, Copy, Debug)]
+enum Complete {
+    Int(u64),
+    Short(u64),
+}
+
+impl Complete {
+    fn find(table: Table) -> Option<Self> {
+        let (at, kind) = table.typed_offset("CodeBlob", "_frame_complete_offset")?;
+        match kind.as_slice() {
+            b"int" => Some(Self::Int(at)),
+            b"int16_t" => Some(Self::Short(at)),
+            _ => None,
+        }
     }
 }
 

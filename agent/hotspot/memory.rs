@@ -8,6 +8,7 @@ pub(super) struct Address(u64);
 pub(super) trait Plain: Copy {}
 impl Plain for u8 {}
 impl Plain for u16 {}
+impl Plain for i16 {}
 impl Plain for i32 {}
 impl Plain for u32 {}
 impl Plain for u64 {}

@@ -10,9 +10,11 @@
 
 mod code_cache;
 mod interpreter;
+mod interrupted;
 mod memory;
 mod scopes;
 mod stack_walk;
 pub(crate) mod vm_structs;
 
+pub(crate) use interrupted::{Interrupted, Registers};
 pub(crate) use stack_walk::{JavaCode, StackWalk};

@@ -4,6 +4,7 @@
 //! A compiled method has a list of such addresses, in order, each with the place of a scope in a stream of numbers. A scope
 //! begins with the place of the scope that it was inlined into, or 0.
 
+use super::code_cache::CodePlace;
 use super::memory::Address;
 use super::vm_structs::Table;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -16,7 +17,7 @@ const TRIALS: u32 = 64;
 /// Where a compiled method has what.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ScopesLayout {
-    code_begin: Place,
+    code: CodePlace,
     descriptors_begin: Place,
     descriptors_end: Place,
     data_begin: Place,
@@ -40,10 +41,6 @@ impl ScopesLayout {
     /// Looks everything up; `None` if this JVM does not export it.
     pub(super) fn find(table: Table) -> Option<Self> {
         let own = |name| table.offset("nmethod", name);
-        let code_begin = match table.offset("CodeBlob", "_code_begin") {
-            Some(at) => Place::Address(at),
-            None => Place::Offset(table.offset("CodeBlob", "_code_offset")?),
-        };
         let begin = own("_scopes_pcs_offset")?;
         let (descriptors_begin, descriptors_end, data_begin) = match own("_immutable_data") {
             // From 23 on: the descriptors are followed by the data.
@@ -61,7 +58,7 @@ impl ScopesLayout {
             }
         };
         Some(Self {
-            code_begin,
+            code: CodePlace::find(table)?,
             descriptors_begin,
             descriptors_end,
             data_begin,
@@ -185,7 +182,7 @@ impl Scopes {
         let layout = &self.layout;
         // SAFETY: descriptors from begin to end, in the order of their addresses; the caller's promise.
         unsafe {
-            let code = layout.code_begin.of(method).bits();
+            let code = layout.code.of(method).bits();
             let wanted = i32::try_from(pc.checked_sub(code)?).ok()?;
             let begin = layout.descriptors_begin.of(method);
             let end = layout.descriptors_end.of(method);

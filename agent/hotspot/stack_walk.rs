@@ -6,7 +6,6 @@
 //! interpreted frame has a frame pointer.
 
 use super::code_cache::{CodeCache, CompiledFrame};
-use super::interpreter::Interpreter;
 use super::memory::{own_stack_end, Address};
 use super::vm_structs::Table;
 use crate::jvmti::jni::Jni;
@@ -27,7 +26,6 @@ const WORD: u64 = 8;
 #[derive(Debug)]
 pub(crate) struct JavaCode {
     code: CodeCache,
-    interpreter: Interpreter,
     anchor: AnchorLayout,
     /// From a thread of HotSpot's to its JNI environment.
     jni_offset: u64,
@@ -53,7 +51,6 @@ impl JavaCode {
         let table = Table::find()?;
         Some(Self {
             code: CodeCache::find()?,
-            interpreter: Interpreter::find(table)?,
             anchor: AnchorLayout {
                 in_thread: table.offset("JavaThread", "_anchor")?,
                 in_call_wrapper: table.offset("JavaCallWrapper", "_anchor")?,
@@ -149,7 +146,7 @@ impl StackWalk {
             return None;
         }
         let before = self.at.stack_pointer;
-        self.at = match code.interpreter.contains(self.at.pc) {
+        self.at = match code.code.interpreter.contains(self.at.pc) {
             true => self.pass_interpreted(code)?,
             false => self.pass_compiled(code)?,
         };
@@ -183,7 +180,7 @@ impl StackWalk {
     fn pass_interpreted(&mut self, code: &JavaCode) -> Option<Frame> {
         let stack = (self.at.stack_pointer, self.stack_end);
         // SAFETY: the own stack; who goes on in the interpreter has a frame of its.
-        let frame = unsafe { code.interpreter.frame(self.at.frame_pointer, stack) }?;
+        let frame = unsafe { code.code.interpreter.frame(self.at.frame_pointer, stack) }?;
         self.keys.push(frame.bytecode | INTERPRETED);
         self.java_frames += 1;
         self.has_interpreted = true;

@@ -10,6 +10,7 @@ pub(crate) struct Table {
     stride: usize,
     type_name: usize,
     field_name: usize,
+    type_string: usize,
     offset: usize,
     address: usize,
 }
@@ -25,6 +26,8 @@ impl Table {
             stride: usize::try_from(exported(c"gHotSpotVMStructEntryArrayStride")?).ok()?,
             type_name: usize::try_from(exported(c"gHotSpotVMStructEntryTypeNameOffset")?).ok()?,
             field_name: usize::try_from(exported(c"gHotSpotVMStructEntryFieldNameOffset")?).ok()?,
+            type_string: usize::try_from(exported(c"gHotSpotVMStructEntryTypeStringOffset")?)
+                .ok()?,
             offset: usize::try_from(exported(c"gHotSpotVMStructEntryOffsetOffset")?).ok()?,
             address: usize::try_from(exported(c"gHotSpotVMStructEntryAddressOffset")?).ok()?,
         })
@@ -35,6 +38,16 @@ impl Table {
         let entry = self.entry(type_name, field_name)?;
         // SAFETY: the entry has a uint64_t there (vmStructs.hpp).
         Some(unsafe { entry.add(self.offset).cast::<u64>().read() })
+    }
+
+    /// The same, and the field's type in C++.
+    pub(crate) fn typed_offset(self, type_name: &str, field_name: &str) -> Option<(u64, Vec<u8>)> {
+        let entry = self.entry(type_name, field_name)?;
+        // SAFETY: as above; the entry has a C string with the type.
+        unsafe {
+            let kind = text(entry.add(self.type_string))?.to_bytes().to_vec();
+            Some((entry.add(self.offset).cast::<u64>().read(), kind))
+        }
     }
 
     /// The value of a static field of type int.

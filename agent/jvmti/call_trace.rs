@@ -136,6 +136,12 @@ impl StackFault {
         Self(count)
     }
 
+    /// Whether a count says that the thread runs Java code whose stack HotSpot cannot read (`ticks_unknown_Java`,
+    /// `ticks_not_walkable_Java`; forte.cpp).
+    pub(super) fn is_unreadable_java(count: i32) -> bool {
+        matches!(count, -6 | -5)
+    }
+
     /// The thread runs, but no Java code: not a loss.
     pub(crate) fn is_outside_of_java(self) -> bool {
         self.0 == 0

@@ -9,6 +9,7 @@ use super::env::Vm;
 use super::sample_ring::{RawSample, SampleRing};
 use super::semaphore::Semaphore;
 use super::thread_timers::{this_thread, ThreadTimers, Ticket};
+use crate::hotspot::{Interrupted, Registers};
 use parking_lot::Mutex;
 use std::mem::zeroed;
 use std::os::raw::{c_int, c_void};
@@ -39,6 +40,8 @@ static SPARED: Mutex<Vec<libc::pid_t>> = Mutex::new(Vec::new());
 pub(crate) struct StackSampler {
     vm: Vm,
     get_call_trace: AsyncGetCallTrace,
+    /// `None` where HotSpot does not say enough of its code.
+    interrupted: Option<Interrupted>,
     depth_frames: i32,
     ring: SampleRing,
     timers: ThreadTimers,
@@ -64,6 +67,7 @@ impl StackSampler {
         let sampler = SAMPLER.get_or_init(|| Self {
             vm,
             get_call_trace,
+            interrupted: Interrupted::find(),
             depth_frames: depth,
             ring: SampleRing::new(capacity, depth_frames),
             timers: ThreadTimers::new(SIGNAL, interval_us),
@@ -173,6 +177,10 @@ impl StackSampler {
                 trace.count = StackFault::SUSPENDED_COUNT;
             } else {
                 (self.get_call_trace)(&mut trace, self.depth_frames, context);
+                self.learn(context);
+                if StackFault::is_unreadable_java(trace.count) {
+                    self.ask_for_caller(&mut trace, context);
+                }
             }
         }
         cell.publish(thread, periods, trace.count);
@@ -180,6 +188,75 @@ impl StackSampler {
         fence(Ordering::SeqCst);
         if self.asleep.load(Ordering::SeqCst) && self.asleep.swap(false, Ordering::SeqCst) {
             self.wake.post();
+        }
+    }
+}
+
+impl StackSampler {
+    /// # Safety
+    /// `context` is that of a signal on this thread.
+    unsafe fn learn(&self, context: *mut c_void) {
+        if let Some(interrupted) = &self.interrupted {
+            // SAFETY: the caller's promise.
+            let registers = unsafe { &(*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
+            interrupted.learn(at(registers).pc);
+        }
+    }
+
+    /// Asks for the stack again as it will be when the code that was interrupted has returned: HotSpot finds none in stubs,
+    /// and where a compiled method builds its frame or takes it down.
+    ///
+    /// # Safety
+    /// `context` is that of a signal on this thread, and the trace has this thread's environment and room for the frames.
+    unsafe fn ask_for_caller(&self, trace: &mut CallTrace, context: *mut c_void) {
+        let Some(interrupted) = &self.interrupted else {
+            return;
+        };
+        // SAFETY: the caller's promise; the registers are as they were when this returns.
+        unsafe {
+            let context = context.cast::<libc::ucontext_t>();
+            let registers = &mut (*context).uc_mcontext.gregs;
+            let found = interrupted.caller(at(registers));
+            if let Some(caller) = found {
+                let before = *registers;
+                move_to(registers, caller);
+                let count = trace.count;
+                (self.get_call_trace)(trace, self.depth_frames, context.cast());
+                if trace.count < 1 {
+                    trace.count = count;
+                }
+                (*context).uc_mcontext.gregs = before;
+            }
+        }
+    }
+}
+
+/// Where a context's registers say the thread is.
+fn at(registers: &[libc::greg_t; 23]) -> Registers {
+    let register = |index: c_int| {
+        let index = usize::try_from(index).unwrap_or(0);
+        registers
+            .get(index)
+            .map_or(0, |value| u64::from_ne_bytes(value.to_ne_bytes()))
+    };
+    Registers {
+        pc: register(libc::REG_RIP),
+        stack_pointer: register(libc::REG_RSP),
+        frame_pointer: register(libc::REG_RBP),
+    }
+}
+
+/// Has them say that it is there.
+fn move_to(registers: &mut [libc::greg_t; 23], there: Registers) {
+    let moved = [
+        (libc::REG_RIP, there.pc),
+        (libc::REG_RSP, there.stack_pointer),
+        (libc::REG_RBP, there.frame_pointer),
+    ];
+    for (index, value) in moved {
+        let place = usize::try_from(index).ok();
+        if let Some(register) = place.and_then(|place| registers.get_mut(place)) {
+            *register = i64::from_ne_bytes(value.to_ne_bytes());
         }
     }
 }
@@ -301,6 +378,30 @@ mod tests {
         assert_eq!(std::mem::offset_of!(TimerInfo, overrun), 20);
         assert_eq!(std::mem::offset_of!(TimerInfo, value), 24);
         assert!(std::mem::size_of::<TimerInfo>() <= std::mem::size_of::<libc::siginfo_t>());
+    }
+
+    #[test]
+    fn a_thread_in_hotspots_handler_is_told_by_its_signals() {
+        // SAFETY: zeros are a valid context, with no signal blocked.
+        unsafe {
+            let mut context: libc::ucontext_t = zeroed();
+            assert!(!is_suspended((&raw mut context).cast()));
+            libc::sigaddset(&mut context.uc_sigmask, SUSPEND_SIGNAL);
+            assert!(is_suspended((&raw mut context).cast()));
+            assert!(!is_suspended(std::ptr::null_mut()));
+        }
+    }
+
+    #[test]
+    fn registers_are_read_where_they_are_written() {
+        let there = Registers {
+            pc: 1,
+            stack_pointer: u64::MAX,
+            frame_pointer: 3,
+        };
+        let mut registers = [0; 23];
+        move_to(&mut registers, there);
+        assert_eq!(at(&registers), there);
     }
 
     #[test]
