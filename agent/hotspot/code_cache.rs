@@ -376,9 +376,128 @@ impl CodeHeap {
     }
 }
 
+/// A code cache in a test's own memory.
+#[cfg(test)]
+pub(super) mod fake {
+    use super::*;
+    use crate::hotspot::memory::Address;
+
+    /// Bytes of a block's header, and of a blob before its code.
+    pub(in crate::hotspot) const HEADER_BYTES: u64 = 8;
+    pub(in crate::hotspot) const CODE_AT: u64 = 32;
+    /// From the first instruction to the first one with the frame.
+    pub(in crate::hotspot) const COMPLETE_AT: u64 = 6;
+    const SEGMENT_WORDS: usize = 16;
+
+    /// Three blocks of one segment, 128 bytes: a method of three words, a stub, and a free one.
+    pub(in crate::hotspot) struct FakeCode {
+        memory: Box<[u64; 3 * SEGMENT_WORDS]>,
+        _map: Box<[u8; 3]>,
+        _high: Box<u64>,
+        pub(in crate::hotspot) cache: CodeCache,
+    }
+
+    impl FakeCode {
+        /// The interpreter's code is from 0x1000 to 0x2000.
+        pub(in crate::hotspot) fn new() -> Self {
+            let mut memory = Box::new([0_u64; 3 * SEGMENT_WORDS]);
+            // Name, offset of the code and of the first instruction with the frame, size, compilation.
+            let blob = [CODE_AT | COMPLETE_AT << 32, 3 | 77 << 32];
+            for (segment, name) in [(0, c"nmethod"), (1, c"StubRoutines (1)")] {
+                let at = segment * SEGMENT_WORDS + 1;
+                memory[at] = name.as_ptr() as u64;
+                memory[at + 1..at + 3].copy_from_slice(&blob);
+            }
+            let map = Box::new([0, 0, UNUSED_SEGMENT]);
+            let low = memory.as_ptr() as u64;
+            let high = Box::new(low + 3 * 128);
+            let heap = CodeHeap {
+                low: Address::new(low),
+                high_at: Address::new(std::ptr::from_ref(&*high) as u64),
+                segment_map: Address::new(map.as_ptr() as u64),
+                log2_segment_size: 7,
+            };
+            let layout = Layout {
+                block_header_size: HEADER_BYTES,
+                code: CodePlace::Offset(8),
+                frame_complete: Complete::Int(12),
+                name: 0,
+                frame_size_words: 16,
+                compile_id: 20,
+                deoptimization: [None, None],
+            };
+            let cache = CodeCache {
+                heaps: vec![heap],
+                low,
+                layout,
+                scopes: Scopes::new(ScopesLayout::fake()),
+                names: Default::default(),
+                interpreter: Interpreter::fake(0x1000, 0x2000),
+                call_stub_return: 0,
+            };
+            Self {
+                memory,
+                _map: map,
+                _high: high,
+                cache,
+            }
+        }
+
+        /// Address of an instruction, so many bytes behind the first, of the method (0), the stub (1) or what is free (2).
+        pub(in crate::hotspot) fn pc(&self, block: u64, offset: u64) -> u64 {
+            self.memory.as_ptr() as u64 + block * 128 + HEADER_BYTES + CODE_AT + offset
+        }
+
+        /// Puts an instruction of one byte there.
+        pub(in crate::hotspot) fn put(&mut self, block: usize, offset: usize, instruction: u8) {
+            let byte = (HEADER_BYTES + CODE_AT) as usize + offset;
+            let word = &mut self.memory[block * SEGMENT_WORDS + byte / 8];
+            let mut bytes = word.to_ne_bytes();
+            bytes[byte % 8] = instruction;
+            *word = u64::from_ne_bytes(bytes);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::fake::{FakeCode, COMPLETE_AT};
     use super::*;
+
+    #[test]
+    fn a_frame_is_a_methods_alone() {
+        let code = FakeCode::new();
+        let frame = code.cache.frame(code.pc(0, 20)).unwrap();
+        assert_eq!(frame.size_bytes, 3 * 8);
+        assert_eq!(frame.key, (8 + 32 + 20) << 32 | 77);
+        assert!(code.cache.is_current(&frame));
+        assert!(code.cache.frame(code.pc(1, 20)).is_none());
+        assert!(code.cache.frame(code.pc(2, 0)).is_none());
+        assert!(code.cache.frame(0x1800).is_none());
+    }
+
+    #[test]
+    fn code_stands_before_in_and_behind_its_frame() {
+        let mut code = FakeCode::new();
+        code.put(0, 40, 0xC3);
+        let standing = |pc| code.cache.standing(pc);
+        assert_eq!(standing(code.pc(0, 0)), Some(Standing::Entering));
+        assert_eq!(standing(code.pc(0, COMPLETE_AT)), Some(Standing::InFrame));
+        assert_eq!(standing(code.pc(0, 40)), Some(Standing::Returning));
+        assert_eq!(standing(code.pc(1, 0)), Some(Standing::InStub));
+        assert_eq!(standing(code.pc(2, 0)), None);
+        assert_eq!(standing(0x1800), None);
+    }
+
+    #[test]
+    fn a_method_is_believed_when_one_was_met() {
+        let code = FakeCode::new();
+        assert!(!code.cache.is_java(code.pc(0, 20)));
+        assert!(code.cache.is_java(0x1800));
+        assert!(code.cache.frame(code.pc(0, 20)).is_some());
+        assert!(code.cache.is_java(code.pc(0, 20)));
+        assert!(!code.cache.is_java(code.pc(1, 20)));
+    }
 
     #[test]
     fn a_block_begins_where_its_segments_lead() {

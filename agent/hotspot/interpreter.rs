@@ -61,6 +61,17 @@ impl Interpreter {
         })
     }
 
+    #[cfg(test)]
+    pub(super) fn fake(low: u64, high: u64) -> Self {
+        Self {
+            low,
+            high,
+            constant_part: 8,
+            code_size: 2,
+            constant_part_size: 16,
+        }
+    }
+
     /// Whether a frame that goes on at `pc` is the interpreter's.
     pub(super) fn contains(&self, pc: u64) -> bool {
         (self.low..self.high).contains(&pc)
@@ -108,13 +119,7 @@ mod tests {
 
     /// A method whose constant part has 16 bytes and then 3 bytecodes.
     fn interpreter() -> Interpreter {
-        Interpreter {
-            low: 0x1000,
-            high: 0x2000,
-            constant_part: 8,
-            code_size: 2,
-            constant_part_size: 16,
-        }
+        Interpreter::fake(0x1000, 0x2000)
     }
 
     #[test]

@@ -86,3 +86,61 @@ impl Interrupted {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hotspot::code_cache::fake::FakeCode;
+
+    /// The caller found from the code at `pc`, with this stack, whose frame pointer is at the word of that number.
+    fn caller(code: FakeCode, pc: u64, stack: &[u64], frame: usize) -> Option<(u64, u64)> {
+        let top = stack.as_ptr() as u64;
+        let met = code.pc(0, 20);
+        let interrupted = Interrupted(code.cache);
+        interrupted.learn(met);
+        let at = Registers {
+            pc,
+            stack_pointer: top,
+            frame_pointer: top + frame as u64 * WORD,
+        };
+        // SAFETY: the array is the stack.
+        let found = unsafe { interrupted.caller(at) }?;
+        Some((found.pc, (found.stack_pointer - top) / WORD))
+    }
+
+    #[test]
+    fn a_method_without_its_frame_returns_by_the_top_of_the_stack() {
+        let mut code = FakeCode::new();
+        code.put(0, 40, 0xC3);
+        let (pc, back) = (code.pc(0, 40), code.pc(0, 20));
+        assert_eq!(caller(code, pc, &[back, 0, 0, 0], 3), Some((back, 1)));
+        let code = FakeCode::new();
+        let (pc, back) = (code.pc(0, 1), code.pc(0, 20));
+        // The frame pointer is pushed already.
+        assert_eq!(caller(code, pc, &[7, back, 0, 0], 3), Some((back, 2)));
+    }
+
+    #[test]
+    fn a_stub_returns_by_the_stack_or_by_its_frame() {
+        let code = FakeCode::new();
+        let pc = code.pc(1, 0);
+        assert_eq!(caller(code, pc, &[0x1800, 0, 0, 0], 3), Some((0x1800, 1)));
+        let code = FakeCode::new();
+        let pc = code.pc(1, 0);
+        let stack = [7, 8, 9, 0x1800];
+        assert_eq!(caller(code, pc, &stack, 2), Some((0x1800, 4)));
+    }
+
+    #[test]
+    fn what_leads_nowhere_is_left_alone() {
+        for (block, offset) in [(0, 20), (1, 0), (2, 0)] {
+            let code = FakeCode::new();
+            let pc = code.pc(block, offset);
+            assert_eq!(caller(code, pc, &[5, 6, 7, 8], 2), None);
+        }
+        let code = FakeCode::new();
+        // A method that has its frame is HotSpot's own business.
+        let (pc, back) = (code.pc(0, 20), code.pc(0, 30));
+        assert_eq!(caller(code, pc, &[back; 4], 2), None);
+    }
+}

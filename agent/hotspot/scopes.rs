@@ -69,6 +69,23 @@ impl ScopesLayout {
     }
 }
 
+#[cfg(test)]
+impl ScopesLayout {
+    /// Of methods without debug information.
+    pub(super) fn fake() -> Self {
+        let nowhere = Place::Offset(24);
+        Self {
+            code: CodePlace::Offset(8),
+            descriptors_begin: nowhere,
+            descriptors_end: nowhere,
+            data_begin: nowhere,
+            descriptor_size: 16,
+            pc_offset: 0,
+            scope_offset: 4,
+        }
+    }
+}
+
 impl Place {
     /// # Safety
     /// `method` is a compiled method that a frame of the calling thread returns to.
