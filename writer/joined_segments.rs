@@ -1,4 +1,4 @@
-//! Segments that wait to be written, joined: walkers fill small ones, as those stay in the processor's caches, but readers
+//! Segments joined before they are written: walkers fill small ones, as those stay in the processor's caches, but readers
 //! are made for segments of a megabyte and more, and some are slow with many.
 
 use crossbeam_channel::{Receiver, Sender};
@@ -10,7 +10,7 @@ use crate::{Sink, WriteError};
 
 /// Where a record's header has the length of what follows.
 const LENGTH: std::ops::Range<usize> = RECORD_HEADER_BYTES - 4..RECORD_HEADER_BYTES;
-/// Bytes that are joined at least, if so many wait.
+/// Bytes that are joined at least, unless something else comes first.
 const JOINED_BYTES: usize = 1 << 20;
 
 /// Writes the objects' buffers. For the writer thread.
@@ -32,8 +32,8 @@ impl<'a> JoinedSegments<'a> {
         }
     }
 
-    /// Writes a buffer, and the whole segments that wait behind it. Answers the message that came after those and is
-    /// something else.
+    /// Writes a buffer, and joined to it the whole segments that come behind it: waits for so many, so that one walker's
+    /// file does not depend on who was faster. Answers the message that came after those and is something else.
     pub(crate) fn write(
         &mut self,
         sink: &mut dyn Sink,
@@ -62,7 +62,7 @@ impl<'a> JoinedSegments<'a> {
         let mut bytes = first.len();
         let mut next = None;
         while bytes < JOINED_BYTES && next.is_none() {
-            match self.inbox.try_recv() {
+            match self.inbox.recv() {
                 Ok(Message::Objects(buffer)) if is_whole(&buffer) => {
                     bytes += buffer.len() - RECORD_HEADER_BYTES;
                     more.push(buffer);
@@ -143,7 +143,7 @@ mod tests {
         [&[0x1C, 0, 0, 0, 0, 0, 0, 0, length], body].concat()
     }
 
-    /// What is written of these buffers, all of which wait.
+    /// What is written of these buffers.
     fn written(buffers: Vec<Vec<u8>>) -> Vec<u8> {
         let (messages, inbox) = unbounded();
         let (give_back, _written) = unbounded();
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_segments_that_wait_become_one() {
+    fn whole_segments_become_one() {
         let buffers = vec![segment(2, b"ab"), segment(1, b"c"), segment(3, b"def")];
         assert_eq!(written(buffers), segment(6, b"abcdef"));
     }
