@@ -450,7 +450,7 @@ pub(super) mod fake {
 
         /// Puts an instruction of one byte there.
         pub(in crate::hotspot) fn put(&mut self, block: usize, offset: usize, instruction: u8) {
-            let byte = (HEADER_BYTES + CODE_AT) as usize + offset;
+            let byte = usize::try_from(HEADER_BYTES + CODE_AT).unwrap() + offset;
             let word = &mut self.memory[block * SEGMENT_WORDS + byte / 8];
             let mut bytes = word.to_ne_bytes();
             bytes[byte % 8] = instruction;
