@@ -176,9 +176,11 @@ impl CodeCache {
         Some(block.add(self.layout.block_header_size))
     }
 
-    /// Whether what was found before is still there: code may have been freed since, and other code be in its place.
+    /// Whether what was found before is still there: code may have been freed since, and other code be in its place. That may
+    /// begin elsewhere, and what stands where the old began look as before, so both are asked.
     pub(super) fn is_current(&self, frame: &CompiledFrame) -> bool {
-        self.layout.compile_id(frame.method) == frame.compile_id
+        self.blob(frame.pc) == Some(frame.method)
+            && self.layout.compile_id(frame.method) == frame.compile_id
     }
 
     /// Whether a blob is a method's; a thread runs it, or has a frame of it.
@@ -215,7 +217,7 @@ impl Layout {
     }
 
     fn compile_id(&self, method: Address) -> u32 {
-        // SAFETY: the field of a compiled method, or, if that was freed, memory of the code cache, which stays mapped.
+        // SAFETY: the field of a compiled method.
         unsafe { method.add(self.compile_id).read() }
     }
 

@@ -73,7 +73,7 @@ impl CallTracer {
     }
 
     /// The top of the calling thread's stack, into `stack`, so many frames at most. `false`: ask JVMTI instead; a method has
-    /// no id yet, or HotSpot finds no stack at this moment.
+    /// no id yet, or HotSpot finds no stack at this moment, or one with fewer frames.
     pub(crate) fn own_stack(
         self,
         jni: &Jni<'_>,
@@ -105,7 +105,9 @@ impl CallTracer {
             let location = i64::from(frame.location).max(-1);
             stack.push(StackFrame { method, location });
         }
-        count > 0
+        // Where HotSpot does not believe a method, it ends the stack there and does not say so (forte.cpp; 8 and anonymous
+        // classes): a stack that ends early must be JVMTI's.
+        count > 0 && count == capacity
     }
 }
 

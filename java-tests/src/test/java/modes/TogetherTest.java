@@ -59,6 +59,7 @@ class TogetherTest {
             }
             jvm.say("end").out.await("WRONG", Jvm.LIMIT.plusSeconds(Long.parseLong(SECONDS)));
             assertEquals(0, jvm.exit(), jvm.err::text);
+            assertFalse(jvm.err.text().contains("not read rightly"), jvm.err::text);
             mustBeRight(Testimony.of(jvm), jvm, jdk);
         }
         boolean isText = modes.contains("format=a");

@@ -1,6 +1,7 @@
 package sites;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import harness.Collector;
@@ -41,6 +42,7 @@ class ExactTest {
         try (Jvm jvm = setup.on(folder).agent("heap=sites,sampling=0,cutoff=0,file=" + file).run(Counts.class, "" + ROUNDS).ready()) {
             assertEquals(0, jvm.end(), jvm.err::text);
             assertTrue(jvm.err.text().contains("every allocation by bytecode"), jvm.err::text);
+            assertFalse(jvm.err.text().contains("not read rightly"), jvm.err::text);
             new HprofCheck(file).good();
             compare(jvm, new SiteList(file, "sites"));
         }
