@@ -8,7 +8,17 @@
     reason = "a test fails by panicking"
 )]
 
+/// A test a line: its name, the rules that must be named, the breaking.
+macro_rules! broken {
+    ($($name:ident, [$($rule:literal),*], $change:expr;)*) => {
+        $(#[test] fn $name() { assert_rules($change, &[$($rule),*]); })*
+    };
+}
+
+mod profiles;
+#[path = "../sample/mod.rs"]
 mod sample;
+mod stacks;
 
 use reader::Severity;
 use sample::*;
@@ -23,13 +33,6 @@ fn assert_rules(change: impl FnOnce(&mut Sample), expected: &[&str]) {
     found.sort_unstable();
     expected.sort_unstable();
     assert_eq!(found, expected, "{:#?}", report.faults);
-}
-
-/// A test a line: its name, the rules that must be named, the breaking.
-macro_rules! broken {
-    ($($name:ident, [$($rule:literal),*], $change:expr;)*) => {
-        $(#[test] fn $name() { assert_rules($change, &[$($rule),*]); })*
-    };
 }
 
 #[test]
@@ -67,7 +70,11 @@ fn leniency_turns_hotspots_habits_into_notes_and_nothing_else() {
 
 #[test]
 fn every_rule_is_broken_once() {
-    let tests = include_str!("broken.rs");
+    let tests = concat!(
+        include_str!("main.rs"),
+        include_str!("profiles.rs"),
+        include_str!("stacks.rs")
+    );
     for rule in reader::Rule::ALL {
         assert!(
             tests.contains(&format!("\"{}\"", rule.id())),
@@ -336,120 +343,6 @@ broken! {
     };
 }
 
-// Frames, traces, threads.
-broken! {
-    frame_twice, ["duplicate-frame"], |dump| {
-        let at = dump.at(0x04, 0);
-        let again = dump.records[at].clone();
-        dump.records.insert(at, again);
-    };
-    frame_id_left_out, ["frame-id-gap"], |dump| insert_frame(dump, 5, 1);
-    frame_behind_its_trace, ["frame-late"], |dump| {
-        let at = dump.at(0x04, 0);
-        let late = dump.records.remove(at);
-        let at = dump.at(0x1C, 0);
-        dump.records.insert(at, late);
-    };
-    trace_with_a_missing_frame, ["frame-missing"], |dump| {
-        let at = dump.at(0x05, 3);
-        dump.records[at] = trace(4, 0, &[99]);
-    };
-    line_zero, ["line-number"], |dump| insert_frame(dump, 4, 0);
-    line_minus_four, ["line-number"], |dump| insert_frame(dump, 4, -4);
-    trace_twice, ["duplicate-trace"], |dump| {
-        let at = dump.at(0x05, 3);
-        dump.records.insert(at, trace(4, 0, &[1]));
-    };
-    trace_serial_left_out, ["trace-serial-gap"], |dump| {
-        let at = dump.at(0x1C, 0);
-        dump.records.insert(at, trace(6, 0, &[]));
-    };
-    trace_behind_its_use, ["trace-late"], |dump| {
-        let at = dump.at(0x05, 3);
-        let late = dump.records.remove(at);
-        dump.records.push(late);
-    };
-    trace_nowhere, ["trace-missing"], |dump| dump.heap(1).push(instance(0x3000, 88, OBJECT, &[]));
-    object_with_trace_zero, ["trace-zero"], |dump| dump.heap(1).push(instance(0x3000, 0, OBJECT, &[]));
-    no_empty_trace, ["empty-trace-missing", "trace-serial-gap"], |dump| {
-        let at = dump.at(0x05, 0);
-        dump.records.remove(at);
-    };
-    trace_1_with_frames, ["empty-trace-missing"], |dump| {
-        let at = dump.at(0x05, 0);
-        dump.records[at] = trace(1, 0, &[1]);
-    };
-    alloc_trace_with_the_serial_of_a_live_thread, ["thread-trace-shared"], |dump| {
-        let at = dump.at(0x05, 3);
-        dump.records[at] = trace(4, 1, &[2, 3]);
-    };
-    trace_of_an_unknown_thread, ["thread-missing"], |dump| {
-        let at = dump.at(0x05, 3);
-        dump.records[at] = trace(4, 9, &[2, 3]);
-    };
-    thread_root_twice, ["duplicate-thread"], |dump| dump.heap(0).push(thread_root(MAIN, 1, 2));
-    thread_serial_left_out, ["thread-serial-gap"], |dump| dump.heap(0).push(thread_root(BASE_OBJECT, 9, 1));
-    frame_root_before_its_thread, ["thread-late"], |dump| {
-        let at = dump.sub_record(0, 0x08, WORKER);
-        let late = dump.heap(0).remove(at);
-        dump.heap(0).push(late);
-    };
-    frame_root_with_thread_zero, ["thread-missing"], |dump| dump.heap(0).push(frame_root(ARRAY, 0, 0));
-    frame_root_of_an_unknown_thread, ["thread-missing"], |dump| dump.heap(0).push(frame_root(ARRAY, 9, 0));
-    thread_with_anothers_trace, ["thread-trace-mismatch", "frame-number"], |dump| {
-        let at = dump.sub_record(0, 0x08, MAIN);
-        dump.heap(0)[at] = thread_root(MAIN, 1, 3);
-    };
-    thread_without_stack, [], |dump| dump.heap(0).push(thread_root(BASE_OBJECT, 3, 1));
-    frame_number_below_the_stack, ["frame-number"], |dump| dump.heap(0).push(frame_root(ARRAY, 1, 2));
-    end_of_an_unknown_thread, ["thread-missing"], |dump| dump.records.push(record(0x0B, bytes().u4(9)));
-    samples_of_a_missing_trace, ["trace-missing"], |dump| {
-        dump.records.push(record(0x0D, bytes().u4(1).u4(1).u4(1).u4(99)));
-    };
-}
-
-// Profiles.
-broken! {
-    site_of_an_array_of_nothing, ["site-type"], |dump| {
-        let mut odd = site(18, 4, [1; 4]);
-        odd[0] = 12;
-        dump.records.push(sites(1, &[odd]));
-    };
-    site_twice, ["duplicate-site"], |dump| {
-        dump.records.push(sites(2, &[site(18, 4, [1; 4]), site(18, 4, [1; 4])]));
-    };
-    sites_of_one_class_or_one_trace, [], |dump| {
-        dump.records.push(sites(9, &[site(18, 4, [1; 4]), site(18, 1, [2; 4]), site(17, 4, [1; 4])]));
-    };
-    sites_beyond_their_totals, ["site-totals"], |dump| {
-        dump.records.push(sites(2, &[site(18, 4, [1; 4]), site(17, 4, [2; 4])]));
-    };
-    sites_beyond_a_number_at_its_end, [], |dump| {
-        let rows = [site(18, 4, [u32::MAX; 4]), site(17, 4, [u32::MAX; 4])].concat();
-        let totals = bytes().u2(0).u4(0).u4(u32::MAX).u4(u32::MAX).u8(1 << 33).u8(1 << 33);
-        dump.records.push(record(0x06, totals.u4(2).all(&rows)));
-    };
-    site_with_more_alive_than_allocated, ["live-not-allocated"], |dump| {
-        dump.records.push(sites(9, &[site(18, 4, [9, 2, 8, 2])]));
-    };
-    summary_with_more_alive_than_allocated, ["live-not-allocated", "heap-summary-in-dump"], |dump| {
-        dump.records.insert(0, record(0x07, bytes().u4(1).u4(2).u8(1).u8(1)));
-    };
-    site_of_a_missing_trace, ["trace-missing"], |dump| dump.records.push(sites(1, &[site(18, 99, [1; 4])]));
-    site_of_a_missing_class, ["class-serial-missing"], |dump| dump.records.push(sites(1, &[site(99, 4, [1; 4])]));
-    site_with_the_cutoff_of_the_jdk, ["site-cutoff"], |dump| {
-        let totals = bytes().u2(0).u4(0xEB1C_432D).u4(0).u4(0).u8(0).u8(0);
-        dump.records.push(record(0x06, totals.u4(0)));
-    };
-    samples_twice_for_one_trace, ["duplicate-sample"], |dump| {
-        dump.records.push(record(0x0D, bytes().u4(2).u4(2).u4(1).u4(4).u4(1).u4(4)));
-    };
-    samples_beyond_their_total, ["sample-total"], |dump| {
-        dump.records.push(record(0x0D, bytes().u4(2).u4(2).u4(1).u4(4).u4(2).u4(2)));
-    };
-    control_flag_that_is_none, ["control-flags"], |dump| dump.records.push(record(0x0E, bytes().u4(4).u2(4)));
-}
-
 // Roots and objects.
 broken! {
     root_unknown, ["root-unknown"], |dump| dump.heap(0).push(root(0xFF, ARRAY));
@@ -520,6 +413,13 @@ fn insert_frame(dump: &mut Sample, id: u64, line: i32) {
         .insert(at, frame(id, run, descriptor, file, 18, line));
 }
 
+fn start_thread(serial: u32, object: u64, name: u64) -> Record {
+    record(
+        0x0A,
+        bytes().u4(serial).u8(object).u4(1).u8(name).u8(0).u8(0),
+    )
+}
+
 /// A row of ALLOC SITES: live bytes and objects, allocated bytes and objects.
 fn site(class: u32, trace: u32, numbers: [u32; 4]) -> Vec<u8> {
     let mut row = bytes().u1(0).u4(class).u4(trace);
@@ -538,11 +438,4 @@ fn sites(total: u32, rows: &[Vec<u8>]) -> Record {
 
 fn samples() -> Record {
     record(0x0D, bytes().u4(7).u4(1).u4(7).u4(4))
-}
-
-fn start_thread(serial: u32, object: u64, name: u64) -> Record {
-    record(
-        0x0A,
-        bytes().u4(serial).u8(object).u4(1).u8(name).u8(0).u8(0),
-    )
 }

@@ -8,19 +8,18 @@
     clippy::indexing_slicing
 )]
 
+mod heap_dump;
+mod monitors;
+
 use std::collections::HashMap;
 use std::io;
 use std::path::Path;
 
 use tables::{ClassId, Line, ObjectId, ThreadId, TraceId};
-use writer::profile::{
-    Contention, Contentions, Cost, Costs, Method, Site, SiteOrder, SiteTotals, Sites,
-};
+use writer::profile::{Cost, Costs, Method, Site, SiteOrder, SiteTotals, Sites};
 use writer::text::{
-    thread_end, Activity, ArrayLine, Call, ClassLine, ConstantLine, CpuSamplesBlock, CpuTimeBlock,
-    ElementLine, FieldLine, Frame, Header, HeapDumpBegin, HeapDumpEnd, InstanceLine, Moment,
-    Monitor, MonitorDump, MonitorEvent, MonitorTimeBlock, OldMethod, OldProfile, Owner, Phase,
-    Report, RootLine, SitesBlock, StaticLine, ThreadStart, ThreadState, Trace,
+    thread_end, Call, CpuSamplesBlock, CpuTimeBlock, Frame, Header, Moment, OldMethod, OldProfile,
+    Phase, Report, SitesBlock, ThreadStart, Trace,
 };
 use writer::ClassName;
 
@@ -286,229 +285,6 @@ fn old_profile() {
     ];
     check("old_profile", |out| {
         OldProfile { calls: &calls }.encode(out)
-    });
-}
-
-#[test]
-fn monitor_time() {
-    let row = |serial, signature, count, nanos| Contention {
-        trace: trace(serial),
-        signature,
-        count,
-        nanos,
-    };
-    let rows = [
-        row(3, STRING, 1, 128_000_000),
-        row(2, b"Ljava/lang/Object;", 12, 512_000_000),
-    ];
-    let contentions = Contentions::new(&rows, 0.0001);
-    check("monitor_time", |out| {
-        MonitorTimeBlock {
-            contentions: &contentions,
-            at: AT,
-        }
-        .encode(out)
-    });
-    let none = Contentions::new(&[], 0.0001);
-    check("monitor_time_none", |out| {
-        MonitorTimeBlock {
-            contentions: &none,
-            at: AT,
-        }
-        .encode(out)
-    });
-}
-
-#[test]
-fn monitor_dump() {
-    let state = |serial, activity| ThreadState {
-        thread: thread(serial),
-        trace: trace(serial + 10),
-        activity,
-        suspended: false,
-        interrupted: false,
-        in_native: false,
-    };
-    let threads = [
-        state(1, Activity::Waiting),
-        ThreadState {
-            suspended: true,
-            interrupted: true,
-            in_native: true,
-            ..state(2, Activity::Runnable)
-        },
-        state(3, Activity::Entering),
-        state(4, Activity::Sleeping),
-        state(5, Activity::NotStarted),
-        state(6, Activity::Ended),
-        state(7, Activity::Unknown),
-    ];
-    let owner = |owner, entry_count| {
-        Some(Owner {
-            thread: owner,
-            entry_count,
-        })
-    };
-    let monitors = [
-        Monitor {
-            signature: b"Ljava/lang/Object;",
-            owner: owner(Some(thread(4)), 1),
-            waiting_to_enter: &[Some(thread(5)), Some(thread(6)), None],
-            waiting_to_be_notified: &[],
-        },
-        Monitor {
-            signature: b"[I",
-            owner: None,
-            waiting_to_enter: &[],
-            waiting_to_be_notified: &[Some(thread(1))],
-        },
-        Monitor {
-            signature: MAIN,
-            owner: owner(None, 3),
-            waiting_to_enter: &[],
-            waiting_to_be_notified: &[],
-        },
-    ];
-    check("monitor_dump", |out| {
-        MonitorDump {
-            threads: &threads,
-            monitors: &monitors,
-        }
-        .encode(out)
-    });
-}
-
-#[test]
-fn monitor_events() {
-    let signature = b"Ljava/lang/Object;";
-    check("monitor_events", |out| {
-        MonitorEvent::Wait {
-            signature,
-            timeout_millis: 0,
-            thread: Some(thread(3)),
-        }
-        .encode(out)?;
-        MonitorEvent::Waited {
-            signature,
-            waited_millis: 512,
-            thread: Some(thread(3)),
-        }
-        .encode(out)?;
-        MonitorEvent::Wait {
-            signature: b"[I",
-            timeout_millis: 5_000_000_000,
-            thread: None,
-        }
-        .encode(out)?;
-        MonitorEvent::Waited {
-            signature: b"[I",
-            waited_millis: 5_000_000_000,
-            thread: None,
-        }
-        .encode(out)
-    });
-}
-
-fn put_roots(out: &mut Vec<u8>) -> io::Result<()> {
-    let (held, of) = (object(0x7_c000_0008), Some(thread(1)));
-    for root in [
-        RootLine::Thread(held, of, trace(2)),
-        RootLine::ThreadBlock(held, of),
-        RootLine::NativeStack(held, of),
-        RootLine::JavaStack(held, of, Some(1)),
-        RootLine::JavaStack(held, None, None),
-        RootLine::JniLocal(held, of, Some(0)),
-        RootLine::JniGlobal(held, 0xa, trace(1)),
-        RootLine::SystemClass(held, class(STRING)),
-        RootLine::BusyMonitor(held),
-        RootLine::Unknown(held),
-    ] {
-        root.encode(out)?;
-    }
-    Ok(())
-}
-
-fn put_instance(out: &mut Vec<u8>) -> io::Result<()> {
-    InstanceLine {
-        object: object(0x7_c000_0010),
-        size_bytes: 40,
-        trace: trace(3),
-        class: class(MAIN),
-        class_object: object(0x7_c000_0100),
-    }
-    .encode(out)?;
-    let value = Some(object(0x7_c000_0018));
-    for (name, value) in [
-        (&b"name"[..], value),
-        (b"seven77", value),
-        (b"eight888", value),
-        (b"nothing", None),
-        (b"cacheKeyOfAll", value),
-    ] {
-        FieldLine { name, value }.encode(out)?;
-    }
-    Ok(())
-}
-
-fn put_arrays(out: &mut Vec<u8>) -> io::Result<()> {
-    let array = ArrayLine {
-        object: object(0x7_c000_0020),
-        size_bytes: 272,
-        trace: trace(3),
-        elements: 60,
-        class: class(b"[Ldemo/Main;"),
-        class_object: Some(object(0x7_c000_0108)),
-    };
-    array.encode(out)?;
-    for (index, value) in [(0, None), (6, Some(object(0x7_c000_0010))), (59, None)] {
-        ElementLine { index, value }.encode(out)?;
-    }
-    ArrayLine {
-        size_bytes: 82,
-        elements: 41,
-        class: class(b"[C"),
-        class_object: None,
-        ..array
-    }
-    .encode(out)
-}
-
-fn put_class(out: &mut Vec<u8>) -> io::Result<()> {
-    ClassLine {
-        object: object(0x7_c000_0100),
-        name: class(MAIN),
-        trace: TraceId::EMPTY,
-        super_class: Some(object(0x7_c000_0200)),
-        loader: Some(object(0x7_c000_0030)),
-        signers: None,
-        protection_domain: Some(object(0x7_c000_0038)),
-    }
-    .encode(out)?;
-    let value = Some(object(0x7_c000_0010));
-    StaticLine {
-        name: b"SEP",
-        value,
-    }
-    .encode(out)?;
-    let name = b"NULL";
-    StaticLine { name, value: None }.encode(out)?;
-    ConstantLine { index: 85, value }.encode(out)
-}
-
-#[test]
-fn heap_dump() {
-    check("heap_dump", |out| {
-        HeapDumpBegin {
-            objects: 4_494,
-            bytes: 6_163_280_000,
-            at: AT,
-        }
-        .encode(out)?;
-        put_roots(out)?;
-        put_instance(out)?;
-        put_arrays(out)?;
-        put_class(out)?;
-        HeapDumpEnd.encode(out)
     });
 }
 
