@@ -13,7 +13,6 @@ mod events;
 mod file_name;
 mod gate;
 mod heap;
-mod hotspot;
 mod jvmti;
 mod message;
 mod method_facts;

@@ -265,7 +265,9 @@ fn write_all(
     loop {
         match next.take().map_or_else(|| inbox.recv(), Ok) {
             Ok(Message::Head(bytes)) => sink.write_head(&bytes)?,
-            Ok(Message::Objects(bytes)) => next = segments.write(&mut *sink, bytes)?,
+            Ok(Message::Objects(bytes)) => {
+                next = segments.write(&mut |bytes| sink.write_objects(bytes), bytes)?;
+            }
             Ok(Message::Flush(reply)) => {
                 let flushed = sink.flush();
                 let _ = reply.send(flushed.clone());

@@ -6,12 +6,15 @@ use crossbeam_channel::{Receiver, Sender};
 use crate::dump_file::Message;
 use crate::encoder::u4;
 use crate::format::{record, RECORD_HEADER_BYTES};
-use crate::{Sink, WriteError};
+use crate::WriteError;
 
 /// Where a record's header has the length of what follows.
 const LENGTH: std::ops::Range<usize> = RECORD_HEADER_BYTES - 4..RECORD_HEADER_BYTES;
 /// Bytes that are joined at least, unless something else comes first.
 const JOINED_BYTES: usize = 1 << 20;
+
+/// What writes the bytes that it is given.
+type Put<'p> = &'p mut dyn FnMut(&[u8]) -> Result<(), WriteError>;
 
 /// Writes the objects' buffers. For the writer thread.
 pub(crate) struct JoinedSegments<'a> {
@@ -36,26 +39,26 @@ impl<'a> JoinedSegments<'a> {
     /// file does not depend on who was faster. Answers the message that came after those and is something else.
     pub(crate) fn write(
         &mut self,
-        sink: &mut dyn Sink,
+        put: Put<'_>,
         buffer: Vec<u8>,
     ) -> Result<Option<Message>, WriteError> {
         if self.missing_bytes > 0 {
             self.missing_bytes = self.missing_bytes.saturating_sub(buffer.len());
-            return self.put(sink, buffer, 0).map(|()| None);
+            return self.put(put, buffer, 0).map(|()| None);
         }
         let Some(body_bytes) = body_bytes(&buffer) else {
-            return self.put(sink, buffer, 0).map(|()| None);
+            return self.put(put, buffer, 0).map(|()| None);
         };
         self.missing_bytes = (RECORD_HEADER_BYTES + body_bytes).saturating_sub(buffer.len());
         if self.missing_bytes > 0 {
-            return self.put(sink, buffer, 0).map(|()| None);
+            return self.put(put, buffer, 0).map(|()| None);
         }
-        self.write_joined(sink, buffer)
+        self.write_joined(put, buffer)
     }
 
     fn write_joined(
         &self,
-        sink: &mut dyn Sink,
+        put: Put<'_>,
         mut first: Vec<u8>,
     ) -> Result<Option<Message>, WriteError> {
         let mut more = Vec::new();
@@ -75,16 +78,16 @@ impl<'a> JoinedSegments<'a> {
         if let Some(field) = first.get_mut(LENGTH) {
             field.copy_from_slice(&length.to_be_bytes());
         }
-        self.put(sink, first, 0)?;
+        self.put(put, first, 0)?;
         for buffer in more {
-            self.put(sink, buffer, RECORD_HEADER_BYTES)?;
+            self.put(put, buffer, RECORD_HEADER_BYTES)?;
         }
         Ok(next)
     }
 
     /// Writes what stands from `start` on.
-    fn put(&self, sink: &mut dyn Sink, buffer: Vec<u8>, start: usize) -> Result<(), WriteError> {
-        sink.write_objects(buffer.get(start..).unwrap_or_default())?;
+    fn put(&self, put: Put<'_>, buffer: Vec<u8>, start: usize) -> Result<(), WriteError> {
+        put(buffer.get(start..).unwrap_or_default())?;
         // There are enough of them if it does not take this one.
         let _ = self.give_back.try_send(buffer);
         Ok(())
@@ -105,39 +108,7 @@ fn body_bytes(buffer: &[u8]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Tail;
-    use crate::Written;
     use crossbeam_channel::unbounded;
-
-    #[derive(Default)]
-    struct Bytes(Vec<u8>);
-
-    impl Sink for Bytes {
-        fn write_head(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
-            self.0.extend(bytes);
-            Ok(())
-        }
-
-        fn write_objects(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
-            self.write_head(bytes)
-        }
-
-        fn append_objects(&mut self) -> Result<(), WriteError> {
-            Ok(())
-        }
-
-        fn flush(&mut self) -> Result<(), WriteError> {
-            Ok(())
-        }
-
-        fn tail(&self) -> Result<Tail, WriteError> {
-            Err(WriteError::Closed)
-        }
-
-        fn commit(self: Box<Self>, _: u64) -> Result<Written, WriteError> {
-            Err(WriteError::Closed)
-        }
-    }
 
     fn segment(length: u8, body: &[u8]) -> Vec<u8> {
         [&[0x1C, 0, 0, 0, 0, 0, 0, 0, length], body].concat()
@@ -151,19 +122,23 @@ mod tests {
             .into_iter()
             .for_each(|buffer| messages.send(Message::Objects(buffer)).unwrap());
         messages.send(Message::Finish).unwrap();
-        let mut sink = Bytes::default();
+        let mut bytes = Vec::new();
         let mut joined = JoinedSegments::new(&inbox, &give_back);
         let mut next = inbox.recv().ok();
         while let Some(message) = next.take() {
             match message {
                 Message::Objects(buffer) => {
-                    let after = joined.write(&mut sink, buffer).unwrap();
+                    let mut put = |more: &[u8]| {
+                        bytes.extend(more);
+                        Ok(())
+                    };
+                    let after = joined.write(&mut put, buffer).unwrap();
                     next = after.or_else(|| inbox.recv().ok());
                 }
                 _ => break,
             }
         }
-        sink.0
+        bytes
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The fence: every line of the agent that touches the JVM's memory or calls its functions.
 //!
-//! One file a chapter of the JVMTI specification. Outside of this folder the agent is safe Rust:
+//! One file a chapter of the JVMTI specification; in [`hotspot`] what no specification promises. Outside of this folder the agent is safe Rust:
 //! it sees values, slices and handles that cannot outlive the local frame they were made in.
 //! No panic passes from here into the JVM: [`entry`], [`trampoline`], [`heap`] and [`agent_thread`],
 //! the places where the JVM calls us, each carry a net.
@@ -21,6 +21,7 @@ pub(crate) mod event;
 pub(crate) mod field;
 pub(crate) mod heap;
 pub(crate) mod host;
+pub(crate) mod hotspot;
 pub(crate) mod instances;
 pub(crate) mod jni;
 mod memory;

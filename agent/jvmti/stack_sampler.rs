@@ -6,10 +6,10 @@
 use super::call_trace::{self, AsyncGetCallTrace, CallTrace, StackFault};
 use super::entry::jni_env;
 use super::env::Vm;
+use super::hotspot::{Interrupted, Registers};
 use super::sample_ring::{RawSample, SampleRing};
 use super::semaphore::Semaphore;
 use super::thread_timers::{this_thread, ThreadTimers, Ticket};
-use crate::hotspot::{Interrupted, Registers};
 use parking_lot::Mutex;
 use std::mem::zeroed;
 use std::os::raw::{c_int, c_void};

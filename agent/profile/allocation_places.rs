@@ -5,7 +5,7 @@ use super::array_sizes::Elements;
 use super::exact_allocations::New;
 use super::known_classes::KnownClass;
 use super::thread_tally::CountIndex;
-use crate::hotspot::{JavaCode, StackWalk};
+use crate::jvmti::hotspot::{JavaCode, StackWalk};
 use crate::jvmti::jni::Jni;
 use crate::jvmti::stack::StackFrame;
 use rustc_hash::FxHashMap;

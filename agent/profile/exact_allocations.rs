@@ -11,9 +11,9 @@ use super::known_classes::KnownClasses;
 use super::live_objects::{forget_gone, LiveObject};
 use super::stack_traces::StackTraces;
 use super::thread_tally::ThreadTally;
-use crate::hotspot::JavaCode;
 use crate::jvmti::call_trace::CallTracer;
 use crate::jvmti::env::Env;
+use crate::jvmti::hotspot::JavaCode;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
 use crate::jvmti::stack::StackFrame;
@@ -288,7 +288,7 @@ impl ExactAllocations {
             (Size::Array(elements), New::Array(length)) => {
                 self.array_sizes.bytes(at.env, at.object, elements, length)
             }
-            (Size::Array(_), New::Instance) => return,
+            (Size::Array(_), New::Instance) => at.env.object_size_bytes(at.object).unwrap_or(0),
         };
         let handle = at.jni.weak(at.object);
         let object = handle.map(|handle| LiveObject::new(handle, counted.site, size_bytes));

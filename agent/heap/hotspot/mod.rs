@@ -7,7 +7,7 @@
 //! [`snapshot`] is what they share, [`memory`] what they read. Between them: [`message`],
 //! [`failure`]. [`process`] is what concerns processes.
 //!
-//! Unsafe code is in [`memory`], [`marks`], [`own_thread`], [`process`] and [`vm_structs`], and where the child gives itself leave
+//! Unsafe code is in [`memory`], [`marks`], [`own_thread`], [`process`] and [`room`], and where the child gives itself leave
 //! to read.
 #![allow(unsafe_code)]
 

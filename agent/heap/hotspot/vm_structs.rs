@@ -3,7 +3,7 @@
 //! Nobody promises it, so it serves only for what can be left out: a field that it does not name is one the dump does
 //! without.
 
-use crate::hotspot::vm_structs::Table;
+use crate::jvmti::hotspot::vm_structs::Table;
 
 /// What the table tells, as far as this JVM exports it.
 #[derive(Clone, Copy, Debug)]

@@ -6,6 +6,7 @@
 
 use super::interpreter::Interpreter;
 use super::memory::Address;
+use super::place::Place;
 use super::scopes::{Scopes, ScopesLayout};
 use super::vm_structs::Table;
 use std::ffi::CStr;
@@ -59,21 +60,13 @@ pub(super) enum Standing {
 #[derive(Clone, Copy, Debug)]
 struct Layout {
     block_header_size: u64,
-    code: CodePlace,
+    code: Place,
     frame_complete: Complete,
     name: u64,
     frame_size_words: u64,
     compile_id: u64,
-    deoptimization: [Option<Handler>; 2],
-}
-
-/// Where a compiled method says which address returns are bent to when it is deoptimized.
-#[derive(Clone, Copy, Debug)]
-enum Handler {
-    /// The address itself.
-    Address(u64),
-    /// Its distance from the start of the compiled method.
-    Offset(u64),
+    /// The addresses that returns are bent to when a method is deoptimized.
+    deoptimization: [Option<Place>; 2],
 }
 
 /// The code of a method, at an address that a frame returns to.
@@ -131,9 +124,13 @@ impl CodeCache {
         })
     }
 
-    /// How far the code at `pc`, which runs, is with its frame; `None` if it is not in the code cache.
+    /// How far the code at `pc`, which runs, is with its frame; `None` if it is not in the code cache, or the interpreter's,
+    /// which keeps no rule that could be followed from outside.
     pub(super) fn standing(&self, pc: u64) -> Option<Standing> {
         const RET: u8 = 0xC3;
+        if self.interpreter.contains(pc) {
+            return None;
+        }
         let blob = self.blob(pc)?;
         if !self.is_method(blob) {
             return Some(Standing::InStub);
@@ -207,7 +204,7 @@ impl Layout {
     fn find(table: Table) -> Option<Self> {
         Some(Self {
             block_header_size: Table::size_bytes("HeapBlock")?,
-            code: CodePlace::find(table)?,
+            code: Place::of_code(table)?,
             frame_complete: Complete::find(table)?,
             name: table.offset("CodeBlob", "_name")?,
             frame_size_words: table.offset("CodeBlob", "_frame_size")?,
@@ -228,57 +225,21 @@ impl Layout {
 
     /// From which instruction on a method has its frame.
     fn frame_complete_at(&self, method: Address) -> u64 {
-        let code = self.code.of(method);
-        // SAFETY: the field of a compiled method, of the size that the JVM says.
-        let offset = unsafe {
-            match self.frame_complete {
+        // SAFETY: fields of a compiled method, of the size that the JVM says.
+        let (code, offset) = unsafe {
+            let offset = match self.frame_complete {
                 Complete::Int(at) => method.add(at).read::<i32>(),
                 Complete::Short(at) => i32::from(method.add(at).read::<i16>()),
-            }
+            };
+            (self.code.of(method), offset)
         };
         code.offset(offset).bits()
     }
 
     fn is_deoptimized(&self, method: Address, pc: u64) -> bool {
-        let handlers = self.deoptimization.iter().flatten();
-        let mut handlers = handlers.map(|handler| match *handler {
-            // SAFETY: the field of a compiled method.
-            Handler::Address(at) => unsafe { method.add(at).read() },
-            Handler::Offset(at) => {
-                // SAFETY: as above.
-                let offset: i32 = unsafe { method.add(at).read() };
-                method.offset(offset).bits()
-            }
-        });
-        handlers.any(|handler| handler == pc)
-    }
-}
-
-/// Where a code blob says that its code begins.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum CodePlace {
-    /// By an address.
-    Address(u64),
-    /// By the distance from its own start.
-    Offset(u64),
-}
-
-impl CodePlace {
-    /// `None` if this JVM does not export it.
-    pub(super) fn find(table: Table) -> Option<Self> {
-        let address = table.offset("CodeBlob", "_code_begin").map(Self::Address);
-        address.or_else(|| table.offset("CodeBlob", "_code_offset").map(Self::Offset))
-    }
-
-    /// The first instruction of a blob that is in use.
-    pub(super) fn of(self, blob: Address) -> Address {
-        // SAFETY: the field of a code blob.
-        unsafe {
-            match self {
-                Self::Address(at) => Address::new(blob.add(at).read()),
-                Self::Offset(at) => blob.offset(blob.add(at).read()),
-            }
-        }
+        let mut handlers = self.deoptimization.iter().flatten();
+        // SAFETY: fields of a compiled method.
+        handlers.any(|handler| unsafe { handler.of(method) }.bits() == pc)
     }
 }
 
@@ -301,9 +262,9 @@ impl Complete {
 }
 
 /// The handlers have had four names (8, 9, 23, 26), and there was one more of them for calls of method handles (to 25).
-fn handlers(table: Table) -> Option<[Option<Handler>; 2]> {
-    let address = |field| table.offset("CompiledMethod", field).map(Handler::Address);
-    let offset = |field| table.offset("nmethod", field).map(Handler::Offset);
+fn handlers(table: Table) -> Option<[Option<Place>; 2]> {
+    let address = |field| table.offset("CompiledMethod", field).map(Place::Address);
+    let offset = |field| table.offset("nmethod", field).map(Place::Offset);
     let first = address("_deopt_handler_begin")
         .or_else(|| offset("_deoptimize_offset"))
         .or_else(|| offset("_deopt_handler_offset"))
@@ -382,26 +343,26 @@ impl CodeHeap {
 #[cfg(test)]
 pub(super) mod fake {
     use super::*;
-    use crate::hotspot::memory::Address;
+    use crate::jvmti::hotspot::memory::Address;
 
     /// Bytes of a block's header, and of a blob before its code.
-    pub(in crate::hotspot) const HEADER_BYTES: u64 = 8;
-    pub(in crate::hotspot) const CODE_AT: u64 = 32;
+    pub(in crate::jvmti::hotspot) const HEADER_BYTES: u64 = 8;
+    pub(in crate::jvmti::hotspot) const CODE_AT: u64 = 32;
     /// From the first instruction to the first one with the frame.
-    pub(in crate::hotspot) const COMPLETE_AT: u64 = 6;
+    pub(in crate::jvmti::hotspot) const COMPLETE_AT: u64 = 6;
     const SEGMENT_WORDS: usize = 16;
 
     /// Three blocks of one segment, 128 bytes: a method of three words, a stub, and a free one.
-    pub(in crate::hotspot) struct FakeCode {
+    pub(in crate::jvmti::hotspot) struct FakeCode {
         memory: Box<[u64; 3 * SEGMENT_WORDS]>,
         _map: Box<[u8; 3]>,
         _high: Box<u64>,
-        pub(in crate::hotspot) cache: CodeCache,
+        pub(in crate::jvmti::hotspot) cache: CodeCache,
     }
 
     impl FakeCode {
         /// The interpreter's code is from 0x1000 to 0x2000.
-        pub(in crate::hotspot) fn new() -> Self {
+        pub(in crate::jvmti::hotspot) fn new() -> Self {
             let mut memory = Box::new([0_u64; 3 * SEGMENT_WORDS]);
             // Name, offset of the code and of the first instruction with the frame, size, compilation.
             let blob = [CODE_AT | COMPLETE_AT << 32, 3 | 77 << 32];
@@ -421,7 +382,7 @@ pub(super) mod fake {
             };
             let layout = Layout {
                 block_header_size: HEADER_BYTES,
-                code: CodePlace::Offset(8),
+                code: Place::Offset(8),
                 frame_complete: Complete::Int(12),
                 name: 0,
                 frame_size_words: 16,
@@ -446,12 +407,17 @@ pub(super) mod fake {
         }
 
         /// Address of an instruction, so many bytes behind the first, of the method (0), the stub (1) or what is free (2).
-        pub(in crate::hotspot) fn pc(&self, block: u64, offset: u64) -> u64 {
+        pub(in crate::jvmti::hotspot) fn pc(&self, block: u64, offset: u64) -> u64 {
             self.memory.as_ptr() as u64 + block * 128 + HEADER_BYTES + CODE_AT + offset
         }
 
         /// Puts an instruction of one byte there.
-        pub(in crate::hotspot) fn put(&mut self, block: usize, offset: usize, instruction: u8) {
+        pub(in crate::jvmti::hotspot) fn put(
+            &mut self,
+            block: usize,
+            offset: usize,
+            instruction: u8,
+        ) {
             let byte = usize::try_from(HEADER_BYTES + CODE_AT).unwrap() + offset;
             let word = &mut self.memory[block * SEGMENT_WORDS + byte / 8];
             let mut bytes = word.to_ne_bytes();

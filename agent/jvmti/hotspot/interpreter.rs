@@ -3,10 +3,9 @@
 //! Words are counted from the frame pointer: at 0 the caller's frame pointer, above it the address that it returns to, below
 //! it the caller's stack pointer, and further down the method and the bytecode that runs.
 
-use super::memory::Address;
+use super::memory::{Address, WORD_BYTES};
 use super::vm_structs::Table;
 
-const WORD: u64 = 8;
 const CALLER_STACK_POINTER_WORDS: u64 = 1;
 const METHOD_WORDS: u64 = 3;
 /// Where the address of the bytecode is: from 9 on, and on 8. What stands there instead on the other is no address of a
@@ -87,27 +86,27 @@ impl Interpreter {
         frame_pointer: u64,
         (low, high): (u64, u64),
     ) -> Option<InterpretedFrame> {
-        let bottom = frame_pointer.checked_sub(WORDS * WORD)?;
-        if bottom < low || frame_pointer.checked_add(2 * WORD)? > high {
+        let bottom = frame_pointer.checked_sub(WORDS * WORD_BYTES)?;
+        if bottom < low || frame_pointer.checked_add(2 * WORD_BYTES)? > high {
             return None;
         }
         let at = Address::new(frame_pointer);
         // SAFETY: words of the own stack, as just seen; the method runs, so it lives.
         unsafe {
-            let method = Address::new(at.before(METHOD_WORDS * WORD).read());
+            let method = Address::new(at.before(METHOD_WORDS * WORD_BYTES).read());
             let constant = Address::new(method.add(self.constant_part).read());
             let size: u16 = constant.add(self.code_size).read();
             let code = constant.add(self.constant_part_size).bits();
             let codes = code..code.checked_add(u64::from(size))?;
             let bytecode = BYTECODE_WORDS
                 .iter()
-                .map(|words| at.before(words * WORD).read())
+                .map(|words| at.before(words * WORD_BYTES).read())
                 .find(|bytecode| codes.contains(bytecode))?;
             Some(InterpretedFrame {
                 bytecode,
-                caller_stack_pointer: at.before(CALLER_STACK_POINTER_WORDS * WORD).read(),
+                caller_stack_pointer: at.before(CALLER_STACK_POINTER_WORDS * WORD_BYTES).read(),
                 caller_frame_pointer: at.read(),
-                caller_pc: at.add(WORD).read(),
+                caller_pc: at.add(WORD_BYTES).read(),
             })
         }
     }

@@ -4,9 +4,8 @@
 //! For signal handlers: it reads memory, and that is all.
 
 use super::code_cache::{CodeCache, Standing};
-use super::memory::Address;
+use super::memory::{Address, WORD_BYTES};
 
-const WORD: u64 = 8;
 /// How far above the stack pointer the frame pointer of a stub may be: a stub keeps little. There is always more of a
 /// thread's stack above a Java frame.
 const MOST_STUB_BYTES: u64 = 512;
@@ -49,7 +48,7 @@ impl Interrupted {
     pub(crate) unsafe fn caller(&self, at: Registers) -> Option<Registers> {
         let top = Address::new(at.stack_pointer);
         // SAFETY: the two words on top of the thread's own stack, under which there are older frames.
-        let words = unsafe { [top.read::<u64>(), top.add(WORD).read::<u64>()] };
+        let words = unsafe { [top.read::<u64>(), top.add(WORD_BYTES).read::<u64>()] };
         match self.0.standing(at.pc)? {
             Standing::InFrame => None,
             Standing::Returning => self.popped(at, words[0], 1),
@@ -65,7 +64,7 @@ impl Interrupted {
     fn popped(&self, at: Registers, pc: u64, words: u64) -> Option<Registers> {
         self.0.is_java(pc).then_some(Registers {
             pc,
-            stack_pointer: at.stack_pointer.wrapping_add(words * WORD),
+            stack_pointer: at.stack_pointer.wrapping_add(words * WORD_BYTES),
             frame_pointer: at.frame_pointer,
         })
     }
@@ -73,15 +72,15 @@ impl Interrupted {
     /// Without the frame that the frame pointer points to.
     fn left_frame(&self, at: Registers) -> Option<Registers> {
         let size = at.frame_pointer.checked_sub(at.stack_pointer)?;
-        if size > MOST_STUB_BYTES || at.frame_pointer % WORD != 0 {
+        if size > MOST_STUB_BYTES || at.frame_pointer % WORD_BYTES != 0 {
             return None;
         }
         let frame = Address::new(at.frame_pointer);
         // SAFETY: two words of the thread's own stack, a little above its top.
-        let (caller, pc) = unsafe { (frame.read::<u64>(), frame.add(WORD).read::<u64>()) };
+        let (caller, pc) = unsafe { (frame.read::<u64>(), frame.add(WORD_BYTES).read::<u64>()) };
         self.0.is_java(pc).then_some(Registers {
             pc,
-            stack_pointer: at.frame_pointer.wrapping_add(2 * WORD),
+            stack_pointer: at.frame_pointer.wrapping_add(2 * WORD_BYTES),
             frame_pointer: caller,
         })
     }
@@ -90,7 +89,7 @@ impl Interrupted {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hotspot::code_cache::fake::FakeCode;
+    use crate::jvmti::hotspot::code_cache::fake::FakeCode;
 
     /// The caller found from the code at `pc`, with this stack, whose frame pointer is at the word of that number.
     fn caller(code: FakeCode, pc: u64, stack: &[u64], frame: usize) -> Option<(u64, u64)> {
@@ -101,11 +100,11 @@ mod tests {
         let at = Registers {
             pc,
             stack_pointer: top,
-            frame_pointer: top + frame as u64 * WORD,
+            frame_pointer: top + frame as u64 * WORD_BYTES,
         };
         // SAFETY: the array is the stack.
         let found = unsafe { interrupted.caller(at) }?;
-        Some((found.pc, (found.stack_pointer - top) / WORD))
+        Some((found.pc, (found.stack_pointer - top) / WORD_BYTES))
     }
 
     #[test]

@@ -1,5 +1,8 @@
 //! Reading the own process's memory at addresses that HotSpot gave.
 
+/// A word of the stack.
+pub(super) const WORD_BYTES: u64 = 8;
+
 /// An address in this process at which HotSpot keeps something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub(super) struct Address(u64);

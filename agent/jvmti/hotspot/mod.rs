@@ -6,12 +6,11 @@
 //!
 //! Each read is behind `unsafe`, answered by what keeps the memory there.
 
-#![allow(unsafe_code)]
-
 mod code_cache;
 mod interpreter;
 mod interrupted;
 mod memory;
+mod place;
 mod scopes;
 mod stack_walk;
 pub(crate) mod vm_structs;

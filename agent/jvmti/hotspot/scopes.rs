@@ -4,8 +4,8 @@
 //! A compiled method has a list of such addresses, in order, each with the place of a scope in a stream of numbers. A scope
 //! begins with the place of the scope that it was inlined into, or 0.
 
-use super::code_cache::CodePlace;
 use super::memory::Address;
+use super::place::Place;
 use super::vm_structs::Table;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -17,7 +17,7 @@ const TRIALS: u32 = 64;
 /// Where a compiled method has what.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ScopesLayout {
-    code: CodePlace,
+    code: Place,
     descriptors_begin: Place,
     descriptors_end: Place,
     data_begin: Place,
@@ -26,27 +26,16 @@ pub(super) struct ScopesLayout {
     scope_offset: u64,
 }
 
-/// How a compiled method says where a part of it begins.
-#[derive(Clone, Copy, Debug)]
-enum Place {
-    /// By an address.
-    Address(u64),
-    /// By the distance from its own start.
-    Offset(u64),
-    /// By the distance from the start of its data that do not change, whose address stands at the first place.
-    Immutable(u64, u64),
-}
-
 impl ScopesLayout {
     /// Looks everything up; `None` if this JVM does not export it.
     pub(super) fn find(table: Table) -> Option<Self> {
         let own = |name| table.offset("nmethod", name);
         let begin = own("_scopes_pcs_offset")?;
         let (descriptors_begin, descriptors_end, data_begin) = match own("_immutable_data") {
-            // From 23 on: the descriptors are followed by the data.
+            // From 23 on, in data that do not change: the descriptors, and the numbers behind them.
             Some(immutable) => {
-                let data = Place::Immutable(immutable, own("_scopes_data_offset")?);
-                (Place::Immutable(immutable, begin), data, data)
+                let data = Place::Behind(immutable, own("_scopes_data_offset")?);
+                (Place::Behind(immutable, begin), data, data)
             }
             None => {
                 let data = match table.offset("CompiledMethod", "_scopes_data_begin") {
@@ -58,7 +47,7 @@ impl ScopesLayout {
             }
         };
         Some(Self {
-            code: CodePlace::find(table)?,
+            code: Place::of_code(table)?,
             descriptors_begin,
             descriptors_end,
             data_begin,
@@ -75,31 +64,13 @@ impl ScopesLayout {
     pub(super) fn fake() -> Self {
         let nowhere = Place::Offset(24);
         Self {
-            code: CodePlace::Offset(8),
+            code: Place::Offset(8),
             descriptors_begin: nowhere,
             descriptors_end: nowhere,
             data_begin: nowhere,
             descriptor_size: 16,
             pc_offset: 0,
             scope_offset: 4,
-        }
-    }
-}
-
-impl Place {
-    /// # Safety
-    /// `method` is a compiled method that a frame of the calling thread returns to.
-    unsafe fn of(self, method: Address) -> Address {
-        // SAFETY: fields of the method; the caller's promise.
-        unsafe {
-            match self {
-                Self::Address(at) => Address::new(method.add(at).read()),
-                Self::Offset(at) => method.offset(method.add(at).read()),
-                Self::Immutable(base, at) => {
-                    let base = Address::new(method.add(base).read());
-                    base.offset(method.add(at).read())
-                }
-            }
         }
     }
 }

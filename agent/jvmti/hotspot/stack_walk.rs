@@ -6,7 +6,7 @@
 //! interpreted frame has a frame pointer.
 
 use super::code_cache::{CodeCache, CompiledFrame};
-use super::memory::{own_stack_end, Address};
+use super::memory::{own_stack_end, Address, WORD_BYTES};
 use super::vm_structs::Table;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
@@ -20,7 +20,6 @@ const REMEMBERED_FRAMES: usize = 256;
 const MOST_FRAMES: usize = 32;
 /// Set in the numbers of interpreted frames; in those of compiled ones it is not, as a code cache has less than 2 GiB.
 const INTERPRETED: u64 = 1 << 63;
-const WORD: u64 = 8;
 
 /// What is the same for all threads.
 #[derive(Debug)]
@@ -169,7 +168,12 @@ impl StackWalk {
         }
         let top = Address::new(caller);
         // SAFETY: inside of the own stack: above the frame before, and not beyond the end; a frame has two words at least.
-        let (pc, frame_pointer) = unsafe { (top.before(WORD).read(), top.before(2 * WORD).read()) };
+        let (pc, frame_pointer) = unsafe {
+            (
+                top.before(WORD_BYTES).read(),
+                top.before(2 * WORD_BYTES).read(),
+            )
+        };
         Some(Frame {
             stack_pointer: caller,
             frame_pointer,
@@ -198,14 +202,14 @@ impl StackWalk {
             frame_pointer,
             ..
         } = self.at;
-        let link = frame_pointer.checked_sub(CALL_WRAPPER_WORDS * WORD)?;
+        let link = frame_pointer.checked_sub(CALL_WRAPPER_WORDS * WORD_BYTES)?;
         if link < stack_pointer || frame_pointer >= self.stack_end {
             return None;
         }
         // SAFETY: inside of the own stack, as just seen.
         let wrapper: u64 = unsafe { Address::new(link).read() };
         let anchor = wrapper.checked_add(code.anchor.in_call_wrapper)?;
-        if anchor < stack_pointer || anchor.checked_add(3 * WORD)? > self.stack_end {
+        if anchor < stack_pointer || anchor.checked_add(3 * WORD_BYTES)? > self.stack_end {
             return None;
         }
         // SAFETY: an anchor that HotSpot keeps on the own stack while the call is under way.
@@ -243,7 +247,7 @@ impl StackWalk {
         }
         let pc = match pc {
             // SAFETY: the word below the top of the last Java frame is the return address of what it called.
-            0 => unsafe { Address::new(stack_pointer).before(WORD).read() },
+            0 => unsafe { Address::new(stack_pointer).before(WORD_BYTES).read() },
             pc => pc,
         };
         Some(Some(Frame {

@@ -1,0 +1,62 @@
+//! How one of HotSpot's structures says where a part of it, or of what belongs to it, begins.
+
+use super::memory::Address;
+use super::vm_structs::Table;
+
+/// The fields that say it, by their offsets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// A field with the address.
+    Address(u64),
+    /// A field with the distance from the structure's own start.
+    Offset(u64),
+    /// A field with an address, and one with the distance from there.
+    Behind(u64, u64),
+}
+
+impl Place {
+    /// The first instruction of a code blob; `None` if this JVM does not export it.
+    pub(super) fn of_code(table: Table) -> Option<Self> {
+        let address = table.offset("CodeBlob", "_code_begin").map(Self::Address);
+        address.or_else(|| table.offset("CodeBlob", "_code_offset").map(Self::Offset))
+    }
+
+    /// What the structure says.
+    ///
+    /// # Safety
+    /// There is one with these fields.
+    pub(super) unsafe fn of(self, structure: Address) -> Address {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self {
+                Self::Address(at) => Address::new(structure.add(at).read()),
+                Self::Offset(at) => structure.offset(structure.add(at).read()),
+                Self::Behind(base, at) => {
+                    let base = Address::new(structure.add(base).read());
+                    base.offset(structure.add(at).read())
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_told_in_three_ways() {
+        // An address, and a distance of 100.
+        let structure = [0x5000_u64, 100];
+        let start = structure.as_ptr() as u64;
+        for (place, expected) in [
+            (Place::Address(0), 0x5000),
+            (Place::Offset(8), start + 100),
+            (Place::Behind(0, 8), 0x5000 + 100),
+        ] {
+            // SAFETY: both fields are there.
+            let found = unsafe { place.of(Address::new(start)) };
+            assert_eq!(found.bits(), expected, "{place:?}");
+        }
+    }
+}
