@@ -3,9 +3,6 @@
 //! It belongs to no specification. Sun's Forte analyzer came to it by its name, and profilers do since; HotSpot has it
 //! from 1.4 to today. It neither waits nor allocates, and answers a number below 1 when it finds no stack.
 
-use super::jni::Jni;
-use super::method::MethodId;
-use super::stack::StackFrame;
 use jni::sys::{jmethodID, JNIEnv};
 use std::os::raw::c_void;
 
@@ -56,59 +53,6 @@ pub(super) fn find() -> Option<AsyncGetCallTrace> {
     }
     // SAFETY: the function of this name has had this signature since it is there.
     Some(unsafe { std::mem::transmute::<*mut c_void, AsyncGetCallTrace>(address) })
-}
-
-/// Reads the stack of the thread that calls it, in a third of the time that JVMTI's `GetStackTrace` takes: from a native
-/// method, where the stack stands still.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct CallTracer(AsyncGetCallTrace);
-
-impl CallTracer {
-    /// Most frames that it reads.
-    pub(crate) const MOST_FRAMES: usize = 16;
-
-    /// `None` if this JVM has no such function. It answers only while `ClassLoad` events are on.
-    pub(crate) fn find() -> Option<Self> {
-        find().map(Self)
-    }
-
-    /// The top of the calling thread's stack, into `stack`, so many frames at most. `false`: ask JVMTI instead; a method has
-    /// no id yet, or HotSpot finds no stack at this moment, or one with fewer frames.
-    pub(crate) fn own_stack(
-        self,
-        jni: &Jni<'_>,
-        stack: &mut Vec<StackFrame>,
-        capacity: usize,
-    ) -> bool {
-        let mut frames = [CallFrame {
-            location: 0,
-            method: std::ptr::null_mut(),
-        }; Self::MOST_FRAMES];
-        let Ok(depth) = i32::try_from(capacity.min(Self::MOST_FRAMES)) else {
-            return false;
-        };
-        let mut trace = CallTrace {
-            jni: jni.raw,
-            count: 0,
-            frames: frames.as_mut_ptr(),
-        };
-        // SAFETY: the calling thread's own environment; room for `depth` frames. In a native method HotSpot starts at the
-        // frame that called it, and does not look at the context that a signal would have.
-        unsafe { (self.0)(&mut trace, depth, std::ptr::null_mut()) };
-        let count = usize::try_from(trace.count).unwrap_or(0);
-        stack.clear();
-        for frame in frames.iter().take(count) {
-            let Some(method) = MethodId::from_raw(frame.method) else {
-                return false;
-            };
-            // As JVMTI has it: -1 for all that is native.
-            let location = i64::from(frame.location).max(-1);
-            stack.push(StackFrame { method, location });
-        }
-        // Where HotSpot does not believe a method, it ends the stack there and does not say so (forte.cpp; 8 and anonymous
-        // classes): a stack that ends early must be JVMTI's.
-        count > 0 && count == capacity
-    }
 }
 
 /// Why a sample has no stack.

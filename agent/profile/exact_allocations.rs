@@ -11,7 +11,6 @@ use super::known_classes::KnownClasses;
 use super::live_objects::{forget_gone, LiveObject};
 use super::stack_traces::StackTraces;
 use super::thread_tally::ThreadTally;
-use crate::jvmti::call_trace::CallTracer;
 use crate::jvmti::env::Env;
 use crate::jvmti::hotspot::JavaCode;
 use crate::jvmti::jni::Jni;
@@ -43,7 +42,6 @@ pub(super) struct ExactAllocations {
     sites: Arc<Mutex<SiteTable>>,
     classes: KnownClasses,
     array_sizes: ArraySizes,
-    tracer: Option<CallTracer>,
     /// How to walk stacks; nothing before `VMInit`.
     code: OnceLock<Option<JavaCode>>,
     is_distrusted: AtomicBool,
@@ -91,7 +89,6 @@ impl ExactAllocations {
             sites,
             classes: KnownClasses::default(),
             array_sizes: ArraySizes::default(),
-            tracer: CallTracer::find(),
             code: OnceLock::new(),
             is_distrusted: AtomicBool::new(false),
             collections: AtomicU64::new(0),
@@ -244,8 +241,8 @@ impl ExactAllocations {
         for (level, &room) in Rooms::new(at.new, depth).as_slice().iter().enumerate() {
             if depth == 0 {
                 own.places.stack.clear();
-            } else if !self.capture(own, at, room) {
-                return None;
+            } else {
+                at.env.own_stack(&mut own.places.stack, room).ok()?;
             }
             let mut place = own.place_at(level, at.jni, class);
             if place.is_none() {
@@ -271,14 +268,6 @@ impl ExactAllocations {
         self.flush_one(&own.tally);
         own.tally.clear_sites();
         own.places.clear();
-    }
-
-    /// Takes the stack down as it is; false if the JVM does not tell.
-    fn capture(&self, own: &mut Own, at: NewObject<'_, '_, '_>, room: usize) -> bool {
-        let is_short = room <= CallTracer::MOST_FRAMES;
-        let tracer = self.tracer.filter(|_| is_short);
-        tracer.is_some_and(|tracer| tracer.own_stack(at.jni, &mut own.places.stack, room))
-            || at.env.own_stack(&mut own.places.stack, room).is_ok()
     }
 
     /// Counts an object at a place that is known.
