@@ -8,11 +8,10 @@
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read, Seek, Write};
-use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use crate::{GzipLevel, WriteError};
+use crate::{GzipLevel, Tail, WriteError};
 
 /// What to do if the target is there already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,64 +91,6 @@ pub trait Sink: Send {
     fn commit(self: Box<Self>, tail_bytes: u64) -> Result<Written, WriteError>;
 }
 
-/// The place in a `.part` file behind the head, where another process goes on.
-///
-/// A descriptor of its own with the offset of the first: what one writes, the other writes behind.
-/// So only one of them may write at a time. For any thread, and for a forked child.
-#[derive(Debug)]
-pub struct Tail {
-    file: File,
-    path: PathBuf,
-    gzip: Option<GzipLevel>,
-}
-
-impl Tail {
-    /// How hard to compress; `None` if the head is plain.
-    pub fn gzip(&self) -> Option<GzipLevel> {
-        self.gzip
-    }
-
-    /// The `.part` file, for messages.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Appends bytes to the file.
-    pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
-        self.file
-            .write_all(bytes)
-            .map_err(|error| failed(&self.path, "being written", &error))
-    }
-
-    /// The same place once more.
-    pub(crate) fn duplicate(&self) -> Result<Self, WriteError> {
-        Self::of(&self.file, &self.path, self.gzip)
-    }
-
-    /// A duplicate of this descriptor.
-    pub(crate) fn of(
-        file: &File,
-        path: &Path,
-        gzip: Option<GzipLevel>,
-    ) -> Result<Self, WriteError> {
-        let file = file
-            .try_clone()
-            .map_err(|error| failed(path, "having its descriptor duplicated", &error))?;
-        Ok(Self {
-            file,
-            path: path.to_owned(),
-            gzip,
-        })
-    }
-}
-
-impl AsRawFd for Tail {
-    /// The descriptor that a forked child must keep open.
-    fn as_raw_fd(&self) -> RawFd {
-        self.file.as_raw_fd()
-    }
-}
-
 /// A sink that is a regular file, readable by its owner only, as heaps hold secrets.
 ///
 /// Writes bytes as they come: for a compressed dump they are compressed already.
@@ -213,7 +154,7 @@ impl Sink for FileSink {
     }
 
     fn tail(&self) -> Result<Tail, WriteError> {
-        Tail::of(&self.part.file, &self.part.path, self.target.gzip)
+        Tail::of(&self.part.file, &self.part.path, self.target.gzip).map(Tail::past_the_cache)
     }
 
     fn commit(mut self: Box<Self>, tail_bytes: u64) -> Result<Written, WriteError> {

@@ -1,305 +1,305 @@
-//! The tail of a dump: what a forked child writes behind the head that its parent wrote.
-//!
-//! Everything here is made after the fork: threads, channel, locks of the standard library. The child
-//! uses nothing of the parent's [`DumpFile`] but the [`Tail`]. Its file, synced and named, is the parent's work.
+//! The place in a file behind the head, where another process goes on; it may write there past the page cache.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::Arc;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 
-use crate::gzip_sink::GzipSink;
-use crate::turn::Turn;
-use crate::{Deliver, DumpFile, ObjectsSender, Sink, StartWorker, Tail, WriteError, Written};
+use crate::sink::failed;
+use crate::{GzipLevel, WriteError};
 
-/// The tail that is being written.
+/// What is written at a time past the cache.
+const CHUNK_BYTES: usize = 1 << 20;
+/// Where such a write begins in file and memory, and how long it is: a multiple of this, a disk's largest blocks.
+const BLOCK_BYTES: usize = 4096;
+
+/// The place in a `.part` file behind the head, where another process goes on.
 ///
-/// Any thread may hold it and its senders. Dropping it waits for its thread and leaves a tail without an end.
+/// A descriptor of its own with the offset of the first: what one writes, the other writes behind.
+/// So only one of them may write at a time. For any thread, and for a forked child.
 #[derive(Debug)]
-pub struct TailWriter {
-    // A dump whose sink appends to a file that others began.
-    dump: DumpFile,
-    turn: Arc<Turn>,
-    bytes: Arc<AtomicU64>,
+pub struct Tail {
+    file: File,
+    path: PathBuf,
+    gzip: Option<GzipLevel>,
+    cache: Cache,
 }
 
-impl TailWriter {
-    /// Starts the thread that writes, and so many that compress if the dump is compressed; a child has its own way to.
-    ///
-    /// Errors: `NoThread`, `NoMemory`.
-    pub fn start(
-        tail: Tail,
-        compress_threads: usize,
-        start_worker: StartWorker,
+/// Whether what is appended goes through the system's page cache.
+#[derive(Debug)]
+enum Cache {
+    /// It does.
+    Used,
+    /// It need not: nobody reads it soon. Decided at the first bytes, in the process that writes.
+    Unwanted,
+    /// It does not.
+    Passed(Chunk),
+}
+
+/// Bytes on their way to the disk, and the descriptor that takes them there.
+#[derive(Debug)]
+struct Chunk {
+    direct: File,
+    /// Has a block too many, so that it can begin at an address that the disk takes.
+    room: Vec<u8>,
+    /// Where in the room the chunk begins.
+    start: usize,
+    /// Bytes in it.
+    filled: usize,
+    /// Where in the file it belongs: the start of a block, unless it is empty.
+    offset: u64,
+}
+
+impl Tail {
+    /// A duplicate of this descriptor.
+    pub(crate) fn of(
+        file: &File,
+        path: &Path,
+        gzip: Option<GzipLevel>,
     ) -> Result<Self, WriteError> {
-        let bytes = Arc::default();
-        let level = tail.gzip();
-        let sink = TailSink {
-            tail,
-            bytes: Arc::clone(&bytes),
-        };
-        let sink: Box<dyn Sink> = match level {
-            Some(level) => Box::new(GzipSink::start(
-                sink,
-                level,
-                compress_threads,
-                start_worker,
-                false,
-            )?),
-            None => Box::new(sink),
-        };
+        let file = file
+            .try_clone()
+            .map_err(|error| failed(path, "having its descriptor duplicated", &error))?;
         Ok(Self {
-            dump: DumpFile::with_sink(sink, start_worker)?,
-            turn: Arc::default(),
-            bytes,
+            file,
+            path: path.to_owned(),
+            gzip,
+            cache: Cache::Used,
         })
     }
 
-    /// A handle through which a walker delivers its segments; may be cloned and moved.
-    pub fn sender(&self) -> TailSender {
-        TailSender {
-            objects: self.dump.objects_sender(),
-            turn: Arc::clone(&self.turn),
-            holds: false,
-        }
-    }
-
-    /// Bytes that are in the file so far, compressed if it is: for those who watch the progress.
-    pub fn bytes_written(&self) -> u64 {
-        self.bytes.load(Ordering::Relaxed)
-    }
-
-    /// Writes what is under way and the end record, and waits until all is in the file.
+    /// Has what is appended written past the page cache, if the file is on a disk that can.
     ///
-    /// Returns the bytes of the tail, for [`DumpFile::finish_with_tail`]. The error is the first
-    /// one that the thread met. What a sender sends afterwards is refused.
-    pub fn finish(self) -> Result<u64, WriteError> {
-        Ok(self.dump.finish()?.bytes)
+    /// A dump is synced before it gets its name, so the cache would speed nothing up: the processor would copy every page
+    /// into it, and the application's own files would be thrown out of it, for a file that nobody reads soon. What is
+    /// appended is in the file after [`Tail::flush`] only.
+    pub(crate) fn past_the_cache(mut self) -> Self {
+        self.cache = Cache::Unwanted;
+        self
     }
-}
 
-/// Delivers segments to a [`TailWriter`]'s thread. For any thread; a walker has one of its own.
-///
-/// Blocks while the channel is full, and while another clone holds the turn. Returns the writer's
-/// first error once there is one. What was delivered between [`Deliver::hold`] and
-/// [`Deliver::release`] stands together in the file.
-#[derive(Debug)]
-pub struct TailSender {
-    objects: ObjectsSender,
-    turn: Arc<Turn>,
-    holds: bool,
-}
+    /// How hard to compress; `None` if the head is plain.
+    pub fn gzip(&self) -> Option<GzipLevel> {
+        self.gzip
+    }
 
-impl Clone for TailSender {
-    /// A sender that does not hold the turn.
-    fn clone(&self) -> Self {
-        Self {
-            objects: self.objects.clone(),
-            turn: Arc::clone(&self.turn),
-            holds: false,
+    /// The `.part` file, for messages.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Appends bytes to the file.
+    pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+        if matches!(self.cache, Cache::Unwanted) {
+            self.cache = Chunk::of(&mut self.file).map_or(Cache::Used, Cache::Passed);
         }
+        let appended = match &mut self.cache {
+            Cache::Passed(chunk) => chunk.append(&self.file, bytes),
+            _ => self.file.write_all(bytes),
+        };
+        appended.map_err(|error| failed(&self.path, "being written", &error))
+    }
+
+    /// Returns when everything that was appended is in the file, and what others write comes behind it.
+    pub(crate) fn flush(&mut self) -> Result<(), WriteError> {
+        let Cache::Passed(chunk) = &mut self.cache else {
+            return Ok(());
+        };
+        let flushed = chunk.flush(&self.file);
+        let flushed = flushed.and_then(|()| self.file.seek(SeekFrom::Start(chunk.offset)));
+        flushed
+            .map(drop)
+            .map_err(|error| failed(&self.path, "being written", &error))
+    }
+
+    /// The same place once more.
+    pub(crate) fn duplicate(&self) -> Result<Self, WriteError> {
+        Self::of(&self.file, &self.path, self.gzip)
     }
 }
 
-impl Deliver for TailSender {
-    fn buffer(&mut self, bytes: usize) -> Result<Vec<u8>, WriteError> {
-        self.objects.buffer(bytes)
+impl AsRawFd for Tail {
+    /// The descriptor that a forked child must keep open.
+    fn as_raw_fd(&self) -> RawFd {
+        self.file.as_raw_fd()
     }
+}
 
-    fn deliver(&mut self, bytes: Vec<u8>) -> Result<(), WriteError> {
-        if self.holds {
-            return self.objects.deliver(bytes);
+impl Chunk {
+    /// An empty one, for where `file` stands; `None` if the file is not on a disk, or there is no memory.
+    fn of(file: &mut File) -> Option<Self> {
+        // A file system that is not a disk's own (in memory, over the network, in layers) has a device without a major
+        // number. Direct writes are nothing to such a one, or something of its own.
+        let is_on_disk = libc::major(file.metadata().ok()?.dev()) != 0;
+        if !is_on_disk {
+            return None;
         }
-        self.hold();
-        let delivered = self.objects.deliver(bytes);
-        self.release();
-        delivered
-    }
-
-    fn hold(&mut self) {
-        if !self.holds {
-            self.turn.take();
-            self.holds = true;
-        }
-    }
-
-    fn release(&mut self) {
-        if self.holds {
-            self.holds = false;
-            self.turn.give_back();
-        }
-    }
-}
-
-impl Drop for TailSender {
-    fn drop(&mut self) {
-        // A walker that panicked between two pieces must not keep the others waiting.
-        self.release();
-    }
-}
-
-/// Appends all it gets to the tail.
-struct TailSink {
-    tail: Tail,
-    bytes: Arc<AtomicU64>,
-}
-
-impl Sink for TailSink {
-    fn write_head(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
-        self.tail.append(bytes)?;
-        self.bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-        Ok(())
-    }
-
-    fn write_objects(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
-        // The head is there already.
-        self.write_head(bytes)
-    }
-
-    fn append_objects(&mut self) -> Result<(), WriteError> {
-        Ok(())
-    }
-
-    fn flush(&mut self) -> Result<(), WriteError> {
-        Ok(())
-    }
-
-    fn tail(&self) -> Result<Tail, WriteError> {
-        self.tail.duplicate()
-    }
-
-    fn commit(self: Box<Self>, tail_bytes: u64) -> Result<Written, WriteError> {
-        Ok(Written {
-            path: self.tail.path().to_owned(),
-            bytes: self.bytes.load(Ordering::Relaxed) + tail_bytes,
+        // By its descriptor: the name may be another file's by now.
+        let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+        let direct = OpenOptions::new()
+            .write(true)
+            .custom_flags(libc::O_DIRECT)
+            .open(path)
+            .ok()?;
+        let mut room = Vec::new();
+        room.try_reserve_exact(CHUNK_BYTES + BLOCK_BYTES).ok()?;
+        room.resize(CHUNK_BYTES + BLOCK_BYTES, 0);
+        let start = room.as_ptr().align_offset(BLOCK_BYTES);
+        Some(Self {
+            direct,
+            room,
+            start,
+            filled: 0,
+            offset: file.stream_position().ok()?,
         })
+    }
+
+    fn append(&mut self, file: &File, mut bytes: &[u8]) -> io::Result<()> {
+        // The block that somebody else has begun.
+        let missing = self.offset.next_multiple_of(BLOCK_BYTES as u64) - self.offset;
+        if missing > 0 {
+            let missing = usize::try_from(missing).unwrap_or(0).min(bytes.len());
+            let (first, rest) = bytes.split_at(missing);
+            file.write_all_at(first, self.offset)?;
+            self.offset += missing as u64;
+            bytes = rest;
+        }
+        while !bytes.is_empty() {
+            let from = self.start + self.filled;
+            let room = self.room.get_mut(from..self.start + CHUNK_BYTES);
+            let room = room.unwrap_or_default();
+            let (now, rest) = bytes.split_at(bytes.len().min(room.len()));
+            if let Some(room) = room.get_mut(..now.len()) {
+                room.copy_from_slice(now);
+            }
+            self.filled += now.len();
+            bytes = rest;
+            if self.filled == CHUNK_BYTES {
+                self.write(file)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a full chunk.
+    fn write(&mut self, file: &File) -> io::Result<()> {
+        let written = self.direct.write_at(self.bytes(), self.offset);
+        // What the disk does not take in this way it takes in the usual one, or that one says why not.
+        let written = written.unwrap_or(0);
+        self.write_from(written, file)
+    }
+
+    /// Writes what is there.
+    fn flush(&mut self, file: &File) -> io::Result<()> {
+        self.write_from(0, file)
+    }
+
+    /// Writes what stands behind the first `written` bytes through the cache.
+    fn write_from(&mut self, written: usize, file: &File) -> io::Result<()> {
+        let rest = self.bytes().get(written..).unwrap_or_default();
+        file.write_all_at(rest, self.offset + written as u64)?;
+        self.offset += self.filled as u64;
+        self.filled = 0;
+        Ok(())
+    }
+
+    fn bytes(&self) -> &[u8] {
+        let bytes = self.room.get(self.start..self.start + self.filled);
+        bytes.unwrap_or_default()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::GzipLevel;
-    use std::fs::{self, File};
-    use std::path::Path;
-    use std::thread;
+    use std::fs;
 
-    fn tail_of(path: &Path, gzip: Option<GzipLevel>) -> Tail {
-        let file = File::options().create(true).append(true).open(path);
-        Tail::of(&file.unwrap(), path, gzip).unwrap()
+    /// Beside the test itself, which is on a disk: folders for temporary files may be in memory.
+    fn directory() -> tempfile::TempDir {
+        let test = std::env::current_exe().unwrap();
+        tempfile::tempdir_in(test.parent().unwrap()).unwrap()
     }
 
-    /// The tail that `write` makes, without the end record.
-    fn written(write: impl FnOnce(&TailWriter)) -> Vec<u8> {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("a.hprof.part");
-        let writer = TailWriter::start(tail_of(&path, None), 1, crate::start_worker).unwrap();
-        write(&writer);
-        let bytes = writer.finish().unwrap();
-        let mut file = fs::read(&path).unwrap();
-        assert_eq!(file.len() as u64, bytes);
-        let end = file.split_off(file.len() - 9);
-        assert_eq!(end, [0x2C, 0, 0, 0, 0, 0, 0, 0, 0]);
-        file
+    /// A file with a head of so many bytes, and its tail.
+    fn tail(path: &Path, head_bytes: usize) -> (File, Tail) {
+        let mut file = File::options()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(path)
+            .unwrap();
+        file.write_all(&vec![b'h'; head_bytes]).unwrap();
+        let tail = Tail::of(&file, path, None).unwrap().past_the_cache();
+        (file, tail)
+    }
+
+    fn numbers(bytes: usize, seed: usize) -> Vec<u8> {
+        let round = (0..251_u8).map(|number| number.wrapping_mul(31)).cycle();
+        round.skip(seed).take(bytes).collect()
     }
 
     #[test]
-    fn what_is_held_stands_together() {
-        const WALKERS: u8 = 4;
-        const ROUNDS: usize = 300;
-        let file = written(|writer| {
-            let deliver = |mut sender: TailSender, walker: u8| {
-                for _ in 0..ROUNDS {
-                    sender.deliver(vec![walker]).unwrap();
-                    sender.hold();
-                    for piece in 0..3 {
-                        sender.deliver(vec![walker, piece]).unwrap();
-                        thread::yield_now();
-                    }
-                    sender.release();
+    fn pieces_of_any_size_come_behind_the_head_in_their_order() {
+        let directory = directory();
+        for head_bytes in [0, 1, 4095, 4096, 5000] {
+            let path = directory.path().join(head_bytes.to_string());
+            let (mut file, mut tail) = tail(&path, head_bytes);
+            let mut expected = vec![b'h'; head_bytes];
+            let sizes = [1, 0, 4096, 3 << 20, 17, (1 << 20) - 17, 1 << 20, 70_000];
+            for (seed, bytes) in sizes.into_iter().enumerate() {
+                let piece = numbers(bytes, seed);
+                tail.append(&piece).unwrap();
+                expected.extend(piece);
+                if seed == 4 {
+                    tail.flush().unwrap();
+                    assert!(fs::read(&path).unwrap() == expected, "{head_bytes}");
                 }
-            };
-            thread::scope(|scope| {
-                // Their numbers are none of the pieces'.
-                for walker in 10..10 + WALKERS {
-                    let sender = writer.sender();
-                    scope.spawn(move || deliver(sender, walker));
-                }
-            });
-        });
-        assert_eq!(file.len(), usize::from(WALKERS) * ROUNDS * 7);
-        let mut rest = &file[..];
-        while let Some(&walker) = rest.first() {
-            let together = [walker, 0, walker, 1, walker, 2];
-            rest = rest.strip_prefix(&together).unwrap_or(&rest[1..]);
-            assert!(rest.first().is_none_or(|&byte| byte >= 10), "torn apart");
+            }
+            tail.flush().unwrap();
+            tail.flush().unwrap();
+            // Whoever shares the descriptor goes on behind all that.
+            file.write_all(b"end").unwrap();
+            expected.extend(b"end");
+            assert!(fs::read(&path).unwrap() == expected, "{head_bytes}");
         }
     }
 
     #[test]
-    fn a_holder_that_is_gone_holds_nobody_up() {
-        let file = written(|writer| {
-            let mut sender = writer.sender();
-            sender.hold();
-            // Neither a second time nor through a clone.
-            sender.hold();
-            let mut other = sender.clone();
-            sender.deliver(b"one ".to_vec()).unwrap();
-            drop(sender);
-            other.release();
-            other.deliver(b"two".to_vec()).unwrap();
-        });
-        assert_eq!(file, b"one two");
+    fn a_file_on_a_disk_is_written_past_the_cache() {
+        let directory = directory();
+        let (file, mut tail) = tail(&directory.path().join("a"), 10);
+        tail.append(b"one").unwrap();
+        let is_on_disk = libc::major(file.metadata().unwrap().dev()) != 0;
+        assert_eq!(matches!(tail.cache, Cache::Passed(_)), is_on_disk);
     }
 
     #[test]
-    fn the_counter_tells_what_is_in_the_file() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("a.hprof.part");
-        let writer = TailWriter::start(tail_of(&path, None), 1, crate::start_worker).unwrap();
-        assert_eq!(writer.bytes_written(), 0);
-        writer.sender().deliver(vec![1; 100]).unwrap();
-        writer.dump.flush().unwrap();
-        assert_eq!(writer.bytes_written(), 100);
-        assert_eq!(writer.finish(), Ok(109));
+    fn a_file_in_memory_is_written_as_others_are() {
+        let Ok(directory) = tempfile::tempdir_in("/dev/shm") else {
+            return;
+        };
+        let path = directory.path().join("a");
+        let (_file, mut tail) = tail(&path, 2);
+        tail.append(b"one").unwrap();
+        assert!(matches!(tail.cache, Cache::Used));
+        assert_eq!(fs::read(&path).unwrap(), b"hhone");
     }
 
     #[test]
-    fn a_buffer_that_was_written_is_given_out_again() {
-        let mut place = std::ptr::null();
-        let file = written(|writer| {
-            let mut sender = writer.sender();
-            let mut bytes = sender.buffer(1000).unwrap();
-            bytes.extend(b"one ");
-            place = bytes.as_ptr();
-            sender.deliver(bytes).unwrap();
-            // The writer gives the buffer back before it comes to this.
-            writer.dump.flush().unwrap();
-            let mut again = sender.clone().buffer(900).unwrap();
-            assert!(again.is_empty() && again.capacity() >= 900);
-            assert_eq!(again.as_ptr(), place);
-            again.extend(b"two");
-            sender.deliver(again).unwrap();
-            let larger = sender.buffer(5000).unwrap();
-            assert!(larger.is_empty() && larger.capacity() >= 5000);
-        });
-        assert_eq!(file, b"one two");
-    }
-
-    #[test]
-    fn a_full_disk_is_told_to_every_walker() {
-        for gzip in [None, GzipLevel::new(1)] {
-            let full = Path::new("/dev/full");
-            let writer = TailWriter::start(tail_of(full, gzip), 2, crate::start_worker).unwrap();
-            let mut senders = [writer.sender(), writer.sender()];
-            let errors = senders.each_mut().map(|sender| {
-                let mut tries = (0..100).map(|_| sender.deliver(vec![1; 1 << 20]));
-                tries.find_map(Result::err).unwrap()
-            });
-            assert!(
-                matches!(&errors[0], WriteError::Io { reason, .. } if reason.contains("No space"))
-            );
-            assert_eq!(errors[0], errors[1]);
-            assert_eq!(writer.bytes_written(), 0);
-            assert_eq!(writer.finish().as_ref(), Err(&errors[0]));
+    fn what_the_disk_refuses_goes_the_usual_way() {
+        let directory = directory();
+        let path = directory.path().join("a");
+        let (_file, mut tail) = tail(&path, 0);
+        tail.append(b"").unwrap();
+        if let Cache::Passed(chunk) = &mut tail.cache {
+            // An address that no disk takes.
+            chunk.start += 1;
+            chunk.room.push(0);
         }
+        let piece = numbers(3 << 20, 0);
+        tail.append(&piece).unwrap();
+        tail.flush().unwrap();
+        assert!(fs::read(&path).unwrap() == piece);
     }
 }

@@ -1,0 +1,306 @@
+//! The tail of a dump: what a forked child writes behind the head that its parent wrote.
+//!
+//! Everything here is made after the fork: threads, channel, locks of the standard library. The child
+//! uses nothing of the parent's [`DumpFile`] but the [`Tail`]. Its file, synced and named, is the parent's work.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+
+use crate::gzip_sink::GzipSink;
+use crate::turn::Turn;
+use crate::{Deliver, DumpFile, ObjectsSender, Sink, StartWorker, Tail, WriteError, Written};
+
+/// The tail that is being written.
+///
+/// Any thread may hold it and its senders. Dropping it waits for its thread and leaves a tail without an end.
+#[derive(Debug)]
+pub struct TailWriter {
+    // A dump whose sink appends to a file that others began.
+    dump: DumpFile,
+    turn: Arc<Turn>,
+    bytes: Arc<AtomicU64>,
+}
+
+impl TailWriter {
+    /// Starts the thread that writes, and so many that compress if the dump is compressed; a child has its own way to.
+    ///
+    /// Errors: `NoThread`, `NoMemory`.
+    pub fn start(
+        tail: Tail,
+        compress_threads: usize,
+        start_worker: StartWorker,
+    ) -> Result<Self, WriteError> {
+        let bytes = Arc::default();
+        let level = tail.gzip();
+        let sink = TailSink {
+            tail,
+            bytes: Arc::clone(&bytes),
+        };
+        let sink: Box<dyn Sink> = match level {
+            Some(level) => Box::new(GzipSink::start(
+                sink,
+                level,
+                compress_threads,
+                start_worker,
+                false,
+            )?),
+            None => Box::new(sink),
+        };
+        Ok(Self {
+            dump: DumpFile::with_sink(sink, start_worker)?,
+            turn: Arc::default(),
+            bytes,
+        })
+    }
+
+    /// A handle through which a walker delivers its segments; may be cloned and moved.
+    pub fn sender(&self) -> TailSender {
+        TailSender {
+            objects: self.dump.objects_sender(),
+            turn: Arc::clone(&self.turn),
+            holds: false,
+        }
+    }
+
+    /// Bytes that are in the file so far, or within the next megabyte, compressed if it is: for those who watch the progress.
+    pub fn bytes_written(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Writes what is under way and the end record, and waits until all is in the file.
+    ///
+    /// Returns the bytes of the tail, for [`DumpFile::finish_with_tail`]. The error is the first
+    /// one that the thread met. What a sender sends afterwards is refused.
+    pub fn finish(self) -> Result<u64, WriteError> {
+        Ok(self.dump.finish()?.bytes)
+    }
+}
+
+/// Delivers segments to a [`TailWriter`]'s thread. For any thread; a walker has one of its own.
+///
+/// Blocks while the channel is full, and while another clone holds the turn. Returns the writer's
+/// first error once there is one. What was delivered between [`Deliver::hold`] and
+/// [`Deliver::release`] stands together in the file.
+#[derive(Debug)]
+pub struct TailSender {
+    objects: ObjectsSender,
+    turn: Arc<Turn>,
+    holds: bool,
+}
+
+impl Clone for TailSender {
+    /// A sender that does not hold the turn.
+    fn clone(&self) -> Self {
+        Self {
+            objects: self.objects.clone(),
+            turn: Arc::clone(&self.turn),
+            holds: false,
+        }
+    }
+}
+
+impl Deliver for TailSender {
+    fn buffer(&mut self, bytes: usize) -> Result<Vec<u8>, WriteError> {
+        self.objects.buffer(bytes)
+    }
+
+    fn deliver(&mut self, bytes: Vec<u8>) -> Result<(), WriteError> {
+        if self.holds {
+            return self.objects.deliver(bytes);
+        }
+        self.hold();
+        let delivered = self.objects.deliver(bytes);
+        self.release();
+        delivered
+    }
+
+    fn hold(&mut self) {
+        if !self.holds {
+            self.turn.take();
+            self.holds = true;
+        }
+    }
+
+    fn release(&mut self) {
+        if self.holds {
+            self.holds = false;
+            self.turn.give_back();
+        }
+    }
+}
+
+impl Drop for TailSender {
+    fn drop(&mut self) {
+        // A walker that panicked between two pieces must not keep the others waiting.
+        self.release();
+    }
+}
+
+/// Appends all it gets to the tail.
+struct TailSink {
+    tail: Tail,
+    bytes: Arc<AtomicU64>,
+}
+
+impl Sink for TailSink {
+    fn write_head(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+        self.tail.append(bytes)?;
+        self.bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn write_objects(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+        // The head is there already.
+        self.write_head(bytes)
+    }
+
+    fn append_objects(&mut self) -> Result<(), WriteError> {
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), WriteError> {
+        self.tail.flush()
+    }
+
+    fn tail(&self) -> Result<Tail, WriteError> {
+        self.tail.duplicate()
+    }
+
+    fn commit(mut self: Box<Self>, tail_bytes: u64) -> Result<Written, WriteError> {
+        self.tail.flush()?;
+        Ok(Written {
+            path: self.tail.path().to_owned(),
+            bytes: self.bytes.load(Ordering::Relaxed) + tail_bytes,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::GzipLevel;
+    use std::fs::{self, File};
+    use std::path::Path;
+    use std::thread;
+
+    fn tail_of(path: &Path, gzip: Option<GzipLevel>) -> Tail {
+        let file = File::options().create(true).append(true).open(path);
+        Tail::of(&file.unwrap(), path, gzip).unwrap()
+    }
+
+    /// The tail that `write` makes, without the end record.
+    fn written(write: impl FnOnce(&TailWriter)) -> Vec<u8> {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.hprof.part");
+        let writer = TailWriter::start(tail_of(&path, None), 1, crate::start_worker).unwrap();
+        write(&writer);
+        let bytes = writer.finish().unwrap();
+        let mut file = fs::read(&path).unwrap();
+        assert_eq!(file.len() as u64, bytes);
+        let end = file.split_off(file.len() - 9);
+        assert_eq!(end, [0x2C, 0, 0, 0, 0, 0, 0, 0, 0]);
+        file
+    }
+
+    #[test]
+    fn what_is_held_stands_together() {
+        const WALKERS: u8 = 4;
+        const ROUNDS: usize = 300;
+        let file = written(|writer| {
+            let deliver = |mut sender: TailSender, walker: u8| {
+                for _ in 0..ROUNDS {
+                    sender.deliver(vec![walker]).unwrap();
+                    sender.hold();
+                    for piece in 0..3 {
+                        sender.deliver(vec![walker, piece]).unwrap();
+                        thread::yield_now();
+                    }
+                    sender.release();
+                }
+            };
+            thread::scope(|scope| {
+                // Their numbers are none of the pieces'.
+                for walker in 10..10 + WALKERS {
+                    let sender = writer.sender();
+                    scope.spawn(move || deliver(sender, walker));
+                }
+            });
+        });
+        assert_eq!(file.len(), usize::from(WALKERS) * ROUNDS * 7);
+        let mut rest = &file[..];
+        while let Some(&walker) = rest.first() {
+            let together = [walker, 0, walker, 1, walker, 2];
+            rest = rest.strip_prefix(&together).unwrap_or(&rest[1..]);
+            assert!(rest.first().is_none_or(|&byte| byte >= 10), "torn apart");
+        }
+    }
+
+    #[test]
+    fn a_holder_that_is_gone_holds_nobody_up() {
+        let file = written(|writer| {
+            let mut sender = writer.sender();
+            sender.hold();
+            // Neither a second time nor through a clone.
+            sender.hold();
+            let mut other = sender.clone();
+            sender.deliver(b"one ".to_vec()).unwrap();
+            drop(sender);
+            other.release();
+            other.deliver(b"two".to_vec()).unwrap();
+        });
+        assert_eq!(file, b"one two");
+    }
+
+    #[test]
+    fn the_counter_tells_what_is_in_the_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.hprof.part");
+        let writer = TailWriter::start(tail_of(&path, None), 1, crate::start_worker).unwrap();
+        assert_eq!(writer.bytes_written(), 0);
+        writer.sender().deliver(vec![1; 100]).unwrap();
+        writer.dump.flush().unwrap();
+        assert_eq!(writer.bytes_written(), 100);
+        assert_eq!(writer.finish(), Ok(109));
+    }
+
+    #[test]
+    fn a_buffer_that_was_written_is_given_out_again() {
+        let mut place = std::ptr::null();
+        let file = written(|writer| {
+            let mut sender = writer.sender();
+            let mut bytes = sender.buffer(1000).unwrap();
+            bytes.extend(b"one ");
+            place = bytes.as_ptr();
+            sender.deliver(bytes).unwrap();
+            // The writer gives the buffer back before it comes to this.
+            writer.dump.flush().unwrap();
+            let mut again = sender.clone().buffer(900).unwrap();
+            assert!(again.is_empty() && again.capacity() >= 900);
+            assert_eq!(again.as_ptr(), place);
+            again.extend(b"two");
+            sender.deliver(again).unwrap();
+            let larger = sender.buffer(5000).unwrap();
+            assert!(larger.is_empty() && larger.capacity() >= 5000);
+        });
+        assert_eq!(file, b"one two");
+    }
+
+    #[test]
+    fn a_full_disk_is_told_to_every_walker() {
+        for gzip in [None, GzipLevel::new(1)] {
+            let full = Path::new("/dev/full");
+            let writer = TailWriter::start(tail_of(full, gzip), 2, crate::start_worker).unwrap();
+            let mut senders = [writer.sender(), writer.sender()];
+            let errors = senders.each_mut().map(|sender| {
+                let mut tries = (0..100).map(|_| sender.deliver(vec![1; 1 << 20]));
+                tries.find_map(Result::err).unwrap()
+            });
+            assert!(
+                matches!(&errors[0], WriteError::Io { reason, .. } if reason.contains("No space"))
+            );
+            assert_eq!(errors[0], errors[1]);
+            assert_eq!(writer.bytes_written(), 0);
+            assert_eq!(writer.finish().as_ref(), Err(&errors[0]));
+        }
+    }
+}
