@@ -1,6 +1,6 @@
 //! What options cannot be together.
 
-use super::{names_binary, Cpu, OptionError, Said};
+use super::{names_binary, Cpu, Engine, OptionError, Said, SnapshotBy};
 
 /// What the old agent refused together, in its order and words.
 pub(super) fn cross_check(said: &Said) -> Result<(), OptionError> {
@@ -17,8 +17,13 @@ pub(super) fn cross_check(said: &Said) -> Result<(), OptionError> {
     Ok(())
 }
 
-/// Refuses what has no binary form beside what is binary.
+/// Refuses what cannot be meant together, and what has no binary form beside what is binary.
 pub(super) fn refuse(said: &Said) -> Result<(), OptionError> {
+    if said.huge_pages && (said.engine == Engine::Portable || said.snapshot == SnapshotBy::Pause) {
+        return Err(OptionError(
+            "hugepages=y: they make a fork short, and engine=portable and snapshot=pause do without one".to_owned(),
+        ));
+    }
     match text_only(said) {
         Some(what) if said.format.is_none() => must_be_text(said, what),
         _ => Ok(()),

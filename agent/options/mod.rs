@@ -142,6 +142,8 @@ pub(crate) struct Options {
     pub(crate) engine: Engine,
     /// How the snapshot engine reads it.
     pub(crate) snapshot: SnapshotBy,
+    /// Have the kernel make huge pages of the heap before a fork.
+    pub(crate) huge_pages: bool,
     /// Threads that read and compress a snapshot; `None`: as many as there are processors.
     pub(crate) threads: Option<usize>,
     /// Seconds after which a snapshot's process that shows no life is given up.
@@ -226,6 +228,7 @@ struct Said {
     virtual_threads: bool,
     engine: Engine,
     snapshot: SnapshotBy,
+    huge_pages: bool,
     threads: Option<usize>,
     timeout_s: u32,
     gzip: Option<GzipLevel>,
@@ -260,6 +263,7 @@ impl Default for Said {
             virtual_threads: false,
             engine: Engine::Auto,
             snapshot: SnapshotBy::Auto,
+            huge_pages: false,
             threads: None,
             timeout_s: 120,
             gzip: None,
@@ -391,6 +395,7 @@ fn resolve(said: Said, mut notes: Vec<String>) -> Result<Options, OptionError> {
         virtual_threads: said.virtual_threads,
         engine: said.engine,
         snapshot: said.snapshot,
+        huge_pages: said.huge_pages,
         threads: said.threads,
         timeout_s: said.timeout_s,
         gzip,

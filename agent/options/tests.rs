@@ -285,9 +285,14 @@ fn a_name_that_ends_in_gz_asks_for_compression() {
 #[test]
 fn the_ways_to_a_heap_are_chosen_by_name() {
     let options = options("heap=dump,engine=snapshot,snapshot=pause,threads=3,timeout=9");
+    assert!(!options.huge_pages);
     assert_eq!(options.engine, Engine::Snapshot);
     assert_eq!(options.snapshot, SnapshotBy::Pause);
     assert_eq!((options.threads, options.timeout_s), (Some(3), 9));
     assert!(refusal("heap=dump,engine=fast").contains("engine takes auto|snapshot|portable"));
     assert!(refusal("heap=dump,threads=0").contains("from 1 to 256"));
+    for other in ["engine=portable", "snapshot=pause"] {
+        let why = refusal(&format!("heap=dump,hugepages=y,{other}"));
+        assert!(why.contains("they make a fork short"), "{why}");
+    }
 }

@@ -176,6 +176,16 @@ public final class Subject {
     /** Looks at the clock ten thousand times a second; what lies between two looks is a stall. */
     private static final class Watch extends Thread {
         final AtomicLong longestNanos = new AtomicLong();
+        private final AtomicLong looks = new AtomicLong();
+
+        /** Returns when the watch has noted what was before. */
+        void catchUp() throws InterruptedException {
+            // The look under way may have begun before.
+            long next = looks.get() + 2;
+            while (looks.get() < next) {
+                Thread.sleep(1);
+            }
+        }
 
         @Override
         public void run() {
@@ -185,6 +195,7 @@ public final class Subject {
                 long now = System.nanoTime();
                 longestNanos.accumulateAndGet(now - last, Math::max);
                 last = now;
+                looks.incrementAndGet();
             }
         }
     }
@@ -202,6 +213,7 @@ public final class Subject {
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
         for (String line = in.readLine(); line != null; line = in.readLine()) {
             if (line.equals("begin")) {
+                watch.catchUp();
                 watch.longestNanos.set(0);
                 System.out.println("begun");
             } else if (line.equals("gc")) {
@@ -209,8 +221,7 @@ public final class Subject {
                 Runtime runtime = Runtime.getRuntime();
                 System.out.println(runtime.totalMemory() - runtime.freeMemory());
             } else {
-                // The watch may be the last to be woken after a pause.
-                Thread.sleep(20);
+                watch.catchUp();
                 System.out.println(TimeUnit.NANOSECONDS.toMicros(watch.longestNanos.get()));
             }
         }

@@ -74,6 +74,8 @@ struct Mapping {
     range: Range<u64>,
     is_readable: bool,
     is_private: bool,
+    /// Memory that can be written and belongs to no file.
+    is_anonymous: bool,
 }
 
 /// What is mapped where.
@@ -146,6 +148,17 @@ impl Mappings {
         true
     }
 
+    /// The parts of a range that are this process's own memory, no file's.
+    pub(super) fn anonymous<'m>(
+        &'m self,
+        within: &'m Range<u64>,
+    ) -> impl Iterator<Item = Range<u64>> + 'm {
+        let own = self.mappings.iter().filter(|mapping| mapping.is_anonymous);
+        own.map(|mapping| &mapping.range)
+            .map(|range| range.start.max(within.start)..range.end.min(within.end))
+            .filter(|range| range.start < range.end)
+    }
+
     /// Whether a fork gets its own copy of what is there: the Java heap of every collector but ZGC.
     pub(super) fn is_private(&self, address: u64) -> bool {
         self.at(address)
@@ -163,6 +176,7 @@ fn parse_line(line: &str) -> Option<Mapping> {
         range: hex(start)?..hex(end)?,
         is_readable: flags.first() == Some(&b'r'),
         is_private: flags.get(3) == Some(&b'p'),
+        is_anonymous: flags.starts_with(b"rw-p") && words.nth(2) == Some("0"),
     })
 }
 
@@ -183,6 +197,18 @@ mod tests {
         assert!(!mappings.is_private(0x5000));
         assert!(!mappings.is_readable(0x4000) && !mappings.is_readable(0xFFF));
         assert!(!mappings.is_readable(0x6000));
+    }
+
+    #[test]
+    fn memory_of_no_file_is_listed() {
+        let mappings = Mappings::parse(
+            "1000-2000 rw-p 00000000 00:00 0 \n\
+             2000-3000 r--p 00000000 00:00 0\n\
+             3000-4000 rw-p 00000000 08:01 7    /lib/x\n\
+             4000-6000 rw-p 00000000 00:00 0    [anon: Java heap]\n",
+        );
+        let listed: Vec<_> = mappings.anonymous(&(0x1800..0x5000)).collect();
+        assert_eq!(listed, [0x1800..0x2000, 0x4000..0x5000]);
     }
 
     #[test]

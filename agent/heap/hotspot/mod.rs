@@ -1,13 +1,14 @@
 //! The snapshot engine for HotSpot: the process forks, the application runs on, the copy is read and written.
 //!
 //! In the parent: [`snapshot_dump`] leads, [`known_objects`] makes what the check needs, [`class_map`] and
-//! [`mirror_fields`] describe classes, [`forker`] forks in HotSpot's callback and notes the roots. In the child:
+//! [`mirror_fields`] describe classes, [`huge_pages`] makes
+//! the pause short, [`forker`] forks in HotSpot's callback and notes the roots. In the child:
 //! [`child`] leads, [`calibration`] finds out how HotSpot lays objects out ([`coding`], [`object_layout`]),
 //! [`class_dumps`] writes the classes, [`reach`] marks what can be reached ([`marks`], [`work`]), [`encode`] writes it;
 //! [`snapshot`] is what they share, [`memory`] what they read. Between them: [`message`],
 //! [`failure`]. [`process`] is what concerns processes.
 //!
-//! Unsafe code is in [`memory`], [`marks`], [`own_thread`], [`process`] and [`room`], and where the child gives itself leave
+//! Unsafe code is in [`huge_pages`], [`memory`], [`marks`], [`own_thread`], [`process`] and [`room`], and where the child gives itself leave
 //! to read.
 #![allow(unsafe_code)]
 
@@ -20,6 +21,7 @@ mod crew;
 mod encode;
 mod failure;
 mod forker;
+mod huge_pages;
 mod known_objects;
 mod marks;
 mod memory;

@@ -8,6 +8,7 @@ use super::super::roots::ThreadNote;
 use super::super::threads::{tag_thread, CapturedStacks, Look};
 use super::child::Task;
 use super::forker::Forker;
+use super::huge_pages::HugePages;
 use super::known_objects::KnownObjects;
 use super::memory::Mappings;
 use super::message::{send_ids, Failed, FromChild, ThreadIds, ThreadNoteMessage};
@@ -240,7 +241,7 @@ impl<'f> SnapshotDump<'f> {
         })
     }
 
-    /// The thread that dumps, tagged; an error if the heap is one that a fork does not copy.
+    /// The thread that dumps, tagged; its object shows where the heap is. An error if that is one that a fork does not copy.
     fn own_thread(
         &self,
         objects: &mut ObjectTable,
@@ -248,8 +249,21 @@ impl<'f> SnapshotDump<'f> {
         let current = self.env.current_thread(self.jni);
         let current = current.when("the current thread")?;
         look_at_heap(&current).map_err(NoSnapshot::Refused)?;
+        self.make_huge_pages(&current);
         let own_thread = tag_thread(self.env, self.jni, &current, objects)?;
         Ok((current, own_thread))
+    }
+
+    /// Makes the pause shorter, if the user wants it so.
+    fn make_huge_pages(&self, object: &Object<'_>) {
+        if !self.options.huge_pages {
+            return;
+        }
+        match HugePages::make_around(object) {
+            Ok(made) if self.options.verbose => say(&made.to_string()),
+            Ok(_) => {}
+            Err(why) => say(&format!("hugepages=y does nothing: {why}")),
+        }
     }
 
     fn used_bytes(&self, catalogue: &Catalogue<'_>, tables: &Tables) -> Option<u64> {

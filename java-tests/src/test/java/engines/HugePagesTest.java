@@ -1,0 +1,78 @@
+package engines;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import harness.HprofCheck;
+import harness.Jdk;
+import harness.Jdks;
+import harness.Jvm;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import readers.Few;
+
+/**
+ * hugepages=y has the kernel make huge pages of the heap before a fork: the kernel's own account of the process says that it
+ * did, and that the process has not grown, and the dump is as good as any.
+ */
+class HugePagesTest {
+    private static final int HEAP_MB = 128;
+    private static final Pattern MADE = Pattern.compile("hprof-rs: (\\d+) MB of the heap are huge pages, made in \\d+ ms");
+    private static final Pattern KERNEL = Pattern.compile("(\\d+)\\.(\\d+).*");
+
+    @TempDir Path folder;
+
+    static Stream<Jdk> jdks() {
+        return Jdks.majors().stream().filter(jdk -> jdk.major >= 11);
+    }
+
+    @ParameterizedTest
+    @MethodSource("jdks")
+    void theHeapIsMadeOfThem(Jdk jdk) throws IOException {
+        Path dump = folder.resolve("a.hprof");
+        // All of the heap is in use from the beginning.
+        try (Jvm jvm = Jvm.on(jdk, folder)
+                .switches("-Xms" + HEAP_MB + "m", "-Xmx" + HEAP_MB + "m", "-XX:+UseParallelGC", "-XX:+AlwaysPreTouch")
+                .run(Few.class).ready()) {
+            long residentKb = kilobytes(jvm, "Rss");
+            jvm.attach("heap=dump,hugepages=y,file=" + dump).good();
+            assertTrue(jvm.dumped(1).endsWith("engine snapshot"), jvm.err::text);
+            if (isBefore61()) {
+                assertTrue(jvm.err.text().contains("hprof-rs: hugepages=y does nothing: "), jvm.err::text);
+                return;
+            }
+            Matcher made = MADE.matcher(jvm.err.text());
+            assertTrue(made.find(), jvm.err::text);
+            long madeKb = Long.parseLong(made.group(1)) * 1_000_000 / 1024;
+            assertTrue(madeKb > HEAP_MB * 1024 * 9 / 10, jvm.err::text);
+            // What the application has written to since the fork has small pages again.
+            assertTrue(kilobytes(jvm, "AnonHugePages") > madeKb / 2, () -> "kB of huge pages: " + kilobytes(jvm, "AnonHugePages"));
+            assertTrue(kilobytes(jvm, "Rss") < residentKb + 32 * 1024, () -> residentKb + " kB resident before, now " + kilobytes(jvm, "Rss"));
+        }
+        new HprofCheck(dump).good();
+    }
+
+    private static boolean isBefore61() {
+        Matcher version = KERNEL.matcher(System.getProperty("os.version"));
+        assertTrue(version.matches(), System.getProperty("os.version"));
+        int major = Integer.parseInt(version.group(1));
+        return major < 6 || major == 6 && Integer.parseInt(version.group(2)) < 1;
+    }
+
+    /** A number of the kernel's account of the process. */
+    private static long kilobytes(Jvm jvm, String name) {
+        try (Stream<String> lines = Files.lines(Path.of("/proc/" + jvm.pid() + "/smaps_rollup"))) {
+            String line = lines.filter(one -> one.startsWith(name + ":")).findFirst().orElseThrow();
+            return Long.parseLong(line.replaceAll("\\D", ""));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
