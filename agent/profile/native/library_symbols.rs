@@ -103,7 +103,10 @@ impl LibrarySymbols {
         let mut found: Vec<Function> = symbols.iter().filter_map(function).collect();
         let rank = |it: &Function| rank(name_at(strings, it.name).unwrap_or_default());
         found.retain(|it| it.bytes > 0 && name_at(strings, it.name).is_some());
-        found.sort_by(|a, b| (a.address, rank(a)).cmp(&(b.address, rank(b))));
+        found.sort_by(|a, b| {
+            let by_address = a.address.cmp(&b.address);
+            by_address.then_with(|| rank(a).cmp(&rank(b)))
+        });
         found.dedup_by_key(|it| it.address);
         for function in &mut found {
             let name = name_at(strings, function.name).unwrap_or_default();
