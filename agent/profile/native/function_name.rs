@@ -2,6 +2,7 @@
 
 use cpp_demangle::{BorrowedSymbol, DemangleOptions, ParseOptions};
 use std::fmt::{self, Write};
+use std::panic::catch_unwind;
 
 /// Longest symbol that is taken apart, and longest name that comes of one, in bytes. A short symbol may stand for a name
 /// without end.
@@ -25,7 +26,9 @@ pub(super) fn function_name(symbol: &[u8]) -> String {
         .position(|&b| matches!(b, b'.' | b'@'));
     let end = end.map_or(symbol.len(), |at| at + 1).min(MOST_BYTES);
     let symbol = symbol.get(..end).unwrap_or(symbol);
-    let name = demangled(symbol).and_then(|name| without_parameters(&name));
+    // Symbols are others' bytes, and samples must not end with one that a reader of names fails on.
+    let demangled = catch_unwind(|| demangled(symbol)).ok().flatten();
+    let name = demangled.and_then(|name| without_parameters(&name));
     let name = name.unwrap_or_else(|| String::from_utf8_lossy(symbol).into_owned());
     name.replace(|it: char| it == '.' || it.is_whitespace(), "_")
 }
@@ -106,6 +109,7 @@ fn operator(before: &str, rest: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::{any, prop_assert, proptest};
 
     fn name(symbol: &str) -> String {
         function_name(symbol.as_bytes())
@@ -148,6 +152,16 @@ mod tests {
         assert!(name(&symbol).len() <= MOST_BYTES);
         let deep = format!("_Z1f{}i", "P".repeat(1500));
         assert!(!name(&deep).is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn any_symbol_has_one_word_for_a_name(mangled: bool, rest in proptest::collection::vec(any::<u8>(), 1..80)) {
+            let start: &[u8] = if mangled { b"_ZN" } else { b"" };
+            let name = function_name(&[start, &rest].concat());
+            prop_assert!(!name.is_empty());
+            prop_assert!(!name.contains(|it: char| it.is_whitespace() || it == '.'));
+        }
     }
 
     #[test]
