@@ -20,7 +20,9 @@ pub(crate) struct RawSample {
     pub(crate) thread: Option<ThreadId>,
     /// How many periods of CPU time it stands for, from 1.
     pub(crate) periods: u32,
-    /// The stack, the top first and never empty, or why there is none.
+    /// The address of the instruction that ran, which may be native code's; 0 if it is not known.
+    pub(crate) pc: u64,
+    /// The stack, the top first and never empty, or why there is none. Java's frames alone.
     pub(crate) stack: Result<Vec<StackFrame>, StackFault>,
 }
 
@@ -31,6 +33,7 @@ struct Cell {
     thread: AtomicU32,
     periods: AtomicU32,
     count: AtomicI32,
+    pc: AtomicU64,
 }
 
 /// Samples on their way, a bounded number of bounded stacks. All memory is there from the beginning.
@@ -70,6 +73,7 @@ impl SampleRing {
             thread: AtomicU32::new(0),
             periods: AtomicU32::new(0),
             count: AtomicI32::new(0),
+            pc: AtomicU64::new(0),
         };
         let frame = || {
             UnsafeCell::new(CallFrame {
@@ -140,6 +144,7 @@ impl SampleRing {
         let sample = RawSample {
             thread: ThreadId::new(cell.thread.load(Ordering::Relaxed)),
             periods: cell.periods.load(Ordering::Relaxed),
+            pc: cell.pc.load(Ordering::Relaxed),
             stack: self.stack(index, cell.count.load(Ordering::Relaxed)),
         };
         let next_turn = oldest.wrapping_add(self.cells.len() as u64);
@@ -190,11 +195,13 @@ impl Reserved<'_> {
         self.frames
     }
 
-    /// Gives the cell to readers. `count` frames are written, or it says why there are none. Async-signal-safe.
-    pub(super) fn publish(self, thread: u32, periods: u32, count: i32) {
+    /// Gives the cell to readers. `count` frames are written, or it says why there are none; `pc` is where the thread was,
+    /// 0 if that is not known. Async-signal-safe.
+    pub(super) fn publish(self, thread: u32, periods: u32, count: i32, pc: u64) {
         self.cell.thread.store(thread, Ordering::Relaxed);
         self.cell.periods.store(periods, Ordering::Relaxed);
         self.cell.count.store(count, Ordering::Relaxed);
+        self.cell.pc.store(pc, Ordering::Relaxed);
         let readers_turn = self.number.wrapping_add(1);
         self.cell.turn.store(readers_turn, Ordering::Release);
     }
@@ -218,7 +225,7 @@ mod tests {
             // SAFETY: within the room that was reserved.
             unsafe { cell.frames().add(index.into()).write(frame) };
         }
-        cell.publish(thread, 1, count.into());
+        cell.publish(thread, 1, count.into(), key as u64 + 1);
         true
     }
 
@@ -229,7 +236,7 @@ mod tests {
         assert!(put(&ring, 7, 0x10, 2) && put(&ring, 0, 0x20, 1));
         assert!(ring.has_samples());
         let first = ring.take().unwrap();
-        assert_eq!(first.thread, ThreadId::new(7));
+        assert_eq!((first.thread, first.pc), (ThreadId::new(7), 0x11));
         let locations: Vec<i64> = first.stack.unwrap().iter().map(|at| at.location).collect();
         assert_eq!(locations, [0, 1]);
         assert_eq!(ring.take().unwrap().stack.unwrap().len(), 1);
@@ -252,7 +259,7 @@ mod tests {
         let slow = ring.reserve(1).unwrap();
         assert!(put(&ring, 0, 1, 1));
         assert_eq!(ring.take(), None);
-        slow.publish(0, 1, -5);
+        slow.publish(0, 1, -5, 0);
         assert_eq!(ring.take().unwrap().stack, Err(StackFault::of_count(-5)));
         assert!(ring.take().is_some());
     }
@@ -289,6 +296,7 @@ mod tests {
                     let last = done.load(Ordering::Acquire);
                     while let Some(sample) = ring.take() {
                         let key = sample.thread.unwrap().get() as usize;
+                        assert_eq!(sample.pc, key as u64 + 1);
                         let stack = sample.stack.unwrap();
                         assert!(stack.iter().all(|at| at.method == MethodId::for_test(key)));
                         read += 1;

@@ -25,7 +25,7 @@ const SUSPEND_SIGNAL: c_int = libc::SIGUSR2;
 const RING_BYTES: usize = 4 << 20;
 /// Bytes of a frame and of a sample beside its frames, in the ring.
 const FRAME_BYTES: usize = 16;
-const CELL_BYTES: usize = 24;
+const CELL_BYTES: usize = 32;
 
 /// There is one sampler in a process: the handler must find it.
 static SAMPLER: OnceLock<StackSampler> = OnceLock::new();
@@ -183,7 +183,9 @@ impl StackSampler {
                 }
             }
         }
-        cell.publish(thread, periods, trace.count);
+        // SAFETY: the context of this signal.
+        let pc = unsafe { interrupted_at(context) }.pc;
+        cell.publish(thread, periods, trace.count, pc);
         // Either the reader sees this sample before it sleeps, or this sees that the reader is about to.
         fence(Ordering::SeqCst);
         if self.asleep.load(Ordering::SeqCst) && self.asleep.swap(false, Ordering::SeqCst) {
@@ -198,8 +200,7 @@ impl StackSampler {
     unsafe fn learn(&self, context: *mut c_void) {
         if let Some(interrupted) = &self.interrupted {
             // SAFETY: the caller's promise.
-            let registers = unsafe { &(*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
-            interrupted.learn(at(registers).pc);
+            interrupted.learn(unsafe { interrupted_at(context) }.pc);
         }
     }
 
@@ -229,6 +230,15 @@ impl StackSampler {
             }
         }
     }
+}
+
+/// Where a signal has interrupted this thread.
+///
+/// # Safety
+/// `context` is that of a signal on this thread.
+unsafe fn interrupted_at(context: *mut c_void) -> Registers {
+    // SAFETY: the caller's promise.
+    at(unsafe { &(*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs })
 }
 
 /// Where a context's registers say the thread is.

@@ -6,6 +6,7 @@
 
 use super::cpu_counts::CpuCounts;
 use super::cpu_lists::CpuLists;
+use super::native::NativeSymbols;
 use super::stack_traces::StackTraces;
 use crate::jvmti::env::{Env, Vm};
 use crate::jvmti::event::COMPILED_METHOD_LOAD;
@@ -45,8 +46,9 @@ pub(crate) struct CpuSamples {
     traces: Arc<StackTraces>,
     source: OnceLock<Source>,
     counts: Mutex<CpuCounts>,
-    /// Whoever takes samples in. Held across JVM calls, but no thread of the application takes it.
-    taking: Mutex<()>,
+    /// Whoever takes samples in, and the native code that they met. Held across JVM calls and while files are read, but no
+    /// thread of the application takes it.
+    taking: Mutex<NativeSymbols>,
     ended: Mutex<bool>,
     end: Condvar,
 }
@@ -197,9 +199,9 @@ impl CpuSamples {
 
     /// Counts the samples that wait in the ring.
     fn take_in(&self, sampler: &StackSampler, env: &Env, jni: &mut Jni<'_>) {
-        let _taking = self.taking.lock();
+        let mut native = self.taking.lock();
         while let Some(sample) = sampler.take() {
-            self.count(sample, env, jni);
+            self.count(sample, &mut native, env, jni);
         }
         let lost = sampler.take_lost();
         let mut counts = self.counts.lock();
@@ -209,12 +211,16 @@ impl CpuSamples {
         counts.add_unsampled_threads(sampler.take_refused());
     }
 
-    fn count(&self, sample: RawSample, env: &Env, jni: &mut Jni<'_>) {
+    fn count(&self, sample: RawSample, native: &mut NativeSymbols, env: &Env, jni: &mut Jni<'_>) {
         let samples = u64::from(sample.periods);
         match sample.stack {
             Ok(stack) => {
-                let trace =
-                    jni.with_frame(|jni| self.traces.trace(env, jni, &stack, sample.thread));
+                let top = native.function_at(sample.pc);
+                let top = top.map(|function| self.traces.native_frame(&function));
+                let trace = jni.with_frame(|jni| {
+                    self.traces
+                        .trace_under(top, env, jni, &stack, sample.thread)
+                });
                 if let Some(trace) = trace {
                     self.counts.lock().add(trace, samples);
                 }

@@ -3,7 +3,7 @@
 //! [`allocations`] keeps allocations by site, [`exact_allocations`] each of them; [`live_samples`] knows which of the
 //! objects still live. [`cpu_times`] adds up the [`call_contexts`] of threads. [`injection`] puts the calls into classes
 //! that those two live on. [`cpu_samples`] samples the threads that run, [`cpu_lists`] where there are no signals for it,
-//! and [`cpu_counts`] has what came of it. [`monitors`] keeps who waits for monitors, [`waits`] the calls of `Object.wait`,
+//! and [`cpu_counts`] has what came of it; [`native`] names the native code they met. [`monitors`] keeps who waits for monitors, [`waits`] the calls of `Object.wait`,
 //! [`monitor_state`] asks who owns what. [`stack_traces`] turns stacks into rows of traces, [`threads`] gives threads
 //! numbers; [`profiles`] is all of it, and [`report`] writes it down.
 
@@ -24,6 +24,7 @@ mod live_objects;
 mod live_samples;
 mod monitor_state;
 mod monitors;
+mod native;
 mod profiles;
 mod report;
 mod report_binary;

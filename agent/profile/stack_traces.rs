@@ -1,5 +1,6 @@
 //! Stack traces of the session: from the JVM's frames to rows that outlive the classes they name.
 
+use super::native::NativeFunction;
 use super::threads::Threads;
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
@@ -164,7 +165,22 @@ impl StackTraces {
         stack: &[StackFrame],
         thread: Option<ThreadId>,
     ) -> TraceId {
-        let stack = stack.get(..self.depth_frames()).unwrap_or(stack);
+        self.trace_under(None, env, jni, stack, thread)
+    }
+
+    /// The same, with a frame on top that is not Java's, if there is one. It counts into the depth.
+    pub(super) fn trace_under(
+        &self,
+        top: Option<FrameId>,
+        env: &Env,
+        jni: &Jni<'_>,
+        stack: &[StackFrame],
+        thread: Option<ThreadId>,
+    ) -> TraceId {
+        let depth = self.depth_frames();
+        let top = top.filter(|_| depth > 0);
+        let depth = depth.saturating_sub(top.iter().count());
+        let stack = stack.get(..depth).unwrap_or(stack);
         let known: Vec<Option<FrameId>> = {
             let known = self.known.lock();
             stack
@@ -173,16 +189,29 @@ impl StackTraces {
                 .collect()
         };
         let frames = stack.iter().zip(known);
-        let frames = frames
-            .map(|(&at, known)| known.unwrap_or_else(|| self.frame(env, jni, at)))
-            .collect();
+        let frames = frames.map(|(&at, known)| known.unwrap_or_else(|| self.frame(env, jni, at)));
+        let frames = top.into_iter().chain(frames).collect();
         let trace = self.tables.traces.intern(Trace { thread, frames });
         let mut known = self.known.lock();
         known.stacks.entry(trace).or_insert_with(|| stack.into());
         trace
     }
 
-    /// The stack that a trace was made of; `None` for the empty trace.
+    /// The row of a native function: the library's file is its class and its source.
+    pub(super) fn native_frame(&self, function: &NativeFunction) -> FrameId {
+        let strings = &self.tables.strings;
+        // Within the JVM a dot is a slash; whoever shows it makes it a dot again.
+        let signature = format!("L{};", function.library.replace('.', "/"));
+        self.tables.frames.intern(Frame {
+            class: self.class(signature.as_bytes()),
+            method: strings.intern(function.name.as_bytes()),
+            signature: strings.intern(b"()V"),
+            source: strings.intern(function.library.as_bytes()),
+            line: Line::Native,
+        })
+    }
+
+    /// The Java frames that a trace was made of; `None` for the empty trace.
     pub(crate) fn stack(&self, trace: TraceId) -> Option<Arc<[StackFrame]>> {
         self.known.lock().stacks.get(&trace).cloned()
     }
@@ -297,6 +326,23 @@ mod tests {
         let row = traces.tables().classes.get(string).unwrap();
         let name = traces.tables().strings.get(row.name).unwrap();
         assert_eq!(&*name, b"java/lang/String");
+    }
+
+    #[test]
+    fn a_native_functions_class_is_its_library() {
+        let traces = StackTraces::new(4, true, false);
+        let function = NativeFunction {
+            library: "libz.so.1.3".to_owned(),
+            name: "deflate".to_owned(),
+        };
+        let frame = traces.native_frame(&function);
+        assert_eq!(traces.native_frame(&function), frame);
+        let frame = traces.tables().frames.get(frame).unwrap();
+        assert_eq!(frame.line, Line::Native);
+        assert_eq!(*traces.signature(frame.class), *b"Llibz/so/1/3;");
+        let text = |id| traces.tables().strings.get(id).unwrap();
+        assert_eq!(*text(frame.source), *b"libz.so.1.3");
+        assert_eq!(*text(frame.method), *b"deflate");
     }
 
     #[test]

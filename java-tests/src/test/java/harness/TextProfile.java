@@ -39,7 +39,7 @@ public final class TextProfile {
             } else if (isInside && row.matches()) {
                 add(Long.parseLong(row.group(1)), traces.get(row.group(2)), row.group(3));
             } else if (line.startsWith("\t") && line.endsWith(")")) {
-                trace.add(0, line.substring(1, line.indexOf('(')));
+                trace.add(0, line.substring(1, line.lastIndexOf('(')));
             }
         }
     }

@@ -1,0 +1,240 @@
+//! The functions of one file: where they are and what they are called, of its ELF symbols.
+
+use object::elf::{FileHeader64, SHN_UNDEF, SHT_DYNSYM, SHT_SYMTAB, STT_FUNC};
+use object::read::elf::{FileHeader, ProgramHeader, SectionHeader, Sym};
+use object::read::{ReadCache, SectionIndex};
+use object::Endianness;
+use std::fs::File;
+use std::path::Path;
+
+/// Functions that begin before an address and may still reach it: some lie in others.
+const MOST_OUTER: usize = 8;
+
+type Elf = FileHeader64<Endianness>;
+type Symbol = <Elf as FileHeader>::Sym;
+type Data<'f> = &'f ReadCache<File>;
+
+/// A stretch of a file that is mapped as one.
+#[derive(Clone, Copy, Debug)]
+struct Segment {
+    offset: u64,
+    bytes: u64,
+    address: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Function {
+    address: u64,
+    bytes: u32,
+    /// Where its name begins; it ends at a NUL.
+    name: u32,
+}
+
+/// The functions of a file.
+#[derive(Debug, Default)]
+pub(super) struct LibrarySymbols {
+    segments: Vec<Segment>,
+    /// By address, one an address.
+    functions: Vec<Function>,
+    names: Vec<u8>,
+}
+
+impl LibrarySymbols {
+    /// Reads a file's own symbols, or those that it shows to others if it has no more. It takes up to twice `most_bytes`
+    /// of memory meanwhile.
+    ///
+    /// `None`: it cannot be read, is no ELF file of 64 bits, or its symbols are larger than `most_bytes`.
+    pub(super) fn read(path: &Path, most_bytes: u64) -> Option<Self> {
+        // Who opens a device may do more than read.
+        if !path.metadata().ok()?.is_file() {
+            return None;
+        }
+        let data = ReadCache::new(File::open(path).ok()?);
+        let data = &data;
+        let header = Elf::parse(data).ok()?;
+        let endian = header.endian().ok()?;
+        let sections = header.sections(endian, data).ok()?;
+        let of_type = |kind| sections.iter().find(|it| it.sh_type(endian) == kind);
+        let symbols = of_type(SHT_SYMTAB).or_else(|| of_type(SHT_DYNSYM))?;
+        let link = usize::try_from(symbols.sh_link(endian)).ok()?;
+        let strings = sections.section(SectionIndex(link)).ok()?;
+        let bytes = symbols.sh_size(endian).checked_add(strings.sh_size(endian));
+        if bytes? > most_bytes {
+            return None;
+        }
+        let rows: &[Symbol] = symbols.data_as_array(endian, data).ok()?;
+        let mut read = Self {
+            segments: segments(header, endian, data)?,
+            ..Self::default()
+        };
+        read.keep(endian, rows, strings.data(endian, data).ok()?);
+        Some(read)
+    }
+
+    /// Memory that it takes, in bytes.
+    pub(super) fn bytes(&self) -> u64 {
+        let functions = size_of::<Function>().saturating_mul(self.functions.len());
+        u64::try_from(functions.saturating_add(self.names.len())).unwrap_or(u64::MAX)
+    }
+
+    /// The function whose code is at this offset of the file, as the linker knows it; `None` if no symbol covers it.
+    pub(super) fn function_at(&self, offset: u64) -> Option<&[u8]> {
+        let holds = |it: &&Segment| offset.wrapping_sub(it.offset) < it.bytes;
+        let segment = self.segments.iter().find(holds)?;
+        let address = (offset - segment.offset).checked_add(segment.address)?;
+        let behind = self.functions.partition_point(|it| it.address <= address);
+        let before = self.functions.get(..behind)?.iter().rev();
+        let covers = |it: &&Function| address - it.address < u64::from(it.bytes);
+        let function = before.take(MOST_OUTER).find(covers)?;
+        name_at(&self.names, function.name)
+    }
+
+    /// Keeps of these symbols the functions that have a size and a name.
+    fn keep(&mut self, endian: Endianness, symbols: &[Symbol], strings: &[u8]) {
+        let function = |symbol: &Symbol| {
+            let is_here = symbol.st_shndx(endian) != SHN_UNDEF;
+            let is_code = symbol.st_type() == STT_FUNC;
+            (is_here && is_code).then_some(Function {
+                address: symbol.st_value(endian),
+                bytes: u32::try_from(symbol.st_size(endian)).ok()?,
+                name: symbol.st_name(endian),
+            })
+        };
+        let mut found: Vec<Function> = symbols.iter().filter_map(function).collect();
+        let rank = |it: &Function| rank(name_at(strings, it.name).unwrap_or_default());
+        found.retain(|it| it.bytes > 0 && name_at(strings, it.name).is_some());
+        found.sort_by(|a, b| {
+            let by_address = a.address.cmp(&b.address);
+            by_address.then_with(|| rank(a).cmp(&rank(b)))
+        });
+        found.dedup_by_key(|it| it.address);
+        for function in &mut found {
+            let name = name_at(strings, function.name).unwrap_or_default();
+            function.name = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
+            self.names.extend_from_slice(name);
+            self.names.push(0);
+        }
+        found.shrink_to_fit();
+        self.names.shrink_to_fit();
+        self.functions = found;
+    }
+}
+
+/// Which of the names of one function is shown, the least first: `write`, not `__write`.
+fn rank(name: &[u8]) -> (usize, usize, &[u8]) {
+    let underscores = name.iter().take_while(|&&byte| byte == b'_').count();
+    (underscores, name.len(), name)
+}
+
+/// The name that begins there; `None` if there is none, or an empty one.
+fn name_at(names: &[u8], start: u32) -> Option<&[u8]> {
+    let rest = names.get(usize::try_from(start).ok()?..)?;
+    let end = rest.iter().position(|&byte| byte == 0)?;
+    rest.get(..end).filter(|name| !name.is_empty())
+}
+
+/// The stretches of a file that a loader maps.
+fn segments(header: &Elf, endian: Endianness, data: Data<'_>) -> Option<Vec<Segment>> {
+    let headers = header.program_headers(endian, data).ok()?.iter();
+    let loaded = headers.filter(|it| it.p_type(endian) == object::elf::PT_LOAD);
+    let segment = |it: &<Elf as FileHeader>::ProgramHeader| Segment {
+        offset: it.p_offset(endian),
+        bytes: it.p_filesz(endian),
+        address: it.p_vaddr(endian),
+    };
+    Some(loaded.map(segment).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::mapped_files::{Mapped, MappedFiles};
+    use super::*;
+
+    const AMPLE: u64 = 1 << 30;
+
+    /// The name of the function at an address of this process.
+    fn name_of(address: u64) -> Option<String> {
+        let all = MappedFiles::read();
+        let Mapped::File(place) = all.at(address) else {
+            return None;
+        };
+        let symbols = LibrarySymbols::read(place.file, AMPLE)?;
+        let name = symbols.function_at(place.offset)?;
+        Some(String::from_utf8_lossy(name).into_owned())
+    }
+
+    #[test]
+    fn code_of_libc_has_its_names() {
+        assert_eq!(name_of(libc::getpid as *const () as u64).unwrap(), "getpid");
+        assert_eq!(
+            name_of(libc::write as *const () as u64 + 1).unwrap(),
+            "write"
+        );
+    }
+
+    #[test]
+    fn code_of_this_test_has_its_name() {
+        let here = code_of_this_test_has_its_name as *const () as u64;
+        let name = name_of(here).unwrap();
+        assert!(name.contains("code_of_this_test_has_its_name"), "{name}");
+    }
+
+    /// Functions of address, size and name.
+    fn symbols(rows: &[(u64, u32, &str)]) -> LibrarySymbols {
+        let mut made = LibrarySymbols {
+            segments: vec![Segment {
+                offset: 0x100,
+                bytes: 0x1000,
+                address: 0x1100,
+            }],
+            ..LibrarySymbols::default()
+        };
+        for &(address, bytes, name) in rows {
+            let start = u32::try_from(made.names.len()).unwrap();
+            made.names.extend_from_slice(name.as_bytes());
+            made.names.push(0);
+            made.functions.push(Function {
+                address,
+                bytes,
+                name: start,
+            });
+        }
+        made
+    }
+
+    #[test]
+    fn what_no_symbol_covers_has_no_name() {
+        let made = symbols(&[(0x1110, 0x10, "first"), (0x1130, 0x10, "second")]);
+        for offset in [0x0, 0xff, 0x10f, 0x120, 0x12f, 0x140, 0x1100, u64::MAX] {
+            assert_eq!(made.function_at(offset), None, "{offset:x}");
+        }
+        assert_eq!(made.function_at(0x110), Some(&b"first"[..]));
+        assert_eq!(made.function_at(0x13f), Some(&b"second"[..]));
+    }
+
+    #[test]
+    fn a_function_goes_on_behind_one_within_it() {
+        let made = symbols(&[(0x1110, 0x100, "outer"), (0x1130, 0x10, "inner")]);
+        assert_eq!(made.function_at(0x135), Some(&b"inner"[..]));
+        assert_eq!(made.function_at(0x150), Some(&b"outer"[..]));
+    }
+
+    #[test]
+    fn the_plainest_of_several_names_is_shown() {
+        let mut names = [&b"__write"[..], b"write", b"__libc_write", b"wrote"];
+        names.sort_by(|a, b| rank(a).cmp(&rank(b)));
+        assert_eq!(names[0], b"write");
+        assert_eq!(names[3], b"__libc_write");
+    }
+
+    #[test]
+    fn what_is_no_library_has_no_symbols() {
+        assert!(LibrarySymbols::read(Path::new("/proc/self/maps"), AMPLE).is_none());
+        assert!(LibrarySymbols::read(Path::new("/dev/zero"), AMPLE).is_none());
+        assert!(LibrarySymbols::read(Path::new("/nowhere"), AMPLE).is_none());
+        let own = std::env::current_exe().unwrap();
+        let read = LibrarySymbols::read(&own, AMPLE).unwrap();
+        assert!(read.bytes() > 1000);
+        assert!(LibrarySymbols::read(&own, 1000).is_none());
+    }
+}

@@ -1,0 +1,160 @@
+//! The code that is mapped into this process, and the files it is of (proc_pid_maps(5)).
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What the system puts behind the path of a file that is not there any more: another may be under its name.
+const DELETED: &[u8] = b" (deleted)";
+
+/// A stretch of memory that may be executed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Mapping {
+    start: u64,
+    end: u64,
+    /// Where in the file it starts.
+    offset: u64,
+    /// `None`: memory of no file, such as a JVM's code cache.
+    file: Option<Arc<Path>>,
+}
+
+/// A place in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FilePlace<'m> {
+    /// The file, by an absolute path.
+    pub(super) file: &'m Arc<Path>,
+    /// Bytes from its beginning.
+    pub(super) offset: u64,
+}
+
+/// What lies at an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mapped<'m> {
+    /// Code of a file.
+    File(FilePlace<'m>),
+    /// Code of no file, or of one that is gone.
+    Memory,
+    /// Nothing, when the system was asked.
+    Nothing,
+}
+
+/// All code of this process, as it was at one moment.
+#[derive(Clone, Debug, Default)]
+pub(super) struct MappedFiles {
+    /// By address.
+    mappings: Vec<Mapping>,
+}
+
+impl MappedFiles {
+    /// Asks the system; nothing is mapped if it does not tell.
+    pub(super) fn read() -> Self {
+        Self::parse(&fs::read("/proc/self/maps").unwrap_or_default())
+    }
+
+    fn parse(text: &[u8]) -> Self {
+        let lines = text.split(|&byte| byte == b'\n');
+        let mut mappings: Vec<Mapping> = lines.filter_map(mapping).collect();
+        mappings.sort_unstable_by_key(|mapping| mapping.start);
+        Self { mappings }
+    }
+
+    /// Whether code of this file is there.
+    pub(super) fn has(&self, file: &Path) -> bool {
+        let mut files = self.mappings.iter().filter_map(|it| it.file.as_ref());
+        files.any(|it| **it == *file)
+    }
+
+    /// What lies at this address.
+    pub(super) fn at(&self, address: u64) -> Mapped<'_> {
+        let behind = self.mappings.partition_point(|it| it.start <= address);
+        let before = behind.checked_sub(1);
+        let before = before.and_then(|last| self.mappings.get(last));
+        match before.filter(|it| address < it.end) {
+            None => Mapped::Nothing,
+            Some(Mapping { file: None, .. }) => Mapped::Memory,
+            Some(Mapping {
+                file: Some(file),
+                start,
+                offset,
+                ..
+            }) => Mapped::File(FilePlace {
+                file,
+                offset: (address - start).saturating_add(*offset),
+            }),
+        }
+    }
+}
+
+/// A line that tells of code: `7f01-7f02 r-xp 00001000 fe:01 1234     /usr/lib/libc.so.6`.
+fn mapping(line: &[u8]) -> Option<Mapping> {
+    let mut words = line.splitn(6, |&byte| byte == b' ');
+    let range = std::str::from_utf8(words.next()?).ok()?;
+    let (start, end) = range.split_once('-')?;
+    if words.next()?.get(2) != Some(&b'x') {
+        return None;
+    }
+    let number = |word: &str| u64::from_str_radix(word, 16).ok();
+    let offset = number(std::str::from_utf8(words.next()?).ok()?)?;
+    let name = words.nth(2).unwrap_or_default().trim_ascii_start();
+    let is_file = name.starts_with(b"/") && !name.ends_with(DELETED);
+    let path = || Arc::from(Path::new(std::ffi::OsStr::from_bytes(name)));
+    Some(Mapping {
+        start: number(start)?,
+        end: number(end)?,
+        offset,
+        file: is_file.then(path),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MAPS: &[u8] = b"7f0000002000-7f0000004000 r-xp 00001000 fe:01 1234                     /usr/lib/two words.so\n\
+        7f0000001000-7f0000002000 r--p 00000000 fe:01 1234                     /usr/lib/two words.so\n\
+        7f0000004000-7f0000005000 r-xp 00000000 00:00 0                        [vdso]\n\
+        7f0000005000-7f0000006000 rwxp 00000000 00:00 0 \n\
+        7f0000006000-7f0000007000 r-xp 00000000 fe:01 99                       /tmp/gone.so (deleted)\n\
+        555500000000-555500001000 r-xp 00002000 fe:01 7                        /usr/bin/java\n\
+        no line of theirs\n";
+
+    #[test]
+    fn an_address_is_a_place_in_a_file() {
+        let all = MappedFiles::parse(MAPS);
+        let Mapped::File(place) = all.at(0x7f00_0000_2010) else {
+            panic!("{all:?}");
+        };
+        assert_eq!(place.offset, 0x1010);
+        assert_eq!(&**place.file, Path::new("/usr/lib/two words.so"));
+        assert!(matches!(all.at(0x7f00_0000_3fff), Mapped::File(_)));
+        assert!(matches!(all.at(0x5555_0000_0000), Mapped::File(_)));
+        assert!(all.has(Path::new("/usr/bin/java")) && !all.has(Path::new("/tmp/gone.so")));
+    }
+
+    #[test]
+    fn code_of_no_file_is_memory() {
+        let all = MappedFiles::parse(MAPS);
+        for address in [0x7f00_0000_4000, 0x7f00_0000_5fff, 0x7f00_0000_6000] {
+            assert_eq!(all.at(address), Mapped::Memory, "{address:x}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_code_is_nothing() {
+        let all = MappedFiles::parse(MAPS);
+        for address in [0, 0x7f00_0000_1000, 0x7f00_0000_7000, u64::MAX] {
+            assert_eq!(all.at(address), Mapped::Nothing, "{address:x}");
+        }
+    }
+
+    #[test]
+    fn this_test_is_code_of_a_file() {
+        let here = what_is_no_code_is_nothing as *const () as u64;
+        let all = MappedFiles::read();
+        let Mapped::File(place) = all.at(here) else {
+            panic!("{all:?}");
+        };
+        assert_eq!(&**place.file, std::env::current_exe().unwrap());
+    }
+}

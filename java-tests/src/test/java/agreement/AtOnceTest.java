@@ -1,0 +1,113 @@
+package agreement;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import harness.CpuStacks;
+import harness.Javac;
+import harness.Jdk;
+import harness.Jdks;
+import harness.Jvm;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * cpu=samples and the JDK's own profiler (JFR) in one JVM at once. JFR stops threads by a signal, and ours may fall into its handler:
+ * a stack from there would lack the methods that run. Such samples are told as lost, and all others are what they should be.
+ */
+class AtOnceTest {
+    /** A share may be so far from what the program itself has measured. */
+    private static final double POINTS = 5;
+    /** It is some hundredths; the more, the longer JFR's own thread is kept from letting go of the others. */
+    private static final double MOST_LOST = 0.25;
+    private static final int DEPTH = 64;
+    private static final String TENTHS = "40";
+    private static final Pattern LOST = Pattern.compile("(\\d+) while HotSpot held the thread");
+
+    /** Who may have called the program's methods. */
+    private static final Map<String, Set<String>> CALLERS = Map.of(
+            "cpu.Mix.step", Set.of("cpu.Mix.large", "cpu.Mix.medium", "cpu.Mix.small", "cpu.Mix.spin"),
+            "cpu.Mix.large", Set.of("cpu.Mix.work"),
+            "cpu.Mix.medium", Set.of("cpu.Mix.work"),
+            "cpu.Mix.small", Set.of("cpu.Mix.work"),
+            "cpu.Mix.calibrate", Set.of("cpu.Mix.work"),
+            "cpu.Mix.spin", Set.of("cpu.Mix.calibrate"),
+            "cpu.Mix.work", Set.of("cpu.Recorded.main"),
+            "cpu.Mix.<clinit>", Set.of("cpu.Recorded.main"),
+            "cpu.Recorded.top", Set.of("cpu.Recorded.main"),
+            "cpu.Recorded.main", Set.of());
+    /** These call {@code step} or nothing; what they call in native code is HotSpot's, at safepoints. */
+    private static final Set<String> INNERMOST =
+            Set.of("cpu.Mix.step", "cpu.Mix.large", "cpu.Mix.medium", "cpu.Mix.small", "cpu.Mix.spin");
+    /** The main method, threads, and what HotSpot itself calls before a thread's first method and after its last. */
+    private static final Pattern OUTERMOST =
+            Pattern.compile("cpu\\.Recorded\\.main|.*\\.run|sun\\.launcher\\..*|java\\.lang\\.(Thread|Shutdown)\\..*");
+    /** HotSpot's handler, and what that waits in. */
+    private static final Pattern HANDLER = Pattern.compile(".*\\.(SR_handler|PosixSignals::do_suspend|.*sigsuspend)");
+
+    @TempDir Path folder;
+
+    static List<Jdk> jdks() {
+        return List.of(Jdks.of(17), Jdks.of(21), Jdks.of(25));
+    }
+
+    @ParameterizedTest
+    @MethodSource("jdks")
+    void noStackIsWrong(Jdk jdk) {
+        Path report = folder.resolve("cpu.txt");
+        try (Jvm jvm = Jvm.on(jdk, folder).agent("cpu=samples,interval=1,cutoff=0,depth=" + DEPTH + ",file=" + report)
+                .classPath(Javac.subjects(17)).run("cpu.Recorded", TENTHS).ready()) {
+            assertEquals(0, jvm.end(), jvm.err::text);
+            assertTrue(sum(said(jvm, "SEEN")) > 20, jvm.out::text);
+            CpuStacks stacks = new CpuStacks(report);
+            stacks.all().forEach(AtOnceTest::mustBePossible);
+            sharesAreRight(said(jvm, "TOOK"), stacks);
+            Matcher lost = LOST.matcher(jvm.err.text());
+            assertTrue(lost.find(), jvm.err::text);
+            assertTrue(Long.parseLong(lost.group(1)) < MOST_LOST * stacks.total(), jvm.err::text);
+        }
+    }
+
+    private static void mustBePossible(List<String> stack) {
+        assertTrue(stack.size() == DEPTH || OUTERMOST.matcher(stack.get(0)).matches(), stack::toString);
+        for (int i = 0; i < stack.size(); i++) {
+            String method = stack.get(i);
+            Set<String> callers = CALLERS.get(method);
+            boolean isFirst = i == 0;
+            assertTrue(callers == null || (isFirst ? callers.isEmpty() || stack.size() == DEPTH : callers.contains(stack.get(i - 1))),
+                    stack::toString);
+            assertTrue(isFirst || !INNERMOST.contains(stack.get(i - 1)) || method.equals("cpu.Mix.step") || CpuStacks.isNative(method),
+                    stack::toString);
+            assertTrue(!HANDLER.matcher(method).matches(), stack::toString);
+        }
+    }
+
+    private static void sharesAreRight(Map<String, Long> took, CpuStacks stacks) {
+        Map<String, Long> seen = new HashMap<>();
+        took.keySet().forEach(method -> seen.put(method, stacks.in(method)));
+        took.forEach((method, ns) -> assertEquals(100.0 * ns / sum(took), 100.0 * seen.get(method) / sum(seen), POINTS, method + " " + seen));
+    }
+
+    private static Map<String, Long> said(Jvm jvm, String word) {
+        Map<String, Long> said = new HashMap<>();
+        for (String line : jvm.out.lines()) {
+            String[] words = line.split(" ");
+            if (words[0].equals(word)) {
+                said.put(words[1], Long.parseLong(words[2]));
+            }
+        }
+        return said;
+    }
+
+    private static long sum(Map<String, Long> parts) {
+        return parts.values().stream().mapToLong(Long::longValue).sum();
+    }
+}
