@@ -1,6 +1,7 @@
 #!/bin/sh
 # Measures on real JVMs: our dump beside the JVM's own (jcmd GC.heap_dump), what the agent costs until a dump is
-# asked for, and what profiles cost. Both sides run in one process, in turn, several times; medians are shown, since machines are shared.
+# asked for, what profiles cost, and what they cost beside the HPROF agent that JDK 8 still has. All sides run in turn, the dumps in
+# one process, several times; medians are shown, since machines are shared.
 # Prints Markdown; with --keep it also replaces the measured part of docs/benchmarks.md.
 # Usage: tools/bench.sh [--keep]
 #   HEAP_MB=200                the heap that is dumped (docs/benchmarks.md: 1000)
@@ -11,9 +12,10 @@
 #   PORTABLE=y                 n leaves away our portable engine, which is slow and dumps once for each Java
 #   THREADS=2000 VIRTUAL=100000    threads that come and go in the runs without a dump (there: 20000 and 1000000; with
 #                                  few of them the time is that of the JIT compiler, and the ratio too kind)
-#   PARTS='dumps runs profiles'    what to measure; with --keep each part replaces its own results
+#   PARTS='dumps runs profiles classic'   what to measure; with --keep each part replaces its own results. The last needs
+#                              the HPROF agent that a JDK 8 has; without it that part is left out, or refused if asked for
 #   PROFILES='heap=sites ...'  the options whose costs are measured
-#   JDKS='11 17 21 25'         which of target/jdks/; not 8, whose jcmd loads no agent
+#   JDKS='11 17 21 25'         which of target/jdks/; not 8, whose jcmd loads no agent: 'classic' alone measures it, always
 #   AGENT=...                  another libhprof_rs.so
 set -eu
 
@@ -28,11 +30,26 @@ portable=${PORTABLE:-y}
 threads=${THREADS:-2000}
 virtual=${VIRTUAL:-100000}
 jdks=${JDKS:-$(cd "$root/target/jdks" && ls -d ?? | sort -n)}
-parts=${PARTS:-dumps runs profiles}
+classic=$root/target/jdks/8/lib/amd64/libhprof.so
+parts=${PARTS:-dumps runs profiles classic}
 profiles=${PROFILES:-heap=sites heap=sites,sampling=0 cpu=samples cpu=times monitor=y}
 keep=${1:-}
 load=$(cut -d" " -f1 /proc/loadavg)
 settings="-Xmx$((heap_mb * 3))m -XX:+UseG1GC"
+small_settings='-Xmx512m -XX:+UseG1GC'
+
+say() { echo "bench: $*" >&2; }
+measures() { case " $parts " in *" $1 "*) ;; *) return 1 ;; esac; }
+
+if measures classic && [ ! -e "$classic" ]; then
+    missing="target/jdks/8 has no HPROF agent of its own (lib/amd64/libhprof.so), which 'classic' is measured beside"
+    if [ -n "${PARTS:-}" ]; then
+        say "$missing: have tools/fetch-jdks.sh get Debian's JDK 8, or leave 'classic' out of PARTS"
+        exit 1
+    fi
+    say "$missing: that part is left out"
+    parts='dumps runs profiles'
+fi
 
 rm -rf "$work"
 mkdir -p "$work/classes"
@@ -51,7 +68,6 @@ h2=2.3.232
 mvn --batch-mode --no-transfer-progress -q -Dstyle.color=never org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy \
     -Dartifact=com.h2database:h2:$h2 -DoutputDirectory="$work"
 
-say() { echo "bench: $*" >&2; }
 fail() { cat "$work/jcmd.out" "$work/java.err" >&2; exit 1; }
 now_ms() { echo $(($(date +%s%N) / 1000000)); }
 memory_kb() { awk -v name="$1:" '$1 == name { print $2 }' "/proc/$java/status"; }
@@ -234,7 +250,7 @@ profiles_on() {
             option=
             [ "$profile" = none ] || option="-agentpath:$agent=$profile,file=$work/unwanted.txt,doe=n"
             # shellcheck disable=SC2046,SC2086
-            "$root/target/jdks/$1/bin/java" -Xmx512m -XX:+UseG1GC $option -cp "$work/classes:$work/h2-$h2.jar" Profiled \
+            "$root/target/jdks/$1/bin/java" $small_settings $option -cp "$work/classes:$work/h2-$h2.jar" Profiled \
                 $(works "$profile") >"$work/run" 2>"$work/java.err" || { cat "$work/java.err" >&2; exit 1; }
             sed "s/^/$1 $profile /" "$work/run" >>"$work/profiles"
         done
@@ -242,10 +258,57 @@ profiles_on() {
     done
 }
 
-measures() { case " $parts " in *" $1 "*) ;; *) return 1 ;; esac; }
+# ---- beside the HPROF agent of JDK 8
+
+# loops SIDE OPTION: the loops to go round and how often: some tenths of a second without an agent, seconds with the JDK's own.
+# What a turn costs is compared, so the counts need not be the same; that of objects must be large enough for collections.
+loops() {
+    case $1:$2 in
+        none:*) echo allocate:20000000 arrays:1000000 call:20000000 longcall:5000000 ;;
+        theirs:heap=*) echo allocate:500000 arrays:500000 ;;
+        theirs:cpu=*) echo call:1000000 longcall:1000000 ;;
+        counted:heap=*) echo allocate:5000000 arrays:1000000 ;;
+        counted:cpu=*) echo call:10000000 longcall:5000000 ;;
+        sampled:heap=*) echo allocate:20000000 arrays:1000000 ;;
+        sampled:cpu=*) echo call:20000000 longcall:5000000 ;;
+    esac
+}
+
+# has_side JDK SIDE OPTION: whether this Java can do that.
+has_side() {
+    case $1:$2:$3 in
+        8:sampled:heap=*) return 1 ;;         # JDK 8 samples no allocations
+        8:*) ;;
+        *:theirs:*) return 1 ;;               # JDK 9 has no agent of its own any more
+    esac
+}
+
+# loops_on JDK: appends JDK, side, loop:turns, ms, processor ms.
+loops_on() {
+    run=0
+    while [ $run -lt "$runs" ]; do
+        for variant in none:- theirs:heap=sites theirs:cpu=times counted:heap=sites,sampling=0 counted:cpu=times \
+            sampled:heap=sites sampled:cpu=samples; do
+            side=${variant%%:*}
+            option=${variant#*:}
+            has_side "$1" "$side" "$option" || continue
+            case $side in
+                none) agent_option= ;;
+                theirs) agent_option="-agentpath:$classic=$option,file=$work/unwanted.txt" ;;
+                *) agent_option="-agentpath:$agent=$option,file=$work/unwanted.txt,doe=n" ;;
+            esac
+            # shellcheck disable=SC2046,SC2086
+            "$root/target/jdks/$1/bin/java" $small_settings $agent_option -cp "$work/classes" Profiled \
+                $(loops "$side" "$option") >"$work/run" 2>"$work/java.err" || { cat "$work/java.err" >&2; exit 1; }
+            sed "s/^/$1 $side /" "$work/run" >>"$work/classic"
+        done
+        run=$((run + 1))
+    done
+}
 
 : >"$work/runs"
 : >"$work/profiles"
+: >"$work/classic"
 for order in $orders; do
     : >"$work/dumps.$order"
     for jdk in $jdks; do
@@ -264,6 +327,14 @@ for jdk in $jdks; do
         profiles_on "$jdk"
     fi
 done
+# The JDK's own agent is that of 8, so that Java is always among them.
+loop_jdks="8 $(echo "$jdks" | xargs -n 1 | grep -vx 8 | xargs)"
+if measures classic; then
+    for jdk in $loop_jdks; do
+        say "loops on Java $jdk"
+        loops_on "$jdk"
+    done
+fi
 
 # ---- the report
 
@@ -468,6 +539,66 @@ profile_table() {
     }' "$1"
 }
 
+# What both tables of loops read: ns and processor ns of a turn.
+loops_read='
+{
+    split($3, loop, ":")
+    if (!($1 in seen)) { seen[$1] = 1; order[++jdks] = $1 }
+    key = $1 SUBSEP loop[1] SUBSEP $2
+    time[key] = time[key] " " $4 * 1e6 / loop[2]
+    cpu[key] = cpu[key] " " $5 * 1e6 / loop[2]
+}
+function has(jdk, work, side) { return (jdk, work, side) in time }
+function times(jdk, work, side,    none) {
+    none = median(time[jdk, work, "none"])
+    return none > 0 ? median(time[jdk, work, side]) / none : 0
+}
+'
+
+# loop_table FILE: what a turn costs.
+loop_table() {
+    awk "$medians$loops_read"'
+    function cell(side) {
+        if (!has(jdk, work, side)) return "–"
+        return sprintf("%.0f: **%s** (%s)", median(time[jdk, work, side]), over(median(time[jdk, work, side]), median(time[jdk, work, "none"])),
+            over(median(cpu[jdk, work, side]), median(cpu[jdk, work, "none"])))
+    }
+    END {
+        print "| Java | loop | no agent, ns (CPU ns) | the JDK’s agent, ns | hprof-rs, all counted, ns | hprof-rs, sampled, ns |"
+        print "|---|---|--:|--:|--:|--:|"
+        count = split("allocate arrays call longcall", works, " ")
+        for (i = 1; i <= jdks; i++) for (w = 1; w <= count; w++) {
+            jdk = order[i]; work = works[w]
+            printf "| %s | %s | %.0f (%.0f) | %s | %s | %s |\n", jdk, work, median(time[jdk, work, "none"]),
+                median(cpu[jdk, work, "none"]), cell("theirs"), cell("counted"), cell("sampled")
+        }
+    }' "$1"
+}
+
+# loop_targets FILE: whether exact counts cost less than the JDK's agent did, and calls no more than four times.
+loop_targets() {
+    awk "$medians$loops_read"'
+    function verdict(met, number) { return sprintf("%s: %.2f", met ? "met" : "**not met**", number) }
+    function row(label, work, limit,    i, ours) {
+        printf "| %s |", label
+        for (i = 1; i <= jdks; i++) {
+            ours = times(order[i], work, "counted")
+            printf " %s |", verdict(ours <= limit, ours)
+        }
+        print ""
+    }
+    END {
+        printf "| target |"
+        for (i = 1; i <= jdks; i++) printf " Java %s |", order[i]
+        printf "\n|---|"
+        for (i = 1; i <= jdks; i++) printf "---|"
+        print ""
+        theirs = times("8", "arrays", "theirs")
+        row(sprintf("`arrays`, where the JDK’s agent costs %.1f times as much: less than that", theirs), "arrays", theirs)
+        row(sprintf("`longcall`, where the JDK’s agent costs %.1f times as much: at most 4", times("8", "longcall", "theirs")), "longcall", 4)
+    }' "$1"
+}
+
 dump_report() {
     echo "### Objects linked in $1 order"
     echo
@@ -478,18 +609,19 @@ dump_report() {
     echo
 }
 
+# machine SETTINGS JDKS
 machine() {
     echo "Measured $(date -u +%Y-%m-%d) on $(nproc) cores ($(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1))," \
         "$(awk '/^MemTotal/ { printf "%.0f GB", $2 / 1048576 }' /proc/meminfo) of memory, Linux $(uname -r)," \
         "transparent huge pages: $(sed -n 's/.*\[\(.*\)\].*/\1/p' /sys/kernel/mm/transparent_hugepage/enabled);" \
         "load average when it began: $load."
-    echo "Java: $(for jdk in $jdks; do "$root/target/jdks/$jdk/bin/java" -version 2>&1 | sed -n '1s/.*"\(.*\)".*/\1/p'; done \
+    echo "Java: $(for jdk in $2; do "$root/target/jdks/$jdk/bin/java" -version 2>&1 | sed -n '1s/.*"\(.*\)".*/\1/p'; done \
         | paste -sd ' ' | sed 's/ /, /g'); \`$1\`."
     echo
 }
 
 report_dumps() {
-    machine "$settings"
+    machine "$settings" "$jdks"
     echo "A heap of about $heap_mb MB ($(echo "$shape" | awk '{ printf "%s %% small objects, %s %% maps, %s %% strings, %s %% large arrays", $1, $2, $3, $4 }'));" \
         "medians of $rounds rounds, memory the largest of them; the portable engine dumps only once."
     echo
@@ -499,7 +631,7 @@ report_dumps() {
 }
 
 report_runs() {
-    machine "$settings"
+    machine "$settings" "$jdks"
     echo "\`fill\` makes the heap above, \`threads\` starts and ends $threads platform threads, \`virtual\` $virtual virtual" \
         "threads that yield three times and park once; medians of $runs runs in turn. CPU is the processor time of the" \
         "whole JVM, the better measure on a busy machine."
@@ -508,13 +640,28 @@ report_runs() {
 }
 
 report_profiles() {
-    machine "-Xmx512m -XX:+UseG1GC"
+    machine "$small_settings" "$jdks"
     echo "\`allocate\` makes small arrays and does nothing else, \`call\` calls a method of some twenty nanoseconds, in" \
         "\`contend\` four threads want one monitor half of their time, \`h2\` is the H2 database under inserts and queries." \
         "How many times longer it took than without the agent, and in brackets how many times more processor time; medians of" \
         "$runs runs in turn, each after one that is not timed."
     echo
     profile_table "$work/profiles"
+}
+
+report_classic() {
+    machine "$small_settings" "$loop_jdks"
+    echo "\`allocate\` and \`arrays\` do nothing but allocate: small arrays, and arrays of 4 KiB. \`call\` and \`longcall\` do nothing" \
+        "but call: a method of some twenty nanoseconds, and one of some fifty. What a turn of the loop takes; behind it how" \
+        "many times as long as without the agent, and in brackets how many times as much processor time. The JDK's agent, that" \
+        "of 8, was run with \`heap=sites\` for the first two and with \`cpu=times\` for the others; ours, counting all, with" \
+        "\`heap=sites,sampling=0\` and \`cpu=times\`, sampling, with \`heap=sites\` and \`cpu=samples\`. Medians of $runs runs in" \
+        "turn, each after one that is not timed."
+    echo
+    loop_table "$work/classic"
+    echo
+    loop_targets "$work/classic"
+    echo
 }
 
 # keep_part PART FILE: puts the results into their place in the page.
@@ -532,7 +679,7 @@ keep_part() {
 }
 
 page=$root/docs/benchmarks.md
-for part in dumps runs profiles; do
+for part in dumps runs profiles classic; do
     measures $part || continue
     report_$part >"$work/report.md"
     cat "$work/report.md"

@@ -61,15 +61,20 @@ impl DumpFile {
         Self::with_sink(sink(outlet.into())?, start_worker)
     }
 
-    /// The same for a heap dump that is written as text, for JVMs whose objects have these sizes.
+    /// The same for a heap dump that is written as text, for JVMs whose objects have these sizes and where local time is
+    /// ahead of UTC by so many seconds: no record tells either.
     ///
     /// It takes the records of a heap dump as [`DumpFile::create`] does, and keeps them, not compressed, in a
     /// file without a name beside the target, or where a connection's dumps are kept; the text is made of them by the writer thread, at the end. Only then
     /// is it known whether all of it fits the disk.
-    pub fn create_text(outlet: impl Into<Outlet>, sizes: ObjectSizes) -> Result<Self, WriteError> {
+    pub fn create_text(
+        outlet: impl Into<Outlet>,
+        sizes: ObjectSizes,
+        utc_offset_seconds: i32,
+    ) -> Result<Self, WriteError> {
         let outlet = outlet.into();
         let path = outlet.spool_path();
-        let sink = TranscriptSink::create(sink(outlet)?, path, sizes)?;
+        let sink = TranscriptSink::create(sink(outlet)?, path, sizes, utc_offset_seconds)?;
         Self::with_sink(Box::new(sink), start_worker)
     }
 

@@ -14,6 +14,7 @@ pub(crate) struct TranscriptSink {
     text: Box<dyn Sink>,
     target: PathBuf,
     sizes: ObjectSizes,
+    utc_offset_seconds: i32,
     /// The records in the order of a binary file.
     records: Spool,
     /// Opened for the first objects.
@@ -27,12 +28,14 @@ impl TranscriptSink {
         text: Box<dyn Sink>,
         target: PathBuf,
         sizes: ObjectSizes,
+        utc_offset_seconds: i32,
     ) -> Result<Self, WriteError> {
         let records = Spool::create(&target)?;
         Ok(Self {
             text,
             target,
             sizes,
+            utc_offset_seconds,
             records,
             objects: None,
             bytes: 0,
@@ -73,7 +76,7 @@ impl Sink for TranscriptSink {
         let (records, path) = self.records.read_back(bytes)?;
         let text = &mut self.text;
         let deliver = |bytes: Vec<u8>| text.write_head(&bytes);
-        transcribe(records, path, &self.sizes, deliver)?;
+        transcribe(records, path, &self.sizes, self.utc_offset_seconds, deliver)?;
         self.text.commit(0)
     }
 }

@@ -13,6 +13,7 @@ use super::virtual_threads::VIRTUAL_THREAD;
 use crate::jvmti::capability::{GET_LINE_NUMBERS, GET_SOURCE_FILE_NAME, TAG_OBJECTS};
 use crate::jvmti::env::{Env, Vm};
 use crate::jvmti::heap::Wanted;
+use crate::jvmti::host::utc_offset_seconds;
 use crate::jvmti::jni::Jni;
 use crate::message::say;
 use crate::options::{Engine, Format, Options, SnapshotBy};
@@ -279,9 +280,11 @@ fn create_file(request: Request<'_>, env: &Env, jni: &mut Jni<'_>) -> Result<Dum
         return Ok(DumpFile::create(outlet)?);
     }
     let sizes = jni.with_frame(|jni| object_sizes::measure(env, jni));
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH);
     Ok(DumpFile::create_text(
         outlet,
         sizes.flatten().unwrap_or_default(),
+        utc_offset_seconds(seconds.unwrap_or_default().as_secs()),
     )?)
 }
 

@@ -36,9 +36,27 @@ pub(crate) fn utc(unix_seconds: u64) -> String {
     )
 }
 
+/// Seconds that local time was ahead of UTC at a moment, negative west of Greenwich (`localtime_r`, so by `TZ` or
+/// `/etc/localtime`); 0 if the system's calendar does not know the moment.
+///
+/// Any thread, but never in a forked child: the C library holds a lock meanwhile, and may read a file.
+pub(crate) fn utc_offset_seconds(unix_seconds: u64) -> i32 {
+    let Ok(seconds) = libc::time_t::try_from(unix_seconds) else {
+        return 0;
+    };
+    // SAFETY: a struct of numbers and a pointer that may be null; zeros are valid.
+    let mut date: libc::tm = unsafe { std::mem::zeroed() };
+    // SAFETY: both pointers outlive the call, which keeps neither.
+    if unsafe { libc::localtime_r(&seconds, &mut date) }.is_null() {
+        return 0;
+    }
+    i32::try_from(date.tm_gmtoff).unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::process::Command;
 
     #[test]
     fn time_is_a_civil_date() {
@@ -46,6 +64,38 @@ mod tests {
         assert_eq!(utc(4_102_444_799), "20991231T235959Z");
         assert_eq!(utc(1_709_164_800), "20240229T000000Z");
         assert_eq!(utc(u64::MAX), u64::MAX.to_string());
+    }
+
+    /// What `TZ` says is asked once a process: a zone of this test's own needs a process of its own.
+    const ZONE_TEST: &str =
+        "jvmti::host::tests::local_time_is_ahead_by_the_zone_of_the_environment";
+
+    #[test]
+    fn local_time_is_ahead_by_the_zone_of_the_environment() {
+        if let Ok(expected) = std::env::var("EXPECTED_OFFSETS") {
+            let january_and_july = [1_705_276_800, 1_721_001_600].map(utc_offset_seconds);
+            assert_eq!(format!("{january_and_july:?}"), expected);
+            assert_eq!(utc_offset_seconds(u64::MAX), 0);
+            return;
+        }
+        // What POSIX writes behind a zone's name is added to its time to get UTC. No file is read for these.
+        for (zone, expected) in [
+            ("UTC0", "[0, 0]"),
+            ("XYZ-5:30", "[19800, 19800]"),
+            ("XYZ3", "[-10800, -10800]"),
+            ("XYZ-1XYS,M3.5.0,M10.5.0/3", "[3600, 7200]"),
+        ] {
+            let this = std::env::current_exe().unwrap();
+            let told = Command::new(this)
+                .args([ZONE_TEST, "--exact"])
+                .env("TZ", zone)
+                .env("EXPECTED_OFFSETS", expected)
+                .output()
+                .unwrap();
+            let output = String::from_utf8_lossy(&told.stdout);
+            assert!(told.status.success(), "{zone}: {output}");
+            assert!(output.contains("1 passed"), "{zone}: {output}");
+        }
     }
 
     #[test]

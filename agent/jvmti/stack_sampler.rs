@@ -97,6 +97,12 @@ impl StackSampler {
         }
     }
 
+    /// Switches sampling on or off, for threads to come as well; it is on at first. While it is off no signal is sent. Any
+    /// thread may call; threads that start or end wait meanwhile, a microsecond for each thread.
+    pub(crate) fn switch(&self, on: bool) {
+        self.timers.switch(on);
+    }
+
     /// Takes all timers away. Signals under way come to nothing; the handler stays, as without one they would end the
     /// process.
     pub(crate) fn stop(&self) {

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use std::collections::hash_map::{Entry, HashMap};
 use std::mem::{zeroed, MaybeUninit};
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::OnceLock;
 use tables::ThreadId;
 
@@ -71,7 +71,7 @@ impl Slot {
 struct Timer {
     raw: libc::timer_t,
     index: usize,
-    /// The thread's CPU time when the timer was made.
+    /// The thread's CPU time when the timer was last set off.
     start_ns: u64,
 }
 
@@ -91,6 +91,8 @@ pub(super) struct ThreadTimers {
     signal: i32,
     interval_us: u32,
     slots: [OnceLock<Box<[Slot]>>; CHUNKS],
+    /// No timer is set. Changed under the lock of `armed`, read by signal handlers.
+    off: AtomicBool,
     armed: Mutex<Armed>,
 }
 
@@ -117,13 +119,18 @@ impl ThreadTimers {
             signal,
             interval_us,
             slots: std::array::from_fn(|_| OnceLock::new()),
+            off: AtomicBool::new(false),
             armed: Mutex::new(armed),
         }
     }
 
     /// Notes that so many periods are sampled. The answer is the number of the thread that has this ticket, 0 if threads
-    /// have none; `None` if it is no longer good. Async-signal-safe.
+    /// have none; `None` if it is no longer good, or if the timers are off. Async-signal-safe.
     pub(super) fn note(&self, ticket: Ticket, periods: u32) -> Option<u32> {
+        // The signal was under way when they were switched off.
+        if self.is_off() {
+            return None;
+        }
         let slot = self.slot(ticket.index)?;
         if slot.generation.load(Ordering::Acquire) != ticket.generation {
             return None;
@@ -150,10 +157,11 @@ impl ThreadTimers {
     }
 
     /// Takes the timer of the calling thread away: no signal of it counts any more. What the thread has run since the
-    /// last one is missed.
+    /// last one is missed, unless the timers are off.
     pub(super) fn disarm(&self, this_thread: libc::pid_t) {
         let mut armed = self.armed.lock();
-        if let Some(timer) = armed.timers.get(&this_thread) {
+        let timer = armed.timers.get(&this_thread);
+        if let Some(timer) = timer.filter(|_| !self.is_off()) {
             let ran_ns = cpu_ns(this_thread).saturating_sub(timer.start_ns);
             let slot = self.slot(timer.index);
             let periods = slot.map_or(0, |slot| slot.periods.load(Ordering::Relaxed));
@@ -161,6 +169,32 @@ impl ThreadTimers {
             armed.missed_ns += ran_ns.saturating_sub(sampled_ns);
         }
         self.release(&mut armed, this_thread);
+    }
+
+    /// Switches the timers on or off, those of threads to come as well; they are on at first. What threads run while they
+    /// are off is neither sampled nor missed, and the periods begin anew when they are on again.
+    ///
+    /// Any thread. Threads that start or end wait meanwhile: a microsecond for each timer.
+    pub(super) fn switch(&self, on: bool) {
+        let mut armed = self.armed.lock();
+        if self.off.swap(!on, Ordering::SeqCst) != on {
+            return;
+        }
+        let mut timers = std::mem::take(&mut armed.timers);
+        for (&thread, timer) in &mut timers {
+            // A timer that cannot be set is that of a thread which is gone.
+            if on {
+                self.begin(timer, thread, armed.next_random());
+            } else {
+                set(timer, 0, 0);
+            }
+        }
+        armed.timers = timers;
+    }
+
+    /// Whether the timers are switched off. Async-signal-safe.
+    pub(super) fn is_off(&self) -> bool {
+        self.off.load(Ordering::SeqCst)
     }
 
     /// Takes all timers away, and gives out no more.
@@ -214,27 +248,35 @@ impl ThreadTimers {
         let slot = self.slot(index)?;
         slot.thread
             .store(owner.map_or(0, ThreadId::get), Ordering::Relaxed);
-        slot.periods.store(0, Ordering::Relaxed);
         let generation = slot.turn_over();
         let ticket = Ticket { index, generation };
         let Some(raw) = create(self.signal, thread, ticket) else {
             armed.free.push(index);
             return None;
         };
-        let timer = Timer {
+        let mut timer = Timer {
             raw,
             index,
-            start_ns: cpu_ns(thread),
+            start_ns: 0,
         };
-        // The first period begins anywhere, so that threads which end within one are seen as often as they should.
-        let interval_ns = self.interval_ns();
-        let first_ns = 1 + armed.next_random() % interval_ns;
-        let is_set = set(&timer, first_ns, interval_ns);
+        let random = armed.next_random();
+        let is_set = self.is_off() || self.begin(&mut timer, thread, random);
         armed.timers.insert(thread, timer);
         if !is_set {
             self.release(armed, thread);
         }
         is_set.then_some(())
+    }
+
+    /// Sets the timer of this thread off. The first period begins anywhere, so that threads which end within one are seen as
+    /// often as they should. `false`: the system has no such thread any more.
+    fn begin(&self, timer: &mut Timer, thread: libc::pid_t, random: u64) -> bool {
+        timer.start_ns = cpu_ns(thread);
+        if let Some(slot) = self.slot(timer.index) {
+            slot.periods.store(0, Ordering::Relaxed);
+        }
+        let interval_ns = self.interval_ns();
+        set(timer, 1 + random % interval_ns, interval_ns)
     }
 
     fn add_slot(&self, armed: &mut Armed) -> Option<usize> {
@@ -295,7 +337,7 @@ fn create(signal: i32, thread: libc::pid_t, ticket: Ticket) -> Option<libc::time
     }
 }
 
-/// Sets the timer off.
+/// Has the timer's signal come after so much of the thread's time, and then again after each interval; with zeros never.
 fn set(timer: &Timer, first_ns: u64, interval_ns: u64) -> bool {
     let spec = |ns: u64| libc::timespec {
         tv_sec: libc::time_t::try_from(ns / 1_000_000_000).unwrap_or(libc::time_t::MAX),
@@ -316,21 +358,27 @@ mod tests {
     /// Blocked in the test's thread, so that nobody need handle it.
     const SIGNAL: i32 = libc::SIGPROF;
 
-    /// Runs until a timer's signal is pending in this thread, and takes it out.
-    fn await_ticket() -> (Ticket, i32) {
+    /// Takes out a timer's signal that is pending in this thread; `None` if there is none.
+    fn pending_ticket() -> Option<(Ticket, i32)> {
         // SAFETY: a set and an info of this function; the signal is blocked in this thread.
         unsafe {
             let mut set: libc::sigset_t = zeroed();
             libc::sigemptyset(&mut set);
             libc::sigaddset(&mut set, SIGNAL);
-            libc::pthread_sigmask(libc::SIG_BLOCK, &set, null_mut());
-            loop {
-                let mut info: libc::siginfo_t = zeroed();
-                let no_wait: libc::timespec = zeroed();
-                if libc::sigtimedwait(&set, &mut info, &no_wait) == SIGNAL {
-                    let value = info.si_value().sival_ptr as u64;
-                    return (Ticket::from_value(value).expect("ours"), info.si_code);
-                }
+            let mut info: libc::siginfo_t = zeroed();
+            let no_wait: libc::timespec = zeroed();
+            (libc::sigtimedwait(&set, &mut info, &no_wait) == SIGNAL).then(|| {
+                let value = info.si_value().sival_ptr as u64;
+                (Ticket::from_value(value).expect("ours"), info.si_code)
+            })
+        }
+    }
+
+    /// Runs until a timer's signal is pending in this thread, and takes it out.
+    fn await_ticket() -> (Ticket, i32) {
+        loop {
+            if let Some(told) = pending_ticket() {
+                return told;
             }
         }
     }
@@ -386,6 +434,59 @@ mod tests {
             "{missed} of {ran_ms}"
         );
         assert_eq!(timers.take_missed(), 0);
+    }
+
+    /// Runs for 20 periods; answers how many signals came, and how many of them were good.
+    fn run(timers: &ThreadTimers) -> (u32, u32) {
+        let until_ns = cpu_ns(this_thread()) + 20_000_000;
+        let (mut came, mut good) = (0, 0);
+        while cpu_ns(this_thread()) < until_ns {
+            if let Some((ticket, _)) = pending_ticket() {
+                came += 1;
+                good += u32::from(timers.note(ticket, 1).is_some());
+            }
+        }
+        (came, good)
+    }
+
+    #[test]
+    fn timers_that_are_off_send_nothing_and_miss_nothing() {
+        block();
+        let timers = ThreadTimers::new(SIGNAL, 1000);
+        timers.arm(this_thread(), None);
+        // The system looks at timers when its clock ticks, 100 times a second at the least.
+        assert!(run(&timers).1 > 0);
+        timers.switch(false);
+        while pending_ticket().is_some() {}
+        assert_eq!(run(&timers), (0, 0));
+        // Neither does one that is made meanwhile.
+        timers.arm(this_thread(), None);
+        assert_eq!(run(&timers), (0, 0));
+        assert_eq!(timers.take_refused(), 0);
+        timers.switch(true);
+        timers.switch(true);
+        assert!(run(&timers).1 > 0);
+        let on_ns = cpu_ns(this_thread()) - timers.armed.lock().timers[&this_thread()].start_ns;
+        timers.disarm(this_thread());
+        assert!(timers.take_missed() <= on_ns / 1_000_000 && on_ns < 40_000_000);
+        timers.stop();
+    }
+
+    #[test]
+    fn what_is_under_way_when_timers_are_switched_off_is_not_good() {
+        block();
+        let timers = ThreadTimers::new(SIGNAL, 1000);
+        timers.arm(this_thread(), None);
+        let (ticket, _) = await_ticket();
+        timers.switch(false);
+        assert_eq!(timers.note(ticket, 1), None);
+        // Nor is the time missed of a thread that ends meanwhile.
+        run(&timers);
+        timers.disarm(this_thread());
+        assert_eq!(timers.take_missed(), 0);
+        timers.switch(true);
+        assert_eq!(timers.note(ticket, 1), None);
+        timers.stop();
     }
 
     #[test]

@@ -142,15 +142,24 @@ fn clear_cpu(session: &Session, jni: &mut Jni<'_>) -> Result<(), String> {
     Ok(())
 }
 
+fn sampling(profiles: &Profiles, on: bool, thread_object: u32) -> Result<(), String> {
+    let Some(samples) = &profiles.cpu_samples else {
+        return Err(NO_SAMPLES.to_owned());
+    };
+    if thread_object != 0 {
+        return Err(format!(
+            "thread {thread_object:#x} is an id of four bytes, and no thread here has such a one; 0 is all threads"
+        ));
+    }
+    samples.switch(on);
+    Ok(())
+}
+
 fn control(session: &Session, jni: &mut Jni<'_>, control: Control) -> Result<(), String> {
     let profiles: &Profiles = &session.profiles;
     match control {
         Control::Allocations(on) => profiles.keep_allocations(&session.env, on)?,
-        Control::Sampling { .. } => {
-            return Err(
-                "samples are taken from start to end; clear CPU costs forgets them".to_owned(),
-            )
-        }
+        Control::Sampling { on, thread_object } => sampling(profiles, on, thread_object)?,
         Control::ClearCpu => clear_cpu(session, jni)?,
         Control::ClearSites => match &profiles.allocations {
             Some(allocations) => allocations.clear(jni),

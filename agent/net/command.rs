@@ -66,7 +66,7 @@ pub(crate) enum Control {
     Sampling {
         /// On or off.
         on: bool,
-        /// Id of the thread's object.
+        /// Id of the thread's object, as the JDK's agent had them: of four bytes, which no id of ours is.
         thread_object: u32,
     },
     /// Begin anew with costs of methods.

@@ -38,6 +38,16 @@ enum Source {
     Lists,
 }
 
+/// What the agent's thread is to do.
+#[derive(Debug, Default)]
+struct Orders {
+    /// Nothing is to be sampled.
+    off: bool,
+    /// That was so since the thread has last looked.
+    was_off: bool,
+    ended: bool,
+}
+
 /// The CPU samples of a session.
 #[derive(Debug)]
 pub(crate) struct CpuSamples {
@@ -49,8 +59,8 @@ pub(crate) struct CpuSamples {
     /// Whoever takes samples in, and the native code that they met. Held across JVM calls and while files are read, but no
     /// thread of the application takes it.
     taking: Mutex<NativeSymbols>,
-    ended: Mutex<bool>,
-    end: Condvar,
+    orders: Mutex<Orders>,
+    ordered: Condvar,
 }
 
 impl CpuSamples {
@@ -64,8 +74,8 @@ impl CpuSamples {
             source: OnceLock::new(),
             counts: Mutex::default(),
             taking: Mutex::default(),
-            ended: Mutex::default(),
-            end: Condvar::new(),
+            orders: Mutex::default(),
+            ordered: Condvar::new(),
         }
     }
 
@@ -77,7 +87,12 @@ impl CpuSamples {
     /// How it is sampled, in words.
     pub(crate) fn manner(&self) -> String {
         let millis = f64::from(self.interval_us) / 1000.0;
-        let each = format!("every {millis} ms of CPU time");
+        let off = if self.orders.lock().off {
+            ", switched off now"
+        } else {
+            ""
+        };
+        let each = format!("every {millis} ms of CPU time{off}");
         match self.source.get() {
             Some(Source::Signals(sampler)) if sampler.is_replaced() => {
                 format!("{each}; SIGPROF has another handler now, so samples may be missing")
@@ -174,14 +189,30 @@ impl CpuSamples {
         }
     }
 
+    /// Samples all threads from now on, or none; they are sampled at first. What was counted stays. Any thread that may wait
+    /// for a sample to be counted: none of the application's.
+    pub(crate) fn switch(&self, on: bool) {
+        {
+            let mut orders = self.orders.lock();
+            orders.off = !on;
+            orders.was_off |= !on;
+        }
+        self.ordered.notify_all();
+        if let Some(Source::Signals(sampler)) = self.source.get() {
+            sampler.switch(on);
+        }
+        // Who was just counting has seen to its end what was there before.
+        drop(self.taking.lock());
+    }
+
     /// Ends sampling; what was sampled can still be taken. VM death, before callbacks are shut out: a thread that ends
     /// without one must not have a timer.
     pub(crate) fn stop(&self) {
         if let Some(Source::Signals(sampler)) = self.source.get() {
             sampler.stop();
         }
-        *self.ended.lock() = true;
-        self.end.notify_all();
+        self.orders.lock().ended = true;
+        self.ordered.notify_all();
     }
 
     /// Takes out what was counted since the last time. On any thread attached to the JVM.
@@ -232,13 +263,22 @@ impl CpuSamples {
     /// Waits for the end, so long at most. `true`: it has come.
     fn ends_within(&self, limit: Duration) -> bool {
         let until = Instant::now() + limit;
-        let mut ended = self.ended.lock();
-        while !*ended {
-            if self.end.wait_until(&mut ended, until).timed_out() {
+        let mut orders = self.orders.lock();
+        while !orders.ended {
+            if self.ordered.wait_until(&mut orders, until).timed_out() {
                 break;
             }
         }
-        *ended
+        orders.ended
+    }
+
+    /// Waits while sampling is off. `true`: it was, now or at some time since this was last asked.
+    fn waits_while_off(&self) -> bool {
+        let mut orders = self.orders.lock();
+        while orders.off && !orders.ended {
+            self.ordered.wait(&mut orders);
+        }
+        std::mem::take(&mut orders.was_off)
     }
 
     fn serve_signals(&self, sampler: &StackSampler, env: &Env, jni: &mut Jni<'_>) {
@@ -251,7 +291,15 @@ impl CpuSamples {
         let interval = Duration::from_micros(u64::from(self.interval_us));
         let mut lists = CpuLists::new(interval);
         while !self.ends_within(interval) {
-            let _ = jni.with_frame(|jni| lists.look(env, jni, &self.traces, &self.counts));
+            if self.waits_while_off() {
+                // What was run meanwhile is nobody's.
+                lists = CpuLists::new(interval);
+                continue;
+            }
+            let _taking = self.taking.lock();
+            if !self.orders.lock().off {
+                let _ = jni.with_frame(|jni| lists.look(env, jni, &self.traces, &self.counts));
+            }
         }
     }
 }
@@ -330,8 +378,34 @@ mod tests {
         let cpu = CpuSamples::new(2500, true, traces);
         let _ = cpu.source.set(Source::Lists);
         assert_eq!(cpu.manner(), "every 2.5 ms of CPU time, at safepoints");
+        cpu.switch(false);
+        assert_eq!(
+            cpu.manner(),
+            "every 2.5 ms of CPU time, switched off now, at safepoints"
+        );
         assert!(!cpu.ends_within(Duration::ZERO));
         cpu.stop();
         assert!(cpu.ends_within(Duration::ZERO));
+    }
+
+    #[test]
+    fn whoever_samples_is_told_that_it_was_off() {
+        let traces = Arc::new(StackTraces::new(4, true, false));
+        let cpu = CpuSamples::new(2500, true, traces);
+        assert!(!cpu.waits_while_off());
+        cpu.switch(false);
+        cpu.switch(true);
+        assert!(cpu.waits_while_off());
+        assert!(!cpu.waits_while_off());
+        cpu.switch(false);
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| cpu.waits_while_off());
+            cpu.switch(true);
+            assert!(waiting.join().unwrap());
+        });
+        // The end is not waited for.
+        cpu.switch(false);
+        cpu.stop();
+        assert!(cpu.waits_while_off());
     }
 }

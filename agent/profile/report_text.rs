@@ -7,6 +7,7 @@ use super::report_monitors;
 use super::site_rows::sites;
 use super::threads::Threads;
 use super::Profiles;
+use crate::jvmti::host::utc_offset_seconds;
 use crate::options::{Cpu, Options};
 use std::io::{Result, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -173,11 +174,12 @@ fn write_trace(
     report.trace(&trace, out).map(|_| ())
 }
 
-/// The moment that a report is made at. UTC.
+/// The moment that a report is made at, in local time.
 fn now() -> Moment {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let seconds = now.unwrap_or_default().as_secs();
     Moment {
-        seconds_since_epoch: i64::try_from(now.unwrap_or_default().as_secs()).unwrap_or(0),
-        utc_offset_seconds: 0,
+        seconds_since_epoch: i64::try_from(seconds).unwrap_or(0),
+        utc_offset_seconds: utc_offset_seconds(seconds),
     }
 }

@@ -5,16 +5,20 @@ import java.sql.ResultSet;
 import java.sql.Statement;
 
 /**
- * What profiles cost: a loop that does nothing but allocate, one that does nothing but call, threads that fight for one
- * monitor, and the H2 database under inserts and queries. Each is done once before it is timed. Compiles for Java 8.
+ * What profiles cost: loops that do nothing but allocate, small arrays or larger ones, loops that do nothing but call, a short
+ * method or a longer one, threads that fight for one monitor, and the H2 database under inserts and queries. Each is done once
+ * before it is timed. Compiles for Java 8.
  *
  * <pre>
- * Profiled WORK...      the works to do: allocate, call, contend, h2
+ * Profiled WORK...      the works to do: allocate, arrays, call, longcall, contend, h2; the first four may say how many
+ *                       objects or calls, as in call:1000000
  * </pre>
  */
 public final class Profiled {
     private static final int OBJECTS = 20_000_000;
     private static final int CALLS = 50_000_000;
+    /** Four kilobytes. */
+    private static final int ARRAY_INTS = 1024;
     private static final int CONTENDERS = 4;
     private static final int SECTIONS = 20_000;
     private static final int ROWS = 50_000;
@@ -26,31 +30,47 @@ public final class Profiled {
     private Profiled() {}
 
     public static void main(String[] works) throws Exception {
-        for (String work : works) {
+        for (final String work : works) {
             run(work);
-            Subject.time(work, () -> run(work));
+            // Not a lambda: under the JDK's own HPROF agent, with cpu=times, none can be made.
+            Subject.time(work, new Subject.Work() {
+                @Override
+                public void run() throws Exception {
+                    Profiled.run(work);
+                }
+            });
         }
     }
 
     private static void run(String work) throws Exception {
-        switch (work) {
-            case "allocate": allocate(); break;
-            case "call": call(); break;
+        int colon = work.indexOf(':');
+        int turns = colon < 0 ? 0 : Integer.parseInt(work.substring(colon + 1));
+        switch (colon < 0 ? work : work.substring(0, colon)) {
+            case "allocate": allocate(turns == 0 ? OBJECTS : turns); break;
+            case "arrays": arrays(turns == 0 ? OBJECTS / 10 : turns); break;
+            case "call": call(turns == 0 ? CALLS : turns); break;
+            case "longcall": longCall(turns == 0 ? CALLS / 5 : turns); break;
             case "contend": contend(); break;
             case "h2": database(); break;
             default: throw new IllegalArgumentException(work);
         }
     }
 
-    private static void allocate() {
-        for (int i = 0; i < OBJECTS; i++) {
+    private static void allocate(int objects) {
+        for (int i = 0; i < objects; i++) {
             sink = new int[i & 7];
         }
     }
 
-    private static void call() {
+    private static void arrays(int objects) {
+        for (int i = 0; i < objects; i++) {
+            sink = new int[ARRAY_INTS];
+        }
+    }
+
+    private static void call(int calls) {
         int sum = 0;
-        for (int i = 0; i < CALLS; i++) {
+        for (int i = 0; i < calls; i++) {
             sum += callee(i);
         }
         number = sum;
@@ -60,6 +80,23 @@ public final class Profiled {
     private static int callee(int seed) {
         int state = seed;
         for (int i = 0; i < 24; i++) {
+            state = state * 31 + (state >>> 3) ^ i;
+        }
+        return state;
+    }
+
+    private static void longCall(int calls) {
+        int sum = 0;
+        for (int i = 0; i < calls; i++) {
+            sum += longCallee(i);
+        }
+        number = sum;
+    }
+
+    /** Some fifty nanoseconds of work. */
+    private static int longCallee(int seed) {
+        int state = seed;
+        for (int i = 0; i < 48; i++) {
             state = state * 31 + (state >>> 3) ^ i;
         }
         return state;

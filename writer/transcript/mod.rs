@@ -27,17 +27,23 @@ use crate::{Deliver, WriteError};
 
 pub use object_sizes::ObjectSizes;
 
-/// Writes a file of records as text.
+/// Writes a file of records as text, its dates in local time, which is ahead of UTC by so many seconds.
 ///
 /// `path` is named if the records cannot be read; other errors are the receiver's.
 pub(crate) fn transcribe(
     records: impl Read + Seek,
     path: &Path,
     sizes: &ObjectSizes,
+    utc_offset_seconds: i32,
     deliver: impl Deliver,
 ) -> Result<(), WriteError> {
     let mut out = TextStream::new(deliver);
-    let written = write(&mut Records::new(records), sizes, &mut out);
+    let written = write(
+        &mut Records::new(records),
+        sizes,
+        utc_offset_seconds,
+        &mut out,
+    );
     // An error of the receiver's is the first, and what `written` tells as well.
     out.finish()?;
     written.map_err(|error| failed(path, "being read back", &error))
@@ -46,9 +52,10 @@ pub(crate) fn transcribe(
 fn write<R: Read + Seek>(
     records: &mut Records<R>,
     sizes: &ObjectSizes,
+    utc_offset_seconds: i32,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    let mut survey = Survey::take(records, sizes)?;
+    let mut survey = Survey::take(records, sizes, utc_offset_seconds)?;
     Header { created: survey.at }.encode(out)?;
     let mut report = Report::new();
     report.begin_dump(out)?;

@@ -65,12 +65,13 @@ impl Survey {
     pub(super) fn take<R: Read + Seek>(
         records: &mut Records<R>,
         sizes: &ObjectSizes,
+        utc_offset_seconds: i32,
     ) -> io::Result<Self> {
         let millis = records.first()?;
         let mut survey = Self {
             at: Moment {
                 seconds_since_epoch: i64::try_from(millis / 1000).unwrap_or(0),
-                utc_offset_seconds: 0,
+                utc_offset_seconds,
             },
             names: Names::default(),
             classes: Classes::default(),

@@ -267,15 +267,20 @@ fn site_record(class: ClassId, trace: TraceId) -> Vec<u8> {
     out
 }
 
-/// The text of a file of records.
+/// The text of a file of records, at Greenwich.
 fn text(file: &[u8]) -> Result<String, WriteError> {
+    text_at(0, file)
+}
+
+fn text_at(utc_offset_seconds: i32, file: &[u8]) -> Result<String, WriteError> {
     let mut text = Vec::new();
     let deliver = |bytes: Vec<u8>| {
         text.extend(bytes);
         Ok(())
     };
     let path = Path::new("a.txt.spool");
-    transcribe(Cursor::new(file), path, &ObjectSizes::default(), deliver)?;
+    let sizes = ObjectSizes::default();
+    transcribe(Cursor::new(file), path, &sizes, utc_offset_seconds, deliver)?;
     Ok(String::from_utf8(text).unwrap())
 }
 
@@ -310,6 +315,16 @@ fn the_first_line_counts_the_others() {
 }
 
 #[test]
+fn dates_are_those_of_local_time() {
+    // The sample is of Tue Jul 24 17:50:46 2018, UTC.
+    let [there, here] = [0, 19_800].map(|offset| text_at(offset, &Dump::sample().file()).unwrap());
+    assert!(here.starts_with("JAVA PROFILE 1.0.1, created Tue Jul 24 23:20:46 2018\n"));
+    assert!(here.contains(" bytes) Tue Jul 24 23:20:46 2018\n"));
+    // Nothing else is different.
+    assert_eq!(there.replace("17:50:46", "23:20:46"), here);
+}
+
+#[test]
 fn the_order_of_the_records_is_not_the_order_of_the_lines() {
     let dump = Dump::sample();
     let mut turned = [&dump.head[..], &dump.objects, &dump.classes].concat();
@@ -325,7 +340,7 @@ fn written(name: &str, gzip: Option<GzipLevel>, send: impl FnOnce(DumpFile) -> u
         gzip,
         ..Target::new(&path)
     };
-    let bytes = send(DumpFile::create_text(target, ObjectSizes::default()).unwrap());
+    let bytes = send(DumpFile::create_text(target, ObjectSizes::default(), 0).unwrap());
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
     let file = fs::read(&path).unwrap();
     assert_eq!(file.len() as u64, bytes);
@@ -376,7 +391,7 @@ fn what_is_given_up_or_has_another_size_leaves_nothing() {
     let directory = tempfile::tempdir().unwrap();
     let target = Target::new(directory.path().join("a.txt"));
     let create = || {
-        let file = DumpFile::create_text(target.clone(), ObjectSizes::default()).unwrap();
+        let file = DumpFile::create_text(target.clone(), ObjectSizes::default(), 0).unwrap();
         file.head(Dump::sample().file()).unwrap();
         file
     };
@@ -396,7 +411,7 @@ fn the_receivers_error_is_told() {
     let file = Dump::sample().file();
     let path = Path::new("a.txt.spool");
     let sizes = ObjectSizes::default();
-    let told = transcribe(Cursor::new(&file), path, &sizes, |_| {
+    let told = transcribe(Cursor::new(&file), path, &sizes, 0, |_| {
         Err(WriteError::Closed)
     });
     assert_eq!(told, Err(WriteError::Closed));

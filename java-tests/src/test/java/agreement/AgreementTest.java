@@ -1,13 +1,16 @@
 package agreement;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import harness.CpuStacks;
 import harness.FlightRecording;
+import harness.Javac;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Launch;
 import harness.MonitorReport;
 import harness.Output;
 import harness.Shares;
@@ -17,15 +20,17 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** On a real application, a database, our profiles are those of the JDK's own profiler (JFR). */
+/** On real applications, a database and a compiler, our profiles are those of the JDK's own profiler (JFR). */
 class AgreementTest {
     /** JFR must have seen so many stacks: fewer say too little of methods that have a few hundredths each. */
     private static final int STACKS = 300;
@@ -46,6 +51,8 @@ class AgreementTest {
     private static final double OWN_SHARE = 0.02;
     private static final String WARM_ROUNDS = "60";
     private static final String ROUNDS = "40";
+    private static final String WARM_COMPILATIONS = "10";
+    private static final String COMPILATIONS = "6";
     /** With every call timed, a round takes some ten times as long. */
     private static final String SLOW_ROUNDS = "6";
     private static final String WROTE = "hprof-rs: wrote ";
@@ -56,22 +63,44 @@ class AgreementTest {
         return List.of(Jdks.of(17), Jdks.of(21), Jdks.of(25));
     }
 
+    @ParameterizedTest
+    @MethodSource("jdks")
+    void samplesAreThoseOfTheFlightRecorder(Jdk jdk) {
+        samplesAgree(sampled(jdk).classPath(Tools.jar("h2-")).run(Database.class, WARM_ROUNDS), ROUNDS);
+    }
+
+    /** The oldest and the newest that have a compiler. */
+    static Set<Jdk> compilers() {
+        List<Jdk> all = Jdks.all().stream().filter(jdk -> jdk.major >= 17 && jdk.has("jdk.compiler") && jdk.has("jdk.jfr"))
+                .collect(Collectors.toList());
+        assertFalse(all.isEmpty(), "no Java from 17 on has a compiler: install a JDK");
+        return new LinkedHashSet<>(List.of(all.get(0), all.get(all.size() - 1)));
+    }
+
+    /** A compiler's time is spread over thousands of methods, in deep stacks. */
+    @ParameterizedTest
+    @MethodSource("compilers")
+    void samplesOfACompilerAreThoseOfTheFlightRecorder(Jdk jdk) {
+        samplesAgree(sampled(jdk).run(Compiling.class, Javac.samplePackage().toString(), WARM_COMPILATIONS), COMPILATIONS);
+    }
+
+    private Launch sampled(Jdk jdk) {
+        return Jvm.on(jdk, folder).agent("cpu=samples,interval=1,cutoff=0,depth=64,file=" + folder.resolve("cpu.txt"));
+    }
+
     /**
      * In one JVM, but not at once: each sampler's signals fall into the other's handler, where stacks are lost or wrong. Ours
      * is before and after theirs, so that what the compilers still change is the same for both.
      */
-    @ParameterizedTest
-    @MethodSource("jdks")
-    void samplesAreThoseOfTheFlightRecorder(Jdk jdk) {
+    private void samplesAgree(Jvm application, String rounds) {
         FlightRecording theirs;
-        try (Jvm jvm = Jvm.on(jdk, folder).agent("cpu=samples,interval=1,cutoff=0,depth=64,file=" + folder.resolve("cpu.txt"))
-                .classPath(Tools.jar("h2-")).run(Database.class, WARM_ROUNDS).ready()) {
+        try (Jvm jvm = application.ready()) {
             report(jvm);
-            work(jvm, ROUNDS);
+            work(jvm, rounds);
             report(jvm);
-            theirs = record(jvm);
+            theirs = record(jvm, rounds);
             report(jvm);
-            work(jvm, ROUNDS);
+            work(jvm, rounds);
             assertEquals(0, jvm.end(), jvm.err::text);
         }
         CpuStacks ours = new CpuStacks(folder.resolve("cpu.1.txt"), folder.resolve("cpu.3.txt"));
@@ -96,14 +125,14 @@ class AgreementTest {
     }
 
     /** Has the JVM work while JFR looks, until that has seen enough. */
-    private FlightRecording record(Jvm jvm) {
+    private FlightRecording record(Jvm jvm, String rounds) {
         Path settings = FlightRecording.samples(folder);
         List<Path> files = new ArrayList<>();
         FlightRecording recording;
         do {
             files.add(folder.resolve("samples." + files.size() + ".jfr"));
             jvm.jcmd("JFR.start", "name=samples", "settings=" + settings).good();
-            work(jvm, ROUNDS);
+            work(jvm, rounds);
             jvm.jcmd("JFR.stop", "name=samples", "filename=" + files.get(files.size() - 1)).good();
             recording = new FlightRecording(files.toArray(new Path[0]));
         } while (recording.stacks.size() < STACKS && files.size() < MOST_RECORDINGS);
@@ -130,7 +159,7 @@ class AgreementTest {
     void timesAreWhereTheFlightRecorderSeesThem() throws IOException {
         FlightRecording stacks;
         try (Jvm jvm = Jvm.on(Jdks.of(21), folder).classPath(Tools.jar("h2-")).run(Database.class, WARM_ROUNDS).ready()) {
-            stacks = record(jvm);
+            stacks = record(jvm, ROUNDS);
             assertEquals(0, jvm.end(), jvm.err::text);
         }
         try (Jvm jvm = Jvm.on(Jdks.of(21), folder).agent("cpu=times,cutoff=0,include=org.h2.*,file=" + folder.resolve("times.txt"))

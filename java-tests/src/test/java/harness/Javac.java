@@ -21,13 +21,18 @@ public final class Javac {
         return COMPILED.computeIfAbsent(release, Javac::compile);
     }
 
-    /** What to tell any compiler to compile a package of the bench, four thousand lines, into this folder. */
+    /** The package of the bench that is the sample, four thousand lines; its tests are not in it. */
+    public static Path samplePackage() {
+        return Tools.PROJECT.resolve("src/test/java/same");
+    }
+
+    /** What to tell any compiler to compile the sample into this folder. */
     public static List<String> sample(Path classes) {
-        Path sources = Tools.PROJECT.resolve("src/test/java");
+        Path sources = samplePackage().getParent();
         List<String> words = new ArrayList<>(
                 List.of("-proc:none", "-nowarn", "-g", "-sourcepath", sources.toString(), "-d", classes.toString()));
-        new Folder(sources.resolve("same")).names().stream().filter(name -> !name.endsWith("Test.java"))
-                .map(name -> sources.resolve("same").resolve(name).toString()).forEach(words::add);
+        new Folder(samplePackage()).names().stream().filter(name -> !name.endsWith("Test.java"))
+                .map(name -> samplePackage().resolve(name).toString()).forEach(words::add);
         return words;
     }
 

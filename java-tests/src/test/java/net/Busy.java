@@ -1,19 +1,23 @@
 package net;
 
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.ArrayList;
 import java.util.List;
 import subject.Say;
 
-/** Holds more than any buffer of a socket takes, and counts without end; answers when the count has gone on. Allocates, too. */
+/** Holds more than any buffer of a socket takes, and counts without end; answers when the count has gone on. Allocates and works, too. */
 public class Busy {
     static final int MORE = 200;
     static final int MORE_BYTES = 100_000;
+    static final int WORK_MILLIS = 200;
     private static final int HELD = 48;
     private static final byte[][] BLOCKS = new byte[HELD][1 << 20];
     private static final List<byte[]> KEPT = new ArrayList<>();
     private static volatile long count;
+    private static volatile int worked;
 
-    public static void main(String[] args) {
+    public static void main(String[] args) throws InterruptedException {
         Thread counter = new Thread(() -> {
             while (true) {
                 count++;
@@ -29,6 +33,11 @@ public class Busy {
                     more();
                 }
             }
+            if (word.equals("work")) {
+                Thread worker = new Thread(Busy::work, "worker");
+                worker.start();
+                worker.join();
+            }
             long before = count;
             while (count == before) {
                 Thread.yield();
@@ -37,6 +46,17 @@ public class Busy {
             word = Say.hear();
         }
         Say.line("BYE", BLOCKS.length + KEPT.size());
+    }
+
+    /** Runs for {@link #WORK_MILLIS} of its own time. */
+    private static void work() {
+        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        long end = threads.getCurrentThreadCpuTime() + WORK_MILLIS * 1_000_000L;
+        while (threads.getCurrentThreadCpuTime() < end) {
+            for (int i = 0; i < 100_000; i++) {
+                worked = worked * 31 + i;
+            }
+        }
     }
 
     private static void more() {

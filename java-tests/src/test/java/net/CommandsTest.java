@@ -16,6 +16,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import lifecycle.Patient;
@@ -137,7 +139,7 @@ class CommandsTest {
             peer.command(CONTROL, 0, 1).command(CONTROL, 0, 2).command(CONTROL, 0, 3, 0, 0, 0, 0);
             ignored(jvm, "the command allocations on is ignored: no allocations are kept");
             ignored(jvm, "the command allocations off is ignored: no allocations are kept");
-            ignored(jvm, "the command sampling on is ignored: ");
+            ignored(jvm, "the command sampling on is ignored: nothing is sampled; start the JVM with cpu=samples");
             peer.command(CONTROL, 0, 6).command(CONTROL, 0, 7, 0, 9).command(CONTROL, 0, 5);
             ignored(jvm, "the command clear sites is ignored: no allocations are kept");
             ignored(jvm, "the command depth is ignored: with cpu=times the depth stays as it is");
@@ -179,6 +181,60 @@ class CommandsTest {
             assertEquals(List.of(List.of(2), List.of(), List.of(), List.of(1)), depths,
                     "frames of the site: there, cleared, switched off, on again and less deep");
         }
+    }
+
+    static Stream<Arguments> samplers() {
+        return majors().stream().flatMap(jdk -> Stream.of("auto", "portable").map(engine -> Arguments.of(jdk, engine)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("samplers")
+    void theSamplingIsControlled(Jdk jdk, String engine) {
+        try (Peer peer = Peer.listen(); Jvm jvm = Jvm.on(jdk, folder)
+                .agent("cpu=samples,interval=1,doe=n,engine=" + engine + "," + peer.option()).run(Busy.class)) {
+            peer.accept().collect();
+            jvm.ready();
+            work(jvm, 1);
+            peer.command(CONTROL, 0, 4, 0, 0, 0, 9).command(CONTROL, 0, 4, 0, 0, 0, 0);
+            ignored(jvm, "the command sampling off is ignored: thread 0x9 is an id of four bytes");
+            samples(peer);
+            wrote(jvm, 1);
+            work(jvm, 2);
+            samples(peer);
+            wrote(jvm, 2);
+            peer.command(CONTROL, 0, 3, 0, 0, 0, 0);
+            done(peer, jvm, 0x70);
+            work(jvm, 3);
+            samples(peer);
+            wrote(jvm, 3);
+            assertEquals(0, jvm.end(), jvm.err::text);
+            String[] parts = new String(peer.all(), StandardCharsets.UTF_8).split("JAVA PROFILE 1\\.0\\.1, created ");
+            assertEquals(4, parts.length, "three reports, with nothing before them");
+            for (int sampled : new int[] {1, 3}) {
+                assertTrue(total(parts[sampled]) >= Busy.WORK_MILLIS / 2 && parts[sampled].contains("\tnet.Busy.work("), parts[sampled]);
+            }
+            // A handler may have been about to note a sample when it was switched off.
+            assertTrue(total(parts[2]) <= 1, parts[2]);
+            List<String> manners = jvm.err.lines().stream().filter(line -> line.startsWith("hprof-rs: wrote "))
+                    .collect(Collectors.toList());
+            assertEquals(List.of(true, true, false), manners.stream().map(line -> line.contains("switched off now"))
+                    .collect(Collectors.toList()), manners::toString);
+        }
+    }
+
+    private static void work(Jvm jvm, int time) {
+        jvm.say("work").out.await(time, "work", line -> line.startsWith("COUNT work"), Jvm.LIMIT);
+    }
+
+    private static void samples(Peer peer) {
+        peer.command(CPU_SAMPLES, 0, 0, 0, 0, 0, 0);
+    }
+
+    /** The samples of a report as text. */
+    private static int total(String report) {
+        Matcher total = Pattern.compile("CPU SAMPLES BEGIN \\(total = (\\d+)\\)").matcher(report);
+        assertTrue(total.find(), report);
+        return Integer.parseInt(total.group(1));
     }
 
     @ParameterizedTest
