@@ -1,8 +1,10 @@
-//! The `hprof` command: looks into HPROF heap dumps.
+//! The `hprof` command: has JVMs dump their heaps, and looks into HPROF heap dumps.
 #![forbid(unsafe_code)]
 
+mod attach;
 mod check;
 mod date;
+mod dump;
 mod dump_file;
 mod flame;
 mod flame_graph;
@@ -21,7 +23,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Looks into heap dumps and profiles in HPROF format, as jcmd, jmap, the JVM itself and hprof-rs write them.
+/// Makes heap dumps of running JVMs, and looks into heap dumps and profiles in HPROF format, as jcmd, jmap, the JVM itself
+/// and hprof-rs write them.
 ///
 /// Reads versions 1.0.1, 1.0.2 and Android's 1.0.3, plain or gzip, of any size: files are streamed, and memory
 /// is used for names, stacks and ids only. `sites` and `flame` read text profiles (format=a) as well.
@@ -38,6 +41,7 @@ was asked for.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Dump(dump::Arguments),
     Check(check::Arguments),
     Info(info::Arguments),
     Histo(histo::Arguments),
@@ -47,6 +51,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
+        Command::Dump(arguments) => dump::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Info(arguments) => info::run(&arguments),
         Command::Histo(arguments) => histo::run(&arguments),

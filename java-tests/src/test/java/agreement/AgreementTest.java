@@ -198,7 +198,8 @@ class AgreementTest {
         MonitorReport ours = new MonitorReport(file);
         for (Class<?> type : List.of(Pool.Reports.class, Pool.Journal.class)) {
             String name = type.getName();
-            assertTrue(theirs.waits.get(name) > 20, theirs.waits::toString);
+            // How often clients meet there is up to the system's scheduler; the reports, which take long, almost always.
+            assertTrue(theirs.waits.getOrDefault(name, 0L) > 5, theirs.waits::toString);
             assertEquals(theirs.waits.get(name), ours.waitsByClass().get(name), name);
         }
         Map<String, Double> expected = longest(theirs.waitedMillis);

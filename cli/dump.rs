@@ -1,0 +1,211 @@
+//! `hprof dump`: has a JVM that runs dump its heap.
+
+use std::fs;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
+use jiff::Timestamp;
+
+use crate::attach::{Answer, Jvm};
+use crate::number::grouped;
+use crate::outcome::{Failure, Verdict};
+
+/// The agent's file.
+const LIBRARY: &str = "libhprof_rs.so";
+
+/// Has a running JVM dump its heap, complete, while the application pauses for milliseconds
+///
+/// Loads the agent into the JVM, as jcmd does, but needs no JDK, and works for Java 8, too. The JVM writes the file itself, as
+/// its own user and where it sees that path. It says on its stderr how long the application paused.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  hprof dump 4711                           java-4711-20261122T084500Z.hprof in this folder
+  hprof dump 4711 -o /var/tmp/app.hprof.gz  compressed
+  hprof dump 4711 --options hugepages=y     a shorter pause for a large heap")]
+pub(crate) struct Arguments {
+    /// The JVM's process id
+    pid: i32,
+    /// Write to this file, which must not be there yet; .gz at its end compresses
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// More options for the agent, such as gz=6,threads=2; README.md lists them
+    #[arg(long, value_name = "OPTIONS")]
+    options: Option<String>,
+    /// The agent's library [default: libhprof_rs.so beside this command]
+    #[arg(long, value_name = "FILE")]
+    agent: Option<PathBuf>,
+}
+
+/// Has the JVM dump, and tells of the file.
+pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
+    let pid = arguments.pid;
+    let jvm = Jvm::find(pid).map_err(Failure::Input)?;
+    let library = library(arguments.agent.as_deref())?;
+    if !jvm.sees(&library) {
+        return Err(Failure::Input(format!(
+            "the JVM {pid} runs in a container that has no {}: copy the library there, and name it with --agent",
+            library.display()
+        )));
+    }
+    let file = target(arguments)?;
+    let began = Instant::now();
+    let bar = Waiting::new(&file);
+    let answer = jvm.load(
+        &library,
+        &options(&file, arguments.options.as_deref())?,
+        || bar.look(),
+    );
+    bar.done();
+    let answer = answer.map_err(Failure::Input)?;
+    judge(pid, &answer)?;
+    tell(&file, began.elapsed())
+}
+
+/// The agent's library, by its whole path.
+fn library(named: Option<&Path>) -> Result<PathBuf, Failure> {
+    let path = match named {
+        Some(path) => path.to_owned(),
+        None => beside_this_command()?,
+    };
+    path.canonicalize().map_err(|error| {
+        Failure::Input(format!(
+            "the agent is not there: {}: {error}; name it with --agent",
+            path.display()
+        ))
+    })
+}
+
+fn beside_this_command() -> Result<PathBuf, Failure> {
+    Ok(std::env::current_exe()?.with_file_name(LIBRARY))
+}
+
+/// The file to write, by its whole path, as the JVM has another folder.
+fn target(arguments: &Arguments) -> Result<PathBuf, Failure> {
+    let file = arguments.output.clone().unwrap_or_else(|| {
+        let now = Timestamp::now().strftime("%Y%m%dT%H%M%SZ");
+        PathBuf::from(format!("java-{}-{now}.hprof", arguments.pid))
+    });
+    let file = std::path::absolute(file)?;
+    if fs::symlink_metadata(&file).is_ok() {
+        return Err(Failure::writing(&file, "it is there already"));
+    }
+    Ok(file)
+}
+
+/// What the agent is told.
+fn options(file: &Path, more: Option<&str>) -> Result<String, Failure> {
+    let name = file
+        .to_str()
+        .filter(|name| !name.contains([',', '%', '\0']));
+    let name = name.ok_or_else(|| {
+        Failure::writing(
+            file,
+            "the agent takes no name with a comma, a percent sign or what is no UTF-8",
+        )
+    })?;
+    let more = more.map(|more| format!(",{more}")).unwrap_or_default();
+    Ok(format!("heap=dump,format=b,file={name}{more}"))
+}
+
+/// What the agent's return code means (README.md, "Options").
+fn judge(pid: i32, answer: &Answer) -> Result<(), Failure> {
+    let why = match answer.returned {
+        Some(0) => return Ok(()),
+        Some(100) => {
+            format!("the agent refuses these options; the JVM {pid} says on its stderr why")
+        }
+        Some(200) => format!("there is no dump; the JVM {pid} says on its stderr why"),
+        Some(code) => {
+            format!("the JVM {pid} could not load the agent (its answer is {code}); its stderr may say why")
+        }
+        None => format!("the JVM {pid} could not load the agent: {}", answer.text),
+    };
+    Err(Failure::Input(why))
+}
+
+/// A line on stdout about the file that was written.
+fn tell(file: &Path, took: Duration) -> Result<Verdict, Failure> {
+    let name = file.display();
+    let seconds = took.as_secs_f64();
+    let line = match fs::metadata(file) {
+        Ok(facts) => format!("{name}: {} bytes in {seconds:.1} s", grouped(facts.len())),
+        Err(_) => format!(
+            "dumped in {seconds:.1} s, but there is no {name} to be seen here: the JVM sees other folders, or has made a \
+             dump of this name before and given this one a number; its stderr tells"
+        ),
+    };
+    writeln!(io::stdout(), "{line}")?;
+    Ok(Verdict::Sound)
+}
+
+/// Shows how large the unfinished file is, if somebody watches.
+#[derive(Debug)]
+struct Waiting {
+    bar: ProgressBar,
+    part: PathBuf,
+}
+
+impl Waiting {
+    fn new(file: &Path) -> Self {
+        let mut part = file.as_os_str().to_owned();
+        part.push(".part");
+        let bar = if io::stderr().is_terminal() {
+            let style = ProgressStyle::with_template("{spinner} {elapsed} {msg}");
+            ProgressBar::new_spinner()
+                .with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
+        } else {
+            ProgressBar::hidden()
+        };
+        Self {
+            bar,
+            part: part.into(),
+        }
+    }
+
+    fn look(&self) {
+        let bytes = fs::metadata(&self.part).map_or(0, |facts| facts.len());
+        self.bar
+            .set_message(format!("{} written", HumanBytes(bytes)));
+        self.bar.tick();
+    }
+
+    fn done(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_agent_is_told_where_to() {
+        let told = |name: &str, more| options(Path::new(name), more).ok();
+        assert_eq!(
+            told("/d/a.hprof", Some("gz=6")).as_deref(),
+            Some("heap=dump,format=b,file=/d/a.hprof,gz=6")
+        );
+        assert_eq!(told("/d/a,b.hprof", None), None);
+        assert_eq!(told("/d/%p.hprof", None), None);
+    }
+
+    #[test]
+    fn only_zero_is_a_dump() {
+        let answer = |returned| Answer {
+            returned,
+            text: "no such file".to_owned(),
+        };
+        assert!(judge(7, &answer(Some(0))).is_ok());
+        for (returned, words) in [
+            (Some(100), "options"),
+            (Some(200), "no dump"),
+            (None, "no such file"),
+        ] {
+            assert!(
+                matches!(judge(7, &answer(returned)), Err(Failure::Input(why)) if why.contains(words))
+            );
+        }
+    }
+}

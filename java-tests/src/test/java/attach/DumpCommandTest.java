@@ -1,0 +1,88 @@
+package attach;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import harness.Command;
+import harness.Folder;
+import harness.Jdk;
+import harness.Jdks;
+import harness.Jvm;
+import harness.Testimony;
+import harness.Tools;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import lifecycle.Patient;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** `hprof dump PID` does without a JDK what jcmd does with one, on Java 8, too. */
+class DumpCommandTest {
+    @TempDir Path folder;
+
+    static List<Jdk> jdks() {
+        return Jdks.majors();
+    }
+
+    @ParameterizedTest
+    @MethodSource("jdks")
+    void dumpsAJvmThatRuns(Jdk jdk) {
+        Path first = folder.resolve("1.hprof");
+        Path packed = folder.resolve("2.hprof.gz");
+        try (Jvm jvm = Jvm.on(jdk, folder).run(Patient.class).ready()) {
+            // The first has the JVM listen, the second finds it listening.
+            Command command = dump(jvm.pid(), "-o", first).good();
+            assertTrue(command.out.startsWith(first + ": "), command::toString);
+            Testimony.of(jvm).mustHoldIn(first);
+            dump(jvm.pid(), "-o", packed).good();
+            Testimony.of(jvm).mustHoldIn(packed);
+            mustRefuse(dump(jvm.pid(), "-o", first), "1.hprof: it is there already");
+            mustRefuse(dump(jvm.pid(), "-o", folder.resolve("3.hprof"), "--options", "depth=x"), "the agent refuses these options");
+            mustRefuse(dump(jvm.pid(), "-o", folder.resolve("nowhere/3.hprof")), "there is no dump; the JVM " + jvm.pid() + " says on its stderr why");
+            mustRefuse(dump(jvm.pid(), "-o", folder.resolve("3.hprof"), "--agent", Tools.command()), "could not load the agent");
+            assertEquals(0, jvm.end(), jvm.err::text);
+            assertTrue(jvm.out.text().endsWith("BYE") && !jvm.out.text().contains("Full thread dump"), jvm.out::text);
+            assertEquals(Set.of("1.hprof", "2.hprof.gz"), new Folder(folder).dumps());
+        }
+    }
+
+    /** Nobody is sent a signal that could end it. */
+    @Test
+    void leavesOthersAlone() throws IOException {
+        Process other = new ProcessBuilder("sleep", "600").start();
+        try (Jvm deaf = Jvm.on(Jdks.of(17), folder).switches("-Xrs").run(Patient.class).ready();
+                Jvm closed = Jvm.on(Jdks.of(17), Files.createDirectory(folder.resolve("closed")))
+                        .switches("-XX:+DisableAttachMechanism").run(Patient.class).ready()) {
+            mustRefuse(dump(other.pid()), "is no JVM: it has no libjvm.so");
+            assertTrue(other.isAlive());
+            mustRefuse(dump(deaf.pid()), "does not handle SIGQUIT");
+            mustRefuse(dump(closed.pid()), "-XX:+DisableAttachMechanism");
+            assertEquals(0, deaf.end(), deaf.err::text);
+            assertEquals(0, closed.end(), closed.err::text);
+            assertFalse(closed.out.text().contains("Full thread dump"), closed.out::text);
+        } finally {
+            other.destroyForcibly();
+        }
+        mustRefuse(dump(Integer.MAX_VALUE), "there is no process");
+    }
+
+    private static Command dump(long pid, Object... more) {
+        Object[] all = new Object[more.length + 3];
+        all[0] = Tools.command();
+        all[1] = "dump";
+        all[2] = pid;
+        System.arraycopy(more, 0, all, 3, more.length);
+        return Command.run(all);
+    }
+
+    private static void mustRefuse(Command command, String why) {
+        assertEquals(2, command.exit, command::toString);
+        assertTrue(command.err.startsWith("hprof: ") && command.err.contains(why), () -> why + "\n" + command);
+    }
+}
