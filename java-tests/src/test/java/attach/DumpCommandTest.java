@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import harness.Command;
 import harness.Folder;
+import harness.HprofCheck;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
@@ -41,7 +42,7 @@ class DumpCommandTest {
             assertTrue(command.out.startsWith(first + ": "), command::toString);
             Testimony.of(jvm).mustHoldIn(first);
             dump(jvm.pid(), "-o", packed).good();
-            Testimony.of(jvm).mustHoldIn(packed);
+            new HprofCheck(packed).good();
             mustRefuse(dump(jvm.pid(), "-o", first), "1.hprof: it is there already");
             mustRefuse(dump(jvm.pid(), "-o", folder.resolve("3.hprof"), "--options", "depth=x"), "the agent refuses these options");
             mustRefuse(dump(jvm.pid(), "-o", folder.resolve("nowhere/3.hprof")), "there is no dump; the JVM " + jvm.pid() + " says on its stderr why");
