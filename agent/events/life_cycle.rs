@@ -6,6 +6,7 @@ use crate::jvmti::event::{
 };
 use crate::jvmti::jni::Jni;
 use crate::message::say;
+use crate::options::Options;
 use crate::session::Session;
 
 /// `VMInit`: counts what is there already, then listens.
@@ -62,7 +63,13 @@ pub(crate) fn vm_death(session: &Session, jni: &mut Jni<'_>) {
     session.dump_queue.close();
     session.profiles.stop(jni);
     if session.options.dump_on_exit && session.has_outlet() {
-        session.dump(jni, &session.options);
+        // Nobody is left whom a pause would hold up.
+        let huge_pages = false;
+        let options = Options {
+            huge_pages,
+            ..session.options.clone()
+        };
+        session.dump(jni, &options);
     }
     if let Some(net) = &session.net {
         net.end();

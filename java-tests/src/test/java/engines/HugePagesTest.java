@@ -1,5 +1,7 @@
 package engines;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import harness.HprofCheck;
@@ -13,6 +15,7 @@ import java.nio.file.Path;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -57,6 +60,17 @@ class HugePagesTest {
             assertTrue(kilobytes(jvm, "Rss") < residentKb + 32 * 1024, () -> residentKb + " kB resident before, now " + kilobytes(jvm, "Rss"));
         }
         new HprofCheck(dump).good();
+    }
+
+    /** At the end nobody is left whom a pause would hold up, and the pages are not worth their making. */
+    @Test
+    void theLastDumpDoesWithoutThem() {
+        Path dump = folder.resolve("a.hprof");
+        try (Jvm jvm = Jvm.on(Jdks.of(17), folder).agent("heap=dump,hugepages=y,file=" + dump).run(Few.class).ready()) {
+            assertEquals(0, jvm.end(), jvm.err::text);
+            assertTrue(jvm.dumped(1).endsWith("engine snapshot"), jvm.err::text);
+            assertFalse(jvm.err.text().contains("huge"), jvm.err::text);
+        }
     }
 
     private static boolean isBefore61() {
