@@ -66,10 +66,10 @@ class AtOnceTest {
         try (Jvm jvm = Jvm.on(jdk, folder).agent("cpu=samples,interval=1,cutoff=0,depth=" + DEPTH + ",file=" + report)
                 .classPath(Javac.subjects(17)).run("cpu.Recorded", TENTHS).ready()) {
             assertEquals(0, jvm.end(), jvm.err::text);
-            assertTrue(sum(said(jvm, "SEEN")) > 20, jvm.out::text);
+            assertTrue(sum(jvm.out.numbers("SEEN")) > 20, jvm.out::text);
             CpuStacks stacks = new CpuStacks(report);
             stacks.all().forEach(AtOnceTest::mustBePossible);
-            sharesAreRight(said(jvm, "TOOK"), stacks);
+            sharesAreRight(jvm.out.numbers("TOOK"), stacks);
             Matcher lost = LOST.matcher(jvm.err.text());
             assertTrue(lost.find(), jvm.err::text);
             assertTrue(Long.parseLong(lost.group(1)) < MOST_LOST * stacks.total(), jvm.err::text);
@@ -94,17 +94,6 @@ class AtOnceTest {
         Map<String, Long> seen = new HashMap<>();
         took.keySet().forEach(method -> seen.put(method, stacks.in(method)));
         took.forEach((method, ns) -> assertEquals(100.0 * ns / sum(took), 100.0 * seen.get(method) / sum(seen), POINTS, method + " " + seen));
-    }
-
-    private static Map<String, Long> said(Jvm jvm, String word) {
-        Map<String, Long> said = new HashMap<>();
-        for (String line : jvm.out.lines()) {
-            String[] words = line.split(" ");
-            if (words[0].equals(word)) {
-                said.put(words[1], Long.parseLong(words[2]));
-            }
-        }
-        return said;
     }
 
     private static long sum(Map<String, Long> parts) {

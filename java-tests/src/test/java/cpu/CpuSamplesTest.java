@@ -15,7 +15,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -160,7 +159,7 @@ class CpuSamplesTest {
         try (Jvm jvm = Jvm.on(Jdks.of(17), folder).agent("cpu=samples,file=" + report)
                 .classPath(Javac.subjects(17)).run("cpu.Recorded", TENTHS).ready()) {
             assertEquals(0, jvm.end(), jvm.err::text);
-            Map<String, Long> recorded = said(jvm, "SEEN");
+            Map<String, Long> recorded = jvm.out.numbers("SEEN");
             CpuStacks stacks = new CpuStacks(report);
             String first = recorded.keySet().stream().max((a, b) -> Long.compare(recorded.get(a), recorded.get(b))).orElseThrow();
             assertEquals("cpu.Mix.large", first, recorded::toString);
@@ -196,18 +195,7 @@ class CpuSamplesTest {
 
     /** What a program says that its parts took. */
     private static Map<String, Long> took(Jvm jvm) {
-        return said(jvm, "TOOK");
-    }
-
-    private static Map<String, Long> said(Jvm jvm, String word) {
-        Map<String, Long> said = new LinkedHashMap<>();
-        for (String line : jvm.out.lines()) {
-            String[] words = line.split(" ");
-            if (words[0].equals(word)) {
-                said.put(words[1], Long.parseLong(words[2]));
-            }
-        }
-        return said;
+        return jvm.out.numbers("TOOK");
     }
 
     private static long sum(Map<String, Long> parts) {

@@ -9,7 +9,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Predicate;
 
@@ -54,6 +56,18 @@ public final class Output {
     /** All lines so far. */
     public synchronized List<String> lines() {
         return new ArrayList<>(lines);
+    }
+
+    /** What the program says in lines of this word, a name and a number, in their order. */
+    public Map<String, Long> numbers(String word) {
+        Map<String, Long> numbers = new LinkedHashMap<>();
+        for (String line : lines()) {
+            String[] words = line.split(" ");
+            if (words[0].equals(word)) {
+                numbers.put(words[1], Long.parseLong(words[2]));
+            }
+        }
+        return numbers;
     }
 
     /** All lines so far, as one text. */
