@@ -149,8 +149,11 @@ fn segments(header: &Elf, endian: Endianness, data: Data<'_>) -> Option<Vec<Segm
 mod tests {
     use super::super::mapped_files::{Mapped, MappedFiles};
     use super::*;
+    use proptest::prelude::*;
 
     const AMPLE: u64 = 1 << 30;
+    /// A small library that is on every system of this kind.
+    const LOADER: &str = "/lib64/ld-linux-x86-64.so.2";
 
     /// The name of the function at an address of this process.
     fn name_of(address: u64) -> Option<String> {
@@ -236,5 +239,32 @@ mod tests {
         let read = LibrarySymbols::read(&own, AMPLE).unwrap();
         assert!(read.bytes() > 1000);
         assert!(LibrarySymbols::read(&own, 1000).is_none());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        /// Libraries are others' files, and samples must not end with one that is broken.
+        #[test]
+        fn a_broken_file_is_read_or_refused(
+            changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>(), any::<bool>()), 1..30),
+            offsets in proptest::collection::vec(any::<u64>(), 8),
+        ) {
+            let mut bytes = std::fs::read(LOADER).unwrap();
+            let headers = bytes.len().saturating_sub(4096);
+            for (at, byte, at_the_end) in changes {
+                // Where the tables are: the first page has the segments, the last one the sections.
+                let index = if at_the_end { headers + at.index(4096) } else { at.index(4096) };
+                if let Some(place) = bytes.get_mut(index) {
+                    *place = byte;
+                }
+            }
+            let file = tempfile::NamedTempFile::new().unwrap();
+            std::fs::write(file.path(), &bytes).unwrap();
+            if let Some(read) = LibrarySymbols::read(file.path(), AMPLE) {
+                for offset in offsets.into_iter().chain(0..0x400).chain([0x1000, 0x2000]) {
+                    prop_assert!(read.function_at(offset).is_none_or(|name| !name.is_empty()));
+                }
+            }
+        }
     }
 }
