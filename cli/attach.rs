@@ -3,9 +3,9 @@
 //! A JVM listens on a socket in its folder for temporary files, once somebody has asked for it: by a file there and a SIGQUIT,
 //! which would otherwise print all stacks, and would end a process that is no JVM.
 
-use std::fs::{self, File};
+use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::unix::fs::{chown, MetadataExt};
+use std::os::unix::fs::{fchown, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
@@ -28,7 +28,7 @@ pub(crate) struct Jvm {
     own_pid: String,
     /// What it sees as `/`.
     root: PathBuf,
-    /// Its user and group.
+    /// Its user and group, those that it acts as.
     owner: (u32, u32),
 }
 
@@ -71,12 +71,13 @@ impl Jvm {
                 "the JVM {pid} does not handle SIGQUIT: it is just starting, or was started with -Xrs"
             ));
         }
-        let facts = fs::metadata(&folder).map_err(told)?;
+        let owner =
+            owner(&status).ok_or(format!("the system does not tell whose process {pid} is"))?;
         Ok(Self {
             pid: known,
             own_pid: own_pid(&status).unwrap_or_else(|| pid.to_string()),
             root: folder.join("root"),
-            owner: (facts.uid(), facts.gid()),
+            owner,
         })
     }
 
@@ -96,7 +97,14 @@ impl Jvm {
         waiting: impl FnMut(),
     ) -> Result<Answer, String> {
         let pid = self.pid.as_raw_nonzero();
-        let gone = |error: io::Error| format!("the JVM {pid} does not answer: {error}");
+        let hung_up = format!(
+            "the JVM {pid} hung up: that of Java 8 obeys its own user alone, who has the number {}",
+            self.owner.0
+        );
+        let gone = |error: io::Error| match error.kind() {
+            ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => hung_up.clone(),
+            _ => format!("the JVM {pid} does not answer: {error}"),
+        };
         let mut socket = self.connect()?;
         let library = library.to_string_lossy();
         // The version of the protocol, the command, its three arguments: the path is the whole one.
@@ -104,10 +112,7 @@ impl Jvm {
         socket.write_all(command.as_bytes()).map_err(gone)?;
         let text = read_all(&mut socket, waiting).map_err(gone)?;
         if text.is_empty() {
-            return Err(format!(
-                "the JVM {pid} hung up: it obeys its own user alone, who has the number {}",
-                self.owner.0
-            ));
+            return Err(hung_up);
         }
         Ok(answer(&text))
     }
@@ -121,6 +126,15 @@ impl Jvm {
         if !path.exists() {
             self.wake(&path)?;
         }
+        // Everybody may write to that folder, and what is sent there is obeyed.
+        let is_its_own = fs::symlink_metadata(&path)
+            .is_ok_and(|facts| facts.file_type().is_socket() && facts.uid() == self.owner.0);
+        if !is_its_own {
+            return Err(format!(
+                "{} is no socket of the JVM's: remove it and try again",
+                path.display()
+            ));
+        }
         UnixStream::connect(&path).map_err(|error| {
             format!(
                 "the JVM {pid} does not listen: {error} ({})",
@@ -132,13 +146,8 @@ impl Jvm {
     /// Has the JVM listen.
     fn wake(&self, socket: &Path) -> Result<(), String> {
         let pid = self.pid.as_raw_nonzero();
-        let trigger = Trigger::new(
-            self.root
-                .join("tmp")
-                .join(format!(".attach_pid{}", self.own_pid)),
-        )?;
-        // HotSpot takes no notice of another user's file.
-        let _ = chown(&trigger.0, Some(self.owner.0), Some(self.owner.1));
+        let name = format!(".attach_pid{}", self.own_pid);
+        let _trigger = Trigger::new(self.root.join("tmp").join(name), self.owner)?;
         kill_process(self.pid, Signal::QUIT)
             .map_err(|error| format!("the JVM {pid} cannot be sent a signal: {error}"))?;
         let until = Instant::now() + LISTEN_LIMIT;
@@ -160,8 +169,17 @@ impl Jvm {
 struct Trigger(PathBuf);
 
 impl Trigger {
-    fn new(path: PathBuf) -> Result<Self, String> {
-        File::create(&path).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+    /// A new file of this user and group.
+    fn new(path: PathBuf, (user, group): (u32, u32)) -> Result<Self, String> {
+        // Never one that is there, which may be a link to anywhere: everybody may write to that folder.
+        let made = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&path);
+        let file = made.map_err(|error| format!("cannot make {}: {error}", path.display()))?;
+        // HotSpot takes no notice of another user's file. Who may not give files away is that user, or is told later.
+        let _ = fchown(&file, Some(user), Some(group));
         Ok(Self(path))
     }
 }
@@ -186,6 +204,12 @@ fn value<'s>(status: &'s str, name: &str) -> Option<&'s str> {
 fn handles_quit(status: &str) -> bool {
     let caught = value(status, "SigCgt").and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
     caught.is_some_and(|mask| mask & QUIT_BIT != 0)
+}
+
+/// The user and group as which the process acts: not those of its folder, which may be root's.
+fn owner(status: &str) -> Option<(u32, u32)> {
+    let effective = |name| value(status, name)?.split_whitespace().nth(1)?.parse().ok();
+    Some((effective("Uid")?, effective("Gid")?))
 }
 
 /// The process's number in the innermost of the containers it is in.
@@ -229,13 +253,15 @@ fn answer(text: &str) -> Answer {
 mod tests {
     use super::*;
 
-    const STATUS: &str = "Name:\tjava\nNSpid:\t4711\t17\nSigBlk:\t0\nSigCgt:\t2000000181005ccf\n";
+    const STATUS: &str = "Name:\tjava\nUid:\t1000\t1001\t1000\t1000\nGid:\t50\t51\t50\t50\nNSpid:\t4711\t17\nSigBlk:\t0\nSigCgt:\t2000000181005ccf\n";
 
     #[test]
     fn the_system_tells_of_a_process() {
         assert!(handles_quit(STATUS));
         assert!(!handles_quit("SigCgt:\t0000000000000000\n") && !handles_quit(""));
         assert_eq!(own_pid(STATUS).unwrap(), "17");
+        assert_eq!(owner(STATUS), Some((1001, 51)));
+        assert_eq!(owner("Uid:\t1000\n"), None);
         assert_eq!(own_pid("Name:\tjava\n"), None);
     }
 
@@ -265,6 +291,22 @@ mod tests {
         assert!(Jvm::find(i32::MAX)
             .unwrap_err()
             .starts_with("there is no process"));
+    }
+
+    #[test]
+    fn what_stands_in_the_way_is_not_written_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let (target, link) = (folder.path().join("target"), folder.path().join("link"));
+        fs::write(&target, b"precious").unwrap();
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        let owner = fs::metadata(&target).unwrap();
+        let owner = (owner.uid(), owner.gid());
+        let why = Trigger::new(link, owner).unwrap_err();
+        assert!(why.contains("cannot make"), "{why}");
+        assert_eq!(fs::read(&target).unwrap(), b"precious");
+        let new = folder.path().join("new");
+        drop(Trigger::new(new.clone(), owner).unwrap());
+        assert!(!new.exists());
     }
 
     #[test]
