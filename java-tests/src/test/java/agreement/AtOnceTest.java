@@ -28,6 +28,8 @@ class AtOnceTest {
     private static final double POINTS = 5;
     /** It is some hundredths; the more, the longer JFR's own thread is kept from letting go of the others. */
     private static final double MOST_LOST = 0.25;
+    /** HotSpot ends some stacks early, of itself and without a word, most of them while methods are linked. */
+    private static final double MOST_ENDED_EARLY = 0.01;
     private static final int DEPTH = 64;
     private static final String TENTHS = "40";
     private static final Pattern LOST = Pattern.compile("(\\d+) while HotSpot held the thread");
@@ -69,6 +71,8 @@ class AtOnceTest {
             assertTrue(sum(jvm.out.numbers("SEEN")) > 20, jvm.out::text);
             CpuStacks stacks = new CpuStacks(report);
             stacks.all().forEach(AtOnceTest::mustBePossible);
+            long endedEarly = stacks.of(stack -> !isWhole(stack));
+            assertTrue(endedEarly < MOST_ENDED_EARLY * stacks.total(), () -> endedEarly + " of " + stacks);
             sharesAreRight(jvm.out.numbers("TOOK"), stacks);
             Matcher lost = LOST.matcher(jvm.err.text());
             assertTrue(lost.find(), jvm.err::text);
@@ -76,8 +80,11 @@ class AtOnceTest {
         }
     }
 
+    private static boolean isWhole(List<String> stack) {
+        return stack.size() == DEPTH || OUTERMOST.matcher(stack.get(0)).matches();
+    }
+
     private static void mustBePossible(List<String> stack) {
-        assertTrue(stack.size() == DEPTH || OUTERMOST.matcher(stack.get(0)).matches(), stack::toString);
         for (int i = 0; i < stack.size(); i++) {
             String method = stack.get(i);
             Set<String> callers = CALLERS.get(method);
