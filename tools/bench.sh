@@ -350,6 +350,13 @@ function sorted(list, array,    n, i, j, held) {
 }
 function median(list,    array, n) { n = sorted(list, array); return n % 2 ? array[(n + 1) / 2] : (array[n / 2] + array[n / 2 + 1]) / 2 }
 function most(list,    array, n) { n = sorted(list, array); return array[n] + 0 }
+function target_head(    i) {
+    printf "| target |"
+    for (i = 1; i <= jdks; i++) printf " Java %s |", order[i]
+    printf "\n|---|"
+    for (i = 1; i <= jdks; i++) printf "---|"
+    print ""
+}
 function over(a, b) { return b > 0 ? sprintf("%.2f", a / b) : "–" }
 '
 
@@ -469,11 +476,7 @@ target_table() {
         print ""
     }
     END {
-        printf "| target |"
-        for (i = 1; i <= jdks; i++) printf " Java %s |", order[i]
-        printf "\n|---|"
-        for (i = 1; i <= jdks; i++) printf "---|"
-        print ""
+        target_head()
         row(1, "pause, of that of `jcmd -all`: at most 0.020 with 1 GB live")
         row(2, "pause, ms: at most 25 for each GB resident, and 10")
         row(3, "pause for each GB resident, ms")
@@ -588,11 +591,7 @@ loop_targets() {
         print ""
     }
     END {
-        printf "| target |"
-        for (i = 1; i <= jdks; i++) printf " Java %s |", order[i]
-        printf "\n|---|"
-        for (i = 1; i <= jdks; i++) printf "---|"
-        print ""
+        target_head()
         theirs = times("8", "arrays", "theirs")
         row(sprintf("`arrays`, where the JDK’s agent costs %.1f times as much: less than that", theirs), "arrays", theirs)
         row(sprintf("`longcall`, where the JDK’s agent costs %.1f times as much: at most 4", times("8", "longcall", "theirs")), "longcall", 4)

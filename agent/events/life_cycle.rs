@@ -64,9 +64,8 @@ pub(crate) fn vm_death(session: &Session, jni: &mut Jni<'_>) {
     session.profiles.stop(jni);
     if session.options.dump_on_exit && session.has_outlet() {
         // Nobody is left whom a pause would hold up.
-        let huge_pages = false;
         let options = Options {
-            huge_pages,
+            huge_pages: false,
             ..session.options.clone()
         };
         session.dump(jni, &options);

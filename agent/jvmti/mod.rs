@@ -29,6 +29,7 @@ pub(crate) mod method;
 pub(crate) mod monitor;
 pub(crate) mod new_object;
 pub(crate) mod object;
+pub(crate) mod os_maps;
 pub(crate) mod os_threads;
 pub(crate) mod sample_ring;
 mod semaphore;

@@ -137,8 +137,8 @@ fn files_are_touched_in_one_place() {
         let allowed = [
             "writer/sink.rs",
             "writer/tail.rs",
-            "agent/profile/native/mapped_files.rs",
             "agent/profile/native/library_symbols.rs",
+            "agent/jvmti/os_maps.rs",
             "agent/jvmti/os_threads.rs",
             "agent/heap/memory_left.rs",
             "agent/heap/hotspot/process.rs",

@@ -26,6 +26,7 @@ use super::virtual_frames::VirtualThreadFields;
 use super::vm_structs::VmStructs;
 use super::work::Work;
 use crate::jvmti::object::Handle;
+use crate::jvmti::os_maps::os_maps;
 use crate::options::Options;
 use std::collections::HashSet;
 use std::os::unix::net::UnixStream;
@@ -124,7 +125,7 @@ impl Task<'_, '_> {
     pub(super) fn begin(&mut self, seen: &[(ObjectIndex, u64)]) -> Result<HeapCopy, Failure> {
         // SAFETY: this is the forked copy, which has this one thread; it may end at any read.
         let memory = unsafe { Memory::new() };
-        let mappings = process::maps().map_err(|_| Failure::NoMemory)?;
+        let mappings = os_maps().map_err(|_| Failure::NoMemory)?;
         let mappings = Mappings::parse(&mappings);
         self.take_addresses(memory, &mappings, seen)?;
         let calibration = Calibration {

@@ -4,6 +4,7 @@
 use super::memory::Mappings;
 use super::process;
 use crate::jvmti::object::Object;
+use crate::jvmti::os_maps::os_maps;
 use std::fmt;
 use std::io;
 use std::ops::Range;
@@ -40,7 +41,7 @@ impl HugePages {
         if usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }) != Ok(PAGE_BYTES) {
             return Err("this system's pages are not of 4 KiB".to_owned());
         }
-        let maps = process::maps().map_err(|error| format!("/proc/self/maps: {error}"))?;
+        let maps = os_maps().map_err(|error| format!("/proc/self/maps: {error}"))?;
         let mappings = Mappings::parse(&maps);
         let address = process::try_read(object.handle().bits() & !7);
         let heap = address.and_then(|address| mappings.around(address));

@@ -1,5 +1,6 @@
 //! Raw memory of a process that stands still: the forked copy of a JVM.
 
+use crate::jvmti::os_maps::OsMapping;
 use std::ops::Range;
 
 /// Leave to read addresses that the Rust compiler knows nothing of.
@@ -87,9 +88,15 @@ pub(super) struct Mappings {
 
 impl Mappings {
     /// Reads the text of `/proc/self/maps`; lines that it does not understand are left out.
-    pub(super) fn parse(text: &str) -> Self {
+    pub(super) fn parse(text: &[u8]) -> Self {
+        let mapping = |told: OsMapping<'_>| Mapping {
+            is_readable: told.is_readable(),
+            is_private: told.is_private(),
+            is_anonymous: told.is_anonymous(),
+            range: told.range,
+        };
         Self {
-            mappings: text.lines().filter_map(parse_line).collect(),
+            mappings: OsMapping::all(text).map(mapping).collect(),
         }
     }
 
@@ -166,20 +173,6 @@ impl Mappings {
     }
 }
 
-/// `7f3b0000-7f3c0000 rw-p 00000000 00:00 0   name`
-fn parse_line(line: &str) -> Option<Mapping> {
-    let mut words = line.split(' ');
-    let (start, end) = words.next()?.split_once('-')?;
-    let flags = words.next()?.as_bytes();
-    let hex = |text| u64::from_str_radix(text, 16).ok();
-    Some(Mapping {
-        range: hex(start)?..hex(end)?,
-        is_readable: flags.first() == Some(&b'r'),
-        is_private: flags.get(3) == Some(&b'p'),
-        is_anonymous: flags.starts_with(b"rw-p") && words.nth(2) == Some("0"),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -187,7 +180,7 @@ mod tests {
     #[test]
     fn mappings_are_found_by_address() {
         let mappings = Mappings::parse(
-            "1000-2000 rw-p 00000000 00:00 0 \nnonsense\n\
+            b"1000-2000 rw-p 00000000 00:00 0 \nnonsense\n\
              2000-3000 r--p 00000000 08:01 7    /lib/x\n\
              5000-6000 rw-s 00000000 00:01 1    /memfd:java_heap (deleted)\n",
         );
@@ -202,7 +195,7 @@ mod tests {
     #[test]
     fn memory_of_no_file_is_listed() {
         let mappings = Mappings::parse(
-            "1000-2000 rw-p 00000000 00:00 0 \n\
+            b"1000-2000 rw-p 00000000 00:00 0 \n\
              2000-3000 r--p 00000000 00:00 0\n\
              3000-4000 rw-p 00000000 08:01 7    /lib/x\n\
              4000-6000 rw-p 00000000 00:00 0    [anon: Java heap]\n",
@@ -214,7 +207,7 @@ mod tests {
     #[test]
     fn what_can_be_read_has_no_gap() {
         let mappings = Mappings::parse(
-            "1000-2000 rw-p 0 0 0\n2000-3000 r--p 0 0 0\n3000-4000 ---p 0 0 0\n5000-6000 rw-p 0 0 0\n",
+            b"1000-2000 rw-p 0 0 0\n2000-3000 r--p 0 0 0\n3000-4000 ---p 0 0 0\n5000-6000 rw-p 0 0 0\n",
         );
         assert!(mappings.are_readable(0x1FFC, 8) && mappings.are_readable(0x2FF8, 8));
         assert!(!mappings.are_readable(0x2FFC, 8) && !mappings.are_readable(0x4FFC, 8));
@@ -225,7 +218,7 @@ mod tests {
     #[test]
     fn neighbours_belong_together() {
         let mappings = Mappings::parse(
-            "1000-2000 rw-p 0 0 0\n3000-4000 rw-p 0 0 0\n4000-6000 ---p 0 0 0\n6000-7000 rw-p 0 0 0\n8000-9000 r--p 0 0 0\n",
+            b"1000-2000 rw-p 0 0 0\n3000-4000 rw-p 0 0 0\n4000-6000 ---p 0 0 0\n6000-7000 rw-p 0 0 0\n8000-9000 r--p 0 0 0\n",
         );
         assert_eq!(mappings.around(0x4800), Some(0x3000..0x7000));
         assert_eq!(mappings.around(0x1000), Some(0x1000..0x2000));

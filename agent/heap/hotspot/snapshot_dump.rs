@@ -23,6 +23,7 @@ use crate::jvmti::heap::Wanted;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::method::MethodId;
 use crate::jvmti::object::Object;
+use crate::jvmti::os_maps::os_maps;
 use crate::message::say;
 use crate::options::Options;
 use std::cell::{Cell, RefCell};
@@ -126,7 +127,7 @@ struct Answers<'d, 'f> {
 /// The handle's slot is read as it is: under a collector that colours addresses, what stands there is mapped nowhere.
 pub(in super::super) fn look_at_heap(object: &Object<'_>) -> Result<(), String> {
     let why = "the collector maps the heap so that a fork does not copy it";
-    let maps = process::maps().map_err(|error| format!("/proc/self/maps: {error}"))?;
+    let maps = os_maps().map_err(|error| format!("/proc/self/maps: {error}"))?;
     let mappings = Mappings::parse(&maps);
     let slot = object.handle().bits() & !7;
     match process::try_read(slot) {
@@ -165,7 +166,7 @@ impl<'f> SnapshotDump<'f> {
         let mut objects = ObjectTable::new();
         let mut catalogue = Catalogue::take(env, jni, &tables, &mut objects)?;
         let known = KnownObjects::make(env, jni, &catalogue, &tables)?;
-        let (current, own_thread) = self.own_thread(&mut objects)?;
+        let (current, own_thread) = self.begin(&mut objects)?;
         let mirror_fields = MirrorFields::of(&catalogue, &tables);
         let stacks = CapturedStacks::take(self.vm, env, jni, Look::NoFurther, &mut objects)?;
         let mut pinned = stacks.pinned()?;
@@ -241,11 +242,9 @@ impl<'f> SnapshotDump<'f> {
         })
     }
 
-    /// The thread that dumps, tagged; its object shows where the heap is. An error if that is one that a fork does not copy.
-    fn own_thread(
-        &self,
-        objects: &mut ObjectTable,
-    ) -> Result<(Object<'f>, ObjectIndex), NoSnapshot> {
+    /// Tags the thread that dumps, whose object shows where the heap is: of that huge pages are made, if the user wants them.
+    /// An error if it is one that a fork does not copy.
+    fn begin(&self, objects: &mut ObjectTable) -> Result<(Object<'f>, ObjectIndex), NoSnapshot> {
         let current = self.env.current_thread(self.jni);
         let current = current.when("the current thread")?;
         look_at_heap(&current).map_err(NoSnapshot::Refused)?;
@@ -254,9 +253,9 @@ impl<'f> SnapshotDump<'f> {
         Ok((current, own_thread))
     }
 
-    /// Makes the pause shorter, if the user wants it so.
+    /// Makes the pause shorter, if the user wants it so, before the first try: later ones find the pages made.
     fn make_huge_pages(&self, object: &Object<'_>) {
-        if !self.options.huge_pages {
+        if !self.options.huge_pages || !self.paused.get().is_zero() {
             return;
         }
         match HugePages::make_around(object) {

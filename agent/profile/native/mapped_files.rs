@@ -1,6 +1,7 @@
 //! The code that is mapped into this process, and the files it is of (proc_pid_maps(5)).
 
-use std::fs;
+use crate::jvmti::os_maps::{os_maps, OsMapping};
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
@@ -49,12 +50,12 @@ pub(super) struct MappedFiles {
 impl MappedFiles {
     /// Asks the system; nothing is mapped if it does not tell.
     pub(super) fn read() -> Self {
-        Self::parse(&fs::read("/proc/self/maps").unwrap_or_default())
+        Self::parse(&os_maps().unwrap_or_default())
     }
 
     fn parse(text: &[u8]) -> Self {
-        let lines = text.split(|&byte| byte == b'\n');
-        let mut mappings: Vec<Mapping> = lines.filter_map(mapping).collect();
+        let code = OsMapping::all(text).filter(OsMapping::is_executable);
+        let mut mappings: Vec<Mapping> = code.map(|code| mapping(&code)).collect();
         mappings.sort_unstable_by_key(|mapping| mapping.start);
         Self { mappings }
     }
@@ -86,25 +87,16 @@ impl MappedFiles {
     }
 }
 
-/// A line that tells of code: `7f01-7f02 r-xp 00001000 fe:01 1234     /usr/lib/libc.so.6`.
-fn mapping(line: &[u8]) -> Option<Mapping> {
-    let mut words = line.splitn(6, |&byte| byte == b' ');
-    let range = std::str::from_utf8(words.next()?).ok()?;
-    let (start, end) = range.split_once('-')?;
-    if words.next()?.get(2) != Some(&b'x') {
-        return None;
-    }
-    let number = |word: &str| u64::from_str_radix(word, 16).ok();
-    let offset = number(std::str::from_utf8(words.next()?).ok()?)?;
-    let name = words.nth(2).unwrap_or_default().trim_ascii_start();
+fn mapping(code: &OsMapping<'_>) -> Mapping {
+    let name = code.name;
     let is_file = name.starts_with(b"/") && !name.ends_with(DELETED);
-    let path = || Arc::from(Path::new(std::ffi::OsStr::from_bytes(name)));
-    Some(Mapping {
-        start: number(start)?,
-        end: number(end)?,
-        offset,
+    let path = || Arc::from(Path::new(OsStr::from_bytes(name)));
+    Mapping {
+        start: code.range.start,
+        end: code.range.end,
+        offset: code.offset,
         file: is_file.then(path),
-    })
+    }
 }
 
 #[cfg(test)]
