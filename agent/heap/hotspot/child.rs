@@ -29,6 +29,7 @@ use crate::jvmti::object::Handle;
 use crate::jvmti::os_maps::os_maps;
 use crate::options::Options;
 use std::collections::HashSet;
+use std::ops::Range;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::AtomicU64;
 use std::sync::Mutex;
@@ -89,6 +90,16 @@ impl Task<'_, '_> {
     /// Threads to walk and encode with.
     fn walkers(&self) -> usize {
         self.options.threads.unwrap_or_else(process::processors)
+    }
+
+    /// The parts of the heap that hold no object. Before the fork, while the application stands still.
+    pub(super) fn unused_heap(&self) -> Vec<Range<u64>> {
+        /// Handles that are enough to see that what HotSpot tells of itself is understood.
+        const HANDLES: usize = 1000;
+        let handles = self.pinned.iter().take(HANDLES);
+        let slots: Vec<u64> = handles.map(|(_, handle)| handle.bits() & !7).collect();
+        let unused = self.vm_structs.unused_heap;
+        unused.map_or_else(Vec::new, |unused| unused.parts(&slots))
     }
 
     /// Tells the parent how it went, and ends the process.

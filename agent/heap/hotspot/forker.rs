@@ -7,6 +7,7 @@ use super::failure::Failure;
 use super::known_objects::LOCKED_TAG;
 use super::process::{self, Child, Side, Watchdog};
 use super::silence::Silence;
+use super::unused_heap::NotCopied;
 use super::virtual_frames::VirtualFrames;
 use crate::jvmti::heap::{PrimitiveField, Reference, TagCell, Target, Visit, Visitor};
 use std::collections::HashMap;
@@ -69,7 +70,11 @@ impl<'d, 'f> Forker<'d, 'f> {
 
     /// Forks; in the parent the walk ends at once.
     fn fork(&mut self) -> Visit {
-        match process::fork() {
+        let unused = self.task.as_ref().map(Task::unused_heap);
+        let not_copied = NotCopied::new(unused.unwrap_or_default());
+        let side = process::fork();
+        drop(not_copied);
+        match side {
             Ok(Side::Child) => {
                 let mut keep = Vec::new();
                 let mut limit_s = 0;

@@ -36,6 +36,7 @@ mod silence;
 mod snapshot;
 mod snapshot_dump;
 mod thread_names;
+mod unused_heap;
 mod virtual_frames;
 mod vm_structs;
 mod work;

@@ -296,6 +296,41 @@ pub(super) fn try_read(address: u64) -> Option<u64> {
     Some(u64::from_ne_bytes(word))
 }
 
+/// So many bytes from each of these addresses, one after the other; `None` if one of them is not mapped, or the system lets no
+/// process read so.
+///
+/// As in `try_read` the kernel reads for us, but many places in one call.
+pub(super) fn copies(addresses: &[u64], bytes: usize) -> Option<Vec<u8>> {
+    /// Places in one call (IOV_MAX).
+    const MOST: usize = 1024;
+    let mut copied = vec![0; addresses.len().checked_mul(bytes)?];
+    if bytes == 0 {
+        return Some(copied);
+    }
+    let targets = copied.chunks_mut(MOST.checked_mul(bytes)?);
+    for (places, target) in addresses.chunks(MOST).zip(targets) {
+        let local = libc::iovec {
+            iov_base: target.as_mut_ptr().cast(),
+            iov_len: target.len(),
+        };
+        let remote: Vec<libc::iovec> = places
+            .iter()
+            .map(|&address| libc::iovec {
+                iov_base: address as *mut libc::c_void,
+                iov_len: bytes,
+            })
+            .collect();
+        let count = libc::c_ulong::try_from(remote.len()).ok()?;
+        // SAFETY: the kernel checks the addresses that are read; `local` is `target`, which nobody else has.
+        let read =
+            unsafe { libc::process_vm_readv(libc::getpid(), &local, 1, remote.as_ptr(), count, 0) };
+        if usize::try_from(read) != Ok(target.len()) {
+            return None;
+        }
+    }
+    Some(copied)
+}
+
 /// The number by which the system knows this thread.
 pub(super) fn thread_id() -> libc::pid_t {
     // SAFETY: a system call without arguments.
@@ -350,6 +385,20 @@ mod tests {
         assert_eq!(try_read(std::ptr::from_ref(&word) as u64), Some(0x1234));
         assert_eq!(try_read(8), None);
         assert_eq!(try_read(u64::MAX - 100), None);
+    }
+
+    #[test]
+    fn many_places_are_copied_at_once() {
+        let words: Vec<u64> = (0..3000).collect();
+        let places: Vec<u64> = words
+            .iter()
+            .map(|word| std::ptr::from_ref(word) as u64)
+            .collect();
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        assert_eq!(copies(&places, 8), Some(bytes));
+        assert_eq!(copies(&[places[7], 8], 8), None);
+        assert_eq!(copies(&[], 8), Some(Vec::new()));
+        assert_eq!(copies(&places, 0), Some(Vec::new()));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Nobody promises it, so it serves only for what can be left out: a field that it does not name is one the dump does
 //! without.
 
+use super::unused_heap::UnusedHeap;
 use crate::jvmti::hotspot::vm_structs::Table;
 
 /// What the table tells, as far as this JVM exports it.
@@ -12,6 +13,8 @@ pub(super) struct VmStructs {
     pub(super) resolved: Option<ResolvedReferences>,
     /// Where a mirror has the number of its static references, which HotSpot lays before the other static fields.
     pub(super) static_reference_count: Option<u64>,
+    /// The way to the parts of the heap that hold no object.
+    pub(super) unused_heap: Option<UnusedHeap>,
 }
 
 impl VmStructs {
@@ -20,6 +23,7 @@ impl VmStructs {
         Self {
             resolved: ResolvedReferences::find(),
             static_reference_count: static_reference_count_offset(),
+            unused_heap: UnusedHeap::find(),
         }
     }
 }
