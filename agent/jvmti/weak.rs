@@ -1,5 +1,6 @@
 //! Weak handles: they know an object as long as it lives, and do not keep it alive (JNI, "Weak Global References").
 
+use super::hotspot::vm_structs::Table;
 use super::jni::{jni_call, Jni};
 use super::object::{Handle, Object};
 use jni::sys::jobject;
@@ -23,6 +24,62 @@ impl Weak {
     pub(crate) fn handle(&self) -> Handle {
         Handle::new(self.0 as u64)
     }
+}
+
+/// What weak handles show of themselves, without a call of the JVM.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum WeakSlots {
+    /// Nothing.
+    #[default]
+    Opaque,
+    /// Their bits are the address of a slot, which holds the object's address, and null when it was collected: HotSpot, unless
+    /// the collector colours addresses.
+    Plain,
+}
+
+impl WeakSlots {
+    /// Finds it out by a live object.
+    pub(crate) fn look(jni: &Jni<'_>, object: &Object<'_>) -> Self {
+        /// A collection may move the object between two looks.
+        const TRIES: usize = 3;
+        if Table::find().is_none() {
+            return Self::Opaque;
+        }
+        let Some(weak) = jni.weak(object) else {
+            return Self::Opaque;
+        };
+        let shows = |_| {
+            // SAFETY: handles of HotSpot's, which tells of its structures; both are live.
+            let (address, same) = unsafe { (slot(weak.handle()), slot(object.handle())) };
+            address != 0 && address == same
+        };
+        let is_plain = (0..TRIES).any(shows);
+        jni.forget_weak(weak);
+        match is_plain {
+            true => Self::Plain,
+            false => Self::Opaque,
+        }
+    }
+
+    /// Whether the object behind a weak handle was collected.
+    pub(crate) fn is_gone(self, jni: &Jni<'_>, weak: &Weak) -> bool {
+        match self {
+            Self::Opaque => jni.is_gone(weak),
+            // SAFETY: `look` has seen that handles are addresses of slots; this one was not given back.
+            Self::Plain => unsafe { slot(weak.handle()) == 0 },
+        }
+    }
+}
+
+/// What the slot of a handle holds.
+///
+/// # Safety
+/// The handle's bits are the address of a slot, and marks in the low bits; it was not given back.
+unsafe fn slot(handle: Handle) -> u64 {
+    /// Marks of the kinds of handles.
+    const MARKS: u64 = 7;
+    // SAFETY: the caller's promise; the collector may write to it meanwhile.
+    unsafe { ((handle.bits() & !MARKS) as *const u64).read_volatile() }
 }
 
 impl<'f> Jni<'f> {

@@ -7,6 +7,7 @@ use super::known_classes::KnownClass;
 use super::thread_tally::CountIndex;
 use crate::jvmti::hotspot::{JavaCode, StackWalk};
 use crate::jvmti::jni::Jni;
+use crate::jvmti::object::Object;
 use crate::jvmti::stack::StackFrame;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -19,6 +20,8 @@ pub(super) const TRACKER_FRAMES: usize = 2;
 pub(super) const CONSTRUCTOR_FRAMES: [usize; 3] = [2, 6, 1024];
 /// Stacks that a thread remembers.
 const MOST_PLACES: usize = 1 << 16;
+/// Classes that are told from each other at one stack: one by one, so where there are more it takes as long to ask the JVM.
+const MOST_CLASSES: usize = 16;
 
 /// A stack and class that allocated before.
 #[derive(Clone, Debug)]
@@ -45,8 +48,8 @@ pub(super) struct Counted {
 /// How large the objects of a place are.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Size {
-    /// All of them so many bytes.
-    Bytes(u64),
+    /// All of them so many words.
+    Words(u32),
     /// It depends on how many of these an array holds.
     Array(Elements),
 }
@@ -67,6 +70,8 @@ pub(super) enum LookUp {
     Count(Counted),
     /// The same, and it is time to ask the JVM whether that is so.
     Check(Counted),
+    /// The object's class says where it is counted; and whether it is time to ask the JVM, too.
+    ByClass(StackIndex, bool),
     /// Nothing is known of the stack.
     Learn,
     /// Only the JVM can tell.
@@ -80,24 +85,38 @@ pub(super) enum Walked {
     Place(Counted, u32),
     /// It was cut off among the constructors.
     TooShort,
-    /// There are places of several classes, or may be: only the JVM can tell.
-    Unclear,
+    /// There are places of several classes, or may be; and how often it was met.
+    ByClass(StackIndex, u32),
 }
 
-/// The same, and how long it holds.
+/// Of a stack with places of several classes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct StackIndex(u32);
+
+/// A stack with places of several classes, those first that were met last.
+#[derive(Debug)]
+struct ClassPlaces {
+    level: usize,
+    places: Vec<Place>,
+}
+
+/// The same, and how long it holds. It is looked up for each object, so it is small.
 #[derive(Clone, Copy, Debug)]
 struct Remembered {
     what: Walked,
-    /// While there have been so many collections; for good if absent.
-    collections: Option<u64>,
+    /// While there have been so many collections; or [`FOR_GOOD`](Self::FOR_GOOD).
+    collections: u32,
 }
+
+const _: () = assert!(std::mem::size_of::<Remembered>() <= 32);
 
 /// The places of a thread.
 #[derive(Debug, Default)]
 pub(super) struct AllocationPlaces {
     /// By how much room the stack had: what is whole with more may be cut with less.
     by_stack: [FxHashMap<Box<[StackFrame]>, Known>; CONSTRUCTOR_FRAMES.len()],
-    by_address: [FxHashMap<Box<[u64]>, Remembered>; CONSTRUCTOR_FRAMES.len()],
+    by_address: [FxHashMap<u64, Remembered>; CONSTRUCTOR_FRAMES.len()],
+    by_class: Vec<ClassPlaces>,
     /// The stack that was taken down last.
     pub(super) stack: Vec<StackFrame>,
     /// `None` where stacks cannot be walked.
@@ -154,6 +173,7 @@ impl AllocationPlaces {
     pub(super) fn clear(&mut self) {
         self.by_stack = Default::default();
         self.by_address = Default::default();
+        self.by_class = Vec::new();
     }
 
     /// The frames of the last stack below the tracker's.
@@ -189,7 +209,7 @@ impl AllocationPlaces {
         code: &JavaCode,
         jni: &Jni<'_>,
         rooms: &[usize],
-        collections: u64,
+        collections: u32,
     ) -> LookUp {
         let Some(walk) = &mut self.walk else {
             return LookUp::Ask;
@@ -201,26 +221,57 @@ impl AllocationPlaces {
             let Some(addresses) = walk.extend(code, room) else {
                 return LookUp::Ask;
             };
-            let known = known.get_mut(addresses);
+            let known = known.get_mut(&addresses);
             match known.filter(|known| known.holds(collections)) {
                 None => return LookUp::Learn,
                 Some(known) => match &mut known.what {
                     Walked::TooShort => {}
-                    Walked::Unclear => return LookUp::Ask,
-                    Walked::Place(counted, met) => return look(*counted, met),
+                    Walked::ByClass(stack, met) => return LookUp::ByClass(*stack, is_due(met)),
+                    Walked::Place(counted, met) => {
+                        return match is_due(met) {
+                            true => LookUp::Check(*counted),
+                            false => LookUp::Count(*counted),
+                        }
+                    }
                 },
             }
         }
         LookUp::Ask
     }
 
-    /// Remembers what the stack that was looked up last is: too short below `level`, and `what` there.
+    /// Where an object of this class is counted, if one was met at this stack.
+    pub(super) fn of_class(
+        &mut self,
+        stack: StackIndex,
+        jni: &Jni<'_>,
+        class: &Object<'_>,
+    ) -> Option<Counted> {
+        let places = &mut self.by_class.get_mut(stack.0 as usize)?.places;
+        let found = places.iter().position(|place| place.class.is(jni, class))?;
+        let counted = places.get(found)?.counted;
+        // The next is often of the same class, and else of one that was met a short time ago.
+        if let Some(until) = places.get_mut(..=found) {
+            until.rotate_right(1);
+        }
+        Some(counted)
+    }
+
+    /// Remembers where an object of another class was counted at this stack.
+    pub(super) fn learn_class(&mut self, stack: StackIndex, (level, place): (usize, Place)) {
+        let known = self.by_class.get_mut(stack.0 as usize);
+        let room = known.filter(|known| known.level == level && known.places.len() < MOST_CLASSES);
+        if let Some(known) = room {
+            known.places.push(place);
+        }
+    }
+
+    /// Remembers what the stack that was looked up last is: too short below `level`, and the place of an object there.
     pub(super) fn learn(
         &mut self,
         code: &JavaCode,
         rooms: &[usize],
-        (level, what): (usize, Walked),
-        collections: u64,
+        (level, place): (usize, Place),
+        collections: u32,
     ) {
         let Some(walk) = &mut self.walk else {
             return;
@@ -231,28 +282,88 @@ impl AllocationPlaces {
             let Some(addresses) = walk.extend(code, room) else {
                 return;
             };
-            let addresses: Box<[u64]> = addresses.into();
+            let what = match (at < level, place.is_only_class) {
+                (true, _) => Walked::TooShort,
+                (false, true) => Walked::Place(place.counted, 0),
+                (false, false) => {
+                    let before = known.get(&addresses).map(|known| known.what);
+                    let places = ClassPlaces {
+                        level,
+                        places: vec![place.clone()],
+                    };
+                    Walked::ByClass(put(&mut self.by_class, before, places), 0)
+                }
+            };
             let remembered = Remembered {
-                what: if at < level { Walked::TooShort } else { what },
-                collections: walk.has_interpreted().then_some(collections),
+                what,
+                collections: match walk.has_interpreted() {
+                    true => collections,
+                    false => Remembered::FOR_GOOD,
+                },
             };
             known.insert(addresses, remembered);
         }
     }
 }
 
-/// The place counts; now and then, more and more seldom, it is time to ask.
-fn look(counted: Counted, met: &mut u32) -> LookUp {
-    *met = met.saturating_add(1);
-    if met.is_power_of_two() {
-        LookUp::Check(counted)
-    } else {
-        LookUp::Count(counted)
+/// A room for the places of a stack: that of what it was `before`, or a new one.
+fn put(all: &mut Vec<ClassPlaces>, before: Option<Walked>, places: ClassPlaces) -> StackIndex {
+    if let Some(Walked::ByClass(index, _)) = before {
+        if let Some(old) = all.get_mut(index.0 as usize) {
+            *old = places;
+            return index;
+        }
     }
+    // Fewer than there are stacks that a thread remembers.
+    let index = StackIndex(u32::try_from(all.len()).unwrap_or(u32::MAX));
+    all.push(places);
+    index
+}
+
+/// Whether it is time to ask the JVM: at the second time, and then after four times as many each time.
+fn is_due(met: &mut u32) -> bool {
+    *met = met.saturating_add(1);
+    met.is_power_of_two() && met.trailing_zeros() % 2 == 0
 }
 
 impl Remembered {
-    fn holds(&self, collections: u64) -> bool {
-        self.collections.is_none_or(|then| then == collections)
+    const FOR_GOOD: u32 = u32::MAX;
+
+    fn holds(&self, collections: u32) -> bool {
+        self.collections == Self::FOR_GOOD || self.collections == collections
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_jvm_is_asked_more_and_more_seldom() {
+        let mut met = 0;
+        let asked: Vec<u32> = (1..=1000).filter(|_| is_due(&mut met)).collect();
+        assert_eq!(asked, [1, 4, 16, 64, 256]);
+        let mut met = u32::MAX;
+        assert!(!is_due(&mut met));
+    }
+
+    #[test]
+    fn a_stack_that_is_learned_anew_takes_no_more_room() {
+        let places = |level| ClassPlaces {
+            level,
+            places: Vec::new(),
+        };
+        let mut all = Vec::new();
+        let first = put(&mut all, None, places(0));
+        let second = put(&mut all, Some(Walked::TooShort), places(1));
+        assert_eq!(
+            put(&mut all, Some(Walked::ByClass(first, 9)), places(2)),
+            first
+        );
+        let levels: Vec<_> = all.iter().map(|one| one.level).collect();
+        assert_eq!(
+            (levels.as_slice(), second),
+            ([2, 1].as_slice(), StackIndex(1))
+        );
     }
 }

@@ -11,7 +11,7 @@ const LENGTHS: usize = 1024;
 
 /// What an array holds, as far as its size depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Elements(usize);
+pub(super) struct Elements(u8);
 
 impl Elements {
     /// The elements of an array class of this signature.
@@ -51,7 +51,7 @@ impl ArraySizes {
         length: i32,
     ) -> u64 {
         let ask = || env.object_size_bytes(array).unwrap_or(0);
-        let sizes = self.bytes.get(elements.0);
+        let sizes = self.bytes.get(usize::from(elements.0));
         let length = usize::try_from(length).ok();
         let Some(known) = sizes
             .zip(length)

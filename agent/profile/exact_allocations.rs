@@ -3,12 +3,10 @@
 //! The same stack allocates again and again, so each thread knows its stacks as the JVM gives them, with the site of
 //! each; what is new is looked up once.
 
-use super::allocation_places::{
-    AllocationPlaces, Counted, Known, LookUp, Place, Rooms, Size, Walked,
-};
+use super::allocation_places::{AllocationPlaces, Counted, Known, LookUp, Place, Rooms, Size};
 use super::array_sizes::{ArraySizes, Elements};
 use super::known_classes::KnownClasses;
-use super::live_objects::{forget_gone, LiveObject};
+use super::live_objects::{forget_gone, LiveObject, WORD_BYTES};
 use super::stack_traces::StackTraces;
 use super::thread_tally::ThreadTally;
 use crate::jvmti::env::Env;
@@ -16,10 +14,11 @@ use crate::jvmti::hotspot::JavaCode;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
 use crate::jvmti::stack::StackFrame;
+use crate::jvmti::weak::WeakSlots;
 use crate::message::say;
 use parking_lot::Mutex;
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use tables::{ClassId, SiteKey, SiteTable};
 
@@ -44,8 +43,11 @@ pub(super) struct ExactAllocations {
     array_sizes: ArraySizes,
     /// How to walk stacks; nothing before `VMInit`.
     code: OnceLock<Option<JavaCode>>,
+    /// What weak handles show of themselves; nothing before `VMInit`.
+    slots: OnceLock<WeakSlots>,
     is_distrusted: AtomicBool,
-    collections: AtomicU64,
+    /// They begin anew after 4 billion.
+    collections: AtomicU32,
     tallies: Mutex<Vec<Arc<ThreadTally>>>,
     /// Of the threads that have ended.
     ended: Arc<ThreadTally>,
@@ -59,7 +61,7 @@ struct Own {
     tally: Arc<ThreadTally>,
     places: AllocationPlaces,
     purge_at: usize,
-    collections: u64,
+    collections: u32,
     /// Depth of the traces of the places that are known.
     depth_frames: usize,
 }
@@ -90,8 +92,9 @@ impl ExactAllocations {
             classes: KnownClasses::default(),
             array_sizes: ArraySizes::default(),
             code: OnceLock::new(),
+            slots: OnceLock::new(),
             is_distrusted: AtomicBool::new(false),
-            collections: AtomicU64::new(0),
+            collections: AtomicU32::new(0),
             tallies: Mutex::default(),
             ended: Arc::default(),
             ended_purge_at: AtomicUsize::new(FIRST_PURGE),
@@ -104,6 +107,7 @@ impl ExactAllocations {
             return;
         };
         let _ = self.code.set(JavaCode::find(jni, &thread));
+        let _ = self.slots.set(WeakSlots::look(jni, &thread));
         jni.forget(thread);
     }
 
@@ -128,10 +132,10 @@ impl ExactAllocations {
         let Some(own) = OWN.with(|own| own.try_borrow_mut().ok()?.take()) else {
             return;
         };
-        purge(&own.tally, jni);
+        self.purge(&own.tally, jni);
         drop(own);
         if self.ended.remembered() >= self.ended_purge_at.load(Ordering::Relaxed) {
-            let left = purge(&self.ended, jni).unwrap_or(0);
+            let left = self.purge(&self.ended, jni).unwrap_or(0);
             let next = left.saturating_mul(2).max(FIRST_PURGE);
             self.ended_purge_at.store(next, Ordering::Relaxed);
         }
@@ -199,19 +203,36 @@ impl ExactAllocations {
         let Some(class) = at.jni.class_of(at.object) else {
             return;
         };
-        let met = self.count_by_stack(own, at, &class);
+        self.count_by_class(own, at, &class, (found, rooms, collections));
         at.jni.forget(class);
-        match (found, met, code) {
-            (LookUp::Learn, Some((level, place)), Some(code)) => {
-                let what = match place.is_only_class {
-                    true => Walked::Place(place.counted, 0),
-                    false => Walked::Unclear,
-                };
-                own.places.learn(code, rooms, (level, what), collections);
+    }
+
+    /// Counts an object where its class says, if that is known at its stack, or where the JVM says, and learns from that.
+    fn count_by_class(
+        &self,
+        own: &mut Own,
+        at: NewObject<'_, '_, '_>,
+        class: &Object<'_>,
+        (found, rooms, collections): (LookUp, &[usize], u32),
+    ) {
+        let known = match found {
+            LookUp::ByClass(stack, _) => own.places.of_class(stack, at.jni, class),
+            LookUp::Check(counted) => Some(counted),
+            _ => None,
+        };
+        if let (LookUp::ByClass(_, false), Some(counted)) = (found, known) {
+            self.note_counted(own, at, counted);
+            return;
+        }
+        let Some((level, place)) = self.count_by_stack(own, at, class) else {
+            return;
+        };
+        match (found, known, self.java_code()) {
+            (_, Some(known), _) if known.site != place.counted.site => self.distrust(),
+            (LookUp::Learn, _, Some(code)) => {
+                own.places.learn(code, rooms, (level, place), collections);
             }
-            (LookUp::Check(known), Some((_, place)), _) if known.site != place.counted.site => {
-                self.distrust();
-            }
+            (LookUp::ByClass(stack, _), None, _) => own.places.learn_class(stack, (level, place)),
             _ => {}
         }
     }
@@ -273,7 +294,7 @@ impl ExactAllocations {
     /// Counts an object at a place that is known.
     fn note_counted(&self, own: &mut Own, at: NewObject<'_, '_, '_>, counted: Counted) {
         let size_bytes = match (counted.size, at.new) {
-            (Size::Bytes(size_bytes), _) => size_bytes,
+            (Size::Words(words), _) => u64::from(words) * WORD_BYTES,
             (Size::Array(elements), New::Array(length)) => {
                 self.array_sizes.bytes(at.env, at.object, elements, length)
             }
@@ -286,10 +307,19 @@ impl ExactAllocations {
             let collections = self.collections.load(Ordering::Relaxed);
             if collections != own.collections {
                 own.collections = collections;
-                let left = purge(&own.tally, at.jni).unwrap_or(remembered);
+                let left = self.purge(&own.tally, at.jni).unwrap_or(remembered);
                 own.purge_at = left.saturating_mul(2).max(FIRST_PURGE);
             }
         }
+    }
+
+    /// Gives back the handles of objects that were collected. Answers how many are left; `None` if somebody else looks.
+    fn purge(&self, tally: &ThreadTally, jni: &Jni<'_>) -> Option<usize> {
+        let slots = self.slots.get().copied().unwrap_or_default();
+        let mut objects = tally.try_take()?;
+        forget_gone(jni, slots, &mut objects);
+        let left = tally.give_back(objects);
+        Some(left)
     }
 
     /// Gets to know the place of an object; `None` if the stack ends among its constructors.
@@ -321,7 +351,10 @@ impl ExactAllocations {
         let site = self.sites.lock().find(key)?;
         let size = match at.new {
             New::Array(_) => Size::Array(Elements::of(&class.signature)),
-            New::Instance => Size::Bytes(at.env.object_size_bytes(at.object).unwrap_or(0)),
+            New::Instance => {
+                let bytes = at.env.object_size_bytes(at.object).unwrap_or(0);
+                Size::Words(u32::try_from(bytes / WORD_BYTES).unwrap_or(u32::MAX))
+            }
         };
         let place = Place {
             is_only_class: self.is_only_class(own.places.frames(), at, (key.class, above)),
@@ -396,14 +429,6 @@ impl ExactAllocations {
         }
         count
     }
-}
-
-/// Gives back the handles of objects that were collected. Answers how many are left; `None` if somebody else looks.
-fn purge(tally: &ThreadTally, jni: &Jni<'_>) -> Option<usize> {
-    let mut objects = tally.try_take()?;
-    forget_gone(jni, &mut objects);
-    let left = tally.give_back(objects);
-    Some(left)
 }
 
 impl Own {

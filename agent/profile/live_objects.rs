@@ -1,11 +1,11 @@
 //! Objects that may live, behind weak handles.
 
 use crate::jvmti::jni::Jni;
-use crate::jvmti::weak::Weak;
+use crate::jvmti::weak::{Weak, WeakSlots};
 use tables::{SiteIndex, Weight};
 
 /// What objects are multiples of, in bytes, on every HotSpot.
-const WORD_BYTES: u64 = 8;
+pub(super) const WORD_BYTES: u64 = 8;
 
 /// An object. There are as many of these as objects were made since the last collection, so it is small.
 #[derive(Debug)]
@@ -59,10 +59,10 @@ impl Behind for LiveObject {
 }
 
 /// Takes out those whose objects were collected, and gives their handles back. The order changes, and no memory is taken.
-pub(super) fn forget_gone<B: Behind>(jni: &Jni<'_>, all: &mut Vec<B>) {
+pub(super) fn forget_gone<B: Behind>(jni: &Jni<'_>, slots: WeakSlots, all: &mut Vec<B>) {
     let mut index = 0;
     while let Some(one) = all.get(index) {
-        if jni.is_gone(&one.object().object) {
+        if slots.is_gone(jni, &one.object().object) {
             jni.forget_weak(all.swap_remove(index).into_object().object);
         } else {
             index += 1;

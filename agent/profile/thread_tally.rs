@@ -35,7 +35,7 @@ struct Count {
 
 /// Place of a site in one thread's counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct CountIndex(usize);
+pub(super) struct CountIndex(u32);
 
 impl ThreadTally {
     /// A place to count a site at.
@@ -46,7 +46,8 @@ impl ThreadTally {
             objects: 0,
             bytes: 0,
         });
-        CountIndex(state.counts.len() - 1)
+        // Fewer than there are stacks that a thread remembers.
+        CountIndex(u32::try_from(state.counts.len() - 1).unwrap_or(u32::MAX))
     }
 
     /// Counts an object, and remembers it if there is a handle. Answers how many are remembered.
@@ -57,7 +58,7 @@ impl ThreadTally {
         object: Option<LiveObject>,
     ) -> usize {
         let mut state = self.state.lock();
-        if let Some(count) = state.counts.get_mut(index.0) {
+        if let Some(count) = state.counts.get_mut(index.0 as usize) {
             count.objects += 1;
             count.bytes += size_bytes;
         }

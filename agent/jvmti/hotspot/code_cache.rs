@@ -5,7 +5,7 @@
 //! not freed, and the entries of the segment map that lead to it do not change what they say.
 
 use super::interpreter::Interpreter;
-use super::memory::Address;
+use super::memory::{Address, WORD_BYTES};
 use super::place::Place;
 use super::scopes::{Scopes, ScopesLayout};
 use super::vm_structs::Table;
@@ -17,6 +17,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const MOST_HEAPS: u64 = 8;
 /// A segment of a heap that belongs to no block.
 const UNUSED_SEGMENT: u8 = 0xFF;
+/// Words of a frame: the frame pointer that it saves, and the address that it returns to.
+const LEAST_WORDS: u16 = 2;
 /// What HotSpot calls the code of methods, and that of native ones.
 const METHOD_NAMES: [&CStr; 2] = [c"nmethod", c"native nmethod"];
 
@@ -69,19 +71,31 @@ struct Layout {
     deoptimization: [Option<Place>; 2],
 }
 
-/// The code of a method, at an address that a frame returns to.
+/// The code of a method, at an address that a frame returns to. Each thread remembers thousands, so it is small.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CompiledFrame {
-    /// The address.
-    pub(super) pc: u64,
-    method: Address,
+    /// The address, from the code cache's first on.
+    pub(super) distance: u32,
+    /// Where the method begins, from there on, too.
+    method: u32,
     compile_id: u32,
-    /// From the frame's stack pointer to that of its caller.
-    pub(super) size_bytes: u64,
+    size_words: u16,
     /// Java frames that it is, with what was inlined; at least 1.
-    pub(super) java_frames: u32,
+    pub(super) java_frames: u16,
+}
+
+const _: () = assert!(std::mem::size_of::<CompiledFrame>() == 16);
+
+impl CompiledFrame {
+    /// From the frame's stack pointer to that of its caller.
+    pub(super) fn size_bytes(self) -> u64 {
+        u64::from(self.size_words) * WORD_BYTES
+    }
+
     /// Names the address and the compilation: never the same for another one.
-    pub(super) key: u64,
+    pub(super) fn key(self) -> u64 {
+        u64::from(self.distance) << 32 | u64::from(self.compile_id)
+    }
 }
 
 impl CodeCache {
@@ -110,18 +124,19 @@ impl CodeCache {
         if !self.is_method(method) || self.layout.is_deoptimized(method, pc) {
             return None;
         }
-        let compile_id = self.layout.compile_id(method);
-        let words = self.layout.frame_size_words(method);
-        let size_bytes = u64::try_from(words).ok().filter(|&words| words >= 2)? * 8;
-        let distance = u32::try_from(pc.checked_sub(self.low)?).ok()?;
+        let words = u16::try_from(self.layout.frame_size_words(method)).ok()?;
         Some(CompiledFrame {
-            pc,
-            method,
-            compile_id,
-            size_bytes,
-            java_frames: self.scopes.java_frames(method, pc),
-            key: u64::from(distance) << 32 | u64::from(compile_id),
+            distance: self.distance(pc)?,
+            method: self.distance(method.bits())?,
+            compile_id: self.layout.compile_id(method),
+            size_words: words.checked_sub(LEAST_WORDS)? + LEAST_WORDS,
+            java_frames: u16::try_from(self.scopes.java_frames(method, pc)).ok()?,
         })
+    }
+
+    /// From the first address of the code cache, which has less than 2 GiB; `None` if it is not in it.
+    pub(super) fn distance(&self, address: u64) -> Option<u32> {
+        u32::try_from(address.checked_sub(self.low)?).ok()
     }
 
     /// How far the code at `pc`, which runs, is with its frame; `None` if it is not in the code cache, or the interpreter's,
@@ -176,8 +191,9 @@ impl CodeCache {
     /// Whether what was found before is still there: code may have been freed since, and other code be in its place. That may
     /// begin elsewhere, and what stands where the old began look as before, so both are asked.
     pub(super) fn is_current(&self, frame: &CompiledFrame) -> bool {
-        self.blob(frame.pc) == Some(frame.method)
-            && self.layout.compile_id(frame.method) == frame.compile_id
+        let method = Address::new(self.low).add(u64::from(frame.method));
+        self.blob(self.low + u64::from(frame.distance)) == Some(method)
+            && self.layout.compile_id(method) == frame.compile_id
     }
 
     /// Whether a blob is a method's; a thread runs it, or has a frame of it.
@@ -436,8 +452,8 @@ mod tests {
     fn a_frame_is_a_methods_alone() {
         let code = FakeCode::new();
         let frame = code.cache.frame(code.pc(0, 20)).unwrap();
-        assert_eq!(frame.size_bytes, 3 * 8);
-        assert_eq!(frame.key, (8 + 32 + 20) << 32 | 77);
+        assert_eq!(frame.size_bytes(), 3 * 8);
+        assert_eq!(frame.key(), (8 + 32 + 20) << 32 | 77);
         assert!(code.cache.is_current(&frame));
         assert!(code.cache.frame(code.pc(1, 20)).is_none());
         assert!(code.cache.frame(code.pc(2, 0)).is_none());

@@ -15,7 +15,7 @@ use crate::jvmti::object::Object;
 /// entry_frame_call_wrapper_offset).
 const CALL_WRAPPER_WORDS: u64 = 6;
 /// Frames whose code a thread remembers: a power of two.
-const REMEMBERED_FRAMES: usize = 256;
+const REMEMBERED_FRAMES: usize = 2048;
 /// Frames that are walked at most.
 const MOST_FRAMES: usize = 32;
 /// Set in the numbers of interpreted frames; in those of compiled ones it is not, as a code cache has less than 2 GiB.
@@ -72,7 +72,27 @@ pub(crate) struct StackWalk {
     is_whole: bool,
     java_frames: usize,
     has_interpreted: bool,
-    keys: Vec<u64>,
+    frames: usize,
+    fingerprint: Fingerprint,
+}
+
+/// A number for a sequence of numbers, made step by step: sequences that differ have the same one by a chance of 1 in 2^64.
+/// A stack is looked up for each object, and its numbers themselves would be that many more bytes to fetch and compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Fingerprint(u64);
+
+impl Fingerprint {
+    /// Of no number at all; as good as any. Digits of pi, in which nobody hides anything.
+    const EMPTY: Self = Self(0x243F_6A88_85A3_08D3);
+    /// Odd, with as many ones as zeros: more digits of pi.
+    const MULTIPLIER: u64 = 0x1319_8A2E_0370_7345;
+
+    /// Of the sequence with this number behind it. Both halves of a product of 128 bits depend on all bits of its factors.
+    fn with(self, number: u64) -> Self {
+        let product = u128::from(self.0 ^ number).wrapping_mul(u128::from(Self::MULTIPLIER));
+        let (low, high) = (product & u128::from(u64::MAX), product >> 64);
+        Self(u64::try_from(low ^ high).unwrap_or_default())
+    }
 }
 
 /// A frame: its own stack pointer and where its code goes on; the frame pointer is one only for an interpreted frame and one
@@ -95,7 +115,8 @@ impl StackWalk {
             is_whole: false,
             java_frames: 0,
             has_interpreted: false,
-            keys: Vec::with_capacity(MOST_FRAMES),
+            frames: 0,
+            fingerprint: Fingerprint::EMPTY,
         })
     }
 
@@ -118,20 +139,21 @@ impl StackWalk {
     /// Begins anew where it began last.
     pub(crate) fn rewind(&mut self) {
         self.at = self.first;
-        self.keys.clear();
+        self.frames = 0;
+        self.fingerprint = Fingerprint::EMPTY;
         self.java_frames = 0;
         self.has_interpreted = false;
         self.is_whole = false;
     }
 
-    /// Goes on until the frames hold so many Java frames, or to the bottom of the stack. Answers a number for each frame so
+    /// Goes on until the frames hold so many Java frames, or to the bottom of the stack. Answers a number for the frames so
     /// far: equal numbers mean equal Java frames, also where some of those were inlined; but see
     /// [`has_interpreted`](Self::has_interpreted). `None` if there is a frame of another kind.
-    pub(crate) fn extend(&mut self, code: &JavaCode, java_frames: usize) -> Option<&[u64]> {
+    pub(crate) fn extend(&mut self, code: &JavaCode, java_frames: usize) -> Option<u64> {
         while self.java_frames < java_frames && !self.is_whole {
             self.step(code)?;
         }
-        Some(&self.keys)
+        Some(self.fingerprint.0)
     }
 
     /// Whether one of the frames so far is the interpreter's. Its number is the address of a bytecode, and means the same
@@ -141,9 +163,10 @@ impl StackWalk {
     }
 
     fn step(&mut self, code: &JavaCode) -> Option<()> {
-        if self.keys.len() >= MOST_FRAMES {
+        if self.frames >= MOST_FRAMES {
             return None;
         }
+        self.frames += 1;
         let before = self.at.stack_pointer;
         self.at = match code.code.interpreter.contains(self.at.pc) {
             true => self.pass_interpreted(code)?,
@@ -160,9 +183,9 @@ impl StackWalk {
 
     fn pass_compiled(&mut self, code: &JavaCode) -> Option<Frame> {
         let frame = self.frame(code, self.at.pc)?;
-        self.keys.push(frame.key);
-        self.java_frames += usize::try_from(frame.java_frames).ok()?;
-        let caller = self.at.stack_pointer.checked_add(frame.size_bytes)?;
+        self.fingerprint = self.fingerprint.with(frame.key());
+        self.java_frames += usize::from(frame.java_frames);
+        let caller = self.at.stack_pointer.checked_add(frame.size_bytes())?;
         if caller > self.stack_end {
             return None;
         }
@@ -185,7 +208,7 @@ impl StackWalk {
         let stack = (self.at.stack_pointer, self.stack_end);
         // SAFETY: the own stack; who goes on in the interpreter has a frame of its.
         let frame = unsafe { code.code.interpreter.frame(self.at.frame_pointer, stack) }?;
-        self.keys.push(frame.bytecode | INTERPRETED);
+        self.fingerprint = self.fingerprint.with(frame.bytecode | INTERPRETED);
         self.java_frames += 1;
         self.has_interpreted = true;
         Some(Frame {
@@ -259,10 +282,11 @@ impl StackWalk {
 
     /// The code at an address that a frame returns to.
     fn frame(&mut self, code: &JavaCode, pc: u64) -> Option<CompiledFrame> {
+        let distance = code.code.distance(pc)?;
         // Calls are five bytes and more: the lowest bits of their ends say little.
-        let index = usize::try_from(pc >> 2 ^ pc >> 10).ok()? % REMEMBERED_FRAMES;
+        let index = usize::try_from(distance >> 2 ^ distance >> 13).ok()? % REMEMBERED_FRAMES;
         let known = self.known.get_mut(index)?;
-        if known.pc != pc || !code.code.is_current(known) {
+        if known.distance != distance || !code.code.is_current(known) {
             *known = code.code.frame(pc)?;
         }
         Some(*known)
