@@ -241,8 +241,15 @@ works() {
     esac
 }
 
+# compiler OPTION JDK: the work for the Java compiler, where allocations are looked at and the runtime has one.
+compiler() {
+    case $1 in none | heap=*) ;; *) return ;; esac
+    ! "$root/target/jdks/$2/bin/java" --list-modules 2>/dev/null | grep -q '^jdk.compiler' || echo javac
+}
+
 # profiles_on JDK: appends JDK, option, work, ms, processor ms.
 profiles_on() {
+    mkdir -p "$work/compiled"
     run=0
     while [ $run -lt "$runs" ]; do
         for profile in none $profiles; do
@@ -250,8 +257,8 @@ profiles_on() {
             option=
             [ "$profile" = none ] || option="-agentpath:$agent=$profile,file=$work/unwanted.txt,doe=n"
             # shellcheck disable=SC2046,SC2086
-            "$root/target/jdks/$1/bin/java" $small_settings $option -cp "$work/classes:$work/h2-$h2.jar" Profiled \
-                $(works "$profile") >"$work/run" 2>"$work/java.err" || { cat "$work/java.err" >&2; exit 1; }
+            "$root/target/jdks/$1/bin/java" $small_settings $option -Dsources="$root/benches/java" -Dclasses="$work/compiled" \
+                -cp "$work/classes:$work/h2-$h2.jar" Profiled $(works "$profile") $(compiler "$profile" "$1") >"$work/run" 2>"$work/java.err" || { cat "$work/java.err" >&2; exit 1; }
             sed "s/^/$1 $profile /" "$work/run" >>"$work/profiles"
         done
         run=$((run + 1))
@@ -641,7 +648,8 @@ report_runs() {
 report_profiles() {
     machine "$small_settings" "$jdks"
     echo "\`allocate\` makes small arrays and does nothing else, \`call\` calls a method of some twenty nanoseconds, in" \
-        "\`contend\` four threads want one monitor half of their time, \`h2\` is the H2 database under inserts and queries." \
+        "\`contend\` four threads want one monitor half of their time, \`h2\` is the H2 database under inserts and queries, \`javac\`" \
+        "the Java compiler, where the runtime has it." \
         "How many times longer it took than without the agent, and in brackets how many times more processor time; medians of" \
         "$runs runs in turn, each after one that is not timed."
     echo

@@ -1,22 +1,31 @@
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.Paths;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import javax.tools.ToolProvider;
 
 /**
  * What profiles cost: loops that do nothing but allocate, small arrays or larger ones, loops that do nothing but call, a short
- * method or a longer one, threads that fight for one monitor, and the H2 database under inserts and queries. Each is done once
- * before it is timed. Compiles for Java 8.
+ * method or a longer one, threads that fight for one monitor, the H2 database under inserts and queries, and the Java compiler,
+ * where the runtime has it. Each is done once before it is timed. Compiles for Java 8.
  *
  * <pre>
- * Profiled WORK...      the works to do: allocate, arrays, call, longcall, contend, h2; the first four may say how many
+ * Profiled WORK...      the works to do: allocate, arrays, call, longcall, contend, h2, javac; the first four may say how many
  *                       objects or calls, as in call:1000000
  * </pre>
  */
 public final class Profiled {
     private static final int OBJECTS = 20_000_000;
     private static final int CALLS = 50_000_000;
+    private static final int COMPILATIONS = 40;
     /** Four kilobytes. */
     private static final int ARRAY_INTS = 1024;
     private static final int CONTENDERS = 4;
@@ -52,6 +61,7 @@ public final class Profiled {
             case "longcall": longCall(turns == 0 ? CALLS / 5 : turns); break;
             case "contend": contend(); break;
             case "h2": database(); break;
+            case "javac": compile(); break;
             default: throw new IllegalArgumentException(work);
         }
     }
@@ -150,6 +160,22 @@ public final class Profiled {
                     query.setInt(2, i + 10);
                     count(query.executeQuery());
                 }
+            }
+        }
+    }
+
+    /** The Java compiler on the sources of the folder that -Dsources names, again and again; -Dclasses takes what it makes. */
+    private static void compile() throws Exception {
+        List<String> words = new ArrayList<>(Arrays.asList("-proc:none", "-nowarn", "-d", System.getProperty("classes")));
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(Paths.get(System.getProperty("sources")), "*.java")) {
+            for (Path file : files) {
+                words.add(file.toString());
+            }
+        }
+        for (int i = 0; i < COMPILATIONS; i++) {
+            int answer = ToolProvider.getSystemJavaCompiler().run(null, null, null, words.toArray(new String[0]));
+            if (answer != 0) {
+                throw new IllegalStateException("the compiler answered " + answer);
             }
         }
     }
