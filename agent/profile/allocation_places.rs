@@ -162,11 +162,18 @@ impl AllocationPlaces {
 
     /// Whether more stacks are remembered than there may be.
     pub(super) fn is_full(&self) -> bool {
-        let by_stack = self.by_stack.iter().map(FxHashMap::len);
-        let by_address = self.by_address.iter().map(FxHashMap::len);
-        by_stack
-            .chain(by_address)
-            .any(|length| length >= MOST_PLACES)
+        let mut lengths = self.by_stack.iter().map(FxHashMap::len);
+        lengths.any(|length| length >= MOST_PLACES)
+    }
+
+    /// Makes room for another stack by its addresses. Most of what is forgotten will not be met again: the addresses of code
+    /// that was compiled anew, and of interpreted code.
+    fn make_room(&mut self) {
+        let mut lengths = self.by_address.iter().map(FxHashMap::len);
+        if lengths.any(|length| length >= MOST_PLACES) {
+            self.by_address = Default::default();
+            self.by_class = Vec::new();
+        }
     }
 
     /// Forgets them all.
@@ -273,6 +280,7 @@ impl AllocationPlaces {
         (level, place): (usize, Place),
         collections: u32,
     ) {
+        self.make_room();
         let Some(walk) = &mut self.walk else {
             return;
         };
@@ -320,10 +328,12 @@ fn put(all: &mut Vec<ClassPlaces>, before: Option<Walked>, places: ClassPlaces) 
     index
 }
 
-/// Whether it is time to ask the JVM: at the second time, and then after four times as many each time.
+/// Whether it is time to ask the JVM, what was met so often included: more and more seldom. Many stacks are met a few times only,
+/// and to ask costs as much as some twenty objects.
 fn is_due(met: &mut u32) -> bool {
+    const DOUBLINGS: u32 = 3;
     *met = met.saturating_add(1);
-    met.is_power_of_two() && met.trailing_zeros() % 2 == 0
+    *met > 1 && met.is_power_of_two() && met.trailing_zeros() % DOUBLINGS == 0
 }
 
 impl Remembered {
@@ -342,7 +352,7 @@ mod tests {
     fn the_jvm_is_asked_more_and_more_seldom() {
         let mut met = 0;
         let asked: Vec<u32> = (1..=1000).filter(|_| is_due(&mut met)).collect();
-        assert_eq!(asked, [1, 4, 16, 64, 256]);
+        assert_eq!(asked, [8, 64, 512]);
         let mut met = u32::MAX;
         assert!(!is_due(&mut met));
     }
