@@ -197,14 +197,19 @@ fn by_fork(
 ) -> Result<Outcome, DumpError> {
     // How many classes were known at the last tries that met an unknown one.
     let mut known = Vec::new();
+    let mut copies_all = false;
     let mut tries = 0;
     while tries < SNAPSHOT_TRIES && (tries < LEAST_TRIES || paused.get() < MOST_PAUSED) {
         tries += 1;
-        match by_snapshot(request, jni, paused) {
+        match by_snapshot(request, jni, paused, copies_all) {
             Ok(outcome) => return Ok(outcome),
+            Err(NoSnapshot::LeftOut) => copies_all = true,
             Err(NoSnapshot::Again(classes)) => {
                 known.push(classes);
-                if is_no_news(&known) {
+                if is_no_news(&known) && !copies_all {
+                    copies_all = true;
+                    known.clear();
+                } else if is_no_news(&known) {
                     return Err(DumpError::Damaged(
                         "there are objects of a class that is not loaded".to_owned(),
                     ));
@@ -230,12 +235,14 @@ fn by_snapshot(
     request: Request<'_>,
     jni: &mut Jni<'_>,
     paused: &Cell<Duration>,
+    copies_all: bool,
 ) -> Result<Outcome, NoSnapshot> {
     let Request { vm, options, .. } = request;
     let env = environment(vm)?;
     let file = create_file(request, &env, jni)?;
     let made = jni.with_frame(|jni| {
-        let dump = SnapshotDump::new(vm, &env, jni, options, millis_since_epoch(), paused);
+        let millis = millis_since_epoch();
+        let dump = SnapshotDump::new(vm, &env, jni, options, millis, paused, copies_all);
         dump.run(file, request.profiled)
     });
     let made = made.ok_or(DumpError::Missing("memory for local references"))??;

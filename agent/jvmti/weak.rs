@@ -5,6 +5,7 @@ use super::jni::{jni_call, Jni};
 use super::object::{Handle, Object};
 use jni::sys::jobject;
 use std::ptr::null_mut;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::Arc;
 
 /// A weak handle. The JVM keeps its slot until it is [given back](Jni::forget_weak).
@@ -26,48 +27,57 @@ impl Weak {
     }
 }
 
-/// What weak handles show of themselves, without a call of the JVM.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum WeakSlots {
-    /// Nothing.
-    #[default]
-    Opaque,
-    /// Their bits are the address of a slot, which holds the object's address, and null when it was collected: HotSpot, unless
-    /// the collector colours addresses.
-    Plain,
-}
+/// What weak handles show of themselves, without a call of the JVM; nothing, unless it was found out.
+#[derive(Debug, Default)]
+pub(crate) struct WeakSlots(AtomicU8);
 
 impl WeakSlots {
-    /// Finds it out by a live object.
-    pub(crate) fn look(jni: &Jni<'_>, object: &Object<'_>) -> Self {
+    /// Only the JVM can tell.
+    const OPAQUE: u8 = 0;
+    /// Their bits are the address of a slot, which holds the object's address. What it holds when that was collected is not
+    /// known yet.
+    const SHOW_LIFE: u8 = 1;
+    /// The same, and then it holds null: HotSpot, unless the collector colours addresses.
+    const PLAIN: u8 = 2;
+
+    /// Looks how a live object is shown.
+    pub(crate) fn look(&self, jni: &Jni<'_>, object: &Object<'_>) {
         /// A collection may move the object between two looks.
         const TRIES: usize = 3;
         if Table::find().is_none() {
-            return Self::Opaque;
+            return;
         }
         let Some(weak) = jni.weak(object) else {
-            return Self::Opaque;
+            return;
         };
         let shows = |_| {
             // SAFETY: handles of HotSpot's, which tells of its structures; both are live.
             let (address, same) = unsafe { (slot(weak.handle()), slot(object.handle())) };
             address != 0 && address == same
         };
-        let is_plain = (0..TRIES).any(shows);
-        jni.forget_weak(weak);
-        match is_plain {
-            true => Self::Plain,
-            false => Self::Opaque,
+        if (0..TRIES).any(shows) {
+            self.0.store(Self::SHOW_LIFE, Ordering::Relaxed);
         }
+        jni.forget_weak(weak);
     }
 
     /// Whether the object behind a weak handle was collected.
-    pub(crate) fn is_gone(self, jni: &Jni<'_>, weak: &Weak) -> bool {
-        match self {
-            Self::Opaque => jni.is_gone(weak),
-            // SAFETY: `look` has seen that handles are addresses of slots; this one was not given back.
-            Self::Plain => unsafe { slot(weak.handle()) == 0 },
+    pub(crate) fn is_gone(&self, jni: &Jni<'_>, weak: &Weak) -> bool {
+        let state = self.0.load(Ordering::Relaxed);
+        if state == Self::OPAQUE {
+            return jni.is_gone(weak);
         }
+        // SAFETY: `look` has seen that handles are addresses of slots; this one was not given back.
+        let is_null = || unsafe { slot(weak.handle()) } == 0;
+        if state == Self::PLAIN {
+            return is_null();
+        }
+        let is_gone = jni.is_gone(weak);
+        if is_gone {
+            let found = if is_null() { Self::PLAIN } else { Self::OPAQUE };
+            self.0.store(found, Ordering::Relaxed);
+        }
+        is_gone
     }
 }
 

@@ -170,7 +170,8 @@ impl AllocationPlaces {
     /// that was compiled anew, and of interpreted code.
     fn make_room(&mut self) {
         let mut lengths = self.by_address.iter().map(FxHashMap::len);
-        if lengths.any(|length| length >= MOST_PLACES) {
+        let is_full = lengths.any(|length| length >= MOST_PLACES);
+        if is_full || self.by_class.len() >= MOST_PLACES {
             self.by_address = Default::default();
             self.by_class = Vec::new();
         }
@@ -266,9 +267,9 @@ impl AllocationPlaces {
     /// Remembers where an object of another class was counted at this stack.
     pub(super) fn learn_class(&mut self, stack: StackIndex, (level, place): (usize, Place)) {
         let known = self.by_class.get_mut(stack.0 as usize);
-        let room = known.filter(|known| known.level == level && known.places.len() < MOST_CLASSES);
-        if let Some(known) = room {
-            known.places.push(place);
+        if let Some(known) = known.filter(|known| known.level == level) {
+            known.places.truncate(MOST_CLASSES - 1);
+            known.places.insert(0, place);
         }
     }
 
@@ -290,11 +291,11 @@ impl AllocationPlaces {
             let Some(addresses) = walk.extend(code, room) else {
                 return;
             };
+            let before = known.get(&addresses).map(|known| known.what);
             let what = match (at < level, place.is_only_class) {
                 (true, _) => Walked::TooShort,
-                (false, true) => Walked::Place(place.counted, 0),
+                (false, true) => Walked::Place(place.counted, met_before(before, &place)),
                 (false, false) => {
-                    let before = known.get(&addresses).map(|known| known.what);
                     let places = ClassPlaces {
                         level,
                         places: vec![place.clone()],
@@ -311,6 +312,15 @@ impl AllocationPlaces {
             };
             known.insert(addresses, remembered);
         }
+    }
+}
+
+/// How often the place was met, if it is what it was `before`: what holds to the next collection alone is learned often, and
+/// would never be checked.
+fn met_before(before: Option<Walked>, place: &Place) -> u32 {
+    match before {
+        Some(Walked::Place(counted, met)) if counted.site == place.counted.site => met,
+        _ => 0,
     }
 }
 

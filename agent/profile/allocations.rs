@@ -225,7 +225,7 @@ impl Allocations {
         }
         let mut living: Vec<Weight> = Vec::new();
         let mut samples = self.live.lock().take();
-        forget_gone(jni, WeakSlots::default(), &mut samples);
+        forget_gone(jni, &WeakSlots::default(), &mut samples);
         for sample in &samples {
             weigh(
                 sample.live.site,
@@ -235,7 +235,7 @@ impl Allocations {
         }
         self.live.lock().give_back(samples);
         for (tally, mut objects) in exact.unwrap_or_default() {
-            forget_gone(jni, WeakSlots::default(), &mut objects);
+            forget_gone(jni, &WeakSlots::default(), &mut objects);
             for object in &objects {
                 weigh(object.site, object.weight(), &mut living);
             }
@@ -303,7 +303,7 @@ impl Allocations {
             return;
         };
         let mut living = self.live.lock().take();
-        forget_gone(jni, WeakSlots::default(), &mut living);
+        forget_gone(jni, &WeakSlots::default(), &mut living);
         let dropped = {
             let mut live = self.live.lock();
             let (kept, dropped) = live.thin(living);

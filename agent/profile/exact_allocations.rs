@@ -43,8 +43,7 @@ pub(super) struct ExactAllocations {
     array_sizes: ArraySizes,
     /// How to walk stacks; nothing before `VMInit`.
     code: OnceLock<Option<JavaCode>>,
-    /// What weak handles show of themselves; nothing before `VMInit`.
-    slots: OnceLock<WeakSlots>,
+    slots: WeakSlots,
     is_distrusted: AtomicBool,
     /// They begin anew after 4 billion.
     collections: AtomicU32,
@@ -92,7 +91,7 @@ impl ExactAllocations {
             classes: KnownClasses::default(),
             array_sizes: ArraySizes::default(),
             code: OnceLock::new(),
-            slots: OnceLock::new(),
+            slots: WeakSlots::default(),
             is_distrusted: AtomicBool::new(false),
             collections: AtomicU32::new(0),
             tallies: Mutex::default(),
@@ -107,7 +106,7 @@ impl ExactAllocations {
             return;
         };
         let _ = self.code.set(JavaCode::find(jni, &thread));
-        let _ = self.slots.set(WeakSlots::look(jni, &thread));
+        self.slots.look(jni, &thread);
         jni.forget(thread);
     }
 
@@ -315,9 +314,8 @@ impl ExactAllocations {
 
     /// Gives back the handles of objects that were collected. Answers how many are left; `None` if somebody else looks.
     fn purge(&self, tally: &ThreadTally, jni: &Jni<'_>) -> Option<usize> {
-        let slots = self.slots.get().copied().unwrap_or_default();
         let mut objects = tally.try_take()?;
-        forget_gone(jni, slots, &mut objects);
+        forget_gone(jni, &self.slots, &mut objects);
         let left = tally.give_back(objects);
         Some(left)
     }

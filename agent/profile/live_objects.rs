@@ -59,7 +59,7 @@ impl Behind for LiveObject {
 }
 
 /// Takes out those whose objects were collected, and gives their handles back. The order changes, and no memory is taken.
-pub(super) fn forget_gone<B: Behind>(jni: &Jni<'_>, slots: WeakSlots, all: &mut Vec<B>) {
+pub(super) fn forget_gone<B: Behind>(jni: &Jni<'_>, slots: &WeakSlots, all: &mut Vec<B>) {
     let mut index = 0;
     while let Some(one) = all.get(index) {
         if slots.is_gone(jni, &one.object().object) {

@@ -46,7 +46,7 @@ impl ThreadTally {
             objects: 0,
             bytes: 0,
         });
-        // Fewer than there are stacks that a thread remembers.
+        // What does not fit is not counted: 4 billion places of one thread.
         CountIndex(u32::try_from(state.counts.len() - 1).unwrap_or(u32::MAX))
     }
 

@@ -65,6 +65,8 @@ pub(super) struct Task<'d, 'f> {
     pub(super) vm_structs: VmStructs,
     /// The place for what the child writes.
     pub(super) tail: Option<Tail>,
+    /// Has the child get the whole heap, parts without objects included.
+    pub(super) copies_all: bool,
     /// The way to the parent.
     pub(super) socket: UnixStream,
     /// What the user asked for.
@@ -98,7 +100,7 @@ impl Task<'_, '_> {
         const HANDLES: usize = 1000;
         let handles = self.pinned.iter().take(HANDLES);
         let slots: Vec<u64> = handles.map(|(_, handle)| handle.bits() & !7).collect();
-        let unused = self.vm_structs.unused_heap;
+        let unused = self.vm_structs.unused_heap.filter(|_| !self.copies_all);
         unused.map_or_else(Vec::new, |unused| unused.parts(&slots))
     }
 
@@ -132,8 +134,13 @@ impl Task<'_, '_> {
             .map_err(|_| Failure::NoAnswer)
     }
 
-    /// Finds out how this JVM lays objects out. `seen` are rows whose address HotSpot has told, too.
-    pub(super) fn begin(&mut self, seen: &[(ObjectIndex, u64)]) -> Result<HeapCopy, Failure> {
+    /// Finds out how this JVM lays objects out. `seen` are rows whose address HotSpot has told, too; `left_out` is what this
+    /// process has not of the heap.
+    pub(super) fn begin(
+        &mut self,
+        seen: &[(ObjectIndex, u64)],
+        left_out: Vec<Range<u64>>,
+    ) -> Result<HeapCopy, Failure> {
         // SAFETY: this is the forked copy, which has this one thread; it may end at any read.
         let memory = unsafe { Memory::new() };
         let mappings = os_maps().map_err(|_| Failure::NoMemory)?;
@@ -151,6 +158,10 @@ impl Task<'_, '_> {
             .send(&mut self.socket)
             .map_err(|_| Failure::NoAnswer)?;
         let snapshot = self.snapshot(memory, &mappings, layout)?;
+        let snapshot = Snapshot {
+            left_out,
+            ..snapshot
+        };
         Ok(HeapCopy { snapshot, mappings })
     }
 
@@ -261,6 +272,7 @@ impl Task<'_, '_> {
             classes: ClassMap::new(descriptions, &layout, memory),
             layout,
             allocated: self.allocated(memory, mappings),
+            left_out: Vec::new(),
             marks: Marks::new(heap).ok_or(Failure::NoMemory)?,
             primitive_fields: self.options.primitive_fields,
             primitive_arrays: self.options.primitive_arrays,

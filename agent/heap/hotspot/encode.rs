@@ -73,7 +73,12 @@ impl<'s, D: Deliver> Encoder<'s, D> {
         {
             self.next_allocated = None;
             for object in objects {
-                if let Err(failure) = self.encode(object) {
+                let before = self.heap_bytes;
+                let encoded = self.encode(object).and_then(|()| {
+                    let bytes = self.heap_bytes - before;
+                    self.snapshot.check_is_here(object, bytes)
+                });
+                if let Err(failure) = encoded {
                     parts.end();
                     return Err(failure);
                 }

@@ -14,6 +14,8 @@ pub(super) enum Failure {
     Unlinked(Vec<ClassId>),
     /// An object's header tells of no class.
     NoClass(u64),
+    /// An object reaches into a part of the heap that HotSpot called unused, so that it was left out.
+    LeftOut(u64),
     /// An object's class has no mirror.
     NoMirror,
     /// The collector is moving objects.

@@ -12,6 +12,7 @@ use super::virtual_frames::VirtualFrames;
 use crate::jvmti::heap::{PrimitiveField, Reference, TagCell, Target, Visit, Visitor};
 use std::collections::HashMap;
 use std::io;
+use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::Arc;
@@ -43,6 +44,8 @@ pub(super) struct Forker<'d, 'f> {
     watchdog: Option<Watchdog>,
     /// In the child, from the second stage on: when HotSpot falls silent, another thread ends the work.
     silence: Arc<Silence>,
+    /// Parts of the heap that the child has not.
+    left_out: Vec<Range<u64>>,
     /// In the parent.
     forked: Option<io::Result<Child>>,
 }
@@ -58,6 +61,7 @@ impl<'d, 'f> Forker<'d, 'f> {
             seen: Vec::new(),
             watchdog: None,
             silence: Arc::default(),
+            left_out: Vec::new(),
             forked: None,
         }
     }
@@ -68,12 +72,16 @@ impl<'d, 'f> Forker<'d, 'f> {
         (self.forked, objects)
     }
 
+    /// Whether the child has not all of the heap.
+    pub(super) fn has_left_out(&self) -> bool {
+        !self.left_out.is_empty()
+    }
+
     /// Forks; in the parent the walk ends at once.
     fn fork(&mut self) -> Visit {
         let unused = self.task.as_ref().map(Task::unused_heap);
-        let not_copied = NotCopied::new(unused.unwrap_or_default());
-        let side = process::fork();
-        drop(not_copied);
+        self.left_out = unused.unwrap_or_default();
+        let side = NotCopied::new(self.left_out.clone()).and_then(|_not_copied| process::fork());
         match side {
             Ok(Side::Child) => {
                 let mut keep = Vec::new();
@@ -157,7 +165,7 @@ impl<'d, 'f> Forker<'d, 'f> {
         let (Some(task), Some(watchdog)) = (&mut self.task, &self.watchdog) else {
             return Err(Failure::Fault);
         };
-        let copy = task.begin(&self.seen)?;
+        let copy = task.begin(&self.seen, std::mem::take(&mut self.left_out))?;
         let starts = task.starts(&copy, &self.roots)?;
         task.mark(&copy, &starts, watchdog)?;
         self.stage = Stage::VirtualFrames(Box::new(copy), VirtualFrames::default());

@@ -85,6 +85,9 @@ impl From<Failure> for Failed {
             Failure::NoClass(object) => {
                 Self::Damaged(format!("the object at {object:#x} tells of no class"))
             }
+            Failure::LeftOut(object) => Self::Damaged(format!(
+                "the object at {object:#x} reaches into unused memory"
+            )),
             Failure::NoMirror => refused("an object's class was never loaded"),
             Failure::Moving => refused("the collector was moving objects"),
             Failure::OutsideOfHeap(address) => Self::Damaged(format!(

@@ -6,6 +6,7 @@ use super::marks::Marks;
 use super::memory::{Mappings, Memory};
 use super::object_layout::ObjectLayout;
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, PoisonError};
 use tables::{ClassId, TraceId};
@@ -23,6 +24,8 @@ pub(super) struct Snapshot {
     pub(super) classes: ClassMap,
     /// Sampled objects and the traces that allocated them, by address.
     pub(super) allocated: Vec<(u64, TraceId)>,
+    /// Parts of the heap of which this process has zeros, from one 2 MiB border to another: no object lies there.
+    pub(super) left_out: Vec<Range<u64>>,
     /// What can be reached.
     pub(super) marks: Marks,
     /// Write the values of primitive fields.
@@ -55,6 +58,23 @@ impl Snapshot {
         match self.classes.get(word) {
             Some(class) => Ok(class),
             None => Err(self.unknown_class(object, word)),
+        }
+    }
+
+    /// Makes sure that an object which was just read was read from what is there.
+    #[inline]
+    pub(super) fn check_is_here(&self, object: u64, bytes: u64) -> Result<(), Failure> {
+        /// Of the borders between which parts are left out.
+        const BORDER_SHIFT: u32 = 21;
+        let last = object.saturating_add(bytes.saturating_sub(1));
+        if object >> BORDER_SHIFT == last >> BORDER_SHIFT {
+            // What begins in such a part has no class, so it has failed before.
+            return Ok(());
+        }
+        let mut parts = self.left_out.iter();
+        match parts.any(|part| part.start <= last && object < part.end) {
+            true => Err(Failure::LeftOut(object)),
+            false => Ok(()),
         }
     }
 

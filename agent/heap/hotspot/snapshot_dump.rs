@@ -50,6 +50,9 @@ pub(in super::super) enum NoSnapshot {
     Unlinked(Vec<ClassId>),
     /// Another try may do better: a lock of HotSpot's was held at the fork.
     Stuck,
+    /// Another try may do better, with the whole heap: this child had it without the parts that HotSpot calls unused, and what
+    /// it found there, or did not find, is no sound heap.
+    LeftOut,
     /// This engine cannot serve here; another may. A sentence's end.
     Refused(String),
     /// No engine could, or should try.
@@ -93,6 +96,10 @@ pub(in super::super) struct SnapshotDump<'f> {
     millis_since_epoch: u64,
     /// How long the application has stood still, in this try and those before.
     paused: &'f Cell<Duration>,
+    /// The child gets the whole heap, parts without objects included.
+    copies_all: bool,
+    /// There are such parts, and it did not.
+    has_left_out: Cell<bool>,
 }
 
 /// What the child has done.
@@ -145,6 +152,7 @@ impl<'f> SnapshotDump<'f> {
         options: &'f Options,
         millis_since_epoch: u64,
         paused: &'f Cell<Duration>,
+        copies_all: bool,
     ) -> Self {
         Self {
             vm,
@@ -153,6 +161,8 @@ impl<'f> SnapshotDump<'f> {
             options,
             millis_since_epoch,
             paused,
+            copies_all,
+            has_left_out: Cell::new(false),
         }
     }
 
@@ -176,7 +186,6 @@ impl<'f> SnapshotDump<'f> {
         let virtual_threads = VirtualThreadFields::of(&catalogue, &tables);
         let mut known_methods = method_ids(env, &catalogue, &tables);
         known_methods.extend(stacks.methods());
-        let names = NameFields::of(&catalogue, &tables);
         let (allocated, held) = AllocationTraces::take(
             profiled,
             self.options,
@@ -199,10 +208,11 @@ impl<'f> SnapshotDump<'f> {
             pinned,
             mirror_fields,
             virtual_threads,
-            names,
+            names: NameFields::of(&catalogue, &tables),
             allocated: &allocated.by_handle,
             vm_structs: VmStructs::find(),
             tail,
+            copies_all: self.copies_all,
             socket: childs_socket,
             options: self.options,
         };
@@ -284,6 +294,7 @@ impl<'f> SnapshotDump<'f> {
         let began = Instant::now();
         let answer = self.env.follow_references(&mut forker, wanted);
         self.paused.set(self.paused.get() + began.elapsed());
+        self.has_left_out.set(forker.has_left_out());
         let (forked, objects) = forker.into_parts();
         answer.when("the walk over the heap")?;
         let no_fork = |why: String| NoSnapshot::Refused(format!("there can be no fork: {why}"));
@@ -366,6 +377,7 @@ impl Answers<'_, '_> {
                 NoSnapshot::Failed(DumpError::LittleMemory { left_bytes })
             }
             Failed::Refused(why) => NoSnapshot::Refused(why),
+            Failed::Damaged(_) if self.dump.has_left_out.get() => NoSnapshot::LeftOut,
             Failed::Damaged(what) => NoSnapshot::Failed(DumpError::Damaged(what)),
         }
     }

@@ -6,6 +6,9 @@
 
 use super::process;
 use crate::jvmti::hotspot::vm_structs::Table;
+use parking_lot::Mutex;
+use std::cmp::Reverse;
+use std::io;
 use std::ops::Range;
 
 /// More regions than G1 ever makes of a heap.
@@ -15,7 +18,9 @@ const FREE: u8 = 0;
 /// What is left out begins and ends at a huge page's border: one that lies across would be split.
 const HUGE_BYTES: u64 = 2 << 20;
 /// Each part that is left out divides a mapping in three, and of these a process may have 65,530.
-const MOST_PARTS: usize = 1000;
+const MOST_PARTS: usize = 500;
+/// How often the system is asked to undo it.
+const TRIES: usize = 3;
 
 /// Where the collector in use keeps its account of the heap.
 #[derive(Clone, Copy, Debug)]
@@ -96,7 +101,12 @@ impl Regions {
         // Zero if another collector is in use.
         let region_bytes = word(region_bytes).filter(|&bytes| bytes != 0)?;
         let manager = field(["G1HeapRegionManager", "HeapRegionManager"], "_regions")?;
-        let regions = table.offset("G1CollectedHeap", "_hrm")? + manager;
+        // From 12 to 15 it is not in the heap itself.
+        let (regions, kind) = table.typed_offset("G1CollectedHeap", "_hrm")?;
+        if kind.ends_with(b"*") {
+            return None;
+        }
+        let regions = regions + manager;
         let tag = field(["G1HeapRegionType", "HeapRegionType"], "_tag");
         let tag = Option::zip(field(region, "_type"), tag).map(|(kind, tag)| kind + tag);
         let top = field(region, "_top");
@@ -130,10 +140,12 @@ impl Regions {
         let mut unused = Vec::new();
         for account in accounts.chunks_exact(bytes) {
             let (bottom, end) = (number(account, self.bottom)?, number(account, self.end)?);
-            if end.checked_sub(bottom) != Some(self.region_bytes) {
+            // Up to 8 the first region of a large object ends where that ends.
+            let bytes = end.checked_sub(bottom)?;
+            if bytes == 0 || bytes % self.region_bytes != 0 {
                 return None;
             }
-            if self.is_free(account, bottom)? {
+            if self.is_free(account, bottom)? && bytes == self.region_bytes {
                 unused.push(bottom..end);
             }
         }
@@ -222,11 +234,14 @@ fn parts_without(mut unused: Vec<Range<u64>>, objects: Vec<u64>) -> Vec<Range<u6
         return Vec::new();
     }
     for part in &mut parts {
-        part.start = part.start.next_multiple_of(HUGE_BYTES);
+        let start = part.start.checked_next_multiple_of(HUGE_BYTES);
+        part.start = start.unwrap_or(u64::MAX);
         part.end -= part.end % HUGE_BYTES;
     }
     parts.retain(|part| part.start < part.end);
+    parts.sort_unstable_by_key(|part| Reverse(part.end - part.start));
     parts.truncate(MOST_PARTS);
+    parts.sort_unstable_by_key(|part| part.start);
     parts
 }
 
@@ -251,33 +266,58 @@ fn number(bytes: &[u8], offset: u64) -> Option<u64> {
     word.first_chunk().map(|word| u64::from_ne_bytes(*word))
 }
 
+/// Parts of which forks get zeros although they should get a copy again: the system had no memory to undo it.
+static LOST: Mutex<Vec<Range<u64>>> = Mutex::new(Vec::new());
+
 /// Parts of this process's memory that a fork does not copy, as long as this lives: the child finds zeros there.
 #[derive(Debug)]
 pub(super) struct NotCopied(Vec<Range<u64>>);
 
 impl NotCopied {
     /// Sees to it, as far as the system does it: memory of files and huge pages of the administrator's are always copied.
-    pub(super) fn new(parts: Vec<Range<u64>>) -> Self {
-        for part in &parts {
-            advise(part, libc::MADV_WIPEONFORK);
+    ///
+    /// Errors: what an earlier fork did without could not be made part of forks again. There must be none then: it may hold
+    /// objects now.
+    pub(super) fn new(parts: Vec<Range<u64>>) -> io::Result<Self> {
+        let mut lost = LOST.lock();
+        lost.retain(|part| !is_kept(part));
+        if !lost.is_empty() {
+            return Err(io::Error::other(
+                "the system has no memory to have it copy the whole heap again",
+            ));
         }
-        Self(parts)
+        for part in &parts {
+            // Whoever is not heard pays with a longer pause, and no more.
+            let _ = advise(part, libc::MADV_WIPEONFORK);
+        }
+        Ok(Self(parts))
     }
 }
 
 impl Drop for NotCopied {
     fn drop(&mut self) {
-        for part in &self.0 {
-            advise(part, libc::MADV_KEEPONFORK);
-        }
+        let lost = self.0.drain(..).filter(|part| !is_kept(part));
+        LOST.lock().extend(lost);
     }
 }
 
-/// Whoever is not heard pays with a longer pause, and no more.
-fn advise(part: &Range<u64>, advice: libc::c_int) {
+/// Has forks get a copy of a part again; `false` if the system could not do it.
+fn is_kept(part: &Range<u64>) -> bool {
+    let kept = |_| match advise(part, libc::MADV_KEEPONFORK) {
+        Ok(()) => true,
+        // Memory of which forks always get a copy.
+        Err(error) => error.raw_os_error() == Some(libc::EINVAL),
+    };
+    (0..TRIES).any(kept)
+}
+
+fn advise(part: &Range<u64>, advice: libc::c_int) -> io::Result<()> {
     let bytes = usize::try_from(part.end - part.start).unwrap_or(0);
     // SAFETY: the advice changes nothing that this process can read; it is about its forks alone.
-    unsafe { libc::madvise(part.start as *mut _, bytes, advice) };
+    match unsafe { libc::madvise(part.start as *mut _, bytes, advice) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
 }
 
 #[cfg(test)]
@@ -303,7 +343,8 @@ mod tests {
             region(0, MB, 2),
             region(1, 0, 0),
             region(2, 0, 0),
-            region(3, 0, 2),
+            // The first of a large object on 8.
+            [80 * MB - 4 * MB, 84 * MB, 84 * MB, 2],
             region(5, 0, 0),
         ];
         // The fifth was never in use.
@@ -404,7 +445,7 @@ mod tests {
             let start = memory as u64;
             let before = pieces(start);
             let part = start + 2 * MB..start + 4 * MB;
-            let not_copied = NotCopied::new(vec![part]);
+            let not_copied = NotCopied::new(vec![part]).expect("nothing was lost");
             match process::fork().expect("a fork") {
                 process::Side::Child => {
                     let seen = [1, 2, 3, 4].map(|at| byte(at * MB).read());

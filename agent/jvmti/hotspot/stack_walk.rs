@@ -84,7 +84,7 @@ struct Fingerprint(u64);
 impl Fingerprint {
     /// Of no number at all; as good as any. Digits of pi, in which nobody hides anything.
     const EMPTY: Self = Self(0x243F_6A88_85A3_08D3);
-    /// Odd, with as many ones as zeros: more digits of pi.
+    /// More digits of pi, and odd.
     const MULTIPLIER: u64 = 0x1319_8A2E_0370_7345;
 
     /// Of the sequence with this number behind it. Both halves of a product of 128 bits depend on all bits of its factors.

@@ -33,13 +33,13 @@ class UnusedHeapTest extends HoldingTest {
         try (Jvm jvm = run(holding(jdk, Place.WRITING, "").with(collector)
                 .switches("-Xms" + HEAP_MB + "m", "-Xmx" + HEAP_MB + "m", "-XX:+AlwaysPreTouch"))) {
             ProcessMemory parent = new ProcessMemory(jvm.pid());
-            long wiped = parent.mappings("wf");
+            long empty = parent.emptyInForks();
             ProcessMemory copy = new ProcessMemory(heldCopy(jvm));
             long parentKb = parent.kilobytes("Rss");
             assertTrue(parentKb > HEAP_MB * 1024, () -> parentKb + " kB resident in the application");
             long copyKb = copy.kilobytes("Rss");
             assertTrue(copyKb < COPY_KB, () -> copyKb + " kB resident in the copy");
-            assertEquals(wiped, parent.mappings("wf"), "mappings of the application that its forks would not get");
+            assertEquals(empty, parent.emptyInForks(), "mappings of the application that its forks would not get");
             release();
             assertTrue(jvm.dumped(1).endsWith("engine snapshot"), jvm.err::text);
             assertEquals(0, jvm.end(), jvm.err::text);
