@@ -206,10 +206,7 @@ fn by_fork(
             Err(NoSnapshot::LeftOut) => copies_all = true,
             Err(NoSnapshot::Again(classes)) => {
                 known.push(classes);
-                if is_no_news(&known) && !copies_all {
-                    copies_all = true;
-                    known.clear();
-                } else if is_no_news(&known) {
+                if is_no_news(&known) && std::mem::replace(&mut copies_all, true) {
                     return Err(DumpError::Damaged(
                         "there are objects of a class that is not loaded".to_owned(),
                     ));

@@ -1,15 +1,15 @@
 //! The snapshot engine for HotSpot: the process forks, the application runs on, the copy is read and written.
 //!
 //! In the parent: [`snapshot_dump`] leads, [`known_objects`] makes what the check needs, [`class_map`] and
-//! [`mirror_fields`] describe classes, [`huge_pages`] makes
-//! the pause short, [`forker`] forks in HotSpot's callback and notes the roots. In the child:
+//! [`mirror_fields`] describe classes, [`huge_pages`] and
+//! [`unused_heap`] make the pause short, [`forker`] forks in HotSpot's callback and notes the roots. In the child:
 //! [`child`] leads, [`calibration`] finds out how HotSpot lays objects out ([`coding`], [`object_layout`]),
 //! [`class_dumps`] writes the classes, [`reach`] marks what can be reached ([`marks`], [`work`]), [`encode`] writes it;
 //! [`snapshot`] is what they share, [`memory`] what they read. Between them: [`message`],
 //! [`failure`]. [`process`] is what concerns processes.
 //!
-//! Unsafe code is in [`huge_pages`], [`memory`], [`marks`], [`own_thread`], [`process`] and [`room`], and where the child gives itself leave
-//! to read.
+//! Unsafe code is in [`huge_pages`], [`memory`], [`marks`], [`own_thread`], [`process`], [`room`] and [`unused_heap`], and where the
+//! child gives itself leave to read.
 #![allow(unsafe_code)]
 
 mod calibration;
@@ -27,6 +27,7 @@ mod marks;
 mod memory;
 mod message;
 mod mirror_fields;
+mod no_snapshot;
 mod object_layout;
 mod own_thread;
 mod process;
@@ -41,4 +42,5 @@ mod virtual_frames;
 mod vm_structs;
 mod work;
 
-pub(super) use snapshot_dump::{NoSnapshot, SnapshotDump};
+pub(super) use no_snapshot::NoSnapshot;
+pub(super) use snapshot_dump::SnapshotDump;

@@ -13,6 +13,7 @@ use super::known_objects::KnownObjects;
 use super::memory::Mappings;
 use super::message::{send_ids, Failed, FromChild, ThreadIds, ThreadNoteMessage};
 use super::mirror_fields::MirrorFields;
+use super::no_snapshot::{silence, NoSnapshot};
 use super::process::{self, Child};
 use super::thread_names::NameFields;
 use super::virtual_frames::{method_ids, VirtualThreadFields};
@@ -28,11 +29,10 @@ use crate::message::say;
 use crate::options::Options;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::io;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
-use tables::{ClassId, ObjectIndex, ObjectTable, Tables};
-use writer::{emit, DumpFile, WriteError};
+use tables::{ObjectIndex, ObjectTable, Tables};
+use writer::{emit, DumpFile};
 
 /// The parent gives a silent child up so much later than the child's own watchdog does.
 const GRACE: Duration = Duration::from_secs(5);
@@ -40,36 +40,6 @@ const GRACE: Duration = Duration::from_secs(5);
 const SLACK: Duration = Duration::from_millis(500);
 /// Time between two lines of progress.
 const PROGRESS: Duration = Duration::from_secs(5);
-
-/// Why there is no dump by snapshot.
-#[derive(Debug)]
-pub(in super::super) enum NoSnapshot {
-    /// Another try may do better: a class was loaded in between. So many were known.
-    Again(usize),
-    /// Another try may do better: there were instances of classes that were not linked, and now they are.
-    Unlinked(Vec<ClassId>),
-    /// Another try may do better: a lock of HotSpot's was held at the fork.
-    Stuck,
-    /// Another try may do better, with the whole heap: this child had it without the parts that HotSpot calls unused, and what
-    /// it found there, or did not find, is no sound heap.
-    LeftOut,
-    /// This engine cannot serve here; another may. A sentence's end.
-    Refused(String),
-    /// No engine could, or should try.
-    Failed(DumpError),
-}
-
-impl From<DumpError> for NoSnapshot {
-    fn from(error: DumpError) -> Self {
-        Self::Failed(error)
-    }
-}
-
-impl From<WriteError> for NoSnapshot {
-    fn from(error: WriteError) -> Self {
-        Self::Failed(error.into())
-    }
-}
 
 /// What a dump by snapshot is.
 #[derive(Debug)]
@@ -361,7 +331,10 @@ impl Answers<'_, '_> {
                         self.dump.options.timeout_s
                     ))));
                 }
-                Err(error) => return Err(silence(&error, &mut child, limit, calibrated)),
+                Err(error) => {
+                    let left_out = self.dump.has_left_out.get();
+                    return Err(silence(&error, &mut child, limit, calibrated, left_out));
+                }
             }
             heard = Instant::now();
         }
@@ -481,27 +454,6 @@ fn progress_line(bytes: u64, objects: u64, heap_bytes: u64, used_bytes: Option<u
         bytes / 1_000_000,
         objects / 1_000_000
     )
-}
-
-/// What a child without a word means.
-///
-/// One that crashes though it knows the layout has met a damaged heap: JVMTI's walk would meet it inside the application.
-fn silence(error: &io::Error, child: &mut Child, limit: Duration, calibrated: bool) -> NoSnapshot {
-    let is_late = matches!(
-        error.kind(),
-        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
-    );
-    if is_late {
-        child.kill();
-    }
-    let end = child.reap();
-    if is_late {
-        NoSnapshot::Refused(format!("the child was silent for {} s", limit.as_secs()))
-    } else if end.crashed && calibrated {
-        NoSnapshot::Failed(DumpError::Damaged(format!("the child {}", end.how)))
-    } else {
-        NoSnapshot::Refused(format!("the child {}", end.how))
-    }
 }
 
 fn broken_word() -> NoSnapshot {
