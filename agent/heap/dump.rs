@@ -201,12 +201,13 @@ fn by_fork(
     let mut tries = 0;
     while tries < SNAPSHOT_TRIES && (tries < LEAST_TRIES || paused.get() < MOST_PAUSED) {
         tries += 1;
+        copies_all |= tries >= LEAST_TRIES; // Whatever keeps happening, it shall not be that.
         match by_snapshot(request, jni, paused, copies_all) {
             Ok(outcome) => return Ok(outcome),
             Err(NoSnapshot::LeftOut) => copies_all = true,
             Err(NoSnapshot::Again(classes)) => {
                 known.push(classes);
-                if is_no_news(&known) && std::mem::replace(&mut copies_all, true) {
+                if is_no_news(&known) {
                     return Err(DumpError::Damaged(
                         "there are objects of a class that is not loaded".to_owned(),
                     ));
@@ -234,13 +235,12 @@ fn by_snapshot(
     paused: &Cell<Duration>,
     copies_all: bool,
 ) -> Result<Outcome, NoSnapshot> {
-    let Request { vm, options, .. } = request;
-    let env = environment(vm)?;
+    let (vm, options, env) = (request.vm, request.options, environment(request.vm)?);
     let file = create_file(request, &env, jni)?;
     let made = jni.with_frame(|jni| {
-        let millis = millis_since_epoch();
-        let dump = SnapshotDump::new(vm, &env, jni, options, millis, paused, copies_all);
-        dump.run(file, request.profiled)
+        let now = millis_since_epoch();
+        SnapshotDump::new(vm, &env, jni, options, now, paused, copies_all)
+            .run(file, request.profiled)
     });
     let made = made.ok_or(DumpError::Missing("memory for local references"))??;
     Ok(Outcome {
