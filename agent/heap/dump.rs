@@ -201,19 +201,19 @@ fn by_fork(
     let mut tries = 0;
     while tries < SNAPSHOT_TRIES && (tries < LEAST_TRIES || paused.get() < MOST_PAUSED) {
         tries += 1;
-        copies_all |= tries >= LEAST_TRIES; // Whatever keeps happening, it shall not be that.
         match by_snapshot(request, jni, paused, copies_all) {
             Ok(outcome) => return Ok(outcome),
             Err(NoSnapshot::LeftOut) => copies_all = true,
             Err(NoSnapshot::Again(classes)) => {
                 known.push(classes);
-                if is_no_news(&known) {
+                if is_no_news(&known) && std::mem::replace(&mut copies_all, true) {
                     return Err(DumpError::Damaged(
                         "there are objects of a class that is not loaded".to_owned(),
                     ));
                 }
             }
-            Err(NoSnapshot::Unlinked(_) | NoSnapshot::Stuck) => {}
+            Err(NoSnapshot::Stuck) => copies_all |= tries > LEAST_TRIES,
+            Err(NoSnapshot::Unlinked(_)) => {}
             Err(NoSnapshot::Refused(why)) => return Err(DumpError::Engine(why)),
             Err(NoSnapshot::Failed(error)) => return Err(error),
         }

@@ -47,9 +47,14 @@ class HarmTest extends HoldingTest {
         }
     }
 
+    /** Until here the first copy comes; further on it may be the third, which has all of the heap. */
+    static Stream<Arguments> earlyCrashes() {
+        return crashes().filter(crash -> crash.get()[1] != Place.WRITING);
+    }
+
     /** What crashed may have missed a part of the heap that was said to be unused: another copy gets all of it. */
     @ParameterizedTest
-    @MethodSource("crashes")
+    @MethodSource("earlyCrashes")
     void aCrashIsFollowedByACopyOfAllTheHeap(Jdk jdk, Place place, String signal, int number) throws IOException {
         try (Jvm jvm = run(holding(jdk, place, "").with(Collector.G1))) {
             signal(heldCopy(jvm), signal);
