@@ -12,8 +12,8 @@ const UNKNOWN_CLASS: &str = "Unknown_class";
 /// A class's name; shown in the form of Java source, `java.lang.String` and `byte[][]`.
 ///
 /// Bytes are modified UTF-8. A hidden class keeps the slash before its number, as `Class.getName`
-/// has it: `Main$$Lambda/0x7f`. Blanks and control characters become `\uXXXX`, so that a name is
-/// always one word. What is no name is shown as `Unknown_class`.
+/// has it: `Main$$Lambda/0x7f`. Blanks and control characters become `\u` and four digits, so that a
+/// name is always one word. What is no name is shown as `Unknown_class`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ClassName<'a> {
     bytes: &'a [u8],

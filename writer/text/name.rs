@@ -2,7 +2,7 @@
 //!
 //! The JVM allows nearly every character in a name, and a program gives its threads any name it likes.
 //! The old agent wrote them as they were, so a line feed in a name broke the file. Here such characters
-//! become `\uXXXX`, as in Java source; a name without them is written as it is.
+//! become `\u` and four digits, as in Java source; a name without them is written as it is.
 
 use std::borrow::Cow;
 use std::fmt::{self, Formatter, Write};

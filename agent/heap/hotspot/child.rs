@@ -157,11 +157,7 @@ impl Task<'_, '_> {
         FromChild::Calibrated
             .send(&mut self.socket)
             .map_err(|_| Failure::NoAnswer)?;
-        let snapshot = self.snapshot(memory, &mappings, layout)?;
-        let snapshot = Snapshot {
-            left_out,
-            ..snapshot
-        };
+        let snapshot = self.snapshot(memory, &mappings, layout, left_out)?;
         Ok(HeapCopy { snapshot, mappings })
     }
 
@@ -259,6 +255,7 @@ impl Task<'_, '_> {
         memory: Memory,
         mappings: &Mappings,
         layout: ObjectLayout,
+        left_out: Vec<Range<u64>>,
     ) -> Result<Snapshot, Failure> {
         let known = self.known.objects.first();
         let heap = known
@@ -272,7 +269,7 @@ impl Task<'_, '_> {
             classes: ClassMap::new(descriptions, &layout, memory),
             layout,
             allocated: self.allocated(memory, mappings),
-            left_out: Vec::new(),
+            left_out,
             marks: Marks::new(heap).ok_or(Failure::NoMemory)?,
             primitive_fields: self.options.primitive_fields,
             primitive_arrays: self.options.primitive_arrays,

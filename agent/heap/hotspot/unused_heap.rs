@@ -468,5 +468,10 @@ mod tests {
             }
             libc::munmap(memory, BYTES);
         }
+        // Where nothing is mapped the system undoes nothing: until it does there is no fork.
+        drop(NotCopied::new([0..2 * MB; 1].to_vec()).expect("nothing was lost"));
+        assert!(NotCopied::new(Vec::new()).is_err());
+        assert_eq!(LOST.lock().drain(..).len(), 1);
+        assert!(NotCopied::new(Vec::new()).is_ok());
     }
 }
