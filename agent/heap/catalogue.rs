@@ -5,6 +5,7 @@
 //! and [admitted](Catalogue::admit) afterwards.
 
 use super::error::{DumpError, For};
+use super::unlinked;
 use crate::jvmti::class::FieldFacts;
 use crate::jvmti::env::Env;
 use crate::jvmti::error::JvmtiError;
@@ -34,7 +35,8 @@ pub(super) struct Catalogue<'f> {
 }
 
 impl<'f> Catalogue<'f> {
-    /// Looks at all loaded classes: fills `tables.classes` and `tables.loaders`, tags their mirrors.
+    /// Looks at all loaded classes: fills `tables.classes` and `tables.loaders`, tags their mirrors. Those that
+    /// archived objects may be of are linked first.
     ///
     /// Needs an environment without tags and an empty `objects`.
     pub(super) fn take(
@@ -44,6 +46,7 @@ impl<'f> Catalogue<'f> {
         objects: &mut ObjectTable,
     ) -> Result<Self, DumpError> {
         let handles = env.loaded_classes(jni).when("the list of loaded classes")?;
+        unlinked::link(env, jni, &handles)?;
         let mut mirrors = Vec::with_capacity(handles.len());
         let mut signatures = Vec::with_capacity(handles.len());
         for class in &handles {
@@ -191,7 +194,7 @@ impl<'f> Catalogue<'f> {
 
     /// Has the JVM link those of `classes` that are not, so that it can be asked for their fields.
     ///
-    /// HotSpot 17 has instances of such classes, all of the bootstrap loader: objects from its archive.
+    /// There were none left at the first look, but one may have been loaded since.
     pub(super) fn link(&self, classes: impl Iterator<Item = ClassId>, tables: &Tables) {
         let is_unlinked_bootstrap = |class| {
             tables

@@ -17,6 +17,7 @@ mod portable;
 mod roots;
 mod stacks;
 mod threads;
+mod unlinked;
 mod virtual_threads;
 
 pub(crate) use dump::{dump, Known};

@@ -15,8 +15,14 @@ use std::ptr::null_mut;
 /// `ACC_STATIC` and `ACC_FINAL` (JVM specification, table 4.5-A).
 const ACC_STATIC: i32 = 0x0008;
 const ACC_FINAL: i32 = 0x0010;
-/// `JVMTI_CLASS_STATUS_INITIALIZED`.
+/// `ACC_INTERFACE` and `ACC_ABSTRACT` (JVM specification, table 4.1-B).
+const ACC_INTERFACE: i32 = 0x0200;
+const ACC_ABSTRACT: i32 = 0x0400;
+/// `JVMTI_CLASS_STATUS_PREPARED`, `_INITIALIZED`, `_ARRAY` and `_PRIMITIVE`.
+const PREPARED: i32 = 2;
 const INITIALIZED: i32 = 4;
+const ARRAY: i32 = 16;
+const PRIMITIVE: i32 = 32;
 
 /// A field as its class file declares it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -210,6 +216,30 @@ impl Env {
 
     /// Whether the class's initialiser has run (`GetClassStatus`).
     pub(crate) fn is_initialised(&self, class: &Object<'_>) -> Result<bool, JvmtiError> {
+        Ok(self.class_status(class)? & INITIALIZED != 0)
+    }
+
+    /// Whether the class could have instances, but has not been linked yet (`GetClassStatus`, `GetClassModifiers`).
+    pub(crate) fn is_unlinked_concrete(&self, class: &Object<'_>) -> Result<bool, JvmtiError> {
+        let is_linked = self.class_status(class)? & (PREPARED | ARRAY | PRIMITIVE) != 0;
+        Ok(!is_linked && self.class_modifiers(class)? & (ACC_INTERFACE | ACC_ABSTRACT) == 0)
+    }
+
+    fn class_modifiers(&self, class: &Object<'_>) -> Result<i32, JvmtiError> {
+        let mut modifiers: i32 = 0;
+        // SAFETY: types as in jvmti.h; the handle is live; `modifiers` outlives the call.
+        unsafe {
+            call!(
+                self,
+                slot::GET_CLASS_MODIFIERS,
+                (jobject, *mut i32),
+                (class.raw(), &mut modifiers)
+            )
+        }?;
+        Ok(modifiers)
+    }
+
+    fn class_status(&self, class: &Object<'_>) -> Result<i32, JvmtiError> {
         let mut status: i32 = 0;
         // SAFETY: types as in jvmti.h; the handle is live; `status` outlives the call.
         unsafe {
@@ -220,7 +250,7 @@ impl Env {
                 (class.raw(), &mut status)
             )
         }?;
-        Ok(status & INITIALIZED != 0)
+        Ok(status)
     }
 
     /// The name of the file that the class was compiled from; `ABSENT_INFORMATION` if it is not known.

@@ -36,6 +36,7 @@ mod semaphore;
 mod slot;
 pub(crate) mod stack;
 pub(crate) mod stack_sampler;
+mod system_property;
 pub(crate) mod tag;
 pub(crate) mod thread;
 mod thread_timers;

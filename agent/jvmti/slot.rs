@@ -40,6 +40,7 @@ slots! {
     GET_CLASS_SIGNATURE = 48, "Get Class Signature";
     GET_CLASS_STATUS = 49, "Get Class Status";
     GET_SOURCE_FILE_NAME = 50, "Get Source File Name";
+    GET_CLASS_MODIFIERS = 51, "Get Class Modifiers";
     GET_CLASS_METHODS = 52, "Get Class Methods";
     GET_CLASS_FIELDS = 53, "Get Class Fields";
     GET_IMPLEMENTED_INTERFACES = 54, "Get Implemented Interfaces";
@@ -67,6 +68,7 @@ slots! {
     ITERATE_THROUGH_HEAP = 116, "Iterate Through Heap";
     SET_EVENT_CALLBACKS = 122, "Set Event Callbacks";
     DISPOSE_ENVIRONMENT = 127, "Dispose Environment";
+    GET_SYSTEM_PROPERTY = 131, "Get System Property";
     GET_THREAD_CPU_TIME = 137, "Get Thread CPU Time";
     GET_POTENTIAL_CAPABILITIES = 140, "Get Potential Capabilities";
     ADD_CAPABILITIES = 142, "Add Capabilities";

@@ -15,7 +15,7 @@ final class Comparison {
         new ClassComparison(ours, theirs, values, findings).compare();
         Fillers fillers = new Fillers(order == Order.OURS_FIRST ? ours : theirs);
         new ObjectComparison(ours, theirs, values, fillers, findings).compare();
-        new RootComparison(ours, theirs, findings).compare();
+        new RootComparison(ours, theirs, order, findings).compare();
         return findings;
     }
 

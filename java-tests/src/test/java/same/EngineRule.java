@@ -12,13 +12,7 @@ enum EngineRule {
     FIELD_OF_CLASS_OBJECT("JVMTI tells no fields of a class object", 2000),
 
     /** Nor does it tell the protection domain of an array class or of a class that is not linked. */
-    UNTOLD_DOMAIN("JVMTI tells no protection domain of a class that is an array or not linked", 50),
-
-    /**
-     * A walk that meets instances of a class that is not linked (there are such in archives) links it afterwards, too late
-     * to be told its static fields: the first dump leaves them out.
-     */
-    LINKED_BY_DUMP("static fields of a class that the earlier dump has linked itself", 10);
+    UNTOLD_DOMAIN("JVMTI tells no protection domain of a class that is an array or not linked", 50);
 
     final String meaning;
     /** How often it may be used in one comparison. */

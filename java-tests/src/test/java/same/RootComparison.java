@@ -23,11 +23,11 @@ final class RootComparison {
     private final UnlistedRoots unlisted;
     private final Findings findings;
 
-    RootComparison(HprofFile ours, HprofFile theirs, Findings findings) {
+    RootComparison(HprofFile ours, HprofFile theirs, Comparison.Order order, Findings findings) {
         this.ours = ours;
         this.theirs = theirs;
         this.findings = findings;
-        unlisted = new UnlistedRoots(ours, theirs);
+        unlisted = new UnlistedRoots(ours, theirs, order);
     }
 
     void compare() {

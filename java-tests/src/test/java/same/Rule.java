@@ -12,7 +12,7 @@ enum Rule {
      */
     UNSEEN_LIFE("alive though nothing in HotSpot's dump leads to it, and not in ours"),
 
-    /** The requests for the dumps make objects; only the later dump has them. */
+    /** The requests for the dumps make objects, ours also links and loads classes; only the later dump has them. */
     CREATED_BETWEEN("only the later dump has it"),
 
     /** In the earlier dump the collector's filler is where an object of the later one is: room that was not used up yet. */

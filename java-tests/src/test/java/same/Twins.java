@@ -170,13 +170,7 @@ final class Twins {
         value(HprofType.OBJECT, our.loader, their.loader, our.id, "loader");
         value(HprofType.OBJECT, our.signers, their.signers, our.id, "signers");
         value(HprofType.OBJECT, our.protectionDomain, their.protectionDomain, our.id, DOMAIN);
-        List<HprofField> ourOwn = fields(our, HprofField::isDeclared);
-        List<HprofField> theirOwn = fields(their, HprofField::isDeclared);
-        if (ourOwn.isEmpty() && !theirOwn.isEmpty()) {
-            findings.judge(EngineRule.LINKED_BY_DUMP, where, "static fields", where);
-        } else {
-            statics(our.id, ourOwn, theirOwn);
-        }
+        statics(our.id, fields(our, HprofField::isDeclared), fields(their, HprofField::isDeclared));
         List<HprofField> ourOthers = fields(our, field -> !field.isDeclared());
         List<HprofField> theirOthers = fields(their, field -> !field.isDeclared());
         if (signatures(ourOthers).equals(signatures(theirOthers))) {

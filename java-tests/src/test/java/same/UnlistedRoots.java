@@ -2,7 +2,9 @@ package same;
 
 import java.util.Arrays;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /** The roots that JVMTI reports and HotSpot's own dump leaves out, as they belong to the bootstrap loader or to the JVM. */
 final class UnlistedRoots {
@@ -15,34 +17,55 @@ final class UnlistedRoots {
 
     private final HprofFile ours;
     private final HprofFile theirs;
+    private final Comparison.Order order;
     /** The arrays of resolved constants of the bootstrap loader's classes. */
     private final Set<Long> constants = new HashSet<>();
     /** The same of all other classes. */
     private final Set<Long> foreignConstants = new HashSet<>();
+    /** Of those of the bootstrap loader's classes, what HotSpot's dump has not. */
+    private final Set<Long> newConstants = new HashSet<>();
     private final boolean isJava11;
     /** An empty array that Java 11 locks for a loader that does not lock; 0 until it is met. */
     private long systemLock;
     private int compiledConstants;
 
-    UnlistedRoots(HprofFile ours, HprofFile theirs) {
+    UnlistedRoots(HprofFile ours, HprofFile theirs, Comparison.Order order) {
         this.ours = ours;
         this.theirs = theirs;
+        this.order = order;
         isJava11 = theirs.classes.keySet().stream().noneMatch(id -> theirs.name(id).equals("java.lang.Record"));
         for (HprofClass type : theirs.classes.values()) {
-            Set<Long> arrays = type.loader == 0 ? constants : foreignConstants;
-            type.statics.stream().filter(field -> field.name.equals("<resolved_references>"))
-                    .forEach(field -> arrays.add(field.bits));
+            (type.loader == 0 ? constants : foreignConstants).addAll(constantsOf(type));
         }
+        ours.classes.values().stream().filter(type -> type.loader == 0)
+                .forEach(type -> newConstants.addAll(constantsOf(type)));
+        newConstants.removeIf(theirs::has);
+    }
+
+    private static List<Long> constantsOf(HprofClass type) {
+        return type.statics.stream().filter(field -> field.name.equals("<resolved_references>"))
+                .map(field -> field.bits).collect(Collectors.toList());
     }
 
     /** Why only ours has the root; null if there is no reason. */
     Rule rule(HprofRoot root) {
+        if (isNew(root)) {
+            return Rule.CREATED_BETWEEN;
+        }
         switch (root.kind) {
             case JNI_GLOBAL: return isHeld(root.object) ? Rule.HELD_BY_JVM
                     : isCompiledConstant(root.object) ? Rule.COMPILED_CONSTANT : null;
             case STICKY_CLASS: return ruleOfClass(theirs.classes.get(root.object));
             default: return null;
         }
+    }
+
+    /** Our dump, which was the later one, has had the bootstrap loader link and load classes. */
+    private boolean isNew(HprofRoot root) {
+        HprofClass type = ours.classes.get(root.object);
+        return order == Comparison.Order.HOTSPOT_FIRST && !theirs.has(root.object)
+                && (root.kind == HprofRoot.Kind.JNI_GLOBAL && newConstants.contains(root.object)
+                || root.kind == HprofRoot.Kind.STICKY_CLASS && type != null && type.loader == 0);
     }
 
     private boolean isHeld(long id) {
