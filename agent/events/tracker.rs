@@ -5,9 +5,20 @@ use crate::jvmti::object::Object;
 use crate::profile::{CpuTimes, New};
 use crate::session::Session;
 
-/// `ClassFileLoadHook`: the class file to take instead; `None` for the one there is.
-pub(crate) fn class_file_load_hook(session: &Session, bytes: &[u8]) -> Option<Vec<u8>> {
-    session.profiles.injection.as_ref()?.rewrite(bytes)
+/// `ClassFileLoadHook`: the class file to take instead; `None` for the one there is. `is_loaded` is whether the class had
+/// another one so far.
+pub(crate) fn class_file_load_hook(
+    session: &Session,
+    bytes: &[u8],
+    is_loaded: bool,
+) -> Option<Vec<u8>> {
+    let injection = session.profiles.injection.as_ref()?;
+    if let Some(allocations) = &session.profiles.allocations {
+        if is_loaded && injection.is_started() {
+            allocations.note_redefinition();
+        }
+    }
+    injection.rewrite(bytes)
 }
 
 /// The constructor of `java.lang.Object` returns, on the thread that makes the object.

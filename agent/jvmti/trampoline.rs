@@ -149,7 +149,7 @@ unsafe extern "system" fn virtual_thread_end(
 unsafe extern "system" fn class_file_load_hook(
     _env: *mut jvmtiEnv,
     _jni: *mut JNIEnv,
-    _redefined: jobject,
+    redefined: jobject,
     _loader: jobject,
     _name: *const c_char,
     _protection_domain: jobject,
@@ -167,7 +167,8 @@ unsafe extern "system" fn class_file_load_hook(
         }
         // SAFETY: the JVM says that so many bytes are there, until the callback returns.
         let bytes = unsafe { std::slice::from_raw_parts(bytes, count) };
-        let Some(rewritten) = events::class_file_load_hook(session, bytes) else {
+        let Some(rewritten) = events::class_file_load_hook(session, bytes, !redefined.is_null())
+        else {
             return;
         };
         let (Ok(length), Some(memory)) = (

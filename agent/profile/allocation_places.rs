@@ -4,6 +4,7 @@
 use super::array_sizes::Elements;
 use super::exact_allocations::New;
 use super::known_classes::KnownClass;
+use super::recent_places::RecentPlaces;
 use super::thread_tally::CountIndex;
 use crate::jvmti::hotspot::{JavaCode, StackWalk};
 use crate::jvmti::jni::Jni;
@@ -89,6 +90,28 @@ pub(super) enum Walked {
     ByClass(StackIndex, u32),
 }
 
+impl LookUp {
+    /// Whether it is time to ask the JVM.
+    fn is_due(self) -> bool {
+        matches!(self, Self::Check(_) | Self::ByClass(_, true))
+    }
+}
+
+impl Walked {
+    /// What it tells of an object more; `None` if it takes a longer walk.
+    #[inline]
+    fn meet(&mut self) -> Option<LookUp> {
+        match self {
+            Self::TooShort => None,
+            Self::ByClass(stack, met) => Some(LookUp::ByClass(*stack, is_due(met))),
+            Self::Place(counted, met) => Some(match is_due(met) {
+                true => LookUp::Check(*counted),
+                false => LookUp::Count(*counted),
+            }),
+        }
+    }
+}
+
 /// Of a stack with places of several classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct StackIndex(u32);
@@ -100,12 +123,29 @@ struct ClassPlaces {
     places: Vec<Place>,
 }
 
+/// The time from one moment at which bytecode may be freed to the next; never [`Remembered::FOR_GOOD`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct BytecodeAge(u32);
+
+impl BytecodeAge {
+    /// So many classes have been unloaded, and none was redefined.
+    #[allow(clippy::cast_possible_truncation)] // begins anew after 1 billion
+    pub(super) fn of_unloaded(classes: u64) -> Self {
+        Self((classes as u32) << 2)
+    }
+
+    /// There have been so many collections, each of which may have unloaded classes.
+    pub(super) fn of_collections(collections: u32) -> Self {
+        Self(collections << 2 | 1)
+    }
+}
+
 /// The same, and how long it holds. It is looked up for each object, so it is small.
 #[derive(Clone, Copy, Debug)]
 struct Remembered {
     what: Walked,
-    /// While there have been so many collections; or [`FOR_GOOD`](Self::FOR_GOOD).
-    collections: u32,
+    /// While bytecode is of this age; or [`FOR_GOOD`](Self::FOR_GOOD).
+    age: BytecodeAge,
 }
 
 const _: () = assert!(std::mem::size_of::<Remembered>() <= 32);
@@ -117,6 +157,8 @@ pub(super) struct AllocationPlaces {
     by_stack: [FxHashMap<Box<[StackFrame]>, Known>; CONSTRUCTOR_FRAMES.len()],
     by_address: [FxHashMap<u64, Remembered>; CONSTRUCTOR_FRAMES.len()],
     by_class: Vec<ClassPlaces>,
+    /// Some of `by_address` again.
+    recent: RecentPlaces,
     /// The stack that was taken down last.
     pub(super) stack: Vec<StackFrame>,
     /// `None` where stacks cannot be walked.
@@ -174,6 +216,7 @@ impl AllocationPlaces {
         if is_full || self.by_class.len() >= MOST_PLACES {
             self.by_address = Default::default();
             self.by_class = Vec::new();
+            self.recent = RecentPlaces::default();
         }
     }
 
@@ -182,6 +225,7 @@ impl AllocationPlaces {
         self.by_stack = Default::default();
         self.by_address = Default::default();
         self.by_class = Vec::new();
+        self.recent = RecentPlaces::default();
     }
 
     /// The frames of the last stack below the tracker's.
@@ -210,14 +254,14 @@ impl AllocationPlaces {
         }
     }
 
-    /// What is known of the calling thread's stack by its addresses, after so many collections. `rooms` are the Java frames
+    /// What is known of the calling thread's stack by its addresses, at this age of bytecode. `rooms` are the Java frames
     /// that it must have for each level.
     pub(super) fn look_up(
         &mut self,
         code: &JavaCode,
         jni: &Jni<'_>,
         rooms: &[usize],
-        collections: u32,
+        age: BytecodeAge,
     ) -> LookUp {
         let Some(walk) = &mut self.walk else {
             return LookUp::Ask;
@@ -225,23 +269,35 @@ impl AllocationPlaces {
         if !walk.begin(code, jni) {
             return LookUp::Ask;
         }
-        for (&room, known) in rooms.iter().zip(&mut self.by_address) {
+        let levels = rooms.iter().zip(&mut self.by_address).enumerate();
+        for (level, (&room, known)) in levels {
             let Some(addresses) = walk.extend(code, room) else {
                 return LookUp::Ask;
             };
-            let known = known.get_mut(&addresses);
-            match known.filter(|known| known.holds(collections)) {
-                None => return LookUp::Learn,
-                Some(known) => match &mut known.what {
-                    Walked::TooShort => {}
-                    Walked::ByClass(stack, met) => return LookUp::ByClass(*stack, is_due(met)),
-                    Walked::Place(counted, met) => {
-                        return match is_due(met) {
-                            true => LookUp::Check(*counted),
-                            false => LookUp::Count(*counted),
+            if let Some(what) = self.recent.get_mut(level, addresses) {
+                match what.meet() {
+                    None => continue,
+                    Some(found) => {
+                        // Or it would be due again once it has been forgotten here.
+                        if found.is_due() {
+                            known
+                                .entry(addresses)
+                                .and_modify(|known| known.what = *what);
                         }
+                        return found;
                     }
-                },
+                }
+            }
+            let known = known.get_mut(&addresses);
+            let Some(known) = known.filter(|known| known.holds(age)) else {
+                return LookUp::Learn;
+            };
+            let found = known.what.meet();
+            if known.is_for_good() {
+                self.recent.put(level, addresses, known.what);
+            }
+            if let Some(found) = found {
+                return found;
             }
         }
         LookUp::Ask
@@ -279,7 +335,7 @@ impl AllocationPlaces {
         code: &JavaCode,
         rooms: &[usize],
         (level, place): (usize, Place),
-        collections: u32,
+        age: BytecodeAge,
     ) {
         self.make_room();
         let Some(walk) = &mut self.walk else {
@@ -305,8 +361,8 @@ impl AllocationPlaces {
             };
             let remembered = Remembered {
                 what,
-                collections: match walk.has_interpreted() {
-                    true => collections,
+                age: match walk.has_interpreted() {
+                    true => age,
                     false => Remembered::FOR_GOOD,
                 },
             };
@@ -315,8 +371,8 @@ impl AllocationPlaces {
     }
 }
 
-/// How often the place was met, if it is what it was `before`: what holds to the next collection alone is learned often, and
-/// would never be checked.
+/// How often the place was met, if it is what it was `before`: what holds for an age of bytecode is learned anew in each, and
+/// might never be checked.
 fn met_before(before: Option<Walked>, place: &Place) -> u32 {
     match before {
         Some(Walked::Place(counted, met)) if counted.site == place.counted.site => met,
@@ -341,16 +397,20 @@ fn put(all: &mut Vec<ClassPlaces>, before: Option<Walked>, places: ClassPlaces) 
 /// Whether it is time to ask the JVM, what was met so often included: more and more seldom. Many stacks are met a few times only,
 /// and to ask costs as much as some twenty objects.
 fn is_due(met: &mut u32) -> bool {
-    const DOUBLINGS: u32 = 3;
+    const DOUBLINGS: u32 = 4;
     *met = met.saturating_add(1);
     *met > 1 && met.is_power_of_two() && met.trailing_zeros() % DOUBLINGS == 0
 }
 
 impl Remembered {
-    const FOR_GOOD: u32 = u32::MAX;
+    const FOR_GOOD: BytecodeAge = BytecodeAge(u32::MAX);
 
-    fn holds(&self, collections: u32) -> bool {
-        self.collections == Self::FOR_GOOD || self.collections == collections
+    fn holds(&self, age: BytecodeAge) -> bool {
+        self.is_for_good() || self.age == age
+    }
+
+    fn is_for_good(&self) -> bool {
+        self.age == Self::FOR_GOOD
     }
 }
 
@@ -362,9 +422,30 @@ mod tests {
     fn the_jvm_is_asked_more_and_more_seldom() {
         let mut met = 0;
         let asked: Vec<u32> = (1..=1000).filter(|_| is_due(&mut met)).collect();
-        assert_eq!(asked, [8, 64, 512]);
+        assert_eq!(asked, [16, 256]);
         let mut met = u32::MAX;
         assert!(!is_due(&mut met));
+    }
+
+    #[test]
+    fn what_was_interpreted_is_known_while_its_bytecode_is_there() {
+        let remembered = |age| Remembered {
+            what: Walked::TooShort,
+            age,
+        };
+        let of_unloaded = remembered(BytecodeAge::of_unloaded(7));
+        assert!(of_unloaded.holds(BytecodeAge::of_unloaded(7)));
+        assert!(!of_unloaded.holds(BytecodeAge::of_unloaded(8)));
+        // What is the same number means something else once a class was redefined.
+        assert!(!of_unloaded.holds(BytecodeAge::of_collections(7)));
+        let for_good = remembered(Remembered::FOR_GOOD);
+        assert!(for_good.holds(BytecodeAge::of_collections(u32::MAX)));
+        for last in [
+            BytecodeAge::of_unloaded(u64::MAX),
+            BytecodeAge::of_collections(u32::MAX),
+        ] {
+            assert_ne!(last, Remembered::FOR_GOOD);
+        }
     }
 
     #[test]

@@ -149,6 +149,13 @@ impl Allocations {
         }
     }
 
+    /// `ClassFileLoadHook` for a class that was loaded before, by somebody else's wish: calls nothing, takes no lock.
+    pub(crate) fn note_redefinition(&self) {
+        if let Some(exact) = &self.exact {
+            exact.note_redefinition();
+        }
+    }
+
     /// `ThreadEnd`, on that thread.
     pub(crate) fn thread_end(&self, jni: &Jni<'_>) {
         if let Some(exact) = &self.exact {

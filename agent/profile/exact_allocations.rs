@@ -3,14 +3,16 @@
 //! The same stack allocates again and again, so each thread knows its stacks as the JVM gives them, with the site of
 //! each; what is new is looked up once.
 
-use super::allocation_places::{AllocationPlaces, Counted, Known, LookUp, Place, Rooms, Size};
+use super::allocation_places::{
+    AllocationPlaces, BytecodeAge, Counted, Known, LookUp, Place, Rooms, Size,
+};
 use super::array_sizes::{ArraySizes, Elements};
 use super::known_classes::KnownClasses;
 use super::live_objects::{forget_gone, LiveObject, WORD_BYTES};
 use super::stack_traces::StackTraces;
 use super::thread_tally::ThreadTally;
 use crate::jvmti::env::Env;
-use crate::jvmti::hotspot::JavaCode;
+use crate::jvmti::hotspot::{JavaCode, UnloadedClasses};
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
 use crate::jvmti::stack::StackFrame;
@@ -43,6 +45,10 @@ pub(super) struct ExactAllocations {
     array_sizes: ArraySizes,
     /// How to walk stacks; nothing before `VMInit`.
     code: OnceLock<Option<JavaCode>>,
+    /// Nothing where the JVM does not tell.
+    unloaded: OnceLock<UnloadedClasses>,
+    /// A class got other bytecode while allocations were counted; what it had before is freed at some collection.
+    is_redefined: AtomicBool,
     slots: WeakSlots,
     is_distrusted: AtomicBool,
     /// They begin anew after 4 billion.
@@ -91,6 +97,8 @@ impl ExactAllocations {
             classes: KnownClasses::default(),
             array_sizes: ArraySizes::default(),
             code: OnceLock::new(),
+            unloaded: OnceLock::new(),
+            is_redefined: AtomicBool::new(false),
             slots: WeakSlots::default(),
             is_distrusted: AtomicBool::new(false),
             collections: AtomicU32::new(0),
@@ -106,6 +114,9 @@ impl ExactAllocations {
             return;
         };
         let _ = self.code.set(JavaCode::find(jni, &thread));
+        if let Some(unloaded) = UnloadedClasses::find() {
+            let _ = self.unloaded.set(unloaded);
+        }
         self.slots.look(jni, &thread);
         jni.forget(thread);
     }
@@ -113,6 +124,21 @@ impl ExactAllocations {
     /// `GarbageCollectionFinish`: only after one objects may be gone.
     pub(super) fn note_collection(&self) {
         self.collections.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// `ClassFileLoadHook` for a class that was loaded before, by somebody else's wish: takes no lock.
+    pub(super) fn note_redefinition(&self) {
+        self.is_redefined.store(true, Ordering::Relaxed);
+    }
+
+    /// How old bytecode is: while it stays so, none was freed.
+    fn age(&self) -> BytecodeAge {
+        match self.unloaded.get() {
+            Some(unloaded) if !self.is_redefined.load(Ordering::Relaxed) => {
+                BytecodeAge::of_unloaded(unloaded.count())
+            }
+            _ => BytecodeAge::of_collections(self.collections.load(Ordering::Relaxed)),
+        }
     }
 
     /// Counts a new object, on the thread that made it.
@@ -189,10 +215,10 @@ impl ExactAllocations {
         }
         let rooms = Rooms::new(at.new, depth);
         let rooms = rooms.as_slice();
-        let collections = self.collections.load(Ordering::Relaxed);
+        let age = self.age();
         let code = self.java_code().filter(|_| depth > 0);
         let found = match code {
-            Some(code) => own.places.look_up(code, at.jni, rooms, collections),
+            Some(code) => own.places.look_up(code, at.jni, rooms, age),
             None => LookUp::Ask,
         };
         if let LookUp::Count(counted) = found {
@@ -202,7 +228,7 @@ impl ExactAllocations {
         let Some(class) = at.jni.class_of(at.object) else {
             return;
         };
-        self.count_by_class(own, at, &class, (found, rooms, collections));
+        self.count_by_class(own, at, &class, (found, rooms, age));
         at.jni.forget(class);
     }
 
@@ -212,7 +238,7 @@ impl ExactAllocations {
         own: &mut Own,
         at: NewObject<'_, '_, '_>,
         class: &Object<'_>,
-        (found, rooms, collections): (LookUp, &[usize], u32),
+        (found, rooms, age): (LookUp, &[usize], BytecodeAge),
     ) {
         let known = match found {
             LookUp::ByClass(stack, _) => own.places.of_class(stack, at.jni, class),
@@ -229,7 +255,7 @@ impl ExactAllocations {
         match (found, known, self.java_code()) {
             (_, Some(known), _) if known.site != place.counted.site => self.distrust(),
             (LookUp::Learn, _, Some(code)) => {
-                own.places.learn(code, rooms, (level, place), collections);
+                own.places.learn(code, rooms, (level, place), age);
             }
             (LookUp::ByClass(stack, _), None, _) => own.places.learn_class(stack, (level, place)),
             _ => {}

@@ -86,6 +86,11 @@ impl Injection {
         }
     }
 
+    /// Whether what was loaded at `VMInit` has passed the hook, so that what passes it again does so by somebody else's wish.
+    pub(crate) fn is_started(&self) -> bool {
+        self.tracker.get().is_some()
+    }
+
     /// Classes and methods that stayed as they were, though something should have been put in.
     pub(crate) fn left_alone(&self) -> (u64, u64) {
         (

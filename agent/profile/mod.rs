@@ -26,6 +26,7 @@ mod monitor_state;
 mod monitors;
 mod native;
 mod profiles;
+mod recent_places;
 mod report;
 mod report_binary;
 mod report_monitors;

@@ -13,7 +13,9 @@ mod memory;
 mod place;
 mod scopes;
 mod stack_walk;
+mod unloaded_classes;
 pub(crate) mod vm_structs;
 
 pub(crate) use interrupted::{Interrupted, Registers};
 pub(crate) use stack_walk::{JavaCode, StackWalk};
+pub(crate) use unloaded_classes::UnloadedClasses;

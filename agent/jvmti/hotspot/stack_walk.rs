@@ -157,7 +157,7 @@ impl StackWalk {
     }
 
     /// Whether one of the frames so far is the interpreter's. Its number is the address of a bytecode, and means the same
-    /// only up to the next collection: a class may be unloaded, and another come to lie in its place.
+    /// only until classes are unloaded or redefined: another may come to lie in its place.
     pub(crate) fn has_interpreted(&self) -> bool {
         self.has_interpreted
     }

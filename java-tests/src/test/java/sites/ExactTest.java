@@ -67,6 +67,34 @@ class ExactTest {
         }
     }
 
+    /** A stack is known by the addresses of its bytecode; when classes are unloaded those are other classes' soon. */
+    @ParameterizedTest
+    @MethodSource("jdks")
+    void aClassThatComesToLieWhereAnotherWasIsNotTakenForIt(Jdk jdk) {
+        succeed(jdk, "-XX:+UsePerfData");
+        // Then the JVM does not tell how many classes it has unloaded.
+        succeed(jdk, "-XX:-UsePerfData");
+    }
+
+    private void succeed(Jdk jdk, String perfData) {
+        Path file = folder.resolve(perfData.charAt(4) + ".hprof");
+        try (Jvm jvm = Jvm.on(jdk, folder).switches(perfData).agent("heap=sites,sampling=0,cutoff=0,file=" + file)
+                .run(Successors.class, "400").ready()) {
+            assertEquals(0, jvm.end(), jvm.err::text);
+            assertFalse(jvm.err.text().contains("not read rightly"), jvm.err::text);
+            SiteList sites = new SiteList(file, "sites");
+            List<String> made = jvm.out.lines().stream().filter(line -> line.startsWith("MADE ")).collect(Collectors.toList());
+            assertEquals(26, made.size());
+            for (String line : made) {
+                String[] words = line.split(" ");
+                long counted = sites.sites.stream().filter(site -> site.className.equals("int[]")
+                        && !site.frames.isEmpty() && site.frames.get(0).startsWith(words[1] + ".run("))
+                        .mapToLong(site -> site.allocatedObjects).sum();
+                assertEquals(Long.parseLong(words[2]), counted, line);
+            }
+        }
+    }
+
     private static void compare(Jvm jvm, SiteList sites) {
         int compared = 0;
         for (String line : jvm.out.lines()) {

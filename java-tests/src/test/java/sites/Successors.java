@@ -1,0 +1,73 @@
+package sites;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import subject.Definer;
+import subject.Say;
+
+/**
+ * Classes of the same shape under other names come after each other, each with a loader of its own, so that the next one's
+ * bytecode lies where that of one before has lain. Says how many objects each made: {@code MADE class objects}. Runs on Java 8.
+ */
+public final class Successors {
+    private static final int NAMES = 26;
+    private static final int RUNS = 40;
+    public static volatile Object sink;
+
+    /** What the classes are copies of: the last letter of the name is theirs. */
+    public static final class MakerA implements Runnable {
+        @Override
+        public void run() {
+            sink = new int[3];
+        }
+    }
+
+    public static void main(String[] args) throws Exception {
+        int[] made = new int[NAMES];
+        byte[] code = code();
+        int rounds = Integer.parseInt(args[0]);
+        for (int round = 0; round < rounds; round++) {
+            int name = round * 7 % NAMES;
+            Runnable maker = (Runnable) new Definer().define(named(code, (char) ('A' + name))).getConstructor().newInstance();
+            for (int run = 0; run < RUNS; run++) {
+                maker.run();
+                made[name]++;
+            }
+            if (round % 10 == 9) {
+                maker = null;
+                System.gc();
+            }
+        }
+        for (int name = 0; name < NAMES; name++) {
+            Say.line("MADE", MakerA.class.getName().replace("MakerA", "Maker" + (char) ('A' + name)), made[name]);
+        }
+        Say.ready();
+    }
+
+    /** The class file with another letter behind each "Maker". */
+    private static byte[] named(byte[] code, char letter) {
+        byte[] named = code.clone();
+        byte[] maker = {'M', 'a', 'k', 'e', 'r'};
+        for (int i = 0; i + maker.length < named.length; i++) {
+            int same = 0;
+            while (same < maker.length && named[i + same] == maker[same]) {
+                same++;
+            }
+            if (same == maker.length) {
+                named[i + same] = (byte) letter;
+            }
+        }
+        return named;
+    }
+
+    private static byte[] code() throws IOException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (InputStream in = Successors.class.getResourceAsStream("Successors$MakerA.class")) {
+            for (int next = in.read(); next >= 0; next = in.read()) {
+                bytes.write(next);
+            }
+        }
+        return bytes.toByteArray();
+    }
+}
