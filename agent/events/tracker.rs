@@ -5,17 +5,17 @@ use crate::jvmti::object::Object;
 use crate::profile::{CpuTimes, New};
 use crate::session::Session;
 
-/// `ClassFileLoadHook`: the class file to take instead; `None` for the one there is. `is_loaded` is whether the class had
-/// another one so far.
+/// `ClassFileLoadHook`: the class file to take instead; `None` for the one there is. `is_redefined` is whether the class
+/// had another one so far.
 pub(crate) fn class_file_load_hook(
     session: &Session,
     bytes: &[u8],
-    is_loaded: bool,
+    is_redefined: bool,
 ) -> Option<Vec<u8>> {
     let injection = session.profiles.injection.as_ref()?;
     if let Some(allocations) = &session.profiles.allocations {
-        if is_loaded && injection.is_started() {
-            allocations.note_redefinition();
+        if injection.is_started() {
+            allocations.note_class_file(is_redefined);
         }
     }
     injection.rewrite(bytes)

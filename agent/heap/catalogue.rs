@@ -46,7 +46,7 @@ impl<'f> Catalogue<'f> {
         objects: &mut ObjectTable,
     ) -> Result<Self, DumpError> {
         let handles = env.loaded_classes(jni).when("the list of loaded classes")?;
-        unlinked::link(env, jni, &handles)?;
+        unlinked::link(env, jni, &handles);
         let mut mirrors = Vec::with_capacity(handles.len());
         let mut signatures = Vec::with_capacity(handles.len());
         for class in &handles {
@@ -194,7 +194,7 @@ impl<'f> Catalogue<'f> {
 
     /// Has the JVM link those of `classes` that are not, so that it can be asked for their fields.
     ///
-    /// There were none left at the first look, but one may have been loaded since.
+    /// As a rule the first look has left none of those that have instances; but one may have been loaded since.
     pub(super) fn link(&self, classes: impl Iterator<Item = ClassId>, tables: &Tables) {
         let is_unlinked_bootstrap = |class| {
             tables

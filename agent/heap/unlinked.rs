@@ -1,6 +1,5 @@
 //! Classes that are loaded and not linked, though there may be instances of them.
 
-use super::error::{DumpError, For};
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
@@ -9,24 +8,26 @@ use crate::jvmti::object::Object;
 ///
 /// HotSpot has objects of such classes where it maps an archive (CDS): those of the archive. The fields of a class that is
 /// not linked are not told, and whether there are instances shows only in the pause. There are some 50 such classes in a
-/// JVM that has just started, 40 us each; the JVM loads nothing for it but the types of public fields.
-pub(super) fn link(env: &Env, jni: &Jni<'_>, classes: &[Object<'_>]) -> Result<(), DumpError> {
+/// JVM that has just started, 40 us each; the JVM loads nothing for it but the types of public fields. Who asks to link a
+/// class waits while another thread links it, and reports that to a debugger.
+///
+/// A class of which the JVM does not tell, or that cannot be linked, stays as it is: a walk that meets an instance says so.
+pub(super) fn link(env: &Env, jni: &Jni<'_>, classes: &[Object<'_>]) {
+    // Up to 11 the JVM says so even if it maps no archive, and classes are linked for nothing.
     let shares = env.system_property(c"java.vm.info");
     if !shares.is_ok_and(|info| info.windows(7).any(|part| part == b"sharing")) {
-        return Ok(());
+        return;
     }
     for class in classes {
-        let is_unlinked = env.is_unlinked_concrete(class);
-        if !is_unlinked.when("the state of a class")? {
+        if !env.is_unlinked_concrete(class).unwrap_or(false) {
             continue;
         }
-        match env.class_loader(jni, class).when("the loader of a class")? {
-            Some(loader) => jni.forget(loader),
-            // One that cannot be linked stays as it is.
-            None => {
+        match env.class_loader(jni, class) {
+            Ok(Some(loader)) => jni.forget(loader),
+            Ok(None) => {
                 jni.link(class);
             }
+            Err(_) => {}
         }
     }
-    Ok(())
 }

@@ -139,6 +139,10 @@ impl<'f> Jni<'f> {
             )?;
             Ok(fields.l()?.into_raw())
         });
+        // SAFETY: null or a local reference that nobody else has.
+        if let Some(fields) = linked.and_then(|fields| unsafe { Object::from_raw(fields) }) {
+            self.forget(fields);
+        }
         linked.is_some()
     }
 

@@ -23,8 +23,6 @@ impl Env {
             )
         }?;
         // SAFETY: on success a NUL-terminated string that is ours.
-        Ok(unsafe { Allocated::string(self, value) }
-            .to_bytes()
-            .to_vec())
+        Ok(unsafe { Allocated::string(self, value) }.to_bytes())
     }
 }

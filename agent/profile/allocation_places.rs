@@ -123,20 +123,20 @@ struct ClassPlaces {
     places: Vec<Place>,
 }
 
-/// The time from one moment at which bytecode may be freed to the next; never [`Remembered::FOR_GOOD`].
+/// A time in which an address of bytecode means the same; never [`Remembered::FOR_GOOD`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BytecodeAge(u32);
 
+#[allow(clippy::cast_possible_truncation)] // they begin anew after 1 billion
 impl BytecodeAge {
-    /// So many classes have been unloaded, and none was redefined.
-    #[allow(clippy::cast_possible_truncation)] // begins anew after 1 billion
+    /// No bytecode was freed since so many classes had been unloaded.
     pub(super) fn of_unloaded(classes: u64) -> Self {
         Self((classes as u32) << 2)
     }
 
-    /// There have been so many collections, each of which may have unloaded classes.
-    pub(super) fn of_collections(collections: u32) -> Self {
-        Self(collections << 2 | 1)
+    /// No bytecode came into being since it had done so, or may have, so many times.
+    pub(super) fn of_new(times: u64) -> Self {
+        Self((times as u32) << 2 | 1)
     }
 }
 
@@ -437,12 +437,12 @@ mod tests {
         assert!(of_unloaded.holds(BytecodeAge::of_unloaded(7)));
         assert!(!of_unloaded.holds(BytecodeAge::of_unloaded(8)));
         // What is the same number means something else once a class was redefined.
-        assert!(!of_unloaded.holds(BytecodeAge::of_collections(7)));
+        assert!(!of_unloaded.holds(BytecodeAge::of_new(7)));
         let for_good = remembered(Remembered::FOR_GOOD);
-        assert!(for_good.holds(BytecodeAge::of_collections(u32::MAX)));
+        assert!(for_good.holds(BytecodeAge::of_new(u64::MAX)));
         for last in [
             BytecodeAge::of_unloaded(u64::MAX),
-            BytecodeAge::of_collections(u32::MAX),
+            BytecodeAge::of_new(u64::MAX),
         ] {
             assert_ne!(last, Remembered::FOR_GOOD);
         }

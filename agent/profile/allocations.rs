@@ -149,10 +149,11 @@ impl Allocations {
         }
     }
 
-    /// `ClassFileLoadHook` for a class that was loaded before, by somebody else's wish: calls nothing, takes no lock.
-    pub(crate) fn note_redefinition(&self) {
+    /// `ClassFileLoadHook`, but for the classes that the session itself sends through it: calls nothing, takes no lock.
+    /// `is_redefined` is whether the class had another file so far.
+    pub(crate) fn note_class_file(&self, is_redefined: bool) {
         if let Some(exact) = &self.exact {
-            exact.note_redefinition();
+            exact.note_class_file(is_redefined);
         }
     }
 

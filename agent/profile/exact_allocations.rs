@@ -12,7 +12,7 @@ use super::live_objects::{forget_gone, LiveObject, WORD_BYTES};
 use super::stack_traces::StackTraces;
 use super::thread_tally::ThreadTally;
 use crate::jvmti::env::Env;
-use crate::jvmti::hotspot::{JavaCode, UnloadedClasses};
+use crate::jvmti::hotspot::{ClassCounters, JavaCode};
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
 use crate::jvmti::stack::StackFrame;
@@ -46,8 +46,10 @@ pub(super) struct ExactAllocations {
     /// How to walk stacks; nothing before `VMInit`.
     code: OnceLock<Option<JavaCode>>,
     /// Nothing where the JVM does not tell.
-    unloaded: OnceLock<UnloadedClasses>,
-    /// A class got other bytecode while allocations were counted; what it had before is freed at some collection.
+    class_counters: OnceLock<ClassCounters>,
+    /// Class files that have come while allocations were counted.
+    class_files: AtomicU32,
+    /// One of them was that of a class that had bytecode before, which is freed at some time.
     is_redefined: AtomicBool,
     slots: WeakSlots,
     is_distrusted: AtomicBool,
@@ -97,7 +99,8 @@ impl ExactAllocations {
             classes: KnownClasses::default(),
             array_sizes: ArraySizes::default(),
             code: OnceLock::new(),
-            unloaded: OnceLock::new(),
+            class_counters: OnceLock::new(),
+            class_files: AtomicU32::new(0),
             is_redefined: AtomicBool::new(false),
             slots: WeakSlots::default(),
             is_distrusted: AtomicBool::new(false),
@@ -114,8 +117,8 @@ impl ExactAllocations {
             return;
         };
         let _ = self.code.set(JavaCode::find(jni, &thread));
-        if let Some(unloaded) = UnloadedClasses::find() {
-            let _ = self.unloaded.set(unloaded);
+        if let Some(counters) = ClassCounters::find() {
+            let _ = self.class_counters.set(counters);
         }
         self.slots.look(jni, &thread);
         jni.forget(thread);
@@ -126,19 +129,28 @@ impl ExactAllocations {
         self.collections.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// `ClassFileLoadHook` for a class that was loaded before, by somebody else's wish: takes no lock.
-    pub(super) fn note_redefinition(&self) {
-        self.is_redefined.store(true, Ordering::Relaxed);
+    /// `ClassFileLoadHook`, but for the classes that the session itself sends through it: takes no lock. `is_redefined` is
+    /// whether the class had another file so far.
+    pub(super) fn note_class_file(&self, is_redefined: bool) {
+        self.class_files.fetch_add(1, Ordering::Relaxed);
+        if is_redefined {
+            self.is_redefined.store(true, Ordering::Relaxed);
+        }
     }
 
-    /// How old bytecode is: while it stays so, none was freed.
-    fn age(&self) -> BytecodeAge {
-        match self.unloaded.get() {
-            Some(unloaded) if !self.is_redefined.load(Ordering::Relaxed) => {
-                BytecodeAge::of_unloaded(unloaded.count())
-            }
-            _ => BytecodeAge::of_collections(self.collections.load(Ordering::Relaxed)),
+    /// While it is the same, an address of bytecode means the same: none was freed, or none has come since. (But for what the
+    /// session itself has replaced at `VMInit`, of which some threads may still run the last.)
+    fn bytecode_age(&self) -> BytecodeAge {
+        let counters = self.class_counters.get();
+        if let Some(counters) = counters.filter(|_| !self.is_redefined.load(Ordering::Relaxed)) {
+            return BytecodeAge::of_unloaded(counters.unloaded());
         }
+        // Hidden classes have no file; where they are not counted, their bytecode comes where it was freed at a collection.
+        let others = counters.map_or_else(
+            || u64::from(self.collections.load(Ordering::Relaxed)),
+            ClassCounters::loaded,
+        );
+        BytecodeAge::of_new(others + u64::from(self.class_files.load(Ordering::Relaxed)))
     }
 
     /// Counts a new object, on the thread that made it.
@@ -215,7 +227,7 @@ impl ExactAllocations {
         }
         let rooms = Rooms::new(at.new, depth);
         let rooms = rooms.as_slice();
-        let age = self.age();
+        let age = self.bytecode_age();
         let code = self.java_code().filter(|_| depth > 0);
         let found = match code {
             Some(code) => own.places.look_up(code, at.jni, rooms, age),

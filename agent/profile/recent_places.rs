@@ -15,23 +15,11 @@ struct Recent {
 
 const _: () = assert!(std::mem::size_of::<Recent>() == 32);
 
-/// The table: a stack has one room, and the one that comes later has it.
-#[derive(Debug)]
+/// The table: a stack has one room, and the one that comes later has it. Many threads allocate little, so there are no rooms
+/// before the first stack comes.
+#[derive(Debug, Default)]
 pub(super) struct RecentPlaces {
     rooms: Box<[Recent]>,
-}
-
-impl Default for RecentPlaces {
-    fn default() -> Self {
-        // A key like any other, with what does no harm: a walk that is too short goes on.
-        let nothing = Recent {
-            key: 0,
-            what: Walked::TooShort,
-        };
-        Self {
-            rooms: vec![nothing; ROOMS].into(),
-        }
-    }
 }
 
 impl RecentPlaces {
@@ -39,14 +27,22 @@ impl RecentPlaces {
     #[inline]
     pub(super) fn get_mut(&mut self, level: usize, addresses: u64) -> Option<&mut Walked> {
         let key = key(level, addresses);
-        let recent = self.rooms.get_mut(room(key))?;
+        let recent = self.rooms.get_mut(room(level, addresses))?;
         (recent.key == key).then_some(&mut recent.what)
     }
 
     /// Remembers it until another stack comes to the same room.
     pub(super) fn put(&mut self, level: usize, addresses: u64, what: Walked) {
+        if self.rooms.is_empty() {
+            // A key like any other, with what does no harm: a walk that is too short goes on.
+            let nothing = Recent {
+                key: 0,
+                what: Walked::TooShort,
+            };
+            self.rooms = vec![nothing; ROOMS].into();
+        }
         let key = key(level, addresses);
-        if let Some(recent) = self.rooms.get_mut(room(key)) {
+        if let Some(recent) = self.rooms.get_mut(room(level, addresses)) {
             *recent = Recent { key, what };
         }
     }
@@ -57,9 +53,10 @@ fn key(level: usize, addresses: u64) -> u64 {
     addresses ^ level as u64
 }
 
-/// Not by the lowest bits alone, in which levels differ.
-fn room(key: u64) -> usize {
-    (key >> 8) as usize % ROOMS
+/// The same stack is looked up at one level after the other, so these have rooms far from each other.
+fn room(level: usize, addresses: u64) -> usize {
+    const APART: usize = ROOMS / 3;
+    ((addresses >> 8) as usize).wrapping_add(level * APART) % ROOMS
 }
 
 #[cfg(test)]
@@ -74,6 +71,10 @@ mod tests {
         recent.put(0, one, Walked::TooShort);
         assert!(recent.get_mut(0, one).is_some());
         assert!(recent.get_mut(1, one).is_none() && recent.get_mut(0, other).is_none());
+        for level in 1..3 {
+            recent.put(level, one, Walked::TooShort);
+        }
+        assert!((0..3).all(|level| recent.get_mut(level, one).is_some()));
         recent.put(0, other, Walked::TooShort);
         assert!(recent.get_mut(0, one).is_none() && recent.get_mut(0, other).is_some());
     }

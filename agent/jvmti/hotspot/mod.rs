@@ -1,11 +1,12 @@
 //! What HotSpot tells of its own structures, and what is read from them while the application runs: the calling thread's
-//! stack. (The heap is read in a copy of the process: [`crate::heap`].)
+//! stack, and how many classes there were. (The heap is read in a copy of the process: [`crate::heap`].)
 //!
 //! Nobody promises any of it. Whoever uses it has another way, asks the JVM now and then whether both ways answer the
 //! same, and leaves this one for good when they do not.
 //!
 //! Each read is behind `unsafe`, answered by what keeps the memory there.
 
+mod class_counters;
 mod code_cache;
 mod interpreter;
 mod interrupted;
@@ -13,9 +14,8 @@ mod memory;
 mod place;
 mod scopes;
 mod stack_walk;
-mod unloaded_classes;
 pub(crate) mod vm_structs;
 
+pub(crate) use class_counters::ClassCounters;
 pub(crate) use interrupted::{Interrupted, Registers};
 pub(crate) use stack_walk::{JavaCode, StackWalk};
-pub(crate) use unloaded_classes::UnloadedClasses;

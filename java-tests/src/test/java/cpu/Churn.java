@@ -1,12 +1,10 @@
 package cpu;
 
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
-import java.io.InputStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import subject.ClassBytes;
 import subject.Say;
 
 /** A hundred threads come and go, each of them loads classes of its own, runs them, throws exceptions; and all is right. */
@@ -34,8 +32,8 @@ public class Churn {
         }
     }
 
-    public static void main(String[] args) throws IOException, InterruptedException {
-        byte[] code = code();
+    public static void main(String[] args) throws InterruptedException {
+        byte[] code = ClassBytes.of(Work.class);
         long expected = new Work().run(INPUT);
         long end = System.nanoTime() + Long.parseLong(args[0]) * 1_000_000_000;
         while (System.nanoTime() < end) {
@@ -86,15 +84,5 @@ public class Churn {
             throw new ArithmeticException();
         }
         climb(depth - 1);
-    }
-
-    private static byte[] code() throws IOException {
-        try (InputStream in = Churn.class.getResourceAsStream("Churn$Work.class")) {
-            ByteArrayOutputStream out = new ByteArrayOutputStream();
-            for (int b = in.read(); b >= 0; b = in.read()) {
-                out.write(b);
-            }
-            return out.toByteArray();
-        }
     }
 }

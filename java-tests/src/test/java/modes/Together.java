@@ -1,8 +1,5 @@
 package modes;
 
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
-import java.io.InputStream;
 import java.lang.ref.WeakReference;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -15,6 +12,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongUnaryOperator;
+import subject.ClassBytes;
 import subject.Say;
 
 /**
@@ -50,8 +48,8 @@ public class Together {
     }
 
     public static void main(String[] args) throws Exception {
-        byte[] work = code("Work");
-        byte[] broken = code("Broken");
+        byte[] work = ClassBytes.of(Work.class);
+        byte[] broken = ClassBytes.of(Broken.class);
         long end = System.nanoTime() + Long.parseLong(args[0]) * 1_000_000_000;
         List<Thread> keepers = new ArrayList<>();
         for (int i = 0; i < THREADS; i++) {
@@ -268,15 +266,5 @@ public class Together {
         }
         LOADERS.add(new WeakReference<>(loader));
         return loader.define();
-    }
-
-    private static byte[] code(String name) throws IOException {
-        try (InputStream in = Together.class.getResourceAsStream(name + ".class")) {
-            ByteArrayOutputStream out = new ByteArrayOutputStream();
-            for (int b = in.read(); b >= 0; b = in.read()) {
-                out.write(b);
-            }
-            return out.toByteArray();
-        }
     }
 }

@@ -1,8 +1,5 @@
 package same;
 
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
-import java.io.InputStream;
 import java.lang.invoke.ConstantCallSite;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
@@ -18,6 +15,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import subject.ClassBytes;
 import subject.Definer;
 
 /** Classes of other loaders, of every state and of every make, and what invokedynamic leaves behind. Runs on Java 8. */
@@ -48,7 +46,7 @@ class ManyClasses {
 
     static List<Object> all() throws Exception {
         List<Object> all = new ArrayList<>();
-        byte[] plugin = bytes(Plugin.class);
+        byte[] plugin = ClassBytes.of(Plugin.class);
         for (int i = 0; i < 3; i++) {
             all.add(new Definer().define(plugin).getConstructor().newInstance());
             all.add(new Definer().instance("quiet/Made" + i));
@@ -148,15 +146,5 @@ class ManyClasses {
         Object record = constructor.newInstance(1, 2, "three");
         all.add(record);
         all.add(record.toString());
-    }
-
-    private static byte[] bytes(Class<?> type) throws IOException {
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        try (InputStream stream = type.getResourceAsStream(type.getName().replaceAll(".*\\.", "") + ".class")) {
-            for (int next = stream.read(); next >= 0; next = stream.read()) {
-                bytes.write(next);
-            }
-        }
-        return bytes.toByteArray();
     }
 }

@@ -11,8 +11,12 @@ import harness.Jdks;
 import harness.Jvm;
 import harness.Setup;
 import harness.SiteList;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -69,16 +73,16 @@ class ExactTest {
 
     /** A stack is known by the addresses of its bytecode; when classes are unloaded those are other classes' soon. */
     @ParameterizedTest
-    @MethodSource("jdks")
-    void aClassThatComesToLieWhereAnotherWasIsNotTakenForIt(Jdk jdk) {
-        succeed(jdk, "-XX:+UsePerfData");
+    @MethodSource("setups")
+    void aClassThatComesToLieWhereAnotherWasIsNotTakenForIt(Setup setup) {
+        succeed(setup, "-XX:+UsePerfData");
         // Then the JVM does not tell how many classes it has unloaded.
-        succeed(jdk, "-XX:-UsePerfData");
+        succeed(setup, "-XX:-UsePerfData");
     }
 
-    private void succeed(Jdk jdk, String perfData) {
+    private void succeed(Setup setup, String perfData) {
         Path file = folder.resolve(perfData.charAt(4) + ".hprof");
-        try (Jvm jvm = Jvm.on(jdk, folder).switches(perfData).agent("heap=sites,sampling=0,cutoff=0,file=" + file)
+        try (Jvm jvm = setup.on(folder).switches(perfData).agent("heap=sites,sampling=0,cutoff=0,file=" + file)
                 .run(Successors.class, "400").ready()) {
             assertEquals(0, jvm.end(), jvm.err::text);
             assertFalse(jvm.err.text().contains("not read rightly"), jvm.err::text);
@@ -91,6 +95,31 @@ class ExactTest {
                         && !site.frames.isEmpty() && site.frames.get(0).startsWith(words[1] + ".run("))
                         .mapToLong(site -> site.allocatedObjects).sum();
                 assertEquals(Long.parseLong(words[2]), counted, line);
+            }
+        }
+    }
+
+    /** The same for the bytecode of a method that is redefined. */
+    @ParameterizedTest
+    @MethodSource("setups")
+    void bytecodeThatComesToLieWhereOtherWasIsNotTakenForIt(Setup setup) throws IOException {
+        Path file = folder.resolve("sites.hprof");
+        Path jar = folder.resolve("agent.jar");
+        Manifest manifest = new Manifest();
+        manifest.getMainAttributes().putValue("Manifest-Version", "1.0");
+        manifest.getMainAttributes().putValue("Premain-Class", Redefined.class.getName());
+        manifest.getMainAttributes().putValue("Can-Redefine-Classes", "true");
+        new JarOutputStream(Files.newOutputStream(jar), manifest).close();
+        try (Jvm jvm = setup.on(folder).switches("-javaagent:" + jar).agent("heap=sites,sampling=0,cutoff=0,file=" + file)
+                .run(Redefined.class, "200").ready()) {
+            assertEquals(0, jvm.end(), jvm.err::text);
+            assertFalse(jvm.err.text().contains("not read rightly"), jvm.err::text);
+            SiteList sites = new SiteList(file, "sites");
+            for (String type : List.of("int[]", "long[]")) {
+                long counted = sites.sites.stream().filter(site -> site.className.equals(type) && !site.frames.isEmpty()
+                        && site.frames.get(0).startsWith(Redefined.Maker.class.getName() + ".run("))
+                        .mapToLong(site -> site.allocatedObjects).sum();
+                assertTrue(jvm.out.lines().contains("MADE " + type + " " + counted), type + " " + counted + jvm.out.text());
             }
         }
     }

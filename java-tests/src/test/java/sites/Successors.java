@@ -1,8 +1,6 @@
 package sites;
 
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
-import java.io.InputStream;
+import subject.ClassBytes;
 import subject.Definer;
 import subject.Say;
 
@@ -25,7 +23,7 @@ public final class Successors {
 
     public static void main(String[] args) throws Exception {
         int[] made = new int[NAMES];
-        byte[] code = code();
+        byte[] code = ClassBytes.of(MakerA.class);
         int rounds = Integer.parseInt(args[0]);
         for (int round = 0; round < rounds; round++) {
             int name = round * 7 % NAMES;
@@ -59,15 +57,5 @@ public final class Successors {
             }
         }
         return named;
-    }
-
-    private static byte[] code() throws IOException {
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        try (InputStream in = Successors.class.getResourceAsStream("Successors$MakerA.class")) {
-            for (int next = in.read(); next >= 0; next = in.read()) {
-                bytes.write(next);
-            }
-        }
-        return bytes.toByteArray();
     }
 }

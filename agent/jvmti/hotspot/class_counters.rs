@@ -1,4 +1,5 @@
-//! How many classes HotSpot has unloaded so far, from its performance data: what `jstat` reads (perfMemory.hpp, version 2).
+//! How many classes HotSpot has loaded and unloaded so far, from its performance data: what `jstat` reads (perfMemory.hpp,
+//! version 2).
 
 use super::memory::{Address, Plain};
 use super::vm_structs::Table;
@@ -11,17 +12,23 @@ const MAJOR_VERSION: u8 = 2;
 const MOST_ENTRIES: u32 = 10_000;
 /// A counter of eight bytes.
 const LONG: u8 = b'J';
-/// The counters: of classes from class files, and of those from an archive.
-const NAMES: [&[u8]; 2] = [
+/// The counters: of classes from class files, and of those from an archive; loaded, and unloaded.
+const NAMES: [&[u8]; 4] = [
+    b"java.cls.loadedClasses",
+    b"java.cls.sharedLoadedClasses",
     b"java.cls.unloadedClasses",
     b"java.cls.sharedUnloadedClasses",
 ];
 
-/// The counters of unloaded classes. HotSpot counts a class before it frees what belongs to it.
+/// The counters of classes, hidden ones included. HotSpot counts a class that it loads before it runs it, and one that it
+/// unloads before it frees what belongs to it.
 #[derive(Debug)]
-pub(crate) struct UnloadedClasses([Address; NAMES.len()]);
+pub(crate) struct ClassCounters {
+    loaded: [Address; 2],
+    unloaded: [Address; 2],
+}
 
-impl UnloadedClasses {
+impl ClassCounters {
     /// `None` if this JVM keeps no performance data (`-XX:-UsePerfData`), or others than are known.
     pub(crate) fn find() -> Option<Self> {
         let table = Table::find()?;
@@ -57,23 +64,31 @@ impl UnloadedClasses {
                 }
                 entry = entry.add(u64::from(at::<u32>(entry, 0)));
             }
-            match found {
-                [Some(own), Some(shared)] => Some(Self([own, shared])),
-                _ => None,
-            }
+            let [loaded, shared_loaded, unloaded, shared_unloaded] = found;
+            Some(Self {
+                loaded: [loaded?, shared_loaded?],
+                unloaded: [unloaded?, shared_unloaded?],
+            })
         }
     }
 
-    /// How many.
+    /// Classes that were loaded.
     #[inline]
-    pub(crate) fn count(&self) -> u64 {
-        // SAFETY: counters, aligned to eight bytes, in data that stay until the JVM ends.
-        let counts = self
-            .0
-            .iter()
-            .map(|counter| unsafe { counter.read::<u64>() });
-        counts.fold(0, u64::wrapping_add)
+    pub(crate) fn loaded(&self) -> u64 {
+        sum(self.loaded)
     }
+
+    /// Classes that were unloaded.
+    #[inline]
+    pub(crate) fn unloaded(&self) -> u64 {
+        sum(self.unloaded)
+    }
+}
+
+fn sum(counters: [Address; 2]) -> u64 {
+    // SAFETY: counters, aligned to eight bytes, in data that stay until the JVM ends.
+    let counts = counters.map(|counter| unsafe { counter.read::<u64>() });
+    counts.into_iter().fold(0, u64::wrapping_add)
 }
 
 /// # Safety
@@ -126,32 +141,35 @@ mod tests {
             .collect()
     }
 
-    fn count(entries: &[Vec<u8>]) -> Option<u64> {
+    fn counts(entries: &[Vec<u8>]) -> Option<(u64, u64)> {
         let data = data(entries);
         // SAFETY: made as the format says.
-        let found = unsafe { UnloadedClasses::of(Address::new(data.as_ptr() as u64)) };
-        found.map(|found| found.count())
+        let found = unsafe { ClassCounters::of(Address::new(data.as_ptr() as u64)) };
+        found.map(|found| (found.loaded(), found.unloaded()))
     }
 
     #[test]
-    fn both_counters_are_found_among_others() {
-        let entries = [
+    fn the_counters_are_found_among_others() {
+        let mut entries = vec![
             entry(b"java.cls.unloadedClasse", LONG, 1),
             entry(b"java.cls.unloadedClassesX", LONG, 2),
-            entry(NAMES[1], LONG, 30),
-            entry(NAMES[0], b'B', 4),
-            entry(NAMES[0], LONG, 500),
+            entry(NAMES[3], LONG, 30),
+            entry(NAMES[2], b'B', 4),
+            entry(NAMES[2], LONG, 500),
+            entry(NAMES[0], LONG, 6000),
         ];
-        assert_eq!(count(&entries), Some(530));
+        // One that is missing is not guessed.
+        assert_eq!(counts(&entries), None);
+        entries.push(entry(NAMES[1], LONG, 70_000));
+        assert_eq!(counts(&entries), Some((76_000, 530)));
     }
 
     #[test]
-    fn one_that_is_missing_is_not_guessed() {
-        assert_eq!(count(&[entry(NAMES[0], LONG, 5)]), None);
+    fn other_data_are_not_read() {
         let mut other = data(&[]);
         other[0] ^= 1;
         // SAFETY: as above, but for the first word.
-        let found = unsafe { UnloadedClasses::of(Address::new(other.as_ptr() as u64)) };
+        let found = unsafe { ClassCounters::of(Address::new(other.as_ptr() as u64)) };
         assert!(found.is_none());
     }
 }
