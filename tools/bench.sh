@@ -12,9 +12,10 @@
 #   PORTABLE=y                 n leaves away our portable engine, which is slow and dumps once for each Java
 #   THREADS=2000 VIRTUAL=100000    threads that come and go in the runs without a dump (there: 20000 and 1000000; with
 #                                  few of them the time is that of the JIT compiler, and the ratio too kind)
-#   PARTS='dumps runs profiles classic'   what to measure; with --keep each part replaces its own results. The last needs
-#                              the HPROF agent that a JDK 8 has; without it that part is left out, or refused if asked for
+#   PARTS='dumps runs profiles sampled classic'   what to measure; with --keep each part replaces its own results. The last
+#                              needs the HPROF agent that a JDK 8 has; without it that part is left out, or refused if asked for
 #   PROFILES='heap=sites ...'  the options whose costs are measured
+#   SAMPLED_JVMS=12            JVMs without and with `heap=sites`, in turn: few of them show nothing but noise
 #   JDKS='11 17 21 25'         which of target/jdks/; not 8, whose jcmd loads no agent: 'classic' alone measures it, always
 #   AGENT=...                  another libhprof_rs.so
 set -eu
@@ -31,8 +32,9 @@ threads=${THREADS:-2000}
 virtual=${VIRTUAL:-100000}
 jdks=${JDKS:-$(cd "$root/target/jdks" && ls -d ?? | sort -n)}
 classic=$root/target/jdks/8/lib/amd64/libhprof.so
-parts=${PARTS:-dumps runs profiles classic}
+parts=${PARTS:-dumps runs profiles sampled classic}
 profiles=${PROFILES:-heap=sites heap=sites,sampling=0 cpu=samples cpu=times monitor=y}
+sampled_jvms=${SAMPLED_JVMS:-12}
 keep=${1:-}
 load=$(cut -d" " -f1 /proc/loadavg)
 settings="-Xmx$((heap_mb * 3))m -XX:+UseG1GC"
@@ -48,7 +50,7 @@ if measures classic && [ ! -e "$classic" ]; then
         exit 1
     fi
     say "$missing: that part is left out"
-    parts='dumps runs profiles'
+    parts='dumps runs profiles sampled'
 fi
 
 rm -rf "$work"
@@ -265,6 +267,27 @@ profiles_on() {
     done
 }
 
+# ---- what sampled allocations cost a database, more exactly
+
+# sampled_on JDK: appends JDK, option, ms, processor ms: all rounds of one JVM together.
+sampled_on() {
+    run=0
+    while [ $run -lt "$sampled_jvms" ]; do
+        # Each is the first one as often as the second: the machine may become faster or slower meanwhile.
+        turns='none heap=sites'
+        [ $((run % 2)) -eq 0 ] || turns='heap=sites none'
+        for profile in $turns; do
+            option=
+            [ "$profile" = none ] || option="-agentpath:$agent=$profile,file=$work/unwanted.txt,doe=n"
+            # shellcheck disable=SC2086
+            "$root/target/jdks/$1/bin/java" $small_settings $option -cp "$work/classes:$work/h2-$h2.jar" Profiled h2 h2 h2 h2 h2 h2 \
+                >"$work/run" 2>"$work/java.err" || { cat "$work/java.err" >&2; exit 1; }
+            awk -v key="$1 $profile" '{ ms += $2; cpu += $3 } END { print key, ms, cpu }' "$work/run" >>"$work/sampled"
+        done
+        run=$((run + 1))
+    done
+}
+
 # ---- beside the HPROF agent of JDK 8
 
 # loops SIDE OPTION: the loops to go round and how often: some tenths of a second without an agent, seconds with the JDK's own.
@@ -315,6 +338,7 @@ loops_on() {
 
 : >"$work/runs"
 : >"$work/profiles"
+: >"$work/sampled"
 : >"$work/classic"
 for order in $orders; do
     : >"$work/dumps.$order"
@@ -332,6 +356,10 @@ for jdk in $jdks; do
     if measures profiles; then
         say "profiles on Java $jdk"
         profiles_on "$jdk"
+    fi
+    if measures sampled; then
+        say "sampled allocations on Java $jdk"
+        sampled_on "$jdk"
     fi
 done
 # The JDK's own agent is that of 8, so that Java is always among them.
@@ -605,6 +633,27 @@ loop_targets() {
     }' "$1"
 }
 
+# sampled_table FILE
+sampled_table() {
+    awk "$medians"'
+    {
+        if (!($1 in seen)) { seen[$1] = 1; order[++jdks] = $1 }
+        time[$1, $2] = time[$1, $2] " " $3
+        cpu[$1, $2] = cpu[$1, $2] " " $4
+    }
+    END {
+        print "| Java | no agent, ms (CPU ms) | `heap=sites`, ms (CPU ms) | times as long (CPU) | at most 1.02 |"
+        print "|---|--:|--:|--:|---|"
+        for (i = 1; i <= jdks; i++) {
+            jdk = order[i]
+            none = median(time[jdk, "none"]); ours = median(time[jdk, "heap=sites"])
+            printf "| %s | %.0f (%.0f) | %.0f (%.0f) | %.3f (%.3f) | %s |\n", jdk, none, median(cpu[jdk, "none"]), ours,
+                median(cpu[jdk, "heap=sites"]), ours / none, median(cpu[jdk, "heap=sites"]) / median(cpu[jdk, "none"]),
+                ours <= 1.02 * none ? "met" : "**not met**"
+        }
+    }' "$1"
+}
+
 dump_report() {
     echo "### Objects linked in $1 order"
     echo
@@ -656,6 +705,13 @@ report_profiles() {
     profile_table "$work/profiles"
 }
 
+report_sampled() {
+    machine "$small_settings" "$jdks"
+    echo "\`h2\` six times in one JVM, all six together; medians of $sampled_jvms JVMs without the agent and as many with it, in turn."
+    echo
+    sampled_table "$work/sampled"
+}
+
 report_classic() {
     machine "$small_settings" "$loop_jdks"
     echo "\`allocate\` and \`arrays\` do nothing but allocate: small arrays, and arrays of 4 KiB. \`call\` and \`longcall\` do nothing" \
@@ -686,7 +742,7 @@ keep_part() {
 }
 
 page=$root/docs/benchmarks.md
-for part in dumps runs profiles classic; do
+for part in dumps runs profiles sampled classic; do
     measures $part || continue
     report_$part >"$work/report.md"
     cat "$work/report.md"
