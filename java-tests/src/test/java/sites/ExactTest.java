@@ -103,15 +103,20 @@ class ExactTest {
     @ParameterizedTest
     @MethodSource("setups")
     void bytecodeThatComesToLieWhereOtherWasIsNotTakenForIt(Setup setup) throws IOException {
-        Path file = folder.resolve("sites.hprof");
         Path jar = folder.resolve("agent.jar");
         Manifest manifest = new Manifest();
         manifest.getMainAttributes().putValue("Manifest-Version", "1.0");
         manifest.getMainAttributes().putValue("Premain-Class", Redefined.class.getName());
         manifest.getMainAttributes().putValue("Can-Redefine-Classes", "true");
         new JarOutputStream(Files.newOutputStream(jar), manifest).close();
-        try (Jvm jvm = setup.on(folder).switches("-javaagent:" + jar).agent("heap=sites,sampling=0,cutoff=0,file=" + file)
-                .run(Redefined.class, "200").ready()) {
+        redefine(setup, jar, "-XX:+UsePerfData");
+        redefine(setup, jar, "-XX:-UsePerfData");
+    }
+
+    private void redefine(Setup setup, Path jar, String perfData) {
+        Path file = folder.resolve(perfData.charAt(4) + ".hprof");
+        try (Jvm jvm = setup.on(folder).switches(perfData, "-javaagent:" + jar)
+                .agent("heap=sites,sampling=0,cutoff=0,file=" + file).run(Redefined.class, "200").ready()) {
             assertEquals(0, jvm.end(), jvm.err::text);
             assertFalse(jvm.err.text().contains("not read rightly"), jvm.err::text);
             SiteList sites = new SiteList(file, "sites");
