@@ -13,7 +13,6 @@ use crate::jvmti::object::Object;
 ///
 /// A class of which the JVM does not tell, or that cannot be linked, stays as it is: a walk that meets an instance says so.
 pub(super) fn link(env: &Env, jni: &Jni<'_>, classes: &[Object<'_>]) {
-    // Up to 11 the JVM says so even if it maps no archive, and classes are linked for nothing.
     let shares = env.system_property(c"java.vm.info");
     if !shares.is_ok_and(|info| info.windows(7).any(|part| part == b"sharing")) {
         return;

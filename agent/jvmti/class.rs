@@ -7,7 +7,7 @@ use super::jni::Jni;
 use super::memory::Allocated;
 use super::method::MethodId;
 use super::object::Object;
-use super::slot;
+use super::slot::{self, Slot};
 use jni::sys::{jfieldID, jmethodID, jobject};
 use std::os::raw::c_char;
 use std::ptr::null_mut;
@@ -226,31 +226,26 @@ impl Env {
     }
 
     fn class_modifiers(&self, class: &Object<'_>) -> Result<i32, JvmtiError> {
-        let mut modifiers: i32 = 0;
-        // SAFETY: types as in jvmti.h; the handle is live; `modifiers` outlives the call.
-        unsafe {
-            call!(
-                self,
-                slot::GET_CLASS_MODIFIERS,
-                (jobject, *mut i32),
-                (class.raw(), &mut modifiers)
-            )
-        }?;
-        Ok(modifiers)
+        self.class_bits(slot::GET_CLASS_MODIFIERS, class)
     }
 
     fn class_status(&self, class: &Object<'_>) -> Result<i32, JvmtiError> {
-        let mut status: i32 = 0;
-        // SAFETY: types as in jvmti.h; the handle is live; `status` outlives the call.
+        self.class_bits(slot::GET_CLASS_STATUS, class)
+    }
+
+    /// What a function tells of a class in bits: `GetClassModifiers` or `GetClassStatus`.
+    fn class_bits(&self, function: Slot, class: &Object<'_>) -> Result<i32, JvmtiError> {
+        let mut bits: i32 = 0;
+        // SAFETY: types as in jvmti.h, the same for both functions; the handle is live; `bits` outlives the call.
         unsafe {
             call!(
                 self,
-                slot::GET_CLASS_STATUS,
+                function,
                 (jobject, *mut i32),
-                (class.raw(), &mut status)
+                (class.raw(), &mut bits)
             )
         }?;
-        Ok(status)
+        Ok(bits)
     }
 
     /// The name of the file that the class was compiled from; `ABSENT_INFORMATION` if it is not known.
