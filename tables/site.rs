@@ -84,13 +84,6 @@ impl SiteTable {
         }
     }
 
-    /// Counts an allocation; `None` if there are 2^32 sites.
-    pub fn note(&mut self, key: SiteKey, weight: Weight) -> Option<SiteIndex> {
-        let index = self.find(key)?;
-        self.add(index, weight);
-        Some(index)
-    }
-
     /// Begins anew: every site stays, under its index, and has allocated nothing.
     pub fn clear_weights(&mut self) {
         for (_, allocated) in &mut self.rows {
@@ -122,10 +115,12 @@ mod tests {
             objects: 1.0,
             bytes: 16.0,
         };
-        let first = sites.note(key(1, 2), one).unwrap();
-        assert_ne!(sites.note(key(1, 3), one).unwrap(), first);
-        assert_ne!(sites.note(key(2, 2), one).unwrap(), first);
-        assert_eq!(sites.note(key(1, 2), one).unwrap(), first);
+        let first = sites.find(key(1, 2)).unwrap();
+        assert_ne!(sites.find(key(1, 3)).unwrap(), first);
+        assert_ne!(sites.find(key(2, 2)).unwrap(), first);
+        assert_eq!(sites.find(key(1, 2)).unwrap(), first);
+        sites.add(first, one);
+        sites.add(first, one);
         let allocated = sites.rows()[first.index()].1;
         assert_eq!((allocated.objects, allocated.bytes), (2.0, 32.0));
     }

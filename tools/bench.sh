@@ -16,6 +16,7 @@
 #                              needs the HPROF agent that a JDK 8 has; without it that part is left out, or refused if asked for
 #   PROFILES='heap=sites ...'  the options whose costs are measured
 #   SAMPLED_JVMS=12            JVMs without and with `heap=sites`, in turn: few of them show nothing but noise
+#   SAMPLED_PAIRS=150          rounds of one JVM without and with samples, switched by the agent's socket
 #   JDKS='11 17 21 25'         which of target/jdks/; not 8, whose jcmd loads no agent: 'classic' alone measures it, always
 #   AGENT=...                  another libhprof_rs.so
 set -eu
@@ -35,6 +36,7 @@ classic=$root/target/jdks/8/lib/amd64/libhprof.so
 parts=${PARTS:-dumps runs profiles sampled classic}
 profiles=${PROFILES:-heap=sites heap=sites,sampling=0 cpu=samples cpu=times monitor=y}
 sampled_jvms=${SAMPLED_JVMS:-12}
+sampled_pairs=${SAMPLED_PAIRS:-150}
 keep=${1:-}
 load=$(cut -d" " -f1 /proc/loadavg)
 settings="-Xmx$((heap_mb * 3))m -XX:+UseG1GC"
@@ -65,7 +67,8 @@ trap 'exit 1' INT TERM
 # A copy: somebody may build another agent meanwhile.
 agent=$work/libhprof_rs.so
 cp "${AGENT:-$root/target/release/libhprof_rs.so}" "$agent"
-javac --release 8 -Xlint:-options -d "$work/classes" "$root/benches/java/Subject.java" "$root/benches/java/Profiled.java"
+javac --release 8 -Xlint:-options -d "$work/classes" "$root/benches/java/Subject.java" "$root/benches/java/Profiled.java" \
+    "$root/benches/java/Switched.java"
 h2=2.3.232
 mvn --batch-mode --no-transfer-progress -q -Dstyle.color=never org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy \
     -Dartifact=com.h2database:h2:$h2 -DoutputDirectory="$work"
@@ -288,6 +291,14 @@ sampled_on() {
     done
 }
 
+# switched_on JDK: appends JDK, off or on, ms, processor ms: each round of one JVM.
+switched_on() {
+    # shellcheck disable=SC2086
+    java -cp "$work/classes" Switched h2 12 "$sampled_pairs" "$agent" "$root/target/jdks/$1/bin/java" $small_settings \
+        -cp "$work/classes:$work/h2-$h2.jar" >"$work/run" 2>"$work/java.err" || { cat "$work/java.err" >&2; exit 1; }
+    sed "s/^/$1 /" "$work/run" >>"$work/switched"
+}
+
 # ---- beside the HPROF agent of JDK 8
 
 # loops SIDE OPTION: the loops to go round and how often: some tenths of a second without an agent, seconds with the JDK's own.
@@ -339,6 +350,7 @@ loops_on() {
 : >"$work/runs"
 : >"$work/profiles"
 : >"$work/sampled"
+: >"$work/switched"
 : >"$work/classic"
 for order in $orders; do
     : >"$work/dumps.$order"
@@ -360,6 +372,7 @@ for jdk in $jdks; do
     if measures sampled; then
         say "sampled allocations on Java $jdk"
         sampled_on "$jdk"
+        switched_on "$jdk"
     fi
 done
 # The JDK's own agent is that of 8, so that Java is always among them.
@@ -633,23 +646,23 @@ loop_targets() {
     }' "$1"
 }
 
-# sampled_table FILE
+# sampled_table FILE WITHOUT WITH: what the two columns are called in the file
 sampled_table() {
-    awk "$medians"'
+    awk -v without="$2" -v with="$3" "$medians"'
     {
         if (!($1 in seen)) { seen[$1] = 1; order[++jdks] = $1 }
         time[$1, $2] = time[$1, $2] " " $3
         cpu[$1, $2] = cpu[$1, $2] " " $4
     }
     END {
-        print "| Java | no agent, ms (CPU ms) | `heap=sites`, ms (CPU ms) | times as long (CPU) | at most 1.02 |"
+        print "| Java | without, ms (CPU ms) | with, ms (CPU ms) | times as long (CPU) | at most 1.02 |"
         print "|---|--:|--:|--:|---|"
         for (i = 1; i <= jdks; i++) {
             jdk = order[i]
-            none = median(time[jdk, "none"]); ours = median(time[jdk, "heap=sites"])
-            printf "| %s | %.0f (%.0f) | %.0f (%.0f) | %.3f (%.3f) | %s |\n", jdk, none, median(cpu[jdk, "none"]), ours,
-                median(cpu[jdk, "heap=sites"]), ours / none, median(cpu[jdk, "heap=sites"]) / median(cpu[jdk, "none"]),
-                ours <= 1.02 * none ? "met" : "**not met**"
+            none = median(time[jdk, without]); ours = median(time[jdk, with])
+            none_cpu = median(cpu[jdk, without]); ours_cpu = median(cpu[jdk, with])
+            printf "| %s | %.0f (%.0f) | %.0f (%.0f) | %.3f (%.3f) | %s |\n", jdk, none, none_cpu, ours, ours_cpu, ours / none,
+                ours_cpu / none_cpu, ours <= 1.02 * none ? "met" : "**not met**"
         }
     }' "$1"
 }
@@ -707,9 +720,15 @@ report_profiles() {
 
 report_sampled() {
     machine "$small_settings" "$jdks"
-    echo "\`h2\` six times in one JVM, all six together; medians of $sampled_jvms JVMs without the agent and as many with it, in turn."
+    echo "\`h2\` again and again in one JVM with \`heap=sites\`: $sampled_pairs rounds without samples and as many with them, in turn," \
+        "switched by the agent's socket after twelve rounds that are not timed; medians of the rounds."
     echo
-    sampled_table "$work/sampled"
+    sampled_table "$work/switched" off on
+    echo
+    echo "Whole JVMs, their beginning included: \`h2\` six times in one, all six together; medians of $sampled_jvms JVMs without the" \
+        "agent and as many with \`heap=sites\`, in turn. JVMs differ from each other by far more than samples cost."
+    echo
+    sampled_table "$work/sampled" none heap=sites
 }
 
 report_classic() {

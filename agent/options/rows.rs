@@ -210,6 +210,20 @@ pub(super) const ROWS: &[Row] = &[
         },
     },
     Row {
+        name: "maxcost",
+        values: "PERCENT",
+        default: "1",
+        help: "most of a thread's time that its allocation samples may take; beyond it some are left out; 0: no bound",
+        standing: Standing::Built,
+        set: |said, value| match value.parse() {
+            Ok(percent @ 0..=100) => {
+                said.sampling.most_cost_percent = percent;
+                Ok(())
+            }
+            _ => Err("maxcost must be from 0 to 100"),
+        },
+    },
+    Row {
         name: "clock",
         values: "cpu|wall",
         default: "cpu",

@@ -96,6 +96,7 @@ fn wrong_values_name_the_option_the_value_and_what_is_allowed() {
             "maxlive=0",
             "maxlive=0: maxlive must be from 16 to 16777216",
         ),
+        ("maxcost=0.5", "maxcost=0.5: maxcost must be from 0 to 100"),
         ("lineno=Y", "lineno=Y: lineno takes y|n"),
         ("thread=1", "thread=1: thread takes y|n"),
         ("doe=no", "doe=no: doe takes y|n"),
@@ -127,6 +128,7 @@ fn sites_are_text_unless_they_share_a_file_with_a_dump_or_its_name() {
     let sampling = Sampling {
         interval_bytes: 524_288,
         most_live: 65_536,
+        most_cost_percent: 1,
     };
     assert_eq!(sites.sampling, Some(sampling));
     assert_eq!(options("heap=sites,file=x.hprof").format, Format::Binary);

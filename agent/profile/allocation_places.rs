@@ -5,6 +5,7 @@ use super::array_sizes::Elements;
 use super::exact_allocations::New;
 use super::known_classes::KnownClass;
 use super::recent_places::RecentPlaces;
+use super::stack_addresses::{is_due, BytecodeAge};
 use super::thread_tally::CountIndex;
 use crate::jvmti::hotspot::{JavaCode, StackWalk};
 use crate::jvmti::jni::Jni;
@@ -123,28 +124,11 @@ struct ClassPlaces {
     places: Vec<Place>,
 }
 
-/// A time in which an address of bytecode means the same; never [`Remembered::FOR_GOOD`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct BytecodeAge(u32);
-
-#[allow(clippy::cast_possible_truncation)] // they begin anew after 1 billion
-impl BytecodeAge {
-    /// No bytecode was freed since so many classes had been unloaded.
-    pub(super) fn of_unloaded(classes: u64) -> Self {
-        Self((classes as u32) << 2)
-    }
-
-    /// No bytecode came into being since it had done so, or may have, so many times.
-    pub(super) fn of_new(times: u64) -> Self {
-        Self((times as u32) << 2 | 1)
-    }
-}
-
 /// The same, and how long it holds. It is looked up for each object, so it is small.
 #[derive(Clone, Copy, Debug)]
 struct Remembered {
     what: Walked,
-    /// While bytecode is of this age; or [`FOR_GOOD`](Self::FOR_GOOD).
+    /// While bytecode is of this age.
     age: BytecodeAge,
 }
 
@@ -197,7 +181,7 @@ impl AllocationPlaces {
     /// None yet. `can_walk` is whether the JVM's stacks can be walked.
     pub(super) fn new(can_walk: bool) -> Self {
         Self {
-            walk: can_walk.then(StackWalk::new).flatten(),
+            walk: can_walk.then(StackWalk::for_each_object).flatten(),
             ..Self::default()
         }
     }
@@ -289,11 +273,11 @@ impl AllocationPlaces {
                 }
             }
             let known = known.get_mut(&addresses);
-            let Some(known) = known.filter(|known| known.holds(age)) else {
+            let Some(known) = known.filter(|known| known.age.holds(age)) else {
                 return LookUp::Learn;
             };
             let found = known.what.meet();
-            if known.is_for_good() {
+            if known.age.is_for_good() {
                 self.recent.put(level, addresses, known.what);
             }
             if let Some(found) = found {
@@ -363,7 +347,7 @@ impl AllocationPlaces {
                 what,
                 age: match walk.has_interpreted() {
                     true => age,
-                    false => Remembered::FOR_GOOD,
+                    false => BytecodeAge::FOR_GOOD,
                 },
             };
             known.insert(addresses, remembered);
@@ -394,59 +378,9 @@ fn put(all: &mut Vec<ClassPlaces>, before: Option<Walked>, places: ClassPlaces) 
     index
 }
 
-/// Whether it is time to ask the JVM, what was met so often included: more and more seldom. Many stacks are met a few times only,
-/// and to ask costs as much as some twenty objects.
-fn is_due(met: &mut u32) -> bool {
-    const DOUBLINGS: u32 = 4;
-    *met = met.saturating_add(1);
-    *met > 1 && met.is_power_of_two() && met.trailing_zeros() % DOUBLINGS == 0
-}
-
-impl Remembered {
-    const FOR_GOOD: BytecodeAge = BytecodeAge(u32::MAX);
-
-    fn holds(&self, age: BytecodeAge) -> bool {
-        self.is_for_good() || self.age == age
-    }
-
-    fn is_for_good(&self) -> bool {
-        self.age == Self::FOR_GOOD
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_jvm_is_asked_more_and_more_seldom() {
-        let mut met = 0;
-        let asked: Vec<u32> = (1..=1000).filter(|_| is_due(&mut met)).collect();
-        assert_eq!(asked, [16, 256]);
-        let mut met = u32::MAX;
-        assert!(!is_due(&mut met));
-    }
-
-    #[test]
-    fn what_was_interpreted_is_known_while_its_bytecode_is_there() {
-        let remembered = |age| Remembered {
-            what: Walked::TooShort,
-            age,
-        };
-        let of_unloaded = remembered(BytecodeAge::of_unloaded(7));
-        assert!(of_unloaded.holds(BytecodeAge::of_unloaded(7)));
-        assert!(!of_unloaded.holds(BytecodeAge::of_unloaded(8)));
-        // What is the same number means something else once a class was redefined.
-        assert!(!of_unloaded.holds(BytecodeAge::of_new(7)));
-        let for_good = remembered(Remembered::FOR_GOOD);
-        assert!(for_good.holds(BytecodeAge::of_new(u64::MAX)));
-        for last in [
-            BytecodeAge::of_unloaded(u64::MAX),
-            BytecodeAge::of_new(u64::MAX),
-        ] {
-            assert_ne!(last, Remembered::FOR_GOOD);
-        }
-    }
 
     #[test]
     fn a_stack_that_is_learned_anew_takes_no_more_room() {

@@ -2,8 +2,11 @@
 
 use super::exact_allocations::{ExactAllocations, New, NewObject};
 use super::live_objects::{forget, forget_gone, Behind, LiveObject};
-use super::live_samples::{LiveSamples, Sample};
+use super::live_samples::{weight, LiveSamples, Sample};
+use super::sample_budget::SampleBudget;
+use super::sampled_places::SampledPlaces;
 use super::site_rows::SiteRow;
+use super::stack_addresses::StackAddresses;
 use super::stack_traces::StackTraces;
 use super::thread_tally::ThreadTally;
 use crate::jvmti::env::Env;
@@ -11,6 +14,7 @@ use crate::jvmti::jni::Jni;
 use crate::jvmti::object::{Handle, Object};
 use crate::jvmti::stack::StackFrame;
 use crate::jvmti::weak::WeakSlots;
+use crate::options::Sampling;
 use parking_lot::{Mutex, MutexGuard};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -37,7 +41,10 @@ pub(crate) struct Allocation<'a, 'f> {
 #[derive(Debug)]
 pub(crate) struct Allocations {
     interval_bytes: u32,
+    budget: SampleBudget,
     traces: Arc<StackTraces>,
+    addresses: Arc<StackAddresses>,
+    places: SampledPlaces,
     sites: Arc<Mutex<SiteTable>>,
     /// Every allocation that bytecode shows; `None` if all are sampled.
     exact: Option<Arc<ExactAllocations>>,
@@ -47,32 +54,50 @@ pub(crate) struct Allocations {
     /// Whether bytecode shows the allocation at the top of a stack.
     shown: Mutex<FxHashMap<StackFrame, bool>>,
     live: Mutex<LiveSamples>,
+    slots: Arc<WeakSlots>,
     /// Whoever takes the samples out to look behind them. Held across JVM calls, but threads of the application only try it.
     look: Mutex<()>,
 }
 
 impl Allocations {
-    /// Nothing sampled yet: a sample every `interval_bytes`, its stack a row of `traces`, `most_live` remembered.
-    pub(crate) fn sampled(interval_bytes: u32, traces: Arc<StackTraces>, most_live: usize) -> Self {
+    /// Nothing sampled yet: as `sampling` says, each stack a row of `traces`.
+    pub(crate) fn sampled(sampling: Sampling, traces: Arc<StackTraces>) -> Self {
+        let addresses = Arc::<StackAddresses>::default();
+        let sites = Arc::default();
         Self {
-            interval_bytes,
+            interval_bytes: sampling.interval_bytes,
+            budget: SampleBudget::new(sampling.most_cost_percent),
+            places: SampledPlaces::new(
+                Arc::clone(&traces),
+                Arc::clone(&sites),
+                Arc::clone(&addresses),
+            ),
             traces,
-            sites: Arc::default(),
+            addresses,
+            sites,
             exact: None,
             is_sampled: true,
             is_on: AtomicBool::new(true),
             shown: Mutex::default(),
-            live: Mutex::new(LiveSamples::new(most_live)),
+            slots: Arc::default(),
+            live: Mutex::new(LiveSamples::new(sampling.most_live)),
             look: Mutex::default(),
         }
     }
 
     /// Nothing allocated yet: all that bytecode shows will be counted, and the rest sampled if this JVM samples.
     pub(crate) fn exact(self, rest_is_sampled: bool) -> Self {
-        let exact = ExactAllocations::new(Arc::clone(&self.traces), Arc::clone(&self.sites));
+        let exact = ExactAllocations::new(
+            Arc::clone(&self.traces),
+            Arc::clone(&self.sites),
+            Arc::clone(&self.addresses),
+            Arc::clone(&self.slots),
+        );
         Self {
             exact: Some(Arc::new(exact)),
             is_sampled: rest_is_sampled,
+            // What stands beside exact numbers should be as good as it can.
+            budget: SampleBudget::new(0),
             ..self
         }
     }
@@ -84,9 +109,13 @@ impl Allocations {
 
     /// How allocations are seen, in words.
     pub(crate) fn manner(&self) -> String {
-        match self.exact {
-            Some(_) => "every allocation by bytecode".to_owned(),
-            None => format!("sampled every {} bytes", self.interval_bytes),
+        if self.is_exact() {
+            return "every allocation by bytecode".to_owned();
+        }
+        let sampled = format!("sampled every {} bytes", self.interval_bytes);
+        match self.budget.left_out_percent() {
+            0 => sampled,
+            percent => format!("{sampled}, {percent} % of the samples left out to spare time"),
         }
     }
 
@@ -137,24 +166,22 @@ impl Allocations {
 
     /// `VMInit`, before anything is counted.
     pub(crate) fn start(&self, env: &Env, jni: &Jni<'_>) {
-        if let Some(exact) = &self.exact {
-            exact.start(env, jni);
+        if let Ok(thread) = env.current_thread(jni) {
+            self.addresses.start(jni, &thread);
+            self.slots.look(jni, &thread);
+            jni.forget(thread);
         }
     }
 
     /// `GarbageCollectionFinish`: calls nothing, takes no lock.
     pub(crate) fn note_collection(&self) {
-        if let Some(exact) = &self.exact {
-            exact.note_collection();
-        }
+        self.addresses.note_collection();
     }
 
     /// `ClassFileLoadHook`, but for the classes that the session itself sends through it: calls nothing, takes no lock.
     /// `is_redefined` is whether the class had another file so far.
     pub(crate) fn note_class_file(&self, is_redefined: bool) {
-        if let Some(exact) = &self.exact {
-            exact.note_class_file(is_redefined);
-        }
+        self.addresses.note_class_file(is_redefined);
     }
 
     /// `ThreadEnd`, on that thread.
@@ -190,35 +217,37 @@ impl Allocations {
         if self.exact.is_some() && self.is_shown(env, allocation.thread) {
             return;
         }
-        let Ok(signature) = env.class_signature(allocation.class) else {
+        if let Some(taken) = self.budget.take() {
+            self.note_taken(env, jni, allocation, taken.doublings);
+            self.budget.pay(taken);
+        }
+    }
+
+    /// Notes a sample that stands for 2^`doublings`.
+    fn note_taken(
+        &self,
+        env: &Env,
+        jni: &Jni<'_>,
+        allocation: &Allocation<'_, '_>,
+        doublings: u32,
+    ) {
+        let Some(site) = self.places.site(env, jni, allocation) else {
             return;
         };
-        let stack = match self.traces.depth_frames() {
-            0 => Vec::new(),
-            depth => env
-                .stack_up_to(allocation.thread, depth)
-                .unwrap_or_default(),
-        };
-        let owner = self.traces.owner(env, jni, allocation.thread);
-        let key = SiteKey {
-            class: self.traces.class(&signature),
-            trace: self.traces.trace(env, jni, &stack, owner),
-        };
-        let weight = self.weight(allocation.size_bytes);
-        let Some(site) = self.sites.lock().note(key, weight) else {
-            return;
-        };
-        let Some(doublings) = self.live.lock().wants() else {
+        let weight = weight(allocation.size_bytes, self.interval_bytes, doublings);
+        self.sites.lock().add(site, weight);
+        let Some(doublings) = self.live.lock().wants(doublings) else {
             return;
         };
         let Some(object) = jni.weak(allocation.object) else {
             return;
         };
-        let is_full = self.live.lock().keep(Sample {
+        let sample = Sample {
             live: LiveObject::new(object, site, allocation.size_bytes),
             doublings,
-        });
-        if is_full {
+        };
+        let collections = self.addresses.collections();
+        if self.live.lock().keep(sample, collections) {
             self.thin(jni);
         }
     }
@@ -233,7 +262,7 @@ impl Allocations {
         }
         let mut living: Vec<Weight> = Vec::new();
         let mut samples = self.live.lock().take();
-        forget_gone(jni, &WeakSlots::default(), &mut samples);
+        forget_gone(jni, &self.slots, &mut samples);
         for sample in &samples {
             weigh(
                 sample.live.site,
@@ -243,7 +272,7 @@ impl Allocations {
         }
         self.live.lock().give_back(samples);
         for (tally, mut objects) in exact.unwrap_or_default() {
-            forget_gone(jni, &WeakSlots::default(), &mut objects);
+            forget_gone(jni, &self.slots, &mut objects);
             for object in &objects {
                 weigh(object.site, object.weight(), &mut living);
             }
@@ -300,10 +329,6 @@ impl Allocations {
         }
     }
 
-    fn weight(&self, size_bytes: u64) -> Weight {
-        Weight::of_sample(size_bytes, u64::from(self.interval_bytes))
-    }
-
     /// Gives back the handles of objects that were collected, and makes room.
     fn thin(&self, jni: &Jni<'_>) {
         // While somebody looks there may be more than the bound.
@@ -311,7 +336,7 @@ impl Allocations {
             return;
         };
         let mut living = self.live.lock().take();
-        forget_gone(jni, &WeakSlots::default(), &mut living);
+        forget_gone(jni, &self.slots, &mut living);
         let dropped = {
             let mut live = self.live.lock();
             let (kept, dropped) = live.thin(living);

@@ -3,25 +3,22 @@
 //! The same stack allocates again and again, so each thread knows its stacks as the JVM gives them, with the site of
 //! each; what is new is looked up once.
 
-use super::allocation_places::{
-    AllocationPlaces, BytecodeAge, Counted, Known, LookUp, Place, Rooms, Size,
-};
+use super::allocation_places::{AllocationPlaces, Counted, Known, LookUp, Place, Rooms, Size};
 use super::array_sizes::{ArraySizes, Elements};
 use super::known_classes::KnownClasses;
 use super::live_objects::{forget_gone, LiveObject, WORD_BYTES};
+use super::stack_addresses::{BytecodeAge, StackAddresses};
 use super::stack_traces::StackTraces;
 use super::thread_tally::ThreadTally;
 use crate::jvmti::env::Env;
-use crate::jvmti::hotspot::{ClassCounters, JavaCode};
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
 use crate::jvmti::stack::StackFrame;
 use crate::jvmti::weak::WeakSlots;
-use crate::message::say;
 use parking_lot::Mutex;
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
 use tables::{ClassId, SiteKey, SiteTable};
 
 /// Objects that a thread remembers before it looks which of them are gone.
@@ -43,18 +40,8 @@ pub(super) struct ExactAllocations {
     sites: Arc<Mutex<SiteTable>>,
     classes: KnownClasses,
     array_sizes: ArraySizes,
-    /// How to walk stacks; nothing before `VMInit`.
-    code: OnceLock<Option<JavaCode>>,
-    /// Nothing where the JVM does not tell.
-    class_counters: OnceLock<ClassCounters>,
-    /// Class files that have come while allocations were counted.
-    class_files: AtomicU32,
-    /// One of them was that of a class that had bytecode before, which is freed at some time.
-    is_redefined: AtomicBool,
-    slots: WeakSlots,
-    is_distrusted: AtomicBool,
-    /// They begin anew after 4 billion.
-    collections: AtomicU32,
+    addresses: Arc<StackAddresses>,
+    slots: Arc<WeakSlots>,
     tallies: Mutex<Vec<Arc<ThreadTally>>>,
     /// Of the threads that have ended.
     ended: Arc<ThreadTally>,
@@ -91,66 +78,24 @@ pub(super) struct NewObject<'a, 'j, 'f> {
 }
 
 impl ExactAllocations {
-    /// Nothing allocated yet. What is will be counted in `sites`.
-    pub(super) fn new(traces: Arc<StackTraces>, sites: Arc<Mutex<SiteTable>>) -> Self {
+    /// Nothing allocated yet. What is will be counted in `sites`, at stacks that are known by `addresses`.
+    pub(super) fn new(
+        traces: Arc<StackTraces>,
+        sites: Arc<Mutex<SiteTable>>,
+        addresses: Arc<StackAddresses>,
+        slots: Arc<WeakSlots>,
+    ) -> Self {
         Self {
             traces,
             sites,
             classes: KnownClasses::default(),
             array_sizes: ArraySizes::default(),
-            code: OnceLock::new(),
-            class_counters: OnceLock::new(),
-            class_files: AtomicU32::new(0),
-            is_redefined: AtomicBool::new(false),
-            slots: WeakSlots::default(),
-            is_distrusted: AtomicBool::new(false),
-            collections: AtomicU32::new(0),
+            addresses,
+            slots,
             tallies: Mutex::default(),
             ended: Arc::default(),
             ended_purge_at: AtomicUsize::new(FIRST_PURGE),
         }
-    }
-
-    /// `VMInit`, on a platform thread.
-    pub(super) fn start(&self, env: &Env, jni: &Jni<'_>) {
-        let Ok(thread) = env.current_thread(jni) else {
-            return;
-        };
-        let _ = self.code.set(JavaCode::find(jni, &thread));
-        if let Some(counters) = ClassCounters::find() {
-            let _ = self.class_counters.set(counters);
-        }
-        self.slots.look(jni, &thread);
-        jni.forget(thread);
-    }
-
-    /// `GarbageCollectionFinish`: only after one objects may be gone.
-    pub(super) fn note_collection(&self) {
-        self.collections.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// `ClassFileLoadHook`, but for the classes that the session itself sends through it: takes no lock. `is_redefined` is
-    /// whether the class had another file so far.
-    pub(super) fn note_class_file(&self, is_redefined: bool) {
-        self.class_files.fetch_add(1, Ordering::Relaxed);
-        if is_redefined {
-            self.is_redefined.store(true, Ordering::Relaxed);
-        }
-    }
-
-    /// While it is the same, an address of bytecode means the same: none was freed, or none has come since. (But for what the
-    /// session itself has replaced at `VMInit`, of which some threads may still run the last.)
-    fn bytecode_age(&self) -> BytecodeAge {
-        let counters = self.class_counters.get();
-        if let Some(counters) = counters.filter(|_| !self.is_redefined.load(Ordering::Relaxed)) {
-            return BytecodeAge::of_unloaded(counters.unloaded());
-        }
-        // Hidden classes have no file; where they are not counted, their bytecode comes where it was freed at a collection.
-        let others = counters.map_or_else(
-            || u64::from(self.collections.load(Ordering::Relaxed)),
-            ClassCounters::loaded,
-        );
-        BytecodeAge::of_new(others + u64::from(self.class_files.load(Ordering::Relaxed)))
     }
 
     /// Counts a new object, on the thread that made it.
@@ -210,7 +155,7 @@ impl ExactAllocations {
         Own {
             session: Arc::downgrade(self),
             tally,
-            places: AllocationPlaces::new(self.java_code().is_some()),
+            places: AllocationPlaces::new(self.addresses.code().is_some()),
             purge_at: FIRST_PURGE,
             collections: 0,
             depth_frames: self.traces.depth_frames(),
@@ -227,8 +172,8 @@ impl ExactAllocations {
         }
         let rooms = Rooms::new(at.new, depth);
         let rooms = rooms.as_slice();
-        let age = self.bytecode_age();
-        let code = self.java_code().filter(|_| depth > 0);
+        let age = self.addresses.age();
+        let code = self.addresses.code().filter(|_| depth > 0);
         let found = match code {
             Some(code) => own.places.look_up(code, at.jni, rooms, age),
             None => LookUp::Ask,
@@ -264,26 +209,13 @@ impl ExactAllocations {
         let Some((level, place)) = self.count_by_stack(own, at, class) else {
             return;
         };
-        match (found, known, self.java_code()) {
-            (_, Some(known), _) if known.site != place.counted.site => self.distrust(),
+        match (found, known, self.addresses.code()) {
+            (_, Some(known), _) if known.site != place.counted.site => self.addresses.distrust(),
             (LookUp::Learn, _, Some(code)) => {
                 own.places.learn(code, rooms, (level, place), age);
             }
             (LookUp::ByClass(stack, _), None, _) => own.places.learn_class(stack, (level, place)),
             _ => {}
-        }
-    }
-
-    /// How to walk stacks; `None` where there is none, or it was wrong once.
-    fn java_code(&self) -> Option<&JavaCode> {
-        let code = self.code.get()?.as_ref();
-        code.filter(|_| !self.is_distrusted.load(Ordering::Relaxed))
-    }
-
-    /// Addresses stood for another stack than the JVM's: never again.
-    fn distrust(&self) {
-        if !self.is_distrusted.swap(true, Ordering::Relaxed) {
-            say("this JVM's frames are not read rightly: some allocations were counted at a wrong stack; from now on the JVM is asked for each stack, which takes longer");
         }
     }
 
@@ -341,7 +273,7 @@ impl ExactAllocations {
         let object = handle.map(|handle| LiveObject::new(handle, counted.site, size_bytes));
         let remembered = own.tally.note(counted.count, size_bytes, object);
         if remembered >= own.purge_at {
-            let collections = self.collections.load(Ordering::Relaxed);
+            let collections = self.addresses.collections();
             if collections != own.collections {
                 own.collections = collections;
                 let left = self.purge(&own.tally, at.jni).unwrap_or(remembered);

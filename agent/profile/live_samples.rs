@@ -3,8 +3,12 @@
 //! When the bound is reached, every second sample is dropped by chance and those left count twice, and so do the ones
 //! that come: the sums stay unbiased, and the memory bounded.
 
+use super::chance::Chance;
 use super::live_objects::{Behind, LiveObject};
 use tables::Weight;
+
+/// Samples that are remembered before it is looked which of them are gone.
+const FIRST_PURGE: usize = 4096;
 
 /// A sampled object.
 #[derive(Debug)]
@@ -18,15 +22,18 @@ pub(super) struct Sample {
 impl Sample {
     /// What it stands for, where a sample was taken every `interval_bytes`.
     pub(super) fn weight(&self, interval_bytes: u32) -> Weight {
-        let mut weight = Weight::default();
-        let times = f64::from(2_u32.saturating_pow(self.doublings));
-        let size_bytes = self.live.size_bytes();
-        weight.add(
-            Weight::of_sample(size_bytes, u64::from(interval_bytes)),
-            times,
-        );
-        weight
+        weight(self.live.size_bytes(), interval_bytes, self.doublings)
     }
+}
+
+/// What a sample of so many bytes stands for that is doubled so often.
+pub(super) fn weight(size_bytes: u64, interval_bytes: u32, doublings: u32) -> Weight {
+    let mut weight = Weight::default();
+    weight.add(
+        Weight::of_sample(size_bytes, u64::from(interval_bytes)),
+        f64::from(2_u32.saturating_pow(doublings)),
+    );
+    weight
 }
 
 impl Behind for Sample {
@@ -45,8 +52,12 @@ impl Behind for Sample {
 pub(super) struct LiveSamples {
     samples: Vec<Sample>,
     most: usize,
+    /// How many there may be until those that are gone are looked for: each collection goes over all handles.
+    purge_at: usize,
+    /// Collections at the last look.
+    collections: u32,
     doublings: u32,
-    random: u64,
+    chance: Chance,
 }
 
 impl LiveSamples {
@@ -55,21 +66,30 @@ impl LiveSamples {
         Self {
             samples: Vec::new(),
             most,
+            purge_at: FIRST_PURGE.min(most),
+            collections: 0,
             doublings: 0,
-            random: 0x9E37_79B9_7F4A_7C15,
+            chance: Chance::new(0),
         }
     }
 
-    /// Whether the next sample is one to keep, and then how often it is doubled.
-    pub(super) fn wants(&mut self) -> Option<u32> {
-        let doublings = self.doublings;
-        (self.most > 0 && self.chance(doublings)).then_some(doublings)
+    /// Whether to keep the next sample, which is doubled so often already, and then how often it is doubled.
+    pub(super) fn wants(&mut self, doublings: u32) -> Option<u32> {
+        let surplus = self.doublings.saturating_sub(doublings);
+        (self.most > 0 && self.chance.of_halvings(surplus)).then_some(doublings + surplus)
     }
 
-    /// Keeps a sample. `true`: the bound is reached, so the samples should be taken out and [thinned](Self::thin).
-    pub(super) fn keep(&mut self, sample: Sample) -> bool {
+    /// Keeps a sample; so many collections have ended by now. `true`: there are many, so they should be taken out, and those
+    /// that live [thinned](Self::thin).
+    pub(super) fn keep(&mut self, sample: Sample, collections: u32) -> bool {
         self.samples.push(sample);
-        self.samples.len() >= self.most
+        let count = self.samples.len();
+        let is_due =
+            count >= self.most || count >= self.purge_at && collections != self.collections;
+        if is_due {
+            self.collections = collections;
+        }
+        is_due
     }
 
     /// Takes all samples out, to be given back.
@@ -83,10 +103,13 @@ impl LiveSamples {
         self.samples = left;
     }
 
-    /// Drops every second sample by chance if more than half of the bound still live: answers those to keep and those
-    /// dropped. If few live, the next samples count single again.
+    /// Drops every second sample by chance if the bound was reached and more than half of it still lives: answers those to
+    /// keep and those dropped. If few live, the next samples count single again.
     pub(super) fn thin(&mut self, living: Vec<Sample>) -> (Vec<Sample>, Vec<Sample>) {
-        if living.len() <= self.most / 2 {
+        let was_bound = self.purge_at >= self.most;
+        let next = living.len().saturating_mul(2).max(FIRST_PURGE);
+        self.purge_at = next.min(self.most);
+        if living.len() <= self.most / 2 || !was_bound {
             if living.len() <= self.most / 8 {
                 self.doublings = self.doublings.saturating_sub(1);
             }
@@ -99,7 +122,7 @@ impl LiveSamples {
             // Those that count more already are as rare as the others become.
             let before = sample.doublings;
             let surplus = doublings.saturating_sub(before);
-            if self.chance(surplus) {
+            if self.chance.of_halvings(surplus) {
                 sample.doublings = before + surplus;
                 kept.push(sample);
             } else {
@@ -107,14 +130,5 @@ impl LiveSamples {
             }
         }
         (kept, dropped)
-    }
-
-    /// True with the probability 2^-`halvings`.
-    fn chance(&mut self, halvings: u32) -> bool {
-        // Marsaglia's xorshift: no need for more, the samples are random themselves.
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 7;
-        self.random ^= self.random << 17;
-        halvings == 0 || self.random.leading_zeros() >= halvings
     }
 }

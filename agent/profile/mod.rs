@@ -1,7 +1,8 @@
 //! Profiles: what the application does between dumps.
 //!
-//! [`allocations`] keeps allocations by site, [`exact_allocations`] each of them; [`live_samples`] knows which of the
-//! objects still live. [`cpu_times`] adds up the [`call_contexts`] of threads. [`injection`] puts the calls into classes
+//! [`allocations`] keeps allocations by site, [`exact_allocations`] each of them; [`sample_budget`] says which samples are taken,
+//! [`sampled_places`] finds the site of one, [`live_samples`] knows which of the objects still live; [`stack_addresses`] says whether a stack's
+//! addresses may stand for it. [`cpu_times`] adds up the [`call_contexts`] of threads. [`injection`] puts the calls into classes
 //! that those two live on. [`cpu_samples`] samples the threads that run, [`cpu_lists`] where there are no signals for it,
 //! and [`cpu_counts`] has what came of it; [`native`] names the native code they met. [`monitors`] keeps who waits for monitors, [`waits`] the calls of `Object.wait`,
 //! [`monitor_state`] asks who owns what. [`stack_traces`] turns stacks into rows of traces, [`threads`] gives threads
@@ -12,6 +13,7 @@ mod allocations;
 mod array_sizes;
 mod call_contexts;
 mod call_rows;
+mod chance;
 mod class_patterns;
 mod cpu_counts;
 mod cpu_lists;
@@ -31,7 +33,10 @@ mod report;
 mod report_binary;
 mod report_monitors;
 mod report_text;
+mod sample_budget;
+mod sampled_places;
 mod site_rows;
+mod stack_addresses;
 mod stack_traces;
 mod thread_tally;
 mod threads;

@@ -122,13 +122,18 @@ impl Monitors {
         let Some(class) = self.traces.class_of(env, jni, of.monitor) else {
             return;
         };
-        let trace = self.traces.of_thread(env, jni, of.thread);
+        let trace = self.own_trace(env, jni, of.thread);
         let wait = Wait {
             since,
             place: Place { trace, class },
             monitor: jni.weak(of.monitor).map(Arc::new),
         };
         forget(jni, self.begin(thread, ENTERING, wait));
+    }
+
+    fn own_trace(&self, env: &Env, jni: &Jni<'_>, thread: &Object<'_>) -> TraceId {
+        let owner = self.traces.owner(env, jni, thread);
+        self.traces.of_thread(env, jni, owner)
     }
 
     /// `MonitorContendedEntered`, on the thread that has entered.
@@ -163,7 +168,7 @@ impl Monitors {
         });
         // Of other threads a report asks the JVM for the stacks.
         let trace = if self.traces.threads().is_virtual(thread) {
-            self.traces.of_thread(env, jni, of.thread)
+            self.own_trace(env, jni, of.thread)
         } else {
             TraceId::EMPTY
         };

@@ -19,7 +19,7 @@ use crate::jvmti::event::{
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
 use crate::message::say;
-use crate::options::{Cpu, Engine, Options};
+use crate::options::{Cpu, Engine, Options, Sampling};
 use std::sync::Arc;
 
 /// Bytes from sample to sample of those allocations that bytecode does not show.
@@ -197,20 +197,28 @@ fn allocations(
         return Ok(None);
     };
     let traces = Arc::clone(traces);
+    // Without collections counted, what is known of bytecode might be believed for too long.
+    if let Some(missing) = env
+        .take_capabilities(&[GENERATE_GARBAGE_COLLECTION_EVENTS])?
+        .first()
+    {
+        say(&format!("this JVM does not offer {}", missing.name));
+        return Err(JvmtiError::NOT_AVAILABLE);
+    }
     let missing = env.take_capabilities(&[GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS])?;
     if sampling.interval_bytes == 0 {
-        let rest = Allocations::sampled(UNSHOWN_INTERVAL_BYTES, traces, sampling.most_live);
+        let rest = Sampling {
+            interval_bytes: UNSHOWN_INTERVAL_BYTES,
+            ..sampling
+        };
+        let rest = Allocations::sampled(rest, traces);
         return Ok(Some(rest.exact(missing.is_empty())));
     }
     if !missing.is_empty() {
         say("no allocation sites: this JVM does not sample allocations, which JDK 11 and later do; sampling=0 counts every one on this JVM, too");
         return Ok(None);
     }
-    Ok(Some(Allocations::sampled(
-        sampling.interval_bytes,
-        traces,
-        sampling.most_live,
-    )))
+    Ok(Some(Allocations::sampled(sampling, traces)))
 }
 
 /// What samples of running threads need; `None` if none are wanted.
@@ -258,9 +266,7 @@ fn monitors(
 }
 
 fn start_allocations(allocations: &Allocations, env: &Env) {
-    if allocations.is_exact() {
-        listen(env, GARBAGE_COLLECTION_FINISH);
-    }
+    listen(env, GARBAGE_COLLECTION_FINISH);
     if !allocations.is_sampled() {
         return;
     }

@@ -9,7 +9,7 @@ use crate::jvmti::object::Object;
 use crate::jvmti::stack::StackFrame;
 use crate::method_facts::{MethodFacts, UNKNOWN_SOURCE};
 use parking_lot::Mutex;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 use tables::{ClassId, ClassRow, Frame, FrameId, Line, StringId, Tables, ThreadId, Trace, TraceId};
@@ -34,12 +34,12 @@ pub(crate) struct StackTraces {
 
 #[derive(Debug, Default)]
 struct Known {
-    classes: HashMap<StringId, ClassId>,
-    methods: HashMap<MethodId, Option<Arc<Method>>>,
-    frames: HashMap<StackFrame, FrameId>,
-    stacks: HashMap<TraceId, Arc<[StackFrame]>>,
+    classes: FxHashMap<StringId, ClassId>,
+    methods: FxHashMap<MethodId, Option<Arc<Method>>>,
+    frames: FxHashMap<StackFrame, FrameId>,
+    stacks: FxHashMap<TraceId, Arc<[StackFrame]>>,
     /// Of constructors by class and descriptor.
-    initializing_calls: HashMap<(ClassId, StringId), u16>,
+    initializing_calls: FxHashMap<(ClassId, StringId), u16>,
 }
 
 /// A constructor on a stack.
@@ -147,13 +147,13 @@ impl StackTraces {
         signature.unwrap_or_default()
     }
 
-    /// The row of the stack of the thread that runs this code.
-    pub(super) fn of_thread(&self, env: &Env, jni: &Jni<'_>, thread: &Object<'_>) -> TraceId {
-        let stack = match self.depth_frames() {
-            0 => Vec::new(),
-            depth => env.stack_up_to(thread, depth).unwrap_or_default(),
-        };
-        let owner = self.owner(env, jni, thread);
+    /// The row of the stack of the thread that runs this code; of `owner` alone, if there is one.
+    pub(super) fn of_thread(&self, env: &Env, jni: &Jni<'_>, owner: Option<ThreadId>) -> TraceId {
+        let mut stack = Vec::new();
+        let depth = self.depth_frames();
+        if depth > 0 && env.own_stack(&mut stack, depth).is_err() {
+            stack.clear();
+        }
         self.trace(env, jni, &stack, owner)
     }
 

@@ -1,3 +1,5 @@
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,6 +22,7 @@ import javax.tools.ToolProvider;
  * <pre>
  * Profiled WORK...      the works to do: allocate, arrays, call, longcall, contend, h2, javac; the first four may say how many
  *                       objects or calls, as in call:1000000
+ * Profiled -            the works that come on standard input, line by line; each is done once
  * </pre>
  */
 public final class Profiled {
@@ -39,6 +42,23 @@ public final class Profiled {
     private Profiled() {}
 
     public static void main(String[] works) throws Exception {
+        if (works.length == 1 && works[0].equals("-")) {
+            asked();
+        } else {
+            asTold(works);
+        }
+    }
+
+    /** Does what comes line by line, and says after each how long it took. */
+    private static void asked() throws Exception {
+        BufferedReader works = new BufferedReader(new InputStreamReader(System.in));
+        for (String work = works.readLine(); work != null; work = works.readLine()) {
+            String line = work;
+            Subject.time(line, () -> Profiled.run(line));
+        }
+    }
+
+    private static void asTold(String[] works) throws Exception {
         for (final String work : works) {
             run(work);
             // Not a lambda: under the JDK's own HPROF agent, with cpu=times, none can be made.

@@ -134,6 +134,17 @@ impl CodeCache {
         })
     }
 
+    /// How many bytes lie between the stack pointer of a stub that compiled code calls the JVM by, which goes on at `pc`, and
+    /// that of its caller; `None` if it is no such stub.
+    pub(super) fn stub_frame_bytes(&self, pc: u64) -> Option<u64> {
+        if self.interpreter.contains(pc) {
+            return None;
+        }
+        let blob = self.blob(pc).filter(|&blob| !self.is_method(blob))?;
+        let words = u16::try_from(self.layout.frame_size_words(blob)).ok()?;
+        (words >= LEAST_WORDS).then(|| u64::from(words) * WORD_BYTES)
+    }
+
     /// From the first address of the code cache, which has less than 2 GiB; `None` if it is not in it.
     pub(super) fn distance(&self, address: u64) -> Option<u32> {
         u32::try_from(address.checked_sub(self.low)?).ok()
@@ -458,6 +469,15 @@ mod tests {
         assert!(code.cache.frame(code.pc(1, 20)).is_none());
         assert!(code.cache.frame(code.pc(2, 0)).is_none());
         assert!(code.cache.frame(0x1800).is_none());
+    }
+
+    #[test]
+    fn a_stub_has_a_frame_of_its_size() {
+        let code = FakeCode::new();
+        assert_eq!(code.cache.stub_frame_bytes(code.pc(1, 20)), Some(3 * 8));
+        for pc in [code.pc(0, 20), code.pc(2, 0), 0x1800] {
+            assert_eq!(code.cache.stub_frame_bytes(pc), None);
+        }
     }
 
     #[test]

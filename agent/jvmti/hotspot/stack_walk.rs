@@ -14,8 +14,10 @@ use crate::jvmti::object::Object;
 /// Words below an entry frame's frame pointer at which its link to older Java frames stands (frame_x86.hpp,
 /// entry_frame_call_wrapper_offset).
 const CALL_WRAPPER_WORDS: u64 = 6;
-/// Frames whose code a thread remembers: a power of two.
-const REMEMBERED_FRAMES: usize = 2048;
+/// Frames whose code a thread remembers, 16 bytes each, where each object has its stack walked: a power of two.
+const REMEMBERED_FOR_OBJECTS: usize = 2048;
+/// And where samples have.
+const REMEMBERED_FOR_SAMPLES: usize = 256;
 /// Frames that are walked at most.
 const MOST_FRAMES: usize = 32;
 /// Set in the numbers of interpreted frames; in those of compiled ones it is not, as a code cache has less than 2 GiB.
@@ -66,6 +68,8 @@ impl JavaCode {
 #[derive(Debug)]
 pub(crate) struct StackWalk {
     known: Box<[CompiledFrame]>,
+    /// Whether the number of an interpreted frame also says of which class the method is.
+    names_holders: bool,
     stack_end: u64,
     first: Frame,
     at: Frame,
@@ -105,10 +109,22 @@ struct Frame {
 }
 
 impl StackWalk {
-    /// For the calling thread; `None` if the system does not tell where its stack ends.
-    pub(crate) fn new() -> Option<Self> {
+    /// For the calling thread, to be taken for each object that it makes; `None` if the system does not tell where its stack
+    /// ends.
+    pub(crate) fn for_each_object() -> Option<Self> {
+        Self::new(REMEMBERED_FOR_OBJECTS, false)
+    }
+
+    /// For the calling thread, to be taken now and then. Costs some loads more for each interpreted frame, and tells apart
+    /// methods of different classes whose bytecode came to lie at the same address, where nobody notes redefinitions.
+    pub(crate) fn for_samples() -> Option<Self> {
+        Self::new(REMEMBERED_FOR_SAMPLES, true)
+    }
+
+    fn new(remembered: usize, names_holders: bool) -> Option<Self> {
         Some(Self {
-            known: vec![CompiledFrame::default(); REMEMBERED_FRAMES].into(),
+            known: vec![CompiledFrame::default(); remembered].into(),
+            names_holders,
             stack_end: own_stack_end()?,
             first: Frame::default(),
             at: Frame::default(),
@@ -134,6 +150,23 @@ impl StackWalk {
             }
             _ => false,
         }
+    }
+
+    /// Begins at the Java frame that called the JVM, which called the agent. `false` if there is none.
+    pub(crate) fn begin_in_jvm(&mut self, code: &JavaCode, jni: &Jni<'_>) -> bool {
+        if !self.begin(code, jni) {
+            return false;
+        }
+        // Compiled code calls the JVM by a stub, which has a frame of a fixed size, too.
+        let at = self.first;
+        if let Some(stub_bytes) = code.code.stub_frame_bytes(at.pc) {
+            let Some(caller) = self.caller(at, stub_bytes) else {
+                return false;
+            };
+            self.first = caller;
+            self.rewind();
+        }
+        true
     }
 
     /// Begins anew where it began last.
@@ -185,7 +218,12 @@ impl StackWalk {
         let frame = self.frame(code, self.at.pc)?;
         self.fingerprint = self.fingerprint.with(frame.key());
         self.java_frames += usize::from(frame.java_frames);
-        let caller = self.at.stack_pointer.checked_add(frame.size_bytes())?;
+        self.caller(self.at, frame.size_bytes())
+    }
+
+    /// The caller of a frame of this size that has no frame pointer.
+    fn caller(&self, of: Frame, size_bytes: u64) -> Option<Frame> {
+        let caller = of.stack_pointer.checked_add(size_bytes)?;
         if caller > self.stack_end {
             return None;
         }
@@ -209,6 +247,11 @@ impl StackWalk {
         // SAFETY: the own stack; who goes on in the interpreter has a frame of its.
         let frame = unsafe { code.code.interpreter.frame(self.at.frame_pointer, stack) }?;
         self.fingerprint = self.fingerprint.with(frame.bytecode | INTERPRETED);
+        if self.names_holders {
+            // SAFETY: the method runs, so it lives.
+            let holder = unsafe { code.code.interpreter.holder(&frame) };
+            self.fingerprint = self.fingerprint.with(holder);
+        }
         self.java_frames += 1;
         self.has_interpreted = true;
         Some(Frame {
@@ -284,7 +327,8 @@ impl StackWalk {
     fn frame(&mut self, code: &JavaCode, pc: u64) -> Option<CompiledFrame> {
         let distance = code.code.distance(pc)?;
         // Calls are five bytes and more: the lowest bits of their ends say little.
-        let index = usize::try_from(distance >> 2 ^ distance >> 13).ok()? % REMEMBERED_FRAMES;
+        let index = usize::try_from(distance >> 2 ^ distance >> 13).ok()?;
+        let index = index & (self.known.len() - 1);
         let known = self.known.get_mut(index)?;
         if known.distance != distance || !code.code.is_current(known) {
             *known = code.code.frame(pc)?;

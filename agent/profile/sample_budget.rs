@@ -1,0 +1,216 @@
+//! How much of a thread's time its samples may take.
+//!
+//! A thread that allocates gigabytes a second is sampled thousands of times a second, and while code is new each sample takes
+//! long. Where samples take more than their share, only one of two is taken, or of four and so on, by chance, and counts twice,
+//! or four times: estimates stay unbiased, as the chance depends on nothing but what was spent before.
+
+use super::chance::Chance;
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// What a thread may have saved up: that of a tenth of a second, if it may spend a hundredth.
+const MOST_SAVED: Duration = Duration::from_millis(1);
+/// Each time that it has overspent by so much, another sample of two is left out.
+const STEP_NS: i64 = 250_000;
+/// What takes longer was interrupted: the processor had other things to do.
+const LONGEST: Duration = Duration::from_millis(1);
+/// At most every sample of 4096 is taken.
+const MOST_DOUBLINGS: i64 = 12;
+
+thread_local! {
+    static ACCOUNT: RefCell<Option<Account>> = const { RefCell::new(None) };
+}
+
+/// The rule for all threads, and how it went.
+#[derive(Debug)]
+pub(super) struct SampleBudget {
+    /// Of a thread's time; 0 for any.
+    percent: u8,
+    taken: AtomicU64,
+    left_out: AtomicU64,
+}
+
+/// What one thread has.
+#[derive(Debug)]
+struct Account {
+    /// Below zero: overspent.
+    saved_ns: i64,
+    last: Instant,
+    chance: Chance,
+}
+
+/// A sample that is taken.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Taken {
+    /// It stands for 2^`doublings` samples.
+    pub(super) doublings: u32,
+    since: Option<Instant>,
+}
+
+impl SampleBudget {
+    /// `percent` of each thread's time at most; 0 is no bound.
+    pub(super) fn new(percent: u8) -> Self {
+        Self {
+            percent,
+            taken: AtomicU64::new(0),
+            left_out: AtomicU64::new(0),
+        }
+    }
+
+    /// Whether to take this sample, on the thread that it would cost time. `None`: it is left out.
+    pub(super) fn take(&self) -> Option<Taken> {
+        let Some(now) = (self.percent > 0).then(Instant::now) else {
+            return Some(Taken {
+                doublings: 0,
+                since: None,
+            });
+        };
+        let taken = ACCOUNT.with(|account| {
+            let Ok(mut account) = account.try_borrow_mut() else {
+                return Some(0);
+            };
+            let account = account.get_or_insert_with(|| Account::new(now));
+            account.earn(now, self.percent);
+            account.take()
+        });
+        let counter = match taken {
+            Some(_) => &self.taken,
+            None => &self.left_out,
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+        taken.map(|doublings| Taken {
+            doublings,
+            since: Some(now),
+        })
+    }
+
+    /// Charges what the sample took, on the same thread.
+    pub(super) fn pay(&self, taken: Taken) {
+        let Some(since) = taken.since else {
+            return;
+        };
+        ACCOUNT.with(|account| {
+            if let Some(account) = account
+                .try_borrow_mut()
+                .ok()
+                .as_mut()
+                .and_then(|it| it.as_mut())
+            {
+                account.pay(since.elapsed());
+            }
+        });
+    }
+
+    /// How many of a hundred samples were left out.
+    pub(super) fn left_out_percent(&self) -> u64 {
+        let (taken, left_out) = (
+            self.taken.load(Ordering::Relaxed),
+            self.left_out.load(Ordering::Relaxed),
+        );
+        (left_out * 100).checked_div(taken + left_out).unwrap_or(0)
+    }
+}
+
+impl Account {
+    fn new(now: Instant) -> Self {
+        let seed = ACCOUNT.with(|account| std::ptr::from_ref(account) as u64);
+        Self {
+            saved_ns: nanoseconds(MOST_SAVED),
+            last: now,
+            chance: Chance::new(seed),
+        }
+    }
+
+    fn earn(&mut self, now: Instant, percent: u8) {
+        let passed = nanoseconds(now.saturating_duration_since(self.last));
+        self.last = now;
+        let earned = (passed / 100).saturating_mul(i64::from(percent));
+        let saved = self.saved_ns.saturating_add(earned);
+        self.saved_ns = saved.min(nanoseconds(MOST_SAVED));
+    }
+
+    /// How often the next sample counts double; `None`: it is left out.
+    fn take(&mut self) -> Option<u32> {
+        let steps = match self.saved_ns {
+            0.. => 0,
+            overspent => 1 + overspent.saturating_neg() / STEP_NS,
+        };
+        let doublings = u32::try_from(steps.min(MOST_DOUBLINGS)).unwrap_or_default();
+        self.chance.of_halvings(doublings).then_some(doublings)
+    }
+
+    fn pay(&mut self, spent: Duration) {
+        let spent = nanoseconds(spent.min(LONGEST));
+        self.saved_ns = self.saved_ns.saturating_sub(spent);
+    }
+}
+
+fn nanoseconds(duration: Duration) -> i64 {
+    i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs a thread for ten seconds that would be sampled every `every_ns`, each for `cost_ns`. Answers the share of its time
+    /// that samples took, and the samples that those taken stand for beside those there were.
+    fn run(every_ns: u64, cost_ns: u64) -> (f64, f64) {
+        let mut now = Instant::now();
+        let begin = now;
+        let mut account = Account::new(now);
+        let (mut spent, mut all, mut stood_for) = (Duration::ZERO, 0_u32, 0_u32);
+        while now - begin < Duration::from_secs(10) {
+            now += Duration::from_nanos(every_ns);
+            account.earn(now, 1);
+            all += 1;
+            if let Some(doublings) = account.take() {
+                stood_for += 1 << doublings;
+                let cost = Duration::from_nanos(cost_ns);
+                now += cost;
+                spent += cost;
+                account.pay(cost);
+            }
+        }
+        let share = spent.as_secs_f64() / (now - begin).as_secs_f64();
+        (share, f64::from(stood_for) / f64::from(all))
+    }
+
+    #[test]
+    fn what_costs_little_is_always_taken() {
+        let (share, ratio) = run(1_000_000, 5_000);
+        assert!((0.004..0.006).contains(&share), "{share}");
+        assert!((ratio - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_costs_much_is_taken_seldom_and_counts_more() {
+        for (every_ns, cost_ns) in [(100_000, 5_000), (20_000, 30_000), (1_000, 20_000)] {
+            let (share, ratio) = run(every_ns, cost_ns);
+            // Some more at the beginning: what was saved, and what it takes to find the chance.
+            assert!((0.009..0.0105).contains(&share), "{share}");
+            assert!((ratio - 1.0).abs() < 0.15, "{ratio}");
+        }
+    }
+
+    #[test]
+    fn an_interruption_is_not_paid_for_ever() {
+        let now = Instant::now();
+        let mut account = Account::new(now);
+        account.pay(Duration::from_secs(5));
+        account.earn(now + Duration::from_millis(100), 1);
+        assert!(account.saved_ns > 0);
+    }
+
+    #[test]
+    fn without_a_bound_every_sample_is_taken() {
+        let budget = SampleBudget::new(0);
+        for _ in 0..100 {
+            let taken = budget.take().unwrap();
+            assert_eq!(taken.doublings, 0);
+            budget.pay(taken);
+        }
+        assert_eq!(budget.left_out_percent(), 0);
+    }
+}
