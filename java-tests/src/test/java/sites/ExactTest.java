@@ -27,6 +27,9 @@ class ExactTest {
     /** Enough for the compiler to have its say. */
     private static final int ROUNDS = 20_000;
 
+    /** Without it the JVM does not tell how many classes it has unloaded. */
+    private static final List<String> PERF_DATA = List.of("-XX:+UsePerfData", "-XX:-UsePerfData");
+
     @TempDir Path folder;
 
     /** Every Java with its usual collector, and every collector of one: what is counted has little to do with them. */
@@ -75,14 +78,22 @@ class ExactTest {
     @ParameterizedTest
     @MethodSource("setups")
     void aClassThatComesToLieWhereAnotherWasIsNotTakenForIt(Setup setup) {
-        succeed(setup, "-XX:+UsePerfData");
-        // Then the JVM does not tell how many classes it has unloaded.
-        succeed(setup, "-XX:-UsePerfData");
+        for (String perfData : PERF_DATA) {
+            for (String everyOne : everyOne(setup)) {
+                succeed(setup, perfData, everyOne);
+            }
+        }
     }
 
-    private void succeed(Setup setup, String perfData) {
-        Path file = folder.resolve(perfData.charAt(4) + ".hprof");
-        try (Jvm jvm = setup.on(folder).switches(perfData).agent("heap=sites,sampling=0,cutoff=0,file=" + file)
+    /** Options that count every allocation. */
+    private static List<String> everyOne(Setup setup) {
+        // Samples from one byte to the next are all that is allocated.
+        return setup.jdk.major < 11 ? List.of("sampling=0") : List.of("sampling=0", "sampling=1,maxcost=0");
+    }
+
+    private void succeed(Setup setup, String perfData, String everyOne) {
+        Path file = folder.resolve(perfData.charAt(4) + everyOne.substring(0, 10) + ".hprof");
+        try (Jvm jvm = setup.on(folder).switches(perfData).agent("heap=sites," + everyOne + ",cutoff=0,file=" + file)
                 .run(Successors.class, "400").ready()) {
             assertEquals(0, jvm.end(), jvm.err::text);
             assertFalse(jvm.err.text().contains("not read rightly"), jvm.err::text);
@@ -109,14 +120,17 @@ class ExactTest {
         manifest.getMainAttributes().putValue("Premain-Class", Redefined.class.getName());
         manifest.getMainAttributes().putValue("Can-Redefine-Classes", "true");
         new JarOutputStream(Files.newOutputStream(jar), manifest).close();
-        redefine(setup, jar, "-XX:+UsePerfData");
-        redefine(setup, jar, "-XX:-UsePerfData");
+        for (String perfData : PERF_DATA) {
+            for (String everyOne : everyOne(setup)) {
+                redefine(setup, jar, perfData, everyOne);
+            }
+        }
     }
 
-    private void redefine(Setup setup, Path jar, String perfData) {
-        Path file = folder.resolve(perfData.charAt(4) + ".hprof");
+    private void redefine(Setup setup, Path jar, String perfData, String everyOne) {
+        Path file = folder.resolve(perfData.charAt(4) + everyOne.substring(0, 10) + ".hprof");
         try (Jvm jvm = setup.on(folder).switches(perfData, "-javaagent:" + jar)
-                .agent("heap=sites,sampling=0,cutoff=0,file=" + file).run(Redefined.class, "200").ready()) {
+                .agent("heap=sites," + everyOne + ",cutoff=0,file=" + file).run(Redefined.class, "200").ready()) {
             assertEquals(0, jvm.end(), jvm.err::text);
             assertFalse(jvm.err.text().contains("not read rightly"), jvm.err::text);
             SiteList sites = new SiteList(file, "sites");

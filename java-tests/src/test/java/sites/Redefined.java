@@ -3,6 +3,7 @@ package sites;
 import java.lang.instrument.ClassDefinition;
 import java.lang.instrument.Instrumentation;
 import subject.ClassBytes;
+import subject.FirstSample;
 import subject.Say;
 
 /**
@@ -27,6 +28,7 @@ public final class Redefined {
     }
 
     public static void main(String[] args) throws Exception {
+        FirstSample.pass();
         byte[][] code = {ClassBytes.of(Maker.class), withLongs(ClassBytes.of(Maker.class))};
         int[] made = new int[code.length];
         Runnable maker = new Maker();

@@ -15,6 +15,8 @@ import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -27,7 +29,7 @@ class SitesTest {
     private static final String LEAKING = "sites.Leak.leak(Leak.java:";
     /** An estimate farther away than so many standard errors is wrong: one in a million by chance. */
     private static final double STANDARD_ERRORS = 5;
-    private static final int SAMPLING_BYTES = 32 * 1024;
+    private static final Pattern LEFT_OUT = Pattern.compile("([0-9]+) % of the samples left out to spare time");
 
     /** HotSpot 11 samples up to so much too often where objects are about as large as the distance of samples. */
     private static final double SURPLUS_OF_11 = 0.5;
@@ -82,48 +84,69 @@ class SitesTest {
     @ParameterizedTest
     @MethodSource("collectors")
     void estimatesAreUnbiasedForEverySizeAndAfterCollections(Setup setup) {
-        estimate(setup, "", 1);
+        estimate(setup, 32 * 1024, ",maxcost=0", 1);
     }
 
     @Test
     void withFewSamplesRememberedTheEstimatesStayUnbiased() {
         // A bound of 512 for some 13,000 samples: each that is left stands for 16 to 32.
-        estimate(Setup.of(Jdks.of(17), harness.Collector.G1), ",maxlive=512", 40);
+        estimate(Setup.of(Jdks.of(17), harness.Collector.G1), 32 * 1024, ",maxcost=0,maxlive=512", 40);
     }
 
-    private void estimate(Setup setup, String options, double thinning) {
+    @ParameterizedTest
+    @MethodSource("since11")
+    void whereSamplesWouldTakeTooLongTheEstimatesStayUnbiased(Jdk jdk) {
+        // A hundredth of the time does not do for hundreds of thousands of samples a second.
+        double leftOut = estimate(Setup.of(jdk, harness.Collector.G1), 8 * 1024, ",maxcost=1", 1);
+        assertTrue(leftOut > 0, "all samples were taken");
+    }
+
+    /** Answers which share of the samples was left out; of those that live, one stands for `thinning` at most. */
+    private double estimate(Setup setup, int samplingBytes, String options, double thinning) {
         Path file = folder.resolve("sites.hprof");
         try (Jvm jvm = setup.on(folder)
-                .agent("heap=sites,cutoff=0,sampling=" + SAMPLING_BYTES + options + ",file=" + file).run(Sizes.class).ready()) {
+                .agent("heap=sites,cutoff=0,sampling=" + samplingBytes + options + ",file=" + file).run(Sizes.class).ready()) {
             assertEquals(0, jvm.end(), jvm.err::text);
+            Matcher said = LEFT_OUT.matcher(jvm.err.text());
+            double leftOut = said.find() ? Integer.parseInt(said.group(1)) / 100.0 : 0;
+            // How many a sample stands for differs with the time; few stand for more than twice as many as all of them do.
+            double standsFor = leftOut == 0 ? 1 : 2 / (1 - leftOut);
             SiteList sites = new SiteList(file, "sites");
             for (String line : jvm.out.lines()) {
                 String[] words = line.split(" ");
                 if (words[0].equals("MADE")) {
-                    compare(setup, sites, words[1], Long.parseLong(words[2]), thinning);
+                    Estimate estimate = new Estimate(sites, words[1], samplingBytes, setup);
+                    long made = Long.parseLong(words[2]);
+                    estimate.near("allocated", made, sites.allocatedObjects(words[1]), standsFor);
+                    // One in four lives.
+                    estimate.near("live", made / 4.0, sites.liveObjects(words[1]), Math.max(standsFor, thinning));
                 }
             }
+            return leftOut;
         }
     }
 
-    /** One in four lives. What is sampled with the chance p is counted with the variance (1 - p) / p for each object. */
-    private static void compare(Setup setup, SiteList sites, String className, long made, double thinning) {
-        double allocated = sites.allocatedObjects(className);
-        double live = sites.liveObjects(className);
-        assertTrue(live > 0, () -> setup + " " + className + ": " + sites.sites);
-        double chance = 1 - Math.exp(-(sites.liveBytes(className) / live) / SAMPLING_BYTES);
-        double one = (1 - chance) / chance;
-        double expected = made / 4.0;
-        double surplus = setup.jdk.major < 17 ? SURPLUS_OF_11 : 0;
-        near(setup + " allocated " + className, made, allocated, Math.sqrt(made * one), surplus);
-        near(setup + " live " + className, expected, live, Math.sqrt(expected * (one + (thinning - 1) / chance)), surplus);
-    }
+    /** What is sampled with the chance p is counted with the variance (1 - p) / p for each object. */
+    private static final class Estimate {
+        final String name;
+        final double chance;
+        final double surplus;
 
-    private static void near(String what, double truth, double estimate, double standardError, double surplus) {
-        // Two more: the subject makes an array of each class for its name, and roundings.
-        double most = STANDARD_ERRORS * standardError + 2;
-        assertTrue(truth - most <= estimate && estimate <= truth * (1 + surplus) + most,
-                what + ": " + estimate + " for " + truth + ", allowed " + most);
+        Estimate(SiteList sites, String className, int samplingBytes, Setup setup) {
+            double live = sites.liveObjects(className);
+            assertTrue(live > 0, () -> setup + " " + className + ": " + sites.sites);
+            name = setup + " " + className;
+            chance = 1 - Math.exp(-(sites.liveBytes(className) / live) / samplingBytes);
+            surplus = setup.jdk.major < 17 ? SURPLUS_OF_11 : 0;
+        }
+
+        void near(String what, double truth, double estimate, double standsFor) {
+            double standardError = Math.sqrt(truth * ((1 - chance) / chance + (standsFor - 1) / chance));
+            // Two more: the subject makes an array of each class for its name, and roundings.
+            double most = STANDARD_ERRORS * standardError + 2;
+            assertTrue(truth - most <= estimate && estimate <= truth * (1 + surplus) + most,
+                    name + " " + what + ": " + estimate + " for " + truth + ", allowed " + most);
+        }
     }
 
     @ParameterizedTest

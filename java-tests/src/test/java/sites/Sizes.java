@@ -2,6 +2,7 @@ package sites;
 
 import java.util.ArrayList;
 import java.util.List;
+import subject.FirstSample;
 import subject.Say;
 
 /**
@@ -26,10 +27,7 @@ public class Sizes {
     static volatile Object sink;
 
     public static void main(String[] args) {
-        // A thread takes the distance of samples over at its first sample, which is as far as the JVM's own is.
-        for (int i = 0; i < 400; i++) {
-            sink = new long[5_000];
-        }
+        FirstSample.pass();
         for (int size = 0; size < LENGTHS.length; size++) {
             for (int i = 0; i < COUNTS[size]; i++) {
                 sink = make(size, LENGTHS[size]);

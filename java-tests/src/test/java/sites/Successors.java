@@ -2,6 +2,7 @@ package sites;
 
 import subject.ClassBytes;
 import subject.Definer;
+import subject.FirstSample;
 import subject.Say;
 
 /**
@@ -22,6 +23,7 @@ public final class Successors {
     }
 
     public static void main(String[] args) throws Exception {
+        FirstSample.pass();
         int[] made = new int[NAMES];
         byte[] code = ClassBytes.of(MakerA.class);
         int rounds = Integer.parseInt(args[0]);
