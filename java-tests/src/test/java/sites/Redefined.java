@@ -3,12 +3,14 @@ package sites;
 import java.lang.instrument.ClassDefinition;
 import java.lang.instrument.Instrumentation;
 import subject.ClassBytes;
+import subject.Definer;
 import subject.FirstSample;
 import subject.Say;
 
 /**
  * A method is redefined again and again, and makes arrays of one type, then of the other; its old bytecode is freed. Says how
- * many it made: {@code MADE type objects}. Its own agent, by a jar's manifest. Runs on Java 8.
+ * many it made: {@code MADE type objects}. Then the same with a class whose loader gets another class of the same shape after each
+ * redefinition: {@code BY class objects}. Its own agent, by a jar's manifest. Runs on Java 8.
  */
 public final class Redefined {
     private static final int RUNS = 40;
@@ -46,7 +48,35 @@ public final class Redefined {
         }
         Say.line("MADE", "int[]", made[0]);
         Say.line("MADE", "long[]", made[1]);
+        neighbours();
         Say.ready();
+    }
+
+    /** The old bytecode of one is freed before each of the others comes. All run from the same place. */
+    private static void neighbours() throws Exception {
+        Definer loader = new Definer();
+        byte[] code = Successors.named('A');
+        Class<?> first = loader.define(code);
+        Runnable maker = (Runnable) first.getConstructor().newInstance();
+        int made = 0;
+        char name = 'A';
+        for (int round = 0; name < 'Z'; round++) {
+            boolean isFirst = round % 4 != 3;
+            Runnable runs = maker;
+            if (isFirst) {
+                instrumentation.redefineClasses(new ClassDefinition(first, code));
+            } else {
+                System.gc();
+                name++;
+                runs = (Runnable) loader.define(Successors.named(name)).getConstructor().newInstance();
+                Say.line("BY", runs.getClass().getName(), RUNS);
+            }
+            for (int run = 0; run < RUNS; run++) {
+                runs.run();
+                made += isFirst ? 1 : 0;
+            }
+        }
+        Say.line("BY", first.getName(), made);
     }
 
     /** The same class file, but it makes long[3]. */

@@ -25,11 +25,10 @@ public final class Successors {
     public static void main(String[] args) throws Exception {
         FirstSample.pass();
         int[] made = new int[NAMES];
-        byte[] code = ClassBytes.of(MakerA.class);
         int rounds = Integer.parseInt(args[0]);
         for (int round = 0; round < rounds; round++) {
             int name = round * 7 % NAMES;
-            Runnable maker = (Runnable) new Definer().define(named(code, (char) ('A' + name))).getConstructor().newInstance();
+            Runnable maker = (Runnable) new Definer().define(named((char) ('A' + name))).getConstructor().newInstance();
             for (int run = 0; run < RUNS; run++) {
                 maker.run();
                 made[name]++;
@@ -45,9 +44,9 @@ public final class Successors {
         Say.ready();
     }
 
-    /** The class file with another letter behind each "Maker". */
-    private static byte[] named(byte[] code, char letter) {
-        byte[] named = code.clone();
+    /** The class file of the class whose name ends with this letter. */
+    static byte[] named(char letter) {
+        byte[] named = ClassBytes.of(MakerA.class);
         byte[] maker = {'M', 'a', 'k', 'e', 'r'};
         for (int i = 0; i + maker.length < named.length; i++) {
             int same = 0;
