@@ -336,10 +336,11 @@ impl Allocations {
             return;
         };
         let mut living = self.live.lock().take();
+        let were = living.len();
         forget_gone(jni, &self.slots, &mut living);
         let dropped = {
             let mut live = self.live.lock();
-            let (kept, dropped) = live.thin(living);
+            let (kept, dropped) = live.thin(living, were);
             live.give_back(kept);
             dropped
         };

@@ -1,14 +1,22 @@
 //! Chances of a half, a quarter and so on.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 /// Where they come from: Marsaglia's xorshift. No need for more, what is chosen is random itself.
 #[derive(Debug)]
 pub(super) struct Chance(u64);
 
 impl Chance {
-    /// Any number will do.
-    pub(super) fn new(seed: u64) -> Self {
+    /// Another one than all before it.
+    pub(super) fn new() -> Self {
+        static STARTED: AtomicU64 = AtomicU64::new(1);
+        // Steele, Lea and Flood's SplitMix: numbers that follow each other lead to ones that have nothing in common.
+        let mut seed = STARTED.fetch_add(1, Ordering::Relaxed);
+        seed = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        seed = (seed ^ seed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        seed = (seed ^ seed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
         // Of zero nothing would come but zeros.
-        Self(seed ^ 0x9E37_79B9_7F4A_7C15 | 1)
+        Self((seed ^ seed >> 31) | 1)
     }
 
     /// True with the probability 2^-`halvings`.
@@ -26,7 +34,7 @@ mod tests {
 
     #[test]
     fn each_halving_halves() {
-        let mut chance = Chance::new(7);
+        let mut chance = Chance::new();
         for halvings in 0..6 {
             let taken = (0..64_000).filter(|_| chance.of_halvings(halvings)).count();
             let expected = 64_000 >> halvings;
@@ -34,6 +42,17 @@ mod tests {
             let most = 6.0 * f64::from(expected).sqrt();
             let off = f64::from(u32::try_from(taken).unwrap()) - f64::from(expected);
             assert!(off.abs() <= most, "{taken} of {expected}");
+        }
+    }
+
+    #[test]
+    fn those_of_many_threads_have_nothing_in_common() {
+        let mut chances: Vec<Chance> = (0..4096).map(|_| Chance::new()).collect();
+        for draw in 0..40 {
+            let taken = chances.iter_mut().map(|it| it.of_halvings(1));
+            let taken = taken.filter(|&taken| taken).count();
+            // Six standard errors of 32.
+            assert!(taken.abs_diff(2048) <= 192, "draw {draw}: {taken}");
         }
     }
 }

@@ -100,7 +100,8 @@ impl ExactAllocations {
 
     /// Counts a new object, on the thread that made it.
     pub(super) fn note(self: &Arc<Self>, at: NewObject<'_, '_, '_>) {
-        OWN.with(|own| {
+        // A thread that ends may allocate when it has no locals any more; that goes uncounted.
+        let _ = OWN.try_with(|own| {
             // Nothing below runs Java code, so it is never borrowed; an allocation would go uncounted, not astray.
             let Ok(mut own) = own.try_borrow_mut() else {
                 return;
@@ -111,7 +112,8 @@ impl ExactAllocations {
 
     /// `ThreadEnd`, on that thread: what it has allocated is kept without it.
     pub(super) fn thread_end(&self, jni: &Jni<'_>) {
-        let Some(own) = OWN.with(|own| own.try_borrow_mut().ok()?.take()) else {
+        let own = OWN.try_with(|own| own.try_borrow_mut().ok()?.take());
+        let Some(own) = own.ok().flatten() else {
             return;
         };
         self.purge(&own.tally, jni);

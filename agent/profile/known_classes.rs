@@ -26,7 +26,7 @@ impl KnownClass {
 /// Classes of one name, of different loaders.
 type Namesakes = Vec<Arc<KnownClass>>;
 
-/// All classes that were met. Those that were unloaded leave when another of their name comes.
+/// All classes that were met. Those that were unloaded leave when another of their name comes and nobody else knows them.
 #[derive(Debug, Default)]
 pub(super) struct KnownClasses {
     by_signature: Mutex<FxHashMap<Arc<[u8]>, Namesakes>>,
@@ -54,7 +54,10 @@ impl KnownClasses {
         let gone: Vec<_> = namesakes.into_iter().filter(is_gone).collect();
         let mut all = self.by_signature.lock();
         let namesakes = all.entry(signature).or_default();
-        namesakes.retain(|other| !gone.iter().any(|gone| Arc::ptr_eq(gone, other)));
+        // Here, and in `gone`. Whoever knows one besides would be the last to have its handle.
+        let is_ours = |other: &Arc<KnownClass>| Arc::strong_count(other) <= 2;
+        namesakes
+            .retain(|other| !is_ours(other) || !gone.iter().any(|gone| Arc::ptr_eq(gone, other)));
         namesakes.push(Arc::clone(&known));
         drop(all);
         for class in gone.into_iter().filter_map(Arc::into_inner) {

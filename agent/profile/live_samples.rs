@@ -69,7 +69,7 @@ impl LiveSamples {
             purge_at: FIRST_PURGE.min(most),
             collections: 0,
             doublings: 0,
-            chance: Chance::new(0),
+            chance: Chance::new(),
         }
     }
 
@@ -103,13 +103,12 @@ impl LiveSamples {
         self.samples = left;
     }
 
-    /// Drops every second sample by chance if the bound was reached and more than half of it still lives: answers those to
-    /// keep and those dropped. If few live, the next samples count single again.
-    pub(super) fn thin(&mut self, living: Vec<Sample>) -> (Vec<Sample>, Vec<Sample>) {
-        let was_bound = self.purge_at >= self.most;
+    /// Of so many samples that were there these live. Drops every second one by chance if the bound was reached and more than
+    /// half of it still lives: answers those to keep and those dropped. If few live, the next samples count single again.
+    pub(super) fn thin(&mut self, living: Vec<Sample>, were: usize) -> (Vec<Sample>, Vec<Sample>) {
         let next = living.len().saturating_mul(2).max(FIRST_PURGE);
         self.purge_at = next.min(self.most);
-        if living.len() <= self.most / 2 || !was_bound {
+        if living.len() <= self.most / 2 || were < self.most {
             if living.len() <= self.most / 8 {
                 self.doublings = self.doublings.saturating_sub(1);
             }

@@ -1,9 +1,9 @@
 //! Profiles: what the application does between dumps.
 //!
 //! [`allocations`] keeps allocations by site, [`exact_allocations`] each of them; [`sample_budget`] says which samples are taken,
-//! [`sampled_places`] finds the site of one, [`live_samples`] knows which of the objects still live; [`stack_addresses`] says whether a stack's
-//! addresses may stand for it. [`cpu_times`] adds up the [`call_contexts`] of threads. [`injection`] puts the calls into classes
-//! that those two live on. [`cpu_samples`] samples the threads that run, [`cpu_lists`] where there are no signals for it,
+//! [`sampled_places`] finds the site of one, [`live_samples`] knows which of the objects still live; [`stack_addresses`] says
+//! whether a stack's addresses may stand for it. [`cpu_times`] adds up the [`call_contexts`] of threads. [`injection`] puts the
+//! calls into classes that exact allocations and CPU times live on. [`cpu_samples`] samples the threads that run, [`cpu_lists`] where there are no signals for it,
 //! and [`cpu_counts`] has what came of it; [`native`] names the native code they met. [`monitors`] keeps who waits for monitors, [`waits`] the calls of `Object.wait`,
 //! [`monitor_state`] asks who owns what. [`stack_traces`] turns stacks into rows of traces, [`threads`] gives threads
 //! numbers; [`profiles`] is all of it, and [`report`] writes it down.

@@ -133,7 +133,8 @@ impl Monitors {
 
     fn own_trace(&self, env: &Env, jni: &Jni<'_>, thread: &Object<'_>) -> TraceId {
         let owner = self.traces.owner(env, jni, thread);
-        self.traces.of_thread(env, jni, owner)
+        let trace = self.traces.of_thread(env, jni, owner);
+        trace.unwrap_or(TraceId::EMPTY)
     }
 
     /// `MonitorContendedEntered`, on the thread that has entered.

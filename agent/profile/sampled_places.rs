@@ -91,6 +91,7 @@ impl SampledPlaces {
         let now = self.addresses.age();
         let Some((addresses, age)) = self.walk(jni, depth_frames, now) else {
             let trace = self.traces.of_thread(env, jni, owner);
+            let trace = trace.unwrap_or(TraceId::EMPTY);
             return Some(self.find(env, jni, allocation.class, trace)?.site);
         };
         let stack = Stack {
@@ -106,13 +107,15 @@ impl SampledPlaces {
             return Some(place.site);
         }
         let trace = match known {
-            Some(known) => known.trace,
+            Some(known) => Some(known.trace),
             None => self.traces.of_thread(env, jni, owner),
         };
-        let place = self.find(env, jni, allocation.class, trace)?;
+        let place = self.find(env, jni, allocation.class, trace.unwrap_or(TraceId::EMPTY))?;
         let site = place.site;
-        if !self.learn(stack, (trace, place), (age, now)) {
-            self.addresses.distrust();
+        // The depth may have been set anew meanwhile.
+        let is_whole = self.traces.depth_frames() == depth_frames;
+        if let Some(trace) = trace.filter(|_| is_whole) {
+            self.learn(stack, (trace, place), (age, now));
         }
         Some(site)
     }
@@ -136,7 +139,8 @@ impl SampledPlaces {
         now: BytecodeAge,
     ) -> Option<(u64, BytecodeAge)> {
         let code = self.addresses.code().filter(|_| depth_frames > 0)?;
-        WALK.with(|walk| {
+        // A thread that ends may allocate when it has no locals any more.
+        let walked = WALK.try_with(|walk| {
             let mut walk = walk.try_borrow_mut().ok()?;
             if walk.is_none() {
                 *walk = StackWalk::for_samples();
@@ -151,7 +155,8 @@ impl SampledPlaces {
                 false => BytecodeAge::FOR_GOOD,
             };
             Some((addresses, age))
-        })
+        });
+        walked.ok().flatten()
     }
 
     /// What is known of the stack; `None` also if it is time to ask the JVM.
@@ -161,29 +166,35 @@ impl SampledPlaces {
         (known.age.holds(now) && !is_due(&mut known.met)).then(|| known.clone())
     }
 
-    /// Remembers a place of a stack and its trace. `false`: something else was known of it, which should hold.
+    /// Remembers a place of a stack and its trace.
+    ///
+    /// If something else was known of it that should hold, addresses are not believed again; unless they were of bytecode: a
+    /// class may have been redefined again and again, which nobody tells of. Then what is known by bytecode is forgotten.
     fn learn(
         &self,
         stack: Stack,
         (trace, place): (TraceId, Place),
         (age, now): (BytecodeAge, BytecodeAge),
-    ) -> bool {
+    ) {
         let mut all = self.known.lock();
         if all.len() >= MOST_STACKS {
             all.clear();
         }
         let Some(known) = all.get_mut(&stack) else {
             all.insert(stack, Known::new(trace, place, age));
-            return true;
+            return;
         };
         if known.trace == trace {
             known.age = age;
             known.add(place);
-            return true;
+            return;
         }
-        let should_hold = known.age.holds(now);
-        *known = Known::new(trace, place, age);
-        !should_hold
+        let before = std::mem::replace(known, Known::new(trace, place, age));
+        if before.age.is_for_good() {
+            self.addresses.distrust();
+        } else if before.age.holds(now) {
+            all.retain(|_, known| known.age.is_for_good());
+        }
     }
 }
 
@@ -204,7 +215,8 @@ impl Known {
     }
 
     fn add(&mut self, place: Place) {
-        let others = self.places.iter().filter(|other| other.site != place.site);
+        let is_other = |other: &&Place| !Arc::ptr_eq(&other.class, &place.class);
+        let others = self.places.iter().filter(is_other);
         let others = others.take(MOST_CLASSES - 1).cloned();
         self.places = std::iter::once(place.clone()).chain(others).collect();
     }

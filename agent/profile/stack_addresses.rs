@@ -17,7 +17,7 @@ pub(super) struct StackAddresses {
     code: OnceLock<Option<JavaCode>>,
     /// Nothing where the JVM does not tell.
     class_counters: OnceLock<ClassCounters>,
-    /// Class files that have come while allocations were counted.
+    /// Class files that have come, where somebody is told of them: not for the sake of samples.
     class_files: AtomicU32,
     /// One of them was that of a class that had bytecode before, which is freed at some time.
     is_redefined: AtomicBool,
@@ -55,7 +55,8 @@ impl StackAddresses {
     }
 
     /// While it is the same, an address of bytecode means the same: none was freed, or none has come since. (But for what the
-    /// session itself has replaced at `VMInit`, of which some threads may still run the last.)
+    /// session itself has replaced at `VMInit`, of which some threads may still run the last; and where class files are not told
+    /// of, for classes that somebody else redefines.)
     pub(super) fn age(&self) -> BytecodeAge {
         let counters = self.class_counters.get();
         if let Some(counters) = counters.filter(|_| !self.is_redefined.load(Ordering::Relaxed)) {

@@ -147,14 +147,20 @@ impl StackTraces {
         signature.unwrap_or_default()
     }
 
-    /// The row of the stack of the thread that runs this code; of `owner` alone, if there is one.
-    pub(super) fn of_thread(&self, env: &Env, jni: &Jni<'_>, owner: Option<ThreadId>) -> TraceId {
+    /// The row of the stack of the thread that runs this code; of `owner` alone, if there is one. `None` if the JVM does not
+    /// tell the stack.
+    pub(super) fn of_thread(
+        &self,
+        env: &Env,
+        jni: &Jni<'_>,
+        owner: Option<ThreadId>,
+    ) -> Option<TraceId> {
         let mut stack = Vec::new();
         let depth = self.depth_frames();
-        if depth > 0 && env.own_stack(&mut stack, depth).is_err() {
-            stack.clear();
+        if depth > 0 {
+            env.own_stack(&mut stack, depth).ok()?;
         }
-        self.trace(env, jni, &stack, owner)
+        Some(self.trace(env, jni, &stack, owner))
     }
 
     /// The row of a stack, the top first; of `thread` alone, if there is one. Frames beyond the depth are left out.

@@ -38,6 +38,7 @@ public final class Switched {
             List<String> command = new ArrayList<>(Arrays.asList(words[4], "-agentpath:" + words[3] + "=" + options));
             command.addAll(Arrays.asList(words).subList(5, words.length));
             command.addAll(Arrays.asList("Profiled", "-"));
+            server.setSoTimeout(60_000);
             Process java = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
             try (Socket agent = server.accept();
                     PrintStream works = new PrintStream(java.getOutputStream(), true);
