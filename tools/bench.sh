@@ -16,7 +16,7 @@
 #                              needs the HPROF agent that a JDK 8 has; without it that part is left out, or refused if asked for
 #   PROFILES='heap=sites ...'  the options whose costs are measured
 #   SAMPLED_JVMS=12            JVMs without and with `heap=sites`, in turn: few of them show nothing but noise
-#   SAMPLED_PAIRS=150          rounds of one JVM without and with samples, switched by the agent's socket
+#   SAMPLED_PAIRS=300          rounds of one JVM without and with samples, switched by the agent's socket
 #   JDKS='11 17 21 25'         which of target/jdks/; not 8, whose jcmd loads no agent: 'classic' alone measures it, always
 #   AGENT=...                  another libhprof_rs.so
 set -eu
@@ -36,7 +36,7 @@ classic=$root/target/jdks/8/lib/amd64/libhprof.so
 parts=${PARTS:-dumps runs profiles sampled classic}
 profiles=${PROFILES:-heap=sites heap=sites,sampling=0 cpu=samples cpu=times monitor=y}
 sampled_jvms=${SAMPLED_JVMS:-12}
-sampled_pairs=${SAMPLED_PAIRS:-150}
+sampled_pairs=${SAMPLED_PAIRS:-300}
 keep=${1:-}
 load=$(cut -d" " -f1 /proc/loadavg)
 settings="-Xmx$((heap_mb * 3))m -XX:+UseG1GC"
@@ -291,7 +291,7 @@ sampled_on() {
     done
 }
 
-# switched_on JDK: appends JDK, off or on, ms, processor ms: each round of one JVM.
+# switched_on JDK: appends JDK, off or on, microseconds, those of the thread on a processor: each round of one JVM.
 switched_on() {
     # shellcheck disable=SC2086
     java -cp "$work/classes" Switched h2 12 "$sampled_pairs" "$agent" "$root/target/jdks/$1/bin/java" $small_settings \
@@ -646,23 +646,50 @@ loop_targets() {
     }' "$1"
 }
 
-# sampled_table FILE WITHOUT WITH TARGET: what the two columns are called in the file; 1 where there is a target, or 0
+# switched_table FILE: of each pair of rounds the ratio, their geometric mean, and two standard errors of that.
+switched_table() {
+    awk "$medians"'
+    function spread(n, sum, squares) { return 2 * sqrt((squares / n - (sum / n) ^ 2) / (n - 1)) }
+    {
+        if (!($1 in seen)) { seen[$1] = 1; order[++jdks] = $1 }
+        time[$1, $2] = time[$1, $2] " " $3 / 1000
+        cpu[$1, $2] = cpu[$1, $2] " " $4 / 1000
+        last[$2] = $3; last_cpu[$2] = $4
+        if (++rounds[$1] % 2 == 0) {
+            ratio = log(last["on"] / last["off"]); sum[$1] += ratio; squares[$1] += ratio ^ 2
+            ratio = log(last_cpu["on"] / last_cpu["off"]); cpu_sum[$1] += ratio; cpu_squares[$1] += ratio ^ 2
+        }
+    }
+    END {
+        print "| Java | without, ms (of the thread, CPU ms) | with | times as long | CPU of the thread | at most 1.02 |"
+        print "|---|--:|--:|--:|--:|---|"
+        for (i = 1; i <= jdks; i++) {
+            jdk = order[i]; n = rounds[jdk] / 2; cpu_ratio = exp(cpu_sum[jdk] / n)
+            printf "| %s | %.0f (%.0f) | %.0f (%.0f) | %.3f ± %.3f | %.3f ± %.3f | %s |\n", jdk, median(time[jdk, "off"]),
+                median(cpu[jdk, "off"]), median(time[jdk, "on"]), median(cpu[jdk, "on"]), exp(sum[jdk] / n),
+                spread(n, sum[jdk], squares[jdk]), cpu_ratio, spread(n, cpu_sum[jdk], cpu_squares[jdk]),
+                cpu_ratio <= 1.02 ? "met" : "**not met**"
+        }
+    }' "$1"
+}
+
+# sampled_table FILE
 sampled_table() {
-    awk -v without="$2" -v with="$3" -v is_target="$4" "$medians"'
+    awk "$medians"'
     {
         if (!($1 in seen)) { seen[$1] = 1; order[++jdks] = $1 }
         time[$1, $2] = time[$1, $2] " " $3
         cpu[$1, $2] = cpu[$1, $2] " " $4
     }
     END {
-        print "| Java | without, ms (CPU ms) | with, ms (CPU ms) | times as long (CPU) |" (is_target ? " at most 1.02 |" : "")
-        print "|---|--:|--:|--:|" (is_target ? "---|" : "")
+        print "| Java | no agent, ms (CPU ms) | `heap=sites`, ms (CPU ms) | times as long (CPU) |"
+        print "|---|--:|--:|--:|"
         for (i = 1; i <= jdks; i++) {
             jdk = order[i]
-            none = median(time[jdk, without]); ours = median(time[jdk, with])
-            none_cpu = median(cpu[jdk, without]); ours_cpu = median(cpu[jdk, with])
-            printf "| %s | %.0f (%.0f) | %.0f (%.0f) | %.3f (%.3f) |%s\n", jdk, none, none_cpu, ours, ours_cpu, ours / none,
-                ours_cpu / none_cpu, !is_target ? "" : ours <= 1.02 * none ? " met |" : " **not met** |"
+            none = median(time[jdk, "none"]); ours = median(time[jdk, "heap=sites"])
+            none_cpu = median(cpu[jdk, "none"]); ours_cpu = median(cpu[jdk, "heap=sites"])
+            printf "| %s | %.0f (%.0f) | %.0f (%.0f) | %.3f (%.3f) |\n", jdk, none, none_cpu, ours, ours_cpu, ours / none,
+                ours_cpu / none_cpu
         }
     }' "$1"
 }
@@ -721,14 +748,16 @@ report_profiles() {
 report_sampled() {
     machine "$small_settings" "$jdks"
     echo "\`h2\` again and again in one JVM with \`heap=sites\`: $sampled_pairs rounds without samples and as many with them, in turn," \
-        "switched by the agent's socket after twelve rounds that are not timed; medians of the rounds."
+        "switched by the agent's socket after twelve rounds that are not timed. Medians of the rounds; the geometric mean of the" \
+        "pairs' ratios, and two standard errors of that. A round has one collection or two, so what the thread itself was on a" \
+        "processor for tells more than what it took."
     echo
-    sampled_table "$work/switched" off on 1
+    switched_table "$work/switched"
     echo
     echo "Whole JVMs, their beginning included: \`h2\` six times in one, all six together; medians of $sampled_jvms JVMs without the" \
         "agent and as many with \`heap=sites\`, in turn. JVMs differ from each other by far more than samples cost."
     echo
-    sampled_table "$work/sampled" none heap=sites 0
+    sampled_table "$work/sampled"
 }
 
 report_classic() {

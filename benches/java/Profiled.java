@@ -1,5 +1,7 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -49,12 +51,16 @@ public final class Profiled {
         }
     }
 
-    /** Does what comes line by line, and says after each how long it took. */
+    /** Does what comes line by line, and says after each how many microseconds it took, and its thread on a processor. */
     private static void asked() throws Exception {
+        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
         BufferedReader works = new BufferedReader(new InputStreamReader(System.in));
         for (String work = works.readLine(); work != null; work = works.readLine()) {
-            String line = work;
-            Subject.time(line, () -> Profiled.run(line));
+            long start = System.nanoTime();
+            long cpuStart = threads.getCurrentThreadCpuTime();
+            run(work);
+            long cpuNanos = threads.getCurrentThreadCpuTime() - cpuStart;
+            System.out.println((System.nanoTime() - start) / 1000 + " " + cpuNanos / 1000);
         }
     }
 

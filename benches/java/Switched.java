@@ -17,7 +17,8 @@ import java.util.List;
  *
  * <pre>
  * Switched WORK FIRST PAIRS AGENT JAVA ARGUMENT...   runs JAVA with the arguments and the agent with heap=sites: WORK so many
- *                                                    times untimed, and then in pairs; prints for each "off|on ms processor-ms"
+ *                                                    times untimed, and then in pairs; prints for each "off|on", the microseconds
+ *                                                    it took and those of its thread on a processor
  * </pre>
  */
 public final class Switched {
@@ -62,11 +63,9 @@ public final class Switched {
         }
     }
 
-    /** "ms processor-ms". */
     private static String time(String work, PrintStream works, BufferedReader times) throws Exception {
         works.println(work);
-        String line = times.readLine();
-        return line.substring(line.indexOf(' ') + 1);
+        return times.readLine();
     }
 
     /** The agent does one command after the other, so when it has answered the second the first is done. */
