@@ -1,9 +1,9 @@
 //! The calling thread's stack, by the addresses at which its frames go on, which are the same whenever the same calls are
 //! under way. Some loads for each frame, where HotSpot's own walks take ten to a hundred times as long.
 //!
-//! From within a native method, or an event that the JVM posts. On x86-64 a compiled frame has a fixed size; above it, towards higher addresses, lie the
-//! frame pointer that it saved and the address that it returns to (frame_x86.cpp, sender_for_compiled_frame). An
-//! interpreted frame has a frame pointer.
+//! From within a native method, or an event that the JVM posts. On x86-64 a compiled frame has a fixed size; above it, towards
+//! higher addresses, lie the frame pointer that it saved and the address that it returns to (frame_x86.cpp,
+//! sender_for_compiled_frame). An interpreted frame has a frame pointer.
 
 use super::code_cache::{CodeCache, CompiledFrame};
 use super::memory::{own_stack_end, Address, WORD_BYTES};
