@@ -64,8 +64,8 @@ pub(crate) struct Sampling {
     pub(crate) interval_bytes: u32,
     /// Most samples that are remembered as living.
     pub(crate) most_live: usize,
-    /// Most of a thread's time that its samples may take, in percent; 0 is no bound.
-    pub(crate) most_cost_percent: u8,
+    /// Most of a thread's time that its samples may take, in basis points, hundredths of a percent; 0 is no bound.
+    pub(crate) most_cost_basis_points: u16,
 }
 
 /// How the use of the processor is measured.
@@ -244,7 +244,7 @@ impl Default for Said {
             sampling: Sampling {
                 interval_bytes: 512 * 1024,
                 most_live: 65_536,
-                most_cost_percent: 1,
+                most_cost_basis_points: 50,
             },
             cutoff: 0.0001,
             cpu: None,

@@ -212,15 +212,15 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         name: "maxcost",
         values: "PERCENT",
-        default: "1",
+        default: "0.5",
         help: "most of a thread's time that its allocation samples may take; beyond it some are left out; 0: no bound",
         standing: Standing::Built,
-        set: |said, value| match value.parse() {
-            Ok(percent @ 0..=100) => {
-                said.sampling.most_cost_percent = percent;
+        set: |said, value| match basis_points(value) {
+            Some(points) => {
+                said.sampling.most_cost_basis_points = points;
                 Ok(())
             }
-            _ => Err("maxcost must be from 0 to 100"),
+            None => Err("maxcost must be from 0 to 100, as in 0.5, with two decimals at most"),
         },
     },
     Row {
@@ -453,6 +453,20 @@ fn bytes(value: &str) -> Option<u32> {
     };
     let bytes = digits.parse::<u32>().ok()?.checked_mul(unit)?;
     i32::try_from(bytes).is_ok().then_some(bytes)
+}
+
+/// A percentage to 100 in hundredths of a percent, from at most two decimals.
+fn basis_points(value: &str) -> Option<u16> {
+    const ALL: u16 = 10_000;
+    let (whole, decimals) = value.split_once('.').unwrap_or((value, "0"));
+    let hundredths: u16 = match decimals.len() {
+        1 => decimals.parse::<u16>().ok()?.checked_mul(10)?,
+        2 => decimals.parse().ok()?,
+        _ => return None,
+    };
+    let points = whole.parse::<u16>().ok()?.checked_mul(100)?;
+    let points = points.checked_add(hundredths)?;
+    (points <= ALL).then_some(points)
 }
 
 /// Microseconds: a number of milliseconds, or of microseconds with `us` behind it.

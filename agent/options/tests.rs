@@ -96,7 +96,10 @@ fn wrong_values_name_the_option_the_value_and_what_is_allowed() {
             "maxlive=0",
             "maxlive=0: maxlive must be from 16 to 16777216",
         ),
-        ("maxcost=0.5", "maxcost=0.5: maxcost must be from 0 to 100"),
+        (
+            "maxcost=100.01",
+            "maxcost=100.01: maxcost must be from 0 to 100, as in 0.5, with two decimals at most",
+        ),
         ("lineno=Y", "lineno=Y: lineno takes y|n"),
         ("thread=1", "thread=1: thread takes y|n"),
         ("doe=no", "doe=no: doe takes y|n"),
@@ -128,7 +131,7 @@ fn sites_are_text_unless_they_share_a_file_with_a_dump_or_its_name() {
     let sampling = Sampling {
         interval_bytes: 524_288,
         most_live: 65_536,
-        most_cost_percent: 1,
+        most_cost_basis_points: 50,
     };
     assert_eq!(sites.sampling, Some(sampling));
     assert_eq!(options("heap=sites,file=x.hprof").format, Format::Binary);
@@ -220,6 +223,20 @@ fn bytes_may_be_counted_in_k_and_m() {
     for (text, bytes) in [("4096", 4096), ("64k", 65_536), ("1M", 1 << 20)] {
         let sampling = options(&format!("heap=sites,sampling={text}")).sampling;
         assert_eq!(sampling.map(|s| s.interval_bytes), Some(bytes));
+    }
+}
+
+#[test]
+fn the_most_cost_has_up_to_two_decimals() {
+    let points = |text: &str| {
+        let sampling = options(&format!("heap=sites,maxcost={text}")).sampling;
+        sampling.map(|s| s.most_cost_basis_points)
+    };
+    for (text, most) in [("0", 0), ("1", 100), ("0.5", 50), ("2.05", 205)] {
+        assert_eq!(points(text), Some(most));
+    }
+    for text in ["", ".", ".5", "1.", "0.125", "-1", "101", "700"] {
+        assert!(refusal(&format!("heap=sites,maxcost={text}")).contains("from 0 to 100"));
     }
 }
 

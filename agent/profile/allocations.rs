@@ -66,7 +66,7 @@ impl Allocations {
         let sites = Arc::default();
         Self {
             interval_bytes: sampling.interval_bytes,
-            budget: SampleBudget::new(sampling.most_cost_percent),
+            budget: SampleBudget::new(sampling.most_cost_basis_points),
             places: SampledPlaces::new(
                 Arc::clone(&traces),
                 Arc::clone(&sites),

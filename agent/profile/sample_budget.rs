@@ -9,8 +9,8 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// What a thread may save up, and what it begins with: that of a second, if it may spend a hundredth. Programs that end soon
-/// have all their samples.
+/// What a thread may save up, and what it begins with: that of two seconds, if it may spend a two-hundredth. Programs that end
+/// soon have all their samples.
 const MOST_SAVED: Duration = Duration::from_millis(10);
 /// Each time that it has overspent by so much, another sample of two is left out.
 const STEP_NS: i64 = 250_000;
@@ -30,7 +30,7 @@ thread_local! {
 #[derive(Debug)]
 pub(super) struct SampleBudget {
     /// Of a thread's time; 0 for any.
-    percent: u8,
+    basis_points: u16,
     taken: AtomicU64,
     left_out: AtomicU64,
 }
@@ -53,10 +53,10 @@ pub(super) struct Taken {
 }
 
 impl SampleBudget {
-    /// `percent` of each thread's time at most; 0 is no bound.
-    pub(super) fn new(percent: u8) -> Self {
+    /// So many hundredths of a percent of each thread's time at most; 0 is no bound.
+    pub(super) fn new(basis_points: u16) -> Self {
         Self {
-            percent,
+            basis_points,
             taken: AtomicU64::new(0),
             left_out: AtomicU64::new(0),
         }
@@ -64,7 +64,7 @@ impl SampleBudget {
 
     /// Whether to take this sample, on the thread that it would cost time. `None`: it is left out.
     pub(super) fn take(&self) -> Option<Taken> {
-        let Some(now) = (self.percent > 0).then(Instant::now) else {
+        let Some(now) = (self.basis_points > 0).then(Instant::now) else {
             return Some(Taken {
                 doublings: 0,
                 since: None,
@@ -75,7 +75,7 @@ impl SampleBudget {
                 return Some(0);
             };
             let account = account.get_or_insert_with(|| Account::new(now));
-            account.earn(now, self.percent);
+            account.earn(now, self.basis_points);
             account.take()
         });
         let counter = match taken {
@@ -125,10 +125,11 @@ impl Account {
         }
     }
 
-    fn earn(&mut self, now: Instant, percent: u8) {
+    fn earn(&mut self, now: Instant, basis_points: u16) {
+        const ALL: i64 = 10_000;
         let passed = nanoseconds(now.saturating_duration_since(self.last));
         self.last = now;
-        let earned = (passed / 100).saturating_mul(i64::from(percent));
+        let earned = passed.saturating_mul(i64::from(basis_points)) / ALL;
         let saved = self.saved_ns.saturating_add(earned);
         self.saved_ns = saved.min(nanoseconds(MOST_SAVED));
     }
@@ -145,7 +146,7 @@ impl Account {
 
     fn pay(&mut self, spent: Duration) {
         let spent = nanoseconds(spent.min(LONGEST));
-        // Whatever was overspent before, it has recovered within half a second.
+        // Whatever was overspent before, it has recovered within a second.
         self.saved_ns = (self.saved_ns - spent).max(-STEP_NS * MOST_DOUBLINGS);
     }
 }
@@ -167,7 +168,7 @@ mod tests {
         let (mut spent, mut all, mut stood_for) = (Duration::ZERO, 0_u32, 0_u32);
         while now - begin < Duration::from_secs(10) {
             now += Duration::from_nanos(every_ns);
-            account.earn(now, 1);
+            account.earn(now, 100);
             all += 1;
             if let Some(doublings) = account.take() {
                 stood_for += 1 << doublings;
@@ -203,7 +204,7 @@ mod tests {
         let now = Instant::now();
         let mut account = Account::new(now);
         account.pay(Duration::from_secs(5));
-        account.earn(now + Duration::from_millis(100), 1);
+        account.earn(now + Duration::from_millis(100), 100);
         assert!(account.saved_ns > 0);
     }
 
