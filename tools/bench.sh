@@ -113,10 +113,18 @@ took_ms() {
     esac
 }
 
+# Has the system find memory for a dump at hand, for whoever comes next: the host of a virtual machine may take back what nobody
+# has used for two seconds, and then the first write to each page takes many times as long.
+warm_memory() {
+    head -c "$((heap_mb * 1600))k" /dev/zero >"$shm/warm"
+    rm "$shm/warm"
+}
+
 # measure KIND WHERE FOLDER: one dump, then a collection, so that each begins alike; appends "dump", JDK, where, kind,
 # pause µs, the dump's own ms, ms until it is synced with the whole command, bytes, growth KiB, resident KiB, live bytes.
 measure() {
     new_file "$1" "$3"
+    warm_memory
     ask begin
     resident=$(memory_kb VmRSS)
     echo 5 >"/proc/$java/clear_refs"         # the peak begins anew

@@ -29,6 +29,7 @@ mod encoder;
 mod error;
 mod gzip;
 mod gzip_sink;
+mod holes;
 mod joined_segments;
 mod outlet;
 mod segment;

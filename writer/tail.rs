@@ -1,11 +1,12 @@
-//! The place in a file behind the head, where another process goes on; it may write there past the page cache.
+//! The place in a file behind the head, where another process goes on; it may write there past the page cache, and leaves holes.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, Seek, SeekFrom};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use crate::holes::write_around;
 use crate::sink::failed;
 use crate::{GzipLevel, WriteError};
 
@@ -89,14 +90,14 @@ impl Tail {
         &self.path
     }
 
-    /// Appends bytes to the file.
+    /// Appends bytes to the file; long runs of zeros are holes in it. What comes last must not be zeros, or the file is too short.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
         if matches!(self.cache, Cache::Unwanted) {
             self.cache = Chunk::of(&mut self.file).map_or(Cache::Used, Cache::Passed);
         }
         let appended = match &mut self.cache {
             Cache::Passed(chunk) => chunk.append(&self.file, bytes),
-            _ => self.file.write_all(bytes),
+            _ => append(&mut self.file, bytes),
         };
         appended.map_err(|error| failed(&self.path, "being written", &error))
     }
@@ -182,26 +183,28 @@ impl Chunk {
         Ok(())
     }
 
-    /// Writes a full chunk.
+    /// Writes a full chunk: whole blocks, and so are its pieces between holes.
     fn write(&mut self, file: &File) -> io::Result<()> {
-        let written = self.direct.write_at(self.bytes(), self.offset);
-        // What the disk does not take in this way it takes in the usual one, or that one says why not.
-        let written = written.unwrap_or(0);
-        self.write_from(written, file)
+        write_around(self.bytes(), self.offset, |piece, at| {
+            // What the disk does not take in this way it takes in the usual one, or that one says why not.
+            let written = self.direct.write_at(piece, at).unwrap_or(0);
+            let rest = piece.get(written..).unwrap_or_default();
+            file.write_all_at(rest, at + written as u64)
+        })?;
+        self.empty();
+        Ok(())
     }
 
-    /// Writes what is there.
+    /// Writes what is there through the cache.
     fn flush(&mut self, file: &File) -> io::Result<()> {
-        self.write_from(0, file)
+        file.write_all_at(self.bytes(), self.offset)?;
+        self.empty();
+        Ok(())
     }
 
-    /// Writes what stands behind the first `written` bytes through the cache.
-    fn write_from(&mut self, written: usize, file: &File) -> io::Result<()> {
-        let rest = self.bytes().get(written..).unwrap_or_default();
-        file.write_all_at(rest, self.offset + written as u64)?;
+    fn empty(&mut self) {
         self.offset += self.filled as u64;
         self.filled = 0;
-        Ok(())
     }
 
     fn bytes(&self) -> &[u8] {
@@ -210,10 +213,19 @@ impl Chunk {
     }
 }
 
+/// Appends where the file stands.
+fn append(file: &mut File, bytes: &[u8]) -> io::Result<()> {
+    let start = file.stream_position()?;
+    write_around(bytes, start, |piece, at| file.write_all_at(piece, at))?;
+    file.seek(SeekFrom::Start(start + bytes.len() as u64))?;
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::fs;
+    use std::io::Write;
 
     /// Beside the test itself, which is on a disk: folders for temporary files may be in memory.
     fn directory() -> tempfile::TempDir {
@@ -284,6 +296,30 @@ mod tests {
         tail.append(b"one").unwrap();
         assert!(matches!(tail.cache, Cache::Used));
         assert_eq!(fs::read(&path).unwrap(), b"hhone");
+    }
+
+    #[test]
+    fn zeros_take_no_room() {
+        let in_memory = tempfile::tempdir_in("/dev/shm").ok();
+        for directory in [Some(directory()), in_memory].into_iter().flatten() {
+            let path = directory.path().join("a");
+            let (mut file, mut tail) = tail(&path, 100);
+            let mut expected = vec![b'h'; 100];
+            for zeros in [5 << 20, 3 << 20, (200 << 10) + 1, 1000] {
+                let piece = [vec![0; zeros], vec![1], vec![0; zeros]].concat();
+                tail.append(&piece).unwrap();
+                expected.extend(piece);
+            }
+            tail.append(b"last").unwrap();
+            tail.flush().unwrap();
+            file.write_all(b"end").unwrap();
+            expected.extend(b"lastend");
+            assert!(fs::read(&path).unwrap() == expected);
+            // What a file system makes of holes is its own affair, but this one is known.
+            let taken_bytes = fs::metadata(&path).unwrap().blocks() * 512;
+            let is_known = directory.path().starts_with("/dev/shm");
+            assert!(!is_known || taken_bytes < 200 << 10, "{taken_bytes}");
+        }
     }
 
     #[test]

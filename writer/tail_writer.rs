@@ -180,12 +180,19 @@ mod tests {
     use super::*;
     use crate::GzipLevel;
     use std::fs::{self, File};
+    use std::io::{Seek, SeekFrom};
     use std::path::Path;
     use std::thread;
 
     fn tail_of(path: &Path, gzip: Option<GzipLevel>) -> Tail {
-        let file = File::options().create(true).append(true).open(path);
-        Tail::of(&file.unwrap(), path, gzip).unwrap()
+        let file = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(path);
+        let mut file = file.unwrap();
+        file.seek(SeekFrom::End(0)).unwrap();
+        Tail::of(&file, path, gzip).unwrap()
     }
 
     /// The tail that `write` makes, without the end record.

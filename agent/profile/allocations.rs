@@ -3,7 +3,7 @@
 use super::exact_allocations::{ExactAllocations, New, NewObject};
 use super::live_objects::{forget, forget_gone, Behind, LiveObject};
 use super::live_samples::{weight, LiveSamples, Sample};
-use super::sample_budget::SampleBudget;
+use super::sample_budget::{SampleBudget, Taken};
 use super::sampled_places::SampledPlaces;
 use super::site_rows::SiteRow;
 use super::stack_addresses::StackAddresses;
@@ -40,7 +40,6 @@ pub(crate) struct Allocation<'a, 'f> {
 /// What the samples of a session say.
 #[derive(Debug)]
 pub(crate) struct Allocations {
-    interval_bytes: u32,
     budget: SampleBudget,
     traces: Arc<StackTraces>,
     addresses: Arc<StackAddresses>,
@@ -65,8 +64,7 @@ impl Allocations {
         let addresses = Arc::<StackAddresses>::default();
         let sites = Arc::default();
         Self {
-            interval_bytes: sampling.interval_bytes,
-            budget: SampleBudget::new(sampling.most_cost_basis_points),
+            budget: SampleBudget::new(sampling.most_cost_basis_points, sampling.interval_bytes),
             places: SampledPlaces::new(
                 Arc::clone(&traces),
                 Arc::clone(&sites),
@@ -97,14 +95,14 @@ impl Allocations {
             exact: Some(Arc::new(exact)),
             is_sampled: rest_is_sampled,
             // What stands beside exact numbers should be as good as it can.
-            budget: SampleBudget::new(0),
+            budget: SampleBudget::new(0, self.interval_bytes()),
             ..self
         }
     }
 
-    /// Bytes from sample to sample, on average.
+    /// Bytes from sample to sample, on average, where none are left out.
     pub(crate) fn interval_bytes(&self) -> u32 {
-        self.interval_bytes
+        self.budget.least_interval_bytes()
     }
 
     /// How allocations are seen, in words.
@@ -112,7 +110,7 @@ impl Allocations {
         if self.is_exact() {
             return "every allocation by bytecode".to_owned();
         }
-        let sampled = format!("sampled every {} bytes", self.interval_bytes);
+        let sampled = format!("sampled every {} bytes", self.interval_bytes());
         match self.budget.left_out_percent() {
             0 => sampled,
             percent => format!("{sampled}, {percent} % of the samples left out to spare time"),
@@ -217,24 +215,25 @@ impl Allocations {
         if self.exact.is_some() && self.is_shown(env, allocation.thread) {
             return;
         }
-        if let Some(taken) = self.budget.take() {
-            self.note_taken(env, jni, allocation, taken.doublings);
+        if let Some(taken) = self
+            .budget
+            .take(|bytes| env.sample_allocations(bytes).is_ok())
+        {
+            self.note_taken(env, jni, allocation, taken);
             self.budget.pay(taken);
         }
     }
 
-    /// Notes a sample that stands for 2^`doublings`.
-    fn note_taken(
-        &self,
-        env: &Env,
-        jni: &Jni<'_>,
-        allocation: &Allocation<'_, '_>,
-        doublings: u32,
-    ) {
+    fn note_taken(&self, env: &Env, jni: &Jni<'_>, allocation: &Allocation<'_, '_>, taken: Taken) {
         let Some(site) = self.places.site(env, jni, allocation) else {
             return;
         };
-        let weight = weight(allocation.size_bytes, self.interval_bytes, doublings);
+        let Taken {
+            doublings,
+            interval_bytes,
+            ..
+        } = taken;
+        let weight = weight(allocation.size_bytes, interval_bytes, doublings);
         self.sites.lock().add(site, weight);
         let Some(doublings) = self.live.lock().wants(doublings) else {
             return;
@@ -245,6 +244,7 @@ impl Allocations {
         let sample = Sample {
             live: LiveObject::new(object, site, allocation.size_bytes),
             doublings,
+            interval_bytes,
         };
         let collections = self.addresses.collections();
         if self.live.lock().keep(sample, collections) {
@@ -264,11 +264,7 @@ impl Allocations {
         let mut samples = self.live.lock().take();
         forget_gone(jni, &self.slots, &mut samples);
         for sample in &samples {
-            weigh(
-                sample.live.site,
-                sample.weight(self.interval_bytes),
-                &mut living,
-            );
+            weigh(sample.live.site, sample.weight(), &mut living);
         }
         self.live.lock().give_back(samples);
         for (tally, mut objects) in exact.unwrap_or_default() {

@@ -17,16 +17,20 @@ pub(super) struct Sample {
     pub(super) live: LiveObject,
     /// It stands for 2^`doublings` samples.
     pub(super) doublings: u32,
+    /// Chosen every so many bytes, on average.
+    pub(super) interval_bytes: u32,
 }
 
+const _: () = assert!(std::mem::size_of::<Sample>() == 24);
+
 impl Sample {
-    /// What it stands for, where a sample was taken every `interval_bytes`.
-    pub(super) fn weight(&self, interval_bytes: u32) -> Weight {
-        weight(self.live.size_bytes(), interval_bytes, self.doublings)
+    /// What it stands for.
+    pub(super) fn weight(&self) -> Weight {
+        weight(self.live.size_bytes(), self.interval_bytes, self.doublings)
     }
 }
 
-/// What a sample of so many bytes stands for that is doubled so often.
+/// What a sample of so many bytes stands for, chosen every `interval_bytes`, that is doubled so often.
 pub(super) fn weight(size_bytes: u64, interval_bytes: u32, doublings: u32) -> Weight {
     let mut weight = Weight::default();
     weight.add(

@@ -34,6 +34,7 @@ mod report_binary;
 mod report_monitors;
 mod report_text;
 mod sample_budget;
+mod sample_interval;
 mod sampled_places;
 mod site_rows;
 mod stack_addresses;

@@ -2,9 +2,11 @@
 //!
 //! A thread that allocates gigabytes a second is sampled thousands of times a second, and while code is new each sample takes
 //! long. Where samples take more than their share, only one of two is taken, or of four and so on, by chance, and counts twice,
-//! or four times: estimates stay unbiased, as the chance depends on nothing but what was spent before.
+//! or four times: estimates stay unbiased, as the chance depends on nothing but what was spent before. Where that goes on, the JVM
+//! is told to choose fewer.
 
 use super::chance::Chance;
+use super::sample_interval::SampleInterval;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -16,9 +18,10 @@ const MOST_SAVED: Duration = Duration::from_millis(10);
 const STEP_NS: i64 = 250_000;
 /// What takes longer was interrupted: the processor had other things to do.
 const LONGEST: Duration = Duration::from_millis(1);
-/// What the JVM itself takes to tell of a sample, as measured on 17 and 25. Of those left out it is not charged: that would leave
-/// out more and more of them, and spare nothing.
-const EVENT: Duration = Duration::from_nanos(500);
+/// What the JVM itself takes to tell of a sample, and the application to get going again with caches left cold: half a microsecond
+/// where nothing else is done (17, 25), but four times as much in a database. Of those left out it is not charged: that would
+/// leave out more and more of them, and spare nothing.
+const EVENT: Duration = Duration::from_micros(2);
 /// At most every sample of 4096 is taken.
 const MOST_DOUBLINGS: i64 = 12;
 
@@ -31,8 +34,10 @@ thread_local! {
 pub(super) struct SampleBudget {
     /// Of a thread's time; 0 for any.
     basis_points: u16,
+    interval: SampleInterval,
     taken: AtomicU64,
-    left_out: AtomicU64,
+    /// Samples that those taken stand for.
+    stood_for: AtomicU64,
 }
 
 /// What one thread has.
@@ -42,6 +47,8 @@ struct Account {
     saved_ns: i64,
     last: Instant,
     chance: Chance,
+    /// By which the JVM chose the sample that the thread waits for: what it was at the last one.
+    interval_bytes: Option<u32>,
 }
 
 /// A sample that is taken.
@@ -49,42 +56,65 @@ struct Account {
 pub(super) struct Taken {
     /// It stands for 2^`doublings` samples.
     pub(super) doublings: u32,
+    /// Chosen every so many bytes, on average.
+    pub(super) interval_bytes: u32,
     since: Option<Instant>,
 }
 
 impl SampleBudget {
-    /// So many hundredths of a percent of each thread's time at most; 0 is no bound.
-    pub(super) fn new(basis_points: u16) -> Self {
+    /// So many hundredths of a percent of each thread's time at most; 0 is no bound. The JVM was told of this interval.
+    pub(super) fn new(basis_points: u16, interval_bytes: u32) -> Self {
         Self {
             basis_points,
+            interval: SampleInterval::new(interval_bytes),
             taken: AtomicU64::new(0),
-            left_out: AtomicU64::new(0),
+            stood_for: AtomicU64::new(0),
         }
     }
 
-    /// Whether to take this sample, on the thread that it would cost time. `None`: it is left out.
-    pub(super) fn take(&self) -> Option<Taken> {
+    /// Bytes from sample to sample, at the least.
+    pub(super) fn least_interval_bytes(&self) -> u32 {
+        self.interval.least_bytes()
+    }
+
+    /// Whether to take this sample, on the thread that it would cost time. `None`: it is left out. `tell` tells the JVM every
+    /// how many bytes to choose one, and answers whether that could be done.
+    pub(super) fn take(&self, tell: impl FnOnce(i32) -> bool) -> Option<Taken> {
         let Some(now) = (self.basis_points > 0).then(Instant::now) else {
             return Some(Taken {
                 doublings: 0,
+                interval_bytes: self.interval.bytes(),
                 since: None,
             });
         };
-        let taken = ACCOUNT.with(|account| {
+        let taken = self.take_at(now);
+        if let Some(bytes) = self.interval.note(taken.is_some(), now) {
+            if i32::try_from(bytes).is_ok_and(tell) {
+                self.interval.set(bytes);
+            }
+        }
+        taken
+    }
+
+    fn take_at(&self, now: Instant) -> Option<Taken> {
+        let current_bytes = self.interval.bytes();
+        let (doublings, interval_bytes) = ACCOUNT.with(|account| {
             let Ok(mut account) = account.try_borrow_mut() else {
-                return Some(0);
+                return (Some(0), current_bytes);
             };
             let account = account.get_or_insert_with(|| Account::new(now));
+            let chosen_by = account.interval_bytes.replace(current_bytes);
             account.earn(now, self.basis_points);
-            account.take()
+            (account.take(), chosen_by.unwrap_or(current_bytes))
         });
-        let counter = match taken {
-            Some(_) => &self.taken,
-            None => &self.left_out,
-        };
-        counter.fetch_add(1, Ordering::Relaxed);
-        taken.map(|doublings| Taken {
+        let doublings = doublings?;
+        let stands_for =
+            u64::from(interval_bytes / self.least_interval_bytes().max(1)) << doublings;
+        self.taken.fetch_add(1, Ordering::Relaxed);
+        self.stood_for.fetch_add(stands_for, Ordering::Relaxed);
+        Some(Taken {
             doublings,
+            interval_bytes,
             since: Some(now),
         })
     }
@@ -106,13 +136,13 @@ impl SampleBudget {
         });
     }
 
-    /// How many of a hundred samples were left out.
+    /// How many of a hundred samples were left out, or not even chosen by the JVM.
     pub(super) fn left_out_percent(&self) -> u64 {
-        let (taken, left_out) = (
-            self.taken.load(Ordering::Relaxed),
-            self.left_out.load(Ordering::Relaxed),
-        );
-        (left_out * 100).checked_div(taken + left_out).unwrap_or(0)
+        let taken = self.taken.load(Ordering::Relaxed);
+        let stood_for = self.stood_for.load(Ordering::Relaxed).max(taken);
+        ((stood_for - taken) * 100)
+            .checked_div(stood_for)
+            .unwrap_or(0)
     }
 }
 
@@ -122,6 +152,7 @@ impl Account {
             saved_ns: nanoseconds(MOST_SAVED),
             last: now,
             chance: Chance::new(),
+            interval_bytes: None,
         }
     }
 
@@ -157,6 +188,7 @@ fn nanoseconds(duration: Duration) -> i64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::live_samples::weight;
     use super::*;
 
     /// Runs a thread for ten seconds that would be sampled every `every_ns`, each for `cost_ns`. Answers the share of its time
@@ -208,11 +240,55 @@ mod tests {
         assert!(account.saved_ns > 0);
     }
 
+    /// Allocates objects of one size for thirty seconds and has them sampled as HotSpot does. Answers the estimate of how many
+    /// there were beside how many there were, and bytes from sample to sample at last.
+    fn allocate(size_bytes: u32) -> (f64, u32) {
+        let budget = SampleBudget::new(100, 1000);
+        let (begin, mut now) = (Instant::now(), Instant::now());
+        let mut random = 0x9E37_79B9_7F4A_7C15_u64;
+        let mut jvm_bytes = budget.interval.bytes();
+        let (mut objects, mut estimated) = (0.0, 0.0);
+        while now - begin < Duration::from_secs(30) {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            let uniform = (f64::from(u32::try_from(random >> 32).unwrap()) + 1.0) / 2_f64.powi(32);
+            let until_sample =
+                (-uniform.ln() * f64::from(jvm_bytes) / f64::from(size_bytes)).ceil();
+            objects += until_sample;
+            now += Duration::from_nanos(20 + u64::from(size_bytes) / 4).mul_f64(until_sample);
+            // The JVM has chosen the next one when it tells of this one.
+            jvm_bytes = budget.interval.bytes();
+            let taken = budget.take_at(now);
+            if let Some(bytes) = budget.interval.note(taken.is_some(), now) {
+                budget.interval.set(bytes);
+            }
+            if let Some(taken) = taken {
+                let weight = weight(u64::from(size_bytes), taken.interval_bytes, taken.doublings);
+                estimated += weight.objects;
+                budget.pay(taken);
+            }
+        }
+        (estimated / objects, budget.interval.bytes())
+    }
+
+    #[test]
+    fn estimates_do_not_depend_on_how_many_samples_are_chosen() {
+        for size_bytes in [16, 64, 1024, 10_000] {
+            // Each thread has an account of its own.
+            let (ratio, bytes) = std::thread::spawn(move || allocate(size_bytes))
+                .join()
+                .unwrap();
+            assert!(bytes > 1000, "{size_bytes}");
+            assert!((ratio - 1.0).abs() < 0.03, "{size_bytes}: {ratio}");
+        }
+    }
+
     #[test]
     fn without_a_bound_every_sample_is_taken() {
-        let budget = SampleBudget::new(0);
+        let budget = SampleBudget::new(0, 1000);
         for _ in 0..100 {
-            let taken = budget.take().unwrap();
+            let taken = budget.take(|_| unreachable!()).unwrap();
             assert_eq!(taken.doublings, 0);
             budget.pay(taken);
         }

@@ -1,13 +1,21 @@
 package sites;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.reflect.Array;
+import java.lang.reflect.Method;
 import subject.ClassBytes;
 import subject.Definer;
 import subject.FirstSample;
 import subject.Say;
 
 /**
- * Classes of the same shape under other names come after each other, each with a loader of its own, so that the next one's
- * bytecode lies where that of one before has lain. Says how many objects each made: {@code MADE class objects}. Runs on Java 8.
+ * Classes of the same shape under other names come after each other, so that the next one's bytecode lies where that of one before
+ * has lain. Says how many objects each made: {@code MADE class objects}. Runs on Java 8.
+ *
+ * <pre>
+ * Successors ROUNDS loaded     each with a loader of its own
+ * Successors ROUNDS hidden     each a hidden class, which there are since Java 15
+ * </pre>
  */
 public final class Successors {
     private static final int NAMES = 26;
@@ -26,14 +34,18 @@ public final class Successors {
         FirstSample.pass();
         int[] made = new int[NAMES];
         int rounds = Integer.parseInt(args[0]);
+        boolean isHidden = args[1].equals("hidden");
         for (int round = 0; round < rounds; round++) {
             int name = round * 7 % NAMES;
-            Runnable maker = (Runnable) new Definer().define(named((char) ('A' + name))).getConstructor().newInstance();
+            byte[] code = named((char) ('A' + name));
+            Class<?> type = isHidden ? hidden(code) : new Definer().define(code);
+            Runnable maker = (Runnable) type.getConstructor().newInstance();
             for (int run = 0; run < RUNS; run++) {
                 maker.run();
                 made[name]++;
             }
             if (round % 10 == 9) {
+                type = null;
                 maker = null;
                 System.gc();
             }
@@ -42,6 +54,16 @@ public final class Successors {
             Say.line("MADE", MakerA.class.getName().replace("MakerA", "Maker" + (char) ('A' + name)), made[name]);
         }
         Say.ready();
+    }
+
+    private static Class<?> hidden(byte[] code) throws ReflectiveOperationException {
+        for (Method define : MethodHandles.Lookup.class.getMethods()) {
+            if (define.getName().equals("defineHiddenClass")) {
+                Object options = Array.newInstance(define.getParameterTypes()[2].getComponentType(), 0);
+                return ((MethodHandles.Lookup) define.invoke(MethodHandles.lookup(), code, true, options)).lookupClass();
+            }
+        }
+        throw new UnsupportedOperationException("no hidden classes before Java 15");
     }
 
     /** The class file of the class whose name ends with this letter. */
