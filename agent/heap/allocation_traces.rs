@@ -9,10 +9,11 @@ use crate::jvmti::object::Handle;
 use crate::options::Options;
 use crate::profile::{
     alloc_sites, cpu_samples_record, ranked_traces, Allocations, CpuCounts, CpuRow, LiveTraces,
-    SiteRow, StackTraces,
+    NamedFrame, SiteRow, StackTraces,
 };
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
-use tables::{ClassId, FrameId, ObjectIndex, ObjectTable, StringId, Tables, Trace, TraceId};
+use tables::{ClassId, Frame, FrameId, ObjectIndex, ObjectTable, StringId, Tables, Trace, TraceId};
 
 /// The first tag of sampled objects in a walk: beyond the tags of rows.
 const FIRST_TAG: i64 = 1 << 32;
@@ -61,6 +62,8 @@ struct Translator<'d, 'f> {
     tables: &'d Tables,
     objects: &'d mut ObjectTable,
     known: HashMap<TraceId, TraceId>,
+    /// The classes of the dump by signature, of namesakes the first; not before they are asked for.
+    by_signature: Option<HashMap<StringId, ClassId>>,
 }
 
 impl AllocationTraces {
@@ -87,6 +90,7 @@ impl AllocationTraces {
             tables,
             objects,
             known: HashMap::new(),
+            by_signature: None,
         };
         let (mut taken, mut held) = (Self::default(), None);
         if let Some(allocations) = profiled.allocations {
@@ -140,15 +144,9 @@ impl Translator<'_, '_> {
         if let Some(&known) = self.known.get(&trace) {
             return Ok(known);
         }
-        let stack = self.traces.stack(trace);
         let mut frames: Vec<FrameId> = Vec::new();
-        for &frame in stack.as_deref().unwrap_or_default() {
-            frames.push(self.methods.frame(
-                Some(frame),
-                self.catalogue,
-                self.tables,
-                self.objects,
-            )?);
+        for frame in self.traces.named_frames(trace) {
+            frames.push(self.frame(&frame)?);
         }
         // Thread serial 0: readers take a trace with a thread's number for that thread's stack.
         let row = self.tables.traces.intern(Trace {
@@ -157,6 +155,43 @@ impl Translator<'_, '_> {
         });
         self.known.insert(trace, row);
         Ok(row)
+    }
+
+    /// The dump's row of a frame. The session's names are those of its time: the class may be gone or another one by now.
+    fn frame(&mut self, frame: &NamedFrame) -> Result<FrameId, DumpError> {
+        let class = match frame.id {
+            Some(id) => self
+                .methods
+                .class(id, self.catalogue, self.tables, self.objects)?,
+            None => None,
+        };
+        let strings = &self.tables.strings;
+        let class = class.or_else(|| self.class(strings.intern(&frame.class)));
+        // What has no class in the dump is told by its whole name.
+        let method = match class {
+            Some(_) => strings.intern(&frame.method),
+            None => strings.intern(&whole_name(frame)),
+        };
+        Ok(self.tables.frames.intern(Frame {
+            class: class.unwrap_or_else(|| self.catalogue.object_class()),
+            method,
+            signature: strings.intern(&frame.signature),
+            source: strings.intern(&frame.source),
+            line: frame.line,
+        }))
+    }
+
+    /// The dump's class of this signature.
+    fn class(&mut self, signature: StringId) -> Option<ClassId> {
+        let classes = &self.tables.classes;
+        let by_signature = self.by_signature.get_or_insert_with(|| {
+            let mut by_signature = HashMap::new();
+            classes.for_each(|id, row| {
+                by_signature.entry(row.signature).or_insert(id);
+            });
+            by_signature
+        });
+        by_signature.get(&signature).copied()
     }
 
     /// The record of CPU samples. Stacks of several threads that are one here become one row.
@@ -176,25 +211,48 @@ impl Translator<'_, '_> {
         Ok(cpu_samples_record(&rows, cutoff)?)
     }
 
-    /// The record of all sites whose classes are loaded.
-    fn records(&mut self, mut sites: Vec<SiteRow>, cutoff: f64) -> Result<Vec<u8>, DumpError> {
-        let mut by_signature: HashMap<StringId, ClassId> = HashMap::new();
-        self.tables.classes.for_each(|id, row| {
-            by_signature.entry(row.signature).or_insert(id);
-        });
-        sites.retain_mut(|site| {
-            let signature = self.tables.strings.intern(&site.signature);
-            let class = by_signature.get(&signature);
-            class.inspect(|&&class| site.class = class).is_some()
-        });
-        for trace in ranked_traces(&sites, cutoff) {
+    /// The record of all sites whose classes are loaded; its totals are those of all sites.
+    fn records(&mut self, sites: Vec<SiteRow>, cutoff: f64) -> Result<Vec<u8>, DumpError> {
+        let (mut loaded, mut gone) = (Vec::new(), Vec::new());
+        for mut site in sites {
+            match self.class(self.tables.strings.intern(&site.signature)) {
+                Some(class) => {
+                    site.class = class;
+                    loaded.push(site);
+                }
+                None => gone.push(site),
+            }
+        }
+        for trace in ranked_traces(&loaded, cutoff) {
             self.trace(trace)?;
         }
-        // Traces below the cutoff are not in the file, and neither are their sites.
-        for site in &mut sites {
-            let known = self.known.get(&site.trace);
-            site.trace = known.copied().unwrap_or(TraceId::EMPTY);
+        // Stacks of several threads that are one here become one row, and so do those of classes that are gone. Traces below the
+        // cutoff are not in the file, and neither are their sites.
+        let (mut merged, mut below) = (BTreeMap::<_, SiteRow>::new(), Vec::new());
+        for mut site in loaded {
+            let Some(&trace) = self.known.get(&site.trace) else {
+                site.trace = TraceId::EMPTY;
+                below.push(site);
+                continue;
+            };
+            site.trace = trace;
+            match merged.entry((site.class, trace)) {
+                Entry::Vacant(vacant) => drop(vacant.insert(site)),
+                Entry::Occupied(mut row) => row.get_mut().add(&site),
+            }
         }
-        Ok(alloc_sites(&sites, cutoff)?)
+        let rows: Vec<SiteRow> = merged.into_values().chain(below).collect();
+        Ok(alloc_sites(&rows, &gone, cutoff)?)
     }
+}
+
+/// `com.acme.Order.total`.
+fn whole_name(frame: &NamedFrame) -> Vec<u8> {
+    let class = frame.class.strip_prefix(b"L").unwrap_or(&frame.class);
+    let class = class.strip_suffix(b";").unwrap_or(class);
+    let dotted = class
+        .iter()
+        .map(|&byte| if byte == b'/' { b'.' } else { byte });
+    let dotted = dotted.chain([b'.']);
+    dotted.chain(frame.method.iter().copied()).collect()
 }

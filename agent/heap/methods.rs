@@ -50,11 +50,7 @@ impl<'f> Methods<'f> {
         let Some(frame) = frame else {
             return Ok(unknown_frame(catalogue, tables));
         };
-        if !self.known.contains_key(&frame.method) {
-            let method = self.ask(frame.method, catalogue, tables, objects)?;
-            self.known.insert(frame.method, method);
-        }
-        let Some(Some(method)) = self.known.get(&frame.method) else {
+        let Some(method) = self.method(frame.method, catalogue, tables, objects)? else {
             return Ok(unknown_frame(catalogue, tables));
         };
         Ok(tables.frames.intern(Frame {
@@ -64,6 +60,32 @@ impl<'f> Methods<'f> {
             source: method.facts.source,
             line: method.facts.line(frame.location),
         }))
+    }
+
+    /// The class of a method; `None` if it is gone.
+    pub(super) fn class(
+        &mut self,
+        method: MethodId,
+        catalogue: &mut Catalogue<'f>,
+        tables: &Tables,
+        objects: &mut ObjectTable,
+    ) -> Result<Option<ClassId>, DumpError> {
+        let method = self.method(method, catalogue, tables, objects)?;
+        Ok(method.map(|method| method.class))
+    }
+
+    fn method(
+        &mut self,
+        id: MethodId,
+        catalogue: &mut Catalogue<'f>,
+        tables: &Tables,
+        objects: &mut ObjectTable,
+    ) -> Result<Option<&Method>, DumpError> {
+        if !self.known.contains_key(&id) {
+            let method = self.ask(id, catalogue, tables, objects)?;
+            self.known.insert(id, method);
+        }
+        Ok(self.known.get(&id).and_then(Option::as_ref))
     }
 
     /// What the JVM tells of a method; `None` if its class is gone.

@@ -53,4 +53,4 @@ pub(crate) use monitors::{Monitors, OfMonitor};
 pub(crate) use profiles::Profiles;
 pub(crate) use report::{report, Part};
 pub(crate) use site_rows::{alloc_sites, ranked_traces, SiteRow};
-pub(crate) use stack_traces::StackTraces;
+pub(crate) use stack_traces::{NamedFrame, StackTraces};

@@ -21,10 +21,22 @@ pub(crate) struct SiteRow {
     pub(crate) live: Weight,
 }
 
-/// The record of these sites, down to the cutoff.
-pub(crate) fn alloc_sites(rows: &[SiteRow], cutoff: f64) -> Result<Vec<u8>, WriteError> {
-    let sites = sites(rows);
-    let ranked = Sites::new(&sites, SiteOrder::LiveBytes, cutoff);
+impl SiteRow {
+    /// Adds what another one stands for.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.allocated.add(other.allocated, 1.0);
+        self.live.add(other.live, 1.0);
+    }
+}
+
+/// The record of these sites, down to the cutoff; its totals contain those of the `others`, too.
+pub(crate) fn alloc_sites(
+    rows: &[SiteRow],
+    others: &[SiteRow],
+    cutoff: f64,
+) -> Result<Vec<u8>, WriteError> {
+    let (sites, others) = (sites(rows), sites(others));
+    let ranked = Sites::new(&sites, SiteOrder::LiveBytes, cutoff).beside(&others);
     let mut out = Vec::new();
     AllocSites { sites: &ranked }.encode(&mut out)?;
     Ok(out)

@@ -61,6 +61,23 @@ pub(crate) struct TopMethod {
     pub(crate) name: Arc<[u8]>,
 }
 
+/// A frame of a trace by its names, which outlive its class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NamedFrame {
+    /// Signature of the class; of a native function that of its library.
+    pub(crate) class: Arc<[u8]>,
+    /// The method's name.
+    pub(crate) method: Arc<[u8]>,
+    /// Its descriptor.
+    pub(crate) signature: Arc<[u8]>,
+    /// The source file's name.
+    pub(crate) source: Arc<[u8]>,
+    /// The line.
+    pub(crate) line: Line,
+    /// The method, to ask the JVM for its class; `None` if it has none, or its stack is not known any more.
+    pub(crate) id: Option<MethodId>,
+}
+
 #[derive(Debug)]
 struct Method {
     class: ClassId,
@@ -218,8 +235,37 @@ impl StackTraces {
     }
 
     /// The Java frames that a trace was made of; `None` for the empty trace.
-    pub(crate) fn stack(&self, trace: TraceId) -> Option<Arc<[StackFrame]>> {
+    pub(super) fn stack(&self, trace: TraceId) -> Option<Arc<[StackFrame]>> {
         self.known.lock().stacks.get(&trace).cloned()
+    }
+
+    /// The frames of a trace, the top first; none for the empty trace.
+    pub(crate) fn named_frames(&self, trace: TraceId) -> Vec<NamedFrame> {
+        let row = self.tables.traces.get(trace);
+        let frames = row.as_ref().map_or(&[][..], |row| &row.frames);
+        let stack = self.stack(trace);
+        let stack = stack.as_deref().unwrap_or_default();
+        // A native function stands above the Java frames.
+        let above = frames.len().saturating_sub(stack.len());
+        let ids = stack.iter().map(|frame| Some(frame.method));
+        let ids = std::iter::repeat_n(None, above).chain(ids);
+        let named = frames.iter().zip(ids);
+        named
+            .filter_map(|(&frame, id)| self.named_frame(frame, id))
+            .collect()
+    }
+
+    fn named_frame(&self, frame: FrameId, id: Option<MethodId>) -> Option<NamedFrame> {
+        let strings = &self.tables.strings;
+        let frame = self.tables.frames.get(frame)?;
+        Some(NamedFrame {
+            class: self.signature(frame.class),
+            method: strings.get(frame.method)?,
+            signature: strings.get(frame.signature)?,
+            source: strings.get(frame.source)?,
+            line: frame.line,
+            id,
+        })
     }
 
     /// The method on top of a trace; `None` for the empty trace.

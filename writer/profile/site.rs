@@ -87,6 +87,16 @@ impl<'a> Sites<'a> {
         }
     }
 
+    /// The same list, with totals that contain other sites, which can't be in it.
+    #[must_use]
+    pub fn beside(mut self, others: &[Site<'_>]) -> Self {
+        for other in others {
+            self.live = self.live.plus(other.live);
+            self.allocated = self.allocated.plus(other.allocated);
+        }
+        self
+    }
+
     /// Ranks sites that were cut off before, and keeps all of them; the totals are of those that are not here, too.
     pub(crate) fn of_whole(
         sites: &'a [Site<'a>],
@@ -184,5 +194,8 @@ mod tests {
         assert_eq!(classes(&sites), [2]);
         assert_eq!((sites.live().bytes, sites.live().objects), (100, 2));
         assert_eq!(sites.allocated().bytes, u64::MAX);
+        let sites = sites.beside(&[site(3, 7, 7)]);
+        assert_eq!(classes(&sites), [2]);
+        assert_eq!((sites.live().bytes, sites.live().objects), (107, 3));
     }
 }
