@@ -89,7 +89,9 @@ impl Session {
                 options.format == Format::Text && (options.cpu.is_some() || options.monitors);
             return is_there & (!has_more || self.report(jni, options, Part::All));
         }
-        if self.profiles.is_empty() {
+        let is_of_sites_alone = options.cpu.is_none() && !options.monitors;
+        let has_no_sites = options.sampling.is_some() && self.profiles.allocations.is_none();
+        if self.profiles.is_empty() || is_of_sites_alone && has_no_sites {
             say("no report: profiles are made from the start of the JVM only, by -agentpath:…=heap=sites");
             return false;
         }
@@ -268,6 +270,10 @@ pub(crate) fn attach(vm: Vm, jni: &mut Jni<'_>, text: &str) -> i32 {
     let Some(session) = Session::get() else {
         return NOT_DONE;
     };
+    let wants_sites = options.heap_dump && options.sampling.is_some();
+    if wants_sites && session.profiles.allocations.is_none() {
+        say("the dump will have no allocation sites: they are kept from the start of the JVM only, by -agentpath:…=heap=all");
+    }
     let Some(_inside) = session.gate.enter() else {
         say("no dump: the JVM is ending");
         return NOT_DONE;

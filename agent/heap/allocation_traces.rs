@@ -159,12 +159,9 @@ impl Translator<'_, '_> {
 
     /// The dump's row of a frame. The session's names are those of its time: the class may be gone or another one by now.
     fn frame(&mut self, frame: &NamedFrame) -> Result<FrameId, DumpError> {
-        let class = match frame.id {
-            Some(id) => self
-                .methods
-                .class(id, self.catalogue, self.tables, self.objects)?,
-            None => None,
-        };
+        let class = self
+            .methods
+            .class(frame.id, self.catalogue, self.tables, self.objects)?;
         let strings = &self.tables.strings;
         let class = class.or_else(|| self.class(strings.intern(&frame.class)));
         // What has no class in the dump is told by its whole name.

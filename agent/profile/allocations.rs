@@ -108,7 +108,11 @@ impl Allocations {
     /// How allocations are seen, in words.
     pub(crate) fn manner(&self) -> String {
         if self.is_exact() {
-            return "every allocation by bytecode".to_owned();
+            let rest = match self.is_sampled {
+                true => "",
+                false => "; clones, reflection and native code are not seen on this JVM",
+            };
+            return format!("every allocation by bytecode{rest}");
         }
         let sampled = format!("sampled every {} bytes", self.interval_bytes());
         match self.budget.left_out_percent() {
@@ -280,7 +284,11 @@ impl Allocations {
             .map(|(key, allocated)| self.site(key, allocated))
             .collect();
         for (row, living) in rows.iter_mut().zip(living) {
-            row.live = living;
+            // Where few samples are remembered, chance may leave more of a site's than there were.
+            row.live = Weight {
+                objects: living.objects.min(row.allocated.objects),
+                bytes: living.bytes.min(row.allocated.bytes),
+            };
         }
         // Those that have allocated nothing since all was cleared.
         rows.retain(|row| row.allocated.objects > 0.0 || row.live.objects > 0.0);

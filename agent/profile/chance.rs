@@ -1,17 +1,22 @@
 //! Chances of a half, a quarter and so on.
 
+use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::OnceLock;
 
 /// Where they come from: Marsaglia's xorshift. No need for more, what is chosen is random itself.
 #[derive(Debug)]
 pub(super) struct Chance(u64);
 
 impl Chance {
-    /// Another one than all before it.
+    /// Another one than all before it, and in each process others: who measures a program again and again wants to see each time
+    /// what is by chance.
     pub(super) fn new() -> Self {
+        static FIRST: OnceLock<u64> = OnceLock::new();
         static STARTED: AtomicU64 = AtomicU64::new(1);
+        let first = *FIRST.get_or_init(|| RandomState::new().hash_one(0));
         // Steele, Lea and Flood's SplitMix: numbers that follow each other lead to ones that have nothing in common.
-        let mut seed = STARTED.fetch_add(1, Ordering::Relaxed);
+        let mut seed = first.wrapping_add(STARTED.fetch_add(1, Ordering::Relaxed));
         seed = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
         seed = (seed ^ seed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         seed = (seed ^ seed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);

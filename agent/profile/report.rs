@@ -56,6 +56,9 @@ impl Figures {
             part,
             ..Self::default()
         };
+        if options.format == Format::Text && part == Part::All {
+            profiles.traces.threads().number_live(env, jni);
+        }
         let sites = profiles.allocations.as_ref();
         match part {
             Part::All => Self::take_all(options, profiles, env, jni),

@@ -64,7 +64,7 @@ pub(crate) struct TopMethod {
 /// A frame of a trace by its names, which outlive its class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NamedFrame {
-    /// Signature of the class; of a native function that of its library.
+    /// Signature of the class.
     pub(crate) class: Arc<[u8]>,
     /// The method's name.
     pub(crate) method: Arc<[u8]>,
@@ -74,8 +74,8 @@ pub(crate) struct NamedFrame {
     pub(crate) source: Arc<[u8]>,
     /// The line.
     pub(crate) line: Line,
-    /// The method, to ask the JVM for its class; `None` if it has none, or its stack is not known any more.
-    pub(crate) id: Option<MethodId>,
+    /// The method, to ask the JVM for its class.
+    pub(crate) id: MethodId,
 }
 
 #[derive(Debug)]
@@ -239,7 +239,7 @@ impl StackTraces {
         self.known.lock().stacks.get(&trace).cloned()
     }
 
-    /// The frames of a trace, the top first; none for the empty trace.
+    /// The Java frames of a trace, the top first; none for the empty trace.
     pub(crate) fn named_frames(&self, trace: TraceId) -> Vec<NamedFrame> {
         let row = self.tables.traces.get(trace);
         let frames = row.as_ref().map_or(&[][..], |row| &row.frames);
@@ -247,15 +247,13 @@ impl StackTraces {
         let stack = stack.as_deref().unwrap_or_default();
         // A native function stands above the Java frames.
         let above = frames.len().saturating_sub(stack.len());
-        let ids = stack.iter().map(|frame| Some(frame.method));
-        let ids = std::iter::repeat_n(None, above).chain(ids);
-        let named = frames.iter().zip(ids);
+        let named = frames.iter().skip(above).zip(stack);
         named
-            .filter_map(|(&frame, id)| self.named_frame(frame, id))
+            .filter_map(|(&frame, at)| self.named_frame(frame, at.method))
             .collect()
     }
 
-    fn named_frame(&self, frame: FrameId, id: Option<MethodId>) -> Option<NamedFrame> {
+    fn named_frame(&self, frame: FrameId, id: MethodId) -> Option<NamedFrame> {
         let strings = &self.tables.strings;
         let frame = self.tables.frames.get(frame)?;
         Some(NamedFrame {

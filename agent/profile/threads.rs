@@ -67,6 +67,15 @@ impl Threads {
         Some(id)
     }
 
+    /// Gives a number to each platform thread that lives: a report in the classic layout begins with them.
+    pub(crate) fn number_live(&self, env: &Env, jni: &Jni<'_>) {
+        // Without them the report is as good as it was.
+        for thread in env.live_threads(jni).unwrap_or_default() {
+            self.number(env, jni, &thread);
+            jni.forget(thread);
+        }
+    }
+
     /// The thread's number, if it has one. On any attached thread.
     pub(crate) fn known_number(&self, env: &Env, thread: &Object<'_>) -> Option<ThreadId> {
         let number = env.thread_number(thread).ok()?;

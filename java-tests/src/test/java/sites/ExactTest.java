@@ -11,6 +11,7 @@ import harness.Jdks;
 import harness.Jvm;
 import harness.Setup;
 import harness.SiteList;
+import harness.Tools;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -31,6 +32,11 @@ class ExactTest {
     /** Without it the JVM does not tell how many classes it has unloaded. */
     private static final List<String> PERF_DATA = List.of("-XX:+UsePerfData", "-XX:-UsePerfData");
 
+    /** From sample to sample of what bytecode does not show, as in profiles.rs. */
+    private static final double UNSHOWN_INTERVAL_BYTES = 512 * 1024;
+    /** An estimate farther away than so many standard errors is wrong: one in a million by chance. */
+    private static final double STANDARD_ERRORS = 5;
+
     @TempDir Path folder;
 
     /** Every Java with its usual collector, and every collector of one: what is counted has little to do with them. */
@@ -41,6 +47,11 @@ class ExactTest {
 
     static List<Jdk> jdks() {
         return Jdks.since(8);
+    }
+
+    /** Some of those that sample. */
+    static List<Jdk> sampling() {
+        return List.of(Jdks.of(11), Jdks.of(17), Jdks.of(25));
     }
 
     @ParameterizedTest
@@ -75,13 +86,48 @@ class ExactTest {
         }
     }
 
+    /** Clones and arrays by reflection are sampled, and each is found below the line of the program that asked for it. */
+    @ParameterizedTest
+    @MethodSource("sampling")
+    void whatBytecodeDoesNotShowIsEstimated(Jdk jdk) throws IOException {
+        Path file = folder.resolve("sites.hprof");
+        try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=sites,sampling=0,cutoff=0,file=" + file).run(Unshown.class).ready()) {
+            assertEquals(0, jvm.end(), jvm.err::text);
+            SiteList sites = new SiteList(file, "sites");
+            List<String> lines = jvm.out.lines().stream().filter(line -> line.startsWith("MADE ")).collect(Collectors.toList());
+            assertEquals(3, lines.size(), jvm.out::text);
+            for (String line : lines) {
+                String[] words = line.split(" ");
+                double made = Long.parseLong(words[3]);
+                double chance = 1 - Math.exp(-Long.parseLong(words[4]) / UNSHOWN_INTERVAL_BYTES);
+                double standardError = Math.sqrt(made * (1 - chance) / chance);
+                assertTrue(standardError < 0.05 * made, line);
+                String here = "sites.Unshown." + words[2] + "(Unshown.java:" + number("Unshown.java", "by " + words[2]) + ")";
+                long estimate = sites.sites.stream().filter(site -> site.className.equals(words[1]) && site.frames.contains(here))
+                        .mapToLong(site -> site.allocatedObjects).sum();
+                assertEquals(made, estimate, STANDARD_ERRORS * standardError, line + " at " + here);
+            }
+        }
+    }
+
+    /** The line of a subject's source that has these words in its comment, counted from 1. */
+    private static int number(String source, String words) throws IOException {
+        List<String> lines = Files.readAllLines(Tools.source("sites/" + source));
+        for (int i = 0; i < lines.size(); i++) {
+            if (lines.get(i).endsWith("// " + words)) {
+                return i + 1;
+            }
+        }
+        throw new AssertionError("no line of " + source + " is " + words);
+    }
+
     /** A stack is known by the addresses of its bytecode; when classes are unloaded those are other classes' soon. */
     @ParameterizedTest
     @MethodSource("setups")
     void aClassThatComesToLieWhereAnotherWasIsNotTakenForIt(Setup setup) {
         for (String perfData : PERF_DATA) {
             for (String everyOne : everyOne(setup)) {
-                for (String kind : setup.jdk.major >= 17 ? List.of("loaded", "hidden") : List.of("loaded")) {
+                for (String kind : kinds(everyOne)) {
                     succeed(setup, perfData, everyOne, kind);
                 }
             }
@@ -95,10 +141,15 @@ class ExactTest {
         return samplesAll ? List.of("sampling=0", "sampling=1,maxcost=0") : List.of("sampling=0");
     }
 
+    /** No hook is shown the file of a hidden class, so the arrays that it makes are counted only where all is sampled. */
+    private static List<String> kinds(String everyOne) {
+        return everyOne.startsWith("sampling=1,") ? List.of("loaded", "hidden") : List.of("loaded");
+    }
+
     private void succeed(Setup setup, String perfData, String everyOne, String kind) {
         Path file = folder.resolve(kind + perfData.charAt(4) + everyOne.substring(0, 10) + ".hprof");
         try (Jvm jvm = setup.on(folder).switches(perfData).agent("heap=sites," + everyOne + ",cutoff=0,file=" + file)
-                .run(Successors.class, "400", kind).ready()) {
+                .run(Successors.class, kind.equals("hidden") ? "200" : "400", kind).ready()) {
             assertEquals(0, jvm.end(), jvm.err::text);
             assertFalse(jvm.err.text().contains("not read rightly"), jvm.err::text);
             SiteList sites = new SiteList(file, "sites");

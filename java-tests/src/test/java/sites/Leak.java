@@ -15,7 +15,7 @@ public class Leak {
     public static void main(String[] args) {
         for (int i = 0; i < LEAKS; i++) {
             leak();
-            for (int j = 0; j < 100; j++) {
+            for (int j = 0; j < 50; j++) {
                 sink = new long[100];
             }
             OTHERS.add(new int[1000]);

@@ -3,12 +3,15 @@ package sites;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import harness.Collector;
 import harness.Command;
 import harness.FlameGraph;
 import harness.HprofCheck;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Launch;
+import harness.Setup;
 import harness.SharkReader;
 import harness.SiteList;
 import harness.Tools;
@@ -37,6 +40,11 @@ class LeakTest {
         return List.of(Jdks.of(8), Jdks.of(17), Jdks.of(25));
     }
 
+    /** ZGC with two generations, as those that 23 and later have are: there samples hold their objects until an old collection. */
+    static List<Setup> generations() {
+        return List.of(Setup.of(Jdks.of(21), Collector.ZGC, "-XX:+ZGenerational"), Setup.of(Jdks.of(25), Collector.ZGC));
+    }
+
     @ParameterizedTest
     @MethodSource("since11")
     void isFirstOfWhatIsSampled(Jdk jdk) throws IOException {
@@ -44,6 +52,14 @@ class LeakTest {
         // Of the arrays four of five are sampled, and so have a stack in the dump. Next to small objects HotSpot samples arrays
         // that are too large for a thread's buffer a tenth less often than its interval says.
         mustBeFirst(dump, "sites", 0.7, 1.2);
+        mustBeFirst(dump, "dump", 0.55, 1);
+    }
+
+    @ParameterizedTest
+    @MethodSource("generations")
+    void isFirstWhereGarbageCountsForLong(Setup setup) throws IOException {
+        Path dump = dump(setup.on(folder), "64k");
+        mustBeFirst(dump, "sites", 0.7, 1.3);
         mustBeFirst(dump, "dump", 0.55, 1);
     }
 
@@ -56,8 +72,12 @@ class LeakTest {
     }
 
     private Path dump(Jdk jdk, String sampling) {
+        return dump(Jvm.on(jdk, folder), sampling);
+    }
+
+    private Path dump(Launch launch, String sampling) {
         Path dump = folder.resolve("out.hprof");
-        try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=all,sampling=" + sampling + ",file=" + dump).run(Leak.class).ready()) {
+        try (Jvm jvm = launch.agent("heap=all,sampling=" + sampling + ",file=" + dump).run(Leak.class).ready()) {
             assertEquals(0, jvm.end(), jvm.err::text);
         }
         new HprofCheck(dump).good();

@@ -1,6 +1,5 @@
 package sites;
 
-import java.lang.management.ManagementFactory;
 import subject.ClassFile;
 import subject.Definer;
 import subject.Say;
@@ -20,7 +19,6 @@ public class ManyLoaders {
         sink = null;
         System.gc();
         System.gc();
-        Say.line("UNLOADED", ManagementFactory.getClassLoadingMXBean().getUnloadedClassCount());
         Say.ready();
     }
 }
