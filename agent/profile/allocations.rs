@@ -133,6 +133,7 @@ impl Allocations {
 
     /// Notes allocations from now on, or does not.
     pub(super) fn switch(&self, on: bool) {
+        self.budget.note_switch();
         self.is_on.store(on, Ordering::Relaxed);
     }
 

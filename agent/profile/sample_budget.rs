@@ -8,7 +8,7 @@
 use super::chance::Chance;
 use super::sample_interval::SampleInterval;
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// What a thread may save up, and what it begins with: that of two seconds, if it may spend a two-hundredth. Programs that end
@@ -35,6 +35,8 @@ pub(super) struct SampleBudget {
     /// Of a thread's time; 0 for any.
     basis_points: u16,
     interval: SampleInterval,
+    /// How often samples were switched on or off.
+    switches: AtomicU32,
     taken: AtomicU64,
     /// Samples that those taken stand for.
     stood_for: AtomicU64,
@@ -49,6 +51,8 @@ struct Account {
     chance: Chance,
     /// By which the JVM chose the sample that the thread waits for: what it was at the last one.
     interval_bytes: Option<u32>,
+    /// Those that it has seen.
+    switches: u32,
 }
 
 /// A sample that is taken.
@@ -67,9 +71,15 @@ impl SampleBudget {
         Self {
             basis_points,
             interval: SampleInterval::new(interval_bytes),
+            switches: AtomicU32::new(0),
             taken: AtomicU64::new(0),
             stood_for: AtomicU64::new(0),
         }
+    }
+
+    /// Samples are switched on or off: threads save nothing up for them while they are off.
+    pub(super) fn note_switch(&self) {
+        self.switches.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Bytes from sample to sample, at the least.
@@ -104,6 +114,7 @@ impl SampleBudget {
             };
             let account = account.get_or_insert_with(|| Account::new(now));
             let chosen_by = account.interval_bytes.replace(current_bytes);
+            account.see_switches(self.switches.load(Ordering::Relaxed), now);
             account.earn(now, self.basis_points);
             (account.take(), chosen_by.unwrap_or(current_bytes))
         });
@@ -153,6 +164,15 @@ impl Account {
             last: now,
             chance: Chance::new(),
             interval_bytes: None,
+            switches: 0,
+        }
+    }
+
+    /// If there was another one, what passed until `now` earns nothing.
+    fn see_switches(&mut self, switches: u32, now: Instant) {
+        if self.switches != switches {
+            self.switches = switches;
+            self.last = now;
         }
     }
 
@@ -229,6 +249,20 @@ mod tests {
             assert!((0.010..0.0115).contains(&share), "{share}");
             assert!((ratio - 1.0).abs() < 0.15, "{ratio}");
         }
+    }
+
+    #[test]
+    fn while_samples_are_off_nothing_is_saved_up() {
+        let now = Instant::now();
+        let mut account = Account::new(now);
+        account.saved_ns = 0;
+        account.see_switches(0, now + Duration::from_secs(1));
+        account.earn(now + Duration::from_secs(1), 100);
+        assert_eq!(account.saved_ns, 10_000_000);
+        account.saved_ns = 0;
+        account.see_switches(2, now + Duration::from_secs(3));
+        account.earn(now + Duration::from_secs(3), 100);
+        assert_eq!(account.saved_ns, 0);
     }
 
     #[test]
