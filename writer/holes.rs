@@ -5,8 +5,9 @@ use std::io;
 
 /// A file system gives room to whole blocks of this size, or of less.
 const BLOCK_BYTES: usize = 4096;
-/// Least that is left out: below it a write more costs as much as the zeros.
-const LEAST_HOLE_BYTES: usize = 32 << 10;
+/// Least that is left out: for each hole there is one write more, which takes as long as some hundred kilobytes, and a
+/// millisecond where the disk is far away.
+const LEAST_HOLE_BYTES: usize = 128 << 10;
 
 /// Has `put` write what is to stand at `offset` and behind, but for the holes: pieces and where each belongs, in their order. A hole is
 /// a number of whole blocks of the file; where the file has had no bytes yet it is as good as written, unless nothing comes

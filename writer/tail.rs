@@ -1,7 +1,7 @@
 //! The place in a file behind the head, where another process goes on; it may write there past the page cache, and leaves holes.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Seek, SeekFrom};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -213,19 +213,38 @@ impl Chunk {
     }
 }
 
-/// Appends where the file stands.
+/// Appends where the file stands. File systems that can only be written from front to back get the zeros.
 fn append(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     let start = file.stream_position()?;
-    write_around(bytes, start, |piece, at| file.write_all_at(piece, at))?;
-    file.seek(SeekFrom::Start(start + bytes.len() as u64))?;
-    Ok(())
+    let mut end = start;
+    let written = write_around(bytes, start, |piece, at| {
+        file.write_all_at(piece, at)?;
+        end = at + piece.len() as u64;
+        Ok(())
+    });
+    match written {
+        Err(error) if is_refused(&error) => {
+            let written = usize::try_from(end - start).unwrap_or(0);
+            file.seek(SeekFrom::Start(end))?;
+            file.write_all(bytes.get(written..).unwrap_or_default())
+        }
+        Err(error) => Err(error),
+        Ok(()) => file
+            .seek(SeekFrom::Start(start + bytes.len() as u64))
+            .map(drop),
+    }
+}
+
+/// Whether a write was refused for its place, and not for what is wrong with the disk.
+fn is_refused(error: &io::Error) -> bool {
+    use io::ErrorKind::{InvalidInput, Unsupported};
+    matches!(error.kind(), InvalidInput | Unsupported)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::fs;
-    use std::io::Write;
 
     /// Beside the test itself, which is on a disk: folders for temporary files may be in memory.
     fn directory() -> tempfile::TempDir {
@@ -305,7 +324,7 @@ mod tests {
             let path = directory.path().join("a");
             let (mut file, mut tail) = tail(&path, 100);
             let mut expected = vec![b'h'; 100];
-            for zeros in [5 << 20, 3 << 20, (200 << 10) + 1, 1000] {
+            for zeros in [5 << 20, 3 << 20, (300 << 10) + 1, 1000] {
                 let piece = [vec![0; zeros], vec![1], vec![0; zeros]].concat();
                 tail.append(&piece).unwrap();
                 expected.extend(piece);

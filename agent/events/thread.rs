@@ -7,6 +7,9 @@ use crate::session::Session;
 /// `ThreadStart`: a platform thread begins, on that thread.
 pub(crate) fn thread_start(session: &Session, jni: &Jni<'_>, thread: &Object<'_>) {
     session.census.note_thread_start();
+    if let Some(allocations) = &session.profiles.allocations {
+        allocations.thread_start();
+    }
     if let Some(cpu) = &session.profiles.cpu_samples {
         cpu.thread_start(&session.env, jni, thread);
     }

@@ -13,7 +13,9 @@ use crate::profile::{
 };
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
-use tables::{ClassId, Frame, FrameId, ObjectIndex, ObjectTable, StringId, Tables, Trace, TraceId};
+use tables::{
+    ClassId, Frame, FrameId, Line, ObjectIndex, ObjectTable, StringId, Tables, Trace, TraceId,
+};
 
 /// The first tag of sampled objects in a walk: beyond the tags of rows.
 const FIRST_TAG: i64 = 1 << 32;
@@ -58,6 +60,7 @@ impl ObjectTraces {
 struct Translator<'d, 'f> {
     traces: &'d StackTraces,
     methods: Methods<'f>,
+    line_numbers: bool,
     catalogue: &'d mut Catalogue<'f>,
     tables: &'d Tables,
     objects: &'d mut ObjectTable,
@@ -86,6 +89,7 @@ impl AllocationTraces {
         let mut translator = Translator {
             traces,
             methods: Methods::new(env, jni, options.line_numbers),
+            line_numbers: options.line_numbers,
             catalogue,
             tables,
             objects,
@@ -174,7 +178,10 @@ impl Translator<'_, '_> {
             method,
             signature: strings.intern(&frame.signature),
             source: strings.intern(&frame.source),
-            line: frame.line,
+            line: match self.line_numbers {
+                true => frame.line,
+                false => Line::Unknown,
+            },
         }))
     }
 
@@ -210,14 +217,14 @@ impl Translator<'_, '_> {
 
     /// The record of all sites whose classes are loaded; its totals are those of all sites.
     fn records(&mut self, sites: Vec<SiteRow>, cutoff: f64) -> Result<Vec<u8>, DumpError> {
-        let (mut loaded, mut gone) = (Vec::new(), Vec::new());
+        let (mut loaded, mut others) = (Vec::new(), Vec::new());
         for mut site in sites {
             match self.class(self.tables.strings.intern(&site.signature)) {
                 Some(class) => {
                     site.class = class;
                     loaded.push(site);
                 }
-                None => gone.push(site),
+                None => others.push(site),
             }
         }
         for trace in ranked_traces(&loaded, cutoff) {
@@ -225,11 +232,10 @@ impl Translator<'_, '_> {
         }
         // Stacks of several threads that are one here become one row, and so do those of classes that are gone. Traces below the
         // cutoff are not in the file, and neither are their sites.
-        let (mut merged, mut below) = (BTreeMap::<_, SiteRow>::new(), Vec::new());
+        let mut merged = BTreeMap::<_, SiteRow>::new();
         for mut site in loaded {
             let Some(&trace) = self.known.get(&site.trace) else {
-                site.trace = TraceId::EMPTY;
-                below.push(site);
+                others.push(site);
                 continue;
             };
             site.trace = trace;
@@ -238,8 +244,8 @@ impl Translator<'_, '_> {
                 Entry::Occupied(mut row) => row.get_mut().add(&site),
             }
         }
-        let rows: Vec<SiteRow> = merged.into_values().chain(below).collect();
-        Ok(alloc_sites(&rows, &gone, cutoff)?)
+        let rows: Vec<SiteRow> = merged.into_values().collect();
+        Ok(alloc_sites(&rows, &others, cutoff)?)
     }
 }
 

@@ -459,6 +459,9 @@ fn bytes(value: &str) -> Option<u32> {
 fn basis_points(value: &str) -> Option<u16> {
     const ALL: u16 = 10_000;
     let (whole, decimals) = value.split_once('.').unwrap_or((value, "0"));
+    if value.contains(['+', '-']) {
+        return None;
+    }
     let hundredths: u16 = match decimals.len() {
         1 => decimals.parse::<u16>().ok()?.checked_mul(10)?,
         2 => decimals.parse().ok()?,

@@ -187,6 +187,11 @@ impl Allocations {
         self.addresses.note_class_file(is_redefined);
     }
 
+    /// `ThreadStart`, on that thread.
+    pub(crate) fn thread_start(&self) {
+        self.budget.thread_start();
+    }
+
     /// `ThreadEnd`, on that thread.
     pub(crate) fn thread_end(&self, jni: &Jni<'_>) {
         if let Some(exact) = &self.exact {
@@ -285,11 +290,8 @@ impl Allocations {
             .map(|(key, allocated)| self.site(key, allocated))
             .collect();
         for (row, living) in rows.iter_mut().zip(living) {
-            // Where few samples are remembered, chance may leave more of a site's than there were.
-            row.live = Weight {
-                objects: living.objects.min(row.allocated.objects),
-                bytes: living.bytes.min(row.allocated.bytes),
-            };
+            // Where few samples are remembered, chance may have more of a site's live than were allocated; the sums are right.
+            row.live = living;
         }
         // Those that have allocated nothing since all was cleared.
         rows.retain(|row| row.allocated.objects > 0.0 || row.live.objects > 0.0);

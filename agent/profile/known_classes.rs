@@ -76,6 +76,10 @@ impl KnownClasses {
         gone.leave(namesakes);
         namesakes.push(Arc::clone(&known));
         let is_due = all.by_signature.len() >= all.purge_at;
+        if is_due {
+            // Nobody else need do it meanwhile.
+            all.purge_at = usize::MAX;
+        }
         drop(all);
         gone.forget(jni);
         if is_due {
@@ -84,12 +88,10 @@ impl KnownClasses {
         Some(known)
     }
 
-    /// Looks at all of them. Locked only while none is asked about.
+    /// Looks at all of them, on the one thread that found it due. Locked only while none is asked about.
     fn purge(&self, jni: &Jni<'_>) {
         let all: Vec<_> = {
-            let mut known = self.known.lock();
-            // Nobody else need do it meanwhile.
-            known.purge_at = usize::MAX;
+            let known = self.known.lock();
             known.by_signature.values().flatten().cloned().collect()
         };
         let is_gone = |class: &Arc<KnownClass>| jni.is_gone(&class.class);

@@ -77,6 +77,23 @@ impl SampleBudget {
         }
     }
 
+    /// `ThreadStart`, on that thread: the JVM has just chosen its first sample. Threads of which this is not told were there before
+    /// the interval was changed.
+    pub(super) fn thread_start(&self) {
+        if self.basis_points == 0 {
+            return;
+        }
+        // A thread that ends may have no locals any more; this one begins.
+        let _ = ACCOUNT.try_with(|account| {
+            let mut begun = Account::new(Instant::now());
+            begun.interval_bytes = Some(self.interval.bytes());
+            begun.switches = self.switches.load(Ordering::Relaxed);
+            if let Ok(mut account) = account.try_borrow_mut() {
+                *account = Some(begun);
+            }
+        });
+    }
+
     /// Samples are switched on or off: threads save nothing up for them while they are off.
     pub(super) fn note_switch(&self) {
         self.switches.fetch_add(1, Ordering::Relaxed);
@@ -116,7 +133,10 @@ impl SampleBudget {
             let chosen_by = account.interval_bytes.replace(current_bytes);
             account.see_switches(self.switches.load(Ordering::Relaxed), now);
             account.earn(now, self.basis_points);
-            (account.take(), chosen_by.unwrap_or(current_bytes))
+            (
+                account.take(),
+                chosen_by.unwrap_or(self.least_interval_bytes()),
+            )
         });
         let doublings = doublings?;
         let stands_for =

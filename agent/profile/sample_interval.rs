@@ -46,7 +46,7 @@ impl SampleInterval {
         self.least_bytes
     }
 
-    /// What it is now. A thread waits for a sample that was chosen by what it was at the thread's last one.
+    /// What it is now. A thread waits for a sample that was chosen by what it was at the thread's last one, or when it began.
     pub(super) fn bytes(&self) -> u32 {
         self.bytes.load(Ordering::Relaxed)
     }

@@ -59,6 +59,11 @@ impl Threads {
         }
         let names = env.thread_names(jni, thread).unwrap_or_default();
         let id = self.add(names)?;
+        // The thread may have asked for itself meanwhile.
+        if let Some(own) = self.known_number(env, thread) {
+            self.known.lock().threads.remove(&id);
+            return Some(own);
+        }
         let number = usize::try_from(id.get()).ok()?;
         if env.set_thread_number(thread, number).is_err() {
             self.known.lock().threads.remove(&id);

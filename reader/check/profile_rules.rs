@@ -24,6 +24,10 @@ pub(super) fn sites(offset: u64, record: &AllocSites, faults: &mut Faults) {
         }
     }
     judge_site_totals(offset, record, faults);
+    // Rows may be estimates of their own, from samples of which some were dropped: more of one may seem to live than there was.
+    let live = [record.live_bytes, record.live_objects].map(u64::from);
+    let allocated = [record.allocated_bytes, record.allocated_objects];
+    judge_live(offset, "ALLOC SITES", live, allocated, faults);
     if !(0.0..=1.0).contains(&record.cutoff) {
         faults.add(Rule::SiteCutoff, offset, || {
             format!("cutoff {}", record.cutoff)
@@ -72,14 +76,6 @@ fn judge_site(offset: u64, site: &AllocSite, faults: &mut Faults) {
             format!("array type {}", site.array_type)
         });
     }
-    let live = [site.live_bytes, site.live_objects].map(u64::from);
-    let allocated = [site.allocated_bytes, site.allocated_objects];
-    // A number at its end says no more than that it is at least so much.
-    let allocated = allocated.map(|number| match number {
-        u32::MAX => u64::MAX,
-        number => number.into(),
-    });
-    judge_live(offset, "a row of ALLOC SITES", live, allocated, faults);
 }
 
 fn judge_live(offset: u64, by: &str, live: [u64; 2], allocated: [u64; 2], faults: &mut Faults) {

@@ -23,8 +23,12 @@ broken! {
         let totals = bytes().u2(0).u4(0).u4(u32::MAX).u4(u32::MAX).u8(1 << 33).u8(1 << 33);
         dump.records.push(record(0x06, totals.u4(2).all(&rows)));
     };
-    site_with_more_alive_than_allocated, ["live-not-allocated"], |dump| {
+    site_with_more_alive_than_allocated, [], |dump| {
         dump.records.push(sites(9, &[site(18, 4, [9, 2, 8, 2])]));
+    };
+    sites_with_more_alive_than_allocated, ["live-not-allocated"], |dump| {
+        let totals = bytes().u2(0).u4(0).u4(9).u4(2).u8(8).u8(2);
+        dump.records.push(record(0x06, totals.u4(1).all(&site(18, 4, [8, 2, 8, 2]))));
     };
     summary_with_more_alive_than_allocated, ["live-not-allocated", "heap-summary-in-dump"], |dump| {
         dump.records.insert(0, record(0x07, bytes().u4(1).u4(2).u8(1).u8(1)));

@@ -24,8 +24,8 @@ public class Alike {
     private static void make(int arrays) {
         FirstSample.pass();
         for (int i = 0; i < arrays; i++) {
-            KEPT.add(new byte[10_000]); // the first line
-            KEPT.add(new byte[10_000]); // the second line
+            KEPT.add(new Alike[2500]); // the first line
+            KEPT.add(new Alike[2500]); // the second line
         }
     }
 }

@@ -48,7 +48,7 @@ class LeakTest {
     @ParameterizedTest
     @MethodSource("since11")
     void isFirstOfWhatIsSampled(Jdk jdk) throws IOException {
-        Path dump = dump(jdk, "64k");
+        Path dump = dump(jdk, "64k,maxcost=0");
         // Of the arrays four of five are sampled, and so have a stack in the dump. Next to small objects HotSpot samples arrays
         // that are too large for a thread's buffer a tenth less often than its interval says.
         mustBeFirst(dump, "sites", 0.7, 1.2);
@@ -58,7 +58,7 @@ class LeakTest {
     @ParameterizedTest
     @MethodSource("generations")
     void isFirstWhereGarbageCountsForLong(Setup setup) throws IOException {
-        Path dump = dump(setup.on(folder), "64k");
+        Path dump = dump(setup.on(folder), "64k,maxcost=0");
         mustBeFirst(dump, "sites", 0.7, 1.3);
         mustBeFirst(dump, "dump", 0.55, 1);
     }

@@ -50,7 +50,7 @@ class ThinningTest {
     @MethodSource("since11")
     void whereSamplesWouldTakeTooLongTheEstimatesStayUnbiased(Jdk jdk) {
         // In less than a second a thread would have 64,000 samples, and may pay for some 20,000.
-        String said = run(jdk, "heap=sites,maxcost=20");
+        String said = run(jdk, "heap=sites,maxcost=10");
         Matcher leftOut = LEFT_OUT.matcher(said);
         assertTrue(leftOut.find() && Integer.parseInt(leftOut.group(1)) >= LEAST_LEFT_OUT, said);
     }
