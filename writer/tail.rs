@@ -1,7 +1,7 @@
 //! The place in a file behind the head, where another process goes on; it may write there past the page cache, and leaves holes.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -216,23 +216,21 @@ impl Chunk {
 /// Appends where the file stands. File systems that can only be written from front to back get the zeros.
 fn append(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     let start = file.stream_position()?;
-    let mut end = start;
-    let written = write_around(bytes, start, |piece, at| {
-        file.write_all_at(piece, at)?;
-        end = at + piece.len() as u64;
-        Ok(())
-    });
-    match written {
-        Err(error) if is_refused(&error) => {
-            let written = usize::try_from(end - start).unwrap_or(0);
-            file.seek(SeekFrom::Start(end))?;
-            file.write_all(bytes.get(written..).unwrap_or_default())
-        }
+    match write_around(bytes, start, |piece, at| file.write_all_at(piece, at)) {
+        Err(error) if is_refused(&error) => append_all(file, bytes, start),
         Err(error) => Err(error),
         Ok(()) => file
             .seek(SeekFrom::Start(start + bytes.len() as u64))
             .map(drop),
     }
+}
+
+/// Writes what is missing of the file up to `start`, which is holes, and of these bytes behind it, from front to back.
+fn append_all(file: &mut File, bytes: &[u8], start: u64) -> io::Result<()> {
+    let end = file.seek(SeekFrom::End(0))?;
+    io::copy(&mut io::repeat(0).take(start.saturating_sub(end)), file)?;
+    let written = usize::try_from(end.saturating_sub(start)).unwrap_or(0);
+    file.write_all(bytes.get(written..).unwrap_or_default())
 }
 
 /// Whether a write was refused for its place, and not for what is wrong with the disk.
@@ -338,6 +336,27 @@ mod tests {
             let taken_bytes = fs::metadata(&path).unwrap().blocks() * 512;
             let is_known = directory.path().starts_with("/dev/shm");
             assert!(!is_known || taken_bytes < 200 << 10, "{taken_bytes}");
+        }
+    }
+
+    #[test]
+    fn where_holes_are_refused_the_zeros_are_written() {
+        let directory = directory();
+        // A hole before these bytes, one in them that was written up to, and none.
+        for (written, start) in [(100, 300_000), (300_000, 200_000), (100, 100)] {
+            let path = directory.path().join(start.to_string());
+            let mut expected = numbers(written, 3);
+            fs::write(&path, &expected).unwrap();
+            expected.resize(written.max(start), 0);
+            let mut bytes = expected[start..].to_vec();
+            bytes.extend(numbers(200_000, 5));
+            expected.truncate(start);
+            expected.extend(&bytes);
+            let mut file = File::options().write(true).open(&path).unwrap();
+            append_all(&mut file, &bytes, start as u64).unwrap();
+            file.write_all(b"end").unwrap();
+            expected.extend(b"end");
+            assert!(fs::read(&path).unwrap() == expected, "{written} {start}");
         }
     }
 

@@ -16,6 +16,7 @@ use std::collections::{BTreeMap, HashMap};
 use tables::{
     ClassId, Frame, FrameId, Line, ObjectIndex, ObjectTable, StringId, Tables, Trace, TraceId,
 };
+use writer::ClassName;
 
 /// The first tag of sampled objects in a walk: beyond the tags of rows.
 const FIRST_TAG: i64 = 1 << 32;
@@ -60,7 +61,6 @@ impl ObjectTraces {
 struct Translator<'d, 'f> {
     traces: &'d StackTraces,
     methods: Methods<'f>,
-    line_numbers: bool,
     catalogue: &'d mut Catalogue<'f>,
     tables: &'d Tables,
     objects: &'d mut ObjectTable,
@@ -89,7 +89,6 @@ impl AllocationTraces {
         let mut translator = Translator {
             traces,
             methods: Methods::new(env, jni, options.line_numbers),
-            line_numbers: options.line_numbers,
             catalogue,
             tables,
             objects,
@@ -178,7 +177,7 @@ impl Translator<'_, '_> {
             method,
             signature: strings.intern(&frame.signature),
             source: strings.intern(&frame.source),
-            line: match self.line_numbers {
+            line: match self.methods.line_numbers {
                 true => frame.line,
                 false => Line::Unknown,
             },
@@ -251,11 +250,6 @@ impl Translator<'_, '_> {
 
 /// `com.acme.Order.total`.
 fn whole_name(frame: &NamedFrame) -> Vec<u8> {
-    let class = frame.class.strip_prefix(b"L").unwrap_or(&frame.class);
-    let class = class.strip_suffix(b";").unwrap_or(class);
-    let dotted = class
-        .iter()
-        .map(|&byte| if byte == b'/' { b'.' } else { byte });
-    let dotted = dotted.chain([b'.']);
-    dotted.chain(frame.method.iter().copied()).collect()
+    let class = ClassName::from_signature(&frame.class).to_string();
+    [class.as_bytes(), b".", &frame.method].concat()
 }

@@ -24,7 +24,8 @@ struct Method {
 pub(super) struct Methods<'f> {
     env: &'f Env,
     jni: &'f Jni<'f>,
-    line_numbers: bool,
+    /// Frames are to have the lines of their source.
+    pub(super) line_numbers: bool,
     known: HashMap<MethodId, Option<Method>>,
 }
 
