@@ -204,11 +204,9 @@ impl Task<'_, '_> {
         watchdog.feed();
         let threads = self.tell_roots(roots, &copy.mappings, snapshot.memory)?;
         watchdog.feed();
-        let writer = TailWriter::start(
-            self.tail.take().ok_or(Failure::Fault)?,
-            self.walkers(),
-            start_own,
-        )?;
+        let tail = self.tail.take().ok_or(Failure::Fault)?;
+        let is_compressed = tail.gzip().is_some();
+        let writer = TailWriter::start(tail, self.walkers(), start_own)?;
         let mut segments = Segments::new(writer.sender());
         self.write_classes(copy, &mut segments, &mut Vec::new())?;
         let ids: Vec<_> = threads
@@ -218,7 +216,7 @@ impl Task<'_, '_> {
         let records = roots.records(&ids, |mirror| self.is_bootstrap_class(snapshot, mirror));
         emit::roots(&records, &self.objects, &threads, &mut segments)?;
         segments.finish()?;
-        let encoded = self.encode(snapshot, &writer, watchdog)?;
+        let encoded = self.encode(snapshot, &writer, is_compressed, watchdog)?;
         watchdog.feed();
         let bytes = writer.finish()?;
         Ok(Written { bytes, encoded })
@@ -425,17 +423,21 @@ impl Task<'_, '_> {
         row.is_some_and(|row| row.loader.is_none())
     }
 
-    /// Encodes what is marked, with all threads.
+    /// Encodes what is marked, with all threads, and so that it compresses well if it `is_compressed`.
     fn encode(
         &mut self,
         snapshot: &Snapshot,
         writer: &TailWriter,
+        is_compressed: bool,
         watchdog: &Watchdog,
     ) -> Result<Encoded, Failure> {
         let parts = Parts::default();
         let encoded = in_threads(
             self.walkers(),
-            || Encoder::new(snapshot, Segments::<TailSender>::new(writer.sender())).run(&parts),
+            || {
+                let segments = Segments::<TailSender>::new(writer.sender());
+                Encoder::new(snapshot, segments, is_compressed).run(&parts)
+            },
             || parts.end(),
             &mut Watch::new(&mut self.socket, snapshot, Some(writer), watchdog),
         )?;

@@ -210,6 +210,11 @@ impl ClassMap {
         self.by_mirror.get(&mirror).copied()
     }
 
+    /// Above the index of every class.
+    pub(super) fn index_end(&self) -> usize {
+        self.classes.last().map_or(0, |class| class.id.index() + 1)
+    }
+
     /// All classes, in the order of their ids.
     pub(super) fn classes(&self) -> &[Class] {
         &self.classes

@@ -1,10 +1,12 @@
-//! Encoding: every marked object becomes a record, in the order of addresses.
+//! Encoding: every marked object becomes a record, in the order of addresses; where the file is compressed, within each part of the
+//! heap class after class.
 //!
-//! In this order the heap is read from front to back, and what lies side by side in it lies side by side in the file:
-//! it is read faster, and compresses better, than in the order in which a walk comes to objects.
+//! So the heap is read from front to back, and what lies side by side in it lies side by side in the file: it is read faster, and
+//! compresses better, than in the order in which a walk comes to objects.
 
 use super::class_map::{Class, InstanceField, Shape};
 use super::failure::Failure;
+use super::groups::{Found, Groups};
 use super::room::{fill, Room};
 use super::snapshot::Snapshot;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -51,40 +53,33 @@ pub(super) struct Encoder<'s, D> {
     heap_bytes: u64,
     /// Where in the sampled objects the next object is looked for.
     next_allocated: Option<usize>,
+    /// Puts objects of one class together; `None` leaves them in the order of their addresses.
+    groups: Option<Groups<'s>>,
 }
 
 impl<'s, D: Deliver> Encoder<'s, D> {
-    /// An encoder whose records go to `segments`.
-    pub(super) fn new(snapshot: &'s Snapshot, segments: Segments<D>) -> Self {
+    /// An encoder whose records go to `segments`, where each class's stand together if they are `grouped`.
+    pub(super) fn new(snapshot: &'s Snapshot, segments: Segments<D>, grouped: bool) -> Self {
         Self {
             snapshot,
             segments,
             encoded: Encoded::default(),
             heap_bytes: 0,
             next_allocated: None,
+            groups: grouped.then(|| Groups::new(snapshot.classes.index_end())),
         }
     }
 
     /// Encodes part after part until none is left; an error ends the work for all.
     pub(super) fn run(mut self, parts: &Parts) -> Result<Encoded, Failure> {
-        while let Some(objects) = parts
-            .take()
-            .and_then(|number| self.snapshot.marks.part(number))
-        {
-            self.next_allocated = None;
-            for object in objects {
-                let before = self.heap_bytes;
-                let encoded = self.encode(object).and_then(|()| {
-                    let bytes = self.heap_bytes - before;
-                    self.snapshot.check_is_here(object, bytes)
-                });
-                if let Err(failure) = encoded {
-                    parts.end();
-                    return Err(failure);
-                }
+        let snapshot = self.snapshot;
+        while let Some(objects) = parts.take().and_then(|number| snapshot.marks.part(number)) {
+            if let Err(failure) = self.part(objects) {
+                parts.end();
+                return Err(failure);
             }
             let heap_bytes = std::mem::take(&mut self.heap_bytes);
-            self.snapshot
+            snapshot
                 .encoded_bytes
                 .fetch_add(heap_bytes, Ordering::Relaxed);
         }
@@ -92,32 +87,62 @@ impl<'s, D: Deliver> Encoder<'s, D> {
         Ok(self.encoded)
     }
 
-    fn encode(&mut self, address: u64) -> Result<(), Failure> {
-        let snapshot = self.snapshot;
-        let class = snapshot.class_of(address)?;
+    fn part(&mut self, objects: impl Iterator<Item = u64>) -> Result<(), Failure> {
+        self.next_allocated = None;
+        let mut groups = self.groups.take();
+        for address in objects {
+            let class = self.snapshot.class_of(address)?;
+            let trace = self.trace(address);
+            let found = Found { address, trace };
+            match &mut groups {
+                None => self.encode(class, found)?,
+                Some(groups) => groups.add(class, found).ok_or(Failure::UnknownClass)?,
+            }
+        }
+        if let Some(groups) = &mut groups {
+            for (class, objects) in groups.take() {
+                objects
+                    .iter()
+                    .try_for_each(|&found| self.encode(class, found))?;
+            }
+        }
+        self.groups = groups;
+        Ok(())
+    }
+
+    #[inline]
+    fn encode(&mut self, class: &Class, found: Found) -> Result<(), Failure> {
+        let heap_bytes = self.record(class, found)?;
+        self.encoded.objects += 1;
+        self.heap_bytes += heap_bytes;
+        self.snapshot.check_is_here(found.address, heap_bytes)
+    }
+
+    /// Encodes an object, and tells how many bytes it has in the heap.
+    #[inline]
+    fn record(&mut self, class: &Class, found: Found) -> Result<u64, Failure> {
+        let trace = found.trace;
         let (Some(object), Some(class_object)) =
-            (ObjectId::new(address), ObjectId::new(class.mirror))
+            (ObjectId::new(found.address), ObjectId::new(class.mirror))
         else {
             return Err(Failure::NoMirror);
         };
-        self.encoded.objects += 1;
-        let trace = self.trace(address);
         match &class.shape {
             // A mirror's record is its class's.
-            Shape::Instance { .. } if is_mirror(snapshot, class, address) => Ok(()),
+            Shape::Instance { .. } if is_mirror(self.snapshot, class, found.address) => Ok(0),
             Shape::Instance {
                 fields,
                 data_bytes,
                 heap_bytes,
                 ..
             } => {
-                self.heap_bytes += u64::from(*heap_bytes);
                 let header = InstanceHeader {
                     object,
                     trace,
                     class: class_object,
                 };
-                self.instance(&header, fields, *data_bytes)
+                self.instance(&header, fields, *data_bytes)?;
+                Ok(u64::from(*heap_bytes))
             }
             Shape::ObjectArray => self.object_array(&ObjectArrayHeader {
                 object,
@@ -170,7 +195,8 @@ impl<'s, D: Deliver> Encoder<'s, D> {
         Ok(())
     }
 
-    fn object_array(&mut self, header: &ObjectArrayHeader) -> Result<(), Failure> {
+    /// Encodes an array, and tells how many bytes it has in the heap.
+    fn object_array(&mut self, header: &ObjectArrayHeader) -> Result<u64, Failure> {
         let (memory, layout) = (self.snapshot.memory, &self.snapshot.layout);
         let array = header.object.get();
         let start = array + layout.arrays.elements(BasicType::Object);
@@ -189,25 +215,25 @@ impl<'s, D: Deliver> Encoder<'s, D> {
                 Ok(())
             })?;
         self.encoded.cut_arrays += u64::from(missing > 0);
-        self.heap_bytes += start - array + length * width;
-        Ok(())
+        Ok(start - array + length * width)
     }
 
-    fn primitive_array(&mut self, header: &PrimitiveArrayHeader) -> Result<(), Failure> {
+    /// Encodes an array, and tells how many bytes it has in the heap.
+    fn primitive_array(&mut self, header: &PrimitiveArrayHeader) -> Result<u64, Failure> {
         let snapshot = self.snapshot;
         let (array, element_type) = (header.object.get(), header.element_type);
         let length = snapshot.layout.length(snapshot.memory, array) as usize;
         let start = array + snapshot.layout.arrays.elements(element_type);
+        let heap_bytes = length * element_type.size_bytes(8) as usize;
         let bytes = if snapshot.primitive_arrays {
-            length * element_type.size_bytes(8) as usize
+            heap_bytes
         } else {
             0
         };
-        self.heap_bytes += start - array + length as u64 * u64::from(element_type.size_bytes(8));
         let elements = snapshot.memory.bytes(start, bytes);
         let missing = self.segments.primitive_array(header, elements)?;
         self.encoded.cut_arrays += u64::from(missing > 0);
-        Ok(())
+        Ok(start - array + heap_bytes as u64)
     }
 }
 

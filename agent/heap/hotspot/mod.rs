@@ -4,7 +4,7 @@
 //! [`mirror_fields`] describe classes, [`huge_pages`] and
 //! [`unused_heap`] make the pause short, [`forker`] forks in HotSpot's callback and notes the roots. In the child:
 //! [`child`] leads, [`calibration`] finds out how HotSpot lays objects out ([`coding`], [`object_layout`]),
-//! [`class_dumps`] writes the classes, [`reach`] marks what can be reached ([`marks`], [`work`]), [`encode`] writes it;
+//! [`class_dumps`] writes the classes, [`reach`] marks what can be reached ([`marks`], [`work`]), [`encode`] writes it ([`groups`]);
 //! [`snapshot`] is what they share, [`memory`] what they read. Between them: [`message`],
 //! [`failure`]. [`process`] is what concerns processes.
 //!
@@ -21,6 +21,7 @@ mod crew;
 mod encode;
 mod failure;
 mod forker;
+mod groups;
 mod huge_pages;
 mod known_objects;
 mod marks;

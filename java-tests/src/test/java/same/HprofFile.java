@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.LongConsumer;
@@ -16,7 +17,8 @@ final class HprofFile {
 
     private final Map<Long, String> classNames = new HashMap<>();
     final Map<Long, HprofClass> classes = new HashMap<>();
-    final Map<Long, HprofObject> objects = new HashMap<>();
+    /** In the order of the file. */
+    final Map<Long, HprofObject> objects = new LinkedHashMap<>();
     final List<HprofRoot> roots = new ArrayList<>();
     /** The frames of each thread, innermost first. */
     final Map<Long, List<HprofFrame>> stacks = new HashMap<>();
