@@ -11,6 +11,8 @@ pub struct Field {
     pub name: StringId,
     /// Its type as HPROF numbers it.
     pub basic_type: BasicType,
+    /// Whether it is declared as an array of a primitive type, so that what it refers to refers to nothing.
+    pub is_primitive_array: bool,
     /// Whether it belongs to the class and not to its instances.
     pub is_static: bool,
 }

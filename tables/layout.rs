@@ -206,6 +206,7 @@ mod tests {
         let field = |letter: u8| Field {
             name,
             basic_type: BasicType::from_descriptor(letter.to_ascii_uppercase()).unwrap(),
+            is_primitive_array: false,
             is_static: letter.is_ascii_lowercase(),
         };
         classes.add(ClassRow {

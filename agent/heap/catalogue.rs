@@ -453,13 +453,12 @@ pub(super) fn tag_new(
 }
 
 fn row_of_field(field: &FieldFacts, tables: &Tables) -> Result<Field, DumpError> {
-    let basic_type = field
-        .descriptor
-        .first()
-        .and_then(|&letter| BasicType::from_descriptor(letter));
+    let letter = field.descriptor.first();
+    let basic_type = letter.and_then(|&letter| BasicType::from_descriptor(letter));
     Ok(Field {
         name: tables.strings.intern(&field.name),
         basic_type: basic_type.ok_or(DumpError::Layout("a type"))?,
+        is_primitive_array: matches!(field.descriptor.as_slice(), [b'[', _]),
         is_static: field.is_static,
     })
 }

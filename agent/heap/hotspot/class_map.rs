@@ -27,8 +27,10 @@ pub(super) enum Shape {
         fields: Vec<InstanceField>,
         /// Bytes of all fields in the file.
         data_bytes: u32,
-        /// Offsets of the references among them.
+        /// Offsets of the references among them, but for those to arrays of a primitive type.
         references: Vec<u32>,
+        /// Offsets of those that are declared as such.
+        primitive_arrays: Vec<u32>,
         /// Bytes in the heap, as far as the fields tell.
         heap_bytes: u32,
     },
@@ -88,25 +90,24 @@ fn shape(class: ClassId, catalogue: &Catalogue<'_>, tables: &Tables) -> Shape {
 /// `None` if a class of the chain is not linked, or an id is not that of an instance field.
 fn instance_shape(class: ClassId, catalogue: &Catalogue<'_>, tables: &Tables) -> Option<Shape> {
     let mut fields = Vec::new();
+    let (mut references, mut primitive_arrays) = (Vec::new(), Vec::new());
     let mut data_bytes = 0;
     for class in class_chain(&tables.classes, class) {
         let row = tables.classes.get(class)?;
         let own = row.fields.as_ref()?;
         for (field, id) in own.iter().zip(catalogue.field_ids(class)) {
             if !field.is_static {
-                fields.push(InstanceField {
-                    offset: instance_offset(id.bits())?,
-                    basic_type: field.basic_type,
-                });
-                data_bytes += field.basic_type.size_bytes(8);
+                let (offset, basic_type) = (instance_offset(id.bits())?, field.basic_type);
+                fields.push(InstanceField { offset, basic_type });
+                data_bytes += basic_type.size_bytes(8);
+                match basic_type {
+                    BasicType::Object if field.is_primitive_array => primitive_arrays.push(offset),
+                    BasicType::Object => references.push(offset),
+                    _ => {}
+                }
             }
         }
     }
-    let references = fields
-        .iter()
-        .filter(|field| field.basic_type == BasicType::Object)
-        .map(|field| field.offset)
-        .collect();
     let ends = fields
         .iter()
         .map(|field| field.offset + field.basic_type.size_bytes(4));
@@ -115,6 +116,7 @@ fn instance_shape(class: ClassId, catalogue: &Catalogue<'_>, tables: &Tables) ->
         fields,
         data_bytes,
         references,
+        primitive_arrays,
         heap_bytes,
     })
 }

@@ -1,7 +1,8 @@
 //! Reach: marks every object that can be reached, over as many threads as there are.
 //!
 //! No recursion: references wait on a stack, large arrays are followed in slices, so that the stack stays small. A
-//! short queue between stack and visit gives the processor time to fetch an object and its mark.
+//! short queue between stack and visit gives the processor time to fetch an object and its mark. What a field refers to that is declared
+//! as an array of a primitive type is marked and not looked at: it refers to nothing, and each string has one.
 
 use super::class_map::Shape;
 use super::failure::Failure;
@@ -10,6 +11,8 @@ use super::work::Work;
 use std::sync::atomic::Ordering;
 use tables::BasicType;
 
+/// In a reference, whose lowest bits are free: nothing lies behind the object.
+const LEAF: u64 = 1;
 /// References under way from memory to the processor.
 const AHEAD: usize = 16;
 /// Elements of an array that are followed at a time.
@@ -55,14 +58,17 @@ impl<'s> Walker<'s> {
 
     fn walk(&mut self) -> Result<(), Failure> {
         let mut until_look = OBJECTS_BETWEEN_LOOKS;
-        while let Some(object) = self.next() {
+        while let Some(reference) = self.next() {
+            let object = reference & !LEAF;
             if !self.snapshot.marks.mark(object) {
                 if !self.snapshot.marks.covers(object) {
                     return Err(Failure::OutsideOfHeap(object));
                 }
                 continue;
             }
-            self.visit(object)?;
+            if reference & LEAF == 0 {
+                self.visit(object)?;
+            }
             until_look -= 1;
             if until_look == 0 {
                 until_look = OBJECTS_BETWEEN_LOOKS;
@@ -80,8 +86,10 @@ impl<'s> Walker<'s> {
             for _ in 0..AHEAD {
                 let entering = self.stack.pop().unwrap_or(0);
                 if entering != 0 {
-                    snapshot.memory.prefetch(entering);
-                    snapshot.marks.prefetch(snapshot.memory, entering);
+                    if entering & LEAF == 0 {
+                        snapshot.memory.prefetch(entering);
+                    }
+                    snapshot.marks.prefetch(snapshot.memory, entering & !LEAF);
                 }
                 let leaving = match self.ahead.get_mut(self.at) {
                     Some(place) => std::mem::replace(place, entering),
@@ -116,7 +124,11 @@ impl<'s> Walker<'s> {
         let snapshot = self.snapshot;
         let class = snapshot.class_of(object)?;
         match &class.shape {
-            Shape::Instance { references, .. } => {
+            Shape::Instance {
+                references,
+                primitive_arrays,
+                ..
+            } => {
                 // What a mirror refers to is where the walk began.
                 if class.is_class_class && snapshot.classes.class_of_mirror(object).is_some() {
                     return Ok(());
@@ -124,19 +136,26 @@ impl<'s> Walker<'s> {
                 if Some(class.id) == snapshot.virtual_thread_class {
                     snapshot.note_virtual_thread(object);
                 }
-                let oops = snapshot.layout.oops;
-                for &offset in references {
-                    let target = oops.load(snapshot.memory, object + u64::from(offset));
-                    if target != 0 {
-                        self.stack.push(target);
-                    }
-                }
+                self.push(object, references, 0);
+                self.push(object, primitive_arrays, LEAF);
             }
             Shape::ObjectArray => self.follow_slice(object, 0),
             Shape::PrimitiveArray(_) => {}
             Shape::Unknown => snapshot.note_unlinked(class.id),
         }
         Ok(())
+    }
+
+    /// Puts what these fields refer to on the stack.
+    #[inline]
+    fn push(&mut self, object: u64, offsets: &[u32], leaf: u64) {
+        let oops = self.snapshot.layout.oops;
+        for &offset in offsets {
+            let target = oops.load(self.snapshot.memory, object + u64::from(offset));
+            if target != 0 {
+                self.stack.push(target | leaf);
+            }
+        }
     }
 
     /// Puts some elements of an array on the stack, and the rest of it off.

@@ -492,6 +492,7 @@ mod tests {
             let field = |basic_type| Field {
                 name,
                 basic_type,
+                is_primitive_array: false,
                 is_static: false,
             };
             let node = tables.classes.add(ClassRow {
