@@ -33,6 +33,15 @@ pub(crate) enum DumpError {
         /// What the machine or the control group had left.
         left_bytes: u64,
     },
+    /// HotSpot would take more memory to walk the stacks than the application can do without.
+    DeepStacks {
+        /// How many frames there are on all stacks.
+        frames: usize,
+        /// What it would take for them.
+        bytes: u64,
+        /// What the machine or the control group had left.
+        left_bytes: u64,
+    },
     /// The JVM told of an object's references in two pieces: the file holds each object once.
     InPieces,
     /// The JVM told of a field or an element that the object's class does not have.
@@ -63,6 +72,17 @@ impl fmt::Display for DumpError {
             Self::LittleMemory { left_bytes } => write!(
                 f,
                 "only {} MiB of memory are left, which the application may need; raise its limit, or dump a smaller heap",
+                left_bytes >> 20
+            ),
+            Self::DeepStacks {
+                frames,
+                bytes,
+                left_bytes,
+            } => write!(
+                f,
+                "the JVM would take some {} MiB of memory to look through the {frames} frames of all stacks, and only {} MiB are \
+                 left, which the application may need; raise its limit, or dump while fewer threads run",
+                bytes >> 20,
                 left_bytes >> 20
             ),
             Self::InPieces => {

@@ -2,7 +2,7 @@
 //!
 //! [`dump`] leads; [`catalogue`] asks the JVM what classes there are, before the walk; [`portable`] walks
 //! the heap inside the pause; [`threads`], [`stacks`] and [`methods`] make traces of what the walk and the
-//! JVM tell of threads.
+//! JVM tell of threads; [`stack_room`] shortens the pause where stacks are many and deep.
 
 mod allocation_traces;
 mod catalogue;
@@ -15,6 +15,7 @@ mod methods;
 mod object_sizes;
 mod portable;
 mod roots;
+mod stack_room;
 mod stacks;
 mod threads;
 mod unlinked;

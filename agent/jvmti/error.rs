@@ -17,6 +17,8 @@ impl JvmtiError {
     pub(crate) const OUT_OF_MEMORY: Self = Self(110);
     /// The JVM broke a promise of the specification: a null where a pointer must be, a panic in a callback.
     pub(crate) const INTERNAL: Self = Self(113);
+    /// The thread has not begun, or has ended.
+    pub(crate) const THREAD_NOT_ALIVE: Self = Self(15);
 
     /// Turns a function's answer into a `Result`.
     pub(crate) fn check(answer: i32) -> Result<(), Self> {

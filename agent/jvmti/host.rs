@@ -53,6 +53,16 @@ pub(crate) fn utc_offset_seconds(unix_seconds: u64) -> i32 {
     i32::try_from(date.tm_gmtoff).unwrap_or(0)
 }
 
+/// Has the C library give back to the system what was freed, if it can (`malloc_trim`). Any thread; others that want memory
+/// meanwhile may wait for some milliseconds.
+pub(crate) fn trim_memory() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: it touches what is free alone.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

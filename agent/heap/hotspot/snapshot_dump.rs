@@ -385,6 +385,7 @@ impl Answers<'_, '_> {
             self.tables,
             &mut self.objects,
         )?;
+        dump.paused.set(dump.paused.get() + rows.pause);
         // A frame of a class that the child does not know.
         if self.catalogue.len() > classes {
             return Err(NoSnapshot::Again(classes));

@@ -5,6 +5,8 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 /** The kernel's account of a process's memory. */
@@ -22,6 +24,17 @@ public final class ProcessMemory {
             return Long.parseLong(line.replaceAll("\\D", ""));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Looks again and again, as the kernel tells nobody of a change, until such a sum is below this. */
+    public void awaitBelow(String name, long kilobytes, Duration limit) {
+        Deadline deadline = Deadline.in(limit);
+        for (long found = kilobytes(name); found >= kilobytes; found = kilobytes(name)) {
+            if (deadline.over()) {
+                throw new AssertionError("time is up, " + name + " is " + found + " kB and not below " + kilobytes);
+            }
+            LockSupport.parkNanos(50_000_000);
         }
     }
 

@@ -1,0 +1,88 @@
+package harm;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import harness.HprofCheck;
+import harness.Jdk;
+import harness.Jdks;
+import harness.Jvm;
+import harness.Launch;
+import harness.ProcessMemory;
+import harness.Testimony;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import threads.Deep;
+
+/**
+ * The JVM takes 5 KiB for each frame of all stacks before it looks at the heap, here some 250 MB, and keeps them: the agent gives them
+ * back, and does not dump where the application would lack them.
+ */
+class DeepStacksTest extends HoldingTest {
+    /** Far below what the JVM takes for the stacks, far above what else a dump leaves behind. */
+    private static final long KEPT_KB = 50 * 1024;
+    /** Too little for the stacks, enough for the program. */
+    private static final long LEFT_BYTES = 150 << 20;
+
+    static List<Jdk> jdks() {
+        return Jdks.majors();
+    }
+
+    @ParameterizedTest
+    @MethodSource("jdks")
+    void costNoMemoryAfterwards(Jdk jdk) {
+        try (Jvm jvm = deep(jdk).run(Deep.class).ready()) {
+            ProcessMemory memory = new ProcessMemory(jvm.pid());
+            long before = memory.kilobytes("Rss");
+            jvm.signal("QUIT");
+            String line = outcome(jvm, 1);
+            assertTrue(line.endsWith(", engine snapshot"), line);
+            long dumped = memory.kilobytes("Rss");
+            assertTrue(dumped > before + KEPT_KB, before + " kB before the dump, " + dumped + " kB behind it");
+            memory.awaitBelow("Rss", before + KEPT_KB, Jvm.LIMIT);
+            Path file = folder.resolve("out.1.hprof");
+            new HprofCheck(file).good();
+            Testimony.of(jvm).mustHoldIn(file);
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("two")
+    void areNotWalkedWhereMemoryIsShort(Jdk jdk) throws IOException {
+        Path group = group();
+        try (Jvm jvm = deep(jdk)
+                .through("sh", "-c", "echo $$ > " + group.resolve("cgroup.procs") + " && exec \"$@\"", "sh").run(Deep.class).ready()) {
+            Path limit = group.resolve("memory.limit_in_bytes");
+            long used = Long.parseLong(Files.readString(group.resolve("memory.usage_in_bytes")).trim());
+            Files.writeString(limit, "" + (used + LEFT_BYTES));
+            jvm.signal("QUIT");
+            String line = outcome(jvm, 1);
+            assertTrue(line.matches("no dump: the JVM would take some 2\\d\\d MiB of memory to look through the 5\\d{4} frames of all stacks, "
+                    + "and only 1\\d\\d MiB are left, which the application may need; raise its limit, or dump while fewer threads run"), line);
+            Files.writeString(limit, "-1");
+            assertEquals(0, jvm.end(), jvm.err::text);
+            assertTrue(jvm.out.text().contains("ENDED"), jvm.out::text);
+            assertTrue(outcome(jvm, 2).endsWith(", engine snapshot"), jvm.err::text);
+        } finally {
+            Files.delete(group);
+        }
+    }
+
+    private Launch deep(Jdk jdk) {
+        return Jvm.on(jdk, folder).switches("-Xmx128m").agent("heap=dump,file=" + folder.resolve("out.%n.hprof"));
+    }
+
+    /** A new group of processes whose memory can be limited: with the files of version 1. */
+    private static Path group() throws IOException {
+        Path root = Path.of("/sys/fs/cgroup/memory");
+        assumeTrue(Files.isWritable(root) && Files.exists(root.resolve("memory.limit_in_bytes")),
+                "no control group with limited memory can be made here");
+        return Files.createTempDirectory(root, "hprof-rs-test-");
+    }
+}
