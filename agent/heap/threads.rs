@@ -41,7 +41,7 @@ pub(super) struct CapturedStacks<'f> {
     jni: &'f Jni<'f>,
     look: Look,
     stacks: Vec<Captured<'f>>,
-    /// How long the application stood still for them, at most.
+    /// How long the application stood still for some of them, at most; the time between two such pauses is its own.
     pause: Duration,
     _room: StackRoom,
 }
@@ -60,7 +60,7 @@ pub(super) enum Look {
 pub(super) struct ThreadRows {
     /// Thread and trace of each thread that the walk met, in its order.
     pub(super) ids: Vec<(ThreadId, TraceId)>,
-    /// How long the application stood still at most, to have the stacks captured and to find its virtual threads.
+    /// How long the application stood still to have some stacks captured, at most, and to find its virtual threads.
     pub(super) pause: Duration,
 }
 
@@ -79,19 +79,20 @@ impl<'f> CapturedStacks<'f> {
         for thread in &threads {
             tag_thread(env, jni, thread, objects)?;
         }
-        let began = Instant::now();
+        let mut pause = Duration::ZERO;
         let mut stacks = Vec::with_capacity(threads.len());
         while !threads.is_empty() {
+            let began = Instant::now();
             let some = threads.split_off(threads.len().saturating_sub(THREADS_AT_A_TIME));
             let frames = match env.stacks_of(&some, USUAL_DEPTH_FRAMES) {
                 // Said of a thread alone; among others it has an empty stack.
                 Err(JvmtiError::THREAD_NOT_ALIVE) => vec![Vec::new(); some.len()],
                 frames => frames.when("the stacks of threads")?,
             };
+            pause = pause.max(began.elapsed());
             let captured = some.into_iter().zip(frames);
             stacks.extend(captured.map(|(thread, frames)| Captured { thread, frames }));
         }
-        let pause = began.elapsed();
         for captured in &mut stacks {
             let depth_frames = i32::try_from(captured.frames.len()).unwrap_or(i32::MAX);
             let is_cut = depth_frames >= USUAL_DEPTH_FRAMES;
