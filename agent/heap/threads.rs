@@ -20,9 +20,8 @@ use tables::{ObjectIndex, ObjectTable, Tables, ThreadId, ThreadRow, Trace, Trace
 
 /// Frames asked of several threads at once; HotSpot reserves room for as many for each thread.
 const USUAL_DEPTH_FRAMES: i32 = 512;
-/// Threads whose stacks are asked for at once. Each time the application stands still, and HotSpot keeps 5 KiB for each frame until
-/// it has seen the last one: asked for 2,000 threads with 200 frames at once, 11 took 2 GB and 5 s.
-const THREADS_AT_A_TIME: usize = 16;
+/// Threads whose stacks are asked for at once: the application stands still for as long, 0.2 us a frame, and each time anew.
+const THREADS_AT_A_TIME: usize = 128;
 /// Virtual threads whose whole stacks are asked for, 10 µs each; those beyond have the frames that the walk saw.
 const MOST_VIRTUAL_THREADS: usize = 10_000;
 
@@ -41,7 +40,7 @@ pub(super) struct CapturedStacks<'f> {
     jni: &'f Jni<'f>,
     look: Look,
     stacks: Vec<Captured<'f>>,
-    /// How long the application stood still for some of them, at most; the time between two such pauses is its own.
+    /// How long the application stood still for them, at most.
     pause: Duration,
     _room: StackRoom,
 }
@@ -60,7 +59,7 @@ pub(super) enum Look {
 pub(super) struct ThreadRows {
     /// Thread and trace of each thread that the walk met, in its order.
     pub(super) ids: Vec<(ThreadId, TraceId)>,
-    /// How long the application stood still to have some stacks captured, at most, and to find its virtual threads.
+    /// How long the application stood still at most, to have the stacks captured and to find its virtual threads.
     pub(super) pause: Duration,
 }
 
@@ -75,33 +74,19 @@ impl<'f> CapturedStacks<'f> {
         look: Look,
         objects: &mut ObjectTable,
     ) -> Result<Self, DumpError> {
-        let mut threads = env.live_threads(jni).when("the list of threads")?;
+        let threads = env.live_threads(jni).when("the list of threads")?;
         for thread in &threads {
             tag_thread(env, jni, thread, objects)?;
         }
-        let mut pause = Duration::ZERO;
-        let mut stacks = Vec::with_capacity(threads.len());
-        while !threads.is_empty() {
-            let began = Instant::now();
-            let some = threads.split_off(threads.len().saturating_sub(THREADS_AT_A_TIME));
-            let frames = match env.stacks_of(&some, USUAL_DEPTH_FRAMES) {
-                // Said of a thread alone; among others it has an empty stack.
-                Err(JvmtiError::THREAD_NOT_ALIVE) => vec![Vec::new(); some.len()],
-                frames => frames.when("the stacks of threads")?,
-            };
-            pause = pause.max(began.elapsed());
-            let captured = some.into_iter().zip(frames);
-            stacks.extend(captured.map(|(thread, frames)| Captured { thread, frames }));
-        }
-        for captured in &mut stacks {
-            let depth_frames = i32::try_from(captured.frames.len()).unwrap_or(i32::MAX);
-            let is_cut = depth_frames >= USUAL_DEPTH_FRAMES;
-            // A thread that has ended since keeps what was captured.
-            if let Some(whole) = is_cut.then(|| env.stack(&captured.thread).ok()).flatten() {
-                captured.frames = whole;
-            }
-        }
+        let (mut stacks, mut pause) = capture(env, threads)?;
         let frames = stacks.iter().map(|captured| captured.frames.len()).sum();
+        let room = StackRoom::make(env, frames)?;
+        if room.took_time() {
+            // The threads have gone on meanwhile.
+            let threads = stacks.into_iter().map(|captured| captured.thread);
+            let (again, once_more) = capture(env, threads.collect())?;
+            (stacks, pause) = (again, pause + once_more);
+        }
         Ok(Self {
             vm,
             env,
@@ -109,7 +94,7 @@ impl<'f> CapturedStacks<'f> {
             look,
             stacks,
             pause,
-            _room: StackRoom::make(env, frames)?,
+            _room: room,
         })
     }
 
@@ -217,6 +202,36 @@ impl<'f> CapturedStacks<'f> {
         }
         Ok((by_tag, self.pause + pause))
     }
+}
+
+/// The stacks of these threads, and how long the application stood still for it, at most.
+fn capture<'f>(
+    env: &Env,
+    mut threads: Vec<Object<'f>>,
+) -> Result<(Vec<Captured<'f>>, Duration), DumpError> {
+    let began = Instant::now();
+    let mut stacks = Vec::with_capacity(threads.len());
+    while !threads.is_empty() {
+        let some = threads.split_off(threads.len().saturating_sub(THREADS_AT_A_TIME));
+        let mut frames = match env.stacks_of(&some, USUAL_DEPTH_FRAMES) {
+            // Said of a thread alone; among others it has an empty stack.
+            Err(JvmtiError::THREAD_NOT_ALIVE) => Vec::new(),
+            frames => frames.when("the stacks of threads")?,
+        };
+        frames.resize(some.len(), Vec::new());
+        let captured = some.into_iter().zip(frames);
+        stacks.extend(captured.map(|(thread, frames)| Captured { thread, frames }));
+    }
+    let pause = began.elapsed();
+    for captured in &mut stacks {
+        let depth_frames = i32::try_from(captured.frames.len()).unwrap_or(i32::MAX);
+        let is_cut = depth_frames >= USUAL_DEPTH_FRAMES;
+        // A thread that has ended since keeps what was captured.
+        if let Some(whole) = is_cut.then(|| env.stack(&captured.thread).ok()).flatten() {
+            captured.frames = whole;
+        }
+    }
+    Ok((stacks, pause))
 }
 
 /// The index of a thread object, which is tagged if it was not yet.

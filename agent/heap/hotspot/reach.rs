@@ -11,8 +11,8 @@ use super::work::Work;
 use std::sync::atomic::Ordering;
 use tables::BasicType;
 
-/// In a reference, whose lowest bits are free: nothing lies behind the object.
-const LEAF: u64 = 1;
+/// In a reference, whose highest bit is free, as programs have addresses below: nothing lies behind the object.
+const LEAF: u64 = 1 << 63;
 /// References under way from memory to the processor.
 const AHEAD: usize = 16;
 /// Elements of an array that are followed at a time.

@@ -42,8 +42,8 @@ class DeepStacksTest extends HoldingTest {
             jvm.signal("QUIT");
             String line = outcome(jvm, 1);
             assertTrue(line.endsWith(", engine snapshot"), line);
-            long dumped = memory.kilobytes("Rss");
-            assertTrue(dumped > before + KEPT_KB, before + " kB before the dump, " + dumped + " kB behind it");
+            long peak = memory.peakKilobytes();
+            assertTrue(peak > before + KEPT_KB, before + " kB before the dump, at most " + peak);
             memory.awaitBelow("Rss", before + KEPT_KB, Jvm.LIMIT);
             Path file = folder.resolve("out.1.hprof");
             new HprofCheck(file).good();
@@ -60,11 +60,14 @@ class DeepStacksTest extends HoldingTest {
                 .through("sh", "-c", "echo $$ > " + group.resolve("cgroup.procs") + " && exec \"$@\"", "sh").run(Deep.class).ready()) {
             Path limit = group.resolve("memory.limit_in_bytes");
             long used = Long.parseLong(Files.readString(group.resolve("memory.usage_in_bytes")).trim());
-            Files.writeString(limit, "" + (used + LEFT_BYTES));
+            // Cached files make way.
+            String cached = Files.readAllLines(group.resolve("memory.stat")).stream()
+                    .filter(line -> line.startsWith("total_inactive_file ")).findFirst().orElseThrow();
+            Files.writeString(limit, "" + (used - Long.parseLong(cached.split(" ")[1]) + LEFT_BYTES));
             jvm.signal("QUIT");
             String line = outcome(jvm, 1);
-            assertTrue(line.matches("no dump: the JVM would take some 2\\d\\d MiB of memory to look through the 5\\d{4} frames of all stacks, "
-                    + "and only 1\\d\\d MiB are left, which the application may need; raise its limit, or dump while fewer threads run"), line);
+            assertTrue(line.matches("no dump: the JVM would take some \\d+ MiB of memory to look through the \\d+ frames of all stacks, "
+                    + "and only \\d+ MiB are left, which the application may need; raise its limit, or dump while fewer threads run"), line);
             Files.writeString(limit, "-1");
             assertEquals(0, jvm.end(), jvm.err::text);
             assertTrue(jvm.out.text().contains("ENDED"), jvm.out::text);

@@ -27,6 +27,16 @@ public final class ProcessMemory {
         }
     }
 
+    /** The most that it ever had resident (VmHWM). */
+    public long peakKilobytes() {
+        try (Stream<String> lines = Files.lines(folder.resolve("status"))) {
+            String line = lines.filter(one -> one.startsWith("VmHWM:")).findFirst().orElseThrow();
+            return Long.parseLong(line.replaceAll("\\D", ""));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     /** Looks again and again, as the kernel tells nobody of a change, until such a sum is below this. */
     public void awaitBelow(String name, long kilobytes, Duration limit) {
         Deadline deadline = Deadline.in(limit);
