@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 const GRAIN_SHIFT: u32 = 3;
 const WORD_BITS: u64 = 64;
 
-/// Bytes of heap to a part: enough that nobody waits for its number, few enough that all end together, and that whoever
-/// looks at a part twice finds it in the processor's caches.
+/// Bytes of heap to a part: enough that nobody waits for its number, few enough that all end together, and that a part's
+/// objects by class take some megabytes at most.
 const PART_SHIFT: u32 = 20;
 /// Words with the marks of a part.
 const PART_WORDS: usize = 1 << (PART_SHIFT - GRAIN_SHIFT - 6);
