@@ -24,28 +24,29 @@ const CHUNK_BYTES: usize = 32_000;
 const LEAST_BYTES: u64 = 1 << 20;
 /// Less than this the JVM may keep.
 const LEAST_GIVEN_BACK_BYTES: u64 = 16 << 20;
-/// HotSpot frees what it holds ready for the next walk every 5 s; until then that one finds it.
-const HELD_READY: Duration = Duration::from_secs(4);
-/// So it is all free, for sure.
+/// HotSpot itself frees what it holds ready for the next time every 5 s.
 const BEFORE_GIVING_BACK: Duration = Duration::from_secs(7);
 /// The first Java whose thread that asks for the walk looks through the stacks.
 const FIRST_JAVA: u32 = 16;
 
-/// What was before.
-static LAST: Mutex<Last> = Mutex::new(Last {
-    walk: None,
-    rooms: 0,
+/// The rooms of this process. Taken by threads that dump, and by the one that gives back, which has it while it does so.
+static ROOMS: Mutex<Rooms> = Mutex::new(Rooms {
+    kept: 0,
+    last: None,
     gives_back: false,
+    ready_bytes: 0,
 });
 
 #[derive(Debug)]
-struct Last {
-    /// When the last walk was over, and what HotSpot took for it.
-    walk: Option<(Instant, u64)>,
+struct Rooms {
     /// Rooms that are kept for walks at this moment.
-    rooms: u32,
+    kept: u32,
+    /// When the last one was dropped.
+    last: Option<Instant>,
     /// There is a thread that will give back.
     gives_back: bool,
+    /// What that will give back at least, and a room that is made before need not take once more.
+    ready_bytes: u64,
 }
 
 /// Memory that was made ready, for the thread that made it. It is free already, all but the end, without which the C
@@ -63,20 +64,19 @@ impl StackRoom {
         let java = env.system_property(c"java.vm.specification.version");
         let java = java.map_or(0, |java| number(&java));
         let bytes = frames as u64 * frame_bytes(java);
-        let mut last = LAST.lock();
-        let is_there = last.walk.filter(|(over, _)| over.elapsed() < HELD_READY);
-        let missing = bytes.saturating_sub(is_there.map_or(0, |(_, bytes)| bytes));
+        let mut rooms = ROOMS.lock();
+        let missing_bytes = bytes.saturating_sub(rooms.ready_bytes);
         let left = MemoryLeft::open().bytes();
-        check(frames, missing, left)?;
-        last.rooms += 1;
-        drop(last);
+        check(frames, missing_bytes, left)?;
+        rooms.kept += 1;
+        drop(rooms);
         let mut room = Self { bytes, end: None };
-        if missing >= LEAST_BYTES && java >= FIRST_JAVA {
-            room.end = make_ready(missing);
+        if bytes >= LEAST_BYTES && java >= FIRST_JAVA {
+            room.end = make_ready(bytes);
             if room.end.is_none() {
                 return Err(DumpError::DeepStacks {
                     frames,
-                    bytes: missing,
+                    bytes: missing_bytes,
                     left_bytes: left.unwrap_or(0),
                 });
             }
@@ -92,16 +92,21 @@ impl StackRoom {
 
 impl Drop for StackRoom {
     fn drop(&mut self) {
-        self.end = None;
-        let mut last = LAST.lock();
-        last.rooms = last.rooms.saturating_sub(1);
-        last.walk = Some((Instant::now(), self.bytes));
-        if self.bytes < LEAST_GIVEN_BACK_BYTES || last.gives_back {
+        let is_ready = self.end.take().is_some();
+        let mut rooms = ROOMS.lock();
+        rooms.kept = rooms.kept.saturating_sub(1);
+        rooms.last = Some(Instant::now());
+        if self.bytes < LEAST_GIVEN_BACK_BYTES {
             return;
         }
-        let name = "hprof give back".to_owned();
-        // Without a thread the JVM keeps the memory, as it would without us.
-        last.gives_back = thread::Builder::new().name(name).spawn(give_back).is_ok();
+        if !rooms.gives_back {
+            let name = "hprof give back".to_owned();
+            // Without a thread the JVM keeps the memory, as it would without us.
+            rooms.gives_back = thread::Builder::new().name(name).spawn(give_back).is_ok();
+        }
+        if is_ready && rooms.gives_back {
+            rooms.ready_bytes = rooms.ready_bytes.max(self.bytes);
+        }
     }
 }
 
@@ -120,24 +125,22 @@ fn make_ready(bytes: u64) -> Option<Vec<u8>> {
     chunks.pop()
 }
 
-/// The thread's whole life: waits until no walk is under way, and the last one is some seconds ago.
+/// The thread's whole life: waits until no room is kept, and the last one was dropped some seconds ago.
 fn give_back() {
     loop {
-        let last = LAST.lock();
-        let over = last.walk.map_or(Duration::MAX, |(over, _)| over.elapsed());
-        let busy = last.rooms > 0;
-        drop(last);
-        if !busy && over >= BEFORE_GIVING_BACK {
-            break;
+        let mut rooms = ROOMS.lock();
+        let since = rooms.last.map_or(Duration::MAX, |last| last.elapsed());
+        if rooms.kept == 0 && since >= BEFORE_GIVING_BACK {
+            // With the lock: a room that was made meanwhile would be gone.
+            trim_memory();
+            rooms.gives_back = false;
+            rooms.ready_bytes = 0;
+            return;
         }
-        thread::sleep(
-            BEFORE_GIVING_BACK
-                .saturating_sub(over)
-                .max(Duration::from_secs(1)),
-        );
+        drop(rooms);
+        let rest = BEFORE_GIVING_BACK.saturating_sub(since);
+        thread::sleep(rest.max(Duration::from_secs(1)));
     }
-    LAST.lock().gives_back = false;
-    trim_memory();
 }
 
 /// The number of a Java of this version ("1.8", "17"); 0 for 8, and for what is no number.
