@@ -8,22 +8,24 @@ use std::collections::VecDeque;
 use crossbeam_channel::{bounded, Receiver, Sender};
 
 use crate::gzip::{GzipLevel, MemberEncoder, BLOCK_BYTES};
-use crate::segment::buffer_of;
+use crate::segment::emptied;
 use crate::worker::{self, StartWorker, Worker};
 use crate::WriteError;
 
-/// Blocks of one stream that are under way at most, for each thread: enough to work on while the
-/// oldest is being written.
-const BLOCKS_PER_THREAD: usize = 4;
+/// Blocks of one stream that are under way at most, for each thread: enough to work on while the thread that has the oldest
+/// waits for a processor.
+const BLOCKS_PER_THREAD: usize = 16;
 
 /// A compressed block, or why there is none.
 type Member = Result<Vec<u8>, WriteError>;
 
-/// What comes back: the member, and the block's buffer, which another block may have.
+/// What comes back: the member, and the buffer, which another block may have.
 type Done = (Member, Vec<u8>);
 
 struct Job {
-    block: Vec<u8>,
+    buffer: Vec<u8>,
+    /// Where in the buffer the block begins.
+    start: usize,
     commented: bool,
     done: Sender<Done>,
 }
@@ -77,11 +79,17 @@ impl Compressor {
         Ok(compressor)
     }
 
-    /// Hands a block to the threads; its member comes through the receiver.
-    fn compress(&self, block: Vec<u8>, commented: bool) -> Result<Receiver<Done>, WriteError> {
+    /// Hands a block, which is what stands from `start` on, to the threads; its member comes through the receiver.
+    fn compress(
+        &self,
+        buffer: Vec<u8>,
+        start: usize,
+        commented: bool,
+    ) -> Result<Receiver<Done>, WriteError> {
         let (done, member) = bounded(1);
         let job = Job {
-            block,
+            buffer,
+            start,
             commented,
             done,
         };
@@ -105,8 +113,9 @@ impl Drop for Compressor {
 fn work(mut encoder: impl FnMut(&[u8], bool) -> Member, inbox: &Receiver<Job>) {
     for job in inbox {
         // Nobody waits for the members of a stream that was given up.
-        let member = encoder(&job.block, job.commented);
-        let _ = job.done.send((member, job.block));
+        let block = job.buffer.get(job.start..).unwrap_or_default();
+        let member = encoder(block, job.commented);
+        let _ = job.done.send((member, job.buffer));
     }
 }
 
@@ -134,6 +143,29 @@ impl GzipStream {
         }
     }
 
+    /// Appends what stands in a buffer from `start` on. If it is no longer than a block it becomes one, and is not copied; what is
+    /// returned then is another buffer, if one is free.
+    pub(crate) fn put_buffer(
+        &mut self,
+        buffer: Vec<u8>,
+        start: usize,
+        compressor: &Compressor,
+        mut write: impl FnMut(&[u8]) -> Result<(), WriteError>,
+    ) -> Result<Option<Vec<u8>>, WriteError> {
+        self.end_block(compressor)?;
+        let bytes = buffer.get(start..).unwrap_or_default();
+        if bytes.len() > BLOCK_BYTES {
+            self.put(bytes, compressor, write)?;
+            return Ok(Some(buffer));
+        }
+        if bytes.is_empty() {
+            return Ok(Some(buffer));
+        }
+        self.compress(buffer, start, compressor)?;
+        self.write_until(compressor.most_under_way, &mut write)?;
+        Ok(self.free.pop())
+    }
+
     /// Appends bytes; blocks that are full by now are compressed.
     pub(crate) fn put(
         &mut self,
@@ -144,14 +176,14 @@ impl GzipStream {
         while !bytes.is_empty() {
             if self.block.capacity() == 0 {
                 let free = self.free.pop();
-                self.block = free.map_or_else(|| buffer_of(BLOCK_BYTES), Ok)?;
+                self.block = emptied(free.unwrap_or_default(), BLOCK_BYTES)?;
             }
             let room = BLOCK_BYTES - self.block.len();
             let (now, later) = bytes.split_at(bytes.len().min(room));
             self.block.extend_from_slice(now);
             bytes = later;
             if self.block.len() == BLOCK_BYTES {
-                self.compress_block(compressor)?;
+                self.end_block(compressor)?;
                 self.write_until(compressor.most_under_way, &mut write)?;
             }
         }
@@ -164,18 +196,29 @@ impl GzipStream {
         compressor: &Compressor,
         mut write: impl FnMut(&[u8]) -> Result<(), WriteError>,
     ) -> Result<(), WriteError> {
-        // A reader may take an empty member for the end of the file.
-        if !self.block.is_empty() {
-            self.compress_block(compressor)?;
-        }
+        self.end_block(compressor)?;
         self.write_until(0, &mut write)
     }
 
-    fn compress_block(&mut self, compressor: &Compressor) -> Result<(), WriteError> {
+    /// Compresses the bytes that were put, if they are not compressed yet.
+    fn end_block(&mut self, compressor: &Compressor) -> Result<(), WriteError> {
+        // A reader may take an empty member for the end of the file.
+        if self.block.is_empty() {
+            return Ok(());
+        }
         let block = std::mem::take(&mut self.block);
+        self.compress(block, 0, compressor)
+    }
+
+    fn compress(
+        &mut self,
+        buffer: Vec<u8>,
+        start: usize,
+        compressor: &Compressor,
+    ) -> Result<(), WriteError> {
         let commented = std::mem::take(&mut self.commented);
-        self.under_way
-            .push_back(compressor.compress(block, commented)?);
+        let member = compressor.compress(buffer, start, commented)?;
+        self.under_way.push_back(member);
         Ok(())
     }
 
@@ -187,11 +230,9 @@ impl GzipStream {
     ) -> Result<(), WriteError> {
         while self.under_way.len() > most {
             if let Some(oldest) = self.under_way.pop_front() {
-                let (member, mut block) =
-                    oldest.recv().map_err(|_| WriteError::CompressorFailed)?;
+                let (member, buffer) = oldest.recv().map_err(|_| WriteError::CompressorFailed)?;
                 write(&member?)?;
-                block.clear();
-                self.free.push(block);
+                self.free.push(buffer);
             }
         }
         Ok(())
@@ -237,12 +278,54 @@ mod tests {
         for buffer_bytes in [BLOCK_BYTES / 3, BLOCK_BYTES, 4 * BLOCK_BYTES + 1] {
             let file = compressed(&compressor, bytes.chunks(buffer_bytes)).unwrap();
             let (blocks, comment) = members(&file);
-            assert_eq!(comment.unwrap(), b"HPROF BLOCKSIZE=1048576");
+            assert_eq!(comment.unwrap(), b"HPROF BLOCKSIZE=278528");
             let lengths: Vec<usize> = blocks.iter().map(Vec::len).collect();
             assert_eq!(lengths[..5], [BLOCK_BYTES; 5]);
             assert_eq!(lengths[5..], [7]);
             assert!(blocks.concat() == bytes);
         }
+    }
+
+    #[test]
+    fn a_buffer_becomes_a_block_and_comes_back() {
+        let compressor = Compressor::start(level_1(), 1, start_worker).unwrap();
+        let mut stream = GzipStream::new(false);
+        let mut file = Vec::new();
+        let mut write = |member: &[u8]| {
+            file.extend_from_slice(member);
+            Ok(())
+        };
+        let bytes = some_bytes(3 * BLOCK_BYTES);
+        let first = bytes[..100].to_vec();
+        let its_memory = first.as_ptr();
+        let mut free = Vec::new();
+        // Bytes that were put and a buffer that is too long are no block by themselves.
+        stream.put(b"put", &compressor, &mut write).unwrap();
+        for (buffer, start) in [(first, 40), (bytes.clone(), 1), (Vec::new(), 0)] {
+            free.extend(
+                stream
+                    .put_buffer(buffer, start, &compressor, &mut write)
+                    .unwrap(),
+            );
+        }
+        for number in 0..30 {
+            let buffer = vec![number; 10];
+            free.extend(
+                stream
+                    .put_buffer(buffer, 9, &compressor, &mut write)
+                    .unwrap(),
+            );
+        }
+        stream.end(&compressor, &mut write).unwrap();
+        assert!(free.iter().any(|buffer| buffer.as_ptr() == its_memory));
+        let (blocks, _) = members(&file);
+        assert_eq!(blocks[0], b"put");
+        assert_eq!(blocks[1], bytes[40..100]);
+        assert_eq!(blocks[2].len(), BLOCK_BYTES);
+        assert!(blocks[2..5].concat() == bytes[1..]);
+        let last: Vec<u8> = (0..30).collect();
+        assert_eq!(blocks[5..].concat(), last);
+        assert_eq!(blocks.len(), 35);
     }
 
     #[test]

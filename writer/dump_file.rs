@@ -271,7 +271,8 @@ fn write_all(
         match next.take().map_or_else(|| inbox.recv(), Ok) {
             Ok(Message::Head(bytes)) => sink.write_head(&bytes)?,
             Ok(Message::Objects(bytes)) => {
-                next = segments.write(&mut |bytes| sink.write_objects(bytes), bytes)?;
+                next =
+                    segments.write(&mut |buffer, start| sink.take_objects(buffer, start), bytes)?;
             }
             Ok(Message::Flush(reply)) => {
                 let flushed = sink.flush();

@@ -1,24 +1,26 @@
-//! Gzip members: one block of at most 1 MiB each, so that a reader can begin at any of them.
+//! Gzip members: one block each, so that a reader can begin at any of them.
 //!
-//! Source: RFC 1952, and the head of HotSpot's `heapDumperCompression.cpp` for the comment by which
-//! readers know such a file. Whole members one after the other are a valid gzip file.
+//! Source: RFC 1952, and the head of HotSpot's `heapDumperCompression.cpp` for the comment by which readers know such a file, and
+//! how long a block is at most. Whole members one after the other are a valid gzip file.
 
 use std::panic;
 
 use libdeflater::{crc32, CompressionLvl};
 
-use crate::segment::buffer_of;
+use crate::holes::is_zero;
+use crate::segment::{buffer_of, BUFFER_BYTES};
 use crate::WriteError;
 
-/// Most bytes of a block before it is compressed.
-pub(crate) const BLOCK_BYTES: usize = 1 << 20;
+/// Most bytes of a block before it is compressed: a walker's buffer, which becomes one as it is. HotSpot's are of 1 MiB at most;
+/// smaller ones compress as well, as deflate looks back 32 KiB, and readers that go from object to object decompress less for each.
+pub(crate) const BLOCK_BYTES: usize = BUFFER_BYTES;
 
 /// Magic, deflate, no flags, no time, no remark about the level, made on Unix.
 const HEADER: [u8; 10] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3];
 /// The same with the flag for a comment.
 const HEADER_WITH_COMMENT: [u8; 10] = [0x1F, 0x8B, 8, 0x10, 0, 0, 0, 0, 0, 3];
 /// Tells readers the size of a block; ends with a NUL byte.
-const COMMENT: &[u8] = b"HPROF BLOCKSIZE=1048576\0";
+const COMMENT: &[u8] = b"HPROF BLOCKSIZE=278528\0";
 /// The checksum and the length behind the compressed bytes.
 const TRAILER_BYTES: usize = 8;
 /// More than what libdeflate takes for its tables at the levels there are here.
@@ -44,6 +46,8 @@ impl GzipLevel {
 pub(crate) struct MemberEncoder {
     deflate: libdeflater::Compressor,
     compressed: Vec<u8>,
+    /// The last block that was nothing but zeros: its length, and the member.
+    zeros: Option<(usize, Vec<u8>)>,
 }
 
 impl MemberEncoder {
@@ -63,11 +67,29 @@ impl MemberEncoder {
         Ok(Self {
             deflate,
             compressed,
+            zeros: None,
         })
     }
 
     /// The member that holds this block, at most [`BLOCK_BYTES`] long; `commented` for a file's first.
+    ///
+    /// Arrays that are made large and filled little by little leave many blocks of zeros, and libdeflate takes as long for those as for
+    /// any others: of one length, they are compressed once.
     pub(crate) fn encode(&mut self, block: &[u8], commented: bool) -> Result<Vec<u8>, WriteError> {
+        if commented || !is_zero(block) {
+            return self.compress(block, commented);
+        }
+        match &self.zeros {
+            Some((length, member)) if *length == block.len() => Ok(member.clone()),
+            _ => {
+                let member = self.compress(block, commented)?;
+                self.zeros = Some((block.len(), member.clone()));
+                Ok(member)
+            }
+        }
+    }
+
+    fn compress(&mut self, block: &[u8], commented: bool) -> Result<Vec<u8>, WriteError> {
         let bytes = self
             .deflate
             .deflate_compress(block, &mut self.compressed)
@@ -126,6 +148,22 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn zeros_are_compressed_once_and_a_file_begins_with_its_comment() {
+        let mut encoder = MemberEncoder::new(GzipLevel(1)).unwrap();
+        let zeros = [0; 1000];
+        let first = encoder.encode(&zeros, true).unwrap();
+        let second = encoder.encode(&zeros, false).unwrap();
+        let third = encoder.encode(&zeros, false).unwrap();
+        assert!(members(&first).1.is_some() && members(&second).1.is_none());
+        assert_eq!(second, third);
+        // Were they compressed again, this would be what they become.
+        let (length, kept) = encoder.zeros.as_mut().unwrap();
+        assert_eq!((*length, &*kept), (zeros.len(), &third));
+        *kept = b"kept".to_vec();
+        assert_eq!(encoder.encode(&zeros, false).unwrap(), b"kept");
+    }
+
+    #[test]
     fn levels_are_1_to_9() {
         let valid: Vec<u8> = (0..=255)
             .filter_map(GzipLevel::new)
@@ -139,18 +177,18 @@ pub(crate) mod tests {
         let mut encoder = MemberEncoder::new(GzipLevel(1)).unwrap();
         let first = encoder.encode(b"abc", true).unwrap();
         assert_eq!(first[..4], [0x1F, 0x8B, 8, 0x10]);
-        assert_eq!(&first[10..34], b"HPROF BLOCKSIZE=1048576\0");
+        assert_eq!(&first[10..33], b"HPROF BLOCKSIZE=278528\0");
+        assert_eq!(BLOCK_BYTES, 278_528);
         assert_eq!(first[first.len() - 4..], [3, 0, 0, 0]);
         let second = encoder.encode(b"abc", false).unwrap();
         assert_eq!(second[..4], [0x1F, 0x8B, 8, 0]);
-        assert_eq!(second[10..], first[34..]);
+        assert_eq!(second[10..], first[33..]);
     }
 
     #[test]
     fn every_level_gives_back_what_it_was_given() {
-        let noise: Vec<u8> = (0_u32..1 << 18)
-            .flat_map(|number| number.wrapping_mul(2_654_435_761).to_be_bytes())
-            .collect();
+        let noise = (0_u32..).flat_map(|number| number.wrapping_mul(2_654_435_761).to_be_bytes());
+        let noise: Vec<u8> = noise.take(BLOCK_BYTES).collect();
         for level in 1..=9 {
             let mut encoder = MemberEncoder::new(GzipLevel(level)).unwrap();
             for block in [
@@ -158,6 +196,9 @@ pub(crate) mod tests {
                 &some_bytes(BLOCK_BYTES),
                 &noise,
                 &[0; BLOCK_BYTES],
+                &[0; BLOCK_BYTES],
+                &[0; 7],
+                &[&[0; BLOCK_BYTES - 1][..], &[1]].concat(),
             ] {
                 let member = encoder.encode(block, false).unwrap();
                 assert_eq!(members(&member).0, [block]);

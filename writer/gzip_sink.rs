@@ -52,6 +52,17 @@ impl<S: Sink> Sink for GzipSink<S> {
         self.objects.put(bytes, &self.compressor, write)
     }
 
+    fn take_objects(
+        &mut self,
+        buffer: Vec<u8>,
+        start: usize,
+    ) -> Result<Option<Vec<u8>>, WriteError> {
+        let sink = &mut self.sink;
+        let write = |member: &[u8]| sink.write_objects(member);
+        self.objects
+            .put_buffer(buffer, start, &self.compressor, write)
+    }
+
     fn append_objects(&mut self) -> Result<(), WriteError> {
         self.end_head()?;
         let sink = &mut self.sink;
@@ -129,7 +140,7 @@ mod tests {
         }
     }
 
-    /// A head, more than a megabyte of objects, and something behind them; the file, if it fitted.
+    /// A head, more objects than a block holds, and something behind them; the file, if it fitted.
     fn file_on(room_bytes: usize, objects: &[u8]) -> Result<Vec<u8>, WriteError> {
         let file = Arc::default();
         let disk = SmallDisk {
@@ -151,10 +162,10 @@ mod tests {
 
     #[test]
     fn the_streams_are_compressed_apart_and_joined() {
-        let objects = some_bytes(1_500_000);
+        let objects = some_bytes(400_000);
         let file = file_on(usize::MAX, &objects).unwrap();
         let (blocks, comment) = members(&file);
-        assert_eq!(comment.unwrap(), b"HPROF BLOCKSIZE=1048576");
+        assert_eq!(comment.unwrap(), b"HPROF BLOCKSIZE=278528");
         assert_eq!(blocks.len(), 4);
         assert_eq!(blocks[0], b"head ");
         assert!(blocks[1..3].concat() == objects);

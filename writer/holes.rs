@@ -49,7 +49,8 @@ fn first_hole(bytes: &[u8], offset: u64) -> Option<(usize, usize)> {
     }
 }
 
-fn is_zero(block: &[u8]) -> bool {
+/// Whether there is no other byte than zero.
+pub(crate) fn is_zero(block: &[u8]) -> bool {
     let any = |part: &[u8]| part.iter().fold(0, |any, &byte| any | byte);
     block.chunks(64).all(|part| any(part) == 0)
 }

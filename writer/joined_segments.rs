@@ -13,8 +13,8 @@ const LENGTH: std::ops::Range<usize> = RECORD_HEADER_BYTES - 4..RECORD_HEADER_BY
 /// Bytes that are joined at least, unless something else comes first.
 const JOINED_BYTES: usize = 1 << 20;
 
-/// What writes the bytes that it is given.
-type Put<'p> = &'p mut dyn FnMut(&[u8]) -> Result<(), WriteError>;
+/// What writes the bytes that stand in a buffer from somewhere on, and returns a buffer that is free, if there is one.
+type Put<'p> = &'p mut dyn FnMut(Vec<u8>, usize) -> Result<Option<Vec<u8>>, WriteError>;
 
 /// Writes the objects' buffers. For the writer thread.
 pub(crate) struct JoinedSegments<'a> {
@@ -87,9 +87,10 @@ impl<'a> JoinedSegments<'a> {
 
     /// Writes what stands from `start` on.
     fn put(&self, put: Put<'_>, buffer: Vec<u8>, start: usize) -> Result<(), WriteError> {
-        put(buffer.get(start..).unwrap_or_default())?;
-        // There are enough of them if it does not take this one.
-        let _ = self.give_back.try_send(buffer);
+        if let Some(free) = put(buffer, start)? {
+            // There are enough of them if it does not take this one.
+            let _ = self.give_back.try_send(free);
+        }
         Ok(())
     }
 }
@@ -128,9 +129,9 @@ mod tests {
         while let Some(message) = next.take() {
             match message {
                 Message::Objects(buffer) => {
-                    let mut put = |more: &[u8]| {
-                        bytes.extend(more);
-                        Ok(())
+                    let mut put = |buffer: Vec<u8>, start: usize| {
+                        bytes.extend(&buffer[start..]);
+                        Ok(Some(buffer))
                     };
                     let after = joined.write(&mut put, buffer).unwrap();
                     next = after.or_else(|| inbox.recv().ok());

@@ -17,6 +17,8 @@ use crate::WriteError;
 const SEGMENT_BYTES: usize = 256 << 10;
 /// Room behind a full segment, so that the record that overfills it seldom moves the buffer.
 const SLACK_BYTES: usize = 16 << 10;
+/// Bytes of nearly every buffer that is delivered, at most.
+pub(crate) const BUFFER_BYTES: usize = SEGMENT_BYTES + SLACK_BYTES;
 /// Bytes of one piece of an array that gets a segment of its own.
 const PIECE_BYTES: usize = SEGMENT_BYTES;
 

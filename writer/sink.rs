@@ -78,6 +78,17 @@ pub trait Sink: Send {
     /// Keeps bytes that belong after the head.
     fn write_objects(&mut self, bytes: &[u8]) -> Result<(), WriteError>;
 
+    /// Keeps what stands in a buffer from `start` on, as [`Sink::write_objects`] does; returns a buffer that is free, this or another
+    /// one, if there is one.
+    fn take_objects(
+        &mut self,
+        buffer: Vec<u8>,
+        start: usize,
+    ) -> Result<Option<Vec<u8>>, WriteError> {
+        self.write_objects(buffer.get(start..).unwrap_or_default())?;
+        Ok(Some(buffer))
+    }
+
     /// Appends all kept bytes to the file.
     fn append_objects(&mut self) -> Result<(), WriteError>;
 
