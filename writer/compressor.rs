@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use crossbeam_channel::{bounded, Receiver, Sender};
+use crossbeam_channel::{bounded, Receiver, Sender, TryRecvError};
 
 use crate::gzip::{GzipLevel, MemberEncoder, BLOCK_BYTES};
 use crate::segment::emptied;
@@ -14,7 +14,7 @@ use crate::WriteError;
 
 /// Blocks of one stream that are under way at most, for each thread: enough to work on while the thread that has the oldest
 /// waits for a processor.
-const BLOCKS_PER_THREAD: usize = 16;
+const BLOCKS_PER_THREAD: usize = 8;
 
 /// A compressed block, or why there is none.
 type Member = Result<Vec<u8>, WriteError>;
@@ -222,18 +222,26 @@ impl GzipStream {
         Ok(())
     }
 
-    /// Writes the oldest members, until no more than `most` are under way.
+    /// Writes the oldest members, until no more than `most` are under way, and those that need not be waited for.
     fn write_until(
         &mut self,
         most: usize,
         write: &mut impl FnMut(&[u8]) -> Result<(), WriteError>,
     ) -> Result<(), WriteError> {
-        while self.under_way.len() > most {
-            if let Some(oldest) = self.under_way.pop_front() {
-                let (member, buffer) = oldest.recv().map_err(|_| WriteError::CompressorFailed)?;
-                write(&member?)?;
-                self.free.push(buffer);
-            }
+        while let Some(oldest) = self.under_way.front() {
+            let done = if self.under_way.len() > most {
+                oldest.recv().map_err(|_| WriteError::CompressorFailed)?
+            } else {
+                match oldest.try_recv() {
+                    Ok(done) => done,
+                    Err(TryRecvError::Empty) => break,
+                    Err(TryRecvError::Disconnected) => return Err(WriteError::CompressorFailed),
+                }
+            };
+            self.under_way.pop_front();
+            let (member, buffer) = done;
+            write(&member?)?;
+            self.free.push(buffer);
         }
         Ok(())
     }
@@ -266,6 +274,24 @@ mod tests {
         let mut stream = GzipStream::new(true);
         for buffer in buffers {
             stream.put(buffer, compressor, &mut write)?;
+        }
+        stream.end(compressor, &mut write)?;
+        Ok(file)
+    }
+
+    /// The same, of buffers that are given away.
+    fn compressed_as_they_are(
+        compressor: &Compressor,
+        buffers: Vec<Vec<u8>>,
+    ) -> Result<Vec<u8>, WriteError> {
+        let mut file = Vec::new();
+        let mut write = |member: &[u8]| {
+            file.extend_from_slice(member);
+            Ok(())
+        };
+        let mut stream = GzipStream::new(true);
+        for buffer in buffers {
+            stream.put_buffer(buffer, 0, compressor, &mut write)?;
         }
         stream.end(compressor, &mut write)?;
         Ok(file)
@@ -354,7 +380,7 @@ mod tests {
         .unwrap();
         let mut stream = GzipStream::new(false);
         let mut order = Vec::new();
-        for number in 0..60 {
+        for number in 0..200 {
             let write = |member: &[u8]| {
                 order.push(member[0]);
                 written.fetch_add(1, Ordering::Relaxed);
@@ -370,7 +396,7 @@ mod tests {
             Ok(())
         };
         stream.end(&compressor, write).unwrap();
-        assert_eq!(order, (0..60).collect::<Vec<u8>>());
+        assert_eq!(order, (0..200).collect::<Vec<u8>>());
     }
 
     #[test]
@@ -424,6 +450,14 @@ mod tests {
             prop_assert!(blocks.concat() == bytes);
             let full = blocks.iter().rev().skip(1).all(|block| block.len() == BLOCK_BYTES);
             prop_assert!(full);
+            let mut rest = &bytes[..];
+            let buffers: Vec<Vec<u8>> = lengths.iter().map(|&length| {
+                let (buffer, after) = rest.split_at(length);
+                rest = after;
+                buffer.to_vec()
+            }).collect();
+            let file = compressed_as_they_are(&compressor, buffers).unwrap();
+            prop_assert!(members(&file).0.concat() == bytes);
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::worker::{self, StartWorker, Worker};
 use crate::{start_worker, Deliver, FileSink, GzipLevel, Outlet, Sink, Tail, WriteError, Written};
 
 /// Buffers under way at most: 2 MiB of segments, enough that the writer need not wait for those who fill them, and few
-/// enough that one that comes back is still in the caches.
+/// enough that one that comes back is still in the caches, unless it has been compressed.
 const CHANNEL_BUFFERS: usize = 8;
 
 /// What the writer thread is told.

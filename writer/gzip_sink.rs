@@ -150,7 +150,9 @@ mod tests {
         };
         let level = GzipLevel::new(1).unwrap();
         let mut sink = Box::new(GzipSink::start(disk, level, 2, crate::start_worker, true)?);
-        sink.write_objects(objects)?;
+        let (copied, taken) = objects.split_at(objects.len() / 2);
+        sink.write_objects(copied)?;
+        sink.take_objects([b"no more", taken].concat(), 7)?;
         sink.write_head(b"head ")?;
         sink.append_objects()?;
         sink.write_head(b"end")?;
@@ -166,7 +168,7 @@ mod tests {
         let file = file_on(usize::MAX, &objects).unwrap();
         let (blocks, comment) = members(&file);
         assert_eq!(comment.unwrap(), b"HPROF BLOCKSIZE=278528");
-        assert_eq!(blocks.len(), 4);
+        assert_eq!(blocks.len(), 4, "the head, two halves, the end");
         assert_eq!(blocks[0], b"head ");
         assert!(blocks[1..3].concat() == objects);
         assert_eq!(blocks[3], b"end");

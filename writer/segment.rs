@@ -13,7 +13,7 @@ use crate::heap_record::{count_elements, ObjectArrayHeader, PrimitiveArrayHeader
 use crate::WriteError;
 
 /// Bytes of a segment, header included, that is full: little enough that it is still in the processor's caches when it
-/// is written or compressed.
+/// is written.
 const SEGMENT_BYTES: usize = 256 << 10;
 /// Room behind a full segment, so that the record that overfills it seldom moves the buffer.
 const SLACK_BYTES: usize = 16 << 10;
@@ -21,6 +21,8 @@ const SLACK_BYTES: usize = 16 << 10;
 pub(crate) const BUFFER_BYTES: usize = SEGMENT_BYTES + SLACK_BYTES;
 /// Bytes of one piece of an array that gets a segment of its own.
 const PIECE_BYTES: usize = SEGMENT_BYTES;
+/// No more than this part of a piece is left for the last: the one before takes it.
+const LEAST_PIECE: usize = 32;
 
 /// More than a segment's header and an array's header together.
 const HEADERS_BYTES: usize = 64;
@@ -215,6 +217,11 @@ impl<D: Deliver> Segments<D> {
         // The common case takes no memory of its own.
         if wanted <= self.segment_bytes.saturating_sub(HEADERS_BYTES) / width_bytes {
             let count = u4(ARRAY_LENGTH, wanted)?;
+            // It would be cut off, and the buffer be larger than all others from then on.
+            let end = self.buffer.len() + HEADERS_BYTES + wanted * width_bytes;
+            if end > self.segment_bytes + SLACK_BYTES {
+                self.flush()?;
+            }
             self.record(|out| {
                 put_header(count, out);
                 put_measured(0..wanted, width, &mut put, out)
@@ -255,7 +262,10 @@ impl<D: Deliver> Segments<D> {
         self.totals.segments += 1;
         let mut start = 0;
         while start < elements {
-            let end = elements.min(start + self.piece_bytes / width_bytes);
+            let mut end = elements.min(start + self.piece_bytes / width_bytes);
+            if elements - end <= self.piece_bytes / LEAST_PIECE / width_bytes {
+                end = elements;
+            }
             put_measured(start..end, width, &mut put, &mut buffer)?;
             start = end;
             let next = if start < elements {
@@ -480,6 +490,56 @@ mod tests {
         });
         assert_eq!(bodies(&file), [vec![0xAA], expected, vec![0xBB]]);
         assert_eq!((totals.records, totals.segments), (3, 3));
+    }
+
+    /// What is delivered of arrays of so many ints, by the usual limits: lengths and capacities of the buffers.
+    fn buffers_of(counts: &[i32]) -> Vec<(usize, usize)> {
+        let mut buffers = Vec::new();
+        let mut segments = Segments::new(|bytes: Vec<u8>| {
+            buffers.push((bytes.len(), bytes.capacity()));
+            Ok(())
+        });
+        for &count in counts {
+            let (header, native, _) = ints(count);
+            segments.primitive_array(&header, &native).unwrap();
+        }
+        segments.finish().unwrap();
+        buffers
+    }
+
+    #[test]
+    fn no_array_makes_a_buffer_larger() {
+        let buffers = buffers_of(&[60_000, 10_000, 2_000, 64_000, 65_000, 1]);
+        assert_eq!(buffers.len(), 4);
+        assert!(
+            buffers
+                .iter()
+                .all(|&(_, capacity)| capacity == BUFFER_BYTES),
+            "{buffers:?}"
+        );
+    }
+
+    #[test]
+    fn no_piece_is_tiny() {
+        let piece = i32::try_from(PIECE_BYTES / 4).unwrap();
+        for (count, expected) in [
+            (piece + 1, 1),
+            (piece + 2048, 1),
+            (piece + 2049, 2),
+            (2 * piece + 9, 2),
+        ] {
+            let buffers = buffers_of(&[count]);
+            assert_eq!(buffers.len(), expected, "{count}: {buffers:?}");
+            assert!(buffers
+                .iter()
+                .all(|&(length, _)| length > PIECE_BYTES / LEAST_PIECE));
+            assert!(
+                buffers
+                    .iter()
+                    .all(|&(_, capacity)| capacity == BUFFER_BYTES),
+                "{buffers:?}"
+            );
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::allocation_traces::{AllocationTraces, Profiled};
 use super::catalogue::Catalogue;
 use super::class_records::ClassRecords;
 use super::error::{DumpError, For};
-use super::hotspot::{NoSnapshot, SnapshotDump};
+use super::hotspot::{Child, NoSnapshot, SnapshotDump};
 use super::methods::Methods;
 use super::object_sizes;
 use super::portable::{Identity, Walk, Walked};
@@ -39,7 +39,7 @@ const TRIES: u32 = 3;
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// What the end line tells.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Outcome {
     /// The engine's name, and why it was not the first choice.
     engine: String,
@@ -49,6 +49,8 @@ struct Outcome {
     classes: usize,
     cut_arrays: u64,
     pause: Duration,
+    /// Ends when this is dropped: nobody waits for it to read the file.
+    _child: Option<Child>,
 }
 
 /// What the session knows beside the heap.
@@ -173,14 +175,10 @@ fn choose(request: Request<'_>, jni: &mut Jni<'_>) -> Result<Outcome, DumpError>
         };
         match made {
             Ok(outcome) if refusals.is_empty() => return Ok(outcome),
-            Ok(outcome) => {
-                let engine = format!("{}, as {}", outcome.engine, refusals.join("; "));
-                let pause = outcome.pause + paused.get();
-                return Ok(Outcome {
-                    engine,
-                    pause,
-                    ..outcome
-                });
+            Ok(mut outcome) => {
+                outcome.engine += &format!(", as {}", refusals.join("; "));
+                outcome.pause += paused.get();
+                return Ok(outcome);
             }
             Err(DumpError::Engine(why)) => refusals.push(why),
             Err(error) => return Err(error),
@@ -251,6 +249,7 @@ fn by_snapshot(
         classes: made.classes,
         cut_arrays: made.cut_arrays,
         pause: made.pause,
+        _child: Some(made.child),
     })
 }
 
@@ -455,6 +454,7 @@ impl<'f> Dump<'f> {
             classes,
             cut_arrays,
             pause: pause + threads.pause,
+            _child: None,
         })
     }
 

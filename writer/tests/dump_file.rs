@@ -5,7 +5,9 @@ use std::fs;
 use std::io::Read;
 
 use flate2::read::MultiGzDecoder;
-use writer::{Deliver, DumpFile, GzipLevel, Target, WriteError, Written};
+use tables::{BasicType, ObjectId, TraceId};
+use writer::heap_record::PrimitiveArrayHeader;
+use writer::{Deliver, DumpFile, GzipLevel, Segments, Target, WriteError, Written};
 
 #[test]
 fn objects_come_after_the_head_whenever_they_were_sent() {
@@ -30,6 +32,22 @@ fn objects_come_after_the_head_whenever_they_were_sent() {
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
 }
 
+/// Arrays of all lengths up to some times that of a segment.
+fn write_arrays(dump: &DumpFile) {
+    let mut segments = Segments::new(dump.objects_sender());
+    let bytes: Vec<u8> = (0_u32..300_000).flat_map(u32::to_be_bytes).collect();
+    for round in 1..40 {
+        let header = PrimitiveArrayHeader {
+            object: ObjectId::new(8 * round).unwrap(),
+            trace: TraceId::EMPTY,
+            element_type: BasicType::Byte,
+        };
+        let length = usize::try_from(round * round * 700).unwrap();
+        segments.primitive_array(&header, &bytes[..length]).unwrap();
+    }
+    segments.finish().unwrap();
+}
+
 #[test]
 fn a_compressed_dump_holds_the_same() {
     let objects: Vec<u8> = (0_u32..2_000_000).flat_map(u32::to_be_bytes).collect();
@@ -48,6 +66,7 @@ fn a_compressed_dump_holds_the_same() {
                 sender.deliver(segment.to_vec()).unwrap();
                 dump.head(b"head ".to_vec()).unwrap();
             }
+            write_arrays(&dump);
             let written = dump.finish().unwrap();
             let file = fs::read(&path).unwrap();
             assert_eq!(written.bytes, file.len() as u64);

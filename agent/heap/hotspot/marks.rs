@@ -96,12 +96,14 @@ impl Marks {
             return false;
         };
         // Nothing is published through a mark, so no order is needed.
-        let is_first = word.load(Ordering::Relaxed) & mark == 0
-            && word.fetch_or(mark, Ordering::Relaxed) & mark == 0;
-        if is_first {
+        if word.load(Ordering::Relaxed) & mark != 0 {
+            return false;
+        }
+        let before = word.fetch_or(mark, Ordering::Relaxed);
+        if before == 0 {
             self.touch(address);
         }
-        is_first
+        before & mark == 0
     }
 
     #[inline]

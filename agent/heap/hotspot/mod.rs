@@ -44,4 +44,5 @@ mod vm_structs;
 mod work;
 
 pub(super) use no_snapshot::NoSnapshot;
+pub(super) use process::Child;
 pub(super) use snapshot_dump::SnapshotDump;

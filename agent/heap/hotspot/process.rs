@@ -57,9 +57,9 @@ pub(super) struct End {
     pub(super) crashed: bool,
 }
 
-/// A child of this process, seen from the parent. Dropped before it has ended, it is killed.
+/// A child of this process, seen from the parent. Dropped before it has ended, it is killed, and waited for.
 #[derive(Debug)]
-pub(super) struct Child {
+pub(in super::super) struct Child {
     pid: libc::pid_t,
     /// Stands for the process itself, where the kernel has such descriptors (5.3): a number may come to be another's,
     /// if the application waits for children that are not its own.

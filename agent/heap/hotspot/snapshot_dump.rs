@@ -54,6 +54,8 @@ pub(in super::super) struct SnapshotWritten {
     pub(in super::super) cut_arrays: u64,
     /// How long the application stood still, all tries together.
     pub(in super::super) pause: Duration,
+    /// Has nothing to do any more, and takes its time to end: its copy of the heap is unmapped page by page.
+    pub(in super::super) child: Child,
 }
 
 /// One dump under way, in its own local frame.
@@ -75,7 +77,6 @@ pub(in super::super) struct SnapshotDump<'f> {
 /// What the child has done.
 #[derive(Debug)]
 struct Done {
-    /// Takes its time to end: its copy of the heap is unmapped page by page.
     child: Child,
     bytes: u64,
     objects: u64,
@@ -208,17 +209,16 @@ impl<'f> SnapshotDump<'f> {
     fn finish(
         &self,
         file: DumpFile,
-        mut done: Done,
+        done: Done,
         classes: usize,
     ) -> Result<SnapshotWritten, NoSnapshot> {
-        let written = file.finish_with_tail(done.bytes)?;
-        done.child.reap();
         Ok(SnapshotWritten {
-            written,
+            written: file.finish_with_tail(done.bytes)?,
             objects: done.objects,
             classes,
             cut_arrays: done.cut_arrays,
             pause: self.paused.get(),
+            child: done.child,
         })
     }
 
