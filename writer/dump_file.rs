@@ -350,6 +350,28 @@ mod tests {
     }
 
     #[test]
+    fn each_buffer_of_objects_becomes_a_member() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.hprof");
+        let dump = DumpFile::create(crate::Target {
+            gzip: GzipLevel::new(1),
+            ..crate::Target::new(&path)
+        });
+        let dump = dump.unwrap();
+        dump.head(b"head".to_vec()).unwrap();
+        let lengths = [100_001, 50_000, 262_144, 7];
+        for length in lengths {
+            let mut sender = dump.objects_sender();
+            sender.deliver(vec![1; length]).unwrap();
+        }
+        dump.finish().unwrap();
+        let (blocks, _) = crate::gzip::tests::members(&std::fs::read(&path).unwrap());
+        // What is last is the end record.
+        let found: Vec<usize> = blocks.iter().map(Vec::len).collect();
+        assert_eq!(found, [&[4][..], &lengths, &[9]].concat());
+    }
+
+    #[test]
     fn a_flush_that_fails_says_why_and_ends_the_dump() {
         let dump =
             DumpFile::with_sink(Box::new(BrokenSink { panics: false }), start_worker).unwrap();

@@ -79,14 +79,13 @@ impl MemberEncoder {
         if commented || !is_zero(block) {
             return self.compress(block, commented);
         }
-        match &self.zeros {
-            Some((length, member)) if *length == block.len() => Ok(member.clone()),
-            _ => {
-                let member = self.compress(block, commented)?;
-                self.zeros = Some((block.len(), member.clone()));
-                Ok(member)
-            }
+        let known = self.zeros.as_ref();
+        if let Some((_, member)) = known.filter(|(length, _)| *length == block.len()) {
+            return copy_of(member);
         }
+        let member = self.compress(block, commented)?;
+        self.zeros = Some((block.len(), copy_of(&member)?));
+        Ok(member)
     }
 
     fn compress(&mut self, block: &[u8], commented: bool) -> Result<Vec<u8>, WriteError> {
@@ -108,6 +107,12 @@ impl MemberEncoder {
         member.extend_from_slice(&length.to_le_bytes());
         Ok(member)
     }
+}
+
+fn copy_of(member: &[u8]) -> Result<Vec<u8>, WriteError> {
+    let mut copy = buffer_of(member.len())?;
+    copy.extend_from_slice(member);
+    Ok(copy)
 }
 
 #[cfg(test)]

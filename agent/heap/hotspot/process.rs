@@ -57,13 +57,15 @@ pub(super) struct End {
     pub(super) crashed: bool,
 }
 
-/// A child of this process, seen from the parent. Dropped before it has ended, it is killed, and waited for.
+/// A child of this process, seen from the parent. Dropped before it has ended, it is waited for; if it has more to do it is killed.
 #[derive(Debug)]
 pub(in super::super) struct Child {
     pid: libc::pid_t,
     /// Stands for the process itself, where the kernel has such descriptors (5.3): a number may come to be another's,
     /// if the application waits for children that are not its own.
     handle: Option<OwnedFd>,
+    /// It has said that it has nothing more to do than to end.
+    is_done: bool,
     reaped: bool,
 }
 
@@ -76,6 +78,7 @@ pub(super) fn fork() -> io::Result<Side> {
         pid => Ok(Side::Parent(Child {
             pid,
             handle: handle_of(pid),
+            is_done: false,
             reaped: false,
         })),
     }
@@ -90,8 +93,15 @@ fn handle_of(pid: libc::pid_t) -> Option<OwnedFd> {
 }
 
 impl Child {
+    /// The child has said that it has nothing more to do than to end.
+    pub(super) fn let_end(&mut self) {
+        self.is_done = true;
+    }
+
     /// Waits for the child's end.
     pub(super) fn reap(&mut self) -> End {
+        // Nobody kills it any more; whoever sees no child from outside shall see no descriptor either.
+        self.handle = None;
         let mut status = 0;
         loop {
             // SAFETY: waits for exactly this child; `status` outlives the call.
@@ -129,7 +139,9 @@ impl Child {
 impl Drop for Child {
     fn drop(&mut self) {
         if !self.reaped {
-            self.kill();
+            if !self.is_done {
+                self.kill();
+            }
             self.reap();
         }
     }
@@ -411,6 +423,25 @@ mod tests {
         );
         assert_eq!(describe(1, 1 << 8).how, "ended with code 1");
         assert_eq!(describe(-1, 0).how, "ended");
+    }
+
+    #[test]
+    fn a_child_that_is_done_ends_by_itself() {
+        let (mut heard, mut tells) = UnixStream::pair().expect("a pair of sockets");
+        let Side::Parent(mut child) = fork().expect("a fork") else {
+            // Dropped, the parent's side is closed here, too, or the end would not be heard.
+            let mut nothing = [0];
+            let _ = heard.read(&mut nothing);
+            let _ = tells.write(b"ends");
+            exit(DONE)
+        };
+        child.let_end();
+        tells.write_all(b"!").expect("word to the child");
+        drop(child);
+        drop(tells);
+        let mut word = String::new();
+        heard.read_to_string(&mut word).expect("the child's word");
+        assert_eq!(word, "ends");
     }
 
     #[test]

@@ -310,6 +310,7 @@ impl Answers<'_, '_> {
                     objects,
                     cut_arrays,
                 }) => {
+                    child.let_end();
                     return Ok(Done {
                         child,
                         bytes,

@@ -106,7 +106,9 @@ class GzipTest {
             assertTrue(member.start == 0 || member.comment == null, file + ": comment of the member at " + member.start);
         }
         long length = members.stream().mapToLong(member -> member.bytes.length).sum();
-        assertTrue(members.size() < 2 * length / blockSize, file + ": " + members.size() + " members for " + length + " bytes");
+        // Each of the threads that fill them leaves some that are not full.
+        long most = 2 * length / blockSize + 2 * Runtime.getRuntime().availableProcessors();
+        assertTrue(members.size() < most, file + ": " + members.size() + " members for " + length + " bytes");
     }
 
     /**

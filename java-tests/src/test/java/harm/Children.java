@@ -1,5 +1,6 @@
 package harm;
 
+import harness.Deadline;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -7,8 +8,10 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 
 /** What the system knows of a process from outside: its children, zombies included, and its open descriptors. */
 final class Children {
@@ -26,6 +29,17 @@ final class Children {
             }
         }
         return children;
+    }
+
+    /** Waits until there is none, zombies included: the word of a dump's end comes a little before its child is gone. */
+    static void awaitNone(long parent, Duration limit) {
+        Deadline deadline = Deadline.in(limit);
+        for (List<String> found = of(parent); !found.isEmpty(); found = of(parent)) {
+            if (deadline.over()) {
+                throw new AssertionError("time is up, there are children or zombies: " + found);
+            }
+            LockSupport.parkNanos(1_000_000);
+        }
     }
 
     /** What the open descriptors lead to, sorted; numbers are left out, as those of sockets and pipes mean nothing. */

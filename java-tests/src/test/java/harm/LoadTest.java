@@ -71,7 +71,7 @@ class LoadTest {
     /** No worker runs: there is no child of any kind then, and the answer is what is open. */
     private static List<String> atRest(Jvm jvm, int count) {
         jvm.say("rest").out.await(count, "word of rest", "RESTING"::equals, Jvm.LIMIT);
-        assertEquals(List.of(), Children.of(jvm.pid()), "children and zombies");
+        Children.awaitNone(jvm.pid(), Jvm.LIMIT);
         List<String> open = new ArrayList<>(Children.descriptors(jvm.pid()));
         jvm.say("on");
         return open;

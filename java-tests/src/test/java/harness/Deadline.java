@@ -3,14 +3,14 @@ package harness;
 import java.time.Duration;
 
 /** A moment after which waiting is a failure. */
-final class Deadline {
+public final class Deadline {
     private final long end;
 
     private Deadline(Duration limit) {
         end = System.nanoTime() + limit.toNanos();
     }
 
-    static Deadline in(Duration limit) {
+    public static Deadline in(Duration limit) {
         return new Deadline(limit);
     }
 
@@ -19,7 +19,7 @@ final class Deadline {
         return Math.max(0, (end - System.nanoTime()) / 1_000_000);
     }
 
-    boolean over() {
+    public boolean over() {
         return end - System.nanoTime() <= 0;
     }
 }
