@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.net.ServerSocket;
+import java.util.Random;
 import subject.Say;
 
 /** Three methods that share the processor as 60, 30 and 10 do, and tell what they took; and a thread in a native method that waits. */
@@ -30,11 +31,16 @@ public class Mix {
         }
     }
 
-    /** So many times a tenth of a second. */
+    /**
+     * So many times about a tenth of a second. Were all of them equally long, samples, which come in time with the system's clock,
+     * could fall on the same places again and again.
+     */
     static void work(int times) {
-        long unit = calibrate();
+        long mean = calibrate();
+        Random random = new Random(1);
         long[] tookNs = new long[3];
         for (int i = 0; i < times; i++) {
+            long unit = (long) (mean * (0.5 + random.nextDouble()));
             long start = TIMES.getCurrentThreadCpuTime();
             sink += large(sink, 6 * unit);
             long second = TIMES.getCurrentThreadCpuTime();
