@@ -154,11 +154,8 @@ impl GzipStream {
     ) -> Result<Option<Vec<u8>>, WriteError> {
         self.end_block(compressor)?;
         let bytes = buffer.get(start..).unwrap_or_default();
-        if bytes.len() > BLOCK_BYTES {
+        if bytes.is_empty() || bytes.len() > BLOCK_BYTES {
             self.put(bytes, compressor, write)?;
-            return Ok(Some(buffer));
-        }
-        if bytes.is_empty() {
             return Ok(Some(buffer));
         }
         self.compress(buffer, start, compressor)?;
@@ -261,10 +258,13 @@ mod tests {
         GzipLevel::new(1).unwrap()
     }
 
-    /// What a stream with these buffers puts into a file.
-    fn compressed<'a>(
+    /// What a stream puts into a file of what `put` puts into it.
+    fn file_of(
         compressor: &Compressor,
-        buffers: impl IntoIterator<Item = &'a [u8]>,
+        put: impl FnOnce(
+            &mut GzipStream,
+            &mut dyn FnMut(&[u8]) -> Result<(), WriteError>,
+        ) -> Result<(), WriteError>,
     ) -> Result<Vec<u8>, WriteError> {
         let mut file = Vec::new();
         let mut write = |member: &[u8]| {
@@ -272,29 +272,32 @@ mod tests {
             Ok(())
         };
         let mut stream = GzipStream::new(true);
-        for buffer in buffers {
-            stream.put(buffer, compressor, &mut write)?;
-        }
+        put(&mut stream, &mut write)?;
         stream.end(compressor, &mut write)?;
         Ok(file)
     }
 
-    /// The same, of buffers that are given away.
-    fn compressed_as_they_are(
+    /// The file of buffers that are copied.
+    fn compressed<'a>(
         compressor: &Compressor,
-        buffers: Vec<Vec<u8>>,
+        mut buffers: impl Iterator<Item = &'a [u8]>,
     ) -> Result<Vec<u8>, WriteError> {
-        let mut file = Vec::new();
-        let mut write = |member: &[u8]| {
-            file.extend_from_slice(member);
-            Ok(())
-        };
-        let mut stream = GzipStream::new(true);
-        for buffer in buffers {
-            stream.put_buffer(buffer, 0, compressor, &mut write)?;
-        }
-        stream.end(compressor, &mut write)?;
-        Ok(file)
+        file_of(compressor, |stream, write| {
+            buffers.try_for_each(|buffer| stream.put(buffer, compressor, &mut *write))
+        })
+    }
+
+    /// The file of buffers that are given away.
+    fn compressed_as_they_are<'a>(
+        compressor: &Compressor,
+        mut buffers: impl Iterator<Item = &'a [u8]>,
+    ) -> Result<Vec<u8>, WriteError> {
+        file_of(compressor, |stream, write| {
+            buffers.try_for_each(|buffer| {
+                let free = stream.put_buffer(buffer.to_vec(), 0, compressor, &mut *write);
+                free.map(drop)
+            })
+        })
     }
 
     #[test]
@@ -358,9 +361,12 @@ mod tests {
     #[test]
     fn nothing_becomes_nothing() {
         let compressor = Compressor::start(level_1(), 1, start_worker).unwrap();
-        assert_eq!(compressed(&compressor, [&b""[..]]), Ok(Vec::new()));
+        assert_eq!(
+            compressed(&compressor, [&b""[..]].into_iter()),
+            Ok(Vec::new())
+        );
         let whole = some_bytes(BLOCK_BYTES);
-        let file = compressed(&compressor, [&whole[..]]).unwrap();
+        let file = compressed(&compressor, [&whole[..]].into_iter()).unwrap();
         assert_eq!(members(&file).0.len(), 1);
     }
 
@@ -410,11 +416,11 @@ mod tests {
             })
         };
         let compressor = Compressor::start_with(2, start_worker, panicking).unwrap();
-        let error = compressed(&compressor, [&bytes[..]]);
+        let error = compressed(&compressor, [&bytes[..]].into_iter());
         assert_eq!(error, Err(WriteError::CompressorFailed));
         let failing = || Ok(|_: &[u8], _: bool| Err(WriteError::NoMemory { bytes: 7 }));
         let compressor = Compressor::start_with(2, start_worker, failing).unwrap();
-        let error = compressed(&compressor, [&bytes[..]]);
+        let error = compressed(&compressor, [&bytes[..]].into_iter());
         assert_eq!(error, Err(WriteError::NoMemory { bytes: 7 }));
     }
 
@@ -446,18 +452,13 @@ mod tests {
                 rest = after;
                 buffer
             });
-            let file = compressed(&compressor, buffers).unwrap();
+            let buffers: Vec<&[u8]> = buffers.collect();
+            let file = compressed(&compressor, buffers.iter().copied()).unwrap();
             let (blocks, _) = members(&file);
             prop_assert!(blocks.concat() == bytes);
             let full = blocks.iter().rev().skip(1).all(|block| block.len() == BLOCK_BYTES);
             prop_assert!(full);
-            let mut rest = &bytes[..];
-            let buffers: Vec<Vec<u8>> = lengths.iter().map(|&length| {
-                let (buffer, after) = rest.split_at(length);
-                rest = after;
-                buffer.to_vec()
-            }).collect();
-            let file = compressed_as_they_are(&compressor, buffers).unwrap();
+            let file = compressed_as_they_are(&compressor, buffers.into_iter()).unwrap();
             prop_assert!(members(&file).0.concat() == bytes);
         }
     }

@@ -8,7 +8,7 @@
 //! and more for a person to read, and a heap dump's records become text by way of [`DumpFile::create_text`]; [`profile`] ranks what both say of profiles; [`mutf8`] makes names readable;
 //! [`mod@format`] holds the numbers of the format and nothing else, so a reader can use it alone.
 //!
-//! Buffers of megabytes cross from the walk to the writer thread, never single records. A file is
+//! Buffers of a quarter of a megabyte cross from the walk to the writer thread, never single records. A file is
 //! written as `NAME.part` and renamed when it is whole: what carries the final name is complete.
 #![forbid(unsafe_code)]
 

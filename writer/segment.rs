@@ -21,8 +21,8 @@ const SLACK_BYTES: usize = 16 << 10;
 pub(crate) const BUFFER_BYTES: usize = SEGMENT_BYTES + SLACK_BYTES;
 /// Bytes of one piece of an array that gets a segment of its own.
 const PIECE_BYTES: usize = SEGMENT_BYTES;
-/// No more than this part of a piece is left for the last: the one before takes it.
-const LEAST_PIECE: usize = 32;
+/// What is left of an array is no piece of its own if it is no more than a 32nd of one: the piece before takes it.
+const PIECE_TO_LEAST: usize = 32;
 
 /// More than a segment's header and an array's header together.
 const HEADERS_BYTES: usize = 64;
@@ -263,7 +263,7 @@ impl<D: Deliver> Segments<D> {
         let mut start = 0;
         while start < elements {
             let mut end = elements.min(start + self.piece_bytes / width_bytes);
-            if elements - end <= self.piece_bytes / LEAST_PIECE / width_bytes {
+            if elements - end <= self.piece_bytes / PIECE_TO_LEAST / width_bytes {
                 end = elements;
             }
             put_measured(start..end, width, &mut put, &mut buffer)?;
@@ -492,11 +492,12 @@ mod tests {
         assert_eq!((totals.records, totals.segments), (3, 3));
     }
 
-    /// What is delivered of arrays of so many ints, by the usual limits: lengths and capacities of the buffers.
-    fn buffers_of(counts: &[i32]) -> Vec<(usize, usize)> {
-        let mut buffers = Vec::new();
+    /// How long the buffers are in which arrays of so many ints are delivered, by the usual limits; none may have grown.
+    fn buffers_of(counts: &[i32]) -> Vec<usize> {
+        let mut lengths = Vec::new();
         let mut segments = Segments::new(|bytes: Vec<u8>| {
-            buffers.push((bytes.len(), bytes.capacity()));
+            assert_eq!(bytes.capacity(), BUFFER_BYTES, "of {} bytes", bytes.len());
+            lengths.push(bytes.len());
             Ok(())
         });
         for &count in counts {
@@ -504,41 +505,31 @@ mod tests {
             segments.primitive_array(&header, &native).unwrap();
         }
         segments.finish().unwrap();
-        buffers
+        lengths
     }
 
     #[test]
     fn no_array_makes_a_buffer_larger() {
-        let buffers = buffers_of(&[60_000, 10_000, 2_000, 64_000, 65_000, 1]);
-        assert_eq!(buffers.len(), 4);
-        assert!(
-            buffers
-                .iter()
-                .all(|&(_, capacity)| capacity == BUFFER_BYTES),
-            "{buffers:?}"
+        assert_eq!(
+            buffers_of(&[60_000, 10_000, 2_000, 64_000, 65_000, 1]).len(),
+            4
         );
     }
 
     #[test]
     fn no_piece_is_tiny() {
         let piece = i32::try_from(PIECE_BYTES / 4).unwrap();
-        for (count, expected) in [
+        let cases = [
             (piece + 1, 1),
             (piece + 2048, 1),
             (piece + 2049, 2),
             (2 * piece + 9, 2),
-        ] {
-            let buffers = buffers_of(&[count]);
-            assert_eq!(buffers.len(), expected, "{count}: {buffers:?}");
-            assert!(buffers
-                .iter()
-                .all(|&(length, _)| length > PIECE_BYTES / LEAST_PIECE));
-            assert!(
-                buffers
-                    .iter()
-                    .all(|&(_, capacity)| capacity == BUFFER_BYTES),
-                "{buffers:?}"
-            );
+        ];
+        for (count, expected) in cases {
+            let lengths = buffers_of(&[count]);
+            assert_eq!(lengths.len(), expected, "{count}: {lengths:?}");
+            let least = PIECE_BYTES / PIECE_TO_LEAST;
+            assert!(lengths.iter().all(|&length| length > least));
         }
     }
 

@@ -429,7 +429,7 @@ mod tests {
     fn a_child_that_is_done_ends_by_itself() {
         let (mut heard, mut tells) = UnixStream::pair().expect("a pair of sockets");
         let Side::Parent(mut child) = fork().expect("a fork") else {
-            // Dropped, the parent's side is closed here, too, or the end would not be heard.
+            // Not before the parent has let it end: killed at the drop, it would say nothing.
             let mut nothing = [0];
             let _ = heard.read(&mut nothing);
             let _ = tells.write(b"ends");
