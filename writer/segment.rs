@@ -215,7 +215,7 @@ impl<D: Deliver> Segments<D> {
     ) -> Result<u64, WriteError> {
         let width_bytes = width.max(1) as usize;
         // The common case takes no memory of its own.
-        if wanted <= self.segment_bytes.saturating_sub(HEADERS_BYTES) / width_bytes {
+        if wanted.saturating_mul(width_bytes) <= self.segment_bytes.saturating_sub(HEADERS_BYTES) {
             let count = u4(ARRAY_LENGTH, wanted)?;
             // It would be cut off, and the buffer be larger than all others from then on.
             let end = self.buffer.len() + HEADERS_BYTES + wanted * width_bytes;

@@ -260,7 +260,8 @@ impl Task<'_, '_> {
             .and_then(|known| mappings.around(deref(memory, known.object)))
             .ok_or(Failure::Unexplained("the heap is mapped"))?;
         // Not before the fork: classes that are loaded meanwhile would be missed.
-        let descriptions = Descriptions::of(self.catalogue, self.tables);
+        let primitive_fields = self.options.primitive_fields;
+        let descriptions = Descriptions::of(self.catalogue, self.tables, &layout, primitive_fields);
         Ok(Snapshot {
             memory,
             mappings: mappings.clone(),
@@ -269,7 +270,7 @@ impl Task<'_, '_> {
             allocated: self.allocated(memory, mappings),
             left_out,
             marks: Marks::new(heap).ok_or(Failure::NoMemory)?,
-            primitive_fields: self.options.primitive_fields,
+            primitive_fields,
             primitive_arrays: self.options.primitive_arrays,
             reached: AtomicU64::new(0),
             encoded_bytes: AtomicU64::new(0),

@@ -3,20 +3,12 @@
 use super::super::catalogue::Catalogue;
 use super::calibration::deref;
 use super::coding::instance_offset;
+use super::field_copy::FieldCopy;
 use super::memory::Memory;
 use super::object_layout::ObjectLayout;
 use crate::jvmti::object::Handle;
 use std::collections::HashMap;
 use tables::{class_chain, BasicType, ClassId, Tables};
-
-/// A field of an instance: where it lies in the object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct InstanceField {
-    /// Offset in the object.
-    pub(super) offset: u32,
-    /// Its type.
-    pub(super) basic_type: BasicType,
-}
 
 /// What the instances of a class look like in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +16,7 @@ pub(super) enum Shape {
     /// Fields in the order of the file, and how many bytes they are there.
     Instance {
         /// Own fields first, then the superclass's.
-        fields: Vec<InstanceField>,
+        fields: Vec<FieldCopy>,
         /// Bytes of all fields in the file.
         data_bytes: u32,
         /// Offsets of the references among them, but for those to arrays of a primitive type.
@@ -57,13 +49,19 @@ pub(super) struct Descriptions {
 }
 
 impl Descriptions {
-    /// Describes the classes of the catalogue.
-    pub(super) fn of(catalogue: &Catalogue<'_>, tables: &Tables) -> Self {
+    /// Describes the classes of the catalogue; `values` if the file has the values of primitive fields.
+    pub(super) fn of(
+        catalogue: &Catalogue<'_>,
+        tables: &Tables,
+        layout: &ObjectLayout,
+        values: bool,
+    ) -> Self {
+        let copy = |offset, basic_type| FieldCopy::new(offset, basic_type, layout.oops, values);
         let classes = (0..catalogue.len()).filter_map(ClassId::from_index);
         let describe = |class| {
             Some(Described {
                 handle: catalogue.handle(class)?.handle(),
-                shape: shape(class, catalogue, tables),
+                shape: shape(class, catalogue, tables, copy),
             })
         };
         Self {
@@ -73,7 +71,12 @@ impl Descriptions {
     }
 }
 
-fn shape(class: ClassId, catalogue: &Catalogue<'_>, tables: &Tables) -> Shape {
+fn shape(
+    class: ClassId,
+    catalogue: &Catalogue<'_>,
+    tables: &Tables,
+    copy: impl Fn(u32, BasicType) -> Option<FieldCopy>,
+) -> Shape {
     let Some(row) = tables.classes.get(class) else {
         return Shape::Unknown;
     };
@@ -83,13 +86,18 @@ fn shape(class: ClassId, catalogue: &Catalogue<'_>, tables: &Tables) -> Shape {
             None => Shape::Unknown,
         },
         Some([b'[', ..]) => Shape::ObjectArray,
-        _ => instance_shape(class, catalogue, tables).unwrap_or(Shape::Unknown),
+        _ => instance_shape(class, catalogue, tables, copy).unwrap_or(Shape::Unknown),
     }
 }
 
 /// `None` if a class of the chain is not linked, or an id is not that of an instance field.
-fn instance_shape(class: ClassId, catalogue: &Catalogue<'_>, tables: &Tables) -> Option<Shape> {
-    let mut fields = Vec::new();
+fn instance_shape(
+    class: ClassId,
+    catalogue: &Catalogue<'_>,
+    tables: &Tables,
+    copy: impl Fn(u32, BasicType) -> Option<FieldCopy>,
+) -> Option<Shape> {
+    let (mut fields, mut heap_bytes) = (Vec::new(), 16);
     let (mut references, mut primitive_arrays) = (Vec::new(), Vec::new());
     let mut data_bytes = 0;
     for class in class_chain(&tables.classes, class) {
@@ -98,8 +106,9 @@ fn instance_shape(class: ClassId, catalogue: &Catalogue<'_>, tables: &Tables) ->
         for (field, id) in own.iter().zip(catalogue.field_ids(class)) {
             if !field.is_static {
                 let (offset, basic_type) = (instance_offset(id.bits())?, field.basic_type);
-                fields.push(InstanceField { offset, basic_type });
+                fields.push(copy(offset, basic_type)?);
                 data_bytes += basic_type.size_bytes(8);
+                heap_bytes = heap_bytes.max(offset + basic_type.size_bytes(4));
                 match basic_type {
                     BasicType::Object if field.is_primitive_array => primitive_arrays.push(offset),
                     BasicType::Object => references.push(offset),
@@ -108,16 +117,12 @@ fn instance_shape(class: ClassId, catalogue: &Catalogue<'_>, tables: &Tables) ->
             }
         }
     }
-    let ends = fields
-        .iter()
-        .map(|field| field.offset + field.basic_type.size_bytes(4));
-    let heap_bytes = ends.max().unwrap_or(16).next_multiple_of(8);
     Some(Shape::Instance {
         fields,
         data_bytes,
         references,
         primitive_arrays,
-        heap_bytes,
+        heap_bytes: heap_bytes.next_multiple_of(8),
     })
 }
 

@@ -27,6 +27,16 @@ impl Linear {
         self.base.wrapping_add(code << self.shift)
     }
 
+    /// The address that a code stands for; 0 for code 0, which is null.
+    #[inline]
+    pub(super) fn address_or_null(self, code: u64) -> u64 {
+        if code == 0 {
+            0
+        } else {
+            self.address(code)
+        }
+    }
+
     /// The code of an address; `None` if no code of 64 bits stands for it.
     pub(super) fn code(self, address: u64) -> Option<u64> {
         let distance = address.wrapping_sub(self.base);
@@ -79,10 +89,16 @@ impl Oops {
     pub(super) fn load(self, memory: Memory, place: u64) -> u64 {
         match self {
             Self::Wide => memory.u64(place),
-            Self::Narrow(coding) => match memory.u32(place) {
-                0 => 0,
-                code => coding.address(u64::from(code)),
-            },
+            Self::Narrow(coding) => coding.address_or_null(u64::from(memory.u32(place))),
+        }
+    }
+
+    /// How references are packed.
+    #[inline]
+    pub(super) fn coding(self) -> Linear {
+        match self {
+            Self::Wide => Linear::PLAIN,
+            Self::Narrow(coding) => coding,
         }
     }
 

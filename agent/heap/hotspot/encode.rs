@@ -4,10 +4,11 @@
 //! So the heap is read from front to back, and what lies side by side in it lies side by side in the file: it is read faster, and
 //! compresses better, than in the order in which a walk comes to objects.
 
-use super::class_map::{Class, InstanceField, Shape};
+use super::class_map::{Class, Shape};
 use super::failure::Failure;
+use super::field_copy::{FieldCopy, AT_ONCE_BYTES};
 use super::groups::{Found, Groups};
-use super::room::{fill, Room};
+use super::room::fill;
 use super::snapshot::Snapshot;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tables::{BasicType, ObjectId, TraceId};
@@ -178,16 +179,17 @@ impl<'s, D: Deliver> Encoder<'s, D> {
     fn instance(
         &mut self,
         header: &InstanceHeader,
-        fields: &[InstanceField],
+        fields: &[FieldCopy],
         data_bytes: u32,
     ) -> Result<(), Failure> {
-        let (snapshot, object) = (self.snapshot, header.object.get());
+        let (memory, object) = (self.snapshot.memory, header.object.get());
+        let references = self.snapshot.layout.oops.coding();
         self.segments.record(|out| {
             header.encode(data_bytes, out);
-            fill(out, data_bytes as usize, |room| {
+            fill(out, (data_bytes + AT_ONCE_BYTES) as usize, |room| {
                 for field in fields {
-                    let place = object + u64::from(field.offset);
-                    put_field(snapshot, place, field.basic_type, room);
+                    let read = memory.u64(field.place(object));
+                    room.put_first(field.value(read, references), field.width_bytes());
                 }
             });
             Ok(())
@@ -239,35 +241,6 @@ impl<'s, D: Deliver> Encoder<'s, D> {
 
 fn is_mirror(snapshot: &Snapshot, class: &Class, object: u64) -> bool {
     class.is_class_class && snapshot.classes.class_of_mirror(object).is_some()
-}
-
-/// Puts the value of a field as the file has it.
-#[inline]
-fn put_field(snapshot: &Snapshot, place: u64, basic_type: BasicType, room: &mut Room<'_>) {
-    let memory = snapshot.memory;
-    if basic_type == BasicType::Object {
-        room.put(snapshot.layout.oops.load(memory, place).to_be_bytes());
-        return;
-    }
-    let is_wanted = snapshot.primitive_fields;
-    match basic_type {
-        // Readers want a boolean to be 0 or 1; native code may have stored anything.
-        BasicType::Boolean => room.put([u8::from(is_wanted && memory.u8(place) != 0)]),
-        BasicType::Byte if is_wanted => room.put([memory.u8(place)]),
-        BasicType::Char | BasicType::Short if is_wanted => {
-            room.put(memory.u16(place).to_be_bytes());
-        }
-        BasicType::Float | BasicType::Int if is_wanted => {
-            room.put(memory.u32(place).to_be_bytes());
-        }
-        BasicType::Double | BasicType::Long if is_wanted => {
-            room.put(memory.u64(place).to_be_bytes());
-        }
-        BasicType::Byte => room.put([0]),
-        BasicType::Char | BasicType::Short => room.put([0; 2]),
-        BasicType::Float | BasicType::Int => room.put([0; 4]),
-        BasicType::Double | BasicType::Long | BasicType::Object => room.put([0; 8]),
-    }
 }
 
 impl From<WriteError> for Failure {

@@ -20,6 +20,7 @@ mod coding;
 mod crew;
 mod encode;
 mod failure;
+mod field_copy;
 mod forker;
 mod groups;
 mod huge_pages;

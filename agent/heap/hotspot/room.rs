@@ -19,6 +19,19 @@ impl Room<'_> {
             self.0 = rest;
         }
     }
+
+    /// Fills the next bytes with the first `count` of these, though there must be room for all; what does not fit is left out.
+    #[inline]
+    pub(super) fn put_first<const N: usize>(&mut self, bytes: [u8; N], count: usize) {
+        if self.0.len() < N || N < count {
+            return;
+        }
+        if let Some(next) = self.0.first_chunk_mut::<N>() {
+            *next = bytes.map(MaybeUninit::new);
+            let (_, rest) = take(&mut self.0).split_at_mut(count);
+            self.0 = rest;
+        }
+    }
 }
 
 /// Appends what `put` puts into the room, of so many bytes at least, that it is given.
@@ -30,7 +43,8 @@ pub(super) fn fill(out: &mut Vec<u8>, bytes: usize, put: impl FnOnce(&mut Room<'
     let before = room.0.len();
     put(&mut room);
     let put_bytes = before - room.0.len();
-    // SAFETY: so many bytes behind the old length were initialised by `Room::put`, which alone makes the room smaller.
+    // SAFETY: so many bytes behind the old length were initialised by `Room::put` and `Room::put_first`, which alone make the
+    // room smaller.
     unsafe { out.set_len(length + put_bytes) };
 }
 
@@ -48,6 +62,23 @@ mod tests {
         assert_eq!(out, [1, 2, 3, 4, 5]);
         fill(&mut out, 0, |_| {});
         assert_eq!(out.len(), 5);
+    }
+
+    #[test]
+    fn of_what_is_put_only_the_first_bytes_count() {
+        let mut out = vec![1];
+        fill(&mut out, 12, |room| {
+            room.put_first([2, 3, 9, 9], 2);
+            room.put_first([4, 9, 9, 9], 1);
+            room.put_first([5, 6, 7, 8], 5);
+            room.put_first([5, 6, 7, 8], 4);
+        });
+        assert_eq!(out, [1, 2, 3, 4, 5, 6, 7, 8]);
+        let mut out = Vec::with_capacity(10);
+        fill(&mut out, 10, |room| {
+            (0..99).for_each(|_| room.put_first([7; 4], 3));
+        });
+        assert!(out.len() <= out.capacity() && out.iter().all(|&byte| byte == 7));
     }
 
     #[test]

@@ -1,0 +1,144 @@
+//! Field copies: how the value of a field gets from an object into the file, without a branch for its type: a heap has fields by the
+//! hundred million, and which type comes next cannot be foretold.
+
+use super::coding::{Linear, Oops};
+use tables::BasicType;
+
+/// Bytes that are read and written at a time, whatever the field's type.
+pub(super) const AT_ONCE_BYTES: u32 = 8;
+
+/// A field of an instance: what is read, and what becomes of it.
+///
+/// Read are the eight bytes that end with the field, so that it is their high end on a little-endian processor. What they are in
+/// the file is found in three ways at once; one of them counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FieldCopy {
+    /// Offset in the object of what is read.
+    from: u32,
+    /// Bytes in the file.
+    width_bytes: u32,
+    /// All ones if the bits themselves count.
+    as_bits: u64,
+    /// All ones if what counts is whether they are 0: readers want a boolean to be 0 or 1; native code may have stored anything.
+    as_boolean: u64,
+    /// All ones if the address counts that they stand for.
+    as_reference: u64,
+}
+
+impl FieldCopy {
+    /// The field at this offset. Without `values` all but references are zeros in the file.
+    ///
+    /// `None` if it ends before the eighth byte, where HotSpot has no fields.
+    pub(super) fn new(
+        offset: u32,
+        basic_type: BasicType,
+        oops: Oops,
+        values: bool,
+    ) -> Option<Self> {
+        let is_narrow = basic_type == BasicType::Object && matches!(oops, Oops::Narrow(_));
+        let heap_bytes = basic_type.size_bytes(if is_narrow { 4 } else { 8 });
+        let is_boolean = basic_type == BasicType::Boolean;
+        let counts = values || basic_type == BasicType::Object;
+        let all = |condition: bool| if condition { u64::MAX } else { 0 };
+        Some(Self {
+            from: (offset + heap_bytes).checked_sub(AT_ONCE_BYTES)?,
+            width_bytes: basic_type.size_bytes(8),
+            as_bits: all(counts && !is_boolean && !is_narrow),
+            as_boolean: all(counts && is_boolean),
+            as_reference: all(counts && is_narrow),
+        })
+    }
+
+    /// Where the eight bytes stand that end with the field of the object at this address.
+    #[inline]
+    pub(super) fn place(&self, object: u64) -> u64 {
+        object + u64::from(self.from)
+    }
+
+    /// Bytes in the file: so many of [`FieldCopy::value`].
+    #[inline]
+    pub(super) fn width_bytes(&self) -> usize {
+        self.width_bytes as usize
+    }
+
+    /// The value as the file has it, followed by bytes that mean nothing; `references` is how narrow ones are packed.
+    #[inline]
+    pub(super) fn value(&self, read: u64, references: Linear) -> [u8; AT_ONCE_BYTES as usize] {
+        let address = references.address_or_null(read >> 32);
+        let boolean = u64::from(read >> 56 != 0) << 56;
+        let value = read & self.as_bits | boolean & self.as_boolean | address & self.as_reference;
+        value.to_be_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::memory::Memory;
+    use super::*;
+
+    const CODING: Linear = Linear {
+        base: 0x7_0000_0000,
+        shift: 3,
+    };
+
+    /// What the file has of the field at this offset.
+    fn copied(offset: u32, basic_type: BasicType, oops: Oops, values: bool) -> Vec<u8> {
+        let mut object = [0xEE_u8; 32];
+        object[12..16].copy_from_slice(&5_u32.to_le_bytes());
+        object[16..24].copy_from_slice(&0x1122_3344_5566_7788_u64.to_le_bytes());
+        object[24..28].fill(0);
+        // SAFETY: only `object` is read.
+        let memory = unsafe { Memory::new() };
+        let copy = FieldCopy::new(offset, basic_type, oops, values).expect("behind the header");
+        let read = memory.u64(copy.place(object.as_ptr() as u64));
+        copy.value(read, oops.coding())[..copy.width_bytes()].to_vec()
+    }
+
+    #[test]
+    fn values_are_big_endian_in_their_width() {
+        let wide = |offset, basic_type| copied(offset, basic_type, Oops::Wide, true);
+        assert_eq!(wide(16, BasicType::Byte), [0x88]);
+        assert_eq!(wide(18, BasicType::Char), [0x55, 0x66]);
+        assert_eq!(wide(18, BasicType::Short), [0x55, 0x66]);
+        assert_eq!(wide(12, BasicType::Int), [0, 0, 0, 5]);
+        assert_eq!(wide(20, BasicType::Float), [0x11, 0x22, 0x33, 0x44]);
+        let whole = 0x1122_3344_5566_7788_u64.to_be_bytes();
+        for basic_type in [BasicType::Long, BasicType::Double, BasicType::Object] {
+            assert_eq!(wide(16, basic_type), whole);
+        }
+    }
+
+    #[test]
+    fn a_boolean_is_0_or_1() {
+        for oops in [Oops::Wide, Oops::Narrow(CODING)] {
+            assert_eq!(copied(17, BasicType::Boolean, oops, true), [1]);
+            assert_eq!(copied(25, BasicType::Boolean, oops, true), [0]);
+        }
+    }
+
+    #[test]
+    fn a_narrow_reference_is_an_address_and_null_is_0() {
+        let oops = Oops::Narrow(CODING);
+        let address = 0x7_0000_0028_u64.to_be_bytes();
+        assert_eq!(copied(12, BasicType::Object, oops, true), address);
+        assert_eq!(copied(24, BasicType::Object, oops, true), [0; 8]);
+    }
+
+    #[test]
+    fn without_values_references_stay() {
+        let oops = Oops::Narrow(CODING);
+        let address = 0x7_0000_0028_u64.to_be_bytes();
+        assert_eq!(copied(12, BasicType::Object, oops, false), address);
+        assert_eq!(copied(12, BasicType::Int, oops, false), [0; 4]);
+        assert_eq!(copied(17, BasicType::Boolean, oops, false), [0]);
+        assert_eq!(copied(16, BasicType::Long, Oops::Wide, false), [0; 8]);
+    }
+
+    #[test]
+    fn nothing_before_the_object_is_read() {
+        let copy = |offset, basic_type| FieldCopy::new(offset, basic_type, Oops::Wide, true);
+        assert_eq!(copy(6, BasicType::Byte), None);
+        assert_eq!(copy(7, BasicType::Byte).map(|copy| copy.place(0)), Some(0));
+        assert_eq!(copy(8, BasicType::Long).map(|copy| copy.place(0)), Some(8));
+    }
+}
