@@ -49,8 +49,8 @@ struct Outcome {
     classes: usize,
     cut_arrays: u64,
     pause: Duration,
-    /// Ends when this is dropped: nobody waits for it to read the file.
-    _child: Option<Child>,
+    /// Has nothing more to do than to end: nobody waits for that to read the file.
+    child: Option<Child>,
 }
 
 /// What the session knows beside the heap.
@@ -91,6 +91,9 @@ pub(crate) fn dump(
     match choose(request, jni) {
         Ok(outcome) => {
             say(&end_line(&outcome, started.elapsed()));
+            if let Some(child) = outcome.child {
+                child.end_alone();
+            }
             true
         }
         Err(error) => {
@@ -249,7 +252,7 @@ fn by_snapshot(
         classes: made.classes,
         cut_arrays: made.cut_arrays,
         pause: made.pause,
-        _child: Some(made.child),
+        child: Some(made.child),
     })
 }
 
@@ -283,11 +286,10 @@ fn create_file(request: Request<'_>, env: &Env, jni: &mut Jni<'_>) -> Result<Dum
         return Ok(DumpFile::create(outlet)?);
     }
     let sizes = jni.with_frame(|jni| object_sizes::measure(env, jni));
-    let seconds = SystemTime::now().duration_since(UNIX_EPOCH);
     Ok(DumpFile::create_text(
         outlet,
         sizes.flatten().unwrap_or_default(),
-        utc_offset_seconds(seconds.unwrap_or_default().as_secs()),
+        utc_offset_seconds(millis_since_epoch() / 1000),
     )?)
 }
 
@@ -305,10 +307,8 @@ fn environment(vm: Vm) -> Result<Env, DumpError> {
 }
 
 fn millis_since_epoch() -> u64 {
-    let since_epoch = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
-    u64::try_from(since_epoch.as_millis()).unwrap_or(0)
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH);
+    u64::try_from(since_epoch.unwrap_or_default().as_millis()).unwrap_or(0)
 }
 
 /// One dump under way, in its own local frame.
@@ -454,7 +454,7 @@ impl<'f> Dump<'f> {
             classes,
             cut_arrays,
             pause: pause + threads.pause,
-            _child: None,
+            child: None,
         })
     }
 

@@ -9,6 +9,7 @@ use std::mem::{zeroed, MaybeUninit};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::ptr::null_mut;
+use writer::start_worker;
 
 /// Codes the child ends with.
 pub(super) const DONE: i32 = 0;
@@ -96,6 +97,13 @@ impl Child {
     /// The child has said that it has nothing more to do than to end.
     pub(super) fn let_end(&mut self) {
         self.is_done = true;
+    }
+
+    /// Leaves the child to a thread that waits for its end, if there can be one more: the child's copy of the heap is unmapped page
+    /// by page, for which nobody else should wait.
+    pub(in super::super) fn end_alone(self) {
+        // Without a thread the child is dropped here, and so waited for.
+        let _ = start_worker("hprof reaper", Box::new(move || drop(self)));
     }
 
     /// Waits for the child's end.

@@ -72,6 +72,9 @@ impl<'s> Walker<'s> {
             until_look -= 1;
             if until_look == 0 {
                 until_look = OBJECTS_BETWEEN_LOOKS;
+                if self.work.has_ended() {
+                    break;
+                }
                 self.share();
             }
         }

@@ -1,6 +1,6 @@
 //! Work: references that nobody has followed yet, shared among walkers when one runs dry.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// The shared part of all walkers' stacks. A walker that has plenty gives when another [wants](Work::wants).
@@ -11,6 +11,8 @@ pub(super) struct Work {
     /// Walkers that wait, as a hint that takes no lock.
     hungry: AtomicUsize,
     walkers: usize,
+    /// The walk was ended early, as a hint that takes no lock.
+    ended: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -31,6 +33,7 @@ impl Work {
             changed: Condvar::new(),
             hungry: AtomicUsize::new(0),
             walkers,
+            ended: AtomicBool::new(false),
         }
     }
 
@@ -43,6 +46,12 @@ impl Work {
     #[inline]
     pub(super) fn wants(&self) -> bool {
         self.hungry.load(Ordering::Relaxed) > 0
+    }
+
+    /// Whether the walk was ended early, so that going on is in vain.
+    #[inline]
+    pub(super) fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::Relaxed)
     }
 
     /// Gives a part of one's work to others.
@@ -80,6 +89,7 @@ impl Work {
 
     /// Ends the walk for all: one of them cannot go on.
     pub(super) fn end(&self) {
+        self.ended.store(true, Ordering::Relaxed);
         self.lock().ended = true;
         self.changed.notify_all();
     }
@@ -121,9 +131,11 @@ mod tests {
         let work = Work::new(2, Vec::new());
         std::thread::scope(|scope| {
             let waiting = scope.spawn(|| work.take());
+            assert!(!work.has_ended());
             work.end();
             assert_eq!(waiting.join().expect("no panic"), None);
         });
         assert_eq!(work.take(), None);
+        assert!(work.has_ended());
     }
 }
