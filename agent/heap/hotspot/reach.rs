@@ -171,11 +171,14 @@ impl<'s> Walker<'s> {
         }
         let start = array + layout.arrays.elements(BasicType::Object);
         let width = layout.oops.width_bytes();
+        let mut before = 0;
         for index in from..to {
             let element = layout.oops.load(memory, start + u64::from(index) * width);
-            if element != 0 {
+            // Arrays are often filled with one and the same object, or with null.
+            if element != before && element != 0 {
                 self.stack.push(element);
             }
+            before = element;
         }
     }
 }
