@@ -9,7 +9,7 @@ use super::calibration::{deref, Calibration};
 use super::class_dumps::ClassDumps;
 use super::class_map::{ClassMap, Descriptions};
 use super::crew::{in_threads, Watch};
-use super::encode::{Encoded, Encoder, Parts};
+use super::encode::Encoded;
 use super::failure::Failure;
 use super::known_objects::KnownObjects;
 use super::marks::Marks;
@@ -17,14 +17,13 @@ use super::memory::{Mappings, Memory};
 use super::message::{receive_ids, FromChild, ThreadIds, ThreadNoteMessage};
 use super::mirror_fields::{MirrorFields, MirrorReferences};
 use super::object_layout::ObjectLayout;
-use super::own_thread::start_own;
 use super::process::{self, Watchdog};
-use super::reach::Walker;
+use super::reach::{MarkOnly, OnObject, Walker};
 use super::snapshot::Snapshot;
 use super::thread_names::NameFields;
 use super::virtual_frames::VirtualThreadFields;
 use super::vm_structs::VmStructs;
-use super::work::Work;
+use super::work::{Batch, Work};
 use crate::jvmti::object::Handle;
 use crate::jvmti::os_maps::os_maps;
 use crate::options::Options;
@@ -34,8 +33,8 @@ use std::os::unix::net::UnixStream;
 use std::sync::atomic::AtomicU64;
 use std::sync::Mutex;
 use tables::{ObjectId, ObjectIndex, ObjectTable, Tables, TraceId};
-use writer::emit::{self, LiveThread};
-use writer::{Deliver, Segments, Tail, TailSender, TailWriter};
+use writer::emit::LiveThread;
+use writer::{Deliver, Segments, Tail, TailWriter};
 
 /// References that one walker begins with.
 const BATCH: usize = 512;
@@ -76,8 +75,10 @@ pub(super) struct Task<'d, 'f> {
 /// What a dump of the child's is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Written {
-    bytes: u64,
-    encoded: Encoded,
+    /// Bytes behind the head.
+    pub(super) bytes: u64,
+    /// Objects.
+    pub(super) encoded: Encoded,
 }
 
 /// A heap that is being marked.
@@ -85,12 +86,13 @@ pub(super) struct Written {
 pub(super) struct HeapCopy {
     /// The heap.
     pub(super) snapshot: Snapshot,
-    mappings: Mappings,
+    /// What is mapped.
+    pub(super) mappings: Mappings,
 }
 
 impl Task<'_, '_> {
     /// Threads to walk and encode with.
-    fn walkers(&self) -> usize {
+    pub(super) fn walkers(&self) -> usize {
         self.options.threads.unwrap_or_else(process::processors)
     }
 
@@ -179,47 +181,27 @@ impl Task<'_, '_> {
         starts: &[u64],
         watchdog: &Watchdog,
     ) -> Result<(), Failure> {
-        let snapshot = &copy.snapshot;
-        let batches = starts.chunks(BATCH).map(<[u64]>::to_vec).collect();
-        let work = Work::new(self.walkers(), batches);
-        in_threads(
-            self.walkers(),
-            || Walker::new(snapshot, &work).run(),
-            || work.end(),
-            &mut Watch::new(&mut self.socket, snapshot, None, watchdog),
-        )?;
+        self.walk(&copy.snapshot, starts, || MarkOnly, None, watchdog)?;
         Ok(())
     }
 
-    /// Writes the file behind the head, which the parent writes.
-    pub(super) fn write(
+    /// Marks what can be reached from `starts`, with all threads, each of which does with objects what `on_object` gives it.
+    pub(super) fn walk<O: OnObject + Send>(
         &mut self,
-        copy: &HeapCopy,
-        roots: &mut RootNotes,
+        snapshot: &Snapshot,
+        starts: &[u64],
+        on_object: impl Fn() -> O + Sync,
+        writer: Option<&TailWriter>,
         watchdog: &Watchdog,
-    ) -> Result<Written, Failure> {
-        let snapshot = &copy.snapshot;
-        snapshot.check_linked()?;
-        self.name_threads(roots, snapshot);
-        watchdog.feed();
-        let threads = self.tell_roots(roots, &copy.mappings, snapshot.memory)?;
-        watchdog.feed();
-        let tail = self.tail.take().ok_or(Failure::Fault)?;
-        let is_compressed = tail.gzip().is_some();
-        let writer = TailWriter::start(tail, self.walkers(), start_own)?;
-        let mut segments = Segments::new(writer.sender());
-        self.write_classes(copy, &mut segments, &mut Vec::new())?;
-        let ids: Vec<_> = threads
-            .iter()
-            .map(|thread| (thread.id, thread.trace))
-            .collect();
-        let records = roots.records(&ids, |mirror| self.is_bootstrap_class(snapshot, mirror));
-        emit::roots(&records, &self.objects, &threads, &mut segments)?;
-        segments.finish()?;
-        let encoded = self.encode(snapshot, &writer, is_compressed, watchdog)?;
-        watchdog.feed();
-        let bytes = writer.finish()?;
-        Ok(Written { bytes, encoded })
+    ) -> Result<Vec<O>, Failure> {
+        let batches = starts.chunks(BATCH).map(<[u64]>::to_vec);
+        let work = Work::new(self.walkers(), batches.map(Batch::References).collect());
+        in_threads(
+            self.walkers(),
+            || Walker::new(snapshot, &work, on_object()).run(),
+            || work.end(),
+            &mut Watch::new(&mut self.socket, snapshot, writer, watchdog),
+        )
     }
 
     /// Looks behind the handles; where HotSpot has told an object's address, too, both must agree.
@@ -296,7 +278,7 @@ impl Task<'_, '_> {
     }
 
     /// Reads the names of those threads that the parent has no handle of.
-    fn name_threads(&self, roots: &mut RootNotes, snapshot: &Snapshot) {
+    pub(super) fn name_threads(&self, roots: &mut RootNotes, snapshot: &Snapshot) {
         let Some(names) = self.names else { return };
         let known: HashSet<ObjectIndex> = self.pinned.iter().map(|&(index, _)| index).collect();
         roots.name_threads(|thread| match self.objects.id(thread) {
@@ -306,7 +288,7 @@ impl Task<'_, '_> {
     }
 
     /// Tells the parent of all addresses and threads, and waits for the threads' serial numbers.
-    fn tell_roots(
+    pub(super) fn tell_roots(
         &mut self,
         roots: &RootNotes,
         mappings: &Mappings,
@@ -357,7 +339,7 @@ impl Task<'_, '_> {
     }
 
     /// Writes the CLASS DUMPs; what classes refer to goes to `starts`.
-    fn write_classes(
+    pub(super) fn write_classes(
         &self,
         copy: &HeapCopy,
         segments: &mut Segments<impl Deliver>,
@@ -415,38 +397,12 @@ impl Task<'_, '_> {
         places.min().unwrap_or(0)
     }
 
-    fn is_bootstrap_class(&self, snapshot: &Snapshot, mirror: ObjectIndex) -> bool {
+    pub(super) fn is_bootstrap_class(&self, snapshot: &Snapshot, mirror: ObjectIndex) -> bool {
         let class = self
             .objects
             .id(mirror)
             .and_then(|id| snapshot.classes.class_of_mirror(id.get()));
         let row = class.and_then(|class| self.tables.classes.get(class));
         row.is_some_and(|row| row.loader.is_none())
-    }
-
-    /// Encodes what is marked, with all threads, and so that it compresses well if it `is_compressed`.
-    fn encode(
-        &mut self,
-        snapshot: &Snapshot,
-        writer: &TailWriter,
-        is_compressed: bool,
-        watchdog: &Watchdog,
-    ) -> Result<Encoded, Failure> {
-        let parts = Parts::default();
-        let encoded = in_threads(
-            self.walkers(),
-            || {
-                let segments = Segments::<TailSender>::new(writer.sender());
-                Encoder::new(snapshot, segments, is_compressed).run(&parts)
-            },
-            || parts.end(),
-            &mut Watch::new(&mut self.socket, snapshot, Some(writer), watchdog),
-        )?;
-        let mut sum = Encoded::default();
-        for one in encoded {
-            sum.objects += one.objects;
-            sum.cut_arrays += one.cut_arrays;
-        }
-        Ok(sum)
     }
 }

@@ -24,6 +24,17 @@ pub(super) struct Encoded {
     pub(super) cut_arrays: u64,
 }
 
+impl Encoded {
+    /// What several threads have encoded.
+    pub(super) fn sum(of_threads: impl IntoIterator<Item = Self>) -> Self {
+        let add = |sum: Self, one: Self| Self {
+            objects: sum.objects + one.objects,
+            cut_arrays: sum.cut_arrays + one.cut_arrays,
+        };
+        of_threads.into_iter().fold(Self::default(), add)
+    }
+}
+
 /// Which parts of the heap nobody has encoded yet.
 #[derive(Debug, Default)]
 pub(super) struct Parts {
@@ -50,7 +61,7 @@ pub(super) struct Encoder<'s, D> {
     snapshot: &'s Snapshot,
     segments: Segments<D>,
     encoded: Encoded,
-    /// Bytes of heap since the last part.
+    /// Bytes of heap since the last word on how far it is.
     heap_bytes: u64,
     /// Where in the sampled objects the next object is looked for.
     next_allocated: Option<usize>,
@@ -73,19 +84,37 @@ impl<'s, D: Deliver> Encoder<'s, D> {
 
     /// Encodes part after part until none is left; an error ends the work for all.
     pub(super) fn run(mut self, parts: &Parts) -> Result<Encoded, Failure> {
-        let snapshot = self.snapshot;
-        while let Some(objects) = parts.take().and_then(|number| snapshot.marks.part(number)) {
+        let marks = &self.snapshot.marks;
+        while let Some(objects) = parts.take().and_then(|number| marks.part(number)) {
             if let Err(failure) = self.part(objects) {
                 parts.end();
                 return Err(failure);
             }
-            let heap_bytes = std::mem::take(&mut self.heap_bytes);
-            snapshot
-                .encoded_bytes
-                .fetch_add(heap_bytes, Ordering::Relaxed);
+            self.tell();
         }
+        self.finish()
+    }
+
+    /// Encodes one object, out of the order of addresses.
+    pub(super) fn put(&mut self, class: &Class, address: u64) -> Result<(), Failure> {
+        self.next_allocated = None;
+        let trace = self.trace(address);
+        self.encode(class, Found { address, trace })?;
+        self.tell();
+        Ok(())
+    }
+
+    /// Delivers the last segment, and tells what was encoded.
+    pub(super) fn finish(self) -> Result<Encoded, Failure> {
         self.segments.finish()?;
         Ok(self.encoded)
+    }
+
+    /// Tells those who wait how far it is.
+    fn tell(&mut self) {
+        let heap_bytes = std::mem::take(&mut self.heap_bytes);
+        let encoded_bytes = &self.snapshot.encoded_bytes;
+        encoded_bytes.fetch_add(heap_bytes, Ordering::Relaxed);
     }
 
     fn part(&mut self, objects: impl Iterator<Item = u64>) -> Result<(), Failure> {

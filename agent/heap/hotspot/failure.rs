@@ -37,6 +37,8 @@ pub(super) enum Failure {
     NoAnswer,
     /// HotSpot's walk has ended without having come to every virtual thread that has frames.
     NoFrames,
+    /// The first virtual thread was made after the look whether there are any. Another try may do better.
+    FirstVirtualThread,
     /// HotSpot waits for a lock that a thread held which is not there. Another try may do better.
     Stuck,
     /// A fault in the agent's own code.

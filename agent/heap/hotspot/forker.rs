@@ -160,12 +160,16 @@ impl<'d, 'f> Forker<'d, 'f> {
         Ok(())
     }
 
-    /// All roots are known: marks the heap. If no virtual thread has frames in it, it is all there is to know.
+    /// All roots are known: marks the heap, and writes the dump if nothing is in the way. If no virtual thread has frames in it, it is all there is to know.
     fn take_over(&mut self) -> Result<(), Failure> {
         let (Some(task), Some(watchdog)) = (&mut self.task, &self.watchdog) else {
             return Err(Failure::Fault);
         };
         let copy = task.begin(&self.seen, std::mem::take(&mut self.left_out))?;
+        if task.begins_early() {
+            let written = task.mark_and_write(&copy, &mut self.roots, watchdog);
+            task.end(written);
+        }
         let starts = task.starts(&copy, &self.roots)?;
         task.mark(&copy, &starts, watchdog)?;
         self.stage = Stage::VirtualFrames(Box::new(copy), VirtualFrames::default());

@@ -106,6 +106,13 @@ impl Marks {
         before & mark == 0
     }
 
+    /// Takes a mark back. Not while others mark: nobody would know which came first.
+    pub(super) fn unmark(&self, address: u64) {
+        if let Some((word, mark)) = self.place(address) {
+            word.fetch_and(!mark, Ordering::Relaxed);
+        }
+    }
+
     #[inline]
     fn touch(&self, address: u64) {
         let part = usize::try_from((address - self.range.start) >> PART_SHIFT);
@@ -159,6 +166,16 @@ mod tests {
         assert!(!marks.mark(0x1_0000));
         assert!(marks.mark(0x1_0008) && marks.mark(0x1_FFF8));
         assert!(!marks.mark(0x2_0000) && !marks.mark(0xFFF8) && !marks.mark(0x1_0011));
+    }
+
+    #[test]
+    fn a_mark_that_is_taken_back_is_gone_alone() {
+        let marks = Marks::new(0x1_0000..0x2_0000).expect("memory");
+        assert!([0x1_0000, 0x1_0008, 0x1_0010].map(|object| marks.mark(object)) == [true; 3]);
+        marks.unmark(0x1_0008);
+        marks.unmark(0x2_0000);
+        let left: Vec<u64> = marks.part(0).expect("a part").collect();
+        assert_eq!(left, [0x1_0000, 0x1_0010]);
     }
 
     #[test]

@@ -56,7 +56,7 @@ pub(super) enum FromChild {
 /// A [`Failure`] on its way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Failed {
-    /// A class was loaded after the catalogue.
+    /// A class was loaded, or the first virtual thread made, after the catalogue.
     UnknownClass,
     /// HotSpot waits for a lock.
     Stuck,
@@ -79,7 +79,7 @@ impl From<Failure> for Failed {
             Failure::Unexplained(check) => {
                 Self::Refused(format!("its check of this JVM failed: {check}"))
             }
-            Failure::UnknownClass => Self::UnknownClass,
+            Failure::UnknownClass | Failure::FirstVirtualThread => Self::UnknownClass,
             Failure::Stuck => Self::Stuck,
             Failure::Unlinked(classes) => Self::Unlinked(classes),
             Failure::NoClass(object) => {

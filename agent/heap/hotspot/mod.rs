@@ -4,7 +4,8 @@
 //! [`mirror_fields`] describe classes, [`huge_pages`] and
 //! [`unused_heap`] make the pause short, [`forker`] forks in HotSpot's callback and notes the roots. In the child:
 //! [`child`] leads, [`calibration`] finds out how HotSpot lays objects out ([`coding`], [`object_layout`]),
-//! [`class_dumps`] writes the classes, [`reach`] marks what can be reached ([`marks`], [`work`]), [`encode`] writes it ([`groups`]);
+//! [`class_dumps`] writes the classes, [`reach`] marks what can be reached ([`marks`], [`work`]), [`child_file`] writes it: [`large_arrays`]
+//! meanwhile, the rest by [`encode`] ([`field_copy`], [`groups`]);
 //! [`snapshot`] is what they share, [`memory`] what they read. Between them: [`message`],
 //! [`failure`]. [`process`] is what concerns processes.
 //!
@@ -14,6 +15,7 @@
 
 mod calibration;
 mod child;
+mod child_file;
 mod class_dumps;
 mod class_map;
 mod coding;
@@ -25,6 +27,7 @@ mod forker;
 mod groups;
 mod huge_pages;
 mod known_objects;
+mod large_arrays;
 mod marks;
 mod memory;
 mod message;

@@ -1,13 +1,13 @@
-//! Reach: marks every object that can be reached, over as many threads as there are.
+//! Reach: marks every object that can be reached, over as many threads as there are, and does with each what else is wanted.
 //!
 //! No recursion: references wait on a stack, large arrays are followed in slices, so that the stack stays small. A
 //! short queue between stack and visit gives the processor time to fetch an object and its mark. What a field refers to that is declared
 //! as an array of a primitive type is marked and not looked at: it refers to nothing, and each string has one.
 
-use super::class_map::Shape;
+use super::class_map::{Class, Shape};
 use super::failure::Failure;
 use super::snapshot::Snapshot;
-use super::work::Work;
+use super::work::{Batch, Slice, Work};
 use std::sync::atomic::Ordering;
 use tables::BasicType;
 
@@ -17,47 +17,71 @@ const LEAF: u64 = 1 << 63;
 const AHEAD: usize = 16;
 /// Elements of an array that are followed at a time.
 const SLICE: u32 = 1024;
-/// Objects between two looks at what others want.
+/// Objects between two looks at what others want; after a slice of an array, and what took long, there is one, too.
 const OBJECTS_BETWEEN_LOOKS: u32 = 256;
-/// Least that is worth giving to another walker.
-const LEAST_GIVEN: usize = 64;
+/// References that are worth giving to another walker: each may lead to a large array.
+const LEAST_GIVEN: usize = 8;
+
+/// What is done with objects when the walk comes to them, beside marking them.
+pub(super) trait OnObject {
+    /// The walk has come to an object of this class, for the first time. Tells whether it took long, so that others may have waited
+    /// for work meanwhile. An error ends the walk for all.
+    ///
+    /// Not told of are arrays of a primitive type that a field refers to which is declared as such.
+    fn object(&mut self, class: &Class, address: u64) -> Result<bool, Failure>;
+}
+
+/// Marks are all that is wanted.
+#[derive(Debug)]
+pub(super) struct MarkOnly;
+
+impl OnObject for MarkOnly {
+    #[inline]
+    fn object(&mut self, _: &Class, _: u64) -> Result<bool, Failure> {
+        Ok(false)
+    }
+}
 
 /// One thread's part of the work.
 #[derive(Debug)]
-pub(super) struct Walker<'s> {
+pub(super) struct Walker<'s, O> {
     snapshot: &'s Snapshot,
+    on_object: O,
     work: &'s Work,
     stack: Vec<u64>,
-    /// Arrays of references, and the first element that was not followed yet.
-    arrays: Vec<(u64, u32)>,
+    /// What is left of large arrays.
+    slices: Vec<Slice>,
     ahead: [u64; AHEAD],
     at: usize,
+    /// Objects since the last look at what others want.
+    since_look: u32,
 }
 
-impl<'s> Walker<'s> {
+impl<'s, O: OnObject> Walker<'s, O> {
     /// A walker that begins with what others give.
-    pub(super) fn new(snapshot: &'s Snapshot, work: &'s Work) -> Self {
+    pub(super) fn new(snapshot: &'s Snapshot, work: &'s Work, on_object: O) -> Self {
         Self {
             snapshot,
+            on_object,
             work,
             stack: Vec::new(),
-            arrays: Vec::new(),
+            slices: Vec::new(),
             ahead: [0; AHEAD],
             at: 0,
+            since_look: 0,
         }
     }
 
-    /// Walks until no walker has work; an error ends the walk for all.
-    pub(super) fn run(mut self) -> Result<(), Failure> {
+    /// Walks until no walker has work, and gives back what was done with the objects; an error ends the walk for all.
+    pub(super) fn run(mut self) -> Result<O, Failure> {
         let walked = self.walk();
         if walked.is_err() {
             self.work.end();
         }
-        walked
+        walked.map(|()| self.on_object)
     }
 
     fn walk(&mut self) -> Result<(), Failure> {
-        let mut until_look = OBJECTS_BETWEEN_LOOKS;
         while let Some(reference) = self.next() {
             let object = reference & !LEAF;
             if !self.snapshot.marks.mark(object) {
@@ -69,9 +93,8 @@ impl<'s> Walker<'s> {
             if reference & LEAF == 0 {
                 self.visit(object)?;
             }
-            until_look -= 1;
-            if until_look == 0 {
-                until_look = OBJECTS_BETWEEN_LOOKS;
+            self.since_look += 1;
+            if self.since_look >= OBJECTS_BETWEEN_LOOKS {
                 if self.work.has_ended() {
                     break;
                 }
@@ -104,28 +127,40 @@ impl<'s> Walker<'s> {
                 }
             }
             if self.stack.is_empty() && self.ahead.iter().all(|&waiting| waiting == 0) {
-                if let Some((array, from)) = self.arrays.pop() {
-                    self.follow_slice(array, from);
+                if let Some(slice) = self.slices.pop() {
+                    self.follow(slice);
                 } else {
-                    self.stack = self.work.take()?;
+                    match self.work.take()? {
+                        Batch::References(references) => self.stack = references,
+                        Batch::Elements(slice) => self.follow(slice),
+                    }
                 }
             }
         }
     }
 
-    /// Gives the older half of the stack away, which leads to more than the younger one, if somebody wants it.
+    /// Gives a half of its work away, if somebody wants it: of the array that it came to first, or of the stack's older part,
+    /// which lead to more than what is younger.
     fn share(&mut self) {
-        let objects = u64::from(OBJECTS_BETWEEN_LOOKS);
-        self.snapshot.reached.fetch_add(objects, Ordering::Relaxed);
-        if self.work.wants() && self.stack.len() >= LEAST_GIVEN {
-            let half = self.stack.len() / 2;
-            self.work.give(self.stack.drain(..half).collect());
+        let objects = std::mem::take(&mut self.since_look);
+        let reached = &self.snapshot.reached;
+        reached.fetch_add(u64::from(objects), Ordering::Relaxed);
+        if !self.work.wants() {
+            return;
+        }
+        let mut slices = self.slices.iter_mut();
+        if let Some(half) = slices.find_map(|slice| slice.split_off(SLICE)) {
+            self.work.give(Batch::Elements(half));
+        } else if self.stack.len() >= LEAST_GIVEN {
+            let half = self.stack.drain(..self.stack.len() / 2).collect();
+            self.work.give(Batch::References(half));
         }
     }
 
     fn visit(&mut self, object: u64) -> Result<(), Failure> {
         let snapshot = self.snapshot;
         let class = snapshot.class_of(object)?;
+        let took_long = self.on_object.object(class, object)?;
         match &class.shape {
             Shape::Instance {
                 references,
@@ -142,9 +177,16 @@ impl<'s> Walker<'s> {
                 self.push(object, references, 0);
                 self.push(object, primitive_arrays, LEAF);
             }
-            Shape::ObjectArray => self.follow_slice(object, 0),
+            Shape::ObjectArray => self.follow(Slice {
+                array: object,
+                from: 0,
+                to: snapshot.layout.length(snapshot.memory, object),
+            }),
             Shape::PrimitiveArray(_) => {}
             Shape::Unknown => snapshot.note_unlinked(class.id),
+        }
+        if took_long {
+            self.share();
         }
         Ok(())
     }
@@ -162,14 +204,14 @@ impl<'s> Walker<'s> {
     }
 
     /// Puts some elements of an array on the stack, and the rest of it off.
-    fn follow_slice(&mut self, array: u64, from: u32) {
+    fn follow(&mut self, slice: Slice) {
         let (memory, layout) = (self.snapshot.memory, &self.snapshot.layout);
-        let length = layout.length(memory, array);
-        let to = length.min(from.saturating_add(SLICE));
-        if to < length {
-            self.arrays.push((array, to));
+        let from = slice.from;
+        let to = slice.to.min(from.saturating_add(SLICE));
+        if to < slice.to {
+            self.slices.push(Slice { from: to, ..slice });
         }
-        let start = array + layout.arrays.elements(BasicType::Object);
+        let start = slice.array + layout.arrays.elements(BasicType::Object);
         let width = layout.oops.width_bytes();
         let mut before = 0;
         for index in from..to {
@@ -179,6 +221,9 @@ impl<'s> Walker<'s> {
                 self.stack.push(element);
             }
             before = element;
+        }
+        if to - from == SLICE {
+            self.share();
         }
     }
 }

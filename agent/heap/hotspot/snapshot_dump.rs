@@ -154,8 +154,8 @@ impl<'f> SnapshotDump<'f> {
         let (socket, childs_socket) =
             UnixStream::pair().map_err(|error| NoSnapshot::Refused(error.to_string()))?;
         let used_bytes = self.used_bytes(&catalogue, &tables);
-        let virtual_threads = VirtualThreadFields::of(&catalogue, &tables);
-        let mut known_methods = method_ids(env, &catalogue, &tables);
+        let virtual_threads = VirtualThreadFields::of(env, &catalogue, &tables);
+        let mut known_methods = method_ids(env, &catalogue, virtual_threads);
         known_methods.extend(stacks.methods());
         let (allocated, held) = AllocationTraces::take(
             profiled,

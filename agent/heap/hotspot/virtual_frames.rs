@@ -19,6 +19,8 @@ use tables::{ClassId, Tables};
 pub(super) struct VirtualThreadFields {
     /// The class.
     pub(super) class: ClassId,
+    /// There may be virtual threads, as the class is initialised.
+    pub(super) in_use: bool,
     /// `VirtualThread.cont`.
     continuation: u64,
     /// `Continuation.tail`: the newest chunk of frames.
@@ -29,10 +31,12 @@ pub(super) struct VirtualThreadFields {
 
 impl VirtualThreadFields {
     /// Looks the fields up; `None` if this JDK has no virtual threads, or others.
-    pub(super) fn of(catalogue: &Catalogue<'_>, tables: &Tables) -> Option<Self> {
+    pub(super) fn of(env: &Env, catalogue: &Catalogue<'_>, tables: &Tables) -> Option<Self> {
+        let class = catalogue.bootstrap_class(VIRTUAL_THREAD, tables)?;
         let field = |class: &[u8], name: &[u8]| offset(catalogue, tables, class, name);
         Some(Self {
             class: catalogue.bootstrap_class_id(VIRTUAL_THREAD, tables)?,
+            in_use: env.is_initialised(class).unwrap_or(true),
             continuation: field(VIRTUAL_THREAD, b"cont")?,
             tail: field(b"Ljdk/internal/vm/Continuation;", b"tail")?,
             thread_id: field(b"Ljava/lang/Thread;", b"tid")?,
@@ -60,10 +64,9 @@ impl VirtualThreadFields {
 pub(super) fn method_ids(
     env: &Env,
     catalogue: &Catalogue<'_>,
-    tables: &Tables,
+    virtual_threads: Option<VirtualThreadFields>,
 ) -> HashSet<MethodId> {
-    let virtual_thread = catalogue.bootstrap_class(VIRTUAL_THREAD, tables);
-    if !virtual_thread.is_some_and(|class| env.is_initialised(class).unwrap_or(false)) {
+    if !virtual_threads.is_some_and(|fields| fields.in_use) {
         return HashSet::new();
     }
     let classes = (0..catalogue.len()).filter_map(ClassId::from_index);

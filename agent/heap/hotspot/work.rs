@@ -3,6 +3,43 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+/// Elements of an array of references that nobody has followed yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Slice {
+    /// The array.
+    pub(super) array: u64,
+    /// Index of the first of them.
+    pub(super) from: u32,
+    /// Index behind the last of them.
+    pub(super) to: u32,
+}
+
+impl Slice {
+    /// Takes the second half away; `None` if that would be less than `least` elements.
+    pub(super) fn split_off(&mut self, least: u32) -> Option<Self> {
+        let half = (self.to - self.from) / 2;
+        if half < least {
+            return None;
+        }
+        let middle = self.to - half;
+        let second = Self {
+            from: middle,
+            ..*self
+        };
+        self.to = middle;
+        Some(second)
+    }
+}
+
+/// A part of a walker's work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Batch {
+    /// References to follow.
+    References(Vec<u64>),
+    /// A part of an array.
+    Elements(Slice),
+}
+
 /// The shared part of all walkers' stacks. A walker that has plenty gives when another [wants](Work::wants).
 #[derive(Debug)]
 pub(super) struct Work {
@@ -17,14 +54,14 @@ pub(super) struct Work {
 
 #[derive(Debug, Default)]
 struct State {
-    batches: Vec<Vec<u64>>,
+    batches: Vec<Batch>,
     waiting: usize,
     ended: bool,
 }
 
 impl Work {
     /// Work for this many walkers.
-    pub(super) fn new(walkers: usize, first: Vec<Vec<u64>>) -> Self {
+    pub(super) fn new(walkers: usize, first: Vec<Batch>) -> Self {
         Self {
             state: Mutex::new(State {
                 batches: first,
@@ -55,13 +92,13 @@ impl Work {
     }
 
     /// Gives a part of one's work to others.
-    pub(super) fn give(&self, batch: Vec<u64>) {
+    pub(super) fn give(&self, batch: Batch) {
         self.lock().batches.push(batch);
         self.changed.notify_one();
     }
 
     /// Waits for work; `None` when all walkers wait, so that there is none left, and after [`Work::end`].
-    pub(super) fn take(&self) -> Option<Vec<u64>> {
+    pub(super) fn take(&self) -> Option<Batch> {
         let mut state = self.lock();
         state.waiting += 1;
         self.hungry.fetch_add(1, Ordering::Relaxed);
@@ -102,13 +139,12 @@ mod tests {
     #[test]
     fn work_ends_when_all_is_done() {
         // Each number is followed by two that are one smaller, down to 0: as many as a tree has nodes.
-        let work = Work::new(3, vec![vec![12]]);
+        let work = Work::new(3, vec![Batch::References(vec![12])]);
         let done = AtomicUsize::new(0);
         std::thread::scope(|scope| {
             for _ in 0..3 {
                 scope.spawn(|| {
-                    while let Some(batch) = work.take() {
-                        let mut stack = batch;
+                    while let Some(Batch::References(mut stack)) = work.take() {
                         while let Some(number) = stack.pop() {
                             done.fetch_add(1, Ordering::Relaxed);
                             if number > 0 {
@@ -116,7 +152,7 @@ mod tests {
                                 stack.push(number - 1);
                             }
                             if work.wants() && stack.len() > 1 {
-                                work.give(vec![stack.remove(0)]);
+                                work.give(Batch::References(vec![stack.remove(0)]));
                             }
                         }
                     }
@@ -124,6 +160,20 @@ mod tests {
             }
         });
         assert_eq!(done.into_inner(), (1 << 13) - 1);
+    }
+
+    #[test]
+    fn a_slice_is_halved_while_it_is_worth_it() {
+        let mut slice = Slice {
+            array: 8,
+            from: 10,
+            to: 31,
+        };
+        let second = slice.split_off(10).expect("ten elements");
+        assert_eq!((slice.from, slice.to, slice.array), (10, 21, 8));
+        assert_eq!((second.from, second.to, second.array), (21, 31, 8));
+        assert_eq!(slice.split_off(6), None);
+        assert_eq!((slice.from, slice.to), (10, 21));
     }
 
     #[test]

@@ -1,0 +1,125 @@
+//! The child's part of the file: everything behind the head, which the parent writes.
+
+use super::super::roots::RootNotes;
+use super::child::{HeapCopy, Task, Written};
+use super::crew::{in_threads, Watch};
+use super::encode::{Encoded, Encoder, Parts};
+use super::failure::Failure;
+use super::large_arrays::LargeArrays;
+use super::own_thread::start_own;
+use super::process::Watchdog;
+use super::snapshot::Snapshot;
+use super::virtual_frames::VirtualFrames;
+use writer::{emit, Segments, TailSender, TailWriter};
+
+impl Task<'_, '_> {
+    /// Whether the file may be begun before all is marked.
+    ///
+    /// Not where the walk may find more roots, the frames of virtual threads; nor where what was sent cannot be taken back, in
+    /// case the walk fails.
+    pub(super) fn begins_early(&self) -> bool {
+        let has_virtual_threads = self.virtual_threads.is_some_and(|fields| fields.in_use);
+        let tail = self.tail.as_ref();
+        !has_virtual_threads && tail.is_some_and(|tail| tail.is_regular_file())
+    }
+
+    /// Marks what can be reached, and writes the file, large arrays while the rest is marked.
+    pub(super) fn mark_and_write(
+        &mut self,
+        copy: &HeapCopy,
+        roots: &mut RootNotes,
+        watchdog: &Watchdog,
+    ) -> Result<Written, Failure> {
+        let snapshot = &copy.snapshot;
+        let starts = self.starts(copy, roots)?;
+        let (writer, is_compressed) = self.begin_file(copy, roots, watchdog)?;
+        let arrays = || LargeArrays::new(snapshot, Segments::new(writer.sender()));
+        let arrays = self.walk(snapshot, &starts, arrays, Some(&writer), watchdog)?;
+        snapshot.check_linked()?;
+        self.check_virtual_threads(snapshot)?;
+        let early = arrays.into_iter().map(LargeArrays::finish);
+        let early = Encoded::sum(early.collect::<Result<Vec<_>, _>>()?);
+        let written = self.finish_file(snapshot, writer, is_compressed, watchdog)?;
+        Ok(Written {
+            encoded: Encoded::sum([early, written.encoded]),
+            ..written
+        })
+    }
+
+    /// Writes the file of a heap that is marked.
+    pub(super) fn write(
+        &mut self,
+        copy: &HeapCopy,
+        roots: &mut RootNotes,
+        watchdog: &Watchdog,
+    ) -> Result<Written, Failure> {
+        copy.snapshot.check_linked()?;
+        let (writer, is_compressed) = self.begin_file(copy, roots, watchdog)?;
+        self.finish_file(&copy.snapshot, writer, is_compressed, watchdog)
+    }
+
+    /// The walk has come to no virtual thread with frames: it was begun without looking for them.
+    fn check_virtual_threads(&self, snapshot: &Snapshot) -> Result<(), Failure> {
+        let Some(fields) = self.virtual_threads else {
+            return Ok(());
+        };
+        let mut frames = VirtualFrames::default();
+        frames.take_in(fields, snapshot, |_, _| {});
+        if frames.is_complete() {
+            Ok(())
+        } else {
+            Err(Failure::FirstVirtualThread)
+        }
+    }
+
+    /// Writes classes and roots; tells, too, whether the file is compressed.
+    fn begin_file(
+        &mut self,
+        copy: &HeapCopy,
+        roots: &mut RootNotes,
+        watchdog: &Watchdog,
+    ) -> Result<(TailWriter, bool), Failure> {
+        let snapshot = &copy.snapshot;
+        self.name_threads(roots, snapshot);
+        watchdog.feed();
+        let threads = self.tell_roots(roots, &copy.mappings, snapshot.memory)?;
+        watchdog.feed();
+        let tail = self.tail.take().ok_or(Failure::Fault)?;
+        let is_compressed = tail.gzip().is_some();
+        let writer = TailWriter::start(tail, self.walkers(), start_own)?;
+        let mut segments = Segments::new(writer.sender());
+        self.write_classes(copy, &mut segments, &mut Vec::new())?;
+        let ids: Vec<_> = threads
+            .iter()
+            .map(|thread| (thread.id, thread.trace))
+            .collect();
+        let records = roots.records(&ids, |mirror| self.is_bootstrap_class(snapshot, mirror));
+        emit::roots(&records, &self.objects, &threads, &mut segments)?;
+        segments.finish()?;
+        Ok((writer, is_compressed))
+    }
+
+    /// Writes what is marked, with all threads, so that it compresses well if it `is_compressed`, and the end.
+    fn finish_file(
+        &mut self,
+        snapshot: &Snapshot,
+        writer: TailWriter,
+        is_compressed: bool,
+        watchdog: &Watchdog,
+    ) -> Result<Written, Failure> {
+        let parts = Parts::default();
+        let encoded = in_threads(
+            self.walkers(),
+            || {
+                let segments = Segments::<TailSender>::new(writer.sender());
+                Encoder::new(snapshot, segments, is_compressed).run(&parts)
+            },
+            || parts.end(),
+            &mut Watch::new(&mut self.socket, snapshot, Some(&writer), watchdog),
+        )?;
+        watchdog.feed();
+        let bytes = writer.finish()?;
+        let encoded = Encoded::sum(encoded);
+        Ok(Written { bytes, encoded })
+    }
+}
