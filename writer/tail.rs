@@ -80,11 +80,6 @@ impl Tail {
         self
     }
 
-    /// Whether what is written can still be given up with the file: not so on a connection.
-    pub fn is_regular_file(&self) -> bool {
-        self.file.metadata().is_ok_and(|file| file.is_file())
-    }
-
     /// How hard to compress; `None` if the head is plain.
     pub fn gzip(&self) -> Option<GzipLevel> {
         self.gzip

@@ -23,7 +23,7 @@ use std::cell::Cell;
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tables::{Census, ObjectIndex, ObjectTable, Tables, ThreadId, TraceId};
-use writer::{emit, DumpFile, Outlet, Segments};
+use writer::{emit, DumpFile, Outlet, Segments, Worker};
 
 /// Tries by snapshot: each catches up with the classes that were loaded since the one before.
 const SNAPSHOT_TRIES: u32 = 8;
@@ -34,9 +34,9 @@ const MOST_PAUSED: Duration = Duration::from_millis(500);
 /// Tries for a dump during which classes are unloaded.
 const TRIES: u32 = 3;
 
-/// Dumps are made one after the other. Held across JVM calls, but no other code takes it, and a thread
-/// that waits for it waits in native code, where it holds up no safepoint.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+/// Dumps are made one after the other; in it is who waits for the last one's child. Held across JVM calls, but no other code takes
+/// it, and a thread that waits for it waits in native code, where it holds up no safepoint.
+static ONE_AT_A_TIME: Mutex<Option<Box<dyn Worker>>> = Mutex::new(None);
 
 /// What the end line tells.
 #[derive(Debug)]
@@ -74,7 +74,8 @@ pub(crate) fn dump(
     known: Known<'_>,
     outlet: &Outlet,
 ) -> bool {
-    let _one = ONE_AT_A_TIME.lock();
+    let mut reaper = ONE_AT_A_TIME.lock();
+    let _ = reaper.take().map(|before| before.join());
     let started = Instant::now();
     if options.verbose {
         say(&begin_line(outlet, known.census));
@@ -91,9 +92,7 @@ pub(crate) fn dump(
     match choose(request, jni) {
         Ok(outcome) => {
             say(&end_line(&outcome, started.elapsed()));
-            if let Some(child) = outcome.child {
-                child.end_alone();
-            }
+            *reaper = outcome.child.and_then(Child::end_alone);
             true
         }
         Err(error) => {
@@ -196,7 +195,7 @@ fn by_fork(
     jni: &mut Jni<'_>,
     paused: &Cell<Duration>,
 ) -> Result<Outcome, DumpError> {
-    // How many classes were known at the last tries that met an unknown one.
+    // How many classes were known at the last tries that met an unknown one, or the first virtual thread.
     let mut known = Vec::new();
     let mut copies_all = false;
     let mut tries = 0;

@@ -30,7 +30,7 @@ use crate::options::Options;
 use std::collections::HashSet;
 use std::ops::Range;
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::Mutex;
 use tables::{ObjectId, ObjectIndex, ObjectTable, Tables, TraceId};
 use writer::emit::LiveThread;
@@ -198,6 +198,7 @@ impl Task<'_, '_> {
         let work = Work::new(self.walkers(), batches.map(Batch::References).collect());
         in_threads(
             self.walkers(),
+            "hprof walker",
             || Walker::new(snapshot, &work, on_object()).run(),
             || work.end(),
             &mut Watch::new(&mut self.socket, snapshot, writer, watchdog),
@@ -257,6 +258,7 @@ impl Task<'_, '_> {
             reached: AtomicU64::new(0),
             encoded_bytes: AtomicU64::new(0),
             unlinked: Mutex::default(),
+            has_unlinked: AtomicBool::new(false),
             virtual_thread_class: self.virtual_threads.map(|fields| fields.class),
             virtual_threads: Mutex::default(),
         })

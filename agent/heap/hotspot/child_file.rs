@@ -10,17 +10,12 @@ use super::own_thread::start_own;
 use super::process::Watchdog;
 use super::snapshot::Snapshot;
 use super::virtual_frames::VirtualFrames;
-use writer::{emit, Segments, TailSender, TailWriter};
+use writer::{emit, Segments, TailSender, TailWriter, WriteError};
 
 impl Task<'_, '_> {
-    /// Whether the file may be begun before all is marked.
-    ///
-    /// Not where the walk may find more roots, the frames of virtual threads; nor where what was sent cannot be taken back, in
-    /// case the walk fails.
+    /// Whether the file may be begun before all is marked: not where the walk may find more roots, the frames of virtual threads.
     pub(super) fn begins_early(&self) -> bool {
-        let has_virtual_threads = self.virtual_threads.is_some_and(|fields| fields.in_use);
-        let tail = self.tail.as_ref();
-        !has_virtual_threads && tail.is_some_and(|tail| tail.is_regular_file())
+        !self.virtual_threads.is_some_and(|fields| fields.in_use)
     }
 
     /// Marks what can be reached, and writes the file, large arrays while the rest is marked.
@@ -86,7 +81,7 @@ impl Task<'_, '_> {
         watchdog.feed();
         let tail = self.tail.take().ok_or(Failure::Fault)?;
         let is_compressed = tail.gzip().is_some();
-        let writer = TailWriter::start(tail, self.walkers(), start_own)?;
+        let writer = TailWriter::start(tail, self.walkers(), start_own).map_err(not_started)?;
         let mut segments = Segments::new(writer.sender());
         self.write_classes(copy, &mut segments, &mut Vec::new())?;
         let ids: Vec<_> = threads
@@ -110,6 +105,7 @@ impl Task<'_, '_> {
         let parts = Parts::default();
         let encoded = in_threads(
             self.walkers(),
+            "hprof encoder",
             || {
                 let segments = Segments::<TailSender>::new(writer.sender());
                 Encoder::new(snapshot, segments, is_compressed).run(&parts)
@@ -121,5 +117,14 @@ impl Task<'_, '_> {
         let bytes = writer.finish()?;
         let encoded = Encoded::sum(encoded);
         Ok(Written { bytes, encoded })
+    }
+}
+
+/// Nothing is wrong with the file if the thread that writes it cannot be had.
+fn not_started(error: WriteError) -> Failure {
+    match error {
+        WriteError::NoThread { reason } => Failure::NoThread(reason),
+        WriteError::NoMemory { .. } => Failure::NoMemory,
+        other => Failure::Write(other),
     }
 }

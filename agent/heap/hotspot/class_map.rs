@@ -217,6 +217,27 @@ impl ClassMap {
         self.by_mirror.get(&mirror).copied()
     }
 
+    /// Classes of these shapes, whose class words are 1, 2 and so on.
+    #[cfg(test)]
+    pub(super) fn of_shapes(shapes: Vec<Shape>) -> Self {
+        let mut map = Self {
+            slots: vec![(0, FREE); (shapes.len() * 4).next_power_of_two()],
+            classes: Vec::new(),
+            by_mirror: HashMap::new(),
+        };
+        for (index, shape) in shapes.into_iter().enumerate() {
+            let word = index as u64 + 1;
+            map.insert(word);
+            map.classes.push(Class {
+                id: ClassId::from_index(index).expect("an id"),
+                mirror: word << 40,
+                shape,
+                is_class_class: false,
+            });
+        }
+        map
+    }
+
     /// Above the index of every class.
     pub(super) fn index_end(&self) -> usize {
         self.classes.last().map_or(0, |class| class.id.index() + 1)

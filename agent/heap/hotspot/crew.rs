@@ -18,9 +18,10 @@ const LOOK: Duration = Duration::from_millis(20);
 /// Time between two messages of progress.
 const PROGRESS: Duration = Duration::from_secs(1);
 
-/// Runs `body` in so many threads, and `watch` in this one until it has their results; `end` has them end early.
+/// Runs `body` in so many threads of this name, and `watch` in this one until it has their results; `end` has them end early.
 pub(super) fn in_threads<T: Send>(
     threads: usize,
+    name: &str,
     body: impl Fn() -> Result<T, Failure> + Sync,
     end: impl Fn(),
     watch: &mut Watch<'_>,
@@ -36,10 +37,10 @@ pub(super) fn in_threads<T: Send>(
             let _ = results.send(result.unwrap_or(Err(Failure::Fault)));
         });
         // SAFETY: the crew is dropped below, before `body` and what that uses.
-        let started = unsafe { crew.start(&format!("hprof walker {number}"), work) };
+        let started = unsafe { crew.start(&format!("{name} {number}"), work) };
         if let Err(error) = started {
             end();
-            return Err(Failure::NoThread(error.raw_os_error().unwrap_or(0)));
+            return Err(Failure::NoThread(error.to_string()));
         }
     }
     drop(results);

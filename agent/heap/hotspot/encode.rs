@@ -1,4 +1,4 @@
-//! Encoding: every marked object becomes a record, in the order of addresses; where the file is compressed, within each part of the
+//! Encoding: every object that is still marked becomes a record, in the order of addresses; where the file is compressed, within each part of the
 //! heap class after class.
 //!
 //! So the heap is read from front to back, and what lies side by side in it lies side by side in the file: it is read faster, and

@@ -31,8 +31,8 @@ pub(super) enum Failure {
     },
     /// The child has no memory for what it needs itself.
     NoMemory,
-    /// The child cannot start a thread; the system's error number.
-    NoThread(i32),
+    /// The child cannot start a thread; why.
+    NoThread(String),
     /// The parent does not answer.
     NoAnswer,
     /// HotSpot's walk has ended without having come to every virtual thread that has frames.

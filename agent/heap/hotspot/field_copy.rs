@@ -7,6 +7,9 @@ use tables::BasicType;
 /// Bytes that are read and written at a time, whatever the field's type.
 pub(super) const AT_ONCE_BYTES: u32 = 8;
 
+/// The bytes that end with a field are its high end on a little-endian processor only.
+const _: () = assert!(cfg!(target_endian = "little"));
+
 /// A field of an instance: what is read, and what becomes of it.
 ///
 /// Read are the eight bytes that end with the field, so that it is their high end on a little-endian processor. What they are in

@@ -95,10 +95,7 @@ impl From<Failure> for Failed {
             )),
             Failure::Write(error) => Self::Write(error.to_string()),
             Failure::LittleMemory { left_bytes } => Self::LittleMemory(left_bytes),
-            Failure::NoThread(number) => Self::Refused(format!(
-                "it can start no thread: {}",
-                std::io::Error::from_raw_os_error(number)
-            )),
+            Failure::NoThread(why) => Self::Refused(format!("it can start no thread: {why}")),
             Failure::NoMemory => refused("there is no memory for its marks"),
             Failure::NoFrames => refused("the frames of a virtual thread were not told"),
             Failure::Fault => refused("a fault of its own"),

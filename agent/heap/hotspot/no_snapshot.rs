@@ -10,7 +10,7 @@ use writer::WriteError;
 /// Why there is no dump by snapshot.
 #[derive(Debug)]
 pub(in super::super) enum NoSnapshot {
-    /// Another try may do better: a class was loaded in between. So many were known.
+    /// Another try may do better: a class was loaded in between, or the first virtual thread made. So many classes were known.
     Again(usize),
     /// Another try may do better: there were instances of classes that were not linked, and now they are.
     Unlinked(Vec<ClassId>),

@@ -9,7 +9,7 @@ use std::mem::{zeroed, MaybeUninit};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::ptr::null_mut;
-use writer::start_worker;
+use writer::{start_worker, Worker};
 
 /// Codes the child ends with.
 pub(super) const DONE: i32 = 0;
@@ -99,11 +99,11 @@ impl Child {
         self.is_done = true;
     }
 
-    /// Leaves the child to a thread that waits for its end, if there can be one more: the child's copy of the heap is unmapped page
-    /// by page, for which nobody else should wait.
-    pub(in super::super) fn end_alone(self) {
+    /// Leaves the child to a thread that waits for its end, and is given back: the child's copy of the heap is unmapped page by page,
+    /// for which nobody but the next dump should wait. `None` if there can be no thread, and the child is gone.
+    pub(in super::super) fn end_alone(self) -> Option<Box<dyn Worker>> {
         // Without a thread the child is dropped here, and so waited for.
-        let _ = start_worker("hprof reaper", Box::new(move || drop(self)));
+        start_worker("hprof reaper", Box::new(move || drop(self))).ok()
     }
 
     /// Waits for the child's end.

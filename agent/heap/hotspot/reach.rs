@@ -55,6 +55,8 @@ pub(super) struct Walker<'s, O> {
     at: usize,
     /// Objects since the last look at what others want.
     since_look: u32,
+    /// Another walker has met an error.
+    has_ended: bool,
 }
 
 impl<'s, O: OnObject> Walker<'s, O> {
@@ -69,6 +71,7 @@ impl<'s, O: OnObject> Walker<'s, O> {
             ahead: [0; AHEAD],
             at: 0,
             since_look: 0,
+            has_ended: false,
         }
     }
 
@@ -95,19 +98,16 @@ impl<'s, O: OnObject> Walker<'s, O> {
             }
             self.since_look += 1;
             if self.since_look >= OBJECTS_BETWEEN_LOOKS {
-                if self.work.has_ended() {
-                    break;
-                }
                 self.share();
             }
         }
         Ok(())
     }
 
-    /// The next reference to follow; `None` when there is no more work for anybody.
+    /// The next reference to follow; `None` when there is no more work for anybody, or the walk was ended.
     fn next(&mut self) -> Option<u64> {
         let snapshot = self.snapshot;
-        loop {
+        while !self.has_ended {
             // At most once around the queue: if the stack is empty, the queue is emptied.
             for _ in 0..AHEAD {
                 let entering = self.stack.pop().unwrap_or(0);
@@ -137,20 +137,25 @@ impl<'s, O: OnObject> Walker<'s, O> {
                 }
             }
         }
+        None
     }
 
-    /// Gives a half of its work away, if somebody wants it: of the array that it came to first, or of the stack's older part,
-    /// which lead to more than what is younger.
+    /// Looks whether the walk was ended, and gives a part of its work away if somebody wants it: of the array that it came to first,
+    /// or the stack's older half, which lead to more than what is younger.
     fn share(&mut self) {
         let objects = std::mem::take(&mut self.since_look);
         let reached = &self.snapshot.reached;
         reached.fetch_add(u64::from(objects), Ordering::Relaxed);
+        self.has_ended = self.work.has_ended();
         if !self.work.wants() {
             return;
         }
-        let mut slices = self.slices.iter_mut();
-        if let Some(half) = slices.find_map(|slice| slice.split_off(SLICE)) {
+        let half = self.slices.first_mut().map(|slice| slice.split_off(SLICE));
+        if let Some(Some(half)) = half {
             self.work.give(Batch::Elements(half));
+        } else if self.slices.len() > 1 {
+            let whole = self.slices.swap_remove(0);
+            self.work.give(Batch::Elements(whole));
         } else if self.stack.len() >= LEAST_GIVEN {
             let half = self.stack.drain(..self.stack.len() / 2).collect();
             self.work.give(Batch::References(half));
@@ -225,5 +230,48 @@ impl<'s, O: OnObject> Walker<'s, O> {
         if to - from == SLICE {
             self.share();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ends the walk at the first object.
+    struct Ends<'w> {
+        work: &'w Work,
+        objects: usize,
+    }
+
+    impl OnObject for Ends<'_> {
+        fn object(&mut self, _: &Class, _: u64) -> Result<bool, Failure> {
+            self.work.end();
+            self.objects += 1;
+            Ok(false)
+        }
+    }
+
+    /// Mark, class, length and so many elements.
+    fn array(elements: &[u64]) -> Vec<u64> {
+        [&[1, 1, elements.len() as u64], elements].concat()
+    }
+
+    #[test]
+    fn a_walk_that_was_ended_does_not_go_on_from_array_to_array() {
+        let small = array(&[0; 2 * SLICE as usize]);
+        let mut words = vec![0; 103];
+        (0..100).for_each(|_| words.extend(&small));
+        let start = words.as_ptr() as u64;
+        let at = |number| start + (103 + number * small.len() as u64) * 8;
+        let all: Vec<u64> = (0..100).map(at).collect();
+        words[..103].copy_from_slice(&array(&all));
+        let snapshot = Snapshot::of_words(&words, vec![Shape::ObjectArray]);
+        let work = Work::new(1, vec![Batch::References(vec![start])]);
+        let ends = Ends {
+            work: &work,
+            objects: 0,
+        };
+        let ends = Walker::new(&snapshot, &work, ends).run().expect("no error");
+        assert!(ends.objects < 10, "{} objects", ends.objects);
     }
 }

@@ -7,7 +7,7 @@ use super::memory::{Mappings, Memory};
 use super::object_layout::ObjectLayout;
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use tables::{ClassId, TraceId};
 
@@ -38,6 +38,8 @@ pub(super) struct Snapshot {
     pub(super) encoded_bytes: AtomicU64,
     /// Classes that have instances but are not linked, so that their fields are not known.
     pub(super) unlinked: Mutex<BTreeSet<ClassId>>,
+    /// There are such classes, as a hint that takes no lock: there will be no dump.
+    pub(super) has_unlinked: AtomicBool,
     /// The class of virtual threads, if there is one.
     pub(super) virtual_thread_class: Option<ClassId>,
     /// Virtual threads that were marked.
@@ -80,6 +82,7 @@ impl Snapshot {
 
     /// Notes a class that has instances but is not linked.
     pub(super) fn note_unlinked(&self, class: ClassId) {
+        self.has_unlinked.store(true, Ordering::Relaxed);
         self.unlinked
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -120,6 +123,52 @@ impl Snapshot {
             Failure::NoMirror
         } else {
             Failure::UnknownClass
+        }
+    }
+}
+
+#[cfg(test)]
+impl Snapshot {
+    /// A heap of these words, without compression: mark, class word, then fields, or length and elements. Classes have the words 1, 2
+    /// and so on. The words must outlive it.
+    pub(super) fn of_words(words: &[u64], shapes: Vec<super::class_map::Shape>) -> Self {
+        use super::coding::{ClassWords, Linear, Oops};
+        use super::object_layout::{ArrayLayout, MirrorInKlass, StaticIds};
+        let start = words.as_ptr() as u64;
+        Self {
+            // SAFETY: only `words` is read, which the caller keeps.
+            memory: unsafe { Memory::new() },
+            mappings: Mappings::default(),
+            layout: ObjectLayout {
+                oops: Oops::Wide,
+                class_words: ClassWords::Wide,
+                klasses: Linear::PLAIN,
+                klass_in_mirror: 0,
+                mirror_in_klass: MirrorInKlass {
+                    offset: 0,
+                    through_slot: false,
+                },
+                arrays: ArrayLayout {
+                    length: 16,
+                    elements: [24; 12],
+                },
+                static_ids: StaticIds {
+                    holder: 0,
+                    offset: 0,
+                },
+            },
+            classes: ClassMap::of_shapes(shapes),
+            allocated: Vec::new(),
+            left_out: Vec::new(),
+            marks: Marks::new(start..start + size_of_val(words) as u64).expect("memory"),
+            primitive_fields: true,
+            primitive_arrays: true,
+            reached: AtomicU64::new(0),
+            encoded_bytes: AtomicU64::new(0),
+            unlinked: Mutex::default(),
+            has_unlinked: AtomicBool::new(false),
+            virtual_thread_class: None,
+            virtual_threads: Mutex::default(),
         }
     }
 }

@@ -27,10 +27,12 @@ abstract class HoldingTest {
     enum Place {
         /** It has its manners, and knows nothing of the heap yet. */
         SETTLED("settled"),
-        /** It knows how the heap is laid out, and has begun to mark it. */
+        /** It knows how the heap is laid out; the parent has written the head of the file, the copy nothing yet. */
+        WRITING("hprof writer"),
+        /** It has begun to mark the heap. */
         MARKING("hprof walker 0"),
-        /** The parent has written the head of the file, the copy nothing yet. */
-        WRITING("hprof writer");
+        /** All is marked. */
+        ENCODING("hprof encoder 0");
 
         final String call;
 

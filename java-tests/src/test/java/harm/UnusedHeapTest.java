@@ -30,7 +30,7 @@ class UnusedHeapTest extends HoldingTest {
     @MethodSource("heaps")
     void isNotCopied(Jdk jdk, Collector collector) throws IOException {
         // Each page of the heap is there from the beginning; the program uses some of the first.
-        try (Jvm jvm = run(holding(jdk, Place.WRITING, "").with(collector)
+        try (Jvm jvm = run(holding(jdk, Place.ENCODING, "").with(collector)
                 .switches("-Xms" + HEAP_MB + "m", "-Xmx" + HEAP_MB + "m", "-XX:+AlwaysPreTouch"))) {
             ProcessMemory parent = new ProcessMemory(jvm.pid());
             long empty = parent.emptyInForks();
