@@ -19,6 +19,7 @@ pub struct TailWriter {
     dump: DumpFile,
     turn: Arc<Turn>,
     bytes: Arc<AtomicU64>,
+    is_compressed: bool,
 }
 
 impl TailWriter {
@@ -50,6 +51,7 @@ impl TailWriter {
             dump: DumpFile::with_sink(sink, start_worker)?,
             turn: Arc::default(),
             bytes,
+            is_compressed: level.is_some(),
         })
     }
 
@@ -60,6 +62,11 @@ impl TailWriter {
             turn: Arc::clone(&self.turn),
             holds: false,
         }
+    }
+
+    /// Whether what is delivered is compressed: then it matters what stands beside what.
+    pub fn is_compressed(&self) -> bool {
+        self.is_compressed
     }
 
     /// Bytes that are in the file so far, or within the next megabyte, compressed if it is: for those who watch the progress.

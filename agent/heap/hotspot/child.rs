@@ -30,7 +30,7 @@ use crate::options::Options;
 use std::collections::HashSet;
 use std::ops::Range;
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::AtomicU64;
 use std::sync::Mutex;
 use tables::{ObjectId, ObjectIndex, ObjectTable, Tables, TraceId};
 use writer::emit::LiveThread;
@@ -169,9 +169,14 @@ impl Task<'_, '_> {
         // The records themselves come later, when the head of the file is written.
         let mut nowhere = Segments::new(|_| Ok(()));
         self.write_classes(copy, &mut nowhere, &mut starts)?;
+        self.add_roots(roots, &mut starts);
+        Ok(starts)
+    }
+
+    /// What roots refer to goes to `starts`.
+    pub(super) fn add_roots(&self, roots: &RootNotes, starts: &mut Vec<u64>) {
         let objects = roots.objects().filter_map(|index| self.objects.id(index));
         starts.extend(objects.map(ObjectId::get));
-        Ok(starts)
     }
 
     /// Marks what can be reached from `starts`, with all threads.
@@ -258,7 +263,6 @@ impl Task<'_, '_> {
             reached: AtomicU64::new(0),
             encoded_bytes: AtomicU64::new(0),
             unlinked: Mutex::default(),
-            has_unlinked: AtomicBool::new(false),
             virtual_thread_class: self.virtual_threads.map(|fields| fields.class),
             virtual_threads: Mutex::default(),
         })

@@ -9,7 +9,6 @@ use super::large_arrays::LargeArrays;
 use super::own_thread::start_own;
 use super::process::Watchdog;
 use super::snapshot::Snapshot;
-use super::virtual_frames::VirtualFrames;
 use writer::{emit, Segments, TailSender, TailWriter, WriteError};
 
 impl Task<'_, '_> {
@@ -26,15 +25,19 @@ impl Task<'_, '_> {
         watchdog: &Watchdog,
     ) -> Result<Written, Failure> {
         let snapshot = &copy.snapshot;
-        let starts = self.starts(copy, roots)?;
-        let (writer, is_compressed) = self.begin_file(copy, roots, watchdog)?;
+        let mut starts = Vec::new();
+        let writer = self.begin_file(copy, roots, &mut starts, watchdog)?;
+        self.add_roots(roots, &mut starts);
         let arrays = || LargeArrays::new(snapshot, Segments::new(writer.sender()));
         let arrays = self.walk(snapshot, &starts, arrays, Some(&writer), watchdog)?;
         snapshot.check_linked()?;
-        self.check_virtual_threads(snapshot)?;
+        let fields = self.virtual_threads.iter();
+        fields
+            .copied()
+            .try_for_each(|fields| fields.check_no_frames(snapshot))?;
         let early = arrays.into_iter().map(LargeArrays::finish);
         let early = Encoded::sum(early.collect::<Result<Vec<_>, _>>()?);
-        let written = self.finish_file(snapshot, writer, is_compressed, watchdog)?;
+        let written = self.finish_file(snapshot, writer, watchdog)?;
         Ok(Written {
             encoded: Encoded::sum([early, written.encoded]),
             ..written
@@ -49,41 +52,27 @@ impl Task<'_, '_> {
         watchdog: &Watchdog,
     ) -> Result<Written, Failure> {
         copy.snapshot.check_linked()?;
-        let (writer, is_compressed) = self.begin_file(copy, roots, watchdog)?;
-        self.finish_file(&copy.snapshot, writer, is_compressed, watchdog)
+        let writer = self.begin_file(copy, roots, &mut Vec::new(), watchdog)?;
+        self.finish_file(&copy.snapshot, writer, watchdog)
     }
 
-    /// The walk has come to no virtual thread with frames: it was begun without looking for them.
-    fn check_virtual_threads(&self, snapshot: &Snapshot) -> Result<(), Failure> {
-        let Some(fields) = self.virtual_threads else {
-            return Ok(());
-        };
-        let mut frames = VirtualFrames::default();
-        frames.take_in(fields, snapshot, |_, _| {});
-        if frames.is_complete() {
-            Ok(())
-        } else {
-            Err(Failure::FirstVirtualThread)
-        }
-    }
-
-    /// Writes classes and roots; tells, too, whether the file is compressed.
+    /// Writes classes and roots; what classes refer to goes to `starts`.
     fn begin_file(
         &mut self,
         copy: &HeapCopy,
         roots: &mut RootNotes,
+        starts: &mut Vec<u64>,
         watchdog: &Watchdog,
-    ) -> Result<(TailWriter, bool), Failure> {
+    ) -> Result<TailWriter, Failure> {
         let snapshot = &copy.snapshot;
         self.name_threads(roots, snapshot);
         watchdog.feed();
         let threads = self.tell_roots(roots, &copy.mappings, snapshot.memory)?;
         watchdog.feed();
         let tail = self.tail.take().ok_or(Failure::Fault)?;
-        let is_compressed = tail.gzip().is_some();
         let writer = TailWriter::start(tail, self.walkers(), start_own).map_err(not_started)?;
         let mut segments = Segments::new(writer.sender());
-        self.write_classes(copy, &mut segments, &mut Vec::new())?;
+        self.write_classes(copy, &mut segments, starts)?;
         let ids: Vec<_> = threads
             .iter()
             .map(|thread| (thread.id, thread.trace))
@@ -91,15 +80,14 @@ impl Task<'_, '_> {
         let records = roots.records(&ids, |mirror| self.is_bootstrap_class(snapshot, mirror));
         emit::roots(&records, &self.objects, &threads, &mut segments)?;
         segments.finish()?;
-        Ok((writer, is_compressed))
+        Ok(writer)
     }
 
-    /// Writes what is marked, with all threads, so that it compresses well if it `is_compressed`, and the end.
+    /// Writes what is marked, with all threads, so that it compresses well if it is compressed, and the end.
     fn finish_file(
         &mut self,
         snapshot: &Snapshot,
         writer: TailWriter,
-        is_compressed: bool,
         watchdog: &Watchdog,
     ) -> Result<Written, Failure> {
         let parts = Parts::default();
@@ -108,7 +96,7 @@ impl Task<'_, '_> {
             "hprof encoder",
             || {
                 let segments = Segments::<TailSender>::new(writer.sender());
-                Encoder::new(snapshot, segments, is_compressed).run(&parts)
+                Encoder::new(snapshot, segments, writer.is_compressed()).run(&parts)
             },
             || parts.end(),
             &mut Watch::new(&mut self.socket, snapshot, Some(&writer), watchdog),

@@ -277,3 +277,40 @@ impl From<WriteError> for Failure {
         Self::Write(error)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_object_out_of_order_has_its_own_trace() {
+        // Three objects without fields, of which the first and the last were sampled.
+        let words = [1, 1, 1, 1, 1, 1_u64];
+        let at = |number: u64| words.as_ptr() as u64 + number * 16;
+        let shape = Shape::Instance {
+            fields: Vec::new(),
+            data_bytes: 0,
+            references: Vec::new(),
+            primitive_arrays: Vec::new(),
+            heap_bytes: 16,
+        };
+        let mut snapshot = Snapshot::of_words(&words, vec![shape]);
+        let trace = |number| TraceId::new(number).expect("a trace");
+        snapshot.allocated = vec![(at(0), trace(7)), (at(2), trace(9))];
+        let mut file = Vec::new();
+        let segments = Segments::new(|bytes: Vec<u8>| {
+            file.extend(bytes);
+            Ok(())
+        });
+        let mut encoder = Encoder::new(&snapshot, segments, false);
+        for number in [2, 0, 1, 2] {
+            let class = snapshot.class_of(at(number)).expect("a class");
+            encoder.put(class, at(number)).expect("no error");
+        }
+        assert_eq!(encoder.finish().expect("no error").objects, 4);
+        // Behind the segment's header: the tag, the object, the trace, the class, no bytes.
+        let traces: Vec<_> = file[9..].chunks(25).map(|record| record[12]).collect();
+        let [.., none] = TraceId::EMPTY.get().to_be_bytes();
+        assert_eq!(traces, [9, 7, none, 9]);
+    }
+}

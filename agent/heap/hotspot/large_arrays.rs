@@ -7,7 +7,6 @@ use super::encode::{Encoded, Encoder};
 use super::failure::Failure;
 use super::reach::OnObject;
 use super::snapshot::Snapshot;
-use std::sync::atomic::Ordering;
 use tables::BasicType;
 use writer::{Deliver, Segments};
 
@@ -55,8 +54,8 @@ impl<D: Deliver> OnObject for LargeArrays<'_, D> {
         let width_bytes = element_type.size_bytes(8);
         let length = layout.length(memory, address);
         let is_large = u64::from(length) * u64::from(width_bytes) >= LEAST_BYTES;
-        // If it is in vain, the disk is spared.
-        if !is_large || self.snapshot.has_unlinked.load(Ordering::Relaxed) {
+        // If there will be no dump, the disk is spared.
+        if !is_large || self.snapshot.check_linked().is_err() {
             return Ok(false);
         }
         self.encoder.put(class, address)?;

@@ -453,6 +453,18 @@ mod tests {
     }
 
     #[test]
+    fn a_child_that_ends_alone_is_waited_for() {
+        let Side::Parent(mut child) = fork().expect("a fork") else {
+            exit(DONE)
+        };
+        child.let_end();
+        let pid = child.pid;
+        assert!(child.end_alone().expect("a thread").join());
+        // SAFETY: asks whether there is such a process.
+        assert_eq!(unsafe { libc::kill(pid, 0) }, -1);
+    }
+
+    #[test]
     fn a_child_that_is_dropped_is_gone() {
         let Side::Parent(child) = fork().expect("a fork") else {
             loop {

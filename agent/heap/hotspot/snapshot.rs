@@ -7,7 +7,7 @@ use super::memory::{Mappings, Memory};
 use super::object_layout::ObjectLayout;
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, PoisonError};
 use tables::{ClassId, TraceId};
 
@@ -38,8 +38,6 @@ pub(super) struct Snapshot {
     pub(super) encoded_bytes: AtomicU64,
     /// Classes that have instances but are not linked, so that their fields are not known.
     pub(super) unlinked: Mutex<BTreeSet<ClassId>>,
-    /// There are such classes, as a hint that takes no lock: there will be no dump.
-    pub(super) has_unlinked: AtomicBool,
     /// The class of virtual threads, if there is one.
     pub(super) virtual_thread_class: Option<ClassId>,
     /// Virtual threads that were marked.
@@ -82,7 +80,6 @@ impl Snapshot {
 
     /// Notes a class that has instances but is not linked.
     pub(super) fn note_unlinked(&self, class: ClassId) {
-        self.has_unlinked.store(true, Ordering::Relaxed);
         self.unlinked
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -166,7 +163,6 @@ impl Snapshot {
             reached: AtomicU64::new(0),
             encoded_bytes: AtomicU64::new(0),
             unlinked: Mutex::default(),
-            has_unlinked: AtomicBool::new(false),
             virtual_thread_class: None,
             virtual_threads: Mutex::default(),
         }

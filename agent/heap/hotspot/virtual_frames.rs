@@ -6,6 +6,7 @@
 
 use super::super::catalogue::Catalogue;
 use super::super::virtual_threads::VIRTUAL_THREAD;
+use super::failure::Failure;
 use super::snapshot::Snapshot;
 use super::thread_names::offset;
 use crate::jvmti::env::Env;
@@ -41,6 +42,17 @@ impl VirtualThreadFields {
             tail: field(b"Ljdk/internal/vm/Continuation;", b"tail")?,
             thread_id: field(b"Ljava/lang/Thread;", b"tid")?,
         })
+    }
+
+    /// An error if a virtual thread with frames was marked by a walk that was begun without looking for them.
+    pub(super) fn check_no_frames(self, snapshot: &Snapshot) -> Result<(), Failure> {
+        let mut frames = VirtualFrames::default();
+        frames.take_in(self, snapshot, |_, _| {});
+        if frames.is_complete() {
+            Ok(())
+        } else {
+            Err(Failure::FirstVirtualThread)
+        }
     }
 
     fn has_frames(self, snapshot: &Snapshot, thread: u64) -> bool {
@@ -114,5 +126,33 @@ impl VirtualFrames {
     /// Whether HotSpot has come to all of them.
     pub(super) fn is_complete(&self) -> bool {
         self.pending.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::class_map::Shape;
+    use super::*;
+
+    #[test]
+    fn a_virtual_thread_that_nobody_looked_for_is_noticed_if_it_has_frames() {
+        // Each has a mark, a class and a field: two threads, the second's continuation, its chunk of frames.
+        let mut words = [1, 1, 0, 1, 1, 0, 1, 2, 0, 1, 3, 0_u64];
+        let start = words.as_ptr() as u64;
+        words[5] = start + 6 * 8;
+        words[8] = start + 9 * 8;
+        let snapshot = Snapshot::of_words(&words, vec![Shape::ObjectArray; 3]);
+        let fields = VirtualThreadFields {
+            class: ClassId::from_index(0).expect("an id"),
+            in_use: false,
+            continuation: 16,
+            tail: 16,
+            thread_id: 0,
+        };
+        snapshot.note_virtual_thread(start);
+        assert_eq!(fields.check_no_frames(&snapshot), Ok(()));
+        snapshot.note_virtual_thread(start + 3 * 8);
+        let noticed = fields.check_no_frames(&snapshot);
+        assert_eq!(noticed, Err(Failure::FirstVirtualThread));
     }
 }

@@ -48,7 +48,7 @@ pub(super) struct Work {
     /// Walkers that wait, as a hint that takes no lock.
     hungry: AtomicUsize,
     walkers: usize,
-    /// The walk was ended early, as a hint that takes no lock.
+    /// There is no more work for anybody. Set under the lock, so that who waits misses it not; looked at without.
     ended: AtomicBool,
 }
 
@@ -56,7 +56,6 @@ pub(super) struct Work {
 struct State {
     batches: Vec<Batch>,
     waiting: usize,
-    ended: bool,
 }
 
 impl Work {
@@ -85,7 +84,7 @@ impl Work {
         self.hungry.load(Ordering::Relaxed) > 0
     }
 
-    /// Whether the walk was ended early, so that going on is in vain.
+    /// Whether the walk was ended, so that going on is in vain.
     #[inline]
     pub(super) fn has_ended(&self) -> bool {
         self.ended.load(Ordering::Relaxed)
@@ -103,7 +102,7 @@ impl Work {
         state.waiting += 1;
         self.hungry.fetch_add(1, Ordering::Relaxed);
         let taken = loop {
-            if state.ended {
+            if self.has_ended() {
                 break None;
             }
             if let Some(batch) = state.batches.pop() {
@@ -111,7 +110,7 @@ impl Work {
                 break Some(batch);
             }
             if state.waiting == self.walkers {
-                state.ended = true;
+                self.ended.store(true, Ordering::Relaxed);
                 self.changed.notify_all();
                 break None;
             }
@@ -126,8 +125,8 @@ impl Work {
 
     /// Ends the walk for all: one of them cannot go on.
     pub(super) fn end(&self) {
+        let _state = self.lock();
         self.ended.store(true, Ordering::Relaxed);
-        self.lock().ended = true;
         self.changed.notify_all();
     }
 }
