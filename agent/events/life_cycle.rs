@@ -1,5 +1,6 @@
 //! VMInit and VMDeath: the first and the last word of the JVM.
 
+use crate::heap;
 use crate::jvmti::event::{
     Event, CLASS_LOAD, CLASS_PREPARE, DATA_DUMP_REQUEST, THREAD_END, THREAD_START,
     VIRTUAL_THREAD_END, VIRTUAL_THREAD_START,
@@ -23,6 +24,10 @@ pub(crate) fn vm_init(session: &Session, jni: &mut Jni<'_>) {
     if session.options.virtual_threads {
         listen(session, VIRTUAL_THREAD_START);
         listen(session, VIRTUAL_THREAD_END);
+    }
+    if session.options.heap_dump {
+        // Without memory for a frame there is none for objects: a dump tries again.
+        let _ = jni.with_frame(|jni| heap::prepare(&session.env, jni, &session.options));
     }
     session.dump_queue.start(session, jni);
     if let Some(net) = &session.net {

@@ -5,7 +5,7 @@
 //! and [admitted](Catalogue::admit) afterwards.
 
 use super::error::{DumpError, For};
-use super::unlinked;
+use super::{heap_room, unlinked};
 use crate::jvmti::class::FieldFacts;
 use crate::jvmti::env::Env;
 use crate::jvmti::error::JvmtiError;
@@ -194,8 +194,13 @@ impl<'f> Catalogue<'f> {
 
     /// Has the JVM link those of `classes` that are not, so that it can be asked for their fields.
     ///
-    /// As a rule the first look has left none of those that have instances; but one may have been loaded since.
-    pub(super) fn link(&self, classes: impl Iterator<Item = ClassId>, tables: &Tables) {
+    /// As a rule the first look has left none of those that have instances; but one may have been loaded since. That makes objects: an
+    /// error if the heap is full.
+    pub(super) fn link(
+        &self,
+        classes: impl Iterator<Item = ClassId>,
+        tables: &Tables,
+    ) -> Result<(), DumpError> {
         let is_unlinked_bootstrap = |class| {
             tables
                 .classes
@@ -205,12 +210,16 @@ impl<'f> Catalogue<'f> {
         let unlinked: HashSet<ClassId> = classes
             .filter(|&class| is_unlinked_bootstrap(class))
             .collect();
+        if !unlinked.is_empty() && !heap_room::is_there(self.env, self.jni, &self.handles) {
+            return Err(DumpError::FullHeap);
+        }
         for class in unlinked {
             if let Some(handle) = self.handles.get(class.index()) {
                 // A class that cannot be linked stays unknown, and the dump says so.
                 self.jni.link(handle);
             }
         }
+        Ok(())
     }
 
     /// Asks again for the fields of classes that were not linked at the first look. After the walk only.

@@ -4,7 +4,7 @@ use super::allocation_traces::{AllocationTraces, Profiled};
 use super::catalogue::Catalogue;
 use super::class_records::ClassRecords;
 use super::error::{DumpError, For};
-use super::hotspot::{Child, NoSnapshot, SnapshotDump};
+use super::hotspot::{Child, KeptObjects, NoSnapshot, SnapshotDump};
 use super::methods::Methods;
 use super::object_sizes;
 use super::portable::{Identity, Walk, Walked};
@@ -328,9 +328,9 @@ fn walk_and_write(
     file: DumpFile,
     way: Way,
 ) -> Result<Outcome, DumpError> {
-    let tables = Tables::new();
-    let mut objects = ObjectTable::new();
+    let (tables, mut objects) = (Tables::new(), ObjectTable::new());
     let catalogue = Catalogue::take(env, jni, &tables, &mut objects)?;
+    let _kept = KeptObjects::take_tagged(env, jni)?;
     let mut dump = Dump {
         env,
         jni,

@@ -18,6 +18,8 @@ pub(crate) enum DumpError {
     Missing(&'static str),
     /// A class of the JDK's that the check of the JVM needs is not loaded, or makes no objects; its descriptor.
     Unmade(&'static str),
+    /// The heap has no room for the objects that the agent makes there.
+    FullHeap,
     /// The file could not be written.
     Write(WriteError),
     /// The file could not be written by the child, which tells why.
@@ -56,6 +58,10 @@ impl fmt::Display for DumpError {
             Self::Jvm { what, error } => write!(f, "the JVM refused {what}: {error}"),
             Self::Missing(what) => write!(f, "the JVM does not offer {what}"),
             Self::Unmade(class) => write!(f, "no object of {class} can be had for the check"),
+            Self::FullHeap => f.write_str(
+                "the heap is too full for the few objects that the agent makes there; one that is loaded at the start (-agentpath) \
+                 has made them by then",
+            ),
             Self::Write(error) => error.fmt(f),
             Self::Child(why) => f.write_str(why),
             Self::Damaged(what) => write!(

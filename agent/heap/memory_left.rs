@@ -5,10 +5,15 @@
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Least that a walk leaves to the application.
-pub(super) const RESERVE_BYTES: u64 = 32 << 20;
+const RESERVE_BYTES: u64 = 32 << 20;
+/// The part of a group's limit that is left where all of the group dies when there is no more: no forked copy dies first there, and
+/// between two looks some tens of MB may be taken.
+const PART_OF_LIMIT: u64 = 16;
+/// The most of that.
+const MOST_RESERVE_BYTES: u64 = 512 << 20;
 
 /// Where the limits of this process's control group stand: version 2, then version 1.
 const GROUP_FILES: [(&str, [&str; 4]); 2] = [
@@ -32,17 +37,26 @@ const GROUP_FILES: [(&str, [&str; 4]); 2] = [
     ),
 ];
 
+/// From here on a number stands for no limit (version 1).
+const NO_LIMIT: u64 = 1 << 62;
+/// Whether all of a group is killed at once (version 2; Kubernetes sets it).
+const DIES_AS_ONE: &str = "memory.oom.group";
+
 /// The machine's and the control group's accounts, opened before the walk, so that it only reads.
 #[derive(Debug)]
 pub(super) struct MemoryLeft {
     machine: Option<File>,
-    group: Option<Group>,
+    /// Those with a limit, of which any may be reached first.
+    groups: Vec<Group>,
+    reserve_bytes: u64,
 }
 
 /// A control group with a limit.
 #[derive(Debug)]
 struct Group {
     limit_bytes: u64,
+    /// If the limit is passed, all of its processes die at once.
+    dies_as_one: bool,
     usage: File,
     stat: File,
     inactive_file: &'static str,
@@ -51,10 +65,23 @@ struct Group {
 impl MemoryLeft {
     /// Opens what there is; a system that tells nothing sets no bound.
     pub(super) fn open() -> Self {
+        let groups = Group::open();
         Self {
             machine: File::open("/proc/meminfo").ok(),
-            group: Group::open(),
+            reserve_bytes: reserve_bytes(&groups),
+            groups,
         }
+    }
+
+    /// What is left, if it is so little that the application may need it.
+    pub(super) fn too_little(&self) -> Option<u64> {
+        self.too_little_for(0)
+    }
+
+    /// The same after so many bytes more are taken.
+    pub(super) fn too_little_for(&self, more_bytes: u64) -> Option<u64> {
+        let least = self.reserve_bytes.saturating_add(more_bytes);
+        self.bytes().filter(|&left| left < least)
     }
 
     /// Bytes left; `None` if the system does not tell. A few small reads, no allocation: fit for the VM thread.
@@ -64,7 +91,7 @@ impl MemoryLeft {
             let kibibytes = number_after(read(file, &mut buffer)?, "MemAvailable:")?;
             kibibytes.checked_mul(1024)
         });
-        let group = self.group.as_ref().and_then(Group::bytes_left);
+        let group = self.groups.iter().filter_map(Group::bytes_left).min();
         match (machine, group) {
             (Some(machine), Some(group)) => Some(machine.min(group)),
             (machine, group) => machine.or(group),
@@ -72,22 +99,41 @@ impl MemoryLeft {
     }
 }
 
+/// What is left to these groups.
+fn reserve_bytes(groups: &[Group]) -> u64 {
+    let as_one = groups.iter().filter(|group| group.dies_as_one);
+    let parts = as_one.map(|group| group.limit_bytes / PART_OF_LIMIT);
+    let part = parts.max().unwrap_or(0).min(MOST_RESERVE_BYTES);
+    part.max(RESERVE_BYTES)
+}
+
 impl Group {
-    fn open() -> Option<Self> {
+    /// The own group and those that it lies in, as far as they have limits.
+    fn open() -> Vec<Self> {
         let mut buffer = [0; 8192];
-        let own = File::open("/proc/self/cgroup").ok()?;
-        let own = read(&own, &mut buffer)?;
-        GROUP_FILES.iter().find_map(|(root, files)| {
-            let own_folder = group_path(own, root.ends_with("memory"))?;
+        let Ok(own) = File::open("/proc/self/cgroup") else {
+            return Vec::new();
+        };
+        let own = read(&own, &mut buffer).unwrap_or("");
+        let mut groups = Vec::new();
+        for (root, files) in GROUP_FILES {
+            let Some(own_folder) = group_path(own, root.ends_with("memory")) else {
+                continue;
+            };
             // Inside a container the own path may be that of the host, while the root is the group itself.
-            let folders = [
-                Path::new(root).join(own_folder.trim_start_matches('/')),
-                PathBuf::from(root),
-            ];
-            folders
-                .iter()
-                .find_map(|folder| Self::open_in(folder, *files))
-        })
+            let own_folder = Path::new(root).join(own_folder.trim_start_matches('/'));
+            groups.extend(Self::open_up(&own_folder, Path::new(root), files));
+        }
+        groups
+    }
+
+    /// From a folder up to the root.
+    fn open_up(folder: &Path, root: &Path, files: [&'static str; 4]) -> Vec<Self> {
+        let folders = folder.ancestors();
+        let folders = folders.take_while(|folder| folder.starts_with(root));
+        folders
+            .filter_map(|folder| Self::open_in(folder, files))
+            .collect()
     }
 
     fn open_in(
@@ -97,13 +143,18 @@ impl Group {
         let mut buffer = [0; 8192];
         let limit = File::open(folder.join(limit)).ok()?;
         // "max" is no number: there is no limit.
-        let limit_bytes = read(&limit, &mut buffer)?.trim().parse().ok()?;
+        let limit_bytes = read(&limit, &mut buffer)?.trim().parse().ok();
+        let limit_bytes = limit_bytes.filter(|&limit| limit < NO_LIMIT)?;
         let (usage, stat) = (
             File::open(folder.join(usage)).ok()?,
             File::open(folder.join(stat)).ok()?,
         );
+        let dies_as_one = File::open(folder.join(DIES_AS_ONE));
+        let dies_as_one = dies_as_one
+            .is_ok_and(|file| read(&file, &mut buffer).is_some_and(|answer| answer.trim() == "1"));
         Some(Self {
             limit_bytes,
+            dies_as_one,
             usage,
             stat,
             inactive_file,
@@ -203,6 +254,56 @@ mod tests {
         assert_eq!(group.bytes_left(), Some(0));
         write("memory.max", "max\n");
         assert!(Group::open_in(folder.path(), files).is_none());
+    }
+
+    #[test]
+    fn groups_lie_in_groups() {
+        let root = tempfile::tempdir().expect("a folder");
+        let own = root.path().join("slice/service/own");
+        std::fs::create_dir_all(&own).expect("folders");
+        let files = [
+            "memory.max",
+            "memory.current",
+            "memory.stat",
+            "inactive_file",
+        ];
+        let limit = |folder: &Path, limit: &str| {
+            for (name, text) in [
+                ("memory.max", limit),
+                ("memory.current", "100"),
+                ("memory.stat", ""),
+            ] {
+                std::fs::write(folder.join(name), text).expect("written");
+            }
+        };
+        limit(&own, "max");
+        limit(root.path(), "9223372036854771712");
+        limit(&root.path().join("slice/service"), "4294967296");
+        limit(&root.path().join("slice"), "1000");
+        let groups = Group::open_up(&own, root.path(), files);
+        let left: Vec<_> = groups.iter().filter_map(Group::bytes_left).collect();
+        assert_eq!(left, [4_294_967_196, 900]);
+        assert_eq!(reserve_bytes(&groups), RESERVE_BYTES);
+        let flag = root.path().join("slice/service").join(DIES_AS_ONE);
+        for (answer, reserve) in [("0\n", RESERVE_BYTES), ("1\n", 256 << 20)] {
+            std::fs::write(&flag, answer).expect("written");
+            let groups = Group::open_up(&own, root.path(), files);
+            assert_eq!(reserve_bytes(&groups), reserve);
+        }
+        std::fs::write(
+            root.path().join("slice/service/memory.max"),
+            "1099511627776",
+        )
+        .expect("written");
+        let groups = Group::open_up(&own, root.path(), files);
+        assert_eq!(reserve_bytes(&groups), MOST_RESERVE_BYTES);
+    }
+
+    #[test]
+    fn what_is_left_is_measured_by_the_reserve() {
+        let left = MemoryLeft::open();
+        assert_eq!(left.too_little(), None);
+        assert!(left.too_little_for(u64::MAX).is_some());
     }
 
     #[test]

@@ -4,11 +4,16 @@
 //! the heap inside the pause; [`threads`], [`stacks`] and [`methods`] make traces of what the walk and the
 //! JVM tell of threads; [`stack_room`] shortens the pause where stacks are many and deep.
 
+use crate::jvmti::env::Env;
+use crate::jvmti::jni::Jni;
+use crate::options::{Engine, Format, Options};
+
 mod allocation_traces;
 mod catalogue;
 mod class_records;
 mod dump;
 mod error;
+mod heap_room;
 mod hotspot;
 mod memory_left;
 mod methods;
@@ -22,3 +27,19 @@ mod unlinked;
 mod virtual_threads;
 
 pub(crate) use dump::{dump, Known};
+
+/// Makes what dumps need of the heap while it has room: a dump itself takes none. In `VMInit`, on any thread with a local frame.
+///
+/// What cannot be had is tried again by a dump.
+pub(crate) fn prepare<'f>(env: &'f Env, jni: &'f Jni<'f>, options: &Options) {
+    if options.format == Format::Text {
+        object_sizes::measure(env, jni);
+    }
+    let Ok(loaded) = env.loaded_classes(jni) else {
+        return;
+    };
+    unlinked::link(env, jni, &loaded);
+    if options.engine != Engine::Portable {
+        hotspot::prepare(env, jni, loaded);
+    }
+}

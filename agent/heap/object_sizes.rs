@@ -3,6 +3,7 @@
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
+use std::sync::OnceLock;
 use tables::BasicType;
 use writer::ObjectSizes;
 
@@ -15,10 +16,16 @@ const MOST_HEADER_BYTES: u64 = 16;
 /// The number of its elements, which an array has between header and elements.
 const LENGTH_BYTES: u64 = 4;
 
-/// The sizes in this JVM; `None` if it does not make arrays of a few bytes.
+/// What was measured.
+static SIZES: OnceLock<ObjectSizes> = OnceLock::new();
+
+/// The sizes in this JVM, measured once; `None` if it does not make arrays of a few bytes.
 ///
 /// Leaves local references in the frame.
 pub(super) fn measure(env: &Env, jni: &Jni<'_>) -> Option<ObjectSizes> {
+    if let Some(sizes) = SIZES.get() {
+        return Some(*sizes);
+    }
     let size = |array: &Object<'_>| env.object_size_bytes(array).ok();
     let bytes = |count: usize| {
         let array = jni.new_primitive_array(BasicType::Byte, &vec![0; count])?;
@@ -34,7 +41,8 @@ pub(super) fn measure(env: &Env, jni: &Jni<'_>) -> Option<ObjectSizes> {
         let grown = bytes(count)?;
         (grown > sizes).then_some((count, grown))
     });
-    explain(sizes, grown?, at, references(REFERENCES)?)
+    let sizes = explain(sizes, grown?, at, references(REFERENCES)?)?;
+    Some(*SIZES.get_or_init(|| sizes))
 }
 
 /// What these sizes mean: of an array of no bytes, of the first larger one and its bytes, of arrays of no references

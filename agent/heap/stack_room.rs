@@ -11,7 +11,7 @@
 //! come back.
 
 use super::error::DumpError;
-use super::memory_left::{MemoryLeft, RESERVE_BYTES};
+use super::memory_left::MemoryLeft;
 use crate::jvmti::env::Env;
 use crate::jvmti::host::trim_memory;
 use parking_lot::Mutex;
@@ -66,8 +66,12 @@ impl StackRoom {
         let bytes = frames as u64 * frame_bytes(java);
         let mut rooms = ROOMS.lock();
         let missing_bytes = bytes.saturating_sub(rooms.ready_bytes);
-        let left = MemoryLeft::open().bytes();
-        check(frames, missing_bytes, left)?;
+        let memory_left = MemoryLeft::open();
+        check(
+            frames,
+            missing_bytes,
+            memory_left.too_little_for(missing_bytes),
+        )?;
         rooms.kept += 1;
         drop(rooms);
         let mut room = Self { bytes, end: None };
@@ -77,7 +81,7 @@ impl StackRoom {
                 return Err(DumpError::DeepStacks {
                     frames,
                     bytes: missing_bytes,
-                    left_bytes: left.unwrap_or(0),
+                    left_bytes: memory_left.bytes().unwrap_or(0),
                 });
             }
         }
@@ -161,16 +165,14 @@ fn frame_bytes(java: u32) -> u64 {
     }
 }
 
-/// An error if the walk would leave the application too little. Unknown memory sets no bound.
-fn check(frames: usize, bytes: u64, left: Option<u64>) -> Result<(), DumpError> {
-    match left {
-        Some(left_bytes) if bytes >= LEAST_BYTES && left_bytes < bytes + RESERVE_BYTES => {
-            Err(DumpError::DeepStacks {
-                frames,
-                bytes,
-                left_bytes,
-            })
-        }
+/// An error if the walk would leave the application too little: that much, if it is too little.
+fn check(frames: usize, bytes: u64, too_little: Option<u64>) -> Result<(), DumpError> {
+    match too_little {
+        Some(left_bytes) if bytes >= LEAST_BYTES => Err(DumpError::DeepStacks {
+            frames,
+            bytes,
+            left_bytes,
+        }),
         _ => Ok(()),
     }
 }
@@ -196,7 +198,6 @@ mod tests {
     fn the_application_keeps_what_it_needs() {
         let mebibyte = 1 << 20;
         assert_eq!(check(100_000, 500 * mebibyte, None), Ok(()));
-        assert_eq!(check(100_000, 500 * mebibyte, Some(532 * mebibyte)), Ok(()));
         let left_bytes = 531 * mebibyte;
         let error = DumpError::DeepStacks {
             frames: 100_000,

@@ -1,5 +1,6 @@
 //! Classes that are loaded and not linked, though there may be instances of them.
 
+use super::heap_room;
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
@@ -11,15 +12,19 @@ use crate::jvmti::object::Object;
 /// JVM that has just started, 40 us each; the JVM loads nothing for it but the types of public fields. Who asks to link a
 /// class waits while another thread links it, and reports that to a debugger.
 ///
+/// To ask for the fields makes objects, so in a full heap nothing is linked. At VMInit it is not full, and what the archive holds is there.
+///
 /// A class of which the JVM does not tell, or that cannot be linked, stays as it is: a walk that meets an instance says so.
 pub(super) fn link(env: &Env, jni: &Jni<'_>, classes: &[Object<'_>]) {
     let shares = env.system_property(c"java.vm.info");
     if !shares.is_ok_and(|info| info.windows(7).any(|part| part == b"sharing")) {
         return;
     }
-    for class in classes {
-        if !env.is_unlinked_concrete(class).unwrap_or(false) {
-            continue;
+    let is_unlinked = |class: &&Object<'_>| env.is_unlinked_concrete(class).unwrap_or(false);
+    let mut has_room = None;
+    for class in classes.iter().filter(is_unlinked) {
+        if !*has_room.get_or_insert_with(|| heap_room::is_there(env, jni, classes)) {
+            return;
         }
         match env.class_loader(jni, class) {
             Ok(Some(loader)) => jni.forget(loader),

@@ -27,6 +27,8 @@ const VISIT_ABORT: i32 = 0x8000;
 pub(crate) enum Visit {
     /// Go on, and visit what the object refers to.
     On,
+    /// Go on, but not to what the object refers to.
+    Past,
     /// End the walk now.
     Abort,
 }
@@ -35,6 +37,7 @@ impl Visit {
     fn code(self) -> i32 {
         match self {
             Self::On => VISIT_OBJECTS,
+            Self::Past => 0,
             Self::Abort => VISIT_ABORT,
         }
     }

@@ -19,6 +19,7 @@ pub(crate) mod env;
 pub(crate) mod error;
 pub(crate) mod event;
 pub(crate) mod field;
+pub(crate) mod global;
 pub(crate) mod heap;
 pub(crate) mod host;
 pub(crate) mod hotspot;

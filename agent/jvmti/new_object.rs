@@ -28,6 +28,26 @@ impl<'f> Jni<'f> {
         used
     }
 
+    /// Bytes of heap that objects can still take, before those that are dead by now are collected, as `java.lang.Runtime` says;
+    /// `runtime` is that class.
+    pub(crate) fn free_heap_bytes(&self, runtime: &Object<'_>) -> Option<u64> {
+        let mut free = None;
+        self.with_crate(|env| {
+            // SAFETY: a live local reference, which the wrapper does not give back.
+            let class = unsafe { JClass::from_raw(runtime.raw()) };
+            let runtime = env
+                .call_static_method(class, "getRuntime", "()Ljava/lang/Runtime;", &[])?
+                .l()?;
+            let most = env.call_method(&runtime, "maxMemory", "()J", &[])?.j()?;
+            let total = env.call_method(&runtime, "totalMemory", "()J", &[])?.j()?;
+            let unused = env.call_method(&runtime, "freeMemory", "()J", &[])?.j()?;
+            let left = most.saturating_sub(total).saturating_add(unused);
+            free = u64::try_from(left).ok();
+            Ok(runtime.into_raw())
+        })?;
+        free
+    }
+
     /// A new object by the constructor with this descriptor. `None` if it cannot be made.
     ///
     /// For classes of the bootstrap loader alone: a constructor is code, and it must be the JDK's.
@@ -93,6 +113,25 @@ impl<'f> Jni<'f> {
         }
         self.clear_exception();
         Some(array)
+    }
+
+    /// The elements of an array of references (`GetArrayLength`, `GetObjectArrayElement`).
+    pub(crate) fn elements(&self, array: &Object<'_>) -> Vec<Option<Object<'f>>> {
+        let a: jobject = array.raw();
+        // SAFETY: a live array.
+        let length = unsafe { jni_call!(self, GetArrayLength, (a), 0) };
+        let element = |index| {
+            // SAFETY: a live array of references, and an index in it; the answer is a local reference or null.
+            unsafe {
+                Object::from_raw(jni_call!(
+                    self,
+                    GetObjectArrayElement,
+                    (a, index),
+                    null_mut()
+                ))
+            }
+        };
+        (0..length).map(element).collect()
     }
 
     /// A new array of a primitive type with these bytes, in the host's order; `None` if it cannot be made.

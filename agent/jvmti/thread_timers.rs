@@ -299,8 +299,9 @@ impl Armed {
 
 /// The number by which the system knows the calling thread.
 pub(super) fn this_thread() -> libc::pid_t {
-    // SAFETY: a system call without arguments.
-    unsafe { libc::gettid() }
+    // SAFETY: a system call without arguments; the C library has a function for it since glibc 2.30 only.
+    let thread = unsafe { libc::syscall(libc::SYS_gettid) };
+    libc::pid_t::try_from(thread).unwrap_or(0)
 }
 
 /// The clock of the time that a thread of this process runs.

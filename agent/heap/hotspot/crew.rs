@@ -1,10 +1,10 @@
 //! The crew: the child's threads, and the one that waits for them and tells the parent how it goes.
 
-use super::super::memory_left::{MemoryLeft, RESERVE_BYTES};
+use super::super::memory_left::MemoryLeft;
 use super::failure::Failure;
 use super::message::FromChild;
 use super::own_thread::Crew;
-use super::process::Watchdog;
+use super::process::{self, Watchdog};
 use super::snapshot::Snapshot;
 use std::os::unix::net::UnixStream;
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -94,13 +94,18 @@ impl<'w> Watch<'w> {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Err(Failure::Fault),
             }
-            let left = self.memory_left.bytes();
-            if let Some(left_bytes) = left.filter(|&left| left < RESERVE_BYTES) {
-                return Err(Failure::LittleMemory { left_bytes });
+            if let Some(left_bytes) = self.memory_left.too_little() {
+                self.end_now(Failure::LittleMemory { left_bytes });
             }
             self.tell()?;
         }
         Ok(results)
+    }
+
+    /// Ends the process without waiting for its threads, of which one may wait for a disk: no byte of memory comes back before.
+    fn end_now(&mut self, failure: Failure) -> ! {
+        let _ = FromChild::Failed(failure.into()).send(self.socket);
+        process::exit(process::TOLD)
     }
 
     fn tell(&mut self) -> Result<(), Failure> {

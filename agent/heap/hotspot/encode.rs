@@ -233,6 +233,8 @@ impl<'s, D: Deliver> Encoder<'s, D> {
         let start = array + layout.arrays.elements(BasicType::Object);
         let width = layout.oops.width_bytes();
         let length = u64::from(layout.length(memory, array));
+        let heap_bytes = start - array + length * width;
+        self.snapshot.check_length(array, heap_bytes)?;
         let missing = self
             .segments
             .object_array_with(header, length, |range, out| {
@@ -246,7 +248,7 @@ impl<'s, D: Deliver> Encoder<'s, D> {
                 Ok(())
             })?;
         self.encoded.cut_arrays += u64::from(missing > 0);
-        Ok(start - array + length * width)
+        Ok(heap_bytes)
     }
 
     /// Encodes an array, and tells how many bytes it has in the heap.
@@ -255,16 +257,18 @@ impl<'s, D: Deliver> Encoder<'s, D> {
         let (array, element_type) = (header.object.get(), header.element_type);
         let length = snapshot.layout.length(snapshot.memory, array) as usize;
         let start = array + snapshot.layout.arrays.elements(element_type);
-        let heap_bytes = length * element_type.size_bytes(8) as usize;
+        let element_bytes = length * element_type.size_bytes(8) as usize;
+        let heap_bytes = start - array + element_bytes as u64;
+        snapshot.check_length(array, heap_bytes)?;
         let bytes = if snapshot.primitive_arrays {
-            heap_bytes
+            element_bytes
         } else {
             0
         };
         let elements = snapshot.memory.bytes(start, bytes);
         let missing = self.segments.primitive_array(header, elements)?;
         self.encoded.cut_arrays += u64::from(missing > 0);
-        Ok(start - array + heap_bytes as u64)
+        Ok(heap_bytes)
     }
 }
 

@@ -22,6 +22,8 @@ pub(super) enum Failure {
     Moving,
     /// A reference leads out of the heap.
     OutsideOfHeap(u64),
+    /// An array is said to end where the heap has ended.
+    TooLong(u64),
     /// The file could not be written.
     Write(WriteError),
     /// Too little memory is left for the application.

@@ -1,10 +1,10 @@
 //! The fork: made at the first callback of a heap walk, so that the child begins where HotSpot reports the roots.
 
-use super::super::memory_left::{MemoryLeft, RESERVE_BYTES};
+use super::super::memory_left::MemoryLeft;
 use super::super::roots::RootNotes;
 use super::child::{HeapCopy, Task, Written};
 use super::failure::Failure;
-use super::known_objects::LOCKED_TAG;
+use super::kept_objects::AGENTS_TAG;
 use super::process::{self, Child, Side, Watchdog};
 use super::silence::Silence;
 use super::unused_heap::NotCopied;
@@ -135,7 +135,7 @@ impl<'d, 'f> Forker<'d, 'f> {
                     Ok(())
                 }
             }
-            (_, None) if self.roots.is_own(kind) || object.get() == LOCKED_TAG => Ok(()),
+            (_, None) if self.roots.is_own(kind) || object.get() == AGENTS_TAG => Ok(()),
             (_, None) => {
                 let index = self.row(target, object)?;
                 self.roots.note(kind, index);
@@ -149,8 +149,7 @@ impl<'d, 'f> Forker<'d, 'f> {
 
     /// Shows that HotSpot's walk goes on, which writes to the heap's copy, and so takes memory.
     fn show_life(&mut self) -> Result<(), Failure> {
-        let left = MemoryLeft::open().bytes();
-        if let Some(left_bytes) = left.filter(|&left| left < RESERVE_BYTES) {
+        if let Some(left_bytes) = MemoryLeft::open().too_little() {
             return Err(Failure::LittleMemory { left_bytes });
         }
         if let (Some(task), Some(watchdog)) = (&mut self.task, &self.watchdog) {

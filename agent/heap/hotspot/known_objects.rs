@@ -1,20 +1,17 @@
-//! Known objects: made before the pause, with what JNI says they hold, to be read back from the snapshot.
+//! Known objects: the kept ones and static fields, with what JNI says they hold, to be read back from the snapshot.
 
 use super::super::catalogue::Catalogue;
 use super::super::error::{DumpError, For};
+use super::kept_objects::{self, KeptObjects, Kind, AGENTS_TAG};
+use super::no_snapshot::NoSnapshot;
 use crate::jvmti::env::Env;
 use crate::jvmti::field::FieldId;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::{Handle, Object};
-use jni::objects::JValue;
 use tables::{class_chain, BasicType, Tables};
 
 /// Static fields that are compared: of a few hundred classes, which takes a millisecond.
 const MOST_STATIC_FIELDS: usize = 1000;
-
-/// The tag of the known objects that are locked: HotSpot reports held monitors as roots, and these are not the
-/// application's. No row of a table has it.
-pub(super) const LOCKED_TAG: i64 = -1;
 
 /// What JNI says of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +73,8 @@ pub(super) struct KnownObjects<'f> {
     pub(super) objects: Vec<KnownObject>,
     /// Static fields.
     pub(super) statics: Vec<KnownStatic>,
+    /// The objects, which the next dump takes again.
+    kept: KeptObjects<'f>,
 }
 
 impl Drop for KnownObjects<'_> {
@@ -86,27 +85,28 @@ impl Drop for KnownObjects<'_> {
     }
 }
 
-/// Makes known objects.
-struct Maker<'d, 'f> {
+/// Asks for what is known.
+struct Asker<'d, 'f> {
     env: &'f Env,
     jni: &'f Jni<'f>,
     catalogue: &'d Catalogue<'f>,
     tables: &'d Tables,
     known: KnownObjects<'f>,
-    /// Everything made so far: elements for the arrays of references.
-    made: Vec<Object<'f>>,
 }
 
 impl<'f> KnownObjects<'f> {
-    /// Makes objects of every kind: all primitive types, inheritance, arrays, strings, locked and hashed ones; and
-    /// asks for static fields. Only classes of the JDK that every JVM has loaded; no code but their constructors runs.
-    pub(super) fn make(
+    /// Asks JNI for what the kept objects hold, which are made if there are none; and for static fields. Locks some.
+    ///
+    /// An error refuses the snapshot alone: other engines need no check.
+    pub(super) fn take(
         env: &'f Env,
         jni: &'f Jni<'f>,
         catalogue: &Catalogue<'f>,
         tables: &Tables,
-    ) -> Result<Self, DumpError> {
-        let mut maker = Maker {
+    ) -> Result<Self, NoSnapshot> {
+        let refused = |error: DumpError| NoSnapshot::Refused(error.to_string());
+        let kept = KeptObjects::take(jni).map_or_else(|| KeptObjects::make(env, jni), Ok);
+        let mut asker = Asker {
             env,
             jni,
             catalogue,
@@ -116,130 +116,61 @@ impl<'f> KnownObjects<'f> {
                 locked: Vec::new(),
                 objects: Vec::new(),
                 statics: Vec::new(),
+                kept: kept.map_err(refused)?,
             },
-            made: Vec::new(),
         };
-        maker.boxes()?;
-        maker.text()?;
-        maker.headers()?;
-        maker.primitive_arrays()?;
-        maker.reference_arrays()?;
-        maker.statics()?;
-        Ok(maker.known)
+        asker.kept().map_err(refused)?;
+        asker.statics().map_err(refused)?;
+        Ok(asker.known)
     }
 }
 
-impl<'f> Maker<'_, 'f> {
-    /// One value of each primitive type; a map, which inherits fields.
-    fn boxes(&mut self) -> Result<(), DumpError> {
-        self.object("Ljava/lang/Boolean;", "(Z)V", &[JValue::Bool(1)])?;
-        self.object("Ljava/lang/Byte;", "(B)V", &[JValue::Byte(-0x12)])?;
-        self.object("Ljava/lang/Character;", "(C)V", &[JValue::Char(0xABCD)])?;
-        self.object("Ljava/lang/Short;", "(S)V", &[JValue::Short(-0x1234)])?;
-        self.object("Ljava/lang/Integer;", "(I)V", &[JValue::Int(-0x1234_5678)])?;
-        self.object("Ljava/lang/Float;", "(F)V", &[JValue::Float(-1.5e-30)])?;
-        self.object(
-            "Ljava/lang/Long;",
-            "(J)V",
-            &[JValue::Long(-0x1234_5678_9ABC_DEF0)],
-        )?;
-        self.object("Ljava/lang/Double;", "(D)V", &[JValue::Double(-2.5e-300)])?;
-        self.object(
-            "Ljava/util/HashMap;",
-            "(IF)V",
-            &[JValue::Int(77), JValue::Float(0.625)],
-        )
-    }
-
-    /// A string; an exception, which has references.
-    fn text(&mut self) -> Result<(), DumpError> {
-        let text = self
-            .jni
-            .new_string("what is known")
-            .ok_or(DumpError::Missing("memory for a string"))?;
-        self.instance(&text, "Ljava/lang/String;")?;
-        let exception = self.make(
-            "Ljava/lang/Throwable;",
-            "(Ljava/lang/String;)V",
-            &[JValue::Object(&self.jni.borrow(&text))],
-        )?;
-        self.instance(&exception, "Ljava/lang/Throwable;")?;
-        self.made.push(text);
-        self.made.push(exception);
-        Ok(())
-    }
-
-    /// Objects whose headers hold more than the class: a lock, a hash, both.
-    fn headers(&mut self) -> Result<(), DumpError> {
-        const OBJECT: &str = "Ljava/lang/Object;";
-        for (locked, hashed) in [(false, true), (true, false), (true, true)] {
-            let object = self.make(OBJECT, "()V", &[])?;
-            if hashed {
-                self.env.hash(&object).when("the hash of an object")?;
-            }
-            self.instance(&object, OBJECT)?;
-            if locked && self.jni.lock(&object) {
-                let tagged = self.env.set_tag(&object, LOCKED_TAG);
-                tagged.when("a tag for an object of the agent's own")?;
-                self.known.locked.push(object);
-            } else {
-                self.made.push(object);
+impl<'f> Asker<'_, 'f> {
+    /// The kept objects, and the array of all of them.
+    fn kept(&mut self) -> Result<(), DumpError> {
+        let elements = self.known.kept.elements();
+        let handles = elements.iter();
+        let handles = handles.map(|element| element.as_ref().map(Object::handle));
+        let content = Content::References(handles.collect());
+        let array = self.known_object(self.known.kept.array(), content)?;
+        self.known.objects.push(array);
+        for (index, element) in elements.into_iter().enumerate() {
+            if let Some(object) = element {
+                self.element(index, object)?;
             }
         }
         Ok(())
     }
 
-    fn primitive_arrays(&mut self) -> Result<(), DumpError> {
-        for code in 4..=11 {
-            let Some(element_type) = BasicType::from_code(code) else {
-                continue;
-            };
-            for length in [0, 1, 5, 1000] {
-                let bytes = pattern(element_type, length);
-                let array = self
-                    .jni
-                    .new_primitive_array(element_type, &bytes)
-                    .ok_or(DumpError::Missing("memory for an array"))?;
-                self.known
-                    .add(&array, Content::Primitives(element_type, bytes))?;
-                self.made.push(array);
-            }
+    fn element(&mut self, index: usize, object: Object<'f>) -> Result<(), DumpError> {
+        let content = match kept_objects::kind(index) {
+            Kind::Instance(signature) => Content::Fields(self.fields(&object, signature)?),
+            Kind::Primitives(element_type, bytes) => Content::Primitives(element_type, bytes),
+            Kind::NoReferences => Content::References(Vec::new()),
+            Kind::Element => return Ok(()),
+        };
+        let known = self.known_object(&object, content)?;
+        self.known.objects.push(known);
+        if kept_objects::is_to_lock(index) && self.jni.lock(&object) {
+            let tagged = self.env.set_tag(&object, AGENTS_TAG);
+            self.known.locked.push(object);
+            tagged.when("a tag for an object of the agent's own")?;
         }
         Ok(())
     }
 
-    fn reference_arrays(&mut self) -> Result<(), DumpError> {
-        let class = self.class("Ljava/lang/Object;")?;
-        let mirrors = (0..self.catalogue.len()).step_by(97);
-        let mirrors: Vec<_> = mirrors
-            .filter_map(tables::ClassId::from_index)
-            .filter_map(|class| self.catalogue.handle(class))
-            .collect();
-        let elements: Vec<Option<&Object<'_>>> = self
-            .made
-            .iter()
-            .map(Some)
-            .chain([None])
-            .chain(mirrors.into_iter().map(Some))
-            .chain([None])
-            .collect();
-        let mut arrays = Vec::new();
-        for elements in [&[], elements.as_slice()] {
-            let array = self
-                .jni
-                .new_object_array(class, elements)
-                .ok_or(DumpError::Missing("memory for an array"))?;
-            let handles = elements
-                .iter()
-                .map(|element| element.map(Object::handle))
-                .collect();
-            arrays.push((array, handles));
-        }
-        for (array, handles) in arrays {
-            self.known.add(&array, Content::References(handles))?;
-            self.made.push(array);
-        }
-        Ok(())
+    fn known_object(
+        &self,
+        object: &Object<'f>,
+        content: Content,
+    ) -> Result<KnownObject, DumpError> {
+        let class = self.jni.class_of(object);
+        let class = class.ok_or(DumpError::Missing("the class of an object"))?;
+        Ok(KnownObject {
+            object: object.handle(),
+            class: class.handle(),
+            content,
+        })
     }
 
     /// Constants of the JDK's classes: static, final, and their initialisers have run.
@@ -289,38 +220,12 @@ impl<'f> Maker<'_, 'f> {
         Ok(())
     }
 
-    fn class(&self, signature: &'static str) -> Result<&Object<'f>, DumpError> {
-        self.catalogue
-            .bootstrap_class(signature.as_bytes(), self.tables)
-            .ok_or(DumpError::Unmade(signature))
-    }
-
-    fn make(
-        &self,
-        signature: &'static str,
-        constructor: &str,
-        arguments: &[JValue<'_, '_>],
-    ) -> Result<Object<'f>, DumpError> {
-        let class = self.class(signature)?;
-        self.jni
-            .new_object(class, constructor, arguments)
-            .ok_or(DumpError::Unmade(signature))
-    }
-
-    fn object(
-        &mut self,
-        signature: &'static str,
-        constructor: &str,
-        arguments: &[JValue<'_, '_>],
-    ) -> Result<(), DumpError> {
-        let object = self.make(signature, constructor, arguments)?;
-        self.instance(&object, signature)?;
-        self.made.push(object);
-        Ok(())
-    }
-
     /// Asks JNI for every field of an object, own and inherited.
-    fn instance(&mut self, object: &Object<'f>, signature: &'static str) -> Result<(), DumpError> {
+    fn fields(
+        &self,
+        object: &Object<'f>,
+        signature: &'static str,
+    ) -> Result<Vec<KnownField>, DumpError> {
         let class = self
             .catalogue
             .bootstrap_class_id(signature.as_bytes(), self.tables)
@@ -344,53 +249,11 @@ impl<'f> Maker<'_, 'f> {
                 });
             }
         }
-        self.known.add(object, Content::Fields(known))
+        Ok(known)
     }
 
     /// Keeps a handle for the time of the dump: it is not given back before its frame ends.
     fn keep(&self, object: Option<Object<'f>>) -> Option<Handle> {
         object.as_ref().map(Object::handle)
-    }
-}
-
-impl<'f> KnownObjects<'f> {
-    fn add(&mut self, object: &Object<'f>, content: Content) -> Result<(), DumpError> {
-        let class = self
-            .jni
-            .class_of(object)
-            .ok_or(DumpError::Missing("the class of an object"))?;
-        self.objects.push(KnownObject {
-            object: object.handle(),
-            class: class.handle(),
-            content,
-        });
-        Ok(())
-    }
-}
-
-/// Elements that differ from each other and from what memory is mostly filled with.
-fn pattern(element_type: BasicType, length: usize) -> Vec<u8> {
-    let bytes = length * element_type.size_bytes(8) as usize;
-    let byte = |place: usize| u8::try_from((place * 37 + 11) % 251).unwrap_or(1);
-    match element_type {
-        BasicType::Boolean => (0..bytes).map(|place| byte(place) & 1).collect(),
-        _ => (0..bytes).map(byte).collect(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn patterns_are_as_long_as_their_elements() {
-        assert_eq!(pattern(BasicType::Long, 5).len(), 40);
-        assert!(pattern(BasicType::Boolean, 100)
-            .iter()
-            .all(|&byte| byte < 2));
-        assert_ne!(
-            pattern(BasicType::Int, 2)[..4],
-            pattern(BasicType::Int, 2)[4..]
-        );
     }
 }

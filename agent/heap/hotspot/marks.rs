@@ -76,6 +76,11 @@ impl Marks {
         self.range.contains(&address) && address & ((1 << GRAIN_SHIFT) - 1) == 0
     }
 
+    /// Whether this is an address between the first and the last object, or in it.
+    pub(super) fn spans(&self, address: u64) -> bool {
+        self.range.contains(&address)
+    }
+
     /// The word with the object's mark, and the mark; `None` outside of the range.
     #[inline]
     fn place(&self, address: u64) -> Option<(&AtomicU64, u64)> {

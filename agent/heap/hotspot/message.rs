@@ -93,6 +93,9 @@ impl From<Failure> for Failed {
             Failure::OutsideOfHeap(address) => Self::Damaged(format!(
                 "a reference leads out of the heap, to {address:#x}"
             )),
+            Failure::TooLong(array) => {
+                Self::Damaged(format!("the array at {array:#x} is longer than the heap"))
+            }
             Failure::Write(error) => Self::Write(error.to_string()),
             Failure::LittleMemory { left_bytes } => Self::LittleMemory(left_bytes),
             Failure::NoThread(why) => Self::Refused(format!("it can start no thread: {why}")),

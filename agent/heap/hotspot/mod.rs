@@ -1,6 +1,6 @@
 //! The snapshot engine for HotSpot: the process forks, the application runs on, the copy is read and written.
 //!
-//! In the parent: [`snapshot_dump`] leads, [`known_objects`] makes what the check needs, [`class_map`] and
+//! In the parent: [`snapshot_dump`] leads, [`kept_objects`] and [`known_objects`] are what the check needs, [`class_map`] and
 //! [`mirror_fields`] describe classes, [`huge_pages`] and
 //! [`unused_heap`] make the pause short, [`forker`] forks in HotSpot's callback and notes the roots. In the child:
 //! [`child`] leads, [`calibration`] finds out how HotSpot lays objects out ([`coding`], [`object_layout`]),
@@ -26,6 +26,7 @@ mod field_copy;
 mod forker;
 mod groups;
 mod huge_pages;
+mod kept_objects;
 mod known_objects;
 mod large_arrays;
 mod marks;
@@ -47,6 +48,7 @@ mod virtual_frames;
 mod vm_structs;
 mod work;
 
+pub(super) use kept_objects::{prepare, KeptObjects, AGENTS_TAG};
 pub(super) use no_snapshot::NoSnapshot;
 pub(super) use process::Child;
 pub(super) use snapshot_dump::SnapshotDump;

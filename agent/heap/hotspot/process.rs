@@ -6,6 +6,7 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::mem::{zeroed, MaybeUninit};
+use std::ops::RangeInclusive;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::ptr::null_mut;
@@ -20,7 +21,8 @@ pub(super) const PANICKED: i32 = 2;
 /// A signal that means a crash: the code is this plus the signal.
 const CRASHED: i32 = 64;
 
-/// Signals that HotSpot answers with a thread that the child has not.
+/// Signals that HotSpot answers with a thread that the child has not, and that are sent to groups of processes: by the terminal
+/// (Ctrl-\ and Ctrl-C), by systemd, by `pkill -f`. The child lets the JVM answer them, and ends when that does.
 const QUIET_SIGNALS: [i32; 6] = [
     libc::SIGTERM,
     libc::SIGINT,
@@ -29,6 +31,8 @@ const QUIET_SIGNALS: [i32; 6] = [
     libc::SIGUSR1,
     libc::SIGUSR2,
 ];
+/// How much nicer than the JVM the child is; the system knows an end of it.
+const MORE_NICE: i32 = 10;
 /// Signals of a crash, which HotSpot would answer with a report of many pages.
 const CRASHES: [i32; 7] = [
     libc::SIGSEGV,
@@ -54,7 +58,7 @@ pub(super) enum Side {
 pub(super) struct End {
     /// For a sentence that begins with "the child".
     pub(super) how: String,
-    /// It read where nothing is, or the like.
+    /// It read where nothing is.
     pub(super) crashed: bool,
 }
 
@@ -70,18 +74,54 @@ pub(in super::super) struct Child {
     reaped: bool,
 }
 
-/// Forks. On the VM thread, inside a safepoint: no Java thread holds a lock of the C library's then.
+/// Forks. On the VM thread, inside a safepoint: no Java thread holds a lock of the C library's then. In the child all signals are
+/// held back until it has [settled](settle).
 pub(super) fn fork() -> io::Result<Side> {
-    // SAFETY: a plain system call of the C library, which makes its own locks usable in the child.
-    match unsafe { libc::fork() } {
-        -1 => Err(io::Error::last_os_error()),
-        0 => Ok(Side::Child),
-        pid => Ok(Side::Parent(Child {
+    // SAFETY: tells a number.
+    let parent = unsafe { libc::getpid() };
+    match undisturbed_fork() {
+        Err(error) => Err(error),
+        Ok(0) => {
+            die_with(parent);
+            Ok(Side::Child)
+        }
+        Ok(pid) => Ok(Side::Parent(Child {
             pid,
             handle: handle_of(pid),
             is_done: false,
             reaped: false,
         })),
+    }
+}
+
+/// Forks with all signals held back. Before Linux 4.19 a fork begins anew for each signal that comes: under a profiler's timer that
+/// of a large process would never end.
+fn undisturbed_fork() -> io::Result<libc::pid_t> {
+    // SAFETY: signal sets that outlive the calls; a plain system call of the C library, which makes its own locks usable in the child.
+    unsafe {
+        let (mut all, mut before): (libc::sigset_t, libc::sigset_t) = (zeroed(), zeroed());
+        libc::sigfillset(&mut all);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut before);
+        let answer = libc::fork();
+        let error = io::Error::last_os_error();
+        if answer != 0 {
+            libc::pthread_sigmask(libc::SIG_SETMASK, &before, null_mut());
+        }
+        match answer {
+            -1 => Err(error),
+            pid => Ok(pid),
+        }
+    }
+}
+
+/// In the child: has it killed when its parent ends, which it may have done by now.
+fn die_with(parent: libc::pid_t) {
+    // SAFETY: system calls with numbers.
+    unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        if libc::getppid() != parent {
+            exit(PANICKED);
+        }
     }
 }
 
@@ -169,9 +209,11 @@ fn describe(answer: libc::pid_t, status: i32) -> End {
     }
     match libc::WEXITSTATUS(status) {
         PANICKED => plain("had a fault".to_owned()),
+        // Others than SIGSEGV tell nothing of the heap: SIGBUS that there was no huge page left for a copy (hugetlbfs), SIGABRT that
+        // there was no memory.
         code if code > CRASHED => End {
             how: format!("crashed with signal {}", code - CRASHED),
-            crashed: true,
+            crashed: code - CRASHED == libc::SIGSEGV,
         },
         code => plain(format!("ended with code {code}")),
     }
@@ -187,10 +229,9 @@ pub(super) fn exit(code: i32) -> ! {
 pub(super) fn settle(keep: &[RawFd]) {
     // SAFETY: system calls with numbers and pointers to variables that outlive them; there is one thread.
     unsafe {
-        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
         libc::prctl(libc::PR_SET_NAME, c"hprof heap dump".as_ptr());
         for signal in QUIET_SIGNALS {
-            libc::signal(signal, libc::SIG_DFL);
+            libc::signal(signal, libc::SIG_IGN);
         }
         for signal in CRASHES {
             let mut action: libc::sigaction = zeroed();
@@ -201,12 +242,14 @@ pub(super) fn settle(keep: &[RawFd]) {
         let mut none: libc::sigset_t = zeroed();
         libc::sigemptyset(&mut none);
         libc::pthread_sigmask(libc::SIG_SETMASK, &none, null_mut());
+        // Not 0: a program that the system hands cores to (core(5)) would get one all the same.
         let no_core = libc::rlimit {
-            rlim_cur: 0,
-            rlim_max: 0,
+            rlim_cur: 1,
+            rlim_max: 1,
         };
         libc::setrlimit(libc::RLIMIT_CORE, &no_core);
-        libc::setpriority(libc::PRIO_PROCESS, 0, 10);
+        let nice = libc::getpriority(libc::PRIO_PROCESS, 0) + MORE_NICE;
+        libc::setpriority(libc::PRIO_PROCESS, 0, nice);
     }
     close_others(keep);
     // The child dies before the application does, if memory runs out.
@@ -245,18 +288,27 @@ fn close_others(keep: &[RawFd]) {
 
 /// Closes the descriptors from `first` to `last`.
 fn close_range(first: RawFd, last: RawFd) {
-    /// Where a kernel older than 5.9 cannot close ranges, descriptors up to here are closed one by one.
-    const MOST: RawFd = 65_536;
     if first > last {
         return;
     }
-    // SAFETY: plain system calls.
-    unsafe {
-        if libc::syscall(libc::SYS_close_range, first, last, 0) != 0 {
-            for fd in first..=last.min(MOST) {
-                libc::close(fd);
-            }
-        }
+    // SAFETY: a plain system call.
+    if unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) } != 0 {
+        close_listed(first..=last);
+    }
+}
+
+/// The same one by one, where the kernel is older than 5.9.
+fn close_listed(range: RangeInclusive<RawFd>) {
+    /// Where the system does not list what is open, descriptors up to here are tried.
+    const MOST: RawFd = 65_536;
+    let open = std::fs::read_dir("/proc/self/fd").map(|entries| {
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        names.filter_map(|name| name.parse().ok()).collect()
+    });
+    let open: Vec<RawFd> = open.unwrap_or_else(|_| (0..=MOST).collect());
+    for fd in open.into_iter().filter(|fd| range.contains(fd)) {
+        // SAFETY: a plain system call.
+        unsafe { libc::close(fd) };
     }
 }
 
@@ -353,8 +405,9 @@ pub(super) fn copies(addresses: &[u64], bytes: usize) -> Option<Vec<u8>> {
 
 /// The number by which the system knows this thread.
 pub(super) fn thread_id() -> libc::pid_t {
-    // SAFETY: a system call without arguments.
-    unsafe { libc::gettid() }
+    // SAFETY: a system call without arguments; the C library has a function for it since glibc 2.30 only.
+    let thread = unsafe { libc::syscall(libc::SYS_gettid) };
+    libc::pid_t::try_from(thread).unwrap_or(0)
 }
 
 /// Whether a thread of this process sleeps until somebody wakes it.
@@ -476,5 +529,19 @@ mod tests {
         drop(child);
         // SAFETY: asks whether there is such a process.
         assert_eq!(unsafe { libc::kill(pid, 0) }, -1);
+    }
+
+    #[test]
+    fn descriptors_are_closed_by_the_systems_list() {
+        let (one, _other) = UnixStream::pair().expect("sockets");
+        // Far from all others, so that nobody else's is closed.
+        let high = 900;
+        // SAFETY: plain system calls.
+        unsafe {
+            assert_eq!(libc::dup2(one.as_raw_fd(), high), high);
+            close_listed(high - 5..=high + 5);
+            assert_eq!(libc::fcntl(high, libc::F_GETFD), -1);
+        }
+        assert!(one.local_addr().is_ok(), "all others stay");
     }
 }

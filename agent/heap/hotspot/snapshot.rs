@@ -78,6 +78,19 @@ impl Snapshot {
         }
     }
 
+    /// Makes sure that an array which is to be read ends in the heap: of a damaged length gigabytes could be written.
+    #[inline]
+    pub(super) fn check_length(&self, array: u64, bytes: u64) -> Result<(), Failure> {
+        if self
+            .marks
+            .spans(array.saturating_add(bytes.saturating_sub(1)))
+        {
+            Ok(())
+        } else {
+            Err(Failure::TooLong(array))
+        }
+    }
+
     /// Notes a class that has instances but is not linked.
     pub(super) fn note_unlinked(&self, class: ClassId) {
         self.unlinked

@@ -3,6 +3,7 @@
 use super::super::allocation_traces::{AllocationTraces, Profiled};
 use super::super::catalogue::Catalogue;
 use super::super::error::{DumpError, For};
+use super::super::memory_left::MemoryLeft;
 use super::super::methods::Methods;
 use super::super::roots::ThreadNote;
 use super::super::threads::{tag_thread, CapturedStacks, Look};
@@ -146,7 +147,7 @@ impl<'f> SnapshotDump<'f> {
         let (env, jni, tables) = (self.env, self.jni, Tables::new());
         let mut objects = ObjectTable::new();
         let mut catalogue = Catalogue::take(env, jni, &tables, &mut objects)?;
-        let known = KnownObjects::make(env, jni, &catalogue, &tables)?;
+        let known = KnownObjects::take(env, jni, &catalogue, &tables)?;
         let (current, own_thread) = self.begin(&mut objects)?;
         let mirror_fields = MirrorFields::of(&catalogue, &tables);
         let stacks = CapturedStacks::take(self.vm, env, jni, Look::NoFurther, &mut objects)?;
@@ -154,7 +155,7 @@ impl<'f> SnapshotDump<'f> {
         let (socket, childs_socket) =
             UnixStream::pair().map_err(|error| NoSnapshot::Refused(error.to_string()))?;
         let used_bytes = self.used_bytes(&catalogue, &tables);
-        let virtual_threads = VirtualThreadFields::of(env, &catalogue, &tables);
+        let virtual_threads = VirtualThreadFields::of(env, &catalogue, &tables)?;
         let mut known_methods = method_ids(env, &catalogue, virtual_threads);
         known_methods.extend(stacks.methods());
         let (allocated, held) = AllocationTraces::take(
@@ -178,7 +179,8 @@ impl<'f> SnapshotDump<'f> {
             objects,
             pinned,
             mirror_fields,
-            virtual_threads,
+            // Again: until the door was closed their classes may have been linked.
+            virtual_threads: VirtualThreadFields::of(env, &catalogue, &tables)?,
             names: NameFields::of(&catalogue, &tables),
             allocated: &allocated.by_handle,
             vm_structs: VmStructs::find(),
@@ -202,7 +204,7 @@ impl<'f> SnapshotDump<'f> {
             file: &file,
         };
         let done = answers.converse(socket, child);
-        let done = done.inspect_err(|why| link(why, &catalogue, &tables))?;
+        let done = done.map_err(|why| linked(why, &catalogue, &tables))?;
         self.finish(file, done, catalogue.len())
     }
 
@@ -228,6 +230,9 @@ impl<'f> SnapshotDump<'f> {
         let current = self.env.current_thread(self.jni);
         let current = current.when("the current thread")?;
         look_at_heap(&current).map_err(NoSnapshot::Refused)?;
+        if let Some(left_bytes) = MemoryLeft::open().too_little() {
+            return Err(DumpError::LittleMemory { left_bytes }.into());
+        }
         self.make_huge_pages(&current);
         let own_thread = tag_thread(self.env, self.jni, &current, objects)?;
         Ok((current, own_thread))
@@ -439,9 +444,14 @@ impl Answers<'_, '_> {
 }
 
 /// Has the JVM link classes if that was what was wanting, so that the next try knows their fields.
-fn link(why: &NoSnapshot, catalogue: &Catalogue<'_>, tables: &Tables) {
-    if let NoSnapshot::Unlinked(classes) = why {
-        catalogue.link(classes.iter().copied(), tables);
+fn linked(why: NoSnapshot, catalogue: &Catalogue<'_>, tables: &Tables) -> NoSnapshot {
+    let NoSnapshot::Unlinked(classes) = &why else {
+        return why;
+    };
+    // Without them no other way could describe their instances either.
+    match catalogue.link(classes.iter().copied(), tables) {
+        Ok(()) => why,
+        Err(error) => NoSnapshot::Failed(error),
     }
 }
 

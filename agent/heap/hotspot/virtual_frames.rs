@@ -7,6 +7,7 @@
 use super::super::catalogue::Catalogue;
 use super::super::virtual_threads::VIRTUAL_THREAD;
 use super::failure::Failure;
+use super::no_snapshot::NoSnapshot;
 use super::snapshot::Snapshot;
 use super::thread_names::offset;
 use crate::jvmti::env::Env;
@@ -31,13 +32,30 @@ pub(super) struct VirtualThreadFields {
 }
 
 impl VirtualThreadFields {
-    /// Looks the fields up; `None` if this JDK has no virtual threads, or others.
-    pub(super) fn of(env: &Env, catalogue: &Catalogue<'_>, tables: &Tables) -> Option<Self> {
-        let class = catalogue.bootstrap_class(VIRTUAL_THREAD, tables)?;
+    /// Looks the fields up; `None` if there are no virtual threads.
+    pub(super) fn of(
+        env: &Env,
+        catalogue: &Catalogue<'_>,
+        tables: &Tables,
+    ) -> Result<Option<Self>, NoSnapshot> {
+        let Some(class) = catalogue.bootstrap_class(VIRTUAL_THREAD, tables) else {
+            return Ok(None);
+        };
+        let in_use = env.is_initialised(class).unwrap_or(true);
+        let fields = Self::look_up(in_use, catalogue, tables);
+        if fields.is_none() && in_use {
+            let why = "its virtual threads have other fields than those of the JVMs that are known";
+            return Err(NoSnapshot::Refused(why.to_owned()));
+        }
+        Ok(fields)
+    }
+
+    /// `None` if a class is not linked yet, or has not such a field.
+    fn look_up(in_use: bool, catalogue: &Catalogue<'_>, tables: &Tables) -> Option<Self> {
         let field = |class: &[u8], name: &[u8]| offset(catalogue, tables, class, name);
         Some(Self {
             class: catalogue.bootstrap_class_id(VIRTUAL_THREAD, tables)?,
-            in_use: env.is_initialised(class).unwrap_or(true),
+            in_use,
             continuation: field(VIRTUAL_THREAD, b"cont")?,
             tail: field(b"Ljdk/internal/vm/Continuation;", b"tail")?,
             thread_id: field(b"Ljava/lang/Thread;", b"tid")?,

@@ -53,6 +53,22 @@ impl Identity {
         Ok(addresses.by_address.get(&address).copied())
     }
 
+    /// Bytes that the next object takes because the table grows; 0 for most objects.
+    pub(super) fn growth_bytes(&self) -> u64 {
+        /// An address, an index, and a byte of the table's own, for each place.
+        const PLACE_BYTES: u64 = 17;
+        match self {
+            Self::Addresses(addresses)
+                if addresses.by_address.len() == addresses.by_address.capacity() =>
+            {
+                // Twice the places, of which it leaves an eighth free; the old ones are given back later.
+                let capacity = addresses.by_address.capacity() as u64;
+                (capacity * 2).saturating_mul(PLACE_BYTES) / 7 * 8
+            }
+            _ => 0,
+        }
+    }
+
     /// Remembers an object at the first meeting.
     pub(super) fn remember(
         &mut self,
@@ -134,5 +150,32 @@ impl Hasher for AddressHasher {
         // The table takes places from the low bits and marks from the high ones.
         let product = (self.0 ^ number).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         self.0 = product ^ (product >> 32);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_that_will_grow_says_by_how_much() {
+        let mut identity = Identity::by_address(Vec::new());
+        assert_eq!(identity.growth_bytes(), 0);
+        let index = ObjectIndex::from_tag(1).expect("an index");
+        let fill = |identity: &mut Identity| {
+            let Identity::Addresses(addresses) = identity else {
+                panic!("no addresses");
+            };
+            let known = &mut addresses.by_address;
+            while known.len() < known.capacity() || known.len() < 1000 {
+                known.insert(known.len() as u64 * 8, index);
+            }
+            known.len() as u64
+        };
+        // What the places take that are known by then is the least that another table with twice as many takes.
+        let known = fill(&mut identity);
+        assert!(identity.growth_bytes() >= known * 2 * 17);
+        assert!(identity.growth_bytes() <= known * 4 * 17);
+        assert_eq!(Identity::Tags.growth_bytes(), 0);
     }
 }

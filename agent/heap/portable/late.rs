@@ -50,7 +50,7 @@ impl Walked {
             .late
             .iter()
             .filter_map(|late| catalogue.class_of_mirror(self.objects.get(late.index)?.class()?));
-        catalogue.link(classes_of_late, tables);
+        catalogue.link(classes_of_late, tables)?;
         catalogue.ask_again(tables, &mut self.objects)
     }
 

@@ -7,7 +7,8 @@
 use super::super::allocation_traces::{AllocationTraces, ObjectTraces};
 use super::super::catalogue::Catalogue;
 use super::super::error::DumpError;
-use super::super::memory_left::{MemoryLeft, RESERVE_BYTES};
+use super::super::hotspot::AGENTS_TAG;
+use super::super::memory_left::MemoryLeft;
 use super::super::roots::RootNotes;
 use super::class_values::{ClassValues, StaticValue};
 use super::identity::Identity;
@@ -163,24 +164,23 @@ impl Walk {
         if let Some(trace) = self.allocated.of_tag(object.get()) {
             self.traces.set(index, trace);
         }
+        let growth_bytes = self.identity.growth_bytes();
+        if growth_bytes > 0 || index.get() % OBJECTS_BETWEEN_LOOKS == 0 {
+            self.look_at_memory(growth_bytes)?;
+        }
         self.identity
             .remember(object, target.size_bytes, index, class)?;
-        if index.get() % OBJECTS_BETWEEN_LOOKS == 0 {
-            self.look_at_memory()?;
-        }
         if class.is_some() && class == self.class_class {
             self.new_mirrors.insert(index);
         }
         Ok(index)
     }
 
-    /// Ends the walk before the system has to end the process.
-    fn look_at_memory(&self) -> Result<(), DumpError> {
-        match self.memory_left.bytes() {
-            Some(left_bytes) if left_bytes < RESERVE_BYTES => {
-                Err(DumpError::LittleMemory { left_bytes })
-            }
-            _ => Ok(()),
+    /// Ends the walk before the system has to end the process: after so many bytes more.
+    fn look_at_memory(&self, more_bytes: u64) -> Result<(), DumpError> {
+        match self.memory_left.too_little_for(more_bytes) {
+            Some(left_bytes) => Err(DumpError::LittleMemory { left_bytes }),
+            None => Ok(()),
         }
     }
 
@@ -437,6 +437,9 @@ impl Visitor for Walk {
         object: &TagCell,
         referrer: Option<&TagCell>,
     ) -> Visit {
+        if referrer.is_none() && object.get() == AGENTS_TAG {
+            return Visit::Past;
+        }
         let result = self.step(kind, target, object, referrer);
         self.answer(result)
     }
@@ -619,6 +622,17 @@ mod tests {
             }
             other => panic!("{other:?}"),
         }
+    }
+
+    #[test]
+    fn the_agents_own_objects_do_not_belong_to_the_heap() {
+        let mut scene = Scene::new();
+        let met = scene.walk.objects.len();
+        let visit = scene.refer(Reference::JniGlobal, 0, AGENTS_TAG, NODES);
+        assert_eq!(visit, (Visit::Past, AGENTS_TAG));
+        assert_eq!(scene.walk.objects.len(), met);
+        assert_eq!(scene.walk.roots.objects().count(), 0);
+        assert_eq!(scene.failure(), None);
     }
 
     #[test]

@@ -59,6 +59,9 @@ class EnginesTest {
                 setups.add(Setup.of(jdk, Collector.SHENANDOAH, QUIET_SHENANDOAH));
             }
         }
+        // Other collectors, and other layouts of objects.
+        setups.add(Setup.of(Jdks.of(17), Collector.SERIAL, "-Xmx512m", "-XX:-UseCompressedOops"));
+        setups.add(Setup.of(Jdks.of(25), Collector.PARALLEL, "-Xmx512m", "-XX:+UseCompactObjectHeaders"));
         return setups.stream().filter(setup -> setup.toString().contains(System.getProperty("setup", "")));
     }
 

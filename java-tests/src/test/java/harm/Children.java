@@ -42,6 +42,21 @@ final class Children {
         }
     }
 
+    /** Waits until the process has ended, be it that nobody has waited for it. */
+    static void awaitGone(long process, Duration limit) {
+        Deadline deadline = Deadline.in(limit);
+        for (String stat = stat(Paths.get("/proc/" + process)); !isGone(stat); stat = stat(Paths.get("/proc/" + process))) {
+            if (deadline.over()) {
+                throw new AssertionError("time is up, the process is still there: " + stat);
+            }
+            LockSupport.parkNanos(1_000_000);
+        }
+    }
+
+    private static boolean isGone(String stat) {
+        return stat.isEmpty() || stat.substring(stat.lastIndexOf(") ")).startsWith(") Z");
+    }
+
     /** What the open descriptors lead to, sorted; numbers are left out, as those of sockets and pipes mean nothing. */
     static List<String> descriptors(long process) {
         List<String> targets = new ArrayList<>();

@@ -23,11 +23,6 @@ class HarmTest extends HoldingTest {
         return two().stream().flatMap(jdk -> Stream.of(Place.values()).map(place -> Arguments.of(jdk, place)));
     }
 
-    static Stream<Arguments> crashes() {
-        return two().stream().flatMap(jdk -> Stream.of(Place.values())
-                .flatMap(place -> Stream.of(Arguments.of(jdk, place, "SEGV", 11), Arguments.of(jdk, place, "BUS", 7))));
-    }
-
     @ParameterizedTest
     @MethodSource("places")
     void aKilledCopyIsReplacedByAWalkInThePause(Jdk jdk, Place place) {
@@ -47,17 +42,13 @@ class HarmTest extends HoldingTest {
         }
     }
 
-    /** Until here the first copy comes; further on it may be the third, which has all of the heap. */
-    static Stream<Arguments> earlyCrashes() {
-        return crashes().filter(crash -> crash.get()[1] == Place.SETTLED);
-    }
-
     /** What crashed may have missed a part of the heap that was said to be unused: another copy gets all of it. */
     @ParameterizedTest
-    @MethodSource("earlyCrashes")
-    void aCrashIsFollowedByACopyOfAllTheHeap(Jdk jdk, Place place, String signal, int number) throws IOException {
-        try (Jvm jvm = run(holding(jdk, place, "").with(Collector.G1))) {
-            signal(heldCopy(jvm), signal);
+    @MethodSource("two")
+    void aCrashIsFollowedByACopyOfAllTheHeap(Jdk jdk) throws IOException {
+        // Until there the first copy comes; further on it may be the third, which has all of the heap.
+        try (Jvm jvm = run(holding(jdk, Place.SETTLED, "").with(Collector.G1))) {
+            signal(heldCopy(jvm), "SEGV");
             assertTrue(jvm.dumped(1).endsWith("engine snapshot"), jvm.err::text);
             assertEquals(0, jvm.end(), jvm.err::text);
         }
@@ -66,18 +57,28 @@ class HarmTest extends HoldingTest {
 
     /** A copy that has all of the heap, knows the layout and crashes has met what would crash the application, too. */
     @ParameterizedTest
-    @MethodSource("crashes")
-    void aCrashIsTheEndOnceTheLayoutIsKnown(Jdk jdk, Place place, String signal, int number) {
+    @MethodSource("places")
+    void aCrashIsTheEndOnceTheLayoutIsKnown(Jdk jdk, Place place) {
         // Of this collector nothing is known to be unused.
         try (Jvm jvm = run(holding(jdk, place, "").with(Collector.SERIAL))) {
-            signal(heldCopy(jvm), signal);
-            String how = "the child crashed with signal " + number;
+            signal(heldCopy(jvm), "SEGV");
+            String how = "the child crashed with signal 11";
             if (place == Place.SETTLED) {
                 fellBack(jvm, how);
             } else {
                 gaveUp(jvm, "the heap seems to be damaged: " + how
                         + "; no other engine is tried, as it would read the heap inside the application");
             }
+        }
+    }
+
+    /** Such a crash tells nothing of the heap, but that the system has no huge page left for a copy (hugetlbfs). */
+    @ParameterizedTest
+    @MethodSource("places")
+    void aCopyWithoutPagesIsReplacedByAWalkInThePause(Jdk jdk, Place place) {
+        try (Jvm jvm = storm(jdk, place, "")) {
+            signal(heldCopy(jvm), "BUS");
+            fellBack(jvm, "the child crashed with signal 7");
         }
     }
 
@@ -98,6 +99,16 @@ class HarmTest extends HoldingTest {
         try (Jvm jvm = run(holding(Jdks.of(25), place, "timeout=2,").through("env", "WATCHDOG=none"))) {
             signal(heldCopy(jvm), "STOP");
             hangs(jvm, place, "the child was silent for 7 s");
+        }
+    }
+
+    /** The application's memory counts twice while there is a copy, and a system can be told to promise no more than it has. */
+    @ParameterizedTest
+    @MethodSource("two")
+    void withoutMemoryForACopyTheHeapIsWalkedInThePause(Jdk jdk) {
+        try (Jvm jvm = run(holding(jdk, Place.SETTLED, "").through("env", "FORK=none"))) {
+            jvm.signal("QUIT");
+            fellBack(jvm, "there can be no fork: Cannot allocate memory (os error 12)");
         }
     }
 

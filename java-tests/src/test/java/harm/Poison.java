@@ -23,6 +23,9 @@ public class Poison {
     /** A class word that leads nowhere, whether it is compressed or not. */
     static final long NOWHERE = 0x7ff0_7ff0_7ff0_7ff0L;
 
+    /** More bytes than the heap has. */
+    static final int TOO_LONG = 0x7fff_ff00;
+
     /** The JDK's own class for such things, by reflection: a compiler for Java 8 does not know it. */
     final Object unsafe;
     final boolean isCompressed;
@@ -57,6 +60,12 @@ public class Poison {
                 case "class":
                     VICTIM.reference = new Victim();
                     put(VICTIM.reference, 8, NOWHERE);
+                    break;
+                case "length":
+                    VICTIM.reference = new byte[8];
+                    // Behind the length come the elements.
+                    int elements = (Integer) call("arrayBaseOffset", new Class<?>[] {Class.class}, byte[].class);
+                    call("putInt", new Class<?>[] {Object.class, long.class, int.class}, VICTIM.reference, elements - 4L, TOO_LONG);
                     break;
                 default:
                     // What was damaged is forgotten, not mended: nobody looks at it again.

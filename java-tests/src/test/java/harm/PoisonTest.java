@@ -22,6 +22,8 @@ class PoisonTest {
     private static final String OUTSIDE = "a reference leads out of the heap, to 0x[0-9a-f]+";
     private static final String NO_CLASS = "the object at 0x[0-9a-f]+ tells of no class";
 
+    private static final String TOO_LONG = "the array at 0x[0-9a-f]+ is longer than the heap";
+
     @TempDir Path folder;
 
     static Stream<Arguments> damages() {
@@ -29,7 +31,8 @@ class PoisonTest {
                 .flatMap(references -> Stream.of(
                         Arguments.of(jdk, references, "outside", OUTSIDE),
                         Arguments.of(jdk, references, "inside", NO_CLASS),
-                        Arguments.of(jdk, references, "class", NO_CLASS))));
+                        Arguments.of(jdk, references, "class", NO_CLASS),
+                        Arguments.of(jdk, references, "length", TOO_LONG))));
     }
 
     @ParameterizedTest

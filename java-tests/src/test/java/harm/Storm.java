@@ -2,15 +2,19 @@ package harm;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.zip.DataFormatException;
+import java.util.zip.Deflater;
+import java.util.zip.Inflater;
 import subject.Definer;
 import subject.Say;
 
 /**
- * Many threads that allocate, define classes and forget them, compute and run other programs, and check all of it.
+ * Many threads that allocate, define classes and forget them, compute, call native code and run other programs, and check all of it.
  * Arguments: how many threads, and what they do ({@code all}, or {@code quiet}: no classes and no programs).
  */
 public class Storm {
@@ -126,6 +130,29 @@ public class Storm {
         }
     }
 
+    /** Hands arrays to native code, which holds the collector up while it reads and writes them (JNI's critical regions). */
+    static class Deflating implements Work {
+        final byte[] plain = new byte[100_000];
+
+        @Override
+        public void round(int number) throws DataFormatException {
+            for (int i = 0; i < plain.length; i++) {
+                plain[i] = (byte) (i * number >> 8);
+            }
+            byte[] packed = new byte[2 * plain.length];
+            Deflater deflater = new Deflater();
+            deflater.setInput(plain);
+            deflater.finish();
+            int length = deflater.deflate(packed);
+            deflater.end();
+            byte[] again = new byte[plain.length];
+            Inflater inflater = new Inflater();
+            inflater.setInput(packed, 0, length);
+            must(inflater.inflate(again) == plain.length && Arrays.equals(plain, again), "what was compressed");
+            inflater.end();
+        }
+    }
+
     static void must(boolean holds, String what) {
         if (!holds) {
             throw new IllegalStateException(what);
@@ -135,7 +162,7 @@ public class Storm {
     public static void main(String[] args) throws InterruptedException {
         List<Worker> workers = new ArrayList<>();
         for (int i = 0; i < Integer.parseInt(args[0]); i++) {
-            workers.add(worker(i, args[1].equals("all") ? 4 : 2));
+            workers.add(worker(i, args[1].equals("all") ? 5 : 2));
         }
         for (Worker worker : workers) {
             worker.start();
@@ -165,6 +192,8 @@ public class Storm {
                 return new Worker("computing_" + number, new Computing(), 50);
             case 2:
                 return new Worker("defining_" + number, new Defining(), 400);
+            case 3:
+                return new Worker("deflating_" + number, new Deflating(), 200);
             default:
                 return new Worker("executing_" + number, new Executing(), 2000);
         }

@@ -45,6 +45,13 @@ class SameAsHotSpotTest {
         {"-XX:-UseCompressedClassPointers", "-XX:-UseCompressedOops", "-Xmx512m"},
     };
 
+    /** The same for the headers of JDK 24 and later, which hold the class and more. */
+    private static final String[][] LAYOUTS_OF_25 = {
+        {"-XX:HeapBaseMinAddress=64g", "-Xmx512m"},
+        {"-XX:+UseCompactObjectHeaders", "-XX:-UseCompressedOops", "-Xmx512m"},
+        {"-XX:+UseCompactObjectHeaders", "-XX:ObjectAlignmentInBytes=16", "-Xmx512m"},
+    };
+
     @TempDir Path folder;
 
     /** Those with a jcmd of their own, not of each major version only one: some have an archive of shared classes. */
@@ -79,12 +86,17 @@ class SameAsHotSpotTest {
                 }
             }
         }
-        for (int i = 0; i < LAYOUTS_OF_17.length; i++) {
-            setups.add(Setup.of(Jdks.of(17), COLLECTORS[i % COLLECTORS.length], LAYOUTS_OF_17[i]));
-        }
+        setups.addAll(layouts(Jdks.of(17), LAYOUTS_OF_17));
+        setups.addAll(layouts(Jdks.of(25), LAYOUTS_OF_25));
         return IntStream.range(0, setups.size())
                 .filter(i -> setups.get(i).toString().contains(System.getProperty("setup", "")))
                 .mapToObj(i -> Arguments.of(setups.get(i), (i / 2 + i) % 2 == 0 ? HOTSPOT_FIRST : OURS_FIRST));
+    }
+
+    /** One of each, with the collectors in turn. */
+    private static List<Setup> layouts(Jdk jdk, String[][] layouts) {
+        return IntStream.range(0, layouts.length)
+                .mapToObj(i -> Setup.of(jdk, COLLECTORS[i % COLLECTORS.length], layouts[i])).collect(Collectors.toList());
     }
 
     @ParameterizedTest

@@ -1,6 +1,7 @@
 package values;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import harness.Collector;
 import harness.Escapes;
@@ -44,6 +45,7 @@ class ValuesTest {
         try (Jvm jvm = Jvm.on(jdk, folder).with(Collector.SERIAL).switches("-Xmx64m", "-XX:-UseCompressedOops").dumpTo(dump)
                 .run(Extremes.class).ready()) {
             assertEquals(0, jvm.end(), jvm.err::text);
+            assertTrue(jvm.dumped(1).endsWith("engine snapshot"), jvm.err::text);
             Testimony.of(jvm).mustHoldIn(dump);
         }
     }
@@ -61,6 +63,7 @@ class ValuesTest {
         try (Jvm jvm = Jvm.on(Jdks.of(25), folder).switches("-Xmx64m").switches(switches.toArray(new String[0])).dumpTo(dump)
                 .run(Extremes.class).ready()) {
             assertEquals(0, jvm.end(), jvm.err::text);
+            assertTrue(jvm.dumped(1).endsWith("engine snapshot"), jvm.err::text);
             Testimony.of(jvm).mustHoldIn(dump);
         }
     }

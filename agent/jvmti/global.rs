@@ -1,0 +1,37 @@
+//! Global references: objects that the agent keeps alive, and uses in later calls (JNI, "Global References").
+
+use super::jni::{jni_call, Jni};
+use super::object::Object;
+use jni::sys::jobject;
+use std::ptr::null_mut;
+
+/// Keeps an object alive until it is [taken back](Jni::take_back).
+#[derive(Debug)]
+pub(crate) struct Global(jobject);
+
+// SAFETY: global references may be used on every thread (JNI, "Global and Local References").
+unsafe impl Send for Global {}
+
+impl<'f> Jni<'f> {
+    /// Keeps the object alive; `None` if the JVM has no memory for the reference.
+    pub(crate) fn keep(&self, object: &Object<'_>) -> Option<Global> {
+        // SAFETY: the handle is live; the answer is a global reference or null.
+        let global = unsafe { jni_call!(self, NewGlobalRef, (object.raw()), null_mut()) };
+        if global.is_null() {
+            self.clear_exception();
+            return None;
+        }
+        Some(Global(global))
+    }
+
+    /// The object, which only the frame keeps alive from now on; `None` if the JVM has no memory for the reference.
+    pub(crate) fn take_back(&self, global: Global) -> Option<Object<'f>> {
+        // SAFETY: made by `keep`, and moved in here, so nobody uses it any more; the answer is a local reference of the
+        // current frame or null.
+        unsafe {
+            let local = Object::from_raw(jni_call!(self, NewLocalRef, (global.0), null_mut()));
+            jni_call!(self, DeleteGlobalRef, (global.0), ());
+            local
+        }
+    }
+}

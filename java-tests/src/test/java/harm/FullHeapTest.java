@@ -1,0 +1,97 @@
+package harm;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import harness.Collector;
+import harness.HprofCheck;
+import harness.Jdk;
+import harness.Jdks;
+import harness.Jvm;
+import harness.Launch;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A heap is dumped most of all when it is full: a dump takes no room in it, least of all the last. */
+class FullHeapTest {
+    @TempDir Path folder;
+
+    static Stream<Arguments> collectors() {
+        return Jdks.majors().stream().flatMap(
+                jdk -> Stream.of(Collector.SERIAL, Collector.G1).map(collector -> Arguments.of(jdk, collector)));
+    }
+
+    static List<Jdk> since11() {
+        return Jdks.since(11);
+    }
+
+    @ParameterizedTest
+    @MethodSource("collectors")
+    void isDumpedByFork(Jdk jdk, Collector collector) {
+        Path file = folder.resolve("out.hprof");
+        try (Jvm jvm = filled(launch(jdk).with(collector).agent("heap=dump,doe=n,file=" + file), "full")) {
+            jvm.signal("QUIT");
+            assertTrue(jvm.dumped(1).endsWith("engine snapshot"), jvm.err::text);
+            isAlive(jvm);
+        }
+        new HprofCheck(file).good();
+    }
+
+    /** The first OutOfMemoryError, whoever caused it, would end this JVM. */
+    @ParameterizedTest
+    @MethodSource("since11")
+    void aDumpIsNotTheLastStraw(Jdk jdk) {
+        Path file = folder.resolve("out.hprof");
+        try (Jvm jvm = filled(fragile(jdk).agent("heap=dump,doe=n,file=" + file), "nearly")) {
+            jvm.signal("QUIT");
+            assertTrue(jvm.dumped(1).endsWith("engine snapshot"), jvm.err::text);
+            isAlive(jvm);
+        }
+        new HprofCheck(file).good();
+    }
+
+    /**
+     * An agent that comes too late to have its objects does without the check, and so without the fork. Where the JVM has objects of
+     * classes that it has not linked yet (CDS), no way could describe them.
+     */
+    @ParameterizedTest
+    @MethodSource("since11")
+    void anAgentThatComesLateTakesNoRoomEither(Jdk jdk) {
+        Path file = folder.resolve("out.hprof");
+        try (Jvm jvm = filled(fragile(jdk), "nearly")) {
+            jvm.attach("heap=dump,file=" + file);
+            String line = HoldingTest.outcome(jvm, 1);
+            boolean isDumped = line.contains("engine snapshot in the pause, as the heap is too full for ");
+            assertTrue(isDumped || line.startsWith("no dump: the heap is too full for "), line);
+            isAlive(jvm);
+            if (isDumped) {
+                new HprofCheck(file).good();
+            }
+        }
+    }
+
+    private Launch launch(Jdk jdk) {
+        return Jvm.on(jdk, folder).switches("-Xmx48m");
+    }
+
+    /** Nothing is ever freed, no thread has room of its own, and the first OutOfMemoryError is the end. */
+    private Launch fragile(Jdk jdk) {
+        return launch(jdk).switches("-XX:+UseEpsilonGC", "-XX:-UseTLAB", "-XX:+ExitOnOutOfMemoryError");
+    }
+
+    /** The heap is full when the program has had its first word; the JVM is ready to be attached to by then. */
+    private static Jvm filled(Launch launch, String how) {
+        Jvm jvm = launch.run(FullHeap.class, how);
+        jvm.out.await("WARM", Jvm.LIMIT);
+        jvm.jcmd("VM.version");
+        return jvm.say("fill").ready();
+    }
+
+    private static void isAlive(Jvm jvm) {
+        jvm.say("after").out.await("ALIVE", Jvm.LIMIT);
+    }
+}
