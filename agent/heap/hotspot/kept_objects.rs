@@ -101,11 +101,15 @@ fn pattern(element_type: BasicType, length: usize) -> Vec<u8> {
 pub(in super::super) struct KeptObjects<'f> {
     jni: &'f Jni<'f>,
     array: Object<'f>,
+    /// They are kept for the next dump. An agent that is attached leaves nothing behind.
+    outlive_this: bool,
 }
 
 impl Drop for KeptObjects<'_> {
     fn drop(&mut self) {
-        *KEPT.lock() = self.jni.keep(&self.array);
+        if self.outlive_this {
+            *KEPT.lock() = self.jni.keep(&self.array);
+        }
     }
 }
 
@@ -114,7 +118,11 @@ impl<'f> KeptObjects<'f> {
     pub(super) fn take(jni: &'f Jni<'f>) -> Option<Self> {
         let global = KEPT.lock().take()?;
         let array = jni.take_back(global)?;
-        Some(Self { jni, array })
+        Some(Self {
+            jni,
+            array,
+            outlive_this: true,
+        })
     }
 
     /// The same, tagged as what does not belong in a dump.
@@ -143,7 +151,11 @@ impl<'f> KeptObjects<'f> {
             return Err(DumpError::FullHeap);
         }
         let array = Maker::new(env, jni, loaded)?.all()?;
-        Ok(Self { jni, array })
+        Ok(Self {
+            jni,
+            array,
+            outlive_this: false,
+        })
     }
 
     /// The array itself.
@@ -161,8 +173,9 @@ impl<'f> KeptObjects<'f> {
 ///
 /// An error is none of the user's business: a dump tries again.
 pub(in super::super) fn prepare<'f>(env: &'f Env, jni: &'f Jni<'f>, loaded: Vec<Object<'f>>) {
-    let made = KeptObjects::make_of(env, jni, loaded);
-    drop(made);
+    if let Ok(mut made) = KeptObjects::make_of(env, jni, loaded) {
+        made.outlive_this = true;
+    }
 }
 
 /// Makes them.

@@ -29,7 +29,9 @@ public final class Reach {
         Set<? extends HprofRecordTag> roots = HprofRecordTag.Companion.getRootTags();
         try (CloseableHeapGraph graph = HprofHeapGraph.Companion.openHeapGraph(dump.toFile(), null, roots)) {
             for (GcRoot root : graph.getGcRoots()) {
-                see(root.getId());
+                if (!isTheAgents(root, graph)) {
+                    see(root.getId());
+                }
             }
             followAll(graph);
             Set<Long> plainly = new HashSet<>(seen);
@@ -47,6 +49,21 @@ public final class Reach {
         } catch (java.io.IOException e) {
             throw new java.io.UncheckedIOException(e);
         }
+    }
+
+    /** The objects that the agent keeps for its check of the JVM, in an array; its own dumps are without them. */
+    private static boolean isTheAgents(GcRoot root, CloseableHeapGraph graph) {
+        HeapObject object = root instanceof GcRoot.JniGlobal ? graph.findObjectByIdOrNull(root.getId()) : null;
+        if (!(object instanceof HeapObject.HeapObjectArray)) {
+            return false;
+        }
+        long[] elements = ((HeapObject.HeapObjectArray) object).readRecord().getElementIds();
+        return elements.length > 2 && isOf("java.lang.Boolean", graph, elements[0]) && isOf("java.lang.Byte", graph, elements[1]);
+    }
+
+    private static boolean isOf(String name, CloseableHeapGraph graph, long id) {
+        HeapObject object = graph.findObjectByIdOrNull(id);
+        return object != null && SharkReader.className(object).equals(name);
     }
 
     private void followAll(CloseableHeapGraph graph) {
