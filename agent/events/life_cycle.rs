@@ -12,6 +12,11 @@ use crate::session::Session;
 
 /// `VMInit`: counts what is there already, then listens.
 pub(crate) fn vm_init(session: &Session, jni: &mut Jni<'_>) {
+    // By the socket a heap dump can be asked for in any session.
+    if session.options.heap_dump || session.net.is_some() {
+        // Without memory for a frame there is none for objects: a dump tries again.
+        let _ = jni.with_frame(|jni| heap::prepare(&session.env, jni, &session.options));
+    }
     for event in [
         DATA_DUMP_REQUEST,
         THREAD_START,
@@ -24,10 +29,6 @@ pub(crate) fn vm_init(session: &Session, jni: &mut Jni<'_>) {
     if session.options.virtual_threads {
         listen(session, VIRTUAL_THREAD_START);
         listen(session, VIRTUAL_THREAD_END);
-    }
-    if session.options.heap_dump {
-        // Without memory for a frame there is none for objects: a dump tries again.
-        let _ = jni.with_frame(|jni| heap::prepare(&session.env, jni, &session.options));
     }
     session.dump_queue.start(session, jni);
     if let Some(net) = &session.net {

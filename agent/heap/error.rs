@@ -59,8 +59,8 @@ impl fmt::Display for DumpError {
             Self::Missing(what) => write!(f, "the JVM does not offer {what}"),
             Self::Unmade(class) => write!(f, "no object of {class} can be had for the check"),
             Self::FullHeap => f.write_str(
-                "the heap is too full for the few objects that the agent makes there; one that is loaded at the start (-agentpath) \
-                 has made them by then",
+                "the heap is too full for the few objects that the agent makes there if it was not loaded at the start with heap=dump, \
+                 or if classes were loaded since that must be linked; try again after a collection",
             ),
             Self::Write(error) => error.fmt(f),
             Self::Child(why) => f.write_str(why),

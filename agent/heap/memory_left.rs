@@ -5,15 +5,15 @@
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Least that a walk leaves to the application.
 const RESERVE_BYTES: u64 = 32 << 20;
-/// The part of a group's limit that is left where all of the group dies when there is no more: no forked copy dies first there, and
-/// between two looks some tens of MB may be taken.
+/// The same where all of the group dies when there is no more: no forked copy dies first there, and between two looks some tens of MB
+/// may be taken.
+const LARGE_RESERVE_BYTES: u64 = 128 << 20;
+/// But not more than this part of the limit.
 const PART_OF_LIMIT: u64 = 16;
-/// The most of that.
-const MOST_RESERVE_BYTES: u64 = 512 << 20;
 
 /// Where the limits of this process's control group stand: version 2, then version 1.
 const GROUP_FILES: [(&str, [&str; 4]); 2] = [
@@ -55,8 +55,6 @@ pub(super) struct MemoryLeft {
 #[derive(Debug)]
 struct Group {
     limit_bytes: u64,
-    /// If the limit is passed, all of its processes die at once.
-    dies_as_one: bool,
     usage: File,
     stat: File,
     inactive_file: &'static str,
@@ -65,10 +63,11 @@ struct Group {
 impl MemoryLeft {
     /// Opens what there is; a system that tells nothing sets no bound.
     pub(super) fn open() -> Self {
-        let groups = Group::open();
+        let folders = folders();
+        let groups = open_all(&folders);
         Self {
             machine: File::open("/proc/meminfo").ok(),
-            reserve_bytes: reserve_bytes(&groups),
+            reserve_bytes: reserve_bytes(&groups, any_dies_as_one(&folders)),
             groups,
         }
     }
@@ -99,43 +98,67 @@ impl MemoryLeft {
     }
 }
 
-/// What is left to these groups.
-fn reserve_bytes(groups: &[Group]) -> u64 {
-    let as_one = groups.iter().filter(|group| group.dies_as_one);
-    let parts = as_one.map(|group| group.limit_bytes / PART_OF_LIMIT);
-    let part = parts.max().unwrap_or(0).min(MOST_RESERVE_BYTES);
-    part.max(RESERVE_BYTES)
+/// Whether the kernel ends all of this process's control group at once when it has to end one of its processes for its memory.
+pub(super) fn group_dies_as_one() -> bool {
+    any_dies_as_one(&folders())
+}
+
+/// A group's folder, and the names of its files.
+type Folder = (PathBuf, [&'static str; 4]);
+
+/// Those of the own group and of the groups that it lies in.
+fn folders() -> Vec<Folder> {
+    let mut buffer = [0; 8192];
+    let Ok(own) = File::open("/proc/self/cgroup") else {
+        return Vec::new();
+    };
+    let own = read(&own, &mut buffer).unwrap_or("");
+    let mut folders = Vec::new();
+    for (root, files) in GROUP_FILES {
+        if let Some(path) = group_path(own, root.ends_with("memory")) {
+            // Inside a container the own path may be that of the host, while the root is the group itself.
+            let folder = Path::new(root).join(path.trim_start_matches('/'));
+            folders.extend(up(&folder, Path::new(root)).map(|folder| (folder, files)));
+        }
+    }
+    folders
+}
+
+/// From a folder up to the root.
+fn up<'f>(folder: &'f Path, root: &'f Path) -> impl Iterator<Item = PathBuf> + 'f {
+    let folders = folder.ancestors();
+    let folders = folders.take_while(move |folder| folder.starts_with(root));
+    folders.map(Path::to_path_buf)
+}
+
+/// The groups that have a limit.
+fn open_all(folders: &[Folder]) -> Vec<Group> {
+    let folders = folders.iter();
+    folders
+        .filter_map(|(folder, files)| Group::open_in(folder, *files))
+        .collect()
+}
+
+/// A group with a limit or without one.
+fn any_dies_as_one(folders: &[Folder]) -> bool {
+    let mut buffer = [0; 8192];
+    folders.iter().any(|(folder, _)| {
+        let file = File::open(folder.join(DIES_AS_ONE));
+        file.is_ok_and(|file| read(&file, &mut buffer).is_some_and(|answer| answer.trim() == "1"))
+    })
+}
+
+/// What is left to the application.
+fn reserve_bytes(groups: &[Group], dies_as_one: bool) -> u64 {
+    if !dies_as_one {
+        return RESERVE_BYTES;
+    }
+    let parts = groups.iter().map(|group| group.limit_bytes / PART_OF_LIMIT);
+    let part = parts.min().unwrap_or(LARGE_RESERVE_BYTES);
+    part.clamp(RESERVE_BYTES, LARGE_RESERVE_BYTES)
 }
 
 impl Group {
-    /// The own group and those that it lies in, as far as they have limits.
-    fn open() -> Vec<Self> {
-        let mut buffer = [0; 8192];
-        let Ok(own) = File::open("/proc/self/cgroup") else {
-            return Vec::new();
-        };
-        let own = read(&own, &mut buffer).unwrap_or("");
-        let mut groups = Vec::new();
-        for (root, files) in GROUP_FILES {
-            let Some(own_folder) = group_path(own, root.ends_with("memory")) else {
-                continue;
-            };
-            // Inside a container the own path may be that of the host, while the root is the group itself.
-            let own_folder = Path::new(root).join(own_folder.trim_start_matches('/'));
-            groups.extend(Self::open_up(&own_folder, Path::new(root), files));
-        }
-        groups
-    }
-
-    /// From a folder up to the root.
-    fn open_up(folder: &Path, root: &Path, files: [&'static str; 4]) -> Vec<Self> {
-        let folders = folder.ancestors();
-        let folders = folders.take_while(|folder| folder.starts_with(root));
-        folders
-            .filter_map(|folder| Self::open_in(folder, files))
-            .collect()
-    }
-
     fn open_in(
         folder: &Path,
         [limit, usage, stat, inactive_file]: [&'static str; 4],
@@ -149,12 +172,8 @@ impl Group {
             File::open(folder.join(usage)).ok()?,
             File::open(folder.join(stat)).ok()?,
         );
-        let dies_as_one = File::open(folder.join(DIES_AS_ONE));
-        let dies_as_one = dies_as_one
-            .is_ok_and(|file| read(&file, &mut buffer).is_some_and(|answer| answer.trim() == "1"));
         Some(Self {
             limit_bytes,
-            dies_as_one,
             usage,
             stat,
             inactive_file,
@@ -279,24 +298,24 @@ mod tests {
         limit(&own, "max");
         limit(root.path(), "9223372036854771712");
         limit(&root.path().join("slice/service"), "4294967296");
-        limit(&root.path().join("slice"), "1000");
-        let groups = Group::open_up(&own, root.path(), files);
+        limit(&root.path().join("slice"), "1000000000");
+        let folders: Vec<Folder> = up(&own, root.path())
+            .map(|folder| (folder, files))
+            .collect();
+        assert_eq!(folders.len(), 4);
+        let groups = open_all(&folders);
         let left: Vec<_> = groups.iter().filter_map(Group::bytes_left).collect();
-        assert_eq!(left, [4_294_967_196, 900]);
-        assert_eq!(reserve_bytes(&groups), RESERVE_BYTES);
-        let flag = root.path().join("slice/service").join(DIES_AS_ONE);
-        for (answer, reserve) in [("0\n", RESERVE_BYTES), ("1\n", 256 << 20)] {
-            std::fs::write(&flag, answer).expect("written");
-            let groups = Group::open_up(&own, root.path(), files);
-            assert_eq!(reserve_bytes(&groups), reserve);
+        assert_eq!(left, [4_294_967_196, 999_999_900]);
+        assert!(!any_dies_as_one(&folders));
+        // It counts where there is no limit, too.
+        for (answer, dies_as_one) in [("0\n", false), ("1\n", true)] {
+            std::fs::write(own.join(DIES_AS_ONE), answer).expect("written");
+            assert_eq!(any_dies_as_one(&folders), dies_as_one);
         }
-        std::fs::write(
-            root.path().join("slice/service/memory.max"),
-            "1099511627776",
-        )
-        .expect("written");
-        let groups = Group::open_up(&own, root.path(), files);
-        assert_eq!(reserve_bytes(&groups), MOST_RESERVE_BYTES);
+        assert_eq!(reserve_bytes(&groups, false), RESERVE_BYTES);
+        assert_eq!(reserve_bytes(&groups, true), 1_000_000_000 / 16);
+        assert_eq!(reserve_bytes(&groups[..1], true), LARGE_RESERVE_BYTES);
+        assert_eq!(reserve_bytes(&[], true), LARGE_RESERVE_BYTES);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Each item of [`Child::settle`] is something that a fork of a JVM was seen to do wrong: it answers to signals by a
 //! thread that is not there, holds sockets of a server that restarts, dumps a core of the whole heap, hangs for ever.
 
+use super::super::memory_left::group_dies_as_one;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::mem::{zeroed, MaybeUninit};
@@ -252,6 +253,9 @@ pub(super) fn settle(keep: &[RawFd]) {
         libc::setpriority(libc::PRIO_PROCESS, 0, nice);
     }
     close_others(keep);
+    if group_dies_as_one() {
+        return;
+    }
     // The child dies before the application does, if memory runs out.
     let _ = File::options()
         .write(true)

@@ -179,8 +179,7 @@ impl<'f> SnapshotDump<'f> {
             objects,
             pinned,
             mirror_fields,
-            // Again: until the door was closed their classes may have been linked.
-            virtual_threads: VirtualThreadFields::of(env, &catalogue, &tables)?,
+            virtual_threads: VirtualThreadFields::again(virtual_threads, env, &catalogue, &tables)?,
             names: NameFields::of(&catalogue, &tables),
             allocated: &allocated.by_handle,
             vm_structs: VmStructs::find(),

@@ -44,10 +44,27 @@ impl VirtualThreadFields {
         let in_use = env.is_initialised(class).unwrap_or(true);
         let fields = Self::look_up(in_use, catalogue, tables);
         if fields.is_none() && in_use {
-            let why = "its virtual threads have other fields than those of the JVMs that are known";
+            let why = "the fields of its virtual threads are not those that are known";
             return Err(NoSnapshot::Refused(why.to_owned()));
         }
         Ok(fields)
+    }
+
+    /// The same again when no class can be linked any more. Between the looks the first virtual thread may have been made: another try
+    /// knows the methods that its frames may be of.
+    pub(super) fn again(
+        before: Option<Self>,
+        env: &Env,
+        catalogue: &Catalogue<'_>,
+        tables: &Tables,
+    ) -> Result<Option<Self>, NoSnapshot> {
+        let fields = Self::of(env, catalogue, tables)?;
+        let in_use = |fields: Option<Self>| fields.is_some_and(|fields| fields.in_use);
+        if in_use(fields) == in_use(before) {
+            Ok(fields)
+        } else {
+            Err(NoSnapshot::Again(catalogue.len()))
+        }
     }
 
     /// `None` if a class is not linked yet, or has not such a field.
