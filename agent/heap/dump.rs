@@ -393,7 +393,6 @@ impl<'f> Dump<'f> {
         allocated: &AllocationTraces,
         file: &DumpFile,
     ) -> Result<(Walked, Duration), DumpError> {
-        let segments = Segments::new(file.objects_sender());
         let primitive_arrays = self.options.primitive_arrays;
         let mut walk = Walk::new(
             &self.catalogue,
@@ -402,9 +401,10 @@ impl<'f> Dump<'f> {
             objects,
             Some(own_thread),
             primitive_arrays,
-            segments,
+            Segments::new(file.objects_sender()),
         );
         walk.set_allocated(allocated.clone());
+        walk.tell_progress(self.options.verbose);
         let wanted = Wanted {
             primitive_fields: self.options.primitive_fields,
             primitive_arrays,

@@ -16,6 +16,6 @@ pub(super) fn is_there(env: &Env, jni: &Jni<'_>, classes: &[Object<'_>]) -> bool
             && matches!(env.class_loader(jni, class), Ok(None))
     };
     let runtime = classes.iter().find(is_runtime);
-    let free_bytes = runtime.and_then(|runtime| jni.free_heap_bytes(runtime));
-    free_bytes.is_some_and(|free| free >= LEAST_FREE_BYTES)
+    let heap = runtime.and_then(|runtime| jni.heap_bytes(runtime));
+    heap.is_some_and(|heap| heap.free >= LEAST_FREE_BYTES)
 }

@@ -10,42 +10,37 @@ use jni::sys::{jarray, jobject};
 use std::ptr::null_mut;
 use tables::BasicType;
 
-impl<'f> Jni<'f> {
-    /// Bytes of heap in use, dead objects included, as `java.lang.Runtime` says; `runtime` is that class.
-    pub(crate) fn used_heap_bytes(&self, runtime: &Object<'_>) -> Option<u64> {
-        let mut used = None;
-        self.with_crate(|env| {
-            // SAFETY: a live local reference, which the wrapper does not give back.
-            let class = unsafe { JClass::from_raw(runtime.raw()) };
-            let runtime = env
-                .call_static_method(class, "getRuntime", "()Ljava/lang/Runtime;", &[])?
-                .l()?;
-            let total = env.call_method(&runtime, "totalMemory", "()J", &[])?.j()?;
-            let free = env.call_method(&runtime, "freeMemory", "()J", &[])?.j()?;
-            used = u64::try_from(total.saturating_sub(free)).ok();
-            Ok(runtime.into_raw())
-        })?;
-        used
-    }
+/// The heap in bytes. Objects that are dead and not collected yet are in use.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HeapBytes {
+    /// In use.
+    pub(crate) used: u64,
+    /// What objects can still take.
+    pub(crate) free: u64,
+}
 
-    /// Bytes of heap that objects can still take, before those that are dead by now are collected, as `java.lang.Runtime` says;
-    /// `runtime` is that class.
-    pub(crate) fn free_heap_bytes(&self, runtime: &Object<'_>) -> Option<u64> {
-        let mut free = None;
+impl<'f> Jni<'f> {
+    /// What `java.lang.Runtime` says of the heap; `runtime` is that class. Runs methods of that class, and makes no object.
+    pub(crate) fn heap_bytes(&self, runtime: &Object<'_>) -> Option<HeapBytes> {
+        let mut heap = None;
         self.with_crate(|env| {
             // SAFETY: a live local reference, which the wrapper does not give back.
             let class = unsafe { JClass::from_raw(runtime.raw()) };
             let runtime = env
                 .call_static_method(class, "getRuntime", "()Ljava/lang/Runtime;", &[])?
                 .l()?;
-            let most = env.call_method(&runtime, "maxMemory", "()J", &[])?.j()?;
-            let total = env.call_method(&runtime, "totalMemory", "()J", &[])?.j()?;
-            let unused = env.call_method(&runtime, "freeMemory", "()J", &[])?.j()?;
-            let left = most.saturating_sub(total).saturating_add(unused);
-            free = u64::try_from(left).ok();
+            let mut ask = |method| env.call_method(&runtime, method, "()J", &[])?.j();
+            let (most, total, unused) =
+                (ask("maxMemory")?, ask("totalMemory")?, ask("freeMemory")?);
+            let used = total.saturating_sub(unused);
+            let bytes = |bytes: i64| u64::try_from(bytes).unwrap_or(0);
+            heap = Some(HeapBytes {
+                used: bytes(used),
+                free: bytes(most.saturating_sub(used)),
+            });
             Ok(runtime.into_raw())
         })?;
-        free
+        heap
     }
 
     /// A new object by the constructor with this descriptor. `None` if it cannot be made.

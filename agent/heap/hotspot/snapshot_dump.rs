@@ -251,7 +251,7 @@ impl<'f> SnapshotDump<'f> {
 
     fn used_bytes(&self, catalogue: &Catalogue<'_>, tables: &Tables) -> Option<u64> {
         let runtime = catalogue.bootstrap_class(b"Ljava/lang/Runtime;", tables)?;
-        self.jni.used_heap_bytes(runtime)
+        self.jni.heap_bytes(runtime).map(|heap| heap.used)
     }
 
     /// Forks in the first callback of a heap walk; meanwhile the application stands still.

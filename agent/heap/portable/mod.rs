@@ -3,11 +3,12 @@
 //! The whole walk happens inside the pause, on the VM thread: [`walk`] receives references and values,
 //! [`identity`] knows them
 //! again, [`shape`] holds the object that is being put together, [`class_values`] what classes hold, [`late`] the
-//! instances of classes that the catalogue did not know.
+//! instances of classes that the catalogue did not know; [`progress`] tells the user how far it is.
 
 mod class_values;
 mod identity;
 mod late;
+mod progress;
 mod shape;
 mod walk;
 

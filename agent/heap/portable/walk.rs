@@ -13,6 +13,7 @@ use super::super::roots::RootNotes;
 use super::class_values::{ClassValues, StaticValue};
 use super::identity::Identity;
 use super::late::LateObject;
+use super::progress::Progress;
 use super::shape::{overwrite, zeros, Content, Open, Shape};
 use crate::jvmti::heap::{Primitive, PrimitiveField, Reference, TagCell, Target, Visit, Visitor};
 use std::collections::{HashMap, HashSet};
@@ -33,6 +34,7 @@ pub(in super::super) struct Walk {
     class_class: Option<ObjectIndex>,
     primitive_arrays: bool,
     memory_left: MemoryLeft,
+    progress: Progress,
     roots: RootNotes,
     allocated: AllocationTraces,
     traces: ObjectTraces,
@@ -86,6 +88,7 @@ impl Walk {
             class_class: catalogue.mirror(catalogue.class_class()),
             primitive_arrays,
             memory_left: MemoryLeft::open(),
+            progress: Progress::default(),
             roots: RootNotes::new(own_thread),
             allocated: AllocationTraces::default(),
             traces: ObjectTraces::default(),
@@ -103,6 +106,13 @@ impl Walk {
     /// Tells whose traces stand behind the tags of sampled objects. Before the walk.
     pub(in super::super) fn set_allocated(&mut self, allocated: AllocationTraces) {
         self.allocated = allocated;
+    }
+
+    /// Has it said every few seconds how far the walk is, if the user wants to know. Before the walk.
+    pub(in super::super) fn tell_progress(&mut self, verbose: bool) {
+        if verbose {
+            self.progress = Progress::start();
+        }
     }
 
     /// Ends the walk: sends the last object off, or tells what went wrong.
@@ -166,6 +176,7 @@ impl Walk {
         }
         let growth_bytes = self.identity.growth_bytes();
         if growth_bytes > 0 || index.get() % OBJECTS_BETWEEN_LOOKS == 0 {
+            self.progress.note(u64::from(index.get()));
             self.look_at_memory(growth_bytes)?;
         }
         self.identity
@@ -524,6 +535,7 @@ mod tests {
                 class_class: ObjectIndex::from_tag(CLASS),
                 primitive_arrays: true,
                 memory_left: MemoryLeft::open(),
+                progress: Progress::default(),
                 roots: RootNotes::new(None),
                 allocated: AllocationTraces::default(),
                 traces: ObjectTraces::default(),

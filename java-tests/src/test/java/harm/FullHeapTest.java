@@ -32,21 +32,19 @@ class FullHeapTest {
     @ParameterizedTest
     @MethodSource("collectors")
     void isDumpedByFork(Jdk jdk, Collector collector) {
-        Path file = folder.resolve("out.hprof");
-        try (Jvm jvm = filled(launch(jdk).with(collector).agent("heap=dump,doe=n,file=" + file), "full")) {
-            jvm.signal("QUIT");
-            assertTrue(jvm.dumped(1).endsWith("engine snapshot"), jvm.err::text);
-            isAlive(jvm);
-        }
-        new HprofCheck(file).good();
+        mustBeDumped(launch(jdk).with(collector), "full");
     }
 
     /** The first OutOfMemoryError, whoever caused it, would end this JVM. */
     @ParameterizedTest
     @MethodSource("since11")
     void aDumpIsNotTheLastStraw(Jdk jdk) {
+        mustBeDumped(fragile(jdk), "nearly");
+    }
+
+    private void mustBeDumped(Launch launch, String how) {
         Path file = folder.resolve("out.hprof");
-        try (Jvm jvm = filled(fragile(jdk).agent("heap=dump,doe=n,file=" + file), "nearly")) {
+        try (Jvm jvm = filled(launch.agent("heap=dump,doe=n,file=" + file), how)) {
             jvm.signal("QUIT");
             assertTrue(jvm.dumped(1).endsWith("engine snapshot"), jvm.err::text);
             isAlive(jvm);
