@@ -10,11 +10,11 @@ use crate::message::say;
 use crate::options::Options;
 use crate::session::Session;
 
-/// `VMInit`: counts what is there already, then listens.
+/// `VMInit`: makes what dumps need while the heap has room, listens, counts what is there already.
 pub(crate) fn vm_init(session: &Session, jni: &mut Jni<'_>) {
     // By the socket a heap dump can be asked for in any session.
     if session.options.heap_dump || session.net.is_some() {
-        // Without memory for a frame there is none for objects: a dump tries again.
+        // Without memory for a frame there is none for objects: a dump makes them.
         let _ = jni.with_frame(|jni| heap::prepare(&session.env, jni, &session.options));
     }
     for event in [

@@ -30,7 +30,7 @@ pub(crate) use dump::{dump, Known};
 
 /// Makes what dumps need of the heap while it has room: a dump itself takes none. In `VMInit`, on any thread with a local frame.
 ///
-/// What cannot be had is tried again by a dump.
+/// What cannot be had is made by each dump.
 pub(crate) fn prepare<'f>(env: &'f Env, jni: &'f Jni<'f>, options: &Options) {
     if options.format == Format::Text {
         object_sizes::measure(env, jni);

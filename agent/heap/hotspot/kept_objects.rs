@@ -171,7 +171,7 @@ impl<'f> KeptObjects<'f> {
 
 /// Makes the kept objects before there is a dump to be made; `loaded` are all classes. In `VMInit`.
 ///
-/// An error is none of the user's business: a dump tries again.
+/// An error is none of the user's business: a dump makes them for itself, as an attached agent's does.
 pub(in super::super) fn prepare<'f>(env: &'f Env, jni: &'f Jni<'f>, loaded: Vec<Object<'f>>) {
     if let Ok(mut made) = KeptObjects::make_of(env, jni, loaded) {
         made.outlive_this = true;

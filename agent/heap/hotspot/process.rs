@@ -1,6 +1,6 @@
 //! The forked copy of the JVM's process: making it, its manners, watching over it.
 //!
-//! Each item of [`Child::settle`] is something that a fork of a JVM was seen to do wrong: it answers to signals by a
+//! Each item of [`settle`] is something that a fork of a JVM was seen to do wrong: it answers to signals by a
 //! thread that is not there, holds sockets of a server that restarts, dumps a core of the whole heap, hangs for ever.
 
 use super::super::memory_left::group_dies_as_one;
@@ -254,6 +254,7 @@ pub(super) fn settle(keep: &[RawFd]) {
     }
     close_others(keep);
     if group_dies_as_one() {
+        // The application would die with the child.
         return;
     }
     // The child dies before the application does, if memory runs out.

@@ -23,12 +23,19 @@ class HarmTest extends HoldingTest {
         return two().stream().flatMap(jdk -> Stream.of(Place.values()).map(place -> Arguments.of(jdk, place)));
     }
 
+    /** Killed, or without a page to copy to (hugetlbfs): neither tells anything of the heap. */
+    static Stream<Arguments> ends() {
+        return places().flatMap(place -> Stream.of(
+                Arguments.of(place.get()[0], place.get()[1], "KILL", "was ended by signal 9"),
+                Arguments.of(place.get()[0], place.get()[1], "BUS", "crashed with signal 7")));
+    }
+
     @ParameterizedTest
-    @MethodSource("places")
-    void aKilledCopyIsReplacedByAWalkInThePause(Jdk jdk, Place place) {
+    @MethodSource("ends")
+    void aCopyThatEndsIsReplacedByAWalkInThePause(Jdk jdk, Place place, String signal, String how) {
         try (Jvm jvm = storm(jdk, place, "")) {
-            signal(heldCopy(jvm), "KILL");
-            fellBack(jvm, "the child was ended by signal 9");
+            signal(heldCopy(jvm), signal);
+            fellBack(jvm, "the child " + how);
         }
     }
 
@@ -69,16 +76,6 @@ class HarmTest extends HoldingTest {
                 gaveUp(jvm, "the heap seems to be damaged: " + how
                         + "; no other engine is tried, as it would read the heap inside the application");
             }
-        }
-    }
-
-    /** Such a crash tells nothing of the heap, but that the system has no huge page left for a copy (hugetlbfs). */
-    @ParameterizedTest
-    @MethodSource("places")
-    void aCopyWithoutPagesIsReplacedByAWalkInThePause(Jdk jdk, Place place) {
-        try (Jvm jvm = storm(jdk, place, "")) {
-            signal(heldCopy(jvm), "BUS");
-            fellBack(jvm, "the child crashed with signal 7");
         }
     }
 
