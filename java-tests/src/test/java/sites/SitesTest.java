@@ -35,9 +35,6 @@ class SitesTest {
     private static final Pattern DROPPED = Pattern.compile("\\bDropped[0-9]+\\b");
     private static final int SAMPLING_BYTES = 32 * 1024;
 
-    /** HotSpot 11 samples up to so much too often where objects are about as large as the distance of samples. */
-    private static final double SURPLUS_OF_11 = 0.5;
-
     @TempDir Path folder;
 
     static List<Jdk> since11() {
@@ -115,13 +112,25 @@ class SitesTest {
             assertTrue(live > 0, () -> setup + " " + className + ": " + sites.sites);
             name = setup + " " + className;
             chance = 1 - Math.exp(-(sites.liveBytes(className) / live) / SAMPLING_BYTES);
-            surplus = setup.jdk.major < 17 ? SURPLUS_OF_11 : 0;
+            surplus = surplus(setup);
+        }
+
+        /**
+         * HotSpot samples up to so much too often where objects are about as large as the distance of samples: what is left of a
+         * thread's buffer is counted once more with each object that does not fit (JDK-8356372, repaired in 25). ZGC's buffers are
+         * small; 17 and 21 were a twentieth above the truth in the mean of 40 runs.
+         */
+        private static double surplus(Setup setup) {
+            if (setup.jdk.major >= 25 || setup.jdk.major >= 17 && setup.collector != Collector.ZGC) {
+                return 0;
+            }
+            return setup.jdk.major < 17 ? 0.5 : 0.2;
         }
 
         void near(String what, double truth, double estimate) {
             double standardError = Math.sqrt(truth * (1 - chance) / chance);
-            // Two more: the subject makes an array of each class for its name, and roundings.
-            double most = STANDARD_ERRORS * standardError + 2;
+            // One more for roundings.
+            double most = STANDARD_ERRORS * standardError + 1;
             assertTrue(truth - most <= estimate && estimate <= truth * (1 + surplus) + most,
                     name + " " + what + ": " + estimate + " for " + truth + ", allowed " + most);
         }
