@@ -214,12 +214,17 @@ pub(crate) mod tests {
     use std::net::TcpListener;
     use std::thread;
 
-    /// A connection, with a limit of half a second, and the peer's end of it.
+    /// A connection, and the peer's end of it.
     pub(crate) fn connection() -> (Connection, TcpStream) {
+        connection_until(Duration::from_secs(30))
+    }
+
+    /// One with this limit.
+    fn connection_until(limit: Duration) -> (Connection, TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let peer = Peer::parse(&listener.local_addr().unwrap().to_string()).unwrap();
         let opened = Connection {
-            limit: Duration::from_millis(500),
+            limit,
             ..Connection::open(peer).unwrap()
         };
         let _ = opened
@@ -280,7 +285,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_peer_that_takes_nothing_is_given_up() {
-        let (connection, _peer) = connection();
+        let (connection, _peer) = connection_until(Duration::from_millis(500));
         let began = Instant::now();
         let error = send(&connection, &vec![0; 64 << 20]).unwrap_err();
         assert!(reason(error).contains("next to nothing"));

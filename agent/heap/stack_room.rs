@@ -129,20 +129,27 @@ fn make_ready(bytes: u64) -> Option<Vec<u8>> {
     chunks.pop()
 }
 
-/// The thread's whole life: waits until no room is kept, and the last one was dropped some seconds ago.
+/// The thread's whole life: waits until no room is kept, and the last one was dropped some seconds ago; and as long once more, as
+/// HotSpot's own thread may have been late.
 fn give_back() {
+    let mut given_back_after = None;
     loop {
         let mut rooms = ROOMS.lock();
+        let is_second = given_back_after.is_some() && given_back_after == rooms.last;
+        let due = BEFORE_GIVING_BACK * if is_second { 2 } else { 1 };
         let since = rooms.last.map_or(Duration::MAX, |last| last.elapsed());
-        if rooms.kept == 0 && since >= BEFORE_GIVING_BACK {
+        if rooms.kept == 0 && since >= due {
             // With the lock: a room that was made meanwhile would be gone.
             trim_memory();
-            rooms.gives_back = false;
             rooms.ready_bytes = 0;
-            return;
+            if is_second {
+                rooms.gives_back = false;
+                return;
+            }
+            given_back_after = rooms.last;
         }
         drop(rooms);
-        let rest = BEFORE_GIVING_BACK.saturating_sub(since);
+        let rest = due.saturating_sub(since);
         thread::sleep(rest.max(Duration::from_secs(1)));
     }
 }

@@ -93,17 +93,25 @@ impl ThreadClock {
 /// Finds out how fast the counter runs: takes two milliseconds. At start-up.
 pub(crate) fn calibrate() {
     NANOS_PER_TICK.get_or_init(|| {
-        let (start_tick, start) = (ticks(), read(libc::CLOCK_MONOTONIC));
-        if start_tick == 0 {
-            return None;
-        }
-        let mut nanos = 0;
-        while nanos < 2_000_000 {
-            nanos = read(libc::CLOCK_MONOTONIC).checked_sub(start)?;
-        }
-        let ticks = ticks().checked_sub(start_tick).filter(|&ticks| ticks > 0)?;
-        Some((nanos << SHIFT) / ticks)
+        let (start_tick, start) = moment()?;
+        while wall_nanos().checked_sub(start)? < 2_000_000 {}
+        let (end_tick, end) = moment()?;
+        let ticks = end_tick.checked_sub(start_tick)?;
+        let nanos = end.checked_sub(start)?;
+        (nanos << SHIFT).checked_div(ticks)
     });
+}
+
+/// The counter and the clock at one moment: of some looks the shortest, as a thread may lose the processor between the two. `None`
+/// without a counter.
+fn moment() -> Option<(u64, u64)> {
+    let look = |_| {
+        let (before, nanos, after) = (ticks(), wall_nanos(), ticks());
+        let took = after.checked_sub(before).filter(|_| before > 0)?;
+        Some((took, before + took / 2, nanos))
+    };
+    let (_, tick, nanos) = (0..5).filter_map(look).min()?;
+    Some((tick, nanos))
 }
 
 /// The clock that tells a thread's processor time to other threads.

@@ -22,7 +22,7 @@ pub(crate) struct Handle(u64);
 
 impl Handle {
     /// A handle of these bits.
-    pub(super) fn new(bits: u64) -> Self {
+    pub(crate) fn new(bits: u64) -> Self {
         Self(bits)
     }
 

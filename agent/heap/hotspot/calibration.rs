@@ -4,7 +4,7 @@
 //! heap goes to a file. What a guess reads must be mapped; a guess that is wrong explains nothing.
 
 use super::coding::{instance_offset, ClassWords, Linear, Oops};
-use super::known_objects::{Content, Expected, KnownField, KnownObject, KnownObjects};
+use super::known_objects::{Content, Expected, KnownField, KnownObject, KnownStatic};
 use super::memory::{Mappings, Memory};
 use super::object_layout::{ArrayLayout, MirrorInKlass, ObjectLayout, StaticIds};
 use crate::jvmti::object::Handle;
@@ -26,16 +26,18 @@ const MOST_STATIC_OFFSET: u32 = 1 << 20;
 
 /// The memory that is read, what is mapped there, what is known.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Calibration<'k, 'f> {
+pub(super) struct Calibration<'k> {
     /// The snapshot.
     pub(super) memory: Memory,
     /// What is mapped in it.
     pub(super) mappings: &'k Mappings,
-    /// What JNI says.
-    pub(super) known: &'k KnownObjects<'f>,
+    /// What JNI says of objects.
+    pub(super) objects: &'k [KnownObject],
+    /// What it says of static fields.
+    pub(super) statics: &'k [KnownStatic],
 }
 
-impl Calibration<'_, '_> {
+impl Calibration<'_> {
     /// Finds the layout, and reads everything that is known back through it.
     pub(super) fn run(self) -> Result<ObjectLayout, Unexplained> {
         self.check_heap()?;
@@ -75,7 +77,7 @@ impl Calibration<'_, '_> {
     }
 
     fn check_heap(self) -> Result<(), Unexplained> {
-        let objects = self.known.objects.iter();
+        let objects = self.objects.iter();
         let handles = objects.flat_map(|known| [known.object, known.class]);
         let slots_are_mapped = handles
             .clone()
@@ -98,8 +100,7 @@ impl Calibration<'_, '_> {
     /// Where arrays have their length and their elements of primitive types.
     fn arrays(self) -> Result<ArrayLayout, Unexplained> {
         let arrays = || {
-            self.known
-                .objects
+            self.objects
                 .iter()
                 .filter_map(|known| match &known.content {
                     Content::Primitives(element_type, bytes) => Some((known, *element_type, bytes)),
@@ -120,17 +121,18 @@ impl Calibration<'_, '_> {
             .ok_or(Unexplained("the length of arrays"))?;
         let mut elements = [0; 12];
         for (code, place) in (0..).zip(&mut elements).skip(4) {
+            let of_type = || arrays().filter(|(_, element_type, _)| element_type.code() == code);
+            let explains = |offset: &u64| {
+                of_type().all(|(known, _, bytes)| {
+                    let start = self.deref(known.object) + offset;
+                    self.mappings.are_readable(start, bytes.len() as u64)
+                        && self.memory.bytes(start, bytes.len()) == bytes.as_slice()
+                })
+            };
             *place = (length + 4..=length + 16)
                 .step_by(4)
-                .find(|offset| {
-                    arrays()
-                        .filter(|(_, element_type, _)| element_type.code() == code)
-                        .all(|(known, _, bytes)| {
-                            let start = self.deref(known.object) + offset;
-                            self.mappings.are_readable(start, bytes.len() as u64)
-                                && self.memory.bytes(start, bytes.len()) == bytes.as_slice()
-                        })
-                })
+                .find(explains)
+                .filter(|_| of_type().any(|(_, _, bytes)| !bytes.is_empty()))
                 .ok_or(Unexplained("the elements of arrays"))?;
         }
         Ok(ArrayLayout { length, elements })
@@ -154,7 +156,7 @@ impl Calibration<'_, '_> {
     fn oops_at(self, length: u64, offset: u64) -> Option<Oops> {
         let (mut wide, mut narrow) = (true, true);
         let mut pairs = Vec::new();
-        for known in &self.known.objects {
+        for known in self.objects {
             let Content::References(handles) = &known.content else {
                 continue;
             };
@@ -171,6 +173,9 @@ impl Calibration<'_, '_> {
                     pairs.push((u64::from(code), expected));
                 }
             }
+        }
+        if pairs.len() < LEAST_CODES {
+            return None;
         }
         if wide {
             return Some(Oops::Wide);
@@ -206,7 +211,7 @@ impl Calibration<'_, '_> {
             let klass = self.guessed_u64(self.deref(known.class) + in_mirror)?;
             Some((word, klass))
         };
-        let pairs: Vec<_> = self.known.objects.iter().map(pair).collect::<Option<_>>()?;
+        let pairs: Vec<_> = self.objects.iter().map(pair).collect::<Option<_>>()?;
         if pairs
             .iter()
             .any(|&(_, klass)| klass % 8 != 0 || !self.mappings.is_readable(klass))
@@ -232,7 +237,7 @@ impl Calibration<'_, '_> {
                         .and_then(|slot| self.guessed_u64(slot))
                         == Some(mirror)
                 };
-                if self.known.objects.iter().all(explains) {
+                if self.objects.iter().all(explains) {
                     return Ok(MirrorInKlass {
                         offset,
                         through_slot,
@@ -246,7 +251,7 @@ impl Calibration<'_, '_> {
     /// What the ids of static fields point at.
     fn static_ids(self, klass_in_mirror: u64, oops: Oops) -> Result<StaticIds, Unexplained> {
         let unexplained = Unexplained("the ids of static fields");
-        let statics = &self.known.statics;
+        let statics = self.statics;
         let is_mapped = |id: u64| id % 8 == 0 && self.mappings.are_readable(id, STATIC_ID_BYTES);
         if statics.len() < LEAST_CODES
             || !statics.iter().all(|known| is_mapped(known.field.id.bits()))
@@ -294,7 +299,7 @@ impl Calibration<'_, '_> {
 
     /// Reads everything that is known through the layout, as the walk will.
     fn read_back(self, layout: &ObjectLayout) -> Result<(), Unexplained> {
-        for known in &self.known.objects {
+        for known in self.objects {
             let (object, mirror) = (self.deref(known.object), self.deref(known.class));
             if layout.class_word_of(self.memory, mirror)
                 != Some(layout.class_word(self.memory, object))
@@ -311,7 +316,7 @@ impl Calibration<'_, '_> {
                 }
             }
         }
-        for known in &self.known.statics {
+        for known in self.statics {
             let mirror = self.deref(known.class);
             let place = layout
                 .static_place(self.memory, mirror, known.field.id.bits())
@@ -327,4 +332,211 @@ impl Calibration<'_, '_> {
 /// The address of the object behind a local reference; the low bits of a handle are marks of the JVM's.
 pub(super) fn deref(memory: Memory, handle: Handle) -> u64 {
     memory.u64(handle.bits() & !7)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::invented_heap::{InventedHeap, Plan};
+    use super::*;
+
+    const PRIVATE: &str = "rw-p";
+    /// About what HotSpot 17 does; the others differ from it.
+    const PLAN: Plan = Plan {
+        oop_shift: Some(3),
+        class_words: ClassWords::Narrow,
+        class_shift: 3,
+        klass_in_mirror: 16,
+        mirror_in_klass: MirrorInKlass {
+            offset: 112,
+            through_slot: true,
+        },
+        static_ids: StaticIds {
+            holder: 0,
+            offset: 16,
+        },
+    };
+    const PLANS: [Plan; 6] = [
+        PLAN,
+        Plan {
+            oop_shift: None,
+            ..PLAN
+        },
+        Plan {
+            class_words: ClassWords::Compact(42),
+            class_shift: 10,
+            ..PLAN
+        },
+        Plan {
+            oop_shift: None,
+            class_words: ClassWords::Wide,
+            mirror_in_klass: MirrorInKlass {
+                offset: 88,
+                through_slot: false,
+            },
+            ..PLAN
+        },
+        // No HotSpot does this.
+        Plan {
+            oop_shift: Some(0),
+            class_words: ClassWords::Compact(37),
+            class_shift: 4,
+            klass_in_mirror: 248,
+            mirror_in_klass: MirrorInKlass {
+                offset: 504,
+                through_slot: true,
+            },
+            static_ids: StaticIds {
+                holder: 16,
+                offset: 4,
+            },
+        },
+        Plan {
+            oop_shift: Some(8),
+            class_words: ClassWords::Wide,
+            klass_in_mirror: 8,
+            static_ids: StaticIds {
+                holder: 8,
+                offset: 28,
+            },
+            ..PLAN
+        },
+    ];
+
+    fn found(heap: &InventedHeap, flags: &str) -> Result<ObjectLayout, Unexplained> {
+        let calibration = Calibration {
+            memory: heap.memory(),
+            mappings: &heap.mappings(flags),
+            objects: &heap.objects,
+            statics: &heap.statics,
+        };
+        calibration.run()
+    }
+
+    fn refused(damage: impl FnOnce(&mut InventedHeap)) -> &'static str {
+        let mut heap = InventedHeap::new(&PLAN);
+        damage(&mut heap);
+        found(&heap, PRIVATE).unwrap_err().0
+    }
+
+    #[test]
+    fn a_layout_is_found_whatever_it_is() {
+        for plan in &PLANS {
+            let heap = InventedHeap::new(plan);
+            assert_eq!(found(&heap, PRIVATE), Ok(heap.layout), "{plan:?}");
+        }
+    }
+
+    #[test]
+    fn a_heap_that_a_fork_does_not_copy_is_refused() {
+        let heap = InventedHeap::new(&PLAN);
+        let shared = found(&heap, "rw-s");
+        assert_eq!(shared, Err(Unexplained("the heap is a private mapping")));
+        let unread = found(&heap, "---p");
+        assert_eq!(unread, Err(Unexplained("handles are addresses of slots")));
+    }
+
+    #[test]
+    fn objects_that_move_are_refused() {
+        // A mark word that ends in 11 is where the object has gone.
+        let moved = refused(|heap| heap.flip(InventedHeap::object(3), 2));
+        assert_eq!(moved, "the collector is not moving objects");
+    }
+
+    #[test]
+    fn what_does_not_fit_is_named() {
+        let array = InventedHeap::object(6);
+        assert_eq!(
+            refused(|heap| heap.flip(array + 12, 1)),
+            "the length of arrays"
+        );
+        assert_eq!(
+            refused(|heap| heap.flip(array + 24, 1)),
+            "the elements of arrays"
+        );
+        let references = InventedHeap::object(9) + 16;
+        assert_eq!(
+            refused(|heap| heap.flip(references, 1)),
+            "the references in arrays"
+        );
+        assert_eq!(
+            refused(|heap| heap.flip(references + 8, 1)),
+            "the references in arrays"
+        );
+        assert_eq!(
+            refused(|heap| heap.flip(array + 8, 1)),
+            "the class word in headers"
+        );
+        let klass_in_mirror = InventedHeap::mirror(6) + 16;
+        assert_eq!(
+            refused(|heap| heap.flip(klass_in_mirror, 8)),
+            "the class word in headers"
+        );
+        let mirror_in_klass = InventedHeap::new(&PLAN).klass(6) + 112;
+        assert_eq!(
+            refused(|heap| heap.flip(mirror_in_klass, 8)),
+            "the mirror of a class"
+        );
+        let id = InventedHeap::static_id(4);
+        assert_eq!(refused(|heap| heap.flip(id, 8)), "the ids of static fields");
+        assert_eq!(
+            refused(|heap| heap.flip(id + 16, 1)),
+            "the ids of static fields"
+        );
+        let field = InventedHeap::object(10) + 24;
+        assert_eq!(
+            refused(|heap| heap.flip(field, 1)),
+            "the fields of a known object"
+        );
+    }
+
+    #[test]
+    fn too_little_tells_nothing() {
+        let statics = refused(|heap| heap.statics.truncate(LEAST_CODES - 1));
+        assert_eq!(statics, "the ids of static fields");
+        // The sixth is of int.
+        let arrays = refused(|heap| drop(heap.objects.remove(6)));
+        assert_eq!(arrays, "the elements of arrays");
+        let references = refused(|heap| {
+            let is_primitive =
+                |known: &KnownObject| matches!(known.content, Content::Primitives(..));
+            heap.objects.retain(is_primitive);
+        });
+        assert_eq!(references, "the references in arrays");
+    }
+
+    #[test]
+    fn ids_that_tell_no_offset_are_named() {
+        let hidden = refused(|heap| {
+            let contents = heap.objects.iter_mut().map(|known| &mut known.content);
+            for content in contents {
+                if let Content::Fields(fields) = content {
+                    fields
+                        .iter_mut()
+                        .for_each(|field| field.id = heap.statics[0].field.id);
+                }
+            }
+        });
+        assert_eq!(hidden, "the ids of instance fields");
+    }
+
+    /// Whatever bit of the heap is another, the layout is the true one, or there is none.
+    #[test]
+    fn no_damage_leads_to_another_layout() {
+        for plan in &PLANS {
+            let mut heap = InventedHeap::new(plan);
+            let mut refused = 0;
+            let damages = [(0, 1), (4, 1 << 31), (0, 8), (4, 1), (0, 1 << 9)];
+            let damages = damages.into_iter().cycle();
+            for (place, (half, bits)) in (0..heap.bytes()).step_by(8).zip(damages) {
+                let place = place + half;
+                heap.flip(place, bits);
+                match found(&heap, PRIVATE) {
+                    Ok(layout) => assert_eq!(layout, heap.layout, "{plan:?}, {place:#x}"),
+                    Err(_) => refused += 1,
+                }
+                heap.flip(place, bits);
+            }
+            assert!(refused > 50, "{plan:?}: {refused}");
+        }
+    }
 }

@@ -151,7 +151,8 @@ impl Task<'_, '_> {
         let calibration = Calibration {
             memory,
             mappings: &mappings,
-            known: self.known,
+            objects: &self.known.objects,
+            statics: &self.known.statics,
         };
         let layout = calibration
             .run()

@@ -95,12 +95,13 @@ impl<'d, 'f> Forker<'d, 'f> {
                 let settled = catch_unwind(AssertUnwindSafe(|| {
                     self.watchdog = Some(Watchdog::start(limit_s));
                     process::settle(&keep);
-                    self.listen();
+                    self.listen()
                 }));
-                if settled.is_err() {
-                    process::exit(process::PANICKED);
+                match settled {
+                    Ok(Ok(())) => Visit::On,
+                    Ok(Err(error)) => self.end(Err(Failure::NoThread(error.to_string()))),
+                    Err(_) => process::exit(process::PANICKED),
                 }
-                Visit::On
             }
             Ok(Side::Parent(child)) => {
                 self.forked = Some(Ok(child));
@@ -178,7 +179,7 @@ impl<'d, 'f> Forker<'d, 'f> {
 
     /// From now on another thread listens: HotSpot's walk may end without having come to all virtual threads, or wait for
     /// ever for a lock.
-    fn listen(&mut self) {
+    fn listen(&mut self) -> io::Result<()> {
         let forker: *mut Self = self;
         self.silence.listen(forker as usize, |forker, is_stuck| {
             // SAFETY: the thread that made the callbacks is kept out for good, and the frame that holds this value is one
@@ -198,7 +199,7 @@ impl<'d, 'f> Forker<'d, 'f> {
                 written.unwrap_or(Err(Failure::Fault))
             };
             forker.end(written)
-        });
+        })
     }
 
     /// Marks what the frames of virtual threads hold, and writes the dump unless there are more such threads.

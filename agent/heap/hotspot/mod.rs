@@ -26,6 +26,8 @@ mod field_copy;
 mod forker;
 mod groups;
 mod huge_pages;
+#[cfg(test)]
+mod invented_heap;
 mod kept_objects;
 mod known_objects;
 mod large_arrays;

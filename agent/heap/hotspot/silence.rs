@@ -5,6 +5,7 @@
 
 use super::own_thread::start_own;
 use super::process;
+use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -37,8 +38,12 @@ impl Silence {
     /// Starts a thread that calls `end` with `value`, and whether HotSpot waits for a lock, when the calling thread has
     /// fallen asleep outside of a callback; callbacks are kept out from then on.
     ///
-    /// Nothing happens if the thread cannot be started: the watchdog ends the child.
-    pub(super) fn listen(self: &Arc<Self>, value: usize, end: fn(usize, bool) -> !) {
+    /// An error, the system's own, if the thread cannot be started.
+    pub(super) fn listen(
+        self: &Arc<Self>,
+        value: usize,
+        end: fn(usize, bool) -> !,
+    ) -> io::Result<()> {
         let silence = Arc::clone(self);
         let caller = process::thread_id();
         let work = move || {
@@ -54,7 +59,8 @@ impl Silence {
                 }
             }
         };
-        let _ = start_own("hprof silence", Box::new(work));
+        start_own("hprof silence", Box::new(work))?;
+        Ok(())
     }
 }
 

@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.util.concurrent.Phaser;
 import subject.Say;
 
 /**
@@ -47,6 +48,8 @@ public class Pool {
     private static final String URL = "jdbc:h2:mem:pool";
     private static final int CLIENTS = 4;
     private static final int ROUNDS = 30;
+    /** Has all come to the journal at once; a monitor would be one more to be fought for. */
+    private static final Phaser AT_THE_JOURNAL = new Phaser(CLIENTS);
     private static volatile Throwable wrong;
 
     public static void main(String[] args) throws Exception {
@@ -75,6 +78,7 @@ public class Pool {
                 PreparedStatement query = own.prepareStatement("select max(name) from item where id between ? and ?")) {
             for (int i = 0; i < ROUNDS; i++) {
                 reports.read(i);
+                AT_THE_JOURNAL.arriveAndAwaitAdvance();
                 for (int j = 0; j < 4; j++) {
                     journal.write(number);
                     query.setInt(1, i);
@@ -84,6 +88,8 @@ public class Pool {
             }
         } catch (SQLException e) {
             wrong = e;
+        } finally {
+            AT_THE_JOURNAL.arriveAndDeregister();
         }
     }
 }

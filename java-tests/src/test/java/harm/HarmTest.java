@@ -83,9 +83,9 @@ class HarmTest extends HoldingTest {
     @ParameterizedTest
     @MethodSource("places")
     void aCopyThatHangsIsKilledByItsWatchdog(Jdk jdk, Place place) {
-        try (Jvm jvm = storm(jdk, place, "timeout=2,")) {
+        try (Jvm jvm = storm(jdk, place, "timeout=5,")) {
             signal(heldCopy(jvm), "STOP");
-            hangs(jvm, place, "the child was ended by signal 9");
+            hangs(jvm, place, 5, "the child was ended by signal 9");
         }
     }
 
@@ -95,7 +95,7 @@ class HarmTest extends HoldingTest {
     void aCopyThatHangsWithoutAWatchdogIsKilledByTheParent(Place place) {
         try (Jvm jvm = run(holding(Jdks.of(25), place, "timeout=2,").through("env", "WATCHDOG=none"))) {
             signal(heldCopy(jvm), "STOP");
-            hangs(jvm, place, "the child was silent for 7 s");
+            hangs(jvm, place, 2, "the child was silent for 7 s");
         }
     }
 
@@ -110,11 +110,11 @@ class HarmTest extends HoldingTest {
     }
 
     /** A copy that hangs when it has begun to write may wait for the disk, as any other way would. */
-    private void hangs(Jvm jvm, Place place, String reason) {
+    private void hangs(Jvm jvm, Place place, int seconds, String reason) {
         if (place == Place.SETTLED) {
             fellBack(jvm, reason);
         } else {
-            gaveUp(jvm, "nothing more could be written for 2 s");
+            gaveUp(jvm, "nothing more could be written for " + seconds + " s");
         }
     }
 

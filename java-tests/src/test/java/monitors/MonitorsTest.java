@@ -73,8 +73,11 @@ class MonitorsTest {
             assertTrue(row.frames.get(0).startsWith(SITE + method + "(Contending.java:"), row::toString);
         }
         assertEquals(3, sites);
-        List<String> first = report.rows.stream().limit(2).map(row -> row.className).collect(Collectors.toList());
-        assertEquals(List.of("monitors.Contending$First", "monitors.Contending$Second"), first);
+        List<Double> millis = report.rows.stream().map(report::millis).collect(Collectors.toList());
+        for (int i = 1; i < millis.size(); i++) {
+            // Percentages are rounded.
+            assertTrue(millis.get(i - 1) + 1 >= millis.get(i), millis::toString);
+        }
     }
 
     private static void near(double measuredMillis, double toldMillis, String what) {
@@ -231,7 +234,7 @@ class MonitorsTest {
         try (Jvm jvm = Jvm.on(Jdks.of(17), folder).run(Patient.class).ready()) {
             Command command = jvm.attach("monitor=y,file=" + folder.resolve("monitors.txt"));
             assertTrue(command.out.contains("return code: 100"), command::toString);
-            assertTrue(jvm.err.text().contains("hprof-rs: monitor=y: monitors are watched from the start of the JVM only"));
+            jvm.err.await("hprof-rs: monitor=y: monitors are watched from the start of the JVM only", Jvm.LIMIT);
             assertFalse(Files.exists(folder.resolve("monitors.txt")));
             assertEquals(0, jvm.end(), jvm.err::text);
         }

@@ -215,8 +215,8 @@ class CommandsTest {
             for (int sampled : new int[] {1, 3}) {
                 assertTrue(total(parts[sampled]) >= Busy.WORK_MILLIS / 2 && parts[sampled].contains("\tnet.Busy.work("), parts[sampled]);
             }
-            // A handler may have been about to note a sample when it was switched off.
-            assertTrue(total(parts[2]) <= 1, parts[2]);
+            // A handler may have been about to note a sample, of some milliseconds, when it was switched off.
+            assertTrue(total(parts[2]) < Busy.WORK_MILLIS / 10, parts[2]);
             List<String> manners = jvm.err.lines().stream().filter(line -> line.startsWith("hprof-rs: wrote "))
                     .collect(Collectors.toList());
             assertEquals(List.of(true, true, false), manners.stream().map(line -> line.contains("switched off now"))

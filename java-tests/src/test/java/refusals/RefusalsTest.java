@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import big.Chain;
 import harness.Command;
 import harness.Folder;
+import harness.HprofCheck;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
@@ -17,7 +18,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.stream.Collectors;
 import lifecycle.Patient;
 import million.MillionObjects;
@@ -161,8 +161,10 @@ class RefusalsTest {
             dumps.await(() -> !dumps.dumps().isEmpty(), "a dump in progress", Jvm.LIMIT);
             jvm.signal("KILL");
             assertNotEquals(0, jvm.exit());
-            TreeSet<String> left = dumps.dumps();
-            assertFalse(left.contains("out.hprof"), left::toString);
+            // Whoever sees the name sees a whole dump: one was quicker than the signal.
+            if (dumps.dumps().contains("out.hprof")) {
+                new HprofCheck(folder.resolve("out.hprof")).good();
+            }
         }
     }
 

@@ -46,12 +46,6 @@ enum Rule {
     DORMANT("HotSpot wrote null for a dormant archived object"),
 
     /**
-     * Java 11 reports what the code of compiled methods refers to, if one of a method's constants is young (Serial and Parallel;
-     * with -Xcomp there are a thousand). HotSpot's own dump does not.
-     */
-    COMPILED_CONSTANT("a root of kind JNI_GLOBAL only in ours, a constant of a compiled method"),
-
-    /**
      * JVMTI reports as roots what the loader data of the bootstrap loader and the JVM itself hold; HotSpot's dump leaves it
      * out. Counted by class.
      */

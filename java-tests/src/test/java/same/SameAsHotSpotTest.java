@@ -79,8 +79,10 @@ class SameAsHotSpotTest {
                 continue;
             }
             for (Collector collector : COLLECTORS) {
-                setups.add(Setup.of(jdk, collector, "-Xmx512m"));
-                setups.add(Setup.of(jdk, collector, "-Xmx512m", "-XX:-UseCompressedOops"));
+                // Java 11 reports constants of compiled methods as roots under the other two: none are compiled.
+                String mode = jdk.major == 11 && collector != Collector.G1 ? "-Xint" : "-Xmixed";
+                setups.add(Setup.of(jdk, collector, mode, "-Xmx512m"));
+                setups.add(Setup.of(jdk, collector, mode, "-Xmx512m", "-XX:-UseCompressedOops"));
                 if (jdk.major >= 25) {
                     setups.add(Setup.of(jdk, collector, "-Xmx512m", "-XX:+UseCompactObjectHeaders"));
                 }

@@ -12,22 +12,16 @@ final class UnlistedRoots {
     private static final Set<String> HELD_BY_11 = new HashSet<>(Arrays.asList("java.lang.invoke.MethodType",
             "jdk.internal.loader.ClassLoaders$AppClassLoader", "jdk.internal.loader.ClassLoaders$PlatformClassLoader"));
 
-    /** Serial and Parallel on Java 11 report the constants of compiled methods that have a young one among them. */
-    private static final int MOST_COMPILED_CONSTANTS = 20;
-
     private final HprofFile ours;
     private final HprofFile theirs;
     private final Comparison.Order order;
     /** The arrays of resolved constants of the bootstrap loader's classes. */
     private final Set<Long> constants = new HashSet<>();
-    /** The same of all other classes. */
-    private final Set<Long> foreignConstants = new HashSet<>();
     /** Of those of the bootstrap loader's classes, what HotSpot's dump has not. */
     private final Set<Long> newConstants = new HashSet<>();
     private final boolean isJava11;
     /** An empty array that Java 11 locks for a loader that does not lock; 0 until it is met. */
     private long systemLock;
-    private int compiledConstants;
 
     UnlistedRoots(HprofFile ours, HprofFile theirs, Comparison.Order order) {
         this.ours = ours;
@@ -35,7 +29,9 @@ final class UnlistedRoots {
         this.order = order;
         isJava11 = theirs.classes.keySet().stream().noneMatch(id -> theirs.name(id).equals("java.lang.Record"));
         for (HprofClass type : theirs.classes.values()) {
-            (type.loader == 0 ? constants : foreignConstants).addAll(constantsOf(type));
+            if (type.loader == 0) {
+                constants.addAll(constantsOf(type));
+            }
         }
         ours.classes.values().stream().filter(type -> type.loader == 0)
                 .forEach(type -> newConstants.addAll(constantsOf(type)));
@@ -53,8 +49,7 @@ final class UnlistedRoots {
             return Rule.CREATED_BETWEEN;
         }
         switch (root.kind) {
-            case JNI_GLOBAL: return isHeld(root.object) ? Rule.HELD_BY_JVM
-                    : isCompiledConstant(root.object) ? Rule.COMPILED_CONSTANT : null;
+            case JNI_GLOBAL: return isHeld(root.object) ? Rule.HELD_BY_JVM : null;
             case STICKY_CLASS: return ruleOfClass(theirs.classes.get(root.object));
             default: return null;
         }
@@ -71,25 +66,6 @@ final class UnlistedRoots {
     private boolean isHeld(long id) {
         return constants.contains(id) || isBootModule(id)
                 || isJava11 && (HELD_BY_11.contains(theirs.typeOf(id)) || isSystemLock(id));
-    }
-
-    /**
-     * Whether Java 11 may have it in the code of a method that it has compiled between the two dumps: few at most, and
-     * of the JDK, as the program stands still and what serves the requests is the JDK's.
-     */
-    private boolean isCompiledConstant(long id) {
-        return isJava11 && isOfJdk(id) && ++compiledConstants <= MOST_COMPILED_CONSTANTS;
-    }
-
-    private boolean isOfJdk(long id) {
-        HprofClass mirrored = theirs.classes.get(id);
-        HprofObject object = theirs.objects.get(id);
-        if (mirrored != null) {
-            return mirrored.loader == 0;
-        }
-        HprofClass type = object == null ? null : theirs.classes.get(object.classId);
-        boolean isOfTheBootLoader = object != null && (type == null || type.loader == 0);
-        return isOfTheBootLoader && !foreignConstants.contains(id) && !theirs.typeOf(id).equals("java.lang.Module");
     }
 
     private boolean isBootModule(long id) {

@@ -35,7 +35,7 @@ class ExactTest {
     /** From sample to sample of what bytecode does not show, as in profiles.rs. */
     private static final double UNSHOWN_INTERVAL_BYTES = 512 * 1024;
     /** An estimate farther away than so many standard errors is wrong: one in a million by chance. */
-    private static final double STANDARD_ERRORS = 5;
+    private static final double STANDARD_ERRORS = 6;
 
     @TempDir Path folder;
 

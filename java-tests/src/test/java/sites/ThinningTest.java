@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Where samples are left out or forgotten, those that are left count for them, and the estimates stay unbiased. */
 class ThinningTest {
     /** An estimate farther away than so many of its standard errors, of 32 ways, is wrong: one in a million by chance. */
-    private static final double STANDARD_ERRORS = 6;
+    private static final double STANDARD_ERRORS = 7;
     /** A standard error larger than this says too little about the truth. */
     private static final double MOST_ERROR = 0.06;
     /** What is sampled almost always differs by chance hardly at all, but numbers are rounded. */

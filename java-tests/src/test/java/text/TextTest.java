@@ -95,7 +95,7 @@ class TextTest {
     private TextDump text(Jvm jvm, int number, String options) throws Exception {
         Path file = folder.resolve(number + ".txt");
         Matcher end = DUMPED.matcher(dump(jvm, number, options + ",format=a,file=" + file));
-        assertTrue(end.matches() && options.equals("engine=" + end.group(4)), jvm.err::text);
+        assertTrue(end.matches() && ("engine=" + end.group(4)).startsWith(options), jvm.err::text);
         TextDump text = new TextDump(file);
         assertEquals(Files.size(file), Long.parseLong(end.group(1)));
         assertEquals(text.objects, Long.parseLong(end.group(2)));
@@ -206,7 +206,7 @@ class TextTest {
     @MethodSource("since11")
     void sitesFollowInTheSameFile(Jdk jdk) throws Exception {
         Path text;
-        try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=all,format=a,sampling=64k,file=" + folder.resolve("all.%p.txt.gz"))
+        try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=all,format=a,sampling=64k,maxcost=0,file=" + folder.resolve("all.%p.txt.gz"))
                 .run(Leak.class).ready()) {
             text = folder.resolve("all." + jvm.pid() + ".txt.gz");
             assertEquals(0, jvm.end(), jvm.err::text);

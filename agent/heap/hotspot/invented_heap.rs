@@ -1,0 +1,386 @@
+//! An invented heap, for tests: objects, mirrors and classes of a JVM that never was, and what its JNI would say of them.
+
+use super::coding::{ClassWords, Linear, Oops};
+use super::known_objects::{Content, Expected, KnownField, KnownObject, KnownStatic};
+use super::memory::{Mappings, Memory};
+use super::object_layout::{ArrayLayout, MirrorInKlass, ObjectLayout, StaticIds};
+use crate::jvmti::field::FieldId;
+use crate::jvmti::object::Handle;
+use tables::BasicType;
+
+/// Where things lie, in bytes from the start.
+const SLOTS: u64 = 0x400;
+const KLASSES: u64 = 0x1000;
+const KLASS_BYTES: u64 = 0x220;
+const STATIC_ID: u64 = 0x4000;
+const STATIC_ID_STEP: u64 = 0x20;
+const MIRRORS: u64 = 0x4800;
+const MIRROR_STEP: u64 = 0x200;
+const STATIC_VALUES: u64 = 0x100;
+const OBJECTS: u64 = 0x6000;
+const OBJECT_STEP: u64 = 0x100;
+const END: u64 = 0x7000;
+/// What lies behind the end: a guess may read a word too far.
+const MARGIN: u64 = 0x100;
+
+/// Classes: `Class`, an array for each primitive type, an array of objects, one with fields.
+const CLASS: u64 = 0;
+const OBJECT_ARRAY: u64 = 9;
+const WITH_FIELDS: u64 = 10;
+const CLASSES: u64 = 11;
+/// Elements of each array of a primitive type.
+const LENGTH: u64 = 5;
+
+/// What can be different from JVM to JVM.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Plan {
+    /// Of references; `None` if they are whole addresses.
+    pub(super) oop_shift: Option<u32>,
+    /// Where the class word is.
+    pub(super) class_words: ClassWords,
+    /// Of class words that are no addresses.
+    pub(super) class_shift: u32,
+    /// Where a mirror holds its `Klass`.
+    pub(super) klass_in_mirror: u64,
+    /// Where a `Klass` holds its mirror.
+    pub(super) mirror_in_klass: MirrorInKlass,
+    /// Ids of static fields.
+    pub(super) static_ids: StaticIds,
+}
+
+/// The heap.
+#[derive(Debug)]
+pub(super) struct InventedHeap {
+    words: Vec<u64>,
+    klass_step: u64,
+    /// How it is laid out.
+    pub(super) layout: ObjectLayout,
+    /// What JNI says of objects.
+    pub(super) objects: Vec<KnownObject>,
+    /// What it says of static fields.
+    pub(super) statics: Vec<KnownStatic>,
+}
+
+impl InventedHeap {
+    /// A heap as planned, with a known object of each class but `Class`, and a static field of each type.
+    pub(super) fn new(plan: &Plan) -> Self {
+        // Between the objects there is noise: zeros would explain too much.
+        let words: Vec<u64> = (0..(END + MARGIN) / 8).map(noise).collect();
+        let layout = layout(plan, words.as_ptr() as u64);
+        let mut heap = Self {
+            words,
+            klass_step: klass_step(plan.class_shift),
+            layout,
+            objects: Vec::new(),
+            statics: Vec::new(),
+        };
+        for class in 0..CLASSES {
+            heap.class(class);
+        }
+        for (class, element_type) in (1..).zip(primitive_types()) {
+            heap.primitives(class, element_type);
+        }
+        heap.with_fields();
+        heap.references();
+        heap.static_fields();
+        heap
+    }
+
+    /// Leave to read it.
+    pub(super) fn memory(&self) -> Memory {
+        // SAFETY: what is read is checked against `mappings`, which has this heap alone, or lies in the margin behind it.
+        unsafe { Memory::new() }
+    }
+
+    /// It is all that is mapped, with these flags.
+    pub(super) fn mappings(&self, flags: &str) -> Mappings {
+        let start = self.start();
+        Mappings::parse(format!("{start:x}-{:x} {flags} 0 0 0\n", start + END).as_bytes())
+    }
+
+    /// Bytes that are mapped.
+    pub(super) fn bytes(&self) -> u64 {
+        END
+    }
+
+    /// Where the object of this class begins, from the heap's start.
+    pub(super) fn object(class: u64) -> u64 {
+        OBJECTS + class * OBJECT_STEP
+    }
+
+    /// Where the mirror of this class begins, likewise.
+    pub(super) fn mirror(class: u64) -> u64 {
+        MIRRORS + class * MIRROR_STEP
+    }
+
+    /// Where the `Klass` of this class begins, likewise.
+    pub(super) fn klass(&self, class: u64) -> u64 {
+        KLASSES + class * self.klass_step
+    }
+
+    /// Where what the id of this static field points at begins, likewise.
+    pub(super) fn static_id(index: u64) -> u64 {
+        STATIC_ID + index * STATIC_ID_STEP
+    }
+
+    /// Changes the bits of four bytes, from the heap's start.
+    pub(super) fn flip(&mut self, place: u64, bits: u32) {
+        *self.word(place) ^= u64::from(bits) << (8 * (place % 8));
+    }
+
+    fn word(&mut self, place: u64) -> &mut u64 {
+        &mut self.words[usize::try_from(place / 8).unwrap()]
+    }
+
+    fn start(&self) -> u64 {
+        self.words.as_ptr() as u64
+    }
+
+    fn put(&mut self, place: u64, bytes: &[u8]) {
+        for (place, &byte) in (place..).zip(bytes) {
+            let shift = 8 * (place % 8);
+            let word = self.word(place);
+            *word = (*word & !(0xFF << shift)) | (u64::from(byte) << shift);
+        }
+    }
+
+    fn put_u64(&mut self, place: u64, value: u64) {
+        self.put(place, &value.to_ne_bytes());
+    }
+
+    fn put_u32(&mut self, place: u64, value: u32) {
+        self.put(place, &value.to_ne_bytes());
+    }
+
+    /// A value of this type, zero-extended; a reference to `referent`.
+    fn put_value(&mut self, place: u64, basic_type: BasicType, referent: u64) -> u64 {
+        if basic_type == BasicType::Object {
+            self.put_reference(place, referent);
+            return 0;
+        }
+        let bytes = pattern(basic_type, 1);
+        self.put(place, &bytes);
+        let mut bits = [0; 8];
+        bits[..bytes.len()].copy_from_slice(&bytes);
+        u64::from_le_bytes(bits)
+    }
+
+    /// A reference to what lies at `referent`; 0 is null.
+    fn put_reference(&mut self, place: u64, referent: u64) {
+        let address = self.start() + referent;
+        match self.layout.oops {
+            Oops::Wide if referent == 0 => self.put_u64(place, 0),
+            Oops::Narrow(_) if referent == 0 => self.put_u32(place, 0),
+            Oops::Wide => self.put_u64(place, address),
+            Oops::Narrow(coding) => {
+                let code = coding.code(address).unwrap();
+                self.put_u32(place, u32::try_from(code).unwrap());
+            }
+        }
+    }
+
+    /// The header of an object at this place, with a hash where the class word leaves room for it.
+    fn header(&mut self, place: u64, class: u64) {
+        let klass = self.start() + self.klass(class);
+        let word = self.layout.klasses.code(klass).unwrap();
+        // Hashed and not locked.
+        let hash = (noise(place) & !0x7FF) | 1;
+        match self.layout.class_words {
+            ClassWords::Compact(shift) => {
+                self.put_u64(place, (word << shift) | (hash & ((1 << shift) - 1)));
+            }
+            ClassWords::Wide => {
+                self.put_u64(place, hash);
+                self.put_u64(place + 8, word);
+            }
+            ClassWords::Narrow => {
+                self.put_u64(place, hash);
+                self.put_u32(place + 8, u32::try_from(word).unwrap());
+            }
+        }
+    }
+
+    /// A slot that holds the address of what lies at `place`.
+    fn handle(&mut self, slot: u64, place: u64) -> Handle {
+        let slot = SLOTS + slot * 8;
+        self.put_u64(slot, self.start() + place);
+        Handle::new(self.start() + slot)
+    }
+
+    fn mirror_handle(&mut self, class: u64) -> Handle {
+        self.handle(class, Self::mirror(class))
+    }
+
+    fn object_handle(&mut self, class: u64) -> Handle {
+        self.handle(CLASSES + class, Self::object(class))
+    }
+
+    /// Class, mirror, and the slot between them.
+    fn class(&mut self, class: u64) {
+        let (klass, mirror) = (self.klass(class), Self::mirror(class));
+        self.header(mirror, CLASS);
+        let slot = self.mirror_handle(class);
+        self.put_u64(mirror + self.layout.klass_in_mirror, self.start() + klass);
+        let in_klass = if self.layout.mirror_in_klass.through_slot {
+            slot.bits()
+        } else {
+            self.start() + mirror
+        };
+        self.put_u64(klass + self.layout.mirror_in_klass.offset, in_klass);
+    }
+
+    fn known(&mut self, class: u64, content: Content) {
+        self.header(Self::object(class), class);
+        let (object, class) = (self.object_handle(class), self.mirror_handle(class));
+        self.objects.push(KnownObject {
+            object,
+            class,
+            content,
+        });
+    }
+
+    fn primitives(&mut self, class: u64, element_type: BasicType) {
+        let (object, arrays) = (Self::object(class), self.layout.arrays);
+        let bytes = pattern(element_type, LENGTH);
+        self.put_u32(object + arrays.length, u32::try_from(LENGTH).unwrap());
+        self.put(object + arrays.elements(element_type), &bytes);
+        self.known(class, Content::Primitives(element_type, bytes));
+    }
+
+    /// An array of all objects and mirrors, and of null.
+    fn references(&mut self) {
+        let (object, arrays) = (Self::object(OBJECT_ARRAY), self.layout.arrays);
+        let mut elements = vec![None];
+        let mut place = object + arrays.elements(BasicType::Object);
+        self.put_reference(place, 0);
+        for class in 1..CLASSES {
+            let is_mirror = class % 2 == 0;
+            let referent = if is_mirror {
+                Self::mirror(class)
+            } else {
+                Self::object(class)
+            };
+            place += self.layout.oops.width_bytes();
+            self.put_reference(place, referent);
+            elements.push(Some(if is_mirror {
+                self.mirror_handle(class)
+            } else {
+                self.object_handle(class)
+            }));
+        }
+        self.put_u32(
+            object + arrays.length,
+            u32::try_from(elements.len()).unwrap(),
+        );
+        self.known(OBJECT_ARRAY, Content::References(elements));
+    }
+
+    fn with_fields(&mut self) {
+        let mut fields = Vec::new();
+        for (offset, basic_type) in (24..).step_by(8).zip(types()) {
+            let place = Self::object(WITH_FIELDS) + offset;
+            let id = FieldId::of_bits((offset << 2) | 2);
+            fields.push(self.field(id, place, basic_type));
+        }
+        self.known(WITH_FIELDS, Content::Fields(fields));
+    }
+
+    fn field(&mut self, id: FieldId, place: u64, basic_type: BasicType) -> KnownField {
+        let bits = self.put_value(place, basic_type, Self::mirror(CLASS));
+        let expected = match basic_type {
+            BasicType::Object => Expected::Object(Some(self.mirror_handle(CLASS))),
+            _ => Expected::Bits(bits),
+        };
+        KnownField {
+            id,
+            basic_type,
+            expected,
+        }
+    }
+
+    fn static_fields(&mut self) {
+        for (index, basic_type) in (0..).zip(types()) {
+            // Of two classes.
+            let class = WITH_FIELDS - index % 2;
+            let offset = STATIC_VALUES + index * 8;
+            let id = Self::static_id(index);
+            let holder = self.start() + self.klass(class);
+            self.put_u64(id + self.layout.static_ids.holder, holder);
+            self.put_u32(
+                id + self.layout.static_ids.offset,
+                u32::try_from(offset).unwrap(),
+            );
+            let id = FieldId::of_bits(self.start() + id);
+            let field = self.field(id, Self::mirror(class) + offset, basic_type);
+            let class = self.mirror_handle(class);
+            self.statics.push(KnownStatic { class, field });
+        }
+    }
+}
+
+/// Odd, so that it is no address.
+fn noise(seed: u64) -> u64 {
+    (seed + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1
+}
+
+fn primitive_types() -> impl Iterator<Item = BasicType> {
+    (4..=11).filter_map(BasicType::from_code)
+}
+
+fn types() -> impl Iterator<Item = BasicType> {
+    primitive_types().chain([BasicType::Object])
+}
+
+/// Elements that differ from each other.
+fn pattern(element_type: BasicType, length: u64) -> Vec<u8> {
+    let bytes = length * u64::from(element_type.size_bytes(8));
+    let seed = element_type.code();
+    (1..=u8::try_from(bytes).unwrap())
+        .map(|place| place.wrapping_mul(37) ^ seed)
+        .collect()
+}
+
+/// The layout that the plan makes of a heap that starts there. No base is the heap's start: code 0 is nothing.
+fn layout(plan: &Plan, start: u64) -> ObjectLayout {
+    let oops = match plan.oop_shift {
+        None => Oops::Wide,
+        Some(shift) => Oops::Narrow(Linear {
+            base: start - 0x2000,
+            shift,
+        }),
+    };
+    let (klasses, length) = match plan.class_words {
+        ClassWords::Wide => (Linear::PLAIN, 16),
+        ClassWords::Narrow => (coding(start, plan.class_shift), 12),
+        ClassWords::Compact(_) => (coding(start, plan.class_shift), 8),
+    };
+    let mut elements = [0; 12];
+    for basic_type in types() {
+        let size_bytes = match basic_type {
+            BasicType::Object => oops.width_bytes(),
+            primitive => u64::from(primitive.size_bytes(8)),
+        };
+        elements[usize::from(basic_type.code())] = (length + 4_u64).next_multiple_of(size_bytes);
+    }
+    ObjectLayout {
+        oops,
+        class_words: plan.class_words,
+        klasses,
+        klass_in_mirror: plan.klass_in_mirror,
+        mirror_in_klass: plan.mirror_in_klass,
+        arrays: ArrayLayout { length, elements },
+        static_ids: plan.static_ids,
+    }
+}
+
+/// An odd number of codes, so that no coarser coding explains as much.
+fn klass_step(shift: u32) -> u64 {
+    ((KLASS_BYTES >> shift) | 1) << shift
+}
+
+fn coding(start: u64, shift: u32) -> Linear {
+    Linear {
+        base: start - 0x2000,
+        shift,
+    }
+}
