@@ -41,7 +41,7 @@ static ROOMS: Mutex<Rooms> = Mutex::new(Rooms {
 struct Rooms {
     /// Rooms that are kept for walks at this moment.
     kept: u32,
-    /// When the last one was dropped.
+    /// When the last one was dropped whose memory is worth to be given back.
     last: Option<Instant>,
     /// There is a thread that will give back.
     gives_back: bool,
@@ -99,10 +99,10 @@ impl Drop for StackRoom {
         let is_ready = self.end.take().is_some();
         let mut rooms = ROOMS.lock();
         rooms.kept = rooms.kept.saturating_sub(1);
-        rooms.last = Some(Instant::now());
         if self.bytes < LEAST_GIVEN_BACK_BYTES {
             return;
         }
+        rooms.last = Some(Instant::now());
         if !rooms.gives_back {
             let name = "hprof give back".to_owned();
             // Without a thread the JVM keeps the memory, as it would without us.

@@ -519,7 +519,7 @@ mod tests {
         assert_eq!(hidden, "the ids of instance fields");
     }
 
-    /// Whatever bit of the heap is another, the layout is the true one, or there is none.
+    /// Whichever word of the heap has another bit, the layout is the true one, or there is none.
     #[test]
     fn no_damage_leads_to_another_layout() {
         for plan in &PLANS {

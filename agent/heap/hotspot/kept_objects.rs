@@ -233,6 +233,10 @@ impl<'f> Maker<'f> {
             let array = self.jni.new_primitive_array(element_type, &bytes);
             made.push(array.ok_or(DumpError::Missing("memory for an array"))?);
         }
+        // Of a class word that has hashes below it only hashes tell where it begins, and only such that differ.
+        for array in made.iter().skip(INSTANCES.len()).step_by(2) {
+            self.env.hash(array).when("the hash of an array")?;
+        }
         made.push(self.references(&[])?);
         let mirrors = self.others.iter().map(Some);
         let elements: Vec<_> = made.iter().map(Some).chain([None]).chain(mirrors).collect();
@@ -271,7 +275,7 @@ impl<'f> Maker<'f> {
             self.make(OBJECT, "()V", &[])?,
             self.make(OBJECT, "()V", &[])?,
         ];
-        // All but one of those that will be locked: of a class word behind the hash only hashes tell where it begins.
+        // All but one of those that will be locked.
         for (index, object) in made.iter().enumerate() {
             if index != INSTANCES.len() - 2 {
                 self.env.hash(object).when("the hash of an object")?;

@@ -1,7 +1,6 @@
 package harm;
 
 import harness.Deadline;
-import harness.Jvm;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
@@ -18,8 +17,11 @@ final class ControlGroup {
     static boolean isKilledAtOnce() throws IOException {
         Path root = Paths.get("/sys/fs/cgroup");
         for (String line : Files.readAllLines(Paths.get("/proc/self/cgroup"))) {
-            Path group = line.startsWith("0::") ? root.resolve(line.substring("0::/".length())) : root;
-            for (; !group.equals(root); group = group.getParent()) {
+            if (!line.startsWith("0::")) {
+                continue;
+            }
+            // Up to the root, too, which is a group itself in a container.
+            for (Path group = root.resolve(line.substring("0::/".length())); group.startsWith(root); group = group.getParent()) {
                 Path flag = group.resolve("memory.oom.group");
                 if (Files.exists(flag) && Files.readAllLines(flag).contains("1")) {
                     return true;
@@ -30,14 +32,14 @@ final class ControlGroup {
     }
 
     /** A process that has ended may still be on its way out of the group; one that has not fails the test. */
-    static void delete(Path group) throws IOException {
-        Deadline deadline = Deadline.in(Jvm.LIMIT);
+    static void delete(Path group, Duration limit) throws IOException {
+        Deadline deadline = Deadline.in(limit);
         while (true) {
             try {
                 Files.delete(group);
                 return;
             } catch (FileSystemException busy) {
-                if (deadline.over()) {
+                if (deadline.over() || !"Device or resource busy".equals(busy.getReason())) {
                     throw busy;
                 }
                 LockSupport.parkNanos(Duration.ofMillis(20).toNanos());

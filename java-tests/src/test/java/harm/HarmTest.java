@@ -109,6 +109,16 @@ class HarmTest extends HoldingTest {
         }
     }
 
+    /** A copy whose first thread cannot be started could hang, and nobody would notice. */
+    @ParameterizedTest
+    @MethodSource("two")
+    void withoutAThreadThatListensTheHeapIsWalkedInThePause(Jdk jdk) {
+        try (Jvm jvm = run(watching(jdk, "", folder).through("env", "THREAD=none"))) {
+            jvm.signal("QUIT");
+            fellBack(jvm, "it can start no thread: Resource temporarily unavailable (os error 11)");
+        }
+    }
+
     /** A copy that hangs when it has begun to write may wait for the disk, as any other way would. */
     private void hangs(Jvm jvm, Place place, int seconds, String reason) {
         if (place == Place.SETTLED) {

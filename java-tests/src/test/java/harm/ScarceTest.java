@@ -83,7 +83,7 @@ class ScarceTest extends HoldingTest {
             assertEquals(files, new Folder(folder).dumps());
             files.forEach(file -> new HprofCheck(folder.resolve(file)).good());
         } finally {
-            ControlGroup.delete(group);
+            ControlGroup.delete(group, Jvm.LIMIT);
         }
     }
 

@@ -59,6 +59,15 @@ pid_t fork(void) {
     return next();
 }
 
+/* THREAD=none: the system has no thread for the first copy when it asks for its first one. */
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument) {
+    int (*next)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) = dlsym(RTLD_NEXT, "pthread_create");
+    if (is_copy() && is_set("THREAD", "none") && open_in_folder("once", O_CREAT | O_EXCL) >= 0) {
+        return EAGAIN;
+    }
+    return next(thread, attributes, run, argument);
+}
+
 static pthread_t threads[1024];
 static int thread_count;
 

@@ -112,7 +112,8 @@ class SitesTest {
             assertTrue(live > 0, () -> setup + " " + className + ": " + sites.sites);
             name = setup + " " + className;
             chance = 1 - Math.exp(-(sites.liveBytes(className) / live) / SAMPLING_BYTES);
-            surplus = surplus(setup);
+            boolean isAsLargeAsTheDistance = chance > 0.2 && chance < 0.9;
+            surplus = isAsLargeAsTheDistance ? surplus(setup) : 0;
         }
 
         /**
