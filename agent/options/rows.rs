@@ -304,7 +304,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "verbose",
         values: "y|n",
         default: "y",
-        help: "say on stderr when a dump begins",
+        help: "say on stderr when a dump begins, and at the start if dumps will stop the application",
         standing: Standing::Built,
         set: |said, value| yes_no(value).map(|on| said.verbose = on),
     },

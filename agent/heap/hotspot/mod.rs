@@ -53,4 +53,4 @@ mod work;
 pub(super) use kept_objects::{prepare, KeptObjects, AGENTS_TAG};
 pub(super) use no_snapshot::NoSnapshot;
 pub(super) use process::Child;
-pub(super) use snapshot_dump::SnapshotDump;
+pub(super) use snapshot_dump::{look_at_heap, SnapshotDump};

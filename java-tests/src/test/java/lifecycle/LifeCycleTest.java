@@ -151,6 +151,20 @@ class LifeCycleTest {
         }
     }
 
+    @ParameterizedTest
+    @MethodSource("loadingSetups")
+    void whereDumpsTakeLongTheUserLearnsItAtTheStart(Setup setup) {
+        boolean takesLong = setup.collector == Collector.ZGC;
+        for (String option : List.of("", ",snapshot=fork", ",verbose=n")) {
+            try (Jvm jvm = setup.on(folder).agent("heap=dump,doe=n" + option).run(Patient.class).ready()) {
+                assertEquals(0, jvm.end(), jvm.err::text);
+                long told = jvm.err.lines().stream()
+                        .filter(line -> line.startsWith("hprof-rs: a heap dump will stop the application, ")).count();
+                assertEquals(takesLong && option.isEmpty() ? 1 : 0, told, jvm.err::text);
+            }
+        }
+    }
+
     private static List<String> withoutTheAgents(List<String> lines) {
         return lines.stream().filter(line -> !line.startsWith("hprof-rs:")).collect(Collectors.toList());
     }
