@@ -12,6 +12,7 @@ public class Mix {
     private static final ThreadMXBean TIMES = ManagementFactory.getThreadMXBean();
     /** What the largest method takes at a time: many times the distance of samples. */
     private static final long LARGE_NS = 60_000_000;
+    private static final long ROUND_NS = 100_000_000;
     static volatile long sink;
 
     public static void main(String[] args) throws IOException {
@@ -32,14 +33,15 @@ public class Mix {
     }
 
     /**
-     * So many times about a tenth of a second. Were all of them equally long, samples, which come in time with the system's clock,
+     * So many times about a tenth of a second, and as long in all. Were all of them equally long, samples, which come in time with the system's clock,
      * could fall on the same places again and again.
      */
     static void work(int times) {
         long mean = calibrate();
         Random random = new Random(1);
         long[] tookNs = new long[3];
-        for (int i = 0; i < times; i++) {
+        // If the compiler was late, the code is faster than it was when its speed was measured.
+        for (int i = 0; i < times || tookNs[0] + tookNs[1] + tookNs[2] < times * ROUND_NS; i++) {
             long unit = (long) (mean * (0.5 + random.nextDouble()));
             long start = TIMES.getCurrentThreadCpuTime();
             sink += large(sink, 6 * unit);
