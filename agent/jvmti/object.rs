@@ -22,8 +22,14 @@ pub(crate) struct Handle(u64);
 
 impl Handle {
     /// A handle of these bits.
-    pub(crate) fn new(bits: u64) -> Self {
+    pub(super) fn new(bits: u64) -> Self {
         Self(bits)
+    }
+
+    /// The same, for tests of what reads it.
+    #[cfg(test)]
+    pub(crate) fn of_bits(bits: u64) -> Self {
+        Self::new(bits)
     }
 
     /// The bits.

@@ -283,11 +283,8 @@ impl Calibration<'_> {
     /// Whether the value that is expected lies at this place, which may be a guess: half of an address taken for the
     /// offset of a static field leads far beyond the mirror, out of the heap if the mirror is one of its last objects.
     fn holds(self, oops: Oops, place: u64, field: &KnownField) -> bool {
-        let bytes = match field.basic_type {
-            BasicType::Object => oops.width_bytes(),
-            primitive => u64::from(primitive.size_bytes(8)),
-        };
-        if !self.mappings.are_readable(place, bytes) {
+        let size_bytes = oops.size_bytes(field.basic_type);
+        if !self.mappings.are_readable(place, size_bytes) {
             return false;
         }
         let bits = oops.value(self.memory, place, field.basic_type);

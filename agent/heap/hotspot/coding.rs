@@ -84,6 +84,14 @@ impl Oops {
         }
     }
 
+    /// Bytes of a value of this type in the heap.
+    pub(super) fn size_bytes(self, basic_type: BasicType) -> u64 {
+        match basic_type {
+            BasicType::Object => self.width_bytes(),
+            primitive => u64::from(primitive.size_bytes(8)),
+        }
+    }
+
     /// The address that the reference at `place` holds; 0 is null.
     #[inline]
     pub(super) fn load(self, memory: Memory, place: u64) -> u64 {

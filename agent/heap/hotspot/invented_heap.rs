@@ -204,7 +204,7 @@ impl InventedHeap {
     fn handle(&mut self, slot: u64, place: u64) -> Handle {
         let slot = SLOTS + slot * 8;
         self.put_u64(slot, self.start() + place);
-        Handle::new(self.start() + slot)
+        Handle::of_bits(self.start() + slot)
     }
 
     fn mirror_handle(&mut self, class: u64) -> Handle {
@@ -344,10 +344,7 @@ fn pattern(element_type: BasicType, length: u64) -> Vec<u8> {
 fn layout(plan: &Plan, start: u64) -> ObjectLayout {
     let oops = match plan.oop_shift {
         None => Oops::Wide,
-        Some(shift) => Oops::Narrow(Linear {
-            base: start - 0x2000,
-            shift,
-        }),
+        Some(shift) => Oops::Narrow(coding(start, shift)),
     };
     let (klasses, length) = match plan.class_words {
         ClassWords::Wide => (Linear::PLAIN, 16),
@@ -356,11 +353,8 @@ fn layout(plan: &Plan, start: u64) -> ObjectLayout {
     };
     let mut elements = [0; 12];
     for basic_type in types() {
-        let size_bytes = match basic_type {
-            BasicType::Object => oops.width_bytes(),
-            primitive => u64::from(primitive.size_bytes(8)),
-        };
-        elements[usize::from(basic_type.code())] = (length + 4_u64).next_multiple_of(size_bytes);
+        elements[usize::from(basic_type.code())] =
+            (length + 4_u64).next_multiple_of(oops.size_bytes(basic_type));
     }
     ObjectLayout {
         oops,

@@ -33,8 +33,8 @@ public class Mix {
     }
 
     /**
-     * So many times about a tenth of a second, and as long in all. Were all of them equally long, samples, which come in time with the system's clock,
-     * could fall on the same places again and again.
+     * So many times about a tenth of a second, and as long in all. Were all of them equally long, samples, which come in time with
+     * the system's clock, could fall on the same places again and again.
      */
     static void work(int times) {
         long mean = calibrate();

@@ -9,7 +9,7 @@ import java.nio.file.Paths;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
-/** A control group that a test has made. */
+/** Control groups: those that tests make, and the one that they run in. */
 final class ControlGroup {
     private ControlGroup() {}
 
