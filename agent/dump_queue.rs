@@ -1,15 +1,47 @@
-//! The dumps that signals asked for: one after the other, on a thread of the agent's own.
+//! The dumps that signals and OutOfMemoryErrors asked for: one after the other, on a thread of the agent's own.
 
+use crate::ending;
+use crate::jvmti::event::{ResourceKind, RESOURCE_EXHAUSTED};
 use crate::jvmti::jni::Jni;
+use crate::jvmti::process_end::exit_now;
 use crate::message::say;
+use crate::options::OnOutOfMemory;
 use crate::session::Session;
 use parking_lot::{Condvar, Mutex};
 use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::time::{Duration, Instant};
 
 /// Name of the agent's thread in thread dumps and in the heap dump itself.
 const THREAD_NAME: &str = "HPROF heap dump";
 /// Most requests that wait while a dump is made: whoever sends signals in a loop must not hold up the exit.
 const MOST_WAITING: u32 = 3;
+/// Time between two looks whether the dump that somebody waits for goes on.
+const LOOK: Duration = Duration::from_millis(250);
+/// Status of a JVM that an OutOfMemoryError ended, as with `-XX:+ExitOnOutOfMemoryError`.
+const OUT_OF_MEMORY_STATUS: i32 = 3;
+
+/// The dump of the first OutOfMemoryError.
+#[derive(Debug, Default, PartialEq, Eq)]
+enum ErrorDump {
+    /// There was no such error.
+    #[default]
+    None,
+    /// It was asked for. What for, as a line for the user.
+    Wanted(String),
+    /// It is being made.
+    Making,
+    /// It was made, or could not be.
+    Done,
+}
+
+/// What the agent's thread is to do next.
+#[derive(Debug, PartialEq, Eq)]
+enum Request {
+    /// A dump for a signal; so many requests were turned away before it.
+    Signal { turned_away: u32 },
+    /// The dump of the first OutOfMemoryError, and the line that says so.
+    Error(String),
+}
 
 #[derive(Debug, Default)]
 struct State {
@@ -19,10 +51,18 @@ struct State {
     waiting: u32,
     /// Requests that were turned away since the last dump began.
     turned_away: u32,
+    /// The dump of the first OutOfMemoryError.
+    error: ErrorDump,
     /// A dump is being made.
     dumping: bool,
     /// The JVM goes down: serve what waits, then end.
     closed: bool,
+}
+
+impl State {
+    fn is_busy(&self) -> bool {
+        self.dumping || self.waiting > 0 || matches!(self.error, ErrorDump::Wanted(_))
+    }
 }
 
 /// Counts requests; the agent's thread takes them. Its lock is never held across a JVM call.
@@ -36,10 +76,13 @@ impl DumpQueue {
     /// Starts the thread that serves the queue. At VMInit, before the application runs: starting a thread runs
     /// Java code, for which a signal's thread might have to wait.
     pub(crate) fn start(&self, session: &Session, jni: &mut Jni<'_>) {
+        let nothing = "so neither SIGQUIT nor an OutOfMemoryError will make a dump";
         match jni.with_frame(|jni| session.env.run_agent_thread(jni, THREAD_NAME, serve)) {
             Some(Ok(())) => self.state.lock().served = true,
-            Some(Err(error)) => say(&format!("no thread can be started, so SIGQUIT will make no dump: {error}")),
-            None => say("no thread can be started, so SIGQUIT will make no dump: no memory for local references"),
+            Some(Err(error)) => say(&format!("no thread can be started, {nothing}: {error}")),
+            None => say(&format!(
+                "no thread can be started, {nothing}: no memory for local references"
+            )),
         }
     }
 
@@ -54,33 +97,74 @@ impl DumpQueue {
         }
     }
 
-    /// Waits for a request and takes it; `None` once the queue is closed and empty. The answer is how many
-    /// requests were turned away.
-    fn take(&self) -> Option<u32> {
+    /// Asks for the dump of an OutOfMemoryError, and waits until it is made; returns at once if there was an error before. Any thread but
+    /// the agent's.
+    ///
+    /// The thread that throws may hold a lock that the dump needs. So it goes on if the dump shows no life for [`ending::SILENCE_LIMIT`].
+    pub(crate) fn request_for_error(&self, kind: ResourceKind, what: &str) {
         let mut state = self.state.lock();
-        while state.waiting == 0 {
+        if state.error != ErrorDump::None || !state.served {
+            return;
+        }
+        let resource = match kind {
+            ResourceKind::Heap => "the Java heap",
+            ResourceKind::Threads => "threads",
+            ResourceKind::Other => "the JVM's own memory",
+        };
+        state.error = ErrorDump::Wanted(format!("OutOfMemoryError ({resource}): {what}"));
+        self.changed.notify_all();
+        ending::show_life();
+        while state.error != ErrorDump::Done && ending::silent_for() < ending::SILENCE_LIMIT {
+            self.changed.wait_for(&mut state, LOOK);
+        }
+    }
+
+    /// Waits for a request and takes it; `None` once the queue is closed and empty.
+    fn take(&self) -> Option<Request> {
+        let mut state = self.state.lock();
+        loop {
+            if matches!(state.error, ErrorDump::Wanted(_)) {
+                state.dumping = true;
+                let wanted = std::mem::replace(&mut state.error, ErrorDump::Making);
+                let ErrorDump::Wanted(why) = wanted else {
+                    continue;
+                };
+                return Some(Request::Error(why));
+            }
+            if state.waiting > 0 {
+                state.waiting -= 1;
+                state.dumping = true;
+                let turned_away = std::mem::take(&mut state.turned_away);
+                return Some(Request::Signal { turned_away });
+            }
             if state.closed {
                 return None;
             }
             self.changed.wait(&mut state);
         }
-        state.waiting -= 1;
-        state.dumping = true;
-        Some(std::mem::take(&mut state.turned_away))
     }
 
     fn done(&self) {
-        self.state.lock().dumping = false;
+        let mut state = self.state.lock();
+        state.dumping = false;
+        if state.error == ErrorDump::Making {
+            state.error = ErrorDump::Done;
+        }
         self.changed.notify_all();
     }
 
-    /// Waits until all that was asked for is done, and ends the thread. At VM death.
-    pub(crate) fn close(&self) {
+    /// Waits until all that was asked for is done, and ends the thread. At the JVM's end. Gives up when a dump shows no life for `limit`.
+    pub(crate) fn close(&self, limit: Duration) {
         let mut state = self.state.lock();
         state.closed = true;
         self.changed.notify_all();
-        while state.served && (state.dumping || state.waiting > 0) {
-            self.changed.wait(&mut state);
+        let began = Instant::now();
+        while state.served && state.is_busy() {
+            if began.elapsed() >= limit && ending::silent_for() >= limit {
+                say("the dump under way is given up: it shows no life, and the JVM ends");
+                return;
+            }
+            self.changed.wait_for(&mut state, LOOK);
         }
     }
 }
@@ -90,12 +174,25 @@ fn serve(jni: &mut Jni<'_>) {
     let Some(session) = Session::get() else {
         return;
     };
-    while let Some(turned_away) = session.dump_queue.take() {
-        if turned_away > 0 {
-            say(&format!("{turned_away} requests for dumps are left out: {MOST_WAITING} were waiting already"));
+    while let Some(request) = session.dump_queue.take() {
+        match &request {
+            Request::Signal { turned_away: 0 } => {}
+            Request::Signal { turned_away } => {
+                say(&format!("{turned_away} requests for dumps are left out: {MOST_WAITING} were waiting already"));
+            }
+            Request::Error(why) if session.options.verbose => say(why),
+            Request::Error(_) => {}
         }
         // A fault of ours must not leave those waiting who wait for the dump.
         let _ = catch_unwind(AssertUnwindSafe(|| session.dump(jni, &session.options)));
+        let is_error = matches!(request, Request::Error(_));
+        if is_error && session.options.oom == OnOutOfMemory::DumpAndExit {
+            exit_now(OUT_OF_MEMORY_STATUS);
+        }
+        if is_error {
+            // HotSpot prints a line on stdout for each such event that somebody listens to.
+            let _ = session.env.notify(RESOURCE_EXHAUSTED, false);
+        }
         session.dump_queue.done();
     }
 }
@@ -110,11 +207,12 @@ mod tests {
         for _ in 0..5 {
             queue.request();
         }
-        assert_eq!(queue.take(), Some(2));
+        let signal = |turned_away| Some(Request::Signal { turned_away });
+        assert_eq!(queue.take(), signal(2));
         queue.done();
-        queue.close();
-        assert_eq!(queue.take(), Some(0));
-        assert_eq!(queue.take(), Some(0));
+        queue.close(Duration::from_secs(60));
+        assert_eq!(queue.take(), signal(0));
+        assert_eq!(queue.take(), signal(0));
         assert_eq!(queue.take(), None);
     }
 
@@ -129,9 +227,37 @@ mod tests {
                     queue.done();
                 }
             });
-            queue.close();
+            queue.close(Duration::from_secs(60));
             let state = queue.state.lock();
             assert!(state.waiting == 0 && !state.dumping);
         });
+    }
+
+    #[test]
+    fn the_first_error_comes_first_and_is_waited_for() {
+        let queue = DumpQueue::default();
+        queue.state.lock().served = true;
+        queue.request();
+        std::thread::scope(|scope| {
+            let thrower =
+                scope.spawn(|| queue.request_for_error(ResourceKind::Heap, "Java heap space"));
+            while queue.state.lock().error == ErrorDump::None {
+                std::thread::yield_now();
+            }
+            let why = "OutOfMemoryError (the Java heap): Java heap space";
+            assert_eq!(queue.take(), Some(Request::Error(why.to_owned())));
+            assert!(!thrower.is_finished(), "its frames belong in the dump");
+            queue.done();
+        });
+        // Nobody waits for a second one.
+        queue.request_for_error(ResourceKind::Threads, "unable to create native thread");
+        assert_eq!(queue.take(), Some(Request::Signal { turned_away: 0 }));
+    }
+
+    #[test]
+    fn an_error_that_nobody_serves_is_not_waited_for() {
+        let queue = DumpQueue::default();
+        queue.request_for_error(ResourceKind::Heap, "Java heap space");
+        assert_eq!(queue.state.lock().error, ErrorDump::None);
     }
 }

@@ -9,6 +9,7 @@
 
 mod class_gate;
 mod dump_queue;
+mod ending;
 mod events;
 mod file_name;
 mod gate;

@@ -4,14 +4,17 @@ use crate::dump_queue::DumpQueue;
 use crate::file_name::USED_NAMES;
 use crate::gate::Gate;
 use crate::heap;
-use crate::jvmti::capability::SUPPORT_VIRTUAL_THREADS;
+use crate::jvmti::capability::{
+    GENERATE_RESOURCE_EXHAUSTION_HEAP_EVENTS, GENERATE_RESOURCE_EXHAUSTION_THREADS_EVENTS,
+    SUPPORT_VIRTUAL_THREADS,
+};
 use crate::jvmti::env::{Env, Vm};
 use crate::jvmti::error::JvmtiError;
 use crate::jvmti::event::{CLASS_PREPARE, VM_DEATH, VM_INIT};
 use crate::jvmti::jni::Jni;
 use crate::message::say;
 use crate::net::Net;
-use crate::options::{self, Destination, Format, Options, Parsed};
+use crate::options::{self, Destination, Format, OnOutOfMemory, Options, Parsed};
 use crate::profile::{self, CpuSamples, Part, Profiles};
 use std::sync::{Arc, OnceLock};
 use tables::Census;
@@ -62,6 +65,16 @@ impl Session {
         {
             say("virtual=y does nothing: this JVM has no virtual threads");
             options.virtual_threads = false;
+        }
+        if options.oom != OnOutOfMemory::Nothing {
+            let wanted = [
+                GENERATE_RESOURCE_EXHAUSTION_HEAP_EVENTS,
+                GENERATE_RESOURCE_EXHAUSTION_THREADS_EVENTS,
+            ];
+            if !env.take_capabilities(&wanted)?.is_empty() {
+                say("oom= does nothing: this JVM does not tell of OutOfMemoryErrors");
+                options.oom = OnOutOfMemory::Nothing;
+            }
         }
         let profiles = Profiles::new(&env, &options)?;
         env.install_callbacks()?;
@@ -293,6 +306,7 @@ fn listen_for_the_end(vm: Vm, options: &Options) -> Result<(), JvmtiError> {
     let attached = Options {
         dump_on_exit: false,
         virtual_threads: false,
+        oom: OnOutOfMemory::Nothing,
         sampling: None,
         cpu: None,
         monitors: false,

@@ -4,7 +4,8 @@ use std::fmt;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream, ToSocketAddrs};
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::sink::failed;
@@ -14,6 +15,11 @@ use crate::WriteError;
 pub const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 /// A peer that takes less than 64 KiB in this time is given up.
 pub const SEND_LIMIT: Duration = Duration::from_secs(10);
+
+/// What a peer must take in a second on average once the JVM ends.
+pub const HURRY_BYTES: u64 = 1 << 20;
+/// How long nobody looks whether it does.
+pub const HURRY_GRACE: Duration = Duration::from_secs(5);
 
 /// What a peer must take within the limit.
 const PIECE_BYTES: usize = 64 << 10;
@@ -68,6 +74,12 @@ pub struct Connection {
     peer: Peer,
     stream: TcpStream,
     limit: Duration,
+    /// Since when the peer must keep up, as the JVM ends.
+    hurry: OnceLock<Instant>,
+    /// Bytes that the peer has taken.
+    sent_bytes: AtomicU64,
+    /// What it had taken when the hurry began.
+    sent_before: AtomicU64,
     /// Held while a dump is sent.
     sending: Mutex<()>,
     /// Why it is closed; `None` while it is open. Held for moments.
@@ -90,6 +102,9 @@ impl Connection {
             peer,
             stream,
             limit: SEND_LIMIT,
+            hurry: OnceLock::new(),
+            sent_bytes: AtomicU64::new(0),
+            sent_before: AtomicU64::new(0),
             sending: Mutex::default(),
             closed: Mutex::default(),
         })
@@ -123,6 +138,7 @@ impl Connection {
         self.check()?;
         let mut piece = vec![0; PIECE_BYTES];
         let mut bytes = 0;
+        let began = Instant::now();
         loop {
             let read = from.read(&mut piece).map_err(|error| {
                 self.close("a dump could not be read back");
@@ -131,13 +147,34 @@ impl Connection {
             let Some(piece) = piece.get(..read).filter(|piece| !piece.is_empty()) else {
                 return Ok(bytes);
             };
-            if let Err(reason) = self.send_piece(piece) {
+            if let Err(reason) = self.send_piece(piece, began) {
                 self.close(&reason);
                 // Somebody else may have closed it, and that is the reason then.
                 self.check()?;
             }
             bytes += piece.len() as u64;
         }
+    }
+
+    /// From now on the peer must take [`HURRY_BYTES`] a second on average, after [`HURRY_GRACE`]: somebody waits for it who cannot go on
+    /// without. The first call counts.
+    pub fn hurry(&self) {
+        self.hurry.get_or_init(|| {
+            self.sent_before
+                .store(self.sent_bytes.load(Ordering::Relaxed), Ordering::Relaxed);
+            Instant::now()
+        });
+    }
+
+    /// Whether the peer is too slow for somebody in a hurry, who waits since `began` or the hurry's beginning.
+    fn is_too_slow(&self, began: Instant) -> bool {
+        let Some(&hurry) = self.hurry.get() else {
+            return false;
+        };
+        let seconds = hurry.max(began).elapsed();
+        let sent = self.sent_bytes.load(Ordering::Relaxed);
+        let sent = sent.saturating_sub(self.sent_before.load(Ordering::Relaxed));
+        seconds > HURRY_GRACE && sent < HURRY_BYTES.saturating_mul(seconds.as_secs())
     }
 
     /// Closes both directions at once: whoever sends or reads is told so. The first reason stays.
@@ -155,14 +192,20 @@ impl Connection {
     }
 
     /// Err: why not, as a sentence's end.
-    fn send_piece(&self, mut piece: &[u8]) -> Result<(), String> {
+    fn send_piece(&self, mut piece: &[u8], dump_began: Instant) -> Result<(), String> {
         let began = Instant::now();
         while !piece.is_empty() {
             match (&self.stream).write(piece) {
                 Ok(0) => return Err("the peer takes no more".to_owned()),
-                Ok(sent) => piece = piece.get(sent..).unwrap_or_default(),
+                Ok(sent) => {
+                    self.sent_bytes.fetch_add(sent as u64, Ordering::Relaxed);
+                    piece = piece.get(sent..).unwrap_or_default();
+                }
                 Err(error) if is_no_failure(&error) => {}
                 Err(error) => return Err(error.to_string()),
+            }
+            if self.is_too_slow(dump_began) {
+                return Err("the JVM ends, and the peer takes less than 1 MiB a second".to_owned());
             }
             if !piece.is_empty() && began.elapsed() >= self.limit {
                 let seconds = self.limit.as_secs();

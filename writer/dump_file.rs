@@ -6,8 +6,9 @@
 use std::num::NonZeroUsize;
 use std::sync::{Arc, OnceLock};
 use std::thread;
+use std::time::Duration;
 
-use crossbeam_channel::{bounded, Receiver, Sender};
+use crossbeam_channel::{bounded, Receiver, SendTimeoutError, Sender};
 
 use crate::gzip_sink::GzipSink;
 use crate::joined_segments::JoinedSegments;
@@ -22,6 +23,9 @@ use crate::{start_worker, Deliver, FileSink, GzipLevel, Outlet, Sink, Tail, Writ
 /// Buffers under way at most: 2 MiB of segments, enough that the writer need not wait for those who fill them, and few
 /// enough that one that comes back is still in the caches, unless it has been compressed.
 const CHANNEL_BUFFERS: usize = 8;
+
+/// How long objects may wait for the disk. The application stands still meanwhile.
+const STALL_LIMIT: Duration = Duration::from_secs(10);
 
 /// What the writer thread is told.
 pub(crate) enum Message {
@@ -199,7 +203,7 @@ impl Drop for DumpFile {
 /// Delivers segments of objects to a [`DumpFile`]'s thread.
 ///
 /// For any thread, the VM thread in a safepoint included: the writer needs no Java thread to make
-/// progress. Blocks while the channel is full.
+/// progress. While the channel is full it blocks, but not for ever: a disk that hangs must not hold up a safepoint.
 #[derive(Clone, Debug)]
 pub struct ObjectsSender {
     messages: Sender<Message>,
@@ -217,7 +221,16 @@ impl Deliver for ObjectsSender {
     }
 
     fn deliver(&mut self, bytes: Vec<u8>) -> Result<(), WriteError> {
-        send(&self.messages, &self.first_error, Message::Objects(bytes))
+        match self
+            .messages
+            .send_timeout(Message::Objects(bytes), STALL_LIMIT)
+        {
+            Ok(()) => Ok(()),
+            Err(SendTimeoutError::Disconnected(_)) => Err(why_closed(&self.first_error)),
+            Err(SendTimeoutError::Timeout(_)) => Err(WriteError::Stalled {
+                seconds: STALL_LIMIT.as_secs(),
+            }),
+        }
     }
 }
 

@@ -76,6 +76,11 @@ pub enum WriteError {
         /// The system's reason.
         reason: String,
     },
+    /// The disk has taken nothing for so long that the application, which stands still meanwhile, must go on.
+    Stalled {
+        /// How long, in seconds.
+        seconds: u64,
+    },
     /// No address of the peer's could be connected to.
     NotConnected {
         /// `HOST:PORT`.
@@ -129,6 +134,10 @@ impl fmt::Display for WriteError {
                     "cannot start a thread that writes: {reason}; check the limit on threads"
                 )
             }
+            Self::Stalled { seconds } => write!(
+                out,
+                "the disk has taken nothing for {seconds} s, while the application stands still; choose another with file="
+            ),
             Self::NotConnected { .. } | Self::Lost { .. } => self.fmt_peer(out),
             Self::Closed | Self::WriterGone | Self::CompressorFailed => {
                 out.write_str(self.words())

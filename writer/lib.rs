@@ -43,13 +43,13 @@ mod turn;
 mod worker;
 
 pub use class_name::ClassName;
-pub use connection::{Connection, Peer, CONNECT_LIMIT, SEND_LIMIT};
+pub use connection::{Connection, Peer, CONNECT_LIMIT, HURRY_BYTES, HURRY_GRACE, SEND_LIMIT};
 pub use dump_file::{DumpFile, ObjectsSender};
 pub use error::WriteError;
 pub use gzip::GzipLevel;
 pub use outlet::Outlet;
 pub use segment::{Deliver, SegmentTotals, Segments};
-pub use sink::{Existing, FileSink, Sink, Target, Written};
+pub use sink::{remove_unfinished, Existing, FileSink, Sink, Target, Written};
 pub use tail::Tail;
 pub use tail_writer::{TailSender, TailWriter};
 

@@ -10,6 +10,7 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use crate::{GzipLevel, Tail, WriteError};
 
@@ -124,11 +125,7 @@ impl FileSink {
         check_directory(&target.path)?;
         check_target(&target)?;
         let part_path = sibling(&target.path, &name, ".part");
-        let part = PartFile {
-            file: create_new(&part_path)?,
-            path: part_path,
-            committed: false,
-        };
+        let part = PartFile::create(part_path)?;
         Ok(Self {
             target,
             part,
@@ -277,7 +274,37 @@ struct PartFile {
     committed: bool,
 }
 
+/// Paths of `.part` files that are being written, with the device and number of each.
+static UNFINISHED: Mutex<Vec<(PathBuf, u64, u64)>> = Mutex::new(Vec::new());
+
+/// Removes all `.part` files that this process is writing. For a process that ends and gives up its dumps: what is being written then
+/// gets no name.
+pub fn remove_unfinished() {
+    let unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+    for (path, device, number) in unfinished.iter() {
+        let is_ours = fs::symlink_metadata(path)
+            .is_ok_and(|meta| (meta.dev(), meta.ino()) == (*device, *number));
+        if is_ours {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
 impl PartFile {
+    /// Opens a new one.
+    fn create(path: PathBuf) -> Result<Self, WriteError> {
+        let file = create_new(&path)?;
+        if let Ok(meta) = file.metadata() {
+            let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+            unfinished.push((path.clone(), meta.dev(), meta.ino()));
+        }
+        Ok(Self {
+            file,
+            path,
+            committed: false,
+        })
+    }
+
     /// Whether the name still belongs to the file we write, and not to one of another process.
     fn is_ours(&self) -> bool {
         let identity = |meta: Metadata| (meta.dev(), meta.ino());
@@ -290,6 +317,9 @@ impl PartFile {
 
 impl Drop for PartFile {
     fn drop(&mut self) {
+        let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+        unfinished.retain(|(path, ..)| *path != self.path);
+        drop(unfinished);
         if !self.committed && self.is_ours() {
             // Nobody is left to be told; a leftover is replaced by the next dump of this name.
             let _ = fs::remove_file(&self.path);
@@ -405,6 +435,24 @@ pub(crate) fn failed(path: &Path, action: &'static str, error: &io::Error) -> Wr
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_unfinished_can_be_removed() {
+        let directory = tempfile::tempdir().unwrap();
+        let target = Target::new(directory.path().join("a.hprof"));
+        let mut sink = FileSink::create(target).unwrap();
+        sink.write_head(b"half a dump").unwrap();
+        let part = directory.path().join("a.hprof.part");
+        assert!(part.exists());
+        remove_unfinished();
+        assert!(!part.exists());
+        let refused = Box::new(sink).commit(0);
+        assert!(
+            matches!(refused, Err(WriteError::Taken { .. })),
+            "{refused:?}"
+        );
+        assert!(names(directory.path()).is_empty());
+    }
     use std::os::unix::fs::symlink;
     use std::process::Command;
 

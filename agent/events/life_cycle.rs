@@ -1,14 +1,18 @@
 //! VMInit and VMDeath: the first and the last word of the JVM.
 
+use crate::ending;
 use crate::heap;
 use crate::jvmti::event::{
-    Event, CLASS_LOAD, CLASS_PREPARE, DATA_DUMP_REQUEST, THREAD_END, THREAD_START,
-    VIRTUAL_THREAD_END, VIRTUAL_THREAD_START,
+    Event, CLASS_LOAD, CLASS_PREPARE, DATA_DUMP_REQUEST, RESOURCE_EXHAUSTED, THREAD_END,
+    THREAD_START, VIRTUAL_THREAD_END, VIRTUAL_THREAD_START,
 };
+use crate::jvmti::hotspot::flags;
 use crate::jvmti::jni::Jni;
+use crate::jvmti::process_end::{at_exit, QuitIgnored};
 use crate::message::say;
-use crate::options::Options;
+use crate::options::{OnOutOfMemory, Options, StopTheWorld};
 use crate::session::Session;
+use std::time::Duration;
 
 /// `VMInit`: makes what dumps need while the heap has room, listens, counts what is there already.
 pub(crate) fn vm_init(session: &Session, jni: &mut Jni<'_>) {
@@ -31,6 +35,11 @@ pub(crate) fn vm_init(session: &Session, jni: &mut Jni<'_>) {
         listen(session, VIRTUAL_THREAD_END);
     }
     session.dump_queue.start(session, jni);
+    if session.options.oom != OnOutOfMemory::Nothing {
+        tell_of_other_switches();
+        listen(session, RESOURCE_EXHAUSTED);
+    }
+    at_exit(process_ends);
     if let Some(net) = &session.net {
         net.start(session, jni);
     }
@@ -60,18 +69,58 @@ fn listen(session: &Session, event: Event) {
     }
 }
 
+/// Says which switches have HotSpot end the process before it tells of an OutOfMemoryError.
+fn tell_of_other_switches() {
+    for name in ["ExitOnOutOfMemoryError", "CrashOnOutOfMemoryError"] {
+        if flags::is_on(name) == Some(true) {
+            say(&format!(
+                "-XX:+{name} ends the JVM before it tells the agent of an OutOfMemoryError, so there will be no dump of it: \
+                 use oom=exit instead, or -XX:+HeapDumpOnOutOfMemoryError"
+            ));
+        }
+    }
+}
+
+/// The process ends by `exit(3)`. If the JVM has not told of its end before, nobody else waits for a dump under way, or says that there is
+/// none: so it is when the heap is too full for the last thread's object.
+fn process_ends() {
+    let Some(session) = Session::get() else {
+        return;
+    };
+    if ending::has_begun() {
+        return;
+    }
+    ending::begin();
+    session.dump_queue.close(ending::SILENCE_LIMIT);
+    writer::remove_unfinished();
+    if session.options.dump_on_exit && session.has_outlet() {
+        say("no dump at the end: the process ended without the JVM's own end (VMDeath), as it does when the heap is full or native code calls exit");
+    }
+}
+
 /// `VMDeath`: no event after this one. Waits for callbacks and dumps under way, then makes the last dump.
 pub(crate) fn vm_death(session: &Session, jni: &mut Jni<'_>) {
+    ending::begin();
+    // Until the end of this function: the JVM does not survive a thread dump any more.
+    let _ignored = QuitIgnored::begin();
+    if let Some(net) = &session.net {
+        net.connection.hurry();
+    }
     if let Some(cpu) = &session.profiles.cpu_samples {
         cpu.stop();
     }
     session.gate.close();
-    session.dump_queue.close();
+    let limit = Duration::from_secs(u64::from(session.options.timeout_s));
+    session.dump_queue.close(limit);
     session.profiles.stop(jni);
     if session.options.dump_on_exit && session.has_outlet() {
         // Nobody is left whom a pause would hold up.
         let options = Options {
             huge_pages: false,
+            stop_the_world: match session.options.stop_the_world {
+                StopTheWorld::IfNeeded => StopTheWorld::Always,
+                said => said,
+            },
             ..session.options.clone()
         };
         session.dump(jni, &options);

@@ -8,6 +8,7 @@ mod class;
 mod dump_request;
 mod life_cycle;
 mod monitor;
+mod out_of_memory;
 mod thread;
 mod tracker;
 
@@ -18,6 +19,7 @@ pub(crate) use life_cycle::{vm_death, vm_init};
 pub(crate) use monitor::{
     contended_enter, contended_entered, monitor_wait, monitor_waited, OfMonitor,
 };
+pub(crate) use out_of_memory::resource_exhausted;
 pub(crate) use thread::{thread_end, thread_start, virtual_thread_end, virtual_thread_start};
 pub(crate) use tracker::{
     class_file_load_hook, garbage_collection_finish, method_enter, method_exit, new_array,

@@ -3,27 +3,29 @@
 use super::allocation_traces::{AllocationTraces, Profiled};
 use super::catalogue::Catalogue;
 use super::class_records::ClassRecords;
-use super::error::{DumpError, For};
-use super::hotspot::{Child, KeptObjects, NoSnapshot, SnapshotDump};
+use super::error::{estimate_text, DumpError, For};
+use super::hotspot::{Child, Ending, KeptObjects, NoSnapshot, SnapshotDump};
 use super::methods::Methods;
 use super::object_sizes;
 use super::portable::{Identity, Walk, Walked};
 use super::threads::{tag_thread, CapturedStacks, Look};
+use super::tried::Tried;
 use super::virtual_threads::VIRTUAL_THREAD;
+use crate::ending;
 use crate::jvmti::capability::{GET_LINE_NUMBERS, GET_SOURCE_FILE_NAME, TAG_OBJECTS};
 use crate::jvmti::env::{Env, Vm};
 use crate::jvmti::heap::Wanted;
 use crate::jvmti::host::utc_offset_seconds;
 use crate::jvmti::jni::Jni;
 use crate::message::say;
-use crate::options::{Engine, Format, Options, SnapshotBy};
+use crate::options::{Engine, Format, Options, SnapshotBy, StopTheWorld};
 use crate::profile::{Allocations, CpuCounts, StackTraces};
 use parking_lot::Mutex;
 use std::cell::Cell;
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tables::{Census, ObjectIndex, ObjectTable, Tables, ThreadId, TraceId};
-use writer::{emit, DumpFile, Outlet, Segments, Worker};
+use writer::{emit, DumpFile, Outlet, Segments};
 
 /// Tries by snapshot: each catches up with the classes that were loaded since the one before.
 const SNAPSHOT_TRIES: u32 = 8;
@@ -34,9 +36,22 @@ const MOST_PAUSED: Duration = Duration::from_millis(500);
 /// Tries for a dump during which classes are unloaded.
 const TRIES: u32 = 3;
 
-/// Dumps are made one after the other; in it is who waits for the last one's child. Held across JVM calls, but no other code takes
-/// it, and a thread that waits for it waits in native code, where it holds up no safepoint.
-static ONE_AT_A_TIME: Mutex<Option<Box<dyn Worker>>> = Mutex::new(None);
+/// How long a dump waits for the last one's child, which gives its copy of the heap back.
+const LAST_CHILD: Duration = Duration::from_secs(30);
+
+/// Dumps are made one after the other; in it is the last one's child, if that has not ended. Held across JVM calls, but no other code
+/// takes it, and a thread that waits for it waits in native code, where it holds up no safepoint.
+static ONE_AT_A_TIME: Mutex<Option<Ending>> = Mutex::new(None);
+
+thread_local! {
+    /// Set while this thread makes a dump.
+    static IS_DUMPING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread makes a dump: it must not wait for one.
+pub(crate) fn is_dumping_here() -> bool {
+    IS_DUMPING.try_with(Cell::get).unwrap_or(false)
+}
 
 /// What the end line tells.
 #[derive(Debug)]
@@ -74,8 +89,32 @@ pub(crate) fn dump(
     known: Known<'_>,
     outlet: &Outlet,
 ) -> bool {
-    let mut reaper = ONE_AT_A_TIME.lock();
-    let _ = reaper.take().map(|before| before.join());
+    IS_DUMPING.set(true);
+    let is_there = dump_alone(vm, jni, options, known, outlet);
+    IS_DUMPING.set(false);
+    is_there
+}
+
+/// The same when no other dump is being made.
+fn dump_alone(
+    vm: Vm,
+    jni: &mut Jni<'_>,
+    options: &Options,
+    known: Known<'_>,
+    outlet: &Outlet,
+) -> bool {
+    let mut last_child = ONE_AT_A_TIME.lock();
+    ending::show_life();
+    if last_child
+        .as_ref()
+        .is_some_and(|last| !last.wait(LAST_CHILD))
+    {
+        say(
+            "no dump: the forked copy of the last one has not ended yet; try again when it is gone",
+        );
+        return false;
+    }
+    *last_child = None;
     let started = Instant::now();
     if options.verbose {
         say(&begin_line(outlet, known.census));
@@ -92,7 +131,7 @@ pub(crate) fn dump(
     match choose(request, jni) {
         Ok(outcome) => {
             say(&end_line(&outcome, started.elapsed()));
-            *reaper = outcome.child.and_then(Child::end_alone);
+            *last_child = outcome.child.and_then(Child::end_alone);
             true
         }
         Err(error) => {
@@ -167,20 +206,36 @@ fn ways(options: &Options) -> &'static [Way] {
 }
 
 /// Makes the dump in the best way that can serve.
+///
+/// A walk stops the application for long. It follows a fork that failed only if the heap can never be forked, or the user allows it.
 fn choose(request: Request<'_>, jni: &mut Jni<'_>) -> Result<Outcome, DumpError> {
     let mut refusals: Vec<String> = Vec::new();
-    let paused = Cell::new(Duration::ZERO);
+    let tried = Tried::default();
+    let may_stop = request.options.stop_the_world;
     for &way in ways(request.options) {
         let made = match way {
-            Way::Fork => by_fork(request, jni, &paused),
+            Way::Fork => by_fork(request, jni, &tried),
             Way::Pause | Way::Tags => by_walk(request, jni, way),
         };
+        let is_last = ways(request.options).last() == Some(&way);
         match made {
             Ok(outcome) if refusals.is_empty() => return Ok(outcome),
             Ok(mut outcome) => {
                 outcome.engine += &format!(", as {}", refusals.join("; "));
-                outcome.pause += paused.get();
+                outcome.pause += tried.paused.get();
                 return Ok(outcome);
+            }
+            Err(DumpError::Engine(why)) if way == Way::Fork && !is_last => {
+                let estimate = tried.walk_estimate();
+                if may_stop == StopTheWorld::Never {
+                    return Err(DumpError::WouldStop { why, estimate });
+                }
+                announce(&why, estimate);
+                refusals.push(why);
+            }
+            Err(DumpError::NoCopy(why)) if may_stop == StopTheWorld::Always && !is_last => {
+                announce(&why, tried.walk_estimate());
+                refusals.push(why);
             }
             Err(DumpError::Engine(why)) => refusals.push(why),
             Err(error) => return Err(error),
@@ -189,19 +244,30 @@ fn choose(request: Request<'_>, jni: &mut Jni<'_>) -> Result<Outcome, DumpError>
     Err(DumpError::Engine(refusals.join("; ")))
 }
 
+/// Says that the application will stop.
+fn announce(why: &str, estimate: Option<Duration>) {
+    let estimate = estimate_text(estimate);
+    say(&format!(
+        "{why}, so the dump stops the application{estimate}"
+    ));
+}
+
 /// A dump by a forked copy, tried again while another try may do better.
-fn by_fork(
-    request: Request<'_>,
-    jni: &mut Jni<'_>,
-    paused: &Cell<Duration>,
-) -> Result<Outcome, DumpError> {
+fn by_fork(request: Request<'_>, jni: &mut Jni<'_>, tried: &Tried) -> Result<Outcome, DumpError> {
     // How many classes were known at the last tries that met an unknown one, or the first virtual thread.
     let mut known = Vec::new();
     let mut copies_all = false;
     let mut tries = 0;
-    while tries < SNAPSHOT_TRIES && (tries < LEAST_TRIES || paused.get() < MOST_PAUSED) {
+    let mut was_moving = false;
+    let began = Instant::now();
+    let limit = Duration::from_secs(u64::from(request.options.timeout_s));
+    while tries < SNAPSHOT_TRIES
+        && (tries < LEAST_TRIES || tried.paused.get() < MOST_PAUSED)
+        && began.elapsed() < limit
+    {
         tries += 1;
-        match by_snapshot(request, jni, paused, copies_all) {
+        was_moving = false;
+        match by_snapshot(request, jni, tried, copies_all) {
             Ok(outcome) => return Ok(outcome),
             Err(NoSnapshot::LeftOut) => copies_all = true,
             Err(NoSnapshot::Again(classes)) => {
@@ -213,13 +279,20 @@ fn by_fork(
                 }
             }
             Err(NoSnapshot::Stuck) => copies_all |= tries > LEAST_TRIES,
+            Err(NoSnapshot::Moving) => was_moving = true,
             Err(NoSnapshot::Unlinked(_)) => {}
             Err(NoSnapshot::Refused(why)) => return Err(DumpError::Engine(why)),
+            Err(NoSnapshot::Lost(why)) => return Err(DumpError::NoCopy(why)),
             Err(NoSnapshot::Failed(error)) => return Err(error),
         }
     }
-    Err(DumpError::Engine(format!(
-        "{SNAPSHOT_TRIES} forks did not do: classes were loaded, or HotSpot's locks were held"
+    if was_moving {
+        let why = "the collector was moving objects at each fork".to_owned();
+        return Err(DumpError::Engine(why));
+    }
+    Err(DumpError::NoCopy(format!(
+        "{tries} forks did not do, which stopped the application for {} ms in all: classes were loaded, or locks of the JVM were held",
+        tried.paused.get().as_millis()
     )))
 }
 
@@ -232,14 +305,14 @@ fn is_no_news(known: &[usize]) -> bool {
 fn by_snapshot(
     request: Request<'_>,
     jni: &mut Jni<'_>,
-    paused: &Cell<Duration>,
+    tried: &Tried,
     copies_all: bool,
 ) -> Result<Outcome, NoSnapshot> {
     let (vm, options, env) = (request.vm, request.options, environment(request.vm)?);
     let file = create_file(request, &env, jni)?;
     let made = jni.with_frame(|jni| {
         let now = millis_since_epoch();
-        SnapshotDump::new(vm, &env, jni, options, now, paused, copies_all)
+        SnapshotDump::new(vm, &env, jni, options, now, tried, copies_all)
             .run(file, request.profiled)
     });
     let made = made.ok_or(DumpError::Missing("memory for local references"))??;

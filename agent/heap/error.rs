@@ -2,6 +2,7 @@
 
 use crate::jvmti::error::JvmtiError;
 use std::fmt;
+use std::time::Duration;
 use writer::WriteError;
 
 /// Why a heap dump was not made. The application is unharmed in every case.
@@ -28,6 +29,15 @@ pub(crate) enum DumpError {
     Damaged(String),
     /// The engine that was asked for cannot serve here; why.
     Engine(String),
+    /// There was no forked copy, or it did not live to the end; why. The application was not stopped for another way.
+    NoCopy(String),
+    /// Only a walk that stops the application could serve, and the user does not want that.
+    WouldStop {
+        /// Why there can be no forked copy.
+        why: String,
+        /// How long the application would stand still, if the JVM tells how much heap it uses.
+        estimate: Option<Duration>,
+    },
     /// No memory for the table of objects, or more objects than it can number.
     TableFull,
     /// The walk took so much memory that the application could come to lack it.
@@ -72,6 +82,15 @@ impl fmt::Display for DumpError {
                 f,
                 "the engine that was asked for cannot serve here: {why}; without engine= and snapshot= the agent takes another"
             ),
+            Self::NoCopy(why) => write!(
+                f,
+                "{why}; the application ran on; try again, or add stop=y to have it stopped for as long as a walk over its heap takes"
+            ),
+            Self::WouldStop { why, estimate } => write!(
+                f,
+                "{why}, so a dump would stop the application{}; add stop=y if it may",
+                estimate_text(*estimate)
+            ),
             Self::TableFull => f.write_str(
                 "there is no memory for the table of objects; free some, or dump a smaller heap",
             ),
@@ -103,6 +122,16 @@ impl fmt::Display for DumpError {
             ),
         }
     }
+}
+
+/// For a sentence that ends in "would stop the application".
+pub(super) fn estimate_text(estimate: Option<Duration>) -> String {
+    estimate.map_or_else(String::new, |estimate| {
+        format!(
+            " for up to {} s, by an estimate from the heap in use",
+            estimate.as_secs().max(1)
+        )
+    })
 }
 
 impl From<WriteError> for DumpError {

@@ -8,7 +8,7 @@ use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
 use crate::message::say;
-use crate::options::{Engine, Format, Options, SnapshotBy};
+use crate::options::{Engine, Format, Options, SnapshotBy, StopTheWorld};
 
 mod allocation_traces;
 mod catalogue;
@@ -25,10 +25,11 @@ mod roots;
 mod stack_room;
 mod stacks;
 mod threads;
+mod tried;
 mod unlinked;
 mod virtual_threads;
 
-pub(crate) use dump::{dump, Known};
+pub(crate) use dump::{dump, is_dumping_here, Known};
 
 /// Makes what dumps need of the heap while it has room: a dump itself takes none. In `VMInit`, on any thread with a local frame.
 ///
@@ -54,6 +55,9 @@ pub(crate) fn prepare<'f>(env: &'f Env, jni: &'f Jni<'f>, options: &Options) {
 fn tell_of_pauses(options: &Options, object: &Object<'_>) {
     let may_choose = options.engine != Engine::Portable && options.snapshot == SnapshotBy::Auto;
     if !(options.heap_dump && options.verbose && may_choose) {
+        return;
+    }
+    if options.stop_the_world == StopTheWorld::Never {
         return;
     }
     if let Err(why) = hotspot::look_at_heap(object) {

@@ -82,6 +82,16 @@ pub(crate) const RETRANSFORM_ANY_CLASS: Capability = Capability {
     bit: 38,
     name: "can_retransform_any_class",
 };
+/// Events of a heap, or of metaspace, that is full.
+pub(crate) const GENERATE_RESOURCE_EXHAUSTION_HEAP_EVENTS: Capability = Capability {
+    bit: 39,
+    name: "can_generate_resource_exhaustion_heap_events",
+};
+/// Events of threads that cannot be started.
+pub(crate) const GENERATE_RESOURCE_EXHAUSTION_THREADS_EVENTS: Capability = Capability {
+    bit: 40,
+    name: "can_generate_resource_exhaustion_threads_events",
+};
 /// Samples of the objects that are allocated; JDK 11 and later.
 pub(crate) const GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS: Capability = Capability {
     bit: 43,

@@ -6,6 +6,32 @@ use super::slot;
 use jni::sys::jobject;
 use std::os::raw::c_void;
 
+/// What the JVM has run out of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ResourceKind {
+    /// The Java heap.
+    Heap,
+    /// Threads: the system starts no more.
+    Threads,
+    /// Another part of its memory: metaspace, the space of compressed class pointers.
+    Other,
+}
+
+impl ResourceKind {
+    /// By the event's flags (`JVMTI_RESOURCE_EXHAUSTED_…`).
+    pub(crate) fn of(flags: i32) -> Self {
+        const JAVA_HEAP: i32 = 2;
+        const THREADS: i32 = 4;
+        if flags & JAVA_HEAP != 0 {
+            Self::Heap
+        } else if flags & THREADS != 0 {
+            Self::Threads
+        } else {
+            Self::Other
+        }
+    }
+}
+
 /// An event that the agent listens to: its number and its name in `jvmti.h` without `JVMTI_EVENT_`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Event {
@@ -58,6 +84,11 @@ pub(crate) const COMPILED_METHOD_LOAD: Event = Event {
 pub(crate) const DATA_DUMP_REQUEST: Event = Event {
     number: 71,
     name: "DATA_DUMP_REQUEST",
+};
+/// The JVM is about to throw an OutOfMemoryError.
+pub(crate) const RESOURCE_EXHAUSTED: Event = Event {
+    number: 80,
+    name: "RESOURCE_EXHAUSTED",
 };
 /// A collection has ended; on a thread that may call nothing.
 pub(crate) const GARBAGE_COLLECTION_FINISH: Event = Event {

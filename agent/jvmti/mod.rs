@@ -32,6 +32,7 @@ pub(crate) mod new_object;
 pub(crate) mod object;
 pub(crate) mod os_maps;
 pub(crate) mod os_threads;
+pub(crate) mod process_end;
 pub(crate) mod sample_ring;
 mod semaphore;
 mod slot;

@@ -10,6 +10,7 @@ use crate::events::{self, Allocation, OfMonitor};
 use crate::session::Session;
 use jni::sys::{jmethodID, jobject, JNIEnv};
 use jvmti_sys::jvmtiEnv;
+use std::ffi::CStr;
 use std::os::raw::{c_char, c_void};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
@@ -63,6 +64,10 @@ impl Env {
             compiled_method_load as *const c_void,
         );
         callbacks.set(event::DATA_DUMP_REQUEST, data_dump_request as *const c_void);
+        callbacks.set(
+            event::RESOURCE_EXHAUSTED,
+            resource_exhausted as *const c_void,
+        );
         // SAFETY: the functions below have the signatures of jvmti.h and a net each.
         unsafe { self.set_event_callbacks(&callbacks) }
     }
@@ -232,6 +237,26 @@ unsafe extern "system" fn compiled_method_load(
 /// `jvmtiEventDataDumpRequest`.
 unsafe extern "system" fn data_dump_request(_env: *mut jvmtiEnv) {
     inside(events::data_dump_request);
+}
+
+/// `jvmtiEventResourceExhausted`. Nothing on the agent's own threads, which would wait for themselves.
+unsafe extern "system" fn resource_exhausted(
+    _env: *mut jvmtiEnv,
+    _jni: *mut JNIEnv,
+    flags: i32,
+    _reserved: *const c_void,
+    description: *const c_char,
+) {
+    if is_agent_thread() {
+        return;
+    }
+    inside(|session| {
+        // SAFETY: null or a C string of the JVM's, which stays until the callback returns.
+        let what = (!description.is_null())
+            .then(|| unsafe { CStr::from_ptr(description) }.to_string_lossy());
+        let kind = event::ResourceKind::of(flags);
+        events::resource_exhausted(session, kind, &what.unwrap_or_default());
+    });
 }
 
 /// `jvmtiEventSampledObjectAlloc`.

@@ -39,6 +39,28 @@ pub(crate) enum SnapshotBy {
     Pause,
 }
 
+/// Whether a dump may stop the application for a walk over the heap, where it did not ask for one (`snapshot=pause`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StopTheWorld {
+    /// No.
+    Never,
+    /// If this heap can never be forked.
+    IfNeeded,
+    /// Whenever there is no forked copy, for whatever reason.
+    Always,
+}
+
+/// What the first OutOfMemoryError does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OnOutOfMemory {
+    /// Nothing.
+    Nothing,
+    /// It is dumped, or reported; then the application goes on.
+    Dump,
+    /// The same, and then the JVM ends with status 3.
+    DumpAndExit,
+}
+
 /// How a report is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
@@ -144,6 +166,10 @@ pub(crate) struct Options {
     pub(crate) engine: Engine,
     /// How the snapshot engine reads it.
     pub(crate) snapshot: SnapshotBy,
+    /// Whether a dump may stop the application for a walk that was not asked for.
+    pub(crate) stop_the_world: StopTheWorld,
+    /// What the first OutOfMemoryError does.
+    pub(crate) oom: OnOutOfMemory,
     /// Have the kernel make huge pages of the heap before a fork.
     pub(crate) huge_pages: bool,
     /// Threads that read and compress a snapshot; `None`: as many as there are processors.
@@ -230,6 +256,8 @@ struct Said {
     virtual_threads: bool,
     engine: Engine,
     snapshot: SnapshotBy,
+    stop_the_world: StopTheWorld,
+    oom: Option<OnOutOfMemory>,
     huge_pages: bool,
     threads: Option<usize>,
     timeout_s: u32,
@@ -266,6 +294,8 @@ impl Default for Said {
             virtual_threads: false,
             engine: Engine::Auto,
             snapshot: SnapshotBy::Auto,
+            stop_the_world: StopTheWorld::IfNeeded,
+            oom: None,
             huge_pages: false,
             threads: None,
             timeout_s: 120,
@@ -398,6 +428,12 @@ fn resolve(said: Said, mut notes: Vec<String>) -> Result<Options, OptionError> {
         virtual_threads: said.virtual_threads,
         engine: said.engine,
         snapshot: said.snapshot,
+        stop_the_world: said.stop_the_world,
+        oom: said.oom.unwrap_or(if heap_dump {
+            OnOutOfMemory::Dump
+        } else {
+            OnOutOfMemory::Nothing
+        }),
         huge_pages: said.huge_pages,
         threads: said.threads,
         timeout_s: said.timeout_s,

@@ -2,7 +2,7 @@
 //!
 //! They are those of the JDK's HPROF agent (its manual page and `hprof_init.c`), under their old names, and some of our own.
 
-use super::{Cpu, Engine, Said, SnapshotBy, CPU_INTERVAL_US};
+use super::{Cpu, Engine, OnOutOfMemory, Said, SnapshotBy, StopTheWorld, CPU_INTERVAL_US};
 use crate::jvmti::cpu_clock::Clock;
 use crate::profile::ClassPatterns;
 use writer::{GzipLevel, Peer};
@@ -369,6 +369,38 @@ pub(super) const ROWS: &[Row] = &[
                 "pause" => SnapshotBy::Pause,
                 _ => return Err(""),
             };
+            Ok(())
+        },
+    },
+    Row {
+        name: "stop",
+        values: "auto|y|n",
+        default: "auto",
+        help: "stop the application for a walk over the heap if there is no fork: if there never can be one, always, never",
+        standing: Standing::Built,
+        set: |said, value| {
+            said.stop_the_world = match value {
+                "auto" => StopTheWorld::IfNeeded,
+                "y" => StopTheWorld::Always,
+                "n" => StopTheWorld::Never,
+                _ => return Err(""),
+            };
+            Ok(())
+        },
+    },
+    Row {
+        name: "oom",
+        values: "y|n|exit",
+        default: "with heap=dump",
+        help: "dump at the first OutOfMemoryError; exit: then end the JVM with status 3",
+        standing: Standing::Built,
+        set: |said, value| {
+            said.oom = Some(match value {
+                "y" => OnOutOfMemory::Dump,
+                "n" => OnOutOfMemory::Nothing,
+                "exit" => OnOutOfMemory::DumpAndExit,
+                _ => return Err(""),
+            });
             Ok(())
         },
     },

@@ -4,6 +4,7 @@ use super::super::memory_left::MemoryLeft;
 use super::super::roots::RootNotes;
 use super::child::{HeapCopy, Task, Written};
 use super::failure::Failure;
+use super::fork_handlers::ForkHandlers;
 use super::kept_objects::AGENTS_TAG;
 use super::process::{self, Child, Side, Watchdog};
 use super::silence::Silence;
@@ -35,6 +36,7 @@ enum Stage {
 pub(super) struct Forker<'d, 'f> {
     task: Option<Task<'d, 'f>>,
     stage: Stage,
+    handlers: ForkHandlers,
     roots: RootNotes,
     /// Objects that have a row because a root refers to them.
     by_address: HashMap<u64, ObjectIndex>,
@@ -53,9 +55,12 @@ pub(super) struct Forker<'d, 'f> {
 impl<'d, 'f> Forker<'d, 'f> {
     /// Ready to fork; `own_thread` makes the dump.
     pub(super) fn new(task: Task<'d, 'f>, own_thread: ObjectIndex) -> Self {
+        // Reads a file the first time, for which there is no time in the pause.
+        process::is_filtered();
         Self {
             task: Some(task),
             stage: Stage::Roots,
+            handlers: ForkHandlers::look(),
             roots: RootNotes::new(Some(own_thread)),
             by_address: HashMap::new(),
             seen: Vec::new(),
@@ -81,24 +86,33 @@ impl<'d, 'f> Forker<'d, 'f> {
     fn fork(&mut self) -> Visit {
         let unused = self.task.as_ref().map(Task::unused_heap);
         self.left_out = unused.unwrap_or_default();
-        let side = NotCopied::new(self.left_out.clone()).and_then(|_not_copied| process::fork());
+        let by = self.handlers.fork_by();
+        let side = NotCopied::new(self.left_out.clone()).and_then(|_not_copied| process::fork(by));
         match side {
             Ok(Side::Child) => {
+                let limit_s = self
+                    .task
+                    .as_ref()
+                    .map_or(Watchdog::START_LIMIT_S, |task| task.options.timeout_s);
+                self.watchdog = Some(Watchdog::start(limit_s));
                 let mut keep = Vec::new();
-                let mut limit_s = 0;
                 if let Some(task) = &self.task {
-                    limit_s = task.options.timeout_s;
                     keep.push(task.socket.as_raw_fd());
                     keep.extend(task.tail.as_ref().map(AsRawFd::as_raw_fd));
                 }
                 // A panic must not get back into HotSpot.
                 let settled = catch_unwind(AssertUnwindSafe(|| {
-                    self.watchdog = Some(Watchdog::start(limit_s));
                     process::settle(&keep);
                     self.listen()
                 }));
                 match settled {
-                    Ok(Ok(())) => Visit::On,
+                    Ok(Ok(())) => {
+                        // From here on another thread sees if HotSpot waits for a lock.
+                        if let Some(watchdog) = &self.watchdog {
+                            watchdog.feed();
+                        }
+                        Visit::On
+                    }
                     Ok(Err(error)) => self.end(Err(Failure::NoThread(error.to_string()))),
                     Err(_) => process::exit(process::PANICKED),
                 }

@@ -66,15 +66,19 @@ pub(super) enum Failed {
     Write(String),
     /// Too little memory is left.
     LittleMemory(u64),
-    /// This engine cannot serve here; why.
+    /// The collector is moving objects.
+    Moving,
+    /// This heap cannot be read from a copy; why.
     Refused(String),
+    /// This copy cannot go on; why.
+    Lost(String),
     /// The heap holds what no sound heap holds; what.
     Damaged(String),
 }
 
 impl From<Failure> for Failed {
     fn from(failure: Failure) -> Self {
-        let refused = |why: &str| Self::Refused(why.to_owned());
+        let lost = |why: &str| Self::Lost(format!("the forked copy {why}"));
         match failure {
             Failure::Unexplained(check) => {
                 Self::Refused(format!("its check of this JVM failed: {check}"))
@@ -88,8 +92,8 @@ impl From<Failure> for Failed {
             Failure::LeftOut(object) => Self::Damaged(format!(
                 "the object at {object:#x} reaches into unused memory"
             )),
-            Failure::NoMirror => refused("an object's class was never loaded"),
-            Failure::Moving => refused("the collector was moving objects"),
+            Failure::NoMirror => Self::Refused("an object's class was never loaded".to_owned()),
+            Failure::Moving => Self::Moving,
             Failure::OutsideOfHeap(address) => Self::Damaged(format!(
                 "a reference leads out of the heap, to {address:#x}"
             )),
@@ -98,11 +102,13 @@ impl From<Failure> for Failed {
             }
             Failure::Write(error) => Self::Write(error.to_string()),
             Failure::LittleMemory { left_bytes } => Self::LittleMemory(left_bytes),
-            Failure::NoThread(why) => Self::Refused(format!("it can start no thread: {why}")),
-            Failure::NoMemory => refused("there is no memory for its marks"),
-            Failure::NoFrames => refused("the frames of a virtual thread were not told"),
-            Failure::Fault => refused("a fault of its own"),
-            Failure::NoAnswer => refused("the application's process did not answer"),
+            Failure::NoThread(why) => lost(&format!("could not start a thread: {why}")),
+            Failure::NoMemory => lost("had no memory for its marks"),
+            Failure::NoFrames => {
+                Self::Refused("the frames of a virtual thread were not told".to_owned())
+            }
+            Failure::Fault => lost("had a fault of its own"),
+            Failure::NoAnswer => lost("got no answer from the application's process"),
         }
     }
 }
@@ -225,6 +231,11 @@ fn put_failed(body: &mut Vec<u8>, failed: &Failed) -> u8 {
             put_bytes(body, what.as_bytes());
             10
         }
+        Failed::Moving => 12,
+        Failed::Lost(why) => {
+            put_bytes(body, why.as_bytes());
+            13
+        }
     }
 }
 
@@ -242,6 +253,8 @@ fn take_failed(kind: u8, body: &mut &[u8]) -> io::Result<Failed> {
         7 => Failed::LittleMemory(take(body)?),
         8 => Failed::Refused(text(body)?),
         10 => Failed::Damaged(text(body)?),
+        12 => Failed::Moving,
+        13 => Failed::Lost(text(body)?),
         _ => return Err(broken()),
     })
 }
@@ -383,6 +396,8 @@ mod tests {
             FromChild::Failed(Failed::Write("disk full".to_owned())),
             FromChild::Failed(Failed::LittleMemory(9)),
             FromChild::Failed(Failed::Refused("why".to_owned())),
+            FromChild::Failed(Failed::Lost("why".to_owned())),
+            FromChild::Failed(Failed::Moving),
             FromChild::Failed(Failed::Damaged("what".to_owned())),
             FromChild::Calibrated,
         ] {

@@ -7,9 +7,9 @@
 //! [`class_dumps`] writes the classes, [`reach`] marks what can be reached ([`marks`], [`work`]), [`child_file`] writes it: [`large_arrays`]
 //! meanwhile, the rest by [`encode`] ([`field_copy`], [`groups`]);
 //! [`snapshot`] is what they share, [`memory`] what they read. Between them: [`message`],
-//! [`failure`]. [`process`] is what concerns processes.
+//! [`failure`]. [`process`] is what concerns processes, [`fork_handlers`] what libraries do in a fork.
 //!
-//! Unsafe code is in [`huge_pages`], [`memory`], [`marks`], [`own_thread`], [`process`], [`room`] and [`unused_heap`], and where the
+//! Unsafe code is in [`fork_handlers`], [`huge_pages`], [`memory`], [`marks`], [`own_thread`], [`process`], [`room`] and [`unused_heap`], and where the
 //! child gives itself leave to read.
 #![allow(unsafe_code)]
 
@@ -23,6 +23,7 @@ mod crew;
 mod encode;
 mod failure;
 mod field_copy;
+mod fork_handlers;
 mod forker;
 mod groups;
 mod huge_pages;
@@ -52,5 +53,5 @@ mod work;
 
 pub(super) use kept_objects::{prepare, KeptObjects, AGENTS_TAG};
 pub(super) use no_snapshot::NoSnapshot;
-pub(super) use process::Child;
+pub(super) use process::{Child, Ending};
 pub(super) use snapshot_dump::{look_at_heap, SnapshotDump};

@@ -2,8 +2,6 @@
 
 use super::super::error::DumpError;
 use super::process::Child;
-use std::io;
-use std::time::Duration;
 use tables::ClassId;
 use writer::WriteError;
 
@@ -19,8 +17,13 @@ pub(in super::super) enum NoSnapshot {
     /// Another try may do better, with the whole heap: this child had it without the parts that HotSpot calls unused, and it
     /// crashed, or met what no sound heap holds.
     LeftOut,
-    /// This engine cannot serve here; another may. A sentence's end.
+    /// Another try may do better: the collector was moving objects.
+    Moving,
+    /// This heap can never be read from a copy; a walk may serve. A sentence's end.
     Refused(String),
+    /// There was no copy, or it did not live to the end. Another dump may do better; a walk would stop the application for long.
+    /// A sentence's beginning.
+    Lost(String),
     /// No engine could, or should try.
     Failed(DumpError),
 }
@@ -41,28 +44,17 @@ impl From<WriteError> for NoSnapshot {
 ///
 /// One that crashes though it knows the layout has met a damaged heap: JVMTI's walk would meet it inside the application. One that
 /// has not all of the heap (`left_out`) may have crashed for that.
-pub(super) fn silence(
-    error: &io::Error,
-    child: &mut Child,
-    limit: Duration,
-    calibrated: bool,
-    left_out: bool,
-) -> NoSnapshot {
-    let is_late = matches!(
-        error.kind(),
-        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
-    );
-    if is_late {
-        child.kill();
-    }
+pub(super) fn silence(child: &mut Child, calibrated: bool, left_out: bool) -> NoSnapshot {
     let end = child.reap();
-    if is_late {
-        NoSnapshot::Refused(format!("the child was silent for {} s", limit.as_secs()))
-    } else if end.crashed && left_out {
+    if end.crashed && left_out {
         NoSnapshot::LeftOut
     } else if end.crashed && calibrated {
         NoSnapshot::Failed(DumpError::Damaged(format!("the child {}", end.how)))
-    } else {
+    } else if end.crashed {
         NoSnapshot::Refused(format!("the child {}", end.how))
+    } else if end.hung && !calibrated {
+        NoSnapshot::Stuck
+    } else {
+        NoSnapshot::Lost(format!("the forked copy {}", end.how))
     }
 }

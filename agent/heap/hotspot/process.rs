@@ -4,14 +4,19 @@
 //! thread that is not there, holds sockets of a server that restarts, dumps a core of the whole heap, hangs for ever.
 
 use super::super::memory_left::group_dies_as_one;
+use super::fork_handlers::ForkBy;
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::mem::{zeroed, MaybeUninit};
+use std::mem::zeroed;
 use std::ops::RangeInclusive;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::ptr::null_mut;
-use writer::{start_worker, Worker};
+use std::sync::mpsc::{sync_channel, Receiver, RecvTimeoutError};
+use std::sync::OnceLock;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+use writer::start_worker;
 
 /// Codes the child ends with.
 pub(super) const DONE: i32 = 0;
@@ -45,6 +50,11 @@ const CRASHES: [i32; 7] = [
     libc::SIGSYS,
 ];
 
+/// How long a child that was killed may take to end. Longer takes one whose disk hangs: nothing ends it before the disk answers.
+const END_LIMIT: Duration = Duration::from_secs(5);
+/// Time between two looks whether a child has ended.
+const END_LOOK: Duration = Duration::from_millis(2);
+
 /// In which of the two processes the code goes on.
 #[derive(Debug)]
 pub(super) enum Side {
@@ -61,6 +71,8 @@ pub(super) struct End {
     pub(super) how: String,
     /// It read where nothing is.
     pub(super) crashed: bool,
+    /// Its own watchdog ended it.
+    pub(super) hung: bool,
 }
 
 /// A child of this process, seen from the parent. Dropped before it has ended, it is waited for; if it has more to do it is killed.
@@ -77,10 +89,10 @@ pub(in super::super) struct Child {
 
 /// Forks. On the VM thread, inside a safepoint: no Java thread holds a lock of the C library's then. In the child all signals are
 /// held back until it has [settled](settle).
-pub(super) fn fork() -> io::Result<Side> {
+pub(super) fn fork(by: ForkBy) -> io::Result<Side> {
     // SAFETY: tells a number.
     let parent = unsafe { libc::getpid() };
-    match undisturbed_fork() {
+    match undisturbed_fork(by) {
         Err(error) => Err(error),
         Ok(0) => {
             die_with(parent);
@@ -97,21 +109,17 @@ pub(super) fn fork() -> io::Result<Side> {
 
 /// Forks with all signals held back. Before Linux 4.19 a fork begins anew for each signal that comes: under a profiler's timer that
 /// of a large process would never end.
-fn undisturbed_fork() -> io::Result<libc::pid_t> {
-    // SAFETY: signal sets that outlive the calls; a plain system call of the C library, which makes its own locks usable in the child.
+fn undisturbed_fork(by: ForkBy) -> io::Result<libc::pid_t> {
+    // SAFETY: signal sets that outlive the calls; the child does little, under a watchdog.
     unsafe {
         let (mut all, mut before): (libc::sigset_t, libc::sigset_t) = (zeroed(), zeroed());
         libc::sigfillset(&mut all);
         libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut before);
-        let answer = libc::fork();
-        let error = io::Error::last_os_error();
-        if answer != 0 {
+        let answer = by.fork();
+        if !matches!(answer, Ok(0)) {
             libc::pthread_sigmask(libc::SIG_SETMASK, &before, null_mut());
         }
-        match answer {
-            -1 => Err(error),
-            pid => Ok(pid),
-        }
+        answer
     }
 }
 
@@ -126,7 +134,20 @@ fn die_with(parent: libc::pid_t) {
     }
 }
 
+/// Whether a filter decides which system calls this process may make (seccomp). It may end the process for one that it does not
+/// know, so nothing new is called then. Asked once; before a pause, as it reads a file.
+pub(super) fn is_filtered() -> bool {
+    static FILTERED: OnceLock<bool> = OnceLock::new();
+    *FILTERED.get_or_init(|| {
+        std::fs::read_to_string("/proc/self/status")
+            .is_ok_and(|status| status.lines().any(|line| line == "Seccomp:\t2"))
+    })
+}
+
 fn handle_of(pid: libc::pid_t) -> Option<OwnedFd> {
+    if is_filtered() {
+        return None;
+    }
     // SAFETY: a system call with a number.
     let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
     let fd = RawFd::try_from(fd).ok().filter(|&fd| fd >= 0)?;
@@ -140,28 +161,66 @@ impl Child {
         self.is_done = true;
     }
 
-    /// Leaves the child to a thread that waits for its end, and is given back: the child's copy of the heap is unmapped page by page,
-    /// for which nobody but the next dump should wait. `None` if there can be no thread, and the child is gone.
-    pub(in super::super) fn end_alone(self) -> Option<Box<dyn Worker>> {
+    /// Leaves the child to a thread that waits for its end: the child's copy of the heap is unmapped page by page, for which nobody but
+    /// the next dump should wait. `None` if there can be no thread, and the child is gone.
+    pub(in super::super) fn end_alone(mut self) -> Option<Ending> {
+        let (ended, end) = sync_channel::<()>(1);
+        let work = move || {
+            self.wait();
+            drop(ended);
+        };
         // Without a thread the child is dropped here, and so waited for.
-        start_worker("hprof reaper", Box::new(move || drop(self))).ok()
+        start_worker("hprof reaper", Box::new(work)).ok()?;
+        Some(Ending(end))
     }
 
-    /// Waits for the child's end.
+    /// Waits for the end of a child that has nothing more to do, or was killed: for [`END_LIMIT`] at most.
     pub(super) fn reap(&mut self) -> End {
+        let began = Instant::now();
+        while began.elapsed() < END_LIMIT {
+            if let Some(end) = self.look(libc::WNOHANG) {
+                return end;
+            }
+            sleep(END_LOOK);
+        }
+        End {
+            how: format!(
+                "does not end, though it was killed {} s ago: its disk may hang",
+                END_LIMIT.as_secs()
+            ),
+            crashed: false,
+            hung: true,
+        }
+    }
+
+    /// Waits for the child's end, however long that takes.
+    fn wait(&mut self) {
+        while self.look(0).is_none() {}
+    }
+
+    /// How it ended, if it has.
+    fn look(&mut self, flags: i32) -> Option<End> {
+        let mut status = 0;
+        // SAFETY: waits for exactly this child; `status` outlives the call.
+        let answer = unsafe { libc::waitpid(self.pid, &mut status, flags) };
+        let interrupted =
+            answer < 0 && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted;
+        if answer == 0 || interrupted {
+            return None;
+        }
         // Nobody kills it any more; whoever sees no child from outside shall see no descriptor either.
         self.handle = None;
-        let mut status = 0;
-        loop {
-            // SAFETY: waits for exactly this child; `status` outlives the call.
-            let answer = unsafe { libc::waitpid(self.pid, &mut status, 0) };
-            let interrupted =
-                answer < 0 && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted;
-            if !interrupted {
-                self.reaped = true;
-                break describe(answer, status);
-            }
-        }
+        self.reaped = true;
+        Some(describe(answer, status))
+    }
+
+    /// Whether somebody has stopped the child (SIGSTOP), so that it makes no progress until it is continued.
+    pub(super) fn is_stopped(&self) -> bool {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid));
+        stat.is_ok_and(|stat| {
+            stat.rsplit_once(") ")
+                .is_some_and(|(_, rest)| rest.starts_with(['T', 't']))
+        })
     }
 
     /// Ends the child now.
@@ -196,17 +255,44 @@ impl Drop for Child {
     }
 }
 
+/// A child that ends by itself, and a thread that waits for that.
+#[derive(Debug)]
+pub(in super::super) struct Ending(Receiver<()>);
+
+impl Ending {
+    /// Waits for its end, for so long at most. `false`: it is still there.
+    pub(in super::super) fn wait(&self, limit: Duration) -> bool {
+        self.0.recv_timeout(limit) == Err(RecvTimeoutError::Disconnected)
+    }
+}
+
 fn describe(answer: libc::pid_t, status: i32) -> End {
     let plain = |how: String| End {
         how,
         crashed: false,
+        hung: false,
     };
     if answer < 0 {
         // The application has the system throw the states of its children away.
         return plain("ended".to_owned());
     }
     if libc::WIFSIGNALED(status) {
-        return plain(format!("was ended by signal {}", libc::WTERMSIG(status)));
+        return match libc::WTERMSIG(status) {
+            libc::SIGALRM => End {
+                how: "showed no life, so its watchdog ended it".to_owned(),
+                crashed: false,
+                hung: true,
+            },
+            libc::SIGSYS => plain(
+                "was ended for a system call that this process's seccomp filter does not allow"
+                    .to_owned(),
+            ),
+            libc::SIGKILL => plain(
+                "was killed (signal 9), by somebody or by the system when memory ran out"
+                    .to_owned(),
+            ),
+            signal => plain(format!("was ended by signal {signal}")),
+        };
     }
     match libc::WEXITSTATUS(status) {
         PANICKED => plain("had a fault".to_owned()),
@@ -215,6 +301,7 @@ fn describe(answer: libc::pid_t, status: i32) -> End {
         code if code > CRASHED => End {
             how: format!("crashed with signal {}", code - CRASHED),
             crashed: code - CRASHED == libc::SIGSEGV,
+            hung: false,
         },
         code => plain(format!("ended with code {code}")),
     }
@@ -296,6 +383,9 @@ fn close_range(first: RawFd, last: RawFd) {
     if first > last {
         return;
     }
+    if is_filtered() {
+        return close_listed(first..=last);
+    }
     // SAFETY: a plain system call.
     if unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) } != 0 {
         close_listed(first..=last);
@@ -317,45 +407,49 @@ fn close_listed(range: RangeInclusive<RawFd>) {
     }
 }
 
-/// A timer of the kernel's that kills the child if it is not set anew in time.
+/// The process's alarm clock, which ends the child if it is not set anew in time.
 #[derive(Debug)]
 pub(super) struct Watchdog {
-    timer: Option<libc::timer_t>,
     limit_s: u32,
 }
 
-// SAFETY: a timer's number, which any thread of the process may use.
-unsafe impl Send for Watchdog {}
-// SAFETY: as above.
-unsafe impl Sync for Watchdog {}
-
 impl Watchdog {
-    /// Starts the timer: the child counts as hanging when it has not shown life for `limit_s`. In the child.
+    /// Sets the clock: the child counts as hanging when it has not shown life for `limit_s`, before the first time for
+    /// [`Watchdog::START_LIMIT_S`]. In the child, first of all; allocates nothing.
     pub(super) fn start(limit_s: u32) -> Self {
-        // SAFETY: zeros are a valid sigevent; both pointers outlive the call.
-        let timer = unsafe {
-            let mut event: libc::sigevent = zeroed();
-            event.sigev_notify = libc::SIGEV_SIGNAL;
-            event.sigev_signo = libc::SIGKILL;
-            let mut timer = MaybeUninit::<libc::timer_t>::uninit();
-            let answer = libc::timer_create(libc::CLOCK_MONOTONIC, &mut event, timer.as_mut_ptr());
-            (answer == 0).then(|| timer.assume_init())
-        };
-        let watchdog = Self { timer, limit_s };
-        watchdog.feed();
-        watchdog
+        // SAFETY: a signal set that outlives the calls; the signal's default is to end the process.
+        unsafe {
+            libc::signal(libc::SIGALRM, libc::SIG_DFL);
+            let mut alarm: libc::sigset_t = zeroed();
+            libc::sigemptyset(&mut alarm);
+            libc::sigaddset(&mut alarm, libc::SIGALRM);
+            libc::pthread_sigmask(libc::SIG_UNBLOCK, &alarm, null_mut());
+            libc::alarm(limit_s.min(Self::START_LIMIT_S));
+        }
+        Self { limit_s }
     }
+
+    /// Seconds for what a child does before it can tell that it lives: some milliseconds of work, unless it meets a lock that a thread
+    /// held at the fork.
+    pub(super) const START_LIMIT_S: u32 = 10;
 
     /// Shows life: from now on there is the whole time again.
     pub(super) fn feed(&self) {
-        let Some(timer) = self.timer else { return };
-        // SAFETY: the timer was made by `start`; the time outlives the call.
-        unsafe {
-            let mut time: libc::itimerspec = zeroed();
-            time.it_value.tv_sec = libc::time_t::from(self.limit_s);
-            libc::timer_settime(timer, 0, &time, null_mut());
-        }
+        // SAFETY: a plain system call.
+        unsafe { libc::alarm(self.limit_s) };
     }
+}
+
+/// Waits until something can be read from a socket, or its other end is closed: for `limit` at most. `false`: neither came.
+pub(super) fn is_readable(socket: &UnixStream, limit: Duration) -> bool {
+    let mut wanted = libc::pollfd {
+        fd: socket.as_raw_fd(),
+        events: libc::POLLIN,
+        revents: 0,
+    };
+    let limit_ms = i32::try_from(limit.as_millis()).unwrap_or(i32::MAX);
+    // SAFETY: one descriptor, which outlives the call.
+    unsafe { libc::poll(&mut wanted, 1, limit_ms) > 0 }
 }
 
 /// Eight bytes at an address of which nobody knows whether it is mapped; `None` if it is not.
@@ -383,6 +477,9 @@ pub(super) fn copies(addresses: &[u64], bytes: usize) -> Option<Vec<u8>> {
     let mut copied = vec![0; addresses.len().checked_mul(bytes)?];
     if bytes == 0 {
         return Some(copied);
+    }
+    if is_filtered() {
+        return None;
     }
     let targets = copied.chunks_mut(MOST.checked_mul(bytes)?);
     for (places, target) in addresses.chunks(MOST).zip(targets) {
@@ -481,7 +578,8 @@ mod tests {
 
     #[test]
     fn ends_are_told() {
-        assert_eq!(describe(1, 9).how, "was ended by signal 9");
+        assert_eq!(describe(1, 15).how, "was ended by signal 15");
+        assert!(describe(1, libc::SIGALRM).hung && !describe(1, 9).hung);
         let crash = describe(1, (CRASHED + 11) << 8);
         assert_eq!(
             (crash.how.as_str(), crash.crashed),
@@ -494,7 +592,7 @@ mod tests {
     #[test]
     fn a_child_that_is_done_ends_by_itself() {
         let (mut heard, mut tells) = UnixStream::pair().expect("a pair of sockets");
-        let Side::Parent(mut child) = fork().expect("a fork") else {
+        let Side::Parent(mut child) = fork(ForkBy::Handlers).expect("a fork") else {
             // Not before the parent has let it end: killed at the drop, it would say nothing.
             let mut nothing = [0];
             let _ = heard.read(&mut nothing);
@@ -512,19 +610,22 @@ mod tests {
 
     #[test]
     fn a_child_that_ends_alone_is_waited_for() {
-        let Side::Parent(mut child) = fork().expect("a fork") else {
+        let Side::Parent(mut child) = fork(ForkBy::Handlers).expect("a fork") else {
             exit(DONE)
         };
         child.let_end();
         let pid = child.pid;
-        assert!(child.end_alone().expect("a thread").join());
+        assert!(child
+            .end_alone()
+            .expect("a thread")
+            .wait(Duration::from_secs(60)));
         // SAFETY: asks whether there is such a process.
         assert_eq!(unsafe { libc::kill(pid, 0) }, -1);
     }
 
     #[test]
     fn a_child_that_is_dropped_is_gone() {
-        let Side::Parent(child) = fork().expect("a fork") else {
+        let Side::Parent(child) = fork(ForkBy::Handlers).expect("a fork") else {
             loop {
                 // SAFETY: waits for a signal.
                 unsafe { libc::pause() };

@@ -7,6 +7,7 @@ use super::super::memory_left::MemoryLeft;
 use super::super::methods::Methods;
 use super::super::roots::ThreadNote;
 use super::super::threads::{tag_thread, CapturedStacks, Look};
+use super::super::tried::Tried;
 use super::child::Task;
 use super::forker::Forker;
 use super::huge_pages::HugePages;
@@ -20,6 +21,7 @@ use super::thread_names::NameFields;
 use super::virtual_frames::{method_ids, VirtualThreadFields};
 use super::vm_structs::VmStructs;
 use crate::class_gate::CLASS_GATE;
+use crate::ending;
 use crate::jvmti::env::{Env, Vm};
 use crate::jvmti::heap::Wanted;
 use crate::jvmti::jni::Jni;
@@ -39,6 +41,8 @@ use writer::{emit, DumpFile};
 const GRACE: Duration = Duration::from_secs(5);
 /// From the child's last sign of life to the parent that reads it, on a busy machine.
 const SLACK: Duration = Duration::from_millis(500);
+/// Time between two looks whether the JVM ends.
+const LOOK: Duration = Duration::from_millis(250);
 /// Time between two lines of progress.
 const PROGRESS: Duration = Duration::from_secs(5);
 
@@ -67,8 +71,8 @@ pub(in super::super) struct SnapshotDump<'f> {
     jni: &'f Jni<'f>,
     options: &'f Options,
     millis_since_epoch: u64,
-    /// How long the application has stood still, in this try and those before.
-    paused: &'f Cell<Duration>,
+    /// What this try and those before have cost and learnt.
+    tried: &'f Tried,
     /// The child gets the whole heap, parts without objects included.
     copies_all: bool,
     /// There are such parts, and it did not.
@@ -123,7 +127,7 @@ impl<'f> SnapshotDump<'f> {
         jni: &'f Jni<'f>,
         options: &'f Options,
         millis_since_epoch: u64,
-        paused: &'f Cell<Duration>,
+        tried: &'f Tried,
         copies_all: bool,
     ) -> Self {
         Self {
@@ -132,7 +136,7 @@ impl<'f> SnapshotDump<'f> {
             jni,
             options,
             millis_since_epoch,
-            paused,
+            tried,
             copies_all,
             has_left_out: Cell::new(false),
         }
@@ -148,13 +152,14 @@ impl<'f> SnapshotDump<'f> {
         let mut objects = ObjectTable::new();
         let mut catalogue = Catalogue::take(env, jni, &tables, &mut objects)?;
         let known = KnownObjects::take(env, jni, &catalogue, &tables)?;
+        let used_bytes = self.used_bytes(&catalogue, &tables);
+        self.tried.used_bytes.set(used_bytes);
         let (current, own_thread) = self.begin(&mut objects)?;
         let mirror_fields = MirrorFields::of(&catalogue, &tables);
         let stacks = CapturedStacks::take(self.vm, env, jni, Look::NoFurther, &mut objects)?;
         let mut pinned = stacks.pinned()?;
-        let (socket, childs_socket) =
-            UnixStream::pair().map_err(|error| NoSnapshot::Refused(error.to_string()))?;
-        let used_bytes = self.used_bytes(&catalogue, &tables);
+        let (socket, childs_socket) = UnixStream::pair()
+            .map_err(|error| NoSnapshot::Lost(format!("there can be no fork: {error}")))?;
         let virtual_threads = VirtualThreadFields::of(env, &catalogue, &tables)?;
         let mut known_methods = method_ids(env, &catalogue, virtual_threads);
         known_methods.extend(stacks.methods());
@@ -218,7 +223,7 @@ impl<'f> SnapshotDump<'f> {
             objects: done.objects,
             classes,
             cut_arrays: done.cut_arrays,
-            pause: self.paused.get(),
+            pause: self.tried.paused.get(),
             child: done.child,
         })
     }
@@ -239,7 +244,7 @@ impl<'f> SnapshotDump<'f> {
 
     /// Makes the pause shorter, if the user wants it so, before the first try: later ones find the pages made.
     fn make_huge_pages(&self, object: &Object<'_>) {
-        if !self.options.huge_pages || !self.paused.get().is_zero() {
+        if !self.options.huge_pages || !self.tried.paused.get().is_zero() {
             return;
         }
         match HugePages::make_around(object) {
@@ -267,15 +272,16 @@ impl<'f> SnapshotDump<'f> {
         };
         let began = Instant::now();
         let answer = self.env.follow_references(&mut forker, wanted);
-        self.paused.set(self.paused.get() + began.elapsed());
+        self.tried
+            .paused
+            .set(self.tried.paused.get() + began.elapsed());
         self.has_left_out.set(forker.has_left_out());
         let (forked, objects) = forker.into_parts();
         answer.when("the walk over the heap")?;
-        let no_fork = |why: String| NoSnapshot::Refused(format!("there can be no fork: {why}"));
         match forked {
             Some(Ok(child)) => Ok((child, objects)),
-            Some(Err(error)) => Err(no_fork(error.to_string())),
-            None => Err(no_fork("the JVM reports no roots".to_owned())),
+            Some(Err(error)) => Err(NoSnapshot::Lost(format!("there can be no fork: {error}"))),
+            None => Err(NoSnapshot::Refused("the JVM reports no roots".to_owned())),
         }
     }
 }
@@ -283,14 +289,20 @@ impl<'f> SnapshotDump<'f> {
 impl Answers<'_, '_> {
     /// Talks with the child until it has nothing more to say.
     fn converse(&mut self, mut socket: UnixStream, mut child: Child) -> Result<Done, NoSnapshot> {
-        // A socket that takes no time limit is one that waits for ever: the child's own watchdog ends it.
         let limit = Duration::from_secs(u64::from(self.dump.options.timeout_s)) + GRACE;
+        // For the rest of a message that has begun.
         let _ = socket.set_read_timeout(Some(limit));
         let mut told = Instant::now();
         let (mut calibrated, mut writing) = (false, false);
         let mut heard = Instant::now();
         loop {
+            ending::show_life();
             let waited = heard;
+            if let Err(why) = wait_for_word(&socket, &child, heard, limit) {
+                child.kill();
+                child.reap();
+                return Err(NoSnapshot::Failed(DumpError::Child(why)));
+            }
             match FromChild::receive(&mut socket) {
                 Ok(FromChild::Calibrated) => calibrated = true,
                 Ok(FromChild::Roots { addresses, threads }) => {
@@ -326,19 +338,17 @@ impl Answers<'_, '_> {
                     child.reap();
                     return Err(self.no_snapshot(failed));
                 }
-                // Another way would wait for the same disk, and the application with it. The child's watchdog began to
-                // count a little before it was heard here.
+                // The child's watchdog began to count a little before the child was heard here.
                 Err(_) if writing && waited.elapsed() + GRACE + SLACK >= limit => {
                     child.kill();
                     child.reap();
-                    return Err(NoSnapshot::Failed(DumpError::Child(format!(
-                        "nothing more could be written for {} s",
-                        self.dump.options.timeout_s
-                    ))));
+                    let seconds = self.dump.options.timeout_s;
+                    let why = format!("nothing more could be written for {seconds} s");
+                    return Err(NoSnapshot::Failed(DumpError::Child(why)));
                 }
-                Err(error) => {
+                Err(_) => {
                     let left_out = self.dump.has_left_out.get();
-                    return Err(silence(&error, &mut child, limit, calibrated, left_out));
+                    return Err(silence(&mut child, calibrated, left_out));
                 }
             }
             heard = Instant::now();
@@ -354,7 +364,9 @@ impl Answers<'_, '_> {
             Failed::LittleMemory(left_bytes) => {
                 NoSnapshot::Failed(DumpError::LittleMemory { left_bytes })
             }
+            Failed::Moving => NoSnapshot::Moving,
             Failed::Refused(why) => NoSnapshot::Refused(why),
+            Failed::Lost(why) => NoSnapshot::Lost(why),
             Failed::Damaged(_) if self.dump.has_left_out.get() => NoSnapshot::LeftOut,
             Failed::Damaged(what) => NoSnapshot::Failed(DumpError::Damaged(what)),
         }
@@ -390,7 +402,7 @@ impl Answers<'_, '_> {
             self.tables,
             &mut self.objects,
         )?;
-        dump.paused.set(dump.paused.get() + rows.pause);
+        dump.tried.paused.set(dump.tried.paused.get() + rows.pause);
         // A frame of a class that the child does not know.
         if self.catalogue.len() > classes {
             return Err(NoSnapshot::Again(classes));
@@ -468,7 +480,39 @@ fn progress_line(bytes: u64, objects: u64, heap_bytes: u64, used_bytes: Option<u
 }
 
 fn broken_word() -> NoSnapshot {
-    NoSnapshot::Refused("the child broke its word".to_owned())
+    NoSnapshot::Lost("the forked copy sent its messages in the wrong order".to_owned())
+}
+
+/// Waits until the child says something, or is gone. An error, and why, if it has been silent for too long: `limit`, or, once the JVM
+/// ends, seconds.
+fn wait_for_word(
+    socket: &UnixStream,
+    child: &Child,
+    heard: Instant,
+    limit: Duration,
+) -> Result<(), String> {
+    while !process::is_readable(socket, LOOK) {
+        let silent = heard.elapsed();
+        if silent >= limit {
+            return Err(format!(
+                "the forked copy was silent for {} s",
+                silent.as_secs()
+            ));
+        }
+        if !ending::has_begun() {
+            continue;
+        }
+        if child.is_stopped() {
+            return Err("the JVM ends, and the forked copy was stopped by a signal".to_owned());
+        }
+        if silent >= ending::SILENCE_LIMIT && ending::silent_for() >= ending::SILENCE_LIMIT {
+            let seconds = ending::SILENCE_LIMIT.as_secs();
+            return Err(format!(
+                "the JVM ends, and nothing more was written for {seconds} s"
+            ));
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

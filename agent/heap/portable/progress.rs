@@ -1,5 +1,6 @@
 //! Progress of a walk inside the pause, told by a thread that the pause does not stop.
 
+use crate::ending;
 use crate::message::say;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{channel, RecvTimeoutError, Sender};
@@ -43,6 +44,7 @@ impl Progress {
     /// So many objects were found. On the VM thread, for which it is one store.
     pub(super) fn note(&self, objects: u64) {
         self.objects.store(objects, Ordering::Relaxed);
+        ending::show_life();
     }
 }
 

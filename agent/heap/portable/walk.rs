@@ -93,7 +93,10 @@ impl Walk {
             allocated: AllocationTraces::default(),
             traces: ObjectTraces::default(),
             class_values: HashMap::new(),
-            new_mirrors: HashSet::new(),
+            // Stacks of profiles have named classes that were loaded since the first look.
+            new_mirrors: (catalogue.first_look()..catalogue.len())
+                .filter_map(|number| catalogue.mirror(ClassId::from_index(number)?))
+                .collect(),
             late: Vec::new(),
             segments,
             open: None,

@@ -8,6 +8,7 @@
 
 mod class_counters;
 mod code_cache;
+pub(crate) mod flags;
 mod interpreter;
 mod interrupted;
 mod memory;

@@ -1,0 +1,320 @@
+//! Libraries that run code of their own in a fork (`pthread_atfork`), and the fork that leaves that code out.
+//!
+//! The C library calls such handlers on the thread that forks: here, the VM thread in a safepoint. A handler that waits for a thread
+//! of its library then stops the JVM for good; OpenBLAS joins its workers there. Only the allocator's handlers matter to the child,
+//! which allocates. So a process where another library could have registered handlers is forked without running any.
+//! The price: the allocator's lock may be held by a thread that is not in the child. Such a child stops at its first allocation,
+//! its [watchdog](super::process::Watchdog) ends it, and the dump forks again.
+
+use std::ffi::{c_int, c_void, CStr};
+use std::io;
+use std::mem::{transmute, zeroed};
+
+/// Which fork the C library is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ForkBy {
+    /// `fork`: runs all handlers. No library but the C library and the allocator has any.
+    Handlers,
+    /// `_Fork`, or the bare system call: runs none.
+    NoHandlers,
+}
+
+/// What was found in the list of loaded libraries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ForkHandlers {
+    by: ForkBy,
+    /// How many libraries had been loaded by then: the dynamic linker's own count.
+    loaded: u64,
+}
+
+/// The functions that register handlers. Programs call the first, which the C library links into each of them as a call of the second.
+const REGISTER: [&CStr; 2] = [c"pthread_atfork", c"__register_atfork"];
+/// Parts of the C library that pass such calls on.
+const C_LIBRARY: [&[u8]; 3] = [b"libc.so", b"libpthread", b"ld-"];
+/// More symbols than any library imports.
+const MOST_SYMBOLS: u32 = 1 << 20;
+
+/// Tags of the dynamic section (ELF specification, "Dynamic Section"; GNU hash sections).
+const DT_NULL: i64 = 0;
+const DT_HASH: i64 = 4;
+const DT_STRTAB: i64 = 5;
+const DT_SYMTAB: i64 = 6;
+const DT_STRSZ: i64 = 10;
+const DT_GNU_HASH: i64 = 0x6fff_fef5;
+
+impl ForkHandlers {
+    /// Looks through the libraries that are loaded now. Before the pause; takes the dynamic linker's lock for its list.
+    pub(super) fn look() -> Self {
+        let mut seen = Seen {
+            allocator: allocator_base(),
+            registers: false,
+            loaded: 0,
+        };
+        // SAFETY: `visit` gets this `Seen`, which outlives the call.
+        unsafe { libc::dl_iterate_phdr(Some(visit), std::ptr::from_mut(&mut seen).cast()) };
+        Self {
+            by: if seen.registers {
+                ForkBy::NoHandlers
+            } else {
+                ForkBy::Handlers
+            },
+            loaded: seen.loaded,
+        }
+    }
+
+    /// How to fork now. A library that was loaded since the look may have registered handlers.
+    pub(super) fn fork_by(self) -> ForkBy {
+        let mut loaded = 0_u64;
+        // SAFETY: `count` gets this number, which outlives the call.
+        unsafe { libc::dl_iterate_phdr(Some(count), std::ptr::from_mut(&mut loaded).cast()) };
+        if loaded == self.loaded {
+            self.by
+        } else {
+            ForkBy::NoHandlers
+        }
+    }
+}
+
+impl ForkBy {
+    /// Forks. As `fork(2)`: 0 in the child, the child's number in the parent.
+    ///
+    /// # Safety
+    /// As for `fork` in a process of many threads: the child may do little. With [`ForkBy::NoHandlers`] it may meet the allocator's
+    /// lock held for ever.
+    pub(super) unsafe fn fork(self) -> io::Result<libc::pid_t> {
+        // SAFETY: the caller's promise; plain calls.
+        let answer = unsafe {
+            match (self, async_signal_safe_fork()) {
+                (Self::Handlers, _) => libc::fork(),
+                (Self::NoHandlers, Some(fork)) => fork(),
+                // Before glibc 2.34. The copy of this thread's own number is stale in the child, which nothing there relies on.
+                (Self::NoHandlers, None) => {
+                    let answer = libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0);
+                    libc::pid_t::try_from(answer).unwrap_or(-1)
+                }
+            }
+        };
+        if answer < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(answer)
+    }
+}
+
+/// `_Fork` (POSIX.1-2024, glibc 2.34): a fork that runs no handlers.
+fn async_signal_safe_fork() -> Option<unsafe extern "C" fn() -> libc::pid_t> {
+    // SAFETY: a C string; the answer is null or this function.
+    unsafe {
+        let found = libc::dlsym(libc::RTLD_DEFAULT, c"_Fork".as_ptr());
+        (!found.is_null())
+            .then(|| transmute::<*mut c_void, unsafe extern "C" fn() -> libc::pid_t>(found))
+    }
+}
+
+/// What `visit` looks for and finds.
+struct Seen {
+    /// Where the library that serves `malloc` is loaded.
+    allocator: u64,
+    registers: bool,
+    loaded: u64,
+}
+
+/// Where the library that serves `malloc` is loaded; 0 if that cannot be told.
+fn allocator_base() -> u64 {
+    // SAFETY: zeros are a valid Dl_info; it outlives the calls.
+    unsafe {
+        let mut info: libc::Dl_info = zeroed();
+        let malloc = libc::dlsym(libc::RTLD_DEFAULT, c"malloc".as_ptr());
+        if libc::dladdr(malloc, &mut info) == 0 {
+            return 0;
+        }
+        info.dli_fbase as u64
+    }
+}
+
+/// Notes whether one library imports a function that registers handlers.
+unsafe extern "C" fn visit(
+    info: *mut libc::dl_phdr_info,
+    _bytes: libc::size_t,
+    seen: *mut c_void,
+) -> c_int {
+    // SAFETY: the dynamic linker's description of one library, and the `Seen` of `look`.
+    let (info, seen) = unsafe { (&*info, &mut *seen.cast::<Seen>()) };
+    seen.loaded = info.dlpi_adds;
+    // SAFETY: null or the library's path.
+    let path = (!info.dlpi_name.is_null())
+        .then(|| unsafe { CStr::from_ptr(info.dlpi_name) }.to_bytes())
+        .unwrap_or_default();
+    let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+    if C_LIBRARY.iter().any(|part| name.starts_with(part)) {
+        return 0;
+    }
+    // SAFETY: the library is loaded, and stays so while the dynamic linker's lock is held.
+    if let Some(library) = unsafe { Library::of(info) } {
+        let is_allocator = seen.allocator != 0 && library.first_byte == seen.allocator;
+        // SAFETY: as above.
+        seen.registers |= !is_allocator && unsafe { library.imports(&REGISTER) };
+    }
+    c_int::from(seen.registers)
+}
+
+/// Takes the dynamic linker's count of loaded libraries from the first entry.
+unsafe extern "C" fn count(
+    info: *mut libc::dl_phdr_info,
+    _bytes: libc::size_t,
+    loaded: *mut c_void,
+) -> c_int {
+    // SAFETY: the dynamic linker's description of one library, and the number of `fork_by`.
+    unsafe { *loaded.cast::<u64>() = (*info).dlpi_adds };
+    1
+}
+
+/// The symbol table of a loaded library.
+struct Library {
+    /// Address of the file's first byte, which is what `dladdr` tells.
+    first_byte: u64,
+    symbols: *const libc::Elf64_Sym,
+    /// Symbols at the table's beginning among which all imported ones are.
+    count: u32,
+    names: *const u8,
+    names_bytes: u64,
+}
+
+impl Library {
+    /// `None` if it imports nothing.
+    ///
+    /// # Safety
+    /// The library is loaded.
+    unsafe fn of(info: &libc::dl_phdr_info) -> Option<Self> {
+        let headers = usize::from(info.dlpi_phnum);
+        if info.dlpi_phdr.is_null() {
+            return None;
+        }
+        // SAFETY: so many headers are there.
+        let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, headers) };
+        let first = headers
+            .iter()
+            .find(|header| header.p_type == libc::PT_LOAD)?;
+        let dynamic = headers
+            .iter()
+            .find(|header| header.p_type == libc::PT_DYNAMIC)?;
+        let address = |value: u64| {
+            // The dynamic linker has made addresses of most values, but not of all on all processors.
+            if value < info.dlpi_addr {
+                value.wrapping_add(info.dlpi_addr)
+            } else {
+                value
+            }
+        };
+        let (mut symbols, mut names, mut names_bytes) = (0, 0, 0);
+        let (mut hash, mut gnu_hash) = (0, 0);
+        let mut entry = info.dlpi_addr.wrapping_add(dynamic.p_vaddr) as *const (i64, u64);
+        loop {
+            // SAFETY: the section ends with an entry of DT_NULL.
+            let (tag, value) = unsafe { entry.read() };
+            match tag {
+                DT_NULL => break,
+                DT_SYMTAB => symbols = address(value),
+                DT_STRTAB => names = address(value),
+                DT_STRSZ => names_bytes = value,
+                DT_HASH => hash = address(value),
+                DT_GNU_HASH => gnu_hash = address(value),
+                _ => {}
+            }
+            // SAFETY: not past DT_NULL.
+            entry = unsafe { entry.add(1) };
+        }
+        // SAFETY: both tables begin with four-byte numbers. The first has the number of all symbols in its second word; the second
+        // has there the number of those that come before the exported ones.
+        let count = unsafe {
+            match (gnu_hash, hash) {
+                (0, 0) => return None,
+                (0, hash) => (hash as *const u32).add(1).read(),
+                (gnu_hash, _) => (gnu_hash as *const u32).add(1).read(),
+            }
+        };
+        if symbols == 0 || names == 0 || count > MOST_SYMBOLS {
+            return None;
+        }
+        Some(Self {
+            first_byte: info
+                .dlpi_addr
+                .wrapping_add(first.p_vaddr)
+                .wrapping_sub(first.p_offset),
+            symbols: symbols as *const libc::Elf64_Sym,
+            count,
+            names: names as *const u8,
+            names_bytes,
+        })
+    }
+
+    /// Whether it imports one of these functions.
+    ///
+    /// # Safety
+    /// The library is loaded.
+    unsafe fn imports(&self, functions: &[&CStr]) -> bool {
+        (1..self.count).any(|number| {
+            // SAFETY: the table has so many symbols, and names lie in the table of names.
+            unsafe {
+                let symbol = self.symbols.add(number as usize).read();
+                if symbol.st_shndx != 0 || u64::from(symbol.st_name) >= self.names_bytes {
+                    return false;
+                }
+                let name = self.names.add(symbol.st_name as usize);
+                let name = CStr::from_ptr(name.cast());
+                functions.contains(&name)
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    /// Compiles a library and loads it for good.
+    fn load(directory: &std::path::Path, name: &str, source: &str) {
+        let (code, library) = (directory.join("code.c"), directory.join(name));
+        std::fs::write(&code, source).expect("source");
+        let built = Command::new("cc")
+            .args(["-shared", "-fPIC", "-o"])
+            .args([&library, &code])
+            .status();
+        assert!(built.expect("a C compiler").success());
+        let path = std::ffi::CString::new(library.to_str().expect("a path")).expect("a path");
+        // SAFETY: loads a library that does nothing when it is loaded.
+        assert!(!unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW) }.is_null());
+    }
+
+    #[test]
+    fn a_library_that_registers_handlers_is_seen() {
+        let directory = tempfile::tempdir().expect("a folder");
+        let before = ForkHandlers::look();
+        assert_eq!(before.by, ForkBy::Handlers, "nobody has registered any yet");
+        assert_eq!(before.fork_by(), ForkBy::Handlers);
+        load(
+            directory.path(),
+            "libwithhandlers.so",
+            "#include <pthread.h>\nint with_handlers(void (*f)(void)) { return pthread_atfork(f, f, f); }",
+        );
+        // Loaded since the look.
+        assert_eq!(before.fork_by(), ForkBy::NoHandlers);
+        assert_eq!(ForkHandlers::look().fork_by(), ForkBy::NoHandlers);
+    }
+
+    #[test]
+    fn both_forks_fork() {
+        for by in [ForkBy::Handlers, ForkBy::NoHandlers] {
+            // SAFETY: the child only ends.
+            let pid = unsafe { by.fork() }.expect("a fork");
+            if pid == 0 {
+                super::super::process::exit(7);
+            }
+            let mut status = 0;
+            // SAFETY: waits for this child.
+            assert_eq!(unsafe { libc::waitpid(pid, &mut status, 0) }, pid);
+            assert_eq!(libc::WEXITSTATUS(status), 7);
+        }
+    }
+}
