@@ -46,12 +46,31 @@ impl Facts {
 pub(crate) struct UsedNames {
     dumps: u64,
     paths: Option<HashSet<PathBuf>>,
+    /// When the agent came into this process.
+    since: Option<SystemTime>,
+}
+
+impl UsedNames {
+    /// The agent comes into this process: files that are written from now on by others are not replaced. The first call counts.
+    pub(crate) fn begin(&mut self) {
+        self.since.get_or_insert_with(SystemTime::now);
+    }
+
+    /// Whether a file was written since then: by another process, unless this one has used its name.
+    fn is_younger(&self, path: &Path) -> bool {
+        let written = std::fs::metadata(path).and_then(|meta| meta.modified());
+        match (written, self.since) {
+            (Ok(written), Some(since)) => written >= since,
+            _ => false,
+        }
+    }
 }
 
 /// The process's names. Held while a name is chosen, never across a JVM call.
 pub(crate) static USED_NAMES: Mutex<UsedNames> = Mutex::new(UsedNames {
     dumps: 0,
     paths: None,
+    since: None,
 });
 
 impl FileName {
@@ -96,23 +115,31 @@ impl FileName {
 
     /// Chooses the next dump's path and remembers it.
     ///
-    /// With `force`, a file from before this process may be replaced; without, another name is chosen.
+    /// With `force`, a file from before the agent came into this process may be replaced; without, another name is chosen. What another
+    /// process has written since then is its dump, and is never replaced.
     pub(crate) fn choose(&self, used: &mut UsedNames, force: bool) -> PathBuf {
         used.dumps += 1;
         let facts = Facts::of_dump(used.dumps);
         let first = PathBuf::from(self.expand(&facts));
-        let paths = used.paths.get_or_insert_with(HashSet::new);
-        let first = if !force && !paths.contains(&first) && first.exists() {
+        let is_kept =
+            |used: &UsedNames, path: &Path| (!force && path.exists()) || used.is_younger(path);
+        let is_used = |used: &UsedNames, path: &Path| {
+            used.paths
+                .as_ref()
+                .is_some_and(|paths| paths.contains(path))
+        };
+        let first = if !is_used(used, &first) && is_kept(used, &first) {
             with_process_id(&first, facts.process_id)
         } else {
             first
         };
         let mut path = first.clone();
         let mut number = 0_u64;
-        while paths.contains(&path) || (!force && path.exists()) {
+        while is_used(used, &path) || is_kept(used, &path) {
             number += 1;
             path = numbered(&first, number);
         }
+        let paths = used.paths.get_or_insert_with(HashSet::new);
         paths.insert(path.clone());
         path
     }
@@ -157,7 +184,22 @@ mod tests {
         UsedNames {
             dumps: 0,
             paths: None,
+            since: None,
         }
+    }
+
+    #[test]
+    fn what_another_process_has_written_meanwhile_is_not_replaced() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let name = FileName::parse(&format!("{}/out.hprof", dir.path().display())).expect("a name");
+        let file = dir.path().join("out.hprof");
+        std::fs::write(&file, "old").expect("written");
+        let mut used = no_names();
+        used.since = Some(SystemTime::now() + std::time::Duration::from_secs(60));
+        assert_eq!(name.choose(&mut used, true), file, "from before");
+        let mut used = no_names();
+        used.since = Some(SystemTime::now() - std::time::Duration::from_secs(60));
+        assert_ne!(name.choose(&mut used, true), file, "written meanwhile");
     }
 
     #[test]

@@ -202,6 +202,7 @@ pub(crate) fn load(vm: Vm, text: &str) -> i32 {
 }
 
 fn start(vm: Vm, options: Options) -> Result<(), JvmtiError> {
+    USED_NAMES.lock().begin();
     for note in &options.notes {
         say(note);
     }
@@ -303,6 +304,7 @@ fn listen_for_the_end(vm: Vm, options: &Options) -> Result<(), JvmtiError> {
     if Session::get().is_some() {
         return Ok(());
     }
+    USED_NAMES.lock().begin();
     let attached = Options {
         dump_on_exit: false,
         virtual_threads: false,

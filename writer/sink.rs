@@ -113,6 +113,8 @@ pub struct FileSink {
     // Opened for the first objects.
     spool: Option<Spool>,
     bytes: u64,
+    /// Device and number of the file that will be replaced.
+    before: Option<(u64, u64)>,
 }
 
 impl FileSink {
@@ -125,12 +127,14 @@ impl FileSink {
         check_directory(&target.path)?;
         check_target(&target)?;
         let part_path = sibling(&target.path, &name, ".part");
+        let before = identity(&target.path);
         let part = PartFile::create(part_path)?;
         Ok(Self {
             target,
             part,
             spool: None,
             bytes: 0,
+            before,
         })
     }
 }
@@ -178,16 +182,20 @@ impl Sink for FileSink {
             });
         }
         check_target(target)?;
-        fs::rename(&part.path, &target.path)
-            .map_err(|error| failed(&target.path, "being renamed from its .part name", &error))?;
+        let found = identity(&target.path);
+        let path = if found.is_some() && found != self.before {
+            // Another process's dump has come there meanwhile. Neither may be lost.
+            with_process_id(&target.path)
+        } else {
+            target.path.clone()
+        };
+        fs::rename(&part.path, &path)
+            .map_err(|error| failed(&path, "being renamed from its .part name", &error))?;
         part.committed = true;
         // The file is whole by now: that a directory cannot be synced, as on some network file
         // systems, is no reason to call the dump a failure.
-        let _ = File::open(directory(&target.path)).and_then(|directory| directory.sync_all());
-        Ok(Written {
-            path: target.path.clone(),
-            bytes,
-        })
+        let _ = File::open(directory(&path)).and_then(|directory| directory.sync_all());
+        Ok(Written { path, bytes })
     }
 }
 
@@ -327,6 +335,24 @@ impl Drop for PartFile {
     }
 }
 
+/// Device and number of the file of this name; `None` if there is none.
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    let meta = fs::symlink_metadata(path).ok()?;
+    Some((meta.dev(), meta.ino()))
+}
+
+/// `out.hprof.gz` → `out.PID.hprof.gz`.
+fn with_process_id(path: &Path) -> PathBuf {
+    let name = path
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    let at = name.find(".hprof").unwrap_or(name.len());
+    let (stem, ending) = name.split_at(at);
+    path.with_file_name(format!("{stem}.{}{ending}", std::process::id()))
+}
+
 /// Refuses a file that is not made of what we and the writer of the tail have written.
 fn check_length(file: &File, path: &Path, expected_bytes: u64) -> Result<(), WriteError> {
     let meta = file.metadata();
@@ -435,6 +461,23 @@ pub(crate) fn failed(path: &Path, action: &'static str, error: &io::Error) -> Wr
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_dump_that_came_meanwhile_is_not_replaced() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.hprof.gz");
+        let target = Target {
+            existing: Existing::Replace,
+            ..Target::new(&path)
+        };
+        let mut sink = FileSink::create(target).unwrap();
+        sink.write_head(b"ours").unwrap();
+        fs::write(&path, "theirs").unwrap();
+        let written = Box::new(sink).commit(0).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"theirs");
+        assert_eq!(fs::read(&written.path).unwrap(), b"ours");
+        assert!(written.path.to_str().unwrap().ends_with(".hprof.gz"));
+    }
 
     #[test]
     fn what_is_unfinished_can_be_removed() {

@@ -3,8 +3,9 @@
 //! The C library calls such handlers on the thread that forks: here, the VM thread in a safepoint. A handler that waits for a thread
 //! of its library then stops the JVM for good; OpenBLAS joins its workers there. Only the allocator's handlers matter to the child,
 //! which allocates. So a process where another library could have registered handlers is forked without running any.
-//! The price: the allocator's lock may be held by a thread that is not in the child. Such a child stops at its first allocation,
-//! its [watchdog](super::process::Watchdog) ends it, and the dump forks again.
+//! The price: the allocator's lock may be held by a thread that is not in the child. So the child has
+//! [memory of its own](super::childs_memory). Where the C library allocates all the same, to start the first thread, the child's
+//! [watchdog](super::process::Watchdog) ends it if it hangs, and the dump forks again.
 
 use std::ffi::{c_int, c_void, CStr};
 use std::io;

@@ -3,8 +3,9 @@
 use super::super::memory_left::MemoryLeft;
 use super::super::roots::RootNotes;
 use super::child::{HeapCopy, Task, Written};
+use super::childs_memory::use_own_memory;
 use super::failure::Failure;
-use super::fork_handlers::ForkHandlers;
+use super::fork_handlers::{ForkBy, ForkHandlers};
 use super::kept_objects::AGENTS_TAG;
 use super::process::{self, Child, Side, Watchdog};
 use super::silence::Silence;
@@ -95,6 +96,9 @@ impl<'d, 'f> Forker<'d, 'f> {
                     .as_ref()
                     .map_or(Watchdog::START_LIMIT_S, |task| task.options.timeout_s);
                 self.watchdog = Some(Watchdog::start(limit_s));
+                if by == ForkBy::NoHandlers && !use_own_memory() {
+                    process::exit(process::PANICKED);
+                }
                 let mut keep = Vec::new();
                 if let Some(task) = &self.task {
                     keep.push(task.socket.as_raw_fd());

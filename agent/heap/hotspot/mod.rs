@@ -9,13 +9,14 @@
 //! [`snapshot`] is what they share, [`memory`] what they read. Between them: [`message`],
 //! [`failure`]. [`process`] is what concerns processes, [`fork_handlers`] what libraries do in a fork.
 //!
-//! Unsafe code is in [`fork_handlers`], [`huge_pages`], [`memory`], [`marks`], [`own_thread`], [`process`], [`room`] and [`unused_heap`], and where the
+//! Unsafe code is in [`childs_memory`], [`fork_handlers`], [`huge_pages`], [`memory`], [`marks`], [`own_thread`], [`process`], [`room`] and [`unused_heap`], and where the
 //! child gives itself leave to read.
 #![allow(unsafe_code)]
 
 mod calibration;
 mod child;
 mod child_file;
+mod childs_memory;
 mod class_dumps;
 mod class_map;
 mod coding;

@@ -431,7 +431,7 @@ impl Watchdog {
 
     /// Seconds for what a child does before it can tell that it lives: some milliseconds of work, unless it meets a lock that a thread
     /// held at the fork.
-    pub(super) const START_LIMIT_S: u32 = 10;
+    pub(super) const START_LIMIT_S: u32 = 5;
 
     /// Shows life: from now on there is the whole time again.
     pub(super) fn feed(&self) {

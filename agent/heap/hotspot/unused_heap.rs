@@ -322,6 +322,7 @@ fn advise(part: &Range<u64>, advice: libc::c_int) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::fork_handlers::ForkBy;
     use super::*;
     use crate::jvmti::os_maps::{os_maps, OsMapping};
 
@@ -446,7 +447,7 @@ mod tests {
             let before = pieces(start);
             let part = start + 2 * MB..start + 4 * MB;
             let not_copied = NotCopied::new(vec![part]).expect("nothing was lost");
-            match process::fork().expect("a fork") {
+            match process::fork(ForkBy::Handlers).expect("a fork") {
                 process::Side::Child => {
                     let seen = [1, 2, 3, 4].map(|at| byte(at * MB).read());
                     process::exit(i32::from(seen != [7, 0, 0, 7]));
@@ -456,7 +457,7 @@ mod tests {
                     assert_eq!(child.reap().how, "ended with code 0");
                     assert_eq!(byte(2 * MB).read(), 7);
                     assert_eq!(pieces(start), before);
-                    match process::fork().expect("a fork") {
+                    match process::fork(ForkBy::Handlers).expect("a fork") {
                         process::Side::Child => {
                             process::exit(i32::from(byte(2 * MB).read() != 7));
                         }

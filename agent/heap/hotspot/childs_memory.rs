@@ -1,0 +1,305 @@
+//! The agent's allocator, which in a child that was forked without handlers never asks the C library's.
+//!
+//! A fork that runs no handlers ([`super::fork_handlers`]) leaves the C library's allocator as it was: if another thread was inside, the
+//! lock of its arena is held for ever, and whoever allocates or frees there hangs. So such a child has memory of its own for all that is
+//! written in Rust. What was allocated before the fork is never given back there: the child's end does that.
+//!
+//! Blocks are powers of two in size, kept in a list for each size when they are free. Large ones give their pages back to the system.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+
+/// The agent's allocator.
+#[derive(Debug)]
+pub(crate) struct Allocator;
+
+#[global_allocator]
+static ALLOCATOR: Allocator = Allocator;
+
+/// Set once, in a child, before it has a second thread.
+static IS_CHILD: AtomicBool = AtomicBool::new(false);
+static OWN: Arena = Arena::new();
+
+/// Has this process, a child without threads, use memory of its own from now on. `false`: the system gives none.
+pub(super) fn use_own_memory() -> bool {
+    let reserved = OWN.reserve();
+    IS_CHILD.store(reserved, Ordering::Release);
+    reserved
+}
+
+// SAFETY: both allocators answer with memory of the layout, and each gets back what it gave: the arena knows its own by the address.
+unsafe impl GlobalAlloc for Allocator {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if IS_CHILD.load(Ordering::Relaxed) {
+            return OWN.take(layout);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        if !IS_CHILD.load(Ordering::Relaxed) {
+            // SAFETY: the caller's promise.
+            return unsafe { System.alloc_zeroed(layout) };
+        }
+        let block = OWN.take(layout);
+        if !block.is_null() {
+            // SAFETY: a block of at least this size.
+            unsafe { block.write_bytes(0, layout.size()) };
+        }
+        block
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        if !IS_CHILD.load(Ordering::Relaxed) {
+            // SAFETY: the caller's promise.
+            return unsafe { System.dealloc(block, layout) };
+        }
+        if OWN.has(block) {
+            // SAFETY: a block that the arena gave for this layout, and nobody uses any more.
+            unsafe { OWN.give_back(block, layout) };
+        }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, new_bytes: usize) -> *mut u8 {
+        if !IS_CHILD.load(Ordering::Relaxed) {
+            // SAFETY: the caller's promise.
+            return unsafe { System.realloc(block, layout, new_bytes) };
+        }
+        let Ok(wanted) = Layout::from_size_align(new_bytes, layout.align()) else {
+            return null_mut();
+        };
+        if OWN.has(block) && class_of(wanted) == class_of(layout) {
+            return block;
+        }
+        let moved = OWN.take(wanted);
+        if !moved.is_null() {
+            // SAFETY: two blocks, each as large as its layout; the old one is used no more.
+            unsafe {
+                moved.copy_from_nonoverlapping(block, layout.size().min(new_bytes));
+                self.dealloc(block, layout);
+            }
+        }
+        moved
+    }
+}
+
+/// The smallest blocks have this many bytes, as a power of two: room for a link.
+const LEAST_SHIFT: u32 = 4;
+/// Sizes of blocks.
+const CLASSES: usize = 48;
+/// Blocks from here on begin at pages.
+const PAGE_BYTES: usize = 4096;
+/// Free blocks from here on keep no pages.
+const LARGE_BYTES: usize = 1 << 20;
+/// Addresses that are reserved at first, and at least: they take no memory before they are used.
+const MOST_BYTES: usize = 1 << 40;
+const LEAST_BYTES: usize = 1 << 28;
+/// Addresses that are made usable at a time.
+const STEP_BYTES: usize = 16 << 20;
+
+/// A range of addresses, cut into blocks from its beginning on.
+#[derive(Debug)]
+struct Arena {
+    start: AtomicUsize,
+    end: AtomicUsize,
+    /// Guards the next three.
+    is_taken: AtomicBool,
+    /// Where the part begins that no block has had.
+    next: AtomicUsize,
+    /// Where the part ends that is usable.
+    usable: AtomicUsize,
+    /// The first free block of each size, which holds the address of the next.
+    free: [AtomicPtr<u8>; CLASSES],
+}
+
+/// The number of the smallest power of two that holds a layout.
+fn class_of(layout: Layout) -> usize {
+    let bytes = layout.size().max(layout.align()).max(1 << LEAST_SHIFT);
+    let shift = usize::BITS - (bytes - 1).leading_zeros();
+    (shift - LEAST_SHIFT) as usize
+}
+
+fn class_bytes(class: usize) -> usize {
+    1 << (class + LEAST_SHIFT as usize)
+}
+
+impl Arena {
+    const fn new() -> Self {
+        Self {
+            start: AtomicUsize::new(0),
+            end: AtomicUsize::new(0),
+            is_taken: AtomicBool::new(false),
+            next: AtomicUsize::new(0),
+            usable: AtomicUsize::new(0),
+            free: [const { AtomicPtr::new(null_mut()) }; CLASSES],
+        }
+    }
+
+    /// Reserves addresses, as many as the system lets it.
+    fn reserve(&self) -> bool {
+        let mut bytes = MOST_BYTES;
+        while bytes >= LEAST_BYTES {
+            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+            // SAFETY: a new mapping where the kernel likes.
+            let start = unsafe { libc::mmap(null_mut(), bytes, libc::PROT_NONE, flags, -1, 0) };
+            if start != libc::MAP_FAILED {
+                let start = start as usize;
+                self.start.store(start, Ordering::Relaxed);
+                self.next.store(start, Ordering::Relaxed);
+                self.usable.store(start, Ordering::Relaxed);
+                self.end.store(start + bytes, Ordering::Release);
+                return true;
+            }
+            bytes /= 2;
+        }
+        false
+    }
+
+    fn has(&self, block: *mut u8) -> bool {
+        let range = self.start.load(Ordering::Relaxed)..self.end.load(Ordering::Acquire);
+        range.contains(&(block as usize))
+    }
+
+    /// A block; null if there is no memory.
+    fn take(&self, layout: Layout) -> *mut u8 {
+        let class = class_of(layout);
+        let Some(free) = self.free.get(class) else {
+            return null_mut();
+        };
+        self.lock();
+        let mut block = free.load(Ordering::Relaxed);
+        if block.is_null() {
+            block = self.cut(class_bytes(class));
+        } else {
+            // SAFETY: a free block holds the address of the next one.
+            free.store(unsafe { block.cast::<*mut u8>().read() }, Ordering::Relaxed);
+        }
+        self.unlock();
+        block
+    }
+
+    /// A block that nobody has had.
+    fn cut(&self, bytes: usize) -> *mut u8 {
+        let align = bytes.min(PAGE_BYTES);
+        let start = self.next.load(Ordering::Relaxed).next_multiple_of(align);
+        let Some(end) = start.checked_add(bytes) else {
+            return null_mut();
+        };
+        let usable = self.usable.load(Ordering::Relaxed);
+        if end > self.end.load(Ordering::Relaxed) {
+            return null_mut();
+        }
+        if end > usable {
+            let more = (end - usable).next_multiple_of(STEP_BYTES);
+            let more = more.min(self.end.load(Ordering::Relaxed) - usable);
+            let protection = libc::PROT_READ | libc::PROT_WRITE;
+            // SAFETY: addresses that `reserve` has mapped and nobody uses yet.
+            if unsafe { libc::mprotect(usable as *mut libc::c_void, more, protection) } != 0 {
+                return null_mut();
+            }
+            self.usable.store(usable + more, Ordering::Relaxed);
+        }
+        self.next.store(end, Ordering::Relaxed);
+        start as *mut u8
+    }
+
+    /// Takes a block back.
+    ///
+    /// # Safety
+    /// It is one that `take` gave for this layout, and nobody uses it any more.
+    unsafe fn give_back(&self, block: *mut u8, layout: Layout) {
+        let class = class_of(layout);
+        let Some(free) = self.free.get(class) else {
+            return;
+        };
+        if class_bytes(class) >= LARGE_BYTES {
+            // SAFETY: whole pages of a block that nobody uses.
+            unsafe { libc::madvise(block.cast(), class_bytes(class), libc::MADV_DONTNEED) };
+        }
+        self.lock();
+        // SAFETY: the block has room for an address, and is the caller's.
+        unsafe { block.cast::<*mut u8>().write(free.load(Ordering::Relaxed)) };
+        free.store(block, Ordering::Relaxed);
+        self.unlock();
+    }
+
+    fn lock(&self) {
+        while self.is_taken.swap(true, Ordering::Acquire) {
+            // Held for some loads and stores, or a system call that maps.
+            std::hint::spin_loop();
+        }
+    }
+
+    fn unlock(&self) {
+        self.is_taken.store(false, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layout(bytes: usize, align: usize) -> Layout {
+        Layout::from_size_align(bytes, align).expect("a layout")
+    }
+
+    #[test]
+    fn blocks_are_large_enough_aligned_and_apart() {
+        let arena = Arena::new();
+        assert!(arena.reserve());
+        let layouts = [(1, 1), (24, 8), (100, 64), (5000, 4096), (3 << 20, 16)];
+        let mut taken = Vec::new();
+        for (bytes, align) in layouts.into_iter().cycle().take(200) {
+            let layout = layout(bytes, align);
+            let block = arena.take(layout);
+            assert!(arena.has(block) && block as usize % align == 0);
+            // SAFETY: a block of this size.
+            unsafe { block.write_bytes(taken.len() as u8, bytes) };
+            taken.push((block, layout));
+        }
+        for (number, &(block, layout)) in taken.iter().enumerate() {
+            // SAFETY: as above.
+            let bytes = unsafe { std::slice::from_raw_parts(block, layout.size()) };
+            assert!(bytes.iter().all(|&byte| byte == number as u8));
+        }
+    }
+
+    #[test]
+    fn what_is_given_back_is_used_again() {
+        let arena = Arena::new();
+        assert!(arena.reserve());
+        for bytes in [16, 300, 2 << 20] {
+            let first = arena.take(layout(bytes, 8));
+            // SAFETY: taken for this layout.
+            unsafe { arena.give_back(first, layout(bytes, 8)) };
+            assert_eq!(arena.take(layout(bytes - 1, 8)), first);
+            assert_ne!(arena.take(layout(bytes, 8)), first);
+        }
+    }
+
+    #[test]
+    fn threads_share_it() {
+        let arena = Arena::new();
+        assert!(arena.reserve());
+        std::thread::scope(|scope| {
+            for thread in 0..4_u8 {
+                let arena = &arena;
+                scope.spawn(move || {
+                    for round in 0..2000 {
+                        let layout = layout(16 << (round % 6), 8);
+                        let block = arena.take(layout);
+                        // SAFETY: a block of this size, which no other thread has.
+                        unsafe {
+                            block.write_bytes(thread, layout.size());
+                            std::thread::yield_now();
+                            assert_eq!(block.add(layout.size() - 1).read(), thread);
+                            arena.give_back(block, layout);
+                        }
+                    }
+                });
+            }
+        });
+    }
+}
