@@ -39,6 +39,8 @@ impl std::error::Error for ClassError {}
 pub enum Reason {
     /// The new code, or one of its tables, would pass the format's limit of 65535.
     TooBig,
+    /// HotSpot compiles the method, and would not compile the new code.
+    NotCompiled,
     /// A conditional jump would have to reach farther than 32767 bytes.
     FarJump,
     /// The constant pool has no room.
@@ -51,6 +53,7 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::TooBig => "the new code is too big",
+            Self::NotCompiled => "the JVM would not compile the new code",
             Self::FarJump => "a conditional jump is too far",
             Self::PoolFull => "the constant pool is full",
             Self::NotUnderstood => "the code is not understood",

@@ -110,6 +110,11 @@ impl Layout {
         Ok(self.start(index)?.saturating_add(before))
     }
 
+    /// How long the code is with this handler, in bytes.
+    pub(crate) fn length(&self, snippets: &Snippets) -> usize {
+        usize::from(self.end()) + snippets.handler.len()
+    }
+
     /// The place after the last instruction: where the handler begins.
     pub(crate) fn end(&self) -> u16 {
         self.starts.last().copied().unwrap_or(0)

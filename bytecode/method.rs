@@ -72,6 +72,11 @@ impl<'a> MethodRewriter<'a> {
         let clear = self.prepare_handler(method, code)?;
         self.layout
             .place(&mut self.program, code.bytes, &self.snippets)?;
+        let new_length = self.layout.length(&self.snippets);
+        let is_compiled = |most| code.bytes.len() <= most && new_length > most;
+        if self.plan.longest_compiled.is_some_and(is_compiled) {
+            return Err(Reason::NotCompiled);
+        }
         self.write(code, additions, out)?;
         self.without_handler += usize::from(!clear);
         Ok(true)

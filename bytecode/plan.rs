@@ -49,6 +49,9 @@ pub struct Plan {
     /// What a constructor throws before `super(…)` or `this(…)` has returned is not reported, nor what that call
     /// throws: the verifier allows no handler there. So an end may mean that of methods that began after it, too.
     pub calls: bool,
+    /// Leave a method alone if it has at most so many bytes of code and would have more: the longest code that the JVM
+    /// compiles. Nothing for no bound.
+    pub longest_compiled: Option<usize>,
     /// Take each method apart and put it together again, even if nothing goes in. Without the above the bytes must
     /// come out as they went in, which is what this is for.
     pub every_method: bool,

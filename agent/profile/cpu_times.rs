@@ -75,7 +75,8 @@ impl CpuTimes {
 
     /// A method with this number begins. On the thread that runs it; of a virtual thread, on its carrier.
     pub(crate) fn enter(self: &Arc<Self>, env: &Env, jni: &Jni<'_>, number: i32) {
-        CALLS.with(|calls| {
+        // A thread that ends may call methods when it has no locals any more; these go uncounted.
+        let _ = CALLS.try_with(|calls| {
             // Borrowed already: while the thread was being made known it called a method. That one does not count.
             let Ok(mut calls) = calls.try_borrow_mut() else {
                 return;
@@ -88,7 +89,7 @@ impl CpuTimes {
 
     /// The method with this number ends.
     pub(crate) fn exit(number: i32) {
-        CALLS.with(|calls| {
+        let _ = CALLS.try_with(|calls| {
             let Ok(mut calls) = calls.try_borrow_mut() else {
                 return;
             };

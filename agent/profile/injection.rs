@@ -20,6 +20,9 @@ use tables::{ClassId, Frame, Line};
 /// their methods is not the one that ends it.
 const SWITCHING: [&[u8]; 2] = [b"java/lang/VirtualThread", b"jdk/internal/vm/Continuation"];
 
+/// HotSpot compiles no method with more bytes of code (`HugeMethodLimit`), unless `-XX:-DontCompileHugeMethods` says so.
+const LONGEST_COMPILED: usize = 8000;
+
 /// What is put in, and what became of it.
 #[derive(Debug)]
 pub(crate) struct Injection {
@@ -101,7 +104,12 @@ impl Injection {
 
     fn rewrite_loaded(&self, env: &Env, jni: &Jni<'_>) -> Result<(), JvmtiError> {
         let classes = env.loaded_classes(jni)?;
-        let can = |class: &&Object<'_>| env.is_modifiable(class).unwrap_or(false);
+        let can = |class: &&Object<'_>| {
+            env.is_modifiable(class).unwrap_or(false)
+                && env
+                    .class_signature(class)
+                    .is_ok_and(|signature| !is_anonymous(&signature))
+        };
         let classes: Vec<&Object<'_>> = classes.iter().filter(can).collect();
         if env.retransform(&classes).is_ok() {
             return Ok(());
@@ -134,6 +142,7 @@ impl Injection {
             object_init: self.allocations && class.name() == b"java/lang/Object",
             arrays: self.allocations,
             calls,
+            longest_compiled: Some(LONGEST_COMPILED),
             every_method: false,
         };
         if !plan.object_init && !plan.arrays && !plan.calls {
@@ -201,5 +210,34 @@ impl Injection {
             line: Line::Unknown,
         };
         Some(tables.frames.intern(frame).get())
+    }
+}
+
+/// Whether a signature is that of a class without a name of its own: `La/B/123;` for the anonymous classes of Java 8 to 14's
+/// JVM (`Unsafe.defineAnonymousClass`), `La/B.0x123;` for hidden ones.
+///
+/// The JVM of Java 8 takes anonymous classes for modifiable, but crashes when it writes the class file of one whose
+/// constants were replaced by objects, such as `LambdaForm$BMH/123`. A class of the package `a.B` may be called `123`, too: then
+/// its methods stay as they are.
+fn is_anonymous(signature: &[u8]) -> bool {
+    let name = signature.strip_suffix(b";").unwrap_or(signature);
+    let last = name.rsplit(|&byte| byte == b'/').next().unwrap_or(name);
+    name.contains(&b'.') || !last.is_empty() && last.iter().all(u8::is_ascii_digit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_without_a_name_of_their_own_are_known_by_their_signatures() {
+        let anonymous: [&[u8]; 3] = [
+            b"Ljava/lang/invoke/LambdaForm$BMH/361993357;",
+            b"LMain$$Lambda$1/7;",
+            b"Ljava/lang/invoke/LambdaForm$MH.0x00007f0001000400;",
+        ];
+        assert!(anonymous.into_iter().all(is_anonymous));
+        let named: [&[u8]; 4] = [b"LMain;", b"La/Main$1;", b"La/b2;", b"Lp1/x/C;"];
+        assert!(!named.into_iter().any(is_anonymous));
     }
 }

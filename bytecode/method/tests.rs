@@ -154,3 +154,31 @@ fn padding_that_is_not_zero_stays() {
     let class = class_with(52, "run", "()V", &code);
     assert_eq!(rewritten(&class, &same()).bytes, Some(class));
 }
+
+#[test]
+fn code_that_the_jvm_compiles_does_not_grow_beyond_what_it_compiles() {
+    let length = 5;
+    let code = TestCode {
+        code: vec![0, 0, 0, 0, RETURN],
+        ..TestCode::default()
+    };
+    let class = class_with(52, "run", "()V", &code);
+    let result = |longest| {
+        let plan = Plan {
+            calls: true,
+            longest_compiled: Some(longest),
+            ..Plan::default()
+        };
+        rewritten(&class, &plan)
+    };
+    // One return, no handler, since nothing can throw.
+    let new_length = length + 2 * usize::from(ENTRY);
+    assert_eq!(result(new_length).methods_rewritten, 1);
+    assert_eq!(
+        result(new_length - 1).left_alone[0].reason,
+        Reason::NotCompiled
+    );
+    assert_eq!(result(length).left_alone[0].reason, Reason::NotCompiled);
+    // It was not compiled before either.
+    assert_eq!(result(length - 1).methods_rewritten, 1);
+}
