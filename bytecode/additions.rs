@@ -1,7 +1,7 @@
 //! Constants that are added to the end of a class's constant pool.
 
 use crate::bytes::Bytes;
-use crate::constant_pool::{CLASS, FIELD_REF, INTEGER, METHOD_REF, NAME_AND_TYPE, UTF8};
+use crate::constant_pool::{CLASS, FIELD_REF, INTEGER, METHOD_REF, NAME_AND_TYPE, STRING, UTF8};
 use crate::error::Reason;
 
 /// A constant that several methods of a class share, so it is added once.
@@ -10,13 +10,21 @@ pub(crate) enum Shared {
     TrackerClass,
     ObjectInit,
     NewArray,
+    NewArrays,
     Enter,
     Exit,
     Throwable,
     StackMapTable,
+    ObjectWait,
+    IntsWait,
+    Token,
+    EnterSign,
+    ExitSign,
+    NewArraySign,
+    NewArraysSign,
 }
 
-const SHARED: usize = 7;
+const SHARED: usize = Shared::NewArraysSign as usize + 1;
 
 /// The added constants: their bytes and how many there are in all.
 #[derive(Debug)]
@@ -97,6 +105,14 @@ impl Additions {
         let index = self.index()?;
         self.bytes.put_u1(CLASS);
         self.bytes.put_u2(name);
+        Ok(index)
+    }
+
+    pub(crate) fn string(&mut self, text: &[u8]) -> Result<u16, Reason> {
+        let text = self.utf8(text)?;
+        let index = self.index()?;
+        self.bytes.put_u1(STRING);
+        self.bytes.put_u2(text);
         Ok(index)
     }
 

@@ -6,6 +6,7 @@ use crate::error::ClassError;
 pub(crate) const UTF8: u8 = 1;
 pub(crate) const INTEGER: u8 = 3;
 pub(crate) const CLASS: u8 = 7;
+pub(crate) const STRING: u8 = 8;
 pub(crate) const FIELD_REF: u8 = 9;
 pub(crate) const METHOD_REF: u8 = 10;
 const INTERFACE_METHOD_REF: u8 = 11;

@@ -22,6 +22,7 @@ impl Emitter<'_> {
         out.put(&self.snippets.entry);
         // What is copied as it is, is copied in one go.
         let mut copied = 0;
+        let mut targets = self.snippets.targets.iter();
         for (index, instruction) in self.program.instructions().iter().enumerate() {
             if instruction.kind == Kind::Plain {
                 continue;
@@ -37,9 +38,9 @@ impl Emitter<'_> {
                     out.put(&self.snippets.before_return);
                     out.put(old);
                 }
-                Kind::Array => {
+                Kind::Array | Kind::Nest => {
                     out.put(old);
-                    out.put(&self.snippets.after_array);
+                    self.snippets.put_array(old, targets.next(), out);
                 }
                 Kind::Jump | Kind::FarJump => self.emit_jump(*instruction, index, out)?,
                 Kind::Switch => self.emit_switch(*instruction, index, out)?,

@@ -240,6 +240,14 @@ impl<'a> FrameWriter<'a> {
         }
     }
 
+    /// A frame like the one before: the first ones are like the one that the method begins with.
+    pub(crate) fn same(&mut self, at: u16) -> Result<(), Reason> {
+        let delta = self.delta(at)?;
+        self.out.put_u1(SAME_EXTENDED);
+        self.out.put_u2(delta);
+        Ok(())
+    }
+
     /// The frame of a handler that needs no local variable.
     pub(crate) fn handler(&mut self, at: u16, throwable: u16) -> Result<(), Reason> {
         let delta = self.delta(at)?;

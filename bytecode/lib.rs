@@ -15,7 +15,7 @@
 //!     number += 1;
 //!     Some(number)
 //! })?;
-//! assert_eq!(rewritten.methods_rewritten, 4);
+//! assert_eq!(rewritten.methods_rewritten, 7);
 //! # Ok::<(), bytecode::ClassError>(())
 //! ```
 #![forbid(unsafe_code)]
@@ -34,6 +34,7 @@ mod debug_table;
 mod emit;
 mod error;
 mod frame;
+mod gate;
 mod handler;
 mod initializing_call;
 mod layout;
@@ -49,7 +50,8 @@ mod tracker;
 
 pub use class_file::{ClassFile, Method};
 pub use error::{ClassError, Reason};
+pub use gate::PROBE;
 pub use initializing_call::InitializingCall;
-pub use plan::{Plan, TrackerNames};
+pub use plan::{Plan, Route, TrackerNames};
 pub use rewrite::{rewrite, LeftAlone, Rewritten};
 pub use tracker::{natives_class, tracker_class};

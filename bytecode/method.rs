@@ -12,13 +12,26 @@ use crate::frame::FrameWriter;
 use crate::handler;
 use crate::layout::{narrow, Layout};
 use crate::opcode::{self, RETURN};
-use crate::plan::Plan;
+use crate::plan::{Plan, Route};
 use crate::program::{Program, Run};
 use crate::snippet::Snippets;
 
 /// The first version whose code has frames.
 const FIRST_WITH_FRAMES: u16 = 50;
 const STACK_MAP_TABLE: &[u8] = b"StackMapTable";
+
+/// A method of the JDK that tells more than others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Special {
+    /// Each object that is made comes through it.
+    ObjectInit,
+    /// Passes calls on to the tracker.
+    Gate,
+    /// Puts a virtual thread onto its carrier.
+    Mount,
+    /// Takes it off.
+    Unmount,
+}
 
 /// Rewrites methods one after the other; what they need of memory is kept from one to the next.
 #[derive(Debug)]
@@ -65,7 +78,7 @@ impl<'a> MethodRewriter<'a> {
             return Ok(false);
         }
         self.program.read(code.bytes)?;
-        self.prepare(method, number, additions)?;
+        self.prepare(method, number, code, additions)?;
         if self.snippets.is_empty() && !self.plan.every_method {
             return Ok(false);
         }
@@ -85,17 +98,31 @@ impl<'a> MethodRewriter<'a> {
     /// A first look that costs little: whether anything may go into the method.
     fn wants(&self, method: Method<'_>, number: Option<u32>, code: Code<'_>) -> bool {
         // A byte that looks like such an instruction may be an operand.
-        let is_array = |byte: &u8| opcode::kind(*byte) == opcode::Kind::Array;
+        let is_array = |byte: &u8| {
+            matches!(
+                opcode::kind(*byte),
+                opcode::Kind::Array | opcode::Kind::Nest
+            )
+        };
         self.plan.every_method
-            || self.is_object_init(method)
+            || self.special(method).is_some()
             || number.is_some()
             || self.plan.arrays && code.bytes.iter().any(is_array)
     }
 
-    fn is_object_init(&self, method: Method<'_>) -> bool {
-        self.plan.object_init
-            && method.name == b"<init>"
-            && self.class.name() == b"java/lang/Object"
+    /// What is special about a method of the JDK.
+    fn special(&self, method: Method<'_>) -> Option<Special> {
+        let name = (self.class.name(), method.name, method.descriptor);
+        let (special, is_wanted) = match name {
+            (b"java/lang/Object", b"<init>", _) => (Special::ObjectInit, self.plan.object_init),
+            (b"java/lang/Object", b"wait", b"(JI)V") => (Special::Gate, self.plan.gate),
+            (b"java/lang/VirtualThread", b"mount", b"()V") => (Special::Mount, self.plan.switches),
+            (b"java/lang/VirtualThread", b"unmount", b"()V") => {
+                (Special::Unmount, self.plan.switches)
+            }
+            _ => return None,
+        };
+        is_wanted.then_some(special)
     }
 
     /// Makes the snippets, with a handler whenever there are calls.
@@ -103,19 +130,44 @@ impl<'a> MethodRewriter<'a> {
         &mut self,
         method: Method<'_>,
         number: Option<u32>,
+        code: Code<'_>,
         additions: &mut Additions,
     ) -> Result<(), Reason> {
         let names = &self.plan.tracker;
         self.snippets.clear();
-        if self.is_object_init(method) {
-            self.snippets.add_object_init(names, additions)?;
+        match self.special(method) {
+            Some(Special::ObjectInit) => self.snippets.add_object_init(names, additions)?,
+            Some(Special::Gate) => self.snippets.add_gate(names, additions)?,
+            Some(Special::Mount) => self.snippets.add_mount(names, additions)?,
+            Some(Special::Unmount) => self.snippets.add_unmount(names, additions)?,
+            None => {}
         }
-        let mut instructions = self.program.instructions().iter();
-        if self.plan.arrays && instructions.any(|i| i.kind == opcode::Kind::Array) {
-            self.snippets.add_arrays(names, additions)?;
+        if self.plan.arrays {
+            self.prepare_arrays(code, additions)?;
         }
         if let Some(number) = number {
-            self.snippets.add_calls(names, additions, number)?;
+            self.snippets.add_calls(self.plan, additions, number)?;
+        }
+        Ok(())
+    }
+
+    fn prepare_arrays(&mut self, code: Code<'_>, additions: &mut Additions) -> Result<(), Reason> {
+        let has = |kind| self.program.instructions().iter().any(|i| i.kind == kind);
+        let has_nests = has(opcode::Kind::Nest);
+        if !has_nests && !has(opcode::Kind::Array) {
+            return Ok(());
+        }
+        self.snippets.add_arrays(self.plan, additions, has_nests)?;
+        if self.plan.route != Route::Arrays {
+            return Ok(());
+        }
+        for (index, instruction) in self.program.instructions().iter().enumerate() {
+            if matches!(instruction.kind, opcode::Kind::Array | opcode::Kind::Nest) {
+                let (at, next) = (self.program.at(index), self.program.at(index + 1));
+                let bytes = code.bytes.get(at..next).unwrap_or(&[]);
+                self.snippets
+                    .add_target(&self.class.pool, bytes, additions)?;
+            }
         }
         Ok(())
     }
@@ -154,8 +206,11 @@ impl<'a> MethodRewriter<'a> {
     ) -> Result<(), Reason> {
         let more = self.snippets.more_stack;
         let max_stack = code.max_stack.checked_add(more).ok_or(Reason::TooBig)?;
-        // The handler has the exception and a number.
-        let least = if self.covered.is_empty() { 0 } else { 2 };
+        // The handler has the exception, too.
+        let least = match self.covered.is_empty() {
+            true => 0,
+            false => self.snippets.handler_stack + 1,
+        };
         out.put_u2(max_stack.max(least));
         out.put_u2(code.max_locals);
         let length_at = out.len();
@@ -198,8 +253,8 @@ impl<'a> MethodRewriter<'a> {
         additions: &mut Additions,
         out: &mut Vec<u8>,
     ) -> Result<(), Reason> {
-        let needs_frame =
-            !self.covered.is_empty() && self.class.major_version() >= FIRST_WITH_FRAMES;
+        let has_more = !self.covered.is_empty() || !self.snippets.entry_frames.is_empty();
+        let needs_frame = has_more && self.class.major_version() >= FIRST_WITH_FRAMES;
         let has_frames = self.attribute(code, STACK_MAP_TABLE).is_some();
         let added = u16::from(needs_frame && !has_frames);
         let count = code.attribute_count.checked_add(added);
@@ -210,7 +265,7 @@ impl<'a> MethodRewriter<'a> {
             out.put_u4(0);
             let (program, layout) = (&self.program, &self.layout);
             match self.class.pool.utf8(name).unwrap_or(b"") {
-                STACK_MAP_TABLE => self.write_frames(Some(body), needs_frame, additions, out)?,
+                STACK_MAP_TABLE => self.write_frames(Some(body), additions, out)?,
                 b"LineNumberTable" => line_numbers(program, layout, body, out)?,
                 b"LocalVariableTable" | b"LocalVariableTypeTable" => {
                     local_variables(program, layout, body, out)?;
@@ -227,7 +282,7 @@ impl<'a> MethodRewriter<'a> {
             out.put_u2(name);
             let length_at = out.len();
             out.put_u4(0);
-            self.write_frames(None, true, additions, out)?;
+            self.write_frames(None, additions, out)?;
             out.patch_length(length_at)?;
         }
         Ok(())
@@ -236,15 +291,17 @@ impl<'a> MethodRewriter<'a> {
     fn write_frames(
         &self,
         old: Option<&[u8]>,
-        handler: bool,
         additions: &mut Additions,
         out: &mut Vec<u8>,
     ) -> Result<(), Reason> {
         let mut frames = FrameWriter::new(out);
+        for &at in self.snippets.entry_frames {
+            frames.same(at)?;
+        }
         if let Some(body) = old {
             frames.copy(&self.program, &self.layout, body)?;
         }
-        if handler {
+        if !self.covered.is_empty() && self.class.major_version() >= FIRST_WITH_FRAMES {
             let name = b"java/lang/Throwable";
             let throwable = additions.shared(Shared::Throwable, |a| a.class(name))?;
             frames.handler(self.layout.end(), throwable)?;

@@ -21,6 +21,13 @@ pub(crate) const GETSTATIC: u8 = 178;
 pub(crate) const INVOKESPECIAL: u8 = 183;
 pub(crate) const INVOKESTATIC: u8 = 184;
 pub(crate) const NEW: u8 = 187;
+pub(crate) const NEWARRAY: u8 = 188;
+pub(crate) const ANEWARRAY: u8 = 189;
+pub(crate) const MULTIANEWARRAY: u8 = 197;
+pub(crate) const INVOKEVIRTUAL: u8 = 182;
+pub(crate) const LCONST_0: u8 = 9;
+pub(crate) const LCONST_1: u8 = 10;
+pub(crate) const I2L: u8 = 133;
 pub(crate) const ATHROW: u8 = 191;
 const IINC: u8 = 132;
 const WIDE: u8 = 196;
@@ -40,8 +47,10 @@ pub(crate) enum Kind {
     Switch,
     /// One of the six returns.
     Return,
-    /// `newarray`, `anewarray` or `multianewarray`.
+    /// `newarray` or `anewarray`.
     Array,
+    /// `multianewarray`.
+    Nest,
 }
 
 pub(crate) fn kind(opcode: u8) -> Kind {
@@ -51,7 +60,8 @@ pub(crate) fn kind(opcode: u8) -> Kind {
         GOTO_W | JSR_W => Kind::FarJump,
         TABLESWITCH | LOOKUPSWITCH => Kind::Switch,
         172..=177 => Kind::Return,
-        188 | 189 | 197 => Kind::Array,
+        NEWARRAY | ANEWARRAY => Kind::Array,
+        MULTIANEWARRAY => Kind::Nest,
         _ => Kind::Plain,
     }
 }

@@ -2,42 +2,84 @@
 
 use crate::additions::{Additions, Shared};
 use crate::bytes::Bytes;
+use crate::constant_pool::ConstantPool;
 use crate::error::Reason;
+use crate::gate;
 use crate::opcode::{
-    ALOAD_0, ARRAYLENGTH, ATHROW, BIPUSH, DUP, ICONST_0, INVOKESTATIC, LDC, LDC_W, SIPUSH,
+    ALOAD_0, ANEWARRAY, ARRAYLENGTH, ATHROW, BIPUSH, DUP, I2L, ICONST_0, INVOKESTATIC,
+    INVOKEVIRTUAL, LCONST_0, LCONST_1, LDC, LDC_W, MULTIANEWARRAY, NEWARRAY, SIPUSH,
 };
-use crate::plan::TrackerNames;
+use crate::plan::{Plan, Route, TrackerNames};
 
 const OBJECT: &str = "(Ljava/lang/Object;)V";
 const ARRAY: &str = "(Ljava/lang/Object;I)V";
 const NUMBER: &str = "(I)V";
+
+/// `newarray`'s operand for an int.
+const INT: u8 = 10;
+/// Operand stack for a call through `wait`: an object, a long, an int.
+const WAIT_STACK: u16 = 4;
 
 /// What goes into one method; empty where nothing does.
 #[derive(Debug, Default)]
 pub(crate) struct Snippets {
     /// Before the first instruction. Jumps to that one land after it.
     pub(crate) entry: Vec<u8>,
+    /// Where the entry has frames, each as at the method's beginning.
+    pub(crate) entry_frames: &'static [u16],
     /// Before each return. Jumps to the return land on it.
     pub(crate) before_return: Vec<u8>,
     /// After each instruction that makes an array.
     pub(crate) after_array: Vec<u8>,
+    /// After each instruction that makes an array of arrays, with its dimensions at [`DIMENSIONS_AT`].
+    pub(crate) after_nest: Vec<u8>,
+    /// For each instruction that makes an array, the method to call, if it is not the same for all.
+    pub(crate) targets: Vec<u16>,
     /// After the last instruction: where exceptions that nobody catches go.
     pub(crate) handler: Vec<u8>,
     /// More room on the operand stack than the method has asked for.
     pub(crate) more_stack: u16,
+    /// Room on the operand stack that the handler needs besides the exception.
+    pub(crate) handler_stack: u16,
 }
+
+/// Where `after_nest` has the number of dimensions.
+const DIMENSIONS_AT: usize = 3;
 
 impl Snippets {
     pub(crate) fn clear(&mut self) {
         self.entry.clear();
+        self.entry_frames = &[];
         self.before_return.clear();
         self.after_array.clear();
+        self.after_nest.clear();
+        self.targets.clear();
         self.handler.clear();
         self.more_stack = 0;
+        self.handler_stack = 0;
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.entry.is_empty() && self.before_return.is_empty() && self.after_array.is_empty()
+        let mut all = [
+            &self.entry,
+            &self.before_return,
+            &self.after_array,
+            &self.after_nest,
+        ]
+        .into_iter();
+        all.all(Vec::is_empty)
+    }
+
+    /// Has `wait(JI)V` of `java/lang/Object` pass calls on. Before all else that is added.
+    pub(crate) fn add_gate(
+        &mut self,
+        names: &TrackerNames,
+        additions: &mut Additions,
+    ) -> Result<(), Reason> {
+        self.entry = gate::code(names, additions)?;
+        self.entry_frames = &gate::FRAMES;
+        self.more_stack = gate::STACK;
+        Ok(())
     }
 
     /// Reports the object under construction.
@@ -50,8 +92,7 @@ impl Snippets {
             names,
             additions,
             Shared::ObjectInit,
-            names.object_init,
-            OBJECT,
+            (names.object_init, OBJECT),
         )?;
         self.before_return.put_u1(ALOAD_0);
         call(&mut self.before_return, target);
@@ -59,52 +100,254 @@ impl Snippets {
         Ok(())
     }
 
-    /// Reports each array that was made, with its length.
-    pub(crate) fn add_arrays(
+    /// Reports that the virtual thread is put onto this thread.
+    pub(crate) fn add_mount(
         &mut self,
         names: &TrackerNames,
         additions: &mut Additions,
     ) -> Result<(), Reason> {
-        let target = tracker_method(names, additions, Shared::NewArray, names.new_array, ARRAY)?;
-        self.after_array.put(&[DUP, DUP, ARRAYLENGTH]);
-        call(&mut self.after_array, target);
-        self.more_stack = 2;
+        let class = additions.class(names.class.as_bytes())?;
+        let target = additions.method(class, names.mount, OBJECT)?;
+        self.entry.put_u1(ALOAD_0);
+        call(&mut self.entry, target);
+        self.more_stack = self.more_stack.max(1);
         Ok(())
+    }
+
+    /// Reports that the virtual thread leaves this thread.
+    pub(crate) fn add_unmount(
+        &mut self,
+        names: &TrackerNames,
+        additions: &mut Additions,
+    ) -> Result<(), Reason> {
+        let class = additions.class(names.class.as_bytes())?;
+        let target = additions.method(class, names.unmount, "()V")?;
+        call(&mut self.entry, target);
+        Ok(())
+    }
+
+    /// Reports each array that was made, with its length; of an array of arrays how many dimensions were made.
+    pub(crate) fn add_arrays(
+        &mut self,
+        plan: &Plan,
+        additions: &mut Additions,
+        has_nests: bool,
+    ) -> Result<(), Reason> {
+        let target = array_target(plan, additions, Shared::NewArray)?;
+        self.after_array.put(&[DUP, DUP, ARRAYLENGTH]);
+        let sign = (Shared::NewArraySign, gate::NEW_ARRAY_SIGN);
+        call_with_array(plan.route, &mut self.after_array, additions, (sign, target))?;
+        if has_nests {
+            let target = array_target(plan, additions, Shared::NewArrays)?;
+            self.after_nest.put(&[DUP, SIPUSH, 0, 0]);
+            let sign = (Shared::NewArraysSign, gate::NEW_ARRAYS_SIGN);
+            call_with_array(plan.route, &mut self.after_nest, additions, (sign, target))?;
+        }
+        let stack = match plan.route {
+            Route::Tracker => 2,
+            _ => WAIT_STACK,
+        };
+        self.more_stack = self.more_stack.max(stack);
+        Ok(())
+    }
+
+    /// With [`Route::Arrays`], for each instruction that makes an array: the class whose `wait` is called is that of the array,
+    /// which was resolved for the instruction.
+    pub(crate) fn add_target(
+        &mut self,
+        pool: &ConstantPool<'_>,
+        instruction: &[u8],
+        additions: &mut Additions,
+    ) -> Result<(), Reason> {
+        let name = array_class(pool, instruction).ok_or(Reason::NotUnderstood)?;
+        let class = additions.class(&name)?;
+        self.targets
+            .push(additions.method(class, gate::WAIT, gate::WAIT_DESCRIPTOR)?);
+        Ok(())
+    }
+
+    /// Writes what goes behind an instruction that makes an array.
+    pub(crate) fn put_array(&self, instruction: &[u8], target: Option<&u16>, out: &mut Vec<u8>) {
+        let start = out.len();
+        match instruction {
+            [MULTIANEWARRAY, _, _, dimensions] => {
+                out.put(&self.after_nest);
+                if let Some(place) = out.get_mut(start + DIMENSIONS_AT) {
+                    *place = *dimensions;
+                }
+            }
+            _ => out.put(&self.after_array),
+        }
+        if let Some(target) = target {
+            let operand_at = out.len().saturating_sub(2);
+            out.patch_u2(operand_at, *target);
+        }
     }
 
     /// Reports beginning and end of the method, without its handler.
     pub(crate) fn add_calls(
         &mut self,
-        names: &TrackerNames,
+        plan: &Plan,
         additions: &mut Additions,
         number: u32,
     ) -> Result<(), Reason> {
-        let enter = tracker_method(names, additions, Shared::Enter, names.enter, NUMBER)?;
-        let exit = tracker_method(names, additions, Shared::Exit, names.exit, NUMBER)?;
+        let targets = call_targets(plan, additions)?;
         let constant = if number > 0x7FFF {
             additions.integer(number)?
         } else {
             0
         };
-        push(&mut self.entry, number, constant);
+        let mut pushed = Vec::new();
+        push(&mut pushed, number, constant);
+        call_with_number(plan.route, &mut self.entry, &pushed, targets.enter);
         let exit_at = self.before_return.len();
-        self.before_return.extend_from_slice(&self.entry);
-        call(&mut self.entry, enter);
-        call(&mut self.before_return, exit);
+        call_with_number(plan.route, &mut self.before_return, &pushed, targets.exit);
         let exit = self.before_return.get(exit_at..).unwrap_or(&[]);
         self.handler.extend_from_slice(exit);
         self.handler.put_u1(ATHROW);
-        self.more_stack = self.more_stack.max(1);
+        self.handler_stack = match plan.route {
+            Route::Tracker => 1,
+            _ => WAIT_STACK,
+        };
+        self.more_stack = self.more_stack.max(self.handler_stack);
         Ok(())
     }
+}
+
+/// The constants of a call that says a method begins or ends.
+#[derive(Clone, Copy, Debug)]
+struct CallTarget {
+    /// The method to call.
+    method: u16,
+    /// [`Route::Object`]: the token. [`Route::Arrays`]: the sign.
+    constant: u16,
+    /// Whether the method ends.
+    is_end: bool,
+}
+
+#[derive(Debug)]
+struct CallTargets {
+    enter: CallTarget,
+    exit: CallTarget,
+}
+
+fn call_targets(plan: &Plan, additions: &mut Additions) -> Result<CallTargets, Reason> {
+    let names = &plan.tracker;
+    let (enter, exit) = match plan.route {
+        Route::Tracker => {
+            let enter = (names.enter, NUMBER);
+            let exit = (names.exit, NUMBER);
+            let enter = tracker_method(names, additions, Shared::Enter, enter)?;
+            let exit = tracker_method(names, additions, Shared::Exit, exit)?;
+            ((enter, 0), (exit, 0))
+        }
+        Route::Object => {
+            let wait = wait_of(additions, Shared::ObjectWait, gate::OBJECT)?;
+            let token = additions.shared(Shared::Token, |a| a.string(gate::TOKEN))?;
+            ((wait, token), (wait, token))
+        }
+        Route::Arrays => {
+            let wait = wait_of(additions, Shared::IntsWait, b"[I")?;
+            let enter = additions.shared(Shared::EnterSign, |a| a.integer(gate::ENTER_SIGN))?;
+            let exit = additions.shared(Shared::ExitSign, |a| a.integer(gate::EXIT_SIGN))?;
+            ((wait, enter), (wait, exit))
+        }
+    };
+    let target = |(method, constant), is_end| CallTarget {
+        method,
+        constant,
+        is_end,
+    };
+    Ok(CallTargets {
+        enter: target(enter, false),
+        exit: target(exit, true),
+    })
+}
+
+/// Calls with a method's number, which `pushed` pushes.
+fn call_with_number(route: Route, code: &mut Vec<u8>, pushed: &[u8], target: CallTarget) {
+    match route {
+        Route::Tracker => {
+            code.put(pushed);
+            call(code, target.method);
+        }
+        Route::Object => {
+            push_constant(code, target.constant);
+            code.put_u1(if target.is_end { LCONST_1 } else { LCONST_0 });
+            code.put(pushed);
+            call_virtual(code, target.method);
+        }
+        Route::Arrays => {
+            code.put(&[ICONST_0, NEWARRAY, INT]);
+            code.put(pushed);
+            code.put_u1(I2L);
+            push_constant(code, target.constant);
+            call_virtual(code, target.method);
+        }
+    }
+}
+
+/// Calls with an array and an int on the stack.
+fn call_with_array(
+    route: Route,
+    code: &mut Vec<u8>,
+    additions: &mut Additions,
+    ((which, sign), target): ((Shared, u32), u16),
+) -> Result<(), Reason> {
+    if route == Route::Tracker {
+        call(code, target);
+        return Ok(());
+    }
+    let sign = additions.shared(which, |a| a.integer(sign))?;
+    code.put_u1(I2L);
+    push_constant(code, sign);
+    call_virtual(code, target);
+    Ok(())
+}
+
+/// The method that is told of arrays; 0 if it depends on the array.
+fn array_target(plan: &Plan, additions: &mut Additions, which: Shared) -> Result<u16, Reason> {
+    let names = &plan.tracker;
+    let name = match which {
+        Shared::NewArrays => names.new_arrays,
+        _ => names.new_array,
+    };
+    match plan.route {
+        Route::Tracker => tracker_method(names, additions, which, (name, ARRAY)),
+        Route::Object => wait_of(additions, Shared::ObjectWait, gate::OBJECT),
+        Route::Arrays => Ok(0),
+    }
+}
+
+/// The name of the class of the array that an instruction makes.
+fn array_class(pool: &ConstantPool<'_>, instruction: &[u8]) -> Option<Vec<u8>> {
+    let name = |high, low| pool.class_name(u16::from_be_bytes([high, low]));
+    Some(match *instruction {
+        [NEWARRAY, kind] => {
+            let letter = b"ZCFDBSIJ".get(usize::from(kind.checked_sub(4)?))?;
+            vec![b'[', *letter]
+        }
+        [ANEWARRAY, high, low] => match name(high, low)? {
+            array @ [b'[', ..] => [b"[", array].concat(),
+            class => [b"[L", class, b";"].concat(),
+        },
+        [MULTIANEWARRAY, high, low, _] => name(high, low)?.to_vec(),
+        _ => return None,
+    })
+}
+
+fn wait_of(additions: &mut Additions, which: Shared, class: &[u8]) -> Result<u16, Reason> {
+    additions.shared(which, |additions| {
+        let class = additions.class(class)?;
+        additions.method(class, gate::WAIT, gate::WAIT_DESCRIPTOR)
+    })
 }
 
 fn tracker_method(
     names: &TrackerNames,
     additions: &mut Additions,
     which: Shared,
-    name: &str,
-    descriptor: &str,
+    (name, descriptor): (&str, &str),
 ) -> Result<u16, Reason> {
     let class = additions.shared(Shared::TrackerClass, |a| a.class(names.class.as_bytes()))?;
     additions.shared(which, |a| a.method(class, name, descriptor))
@@ -112,6 +355,11 @@ fn tracker_method(
 
 fn call(code: &mut Vec<u8>, target: u16) {
     code.put_u1(INVOKESTATIC);
+    code.put_u2(target);
+}
+
+fn call_virtual(code: &mut Vec<u8>, target: u16) {
+    code.put_u1(INVOKEVIRTUAL);
     code.put_u2(target);
 }
 
@@ -126,7 +374,13 @@ fn push(code: &mut Vec<u8>, number: u32, constant: u16) {
                 code.put(&short.to_be_bytes());
             }
         }
-    } else if let Ok(byte) = u8::try_from(constant) {
+    } else {
+        push_constant(code, constant);
+    }
+}
+
+fn push_constant(code: &mut Vec<u8>, constant: u16) {
+    if let Ok(byte) = u8::try_from(constant) {
         code.put(&[LDC, byte]);
     } else {
         code.put_u1(LDC_W);
@@ -159,8 +413,8 @@ mod tests {
     fn calls_push_the_number_and_rethrow() {
         let mut additions = Additions::new(1);
         let mut snippets = Snippets::default();
-        let names = TrackerNames::default();
-        snippets.add_calls(&names, &mut additions, 7).unwrap();
+        let plan = Plan::default();
+        snippets.add_calls(&plan, &mut additions, 7).unwrap();
         assert_eq!(snippets.entry, [BIPUSH, 7, INVOKESTATIC, 0, 6]);
         assert_eq!(snippets.before_return, [BIPUSH, 7, INVOKESTATIC, 0, 10]);
         assert_eq!(snippets.handler, [BIPUSH, 7, INVOKESTATIC, 0, 10, ATHROW]);

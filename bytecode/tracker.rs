@@ -23,7 +23,7 @@ const SYNTHETIC: u16 = 0x1000;
 /// public static void enter(int number) { if (engaged != 0) TrackerNatives.enter(number); }
 /// ```
 ///
-/// and likewise for `exit`, for `objectInit` with a `java.lang.Object`, and for `newArray` with one and an int. Set `engaged` when the methods
+/// and likewise for the other names of [`TrackerNames`]. Set `engaged` when the methods
 /// of [`natives_class`] are registered.
 ///
 /// # Errors
@@ -38,7 +38,7 @@ pub fn tracker_class(names: &TrackerNames) -> Result<Vec<u8>, ClassError> {
 /// public static native void enter(int number);
 /// ```
 ///
-/// and likewise for `exit`, for `objectInit` with a `java.lang.Object`, and for `newArray` with one and an int.
+/// and likewise for the other names of [`TrackerNames`].
 ///
 /// # Errors
 /// A name is longer than 65535 bytes.
@@ -46,10 +46,12 @@ pub fn natives_class(names: &TrackerNames) -> Result<Vec<u8>, ClassError> {
     make_natives(names).map_err(|_| ClassError::TooLong)
 }
 
+const METHODS: u16 = 7;
+
 /// A method: its name, its descriptor, and the instructions that load its arguments, one each, of a word each.
 type Method = (&'static str, &'static str, &'static [u8]);
 
-fn methods(names: &TrackerNames) -> [Method; 4] {
+fn methods(names: &TrackerNames) -> [Method; METHODS as usize] {
     [
         (names.object_init, "(Ljava/lang/Object;)V", &[ALOAD_0]),
         (
@@ -59,6 +61,13 @@ fn methods(names: &TrackerNames) -> [Method; 4] {
         ),
         (names.enter, "(I)V", &[ILOAD_0]),
         (names.exit, "(I)V", &[ILOAD_0]),
+        (
+            names.new_arrays,
+            "(Ljava/lang/Object;I)V",
+            &[ALOAD_0, ILOAD_1],
+        ),
+        (names.mount, "(Ljava/lang/Object;)V", &[ALOAD_0]),
+        (names.unmount, "()V", &[]),
     ]
 }
 
@@ -87,7 +96,7 @@ fn make_tracker(names: &TrackerNames) -> Result<Vec<u8>, Reason> {
     body.put_u2(field.0);
     body.put_u2(field.1);
     body.put_u2(0);
-    body.put_u2(4);
+    body.put_u2(METHODS);
     for method in methods(names) {
         add_method(&common, &mut pool, method, &mut body)?;
     }
@@ -100,7 +109,7 @@ fn make_natives(names: &TrackerNames) -> Result<Vec<u8>, Reason> {
     let object = pool.class(b"java/lang/Object")?;
     let mut body = Vec::new();
     body.put_u2(0);
-    body.put_u2(4);
+    body.put_u2(METHODS);
     for (name, descriptor, _) in methods(names) {
         body.put_u2(PUBLIC | STATIC | NATIVE);
         body.put_u2(pool.utf8(name.as_bytes())?);
@@ -142,7 +151,8 @@ fn add_method(
     out.put_u2(common.code);
     let length_at = out.len();
     out.put_u4(0);
-    out.put_u2(u16::from(words));
+    // `engaged`, and then the arguments.
+    out.put_u2(u16::from(words.max(1)));
     out.put_u2(u16::from(words));
     let return_at = add_code(common, target, (loads, words), out)?;
     out.put_u2(0);

@@ -22,6 +22,6 @@ pub(crate) use monitor::{
 pub(crate) use out_of_memory::resource_exhausted;
 pub(crate) use thread::{thread_end, thread_start, virtual_thread_end, virtual_thread_start};
 pub(crate) use tracker::{
-    class_file_load_hook, garbage_collection_finish, method_enter, method_exit, new_array,
-    object_init,
+    class_file_load_hook, garbage_collection_finish, method_enter, method_exit, mount, new_array,
+    new_arrays, object_init, unmount, ClassFileEvent,
 };

@@ -5,8 +5,10 @@
 
 use super::object::Object;
 use jni::objects::{JClass, JObject, JValue};
-use jni::sys::{jobject, JNIEnv};
+use jni::sys::{jfieldID, jobject, JNIEnv};
 use std::marker::PhantomData;
+use std::ptr::null_mut;
+use std::sync::OnceLock;
 
 /// A thread's JNI environment during the local frame `'f`. There is one for each frame, and no copy of it.
 #[derive(Debug)]
@@ -162,6 +164,48 @@ impl<'f> Jni<'f> {
             Ok(thread.into_raw())
         })?;
         u64::try_from(address).ok().filter(|&address| address != 0)
+    }
+
+    /// The number of a thread, virtual or not (`java.lang.Thread.tid`); `None` if this JVM keeps it elsewhere. No other thread
+    /// ever has it.
+    pub(crate) fn thread_number(&self, thread: &Object<'_>) -> Option<i64> {
+        /// The field's id: the same for all threads, as the class is never unloaded.
+        static TID: OnceLock<Option<usize>> = OnceLock::new();
+        let field = TID.get_or_init(|| {
+            let class = self.class_of(thread)?;
+            let (name, descriptor) = (c"tid".as_ptr(), c"J".as_ptr());
+            // SAFETY: a live class; the names are static.
+            let field = unsafe {
+                let class = class.raw();
+                jni_call!(self, GetFieldID, (class, name, descriptor), null_mut())
+            };
+            self.clear_exception();
+            self.forget(class);
+            (!field.is_null()).then_some(field as usize)
+        });
+        let field = (*field)? as jfieldID;
+        // SAFETY: a live thread and the id of a long field that its class has.
+        Some(unsafe { jni_call!(self, GetLongField, (thread.raw(), field), 0) })
+    }
+
+    /// The length of an array.
+    pub(crate) fn array_length(&self, array: &Object<'_>) -> i32 {
+        // SAFETY: a live array.
+        unsafe { jni_call!(self, GetArrayLength, (array.raw()), 0) }
+    }
+
+    /// An element of an array of objects; `None` if it is null, or if the index is too high.
+    pub(crate) fn element(&self, array: &Object<'_>, index: i32) -> Option<Object<'f>> {
+        // SAFETY: a live array of objects; the answer is a local reference or null.
+        let element = unsafe {
+            let array = array.raw();
+            let raw = jni_call!(self, GetObjectArrayElement, (array, index), null_mut());
+            Object::from_raw(raw)
+        };
+        if element.is_none() {
+            self.clear_exception();
+        }
+        element
     }
 
     /// A new, unstarted thread of the class `java.lang.Thread`, in this group. `None` if it cannot be made.

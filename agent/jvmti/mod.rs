@@ -12,6 +12,7 @@ pub(crate) mod call_trace;
 pub(crate) mod capability;
 pub(crate) mod class;
 pub(crate) mod class_hook;
+pub(crate) mod class_loader;
 mod collection;
 pub(crate) mod cpu_clock;
 mod entry;

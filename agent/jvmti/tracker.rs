@@ -6,7 +6,7 @@ use super::jni::{jni_call, Jni};
 use super::object::Object;
 use crate::events;
 use crate::session::Session;
-use bytecode::{natives_class, tracker_class, TrackerNames};
+use bytecode::{natives_class, tracker_class, TrackerNames, PROBE};
 use jni::objects::{JClass, JValue};
 use jni::sys::{jfieldID, jobject, JNIEnv, JNINativeMethod, JNI_OK};
 use std::ffi::CString;
@@ -73,6 +73,19 @@ impl Tracker {
         .is_some()
     }
 
+    /// Whether `Object.wait(long, int)` passes calls on to the native methods. It must have been rewritten before.
+    pub(crate) fn is_heard_through_wait(&self, jni: &Jni<'_>) -> bool {
+        jni.with_crate(|env| {
+            let array = env.new_int_array(0)?;
+            let (millis, nanos) = PROBE;
+            let arguments = [JValue::Long(millis), JValue::Int(nanos)];
+            env.call_method(&array, "wait", "(JI)V", &arguments)?;
+            env.delete_local_ref(array)?;
+            Ok(self.class)
+        })
+        .is_some()
+    }
+
     /// Has the native methods called from now on, or no more.
     pub(crate) fn engage(&self, jni: &Jni<'_>, on: bool) {
         // SAFETY: the global reference and the id of its static int field.
@@ -117,11 +130,15 @@ fn bind(jni: &Jni<'_>, class: &Object<'_>, names: &TrackerNames) -> Result<(), J
     let of_object = text("(Ljava/lang/Object;)V")?;
     let of_array = text("(Ljava/lang/Object;I)V")?;
     let of_number = text("(I)V")?;
+    let of_nothing = text("()V")?;
     let natives = [
         (names.object_init, &of_object, object_init as *mut c_void),
         (names.new_array, &of_array, new_array as *mut c_void),
+        (names.new_arrays, &of_array, new_arrays as *mut c_void),
         (names.enter, &of_number, enter as *mut c_void),
         (names.exit, &of_number, exit as *mut c_void),
+        (names.mount, &of_object, mount as *mut c_void),
+        (names.unmount, &of_nothing, unmount as *mut c_void),
     ];
     for (name, signature, function) in natives {
         let name = text(name)?;
@@ -151,7 +168,7 @@ fn inside(body: impl FnOnce(&'static Session)) {
     }));
 }
 
-/// `nativeObjectInit`: the constructor of `java.lang.Object` returns.
+/// `objectInit`: the constructor of `java.lang.Object` returns.
 unsafe extern "system" fn object_init(jni: *mut JNIEnv, _class: jobject, object: jobject) {
     inside(|session| {
         // SAFETY: an argument of this native method: a local reference that the JVM gives back itself.
@@ -163,7 +180,7 @@ unsafe extern "system" fn object_init(jni: *mut JNIEnv, _class: jobject, object:
     });
 }
 
-/// `nativeNewArray`: an instruction made an array of this length.
+/// `newArray`: an instruction made an array of this length.
 unsafe extern "system" fn new_array(
     jni: *mut JNIEnv,
     _class: jobject,
@@ -180,7 +197,45 @@ unsafe extern "system" fn new_array(
     });
 }
 
-/// `nativeEnter`: a method begins.
+/// `newArrays`: an instruction made an array of arrays, with the arrays of so many dimensions.
+unsafe extern "system" fn new_arrays(
+    jni: *mut JNIEnv,
+    _class: jobject,
+    array: jobject,
+    dimensions: i32,
+) {
+    inside(|session| {
+        // SAFETY: as in `object_init`.
+        let Some(array) = (unsafe { Object::from_raw(array) }) else {
+            return;
+        };
+        // SAFETY: as in `object_init`.
+        unsafe {
+            Jni::enter(jni, |jni| {
+                events::new_arrays(session, jni, &array, dimensions)
+            })
+        };
+    });
+}
+
+/// `mount`: from here on this thread runs this virtual thread.
+unsafe extern "system" fn mount(jni: *mut JNIEnv, _class: jobject, thread: jobject) {
+    inside(|session| {
+        // SAFETY: as in `object_init`.
+        let Some(thread) = (unsafe { Object::from_raw(thread) }) else {
+            return;
+        };
+        // SAFETY: as in `object_init`.
+        unsafe { Jni::enter(jni, |jni| events::mount(session, jni, &thread)) };
+    });
+}
+
+/// `unmount`: the virtual thread has left this thread.
+unsafe extern "system" fn unmount(_jni: *mut JNIEnv, _class: jobject) {
+    inside(events::unmount);
+}
+
+/// `enter`: a method begins.
 unsafe extern "system" fn enter(jni: *mut JNIEnv, _class: jobject, number: i32) {
     inside(|session| {
         // SAFETY: as in `object_init`.
@@ -188,7 +243,7 @@ unsafe extern "system" fn enter(jni: *mut JNIEnv, _class: jobject, number: i32) 
     });
 }
 
-/// `nativeExit`: a method returns or throws.
+/// `exit`: a method returns or throws.
 unsafe extern "system" fn exit(_jni: *mut JNIEnv, _class: jobject, number: i32) {
     inside(|_| events::method_exit(number));
 }

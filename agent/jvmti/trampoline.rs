@@ -6,7 +6,7 @@ use super::error::JvmtiError;
 use super::event::{self, Callbacks};
 use super::jni::Jni;
 use super::object::Object;
-use crate::events::{self, Allocation, OfMonitor};
+use crate::events::{self, Allocation, ClassFileEvent, OfMonitor};
 use crate::session::Session;
 use jni::sys::{jmethodID, jobject, JNIEnv};
 use jvmti_sys::jvmtiEnv;
@@ -153,9 +153,9 @@ unsafe extern "system" fn virtual_thread_end(
 #[allow(clippy::too_many_arguments)] // JVMTI's own signature
 unsafe extern "system" fn class_file_load_hook(
     _env: *mut jvmtiEnv,
-    _jni: *mut JNIEnv,
+    jni: *mut JNIEnv,
     redefined: jobject,
-    _loader: jobject,
+    loader: jobject,
     _name: *const c_char,
     _protection_domain: jobject,
     length: i32,
@@ -172,8 +172,17 @@ unsafe extern "system" fn class_file_load_hook(
         }
         // SAFETY: the JVM says that so many bytes are there, until the callback returns.
         let bytes = unsafe { std::slice::from_raw_parts(bytes, count) };
-        let Some(rewritten) = events::class_file_load_hook(session, bytes, !redefined.is_null())
-        else {
+        // SAFETY: a local reference of this callback, which the JVM gives back itself; null for the bootstrap loader.
+        let loader = unsafe { Object::from_raw(loader) };
+        let file = ClassFileEvent {
+            bytes,
+            loader: loader.as_ref(),
+            is_redefined: !redefined.is_null(),
+        };
+        // SAFETY: this thread's environment, valid until we return.
+        let rewritten =
+            unsafe { Jni::enter(jni, |jni| events::class_file_load_hook(session, jni, file)) };
+        let Some(rewritten) = rewritten else {
             return;
         };
         let (Ok(length), Some(memory)) = (

@@ -163,7 +163,7 @@ impl Rooms {
     pub(super) fn new(new: New, depth_frames: usize) -> Self {
         let room = |above| TRACKER_FRAMES + above + depth_frames;
         match new {
-            New::Array(_) => Self::One([room(0)]),
+            New::Array(_) | New::Nest(_) => Self::One([room(0)]),
             New::Instance => Self::Each(CONSTRUCTOR_FRAMES.map(room)),
         }
     }

@@ -418,17 +418,25 @@ fn reports_at(code: &[u8], at: usize) -> bool {
     const NEWARRAY: u8 = 188;
     const ANEWARRAY: u8 = 189;
     const MULTIANEWARRAY: u8 = 197;
-    // dup, dup, arraylength, invokestatic.
-    const REPORT: [u8; 4] = [89, 89, 190, 184];
-    let length = match code.get(at) {
+    // dup, dup, arraylength.
+    const ARRAY_REPORT: [u8; 3] = [89, 89, 190];
+    // dup, sipush.
+    const NEST_REPORT: [u8; 3] = [89, 17, 0];
+    let (length, report) = match code.get(at) {
         Some(&NEW) => return true,
-        Some(&NEWARRAY) => 2,
-        Some(&ANEWARRAY) => 3,
-        Some(&MULTIANEWARRAY) => 4,
+        Some(&NEWARRAY) => (2, ARRAY_REPORT),
+        Some(&ANEWARRAY) => (3, ARRAY_REPORT),
+        Some(&MULTIANEWARRAY) => (4, NEST_REPORT),
         _ => return false,
     };
     let behind = code.get(at + length..).unwrap_or_default();
-    behind.starts_with(&REPORT)
+    // Then a call of the tracker or, behind i2l and a constant, of Object.wait.
+    let after = behind.strip_prefix(&report);
+    match (after, length) {
+        (Some([184 | 133, ..]), 2 | 3) => true,
+        (Some([dimensions, 184 | 133, ..]), 4) => code.get(at + 3) == Some(dimensions),
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -442,5 +450,10 @@ mod tests {
         ];
         let reported: Vec<usize> = (0..20).filter(|&at| reports_at(&code, at)).collect();
         assert_eq!(reported, [0, 3]);
+        let nest = |behind: &[u8]| reports_at(&[&[197, 0, 1, 2][..], behind].concat(), 0);
+        assert!(nest(&[89, 17, 0, 2, 184, 0, 9]));
+        assert!(nest(&[89, 17, 0, 2, 133, 18, 8]));
+        assert!(!nest(&[89, 17, 0, 3, 184, 0, 9]));
+        assert!(!nest(&[76, 42]));
     }
 }

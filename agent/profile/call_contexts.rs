@@ -155,18 +155,11 @@ impl CallContexts {
 
     /// A method begins.
     pub(super) fn enter(&mut self, method: u32, now_nanos: u64) {
-        let caller = self.context();
-        self.settle(caller, now_nanos);
-        let context = self.callee(caller, method);
-        if let Some(own) = self.contexts.get_mut(context as usize) {
+        self.settle(self.context(), now_nanos);
+        let context = self.push(method, now_nanos);
+        if let Some(own) = self.contexts.get(context as usize) {
             add(&own.cost.calls, 1);
-            own.depth += 1;
         }
-        self.running.push(Running {
-            method,
-            context,
-            start_nanos: now_nanos,
-        });
         self.publish(context);
     }
 
@@ -177,7 +170,44 @@ impl CallContexts {
             return;
         };
         self.settle(self.context(), now_nanos);
-        while self.running.len() > place {
+        self.end_down_to(place, now_nanos);
+    }
+
+    /// Takes the methods that run away from this thread, the outermost first. What they have cost here is counted.
+    pub(super) fn put_aside(&mut self, now_nanos: u64) -> Box<[u32]> {
+        self.settle(self.context(), now_nanos);
+        let methods = self.running.iter().map(|running| running.method).collect();
+        self.end_down_to(0, now_nanos);
+        methods
+    }
+
+    /// Goes on with methods that were put aside, on this thread or on another; none may run here. They are not called
+    /// again.
+    pub(super) fn go_on(&mut self, methods: &[u32], now_nanos: u64) {
+        self.settle(self.context(), now_nanos);
+        for &method in methods {
+            self.push(method, now_nanos);
+        }
+        self.publish(self.context());
+    }
+
+    /// Runs a method in the context that runs. Answers its own.
+    fn push(&mut self, method: u32, now_nanos: u64) -> u32 {
+        let context = self.callee(self.context(), method);
+        if let Some(own) = self.contexts.get_mut(context as usize) {
+            own.depth += 1;
+        }
+        self.running.push(Running {
+            method,
+            context,
+            start_nanos: now_nanos,
+        });
+        context
+    }
+
+    /// Ends all methods but so many.
+    fn end_down_to(&mut self, left: usize, now_nanos: u64) {
+        while self.running.len() > left {
             let Some(ended) = self.running.pop() else {
                 break;
             };

@@ -2,11 +2,12 @@
 
 use super::call_contexts::{CallContexts, CostNow, Shared};
 use super::stack_traces::StackTraces;
+use super::unmounted::Unmounted;
 use crate::jvmti::cpu_clock::{self, Clock, RemoteClock, ThreadClock};
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
 use parking_lot::Mutex;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 use tables::{FrameId, ThreadId, Trace, TraceId};
@@ -30,6 +31,8 @@ pub(crate) struct CpuTimes {
     clock: Clock,
     traces: Arc<StackTraces>,
     threads: Mutex<Threads>,
+    /// What virtual threads are in that have no carrier.
+    unmounted: Unmounted,
     /// What the last report told.
     told: Mutex<HashMap<TraceId, CostNow>>,
 }
@@ -54,11 +57,15 @@ struct LiveThread {
 struct OwnCalls {
     clock: ThreadClock,
     contexts: CallContexts,
+    /// While the thread runs a virtual one, the methods of its own that it is in, the outermost first.
+    beneath: Box<[u32]>,
     times: Weak<CpuTimes>,
 }
 
 thread_local! {
     static CALLS: RefCell<Option<OwnCalls>> = const { RefCell::new(None) };
+    /// The number of the virtual thread that this thread runs.
+    static CARRIED: Cell<Option<i64>> = const { Cell::new(None) };
 }
 
 impl CpuTimes {
@@ -69,6 +76,7 @@ impl CpuTimes {
             clock,
             traces,
             threads: Mutex::default(),
+            unmounted: Unmounted::default(),
             told: Mutex::default(),
         }
     }
@@ -98,6 +106,43 @@ impl CpuTimes {
                 calls.contexts.exit(number.unsigned_abs(), now);
             }
         });
+    }
+
+    /// This thread runs the virtual thread of this number from here on: its methods go on, those of the carrier wait.
+    pub(crate) fn mount(self: &Arc<Self>, env: &Env, jni: &Jni<'_>, number: Option<i64>) {
+        let _ = CARRIED.try_with(|carried| carried.set(number));
+        let methods = number.and_then(|thread| self.unmounted.take(thread));
+        let _ = CALLS.try_with(|calls| {
+            let Ok(mut calls) = calls.try_borrow_mut() else {
+                return;
+            };
+            // A carrier that was in no method so far becomes known by those of the virtual thread.
+            if calls.is_none() && methods.is_none() {
+                return;
+            }
+            let calls = calls.get_or_insert_with(|| self.know(env, jni));
+            let now = calls.clock.nanos();
+            calls.beneath = calls.contexts.put_aside(now);
+            calls.contexts.go_on(methods.as_deref().unwrap_or(&[]), now);
+        });
+    }
+
+    /// The virtual thread has left this thread, for a while or for good: its methods wait, those of the carrier go on.
+    pub(crate) fn unmount(&self) {
+        let carried = CARRIED.try_with(Cell::take).ok().flatten();
+        let methods = CALLS.try_with(|calls| {
+            let mut calls = calls.try_borrow_mut().ok()?;
+            let calls = calls.as_mut()?;
+            let now = calls.clock.nanos();
+            let methods = calls.contexts.put_aside(now);
+            let beneath = std::mem::take(&mut calls.beneath);
+            calls.contexts.go_on(&beneath, now);
+            Some(methods)
+        });
+        let methods = methods.ok().flatten().filter(|methods| !methods.is_empty());
+        if let (Some(thread), Some(methods)) = (carried, methods) {
+            self.unmounted.put(thread, methods);
+        }
     }
 
     /// What the calls since the last report cost, by stack; they are told once.
@@ -157,6 +202,7 @@ impl CpuTimes {
         OwnCalls {
             clock,
             contexts,
+            beneath: Box::default(),
             times: Arc::downgrade(self),
         }
     }

@@ -31,6 +31,8 @@ pub(crate) enum New {
     Instance,
     /// An array of this length.
     Array(i32),
+    /// An array of this length, made together with those that it holds or that hold it.
+    Nest(i32),
 }
 
 /// The allocations of all threads.
@@ -266,7 +268,7 @@ impl ExactAllocations {
     fn note_counted(&self, own: &mut Own, at: NewObject<'_, '_, '_>, counted: Counted) {
         let size_bytes = match (counted.size, at.new) {
             (Size::Words(words), _) => u64::from(words) * WORD_BYTES,
-            (Size::Array(elements), New::Array(length)) => {
+            (Size::Array(elements), New::Array(length) | New::Nest(length)) => {
                 self.array_sizes.bytes(at.env, at.object, elements, length)
             }
             (Size::Array(_), New::Instance) => at.env.object_size_bytes(at.object).unwrap_or(0),
@@ -304,7 +306,7 @@ impl ExactAllocations {
         let frames = own.places.frames();
         let class = self.classes.get(at.env, at.jni, class)?;
         let above = match at.new {
-            New::Array(_) => 0,
+            New::Array(_) | New::Nest(_) => 0,
             New::Instance => self.constructors(frames, at, &class.signature),
         };
         let frames = frames.get(above..).unwrap_or_default();
@@ -320,7 +322,7 @@ impl ExactAllocations {
         };
         let site = self.sites.lock().find(key)?;
         let size = match at.new {
-            New::Array(_) => Size::Array(Elements::of(&class.signature)),
+            New::Array(_) | New::Nest(_) => Size::Array(Elements::of(&class.signature)),
             New::Instance => {
                 let bytes = at.env.object_size_bytes(at.object).unwrap_or(0);
                 Size::Words(u32::try_from(bytes / WORD_BYTES).unwrap_or(u32::MAX))
@@ -352,6 +354,7 @@ impl ExactAllocations {
         let outermost = match at.new {
             // The instruction is before the tracker's call, in the same method.
             New::Array(_) => return !frames.is_empty(),
+            New::Nest(_) => return false,
             New::Instance => above.checked_sub(1).and_then(|last| frames.get(last)),
         };
         let constructor =

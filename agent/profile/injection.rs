@@ -5,20 +5,24 @@
 
 use super::class_patterns::ClassPatterns;
 use super::stack_traces::StackTraces;
+use crate::jvmti::class_loader::ResolvedClasses;
 use crate::jvmti::env::Env;
 use crate::jvmti::error::JvmtiError;
 use crate::jvmti::event::CLASS_FILE_LOAD_HOOK;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
 use crate::jvmti::tracker::Tracker;
-use bytecode::{rewrite, ClassFile, Method, Plan, TrackerNames};
-use std::sync::atomic::{AtomicU64, Ordering};
+use bytecode::{rewrite, ClassFile, Method, Plan, Route, TrackerNames};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use tables::{ClassId, Frame, Line};
 
 /// Classes whose methods are not timed: a virtual thread's stack changes hands in them, so the thread that begins one of
 /// their methods is not the one that ends it.
+///
+/// The first tells when a thread runs a virtual one instead. The second cannot be rewritten after the JVM's start.
 const SWITCHING: [&[u8]; 2] = [b"java/lang/VirtualThread", b"jdk/internal/vm/Continuation"];
+const OBJECT: &[u8] = b"java/lang/Object";
 
 /// HotSpot compiles no method with more bytes of code (`HugeMethodLimit`), unless `-XX:-DontCompileHugeMethods` says so.
 const LONGEST_COMPILED: usize = 8000;
@@ -30,6 +34,10 @@ pub(crate) struct Injection {
     calls: Option<ClassPatterns>,
     traces: Arc<StackTraces>,
     tracker: OnceLock<Tracker>,
+    /// Whether `Object.wait` passes calls on.
+    has_gate: AtomicBool,
+    /// Which classes a loader has resolved; nothing inside if this JVM does not tell.
+    resolved: OnceLock<Option<ResolvedClasses>>,
     methods_left_alone: AtomicU64,
     classes_left_alone: AtomicU64,
 }
@@ -46,6 +54,8 @@ impl Injection {
             calls,
             traces,
             tracker: OnceLock::new(),
+            has_gate: AtomicBool::new(false),
+            resolved: OnceLock::new(),
             methods_left_alone: AtomicU64::new(0),
             classes_left_alone: AtomicU64::new(0),
         }
@@ -72,10 +82,13 @@ impl Injection {
         env: &Env,
         jni: &mut Jni<'_>,
     ) -> Result<(), JvmtiError> {
-        let done = jni.with_frame(|jni| self.rewrite_loaded(env, jni));
+        let done = jni.with_frame(|jni| {
+            self.open_gate(tracker, env, jni)?;
+            self.rewrite_loaded(env, jni)
+        });
         done.unwrap_or(Err(JvmtiError::OUT_OF_MEMORY))?;
         tracker.engage(jni, true);
-        if tracker.is_heard(jni) {
+        if tracker.is_heard(jni) && tracker.is_heard_through_wait(jni) {
             Ok(())
         } else {
             Err(JvmtiError::NOT_AVAILABLE)
@@ -102,6 +115,21 @@ impl Injection {
         )
     }
 
+    /// Has `Object.wait` pass calls on. Before there is a class that calls it for that.
+    fn open_gate(&self, tracker: &Tracker, env: &Env, jni: &Jni<'_>) -> Result<(), JvmtiError> {
+        let thread = env.current_thread(jni)?;
+        let mut class = jni.class_of(&thread).ok_or(JvmtiError::INTERNAL)?;
+        while let Some(above) = jni.superclass(&class) {
+            class = above;
+        }
+        env.retransform(&[&class])?;
+        if !tracker.is_heard_through_wait(jni) {
+            return Err(JvmtiError::NOT_AVAILABLE);
+        }
+        self.has_gate.store(true, Ordering::Release);
+        Ok(())
+    }
+
     fn rewrite_loaded(&self, env: &Env, jni: &Jni<'_>) -> Result<(), JvmtiError> {
         let classes = env.loaded_classes(jni)?;
         let can = |class: &&Object<'_>| {
@@ -124,7 +152,16 @@ impl Injection {
     }
 
     /// `ClassFileLoadHook`: the class file with the calls put in; `None` if it may stay as it is.
-    pub(crate) fn rewrite(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+    pub(crate) fn rewrite(
+        &self,
+        jni: &Jni<'_>,
+        bytes: &[u8],
+        loader: Option<&Object<'_>>,
+    ) -> Option<Vec<u8>> {
+        if loader.is_some() && !self.has_gate.load(Ordering::Acquire) {
+            // It is loaded at `VMInit` and comes again.
+            return None;
+        }
         let tracker = TrackerNames::default();
         let Ok(class) = ClassFile::parse(bytes) else {
             self.classes_left_alone.fetch_add(1, Ordering::Relaxed);
@@ -137,15 +174,20 @@ impl Injection {
             return None;
         }
         let calls = self.is_timed(class.name());
+        let is_object = class.name() == OBJECT;
+        let switches = self.calls.is_some() && SWITCHING.first() == Some(&class.name());
         let plan = Plan {
             tracker,
-            object_init: self.allocations && class.name() == b"java/lang/Object",
+            route: self.route(jni, &class, loader),
+            gate: is_object,
+            switches: switches && loader.is_none(),
+            object_init: self.allocations && is_object,
             arrays: self.allocations,
             calls,
             longest_compiled: Some(LONGEST_COMPILED),
             every_method: false,
         };
-        if !plan.object_init && !plan.arrays && !plan.calls {
+        if !plan.gate && !plan.switches && !plan.arrays && !plan.calls {
             return None;
         }
         match rewrite(bytes, &plan, |method| self.number(&class, method)) {
@@ -161,6 +203,23 @@ impl Injection {
                 self.classes_left_alone.fetch_add(1, Ordering::Relaxed);
                 None
             }
+        }
+    }
+
+    /// How a class of this loader calls the tracker.
+    fn route(&self, jni: &Jni<'_>, class: &ClassFile<'_>, loader: Option<&Object<'_>>) -> Route {
+        let Some(loader) = loader else {
+            return Route::Tracker;
+        };
+        if class.super_name() == Some(OBJECT) {
+            return Route::Object;
+        }
+        let resolved = self
+            .resolved
+            .get_or_init(|| ResolvedClasses::new(jni, loader));
+        match resolved {
+            Some(resolved) if resolved.have_object(jni, loader) => Route::Object,
+            _ => Route::Arrays,
         }
     }
 

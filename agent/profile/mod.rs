@@ -41,6 +41,7 @@ mod stack_addresses;
 mod stack_traces;
 mod thread_tally;
 mod threads;
+mod unmounted;
 mod waits;
 
 pub(crate) use allocations::{Allocation, Allocations, LiveTraces};

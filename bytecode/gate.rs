@@ -1,0 +1,179 @@
+//! What has `java.lang.Object.wait(long, int)` pass calls on to the tracker ([`crate::Route`]).
+
+use crate::additions::Additions;
+use crate::bytes::Bytes;
+use crate::error::Reason;
+use crate::plan::TrackerNames;
+
+/// The class, name and descriptor of the method.
+pub(crate) const OBJECT: &[u8] = b"java/lang/Object";
+pub(crate) const WAIT: &str = "wait";
+pub(crate) const WAIT_DESCRIPTOR: &str = "(JI)V";
+
+/// Who calls `wait` of this very string, `0` and a number means the beginning of a method; with `1`, its end. A program has
+/// to lock an object before it may wait for it, and would have to find this one first.
+pub(crate) const TOKEN: &[u8] = b"hprof-rs: a method begins (0) or ends (1)";
+
+/// Who calls `wait` of any object with one of these numbers of nanoseconds has something to report: a method begins or ends,
+/// its number in place of the milliseconds; the array is new, its length there; the array of arrays is new, its dimensions
+/// there. A program gets an `IllegalArgumentException` for each negative number.
+pub(crate) const ENTER_SIGN: u32 = 0x9D5A_C0F0;
+pub(crate) const EXIT_SIGN: u32 = ENTER_SIGN + 1;
+pub(crate) const NEW_ARRAY_SIGN: u32 = ENTER_SIGN + 2;
+pub(crate) const NEW_ARRAYS_SIGN: u32 = ENTER_SIGN + 3;
+
+/// Milliseconds and nanoseconds with which `wait` of an object does nothing if it passes calls on, and throws if it does
+/// not: method 0 ends, which is none.
+pub const PROBE: (i64, i32) = (0, i32::from_be_bytes(EXIT_SIGN.to_be_bytes()));
+
+/// Operand stack that the instructions need.
+pub(crate) const STACK: u16 = 3;
+/// Where frames are, each as at the method's beginning: the targets of the jumps below.
+pub(crate) const FRAMES: [u16; 7] = [EXIT, RETURN, SIGNS, SIGN_EXIT, NEW, NEW_ARRAYS, ORIGINAL];
+
+const EXIT: u16 = 23;
+const RETURN: u16 = 27;
+const SIGNS: u16 = 28;
+const SIGN_EXIT: u16 = 61;
+const NEW: u16 = 67;
+const NEW_ARRAYS: u16 = 80;
+const ORIGINAL: u16 = 87;
+
+/// The instructions to put before those of the method:
+///
+/// ```java
+/// if (this == TOKEN) {
+///     if (engaged != 0) { if ((int) millis == 0) enter(nanos); else exit(nanos); }
+///     return;
+/// }
+/// if (nanos >> 2 == ENTER_SIGN >> 2) {
+///     if (engaged != 0) {
+///         if ((nanos & 2) == 0) { if ((nanos & 1) == 0) enter((int) millis); else exit((int) millis); }
+///         else if ((nanos & 1) == 0) newArray(this, (int) millis); else newArrays(this, (int) millis);
+///     }
+///     return;
+/// }
+/// ```
+pub(crate) fn code(names: &TrackerNames, additions: &mut Additions) -> Result<Vec<u8>, Reason> {
+    let token = additions.string(TOKEN)?;
+    let sign = additions.integer(sign_without_kind())?;
+    let tracker = additions.class(names.class.as_bytes())?;
+    let engaged = additions.field(tracker, "engaged", "I")?;
+    let natives = additions.class(names.natives.as_bytes())?;
+    let mut native = |name, descriptor| additions.method(natives, name, descriptor);
+    let enter = native(names.enter, "(I)V")?;
+    let exit = native(names.exit, "(I)V")?;
+    let new_array = native(names.new_array, "(Ljava/lang/Object;I)V")?;
+    let new_arrays = native(names.new_arrays, "(Ljava/lang/Object;I)V")?;
+    let mut code = Code::default();
+    code.plain(&[ALOAD_0]).constant(LDC_W, token);
+    code.jump(IF_ACMPNE, SIGNS)?;
+    code.constant(GETSTATIC, engaged).jump(IFEQ, RETURN)?;
+    code.plain(&MILLIS).jump(IFNE, EXIT)?;
+    code.plain(&[ILOAD_3]).end(enter);
+    code.at(EXIT)?
+        .plain(&[ILOAD_3])
+        .constant(INVOKESTATIC, exit);
+    code.at(RETURN)?.plain(&[RETURN_NOTHING]);
+    code.at(SIGNS)?.plain(&[ILOAD_3, ICONST_2, ISHR]);
+    code.constant(LDC_W, sign).jump(IF_ICMPNE, ORIGINAL)?;
+    code.constant(GETSTATIC, engaged).jump(IFEQ, RETURN)?;
+    code.plain(&[ILOAD_3, ICONST_2, IAND]).jump(IFNE, NEW)?;
+    code.plain(&[ILOAD_3, ICONST_1, IAND])
+        .jump(IFNE, SIGN_EXIT)?;
+    code.plain(&MILLIS).end(enter);
+    code.at(SIGN_EXIT)?.plain(&MILLIS).end(exit);
+    code.at(NEW)?.plain(&[ILOAD_3, ICONST_1, IAND]);
+    code.jump(IFNE, NEW_ARRAYS)?;
+    code.plain(&[ALOAD_0]).plain(&MILLIS).end(new_array);
+    code.at(NEW_ARRAYS)?.plain(&[ALOAD_0]);
+    code.plain(&MILLIS).end(new_arrays);
+    // A frame of its own, should the method begin with one.
+    code.at(ORIGINAL)?.plain(&[NOP]);
+    Ok(code.0)
+}
+
+/// What `nanos >> 2` is for the four signs.
+fn sign_without_kind() -> u32 {
+    // Arithmetic, as the number is negative.
+    (ENTER_SIGN >> 2) | 0xC000_0000
+}
+
+const NOP: u8 = 0;
+const ICONST_1: u8 = 4;
+const ICONST_2: u8 = 5;
+const LDC_W: u8 = 19;
+const ILOAD_3: u8 = 29;
+const LLOAD_1: u8 = 31;
+const ALOAD_0: u8 = 42;
+const ISHR: u8 = 122;
+const IAND: u8 = 126;
+const L2I: u8 = 136;
+const IFEQ: u8 = 153;
+const IFNE: u8 = 154;
+const IF_ICMPNE: u8 = 160;
+const IF_ACMPNE: u8 = 166;
+const RETURN_NOTHING: u8 = 177;
+const GETSTATIC: u8 = 178;
+const INVOKESTATIC: u8 = 184;
+const MILLIS: [u8; 2] = [LLOAD_1, L2I];
+
+/// Instructions, one after the other.
+#[derive(Debug, Default)]
+struct Code(Vec<u8>);
+
+impl Code {
+    fn plain(&mut self, instructions: &[u8]) -> &mut Self {
+        self.0.put(instructions);
+        self
+    }
+
+    fn constant(&mut self, opcode: u8, index: u16) -> &mut Self {
+        self.0.put_u1(opcode);
+        self.0.put_u2(index);
+        self
+    }
+
+    /// A call, and the method returns.
+    fn end(&mut self, target: u16) {
+        self.constant(INVOKESTATIC, target).plain(&[RETURN_NOTHING]);
+    }
+
+    fn jump(&mut self, opcode: u8, target: u16) -> Result<&mut Self, Reason> {
+        let here = u16::try_from(self.0.len()).map_err(|_| Reason::TooBig)?;
+        Ok(self.constant(opcode, target.wrapping_sub(here)))
+    }
+
+    /// A place that is jumped to.
+    fn at(&mut self, place: u16) -> Result<&mut Self, Reason> {
+        match self.0.len() == usize::from(place) {
+            true => Ok(self),
+            false => Err(Reason::NotUnderstood),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::TrackerNames;
+
+    #[test]
+    fn the_places_that_are_jumped_to_are_where_they_should_be() {
+        let code = code(&TrackerNames::default(), &mut Additions::new(1)).unwrap();
+        assert_eq!(code.len(), usize::from(ORIGINAL) + 1);
+    }
+
+    #[test]
+    fn the_signs_are_negative_and_differ_in_two_bits_alone() {
+        for sign in [ENTER_SIGN, EXIT_SIGN, NEW_ARRAY_SIGN, NEW_ARRAYS_SIGN] {
+            let nanos = i32::from_be_bytes(sign.to_be_bytes());
+            assert!(nanos < 0);
+            assert_eq!(
+                (nanos >> 2).to_be_bytes(),
+                sign_without_kind().to_be_bytes()
+            );
+        }
+        assert_eq!(ENTER_SIGN & 3, 0);
+    }
+}
