@@ -331,6 +331,36 @@ mod tests {
     }
 
     #[test]
+    fn methods_that_were_put_aside_go_on_elsewhere_and_are_called_once() {
+        let mut here = CallContexts::new(4, 0);
+        here.enter(1, 10);
+        here.enter(2, 20);
+        let aside = here.put_aside(30);
+        assert_eq!(*aside, [1, 2]);
+        // Nothing of theirs is above what comes now, and their ends are not here.
+        here.enter(3, 40);
+        here.exit(2, 50);
+        here.exit(3, 60);
+        let expected = [
+            (vec![], (0, 20, 0)),
+            (vec![1], (1, 10, 20)),
+            (vec![2, 1], (1, 10, 10)),
+            (vec![3], (1, 20, 20)),
+        ];
+        assert_eq!(sums(&here, None), Sums::from(expected));
+        let mut there = CallContexts::new(4, 1000);
+        there.go_on(&aside, 1005);
+        there.exit(2, 1010);
+        there.exit(1, 1030);
+        let expected = [
+            (vec![], (0, 5, 0)),
+            (vec![1], (0, 20, 25)),
+            (vec![2, 1], (0, 5, 5)),
+        ];
+        assert_eq!(sums(&there, None), Sums::from(expected));
+    }
+
+    #[test]
     fn recursion_has_as_many_contexts_as_the_depth_and_counts_once() {
         let mut calls = CallContexts::new(2, 0);
         for now in 0..10 {

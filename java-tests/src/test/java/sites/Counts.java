@@ -78,6 +78,8 @@ public final class Counts {
             arrays(i);
             objects(i);
             grids(i);
+            jagged();
+            empty();
             nested();
             given();
             defaults(i);
@@ -99,6 +101,12 @@ public final class Counts {
         Say.line("MADE", "long[]", "arrays", rounds, kept);
         Say.line("MADE", "java.lang.Integer[]", "objects", rounds, kept);
         Say.line("MADE", "byte[][]", "grids", rounds, kept);
+        Say.line("MADE", "byte[]", "grids", 3 * rounds, 3 * kept);
+        Say.line("MADE", "short[][][]", "jagged", rounds, 0);
+        Say.line("MADE", "short[][]", "jagged", 2 * rounds, 0);
+        Say.line("MADE", "short[]", "jagged", 0, 0);
+        Say.line("MADE", "float[][]", "empty", rounds, 0);
+        Say.line("MADE", "float[]", "empty", 0, 0);
         Say.line("MADE", Nested.class.getTypeName(), "nested", rounds, 0);
         Say.line("MADE", Nested.class.getTypeName(), "<init>", 3 * rounds, 0);
         Say.line("MADE", Given.class.getTypeName(), "given", rounds, 0);
@@ -142,6 +150,17 @@ public final class Counts {
 
     private static void grids(int i) {
         keep(i, new byte[3][5]);
+    }
+
+    /** The innermost arrays are not made. */
+    private static void jagged() {
+        sink = new short[2][4][];
+        sink = null;
+    }
+
+    private static void empty() {
+        sink = new float[0][5];
+        sink = null;
     }
 
     private static void nested() {

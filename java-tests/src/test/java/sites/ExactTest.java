@@ -217,7 +217,7 @@ class ExactTest {
                 compared++;
             }
         }
-        assertEquals(13, compared);
+        assertEquals(18, compared);
     }
 
     private static long live(SiteList sites, String className, String method) {

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import harness.Javac;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
@@ -126,6 +127,37 @@ class TimesTest {
         assertEquals(0, times.calls("times.Called$Square.<init>"));
         assertEquals(50, times.calls("times.Called$Refused.<init>"));
         assertTrue(times.rows.stream().allMatch(row -> row.method.startsWith("times.") || row.method.startsWith("subject.")));
+    }
+
+    /** A virtual thread takes its calls along when it leaves a carrier, also where nothing of the carrier is timed. */
+    @ParameterizedTest
+    @MethodSource("withVirtualThreads")
+    void virtualThreadsHaveStacksOfTheirOwn(Jdk jdk) throws IOException {
+        for (String include : List.of("include=times.*,", "")) {
+            Path file = folder.resolve("virtual" + include.length() + ".txt");
+            try (Jvm jvm = Jvm.on(jdk, folder).agent("cpu=times,cutoff=0," + include + "file=" + file)
+                    .classPath(Javac.subjects(21)).run("times.Parking").ready()) {
+                assertEquals(0, jvm.end(), jvm.err::text);
+            }
+            CpuTimes times = new CpuTimes(file);
+            assertEquals(300, times.calls("times.Parking.burn"));
+            long works = callsFrom(times, "times.Parking.works");
+            long both = callsFrom(times, "times.Parking.both");
+            assertEquals(100, works, "from works");
+            assertEquals(200, both, "from both");
+            assertTrue(times.rows.stream().filter(row -> row.method.equals("times.Parking.works")
+                    || row.method.equals("times.Parking.both"))
+                    .noneMatch(row -> row.caller != null && row.caller.startsWith("times.Parking.")));
+        }
+    }
+
+    static List<Jdk> withVirtualThreads() {
+        return Jdks.since(21);
+    }
+
+    private static long callsFrom(CpuTimes times, String caller) {
+        return times.rows.stream().filter(row -> row.method.equals("times.Parking.burn") && caller.equals(row.caller))
+                .mapToLong(row -> row.calls).sum();
     }
 
     @Test

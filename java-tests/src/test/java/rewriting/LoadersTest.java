@@ -1,0 +1,71 @@
+package rewriting;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import harness.Jdk;
+import harness.Jdks;
+import harness.Jvm;
+import harness.Launch;
+import harness.SiteList;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Rewritten classes never ask their loader for anything, even one that runs them to answer; and what they do is counted. */
+class LoadersTest {
+    @TempDir Path folder;
+
+    static List<Jdk> jdks() {
+        return Jdks.since(8);
+    }
+
+    @ParameterizedTest
+    @MethodSource("jdks")
+    void aLoaderIsAskedForNothingMore(Jdk jdk) throws IOException {
+        List<String> expected = run(Jvm.on(jdk, folder));
+        assertTrue(expected.stream().filter(line -> line.startsWith("ASKED ")).count() == 2, expected::toString);
+
+        Path times = folder.resolve("times.txt");
+        Launch timed = Jvm.on(jdk, folder).switches("-Xverify:all");
+        assertEquals(expected, run(timed.agent("cpu=times,cutoff=0,file=" + times)));
+        String halves = " rewriting.Looping$ListHelper.half";
+        long calls = Files.readAllLines(times).stream().filter(line -> line.endsWith(halves))
+                .mapToLong(line -> Long.parseLong(line.trim().split(" +")[3])).sum();
+        assertEquals(Looping.ROUNDS, calls, "calls");
+
+        Path sites = folder.resolve("sites.hprof");
+        Launch counted = Jvm.on(jdk, folder).switches("-Xverify:all");
+        assertEquals(expected, run(counted.agent("heap=sites,sampling=0,cutoff=0,file=" + sites)));
+        SiteList list = new SiteList(sites, "sites");
+        for (String type : List.of("boolean[]", "rewriting.Looping$ListHelper[]", "rewriting.Looping$ListHelper[][]",
+                "java.lang.String[][]")) {
+            assertEquals(Looping.ROUNDS, made(list, type), type);
+        }
+        assertEquals(2 * Looping.ROUNDS, made(list, "java.lang.String[]"), "inner arrays");
+    }
+
+    private static long made(SiteList list, String type) {
+        return list.sites.stream().filter(site -> site.className.equals(type) && !site.frames.isEmpty()
+                && site.frames.get(0).startsWith("rewriting.Looping$ListHelper.work("))
+                .mapToLong(site -> site.allocatedObjects).sum();
+    }
+
+    private List<String> run(Launch launch) throws IOException {
+        Path jar = folder.resolve("agent.jar");
+        Manifest manifest = new Manifest();
+        manifest.getMainAttributes().putValue("Manifest-Version", "1.0");
+        manifest.getMainAttributes().putValue("Premain-Class", Looping.class.getName());
+        new JarOutputStream(Files.newOutputStream(jar), manifest).close();
+        try (Jvm jvm = launch.switches("-javaagent:" + jar).run(Looping.class).ready()) {
+            assertEquals(0, jvm.end(), jvm.err::text);
+            return List.copyOf(jvm.out.lines());
+        }
+    }
+}
