@@ -3,33 +3,43 @@
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
-use reader::{CheckOptions, Fault, Report, Severity};
+use reader::{CheckOptions, Fault, Report, RuleTotal, Severity};
 use serde_json::{json, Value};
 
 use crate::dump_file::DumpFile;
 use crate::number::{counted, grouped};
 use crate::outcome::{Failure, Verdict};
-use crate::plain::plain;
+use crate::plain::{plain, shown};
 use crate::table::{Side, Table};
+
+/// Errors that are described one by one unasked.
+const TOP: usize = 20;
 
 /// Checks a dump against the format and against what readers need
 ///
 /// Reads the file twice and judges lengths, order, ids, references, classes, frames, traces, threads and roots.
-/// Prints the first faults by offset, then how often each rule is broken, and at last one line: `OK: ...` or
-/// `N faults`. A note is no fault.
+/// Prints how often each rule is broken, with the first places in detail, and at last one line: `OK: ...` or `N errors`.
+///
+/// An error means that the data are wrong, or that a reader that people use cannot read the file. A note means that a
+/// rule is broken which HotSpot's own dumps, those of the JDK's HPROF agent (Java 8 and earlier) or Android's break as
+/// well, and readers of such dumps cope: references to objects that are not there, roots behind objects, record times,
+/// class names with dots, Android's records, and the like. --strict makes errors of them; hprof-rs's own dumps pass.
 ///
 /// Exit codes: 0 no errors, 1 errors, 2 wrong usage or unreadable file.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  hprof check --lenient heap.hprof")]
+#[command(after_help = "Example:\n  hprof check heap.hprof")]
 pub(crate) struct Arguments {
-    /// The dump, plain or gzip
+    /// The dump, plain or gzip; - for standard input
     file: PathBuf,
-    /// Treat as notes what HotSpot's own dumps do, such as references to objects that are not there
+    /// Count as errors what HotSpot, the JDK's HPROF agent and Android do, too
     #[arg(long)]
+    strict: bool,
+    /// The default since notes and errors are told apart
+    #[arg(long, hide = true, conflicts_with = "strict")]
     lenient: bool,
-    /// Describe at most N faults one by one; the others are only counted
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    most: usize,
+    /// Describe at most N errors, and after them notes, one by one; 0 for all [default: 20, of errors alone]
+    #[arg(long, alias = "most", value_name = "N")]
+    top: Option<usize>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -39,11 +49,21 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     let file = DumpFile::new(&arguments.file)?;
     let options = CheckOptions {
-        most: arguments.most,
-        lenient: arguments.lenient,
+        most: match arguments.top {
+            None => TOP,
+            Some(0) => usize::MAX,
+            Some(top) => top,
+        },
+        strict: arguments.strict,
+        budget: file.budget(),
     };
-    let report =
+    let mut report =
         reader::check(&mut || file.open(), options).map_err(|fault| file.failure(&fault))?;
+    if arguments.top.is_none() {
+        report
+            .faults
+            .retain(|fault| fault.severity == Severity::Error);
+    }
     file.done();
     let mut to = BufWriter::new(io::stdout().lock());
     if arguments.json {
@@ -75,7 +95,7 @@ fn print(report: &Report, to: &mut dyn Write) -> io::Result<()> {
         notes => format!(", {}", counted(notes, "note")),
     };
     if errors > 0 {
-        return writeln!(to, "{}{notes}", counted(errors, "fault"));
+        return writeln!(to, "{}{notes}", counted(errors, "error"));
     }
     let bytes = counted(report.bytes, "byte");
     let objects = counted(report.objects, "object");
@@ -87,8 +107,8 @@ fn print_totals(report: &Report, to: &mut dyn Write) -> io::Result<()> {
         return Ok(());
     }
     let columns = [
-        ("rule", Side::Left),
         ("severity", Side::Left),
+        ("rule", Side::Left),
         ("count", Side::Right),
         ("first at", Side::Right),
         ("meaning", Side::Left),
@@ -96,11 +116,11 @@ fn print_totals(report: &Report, to: &mut dyn Write) -> io::Result<()> {
     let mut table = Table::new(columns);
     for total in &report.totals {
         table.row([
-            total.rule.id().to_owned(),
-            word(total.severity).to_owned(),
-            grouped(total.count),
-            format!("{:#x}", total.first_offset),
-            total.rule.meaning().to_owned(),
+            word(total.severity).to_owned().into(),
+            total.rule.id().to_owned().into(),
+            grouped(total.count).into(),
+            format!("{:#x}", total.first_offset).into(),
+            meaning(total).into(),
         ]);
     }
     if !report.faults.is_empty() {
@@ -110,11 +130,19 @@ fn print_totals(report: &Report, to: &mut dyn Write) -> io::Result<()> {
     writeln!(to)
 }
 
+fn meaning(total: &RuleTotal) -> String {
+    let meaning = total.rule.meaning();
+    match (total.severity, total.rule.habit()) {
+        (Severity::Note, Some(writer)) => format!("{meaning} So does {writer}."),
+        _ => meaning.to_owned(),
+    }
+}
+
 fn line(fault: &Fault) -> String {
     let (offset, severity, rule) = (fault.offset, word(fault.severity), fault.rule.id());
     format!(
         "{offset:#012x}  {severity:5}  {rule}: {}",
-        plain(&fault.found)
+        plain(&shown(&fault.found))
     )
 }
 

@@ -1,46 +1,108 @@
-//! A dump on disk, opened once a pass, with a progress bar when it is large and somebody watches.
+//! A file that is read, opened once a pass, with a progress bar when it is large and somebody watches.
 
+use std::cell::Cell;
 use std::fmt;
-use std::fs::File;
-use std::io::{self, IsTerminal, Read};
+use std::fs::{File, Metadata};
+use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use reader::{DumpReader, ReadError};
+use reader::{Budget, DumpReader, ReadError};
 
-use crate::outcome::{reason, Failure};
+use crate::number::counted;
+use crate::outcome::{reason, Failure, Verdict};
+use crate::plain::plain;
 
 /// Files up to this size are read before a bar could be looked at.
 const QUIET_BYTES: u64 = 64 << 20;
+
+/// The name that means standard input.
+const STDIN: &str = "-";
 
 /// A file, its size, and how far it has been read.
 #[derive(Debug)]
 pub(crate) struct DumpFile {
     path: PathBuf,
+    /// What has no name to be opened by, and where it begins: standard input, or a copy of a pipe.
+    held: Option<(File, u64)>,
     /// Bytes on disk; of the packed file if it is packed.
     pub(crate) bytes: u64,
+    /// Device and number, by which files are told apart.
+    identity: (u64, u64),
+    /// Whether it was packed when it was opened last.
+    packed: Cell<bool>,
     bar: ProgressBar,
 }
 
 impl DumpFile {
-    /// Looks at the file without reading it.
+    /// Looks at the file; `-` is standard input. What can be read only once is copied to a temporary file.
     pub(crate) fn new(path: &Path) -> Result<Self, Failure> {
-        let facts = std::fs::metadata(path).map_err(|fault| Failure::reading(path, fault))?;
+        let failed = |fault: io::Error| Failure::reading(path, fault);
+        let is_stdin = path.as_os_str() == STDIN;
+        let held = if is_stdin {
+            if io::stdin().is_terminal() {
+                return Err(Failure::Input(
+                    "standard input is a terminal; name a file, or redirect one to the command"
+                        .to_owned(),
+                ));
+            }
+            let file = io::stdin().as_fd().try_clone_to_owned().map_err(failed)?;
+            Some(File::from(file))
+        } else {
+            None
+        };
+        let facts = match &held {
+            Some(file) => file.metadata(),
+            None => std::fs::metadata(path),
+        };
+        let facts = facts.map_err(failed)?;
         if facts.is_dir() {
             return Err(Failure::reading(path, "is a directory"));
         }
-        let bytes = facts.len();
+        let path = if is_stdin {
+            Path::new("standard input")
+        } else {
+            path
+        };
+        Self::with(path, held, &facts).map_err(|fault| Failure::reading(path, fault))
+    }
+
+    fn with(path: &Path, held: Option<File>, facts: &Metadata) -> io::Result<Self> {
+        let (held, bytes) = match held {
+            Some(mut file) if facts.is_file() => {
+                let start = file.stream_position()?;
+                (Some((file, start)), facts.len().saturating_sub(start))
+            }
+            Some(pipe) => kept(pipe)?,
+            None if facts.file_type().is_fifo() => kept(File::open(path)?)?,
+            None => (None, facts.len()),
+        };
         Ok(Self {
             path: path.to_owned(),
+            held,
             bytes,
+            identity: (facts.dev(), facts.ino()),
+            packed: Cell::new(false),
             bar: bar(bytes),
         })
     }
 
-    /// Opens the file for another pass over its uncompressed bytes.
+    /// Opens the file for another pass over its uncompressed bytes. The pass before it must have ended.
     pub(crate) fn open(&self) -> io::Result<Box<dyn Read>> {
         self.bar.set_position(0);
-        reader::unpacked(self.bar.wrap_read(File::open(&self.path)?))
+        let file = match &self.held {
+            Some((file, start)) => {
+                let mut file = file.try_clone()?;
+                file.seek(SeekFrom::Start(*start))?;
+                file
+            }
+            None => File::open(&self.path)?,
+        };
+        let (opened, packed) = reader::opened(self.bar.wrap_read(file))?;
+        self.packed.set(packed);
+        Ok(opened)
     }
 
     /// Opens the file and reads its header.
@@ -48,20 +110,50 @@ impl DumpFile {
         let opened = self
             .open()
             .map_err(|fault| Failure::reading(&self.path, fault))?;
-        DumpReader::new(opened).map_err(|fault| self.failure(&fault))
+        let dump = DumpReader::new(opened).map_err(|fault| self.failure(&fault))?;
+        Ok(dump.with_budget(self.budget()))
     }
 
     /// Opens the file and reads all of it.
     pub(crate) fn whole<T>(
         &self,
-        read: impl FnOnce(Box<dyn Read>) -> Result<T, ReadError>,
+        read: impl FnOnce(Box<dyn Read>, Budget) -> Result<T, ReadError>,
     ) -> Result<T, Failure> {
         let opened = self
             .open()
             .map_err(|fault| Failure::reading(&self.path, fault))?;
-        let found = read(opened).map_err(|fault| self.failure(&fault))?;
+        let found = read(opened, self.budget()).map_err(|fault| self.failure(&fault))?;
         self.done();
         Ok(found)
+    }
+
+    /// Whether the file is gzip; known when it has been opened.
+    pub(crate) fn is_packed(&self) -> bool {
+        self.packed.get()
+    }
+
+    /// Memory that the tables built from the file may take.
+    pub(crate) fn budget(&self) -> Budget {
+        Budget::for_file(self.bytes)
+    }
+
+    /// Whether these are the facts of this very file.
+    pub(crate) fn is(&self, facts: &Metadata) -> bool {
+        self.identity == (facts.dev(), facts.ino())
+    }
+
+    /// How a command ends that met this many damaged places: it says on stderr that its numbers are not complete.
+    pub(crate) fn verdict(&self, damaged: u64) -> Verdict {
+        if damaged == 0 {
+            return Verdict::Sound;
+        }
+        let (name, places) = (plain(&self.name()), counted(damaged, "damaged place"));
+        // If stderr is closed, the exit code still tells.
+        let _ = writeln!(
+            io::stderr(),
+            "hprof: {name}: {places}; what they hide is not counted. `hprof check` lists them"
+        );
+        Verdict::Faulty
     }
 
     /// A failure of the reader, with the file's name.
@@ -90,6 +182,13 @@ impl DumpFile {
     pub(crate) fn name(&self) -> String {
         self.path.display().to_string()
     }
+}
+
+/// A copy of what a pipe gives, in a temporary file without a name, and its size.
+fn kept(mut pipe: File) -> io::Result<(Option<(File, u64)>, u64)> {
+    let mut copy = tempfile::tempfile()?;
+    let bytes = io::copy(&mut pipe, &mut copy)?;
+    Ok((Some((copy, 0)), bytes))
 }
 
 fn bar(bytes: u64) -> ProgressBar {

@@ -23,9 +23,10 @@ use crate::site_source::{choose, SiteSource};
   hprof flame java.hprof.txt -o cpu.svg    a text profile
   hprof flame --collapsed cpu.hprof        folded stacks, for speedscope and other tools")]
 pub(crate) struct Arguments {
-    /// The profile or heap dump, plain or gzip
+    /// The profile or heap dump, plain or gzip; - for standard input
     file: PathBuf,
-    /// Write to this file; without it to stdout, unless that is a terminal
+    /// Write to this file, which is replaced unless it is a dump or a profile; without it to stdout, unless that is a
+    /// terminal
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Print folded stacks, `root;...;leaf number`, instead of a picture
@@ -52,10 +53,11 @@ enum FlameSource {
 /// Reads the file and draws it.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     let file = DumpFile::new(&arguments.file)?;
-    let graph = graph(&file, arguments.from)?;
+    let (graph, damaged) = graph(&file, arguments.from)?;
     let output = arguments.output.as_deref();
     if arguments.collapsed {
-        return graph.collapse(output);
+        graph.collapse(&file, output)?;
+        return Ok(file.verdict(damaged));
     }
     if graph.is_empty() {
         return Err(file.refuse("all its numbers are 0, so there is nothing to draw"));
@@ -65,38 +67,46 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
             file.refuse("say where the picture goes: -o flame.svg; or --collapsed, to see text")
         );
     }
-    graph.draw(&file.short_name(), output)
+    graph.draw(&file, output)?;
+    Ok(file.verdict(damaged))
 }
 
-/// What is to be drawn. Errors: it is not in the file.
-fn graph(file: &DumpFile, from: Option<FlameSource>) -> Result<FlameGraph, Failure> {
+/// What is to be drawn, and the number of damaged places met.
+fn graph(file: &DumpFile, from: Option<FlameSource>) -> Result<(FlameGraph, u64), Failure> {
     match from {
         Some(FlameSource::Sites) => site_graph(file, Some(SiteSource::Sites)),
         Some(FlameSource::Dump) => site_graph(file, Some(SiteSource::Dump)),
         Some(source @ (FlameSource::Samples | FlameSource::Times)) => {
             let profile = file.whole(CpuProfile::read)?;
-            cpu_graph(&profile, from).ok_or_else(|| file.refuse(nothing(source)))
+            let graph =
+                cpu_graph(&profile, from).unwrap_or_else(|| Err(nothing(source).to_owned()));
+            Ok((graph.map_err(|why| file.refuse(why))?, profile.damaged))
         }
         None => {
             let profile = file.whole(CpuProfile::read)?;
             match cpu_graph(&profile, None) {
-                Some(graph) => Ok(graph),
+                Some(graph) => Ok((graph.map_err(|why| file.refuse(why))?, profile.damaged)),
                 None => site_graph(file, None),
             }
         }
     }
 }
 
-fn site_graph(file: &DumpFile, from: Option<SiteSource>) -> Result<FlameGraph, Failure> {
+fn site_graph(file: &DumpFile, from: Option<SiteSource>) -> Result<(FlameGraph, u64), Failure> {
     let found = file.whole(Allocations::read)?;
     let (_, table) = choose(&found, from).map_err(|reason| match from {
         Some(_) => file.refuse(reason),
         None => file.refuse(NOTHING),
     })?;
-    Ok(FlameGraph::of_sites(&found, table, false))
+    let graph = FlameGraph::of_sites(&found, table, false);
+    Ok((graph.map_err(|why| file.refuse(why))?, found.damaged))
 }
 
-fn cpu_graph(profile: &CpuProfile, from: Option<FlameSource>) -> Option<FlameGraph> {
+/// `None` if the profile has nothing of the kind. Errors, as a sentence: it is too large.
+fn cpu_graph(
+    profile: &CpuProfile,
+    from: Option<FlameSource>,
+) -> Option<Result<FlameGraph, String>> {
     let samples = profile
         .samples
         .as_ref()

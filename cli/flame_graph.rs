@@ -7,9 +7,18 @@ use inferno::flamegraph::color::{BasicPalette, Palette};
 use inferno::flamegraph::{self, Options};
 use reader::{Allocations, CpuKind, CpuTable, SiteTable, Stacks};
 
+use crate::dump_file::DumpFile;
 use crate::folded::Folded;
 use crate::number::{counted, grouped};
-use crate::outcome::{Failure, Verdict};
+use crate::outcome::Failure;
+use crate::plain::plain;
+use crate::target;
+
+/// The name that means standard output.
+const STDOUT: &str = "-";
+
+/// Bytes of folded stacks up to which a picture is drawn: drawing takes several times as much memory.
+const PICTURE_BYTES_MAX: u64 = 128 << 20;
 
 /// Folded stacks with the words and the colours of their picture.
 #[derive(Debug)]
@@ -25,7 +34,11 @@ pub(crate) struct FlameGraph {
 
 impl FlameGraph {
     /// The bytes of each class on the stacks that allocated them: those alive, or all ever allocated.
-    pub(crate) fn of_sites(found: &Allocations, table: &SiteTable, allocated: bool) -> Self {
+    pub(crate) fn of_sites(
+        found: &Allocations,
+        table: &SiteTable,
+        allocated: bool,
+    ) -> Result<Self, String> {
         let mut folded = Folded::default();
         for site in &table.rows {
             let amount = if allocated {
@@ -33,7 +46,7 @@ impl FlameGraph {
             } else {
                 site.live
             };
-            folded.add(&found.stacks, site.trace, Some(&site.class), amount.bytes);
+            folded.add(&found.stacks, site.trace, Some(&site.class), amount.bytes)?;
         }
         let (what, whole) = if allocated {
             ("Allocated", table.allocated.unwrap_or_default().bytes)
@@ -41,32 +54,32 @@ impl FlameGraph {
             let stackless = table.stackless.bytes;
             ("Live", table.live.bytes.saturating_add(stackless))
         };
-        Self {
+        Ok(Self {
             title: format!("{what} bytes by allocation site"),
             unit: "bytes",
             colors: BasicPalette::Mem,
             folded,
             whole,
-        }
+        })
     }
 
     /// Samples, or milliseconds, on their stacks.
-    pub(crate) fn of_cpu(stacks: &Stacks, table: &CpuTable, kind: CpuKind) -> Self {
+    pub(crate) fn of_cpu(stacks: &Stacks, table: &CpuTable, kind: CpuKind) -> Result<Self, String> {
         let mut folded = Folded::default();
         for row in &table.rows {
-            folded.add(stacks, row.trace, None, row.cost);
+            folded.add(stacks, row.trace, None, row.cost)?;
         }
         let (title, unit) = match kind {
             CpuKind::Samples => ("CPU samples", "samples"),
             CpuKind::Times => ("CPU time by method", "ms"),
         };
-        Self {
+        Ok(Self {
             title: title.to_owned(),
             unit,
             colors: BasicPalette::Hot,
             folded,
             whole: table.total,
-        }
+        })
     }
 
     /// Whether no stack has any weight, so that there is nothing to draw.
@@ -74,32 +87,36 @@ impl FlameGraph {
         self.folded.total == 0
     }
 
-    /// Prints the folded stacks to a file, or to stdout.
-    pub(crate) fn collapse(&self, path: Option<&Path>) -> Result<Verdict, Failure> {
-        let Some(path) = path else {
+    /// Prints the folded stacks of this file to another, or to stdout.
+    pub(crate) fn collapse(&self, file: &DumpFile, path: Option<&Path>) -> Result<(), Failure> {
+        let Some(path) = path.filter(|path| path.as_os_str() != STDOUT) else {
             let mut to = BufWriter::new(io::stdout().lock());
             self.folded.print(&mut to)?;
             to.flush()?;
-            return Ok(Verdict::Sound);
+            return Ok(());
         };
-        let mut lines = Vec::new();
-        self.folded.print(&mut lines)?;
-        self.save(path, &lines)
+        target::write(path, file, |to| self.folded.print(to))?;
+        self.tell(path)
     }
 
-    /// Draws the picture of a file of this name, to a file or to stdout.
-    pub(crate) fn draw(&self, name: &str, path: Option<&Path>) -> Result<Verdict, Failure> {
-        let svg = self.svg(name)?;
-        let Some(path) = path else {
+    /// Draws the picture of this file, to another or to stdout.
+    pub(crate) fn draw(&self, file: &DumpFile, path: Option<&Path>) -> Result<(), Failure> {
+        if self.folded.line_bytes() > PICTURE_BYTES_MAX {
+            return Err(file
+                .refuse("its stacks are too many for a picture; --collapsed prints them as text"));
+        }
+        let svg = self.svg(&file.short_name())?;
+        let Some(path) = path.filter(|path| path.as_os_str() != STDOUT) else {
             io::stdout().lock().write_all(&svg)?;
-            return Ok(Verdict::Sound);
+            return Ok(());
         };
-        self.save(path, &svg)
+        target::write(path, file, |to| to.write_all(&svg))?;
+        self.tell(path)
     }
 
     fn svg(&self, name: &str) -> io::Result<Vec<u8>> {
         let mut options = Options::default();
-        options.title = format!("{}: {}", self.title, crate::plain::plain(name));
+        options.title = format!("{}: {}", self.title, plain(name));
         options.subtitle = Some(self.subtitle());
         options.count_name = self.unit.to_owned();
         options.name_type = "Method:".to_owned();
@@ -125,13 +142,12 @@ impl FlameGraph {
         }
     }
 
-    /// Writes the file and says so in one line.
-    fn save(&self, path: &Path, bytes: &[u8]) -> Result<Verdict, Failure> {
-        std::fs::write(path, bytes).map_err(|fault| Failure::writing(path, fault))?;
+    /// Says in one line what was written.
+    fn tell(&self, path: &Path) -> Result<(), Failure> {
         let stacks = counted(self.folded.len(), "stack");
         let total = grouped(self.folded.total);
-        let name = path.display();
+        let name = plain(&path.display().to_string());
         writeln!(io::stdout(), "{name}: {stacks}, {total} {}", self.unit)?;
-        Ok(Verdict::Sound)
+        Ok(())
     }
 }

@@ -1,17 +1,26 @@
 //! Folded stacks: one line a stack, `root;...;leaf weight`, as flame graph tools read them.
 
-use std::collections::BTreeMap;
+use std::cmp::Ordering;
+use std::collections::HashMap;
 use std::io::{self, Write};
+use std::rc::Rc;
 
-use reader::Stacks;
+use reader::{StackFrame, Stacks};
 
 use crate::frame::method;
+use crate::plain::{is_harmful, shown};
 
 /// What stands for a stack without frames.
 const NO_STACK: &str = "[no stack]";
 
+/// What stands for the callers of a stack that was cut.
+const CUT: &str = "[...]";
+
 /// Frames of a stack that are kept, from the top; what called them is one frame `[...]`. HotSpot's traces end here too.
 const FRAMES_MAX: usize = 1024;
+
+/// Frames of all stacks: 256 MiB of them. The stacks of a profile share what the file tells once.
+const FRAMES_SUM_MAX: usize = 1 << 26;
 
 /// Greatest sum of weights: flame graph tools count in floating point numbers.
 const TOTAL_MAX: u64 = 1 << 53;
@@ -19,21 +28,50 @@ const TOTAL_MAX: u64 = 1 << 53;
 /// Stacks, each with its weight.
 #[derive(Debug, Default)]
 pub(crate) struct Folded {
-    weights: BTreeMap<String, u64>,
+    /// Stacks from the root, each frame as its place in `names`.
+    weights: HashMap<Box<[u32]>, u64>,
+    names: Vec<Rc<str>>,
+    places: HashMap<Rc<str>, u32>,
+    /// Places of the names of frames, by the frames' addresses.
+    by_frame: HashMap<usize, u32>,
+    frames_sum: usize,
     /// Sum of the weights.
     pub(crate) total: u64,
 }
 
 impl Folded {
     /// Adds the weight of a trace, with `leaf`, if any, on top of its frames. Nothing is added for weight 0.
-    pub(crate) fn add(&mut self, stacks: &Stacks, trace: u32, leaf: Option<&str>, weight: u64) {
+    ///
+    /// Errors, as a sentence: the stacks would take too much memory.
+    pub(crate) fn add(
+        &mut self,
+        stacks: &Stacks,
+        trace: u32,
+        leaf: Option<&str>,
+        weight: u64,
+    ) -> Result<(), String> {
         let weight = weight.min(TOTAL_MAX - self.total);
         if weight == 0 {
-            return;
+            return Ok(());
         }
         self.total += weight;
-        let stack = fold(stacks, trace, leaf);
-        *self.weights.entry(stack).or_default() += weight;
+        let stack = self.fold(stacks, trace, leaf);
+        let depth = stack.len();
+        let mut new = false;
+        let sum = self.weights.entry(stack).or_insert_with(|| {
+            new = true;
+            0
+        });
+        *sum += weight;
+        if new {
+            self.frames_sum += depth;
+        }
+        if self.frames_sum > FRAMES_SUM_MAX {
+            return Err(format!(
+                "its stacks have more than {FRAMES_SUM_MAX} frames in all"
+            ));
+        }
+        Ok(())
     }
 
     /// Number of different stacks.
@@ -41,10 +79,21 @@ impl Folded {
         self.weights.len() as u64
     }
 
+    /// Bytes of all lines.
+    pub(crate) fn line_bytes(&self) -> u64 {
+        let frames = self.weights.keys().flatten();
+        let names = frames.map(|place| self.name(*place).len() as u64 + 1);
+        names.sum::<u64>() + 24 * self.len()
+    }
+
     /// The lines, in the order of the stacks.
     pub(crate) fn lines(&self) -> impl Iterator<Item = String> + '_ {
-        let lines = self.weights.iter();
-        lines.map(|(stack, weight)| format!("{stack} {weight}"))
+        let mut stacks: Vec<_> = self.weights.iter().collect();
+        stacks.sort_by(|a, b| self.compare(a.0, b.0));
+        stacks.into_iter().map(|(stack, weight)| {
+            let names: Vec<&str> = stack.iter().map(|place| self.name(*place)).collect();
+            format!("{} {weight}", names.join(";"))
+        })
     }
 
     /// Prints the lines.
@@ -54,31 +103,67 @@ impl Folded {
         }
         Ok(())
     }
-}
 
-fn fold(stacks: &Stacks, trace: u32, leaf: Option<&str>) -> String {
-    let mut names: Vec<String> = Vec::new();
-    names.extend(leaf.map(plain_name));
-    let frames = stacks.frames(trace).take(FRAMES_MAX);
-    names.extend(frames.map(|frame| plain_name(&method(frame))));
-    match stacks.depth_frames(trace) {
-        0 => names.push(NO_STACK.to_owned()),
-        depth if depth > FRAMES_MAX => names.push("[...]".to_owned()),
-        _ => {}
+    fn name(&self, place: u32) -> &str {
+        let name = self.names.get(place as usize);
+        name.map_or(NO_STACK, AsRef::as_ref)
     }
-    names.reverse();
-    names.join(";")
+
+    /// By name, frame by frame from the root.
+    fn compare(&self, a: &[u32], b: &[u32]) -> Ordering {
+        let differ = a.iter().zip(b).find(|(a, b)| a != b);
+        differ.map_or(a.len().cmp(&b.len()), |(a, b)| {
+            self.name(*a).cmp(self.name(*b))
+        })
+    }
+
+    fn fold(&mut self, stacks: &Stacks, trace: u32, leaf: Option<&str>) -> Box<[u32]> {
+        let mut stack = Vec::new();
+        stack.extend(leaf.map(|leaf| self.place(leaf)));
+        for frame in stacks.frames(trace).take(FRAMES_MAX) {
+            stack.push(self.frame(frame));
+        }
+        match stacks.depth_frames(trace) {
+            0 => stack.push(self.place(NO_STACK)),
+            depth if depth > FRAMES_MAX => stack.push(self.place(CUT)),
+            _ => {}
+        }
+        stack.reverse();
+        stack.into()
+    }
+
+    fn frame(&mut self, frame: &StackFrame) -> u32 {
+        let address = std::ptr::from_ref(frame) as usize;
+        if let Some(place) = self.by_frame.get(&address) {
+            return *place;
+        }
+        let place = self.place(&method(frame));
+        self.by_frame.insert(address, place);
+        place
+    }
+
+    fn place(&mut self, name: &str) -> u32 {
+        let name = plain_name(name);
+        if let Some(place) = self.places.get(name.as_str()) {
+            return *place;
+        }
+        let place = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
+        let name: Rc<str> = name.into();
+        self.names.push(Rc::clone(&name));
+        self.places.insert(name, place);
+        place
+    }
 }
 
-/// A name without what has a meaning in folded stacks, on a terminal or in XML.
+/// A name without what has a meaning in folded stacks, on a terminal or in XML, and not longer than is shown.
 fn plain_name(name: &str) -> String {
     let plain = |c: char| match c {
         ';' => ':',
         '\u{fffe}' | '\u{ffff}' => char::REPLACEMENT_CHARACTER,
-        c if c.is_control() => char::REPLACEMENT_CHARACTER,
+        c if is_harmful(c) => char::REPLACEMENT_CHARACTER,
         c => c,
     };
-    name.chars().map(plain).collect()
+    shown(name).chars().map(plain).collect()
 }
 
 #[cfg(test)]
@@ -90,9 +175,9 @@ mod tests {
         let stacks = Stacks::default();
         let mut folded = Folded::default();
         for weight in [3, 0, 4] {
-            folded.add(&stacks, 1, Some("byte[]"), weight);
+            folded.add(&stacks, 1, Some("byte[]"), weight).unwrap();
         }
-        folded.add(&stacks, 1, None, 5);
+        folded.add(&stacks, 1, None, 5).unwrap();
         let lines: Vec<String> = folded.lines().collect();
         assert_eq!(lines, ["[no stack] 5", "[no stack];byte[] 7"]);
         assert_eq!((folded.len(), folded.total), (2, 12));
@@ -101,13 +186,18 @@ mod tests {
     #[test]
     fn sums_stay_in_their_bounds() {
         let mut folded = Folded::default();
-        folded.add(&Stacks::default(), 1, None, u64::MAX);
-        folded.add(&Stacks::default(), 1, None, u64::MAX);
+        for _ in 0..2 {
+            let added = folded.add(&Stacks::default(), 1, None, u64::MAX);
+            added.unwrap();
+        }
         assert_eq!(folded.total, TOTAL_MAX);
     }
 
     #[test]
     fn names_cannot_break_a_line() {
-        assert_eq!(plain_name("a;b\nc\u{ffff}"), "a:b\u{fffd}c\u{fffd}");
+        assert_eq!(
+            plain_name("a;b\nc\u{ffff}\u{202e}"),
+            "a:b\u{fffd}c\u{fffd}\u{fffd}"
+        );
     }
 }

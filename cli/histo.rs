@@ -3,10 +3,12 @@
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
-use reader::Histogram;
+use reader::{Histogram, HistogramRow};
+use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::json;
 
 use crate::dump_file::DumpFile;
+use crate::json::{self, List};
 use crate::number::{counted, grouped};
 use crate::outcome::{Failure, Verdict};
 use crate::table::{Side, Table};
@@ -17,13 +19,13 @@ use crate::table::{Side, Table};
 /// fields or elements with references counted at the file's id size, rounded up to 8. `java.lang.Class` counts
 /// every dumped class, without its static fields.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  hprof histo --most 30 heap.hprof")]
+#[command(after_help = "Example:\n  hprof histo --top 30 heap.hprof")]
 pub(crate) struct Arguments {
-    /// The dump, plain or gzip
+    /// The dump, plain or gzip; - for standard input
     file: PathBuf,
     /// Print at most N classes; 0 for all
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    most: usize,
+    #[arg(long, alias = "most", value_name = "N", default_value_t = 0)]
+    top: usize,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -34,62 +36,72 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     let file = DumpFile::new(&arguments.file)?;
     let histogram = Histogram::read(&mut file.reader()?).map_err(|fault| file.failure(&fault))?;
     file.done();
-    let most = match arguments.most {
+    let top = match arguments.top {
         0 => usize::MAX,
-        most => most,
+        top => top,
     };
     let mut to = BufWriter::new(io::stdout().lock());
     if arguments.json {
-        print_json(&histogram, most, &mut to)?;
+        let histogram = &histogram;
+        json::print(&InJson { histogram, top }, &mut to)?;
     } else {
-        print(&histogram, most, &mut to)?;
+        print(&histogram, top, &mut to)?;
     }
     to.flush()?;
-    Ok(Verdict::Sound)
+    Ok(file.verdict(histogram.damaged))
 }
 
-fn print(histogram: &Histogram, most: usize, to: &mut dyn Write) -> io::Result<()> {
+fn print(histogram: &Histogram, top: usize, to: &mut dyn Write) -> io::Result<()> {
     let mut table = Table::new([
         ("instances", Side::Right),
         ("bytes", Side::Right),
         ("class", Side::Left),
     ]);
-    for row in histogram.rows.iter().take(most) {
+    for row in histogram.rows.iter().take(top) {
         table.row([
-            grouped(row.instances),
-            grouped(row.bytes),
-            row.class.clone(),
+            grouped(row.instances).into(),
+            grouped(row.bytes).into(),
+            row.class.clone().into(),
         ]);
     }
+    let rows = counted(histogram.rows.len() as u64, "row");
+    let total = match histogram.rows.len().saturating_sub(top) as u64 {
+        0 => format!("total of {rows}"),
+        left_out => format!(
+            "total of {rows}, {} of them not shown; --top 0 prints all",
+            grouped(left_out)
+        ),
+    };
     table.row([
-        grouped(histogram.instances()),
-        grouped(histogram.bytes()),
-        format!("total of {}", counted(histogram.rows.len() as u64, "row")),
+        grouped(histogram.instances()).into(),
+        grouped(histogram.bytes()).into(),
+        total.into(),
     ]);
-    table.print(to)?;
-    if histogram.damaged > 0 {
-        let places = counted(histogram.damaged, "damaged place");
-        writeln!(
-            to,
-            "Warning: {places}; what they hide is not counted. See `hprof check`."
-        )?;
-    }
-    Ok(())
+    table.print(to)
 }
 
-fn print_json(histogram: &Histogram, most: usize, to: &mut dyn Write) -> io::Result<()> {
-    let rows = histogram.rows.iter().take(most).map(|row| {
-        json!({
-            "class": row.class,
-            "instances": row.instances,
-            "bytes": row.bytes,
-        })
-    });
-    let value = json!({
-        "instances": histogram.instances(),
-        "bytes": histogram.bytes(),
-        "damaged": histogram.damaged,
-        "classes": rows.collect::<Vec<_>>(),
-    });
-    writeln!(to, "{value:#}")
+/// The histogram as JSON, with up to `top` classes.
+#[derive(Debug)]
+struct InJson<'h> {
+    histogram: &'h Histogram,
+    top: usize,
+}
+
+impl Serialize for InJson<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let rows = self.histogram.rows.iter().take(self.top).map(|row| {
+            let HistogramRow {
+                class,
+                instances,
+                bytes,
+            } = row;
+            json!({ "class": **class, "instances": instances, "bytes": bytes })
+        });
+        let mut map = to.serialize_map(Some(4))?;
+        map.serialize_entry("bytes", &self.histogram.bytes())?;
+        map.serialize_entry("classes", &List(rows))?;
+        map.serialize_entry("damaged", &self.histogram.damaged)?;
+        map.serialize_entry("instances", &self.histogram.instances())?;
+        map.end()
+    }
 }

@@ -10,9 +10,10 @@ use reader::{KindTotal, Summary, ThreadSummary};
 use crate::date::date;
 use crate::dump_file::DumpFile;
 use crate::frame;
+use crate::json;
 use crate::number::{counted, grouped};
 use crate::outcome::{Failure, Verdict};
-use crate::plain::plain;
+use crate::plain::{plain, shown};
 use crate::table::{Side, Table};
 
 /// Up to this size the names of threads are looked up unasked: it takes three passes more.
@@ -26,7 +27,7 @@ const NAMES_BYTES: u64 = 1 << 30;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  hprof info --threads heap.hprof")]
 pub(crate) struct Arguments {
-    /// The dump, plain or gzip
+    /// The dump, plain or gzip; - for standard input
     file: PathBuf,
     /// Print every thread's stack
     #[arg(long)]
@@ -48,12 +49,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     file.done();
     let mut to = BufWriter::new(io::stdout().lock());
     if arguments.json {
-        writeln!(to, "{:#}", info_json::in_json(&summary))?;
+        json::print(&info_json::InJson(&summary), &mut to)?;
     } else {
         print(&summary, &file, arguments.threads, &mut to)?;
     }
     to.flush()?;
-    Ok(Verdict::Sound)
+    Ok(file.verdict(summary.damaged))
 }
 
 fn name_threads(summary: &mut Summary, file: &DumpFile) -> Result<(), Failure> {
@@ -70,10 +71,12 @@ fn name_threads(summary: &mut Summary, file: &DumpFile) -> Result<(), Failure> {
         &mut summary.classes,
         &summary.strings,
         &ids,
+        file.budget(),
     );
     let mut names = names.map_err(|fault| file.failure(&fault))?;
     for thread in &mut summary.threads {
-        thread.name = thread.name.take().or_else(|| names.remove(&thread.object));
+        let found = || names.remove(&thread.object).map(Into::into);
+        thread.name = thread.name.take().or_else(found);
     }
     Ok(())
 }
@@ -103,17 +106,13 @@ fn print(summary: &Summary, file: &DumpFile, stacks: bool, to: &mut dyn Write) -
     )?;
     if stacks {
         for thread in &summary.threads {
-            print_stack(thread, to)?;
+            print_stack(summary, thread, to)?;
         }
     } else {
-        print_threads(&summary.threads, to)?;
+        print_threads(summary, to)?;
     }
     for damage in &summary.damage {
         writeln!(to, "Warning: at {:#x}: {}", damage.offset, damage.kind)?;
-    }
-    if summary.damaged > 0 {
-        let places = counted(summary.damaged, "damaged place");
-        writeln!(to, "Warning: {places} in all. See `hprof check`.")?;
     }
     Ok(())
 }
@@ -121,7 +120,8 @@ fn print(summary: &Summary, file: &DumpFile, stacks: bool, to: &mut dyn Write) -
 fn print_head(summary: &Summary, file: &DumpFile, to: &mut dyn Write) -> io::Result<()> {
     let header = &summary.header;
     let size = match file.bytes {
-        bytes if bytes == summary.bytes => counted(bytes, "byte"),
+        // A plain file may be cut, and hold less than its records claim.
+        _ if !file.is_packed() => counted(summary.bytes, "byte"),
         packed => format!(
             "{}, packed {}",
             counted(summary.bytes, "byte"),
@@ -140,7 +140,7 @@ fn print_head(summary: &Summary, file: &DumpFile, to: &mut dyn Write) -> io::Res
         .count();
     let (dumped, loaded) = (grouped(dumped as u64), grouped(loaded as u64));
     let rows = [
-        ("File", file.name()),
+        ("File", plain(&file.name())),
         ("Version", header.version.number().to_owned()),
         ("Created", date(header.time_millis)),
         ("Id size", counted(u64::from(header.id_bytes), "byte")),
@@ -172,7 +172,11 @@ fn print_kinds(
         ("bytes", Side::Right),
     ]);
     for (name, total) in kinds {
-        table.row([name.to_owned(), grouped(total.count), grouped(total.bytes)]);
+        table.row([
+            name.to_owned().into(),
+            grouped(total.count).into(),
+            grouped(total.bytes).into(),
+        ]);
     }
     if table.is_empty() {
         return Ok(());
@@ -181,15 +185,19 @@ fn print_kinds(
     table.print(to)
 }
 
-fn print_threads(threads: &[ThreadSummary], to: &mut dyn Write) -> io::Result<()> {
+fn print_threads(summary: &Summary, to: &mut dyn Write) -> io::Result<()> {
     let mut table = Table::new([
         ("thread", Side::Right),
         ("frames", Side::Right),
         ("name", Side::Left),
     ]);
-    for thread in threads {
-        let frames = grouped(thread.frames.len() as u64);
-        table.row([thread.serial.to_string(), frames, name(thread)]);
+    for thread in &summary.threads {
+        let frames = grouped(summary.stacks.depth_frames(thread.trace) as u64);
+        table.row([
+            thread.serial.to_string().into(),
+            frames.into(),
+            name(thread).into(),
+        ]);
     }
     if table.is_empty() {
         return Ok(());
@@ -198,9 +206,9 @@ fn print_threads(threads: &[ThreadSummary], to: &mut dyn Write) -> io::Result<()
     table.print(to)
 }
 
-fn print_stack(thread: &ThreadSummary, to: &mut dyn Write) -> io::Result<()> {
-    writeln!(to, "\nthread {} {}", thread.serial, name(thread))?;
-    for frame in &thread.frames {
+fn print_stack(summary: &Summary, thread: &ThreadSummary, to: &mut dyn Write) -> io::Result<()> {
+    writeln!(to, "\nthread {} {}", thread.serial, plain(&name(thread)))?;
+    for frame in summary.stacks.frames(thread.trace) {
         writeln!(to, "    at {}", plain(&frame::line(frame)))?;
     }
     Ok(())
@@ -208,7 +216,7 @@ fn print_stack(thread: &ThreadSummary, to: &mut dyn Write) -> io::Result<()> {
 
 fn name(thread: &ThreadSummary) -> String {
     match &thread.name {
-        Some(name) => format!("{name:?}"),
+        Some(name) => format!("{:?}", shown(name)),
         None => format!("object {:#x}", thread.object),
     }
 }

@@ -12,13 +12,16 @@ mod folded;
 mod frame;
 mod histo;
 mod info;
+mod json;
 mod number;
 mod outcome;
 mod plain;
 mod site_source;
 mod sites;
 mod table;
+mod target;
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -26,8 +29,9 @@ use clap::{Parser, Subcommand};
 /// Makes heap dumps of running JVMs, and looks into heap dumps and profiles in HPROF format, as jcmd, jmap, the JVM itself
 /// and hprof-rs write them.
 ///
-/// Reads versions 1.0.1, 1.0.2 and Android's 1.0.3, plain or gzip, of any size: files are streamed, and memory
-/// is used for names, stacks and ids only. `sites` and `flame` read text profiles (format=a) as well.
+/// Reads versions 1.0.1, 1.0.2 and Android's 1.0.3, plain or gzip, of any size, from a file or from standard input (-):
+/// files are streamed, and memory is used for names, stacks and ids only, up to a limit that grows with the file.
+/// `sites` and `flame` read text profiles (format=a) as well.
 #[derive(Debug, Parser)]
 #[command(name = "hprof", version, after_help = EXIT_CODES, max_term_width = 100)]
 struct Arguments {
@@ -36,8 +40,8 @@ struct Arguments {
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 all is well; 1 `check` found errors; 2 wrong usage, the file cannot be read, or it does not hold what \
-was asked for.";
+Exit codes: 0 all is well; 1 the file is damaged: `check` found errors, or another command could read a part of it only; \
+2 wrong usage, the file cannot be read, or it does not hold what was asked for.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -47,6 +51,8 @@ enum Command {
     Histo(histo::Arguments),
     Sites(sites::Arguments),
     Flame(flame::Arguments),
+    /// Prints the version
+    Version,
 }
 
 fn main() -> ExitCode {
@@ -57,6 +63,12 @@ fn main() -> ExitCode {
         Command::Histo(arguments) => histo::run(&arguments),
         Command::Sites(arguments) => sites::run(&arguments),
         Command::Flame(arguments) => flame::run(&arguments),
+        Command::Version => version(),
     };
     outcome::exit_code(result)
+}
+
+fn version() -> Result<outcome::Verdict, outcome::Failure> {
+    writeln!(io::stdout(), "hprof {}", env!("CARGO_PKG_VERSION"))?;
+    Ok(outcome::Verdict::Sound)
 }

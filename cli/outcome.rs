@@ -7,6 +7,8 @@ use std::process::ExitCode;
 
 use reader::ReadError;
 
+use crate::plain::plain;
+
 /// Why a command could not do its work.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -21,12 +23,13 @@ pub(crate) enum Failure {
 impl Failure {
     /// A failure to read this file.
     pub(crate) fn reading(path: &Path, fault: impl fmt::Display) -> Self {
-        Self::Input(format!("{}: {fault}", path.display()))
+        Self::Input(format!("{}: {fault}", plain(&path.display().to_string())))
     }
 
     /// A failure to write this file.
     pub(crate) fn writing(path: &Path, fault: impl fmt::Display) -> Self {
-        Self::Target(format!("cannot write {}: {fault}", path.display()))
+        let name = plain(&path.display().to_string());
+        Self::Target(format!("cannot write {name}: {fault}"))
     }
 }
 
@@ -41,7 +44,7 @@ impl From<io::Error> for Failure {
 pub(crate) enum Verdict {
     /// Nothing to complain of.
     Sound,
-    /// `check` found errors.
+    /// `check` found errors, or another command met damaged places.
     Faulty,
 }
 

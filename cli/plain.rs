@@ -1,9 +1,15 @@
-//! Text from a file, made harmless for a terminal.
+//! Text from a file or from a JVM, made harmless for a terminal.
 
-/// The text with its control characters replaced: a hostile file must not move the cursor.
+use std::borrow::Cow;
+
+/// Letters that are printed of one name; JSON has all.
+pub(crate) const SHOWN_CHARS: usize = 1000;
+
+/// The text with its control characters, and those that turn the direction of text, replaced: what a hostile file
+/// holds must neither move the cursor nor change the order of what is beside it.
 pub(crate) fn plain(text: &str) -> String {
     let harmless = |c: char| {
-        if c.is_control() {
+        if is_harmful(c) {
             char::REPLACEMENT_CHARACTER
         } else {
             c
@@ -12,10 +18,48 @@ pub(crate) fn plain(text: &str) -> String {
     text.chars().map(harmless).collect()
 }
 
+/// Whether a character does something to a terminal instead of being seen there.
+pub(crate) fn is_harmful(c: char) -> bool {
+    c.is_control()
+        || matches!(
+            c,
+            '\u{061C}'
+                | '\u{200E}'
+                | '\u{200F}'
+                | '\u{2028}'..='\u{202E}'
+                | '\u{2066}'..='\u{2069}'
+        )
+}
+
+/// The text, or its beginning and a mark if it is longer than [`SHOWN_CHARS`].
+pub(crate) fn shown(text: &str) -> Cow<'_, str> {
+    if text.len() <= SHOWN_CHARS || text.chars().nth(SHOWN_CHARS).is_none() {
+        return Cow::Borrowed(text);
+    }
+    let mut cut: String = text.chars().take(SHOWN_CHARS - 1).collect();
+    cut.push('…');
+    Cow::Owned(cut)
+}
+
 #[cfg(test)]
 mod tests {
+    use super::*;
+
     #[test]
-    fn escapes_are_replaced() {
-        assert_eq!(super::plain("a\u{1b}[2Jé"), "a\u{fffd}[2Jé");
+    fn escapes_and_turns_are_replaced() {
+        assert_eq!(plain("a\u{1b}[2Jé"), "a\u{fffd}[2Jé");
+        for turn in [
+            '\u{202A}', '\u{202E}', '\u{2066}', '\u{2069}', '\u{200E}', '\u{200F}', '\u{061C}',
+        ] {
+            assert_eq!(plain(&format!("a{turn}b")), "a\u{fffd}b");
+        }
+        assert_eq!(plain("אב ج"), "אב ج");
+    }
+
+    #[test]
+    fn long_names_are_cut() {
+        let (fits, long) = ("é".repeat(SHOWN_CHARS), "é".repeat(SHOWN_CHARS + 1));
+        assert_eq!(shown(&fits), fits);
+        assert_eq!(shown(&long).chars().count(), SHOWN_CHARS);
     }
 }

@@ -11,10 +11,12 @@ use reader::{Allocations, Amount, Site, SiteTable, Stacks};
 use crate::dump_file::DumpFile;
 use crate::flame_graph::FlameGraph;
 use crate::frame;
+use crate::json;
 use crate::number::{counted, grouped};
 use crate::outcome::{Failure, Verdict};
+use crate::plain::plain;
 use crate::site_source::{choose, SiteSource};
-use crate::table::{Side, Table};
+use crate::table::{Cell, Side, Table, INDENT};
 
 /// Sites that are printed unasked.
 const TOP: usize = 20;
@@ -37,10 +39,10 @@ const DEPTH_FRAMES: usize = 8;
   hprof sites --flame sites.svg heap.hprof      a flame graph, to be opened in a browser
   hprof sites --collapsed heap.hprof            folded stacks, for speedscope and other tools")]
 pub(crate) struct Arguments {
-    /// The heap dump or profile, plain or gzip
+    /// The heap dump or profile, plain or gzip; - for standard input
     file: PathBuf,
     /// Print at most N sites; 0 for all [default: 20, all in JSON]
-    #[arg(long, visible_alias = "most", value_name = "N")]
+    #[arg(long, alias = "most", value_name = "N")]
     top: Option<usize>,
     /// Print at most N frames of each stack, the innermost first; 0 for all [default: 8, all in JSON]
     #[arg(long, value_name = "N")]
@@ -57,7 +59,7 @@ pub(crate) struct Arguments {
     /// Print JSON
     #[arg(long, conflicts_with_all = ["flame", "collapsed"])]
     json: bool,
-    /// Draw all sites as a flame graph in this file instead of a table
+    /// Draw all sites as a flame graph in this file instead of a table; it is replaced unless it is a dump or a profile
     #[arg(long, value_name = "SVG", conflicts_with = "collapsed")]
     flame: Option<PathBuf>,
     /// Print all sites as folded stacks, `root;...;leaf;class bytes`, instead of a table
@@ -79,7 +81,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     }
     if arguments.collapsed || arguments.flame.is_some() {
         let graph = FlameGraph::of_sites(&found, table, arguments.allocated);
-        return draw(arguments, &file, &graph);
+        draw(arguments, &file, &graph.map_err(|why| file.refuse(why))?)?;
+        return Ok(file.verdict(found.damaged));
     }
     let listing = Listing {
         found: &found,
@@ -88,35 +91,40 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         rows: ordered(table, arguments.allocated),
         allocated: arguments.allocated,
     };
-    print(arguments, &listing)
+    print(arguments, &listing)?;
+    Ok(file.verdict(found.damaged))
 }
 
 const NOT_ALLOCATED: &str =
     "a heap dump does not tell what was allocated and is gone; leave --allocated out";
 
-fn draw(arguments: &Arguments, file: &DumpFile, graph: &FlameGraph) -> Result<Verdict, Failure> {
+fn draw(arguments: &Arguments, file: &DumpFile, graph: &FlameGraph) -> Result<(), Failure> {
     match &arguments.flame {
-        None => graph.collapse(arguments.output.as_deref()),
+        None => graph.collapse(file, arguments.output.as_deref()),
         Some(_) if graph.is_empty() => {
             Err(file.refuse("its sites hold no bytes, so there is nothing to draw"))
         }
-        Some(path) => graph.draw(&file.short_name(), Some(path)),
+        Some(path) => graph.draw(file, Some(path)),
     }
 }
 
-fn print(arguments: &Arguments, listing: &Listing<'_>) -> Result<Verdict, Failure> {
+fn print(arguments: &Arguments, listing: &Listing<'_>) -> Result<(), Failure> {
     let mut to = BufWriter::new(io::stdout().lock());
     if arguments.json {
         let (top, depth) = (arguments.top.unwrap_or(0), arguments.depth.unwrap_or(0));
-        let value = site_json::in_json(listing, most(top), most(depth));
-        writeln!(to, "{value:#}")?;
+        let value = site_json::InJson {
+            listing,
+            top: most(top),
+            depth: most(depth),
+        };
+        json::print(&value, &mut to)?;
     } else {
         let top = arguments.top.unwrap_or(TOP);
         let depth = arguments.depth.unwrap_or(DEPTH_FRAMES);
         listing.print(most(top), most(depth), &mut to)?;
     }
     to.flush()?;
-    Ok(Verdict::Sound)
+    Ok(())
 }
 
 /// A number of which 0 means all.
@@ -168,10 +176,6 @@ impl Listing<'_> {
                 counted(left_out, "more site")
             )?;
         }
-        if self.found.damaged > 0 {
-            let places = counted(self.found.damaged, "damaged place");
-            writeln!(to, "Warning: {places}; what they hide is not counted.")?;
-        }
         Ok(())
     }
 
@@ -212,13 +216,13 @@ impl Listing<'_> {
             ("allocated objects", Side::Right),
             ("class", Side::Left),
         ]);
-        self.fill(&mut table, top, depth, |[rank, share], site| {
+        self.fill(&mut table, top, |[rank, share], site| {
             let [live_bytes, live_objects] = cells(site.live);
             let [bytes, objects] = cells(site.allocated.unwrap_or_default());
-            let class = site.class.clone();
+            let class = site.class.clone().into();
             [rank, share, live_bytes, live_objects, bytes, objects, class]
         });
-        table.print(to)
+        self.print_table(&table, depth, to)
     }
 
     /// Live numbers only.
@@ -230,25 +234,38 @@ impl Listing<'_> {
             ("live objects", Side::Right),
             ("class", Side::Left),
         ]);
-        self.fill(&mut table, top, depth, |[rank, share], site| {
+        self.fill(&mut table, top, |[rank, share], site| {
             let [bytes, objects] = cells(site.live);
-            [rank, share, bytes, objects, site.class.clone()]
+            let class = site.class.clone().into();
+            [rank, share, bytes, objects, class]
         });
-        table.print(to)
+        self.print_table(&table, depth, to)
     }
 
-    /// A row a site, from its rank and share, with its stack below.
+    /// A row a site, from its rank and share.
     fn fill<const N: usize>(
         &self,
         table: &mut Table<N>,
         top: usize,
-        depth: usize,
-        row: impl Fn([String; 2], &Site) -> [String; N],
+        row: impl Fn([Cell; 2], &Site) -> [Cell; N],
     ) {
         for (rank, site) in (1_u64..).zip(self.rows.iter().take(top)) {
-            table.row(row([grouped(rank), self.share(site)], site));
-            print_stack(&self.found.stacks, site.trace, depth, table);
+            let words = [grouped(rank).into(), self.share(site).into()];
+            table.row(row(words, site));
         }
+    }
+
+    /// Prints the rows, each with its stack below.
+    fn print_table<const N: usize>(
+        &self,
+        table: &Table<N>,
+        depth: usize,
+        to: &mut dyn Write,
+    ) -> io::Result<()> {
+        table.print_with(to, |row, to| match self.rows.get(row) {
+            Some(site) => print_stack(&self.found.stacks, site.trace, depth, to),
+            None => Ok(()),
+        })
     }
 
     /// The site's part of all bytes that the order is about, in percent.
@@ -266,22 +283,23 @@ impl Listing<'_> {
     }
 }
 
-/// Puts a stack below the last row.
-fn print_stack<const N: usize>(stacks: &Stacks, trace: u32, depth: usize, table: &mut Table<N>) {
+/// Prints a stack below its row.
+fn print_stack(stacks: &Stacks, trace: u32, depth: usize, to: &mut dyn Write) -> io::Result<()> {
     if stacks.is_empty(trace) {
-        table.below("(no stack)");
+        writeln!(to, "{INDENT}(no stack)")?;
     }
     for frame in stacks.frames(trace).take(depth) {
-        table.below(&format!("at {}", frame::line(frame)));
+        writeln!(to, "{INDENT}at {}", plain(&frame::line(frame)))?;
     }
     let left_out = stacks.depth_frames(trace).saturating_sub(depth) as u64;
     if left_out > 0 {
-        table.below(&format!("... and {}", counted(left_out, "more frame")));
+        writeln!(to, "{INDENT}... and {}", counted(left_out, "more frame"))?;
     }
+    Ok(())
 }
 
-fn cells(amount: Amount) -> [String; 2] {
-    [grouped(amount.bytes), grouped(amount.objects)]
+fn cells(amount: Amount) -> [Cell; 2] {
+    [grouped(amount.bytes).into(), grouped(amount.objects).into()]
 }
 
 fn in_words(amount: Amount) -> String {

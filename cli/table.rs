@@ -1,11 +1,12 @@
 //! Columns that line up.
 
 use std::io::{self, Write};
+use std::rc::Rc;
 
-use crate::plain::plain;
+use crate::plain::{plain, shown, SHOWN_CHARS};
 
 /// What stands before a line below a row.
-const INDENT: &str = "        ";
+pub(crate) const INDENT: &str = "        ";
 
 /// Which side of its column a cell keeps to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,13 +17,44 @@ pub(crate) enum Side {
     Right,
 }
 
+/// The text of a cell: its own, or a name that other cells share.
+#[derive(Clone, Debug)]
+pub(crate) enum Cell {
+    Own(Box<str>),
+    Shared(Rc<str>),
+}
+
+impl Cell {
+    fn text(&self) -> &str {
+        match self {
+            Self::Own(text) => text,
+            Self::Shared(text) => text,
+        }
+    }
+
+    /// Letters that are printed of it.
+    fn width(&self) -> usize {
+        self.text().chars().take(SHOWN_CHARS).count()
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self::Own(text.into())
+    }
+}
+
+impl From<Rc<str>> for Cell {
+    fn from(text: Rc<str>) -> Self {
+        Self::Shared(text)
+    }
+}
+
 /// Rows of cells, as wide as their widest cell.
 #[derive(Debug)]
 pub(crate) struct Table<const N: usize> {
     sides: [Side; N],
-    rows: Vec<[String; N]>,
-    /// Lines that stand below rows, in order, each with the number of rows above it.
-    below: Vec<(usize, String)>,
+    rows: Vec<[Cell; N]>,
 }
 
 impl<const N: usize> Table<N> {
@@ -30,19 +62,13 @@ impl<const N: usize> Table<N> {
     pub(crate) fn new(columns: [(&str, Side); N]) -> Self {
         Self {
             sides: columns.map(|(_, side)| side),
-            rows: vec![columns.map(|(title, _)| title.to_owned())],
-            below: Vec::new(),
+            rows: vec![columns.map(|(title, _)| title.to_owned().into())],
         }
     }
 
-    /// Adds a row; control characters in its cells are replaced.
-    pub(crate) fn row(&mut self, cells: [String; N]) {
-        self.rows.push(cells.map(|cell| plain(&cell)));
-    }
-
-    /// Adds a line below the last row, indented, that keeps to no column; control characters are replaced.
-    pub(crate) fn below(&mut self, line: &str) {
-        self.below.push((self.rows.len(), plain(line)));
+    /// Adds a row. Long cells are cut, and control characters replaced, when it is printed.
+    pub(crate) fn row(&mut self, cells: [Cell; N]) {
+        self.rows.push(cells);
     }
 
     /// Whether there is nothing below the titles.
@@ -52,24 +78,36 @@ impl<const N: usize> Table<N> {
 
     /// Prints titles and rows, two blanks between columns and none at the end.
     pub(crate) fn print(&self, to: &mut dyn Write) -> io::Result<()> {
+        self.print_with(to, |_, _| Ok(()))
+    }
+
+    /// As [`Table::print`]; `below` prints what stands under a row, whose number from 0 it gets.
+    pub(crate) fn print_with(
+        &self,
+        to: &mut dyn Write,
+        below: impl Fn(usize, &mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<()> {
         let mut widths = [0; N];
         for row in &self.rows {
             for (width, cell) in widths.iter_mut().zip(row) {
-                *width = (*width).max(cell.chars().count());
+                *width = (*width).max(cell.width());
             }
         }
-        let mut below = self.below.iter().peekable();
-        for (number, row) in (1..).zip(&self.rows) {
+        for (number, row) in self.rows.iter().enumerate() {
             let mut line = String::new();
             for ((cell, width), side) in row.iter().zip(widths).zip(self.sides) {
+                let text = plain(&shown(cell.text()));
+                // Formatting has a limit for widths, which names from a file may exceed.
+                let blanks = " ".repeat(width.saturating_sub(cell.width()));
                 match side {
-                    Side::Left => line += &format!("{cell:width$}  "),
-                    Side::Right => line += &format!("{cell:>width$}  "),
+                    Side::Left => line.extend([&text, blanks.as_str()]),
+                    Side::Right => line.extend([blanks.as_str(), &text]),
                 }
+                line.push_str("  ");
             }
             writeln!(to, "{}", line.trim_end())?;
-            while let Some((_, line)) = below.next_if(|(rows, _)| *rows == number) {
-                writeln!(to, "{INDENT}{line}")?;
+            if let Some(row) = number.checked_sub(1) {
+                below(row, to)?;
             }
         }
         Ok(())
@@ -80,34 +118,39 @@ impl<const N: usize> Table<N> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn cells_line_up() {
-        let mut table = Table::new([("name", Side::Left), ("count", Side::Right)]);
-        assert!(table.is_empty());
-        table.row(["a".to_owned(), "1".to_owned()]);
-        table.row(["long name".to_owned(), "1,000,000".to_owned()]);
+    fn cells(name: &str, count: &str) -> [Cell; 2] {
+        [name, count].map(|text| text.to_owned().into())
+    }
+
+    fn printed(table: &Table<2>) -> String {
         let mut text = Vec::new();
-        table.print(&mut text).unwrap();
-        let expected = "name           count\na                  1\nlong name  1,000,000\n";
-        assert_eq!(String::from_utf8(text).unwrap(), expected);
+        let below = |row: usize, to: &mut dyn Write| writeln!(to, "{INDENT}under {row}");
+        table.print_with(&mut text, below).unwrap();
+        String::from_utf8(text).unwrap()
     }
 
     #[test]
-    fn lines_stand_below_their_row_in_no_column() {
+    fn cells_line_up_and_lines_below_keep_to_no_column() {
         let mut table = Table::new([("name", Side::Left), ("count", Side::Right)]);
-        for name in ["a", "b"] {
-            table.row([name.to_owned(), "1".to_owned()]);
-            table.below(&format!("at {name}, a line longer than the table\u{1b}"));
-        }
-        let mut text = Vec::new();
-        table.print(&mut text).unwrap();
+        assert!(table.is_empty());
+        table.row(cells("a", "1"));
+        table.row(cells("long\u{1b}name", "1,000,000"));
         let expected = "\
-name  count
-a         1
-        at a, a line longer than the table\u{fffd}
-b         1
-        at b, a line longer than the table\u{fffd}
+name           count
+a                  1
+        under 0
+long\u{fffd}name  1,000,000
+        under 1
 ";
-        assert_eq!(String::from_utf8(text).unwrap(), expected);
+        assert_eq!(printed(&table), expected);
+    }
+
+    #[test]
+    fn a_name_of_any_length_is_cut() {
+        let mut table = Table::new([("name", Side::Left), ("count", Side::Right)]);
+        table.row(cells(&"x".repeat(100_000), "1"));
+        let text = printed(&table);
+        assert!(text.contains(&format!("{}…  ", "x".repeat(SHOWN_CHARS - 1))));
+        assert!(text.len() < 4 * SHOWN_CHARS);
     }
 }

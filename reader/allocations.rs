@@ -2,10 +2,12 @@
 
 use std::io::Read;
 
+use crate::budget::Budget;
 use crate::classes::ClassTable;
 use crate::dump::{DumpReader, Event};
 use crate::dumped_sites::DumpedSites;
 use crate::error::ReadError;
+use crate::names::Names;
 use crate::opened::Opened;
 use crate::record::Record;
 use crate::sites::{SiteRecords, SiteTable};
@@ -30,11 +32,11 @@ pub struct Allocations {
 }
 
 impl Allocations {
-    /// Reads a whole file once. Errors: I/O, or not an HPROF file.
-    pub fn read<'r>(inner: Box<dyn Read + 'r>) -> Result<Self, ReadError> {
+    /// Reads a whole file once. Errors: I/O, not an HPROF file, or one beyond the budget.
+    pub fn read<'r>(inner: Box<dyn Read + 'r>, budget: Budget) -> Result<Self, ReadError> {
         match Opened::new(inner)? {
-            Opened::Binary(mut dump) => Self::from_dump(&mut dump),
-            Opened::Text(mut text) => Self::from_text(&mut text),
+            Opened::Binary(dump) => Self::from_dump(&mut dump.with_budget(budget)),
+            Opened::Text(text) => Self::from_text(&mut text.with_budget(budget), budget),
         }
     }
 
@@ -43,11 +45,12 @@ impl Allocations {
         let mut gathered = Gathered::default();
         while let Some(event) = dump.next_event()? {
             gathered.event(event, id_bytes);
+            dump.budget().allow(gathered.held_bytes())?;
         }
-        Ok(gathered.finish())
+        gathered.finish(dump.budget())
     }
 
-    fn from_text(text: &mut TextReader<'_>) -> Result<Self, ReadError> {
+    fn from_text(text: &mut TextReader<'_>, budget: Budget) -> Result<Self, ReadError> {
         let mut stacks = SpelledStacks::default();
         let mut found = Self::default();
         while let Some(event) = text.next_event()? {
@@ -56,6 +59,7 @@ impl Allocations {
                 TextEvent::Sites(table) => found.recorded = Some(table),
                 TextEvent::Cpu(..) => {}
             }
+            budget.allow(stacks.held_bytes())?;
         }
         found.damaged = text.damaged();
         found.stacks = stacks.finish();
@@ -99,14 +103,25 @@ impl Gathered {
         }
     }
 
-    fn finish(self) -> Allocations {
-        let stacks = self.stacks.resolve(&self.strings);
-        Allocations {
-            recorded: self.recorded.finish(&self.stacks, &self.strings),
-            dumped: self.dumped.finish(&stacks, &self.classes, &self.strings),
+    fn held_bytes(&self) -> u64 {
+        let tables = self.strings.held_bytes() + self.classes.held_bytes();
+        tables
+            .saturating_add(self.stacks.held_bytes())
+            .saturating_add(self.recorded.held_bytes())
+            .saturating_add(self.dumped.held_bytes())
+    }
+
+    fn finish(self, budget: Budget) -> Result<Allocations, ReadError> {
+        let mut names = Names::new(&self.strings);
+        let stacks = self.stacks.resolve(&mut names);
+        let found = Allocations {
+            recorded: self.recorded.finish(&self.stacks, &mut names),
+            dumped: self.dumped.finish(&stacks, &self.classes, &mut names),
             stacks,
             has_heap: self.has_heap,
             damaged: self.damaged,
-        }
+        };
+        budget.allow(names.bytes())?;
+        Ok(found)
     }
 }

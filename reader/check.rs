@@ -16,6 +16,7 @@ mod trace_rules;
 
 use std::io::{self, Read};
 
+use crate::budget::Budget;
 use crate::dump::DumpReader;
 use crate::error::ReadError;
 use fault::{Faults, Report};
@@ -27,25 +28,28 @@ use references::References;
 pub struct CheckOptions {
     /// Faults described one by one; the others are only counted.
     pub most: usize,
-    /// Whether to let pass, as notes, what HotSpot's own dumps do.
-    pub lenient: bool,
+    /// Whether even what HotSpot, the JDK's own agent and Android do is an error, and no note.
+    pub strict: bool,
+    /// Memory that the tables may take.
+    pub budget: Budget,
 }
 
 /// Reads a file twice, once for what it defines and once for what it refers to, and reports every broken rule.
 ///
 /// `open` must give the same uncompressed bytes each time, see [`crate::unpacked`]. Memory is used
 /// for strings, classes and the ids of objects, not for their data.
-/// Errors: `open` or the reading fails, or the header is not that of an HPROF file. All else is in the report.
+/// Errors: `open` or the reading fails, the header is not that of an HPROF file, or the file is beyond the budget. All else is in the report.
 pub fn check<'r>(
     open: &mut dyn FnMut() -> io::Result<Box<dyn Read + 'r>>,
     options: CheckOptions,
 ) -> Result<Report, ReadError> {
-    let mut faults = Faults::new(options.most, options.lenient);
+    let mut faults = Faults::new(options.most, options.strict);
     let mut first = reader(open)?;
     let header = first.header();
     let mut judge = Judge::new(&header, &mut faults);
     while let Some(event) = first.next_event()? {
         judge.event(event);
+        options.budget.allow(judge.held_bytes())?;
     }
     let contents = judge.finish(header.id_bytes);
     let bytes = first.offset();

@@ -1,9 +1,12 @@
 //! The classes of a file: their names, supers and fields, and the layout of their instances.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
+use crate::budget::{bytes_of, entries};
 use crate::heap_record::{ClassDump, Field};
 use crate::java_name::java_name;
+use crate::names::Names;
 use crate::record::LoadClass;
 use crate::strings::StringTable;
 
@@ -60,6 +63,8 @@ pub struct ClassTable {
     classes: Vec<Class>,
     chains: Vec<Chain>,
     by_id: HashMap<u64, usize>,
+    /// Number of fields of all classes.
+    fields: usize,
 }
 
 impl ClassTable {
@@ -89,6 +94,9 @@ impl ClassTable {
             }
             new
         });
+        if added == Some(true) {
+            self.fields = self.fields.saturating_add(dump.fields.len());
+        }
         added == Some(true)
     }
 
@@ -128,11 +136,26 @@ impl ClassTable {
         self.classes.is_empty()
     }
 
+    /// Bytes of memory that the classes take, layouts included.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        let count = self.classes.len();
+        let each = bytes_of::<Class>(count).saturating_add(bytes_of::<Chain>(count));
+        each.saturating_add(entries(count))
+            .saturating_add(bytes_of::<Field>(self.fields))
+    }
+
     /// The name in Java's form, or `class 0x…` if the file does not tell it.
     pub fn java_name(&self, id: u64, strings: &StringTable) -> String {
         self.get(id)
             .and_then(|class| strings.text(class.name))
             .map_or_else(|| format!("class {id:#x}"), |name| java_name(&name))
+    }
+
+    /// As [`ClassTable::java_name`], each name made once.
+    pub(crate) fn shared_name(&self, id: u64, names: &mut Names<'_>) -> Rc<str> {
+        self.get(id)
+            .and_then(|class| names.class(class.name))
+            .unwrap_or_else(|| format!("class {id:#x}").into())
     }
 
     /// Computes the layouts; to be called when all classes are in, and again if some were added.

@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 use std::io::Read;
 
+use crate::budget::{bytes_of, Budget};
 use crate::dump::{DumpReader, Event};
 use crate::error::ReadError;
+use crate::names::Names;
 use crate::opened::Opened;
 use crate::record::{CpuSamples, Record};
 use crate::stacks::{SpelledStacks, StackRecords, Stacks};
@@ -81,11 +83,11 @@ pub struct CpuProfile {
 }
 
 impl CpuProfile {
-    /// Reads a whole file once. Errors: I/O, or not an HPROF file.
-    pub fn read<'r>(inner: Box<dyn Read + 'r>) -> Result<Self, ReadError> {
+    /// Reads a whole file once. Errors: I/O, not an HPROF file, or one beyond the budget.
+    pub fn read<'r>(inner: Box<dyn Read + 'r>, budget: Budget) -> Result<Self, ReadError> {
         match Opened::new(inner)? {
-            Opened::Binary(mut dump) => Self::from_dump(&mut dump),
-            Opened::Text(mut text) => Self::from_text(&mut text),
+            Opened::Binary(dump) => Self::from_dump(&mut dump.with_budget(budget)),
+            Opened::Text(text) => Self::from_text(&mut text.with_budget(budget), budget),
         }
     }
 
@@ -107,12 +109,17 @@ impl CpuProfile {
                 Event::Damage(_) => found.damaged += 1,
                 _ => {}
             }
+            let tables = strings.held_bytes().saturating_add(found.held_bytes());
+            dump.budget()
+                .allow(tables.saturating_add(stacks.held_bytes()))?;
         }
-        found.stacks = stacks.resolve(&strings);
+        let mut names = Names::new(&strings);
+        found.stacks = stacks.resolve(&mut names);
+        dump.budget().allow(names.bytes())?;
         Ok(found)
     }
 
-    fn from_text(text: &mut TextReader<'_>) -> Result<Self, ReadError> {
+    fn from_text(text: &mut TextReader<'_>, budget: Budget) -> Result<Self, ReadError> {
         let mut stacks = SpelledStacks::default();
         let mut found = Self::default();
         while let Some(event) = text.next_event()? {
@@ -121,10 +128,18 @@ impl CpuProfile {
                 TextEvent::Cpu(kind, table) => found.add(kind, table),
                 TextEvent::Sites(_) => {}
             }
+            budget.allow(stacks.held_bytes().saturating_add(found.held_bytes()))?;
         }
         found.damaged = text.damaged();
         found.stacks = stacks.finish();
         Ok(found)
+    }
+
+    fn held_bytes(&self) -> u64 {
+        let tables = [&self.samples, &self.times].into_iter().flatten();
+        tables
+            .map(|table| bytes_of::<CpuRow>(3 * table.rows.len()))
+            .sum()
     }
 
     fn add(&mut self, kind: CpuKind, more: CpuTable) {

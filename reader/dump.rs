@@ -4,6 +4,7 @@ use std::io::Read;
 
 use writer::format::{android, heap, record as tag};
 
+use crate::budget::Budget;
 use crate::damage::{Damage, DamageKind};
 use crate::error::ReadError;
 use crate::header::Header;
@@ -38,6 +39,7 @@ pub struct DumpReader<'r> {
     pending: Option<Damage>,
     dump_ended: bool,
     finished: bool,
+    budget: Budget,
 }
 
 impl<'r> DumpReader<'r> {
@@ -53,7 +55,19 @@ impl<'r> DumpReader<'r> {
             pending: None,
             dump_ended: false,
             finished: false,
+            budget: Budget::default(),
         })
+    }
+
+    /// Sets the limit for the tables that are built from this file.
+    pub fn with_budget(mut self, budget: Budget) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// The limit for the tables that are built from this file.
+    pub fn budget(&self) -> Budget {
+        self.budget
     }
 
     /// The file's header.

@@ -4,13 +4,14 @@ use std::collections::HashMap;
 
 use writer::format::BasicType;
 
+use crate::budget::entries;
 use crate::classes::ClassTable;
 use crate::heap_record::HeapRecord;
 use crate::java_name::{java_name, primitive_array_name};
+use crate::names::Names;
 use crate::shallow::shallow_bytes;
 use crate::sites::{Amount, Site, SiteTable};
 use crate::stacks::Stacks;
-use crate::strings::StringTable;
 
 /// What an object is an instance of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -55,12 +56,17 @@ impl DumpedSites {
         });
     }
 
+    /// Bytes of memory that the counts take, and will take when they are named.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        entries(3 * self.counts.len())
+    }
+
     /// The sites in words, or `None` if no object carries a trace with frames.
     pub(crate) fn finish(
         self,
         stacks: &Stacks,
         classes: &ClassTable,
-        strings: &StringTable,
+        names: &mut Names<'_>,
     ) -> Option<SiteTable> {
         let (mut live, mut stackless) = (Amount::default(), Amount::default());
         let mut rows = Vec::new();
@@ -72,8 +78,8 @@ impl DumpedSites {
             live.add(amount);
             rows.push(Site {
                 class: match kind {
-                    Kind::Class(id) => classes.java_name(id, strings),
-                    Kind::Primitive(kind) => java_name(primitive_array_name(kind)),
+                    Kind::Class(id) => classes.shared_name(id, names),
+                    Kind::Primitive(kind) => java_name(primitive_array_name(kind)).into(),
                 },
                 trace,
                 live: amount,

@@ -27,6 +27,11 @@ pub enum ReadError {
     NotHprof,
     /// The file is a text profile, which [`crate::TextReader`] reads.
     TextProfile,
+    /// The tables built from the file would take more memory than its size allows, see [`crate::Budget`].
+    TooMuch {
+        /// The limit.
+        limit_bytes: u64,
+    },
     /// The header names a size of identifiers other than 4 and 8.
     IdSize {
         /// The size that the header names.
@@ -51,6 +56,12 @@ impl fmt::Display for ReadError {
             Self::TextProfile => write!(
                 f,
                 "a text profile (format=a): only `hprof sites` and `hprof flame` read it"
+            ),
+            Self::TooMuch { limit_bytes } => write!(
+                f,
+                "its names, stacks and ids would take more than {} MiB of memory, far more than in a dump of its size \
+                 that a JVM wrote",
+                limit_bytes >> 20
             ),
             Self::IdSize { id_bytes } => {
                 write!(

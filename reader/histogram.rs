@@ -1,26 +1,30 @@
 //! How many objects of each class a dump holds, and how large they are.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use writer::format::BasicType;
 
+use crate::budget::entries;
 use crate::classes::{ClassTable, Layout};
 use crate::dump::{DumpReader, Event};
 use crate::error::ReadError;
 use crate::heap_record::HeapRecord;
 use crate::java_name::{java_name, primitive_array_name};
+use crate::names::Names;
 use crate::record::Record;
 use crate::shallow::shallow_bytes;
+use crate::sites::compare_names;
 use crate::strings::StringTable;
 
 /// Name of the class of all class objects.
-const CLASS: &[u8] = b"java/lang/Class";
+const CLASS: &str = "java/lang/Class";
 
 /// One class of a [`Histogram`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistogramRow {
     /// Name in Java's form, for example `java.lang.String` or `int[]`.
-    pub class: String,
+    pub class: Rc<str>,
     /// Number of objects.
     pub instances: u64,
     /// Sum of their shallow sizes, see [`crate::shallow_bytes`].
@@ -67,9 +71,14 @@ impl Histogram {
         let mut counts = Counts::default();
         while let Some(event) = dump.next_event()? {
             counts.event(event, id_bytes);
+            dump.budget().allow(counts.held_bytes())?;
         }
         counts.classes.resolve(id_bytes);
-        Ok(counts.finish())
+        let strings = std::mem::take(&mut counts.strings);
+        let mut names = Names::new(&strings);
+        let histogram = counts.finish(&mut names);
+        dump.budget().allow(names.bytes())?;
+        Ok(histogram)
     }
 
     /// Number of objects in all.
@@ -130,18 +139,23 @@ impl Counts {
         }
     }
 
-    fn finish(mut self) -> Histogram {
-        self.add_class_objects();
+    fn held_bytes(&self) -> u64 {
+        let tables = self.strings.held_bytes() + self.classes.held_bytes();
+        tables.saturating_add(entries(3 * self.by_class.len()))
+    }
+
+    fn finish(mut self, names: &mut Names<'_>) -> Histogram {
+        self.add_class_objects(names);
         let mut rows = Vec::with_capacity(self.by_class.len() + self.by_type.len());
         for (class, count) in &self.by_class {
-            rows.push(row(self.classes.java_name(*class, &self.strings), *count));
+            rows.push(row(self.classes.shared_name(*class, names), *count));
         }
         for (kind, count) in &self.by_type {
-            rows.push(row(java_name(primitive_array_name(*kind)), *count));
+            rows.push(row(java_name(primitive_array_name(*kind)).into(), *count));
         }
         rows.sort_by(|a, b| {
             let numbers = (b.bytes, b.instances).cmp(&(a.bytes, a.instances));
-            numbers.then_with(|| a.class.cmp(&b.class))
+            numbers.then_with(|| compare_names(&a.class, &b.class))
         });
         Histogram {
             rows,
@@ -150,9 +164,11 @@ impl Counts {
     }
 
     /// Counts each CLASS DUMP as an instance of java.lang.Class without its static fields.
-    fn add_class_objects(&mut self) {
-        let named = |name: u64| self.strings.bytes(name) == Some(CLASS);
-        let class = self.classes.iter().find(|class| named(class.name));
+    fn add_class_objects(&mut self, names: &Names<'_>) {
+        let class = self
+            .classes
+            .iter()
+            .find(|class| names.is(class.name, CLASS));
         let Some(class) = class.filter(|_| self.class_objects > 0) else {
             return;
         };
@@ -171,7 +187,7 @@ impl Counts {
     }
 }
 
-fn row(class: String, count: Count) -> HistogramRow {
+fn row(class: Rc<str>, count: Count) -> HistogramRow {
     HistogramRow {
         class,
         instances: count.instances,

@@ -10,7 +10,12 @@ const GZIP_MAGIC: [u8; 2] = [0x1F, 0x8B];
 /// The uncompressed bytes of `raw`: unpacked if it begins like gzip (one or many members), as it is otherwise.
 ///
 /// Errors: the first bytes cannot be read.
-pub fn unpacked<'r>(mut raw: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
+pub fn unpacked<'r>(raw: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
+    Ok(opened(raw)?.0)
+}
+
+/// As [`unpacked`], and whether it had to be unpacked.
+pub fn opened<'r>(mut raw: impl Read + 'r) -> io::Result<(Box<dyn Read + 'r>, bool)> {
     let mut magic = Vec::with_capacity(GZIP_MAGIC.len());
     let mut byte = [0];
     while magic.len() < GZIP_MAGIC.len() {
@@ -24,9 +29,9 @@ pub fn unpacked<'r>(mut raw: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
     let packed = magic == GZIP_MAGIC;
     let whole = Cursor::new(magic).chain(raw);
     Ok(if packed {
-        Box::new(MultiGzDecoder::new(whole))
+        (Box::new(MultiGzDecoder::new(whole)), true)
     } else {
-        Box::new(whole)
+        (Box::new(whole), false)
     })
 }
 

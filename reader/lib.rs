@@ -4,10 +4,12 @@
 //! [`check()`] (is the file sound?), [`summarize`] (what is in it?), [`Histogram`] (how much of each class?),
 //! [`Allocations`] (who allocated it?) and [`CpuProfile`] (where did the time go?). The last two read text profiles
 //! as well, by [`TextReader`].
-//! Files may be hostile: lengths and counts are claims, and nothing is allocated on a claim.
+//! Files may be hostile: lengths and counts are claims, and nothing is allocated on a claim; a text that many records
+//! name is kept once, and what is kept in all has a limit, [`Budget`].
 #![forbid(unsafe_code)]
 
 mod allocations;
+mod budget;
 mod check;
 mod classes;
 mod cpu_profile;
@@ -21,6 +23,7 @@ mod histogram;
 mod id_set;
 mod input;
 mod java_name;
+mod names;
 mod opened;
 mod record;
 mod shallow;
@@ -33,6 +36,7 @@ mod text;
 mod thread_names;
 
 pub use allocations::Allocations;
+pub use budget::Budget;
 pub use check::fault::{Fault, Report, RuleTotal};
 pub use check::rule::{Rule, Severity};
 pub use check::{check, CheckOptions};
@@ -45,7 +49,7 @@ pub use header::{Header, Version};
 pub use heap_record::*;
 pub use histogram::{Histogram, HistogramRow};
 pub use id_set::IdSet;
-pub use input::unpacked;
+pub use input::{opened, unpacked};
 pub use java_name::java_name;
 pub use opened::Opened;
 pub use record::*;

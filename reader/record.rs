@@ -5,8 +5,8 @@ use writer::format::record as tag;
 use crate::error::ReadError;
 use crate::stream::Source;
 
-/// Bytes kept of one string's text; no name comes near it, a damaged length may.
-pub const TEXT_BYTES_MAX: u64 = 1 << 20;
+/// Bytes kept of one string's text: a name in a class file has no more.
+pub const TEXT_BYTES_MAX: u64 = 0xFFFF;
 
 /// Entries kept of one record's list (frames, samples, sites); more than any JVM writes.
 pub const ENTRIES_MAX: u32 = 1 << 22;

@@ -1,13 +1,16 @@
 //! Sites: how much of which class was allocated where.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use writer::format::BasicType;
 
+use crate::budget::bytes_of;
 use crate::java_name::{java_name, primitive_array_name};
+use crate::names::Names;
 use crate::record::{AllocSite, AllocSites};
 use crate::stacks::StackRecords;
-use crate::strings::StringTable;
 
 /// [`AllocSites::flags`]: the record holds only what changed since the one before it.
 const INCREMENTAL: u16 = 1;
@@ -41,7 +44,7 @@ impl Amount {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Site {
     /// Class in Java's form, for example `java.lang.String` or `int[]`.
-    pub class: String,
+    pub class: Rc<str>,
     /// Serial of the trace where they were allocated, see [`crate::Stacks::frames`].
     pub trace: u32,
     /// Those that were alive.
@@ -68,7 +71,7 @@ impl SiteTable {
     pub(crate) fn new(mut rows: Vec<Site>, live: Amount, allocated: Option<Amount>) -> Self {
         rows.sort_by(|a, b| {
             let key = |site: &Site| (site.live.bytes, site.live.objects);
-            let names = || (&a.class, a.trace).cmp(&(&b.class, b.trace));
+            let names = || compare_names(&a.class, &b.class).then(a.trace.cmp(&b.trace));
             key(b).cmp(&key(a)).then_with(names)
         });
         let (mut live_sum, mut allocated_sum) = (Amount::default(), Amount::default());
@@ -115,13 +118,18 @@ impl SiteRecords {
         };
     }
 
+    /// Bytes of memory that the rows take, and will take when they are named.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        bytes_of::<(SiteKey, AllocSite, [Site; 2])>(self.rows.len())
+    }
+
     /// The sites in words, or `None` if there was no record.
-    pub(crate) fn finish(self, stacks: &StackRecords, strings: &StringTable) -> Option<SiteTable> {
+    pub(crate) fn finish(self, stacks: &StackRecords, names: &mut Names<'_>) -> Option<SiteTable> {
         if !self.seen {
             return None;
         }
         let rows = self.rows.values().map(|site| Site {
-            class: class_name(site, stacks, strings),
+            class: class_name(site, stacks, names),
             trace: site.trace,
             live: amount(site.live_bytes, site.live_objects),
             allocated: Some(amount(site.allocated_bytes, site.allocated_objects)),
@@ -134,6 +142,15 @@ impl SiteRecords {
     }
 }
 
+/// Orders names; two references to one name are not compared letter by letter.
+pub(crate) fn compare_names(a: &Rc<str>, b: &Rc<str>) -> Ordering {
+    if Rc::ptr_eq(a, b) {
+        Ordering::Equal
+    } else {
+        a.cmp(b)
+    }
+}
+
 fn amount(bytes: u32, objects: u32) -> Amount {
     Amount {
         bytes: bytes.into(),
@@ -142,19 +159,20 @@ fn amount(bytes: u32, objects: u32) -> Amount {
 }
 
 /// The class by its serial; without one, as for objects older than the profiler, by the type of the array.
-fn class_name(site: &AllocSite, stacks: &StackRecords, strings: &StringTable) -> String {
-    if let Some(name) = stacks.class_name(site.class_serial, strings) {
+fn class_name(site: &AllocSite, stacks: &StackRecords, names: &mut Names<'_>) -> Rc<str> {
+    if let Some(name) = stacks.class_name(site.class_serial, names) {
         return name;
     }
     match BasicType::from_code(site.array_type) {
-        Some(kind) if kind != BasicType::Object => java_name(primitive_array_name(kind)),
-        _ => format!("class serial {}", site.class_serial),
+        Some(kind) if kind != BasicType::Object => java_name(primitive_array_name(kind)).into(),
+        _ => format!("class serial {}", site.class_serial).into(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::strings::StringTable;
 
     fn site(class_serial: u32, live: u32) -> AllocSite {
         AllocSite {
@@ -181,7 +199,10 @@ mod tests {
     }
 
     fn live_bytes(records: SiteRecords) -> Vec<u64> {
-        let table = records.finish(&StackRecords::default(), &StringTable::default());
+        let table = records.finish(
+            &StackRecords::default(),
+            &mut Names::new(&StringTable::default()),
+        );
         let rows = table.unwrap().rows;
         rows.iter().map(|row| row.live.bytes).collect()
     }
@@ -206,13 +227,19 @@ mod tests {
     fn totals_are_the_writers_unless_its_rows_exceed_them() {
         let mut records = SiteRecords::default();
         records.add(&record(0, vec![site(0, 10)]));
-        let table = records.finish(&StackRecords::default(), &StringTable::default());
+        let table = records.finish(
+            &StackRecords::default(),
+            &mut Names::new(&StringTable::default()),
+        );
         let table = table.unwrap();
         let amounts = (table.live, table.allocated.unwrap());
         let expected = [(50, 9), (20, 2)].map(|(bytes, objects)| Amount { bytes, objects });
         assert_eq!(amounts, (expected[0], expected[1]));
-        assert_eq!(table.rows[0].class, "byte[]");
-        let none = SiteRecords::default().finish(&StackRecords::default(), &StringTable::default());
+        assert_eq!(&*table.rows[0].class, "byte[]");
+        let none = SiteRecords::default().finish(
+            &StackRecords::default(),
+            &mut Names::new(&StringTable::default()),
+        );
         assert_eq!(none, None);
     }
 }

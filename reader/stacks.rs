@@ -1,22 +1,31 @@
 //! The stacks of a file in words: each frame once, each trace as a list of frames.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
-use crate::java_name::java_name;
+use crate::budget::{bytes_of, entries};
+use crate::names::Names;
 use crate::record::{Frame, Record};
-use crate::strings::StringTable;
 
 /// One frame of a stack, in words.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StackFrame {
     /// Class in Java's form; empty if the file does not tell.
-    pub class: String,
+    pub class: Rc<str>,
     /// Name of the method; empty if the file does not tell.
-    pub method: String,
+    pub method: Rc<str>,
     /// Name of the source file, if the file tells it.
-    pub source: Option<String>,
+    pub source: Option<Rc<str>>,
     /// Line above 0; -1 not known, -2 compiled method, -3 native method.
     pub line: i32,
+}
+
+impl StackFrame {
+    /// Bytes of its texts.
+    fn text_bytes(&self) -> u64 {
+        let source = self.source.as_ref().map_or(0, |source| source.len());
+        (self.class.len() + self.method.len() + source) as u64
+    }
 }
 
 /// All stacks of a file by the serials of their traces. Memory grows with the traces, not with the heap.
@@ -52,6 +61,9 @@ impl Stacks {
 /// Stacks that come frame by frame in words, as in a text profile.
 #[derive(Debug, Default)]
 pub(crate) struct SpelledStacks {
+    /// Bytes of the frames' texts, and number of frames of all traces.
+    text_bytes: u64,
+    depth_sum: usize,
     places: HashMap<StackFrame, usize>,
     traces: HashMap<u32, Box<[usize]>>,
 }
@@ -62,9 +74,24 @@ impl SpelledStacks {
         let mut places = Vec::with_capacity(frames.len());
         for frame in frames {
             let next = self.places.len();
-            places.push(*self.places.entry(frame).or_insert(next));
+            let bytes = frame.text_bytes();
+            let place = *self.places.entry(frame).or_insert(next);
+            if place == next {
+                self.text_bytes = self.text_bytes.saturating_add(bytes);
+            }
+            places.push(place);
         }
+        self.depth_sum = self.depth_sum.saturating_add(places.len());
         self.traces.insert(serial, places.into());
+    }
+
+    /// Bytes of memory that the stacks take.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        let frames = bytes_of::<(StackFrame, usize)>(2 * self.places.len());
+        frames
+            .saturating_add(self.text_bytes)
+            .saturating_add(entries(self.traces.len()))
+            .saturating_add(bytes_of::<usize>(self.depth_sum))
     }
 
     pub(crate) fn finish(self) -> Stacks {
@@ -86,6 +113,8 @@ pub(crate) struct StackRecords {
     traces: HashMap<u32, Vec<u64>>,
     /// Class serial to the string id of its name.
     class_names: HashMap<u32, u64>,
+    /// Number of frames of all traces.
+    depth_sum: usize,
 }
 
 impl StackRecords {
@@ -101,6 +130,7 @@ impl StackRecords {
                 self.frames.push(*frame);
             }
             Record::Trace(trace) => {
+                self.depth_sum = self.depth_sum.saturating_add(trace.frames.len());
                 self.traces
                     .insert(trace.serial, std::mem::take(&mut trace.frames));
             }
@@ -108,35 +138,40 @@ impl StackRecords {
         }
     }
 
+    /// Bytes of memory that the records take, and will take when they are resolved.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        let frames = self.frames.len();
+        let each = bytes_of::<Frame>(frames).saturating_add(bytes_of::<StackFrame>(frames));
+        each.saturating_add(entries(
+            frames + 2 * self.traces.len() + self.class_names.len(),
+        ))
+        .saturating_add(bytes_of::<[u64; 2]>(self.depth_sum))
+    }
+
     /// Name of the class with this serial in Java's form, if the file tells it.
-    pub(crate) fn class_name(&self, serial: u32, strings: &StringTable) -> Option<String> {
-        let name = strings.text(*self.class_names.get(&serial)?)?;
-        Some(java_name(&name))
+    pub(crate) fn class_name(&self, serial: u32, names: &mut Names<'_>) -> Option<Rc<str>> {
+        names.class(*self.class_names.get(&serial)?)
     }
 
     /// Puts names to all frames; frames that are nowhere are left out of their traces.
-    pub(crate) fn resolve(&self, strings: &StringTable) -> Stacks {
-        let frames = self.frames.iter().map(|frame| self.spell(frame, strings));
+    pub(crate) fn resolve(&self, names: &mut Names<'_>) -> Stacks {
+        let none: Rc<str> = Rc::from("");
+        let or_none = |name: Option<Rc<str>>| name.unwrap_or_else(|| Rc::clone(&none));
+        let frames = self.frames.iter().map(|frame| StackFrame {
+            class: or_none(self.class_name(frame.class_serial, names)),
+            method: or_none(names.text(frame.method)),
+            source: names.text(frame.source),
+            line: frame.line,
+        });
+        let frames = frames.collect();
         let place = |id: &u64| self.places.get(id).copied();
         let traces = self
             .traces
             .iter()
             .map(|(serial, ids)| (*serial, ids.iter().filter_map(place).collect()));
         Stacks {
-            frames: frames.collect(),
+            frames,
             traces: traces.collect(),
-        }
-    }
-
-    fn spell(&self, frame: &Frame, strings: &StringTable) -> StackFrame {
-        let text = |id| strings.text(id).map(|text| text.into_owned());
-        StackFrame {
-            class: self
-                .class_name(frame.class_serial, strings)
-                .unwrap_or_default(),
-            method: text(frame.method).unwrap_or_default(),
-            source: text(frame.source),
-            line: frame.line,
         }
     }
 }
@@ -147,8 +182,8 @@ mod tests {
 
     fn frame(method: &str) -> StackFrame {
         StackFrame {
-            class: "app.Main".to_owned(),
-            method: method.to_owned(),
+            class: "app.Main".into(),
+            method: method.into(),
             source: None,
             line: -1,
         }
@@ -162,7 +197,7 @@ mod tests {
         spelled.add(1, vec![]);
         let stacks = spelled.finish();
         assert_eq!(stacks.frames.len(), 2);
-        let methods = |trace| stacks.frames(trace).map(|frame| frame.method.as_str());
+        let methods = |trace| stacks.frames(trace).map(|frame| frame.method.as_ref());
         assert!(methods(7).eq(["leaf", "main"]));
         assert!(methods(8).eq(["main"]));
         assert!(stacks.is_empty(1) && stacks.is_empty(99));

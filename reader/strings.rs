@@ -3,22 +3,29 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use crate::budget::entries;
+use crate::java_name::java_name;
 use crate::record::Utf8;
 
 /// Text of every STRING record; the first of two with one id stays.
 #[derive(Debug, Default)]
 pub struct StringTable {
     texts: HashMap<u64, Box<[u8]>>,
+    text_bytes: u64,
 }
 
 impl StringTable {
     /// Adds a string; false if its id was there already.
     pub fn insert(&mut self, string: Utf8) -> bool {
         let mut new = false;
+        let bytes = string.text.len() as u64;
         self.texts.entry(string.id).or_insert_with(|| {
             new = true;
             string.text.into_boxed_slice()
         });
+        if new {
+            self.text_bytes = self.text_bytes.saturating_add(bytes);
+        }
         new
     }
 
@@ -35,6 +42,18 @@ impl StringTable {
     /// The text of a string, bytes that are no UTF-8 replaced; `None` if there is none with this id.
     pub fn text(&self, id: u64) -> Option<Cow<'_, str>> {
         self.bytes(id).map(String::from_utf8_lossy)
+    }
+
+    /// Whether a string is this class name, which is given as `java/lang/Class` or `[I`; the JDK's own agent and
+    /// Android write `java.lang.Class` and `int[]`.
+    pub fn is_class(&self, id: u64, name: &str) -> bool {
+        self.bytes(id)
+            .is_some_and(|text| text == name.as_bytes() || text == java_name(name).as_bytes())
+    }
+
+    /// Bytes of memory that the strings take.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        self.text_bytes.saturating_add(entries(self.texts.len()))
     }
 
     /// Number of strings.

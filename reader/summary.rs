@@ -1,16 +1,19 @@
 //! What a dump holds: its records by kind, its objects, roots, classes and threads.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::rc::Rc;
 
+use crate::budget::entries;
 use crate::classes::ClassTable;
 use crate::damage::Damage;
 use crate::dump::{DumpReader, Event};
 use crate::error::ReadError;
 use crate::header::Header;
 use crate::heap_record::{HeapRecord, Root, RootKind};
+use crate::names::Names;
 use crate::record::{record_name, Record, RecordHead, StartThread};
 use crate::shallow::shallow_bytes;
-use crate::stacks::{StackFrame, StackRecords};
+use crate::stacks::{StackRecords, Stacks};
 use crate::strings::StringTable;
 
 /// Damaged places kept for display.
@@ -36,9 +39,9 @@ pub struct ThreadSummary {
     /// Id of the thread object.
     pub object: u64,
     /// Name from START THREAD, if there is one; see also [`crate::thread_names`].
-    pub name: Option<String>,
-    /// The stack, top first.
-    pub frames: Vec<StackFrame>,
+    pub name: Option<Rc<str>>,
+    /// Serial of the trace where it stood, see [`Summary::stacks`].
+    pub trace: u32,
 }
 
 /// What a dump holds.
@@ -62,6 +65,8 @@ pub struct Summary {
     pub loaders: u64,
     /// Threads by serial.
     pub threads: Vec<ThreadSummary>,
+    /// The stacks of the threads, among others.
+    pub stacks: Stacks,
     /// The classes.
     pub classes: ClassTable,
     /// The strings.
@@ -78,8 +83,11 @@ pub fn summarize(dump: &mut DumpReader<'_>) -> Result<Summary, ReadError> {
     while let Some(event) = dump.next_event()? {
         let offset = dump.offset();
         gathered.event(event, offset);
+        dump.budget().allow(gathered.held_bytes())?;
     }
-    Ok(gathered.finish(dump.offset()))
+    let (summary, name_bytes) = gathered.finish(dump.offset());
+    dump.budget().allow(name_bytes)?;
+    Ok(summary)
 }
 
 #[derive(Debug)]
@@ -104,6 +112,7 @@ impl Gathered {
                 object_bytes: 0,
                 loaders: 0,
                 threads: Vec::new(),
+                stacks: Stacks::default(),
                 classes: ClassTable::default(),
                 strings: StringTable::default(),
                 damage: Vec::new(),
@@ -195,36 +204,42 @@ impl Gathered {
         }
     }
 
-    fn finish(mut self, bytes: u64) -> Summary {
-        self.summary.bytes = bytes;
-        let dumped = self
-            .summary
+    fn held_bytes(&self) -> u64 {
+        let tables = self.summary.strings.held_bytes() + self.summary.classes.held_bytes();
+        let threads = entries(2 * (self.started.len() + self.threads.len()));
+        tables
+            .saturating_add(self.stacks.held_bytes())
+            .saturating_add(threads)
+    }
+
+    /// The summary, and the bytes of memory that its names take.
+    fn finish(self, bytes: u64) -> (Summary, u64) {
+        let mut summary = self.summary;
+        summary.bytes = bytes;
+        let dumped = summary
             .classes
             .iter()
             .filter(|class| class.dump_offset.is_some());
-        self.summary.loaders = dumped
+        summary.loaders = dumped
             .map(|class| class.loader)
             .collect::<HashSet<_>>()
             .len() as u64;
-        let threads = std::mem::take(&mut self.threads);
-        let stacks = self.stacks.resolve(&self.summary.strings);
-        self.summary.threads = threads
-            .into_iter()
+        let mut names = Names::new(&summary.strings);
+        summary.stacks = self.stacks.resolve(&mut names);
+        let threads = self.threads.into_iter();
+        summary.threads = threads
             .map(|(serial, (object, trace))| ThreadSummary {
                 serial,
                 object,
                 name: self
                     .started
                     .get(&serial)
-                    .and_then(|start| self.text(start.name)),
-                frames: stacks.frames(trace).cloned().collect(),
+                    .and_then(|start| names.text(start.name)),
+                trace,
             })
             .collect();
-        self.summary
-    }
-
-    fn text(&self, id: u64) -> Option<String> {
-        self.summary.strings.text(id).map(|text| text.into_owned())
+        let name_bytes = names.bytes();
+        (summary, name_bytes)
     }
 }
 

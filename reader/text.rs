@@ -8,6 +8,7 @@ mod rows;
 
 use std::io::Read;
 
+use crate::budget::{Budget, ENTRY_BYTES};
 use crate::cpu_profile::{CpuKind, CpuTable};
 use crate::error::ReadError;
 use crate::sites::{Amount, SiteTable};
@@ -45,6 +46,7 @@ enum Head {
 pub struct TextReader<'r> {
     lines: Lines<'r>,
     damaged: u64,
+    budget: Budget,
 }
 
 impl<'r> TextReader<'r> {
@@ -53,7 +55,14 @@ impl<'r> TextReader<'r> {
         Self {
             lines: Lines::new(inner),
             damaged: 0,
+            budget: Budget::default(),
         }
+    }
+
+    /// Sets the limit for one section.
+    pub(crate) fn with_budget(mut self, budget: Budget) -> Self {
+        self.budget = budget;
+        self
     }
 
     /// Lines so far that do not fit their section, and sections without an end.
@@ -76,12 +85,15 @@ impl<'r> TextReader<'r> {
 
     fn trace(&mut self, serial: u32) -> Result<TextEvent, ReadError> {
         let mut frames = Vec::new();
+        let mut held_bytes = 0;
         while let Some(line) = self.lines.next_line()? {
             let Some(frame) = line.strip_prefix('\t') else {
                 self.lines.put_back();
                 break;
             };
             if frame != "<empty>" && frames.len() < ROWS_MAX {
+                held_bytes += frame.len() as u64 + ENTRY_BYTES;
+                self.budget.allow(held_bytes)?;
                 frames.push(rows::frame(frame));
             }
         }
@@ -111,6 +123,7 @@ impl<'r> TextReader<'r> {
         row: impl Fn(&str) -> Option<T>,
     ) -> Result<Vec<T>, ReadError> {
         let mut found = Vec::new();
+        let mut held_bytes = 0;
         while let Some(line) = self.lines.next_line()? {
             if line.starts_with(end) {
                 return Ok(found);
@@ -119,8 +132,13 @@ impl<'r> TextReader<'r> {
                 self.lines.put_back();
                 break;
             }
+            let line_bytes = line.len() as u64;
             match row(line) {
-                Some(row) if found.len() < ROWS_MAX => found.push(row),
+                Some(row) if found.len() < ROWS_MAX => {
+                    held_bytes += line_bytes + 2 * ENTRY_BYTES;
+                    self.budget.allow(held_bytes)?;
+                    found.push(row);
+                }
                 None if !rows::is_title(line) => self.damaged += 1,
                 _ => {}
             }

@@ -5,6 +5,7 @@ use std::io::{self, Read};
 
 use writer::format::BasicType;
 
+use crate::budget::{Budget, ENTRY_BYTES};
 use crate::classes::ClassTable;
 use crate::dump::{DumpReader, Event};
 use crate::error::ReadError;
@@ -47,8 +48,9 @@ pub fn thread_names<'r>(
     classes: &mut ClassTable,
     strings: &StringTable,
     threads: &[u64],
+    budget: Budget,
 ) -> Result<HashMap<u64, String>, ReadError> {
-    let mut first = reader(open)?;
+    let mut first = reader(open, budget)?;
     let id_bytes = first.header().id_bytes;
     classes.resolve(id_bytes);
     let fields = Fields {
@@ -66,10 +68,10 @@ pub fn thread_names<'r>(
         );
     }
     let wanted = names.values().copied().collect();
-    let texts = objects(&mut reader(open)?, &wanted)?;
+    let texts = objects(&mut reader(open, budget)?, &wanted)?;
     let values = |text: &Object| fields.value(text, "java/lang/String", "value");
     let wanted = texts.values().filter_map(values).collect();
-    let arrays = objects(&mut reader(open)?, &wanted)?;
+    let arrays = objects(&mut reader(open, budget)?, &wanted)?;
     let text_of = |name: &u64| {
         let text = texts.get(name)?;
         let coder = fields.value(text, "java/lang/String", "coder");
@@ -81,8 +83,9 @@ pub fn thread_names<'r>(
         .collect())
 }
 
-fn reader<'r>(open: &mut Open<'_, 'r>) -> Result<DumpReader<'r>, ReadError> {
-    DumpReader::new(open().map_err(|source| ReadError::Io { offset: 0, source })?)
+fn reader<'r>(open: &mut Open<'_, 'r>, budget: Budget) -> Result<DumpReader<'r>, ReadError> {
+    let opened = open().map_err(|source| ReadError::Io { offset: 0, source })?;
+    Ok(DumpReader::new(opened)?.with_budget(budget))
 }
 
 /// One pass: the data of the wanted instances and primitive arrays, unless they are too large.
@@ -92,6 +95,7 @@ fn objects(
 ) -> Result<HashMap<u64, Object>, ReadError> {
     let id_bytes = dump.header().id_bytes;
     let mut found = HashMap::new();
+    let mut held_bytes = 0_u64;
     if wanted.is_empty() {
         return Ok(found);
     }
@@ -111,6 +115,8 @@ fn objects(
         if record.data_bytes(id_bytes) <= most && wanted.contains(&id) {
             let mut data = Vec::new();
             dump.read_data(&mut data)?;
+            held_bytes = held_bytes.saturating_add(data.len() as u64 + 2 * ENTRY_BYTES);
+            dump.budget().allow(held_bytes)?;
             let object = Object {
                 class,
                 elements,
@@ -127,7 +133,7 @@ impl Fields<'_> {
     fn value(&self, object: &Object, owner: &str, name: &str) -> Option<u64> {
         let mut rest = object.data.as_slice();
         for class in self.classes.chain(self.classes.index(object.class)?) {
-            let is_owner = self.strings.bytes(class.name) == Some(owner.as_bytes());
+            let is_owner = self.strings.is_class(class.name, owner);
             for field in &class.fields {
                 let size = field.kind.size_bytes(self.id_bytes) as usize;
                 let (value, after) = rest.split_at_checked(size)?;

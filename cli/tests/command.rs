@@ -65,42 +65,128 @@ fn a_sound_file_is_ok() {
 }
 
 #[test]
-fn a_broken_file_names_its_faults() {
+fn a_broken_file_names_its_errors() {
     let files = Files::new();
     let mut broken = Sample::new();
-    broken.heap(0).push(root(0xFF, sample::ARRAY));
+    let twice = broken.heap(1)[0].clone();
+    broken.heap(1).push(twice);
+    broken.heap(1).push(root(0x05, sample::OBJECT));
     let file = files.write("a.hprof", &broken.bytes());
     let output = hprof(&["check"], &file);
     assert_eq!(output.status.code(), Some(1));
     let text = stdout(&output);
-    assert!(
-        text.contains("error  root-unknown: ROOT UNKNOWN of object 0x2020"),
-        "{text}"
-    );
-    assert_eq!(text.lines().last(), Some("1 fault"));
+    assert!(text.contains("error  duplicate-object: "), "{text}");
+    assert_eq!(text.lines().last(), Some("1 error, 1 note"));
+    let rule = |name: &str| text.find(&format!("  {name}  ")).unwrap();
+    assert!(rule("duplicate-object") < rule("root-late"), "{text}");
     let value = json(&hprof(&["check", "--json"], &file));
     assert_eq!(value["ok"], false);
-    assert_eq!(value["rules"][0]["rule"], "root-unknown");
+    assert_eq!(value["rules"][0]["rule"], "duplicate-object");
     assert_eq!(value["faults"][0]["severity"], "error");
 }
 
 #[test]
-fn leniency_and_number_of_faults_can_be_chosen() {
+fn strictness_and_number_of_faults_can_be_chosen() {
     let files = Files::new();
     let mut broken = Sample::new();
     for _ in 0..3 {
         broken.heap(1).push(root(0x05, sample::OBJECT));
     }
     let file = files.write("a.hprof", &broken.bytes());
-    let strict = hprof(&["check", "--most", "2"], &file);
+    let strict = hprof(&["check", "--strict", "--top", "2"], &file);
     assert_eq!(strict.status.code(), Some(1));
-    assert_eq!(
-        stdout(&strict).matches("ROOT STICKY CLASS behind").count(),
-        2
+    let places = |output: &Output| stdout(output).matches("ROOT STICKY CLASS behind").count();
+    assert_eq!(places(&strict), 2);
+    for option in ["--top=0", "--most=9", "--lenient"] {
+        let output = hprof(&["check", option], &file);
+        assert_eq!(output.status.code(), Some(0));
+        assert!(stdout(&output).ends_with("26 objects, 3 notes\n"));
+        assert_eq!(places(&output), if option == "--lenient" { 0 } else { 3 });
+    }
+}
+
+#[test]
+fn android_and_names_with_dots_are_noted() {
+    let files = Files::new();
+    let mut dump = Sample::new();
+    dump.version = "JAVA PROFILE 1.0.3";
+    dump.heap(0).push(root(0x89, sample::OBJECT));
+    for record in &mut dump.records {
+        if let (0x01, sample::Body::Bytes(bytes)) = (record.tag, &mut record.body) {
+            for byte in bytes.iter_mut().skip(8).filter(|byte| **byte == b'/') {
+                *byte = b'.';
+            }
+        }
+    }
+    let file = files.write("a.hprof", &dump.bytes());
+    let output = hprof(&["check"], &file);
+    let text = stdout(&output);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert!(
+        text.contains("android-version") && text.contains("dotted-name"),
+        "{text}"
     );
-    let lenient = hprof(&["check", "--lenient"], &file);
-    assert_eq!(lenient.status.code(), Some(0));
-    assert!(stdout(&lenient).ends_with("26 objects, 3 notes\n"));
+    assert!(!text.contains("core-class-missing") && !text.contains("super-zero"));
+    let value = json(&hprof(&["histo", "--json"], &file));
+    assert_eq!(value["classes"][0]["class"], "java.lang.Class");
+    assert_eq!(value["instances"], 26);
+}
+
+#[test]
+fn damaged_files_end_with_1_and_say_so_on_stderr() {
+    let files = Files::new();
+    let dump = Sample::new().bytes();
+    let file = files.write("cut.hprof", &dump[..dump.len() - 30]);
+    for arguments in [
+        &["info"][..],
+        &["info", "--json"],
+        &["histo"],
+        &["histo", "--json"],
+    ] {
+        let output = hprof(arguments, &file);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        assert!(!output.stdout.is_empty());
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(message.contains("cut.hprof: 1 damaged place"), "{message}");
+    }
+    assert!(!stdout(&hprof(&["info"], &file)).contains("packed"));
+}
+
+#[test]
+fn standard_input_is_a_file_like_any_other() {
+    use std::io::Write;
+    let files = Files::new();
+    let dump = Sample::new().bytes();
+    let file = files.write("a.hprof", &dump);
+    for command in ["check", "info", "histo"] {
+        let expected = stdout(&hprof(&[command], &file));
+        let last = expected.lines().last().unwrap();
+        let run = |stdin: Stdio| {
+            let mut child = Command::new(env!("CARGO_BIN_EXE_hprof"));
+            child
+                .args([command, "-"])
+                .stdin(stdin)
+                .stdout(Stdio::piped());
+            child.spawn().unwrap()
+        };
+        let mut piped = run(Stdio::piped());
+        piped.stdin.take().unwrap().write_all(&dump).unwrap();
+        let redirected = run(std::fs::File::open(&file).unwrap().into());
+        for child in [piped, redirected] {
+            let output = child.wait_with_output().unwrap();
+            assert_eq!(output.status.code(), Some(0), "{command}");
+            assert_eq!(stdout(&output).lines().last(), Some(last));
+        }
+    }
+}
+
+#[test]
+fn the_version_is_a_command_too() {
+    let output = Command::new(env!("CARGO_BIN_EXE_hprof"))
+        .arg("version")
+        .output();
+    let expected = format!("hprof {}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(stdout(&output.unwrap()), expected);
 }
 
 #[test]
@@ -123,7 +209,7 @@ fn info_and_histo_print_tables_and_json() {
     assert!(stacks.contains("at app.Leaf.run(Native Method)"));
     let value = json(&hprof(&["info", "--json"], &file));
     assert_eq!(value["threads"][0]["frames"][0]["class"], "app.Leaf");
-    let histo = stdout(&hprof(&["histo", "--most", "1"], &file));
+    let histo = stdout(&hprof(&["histo", "--top", "1"], &file));
     assert_eq!(histo.lines().count(), 3, "{histo}");
     let value = json(&hprof(&["histo", "--json"], &file));
     assert_eq!(value["instances"], 26);

@@ -333,8 +333,17 @@ fn damage_is_warned_of() {
     let files = Files::new();
     let whole = std::fs::read_to_string(text(TEXT)).unwrap();
     let cut = files.write("a.txt", whole.split("SITES END").next().unwrap().as_bytes());
-    let output = stdout(&hprof(&["sites"], &cut));
-    assert!(output.ends_with("Warning: 1 damaged place; what they hide is not counted.\n"));
+    for arguments in [
+        &["sites"][..],
+        &["sites", "--collapsed"],
+        &["flame", "--from=sites"],
+    ] {
+        let output = hprof(arguments, &cut);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        assert!(!output.stdout.is_empty());
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(message.contains("a.txt: 1 damaged place"), "{message}");
+    }
 }
 
 #[test]

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
+use crate::budget::entries;
+
 /// The first place that names a thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Citation {
@@ -33,6 +35,11 @@ impl<K: Hash + Eq + Ord + Copy> Citations<K> {
     /// Notes a definition; gives the citation that came before it, if one did.
     pub(super) fn resolve(&mut self, key: K) -> Option<Citation> {
         self.open.remove(&key)
+    }
+
+    /// Bytes of memory that the citations take.
+    pub(super) fn held_bytes(&self) -> u64 {
+        entries(2 * self.open.len())
     }
 
     /// What was never defined.

@@ -6,14 +6,18 @@ use super::citations::Citations;
 use super::fault::Faults;
 use super::rule::Rule;
 use super::serials::Serials;
+use crate::budget::entries;
 use crate::classes::{Class, ClassTable, Layout};
 use crate::heap_record::ClassDump;
 use crate::record::LoadClass;
 use crate::strings::StringTable;
 
+/// The class at the top.
+const OBJECT: &str = "java/lang/Object";
+
 /// Classes that some reader looks up by name.
 const CORE_CLASSES: [&str; 6] = [
-    "java/lang/Object",
+    OBJECT,
     "java/lang/Class",
     "java/lang/String",
     "java/lang/ClassLoader",
@@ -121,6 +125,12 @@ impl ClassRules {
         }
     }
 
+    /// Bytes of memory that the tables take.
+    pub(super) fn held_bytes(&self) -> u64 {
+        let tables = self.table.held_bytes() + self.serials.held_bytes();
+        tables + self.citations.held_bytes() + entries(self.unloaded.len())
+    }
+
     /// Judges what only the whole file shows; gives the table, layouts computed.
     pub(super) fn finish(
         mut self,
@@ -209,9 +219,9 @@ fn judge_super(
     faults: &mut Faults,
 ) {
     let name = || table.java_name(class.id, strings);
-    let known = strings.bytes(class.name);
+    let known = strings.contains(class.name);
     if class.super_class == 0 {
-        if known.is_some_and(|name| name != b"java/lang/Object") {
+        if known && !strings.is_class(class.name, OBJECT) {
             faults.add(Rule::SuperZero, offset, || {
                 format!("{} has no super class", name())
             });
@@ -228,33 +238,49 @@ fn judge_super(
 }
 
 fn judge_names(table: &ClassTable, strings: &StringTable, faults: &mut Faults) {
-    let dumped = |name: &'static str| {
-        let with_name = move |class: &&Class| strings.bytes(class.name) == Some(name.as_bytes());
-        table
-            .iter()
-            .filter(|class| class.dump_offset.is_some())
-            .filter(with_name)
+    let mut core = [0_u32; CORE_CLASSES.len()];
+    let mut primitive = [0_u32; PRIMITIVE_CLASSES.len()];
+    for class in table.iter() {
+        let Some(offset) = class.dump_offset else {
+            continue;
+        };
+        let is = |name: &&str| strings.is_class(class.name, name);
+        if let Some(count) = counted(&CORE_CLASSES, &mut core, is) {
+            *count += 1;
+            judge_dots(class, offset, strings, faults);
+        } else if let Some(count) = counted(&PRIMITIVE_CLASSES, &mut primitive, is) {
+            *count += 1;
+            if *count > 1 {
+                faults.add(Rule::DuplicatePrimitiveClass, offset, || {
+                    format!("another class named {}", table.java_name(class.id, strings))
+                });
+            }
+        }
+    }
+    let mut judge = |rule, names: &[&str], counts: &[u32]| {
+        for (name, _) in names.iter().zip(counts).filter(|(_, count)| **count == 0) {
+            faults.add(rule, 0, || format!("no CLASS DUMP of a class named {name}"));
+        }
     };
-    for name in CORE_CLASSES {
-        if dumped(name).next().is_none() {
-            faults.add(Rule::CoreClassMissing, 0, || {
-                format!("no CLASS DUMP of a class named {name}")
-            });
-        }
+    judge(Rule::CoreClassMissing, &CORE_CLASSES, &core);
+    judge(Rule::PrimitiveClassMissing, &PRIMITIVE_CLASSES, &primitive);
+}
+
+/// Reports a class that readers look up by another name than it has here.
+fn judge_dots(class: &Class, offset: u64, strings: &StringTable, faults: &mut Faults) {
+    let name = strings.text(class.name).unwrap_or_default();
+    if name.contains('.') {
+        faults.add(Rule::DottedName, offset, || {
+            format!("{name} for {}", name.replace('.', "/"))
+        });
     }
-    for name in PRIMITIVE_CLASSES {
-        let mut found = dumped(name);
-        if found.next().is_none() {
-            faults.add(Rule::PrimitiveClassMissing, 0, || {
-                format!("no CLASS DUMP of a class named {name}")
-            });
-        }
-        for second in found {
-            faults.add(
-                Rule::DuplicatePrimitiveClass,
-                second.dump_offset.unwrap_or(0),
-                || format!("another class named {name}"),
-            );
-        }
-    }
+}
+
+/// The counter of the name that fits.
+fn counted<'c>(
+    names: &[&str],
+    counts: &'c mut [u32],
+    is: impl Fn(&&str) -> bool,
+) -> Option<&'c mut u32> {
+    counts.get_mut(names.iter().position(is)?)
 }

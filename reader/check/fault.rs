@@ -63,17 +63,17 @@ impl Report {
 #[derive(Debug)]
 pub(crate) struct Faults {
     most: usize,
-    lenient: bool,
+    strict: bool,
     /// The `most` first in order; the last of them is on top.
     lowest: BinaryHeap<Fault>,
     totals: BTreeMap<Rule, (u64, u64)>,
 }
 
 impl Faults {
-    pub(crate) fn new(most: usize, lenient: bool) -> Self {
+    pub(crate) fn new(most: usize, strict: bool) -> Self {
         Self {
             most,
-            lenient,
+            strict,
             lowest: BinaryHeap::new(),
             totals: BTreeMap::new(),
         }
@@ -84,7 +84,7 @@ impl Faults {
         let total = self.totals.entry(rule).or_insert((0, offset));
         total.0 += 1;
         total.1 = total.1.min(offset);
-        let severity = rule.severity(self.lenient);
+        let severity = rule.severity(self.strict);
         let full = self.lowest.len() >= self.most;
         let last = self.lowest.peek().map(|last| (last.severity, last.offset));
         if full && last.is_none_or(|last| last <= (severity, offset)) {
@@ -108,7 +108,7 @@ impl Faults {
             .into_iter()
             .map(|(rule, (count, first_offset))| RuleTotal {
                 rule,
-                severity: rule.severity(self.lenient),
+                severity: rule.severity(self.strict),
                 count,
                 first_offset,
             })
@@ -124,9 +124,9 @@ mod tests {
 
     #[test]
     fn the_lowest_offsets_are_kept_and_all_counted() {
-        let mut faults = Faults::new(2, true);
+        let mut faults = Faults::new(2, false);
         for offset in [50, 10, 40, 20, 30] {
-            faults.add(Rule::RootZero, offset, || offset.to_string());
+            faults.add(Rule::DuplicateObject, offset, || offset.to_string());
         }
         faults.add(Rule::RootDangling, 5, String::new);
         let (kept, totals) = faults.finish();
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn none_may_be_asked_for() {
-        let mut faults = Faults::new(0, false);
+        let mut faults = Faults::new(0, true);
         faults.add(Rule::RootZero, 1, String::new);
         assert!(faults.finish().0.is_empty());
     }

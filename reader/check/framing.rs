@@ -37,6 +37,7 @@ pub(super) struct Framing {
     sub_records: u64,
     current: Option<RecordHead>,
     profile: bool,
+    stacks: bool,
     summary: Option<u64>,
 }
 
@@ -59,6 +60,7 @@ impl Framing {
             sub_records: 0,
             current: None,
             profile: false,
+            stacks: false,
             summary: None,
         }
     }
@@ -79,6 +81,7 @@ impl Framing {
         match head.tag {
             tag::HEAP_SUMMARY => self.summary = self.summary.or(Some(head.offset)),
             tag::CPU_SAMPLES | tag::ALLOC_SITES => self.profile = true,
+            tag::TRACE => self.stacks = true,
             _ => {}
         }
     }
@@ -127,9 +130,15 @@ impl Framing {
             }),
             _ => {}
         }
-        if !self.heap_begun() && !self.profile && !incomplete {
-            faults.add(Rule::NoHeap, 0, || {
-                "no heap dump, no samples and no sites".to_owned()
+        let holds_something = self.heap_begun() || self.profile || self.summary.is_some();
+        if !holds_something && !incomplete {
+            let rule = if self.stacks {
+                Rule::StacksAlone
+            } else {
+                Rule::NoHeap
+            };
+            faults.add(rule, 0, || {
+                "no heap dump, samples, sites or summary".to_owned()
             });
         }
         if let Some(offset) = self.summary.filter(|_| self.heap_begun()) {

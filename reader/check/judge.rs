@@ -71,6 +71,13 @@ impl<'a> Judge<'a> {
         }
     }
 
+    /// Bytes of memory that the tables take.
+    pub(super) fn held_bytes(&self) -> u64 {
+        let names = self.strings.held_bytes() + self.classes.held_bytes();
+        let stacks = self.traces.held_bytes() + self.threads.held_bytes();
+        names + stacks + self.objects.ids.held_bytes()
+    }
+
     pub(super) fn finish(self, id_bytes: u32) -> Contents {
         let incomplete = self.incomplete;
         self.framing.finish(incomplete, self.faults);

@@ -3,19 +3,23 @@
 /// How much a broken rule matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Breaks the format, or a reader that people use.
+    /// The data are wrong, or a reader that people use cannot read them.
     Error,
-    /// Harmless, or tolerated because HotSpot's own dumps do it.
+    /// A well-known writer breaks the rule, and its dumps are read all the same.
     Note,
 }
 
-/// Who breaks a rule without harm.
+/// Which well-known writer breaks a rule in files that its readers cope with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Habit {
-    /// Nobody: always an error.
+    /// None: always an error.
     Nobody,
-    /// HotSpot's own dumps: an error, or a note for a lenient judge.
+    /// HotSpot's own dumps: a note, for a strict judge an error.
     HotSpot,
+    /// The HPROF agent that JDK 8 and earlier came with: a note, for a strict judge an error.
+    JdkAgent,
+    /// Android: a note, for a strict judge an error.
+    Android,
     /// Many writers: always a note.
     Many,
 }
@@ -50,10 +54,11 @@ rules! {
     HeapRecordCut, "heap-record-cut", Nobody, "A sub-record runs over the end of its heap dump record.";
     HeapLengthZero, "heap-length-zero", Nobody, "A heap dump record says length 0, yet sub-records follow.";
     // The sequence of records.
-    AndroidVersion, "android-version", Nobody, "Version 1.0.3 is Android's; MAT and others refuse it.";
-    AndroidRecord, "android-record", Nobody, "A sub-record that only Android writes; MAT and others refuse it.";
-    RecordTime, "record-time", Nobody, "A record's time is not 0; MAT takes a step backwards for 71.6 minutes.";
-    NoHeap, "no-heap", Nobody, "The file holds neither a heap dump nor samples nor sites.";
+    AndroidVersion, "android-version", Android, "Version 1.0.3 is Android's; MAT and others refuse it.";
+    AndroidRecord, "android-record", Android, "A sub-record that only Android writes; MAT and others refuse it.";
+    RecordTime, "record-time", JdkAgent, "A record's time is not 0; MAT takes a step backwards for 71.6 minutes.";
+    NoHeap, "no-heap", Nobody, "The file holds no heap dump, samples, sites, summary or stacks.";
+    StacksAlone, "stacks-alone", Many, "Frames and traces, and nothing that refers to them.";
     NoHeapEnd, "no-heap-end", Nobody, "Segments without a HEAP DUMP END; VisualVM refuses the file.";
     HeapEndLength, "heap-end-length", Nobody, "HEAP DUMP END has a body.";
     HeapEndMisplaced, "heap-end-misplaced", Nobody, "HEAP DUMP END without segments before it, or not behind the last of them.";
@@ -63,7 +68,7 @@ rules! {
     MixedDumpKinds, "mixed-dump-kinds", Nobody, "HEAP DUMP and HEAP DUMP SEGMENT in one file.";
     SeveralDumps, "several-dumps", Nobody, "More than one heap dump in the file.";
     RecordBetweenSegments, "record-between-segments", Nobody, "Another record between the first segment and HEAP DUMP END.";
-    HeapSummary, "heap-summary-in-dump", Nobody, "HEAP SUMMARY beside a heap dump; VisualVM takes its numbers for the heap's.";
+    HeapSummary, "heap-summary-in-dump", JdkAgent, "HEAP SUMMARY beside a heap dump; VisualVM takes its numbers for the heap's.";
     // Strings.
     DuplicateString, "duplicate-string", Nobody, "Two strings with one id.";
     StringIdZero, "string-id-zero", Nobody, "A string with id 0.";
@@ -86,13 +91,14 @@ rules! {
     PrimitiveClassMissing, "primitive-class-missing", Nobody, "One of the eight primitive array classes is missing.";
     DuplicatePrimitiveClass, "duplicate-primitive-class", Nobody, "Two classes with the name of one primitive array.";
     CoreClassMissing, "core-class-missing", Nobody, "A class that readers look up by name is missing.";
+    DottedName, "dotted-name", JdkAgent, "Class names with dots; VisualVM and Shark look for java/lang/Object.";
     SuperMissing, "super-missing", Nobody, "The super class has no CLASS DUMP.";
-    SuperZero, "super-zero", Nobody, "A class other than java.lang.Object without a super class.";
+    SuperZero, "super-zero", JdkAgent, "A class other than java.lang.Object without a super class.";
     SuperCycle, "super-cycle", Nobody, "A class is its own super class.";
-    InstanceSize, "instance-size", Nobody, "A class's instance size is not the sum of its fields and those of its supers.";
+    InstanceSize, "instance-size", JdkAgent, "A class's instance size is not the sum of its fields and those of its supers.";
     TooManyFields, "too-many-fields", Nobody, "32,768 fields or more; some readers take the count as negative.";
-    ConstantPool, "constant-pool", Nobody, "A constant pool with entries; almost every reader ignores it.";
-    UnloadUnknown, "unload-unknown", Nobody, "UNLOAD CLASS of a serial that was never loaded.";
+    ConstantPool, "constant-pool", JdkAgent, "A constant pool with entries; almost every reader ignores it.";
+    UnloadUnknown, "unload-unknown", JdkAgent, "UNLOAD CLASS of a serial that was never loaded.";
     UnloadedDumped, "unloaded-dumped", Nobody, "UNLOAD CLASS of a class that is in the dump; MAT forgets its name.";
     // Frames and traces.
     DuplicateFrame, "duplicate-frame", Nobody, "Two frames with one id.";
@@ -101,19 +107,19 @@ rules! {
     FrameMissing, "frame-missing", Nobody, "A frame id that no record defines.";
     LineNumber, "line-number", Nobody, "A line number other than above 0, -1, -2 or -3.";
     DuplicateTrace, "duplicate-trace", Nobody, "Two traces with one serial.";
-    TraceSerialGap, "trace-serial-gap", Nobody, "Trace serials are not 1, 2, 3 and so on.";
+    TraceSerialGap, "trace-serial-gap", JdkAgent, "Trace serials are not 1, 2, 3 and so on.";
     TraceLate, "trace-late", Nobody, "A trace that is named before it stands in the file.";
     TraceMissing, "trace-missing", Nobody, "A trace serial that no record defines.";
     TraceZero, "trace-zero", Nobody, "Trace serial 0; things without a trace use the empty trace 1.";
-    EmptyTraceMissing, "empty-trace-missing", Nobody, "Trace 1 is missing, has frames, or names a thread.";
+    EmptyTraceMissing, "empty-trace-missing", JdkAgent, "Trace 1 is missing, has frames, or names a thread.";
     // Threads.
     DuplicateThread, "duplicate-thread", Nobody, "Two thread roots with one thread serial.";
-    ThreadSerialGap, "thread-serial-gap", Nobody, "Thread serials are not 1, 2, 3 and so on.";
+    ThreadSerialGap, "thread-serial-gap", JdkAgent, "Thread serials are not 1, 2, 3 and so on.";
     ThreadLate, "thread-late", Nobody, "A frame's root before the root of its thread.";
-    ThreadMissing, "thread-missing", Nobody, "A thread serial without a thread root.";
+    ThreadMissing, "thread-missing", JdkAgent, "A thread serial without a thread root.";
     ThreadTraceShared, "thread-trace-shared", Nobody, "Two traces with one thread serial; MAT takes either for the thread's stack.";
-    ThreadTraceMismatch, "thread-trace-mismatch", Nobody, "A thread root's trace names another thread.";
-    FrameNumber, "frame-number", Nobody, "A root's frame number outside its thread's trace.";
+    ThreadTraceMismatch, "thread-trace-mismatch", JdkAgent, "A thread root's trace names another thread.";
+    FrameNumber, "frame-number", JdkAgent, "A root's frame number outside its thread's trace.";
     // Profiles.
     SiteType, "site-type", Nobody, "An allocation site's type of array is none.";
     DuplicateSite, "duplicate-site", Nobody, "Two rows of one ALLOC SITES for one class and trace.";
@@ -124,12 +130,12 @@ rules! {
     SampleTotal, "sample-total", Nobody, "The rows of CPU SAMPLES sum up to more than its total.";
     ControlFlags, "control-flags", Nobody, "CONTROL SETTINGS with flags other than 1, allocation traces, and 2, CPU samples.";
     // Roots.
-    RootUnknown, "root-unknown", Nobody, "ROOT UNKNOWN; JOL refuses the file.";
-    RootZero, "root-zero", Nobody, "A root of object 0.";
+    RootUnknown, "root-unknown", JdkAgent, "ROOT UNKNOWN; JOL refuses the file.";
+    RootZero, "root-zero", JdkAgent, "A root of object 0.";
     RootDangling, "root-dangling", HotSpot, "A root of an object that is not in the file.";
     RootLate, "root-late", HotSpot, "A root behind an object; the order is classes, roots, objects.";
     // Objects.
-    ClassDumpLate, "class-dump-late", Nobody, "CLASS DUMP behind a root or an object.";
+    ClassDumpLate, "class-dump-late", JdkAgent, "CLASS DUMP behind a root or an object.";
     ObjectIdZero, "object-id-zero", Nobody, "An object with id 0, which means null.";
     DuplicateObject, "duplicate-object", Nobody, "Two objects with one id.";
     ClassMirrorInstance, "class-mirror-instance", Nobody, "INSTANCE DUMP of an object that CLASS DUMP describes.";
@@ -153,13 +159,22 @@ impl Rule {
         self.row().2
     }
 
-    /// How much a breach matters; a lenient judge lets pass what HotSpot's own dumps do.
-    pub fn severity(self, lenient: bool) -> Severity {
+    /// How much a breach matters; a strict judge forgives no writer.
+    pub fn severity(self, strict: bool) -> Severity {
         match self.row().1 {
             Habit::Nobody => Severity::Error,
-            Habit::HotSpot if lenient => Severity::Note,
-            Habit::HotSpot => Severity::Error,
-            Habit::Many => Severity::Note,
+            Habit::HotSpot | Habit::JdkAgent | Habit::Android if strict => Severity::Error,
+            Habit::HotSpot | Habit::JdkAgent | Habit::Android | Habit::Many => Severity::Note,
+        }
+    }
+
+    /// The well-known writer that breaks this rule, if it is one.
+    pub fn habit(self) -> Option<&'static str> {
+        match self.row().1 {
+            Habit::Nobody | Habit::Many => None,
+            Habit::HotSpot => Some("HotSpot"),
+            Habit::JdkAgent => Some("the JDK's HPROF agent"),
+            Habit::Android => Some("Android"),
         }
     }
 

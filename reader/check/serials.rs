@@ -22,6 +22,11 @@ impl Serials {
         self.seen.insert(serial)
     }
 
+    /// Bytes of memory that the serials take.
+    pub(super) fn held_bytes(&self) -> u64 {
+        self.seen.held_bytes()
+    }
+
     pub(super) fn contains(&self, serial: u64) -> bool {
         self.seen.contains(serial)
     }

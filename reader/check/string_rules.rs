@@ -66,6 +66,11 @@ impl StringRules {
         }
     }
 
+    /// Bytes of memory that the tables take.
+    pub(super) fn held_bytes(&self) -> u64 {
+        self.table.held_bytes() + self.citations.held_bytes()
+    }
+
     /// Reports what was never defined; gives the table for the passes to come.
     pub(super) fn finish(self, incomplete: bool, faults: &mut Faults) -> StringTable {
         if !incomplete {

@@ -9,6 +9,7 @@ use super::fault::Faults;
 use super::rule::Rule;
 use super::serials::Serials;
 use super::trace_rules::TraceRules;
+use crate::budget::entries;
 use crate::heap_record::{Root, RootKind};
 
 /// The threads so far, and serials named too early.
@@ -73,6 +74,12 @@ impl ThreadRules {
                 )
             });
         }
+    }
+
+    /// Bytes of memory that the tables take.
+    pub(super) fn held_bytes(&self) -> u64 {
+        let citations = self.citations.held_bytes() + self.outside.held_bytes();
+        self.serials.held_bytes() + citations + entries(self.roots.len())
     }
 
     /// Judges what only the whole file shows.

@@ -8,6 +8,7 @@ use super::citations::Citations;
 use super::fault::Faults;
 use super::rule::Rule;
 use super::serials::Serials;
+use crate::budget::entries;
 use crate::record::{Frame, Trace};
 
 /// What later rules need of a trace.
@@ -120,6 +121,13 @@ impl TraceRules {
         } else if !self.traces.contains_key(&serial) {
             self.citations.add(serial, offset, by);
         }
+    }
+
+    /// Bytes of memory that the tables take.
+    pub(super) fn held_bytes(&self) -> u64 {
+        let serials = self.frames.held_bytes() + self.serials.held_bytes();
+        let citations = self.frame_citations.held_bytes() + self.citations.held_bytes();
+        serials + citations + entries(self.traces.len() + self.by_thread.len())
     }
 
     /// Judges what only the whole file shows.

@@ -13,7 +13,7 @@ mod sample;
 use std::io::Read;
 
 use reader::{
-    summarize, thread_names, DumpReader, Event, HeapRecord, Histogram, RootKind, Version,
+    summarize, thread_names, Budget, DumpReader, Event, HeapRecord, Histogram, RootKind, Version,
 };
 use sample::*;
 
@@ -54,12 +54,19 @@ fn threads_have_their_stacks() {
     let [main, worker] = summary.threads.as_slice() else {
         panic!("two threads expected")
     };
-    assert_eq!((main.serial, main.object, main.frames.len()), (1, MAIN, 2));
-    assert_eq!(worker.frames.len(), 1);
-    let top = &main.frames[0];
+    assert_eq!(
+        (
+            main.serial,
+            main.object,
+            summary.stacks.depth_frames(main.trace)
+        ),
+        (1, MAIN, 2)
+    );
+    assert_eq!(summary.stacks.depth_frames(worker.trace), 1);
+    let top = summary.stacks.frames(main.trace).next().unwrap();
     let words = (
-        top.class.as_str(),
-        top.method.as_str(),
+        top.class.as_ref(),
+        top.method.as_ref(),
         top.source.as_deref(),
         top.line,
     );
@@ -83,6 +90,7 @@ fn threads_have_names_from_records_or_objects() {
         &mut summary.classes,
         &summary.strings,
         &[MAIN, WORKER],
+        Budget::default(),
     )
     .unwrap();
     assert_eq!(names.len(), 1);
@@ -96,7 +104,7 @@ fn the_histogram_counts_each_class() {
         let row = histogram
             .rows
             .iter()
-            .find(|row| row.class == class)
+            .find(|row| &*row.class == class)
             .unwrap();
         (row.instances, row.bytes)
     };
@@ -107,7 +115,7 @@ fn the_histogram_counts_each_class() {
     assert_eq!(row("boolean[]"), (1, 24));
     assert_eq!(row("char[]"), (1, 24));
     assert_eq!(histogram.instances(), 26);
-    assert_eq!(histogram.rows[0].class, "java.lang.Class");
+    assert_eq!(&*histogram.rows[0].class, "java.lang.Class");
 }
 
 #[test]

@@ -14,11 +14,11 @@ use reader::{Allocations, Amount, CpuProfile, Opened, ReadError, Site};
 use sample::*;
 
 fn allocations(file: &[u8]) -> Allocations {
-    Allocations::read(Box::new(file)).unwrap()
+    Allocations::read(Box::new(file), reader::Budget::default()).unwrap()
 }
 
 fn cpu(file: &[u8]) -> CpuProfile {
-    CpuProfile::read(Box::new(file)).unwrap()
+    CpuProfile::read(Box::new(file), reader::Budget::default()).unwrap()
 }
 
 fn amount(bytes: u64, objects: u64) -> Amount {
@@ -56,7 +56,7 @@ fn objects_are_counted_by_class_and_trace() {
     assert!(found.recorded.is_none() && found.has_heap);
     let table = found.dumped.unwrap();
     let site = |class: &str, trace, live| Site {
-        class: class.to_owned(),
+        class: class.into(),
         trace,
         live,
         allocated: None,
@@ -81,7 +81,7 @@ fn the_last_report_of_sites_counts() {
     let table = found.recorded.unwrap();
     let rows = table.rows.iter();
     let rows: Vec<_> = rows
-        .map(|row| (row.class.as_str(), row.live.bytes))
+        .map(|row| (row.class.as_ref(), row.live.bytes))
         .collect();
     assert_eq!(rows, [("app.Leaf", 50), ("app.Base", 40)]);
     assert_eq!(

@@ -16,9 +16,9 @@ pub(super) fn frame(line: &str) -> StackFrame {
     let (class, method) = name.rsplit_once('.').unwrap_or(("", name));
     let known = |word: &&str| !word.is_empty() && *word != "<Unknown Source>";
     StackFrame {
-        class: class.to_owned(),
-        method: method.to_owned(),
-        source: Some(source).filter(known).map(str::to_owned),
+        class: class.into(),
+        method: method.into(),
+        source: Some(source).filter(known).map(Into::into),
         line: match number {
             "Native method" => -3,
             "Compiled method" => -2,
@@ -39,7 +39,7 @@ pub(super) fn site(line: &str) -> Option<Site> {
     let (live, allocated) = (amount()?, amount()?);
     Some(Site {
         trace: words.next()?.parse().ok()?,
-        class: words.next()?.to_owned(),
+        class: words.next()?.into(),
         live,
         allocated: Some(allocated),
     })

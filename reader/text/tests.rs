@@ -43,9 +43,9 @@ fn events(text: &str) -> (Vec<TextEvent>, u64) {
 
 fn frame(class: &str, method: &str, source: Option<&str>, line: i32) -> StackFrame {
     StackFrame {
-        class: class.to_owned(),
-        method: method.to_owned(),
-        source: source.map(str::to_owned),
+        class: class.into(),
+        method: method.into(),
+        source: source.map(Into::into),
         line,
     }
 }
@@ -71,7 +71,7 @@ fn rows_have_their_numbers() {
     };
     let amount = |bytes, objects| Amount { bytes, objects };
     let node = Site {
-        class: "demo.Node".to_owned(),
+        class: "demo.Node".into(),
         trace: 300_142,
         live: amount(8192, 256),
         allocated: Some(amount(9984, 312)),

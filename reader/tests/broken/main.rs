@@ -51,7 +51,8 @@ fn the_sample_is_sound_packed() {
     let packed = packed.finish().unwrap();
     let options = reader::CheckOptions {
         most: 1,
-        lenient: false,
+        strict: true,
+        budget: reader::Budget::default(),
     };
     let mut open = || -> std::io::Result<Box<dyn Read>> { reader::unpacked(packed.as_slice()) };
     assert_eq!(reader::check(&mut open, options).unwrap().totals, []);
@@ -64,7 +65,8 @@ fn leniency_turns_hotspots_habits_into_notes_and_nothing_else() {
     let errors = |lenient| checked(&sample.bytes(), lenient).count(Severity::Error);
     assert_eq!((errors(false), errors(true)), (1, 0));
     let mut sample = Sample::new();
-    sample.heap(0).push(root(0x05, 0));
+    let twice = sample.heap(1)[0].clone();
+    sample.heap(1).push(twice);
     assert_eq!(checked(&sample.bytes(), true).count(Severity::Error), 1);
 }
 
@@ -133,7 +135,11 @@ broken! {
         dump.heap(1).push(bytes().u1(0xFE).u4(1).u8(1).0);
     };
     record_with_a_time, ["record-time"], |dump| dump.records[3].time = 12;
-    file_without_heap, ["no-heap", "thread-missing"], |dump| dump.records.retain(|record| record.tag != 0x1C && record.tag != 0x2C);
+    file_without_heap, ["stacks-alone", "thread-missing"], |dump| dump.records.retain(|record| record.tag != 0x1C && record.tag != 0x2C);
+    file_with_nothing, ["no-heap", "empty-trace-missing"], |dump| dump.records.clear();
+    summary_alone, ["empty-trace-missing"], |dump| {
+        dump.records = vec![record(0x07, bytes().u4(1).u4(1).u8(1).u8(1))];
+    };
     no_heap_end, ["no-heap-end"], |dump| { dump.records.pop(); };
     heap_end_with_a_body, ["heap-end-length"], |dump| *dump.records.last_mut().unwrap() = record(0x2C, bytes().u4(0));
     heap_end_before_the_last_segment, ["heap-end-misplaced"], |dump| {
@@ -298,7 +304,7 @@ broken! {
         let at = dump.sub_record(0, 0x20, 0x1108);
         dump.heap(0).remove(at);
     };
-    core_class_with_dots, ["core-class-missing"], |dump| {
+    core_class_with_dots, ["dotted-name"], |dump| {
         let at = dump.at(0x01, 2);
         dump.records[at] = string(3, b"java.lang.String");
     };

@@ -429,5 +429,10 @@ fn objects() -> Vec<Vec<u8>> {
 /// Checks bytes with many faults described.
 pub(crate) fn checked(dump: &[u8], lenient: bool) -> Report {
     let mut open = || Ok(Box::new(dump) as Box<dyn Read>);
-    check(&mut open, CheckOptions { most: 100, lenient }).unwrap()
+    let options = CheckOptions {
+        most: 100,
+        strict: !lenient,
+        budget: reader::Budget::default(),
+    };
+    check(&mut open, options).unwrap()
 }

@@ -12,16 +12,26 @@
 use std::io::Read;
 
 use reader::{
-    check, summarize, thread_names, Allocations, CheckOptions, CpuProfile, DumpReader, Histogram,
+    check, summarize, thread_names, Allocations, Budget, CheckOptions, CpuProfile, DumpReader,
+    Histogram,
 };
 
 /// `hprof check`, strict and lenient: both count the same faults.
 pub(crate) fn try_check(bytes: &[u8]) {
-    let run = |lenient, most| {
+    let run = |strict, most| {
+        let budget = Budget::default();
         let mut open = || -> std::io::Result<Box<dyn Read + '_>> { reader::unpacked(bytes) };
-        check(&mut open, CheckOptions { most, lenient }).ok()
+        check(
+            &mut open,
+            CheckOptions {
+                most,
+                strict,
+                budget,
+            },
+        )
+        .ok()
     };
-    let (strict, lenient) = (run(false, 20), run(true, 0));
+    let (strict, lenient) = (run(true, 20), run(false, 0));
     let total =
         |report: &reader::Report| report.totals.iter().map(|total| total.count).sum::<u64>();
     assert_eq!(strict.as_ref().map(total), lenient.as_ref().map(total));
@@ -43,11 +53,23 @@ pub(crate) fn try_info(bytes: &[u8]) {
         return;
     };
     let threads: Vec<u64> = summary.threads.iter().map(|thread| thread.object).collect();
-    let names = thread_names(&mut open, &mut summary.classes, &summary.strings, &threads);
+    let names = thread_names(
+        &mut open,
+        &mut summary.classes,
+        &summary.strings,
+        &threads,
+        Budget::default(),
+    );
     assert!(names.is_ok_and(|names| names.len() <= threads.len()));
     let histogram = open()
         .map(DumpReader::new)
         .map(|dump| Histogram::read(&mut dump.unwrap()).unwrap());
+    for thread in &summary.threads {
+        assert!(
+            summary.stacks.frames(thread.trace).count()
+                <= summary.stacks.depth_frames(thread.trace)
+        );
+    }
     let histogram = histogram.unwrap();
     assert!(histogram.instances() >= summary.objects);
     assert_eq!(histogram.damaged, summary.damaged);
@@ -56,7 +78,7 @@ pub(crate) fn try_info(bytes: &[u8]) {
 /// `hprof sites` and `hprof flame`: no row exceeds its total, and every stack can be walked.
 pub(crate) fn try_profiles(bytes: &[u8]) {
     let open = || reader::unpacked(bytes).unwrap();
-    if let Ok(found) = Allocations::read(open()) {
+    if let Ok(found) = Allocations::read(open(), Budget::default()) {
         for table in [&found.recorded, &found.dumped].into_iter().flatten() {
             for pair in table.rows.windows(2) {
                 assert!(pair[0].live.bytes >= pair[1].live.bytes);
@@ -69,7 +91,7 @@ pub(crate) fn try_profiles(bytes: &[u8]) {
         }
         assert!(found.dumped.is_none_or(|table| !table.rows.is_empty()));
     }
-    if let Ok(found) = CpuProfile::read(open()) {
+    if let Ok(found) = CpuProfile::read(open(), Budget::default()) {
         for table in [&found.samples, &found.times].into_iter().flatten() {
             assert!(table.rows.iter().all(|row| row.cost <= table.total));
         }

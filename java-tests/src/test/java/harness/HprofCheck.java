@@ -15,7 +15,7 @@ public final class HprofCheck implements Judge {
 
     /** The file must be without fault. */
     public HprofCheck good() {
-        Command.run(Tools.command(), "check", dump).good();
+        Command.run(Tools.command(), "check", "--strict", dump).good();
         return this;
     }
 

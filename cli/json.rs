@@ -1,0 +1,24 @@
+//! JSON that is written as it comes: a list of a hostile file may be far longer than memory.
+
+use std::io::{self, Write};
+
+use serde::ser::{Serialize, Serializer};
+
+/// The items of an iterator as a list.
+#[derive(Clone, Debug)]
+pub(crate) struct List<I>(pub(crate) I);
+
+impl<I: Iterator + Clone> Serialize for List<I>
+where
+    I::Item: Serialize,
+{
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(self.0.clone())
+    }
+}
+
+/// Prints a value with indents, and a line end.
+pub(crate) fn print(value: &impl Serialize, to: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *to, value)?;
+    writeln!(to)
+}

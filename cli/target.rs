@@ -1,0 +1,126 @@
+//! Files that the command writes: whole or not at all, and never in the place of a dump.
+
+use std::fs::{self, File, Metadata};
+use std::io::{self, BufWriter, ErrorKind, Read, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use crate::dump_file::DumpFile;
+use crate::outcome::Failure;
+
+/// How every HPROF file begins, binary or text.
+const MAGIC: &[u8] = b"JAVA PROFILE";
+
+/// Writes what `content` gives to this path.
+///
+/// The bytes go to a temporary file beside it, which takes the path's place when it is complete. A symbolic link stays,
+/// and the file it leads to is replaced. What is no regular file, such as a pipe, is written to as it is. Errors: the
+/// path leads to the input, to an HPROF file, to a folder or nowhere; or the system refuses.
+pub(crate) fn write(
+    path: &Path,
+    input: &DumpFile,
+    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Failure> {
+    let failed = |fault: io::Error| Failure::writing(path, fault);
+    let (place, there) = resolve(path).map_err(failed)?;
+    if let Some(facts) = &there {
+        if facts.is_dir() {
+            return Err(Failure::writing(path, "is a directory"));
+        }
+        if !facts.is_file() {
+            let mut to = BufWriter::new(File::options().write(true).open(&place).map_err(failed)?);
+            return content(&mut to).and_then(|()| to.flush()).map_err(failed);
+        }
+        if input.is(facts) {
+            return Err(Failure::writing(
+                path,
+                "it is the file that is read; name another",
+            ));
+        }
+        if is_hprof(&place).map_err(failed)? {
+            return Err(Failure::writing(
+                path,
+                "it is a heap dump or a profile, which could not be made again; name another file, or remove it first",
+            ));
+        }
+    }
+    replace(&place, there.as_ref(), content).map_err(failed)
+}
+
+/// The path without symbolic links, and what is there.
+fn resolve(path: &Path) -> io::Result<(PathBuf, Option<Metadata>)> {
+    match fs::canonicalize(path) {
+        Ok(place) => {
+            let facts = fs::metadata(&place)?;
+            Ok((place, Some(facts)))
+        }
+        Err(fault) if fault.kind() == ErrorKind::NotFound => {
+            if fs::symlink_metadata(path).is_ok() {
+                return Err(io::Error::new(
+                    ErrorKind::NotFound,
+                    "it is a symbolic link that leads nowhere",
+                ));
+            }
+            Ok((path.to_owned(), None))
+        }
+        Err(fault) => Err(fault),
+    }
+}
+
+/// Whether the file begins like an HPROF file, packed or not. One that cannot be read is taken for one.
+fn is_hprof(path: &Path) -> io::Result<bool> {
+    let mut start = Vec::new();
+    let unpacked = reader::unpacked(File::open(path)?)?;
+    match unpacked.take(MAGIC.len() as u64).read_to_end(&mut start) {
+        // What begins like gzip and is none.
+        Err(fault)
+            if matches!(
+                fault.kind(),
+                ErrorKind::InvalidInput | ErrorKind::InvalidData
+            ) =>
+        {
+            Ok(false)
+        }
+        Err(fault) if fault.kind() == ErrorKind::UnexpectedEof => Ok(start == MAGIC),
+        other => other.map(|_| start == MAGIC),
+    }
+}
+
+fn replace(
+    place: &Path,
+    there: Option<&Metadata>,
+    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let folder = match place.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let mode = there.map_or(0o666, |facts| facts.mode() & 0o777);
+    let made = tempfile::Builder::new()
+        .prefix(".hprof-")
+        .permissions(fs::Permissions::from_mode(mode))
+        .tempfile_in(folder)?;
+    fill(&made, content)?;
+    match there {
+        Some(facts) => {
+            made.as_file().set_permissions(facts.permissions())?;
+            made.persist(place).map_err(|fault| fault.error)?
+        }
+        // What has come there meanwhile stays.
+        None => made.persist_noclobber(place).map_err(|fault| fault.error)?,
+    };
+    File::open(folder)?.sync_all()
+}
+
+fn fill(
+    made: &NamedTempFile,
+    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut to = BufWriter::new(made.as_file());
+    content(&mut to)?;
+    to.flush()?;
+    drop(to);
+    made.as_file().sync_all()
+}

@@ -1,0 +1,258 @@
+//! Files made to exhaust memory, and outputs that would destroy a dump.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a test fails by panicking"
+)]
+
+#[path = "../../reader/tests/sample/mod.rs"]
+mod sample;
+
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use flate2::{write::GzEncoder, Compression};
+use sample::{bytes, frame, instance, load_class, record, root, string, trace, Sample};
+use tempfile::TempDir;
+
+/// Address space of the command: its budget is 256 MiB, and what it builds from that takes no more than this.
+const LIMIT_KIB: u32 = 1 << 20;
+
+/// Bytes of the longest name.
+const NAME_BYTES: usize = 1 << 20;
+
+/// A packed file that begins with the header, a name of 1 MiB with id 9, and the empty trace.
+fn packed(folder: &TempDir, name: &str, fill: impl FnOnce(&mut dyn FnMut(&[u8]))) -> PathBuf {
+    let path = folder.path().join(name);
+    let file = BufWriter::new(std::fs::File::create(&path).unwrap());
+    let mut to = GzEncoder::new(file, Compression::fast());
+    let mut empty = Sample::new();
+    empty.records = vec![string(9, &vec![b'n'; NAME_BYTES]), trace(1, 0, &[])];
+    to.write_all(&empty.bytes()).unwrap();
+    fill(&mut |more| to.write_all(more).unwrap());
+    to.finish().unwrap().flush().unwrap();
+    path
+}
+
+/// The bytes of records without a header.
+fn raw(records: Vec<sample::Record>) -> Vec<u8> {
+    let mut none = Sample::new();
+    none.records = Vec::new();
+    let head = none.bytes().len();
+    none.records = records;
+    none.bytes().split_off(head)
+}
+
+/// Runs the command with little memory; it must end by itself, whatever it finds. Its output is thrown away.
+fn run(arguments: &[&str], file: &Path) -> Output {
+    let line = format!("ulimit -v {LIMIT_KIB}; exec \"$0\" \"$@\"");
+    let output = Command::new("sh")
+        .args(["-c", &line, env!("CARGO_BIN_EXE_hprof")])
+        .args(arguments)
+        .arg(file)
+        .stdout(Stdio::null())
+        .output()
+        .unwrap();
+    let message = String::from_utf8_lossy(&output.stderr);
+    let code = output.status.code();
+    assert!(
+        matches!(code, Some(0..=2)),
+        "{arguments:?} {}: {:?} {message}",
+        file.display(),
+        output.status
+    );
+    assert!(!message.contains("allocation"), "{message}");
+    output
+}
+
+#[test]
+fn a_long_name_that_many_threads_stand_in_is_kept_once() {
+    let folder = TempDir::new().unwrap();
+    let file = packed(&folder, "threads.gz", |add| {
+        add(&raw(vec![
+            load_class(1, 0x1000, 9),
+            frame(1, 9, 9, 9, 1, 1),
+            trace(2, 0, &[1; 2000]),
+        ]));
+        let threads = (1..=50).map(|serial| bytes().u1(8).u8(0x1000).u4(serial).u4(2).0);
+        add(&raw(vec![
+            sample::segment(threads.collect()),
+            sample::end(),
+        ]));
+    });
+    for arguments in [&["info"][..], &["check"]] {
+        run(arguments, &file);
+    }
+}
+
+#[test]
+fn a_long_name_of_many_classes_is_kept_once() {
+    let folder = TempDir::new().unwrap();
+    let file = packed(&folder, "classes.gz", |add| {
+        let ids = (1..=40_000_u64).map(|number| (number as u32, 0x10_0000 + 8 * number));
+        add(&raw(ids
+            .clone()
+            .map(|(serial, id)| load_class(serial, id, 9))
+            .collect()));
+        let objects = ids.map(|(_, id)| instance(id << 20, 1, id, &[]));
+        add(&raw(vec![
+            sample::segment(objects.collect()),
+            sample::end(),
+        ]));
+    });
+    run(&["histo", "--top", "1"], &file);
+    run(&["histo", "--top", "1000"], &file);
+    run(&["check"], &file);
+}
+
+#[test]
+fn a_long_name_of_many_sites_is_kept_once() {
+    let folder = TempDir::new().unwrap();
+    let file = packed(&folder, "sites.gz", |add| {
+        add(&raw(vec![
+            load_class(1, 0x1000, 9),
+            frame(1, 9, 9, 9, 1, 1),
+        ]));
+        for serial in 2..1002_u32 {
+            let stack = vec![1; serial as usize - 1];
+            add(&raw(vec![trace(serial, 0, &stack)]));
+        }
+        let mut sites = bytes().u2(0).u4(0).u4(1).u4(1).u8(1).u8(1).u4(100_000);
+        for number in 0..100_000 {
+            let row = bytes().u1(0).u4(1).u4(2 + number % 1000);
+            sites = sites.all(&row.u4(number).u4(1).u4(number).u4(1).0);
+        }
+        add(&raw(vec![record(0x06, sites)]));
+    });
+    run(&["sites", "--top", "1"], &file);
+    run(&["sites", "--top", "0", "--depth", "2"], &file);
+    let picture = folder.path().join("x.svg");
+    let output = run(&["flame", "-o", picture.to_str().unwrap()], &file);
+    assert_eq!(output.status.code(), Some(2));
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(message.contains("too many for a picture"), "{message}");
+}
+
+#[test]
+fn a_long_name_of_many_frames_is_kept_once() {
+    let folder = TempDir::new().unwrap();
+    let file = packed(&folder, "frames.gz", |add| {
+        add(&raw(vec![load_class(1, 0x1000, 9)]));
+        add(&raw((1..=200_000)
+            .map(|id| frame(id, 9, 9, 9, 1, 1))
+            .collect()));
+        add(&raw(vec![
+            trace(2, 0, &[1, 2, 3]),
+            record(0x0D, bytes().u4(5).u4(1).u4(5).u4(2)),
+        ]));
+    });
+    run(&["flame"], &file);
+    run(&["flame", "--collapsed"], &file);
+    run(&["check"], &file);
+}
+
+#[test]
+fn many_long_names_are_refused() {
+    let folder = TempDir::new().unwrap();
+    let file = packed(&folder, "strings.gz", |add| {
+        for id in 10..4_600 {
+            add(&raw(vec![string(id, &vec![b'n'; 1 << 16])]));
+        }
+    });
+    for command in ["check", "info", "histo", "sites", "flame"] {
+        let output = run(&[command], &file);
+        assert_eq!(output.status.code(), Some(2), "{command}");
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(message.contains("MiB of memory"), "{command}: {message}");
+    }
+}
+
+fn hprof(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hprof"));
+    command.args(arguments).output().unwrap()
+}
+
+/// The sample with a profile to draw.
+fn profile() -> Vec<u8> {
+    let mut sample = Sample::new();
+    let samples = bytes().u4(9).u4(2).u4(6).u4(2).u4(3).u4(4);
+    sample.records.push(record(0x0D, samples));
+    let row = bytes().u1(0).u4(18).u4(4).u4(4000).u4(100).u4(9000).u4(225);
+    let sites = bytes()
+        .u2(0)
+        .u4(0)
+        .u4(5000)
+        .u4(110)
+        .u8(50_000)
+        .u8(300)
+        .u4(1);
+    sample.records.push(record(0x06, sites.all(&row.0)));
+    sample.heap(0).push(root(0x05, sample::CLASS));
+    sample.bytes()
+}
+
+#[test]
+fn no_output_takes_the_place_of_a_dump() {
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (input, other, packed) = (path("in.hprof"), path("other.hprof"), path("p.gz"));
+    let (hard, link) = (path("hard"), path("link"));
+    let dump = profile();
+    std::fs::write(&input, &dump).unwrap();
+    std::fs::write(&other, &dump).unwrap();
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
+    gzip.write_all(&dump).unwrap();
+    let gzip = gzip.finish().unwrap();
+    std::fs::write(&packed, &gzip).unwrap();
+    std::fs::hard_link(&input, &hard).unwrap();
+    std::os::unix::fs::symlink(&input, &link).unwrap();
+    for target in [&input, &other, &packed, &hard, &link] {
+        for read in [&input, &link] {
+            for arguments in [
+                &["flame", read, "-o", target][..],
+                &["flame", "--collapsed", read, "-o", target],
+                &["sites", "--flame", target, read],
+                &["sites", "--collapsed", "-o", target, read],
+            ] {
+                let output = hprof(arguments);
+                assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+                let message = String::from_utf8(output.stderr).unwrap();
+                assert!(message.contains(&format!("cannot write {target}: it is ")));
+            }
+        }
+    }
+    assert!(std::fs::read(&input).unwrap() == dump && std::fs::read(&other).unwrap() == dump);
+    assert!(std::fs::read(&packed).unwrap() == gzip);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 5);
+}
+
+#[test]
+fn an_output_is_replaced_through_links_and_keeps_its_mode() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (input, old, link) = (path("in.hprof"), path("old.svg"), path("link.svg"));
+    std::fs::write(&input, profile()).unwrap();
+    std::fs::write(&old, "old").unwrap();
+    std::fs::set_permissions(&old, std::fs::Permissions::from_mode(0o640)).unwrap();
+    std::os::unix::fs::symlink("old.svg", &link).unwrap();
+    assert_eq!(
+        hprof(&["flame", &input, "-o", &link]).status.code(),
+        Some(0)
+    );
+    assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert!(std::fs::read_to_string(&old).unwrap().contains("<svg"));
+    assert_eq!(
+        std::fs::metadata(&old).unwrap().permissions().mode() & 0o777,
+        0o640
+    );
+    assert_eq!(
+        hprof(&["flame", &input, "-o", "/dev/null"]).status.code(),
+        Some(0)
+    );
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3);
+}

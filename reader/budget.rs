@@ -1,0 +1,78 @@
+//! How much memory the contents of a file may take.
+
+use std::mem::size_of;
+
+use crate::error::ReadError;
+
+/// Bytes that any file may take: the names and stacks of a large application need a tenth of it.
+const BASE_BYTES: u64 = 256 << 20;
+
+/// Bytes more for each byte on disk. A dump that a JVM wrote needs less than one; a packed one, two or three.
+const BYTES_PER_BYTE: u64 = 8;
+
+/// Bytes that an entry of a hash map with small keys and values takes, its share of the free room included.
+pub(crate) const ENTRY_BYTES: u64 = 64;
+
+/// A limit for the tables that a command builds from a file: names, classes, stacks, sites, ids.
+///
+/// A packed file of a megabyte can claim a gigabyte of names. Its reader then fails with [`ReadError::TooMuch`]
+/// instead of taking the memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    limit_bytes: u64,
+}
+
+impl Budget {
+    /// The limit for a file of this size on disk, packed or not.
+    pub fn for_file(disk_bytes: u64) -> Self {
+        Self::new(BASE_BYTES.saturating_add(disk_bytes.saturating_mul(BYTES_PER_BYTE)))
+    }
+
+    /// This limit.
+    pub const fn new(limit_bytes: u64) -> Self {
+        Self { limit_bytes }
+    }
+
+    /// Checks what the tables hold by now. Errors: [`ReadError::TooMuch`].
+    pub fn allow(self, held_bytes: u64) -> Result<(), ReadError> {
+        if held_bytes > self.limit_bytes {
+            return Err(ReadError::TooMuch {
+                limit_bytes: self.limit_bytes,
+            });
+        }
+        Ok(())
+    }
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self::new(BASE_BYTES)
+    }
+}
+
+/// Bytes of a vector's or a map's entries of this type.
+pub(crate) fn bytes_of<T>(count: usize) -> u64 {
+    (count as u64).saturating_mul(size_of::<T>() as u64)
+}
+
+/// Bytes of a hash map's entries.
+pub(crate) fn entries(count: usize) -> u64 {
+    (count as u64).saturating_mul(ENTRY_BYTES)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_grows_with_the_file() {
+        let small = Budget::for_file(0);
+        assert!(small.allow(BASE_BYTES).is_ok());
+        assert!(matches!(
+            small.allow(BASE_BYTES + 1),
+            Err(ReadError::TooMuch { .. })
+        ));
+        assert!(Budget::for_file(1).allow(BASE_BYTES + 1).is_ok());
+        assert!(Budget::for_file(u64::MAX).allow(u64::MAX).is_ok());
+    }
+}
