@@ -3,6 +3,8 @@
 use crate::jvmti::host::{host_name, utc};
 use parking_lot::Mutex;
 use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -160,19 +162,27 @@ impl FileName {
 
 /// `out.hprof` and 1 → `out.1.hprof`; a name without an ending gets the number behind it.
 fn numbered(path: &Path, number: u64) -> PathBuf {
-    let mut name = path.file_stem().unwrap_or_default().to_os_string();
-    name.push(format!(".{number}"));
-    if let Some(ending) = path.extension() {
-        name.push(".");
-        name.push(ending);
-    }
-    path.with_file_name(name)
+    inserted(path, &number.to_string())
 }
 
-/// The old agent's rule for a binary file whose name is taken: the process id goes behind it.
+/// The old agent's rule for a file whose name is taken: `out.txt` → `out.PID.txt`.
 fn with_process_id(path: &Path, process_id: u32) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(format!(".{process_id}"));
+    inserted(path, &process_id.to_string())
+}
+
+/// The name with this word before its ending. `.gz` belongs to the ending before it: tools go by `.hprof.gz`.
+fn inserted(path: &Path, word: &str) -> PathBuf {
+    let whole = path.file_name().unwrap_or_default();
+    let stem = match path.extension() {
+        Some(gz) if gz == "gz" => Path::new(path.file_stem().unwrap_or_default()).file_stem(),
+        _ => path.file_stem(),
+    };
+    let stem = stem.unwrap_or_default();
+    let ending = whole.as_bytes().get(stem.len()..).unwrap_or_default();
+    let mut name = stem.to_os_string();
+    name.push(".");
+    name.push(word);
+    name.push(OsStr::from_bytes(ending));
     path.with_file_name(name)
 }
 
@@ -254,8 +264,24 @@ mod tests {
         assert_eq!(
             first,
             dir.path()
-                .join(format!("java.hprof.{}", std::process::id()))
+                .join(format!("java.{}.hprof", std::process::id()))
         );
         assert_eq!(name.choose(&mut no_names(), true), there);
+    }
+
+    #[test]
+    fn what_is_put_into_a_name_stands_before_its_whole_ending() {
+        for (name, expected) in [
+            ("/d/out.hprof", "/d/out.7.hprof"),
+            ("/d/out.hprof.gz", "/d/out.7.hprof.gz"),
+            ("/d/a.txt", "/d/a.7.txt"),
+            ("/d/a.b.txt", "/d/a.b.7.txt"),
+            ("/d/out.gz", "/d/out.7.gz"),
+            ("/d.x/out", "/d.x/out.7"),
+            ("/d/.hidden", "/d/.hidden.7"),
+        ] {
+            assert_eq!(numbered(Path::new(name), 7), Path::new(expected));
+            assert_eq!(with_process_id(Path::new(name), 7), Path::new(expected));
+        }
     }
 }
