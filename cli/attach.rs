@@ -3,20 +3,33 @@
 //! A JVM listens on a socket in its folder for temporary files, once somebody has asked for it: by a file there and a SIGQUIT,
 //! which would otherwise print all stacks, and would end a process that is no JVM.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::unix::fs::{fchown, FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use rustix::fs::{
+    fchown, fstat, openat, statat, unlinkat, AtFlags, FileType, Gid, Mode, OFlags, Uid,
+};
+use rustix::io::Errno;
+use rustix::net::sockopt::socket_peercred;
 use rustix::process::{kill_process, Pid, Signal};
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+use crate::inside::{self, Inside};
+use crate::plain::{plain, shown};
 
 /// Time for a JVM to begin to listen: it does at its next safepoint.
 const LISTEN_LIMIT: Duration = Duration::from_secs(30);
 /// Time between two looks.
 const LOOK: Duration = Duration::from_millis(20);
+/// Bytes read of an answer.
+const ANSWER_BYTES_MAX: usize = 64 << 10;
 /// SIGQUIT in the masks of `/proc/PID/status`.
 const QUIT_BIT: u64 = 1 << 2;
 
@@ -27,7 +40,7 @@ pub(crate) struct Jvm {
     /// Its number in its own container, by which it names its socket.
     own_pid: String,
     /// What it sees as `/`.
-    root: PathBuf,
+    root: Inside,
     /// Its user and group, those that it acts as.
     owner: (u32, u32),
 }
@@ -76,15 +89,14 @@ impl Jvm {
         Ok(Self {
             pid: known,
             own_pid: own_pid(&status).unwrap_or_else(|| pid.to_string()),
-            root: folder.join("root"),
+            root: Inside::new(&folder).map_err(|error| told(error.into()))?,
             owner,
         })
     }
 
     /// Whether the JVM sees this file.
     pub(crate) fn sees(&self, file: &Path) -> bool {
-        let inside = file.strip_prefix("/").unwrap_or(file);
-        self.root.join(inside).exists()
+        self.root.has(file)
     }
 
     /// Has the JVM load this library and run it with these options; `waiting` is called meanwhile, several times a second.
@@ -103,55 +115,70 @@ impl Jvm {
         );
         let gone = |error: io::Error| match error.kind() {
             ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => hung_up.clone(),
+            ErrorKind::Interrupted => INTERRUPTED.to_owned(),
             _ => format!("the JVM {pid} does not answer: {error}"),
         };
-        let mut socket = self.connect()?;
+        let ended = Ended::new();
+        let mut socket = self.connect(&ended)?;
         let library = library.to_string_lossy();
         // The version of the protocol, the command, its three arguments: the path is the whole one.
         let command = format!("1\0load\0{library}\0true\0{options}\0");
         socket.write_all(command.as_bytes()).map_err(gone)?;
-        let text = read_all(&mut socket, waiting).map_err(gone)?;
+        let text = read_all(&mut socket, &ended, waiting).map_err(gone)?;
         if text.is_empty() {
             return Err(hung_up);
         }
         Ok(answer(&text))
     }
 
-    fn connect(&self) -> Result<UnixStream, String> {
+    fn connect(&self, ended: &Ended) -> Result<UnixStream, String> {
         let pid = self.pid.as_raw_nonzero();
-        let path = self
+        let name = format!(".java_pid{}", self.own_pid);
+        let folder = self
             .root
-            .join("tmp")
-            .join(format!(".java_pid{}", self.own_pid));
-        if !path.exists() {
-            self.wake(&path)?;
+            .folder(Path::new("/tmp"))
+            .map_err(|error| format!("the JVM {pid} has no folder /tmp to listen in: {error}"))?;
+        if statat(&folder, &name, AtFlags::SYMLINK_NOFOLLOW).is_err() {
+            self.wake(&folder, &name, ended)?;
         }
-        // Everybody may write to that folder, and what is sent there is obeyed.
-        let is_its_own = fs::symlink_metadata(&path)
-            .is_ok_and(|facts| facts.file_type().is_socket() && facts.uid() == self.owner.0);
-        if !is_its_own {
+        // Everybody may write to that folder, and what is sent there is obeyed: what was looked at is what is connected to.
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let held = openat(&folder, &name, flags, Mode::empty());
+        let is_its_own = |held: &OwnedFd| {
+            let facts = fstat(held);
+            facts.is_ok_and(|facts| {
+                FileType::from_raw_mode(facts.st_mode).is_socket() && facts.st_uid == self.owner.0
+            })
+        };
+        let Some(held) = held.ok().filter(is_its_own) else {
             return Err(format!(
-                "{} is no socket of the JVM's: remove it and try again",
-                path.display()
+                "/tmp/{name} is no socket of the JVM {pid}: remove it and try again"
+            ));
+        };
+        let socket = UnixStream::connect(inside::path_of(&held))
+            .map_err(|error| format!("the JVM {pid} does not listen: {error} (/tmp/{name})"))?;
+        let peer = socket_peercred(&socket)
+            .map_err(|error| format!("the system does not tell who listens: {error}"))?;
+        if peer.pid != self.pid {
+            return Err(format!(
+                "/tmp/{name} is a socket of process {}, not of the JVM {pid}: remove it and try again",
+                peer.pid.as_raw_nonzero()
             ));
         }
-        UnixStream::connect(&path).map_err(|error| {
-            format!(
-                "the JVM {pid} does not listen: {error} ({})",
-                path.display()
-            )
-        })
+        Ok(socket)
     }
 
     /// Has the JVM listen.
-    fn wake(&self, socket: &Path) -> Result<(), String> {
+    fn wake(&self, folder: &OwnedFd, socket: &str, ended: &Ended) -> Result<(), String> {
         let pid = self.pid.as_raw_nonzero();
-        let name = format!(".attach_pid{}", self.own_pid);
-        let _trigger = Trigger::new(self.root.join("tmp").join(name), self.owner)?;
+        let _trigger = self.trigger(folder)?;
         kill_process(self.pid, Signal::QUIT)
             .map_err(|error| format!("the JVM {pid} cannot be sent a signal: {error}"))?;
         let until = Instant::now() + LISTEN_LIMIT;
-        while !socket.exists() {
+        while statat(folder, socket, AtFlags::SYMLINK_NOFOLLOW).is_err() {
+            if ended.is_set() {
+                return Err(INTERRUPTED.to_owned());
+            }
             if Instant::now() > until {
                 return Err(format!(
                     "the JVM {pid} did not begin to listen within {} s; it may be stopped or very busy",
@@ -162,32 +189,89 @@ impl Jvm {
         }
         Ok(())
     }
+
+    /// The file that makes a SIGQUIT mean "listen": in the folder for temporary files, or where that cannot be written to,
+    /// in the JVM's working folder, where HotSpot looks as well.
+    fn trigger(&self, folder: &OwnedFd) -> Result<Trigger, String> {
+        let name = format!(".attach_pid{}", self.own_pid);
+        let first = match Trigger::new(folder, &name, self.owner) {
+            Ok(trigger) => return Ok(trigger),
+            Err(error) => error,
+        };
+        let process = PathBuf::from(format!("/proc/{}", self.pid.as_raw_nonzero()));
+        inside::working_folder(&process)
+            .and_then(|folder| Trigger::new(&folder, &name, self.owner))
+            .map_err(|second| {
+                format!(
+                    "cannot make {name} where the JVM looks for it: {first} (/tmp), {second} (its working folder)"
+                )
+            })
+    }
+}
+
+/// What ends the wait for a JVM when the user gives up.
+const INTERRUPTED: &str = "interrupted; a dump that has begun goes on";
+
+/// Whether SIGINT or SIGTERM has come: what was made is then removed before the command ends.
+#[derive(Debug)]
+struct Ended(Arc<AtomicBool>);
+
+impl Ended {
+    fn new() -> Self {
+        let flag = Arc::new(AtomicBool::new(false));
+        for signal in [SIGINT, SIGTERM] {
+            // Without it the signal ends the command at once, as it does by default.
+            let _ = signal_hook::flag::register(signal, Arc::clone(&flag));
+        }
+        Self(flag)
+    }
+
+    fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 /// The file that makes a SIGQUIT mean "listen"; it goes when it is dropped.
 #[derive(Debug)]
-struct Trigger(PathBuf);
+struct Trigger {
+    folder: OwnedFd,
+    /// `None` if somebody else made it.
+    name: Option<String>,
+}
 
 impl Trigger {
-    /// A new file of this user and group.
-    fn new(path: PathBuf, (user, group): (u32, u32)) -> Result<Self, String> {
-        // Never one that is there, which may be a link to anywhere: everybody may write to that folder.
-        let made = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&path);
-        let file = made.map_err(|error| format!("cannot make {}: {error}", path.display()))?;
-        // HotSpot takes no notice of another user's file. Who may not give files away is that user, or is told later.
-        let _ = fchown(&file, Some(user), Some(group));
-        Ok(Self(path))
+    /// A file of this user and group: a new one, or one that an earlier command left.
+    fn new(folder: &OwnedFd, name: &str, (user, group): (u32, u32)) -> Result<Self, Errno> {
+        // Never a link, which may lead anywhere: everybody may write to that folder.
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let made = openat(folder, name, flags, Mode::RUSR | Mode::WUSR);
+        let folder = folder.try_clone().map_err(|_| Errno::MFILE)?;
+        let name = match made {
+            Ok(file) => {
+                // HotSpot takes no notice of another user's file. Who may not give files away is that user, or is told later.
+                let _ = fchown(&file, Some(Uid::from_raw(user)), Some(Gid::from_raw(group)));
+                Some(name.to_owned())
+            }
+            Err(Errno::EXIST) => {
+                let there = statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+                let is_file = FileType::from_raw_mode(there.st_mode).is_file();
+                if !is_file || there.st_uid != user {
+                    return Err(Errno::EXIST);
+                }
+                None
+            }
+            Err(error) => return Err(error),
+        };
+        Ok(Self { folder, name })
     }
 }
 
 impl Drop for Trigger {
     fn drop(&mut self) {
-        // It does no harm where it is.
-        let _ = fs::remove_file(&self.0);
+        if let Some(name) = &self.name {
+            // It does no harm where it is.
+            let _ = unlinkat(&self.folder, name, AtFlags::empty());
+        }
     }
 }
 
@@ -218,12 +302,22 @@ fn own_pid(status: &str) -> Option<String> {
     numbers.split_whitespace().last().map(str::to_owned)
 }
 
-/// Reads to the end.
-fn read_all(socket: &mut UnixStream, mut waiting: impl FnMut()) -> io::Result<String> {
+/// Reads to the end, or as much as any JVM says.
+fn read_all(
+    socket: &mut UnixStream,
+    ended: &Ended,
+    mut waiting: impl FnMut(),
+) -> io::Result<String> {
     socket.set_read_timeout(Some(Duration::from_millis(200)))?;
     let mut bytes = Vec::new();
     let mut room = [0; 4096];
     loop {
+        if ended.is_set() {
+            return Err(ErrorKind::Interrupted.into());
+        }
+        if bytes.len() >= ANSWER_BYTES_MAX {
+            return Ok(String::from_utf8_lossy(&bytes).into_owned());
+        }
         match socket.read(&mut room) {
             Ok(0) => return Ok(String::from_utf8_lossy(&bytes).into_owned()),
             Ok(count) => bytes.extend(room.iter().take(count)),
@@ -244,14 +338,21 @@ fn answer(text: &str) -> Answer {
     let returned = rest.strip_prefix("return code: ").unwrap_or(rest).parse();
     Answer {
         returned: returned.ok().filter(|_| first.trim() == "0"),
-        text: if rest.is_empty() { first } else { rest }.trim().to_owned(),
+        text: one_line(if rest.is_empty() { first } else { rest }),
     }
+}
+
+/// What a JVM says, harmless for a terminal: who answers may be anybody's program.
+fn one_line(text: &str) -> String {
+    let lines: Vec<String> = text.trim().lines().map(plain).collect();
+    shown(&lines.join("; ")).into_owned()
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
+    use std::os::unix::fs::MetadataExt;
 
     const STATUS: &str = "Name:\tjava\nUid:\t1000\t1001\t1000\t1000\nGid:\t50\t51\t50\t50\nNSpid:\t4711\t17\nSigBlk:\t0\nSigCgt:\t2000000181005ccf\n";
 
@@ -299,21 +400,45 @@ mod tests {
         let (target, link) = (folder.path().join("target"), folder.path().join("link"));
         fs::write(&target, b"precious").unwrap();
         std::os::unix::fs::symlink(&target, &link).unwrap();
-        let owner = fs::metadata(&target).unwrap();
-        let owner = (owner.uid(), owner.gid());
-        let why = Trigger::new(link, owner).unwrap_err();
-        assert!(why.contains("cannot make"), "{why}");
+        let facts = fs::metadata(&target).unwrap();
+        let owner = (facts.uid(), facts.gid());
+        let held = OwnedFd::from(fs::File::open(folder.path()).unwrap());
+        assert_eq!(
+            Trigger::new(&held, "link", owner).unwrap_err(),
+            Errno::EXIST
+        );
+        let another = (owner.0 + 1, owner.1);
+        assert_eq!(
+            Trigger::new(&held, "target", another).unwrap_err(),
+            Errno::EXIST
+        );
+        // What an earlier command left will do, and stays.
+        drop(Trigger::new(&held, "target", owner).unwrap());
         assert_eq!(fs::read(&target).unwrap(), b"precious");
-        let new = folder.path().join("new");
-        drop(Trigger::new(new.clone(), owner).unwrap());
-        assert!(!new.exists());
+        drop(Trigger::new(&held, "new", owner).unwrap());
+        assert!(!folder.path().join("new").exists());
+    }
+
+    #[test]
+    fn an_answer_is_bounded_and_harmless() {
+        let (mut here, mut there) = UnixStream::pair().unwrap();
+        let writer = std::thread::spawn(move || while there.write_all(&[b'x'; 4096]).is_ok() {});
+        let text = read_all(&mut here, &Ended::new(), || {}).unwrap();
+        assert!(text.len() <= ANSWER_BYTES_MAX + 4096);
+        drop(here);
+        writer.join().unwrap();
+        let evil = answer("0\n\x1b]0;pwned\x07\x1b[2J\nmore\u{202e}\n");
+        assert_eq!(
+            evil.text,
+            "\u{fffd}]0;pwned\u{fffd}\u{fffd}[2J; more\u{fffd}"
+        );
     }
 
     #[test]
     fn an_answer_is_waited_for() {
         let (mut here, mut there) = UnixStream::pair().unwrap();
         let mut looks = 0;
-        let text = read_all(&mut here, || {
+        let text = read_all(&mut here, &Ended::new(), || {
             looks += 1;
             if looks == 2 {
                 there.write_all(b"0\nreturn ").unwrap();

@@ -18,7 +18,7 @@ const LIBRARY: &str = "libhprof_rs.so";
 /// Has a running JVM dump its heap, complete, while the application pauses for milliseconds
 ///
 /// Loads the agent into the JVM, as jcmd does, but needs no JDK, and works for Java 8, too. The JVM writes the file itself, as
-/// its own user and where it sees that path. It says on its stderr how long the application paused.
+/// its own user, with mode 0600, and where it sees that path. It says on its stderr how long the application paused.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   hprof dump 4711                           java-4711-20261122T084500Z.hprof in this folder
@@ -87,6 +87,11 @@ fn target(arguments: &Arguments) -> Result<PathBuf, Failure> {
         let now = Timestamp::now().strftime("%Y%m%dT%H%M%SZ");
         PathBuf::from(format!("java-{}-{now}.hprof", arguments.pid))
     });
+    if file.as_os_str() == "-" {
+        return Err(Failure::Input(
+            "the JVM writes the dump itself and cannot write to standard output: name a file with -o".to_owned(),
+        ));
+    }
     let file = std::path::absolute(file)?;
     if fs::symlink_metadata(&file).is_ok() {
         return Err(Failure::writing(&file, "it is there already"));

@@ -12,6 +12,7 @@ mod folded;
 mod frame;
 mod histo;
 mod info;
+mod inside;
 mod json;
 mod number;
 mod outcome;

@@ -1,0 +1,112 @@
+//! Paths as another process sees them, which may run in a container whose files nobody vouches for.
+
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{open, openat, openat2, Mode, OFlags, ResolveFlags, CWD};
+use rustix::io::{Errno, Result};
+
+/// Flags of a folder that paths are looked up in.
+const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+/// What a process sees as `/`, held open: no link below it leads out of it.
+#[derive(Debug)]
+pub(crate) struct Inside(OwnedFd);
+
+impl Inside {
+    /// The root of the process with this folder in `/proc`.
+    pub(crate) fn new(process: &Path) -> Result<Self> {
+        open(process.join("root"), FOLDER, Mode::empty()).map(Self)
+    }
+
+    /// Opens a folder by its path inside.
+    pub(crate) fn folder(&self, path: &Path) -> Result<OwnedFd> {
+        self.open(path, FOLDER)
+    }
+
+    /// Whether the process sees something at this path.
+    pub(crate) fn has(&self, path: &Path) -> bool {
+        self.open(path, OFlags::PATH | OFlags::CLOEXEC).is_ok()
+    }
+
+    fn open(&self, path: &Path, flags: OFlags) -> Result<OwnedFd> {
+        let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
+        match openat2(&self.0, path, flags, Mode::empty(), resolve) {
+            // A kernel before 5.6, or a sandbox that does not know the call.
+            Err(Errno::NOSYS | Errno::PERM) => self.open_without_links(path, flags),
+            other => other,
+        }
+    }
+
+    /// As [`Inside::open`], but refuses every symbolic link and every `..`.
+    fn open_without_links(&self, path: &Path, flags: OFlags) -> Result<OwnedFd> {
+        let mut names = Vec::new();
+        for component in path.components() {
+            match component {
+                Component::Normal(name) => names.push(name),
+                Component::RootDir | Component::CurDir => {}
+                Component::ParentDir | Component::Prefix(_) => return Err(Errno::LOOP),
+            }
+        }
+        let last = names.pop();
+        let mut folder = openat(&self.0, ".", FOLDER, Mode::empty())?;
+        for name in names {
+            folder = openat(&folder, name, FOLDER | OFlags::NOFOLLOW, Mode::empty())?;
+        }
+        match last {
+            None => Ok(folder),
+            Some(name) => {
+                let found = openat(&folder, name, flags | OFlags::NOFOLLOW, Mode::empty())?;
+                // Without DIRECTORY a link itself is opened instead of being refused.
+                let kind = rustix::fs::FileType::from_raw_mode(rustix::fs::fstat(&found)?.st_mode);
+                if kind.is_symlink() {
+                    return Err(Errno::LOOP);
+                }
+                Ok(found)
+            }
+        }
+    }
+}
+
+/// The folder that a process works in.
+pub(crate) fn working_folder(process: &Path) -> Result<OwnedFd> {
+    openat(CWD, process.join("cwd"), FOLDER, Mode::empty())
+}
+
+/// A path to what is held open, that no rename changes.
+pub(crate) fn path_of(held: &OwnedFd) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}", held.as_raw_fd()))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    /// A root whose `tmp` is a link to a folder outside, by a path that exists outside alone.
+    #[test]
+    fn links_do_not_lead_out() {
+        let host = tempfile::tempdir().unwrap();
+        let root = host.path().join("root");
+        let outside = host.path().join("outside");
+        fs::create_dir_all(root.join("real")).unwrap();
+        fs::create_dir(&outside).unwrap();
+        symlink(&outside, root.join("tmp")).unwrap();
+        symlink("../../../outside", root.join("up")).unwrap();
+        symlink("/real", root.join("link")).unwrap();
+        let inside = Inside(open(&root, FOLDER, Mode::empty()).unwrap());
+        for path in ["/tmp", "/up", "/../outside", "/tmp/.."] {
+            assert!(inside.folder(Path::new(path)).is_err(), "{path}");
+            assert!(inside.open_without_links(Path::new(path), FOLDER).is_err());
+        }
+        assert!(inside.has(Path::new("/real")) && inside.has(Path::new("/link")));
+        assert!(!inside.has(Path::new("/tmp")));
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        assert!(inside.open_without_links(Path::new("/real"), flags).is_ok());
+        assert!(inside
+            .open_without_links(Path::new("/link"), flags)
+            .is_err());
+    }
+}
