@@ -1,0 +1,7 @@
+//! Fuzzes `hprof sites` and `hprof flame` with arbitrary files.
+#![no_main]
+
+#[path = "../../reader/tests/trial/mod.rs"]
+mod trial;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| trial::try_profiles(bytes));
