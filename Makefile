@@ -11,7 +11,7 @@ build:
 	cargo build --release --locked
 
 demo:
-	tools/setup.sh
+	tools/setup.sh demo
 	cargo build --release --locked
 	tools/demo.sh
 

@@ -17,13 +17,39 @@ fail() { echo "fetch-debian-jdk: $1" >&2; exit 1; }
 for tool in apt-get dpkg-deb python3; do
     command -v $tool >/dev/null || fail "$tool is needed for Java $major (a Debian system with python3)"
 done
-[ -e /etc/apt/sources.list.d/debian.sources ] || fail "no debian.sources to take the mirror from"
+# Prints the mirror that the system's apt takes Debian from, and the options of that source. It stands in
+# /etc/apt/sources.list or in a file beside it, in the form of lines ("deb [options] URI suite component...") or of stanzas.
+mirror() {
+    for list in /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list.d/*.sources; do
+        [ ! -e "$list" ] || awk '
+            BEGIN { RS = ""; FS = "\n" }
+            /(^|\n)Types:[^\n]*deb([ \n]|$)/ && /(^|\n)Suites:/ && !/(^|\n)Enabled: *no/ {
+                uri = key = ""
+                for (i = 1; i <= NF; i++) {
+                    if ($i ~ /^URIs:/) { split($i, words, /[ \t]+/); uri = words[2] }
+                    if ($i ~ /^Signed-By: *\//) { key = $i; sub(/^Signed-By: */, "", key) }
+                }
+                if (uri ~ /debian/ && uri !~ /security|archive\.debian/) { print uri, key ? "[signed-by=" key "]" : ""; exit }
+            }' "$list"
+    done
+    for list in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
+        [ ! -e "$list" ] || awk '
+            $1 == "deb" {
+                options = ""
+                at = 2
+                if ($2 ~ /^\[/) { while ($at !~ /\]$/ && at < NF) { options = options $at " "; at++ } options = options $at; at++ }
+                if ($at ~ /debian/ && $at !~ /security|archive\.debian/) { print $at, options; exit }
+            }' "$list"
+    done
+}
+found=$(mirror | head -n 1)
+[ -n "$found" ] || fail "no Debian mirror in /etc/apt/sources.list or /etc/apt/sources.list.d to take Java $major from"
 
 # An apt of its own: the system's mirror and keys, but suite sid, and lists and cache under target/.
 work=$root/target/jdks/.fetch-debian
 mkdir -p "$work/sources" "$work/lists/partial" "$work/cache/archives/partial" "$work/debs"
-awk 'BEGIN { RS = ""; ORS = "\n\n" } NR == 1 { gsub(/Suites:[^\n]*/, "Suites: sid"); print }' \
-    /etc/apt/sources.list.d/debian.sources >"$work/sources/sid.sources"
+rm -f "$work"/sources/*
+echo "deb ${found#* } ${found%% *} sid main" >"$work/sources/sid.list"
 cat >"$work/apt.conf" <<CONF
 Dir::Etc::sourcelist "/dev/null";
 Dir::Etc::sourceparts "$work/sources";

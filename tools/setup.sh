@@ -1,40 +1,100 @@
 #!/bin/sh
-# Makes sure that what the build needs is there: a Rust toolchain, a C linker, a JDK, Maven, python3 with pip.
-# What is missing is installed with apt where that may be done; else it is named, and how to get it.
-# Usage: tools/setup.sh [build|test]      (build: Rust and a JDK; test, the default: Maven and python3 too)
+# Makes sure that the programs of the build are there: Rust, a C linker, a JDK, and for the tests Maven and Python with pip.
+# As root on a system with apt it installs what is missing; otherwise it prints one line that names all of it.
+# Usage: tools/setup.sh [build|demo|test]      (build: Rust, cc, JDK; demo: and Maven; test, the default: everything)
 set -eu
 
 purpose=${1:-test}
-apt_ready=no
+# The minimum of all packages, their tests included: rust-version in Cargo.toml.
+rust_minor=85
 
-# install PROGRAM PACKAGE...: installs the packages if the program is not there.
-install() {
-    program=$1
-    shift
-    ! command -v "$program" >/dev/null 2>&1 || return 0
-    if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null 2>&1; then
-        echo "setup: $program is needed. On Debian: sudo apt-get install $*" >&2
-        exit 1
-    fi
-    if [ $apt_ready = no ]; then
-        apt-get -qq update
-        apt_ready=yes
-    fi
-    echo "setup: installing $*"
-    DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "$@" >/dev/null
-    command -v "$program" >/dev/null 2>&1 || { echo "setup: $* is installed, but there is no $program" >&2; exit 1; }
+programs=
+packages=
+by_hand=
+
+has() { command -v "$1" >/dev/null 2>&1; }
+
+# need PROGRAM PACKAGE...: notes the packages if the program is missing.
+need() {
+    has "$1" || missing "$@"
 }
 
-install cc gcc libc6-dev
-# Debian 12's own cargo (1.63) is older than what the crates need: rustup is the way to a newer one.
-if ! command -v cargo >/dev/null 2>&1; then
-    echo "setup: cargo is needed, 1.88 or newer. Install the Rust toolchain with rustup," >&2
-    echo "setup: or on Debian 13 and later: sudo apt-get install cargo rustfmt rust-clippy" >&2
+missing() {
+    programs="$programs${programs:+, }$1"
+    shift
+    packages="$packages${packages:+ }$*"
+}
+
+may_install=no
+if [ "$(id -u)" -eq 0 ] && has apt-get; then may_install=yes; fi
+
+# is_new VERSION: whether this Rust is new enough.
+is_new() {
+    major=${1%%.*}
+    rest=${1#*.}
+    case $major${rest%%.*} in '' | *[!0-9]*) return 1 ;; esac
+    [ "$major" -gt 1 ] || { [ "$major" -eq 1 ] && [ "${rest%%.*}" -ge $rust_minor ]; }
+}
+
+# offers PACKAGE: whether apt has it in a version that is new enough. A version may look like 0.66.0+ds1-1 or 1.85.0+dfsg3-1.
+offers() {
+    has apt-cache && is_new "$(LC_ALL=C apt-cache policy "$1" 2>/dev/null | sed -n 's/^ *Candidate: *\([0-9]*:\)\{0,1\}//p')"
+}
+
+# Rust by apt is Debian 13's cargo, or Debian 12's cargo-web. Debian 12 has no such clippy.
+need_rust() {
+    rustup="Rust 1.$rust_minor or newer with rustfmt and clippy (https://rustup.rs)"
+    if has cargo && ! is_new "$(cargo --version 2>/dev/null | cut -d' ' -f2)"; then
+        by_hand="$rustup: the cargo that is there is older"
+        return
+    fi
+    tools=cargo
+    [ "$purpose" != test ] || tools='cargo cargo-fmt cargo-clippy'
+    lacks=
+    for tool in $tools; do has "$tool" || lacks="$lacks $tool"; done
+    [ -n "$lacks" ] || return 0
+    for suffix in '' -web; do
+        if ! offers "cargo$suffix"; then continue; fi
+        if [ "$purpose" != test ]; then
+            missing cargo "cargo$suffix"
+            return
+        fi
+        if offers "rust-clippy$suffix"; then
+            missing "${lacks# }" "cargo$suffix" "rustfmt$suffix" "rust-clippy$suffix"
+            return
+        fi
+    done
+    by_hand=$rustup
+}
+
+if [ $may_install = yes ] && [ -z "$(ls /var/lib/apt/lists 2>/dev/null | grep Packages)" ]; then
+    # Without lists nobody knows which Rust there is.
+    has cargo || apt-get -qq update
+fi
+need cc gcc libc6-dev
+need_rust
+# The release's own: 17 on Debian 12, 21 on Debian 13.
+need javac default-jdk-headless
+case $purpose in demo | test) need mvn maven ;; esac
+if [ "$purpose" = test ]; then
+    need python3 python3
+    python3 -m pip --version >/dev/null 2>&1 || missing pip python3-pip
+fi
+
+if [ -n "$packages$by_hand" ] && { [ $may_install = no ] || [ -n "$by_hand" ]; }; then
+    line=
+    [ -z "$packages" ] || line="$programs (as root: apt-get install $packages)"
+    [ -z "$by_hand" ] || line="$line${line:+; and }$by_hand"
+    echo "setup: missing: $line" >&2
     exit 1
 fi
-install javac openjdk-17-jdk-headless
-if [ "$purpose" = test ]; then
-    install mvn maven
-    install python3 python3 python3-pip
-    python3 -m pip --version >/dev/null 2>&1 || install pip3 python3-pip
-fi
+[ -n "$packages" ] || exit 0
+
+echo "setup: installing $packages"
+apt-get -qq update
+# shellcheck disable=SC2086
+DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $packages >/dev/null
+for program in $(echo "$programs" | tr -d ,); do
+    case $program in pip) continue ;; esac
+    has "$program" || { echo "setup: $packages are installed, but there is no $program" >&2; exit 1; }
+done

@@ -102,7 +102,7 @@ abstract class HoldingTest {
     }
 
     static void signal(long copy, String name) {
-        Command.run("kill", "-" + name, copy).good();
+        Command.kill(name, copy);
     }
 
     /** The line that tells how the n-th dump went, without the agent's name. */

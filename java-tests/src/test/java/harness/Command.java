@@ -50,6 +50,11 @@ public final class Command {
         }
     }
 
+    /** Sends a signal to a process. By the shell, which has `kill` of its own: minimal systems have no such program. */
+    public static void kill(String signal, long pid) {
+        run("sh", "-c", "kill -" + signal + " " + pid).good();
+    }
+
     /** This command, which must have succeeded. */
     public Command good() {
         if (exit != 0) {

@@ -69,7 +69,7 @@ public final class Jvm implements AutoCloseable {
     }
 
     public void signal(String name) {
-        Command.run("kill", "-" + name, pid()).good();
+        Command.kill(name, pid());
     }
 
     /** The n-th line that tells of a finished dump. */
