@@ -88,7 +88,7 @@ pub fn head(
 fn start_thread(thread: ThreadId, object: ObjectId, row: &ThreadRow) -> StartThread {
     StartThread {
         thread,
-        object,
+        object: Some(object),
         trace: row.trace,
         name: row.name,
         group: row.group,

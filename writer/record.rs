@@ -138,8 +138,8 @@ impl Trace<'_> {
 pub struct StartThread {
     /// The thread's serial number, from 1 without gaps.
     pub thread: ThreadId,
-    /// The `java.lang.Thread` object.
-    pub object: ObjectId,
+    /// The `java.lang.Thread` object; `None`, written as 0, in a file without objects.
+    pub object: Option<ObjectId>,
     /// The thread's stack; [`TraceId::EMPTY`] if it has no Java frames.
     pub trace: TraceId,
     /// The thread's name.
@@ -155,7 +155,7 @@ impl StartThread {
     pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), WriteError> {
         record(out, tag::START_THREAD, |out| {
             put_u4(out, self.thread.get());
-            put_object(out, Some(self.object));
+            put_object(out, self.object);
             put_u4(out, self.trace.get());
             put_string(out, self.name);
             put_string(out, self.group);

@@ -156,7 +156,7 @@ fn traces() {
 fn start_thread() {
     let start = StartThread {
         thread: thread(),
-        object: object(0x1_0010),
+        object: Some(object(0x1_0010)),
         trace: trace(),
         name: string(1),
         group: string(2),

@@ -11,12 +11,17 @@ import harness.Javac;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Tools;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -102,6 +107,41 @@ class CpuSamplesTest {
         Map<String, Long> seen = samplesByThread(Files.readAllLines(report));
         seen.keySet().retainAll(took.keySet());
         nearlyAlike(took, seen);
+    }
+
+    /** A TRACE of a binary report has a thread's number: the file says whose it is, and that it has ended. */
+    @Test
+    void binaryReportsNameTheThreadsOfTheirStacks() throws IOException {
+        Path report = folder.resolve("cpu.hprof");
+        try (Jvm jvm = Jvm.on(Jdks.of(17), folder)
+                .agent("cpu=samples,thread=y,interval=1,file=" + report).run(TwoThreads.class).ready()) {
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+        ByteBuffer file = ByteBuffer.wrap(Files.readAllBytes(report));
+        file.position("JAVA PROFILE 1.0.2\0".length() + Integer.BYTES + Long.BYTES);
+        Map<Long, String> strings = new HashMap<>();
+        Map<Integer, String> started = new HashMap<>();
+        Set<Integer> traced = new TreeSet<>();
+        Set<String> ended = new TreeSet<>();
+        while (file.hasRemaining()) {
+            int tag = file.get();
+            file.getInt();
+            byte[] bytes = new byte[file.getInt()];
+            file.get(bytes);
+            ByteBuffer record = ByteBuffer.wrap(bytes);
+            switch (tag) {
+                case 0x01: strings.put(record.getLong(), new String(bytes, 8, bytes.length - 8, StandardCharsets.UTF_8)); break;
+                case 0x05: traced.add(record.getInt(4)); break;
+                case 0x0A: started.put(record.getInt(), strings.get(record.getLong(16))); break;
+                case 0x0B: ended.add(started.get(record.getInt())); break;
+                default: break;
+            }
+        }
+        traced.remove(0);                            // the empty trace is nobody's
+        assertEquals(started.keySet(), traced);
+        assertTrue(started.values().containsAll(Set.of("three times", "once")), started::toString);
+        assertTrue(ended.containsAll(Set.of("three times", "once")), ended::toString);
+        assertFalse(Command.run(Tools.command(), "check", report).out.contains("thread-missing"));
     }
 
     /** Samples by the name of the thread, of a text report. */
