@@ -60,7 +60,10 @@ if [ $# -gt 0 ]; then
     exit
 fi
 for major in 11 17 21 25; do fetch "$major"; done
+missing=
 for major in 8 26; do
-    "$tools/fetch-debian-jdk.sh" "$major" || echo "fetch-jdks: going on without Java $major" >&2
+    "$tools/fetch-debian-jdk.sh" "$major" || missing="$missing $major"
 done
 rm -rf "$jdks/.fetch-debian"
+# At the end, where it is seen: this is why some tests will fail.
+[ -z "$missing" ] || echo "fetch-jdks: there is no Java$missing: the tests that need it will fail with \"no Java\"" >&2

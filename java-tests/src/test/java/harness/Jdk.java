@@ -1,5 +1,8 @@
 package harness;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.EnumSet;
@@ -31,6 +34,16 @@ public final class Jdk {
     /** Whether it has this module; Java 8 has none. */
     public boolean has(String module) {
         return major > 8 && Command.run(java(), "--list-modules").good().out.contains(module + "@");
+    }
+
+    /** Whether its libzip.so has a zlib of its own with the names of functions that it does not export; others use the system's. */
+    public boolean hasItsOwnZlib() {
+        try {
+            Path library = home.resolve("lib/libzip.so");
+            return Files.exists(library) && Files.readString(library, StandardCharsets.ISO_8859_1).contains("longest_match");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /** The collectors it has, asked once. */

@@ -56,7 +56,7 @@ public final class Jdks {
 
     public static Jdk of(int major) {
         return majors().stream().filter(jdk -> jdk.major == major).findFirst()
-                .orElseThrow(() -> new IllegalStateException("no Java " + major + ": see tools/fetch-jdks.sh"));
+                .orElseThrow(() -> new IllegalStateException("no Java " + major + " in target/jdks, and this test needs one: tools/fetch-jdks.sh " + major + " gets it or says why it cannot"));
     }
 
     /** The newest runtime not above this major version. */
