@@ -128,10 +128,10 @@ impl Session {
         };
         let is_there = heap::dump(self.vm, jni, options, known, &outlet);
         if let (Some(cpu), Some(counts)) = (cpu, counts) {
-            if is_there {
-                say(&format!("in it {}, {}", counts.summary(), cpu.manner()));
-            } else {
+            if !is_there {
                 cpu.give_back(counts);
+            } else if options.verbose {
+                say(&format!("in it {}, {}", counts.summary(), cpu.manner()));
             }
         }
         is_there

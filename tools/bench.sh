@@ -83,7 +83,7 @@ ask() { echo "$1" >&3; read -r answer <&4 || fail; }
 # dump KIND FILE: has one dump made.
 dump() {
     # The quotes reach jcmd: without them it takes the equals signs for its own.
-    ours="heap=dump,file=$2,verbose=n"
+    ours="heap=dump,file=$2"
     case $1 in
         ours) set -- JVMTI.agent_load "$agent" "\"$ours,engine=snapshot\"" ;;
         ours-gz) set -- JVMTI.agent_load "$agent" "\"$ours,engine=snapshot,gz=1\"" ;;

@@ -130,7 +130,10 @@ fn dump_alone(
     };
     match choose(request, jni) {
         Ok(outcome) => {
-            say(&end_line(&outcome, started.elapsed()));
+            // A loss is told in any case.
+            if options.verbose || outcome.cut_arrays > 0 {
+                say(&end_line(&outcome, started.elapsed()));
+            }
             *last_child = outcome.child.and_then(Child::end_alone);
             true
         }

@@ -1,10 +1,10 @@
 //! What options cannot be together.
 
-use super::{names_binary, Cpu, Engine, OptionError, Said, SnapshotBy};
+use super::{names_binary, Engine, OptionError, Said, SnapshotBy, TimesLayout};
 
 /// What the old agent refused together, in its order and words.
 pub(super) fn cross_check(said: &Said) -> Result<(), OptionError> {
-    if said.format == Some('b') && matches!(said.cpu, Some(Cpu::Times | Cpu::Old)) {
+    if said.format == Some('b') && said.cpu_times.is_some() {
         return Err(OptionError(
             "format=b: cpu=times|old is not supported with format=b".to_owned(),
         ));
@@ -31,24 +31,17 @@ pub(super) fn refuse(said: &Said) -> Result<(), OptionError> {
 }
 
 /// What was asked for that has no binary form, as it was said.
-fn text_only(said: &Said) -> Option<&'static str> {
-    match said.cpu {
+pub(super) fn text_only(said: &Said) -> Option<&'static str> {
+    match said.cpu_times {
         _ if said.monitor => Some("monitor=y"),
-        Some(Cpu::Times) => Some("cpu=times"),
-        Some(Cpu::Old) => Some("cpu=old"),
-        Some(Cpu::Samples { .. }) | None => None,
+        Some(TimesLayout::Stacks) => Some("cpu=times"),
+        Some(TimesLayout::Old) => Some("cpu=old"),
+        None => None,
     }
 }
 
 /// Refuses what would be binary beside what there is no record for.
 fn must_be_text(said: &Said, what: &str) -> Result<(), OptionError> {
-    if said.heap_dump {
-        let heap = if said.heap_sites { "all" } else { "dump" };
-        return Err(OptionError(format!(
-            "heap={heap},{what}: a heap dump is binary and {what} is told in text only; ask for one of them, or with \
-             format=a for both as text"
-        )));
-    }
     if names_binary(said) {
         let file = said.file.as_deref().unwrap_or_default();
         return Err(OptionError(format!(

@@ -8,7 +8,7 @@ mod rows;
 use crate::file_name::FileName;
 use crate::jvmti::cpu_clock::Clock;
 use crate::profile::ClassPatterns;
-use cross_check::{cross_check, refuse};
+use cross_check::{cross_check, refuse, text_only};
 use rows::{Row, Standing, ROWS};
 use std::fmt;
 use std::path::PathBuf;
@@ -90,28 +90,39 @@ pub(crate) struct Sampling {
     pub(crate) most_cost_basis_points: u16,
 }
 
-/// How the use of the processor is measured.
+/// How the use of the processor is measured: by samples, by timing calls, or by both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cpu {
-    /// Stacks of running threads, one for so much time that a thread runs.
-    Samples {
-        /// Microseconds of CPU time from sample to sample; more than 0.
-        interval_us: u32,
-    },
-    /// What each method costs, by timing all calls.
-    Times,
-    /// The same in the format of `java -prof`.
+pub(crate) struct Cpu {
+    /// Samples the stacks of running threads, one for so many microseconds of a thread's CPU time; more than 0.
+    pub(crate) samples_us: Option<u32>,
+    /// Times all calls, and reports them so.
+    pub(crate) times: Option<TimesLayout>,
+}
+
+/// How the times of calls are reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TimesLayout {
+    /// By stack.
+    Stacks,
+    /// By caller and callee, in the format of `java -prof`.
     Old,
 }
 
 impl Cpu {
     /// As the option has it.
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Samples { .. } => "samples",
-            Self::Times => "times",
-            Self::Old => "old",
+        match (self.samples_us, self.times) {
+            (Some(_), Some(TimesLayout::Stacks)) => "samples,cpu=times",
+            (Some(_), Some(TimesLayout::Old)) => "samples,cpu=old",
+            (_, Some(TimesLayout::Stacks)) => "times",
+            (_, Some(TimesLayout::Old)) => "old",
+            (_, None) => "samples",
         }
+    }
+
+    /// Whether times are reported in the format of `java -prof`.
+    pub(crate) fn is_old(self) -> bool {
+        self.times == Some(TimesLayout::Old)
     }
 }
 
@@ -130,6 +141,8 @@ pub(crate) struct Options {
     pub(crate) heap_dump: bool,
     /// Sample allocations, so.
     pub(crate) sampling: Option<Sampling>,
+    /// That was not asked for: no option said what to measure.
+    pub(crate) sites_by_default: bool,
     /// Measure the use of the processor, so.
     pub(crate) cpu: Option<Cpu>,
     /// What clock times methods.
@@ -200,12 +213,12 @@ impl Options {
     /// Most frames of a stack of a profile.
     pub(crate) fn trace_depth_frames(&self) -> u32 {
         let is_exact = self.sampling.is_some_and(|it| it.interval_bytes == 0);
-        let usual = match self.cpu {
+        let usual = match self.cpu.and_then(|cpu| cpu.times) {
             // As the JDK's agent: callee and caller.
-            Some(Cpu::Old) => return 2,
-            Some(Cpu::Times) => EXACT_DEPTH_FRAMES,
-            _ if is_exact => EXACT_DEPTH_FRAMES,
-            _ => TRACE_DEPTH_FRAMES,
+            Some(TimesLayout::Old) => return 2,
+            Some(TimesLayout::Stacks) => EXACT_DEPTH_FRAMES,
+            None if is_exact => EXACT_DEPTH_FRAMES,
+            None => TRACE_DEPTH_FRAMES,
         };
         self.depth_frames.unwrap_or(usual)
     }
@@ -237,7 +250,8 @@ struct Said {
     heap_sites: bool,
     sampling: Sampling,
     cutoff: f64,
-    cpu: Option<Cpu>,
+    cpu_samples: bool,
+    cpu_times: Option<TimesLayout>,
     cpu_interval_us: Option<u32>,
     clock: Clock,
     classes: ClassPatterns,
@@ -275,7 +289,8 @@ impl Default for Said {
                 most_cost_basis_points: 50,
             },
             cutoff: 0.0001,
-            cpu: None,
+            cpu_samples: false,
+            cpu_times: None,
             cpu_interval_us: None,
             clock: Clock::Cpu,
             classes: ClassPatterns::default(),
@@ -382,13 +397,18 @@ fn names() -> String {
 /// What the options mean together.
 fn resolve(said: Said, mut notes: Vec<String>) -> Result<Options, OptionError> {
     // As with the JDK's agent: who asks for nothing gets both.
-    let is_nothing = !said.heap_dump && !said.heap_sites && !said.monitor && said.cpu.is_none();
+    let measures_cpu = said.cpu_samples || said.cpu_times.is_some();
+    let is_nothing = !said.heap_dump && !said.heap_sites && !said.monitor && !measures_cpu;
     let heap_dump = said.heap_dump || is_nothing;
     let heap_sites = said.heap_sites || is_nothing;
     refuse(&said)?;
     let cpu = cpu(&said, &mut notes)?;
-    let is_binary = said.format == Some('b') || heap_dump || names_binary(&said);
-    let format = if is_binary && said.format != Some('a') {
+    // As with the JDK's agent: what has no binary form makes all of it text.
+    let is_binary = match said.format {
+        None => names_binary(&said) || heap_dump && text_only(&said).is_none(),
+        Some(format) => format == 'b',
+    };
+    let format = if is_binary {
         Format::Binary
     } else {
         Format::Text
@@ -410,6 +430,7 @@ fn resolve(said: Said, mut notes: Vec<String>) -> Result<Options, OptionError> {
     Ok(Options {
         heap_dump,
         sampling: heap_sites.then_some(said.sampling),
+        sites_by_default: is_nothing,
         cpu,
         clock: said.clock,
         classes: said.classes,
@@ -444,20 +465,25 @@ fn resolve(said: Said, mut notes: Vec<String>) -> Result<Options, OptionError> {
 
 /// What `cpu` and `interval` mean.
 fn cpu(said: &Said, notes: &mut Vec<String>) -> Result<Option<Cpu>, OptionError> {
-    let Some(Cpu::Samples { .. }) = said.cpu else {
+    let times = said.cpu_times;
+    if !said.cpu_samples {
         if said.cpu_interval_us.is_some() {
             notes.push("interval does nothing without cpu=samples".to_owned());
         }
-        return Ok(said.cpu);
-    };
+        return Ok(times.map(|layout| Cpu {
+            samples_us: None,
+            times: Some(layout),
+        }));
+    }
     if said.depth_frames == Some(0) {
         return Err(OptionError(
             "depth=0: cpu=samples needs at least the method that runs; the least is depth=1"
                 .to_owned(),
         ));
     }
-    Ok(Some(Cpu::Samples {
-        interval_us: said.cpu_interval_us.unwrap_or(CPU_INTERVAL_US),
+    Ok(Some(Cpu {
+        samples_us: Some(said.cpu_interval_us.unwrap_or(CPU_INTERVAL_US)),
+        times,
     }))
 }
 

@@ -2,7 +2,7 @@
 //!
 //! They are those of the JDK's HPROF agent (its manual page and `hprof_init.c`), under their old names, and some of our own.
 
-use super::{Cpu, Engine, OnOutOfMemory, Said, SnapshotBy, StopTheWorld, CPU_INTERVAL_US};
+use super::{Engine, OnOutOfMemory, Said, SnapshotBy, StopTheWorld, TimesLayout};
 use crate::jvmti::cpu_clock::Clock;
 use crate::profile::ClassPatterns;
 use writer::{GzipLevel, Peer};
@@ -73,17 +73,16 @@ pub(super) const ROWS: &[Row] = &[
         name: "cpu",
         values: "samples|times|old",
         default: "off",
-        help: "CPU usage: stacks of running threads by the time they run, or every call timed",
+        help: "CPU usage: stacks of running threads by the time they run, or every call timed; give it twice for both",
         standing: Standing::Built,
         set: |said, value| {
-            said.cpu = Some(match value {
-                "y" | "samples" => Cpu::Samples {
-                    interval_us: CPU_INTERVAL_US,
-                },
-                "times" => Cpu::Times,
-                "old" => Cpu::Old,
+            // As with the JDK's agent: `cpu=samples,cpu=times` asks for both.
+            match value {
+                "y" | "samples" => said.cpu_samples = true,
+                "times" => said.cpu_times = Some(TimesLayout::Stacks),
+                "old" => said.cpu_times = Some(TimesLayout::Old),
                 _ => return Err(""),
-            });
+            }
             Ok(())
         },
     },
@@ -99,7 +98,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "format",
         values: "a|b",
         default: "by file",
-        help: "text or binary; without it a heap dump is binary, and so is what goes to NAME.hprof",
+        help: "text or binary; by default a heap dump is binary unless cpu=times or monitor=y is with it, and so is NAME.hprof",
         standing: Standing::Built,
         set: |said, value| match value {
             "a" | "b" => {
@@ -304,7 +303,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "verbose",
         values: "y|n",
         default: "y",
-        help: "say on stderr when a dump begins, and at the start if dumps will stop the application",
+        help: "tell of dumps on stderr; n tells of failures alone",
         standing: Standing::Built,
         set: |said, value| yes_no(value).map(|on| said.verbose = on),
     },

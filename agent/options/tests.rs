@@ -178,12 +178,31 @@ fn monitors_alone_are_text_and_switch_nothing_else_on() {
 }
 
 #[test]
-fn what_is_text_only_is_refused_beside_what_is_binary() {
+fn what_is_text_only_makes_a_heap_dump_text() {
+    for text in [
+        "heap=dump,monitor=y",
+        "monitor=y,heap=all",
+        "heap=dump,cpu=times",
+        "heap=all,cpu=old",
+        "heap=all,cpu=times,monitor=y",
+        "heap=dump,cpu=samples,cpu=times",
+    ] {
+        let together = options(text);
+        assert!(together.heap_dump, "{text}");
+        assert_eq!(together.format, Format::Text, "{text}");
+        assert_eq!(together.destination, file("java.hprof.txt"), "{text}");
+    }
+    assert_eq!(options("heap=dump,monitor=n").format, Format::Binary);
+}
+
+#[test]
+fn what_is_text_only_is_refused_in_a_file_whose_name_is_binary() {
     for (text, named) in [
-        ("heap=dump,monitor=y", "heap=dump,monitor=y: "),
-        ("monitor=y,heap=all", "heap=all,monitor=y: "),
         ("monitor=y,file=x.hprof", "file=x.hprof,monitor=y: "),
-        ("heap=dump,cpu=times", "heap=dump,cpu=times: "),
+        (
+            "heap=dump,cpu=times,file=x.hprof",
+            "file=x.hprof,cpu=times: ",
+        ),
         ("cpu=old,file=x.hprof.gz", "file=x.hprof.gz,cpu=old: "),
     ] {
         let line = refusal(text);
@@ -204,7 +223,11 @@ fn cpu_samples_do_not_switch_the_heap_on() {
         ("cpu=samples,interval=500us,thread=y", 500),
     ] {
         let options = options(text);
-        assert_eq!(options.cpu, Some(Cpu::Samples { interval_us }));
+        let samples = Cpu {
+            samples_us: Some(interval_us),
+            times: None,
+        };
+        assert_eq!(options.cpu, Some(samples));
         assert!(!options.heap_dump && options.sampling.is_none());
         assert_eq!(options.format, Format::Text);
         assert_eq!(options.destination, file("java.hprof.txt"));
@@ -216,6 +239,32 @@ fn cpu_samples_do_not_switch_the_heap_on() {
     let alone = options("heap=dump,interval=10");
     assert_eq!(alone.cpu, None);
     assert!(alone.notes.iter().any(|it| it.contains("cpu=samples")));
+}
+
+#[test]
+fn samples_and_times_can_be_had_together() {
+    for (text, layout, depth) in [
+        ("cpu=samples,cpu=times,interval=2", TimesLayout::Stacks, 4),
+        ("cpu=old,interval=2,cpu=y", TimesLayout::Old, 2),
+    ] {
+        let both = options(text);
+        let cpu = Cpu {
+            samples_us: Some(2000),
+            times: Some(layout),
+        };
+        assert_eq!(both.cpu, Some(cpu), "{text}");
+        assert_eq!(both.trace_depth_frames(), depth, "{text}");
+        assert_eq!((both.format, both.notes.len()), (Format::Text, 0));
+    }
+    assert!(refusal("cpu=samples,cpu=times,format=b").starts_with("format=b: cpu=times|old"));
+}
+
+#[test]
+fn only_who_asks_for_nothing_gets_sites_by_default() {
+    assert!(options("").sites_by_default && options("doe=n").sites_by_default);
+    for text in ["heap=all", "heap=sites", "cpu=samples", "monitor=y"] {
+        assert!(!options(text).sites_by_default, "{text}");
+    }
 }
 
 #[test]

@@ -19,7 +19,7 @@ use crate::jvmti::event::{
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
 use crate::message::say;
-use crate::options::{Cpu, Engine, Options, Sampling};
+use crate::options::{Engine, Options, Sampling};
 use std::sync::Arc;
 
 /// Bytes from sample to sample of those allocations that bytecode does not show.
@@ -45,16 +45,21 @@ pub(crate) struct Profiles {
 impl Profiles {
     /// The profiles that the options ask for, as far as this JVM allows. In `Agent_OnLoad`, or at an attach.
     pub(crate) fn new(env: &Env, options: &Options) -> Result<Self, JvmtiError> {
+        let samples_allocations = options.sampling.is_some()
+            && env
+                .take_capabilities(&[GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS])?
+                .is_empty();
+        let options = &as_far_as_offered(options, samples_allocations);
         let depth_frames = usize::try_from(options.trace_depth_frames()).unwrap_or(usize::MAX);
         let traces = Arc::new(StackTraces::new(
             depth_frames,
             options.line_numbers,
             options.by_thread,
         ));
-        let times = matches!(options.cpu, Some(Cpu::Times | Cpu::Old));
+        let times = options.cpu.is_some_and(|cpu| cpu.times.is_some());
         let cpu_times = times.then(|| Arc::new(CpuTimes::new(options.clock, Arc::clone(&traces))));
         let mut profiles = Self {
-            allocations: allocations(env, options, &traces)?,
+            allocations: allocations(env, options, samples_allocations, &traces)?,
             cpu_samples: cpu_samples(env, options, &traces)?,
             monitors: monitors(env, options, &traces)?,
             traces,
@@ -187,10 +192,37 @@ impl Profiles {
     }
 }
 
-/// Who allocated what; `None` if nobody asks, or if this JVM does not tell.
+/// The options with what this JVM has instead of samples of allocations, if it has none: before JDK 11.
+///
+/// `heap=sites` then counts every allocation, as the JDK's own agent did. `heap=all` goes without sites: whoever wants a heap
+/// dump need not want an application that takes three times as long.
+fn as_far_as_offered(options: &Options, samples_allocations: bool) -> Options {
+    let mut options = options.clone();
+    let Some(sampling) = &mut options.sampling else {
+        return options;
+    };
+    if samples_allocations || sampling.interval_bytes == 0 {
+        return options;
+    }
+    if !options.heap_dump {
+        sampling.interval_bytes = 0;
+        if options.verbose {
+            say("heap=sites counts every allocation, which makes the application slower: this JVM cannot sample them, as JDK 11 and later do");
+        }
+        return options;
+    }
+    if !options.sites_by_default {
+        say("heap dumps will have no allocation sites: this JVM cannot sample allocations, as JDK 11 and later do; heap=all,sampling=0 counts every one instead, which makes the application slower");
+    }
+    options.sampling = None;
+    options
+}
+
+/// Who allocated what; `None` if nobody asks.
 fn allocations(
     env: &Env,
     options: &Options,
+    samples_allocations: bool,
     traces: &Arc<StackTraces>,
 ) -> Result<Option<Allocations>, JvmtiError> {
     let Some(sampling) = options.sampling else {
@@ -205,18 +237,13 @@ fn allocations(
         say(&format!("this JVM does not offer {}", missing.name));
         return Err(JvmtiError::NOT_AVAILABLE);
     }
-    let missing = env.take_capabilities(&[GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS])?;
     if sampling.interval_bytes == 0 {
         let rest = Sampling {
             interval_bytes: UNSHOWN_INTERVAL_BYTES,
             ..sampling
         };
         let rest = Allocations::sampled(rest, traces);
-        return Ok(Some(rest.exact(missing.is_empty())));
-    }
-    if !missing.is_empty() {
-        say("no allocation sites: this JVM does not sample allocations, which JDK 11 and later do; sampling=0 counts every one on this JVM, too");
-        return Ok(None);
+        return Ok(Some(rest.exact(samples_allocations)));
     }
     Ok(Some(Allocations::sampled(sampling, traces)))
 }
@@ -227,7 +254,7 @@ fn cpu_samples(
     options: &Options,
     traces: &Arc<StackTraces>,
 ) -> Result<Option<CpuSamples>, JvmtiError> {
-    let Some(Cpu::Samples { interval_us }) = options.cpu else {
+    let Some(interval_us) = options.cpu.and_then(|cpu| cpu.samples_us) else {
         return Ok(None);
     };
     // The first makes lines exact, the second is for samples without signals. Who misses one is told when it is used.

@@ -166,7 +166,7 @@ pub(crate) fn report(
 ) -> bool {
     let figures = Figures::take(options, profiles, part, env, jni);
     match write(outlet, options, profiles, &figures) {
-        Ok(written) => {
+        Ok(written) if options.verbose => {
             say(&format!(
                 "wrote {}: {} bytes, {}",
                 written.path.display(),
@@ -175,6 +175,7 @@ pub(crate) fn report(
             ));
             true
         }
+        Ok(_) => true,
         Err(error) => {
             figures.give_back(profiles);
             say(&format!("no report: {error}"));

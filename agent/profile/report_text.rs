@@ -27,8 +27,8 @@ pub(super) fn write(
     options: &Options,
     out: &mut impl Write,
 ) -> Result<()> {
-    let is_old = options.cpu == Some(Cpu::Old) && figures.part == Part::All;
-    if is_old && figures.monitors.is_none() && figures.sites.is_none() {
+    let is_old = options.cpu.is_some_and(Cpu::is_old) && figures.part == Part::All;
+    if is_old && figures.cpu.is_none() && figures.monitors.is_none() && figures.sites.is_none() {
         return write_old(figures, profiles, out);
     }
     let at = now();

@@ -40,7 +40,7 @@ class LoadTest {
     @MethodSource("jdks")
     void dumpsInARow(Jdk jdk) throws IOException {
         try (Jvm jvm = Jvm.on(jdk, folder).switches("-Xmx256m")
-                .agent("heap=dump,doe=n,verbose=n,file=" + folder.resolve("out.%n.hprof")).run(Storm.class, "100", "all").ready()) {
+                .agent("heap=dump,doe=n,file=" + folder.resolve("out.%n.hprof")).run(Storm.class, "100", "all").ready()) {
             dump(jvm, 1);
             List<String> before = atRest(jvm, 1);
             for (int number = 2; number <= DUMPS; number++) {

@@ -46,7 +46,7 @@ class HistogramTest {
     void isHotspotsOwn(Setup setup) {
         // Without the archive of shared classes, whose part of the heap has dead objects and is never collected.
         try (Jvm jvm = Jvm.on(setup.jdk, folder).with(setup.collector).switches("-Xmx64m", "-Xshare:off")
-                .agent("heap=dump,doe=n,verbose=n,file=" + folder.resolve("out.%n.hprof")).run(Patient.class).ready()) {
+                .agent("heap=dump,doe=n,file=" + folder.resolve("out.%n.hprof")).run(Patient.class).ready()) {
             // The first look of each kind loads classes and makes objects; the second is compared.
             jvm.signal("QUIT");
             jvm.dumped(1);

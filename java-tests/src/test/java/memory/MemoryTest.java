@@ -38,7 +38,7 @@ class MemoryTest {
         // One arena of malloc, lest its habits with many be taken for ours.
         try (Jvm jvm = Jvm.on(jdk, folder).through("env", "MALLOC_ARENA_MAX=1")
                 .switches("-Xms256m", "-Xmx256m", "-XX:+AlwaysPreTouch", "-XX:NativeMemoryTracking=summary")
-                .agent("heap=dump,doe=n,verbose=n,file=" + folder.resolve("out.%n.hprof")).run(MillionObjects.class).ready()) {
+                .agent("heap=dump,doe=n,file=" + folder.resolve("out.%n.hprof")).run(MillionObjects.class).ready()) {
             long before = nativeKilobytes(jvm);
             dump(jvm, 1);
             dump(jvm, 2);

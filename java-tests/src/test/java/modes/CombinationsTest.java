@@ -52,7 +52,10 @@ class CombinationsTest {
         run(Jdks.of(major), List.of(
                 new Modes("none", "none", false, "none", false),
                 new Modes("sites", "samples", false, "b", true),
+                new Modes("sites", "none", false, "none", false),
                 new Modes("sites", "old", true, "none", true),
+                new Modes("none", "samples,cpu=times", false, "none", false),
+                new Modes("all", "times", true, "none", false),
                 new Modes("all", "times", true, "a", true),
                 new Modes("all", "samples", true, "a", false),
                 new Modes("dump", "times", true, "none", false)));
@@ -88,7 +91,7 @@ class CombinationsTest {
             assertAll(options,
                     () -> assertEquals(modes.files(), new Folder(own).dumps()),
                     () -> holds(own, modes.dumpFile(), modes.dumpBlocks(samples)),
-                    () -> holds(own, modes.reportFile(), modes.reportBlocks(samples)));
+                    () -> holds(own, modes.reportFile(), modes.reportBlocks()));
         }
     }
 

@@ -64,7 +64,7 @@ final class Modes {
         if (!cpu.equals("none")) {
             options.add("cpu=" + cpu);
         }
-        if (cpu.equals("samples")) {
+        if (cpu.startsWith("samples")) {
             options.add("interval=1");
         }
         if (monitor) {
@@ -81,17 +81,12 @@ final class Modes {
 
     /** How the refusal begins; null if these must go together. */
     String fault() {
-        // There are no records for times of methods and for monitors ...
+        // There are no records for times of methods and for monitors.
         if (format.equals("b") && timesMethods()) {
             return "format=b: cpu=times|old is not supported with format=b";
         }
         if (format.equals("b") && monitor) {
             return "format=b: monitor=y is not supported with format=b";
-        }
-        // ... and a heap dump is binary unless it is said that it shall not be.
-        boolean asksForDump = heap.equals("dump") || heap.equals("all");
-        if (format.equals("none") && asksForDump && (monitor || timesMethods())) {
-            return "heap=" + heap + "," + (monitor ? "monitor=y" : "cpu=" + cpu) + ": ";
         }
         return null;
     }
@@ -134,17 +129,19 @@ final class Modes {
     }
 
     /** The same of the other file. */
-    Set<String> reportBlocks(boolean samples) {
+    Set<String> reportBlocks() {
         Set<String> blocks = new TreeSet<>();
         if (monitor) {
             blocks.addAll(Arrays.asList("MONITOR DUMP", "MONITOR TIME"));
         }
-        if (!hasDump() && hasSites() && (samples || everyAllocation)) {
+        // Without a heap dump they are counted where they cannot be sampled.
+        if (!hasDump() && hasSites()) {
             blocks.add("SITES");
         }
         switch (cpu) {
             case "samples": blocks.add("CPU SAMPLES"); break;
             case "times": blocks.add("CPU TIME"); break;
+            case "samples,cpu=times": blocks.addAll(Arrays.asList("CPU SAMPLES", "CPU TIME")); break;
             case "old": blocks.add("old"); break;
             default: break;
         }
@@ -168,10 +165,10 @@ final class Modes {
     }
 
     private boolean timesMethods() {
-        return cpu.equals("times") || cpu.equals("old");
+        return cpu.endsWith("times") || cpu.equals("old");
     }
 
     private boolean isText() {
-        return format.equals("a") || !format.equals("b") && !hasDump();
+        return format.equals("a") || !format.equals("b") && (!hasDump() || monitor || timesMethods());
     }
 }

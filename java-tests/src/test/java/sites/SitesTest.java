@@ -1,6 +1,7 @@
 package sites;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import harness.Collector;
@@ -162,14 +163,29 @@ class SitesTest {
     }
 
     @Test
-    void java8SaysThatItCannotSample() {
+    void java8SaysThatItCannotSample() throws IOException {
         List<Jdk> eights = Jdks.majors();
         eights.removeIf(jdk -> jdk.major != 8);
         for (Jdk jdk : eights) {
             try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=all,file=" + folder.resolve("out.hprof")).run(Leak.class).ready()) {
                 assertEquals(0, jvm.end(), jvm.err::text);
-                assertTrue(jvm.err.text().contains("hprof-rs: no allocation sites: this JVM does not sample allocations"));
+                assertTrue(jvm.err.text().contains("hprof-rs: heap dumps will have no allocation sites"), jvm.err::text);
+                assertTrue(jvm.err.text().contains("heap=all,sampling=0"), jvm.err::text);
                 new HprofCheck(folder.resolve("out.hprof")).good();
+            }
+            // Nobody has asked for sites.
+            Path dump = folder.resolve("none.hprof");
+            try (Jvm jvm = Jvm.on(jdk, folder).agent("file=" + dump).run(Leak.class).ready()) {
+                assertEquals(0, jvm.end(), jvm.err::text);
+                assertFalse(jvm.err.text().contains("sites"), jvm.err::text);
+                new HprofCheck(dump).good();
+            }
+            // Sites alone are counted exactly, as the JDK's agent did; and verbose=n says nothing of what went well.
+            Path report = folder.resolve("sites.txt");
+            try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=sites,verbose=n,file=" + report).run(Leak.class).ready()) {
+                assertEquals(0, jvm.end(), jvm.err::text);
+                assertEquals("", jvm.err.text());
+                assertTrue(Files.readString(report).contains("SITES BEGIN"), () -> report + "");
             }
         }
     }
