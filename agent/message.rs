@@ -10,3 +10,10 @@ pub(crate) fn say(text: &str) {
     let line = format!("hprof-rs: {text}\n");
     let _ = std::io::stderr().write_all(line.as_bytes());
 }
+
+/// Writes the line if it is wanted: `verbose=n` leaves out what went well.
+pub(crate) fn say_if(is_wanted: bool, text: &str) {
+    if is_wanted {
+        say(text);
+    }
+}

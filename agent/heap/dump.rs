@@ -17,7 +17,7 @@ use crate::jvmti::env::{Env, Vm};
 use crate::jvmti::heap::Wanted;
 use crate::jvmti::host::utc_offset_seconds;
 use crate::jvmti::jni::Jni;
-use crate::message::say;
+use crate::message::{say, say_if};
 use crate::options::{Engine, Format, Options, SnapshotBy, StopTheWorld};
 use crate::profile::{Allocations, CpuCounts, StackTraces};
 use parking_lot::Mutex;
@@ -130,10 +130,8 @@ fn dump_alone(
     };
     match choose(request, jni) {
         Ok(outcome) => {
-            // A loss is told in any case.
-            if options.verbose || outcome.cut_arrays > 0 {
-                say(&end_line(&outcome, started.elapsed()));
-            }
+            let is_told = options.verbose || outcome.cut_arrays > 0;
+            say_if(is_told, &end_line(&outcome, started.elapsed()));
             *last_child = outcome.child.and_then(Child::end_alone);
             true
         }

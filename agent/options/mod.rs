@@ -2,12 +2,14 @@
 //!
 //! The options themselves, a row each, are in [`rows`]; what cannot go together is in [`cross_check`](mod@cross_check).
 
+mod cpu;
 mod cross_check;
 mod rows;
 
 use crate::file_name::FileName;
 use crate::jvmti::cpu_clock::Clock;
 use crate::profile::ClassPatterns;
+pub(crate) use cpu::{Cpu, TimesLayout};
 use cross_check::{cross_check, refuse, text_only};
 use rows::{Row, Standing, ROWS};
 use std::fmt;
@@ -88,42 +90,6 @@ pub(crate) struct Sampling {
     pub(crate) most_live: usize,
     /// Most of a thread's time that its samples may take, in basis points, hundredths of a percent; 0 is no bound.
     pub(crate) most_cost_basis_points: u16,
-}
-
-/// How the use of the processor is measured: by samples, by timing calls, or by both.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Cpu {
-    /// Samples the stacks of running threads, one for so many microseconds of a thread's CPU time; more than 0.
-    pub(crate) samples_us: Option<u32>,
-    /// Times all calls, and reports them so.
-    pub(crate) times: Option<TimesLayout>,
-}
-
-/// How the times of calls are reported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TimesLayout {
-    /// By stack.
-    Stacks,
-    /// By caller and callee, in the format of `java -prof`.
-    Old,
-}
-
-impl Cpu {
-    /// As the option has it.
-    pub(crate) fn name(self) -> &'static str {
-        match (self.samples_us, self.times) {
-            (Some(_), Some(TimesLayout::Stacks)) => "samples,cpu=times",
-            (Some(_), Some(TimesLayout::Old)) => "samples,cpu=old",
-            (_, Some(TimesLayout::Stacks)) => "times",
-            (_, Some(TimesLayout::Old)) => "old",
-            (_, None) => "samples",
-        }
-    }
-
-    /// Whether times are reported in the format of `java -prof`.
-    pub(crate) fn is_old(self) -> bool {
-        self.times == Some(TimesLayout::Old)
-    }
 }
 
 /// Frames of the stack of an allocation or a CPU sample, unless `depth` says otherwise.
