@@ -150,6 +150,26 @@ impl<D: Deliver> Segments<D> {
         )
     }
 
+    /// Adds an array of so many primitive values that are all zero; what they are in the heap does not get into the file.
+    ///
+    /// Pieces and result as for [`Segments::primitive_array`].
+    pub fn zeroed_array(
+        &mut self,
+        header: &PrimitiveArrayHeader,
+        elements: u32,
+    ) -> Result<u64, WriteError> {
+        let width = header.element_type.size_bytes(ID_SIZE_BYTES);
+        self.array(
+            width,
+            elements as usize,
+            |count, out| header.encode(count, out),
+            |range, out| {
+                out.resize(out.len() + range.len() * width as usize, 0);
+                Ok(())
+            },
+        )
+    }
+
     /// Adds an array of references; `element_bytes` are their ids, big-endian, 8 bytes each.
     ///
     /// Pieces and result as for [`Segments::primitive_array`].
@@ -442,6 +462,29 @@ mod tests {
             file = &file[9 + length..];
         }
         bodies
+    }
+
+    #[test]
+    fn a_zeroed_array_is_as_long_as_one_with_values() {
+        let header = PrimitiveArrayHeader {
+            object: ObjectId::new(8).unwrap(),
+            trace: TraceId::EMPTY,
+            element_type: BasicType::Int,
+        };
+        // In a segment with others, in pieces of its own, and cut as it would pass the limit.
+        for (elements, max_body) in [(3, u32::MAX), (1000, u32::MAX), (1000, 400)] {
+            let values = vec![7; elements as usize * 4];
+            let (with_values, _) = delivered(max_body, |segments| {
+                segments.primitive_array(&header, &values).unwrap();
+            });
+            let (zeroed, _) = delivered(max_body, |segments| {
+                segments.zeroed_array(&header, elements).unwrap();
+            });
+            assert_eq!(zeroed.len(), with_values.len());
+            let (heads, body) = (9 + 18, bodies(&zeroed).concat());
+            assert_eq!(body[..18], with_values[9..heads], "the same header");
+            assert!(body[18..].iter().all(|&byte| byte == 0));
+        }
     }
 
     /// Encodes a record that is these bytes.

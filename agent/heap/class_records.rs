@@ -33,13 +33,9 @@ impl<'d, 'f> ClassRecords<'d, 'f> {
         }
     }
 
-    /// Interns the names that only CLASS DUMPs use.
+    /// Interns the name that only CLASS DUMPs use.
     pub(super) fn intern_names(&self) {
-        for values in self.walked.class_values.values() {
-            for &(index, _) in &values.constant_pool {
-                self.tables.strings.intern(&constant_name(index));
-            }
-        }
+        self.tables.strings.intern(CONSTANTS);
     }
 
     /// Writes all records, in the order of the class table.
@@ -95,7 +91,7 @@ impl<'d, 'f> ClassRecords<'d, 'f> {
         Ok(())
     }
 
-    /// The static fields in the order of the class file, then one for each object of the constant pool.
+    /// The static fields in the order of the class file, then one for all objects of the constant pool.
     fn statics(
         &self,
         class: ClassId,
@@ -125,13 +121,10 @@ impl<'d, 'f> ClassRecords<'d, 'f> {
                 name: field.name,
                 value: value.unwrap_or_else(|| Value::zero(field.basic_type)),
             });
-        let constants = values
-            .constant_pool
-            .iter()
-            .map(|&(index, target)| StaticField {
-                name: self.tables.strings.intern(&constant_name(index)),
-                value: Value::Object(self.id(target)),
-            });
+        let constants = values.constants.map(|array| StaticField {
+            name: self.tables.strings.intern(CONSTANTS),
+            value: Value::Object(self.id(array)),
+        });
         Ok(declared.chain(constants).collect())
     }
 
@@ -140,8 +133,5 @@ impl<'d, 'f> ClassRecords<'d, 'f> {
     }
 }
 
-/// Name of the synthetic static field that keeps a constant pool entry: readers skip HPROF's own pool entries,
-/// and the object would look unreachable.
-fn constant_name(index: u32) -> Vec<u8> {
-    format!("<constant pool {index}>").into_bytes()
-}
+/// Name of the invented static field that refers to what a class's constants were resolved to.
+const CONSTANTS: &[u8] = b"<constant pool>";

@@ -327,7 +327,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "primarrays",
         values: "y|n",
         default: "y",
-        help: "elements of primitive arrays; n writes them empty",
+        help: "elements of primitive arrays; n writes zeros",
         standing: Standing::Built,
         set: |said, value| yes_no(value).map(|on| said.primitive_arrays = on),
     },

@@ -255,18 +255,17 @@ impl<'s, D: Deliver> Encoder<'s, D> {
     fn primitive_array(&mut self, header: &PrimitiveArrayHeader) -> Result<u64, Failure> {
         let snapshot = self.snapshot;
         let (array, element_type) = (header.object.get(), header.element_type);
-        let length = snapshot.layout.length(snapshot.memory, array) as usize;
+        let length = snapshot.layout.length(snapshot.memory, array);
         let start = array + snapshot.layout.arrays.elements(element_type);
-        let element_bytes = length * element_type.size_bytes(8) as usize;
+        let element_bytes = length as usize * element_type.size_bytes(8) as usize;
         let heap_bytes = start - array + element_bytes as u64;
         snapshot.check_length(array, heap_bytes)?;
-        let bytes = if snapshot.primitive_arrays {
-            element_bytes
+        let missing = if snapshot.primitive_arrays {
+            let elements = snapshot.memory.bytes(start, element_bytes);
+            self.segments.primitive_array(header, elements)?
         } else {
-            0
+            self.segments.zeroed_array(header, length)?
         };
-        let elements = snapshot.memory.bytes(start, bytes);
-        let missing = self.segments.primitive_array(header, elements)?;
         self.encoded.cut_arrays += u64::from(missing > 0);
         Ok(heap_bytes)
     }
@@ -285,6 +284,28 @@ impl From<WriteError> for Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_array_whose_values_are_not_wanted_keeps_its_length() {
+        // Mark, class, length, two elements.
+        let words = [1, 1, 2, 0x7777, 0x7777_u64];
+        let shapes = vec![Shape::PrimitiveArray(BasicType::Long)];
+        let mut snapshot = Snapshot::of_words(&words, shapes);
+        snapshot.primitive_arrays = false;
+        let mut file = Vec::new();
+        let segments = Segments::new(|bytes: Vec<u8>| {
+            file.extend(bytes);
+            Ok(())
+        });
+        let mut encoder = Encoder::new(&snapshot, segments, false);
+        let array = words.as_ptr() as u64;
+        let class = snapshot.class_of(array).expect("a class");
+        encoder.put(class, array).expect("no error");
+        encoder.finish().expect("no error");
+        // Behind the segment's header: the tag, the array, the trace, the length, the type.
+        assert_eq!(file[9 + 13..9 + 17], [0, 0, 0, 2]);
+        assert_eq!(file[9 + 18..], [0; 16]);
+    }
 
     #[test]
     fn an_object_out_of_order_has_its_own_trace() {

@@ -132,13 +132,13 @@ impl Walked {
                 self.segments.object_array(&header, &elements)?;
             }
             Shape::PrimitiveArray(element_type) => {
-                // Never shown: it is empty, or no elements were wanted.
+                // The walk told no elements: there are none, or none were wanted.
                 let header = PrimitiveArrayHeader {
                     object,
                     trace: self.traces.of(late.index),
                     element_type,
                 };
-                self.segments.primitive_array(&header, &[])?;
+                self.segments.zeroed_array(&header, length)?;
             }
             Shape::Unknown => return Err(DumpError::Layout("an object of a class without fields")),
         }

@@ -9,7 +9,7 @@ use super::super::catalogue::Catalogue;
 use super::super::error::DumpError;
 use super::super::hotspot::AGENTS_TAG;
 use super::super::memory_left::MemoryLeft;
-use super::super::roots::RootNotes;
+use super::super::roots::{RootNotes, SystemRoots};
 use super::class_values::{ClassValues, StaticValue};
 use super::identity::Identity;
 use super::late::LateObject;
@@ -89,7 +89,7 @@ impl Walk {
             primitive_arrays,
             memory_left: MemoryLeft::open(),
             progress: Progress::default(),
-            roots: RootNotes::new(own_thread),
+            roots: RootNotes::new(own_thread, SystemRoots::of(catalogue, tables)),
             allocated: AllocationTraces::default(),
             traces: ObjectTraces::default(),
             class_values: HashMap::new(),
@@ -149,7 +149,7 @@ impl Walk {
                 // Threads are looked for by tag after the walk.
                 object.set(index.tag());
             }
-            self.roots.note(kind, index);
+            self.roots.note(kind, target.class_tag, index);
             return Ok(());
         };
         let referrer = self.identity.referrer(referrer, object, index)?;
@@ -348,6 +348,26 @@ impl Walk {
         Ok(())
     }
 
+    /// Writes an array whose elements are not wanted: only their number goes into the file.
+    fn write_zeros(
+        &mut self,
+        index: ObjectIndex,
+        element_type: BasicType,
+        length: u32,
+    ) -> Result<(), DumpError> {
+        let Some(object) = self.objects.id(index) else {
+            return Ok(());
+        };
+        let header = PrimitiveArrayHeader {
+            object,
+            trace: self.traces.of(index),
+            element_type,
+        };
+        let missing = self.segments.zeroed_array(&header, length)?;
+        self.cut_arrays += u64::from(missing > 0);
+        Ok(())
+    }
+
     /// Sends the open object off.
     fn close(&mut self) -> Result<(), DumpError> {
         let Some(Open { index, content }) = self.open.take() else {
@@ -390,7 +410,7 @@ impl Walk {
                 if length > 0 && self.primitive_arrays {
                     return Err(DumpError::Layout("an array without the elements"));
                 }
-                self.write_primitive_array(index, element_type, &[])?;
+                self.write_zeros(index, element_type, length)?;
             }
             (Content::Late(values), _) => self.late.push(LateObject { index, values }),
             (_, None) => return Err(DumpError::Layout("an object")),
@@ -451,7 +471,10 @@ impl Visitor for Walk {
         object: &TagCell,
         referrer: Option<&TagCell>,
     ) -> Visit {
-        if referrer.is_none() && object.get() == AGENTS_TAG {
+        let is_root = referrer.is_none();
+        // What else refers to the object has the walk visit it.
+        let is_left_out = || self.roots.is_left_out(kind, target.class_tag);
+        if is_root && (object.get() == AGENTS_TAG || is_left_out()) {
             return Visit::Past;
         }
         let result = self.step(kind, target, object, referrer);
@@ -539,7 +562,7 @@ mod tests {
                 primitive_arrays: true,
                 memory_left: MemoryLeft::open(),
                 progress: Progress::default(),
-                roots: RootNotes::new(None),
+                roots: RootNotes::new(None, SystemRoots::default()),
                 allocated: AllocationTraces::default(),
                 traces: ObjectTraces::default(),
                 class_values: HashMap::new(),
