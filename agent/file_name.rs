@@ -60,11 +60,8 @@ impl UsedNames {
 
     /// Whether a file was written since then: by another process, unless this one has used its name.
     fn is_younger(&self, path: &Path) -> bool {
-        let written = std::fs::metadata(path).and_then(|meta| meta.modified());
-        match (written, self.since) {
-            (Ok(written), Some(since)) => written >= since,
-            _ => false,
-        }
+        let written = writer::last_written(path);
+        written.is_some_and(|written| self.since.is_some_and(|since| written >= since))
     }
 }
 

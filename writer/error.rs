@@ -128,17 +128,12 @@ impl fmt::Display for WriteError {
                 out,
                 "no memory for a buffer of {bytes} bytes; leave the process more memory"
             ),
-            Self::NoThread { reason } => {
-                write!(
-                    out,
-                    "cannot start a thread that writes: {reason}; check the limit on threads"
-                )
+            Self::NotConnected { .. }
+            | Self::Lost { .. }
+            | Self::Stalled { .. }
+            | Self::NoThread { .. } => {
+                self.fmt_wait(out)
             }
-            Self::Stalled { seconds } => write!(
-                out,
-                "the disk has taken nothing for {seconds} s, while the application stands still; choose another with file="
-            ),
-            Self::NotConnected { .. } | Self::Lost { .. } => self.fmt_peer(out),
             Self::Closed | Self::WriterGone | Self::CompressorFailed => {
                 out.write_str(self.words())
             }
@@ -177,9 +172,19 @@ impl fmt::Display for WriteError {
 }
 
 impl WriteError {
-    /// The sentences that name a peer.
-    fn fmt_peer(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// The sentences about those that the writer has waited for: a peer, a disk.
+    fn fmt_wait(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Stalled { seconds } => write!(
+                out,
+                "the disk has taken nothing for {seconds} s, while the application stands still; choose another with file="
+            ),
+            Self::NoThread { reason } => {
+                write!(
+                    out,
+                    "cannot start a thread that writes: {reason}; check the limit on threads"
+                )
+            }
             Self::NotConnected { peer, reason } => write!(
                 out,
                 "cannot connect to {peer}: {reason}; start what listens there before the JVM"

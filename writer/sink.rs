@@ -11,6 +11,7 @@ use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
 
 use crate::{GzipLevel, Tail, WriteError};
 
@@ -333,6 +334,11 @@ impl Drop for PartFile {
             let _ = fs::remove_file(&self.path);
         }
     }
+}
+
+/// When a file was written last; `None` if there is none, or the system does not tell.
+pub fn last_written(path: &Path) -> Option<SystemTime> {
+    fs::metadata(path).and_then(|meta| meta.modified()).ok()
 }
 
 /// Device and number of the file of this name; `None` if there is none.

@@ -1,20 +1,14 @@
-//! One heap dump from request to file: catalogue, stacks, walk, file, end line.
+//! One heap dump from request to end line: chooses the way.
 
-use super::allocation_traces::{AllocationTraces, Profiled};
-use super::catalogue::Catalogue;
-use super::class_records::ClassRecords;
+use super::allocation_traces::Profiled;
 use super::error::{estimate_text, DumpError, For};
-use super::hotspot::{Child, Ending, KeptObjects, NoSnapshot, SnapshotDump};
-use super::methods::Methods;
+use super::hotspot::{Child, Ending, NoSnapshot, SnapshotDump};
 use super::object_sizes;
-use super::portable::{Identity, Walk, Walked};
-use super::threads::{tag_thread, CapturedStacks, Look};
 use super::tried::Tried;
-use super::virtual_threads::VIRTUAL_THREAD;
+use super::walk_dump::walk_and_write;
 use crate::ending;
 use crate::jvmti::capability::{GET_LINE_NUMBERS, GET_SOURCE_FILE_NAME, TAG_OBJECTS};
 use crate::jvmti::env::{Env, Vm};
-use crate::jvmti::heap::Wanted;
 use crate::jvmti::host::utc_offset_seconds;
 use crate::jvmti::jni::Jni;
 use crate::message::{say, say_if};
@@ -24,8 +18,8 @@ use parking_lot::Mutex;
 use std::cell::Cell;
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
-use tables::{Census, ObjectIndex, ObjectTable, Tables, ThreadId, TraceId};
-use writer::{emit, DumpFile, Outlet, Segments};
+use tables::Census;
+use writer::{DumpFile, Outlet};
 
 /// Tries by snapshot: each catches up with the classes that were loaded since the one before.
 const SNAPSHOT_TRIES: u32 = 8;
@@ -55,17 +49,17 @@ pub(crate) fn is_dumping_here() -> bool {
 
 /// What the end line tells.
 #[derive(Debug)]
-struct Outcome {
+pub(super) struct Outcome {
     /// The engine's name, and why it was not the first choice.
-    engine: String,
-    path: PathBuf,
-    bytes: u64,
-    objects: u64,
-    classes: usize,
-    cut_arrays: u64,
-    pause: Duration,
+    pub(super) engine: String,
+    pub(super) path: PathBuf,
+    pub(super) bytes: u64,
+    pub(super) objects: u64,
+    pub(super) classes: usize,
+    pub(super) cut_arrays: u64,
+    pub(super) pause: Duration,
     /// Has nothing more to do than to end: nobody waits for that to read the file.
-    child: Option<Child>,
+    pub(super) child: Option<Child>,
 }
 
 /// What the session knows beside the heap.
@@ -175,16 +169,16 @@ fn end_line(outcome: &Outcome, total: Duration) -> String {
 
 /// What is to be dumped where.
 #[derive(Clone, Copy, Debug)]
-struct Request<'r> {
-    vm: Vm,
-    options: &'r Options,
-    outlet: &'r Outlet,
-    profiled: Profiled<'r>,
+pub(super) struct Request<'r> {
+    pub(super) vm: Vm,
+    pub(super) options: &'r Options,
+    pub(super) outlet: &'r Outlet,
+    pub(super) profiled: Profiled<'r>,
 }
 
 /// A way to dump a heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+pub(super) enum Way {
     /// A forked copy is read.
     Fork,
     /// JVMTI tells of the heap inside the pause, addresses tell objects apart.
@@ -379,188 +373,7 @@ fn environment(vm: Vm) -> Result<Env, DumpError> {
     Ok(env)
 }
 
-fn millis_since_epoch() -> u64 {
+pub(super) fn millis_since_epoch() -> u64 {
     let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH);
     u64::try_from(since_epoch.unwrap_or_default().as_millis()).unwrap_or(0)
-}
-
-/// One dump under way, in its own local frame.
-struct Dump<'f> {
-    env: &'f Env,
-    jni: &'f Jni<'f>,
-    options: &'f Options,
-    way: Way,
-    tables: Tables,
-    catalogue: Catalogue<'f>,
-    millis_since_epoch: u64,
-}
-
-fn walk_and_write(
-    request: Request<'_>,
-    env: &Env,
-    jni: &Jni<'_>,
-    file: DumpFile,
-    way: Way,
-) -> Result<Outcome, DumpError> {
-    let (tables, mut objects) = (Tables::new(), ObjectTable::new());
-    let catalogue = Catalogue::take(env, jni, &tables, &mut objects)?;
-    let _kept = KeptObjects::take_tagged(env, jni)?;
-    let mut dump = Dump {
-        env,
-        jni,
-        options: request.options,
-        way,
-        tables,
-        catalogue,
-        millis_since_epoch: millis_since_epoch(),
-    };
-    let current = env.current_thread(jni).when("the current thread")?;
-    let own_thread = tag_thread(env, jni, &current, &mut objects)?;
-    let stacks = CapturedStacks::take(request.vm, env, jni, Look::ByTag, &mut objects)?;
-    let allocated = dump.allocated(request.profiled, &mut objects)?;
-    let (walked, pause) = dump.walk(objects, own_thread, &allocated, &file)?;
-    dump.write(walked, stacks, &allocated, file, pause)
-}
-
-impl<'f> Dump<'f> {
-    /// How the walk knows objects again; mirrors and virtual threads must be found by tag afterwards.
-    fn identity(&self) -> Identity {
-        if self.way == Way::Tags {
-            return Identity::Tags;
-        }
-        let catalogue = &self.catalogue;
-        let virtual_thread = catalogue.bootstrap_class_id(VIRTUAL_THREAD, &self.tables);
-        let tagged = [Some(catalogue.class_class()), virtual_thread];
-        let mirrors = tagged.into_iter().flatten();
-        Identity::by_address(
-            mirrors
-                .filter_map(|class| catalogue.mirror(class))
-                .collect(),
-        )
-    }
-
-    /// Who allocated the sampled objects, which are tagged for the walk.
-    fn allocated(
-        &mut self,
-        profiled: Profiled<'_>,
-        objects: &mut ObjectTable,
-    ) -> Result<AllocationTraces, DumpError> {
-        let (mut allocated, held) = AllocationTraces::take(
-            profiled,
-            self.options,
-            (self.env, self.jni),
-            &mut self.catalogue,
-            &self.tables,
-            objects,
-        )?;
-        if let Some(held) = held {
-            allocated.tag(&held, self.env, self.jni)?;
-        }
-        Ok(allocated)
-    }
-
-    /// Walks the heap; the application stands still for the time that is answered.
-    fn walk(
-        &self,
-        objects: ObjectTable,
-        own_thread: ObjectIndex,
-        allocated: &AllocationTraces,
-        file: &DumpFile,
-    ) -> Result<(Walked, Duration), DumpError> {
-        let primitive_arrays = self.options.primitive_arrays;
-        let mut walk = Walk::new(
-            &self.catalogue,
-            &self.tables,
-            self.identity(),
-            objects,
-            Some(own_thread),
-            primitive_arrays,
-            Segments::new(file.objects_sender()),
-        );
-        walk.set_allocated(allocated.clone());
-        walk.tell_progress(self.options.verbose);
-        let wanted = Wanted {
-            primitive_fields: self.options.primitive_fields,
-            primitive_arrays,
-        };
-        let began = Instant::now();
-        let answer = self.env.follow_references(&mut walk, wanted);
-        let pause = began.elapsed();
-        // What the walk itself complains of is the reason for the JVM's answer, so it comes first.
-        let walked = walk.finish()?;
-        answer.when("the walk over the heap")?;
-        Ok((walked, pause))
-    }
-
-    /// Writes what the walk has left over, and all that stands before the objects in the file.
-    fn write(
-        &mut self,
-        mut walked: Walked,
-        stacks: CapturedStacks<'f>,
-        allocated: &AllocationTraces,
-        file: DumpFile,
-        pause: Duration,
-    ) -> Result<Outcome, DumpError> {
-        walked.admit_new_classes(self.env, self.jni, &mut self.catalogue, &self.tables)?;
-        let mut methods = Methods::new(self.env, self.jni, self.options.line_numbers);
-        let threads = stacks.fill(
-            walked.roots.threads(),
-            self.options.depth_frames,
-            &mut methods,
-            &mut self.catalogue,
-            &self.tables,
-            &mut walked.objects,
-        )?;
-        let java_frames = threads.java_frames.iter().map(Vec::as_slice);
-        walked.roots.know_java_frames(java_frames);
-        walked.write_constants(&self.catalogue, &self.tables)?;
-        let objects = walked.write_rest(&self.catalogue, &self.tables)?;
-        self.write_head(&walked, &threads.ids, &allocated.records, &file)?;
-        let (classes, cut_arrays) = (self.tables.classes.len(), walked.cut_arrays);
-        walked.finish_segments()?;
-        let written = file.finish()?;
-        Ok(Outcome {
-            engine: match self.way {
-                Way::Tags => "portable".to_owned(),
-                Way::Fork | Way::Pause => "snapshot in the pause".to_owned(),
-            },
-            path: written.path,
-            bytes: written.bytes,
-            objects,
-            classes,
-            cut_arrays,
-            pause: pause + threads.pause,
-            child: None,
-        })
-    }
-
-    fn write_head(
-        &self,
-        walked: &Walked,
-        threads: &[(ThreadId, TraceId)],
-        site_records: &[u8],
-        file: &DumpFile,
-    ) -> Result<(), DumpError> {
-        let (tables, catalogue) = (&self.tables, &self.catalogue);
-        // Strings come first in the file, so all of them must be known before it begins.
-        let classes = ClassRecords::new(tables, catalogue, walked);
-        classes.intern_names();
-        let class_object = |class| walked.objects.id(catalogue.mirror(class)?);
-        let deliver = &mut |bytes| file.head(bytes);
-        emit::head(
-            tables,
-            &walked.objects,
-            class_object,
-            self.millis_since_epoch,
-            deliver,
-        )?;
-        file.head(site_records.to_vec())?;
-        let mut segments = Segments::new(|bytes| file.head(bytes));
-        classes.write(&mut segments)?;
-        let roots = walked.roots.records(threads, walked.is_static());
-        let threads_written = emit::live_threads(tables);
-        emit::roots(&roots, &walked.objects, &threads_written, &mut segments)?;
-        segments.finish()?;
-        Ok(())
-    }
 }

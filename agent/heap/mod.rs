@@ -29,6 +29,7 @@ mod threads;
 mod tried;
 mod unlinked;
 mod virtual_threads;
+mod walk_dump;
 
 pub(crate) use dump::{dump, is_dumping_here, Known};
 

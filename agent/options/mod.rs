@@ -5,6 +5,7 @@
 mod cpu;
 mod cross_check;
 mod rows;
+mod values;
 
 use crate::file_name::FileName;
 use crate::jvmti::cpu_clock::Clock;
@@ -61,6 +62,17 @@ pub(crate) enum OnOutOfMemory {
     Dump,
     /// The same, and then the JVM ends with status 3.
     DumpAndExit,
+}
+
+impl OnOutOfMemory {
+    /// Without the option: a session that makes heap dumps makes one then.
+    fn by_default(heap_dump: bool) -> Self {
+        if heap_dump {
+            Self::Dump
+        } else {
+            Self::Nothing
+        }
+    }
 }
 
 /// How a report is written.
@@ -416,11 +428,7 @@ fn resolve(said: Said, mut notes: Vec<String>) -> Result<Options, OptionError> {
         engine: said.engine,
         snapshot: said.snapshot,
         stop_the_world: said.stop_the_world,
-        oom: said.oom.unwrap_or(if heap_dump {
-            OnOutOfMemory::Dump
-        } else {
-            OnOutOfMemory::Nothing
-        }),
+        oom: said.oom.unwrap_or(OnOutOfMemory::by_default(heap_dump)),
         huge_pages: said.huge_pages,
         threads: said.threads,
         timeout_s: said.timeout_s,

@@ -2,6 +2,7 @@
 //!
 //! They are those of the JDK's HPROF agent (its manual page and `hprof_init.c`), under their old names, and some of our own.
 
+use super::values::{basis_points, bytes, micros, yes_no};
 use super::{Engine, OnOutOfMemory, Said, SnapshotBy, StopTheWorld, TimesLayout};
 use crate::jvmti::cpu_clock::Clock;
 use crate::profile::ClassPatterns;
@@ -470,52 +471,6 @@ const fn refused(name: &'static str, why: &'static str) -> Row {
         help: "",
         standing: Standing::Refused(why),
         set: |_, _| Ok(()),
-    }
-}
-
-/// A number of bytes with or without `k` or `m` behind it.
-fn bytes(value: &str) -> Option<u32> {
-    let (digits, unit) = match value.strip_suffix(['k', 'K']) {
-        Some(digits) => (digits, 1 << 10),
-        None => match value.strip_suffix(['m', 'M']) {
-            Some(digits) => (digits, 1 << 20),
-            None => (value, 1),
-        },
-    };
-    let bytes = digits.parse::<u32>().ok()?.checked_mul(unit)?;
-    i32::try_from(bytes).is_ok().then_some(bytes)
-}
-
-/// A percentage to 100 in hundredths of a percent, from at most two decimals.
-fn basis_points(value: &str) -> Option<u16> {
-    const ALL: u16 = 10_000;
-    let (whole, decimals) = value.split_once('.').unwrap_or((value, "0"));
-    if value.contains(['+', '-']) {
-        return None;
-    }
-    let hundredths: u16 = match decimals.len() {
-        1 => decimals.parse::<u16>().ok()?.checked_mul(10)?,
-        2 => decimals.parse().ok()?,
-        _ => return None,
-    };
-    let points = whole.parse::<u16>().ok()?.checked_mul(100)?;
-    let points = points.checked_add(hundredths)?;
-    (points <= ALL).then_some(points)
-}
-
-/// Microseconds: a number of milliseconds, or of microseconds with `us` behind it.
-fn micros(value: &str) -> Option<u32> {
-    match value.strip_suffix("us") {
-        Some(micros) => micros.parse().ok(),
-        None => Some(value.parse::<u32>().ok()?.saturating_mul(1000)),
-    }
-}
-
-fn yes_no(value: &str) -> Result<bool, &'static str> {
-    match value {
-        "y" => Ok(true),
-        "n" => Ok(false),
-        _ => Err(""),
     }
 }
 

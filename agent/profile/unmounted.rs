@@ -10,7 +10,9 @@ const MOST: usize = 1 << 16;
 
 /// By the number of the virtual thread, its methods' numbers, the outermost first.
 #[derive(Debug)]
-pub(super) struct Unmounted([Mutex<FxHashMap<i64, Box<[u32]>>>; SHARDS]);
+pub(super) struct Unmounted([Shard; SHARDS]);
+
+type Shard = Mutex<FxHashMap<i64, Box<[u32]>>>;
 
 impl Default for Unmounted {
     fn default() -> Self {
@@ -34,7 +36,7 @@ impl Unmounted {
         self.shard(thread)?.lock().remove(&thread)
     }
 
-    fn shard(&self, thread: i64) -> Option<&Mutex<FxHashMap<i64, Box<[u32]>>>> {
+    fn shard(&self, thread: i64) -> Option<&Shard> {
         let place = usize::try_from(thread.unsigned_abs()).ok()? % SHARDS;
         self.0.get(place)
     }

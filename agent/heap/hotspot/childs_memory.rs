@@ -256,13 +256,13 @@ mod tests {
             let block = arena.take(layout);
             assert!(arena.has(block) && block as usize % align == 0);
             // SAFETY: a block of this size.
-            unsafe { block.write_bytes(taken.len() as u8, bytes) };
+            unsafe { block.write_bytes(u8::try_from(taken.len()).expect("small"), bytes) };
             taken.push((block, layout));
         }
         for (number, &(block, layout)) in taken.iter().enumerate() {
             // SAFETY: as above.
             let bytes = unsafe { std::slice::from_raw_parts(block, layout.size()) };
-            assert!(bytes.iter().all(|&byte| byte == number as u8));
+            assert!(bytes.iter().all(|&byte| usize::from(byte) == number));
         }
     }
 

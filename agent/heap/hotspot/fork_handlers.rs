@@ -7,7 +7,7 @@
 //! [memory of its own](super::childs_memory). Where the C library allocates all the same, to start the first thread, the child's
 //! [watchdog](super::process::Watchdog) ends it if it hangs, and the dump forks again.
 
-use std::ffi::{c_int, c_void, CStr};
+use std::ffi::{c_char, c_int, c_void, CStr};
 use std::io;
 use std::mem::{transmute, zeroed};
 
@@ -143,9 +143,7 @@ unsafe extern "C" fn visit(
     let (info, seen) = unsafe { (&*info, &mut *seen.cast::<Seen>()) };
     seen.loaded = info.dlpi_adds;
     // SAFETY: null or the library's path.
-    let path = (!info.dlpi_name.is_null())
-        .then(|| unsafe { CStr::from_ptr(info.dlpi_name) }.to_bytes())
-        .unwrap_or_default();
+    let path = unsafe { text(info.dlpi_name) };
     let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
     if C_LIBRARY.iter().any(|part| name.starts_with(part)) {
         return 0;
@@ -157,6 +155,18 @@ unsafe extern "C" fn visit(
         seen.registers |= !is_allocator && unsafe { library.imports(&REGISTER) };
     }
     c_int::from(seen.registers)
+}
+
+/// The bytes of a C string; none for null.
+///
+/// # Safety
+/// Null or a C string that outlives the answer.
+unsafe fn text<'t>(start: *const c_char) -> &'t [u8] {
+    if start.is_null() {
+        return &[];
+    }
+    // SAFETY: the caller's promise.
+    unsafe { CStr::from_ptr(start) }.to_bytes()
 }
 
 /// Takes the dynamic linker's count of loaded libraries from the first entry.

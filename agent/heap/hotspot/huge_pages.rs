@@ -1,8 +1,8 @@
 //! Huge pages: before a fork the kernel is asked to make them of the heap, if the user wants that. A fork copies an entry for
 //! each page, inside the pause, and of these there are 512 times fewer.
 
+use super::careful_reads;
 use super::memory::Mappings;
-use super::process;
 use crate::jvmti::object::Object;
 use crate::jvmti::os_maps::os_maps;
 use std::fmt;
@@ -43,7 +43,7 @@ impl HugePages {
         }
         let maps = os_maps().map_err(|error| format!("/proc/self/maps: {error}"))?;
         let mappings = Mappings::parse(&maps);
-        let address = process::try_read(object.handle().bits() & !7);
+        let address = careful_reads::try_read(object.handle().bits() & !7);
         let heap = address.and_then(|address| mappings.around(address));
         let heap = heap.ok_or("the heap is not found")?;
         let began = Instant::now();

@@ -1,6 +1,6 @@
 //! The snapshot engine for HotSpot: the process forks, the application runs on, the copy is read and written.
 //!
-//! In the parent: [`snapshot_dump`] leads, [`kept_objects`] and [`known_objects`] are what the check needs, [`class_map`] and
+//! In the parent: [`snapshot_dump`] leads, [`answers`] talks with the child, [`kept_objects`] and [`known_objects`] are what the check needs, [`class_map`] and
 //! [`mirror_fields`] describe classes, [`huge_pages`] and
 //! [`unused_heap`] make the pause short, [`forker`] forks in HotSpot's callback and notes the roots. In the child:
 //! [`child`] leads, [`calibration`] finds out how HotSpot lays objects out ([`coding`], [`object_layout`]),
@@ -9,11 +9,13 @@
 //! [`snapshot`] is what they share, [`memory`] what they read. Between them: [`message`],
 //! [`failure`]. [`process`] is what concerns processes, [`fork_handlers`] what libraries do in a fork.
 //!
-//! Unsafe code is in [`childs_memory`], [`fork_handlers`], [`huge_pages`], [`memory`], [`marks`], [`own_thread`], [`process`], [`room`] and [`unused_heap`], and where the
+//! Unsafe code is in [`careful_reads`], [`childs_memory`], [`fork_handlers`], [`huge_pages`], [`memory`], [`marks`], [`own_thread`], [`process`], [`room`] and [`unused_heap`], and where the
 //! child gives itself leave to read.
 #![allow(unsafe_code)]
 
+mod answers;
 mod calibration;
+mod careful_reads;
 mod child;
 mod child_file;
 mod childs_memory;

@@ -4,7 +4,7 @@
 //! HotSpot tells where they are by the structures of its collectors, of which G1's and Parallel's are known here. What is read
 //! is read by the kernel, and objects whose addresses are known must not lie there: what does not fit leaves all to be copied.
 
-use super::process;
+use super::careful_reads;
 use crate::jvmti::hotspot::vm_structs::Table;
 use parking_lot::Mutex;
 use std::cmp::Reverse;
@@ -131,12 +131,12 @@ impl Regions {
             return None;
         };
         let length = usize::try_from(length.min(MOST_REGIONS)).ok()?;
-        let mut regions = numbers(&process::copies(&[table], length * 8)?);
+        let mut regions = numbers(&careful_reads::copies(&[table], length * 8)?);
         // A region that was never in use has no account.
         regions.retain(|&region| region != 0);
         let last = [Some(self.bottom), Some(self.end), self.tag, self.top];
         let bytes = usize::try_from(last.into_iter().flatten().max()? + 8).ok()?;
-        let accounts = process::copies(&regions, bytes)?;
+        let accounts = careful_reads::copies(&regions, bytes)?;
         let mut unused = Vec::new();
         for account in accounts.chunks_exact(bytes) {
             let (bottom, end) = (number(account, self.bottom)?, number(account, self.end)?);
@@ -252,7 +252,7 @@ fn word(address: u64) -> Option<u64> {
 
 /// The words at these addresses.
 fn words(addresses: &[u64]) -> Option<Vec<u64>> {
-    Some(numbers(&process::copies(addresses, 8)?))
+    Some(numbers(&careful_reads::copies(addresses, 8)?))
 }
 
 fn numbers(bytes: &[u8]) -> Vec<u64> {
@@ -323,6 +323,7 @@ fn advise(part: &Range<u64>, advice: libc::c_int) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::super::fork_handlers::ForkBy;
+    use super::super::process;
     use super::*;
     use crate::jvmti::os_maps::{os_maps, OsMapping};
 

@@ -1,0 +1,86 @@
+//! Reads of addresses that may not be mapped, made by the kernel: it answers with an error where a read of ours would be a crash.
+
+use super::process::is_filtered;
+use std::io::Read;
+use std::os::fd::AsRawFd;
+use std::os::unix::net::UnixStream;
+
+/// Eight bytes at an address of which nobody knows whether it is mapped; `None` if it is not.
+///
+/// The kernel reads for us, into a socket: it answers EFAULT where a read of ours would be a crash.
+pub(super) fn try_read(address: u64) -> Option<u64> {
+    let (mut reader, writer) = UnixStream::pair().ok()?;
+    // SAFETY: the kernel checks the address.
+    let written = unsafe { libc::write(writer.as_raw_fd(), address as *const libc::c_void, 8) };
+    if written != 8 {
+        return None;
+    }
+    let mut word = [0; 8];
+    reader.read_exact(&mut word).ok()?;
+    Some(u64::from_ne_bytes(word))
+}
+
+/// So many bytes from each of these addresses, one after the other; `None` if one of them is not mapped, or the system lets no
+/// process read so.
+///
+/// As in `try_read` the kernel reads for us, but many places in one call.
+pub(super) fn copies(addresses: &[u64], bytes: usize) -> Option<Vec<u8>> {
+    /// Places in one call (IOV_MAX).
+    const MOST: usize = 1024;
+    let mut copied = vec![0; addresses.len().checked_mul(bytes)?];
+    if bytes == 0 {
+        return Some(copied);
+    }
+    if is_filtered() {
+        return None;
+    }
+    let targets = copied.chunks_mut(MOST.checked_mul(bytes)?);
+    for (places, target) in addresses.chunks(MOST).zip(targets) {
+        let local = libc::iovec {
+            iov_base: target.as_mut_ptr().cast(),
+            iov_len: target.len(),
+        };
+        let remote: Vec<libc::iovec> = places
+            .iter()
+            .map(|&address| libc::iovec {
+                iov_base: address as *mut libc::c_void,
+                iov_len: bytes,
+            })
+            .collect();
+        let count = libc::c_ulong::try_from(remote.len()).ok()?;
+        // SAFETY: the kernel checks the addresses that are read; `local` is `target`, which nobody else has.
+        let read =
+            unsafe { libc::process_vm_readv(libc::getpid(), &local, 1, remote.as_ptr(), count, 0) };
+        if usize::try_from(read) != Ok(target.len()) {
+            return None;
+        }
+    }
+    Some(copied)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_can_be_tried() {
+        let word = 0x1234_u64;
+        assert_eq!(try_read(std::ptr::from_ref(&word) as u64), Some(0x1234));
+        assert_eq!(try_read(8), None);
+        assert_eq!(try_read(u64::MAX - 100), None);
+    }
+
+    #[test]
+    fn many_places_are_copied_at_once() {
+        let words: Vec<u64> = (0..3000).collect();
+        let places: Vec<u64> = words
+            .iter()
+            .map(|word| std::ptr::from_ref(word) as u64)
+            .collect();
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        assert_eq!(copies(&places, 8), Some(bytes));
+        assert_eq!(copies(&[places[7], 8], 8), None);
+        assert_eq!(copies(&[], 8), Some(Vec::new()));
+        assert_eq!(copies(&places, 0), Some(Vec::new()));
+    }
+}
