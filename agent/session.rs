@@ -12,10 +12,11 @@ use crate::jvmti::env::{Env, Vm};
 use crate::jvmti::error::JvmtiError;
 use crate::jvmti::event::{CLASS_PREPARE, VM_DEATH, VM_INIT};
 use crate::jvmti::jni::Jni;
-use crate::message::say;
+use crate::message::{answer_to, say};
 use crate::net::Net;
 use crate::options::{self, Destination, Format, OnOutOfMemory, Options, Parsed};
 use crate::profile::{self, CpuSamples, Part, Profiles};
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use tables::Census;
 use writer::{Existing, Outlet, Target};
@@ -242,6 +243,18 @@ fn look_at_target(options: &Options) {
 
 /// `Agent_OnAttach`: each call is a command; `heap=dump,file=…` dumps now. The answer is shown to the caller.
 pub(crate) fn attach(vm: Vm, jni: &mut Jni<'_>, text: &str) -> i32 {
+    // Before the options are parsed: what is wrong with them is an answer, too.
+    let path = text
+        .split(',')
+        .find_map(|pair| pair.strip_prefix("answer="));
+    answer_to(path.and_then(|path| writer::open_answer(Path::new(path))));
+    let code = obey(vm, jni, text);
+    answer_to(None);
+    code
+}
+
+/// Does what a command says; the answer is that of `Agent_OnAttach`.
+fn obey(vm: Vm, jni: &mut Jni<'_>, text: &str) -> i32 {
     let options = match options::parse(text) {
         Ok(Parsed::Options(options)) => options,
         Ok(Parsed::Help) => {

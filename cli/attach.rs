@@ -131,6 +131,19 @@ impl Jvm {
         Ok(answer(&text))
     }
 
+    /// A file for what the agent says; `None` if none can be made, and it says that on the JVM's stderr alone.
+    pub(crate) fn answer_file(&self) -> Option<AnswerFile> {
+        let folder = self.root.folder(Path::new("/tmp")).ok()?;
+        let name = format!(".hprof_answer.{}.{}", self.own_pid, std::process::id());
+        let made = Trigger::new(&folder, &name, self.owner).ok()?;
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let held = openat(&folder, made.name.as_deref()?, flags, Mode::empty()).ok()?;
+        Some(AnswerFile {
+            made,
+            held: held.into(),
+        })
+    }
+
     fn connect(&self, ended: &Ended) -> Result<UnixStream, String> {
         let pid = self.pid.as_raw_nonzero();
         let name = format!(".java_pid{}", self.own_pid);
@@ -206,6 +219,34 @@ impl Jvm {
                     "cannot make {name} where the JVM looks for it: {first} (/tmp), {second} (its working folder)"
                 )
             })
+    }
+}
+
+/// A file in the JVM's folder for temporary files, to which the agent writes what it says; it goes when it is dropped.
+#[derive(Debug)]
+pub(crate) struct AnswerFile {
+    made: Trigger,
+    held: fs::File,
+}
+
+impl AnswerFile {
+    /// Its path as the JVM sees it.
+    pub(crate) fn path(&self) -> String {
+        format!("/tmp/{}", self.made.name.as_deref().unwrap_or_default())
+    }
+
+    /// What the agent has said, a line each, without its name; harmless for a terminal.
+    pub(crate) fn lines(self) -> Vec<String> {
+        let mut bytes = Vec::new();
+        let limit = u64::try_from(ANSWER_BYTES_MAX).unwrap_or(u64::MAX);
+        // What was written is worth telling even if reading ends early.
+        let _ = (&self.held).take(limit).read_to_end(&mut bytes);
+        let text = String::from_utf8_lossy(&bytes);
+        let lines = text.lines().map(|line| {
+            let line = line.strip_prefix("hprof-rs: ").unwrap_or(line);
+            one_line(line)
+        });
+        lines.collect()
     }
 }
 

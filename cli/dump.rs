@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
 use jiff::Timestamp;
 
-use crate::attach::{Answer, Jvm};
+use crate::attach::{Answer, AnswerFile, Jvm};
 use crate::number::grouped;
 use crate::outcome::{Failure, Verdict};
 
@@ -30,6 +30,11 @@ pub(crate) struct Arguments {
     /// Write to this file, which must not be there yet; .gz at its end compresses
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Let the application stop if its heap cannot be forked (ZGC), for one to two seconds per million objects
+    ///
+    /// Without this flag such a heap is not dumped, and the command says how long it would take.
+    #[arg(long)]
+    stop_the_world: bool,
     /// More options for the agent, such as gz=6,threads=2; README.md lists them
     #[arg(long, value_name = "OPTIONS")]
     options: Option<String>,
@@ -50,16 +55,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         )));
     }
     let file = target(arguments)?;
+    let mut told = options(&file, arguments)?;
+    let said = jvm.answer_file();
+    if let Some(said) = &said {
+        told += &format!(",answer={}", said.path());
+    }
     let began = Instant::now();
     let bar = Waiting::new(&file);
-    let answer = jvm.load(
-        &library,
-        &options(&file, arguments.options.as_deref())?,
-        || bar.look(),
-    );
+    let answer = jvm.load(&library, &told, || bar.look());
     bar.done();
     let answer = answer.map_err(Failure::Input)?;
-    judge(pid, &answer)?;
+    let said = said.map(AnswerFile::lines).unwrap_or_default();
+    judge(pid, &answer, &said)?;
+    for line in &said {
+        writeln!(io::stderr(), "{line}")?;
+    }
     tell(&file, began.elapsed())
 }
 
@@ -100,7 +110,7 @@ fn target(arguments: &Arguments) -> Result<PathBuf, Failure> {
 }
 
 /// What the agent is told.
-fn options(file: &Path, more: Option<&str>) -> Result<String, Failure> {
+fn options(file: &Path, arguments: &Arguments) -> Result<String, Failure> {
     let name = file
         .to_str()
         .filter(|name| !name.contains([',', '%', '\0']));
@@ -110,14 +120,24 @@ fn options(file: &Path, more: Option<&str>) -> Result<String, Failure> {
             "the agent takes no name with a comma, a percent sign or what is no UTF-8",
         )
     })?;
+    let stop = if arguments.stop_the_world { "y" } else { "n" };
+    let more = arguments.options.as_deref();
     let more = more.map(|more| format!(",{more}")).unwrap_or_default();
-    Ok(format!("heap=dump,format=b,file={name}{more}"))
+    Ok(format!("heap=dump,format=b,stop={stop},file={name}{more}"))
 }
 
-/// What the agent's return code means (README.md, "Options").
-fn judge(pid: i32, answer: &Answer) -> Result<(), Failure> {
+/// What the agent's return code means, and what it has said about it.
+fn judge(pid: i32, answer: &Answer, said: &[String]) -> Result<(), Failure> {
     let why = match answer.returned {
         Some(0) => return Ok(()),
+        Some(100 | 200) if !said.is_empty() => {
+            let said = said.join("; ");
+            if said.contains("add stop=y") {
+                said + " (--stop-the-world)"
+            } else {
+                said
+            }
+        }
         Some(100) => {
             format!("the agent refuses these options; the JVM {pid} says on its stderr why")
         }
@@ -187,13 +207,26 @@ mod tests {
 
     #[test]
     fn the_agent_is_told_where_to() {
-        let told = |name: &str, more| options(Path::new(name), more).ok();
+        let told = |name: &str, stop_the_world| {
+            let arguments = Arguments {
+                pid: 7,
+                output: None,
+                stop_the_world,
+                options: Some("gz=6".to_owned()),
+                agent: None,
+            };
+            options(Path::new(name), &arguments).ok()
+        };
         assert_eq!(
-            told("/d/a.hprof", Some("gz=6")).as_deref(),
-            Some("heap=dump,format=b,file=/d/a.hprof,gz=6")
+            told("/d/a.hprof", false).as_deref(),
+            Some("heap=dump,format=b,stop=n,file=/d/a.hprof,gz=6")
         );
-        assert_eq!(told("/d/a,b.hprof", None), None);
-        assert_eq!(told("/d/%p.hprof", None), None);
+        assert_eq!(
+            told("/d/a.hprof", true).as_deref(),
+            Some("heap=dump,format=b,stop=y,file=/d/a.hprof,gz=6")
+        );
+        assert_eq!(told("/d/a,b.hprof", false), None);
+        assert_eq!(told("/d/%p.hprof", false), None);
     }
 
     #[test]
@@ -202,14 +235,18 @@ mod tests {
             returned,
             text: "no such file".to_owned(),
         };
-        assert!(judge(7, &answer(Some(0))).is_ok());
+        assert!(judge(7, &answer(Some(0)), &[]).is_ok());
+        let said = ["no dump: it would stop the application; add stop=y if it may".to_owned()];
+        assert!(
+            matches!(judge(7, &answer(Some(200)), &said), Err(Failure::Input(why)) if why.ends_with("if it may (--stop-the-world)"))
+        );
         for (returned, words) in [
             (Some(100), "options"),
             (Some(200), "no dump"),
             (None, "no such file"),
         ] {
             assert!(
-                matches!(judge(7, &answer(returned)), Err(Failure::Input(why)) if why.contains(words))
+                matches!(judge(7, &answer(returned), &[]), Err(Failure::Input(why)) if why.contains(words))
             );
         }
     }

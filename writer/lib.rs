@@ -49,7 +49,9 @@ pub use error::WriteError;
 pub use gzip::GzipLevel;
 pub use outlet::Outlet;
 pub use segment::{Deliver, SegmentTotals, Segments};
-pub use sink::{last_written, remove_unfinished, Existing, FileSink, Sink, Target, Written};
+pub use sink::{
+    last_written, open_answer, remove_unfinished, Existing, FileSink, Sink, Target, Written,
+};
 pub use tail::Tail;
 pub use tail_writer::{TailSender, TailWriter};
 

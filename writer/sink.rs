@@ -336,6 +336,17 @@ impl Drop for PartFile {
     }
 }
 
+/// Opens a file that somebody has made for an answer, to write at its end. `None`: it is not there, no regular file, or a link.
+pub fn open_answer(path: &Path) -> Option<Box<dyn Write>> {
+    let mut options = OpenOptions::new();
+    options.append(true).custom_flags(libc::O_NOFOLLOW);
+    let file = options.open(path).ok()?;
+    if !file.metadata().is_ok_and(|meta| meta.is_file()) {
+        return None;
+    }
+    Some(Box::new(file))
+}
+
 /// When a file was written last; `None` if there is none, or the system does not tell.
 pub fn last_written(path: &Path) -> Option<SystemTime> {
     fs::metadata(path).and_then(|meta| meta.modified()).ok()

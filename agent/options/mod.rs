@@ -4,6 +4,7 @@
 
 mod cpu;
 mod cross_check;
+mod out_of_memory;
 mod rows;
 mod values;
 
@@ -12,6 +13,7 @@ use crate::jvmti::cpu_clock::Clock;
 use crate::profile::ClassPatterns;
 pub(crate) use cpu::{Cpu, TimesLayout};
 use cross_check::{cross_check, refuse, text_only};
+pub(crate) use out_of_memory::OnOutOfMemory;
 use rows::{Row, Standing, ROWS};
 use std::fmt;
 use std::path::PathBuf;
@@ -51,28 +53,6 @@ pub(crate) enum StopTheWorld {
     IfNeeded,
     /// Whenever there is no forked copy, for whatever reason.
     Always,
-}
-
-/// What the first OutOfMemoryError does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum OnOutOfMemory {
-    /// Nothing.
-    Nothing,
-    /// It is dumped, or reported; then the application goes on.
-    Dump,
-    /// The same, and then the JVM ends with status 3.
-    DumpAndExit,
-}
-
-impl OnOutOfMemory {
-    /// Without the option: a session that makes heap dumps makes one then.
-    fn by_default(heap_dump: bool) -> Self {
-        if heap_dump {
-            Self::Dump
-        } else {
-            Self::Nothing
-        }
-    }
 }
 
 /// How a report is written.

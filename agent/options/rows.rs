@@ -451,6 +451,15 @@ pub(super) const ROWS: &[Row] = &[
             Ok(())
         },
     },
+    Row {
+        name: "answer",
+        values: "FILE",
+        default: "none",
+        help: "when attached: write what is said on stderr to the end of this file, too",
+        standing: Standing::Built,
+        // The session takes it from the text, before that is parsed.
+        set: |_, _| Ok(()),
+    },
     refused("logflags", DEBUG),
     refused("debugflags", DEBUG),
     refused("coredump", DEBUG),

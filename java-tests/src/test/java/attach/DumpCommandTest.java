@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import harness.Collector;
 import harness.Command;
 import harness.Folder;
 import harness.HprofCheck;
@@ -40,16 +41,32 @@ class DumpCommandTest {
             // The first has the JVM listen, the second finds it listening.
             Command command = dump(jvm.pid(), "-o", first).good();
             assertTrue(command.out.startsWith(first + ": "), command::toString);
+            assertTrue(command.err.contains("application paused for ") && command.err.contains("engine snapshot"), command::toString);
             Testimony.of(jvm).mustHoldIn(first);
             dump(jvm.pid(), "-o", packed).good();
             new HprofCheck(packed).good();
             mustRefuse(dump(jvm.pid(), "-o", first), "1.hprof: it is there already");
-            mustRefuse(dump(jvm.pid(), "-o", folder.resolve("3.hprof"), "--options", "depth=x"), "the agent refuses these options");
-            mustRefuse(dump(jvm.pid(), "-o", folder.resolve("nowhere/3.hprof")), "there is no dump; the JVM " + jvm.pid() + " says on its stderr why");
+            mustRefuse(dump(jvm.pid(), "-o", folder.resolve("3.hprof"), "--options", "depth=x"), "depth=x: depth must be decimal");
+            mustRefuse(dump(jvm.pid(), "-o", folder.resolve("nowhere/3.hprof")), "no dump: ");
             mustRefuse(dump(jvm.pid(), "-o", folder.resolve("3.hprof"), "--agent", Tools.command()), "could not load the agent");
             assertEquals(0, jvm.end(), jvm.err::text);
             assertTrue(jvm.out.text().endsWith("BYE") && !jvm.out.text().contains("Full thread dump"), jvm.out::text);
             assertEquals(Set.of("1.hprof", "2.hprof.gz"), new Folder(folder).dumps());
+        }
+    }
+
+    /** Without leave no application is stopped for a walk over its heap. */
+    @Test
+    void stopsTheApplicationOnlyWithLeave() {
+        Path file = folder.resolve("z.hprof");
+        try (Jvm jvm = Jvm.on(Jdks.of(21), folder).with(Collector.ZGC).run(Patient.class).ready()) {
+            mustRefuse(dump(jvm.pid(), "-o", file), "so a dump would stop the application for up to 1 s");
+            mustRefuse(dump(jvm.pid(), "-o", file), "(--stop-the-world)");
+            assertEquals(Set.of(), new Folder(folder).dumps());
+            Command command = dump(jvm.pid(), "-o", file, "--stop-the-world").good();
+            assertTrue(command.err.contains("engine snapshot in the pause"), command::toString);
+            Testimony.of(jvm).mustHoldIn(file);
+            assertEquals(0, jvm.end(), jvm.err::text);
         }
     }
 
