@@ -33,9 +33,13 @@ impl<'d, 'f> ClassRecords<'d, 'f> {
         }
     }
 
-    /// Interns the name that only CLASS DUMPs use.
+    /// Interns the names that only CLASS DUMPs use.
     pub(super) fn intern_names(&self) {
-        self.tables.strings.intern(CONSTANTS);
+        for values in self.walked.class_values.values() {
+            for &(index, _) in &values.constant_pool {
+                self.tables.strings.intern(&constant_name(index));
+            }
+        }
     }
 
     /// Writes all records, in the order of the class table.
@@ -91,7 +95,7 @@ impl<'d, 'f> ClassRecords<'d, 'f> {
         Ok(())
     }
 
-    /// The static fields in the order of the class file, then one for all objects of the constant pool.
+    /// The static fields in the order of the class file, then one for each object of the constant pool.
     fn statics(
         &self,
         class: ClassId,
@@ -121,10 +125,13 @@ impl<'d, 'f> ClassRecords<'d, 'f> {
                 name: field.name,
                 value: value.unwrap_or_else(|| Value::zero(field.basic_type)),
             });
-        let constants = values.constants.map(|array| StaticField {
-            name: self.tables.strings.intern(CONSTANTS),
-            value: Value::Object(self.id(array)),
-        });
+        let constants = values
+            .constant_pool
+            .iter()
+            .map(|&(index, target)| StaticField {
+                name: self.tables.strings.intern(&constant_name(index)),
+                value: Value::Object(self.id(target)),
+            });
         Ok(declared.chain(constants).collect())
     }
 
@@ -133,5 +140,8 @@ impl<'d, 'f> ClassRecords<'d, 'f> {
     }
 }
 
-/// Name of the invented static field that refers to what a class's constants were resolved to.
-const CONSTANTS: &[u8] = b"<constant pool>";
+/// Name of the synthetic static field that keeps a constant pool entry: readers skip HPROF's own pool entries,
+/// and the object would look unreachable.
+fn constant_name(index: u32) -> Vec<u8> {
+    format!("<constant pool {index}>").into_bytes()
+}

@@ -146,9 +146,6 @@ impl<'f> Dump<'f> {
             &self.tables,
             &mut walked.objects,
         )?;
-        let java_frames = threads.java_frames.iter().map(Vec::as_slice);
-        walked.roots.know_java_frames(java_frames);
-        walked.write_constants(&self.catalogue, &self.tables)?;
         let objects = walked.write_rest(&self.catalogue, &self.tables)?;
         self.write_head(&walked, &threads.ids, &allocated.records, &file)?;
         let (classes, cut_arrays) = (self.tables.classes.len(), walked.cut_arrays);
@@ -192,10 +189,20 @@ impl<'f> Dump<'f> {
         file.head(site_records.to_vec())?;
         let mut segments = Segments::new(|bytes| file.head(bytes));
         classes.write(&mut segments)?;
-        let roots = walked.roots.records(threads, walked.is_static());
+        let roots = walked
+            .roots
+            .records(threads, |mirror| self.is_bootstrap_class(mirror));
         let threads_written = emit::live_threads(tables);
         emit::roots(&roots, &walked.objects, &threads_written, &mut segments)?;
         segments.finish()?;
         Ok(())
+    }
+
+    fn is_bootstrap_class(&self, mirror: ObjectIndex) -> bool {
+        let row = self
+            .catalogue
+            .class_of_mirror(mirror)
+            .and_then(|class| self.tables.classes.get(class));
+        row.is_some_and(|row| row.loader.is_none())
     }
 }

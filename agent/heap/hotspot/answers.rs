@@ -200,9 +200,9 @@ impl Answers<'_, '_> {
             let row = self.tables.traces.get(trace);
             row.map_or(0, |trace| trace.frames.len())
         };
-        let ids = rows.ids.iter().zip(rows.java_frames);
+        let ids = rows.ids.iter();
         Ok(ids
-            .map(|(&(thread, trace), frames)| (thread, trace, depth(trace), frames))
+            .map(|&(thread, trace)| (thread, trace, depth(trace)))
             .collect())
     }
 

@@ -2,7 +2,6 @@
 
 use super::super::roots::RootNotes;
 use super::child::{HeapCopy, Task, Written};
-use super::class_dumps::ClassReferences;
 use super::crew::{in_threads, Watch};
 use super::encode::{Encoded, Encoder, Parts};
 use super::failure::Failure;
@@ -10,11 +9,9 @@ use super::large_arrays::LargeArrays;
 use super::own_thread::start_own;
 use super::process::Watchdog;
 use super::snapshot::Snapshot;
-use std::collections::HashSet;
-use tables::{ObjectId, ObjectIndex};
 use writer::{emit, Segments, TailSender, TailWriter, WriteError};
 
-impl<'d, 'f> Task<'d, 'f> {
+impl Task<'_, '_> {
     /// Whether the file may be begun before all is marked: not where the walk may find more roots, the frames of virtual threads.
     pub(super) fn begins_early(&self) -> bool {
         !self.virtual_threads.is_some_and(|fields| fields.in_use)
@@ -28,9 +25,8 @@ impl<'d, 'f> Task<'d, 'f> {
         watchdog: &Watchdog,
     ) -> Result<Written, Failure> {
         let snapshot = &copy.snapshot;
-        let mut classes = ClassReferences::default();
-        let writer = self.begin_file(copy, roots, &mut classes, watchdog)?;
-        let mut starts = classes.into_objects();
+        let mut starts = Vec::new();
+        let writer = self.begin_file(copy, roots, &mut starts, watchdog)?;
         self.add_roots(roots, &mut starts);
         let arrays = || LargeArrays::new(snapshot, Segments::new(writer.sender()));
         let arrays = self.walk(snapshot, &starts, arrays, Some(&writer), watchdog)?;
@@ -56,16 +52,16 @@ impl<'d, 'f> Task<'d, 'f> {
         watchdog: &Watchdog,
     ) -> Result<Written, Failure> {
         copy.snapshot.check_linked()?;
-        let writer = self.begin_file(copy, roots, &mut ClassReferences::default(), watchdog)?;
+        let writer = self.begin_file(copy, roots, &mut Vec::new(), watchdog)?;
         self.finish_file(&copy.snapshot, writer, watchdog)
     }
 
-    /// Writes classes and roots; what classes refer to goes to `classes`.
+    /// Writes classes and roots; what classes refer to goes to `starts`.
     fn begin_file(
         &mut self,
         copy: &HeapCopy,
         roots: &mut RootNotes,
-        classes: &mut ClassReferences,
+        starts: &mut Vec<u64>,
         watchdog: &Watchdog,
     ) -> Result<TailWriter, Failure> {
         let snapshot = &copy.snapshot;
@@ -76,31 +72,15 @@ impl<'d, 'f> Task<'d, 'f> {
         let tail = self.tail.take().ok_or(Failure::Fault)?;
         let writer = TailWriter::start(tail, self.walkers(), start_own).map_err(not_started)?;
         let mut segments = Segments::new(writer.sender());
-        self.write_classes(copy, &mut segments, classes)?;
+        self.write_classes(copy, &mut segments, starts)?;
         let ids: Vec<_> = threads
             .iter()
             .map(|thread| (thread.id, thread.trace))
             .collect();
-        let records = roots.records(&ids, self.is_held(roots, classes));
+        let records = roots.records(&ids, |mirror| self.is_bootstrap_class(snapshot, mirror));
         emit::roots(&records, &self.objects, &threads, &mut segments)?;
         segments.finish()?;
         Ok(writer)
-    }
-
-    /// Tells what the classes refer to that are never unloaded.
-    fn is_held(
-        &self,
-        roots: &RootNotes,
-        classes: &ClassReferences,
-    ) -> impl Fn(ObjectIndex) -> bool + use<'_, 'd, 'f> {
-        let system = roots.system_classes().into_iter();
-        let system = system.filter_map(|mirror| self.objects.id(mirror));
-        let system: HashSet<u64> = system.map(ObjectId::get).collect();
-        let held = classes.of(|mirror| system.contains(&mirror));
-        move |object| {
-            let id = self.objects.id(object);
-            id.is_some_and(|id| held.contains(&id.get()))
-        }
     }
 
     /// Writes what is marked, with all threads, so that it compresses well if it is compressed, and the end.

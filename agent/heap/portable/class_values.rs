@@ -22,8 +22,6 @@ pub(in super::super) struct ClassValues {
     pub(in super::super) protection_domain: Option<ObjectIndex>,
     /// Objects in its constant pool, by index there: strings, other classes.
     pub(in super::super) constant_pool: Vec<(u32, ObjectIndex)>,
-    /// The array of them that was written, but for the classes.
-    pub(in super::super) constants: Option<ObjectIndex>,
     /// Its static fields, by JVMTI field index.
     pub(in super::super) statics: Vec<(u32, StaticValue)>,
 }

@@ -6,7 +6,6 @@
 //! instances of classes that the catalogue did not know; [`progress`] tells the user how far it is.
 
 mod class_values;
-mod constants;
 mod identity;
 mod late;
 mod progress;

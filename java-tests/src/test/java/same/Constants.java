@@ -2,12 +2,10 @@ package same;
 
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Set;
-import java.util.stream.Collectors;
 
 /** The constants of classes, which a walk has one by one as static fields, and the fork as an array. */
 final class Constants {
-    private static final String WALKED = "<constant pool>";
+    private static final String WALKED = "<constant pool";
     private static final String FORKED = "<resolved_references>";
 
     private Constants() {}
@@ -16,10 +14,12 @@ final class Constants {
     static Map<String, Long> literals(HprofFile file, HprofClass type) {
         Map<String, Long> literals = new HashMap<>();
         for (HprofField field : type.statics) {
-            boolean isArray = field.name.equals(FORKED) || field.name.equals(WALKED);
-            HprofObject array = isArray ? file.objects.get(field.bits) : null;
+            HprofObject array = field.name.equals(FORKED) ? file.objects.get(field.bits) : null;
             for (int i = 0; array != null && i < array.length(); i++) {
                 add(file, array.element(i), literals);
+            }
+            if (field.name.startsWith(WALKED)) {
+                add(file, field.bits, literals);
             }
         }
         return literals;
@@ -30,12 +30,6 @@ final class Constants {
         if (text != null) {
             literals.put(file.latin(id), id);
         }
-    }
-
-    /** The arrays of constants that a walk invents, one a class. */
-    static Set<Long> invented(HprofFile file) {
-        return file.classes.values().stream().flatMap(type -> type.statics.stream())
-                .filter(field -> field.name.equals(WALKED)).map(field -> field.bits).collect(Collectors.toSet());
     }
 
     /** The characters of a string; null if it is none. */
