@@ -44,7 +44,7 @@ class FullHeapTest {
 
     private void mustBeDumped(Launch launch, String how) {
         Path file = folder.resolve("out.hprof");
-        try (Jvm jvm = filled(launch.agent("heap=dump,doe=n,file=" + file), how)) {
+        try (Jvm jvm = filled(launch.agent("heap=dump,doe=n,oom=n,file=" + file), how)) {
             jvm.signal("QUIT");
             assertTrue(jvm.dumped(1).endsWith("engine snapshot"), jvm.err::text);
             isAlive(jvm);

@@ -4,20 +4,22 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import harness.Collector;
+import harness.Folder;
 import harness.HprofCheck;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
 import java.io.IOException;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Whatever becomes of the forked copy, the application runs on, and the dump is made in another way or refused in a line. */
+/** Whatever becomes of the forked copy, the application runs on; no dump stops it for long unless the user allows that. */
 class HarmTest extends HoldingTest {
-    private static final String ONLY_FORK = "engine=snapshot,snapshot=fork,";
+    private static final String KILLED = "the forked copy was killed (signal 9), by somebody or by the system when memory ran out";
 
     static Stream<Arguments> places() {
         return two().stream().flatMap(jdk -> Stream.of(Place.values()).map(place -> Arguments.of(jdk, place)));
@@ -26,26 +28,35 @@ class HarmTest extends HoldingTest {
     /** Killed, or without a page to copy to (hugetlbfs): neither tells anything of the heap. */
     static Stream<Arguments> ends() {
         return places().flatMap(place -> Stream.of(
-                Arguments.of(place.get()[0], place.get()[1], "KILL", "was ended by signal 9"),
-                Arguments.of(place.get()[0], place.get()[1], "BUS", "crashed with signal 7")));
+                Arguments.of(place.get()[0], place.get()[1], "KILL", KILLED),
+                Arguments.of(place.get()[0], place.get()[1], "BUS", "the forked copy crashed with signal 7")));
     }
 
+    /** A walk in the pause would stop the application for long, for whoever killed the copy. */
     @ParameterizedTest
     @MethodSource("ends")
-    void aCopyThatEndsIsReplacedByAWalkInThePause(Jdk jdk, Place place, String signal, String how) {
+    void aCopyThatEndsEndsTheDump(Jdk jdk, Place place, String signal, String how) {
         try (Jvm jvm = storm(jdk, place, "")) {
             signal(heldCopy(jvm), signal);
-            fellBack(jvm, "the child " + how);
+            lostItsCopy(jvm, how);
         }
     }
 
     @ParameterizedTest
     @MethodSource("places")
-    void aKilledCopyLeavesNothingWhereNoOtherWayIsAllowed(Jdk jdk, Place place) {
-        try (Jvm jvm = storm(jdk, place, ONLY_FORK)) {
+    void aKilledCopyIsReplacedByAWalkInThePauseIfTheApplicationMayStop(Jdk jdk, Place place) {
+        try (Jvm jvm = storm(jdk, place, "stop=y,")) {
             signal(heldCopy(jvm), "KILL");
-            gaveUp(jvm, "the engine that was asked for cannot serve here: the child was ended by signal 9; "
-                    + "without engine= and snapshot= the agent takes another");
+            fellBack(jvm, KILLED);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("two")
+    void aKilledCopyLeavesNothingWhereNoOtherWayIsAllowed(Jdk jdk) {
+        try (Jvm jvm = storm(jdk, Place.MARKING, "engine=snapshot,snapshot=fork,stop=y,")) {
+            signal(heldCopy(jvm), "KILL");
+            lostItsCopy(jvm, KILLED);
         }
     }
 
@@ -79,31 +90,52 @@ class HarmTest extends HoldingTest {
         }
     }
 
-    /** The timer of its own that kills a copy without a sign of life reaches a stopped one, too. */
+    /** Its own alarm clock ends a copy that shows no life. One that hangs at a lock from the start is followed by another. */
     @ParameterizedTest
     @MethodSource("places")
-    void aCopyThatHangsIsKilledByItsWatchdog(Jdk jdk, Place place) {
-        try (Jvm jvm = storm(jdk, place, "timeout=5,")) {
-            signal(heldCopy(jvm), "STOP");
-            hangs(jvm, place, 5, "the child was ended by signal 9");
+    void aCopyThatHangsIsEndedByItsWatchdog(Jdk jdk, Place place) throws IOException {
+        // At the start a copy has ten seconds, and all tries together the whole time.
+        try (Jvm jvm = storm(jdk, place, place == Place.SETTLED ? "timeout=60," : "timeout=5,")) {
+            heldCopy(jvm);
+            if (place != Place.SETTLED) {
+                gaveUp(jvm, "nothing more could be written for 5 s");
+                return;
+            }
+            assertTrue(jvm.dumped(1).endsWith("engine snapshot"), jvm.err::text);
+            assertEquals(0, jvm.end(), jvm.err::text);
         }
+        new HprofCheck(folder.resolve("out.1.hprof")).good();
     }
 
-    /** Without a timer it is the parent that ends it, five seconds later. */
+    static Stream<Arguments> silences() {
+        return Stream.of(Place.values()).flatMap(place -> Stream.of(
+                Arguments.of(place, "STOP", "ticks"), Arguments.of(place, "CONT", "none")));
+    }
+
+    /** The alarm does not end a copy that is stopped; some systems may refuse it. The parent ends the copy five seconds later. */
     @ParameterizedTest
-    @EnumSource(Place.class)
-    void aCopyThatHangsWithoutAWatchdogIsKilledByTheParent(Place place) {
-        try (Jvm jvm = run(holding(Jdks.of(25), place, "timeout=2,").through("env", "WATCHDOG=none"))) {
-            signal(heldCopy(jvm), "STOP");
-            hangs(jvm, place, 2, "the child was silent for 7 s");
+    @MethodSource("silences")
+    void aCopyThatItsWatchdogDoesNotEndIsKilledByTheParent(Place place, String signal, String watchdog) {
+        try (Jvm jvm = run(holding(Jdks.of(25), place, "timeout=2,").through("env", "WATCHDOG=" + watchdog))) {
+            signal(heldCopy(jvm), signal);
+            gaveUp(jvm, "the forked copy was silent for 7 s");
         }
     }
 
     /** The application's memory counts twice while there is a copy, and a system can be told to promise no more than it has. */
     @ParameterizedTest
     @MethodSource("two")
-    void withoutMemoryForACopyTheHeapIsWalkedInThePause(Jdk jdk) {
-        try (Jvm jvm = run(holding(jdk, Place.SETTLED, "").through("env", "FORK=none"))) {
+    void withoutMemoryForACopyThereIsNoDump(Jdk jdk) {
+        try (Jvm jvm = run(watching(jdk, "", folder).through("env", "FORK=none"))) {
+            jvm.signal("QUIT");
+            lostItsCopy(jvm, "there can be no fork: Cannot allocate memory (os error 12)");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("two")
+    void withoutMemoryForACopyTheHeapIsWalkedIfTheApplicationMayStop(Jdk jdk) {
+        try (Jvm jvm = run(watching(jdk, "stop=y,", folder).through("env", "FORK=none"))) {
             jvm.signal("QUIT");
             fellBack(jvm, "there can be no fork: Cannot allocate memory (os error 12)");
         }
@@ -111,20 +143,38 @@ class HarmTest extends HoldingTest {
 
     /** A copy whose first thread cannot be started could hang, and nobody would notice. */
     @ParameterizedTest
-    @MethodSource("two")
-    void withoutAThreadThatListensTheHeapIsWalkedInThePause(Jdk jdk) {
-        try (Jvm jvm = run(watching(jdk, "", folder).through("env", "THREAD=none"))) {
+    @CsvSource({"17, ''", "25, 'stop=y,'"})
+    void aCopyWithoutAThreadThatListensGivesUp(int major, String option) {
+        String reason = "the forked copy could not start a thread: Resource temporarily unavailable (os error 11)";
+        try (Jvm jvm = run(watching(Jdks.of(major), option, folder).through("env", "THREAD=none"))) {
             jvm.signal("QUIT");
-            fellBack(jvm, "it can start no thread: Resource temporarily unavailable (os error 11)");
+            if (option.isEmpty()) {
+                lostItsCopy(jvm, reason);
+            } else {
+                fellBack(jvm, reason);
+            }
         }
     }
 
-    /** A copy that hangs when it has begun to write may wait for the disk, as any other way would. */
-    private void hangs(Jvm jvm, Place place, int seconds, String reason) {
-        if (place == Place.SETTLED) {
-            fellBack(jvm, reason);
-        } else {
-            gaveUp(jvm, "nothing more could be written for " + seconds + " s");
+    /** Where no fork copies the heap, the application stops for a dump unless the user says no; either way a line says so. */
+    @ParameterizedTest
+    @CsvSource({"17, ''", "25, 'stop=n,'"})
+    void whereNoForkCopiesTheHeapTheUserDecides(int major, String option) {
+        String why = "the collector maps the heap so that a fork does not copy it, so ";
+        try (Jvm jvm = run(watching(Jdks.of(major), option + "doe=n,", folder).with(Collector.ZGC))) {
+            jvm.signal("QUIT");
+            String line = outcome(jvm, 1);
+            if (option.isEmpty()) {
+                jvm.err.await("hprof-rs: " + why + "the dump stops the application for up to ", Jvm.LIMIT);
+                assertTrue(line.contains(", engine snapshot in the pause, as "), line);
+                new HprofCheck(folder.resolve("out.1.hprof")).good();
+            } else {
+                assertTrue(line.matches("no dump: " + why + "a dump would stop the application for up to \\d+ s, "
+                        + "by an estimate from the heap in use; add stop=y if it may"), line);
+                assertEquals(Set.of(), new Folder(folder).dumps());
+            }
+            assertEquals(0, jvm.end(), jvm.err::text);
+            assertTrue(jvm.out.text().contains("HOLDS"), jvm.out::text);
         }
     }
 

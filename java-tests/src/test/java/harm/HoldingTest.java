@@ -88,12 +88,17 @@ abstract class HoldingTest {
     /** Asks for a dump; the answer is the number of its copy, which is held. Meanwhile the application runs on. */
     long heldCopy(Jvm jvm) {
         jvm.signal("QUIT");
-        Folder names = new Folder(holds);
-        names.await(() -> names.names().first().startsWith("held."), "a copy that is held", Jvm.LIMIT);
-        long copy = Long.parseLong(names.names().first().substring("held.".length()));
+        long copy = awaitHeldCopy();
         assertEquals(1, Children.of(jvm.pid()).size(), () -> Children.of(jvm.pid()).toString());
         jvm.say("before").out.await("ECHO before", Jvm.LIMIT);
         return copy;
+    }
+
+    /** Waits until a copy is held; the answer is its number. */
+    long awaitHeldCopy() {
+        Folder names = new Folder(holds);
+        names.await(() -> names.names().first().startsWith("held."), "a copy that is held", Jvm.LIMIT);
+        return Long.parseLong(names.names().first().substring("held.".length()));
     }
 
     /** Lets the copy go on. */
@@ -110,6 +115,12 @@ abstract class HoldingTest {
         String line = jvm.err.await(number, "word of a dump's end",
                 text -> text.startsWith("hprof-rs: dumped") || text.startsWith("hprof-rs: no dump"), Jvm.LIMIT);
         return line.substring("hprof-rs: ".length());
+    }
+
+    /** There was no copy, or it did not live to the end. The application was not stopped for a walk over its heap. */
+    void lostItsCopy(Jvm jvm, String how) {
+        gaveUp(jvm, how + "; the application ran on; try again, "
+                + "or add stop=y to have it stopped for as long as a walk over its heap takes");
     }
 
     /** The first dump was made in another way, for this reason. */

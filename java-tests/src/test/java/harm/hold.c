@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 static pid_t original;
@@ -50,13 +49,23 @@ int setpriority(__priority_which_t which, id_t who, int priority) {
 }
 
 /* FORK=none: at first the system has no memory for a copy, as where it promises no more than it has (vm.overcommit_memory=2). */
-pid_t fork(void) {
-    pid_t (*next)(void) = dlsym(RTLD_NEXT, "fork");
+static int has_no_memory(void) {
     if (is_set("FORK", "none") && open_in_folder("once", O_CREAT | O_EXCL) >= 0) {
         errno = ENOMEM;
-        return -1;
+        return 1;
     }
-    return next();
+    return 0;
+}
+
+pid_t fork(void) {
+    pid_t (*next)(void) = dlsym(RTLD_NEXT, "fork");
+    return has_no_memory() ? -1 : next();
+}
+
+/* The fork without handlers, of glibc 2.34 and later. */
+pid_t _Fork(void) {
+    pid_t (*next)(void) = dlsym(RTLD_NEXT, "_Fork");
+    return has_no_memory() ? -1 : next();
 }
 
 /* THREAD=none: the system has no thread for the first copy when it asks for its first one. */
@@ -97,11 +106,7 @@ int pthread_setname_np(pthread_t thread, const char *name) {
 }
 
 /* WATCHDOG=none: the copy has nobody but its parent to end it. */
-int timer_create(clockid_t clock, struct sigevent *event, timer_t *timer) {
-    int (*next)(clockid_t, struct sigevent *, timer_t *) = dlsym(RTLD_NEXT, "timer_create");
-    if (is_copy() && is_set("WATCHDOG", "none")) {
-        errno = EAGAIN;
-        return -1;
-    }
-    return next(clock, event, timer);
+unsigned alarm(unsigned seconds) {
+    unsigned (*next)(unsigned) = dlsym(RTLD_NEXT, "alarm");
+    return is_copy() && is_set("WATCHDOG", "none") ? 0 : next(seconds);
 }
