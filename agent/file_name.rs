@@ -58,6 +58,13 @@ impl UsedNames {
         self.since.get_or_insert_with(SystemTime::now);
     }
 
+    /// There is no dump of this name after all: the next one may have it.
+    pub(crate) fn give_back(&mut self, path: &Path) {
+        if let Some(paths) = &mut self.paths {
+            paths.remove(path);
+        }
+    }
+
     /// Whether a file was written since then: by another process, unless this one has used its name.
     fn is_younger(&self, path: &Path) -> bool {
         let written = writer::last_written(path);
@@ -193,6 +200,16 @@ mod tests {
             paths: None,
             since: None,
         }
+    }
+
+    #[test]
+    fn the_name_of_a_dump_that_was_not_made_is_free_again() {
+        let name = FileName::parse("/nowhere/out.hprof").expect("a name");
+        let mut used = no_names();
+        let first = name.choose(&mut used, true);
+        assert_ne!(name.choose(&mut used, true), first);
+        used.give_back(&first);
+        assert_eq!(name.choose(&mut used, true), first);
     }
 
     #[test]

@@ -128,6 +128,9 @@ impl Session {
             cpu: cpu.map(CpuSamples::traces).zip(counts.as_ref()),
         };
         let is_there = heap::dump(self.vm, jni, options, known, &outlet);
+        if let (false, Outlet::File(target)) = (is_there, &outlet) {
+            USED_NAMES.lock().give_back(&target.path);
+        }
         if let (Some(cpu), Some(counts)) = (cpu, counts) {
             if !is_there {
                 cpu.give_back(counts);
