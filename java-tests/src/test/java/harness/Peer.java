@@ -61,6 +61,23 @@ public final class Peer implements AutoCloseable {
         }
     }
 
+    /** Reads from now on so many bytes a second at most, until the agent ends the stream. */
+    public Peer dawdle(int bytesPerSecond) {
+        collector = new Thread(() -> {
+            byte[] piece = new byte[bytesPerSecond / 10];
+            try {
+                while (socket.getInputStream().read(piece) >= 0) {
+                    Thread.sleep(100);
+                }
+            } catch (IOException | InterruptedException closed) {
+                // the agent or the test has had enough
+            }
+        }, "slow peer");
+        collector.setDaemon(true);
+        collector.start();
+        return this;
+    }
+
     /** Reads from now on whatever comes. */
     public Peer collect() {
         collector = new Thread(this::pump, "peer");

@@ -19,6 +19,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -148,6 +149,30 @@ class LifeCycleTest {
             }
             assertEquals(0, jvm.end(), jvm.err::text);
             assertEquals(5, dumps.dumps().size());
+        }
+    }
+
+    static Stream<Arguments> walks() {
+        return Stream.of(Arguments.of(Setup.of(Jdks.of(17), Collector.G1), "snapshot=pause"),
+                Arguments.of(Setup.of(Jdks.of(25), Collector.G1), "snapshot=pause"),
+                Arguments.of(Setup.of(Jdks.of(21), Collector.ZGC), "snapshot=auto"));
+    }
+
+    /** Stacks of allocations name classes that were loaded since the dump began. */
+    @ParameterizedTest
+    @MethodSource("walks")
+    void walksThatTellOfAllocationsWhileClassesAreDefined(Setup setup, String option) {
+        Folder dumps = new Folder(folder);
+        try (Jvm jvm = setup.on(folder).switches("-Xmx256m")
+                .agent("heap=all,sampling=16k,doe=n," + option + ",file=" + folder.resolve("out.%n.hprof"))
+                .run(Loading.class).ready()) {
+            for (int i = 1; i <= 3; i++) {
+                jvm.signal("QUIT");
+                assertTrue(jvm.dumped(i).contains("engine snapshot in the pause"), jvm.err::text);
+                new HprofCheck(folder.resolve("out." + i + ".hprof")).good();
+            }
+            assertEquals(0, jvm.end(), jvm.err::text);
+            assertEquals(3, dumps.dumps().size(), jvm.err::text);
         }
     }
 

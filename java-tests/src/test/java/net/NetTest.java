@@ -219,6 +219,19 @@ class NetTest {
         }
     }
 
+    /** Fast enough for a JVM that runs, too slow for one that ends. */
+    @Test
+    void anExitDoesNotWaitForASlowPeer() {
+        try (Peer peer = Peer.listen();
+                Jvm jvm = Jvm.on(Jdks.of(17), folder).switches("-Xmx256m").agent("heap=dump," + peer.option()).run(Busy.class)) {
+            peer.accept().dawdle(140_000);
+            jvm.ready().say("exit");
+            assertEquals(0, jvm.exit(), jvm.err::text);
+            assertTrue(agentLines(jvm).contains("hprof-rs: no dump: the connection to 127.0.0.1:" + peer.port()
+                    + " is closed: the JVM ends, and the peer takes less than 1 MiB a second; nothing more is sent"), jvm.err::text);
+        }
+    }
+
     @ParameterizedTest
     @MethodSource("majors")
     void aPeerThatResetsInMidDumpIsToldOf(Jdk jdk) {

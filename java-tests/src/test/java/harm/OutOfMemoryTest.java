@@ -1,0 +1,172 @@
+package harm;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import harness.Collector;
+import harness.Command;
+import harness.Folder;
+import harness.HprofCheck;
+import harness.Jdk;
+import harness.Jdks;
+import harness.Jvm;
+import harness.Launch;
+import harness.Setup;
+import harness.Tools;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The first OutOfMemoryError gives a dump that shows the leak, and the program ends as it would without the agent. */
+class OutOfMemoryTest {
+    private static final String LEAK = "harm.OutOfMemory$Leak";
+
+    @TempDir Path folder;
+
+    static List<Setup> matrix() {
+        return Setup.matrix();
+    }
+
+    /** The oldest, one between and the newest: each of these cases takes a JVM or two. */
+    static List<Jdk> some() {
+        List<Jdk> majors = Jdks.majors();
+        return List.of(majors.get(0), Jdks.of(17), majors.get(majors.size() - 1));
+    }
+
+    @ParameterizedTest
+    @MethodSource("matrix")
+    void theLeakOfAFrameIsInTheDump(Setup setup) {
+        Path dump = folder.resolve("out.hprof");
+        // ZGC does not start with less.
+        String most = setup.collector == Collector.ZGC ? "-Xmx64m" : "-Xmx32m";
+        try (Jvm jvm = setup.on(folder).switches(most).agent("heap=dump,doe=n,file=" + dump)
+                .run(OutOfMemory.class, "heap", "main", "uncaught")) {
+            assertEquals(1, jvm.exit(), jvm.err::text);
+            assertEquals(List.of("BEGIN"), said(jvm));
+            // With this line there is but one, and the file has its name.
+            assertEquals(1, count(jvm, "hprof-rs: dumped " + dump), jvm.err::text);
+            assertTrue(jvm.err.text().contains("java.lang.OutOfMemoryError: "), jvm.err::text);
+        }
+        showsTheLeak(dump);
+    }
+
+    static Stream<Arguments> ways() {
+        return some().stream().flatMap(jdk -> Stream.of("heap main caught", "heap other uncaught", "size main uncaught",
+                "metaspace main uncaught").map(way -> Arguments.of(jdk, way)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("ways")
+    void theProgramEndsAsItWouldWithoutTheAgent(Jdk jdk, String way) {
+        Path dump = folder.resolve("out.hprof");
+        String[] arguments = way.split(" ");
+        try (Jvm plain = small(jdk).run(OutOfMemory.class, arguments);
+                Jvm jvm = small(jdk).agent("heap=dump,doe=n,file=" + dump).run(OutOfMemory.class, arguments)) {
+            assertEquals(plain.exit(), jvm.exit(), jvm.err::text);
+            assertEquals(plain.out.lines(), said(jvm));
+            assertEquals(1, count(jvm, "hprof-rs: dumped "), jvm.err::text);
+            assertEquals(Set.of("out.hprof"), new Folder(folder).dumps());
+        }
+        new HprofCheck(dump).good();
+        if (way.startsWith("heap")) {
+            showsTheLeak(dump);
+        }
+    }
+
+    /** Without room for the object of the last thread most JVMs end without VMDeath. */
+    @ParameterizedTest
+    @MethodSource("harness.Jdks#majors")
+    void aHeapWithoutRoomForAnyObject(Jdk jdk) {
+        try (Jvm jvm = small(jdk).with(Collector.G1).agent("heap=dump,file=" + folder.resolve("out.hprof"))
+                .run(OutOfMemory.class, "full", "main", "uncaught")) {
+            assertEquals(1, jvm.exit(), jvm.err::text);
+            assertEquals(List.of("BEGIN"), said(jvm));
+            boolean isTold = jvm.err.text().contains("hprof-rs: no dump at the end: the process ended without ");
+            Set<String> files = isTold ? Set.of("out.hprof") : Set.of("out.hprof", "out.1.hprof");
+            assertEquals(files, new Folder(folder).dumps(), jvm.err::text);
+            files.forEach(file -> new HprofCheck(folder.resolve(file)).good());
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("some")
+    void oomSaysWhetherThereIsADumpAndAnEnd(Jdk jdk) {
+        Path dump = folder.resolve("exit.hprof");
+        try (Jvm jvm = small(jdk).agent("heap=dump,oom=exit,file=" + dump).run(OutOfMemory.class, "heap", "other", "caught")) {
+            assertEquals(3, jvm.exit(), jvm.err::text);
+            assertEquals(List.of("BEGIN"), said(jvm));
+            assertEquals(1, count(jvm, "hprof-rs: dumped "), jvm.err::text);
+        }
+        showsTheLeak(dump);
+        try (Jvm jvm = small(jdk).agent("heap=dump,oom=n,doe=n,file=" + folder.resolve("none.hprof"))
+                .run(OutOfMemory.class, "heap", "main", "caught")) {
+            assertEquals(0, jvm.exit(), jvm.err::text);
+            assertEquals(List.of("BEGIN", "END"), jvm.out.lines());
+            assertEquals(Set.of("exit.hprof"), new Folder(folder).dumps());
+        }
+    }
+
+    /** HotSpot ends the process before it tells the agent of the error. */
+    @ParameterizedTest
+    @MethodSource("some")
+    void switchesThatLeaveNoTimeForADumpAreToldOf(Jdk jdk) {
+        for (String name : List.of("ExitOnOutOfMemoryError", "CrashOnOutOfMemoryError")) {
+            boolean isCrash = name.startsWith("Crash");
+            try (Jvm jvm = small(jdk).through("sh", "-c", "ulimit -c 0 && exec \"$@\"", "sh")
+                    .switches("-XX:+" + name, "-XX:ErrorFile=" + folder.resolve("crash.log"))
+                    .agent("heap=dump,file=" + folder.resolve("none.hprof")).run(OutOfMemory.class, "heap", "main", "caught")) {
+                assertEquals(isCrash ? 134 : 3, jvm.exit(), jvm.err::text);
+                assertEquals(1, count(jvm, "hprof-rs: -XX:+" + name + " ends the JVM before "), jvm.err::text);
+                assertEquals(Set.of(), new Folder(folder).dumps());
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("some")
+    void hotspotsOwnDumpAndCommandGoBesideIt(Jdk jdk) {
+        Path own = folder.resolve("hotspot.hprof");
+        try (Jvm jvm = small(jdk).switches("-XX:+HeapDumpOnOutOfMemoryError", "-XX:HeapDumpPath=" + own,
+                "-XX:OnOutOfMemoryError=kill -QUIT %p").agent("heap=dump,doe=n,file=" + folder.resolve("out.%n.hprof"))
+                .run(OutOfMemory.class, "heap", "main", "uncaught")) {
+            assertEquals(1, jvm.exit(), jvm.err::text);
+            assertEquals(2, count(jvm, "hprof-rs: dumped "), jvm.err::text);
+            assertEquals(Set.of("out.1.hprof", "out.2.hprof", "hotspot.hprof"), new Folder(folder).dumps());
+        }
+        showsTheLeak(folder.resolve("out.1.hprof"));
+        new HprofCheck(folder.resolve("out.2.hprof")).good();
+        // HotSpot's dumps do not keep all rules that ours do.
+        isLargest(own);
+    }
+
+    private Launch small(Jdk jdk) {
+        return Jvm.on(jdk, folder).switches("-Xmx32m", "-XX:MaxMetaspaceSize=20m");
+    }
+
+    private static long count(Jvm jvm, String start) {
+        return jvm.err.lines().stream().filter(line -> line.startsWith(start)).count();
+    }
+
+    /** What the program said. Some versions of HotSpot log each such event as an error if an agent listens. */
+    private static List<String> said(Jvm jvm) {
+        return jvm.out.lines().stream().filter(line -> !line.contains("Posting Resource Exhausted event"))
+                .collect(Collectors.toList());
+    }
+
+    private static void showsTheLeak(Path dump) {
+        new HprofCheck(dump).good();
+        isLargest(dump);
+    }
+
+    private static void isLargest(Path dump) {
+        String[] rows = Command.run(Tools.command(), "histo", "--most", "1", dump).good().out.split("\n");
+        assertTrue(Arrays.stream(rows).anyMatch(row -> row.contains(LEAK)), () -> String.join("\n", rows));
+    }
+}
