@@ -97,23 +97,21 @@ impl DumpQueue {
         }
     }
 
-    /// Asks for the dump of an OutOfMemoryError, and waits until it is made; returns at once if there was an error before. Any thread but
-    /// the agent's.
+    /// Asks for the dump of an OutOfMemoryError, and waits until it is made; returns at once if it was made before. Any thread but the
+    /// agent's.
     ///
+    /// Threads that throw while it is made wait, too: the second may be the one whose frames hold the leak.
     /// The thread that throws may hold a lock that the dump needs. So it goes on if the dump shows no life for [`ending::SILENCE_LIMIT`].
     pub(crate) fn request_for_error(&self, kind: ResourceKind, what: &str) {
         let mut state = self.state.lock();
-        if state.error != ErrorDump::None || !state.served {
+        if !state.served {
             return;
         }
-        let resource = match kind {
-            ResourceKind::Heap => "the Java heap",
-            ResourceKind::Threads => "threads",
-            ResourceKind::Other => "the JVM's own memory",
-        };
-        state.error = ErrorDump::Wanted(format!("OutOfMemoryError ({resource}): {what}"));
-        self.changed.notify_all();
-        ending::show_life();
+        if state.error == ErrorDump::None {
+            state.error = ErrorDump::Wanted(cause(kind, what));
+            self.changed.notify_all();
+            ending::show_life();
+        }
         while state.error != ErrorDump::Done && ending::silent_for() < ending::SILENCE_LIMIT {
             self.changed.wait_for(&mut state, LOOK);
         }
@@ -167,6 +165,16 @@ impl DumpQueue {
             self.changed.wait_for(&mut state, LOOK);
         }
     }
+}
+
+/// What the user reads before the dump.
+fn cause(kind: ResourceKind, what: &str) -> String {
+    let resource = match kind {
+        ResourceKind::Heap => "the Java heap",
+        ResourceKind::Threads => "threads",
+        ResourceKind::Other => "the JVM's own memory",
+    };
+    format!("OutOfMemoryError ({resource}): {what}")
 }
 
 /// What the agent's thread does.
@@ -246,7 +254,9 @@ mod tests {
             }
             let why = "OutOfMemoryError (the Java heap): Java heap space";
             assert_eq!(queue.take(), Some(Request::Error(why.to_owned())));
+            let second = scope.spawn(|| queue.request_for_error(ResourceKind::Heap, ""));
             assert!(!thrower.is_finished(), "its frames belong in the dump");
+            assert!(!second.is_finished(), "so do those of the next one");
             queue.done();
         });
         // Nobody waits for a second one.

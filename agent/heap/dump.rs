@@ -286,7 +286,7 @@ fn by_fork(request: Request<'_>, jni: &mut Jni<'_>, tried: &Tried) -> Result<Out
         return Err(DumpError::Engine(why));
     }
     Err(DumpError::NoCopy(format!(
-        "{tries} forks did not do, which stopped the application for {} ms in all: classes were loaded, or locks of the JVM were held",
+        "{tries} tries to fork did not do, which stopped the application for {} ms in all: classes were loaded, or locks of the JVM were held",
         tried.paused.get().as_millis()
     )))
 }
