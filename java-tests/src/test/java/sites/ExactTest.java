@@ -217,7 +217,7 @@ class ExactTest {
                 compared++;
             }
         }
-        assertEquals(18, compared);
+        assertEquals(19, compared);
     }
 
     private static long live(SiteList sites, String className, String method) {
