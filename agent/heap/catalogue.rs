@@ -4,6 +4,7 @@
 //! the dump's local frame. A class that is loaded between the catalogue and the walk is met by the walk
 //! and [admitted](Catalogue::admit) afterwards.
 
+use super::anonymous_names::without_hash;
 use super::error::{DumpError, For};
 use super::{heap_room, unlinked};
 use crate::jvmti::class::FieldFacts;
@@ -352,9 +353,10 @@ impl<'f> Catalogue<'f> {
             None if signature != b"Ljava/lang/Object;" => Some(self.object_class),
             None => None,
         };
+        let name = hprof_name(&without_hash(self.env, class, signature));
         let row = ClassRow {
             signature: tables.strings.intern(signature),
-            name: tables.strings.intern(&hprof_name(signature)),
+            name: tables.strings.intern(&name),
             loader: self.loader(class, tables, objects)?,
             super_class,
             interfaces,

@@ -3,6 +3,7 @@
 use super::catalogue::Catalogue;
 use super::error::DumpError;
 use super::portable::{value_of, ClassValues, StaticValue, Walked};
+use std::collections::HashSet;
 use tables::{
     class_chain, ClassId, ClassRow, InstanceLayout, ObjectId, ObjectIndex, StaticLayout, Tables,
 };
@@ -36,7 +37,7 @@ impl<'d, 'f> ClassRecords<'d, 'f> {
     /// Interns the names that only CLASS DUMPs use.
     pub(super) fn intern_names(&self) {
         for values in self.walked.class_values.values() {
-            for &(index, _) in &values.constant_pool {
+            for (index, _) in self.constants(values) {
                 self.tables.strings.intern(&constant_name(index));
             }
         }
@@ -95,7 +96,7 @@ impl<'d, 'f> ClassRecords<'d, 'f> {
         Ok(())
     }
 
-    /// The static fields in the order of the class file, then one for each object of the constant pool.
+    /// The static fields in the order of the class file, then one for each object that constants were resolved to.
     fn statics(
         &self,
         class: ClassId,
@@ -125,14 +126,25 @@ impl<'d, 'f> ClassRecords<'d, 'f> {
                 name: field.name,
                 value: value.unwrap_or_else(|| Value::zero(field.basic_type)),
             });
-        let constants = values
-            .constant_pool
-            .iter()
-            .map(|&(index, target)| StaticField {
-                name: self.tables.strings.intern(&constant_name(index)),
-                value: Value::Object(self.id(target)),
-            });
+        let constants = self.constants(values).map(|(index, target)| StaticField {
+            name: self.tables.strings.intern(&constant_name(index)),
+            value: Value::Object(self.id(target)),
+        });
         Ok(declared.chain(constants).collect())
+    }
+
+    /// What the class's constants were resolved to, each object once, with an index in the pool.
+    ///
+    /// Classes are left out: HotSpot's dumps have no such references, and the loaders hold the classes.
+    fn constants<'v>(
+        &'v self,
+        values: &'v ClassValues,
+    ) -> impl Iterator<Item = (u32, ObjectIndex)> + use<'v, 'd, 'f> {
+        let mut met = HashSet::new();
+        let constants = values.constant_pool.iter().copied();
+        constants.filter(move |&(_, target)| {
+            self.catalogue.class_of_mirror(target).is_none() && met.insert(target)
+        })
     }
 
     fn id(&self, index: ObjectIndex) -> Option<ObjectId> {

@@ -54,13 +54,31 @@ impl<'f> Methods<'f> {
         let Some(method) = self.method(frame.method, catalogue, tables, objects)? else {
             return Ok(unknown_frame(catalogue, tables));
         };
+        let line = method.facts.line(frame.location);
+        let mut source = method.facts.source;
+        if line == Line::Native && tables.strings.get(source).as_deref() == Some(UNKNOWN_SOURCE) {
+            // HotSpot names none, and readers put "Native Method" behind it.
+            source = tables.strings.intern(b"");
+        }
         Ok(tables.frames.intern(Frame {
             class: method.class,
             method: method.facts.name,
             signature: method.facts.signature,
-            source: method.facts.source,
-            line: method.facts.line(frame.location),
+            source,
+            line,
         }))
+    }
+
+    /// Whether a method is known not to be native.
+    pub(super) fn is_java(
+        &mut self,
+        method: MethodId,
+        catalogue: &mut Catalogue<'f>,
+        tables: &Tables,
+        objects: &mut ObjectTable,
+    ) -> Result<bool, DumpError> {
+        let method = self.method(method, catalogue, tables, objects)?;
+        Ok(method.is_some_and(|method| method.facts.line(0) != Line::Native))
     }
 
     /// The class of a method; `None` if it is gone.

@@ -11,6 +11,7 @@ use crate::message::say;
 use crate::options::{Engine, Format, Options, SnapshotBy, StopTheWorld};
 
 mod allocation_traces;
+mod anonymous_names;
 mod catalogue;
 mod class_records;
 mod dump;

@@ -59,6 +59,8 @@ pub(super) enum Look {
 pub(super) struct ThreadRows {
     /// Thread and trace of each thread that the walk met, in its order.
     pub(super) ids: Vec<(ThreadId, TraceId)>,
+    /// Of each thread that the walk met, the depths of the frames it told of that are not of native methods.
+    pub(super) java_frames: Vec<Vec<u32>>,
     /// How long the application stood still at most, to have the stacks captured and to find its virtual threads.
     pub(super) pause: Duration,
 }
@@ -131,7 +133,15 @@ impl<'f> CapturedStacks<'f> {
         let (env, jni) = (self.env, self.jni);
         let (by_tag, pause) = self.by_tag(notes, catalogue, tables)?;
         let mut ids = Vec::with_capacity(notes.len());
+        let mut java_frames = Vec::with_capacity(notes.len());
         for note in notes {
+            let mut depths = Vec::new();
+            for (&depth, &(method, _)) in &note.frames {
+                if methods.is_java(method, catalogue, tables, objects)? {
+                    depths.push(depth);
+                }
+            }
+            java_frames.push(depths);
             let found = by_tag.get(&note.object.tag());
             let mut stack = agree(
                 found.map_or(&[], |found| found.frames.as_slice()),
@@ -164,7 +174,11 @@ impl<'f> CapturedStacks<'f> {
             tables.threads.replace(id, ThreadRow { trace, ..row });
             ids.push((id, trace));
         }
-        Ok(ThreadRows { ids, pause })
+        Ok(ThreadRows {
+            ids,
+            java_frames,
+            pause,
+        })
     }
 
     /// Each thread's handle and frames by its tag, and how long the application stood still for it.

@@ -7,13 +7,14 @@ use super::dump::{millis_since_epoch, Outcome, Request, Way};
 use super::error::{DumpError, For};
 use super::hotspot::KeptObjects;
 use super::methods::Methods;
-use super::portable::{Identity, Walk, Walked};
+use super::portable::{Identity, StaticValue, Walk, Walked};
 use super::threads::{tag_thread, CapturedStacks, Look};
 use super::virtual_threads::VIRTUAL_THREAD;
 use crate::jvmti::env::Env;
 use crate::jvmti::heap::Wanted;
 use crate::jvmti::jni::Jni;
 use crate::options::Options;
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 use tables::{ObjectIndex, ObjectTable, Tables, ThreadId, TraceId};
 use writer::{emit, DumpFile, Segments};
@@ -146,6 +147,8 @@ impl<'f> Dump<'f> {
             &self.tables,
             &mut walked.objects,
         )?;
+        let java_frames = threads.java_frames.iter().map(Vec::as_slice);
+        walked.roots.know_java_frames(java_frames);
         let objects = walked.write_rest(&self.catalogue, &self.tables)?;
         self.write_head(&walked, &threads.ids, &allocated.records, &file)?;
         let (classes, cut_arrays) = (self.tables.classes.len(), walked.cut_arrays);
@@ -189,20 +192,27 @@ impl<'f> Dump<'f> {
         file.head(site_records.to_vec())?;
         let mut segments = Segments::new(|bytes| file.head(bytes));
         classes.write(&mut segments)?;
-        let roots = walked
-            .roots
-            .records(threads, |mirror| self.is_bootstrap_class(mirror));
+        let roots = walked.roots.records(
+            threads,
+            |mirror| catalogue.class_of_mirror(mirror).is_some(),
+            is_static(walked),
+        );
         let threads_written = emit::live_threads(tables);
         emit::roots(&roots, &walked.objects, &threads_written, &mut segments)?;
         segments.finish()?;
         Ok(())
     }
+}
 
-    fn is_bootstrap_class(&self, mirror: ObjectIndex) -> bool {
-        let row = self
-            .catalogue
-            .class_of_mirror(mirror)
-            .and_then(|class| self.tables.classes.get(class));
-        row.is_some_and(|row| row.loader.is_none())
-    }
+/// Tells the values of static fields.
+fn is_static(walked: &Walked) -> impl Fn(ObjectIndex) -> bool + use<> {
+    let values = walked.class_values.values();
+    let statics = values.flat_map(|values| values.statics.iter());
+    let held: HashSet<ObjectIndex> = statics
+        .filter_map(|&(_, value)| match value {
+            StaticValue::Reference(target) => Some(target),
+            StaticValue::Primitive(_) => None,
+        })
+        .collect();
+    move |object| held.contains(&object)
 }

@@ -200,9 +200,9 @@ impl Answers<'_, '_> {
             let row = self.tables.traces.get(trace);
             row.map_or(0, |trace| trace.frames.len())
         };
-        let ids = rows.ids.iter();
+        let ids = rows.ids.iter().zip(rows.java_frames);
         Ok(ids
-            .map(|&(thread, trace)| (thread, trace, depth(trace)))
+            .map(|(&(thread, trace), frames)| (thread, trace, depth(trace), frames))
             .collect())
     }
 

@@ -6,7 +6,7 @@
 use super::super::catalogue::Catalogue;
 use super::super::roots::RootNotes;
 use super::calibration::{deref, Calibration};
-use super::class_dumps::ClassDumps;
+use super::class_dumps::{ClassDumps, ClassReferences};
 use super::class_map::{ClassMap, Descriptions};
 use super::crew::{in_threads, Watch};
 use super::encode::Encoded;
@@ -166,10 +166,11 @@ impl Task<'_, '_> {
 
     /// Where the marking begins: what classes and roots refer to.
     pub(super) fn starts(&self, copy: &HeapCopy, roots: &RootNotes) -> Result<Vec<u64>, Failure> {
-        let mut starts = Vec::new();
+        let mut classes = ClassReferences::default();
         // The records themselves come later, when the head of the file is written.
         let mut nowhere = Segments::new(|_| Ok(()));
-        self.write_classes(copy, &mut nowhere, &mut starts)?;
+        self.write_classes(copy, &mut nowhere, &mut classes)?;
+        let mut starts = classes.into_objects();
         self.add_roots(roots, &mut starts);
         Ok(starts)
     }
@@ -297,7 +298,7 @@ impl Task<'_, '_> {
     /// Tells the parent of all addresses and threads, and waits for the threads' serial numbers.
     pub(super) fn tell_roots(
         &mut self,
-        roots: &RootNotes,
+        roots: &mut RootNotes,
         mappings: &Mappings,
         memory: Memory,
     ) -> Result<Vec<LiveThread>, Failure> {
@@ -333,10 +334,11 @@ impl Task<'_, '_> {
             .send(&mut self.socket)
             .map_err(|_| Failure::NoAnswer)?;
         let ids: ThreadIds = receive_ids(&mut self.socket).map_err(|_| Failure::NoAnswer)?;
+        roots.know_java_frames(ids.iter().map(|answer| answer.3.as_slice()));
         let notes = roots.threads().iter();
         Ok(notes
             .zip(ids)
-            .map(|(note, (id, trace, depth_frames))| LiveThread {
+            .map(|(note, (id, trace, depth_frames, _))| LiveThread {
                 id,
                 object: note.object,
                 trace,
@@ -350,7 +352,7 @@ impl Task<'_, '_> {
         &self,
         copy: &HeapCopy,
         segments: &mut Segments<impl Deliver>,
-        starts: &mut Vec<u64>,
+        starts: &mut ClassReferences,
     ) -> Result<(), Failure> {
         let (snapshot, mappings) = (&copy.snapshot, &copy.mappings);
         let static_fields = self.static_fields_begin(snapshot);
@@ -402,14 +404,5 @@ impl Task<'_, '_> {
                 .collect::<Vec<_>>()
         });
         places.min().unwrap_or(0)
-    }
-
-    pub(super) fn is_bootstrap_class(&self, snapshot: &Snapshot, mirror: ObjectIndex) -> bool {
-        let class = self
-            .objects
-            .id(mirror)
-            .and_then(|id| snapshot.classes.class_of_mirror(id.get()));
-        let row = class.and_then(|class| self.tables.classes.get(class));
-        row.is_some_and(|row| row.loader.is_none())
     }
 }

@@ -2,6 +2,7 @@
 
 use super::super::roots::RootNotes;
 use super::child::{HeapCopy, Task, Written};
+use super::class_dumps::ClassReferences;
 use super::crew::{in_threads, Watch};
 use super::encode::{Encoded, Encoder, Parts};
 use super::failure::Failure;
@@ -9,9 +10,11 @@ use super::large_arrays::LargeArrays;
 use super::own_thread::start_own;
 use super::process::Watchdog;
 use super::snapshot::Snapshot;
+use std::collections::HashSet;
+use tables::{ObjectId, ObjectIndex};
 use writer::{emit, Segments, TailSender, TailWriter, WriteError};
 
-impl Task<'_, '_> {
+impl<'d, 'f> Task<'d, 'f> {
     /// Whether the file may be begun before all is marked: not where the walk may find more roots, the frames of virtual threads.
     pub(super) fn begins_early(&self) -> bool {
         !self.virtual_threads.is_some_and(|fields| fields.in_use)
@@ -25,8 +28,9 @@ impl Task<'_, '_> {
         watchdog: &Watchdog,
     ) -> Result<Written, Failure> {
         let snapshot = &copy.snapshot;
-        let mut starts = Vec::new();
-        let writer = self.begin_file(copy, roots, &mut starts, watchdog)?;
+        let mut classes = ClassReferences::default();
+        let writer = self.begin_file(copy, roots, &mut classes, watchdog)?;
+        let mut starts = classes.into_objects();
         self.add_roots(roots, &mut starts);
         let arrays = || LargeArrays::new(snapshot, Segments::new(writer.sender()));
         let arrays = self.walk(snapshot, &starts, arrays, Some(&writer), watchdog)?;
@@ -52,16 +56,16 @@ impl Task<'_, '_> {
         watchdog: &Watchdog,
     ) -> Result<Written, Failure> {
         copy.snapshot.check_linked()?;
-        let writer = self.begin_file(copy, roots, &mut Vec::new(), watchdog)?;
+        let writer = self.begin_file(copy, roots, &mut ClassReferences::default(), watchdog)?;
         self.finish_file(&copy.snapshot, writer, watchdog)
     }
 
-    /// Writes classes and roots; what classes refer to goes to `starts`.
+    /// Writes classes and roots; what classes refer to goes to `classes`.
     fn begin_file(
         &mut self,
         copy: &HeapCopy,
         roots: &mut RootNotes,
-        starts: &mut Vec<u64>,
+        classes: &mut ClassReferences,
         watchdog: &Watchdog,
     ) -> Result<TailWriter, Failure> {
         let snapshot = &copy.snapshot;
@@ -72,15 +76,36 @@ impl Task<'_, '_> {
         let tail = self.tail.take().ok_or(Failure::Fault)?;
         let writer = TailWriter::start(tail, self.walkers(), start_own).map_err(not_started)?;
         let mut segments = Segments::new(writer.sender());
-        self.write_classes(copy, &mut segments, starts)?;
+        self.write_classes(copy, &mut segments, classes)?;
         let ids: Vec<_> = threads
             .iter()
             .map(|thread| (thread.id, thread.trace))
             .collect();
-        let records = roots.records(&ids, |mirror| self.is_bootstrap_class(snapshot, mirror));
+        let is_class = |mirror| {
+            let id = self.objects.id(mirror);
+            let class = id.and_then(|id| snapshot.classes.class_of_mirror(id.get()));
+            class.is_some()
+        };
+        let records = roots.records(&ids, is_class, self.is_held(roots, classes));
         emit::roots(&records, &self.objects, &threads, &mut segments)?;
         segments.finish()?;
         Ok(writer)
+    }
+
+    /// Tells what the classes refer to that are never unloaded.
+    fn is_held(
+        &self,
+        roots: &RootNotes,
+        classes: &ClassReferences,
+    ) -> impl Fn(ObjectIndex) -> bool + use<'_, 'd, 'f> {
+        let system = roots.system_classes().into_iter();
+        let system = system.filter_map(|mirror| self.objects.id(mirror));
+        let system: HashSet<u64> = system.map(ObjectId::get).collect();
+        let held = classes.of(|mirror| system.contains(&mirror));
+        move |object| {
+            let id = self.objects.id(object);
+            id.is_some_and(|id| held.contains(&id.get()))
+        }
     }
 
     /// Writes what is marked, with all threads, so that it compresses well if it is compressed, and the end.

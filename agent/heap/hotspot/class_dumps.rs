@@ -7,9 +7,48 @@ use super::memory::Mappings;
 use super::mirror_fields::{MirrorReferences, Names, Role};
 use super::snapshot::Snapshot;
 use super::vm_structs::ResolvedReferences;
-use tables::{class_chain, BasicType, ClassId, ClassRow, ObjectId, ObjectTable, Tables};
+use std::collections::HashSet;
+use tables::{class_chain, BasicType, ClassId, ClassRow, LoaderId, ObjectId, ObjectTable, Tables};
 use writer::heap_record::{ClassDump, StaticField, Value};
 use writer::{Deliver, Segments};
+
+/// What the classes of a snapshot refer to.
+#[derive(Debug, Default)]
+pub(super) struct ClassReferences {
+    /// Class by class: the mirror, then what the class refers to.
+    objects: Vec<u64>,
+    /// Where each class's objects end.
+    ends: Vec<usize>,
+}
+
+impl ClassReferences {
+    fn add(&mut self, mirror_and_objects: impl Iterator<Item = u64>) {
+        self.objects.extend(mirror_and_objects);
+        self.ends.push(self.objects.len());
+    }
+
+    /// What the classes refer to whose mirrors are these.
+    pub(super) fn of(&self, is_wanted: impl Fn(u64) -> bool) -> HashSet<u64> {
+        let mut start = 0;
+        let mut found = HashSet::new();
+        for &end in &self.ends {
+            let objects = self.objects.get(start..end).unwrap_or_default();
+            if let Some((_, held)) = objects
+                .split_first()
+                .filter(|(&mirror, _)| is_wanted(mirror))
+            {
+                found.extend(held);
+            }
+            start = end;
+        }
+        found
+    }
+
+    /// All mirrors, and all that their classes refer to.
+    pub(super) fn into_objects(self) -> Vec<u64> {
+        self.objects
+    }
+}
 
 /// Makes the CLASS DUMP of every class of a snapshot.
 #[derive(Debug)]
@@ -41,10 +80,11 @@ impl ClassDumps<'_, '_> {
     pub(super) fn write(
         &self,
         segments: &mut Segments<impl Deliver>,
-        starts: &mut Vec<u64>,
+        starts: &mut ClassReferences,
     ) -> Result<(), Failure> {
+        let mut held = HashSet::new();
         for class in self.snapshot.classes.classes() {
-            self.write_one(class, segments, starts)?;
+            self.write_one(class, segments, starts, &mut held)?;
         }
         Ok(())
     }
@@ -53,7 +93,8 @@ impl ClassDumps<'_, '_> {
         &self,
         class: &Class,
         segments: &mut Segments<impl Deliver>,
-        starts: &mut Vec<u64>,
+        starts: &mut ClassReferences,
+        held: &mut HashSet<(Option<LoaderId>, u64)>,
     ) -> Result<(), Failure> {
         let (Some(row), Some(object)) = (
             self.tables.classes.get(class.id),
@@ -64,8 +105,14 @@ impl ClassDumps<'_, '_> {
         let (mut signers, mut protection_domain) = (None, None);
         let mut statics = self.statics(class, &row)?;
         for (role, target) in self.mirror_references(class.mirror) {
+            // Modules and packages' names are shared: one class of a loader, which holds all of its classes, is enough.
             if let Role::Extra(name) = role {
-                statics.push(reference(name, target));
+                if !held.contains(&(row.loader, target)) {
+                    statics.push(reference(name, target));
+                }
+                if !self.is_hidden(&row) {
+                    held.insert((row.loader, target));
+                }
             }
         }
         // An array class has those of its elements' class.
@@ -102,14 +149,25 @@ impl ClassDumps<'_, '_> {
             fields: &fields,
         };
         segments.record(|out| record.encode(out))?;
-        starts.push(class.mirror);
-        starts.extend(record.loader.map(ObjectId::get));
-        starts.extend(signers.into_iter().chain(protection_domain));
-        starts.extend(statics.iter().filter_map(|field| match field.value {
+        let fixed = [object.get()].into_iter();
+        let loader = record.loader.map(ObjectId::get);
+        let fixed = fixed.chain(loader).chain(signers).chain(protection_domain);
+        let statics = statics.iter().filter_map(|field| match field.value {
             Value::Object(Some(target)) => Some(target.get()),
             _ => None,
-        }));
+        });
+        starts.add(fixed.chain(statics));
         Ok(())
+    }
+
+    /// Whether the loader may not hold the class: the names of such classes end in a number, behind a dot, or a slash up to 14.
+    fn is_hidden(&self, row: &ClassRow) -> bool {
+        let signature = self.tables.strings.get(row.signature).unwrap_or_default();
+        let last = signature
+            .rsplit(|&byte| byte == b'.' || byte == b'/')
+            .next();
+        last.and_then(|last| last.first())
+            .is_some_and(u8::is_ascii_digit)
     }
 
     /// The mirror of the class of an array class's elements, and theirs if they are arrays; other classes' own.

@@ -1,7 +1,7 @@
 //! The fork: made at the first callback of a heap walk, so that the child begins where HotSpot reports the roots.
 
 use super::super::memory_left::MemoryLeft;
-use super::super::roots::RootNotes;
+use super::super::roots::{RootNotes, SystemRoots};
 use super::child::{HeapCopy, Task, Written};
 use super::childs_memory::use_own_memory;
 use super::failure::Failure;
@@ -56,13 +56,14 @@ pub(super) struct Forker<'d, 'f> {
 impl<'d, 'f> Forker<'d, 'f> {
     /// Ready to fork; `own_thread` makes the dump.
     pub(super) fn new(task: Task<'d, 'f>, own_thread: ObjectIndex) -> Self {
+        let system = SystemRoots::of(task.catalogue, task.tables);
         // Reads a file the first time, for which there is no time in the pause.
         process::is_filtered();
         Self {
             task: Some(task),
             stage: Stage::Roots,
             handlers: ForkHandlers::look(),
-            roots: RootNotes::new(Some(own_thread)),
+            roots: RootNotes::new(Some(own_thread), system),
             by_address: HashMap::new(),
             seen: Vec::new(),
             watchdog: None,
@@ -155,9 +156,10 @@ impl<'d, 'f> Forker<'d, 'f> {
                 }
             }
             (_, None) if self.roots.is_own(kind) || object.get() == AGENTS_TAG => Ok(()),
+            (_, None) if self.roots.is_left_out(kind, target.class_tag) => Ok(()),
             (_, None) => {
                 let index = self.row(target, object)?;
-                self.roots.note(kind, index);
+                self.roots.note(kind, target.class_tag, index);
                 if let Stage::VirtualFrames(_, frames) = &mut self.stage {
                     frames.held.extend(object.address(target.size_bytes));
                 }

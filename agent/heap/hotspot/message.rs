@@ -113,8 +113,9 @@ impl From<Failure> for Failed {
     }
 }
 
-/// What the parent answers to [`FromChild::Roots`]: thread, trace and how many frames that has, of each thread.
-pub(super) type ThreadIds = Vec<(ThreadId, TraceId, usize)>;
+/// What the parent answers to [`FromChild::Roots`]: thread, trace, how many frames that has, and the depths of the frames told that
+/// are not of native methods, of each thread.
+pub(super) type ThreadIds = Vec<(ThreadId, TraceId, usize, Vec<u32>)>;
 
 /// Longest message: far more than the addresses of all classes and the frames of all threads.
 const MOST_BYTES: u64 = 1 << 32;
@@ -183,13 +184,23 @@ impl FromChild {
 }
 
 /// Sends the parent's answer.
-pub(super) fn send_ids(ids: &[(ThreadId, TraceId, usize)], to: &mut impl Write) -> io::Result<()> {
+pub(super) fn send_ids(
+    ids: &[(ThreadId, TraceId, usize, Vec<u32>)],
+    to: &mut impl Write,
+) -> io::Result<()> {
     let mut body = Vec::new();
-    put_all(&mut body, ids, |body, (thread, trace, depth_frames)| {
-        put(body, u64::from(thread.get()));
-        put(body, u64::from(trace.get()));
-        put(body, *depth_frames as u64);
-    });
+    put_all(
+        &mut body,
+        ids,
+        |body, (thread, trace, depth_frames, java_frames)| {
+            put(body, u64::from(thread.get()));
+            put(body, u64::from(trace.get()));
+            put(body, *depth_frames as u64);
+            put_all(body, java_frames, |body, &depth| {
+                put(body, u64::from(depth))
+            });
+        },
+    );
     send(to, 1, &body)
 }
 
@@ -201,7 +212,7 @@ pub(super) fn receive_ids(from: &mut impl Read) -> io::Result<ThreadIds> {
         let thread = ThreadId::new(take_u32(body)?).ok_or_else(broken)?;
         let trace = TraceId::new(take_u32(body)?).ok_or_else(broken)?;
         let depth_frames = usize::try_from(take(body)?).map_err(|_| broken())?;
-        Ok((thread, trace, depth_frames))
+        Ok((thread, trace, depth_frames, take_all(body, take_u32)?))
     })
 }
 
@@ -404,7 +415,7 @@ mod tests {
             assert_eq!(back(&message), message);
         }
         let (thread, trace) = (ThreadId::new(1), TraceId::new(2));
-        let ids = vec![(thread.expect("not 0"), trace.expect("not 0"), 3)];
+        let ids = vec![(thread.expect("not 0"), trace.expect("not 0"), 3, vec![0, 2])];
         let mut bytes = Vec::new();
         send_ids(&ids, &mut bytes).expect("memory");
         assert_eq!(receive_ids(&mut bytes.as_slice()).expect("whole"), ids);

@@ -9,7 +9,7 @@ use super::super::catalogue::Catalogue;
 use super::super::error::DumpError;
 use super::super::hotspot::AGENTS_TAG;
 use super::super::memory_left::MemoryLeft;
-use super::super::roots::RootNotes;
+use super::super::roots::{RootNotes, SystemRoots};
 use super::class_values::{ClassValues, StaticValue};
 use super::identity::Identity;
 use super::late::LateObject;
@@ -89,7 +89,7 @@ impl Walk {
             primitive_arrays,
             memory_left: MemoryLeft::open(),
             progress: Progress::default(),
-            roots: RootNotes::new(own_thread),
+            roots: RootNotes::new(own_thread, SystemRoots::of(catalogue, tables)),
             allocated: AllocationTraces::default(),
             traces: ObjectTraces::default(),
             class_values: HashMap::new(),
@@ -149,7 +149,7 @@ impl Walk {
                 // Threads are looked for by tag after the walk.
                 object.set(index.tag());
             }
-            self.roots.note(kind, index);
+            self.roots.note(kind, target.class_tag, index);
             return Ok(());
         };
         let referrer = self.identity.referrer(referrer, object, index)?;
@@ -471,7 +471,10 @@ impl Visitor for Walk {
         object: &TagCell,
         referrer: Option<&TagCell>,
     ) -> Visit {
-        if referrer.is_none() && object.get() == AGENTS_TAG {
+        let is_root = referrer.is_none();
+        // What else refers to the object has the walk visit it.
+        let is_left_out = || self.roots.is_left_out(kind, target.class_tag);
+        if is_root && (object.get() == AGENTS_TAG || is_left_out()) {
             return Visit::Past;
         }
         let result = self.step(kind, target, object, referrer);
@@ -559,7 +562,7 @@ mod tests {
                 primitive_arrays: true,
                 memory_left: MemoryLeft::open(),
                 progress: Progress::default(),
-                roots: RootNotes::new(None),
+                roots: RootNotes::new(None, SystemRoots::default()),
                 allocated: AllocationTraces::default(),
                 traces: ObjectTraces::default(),
                 class_values: HashMap::new(),

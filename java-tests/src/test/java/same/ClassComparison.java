@@ -55,12 +55,7 @@ final class ClassComparison {
     private void name(long id) {
         String our = ours.name(id);
         String their = theirs.name(id);
-        if (our.equals(their)) {
-            return;
-        }
-        if (AnonymousNames.plain(our).equals(their)) {
-            findings.allow(Rule.ANONYMOUS_NAME, their.replaceAll("\\d+$", "N"));
-        } else {
+        if (!our.equals(their)) {
             findings.differ("name of a class", ours.text(id) + ": ours " + our + ", HotSpot's " + their);
         }
     }

@@ -2,6 +2,8 @@ package same;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Stream;
 
 /** The constants of classes, which a walk has one by one as static fields, and the fork as an array. */
 final class Constants {
@@ -23,6 +25,12 @@ final class Constants {
             }
         }
         return literals;
+    }
+
+    /** The arrays that a fork has. */
+    static Stream<HprofObject> arrays(HprofFile file) {
+        return file.classes.values().stream().flatMap(type -> type.statics.stream())
+                .filter(field -> field.name.equals(FORKED)).map(field -> file.objects.get(field.bits)).filter(Objects::nonNull).distinct();
     }
 
     private static void add(HprofFile file, long id, Map<String, Long> literals) {

@@ -5,6 +5,8 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * Compares two dumps of one quiet JVM that two engines made. Their ids differ, so the same object is sought first; then
@@ -60,7 +62,10 @@ public final class EngineComparison {
         for (HprofRoot root : theirs.roots) {
             Long object = twins.our(root.object);
             Long thread = twins.our(root.thread);
-            if (object == null || thread == null) {
+            if (root.kind == HprofRoot.Kind.JNI_GLOBAL && isConstants(root.object)
+                    && !(object != null && counts.containsKey(new HprofRoot(root.kind, object, 0, root.frame)))) {
+                findings.judge(EngineRule.CONSTANTS_OF_A_LOADER, theirs.typeOf(root.object), "", "");
+            } else if (object == null || thread == null) {
                 findings.differ("root that only the later dump has", root.kind + " " + theirs.text(root.object));
             } else {
                 counts.merge(new HprofRoot(root.kind, object, thread, root.frame), -1, Integer::sum);
@@ -72,6 +77,11 @@ public final class EngineComparison {
                         + ours.text(root.object) + " of " + ours.threadName(root.thread) + ", frame " + root.frame);
             }
         });
+    }
+
+    /** An array of the JVM's own, which a fork has as the constants of a class and a walk as a root. */
+    private boolean isConstants(long id) {
+        return theirs.typeOf(id).equals("[Ljava.lang.Object;");
     }
 
     private void stacks() {
@@ -91,8 +101,15 @@ public final class EngineComparison {
     }
 
     private void onlyTheirs() {
+        Set<Long> held = theirs.roots.stream().filter(root -> root.kind == HprofRoot.Kind.JNI_GLOBAL)
+                .map(root -> root.object).filter(this::isConstants).collect(Collectors.toSet());
         for (long id : ids(theirs)) {
-            if (twins.our(id) == null) {
+            if (twins.our(id) != null) {
+                continue;
+            }
+            if (held.contains(id)) {
+                findings.judge(EngineRule.CONSTANTS_OF_A_LOADER, theirs.typeOf(id), "", "");
+            } else {
                 findings.differ("object that only the later dump has", theirs.text(id));
             }
         }

@@ -33,7 +33,6 @@ final class Liberties {
         liberties.dropGarbage();
         liberties.keepNan();
         liberties.addPseudoStatics();
-        liberties.appendHashes();
         liberties.addRoots();
     }
 
@@ -121,16 +120,6 @@ final class Liberties {
         type("same.ManyFields$Leaf").statics.add(new HprofField("<constant pool 7>", HprofType.OBJECT, object));
     }
 
-    /** On Java 11. */
-    private void appendHashes() {
-        for (long id : ours.classes.keySet()) {
-            String hashed = ours.name(id) + ".1234567";
-            if (!AnonymousNames.plain(hashed).equals(hashed)) {
-                ours.addName(id, hashed);
-            }
-        }
-    }
-
     private void addRoots() {
         long thread = ours.stacks.keySet().stream().filter(id -> ours.threadName(id).equals("Attach Listener")).findFirst().get();
         ours.roots.add(new HprofRoot(HprofRoot.Kind.JNI_LOCAL, thread, thread, 0));
@@ -139,9 +128,10 @@ final class Liberties {
             HprofClass type = ours.classes.get(id);
             return type != null && type.loader == 0 && ours.name(id).startsWith("java.lang.invoke.LambdaForm$MH");
         }));
-        add(HprofRoot.Kind.JNI_GLOBAL, type("java.lang.String").statics.stream()
-                .filter(field -> field.name.equals("<resolved_references>")).findFirst().get().bits);
-        add(HprofRoot.Kind.JNI_GLOBAL, first(id -> Long.valueOf(0).equals(ours.field(id, "java.lang.Module", "loader"))));
+        // Of Java 11 alone it is no difference.
+        if (ours.classes.keySet().stream().noneMatch(id -> ours.name(id).equals("java.lang.Record"))) {
+            add(HprofRoot.Kind.JNI_GLOBAL, first(id -> ours.typeOf(id).equals("java.lang.invoke.MethodType")));
+        }
     }
 
     private void add(HprofRoot.Kind kind, long object) {

@@ -57,6 +57,8 @@ final class RootFaults {
         };
         invent(ours.objects.values().stream().filter(ofLoader).findFirst().get().id, JNI_GLOBAL);
         invent(quiet.id, JNI_GLOBAL);
+        invent(faults.type("java.lang.String").statics.stream().filter(field -> field.name.equals("<resolved_references>"))
+                .findFirst().get().bits, JNI_GLOBAL);
         invent(quiet.id, STICKY_CLASS);
         invent(faults.type("[Lsame.ManyFields$Level;").id, STICKY_CLASS);
         ours.classes.keySet().stream().filter(id -> ours.isHidden(id) && ours.name(id).startsWith("same.ManyClasses$Plugin+"))

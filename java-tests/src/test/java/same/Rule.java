@@ -39,17 +39,14 @@ enum Rule {
     /** JVMTI leaves out the field that HotSpot hides from reflection. */
     HIDDEN_FIELD("JVMTI hides a field of it"),
 
-    /** HotSpot's dump leaves out the hash code that JVMTI appends to the name of a VM anonymous class. */
-    ANONYMOUS_NAME("the hash code is only in our name of it"),
-
     /** An archived object whose class is not loaded: HotSpot writes null for references to it. */
     DORMANT("HotSpot wrote null for a dormant archived object"),
 
     /**
-     * JVMTI reports as roots what the loader data of the bootstrap loader and the JVM itself hold; HotSpot's dump leaves it
-     * out. Counted by class.
+     * Java 11 holds types of method handles, its loaders and a lock beside the classes that are never unloaded, and reports them
+     * as it does these. Its dump leaves them out. Counted by class.
      */
-    HELD_BY_JVM("a root of kind JNI_GLOBAL only in ours, held by the JVM or by the bootstrap loader"),
+    HELD_BY_JVM("a root of kind JNI_GLOBAL only in ours, held by the JVM itself"),
 
     /** HotSpot's dump has the bootstrap loader's classes as roots, but not its array classes. */
     BOOT_ARRAY_CLASS("a root of kind STICKY_CLASS only in ours, an array class of the bootstrap loader"),

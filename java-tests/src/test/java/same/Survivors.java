@@ -45,7 +45,7 @@ final class Survivors {
     private static Map<String, Long> counts(HprofFile file, LongPredicate wanted) {
         Map<String, Long> counts = new TreeMap<>();
         file.objects.keySet().stream().filter(wanted::test)
-                .forEach(id -> counts.merge(AnonymousNames.plain(file.typeOf(id)), 1L, Long::sum));
+                .forEach(id -> counts.merge(file.typeOf(id), 1L, Long::sum));
         return counts;
     }
 }

@@ -45,6 +45,7 @@ final class Twins {
         for (int known = 0; known < theirOf.size();) {
             known = theirOf.size();
             meetRoots(root -> ourPrints.of(root.object), root -> theirPrints.of(root.object));
+            meetConstants();
         }
         meetRoots(root -> ours.typeOf(root.object), root -> theirs.typeOf(root.object));
     }
@@ -52,6 +53,32 @@ final class Twins {
     private void meetRoots(Function<HprofRoot, Object> ourLook, Function<HprofRoot, Object> theirLook) {
         meet(ours.roots, theirs.roots, root -> Arrays.asList(root.kind, their(root.thread), root.frame, ourLook.apply(root)),
                 root -> Arrays.asList(root.kind, root.thread, root.frame, theirLook.apply(root)), root -> root.object, ANY);
+    }
+
+    /** Arrays of constants, which a fork has in their classes and a walk as roots: those that only one array of ours can be. */
+    private void meetConstants() {
+        List<HprofObject> our = Constants.arrays(ours).filter(array -> !theirOf.containsKey(array.id)).collect(Collectors.toList());
+        theirs.roots.stream().filter(root -> root.kind == HprofRoot.Kind.JNI_GLOBAL && !ourOf.containsKey(root.object))
+                .map(root -> theirs.objects.get(root.object)).filter(array -> array != null && array.kind == HprofObject.Kind.OBJECT_ARRAY).distinct()
+                .forEach(their -> {
+                    List<HprofObject> like = our.stream().filter(array -> canBe(array, their)).limit(2).collect(Collectors.toList());
+                    if (like.size() == 1 && !theirOf.containsKey(like.get(0).id)) {
+                        pair(like.get(0).id, their.id, 0, "constants");
+                    }
+                });
+        follow();
+    }
+
+    /** Whether two arrays are of one length, and their elements of the same types and, if they have twins, each other's. */
+    private boolean canBe(HprofObject our, HprofObject their) {
+        boolean like = our.length() == their.length();
+        for (int i = 0; like && i < our.length(); i++) {
+            long mine = our.element(i);
+            long other = their.element(i);
+            like = theirOf.containsKey(mine) || ourOf.containsKey(other) ? Objects.equals(theirOf.get(mine), other)
+                    : ours.typeOf(mine).equals(theirs.typeOf(other));
+        }
+        return like;
     }
 
     /** The id that an object of ours has in the other dump; null if it is not there. */

@@ -2,9 +2,7 @@ package same;
 
 import java.util.Arrays;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Set;
-import java.util.stream.Collectors;
 
 /** The roots that JVMTI reports and HotSpot's own dump leaves out, as they belong to the bootstrap loader or to the JVM. */
 final class UnlistedRoots {
@@ -15,10 +13,6 @@ final class UnlistedRoots {
     private final HprofFile ours;
     private final HprofFile theirs;
     private final Comparison.Order order;
-    /** The arrays of resolved constants of the bootstrap loader's classes. */
-    private final Set<Long> constants = new HashSet<>();
-    /** Of those of the bootstrap loader's classes, what HotSpot's dump has not. */
-    private final Set<Long> newConstants = new HashSet<>();
     private final boolean isJava11;
     /** An empty array that Java 11 locks for a loader that does not lock; 0 until it is met. */
     private long systemLock;
@@ -28,19 +22,6 @@ final class UnlistedRoots {
         this.theirs = theirs;
         this.order = order;
         isJava11 = theirs.classes.keySet().stream().noneMatch(id -> theirs.name(id).equals("java.lang.Record"));
-        for (HprofClass type : theirs.classes.values()) {
-            if (type.loader == 0) {
-                constants.addAll(constantsOf(type));
-            }
-        }
-        ours.classes.values().stream().filter(type -> type.loader == 0)
-                .forEach(type -> newConstants.addAll(constantsOf(type)));
-        newConstants.removeIf(theirs::has);
-    }
-
-    private static List<Long> constantsOf(HprofClass type) {
-        return type.statics.stream().filter(field -> field.name.equals("<resolved_references>"))
-                .map(field -> field.bits).collect(Collectors.toList());
     }
 
     /** Why only ours has the root; null if there is no reason. */
@@ -59,18 +40,11 @@ final class UnlistedRoots {
     private boolean isNew(HprofRoot root) {
         HprofClass type = ours.classes.get(root.object);
         return order == Comparison.Order.HOTSPOT_FIRST && !theirs.has(root.object)
-                && (root.kind == HprofRoot.Kind.JNI_GLOBAL && newConstants.contains(root.object)
-                || root.kind == HprofRoot.Kind.STICKY_CLASS && type != null && type.loader == 0);
+                && root.kind == HprofRoot.Kind.STICKY_CLASS && type != null && type.loader == 0;
     }
 
     private boolean isHeld(long id) {
-        return constants.contains(id) || isBootModule(id)
-                || isJava11 && (HELD_BY_11.contains(theirs.typeOf(id)) || isSystemLock(id));
-    }
-
-    private boolean isBootModule(long id) {
-        Long loader = theirs.field(id, "java.lang.Module", "loader");
-        return loader != null && loader == 0;
+        return isJava11 && (HELD_BY_11.contains(theirs.typeOf(id)) || isSystemLock(id));
     }
 
     private boolean isSystemLock(long id) {
@@ -90,7 +64,7 @@ final class UnlistedRoots {
         if (name.startsWith("[")) {
             return Rule.BOOT_ARRAY_CLASS;
         }
-        return theirs.isHidden(type.id) || !AnonymousNames.plain(ours.name(type.id)).equals(ours.name(type.id))
+        return theirs.isHidden(type.id) || isJava11 && AnonymousNames.has(name)
                 ? Rule.DEPENDED_ON : null;
     }
 }
