@@ -232,6 +232,12 @@ fn choose(request: Request<'_>, jni: &mut Jni<'_>) -> Result<Outcome, DumpError>
                 announce(&why, tried.walk_estimate());
                 refusals.push(why);
             }
+            // The options leave no other way, so there is none to advise.
+            Err(DumpError::NoCopy(why)) if is_last => {
+                return Err(DumpError::Child(format!(
+                    "{why}; the application ran on; try again"
+                )));
+            }
             Err(DumpError::Engine(why)) => refusals.push(why),
             Err(error) => return Err(error),
         }
@@ -256,10 +262,7 @@ fn by_fork(request: Request<'_>, jni: &mut Jni<'_>, tried: &Tried) -> Result<Out
     let mut was_moving = false;
     let began = Instant::now();
     let limit = Duration::from_secs(u64::from(request.options.timeout_s));
-    while tries < SNAPSHOT_TRIES
-        && (tries < LEAST_TRIES || tried.paused.get() < MOST_PAUSED)
-        && began.elapsed() < limit
-    {
+    while may_fork_again(tries, tried.paused.get()) && began.elapsed() < limit {
         tries += 1;
         was_moving = false;
         match by_snapshot(request, jni, tried, copies_all) {
@@ -289,6 +292,11 @@ fn by_fork(request: Request<'_>, jni: &mut Jni<'_>, tried: &Tried) -> Result<Out
         "{tries} tries to fork did not do, which stopped the application for {} ms in all: classes were loaded, or locks of the JVM were held",
         tried.paused.get().as_millis()
     )))
+}
+
+/// Whether there may be another fork after `tries`, which stopped the application for `paused` in all.
+fn may_fork_again(tries: u32, paused: Duration) -> bool {
+    tries < LEAST_TRIES || (tries < SNAPSHOT_TRIES && paused < MOST_PAUSED)
 }
 
 /// Whether three tries in a row have met a class that is unknown, though none was loaded between them.
@@ -376,4 +384,19 @@ fn environment(vm: Vm) -> Result<Env, DumpError> {
 pub(super) fn millis_since_epoch() -> u64 {
     let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH);
     u64::try_from(since_epoch.unwrap_or_default().as_millis()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forks_end_with_the_time_that_the_application_has_lost() {
+        let long = Duration::from_secs(2);
+        assert!(may_fork_again(0, Duration::ZERO));
+        assert!(may_fork_again(7, Duration::from_millis(499)));
+        assert!(!may_fork_again(8, Duration::ZERO));
+        assert!(may_fork_again(2, long));
+        assert!(!may_fork_again(3, long));
+    }
 }
