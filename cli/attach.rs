@@ -13,15 +13,13 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use rustix::fs::{
-    fchown, fstat, openat, statat, unlinkat, AtFlags, FileType, Gid, Mode, OFlags, Uid,
-};
-use rustix::io::Errno;
+use rustix::fs::{fstat, openat, statat, AtFlags, FileType, Mode, OFlags};
 use rustix::net::sockopt::socket_peercred;
 use rustix::process::{kill_process, Pid, Signal};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::inside::{self, Inside};
+use crate::made_file::MadeFile;
 use crate::plain::{plain, shown};
 
 /// Time for a JVM to begin to listen: it does at its next safepoint.
@@ -94,9 +92,30 @@ impl Jvm {
         })
     }
 
-    /// Whether the JVM sees this file.
-    pub(crate) fn sees(&self, file: &Path) -> bool {
-        self.root.has(file)
+    /// Its number here.
+    pub(crate) fn pid(&self) -> i32 {
+        self.pid.as_raw_nonzero().get()
+    }
+
+    /// What the JVM sees as `/`.
+    pub(crate) fn root(&self) -> &Inside {
+        &self.root
+    }
+
+    /// Makes a file that the JVM's user owns in a folder of the JVM's.
+    pub(crate) fn make(&self, folder: &OwnedFd, name: &str) -> rustix::io::Result<MadeFile> {
+        MadeFile::new(folder, name, self.owner)
+    }
+
+    /// The JVM's number in its own container.
+    pub(crate) fn own_pid(&self) -> &str {
+        &self.own_pid
+    }
+
+    /// The folder that the JVM works in, where it finds what has a relative path.
+    pub(crate) fn working_folder(&self) -> rustix::io::Result<OwnedFd> {
+        let process = PathBuf::from(format!("/proc/{}", self.pid.as_raw_nonzero()));
+        inside::working_folder(&process)
     }
 
     /// Has the JVM load this library and run it with these options; `waiting` is called meanwhile, several times a second.
@@ -135,9 +154,9 @@ impl Jvm {
     pub(crate) fn answer_file(&self) -> Option<AnswerFile> {
         let folder = self.root.folder(Path::new("/tmp")).ok()?;
         let name = format!(".hprof_answer.{}.{}", self.own_pid, std::process::id());
-        let made = Trigger::new(&folder, &name, self.owner).ok()?;
+        let made = MadeFile::new(&folder, &name, self.owner).ok()?;
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let held = openat(&folder, made.name.as_deref()?, flags, Mode::empty()).ok()?;
+        let held = openat(&folder, made.name()?, flags, Mode::empty()).ok()?;
         Some(AnswerFile {
             made,
             held: held.into(),
@@ -205,15 +224,14 @@ impl Jvm {
 
     /// The file that makes a SIGQUIT mean "listen": in the folder for temporary files, or where that cannot be written to,
     /// in the JVM's working folder, where HotSpot looks as well.
-    fn trigger(&self, folder: &OwnedFd) -> Result<Trigger, String> {
+    fn trigger(&self, folder: &OwnedFd) -> Result<MadeFile, String> {
         let name = format!(".attach_pid{}", self.own_pid);
-        let first = match Trigger::new(folder, &name, self.owner) {
+        let first = match MadeFile::new(folder, &name, self.owner) {
             Ok(trigger) => return Ok(trigger),
             Err(error) => error,
         };
-        let process = PathBuf::from(format!("/proc/{}", self.pid.as_raw_nonzero()));
-        inside::working_folder(&process)
-            .and_then(|folder| Trigger::new(&folder, &name, self.owner))
+        self.working_folder()
+            .and_then(|folder| MadeFile::new(&folder, &name, self.owner))
             .map_err(|second| {
                 format!(
                     "cannot make {name} where the JVM looks for it: {first} (/tmp), {second} (its working folder)"
@@ -225,14 +243,14 @@ impl Jvm {
 /// A file in the JVM's folder for temporary files, to which the agent writes what it says; it goes when it is dropped.
 #[derive(Debug)]
 pub(crate) struct AnswerFile {
-    made: Trigger,
+    made: MadeFile,
     held: fs::File,
 }
 
 impl AnswerFile {
     /// Its path as the JVM sees it.
     pub(crate) fn path(&self) -> String {
-        format!("/tmp/{}", self.made.name.as_deref().unwrap_or_default())
+        format!("/tmp/{}", self.made.name().unwrap_or_default())
     }
 
     /// What the agent has said, a line each, without its name; harmless for a terminal.
@@ -269,50 +287,6 @@ impl Ended {
 
     fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
-    }
-}
-
-/// The file that makes a SIGQUIT mean "listen"; it goes when it is dropped.
-#[derive(Debug)]
-struct Trigger {
-    folder: OwnedFd,
-    /// `None` if somebody else made it.
-    name: Option<String>,
-}
-
-impl Trigger {
-    /// A file of this user and group: a new one, or one that an earlier command left.
-    fn new(folder: &OwnedFd, name: &str, (user, group): (u32, u32)) -> Result<Self, Errno> {
-        // Never a link, which may lead anywhere: everybody may write to that folder.
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        let made = openat(folder, name, flags, Mode::RUSR | Mode::WUSR);
-        let folder = folder.try_clone().map_err(|_| Errno::MFILE)?;
-        let name = match made {
-            Ok(file) => {
-                // HotSpot takes no notice of another user's file. Who may not give files away is that user, or is told later.
-                let _ = fchown(&file, Some(Uid::from_raw(user)), Some(Gid::from_raw(group)));
-                Some(name.to_owned())
-            }
-            Err(Errno::EXIST) => {
-                let there = statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
-                let is_file = FileType::from_raw_mode(there.st_mode).is_file();
-                if !is_file || there.st_uid != user {
-                    return Err(Errno::EXIST);
-                }
-                None
-            }
-            Err(error) => return Err(error),
-        };
-        Ok(Self { folder, name })
-    }
-}
-
-impl Drop for Trigger {
-    fn drop(&mut self) {
-        if let Some(name) = &self.name {
-            // It does no harm where it is.
-            let _ = unlinkat(&self.folder, name, AtFlags::empty());
-        }
     }
 }
 
@@ -393,7 +367,6 @@ fn one_line(text: &str) -> String {
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
-    use std::os::unix::fs::MetadataExt;
 
     const STATUS: &str = "Name:\tjava\nUid:\t1000\t1001\t1000\t1000\nGid:\t50\t51\t50\t50\nNSpid:\t4711\t17\nSigBlk:\t0\nSigCgt:\t2000000181005ccf\n";
 
@@ -433,31 +406,6 @@ mod tests {
         assert!(Jvm::find(i32::MAX)
             .unwrap_err()
             .starts_with("there is no process"));
-    }
-
-    #[test]
-    fn what_stands_in_the_way_is_not_written_to() {
-        let folder = tempfile::tempdir().unwrap();
-        let (target, link) = (folder.path().join("target"), folder.path().join("link"));
-        fs::write(&target, b"precious").unwrap();
-        std::os::unix::fs::symlink(&target, &link).unwrap();
-        let facts = fs::metadata(&target).unwrap();
-        let owner = (facts.uid(), facts.gid());
-        let held = OwnedFd::from(fs::File::open(folder.path()).unwrap());
-        assert_eq!(
-            Trigger::new(&held, "link", owner).unwrap_err(),
-            Errno::EXIST
-        );
-        let another = (owner.0 + 1, owner.1);
-        assert_eq!(
-            Trigger::new(&held, "target", another).unwrap_err(),
-            Errno::EXIST
-        );
-        // What an earlier command left will do, and stays.
-        drop(Trigger::new(&held, "target", owner).unwrap());
-        assert_eq!(fs::read(&target).unwrap(), b"precious");
-        drop(Trigger::new(&held, "new", owner).unwrap());
-        assert!(!folder.path().join("new").exists());
     }
 
     #[test]

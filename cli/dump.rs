@@ -1,27 +1,25 @@
 //! `hprof dump`: has a JVM that runs dump its heap.
 
-use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
-use jiff::Timestamp;
 
 use crate::attach::{Answer, AnswerFile, Jvm};
+use crate::dump_place::DumpPlace;
+use crate::library::Library;
 use crate::number::grouped;
 use crate::outcome::{Failure, Verdict};
-
-/// The agent's file.
-const LIBRARY: &str = "libhprof_rs.so";
 
 /// Has a running JVM dump its heap, complete, while the application pauses for milliseconds
 ///
 /// Loads the agent into the JVM, as jcmd does, but needs no JDK, and works for Java 8, too. The JVM writes the file itself, as
-/// its own user, with mode 0600, and where it sees that path. It says on its stderr how long the application paused.
+/// its own user and with mode 0600. A JVM in a container finds FILE among its own folders, and gets a copy of the library in
+/// its /tmp for as long as it takes to load it; the command tells both paths of the dump.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  hprof dump 4711                           java-4711-20261122T084500Z.hprof in this folder
+  hprof dump 4711                           java-4711-20261122T084500Z.hprof in this folder, or in the container's /tmp
   hprof dump 4711 -o /var/tmp/app.hprof.gz  compressed
   hprof dump 4711 --options hugepages=y     a shorter pause for a large heap")]
 pub(crate) struct Arguments {
@@ -47,22 +45,16 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     let pid = arguments.pid;
     let jvm = Jvm::find(pid).map_err(Failure::Input)?;
-    let library = library(arguments.agent.as_deref())?;
-    if !jvm.sees(&library) {
-        return Err(Failure::Input(format!(
-            "the JVM {pid} runs in a container that has no {}: copy the library there, and name it with --agent",
-            library.display()
-        )));
-    }
-    let file = target(arguments)?;
-    let mut told = options(&file, arguments)?;
+    let place = DumpPlace::find(&jvm, arguments.output.as_deref())?;
+    let mut told = options(place.path(), arguments)?;
+    let library = Library::find(&jvm, arguments.agent.as_deref())?;
     let said = jvm.answer_file();
     if let Some(said) = &said {
         told += &format!(",answer={}", said.path());
     }
     let began = Instant::now();
-    let bar = Waiting::new(&file);
-    let answer = jvm.load(&library, &told, || bar.look());
+    let bar = Waiting::new(place.path());
+    let answer = jvm.load(library.path(), &told, || bar.look(&jvm));
     bar.done();
     let answer = answer.map_err(Failure::Input)?;
     let said = said.map(AnswerFile::lines).unwrap_or_default();
@@ -70,43 +62,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     for line in &said {
         writeln!(io::stderr(), "{line}")?;
     }
-    tell(&file, began.elapsed())
-}
-
-/// The agent's library, by its whole path.
-fn library(named: Option<&Path>) -> Result<PathBuf, Failure> {
-    let path = match named {
-        Some(path) => path.to_owned(),
-        None => beside_this_command()?,
-    };
-    path.canonicalize().map_err(|error| {
-        Failure::Input(format!(
-            "the agent is not there: {}: {error}; name it with --agent",
-            path.display()
-        ))
-    })
-}
-
-fn beside_this_command() -> Result<PathBuf, Failure> {
-    Ok(std::env::current_exe()?.with_file_name(LIBRARY))
-}
-
-/// The file to write, by its whole path, as the JVM has another folder.
-fn target(arguments: &Arguments) -> Result<PathBuf, Failure> {
-    let file = arguments.output.clone().unwrap_or_else(|| {
-        let now = Timestamp::now().strftime("%Y%m%dT%H%M%SZ");
-        PathBuf::from(format!("java-{}-{now}.hprof", arguments.pid))
-    });
-    if file.as_os_str() == "-" {
-        return Err(Failure::Input(
-            "the JVM writes the dump itself and cannot write to standard output: name a file with -o".to_owned(),
-        ));
-    }
-    let file = std::path::absolute(file)?;
-    if fs::symlink_metadata(&file).is_ok() {
-        return Err(Failure::writing(&file, "it is there already"));
-    }
-    Ok(file)
+    tell(&jvm, &place, began.elapsed())
 }
 
 /// What the agent is told.
@@ -151,14 +107,14 @@ fn judge(pid: i32, answer: &Answer, said: &[String]) -> Result<(), Failure> {
 }
 
 /// A line on stdout about the file that was written.
-fn tell(file: &Path, took: Duration) -> Result<Verdict, Failure> {
-    let name = file.display();
+fn tell(jvm: &Jvm, place: &DumpPlace, took: Duration) -> Result<Verdict, Failure> {
+    let name = place.names();
     let seconds = took.as_secs_f64();
-    let line = match fs::metadata(file) {
-        Ok(facts) => format!("{name}: {} bytes in {seconds:.1} s", grouped(facts.len())),
-        Err(_) => format!(
-            "dumped in {seconds:.1} s, but there is no {name} to be seen here: the JVM sees other folders, or has made a \
-             dump of this name before and given this one a number; its stderr tells"
+    let line = match jvm.root().bytes(place.path()) {
+        Some(bytes) => format!("{name}: {} bytes in {seconds:.1} s", grouped(bytes)),
+        None => format!(
+            "dumped in {seconds:.1} s, but there is no {name}: the JVM has made a dump of this name before and given this \
+             one a number; its stderr tells"
         ),
     };
     writeln!(io::stdout(), "{line}")?;
@@ -189,8 +145,8 @@ impl Waiting {
         }
     }
 
-    fn look(&self) {
-        let bytes = fs::metadata(&self.part).map_or(0, |facts| facts.len());
+    fn look(&self, jvm: &Jvm) {
+        let bytes = jvm.root().bytes(&self.part).unwrap_or(0);
         self.bar
             .set_message(format!("{} written", HumanBytes(bytes)));
         self.bar.tick();

@@ -3,7 +3,9 @@
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::{open, openat, openat2, Mode, OFlags, ResolveFlags, CWD};
+use rustix::fs::{
+    fstat, open, openat, openat2, stat, FileType, Mode, OFlags, ResolveFlags, Stat, CWD,
+};
 use rustix::io::{Errno, Result};
 
 /// Flags of a folder that paths are looked up in.
@@ -27,6 +29,22 @@ impl Inside {
     /// Whether the process sees something at this path.
     pub(crate) fn has(&self, path: &Path) -> bool {
         self.open(path, OFlags::PATH | OFlags::CLOEXEC).is_ok()
+    }
+
+    /// Whether the process sees at this path what this command sees there.
+    pub(crate) fn has_this(&self, path: &Path) -> bool {
+        let inside = self.facts(path);
+        let here = stat(path);
+        matches!((inside, here), (Ok(a), Ok(b)) if (a.st_dev, a.st_ino) == (b.st_dev, b.st_ino))
+    }
+
+    /// Bytes of the file at this path; `None` if the process sees none.
+    pub(crate) fn bytes(&self, path: &Path) -> Option<u64> {
+        u64::try_from(self.facts(path).ok()?.st_size).ok()
+    }
+
+    fn facts(&self, path: &Path) -> Result<Stat> {
+        fstat(self.open(path, OFlags::PATH | OFlags::CLOEXEC)?)
     }
 
     fn open(&self, path: &Path, flags: OFlags) -> Result<OwnedFd> {
@@ -58,7 +76,7 @@ impl Inside {
             Some(name) => {
                 let found = openat(&folder, name, flags | OFlags::NOFOLLOW, Mode::empty())?;
                 // Without DIRECTORY a link itself is opened instead of being refused.
-                let kind = rustix::fs::FileType::from_raw_mode(rustix::fs::fstat(&found)?.st_mode);
+                let kind = FileType::from_raw_mode(fstat(&found)?.st_mode);
                 if kind.is_symlink() {
                     return Err(Errno::LOOP);
                 }

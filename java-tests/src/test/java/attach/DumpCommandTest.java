@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** `hprof dump PID` does without a JDK what jcmd does with one, on Java 8, too. */
-class DumpCommandTest {
+class DumpCommandTest extends CommandTest {
     @TempDir Path folder;
 
     static List<Jdk> jdks() {
@@ -47,7 +47,7 @@ class DumpCommandTest {
             new HprofCheck(packed).good();
             mustRefuse(dump(jvm.pid(), "-o", first), "1.hprof: it is there already");
             mustRefuse(dump(jvm.pid(), "-o", folder.resolve("3.hprof"), "--options", "depth=x"), "depth=x: depth must be decimal");
-            mustRefuse(dump(jvm.pid(), "-o", folder.resolve("nowhere/3.hprof")), "no dump: ");
+            mustRefuse(dump(jvm.pid(), "-o", folder.resolve("nowhere/3.hprof")), "cannot write to ");
             mustRefuse(dump(jvm.pid(), "-o", folder.resolve("3.hprof"), "--agent", Tools.command()), "could not load the agent");
             assertEquals(0, jvm.end(), jvm.err::text);
             assertTrue(jvm.out.text().endsWith("BYE") && !jvm.out.text().contains("Full thread dump"), jvm.out::text);
@@ -88,19 +88,5 @@ class DumpCommandTest {
             other.destroyForcibly();
         }
         mustRefuse(dump(Integer.MAX_VALUE), "there is no process");
-    }
-
-    private static Command dump(long pid, Object... more) {
-        Object[] all = new Object[more.length + 3];
-        all[0] = Tools.command();
-        all[1] = "dump";
-        all[2] = pid;
-        System.arraycopy(more, 0, all, 3, more.length);
-        return Command.run(all);
-    }
-
-    private static void mustRefuse(Command command, String why) {
-        assertEquals(2, command.exit, command::toString);
-        assertTrue(command.err.startsWith("hprof: ") && command.err.contains(why), () -> why + "\n" + command);
     }
 }

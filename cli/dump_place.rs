@@ -1,0 +1,107 @@
+//! Where a JVM is told to write its dump: a path as the JVM sees it, which may be in a container.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+
+use crate::attach::Jvm;
+use crate::inside::Inside;
+use crate::outcome::Failure;
+
+/// Where a JVM in a container writes unless it is told.
+const ITS_TEMPORARY: &str = "/tmp";
+
+/// A file of the JVM's that is not there yet.
+#[derive(Debug)]
+pub(crate) struct DumpPlace {
+    /// Its whole path as the JVM sees it.
+    path: PathBuf,
+    /// By which path it is found here, if not by the same.
+    here: Option<PathBuf>,
+}
+
+impl DumpPlace {
+    /// The file named by the user, or one named after the JVM: in this command's folder if the JVM sees that, or in its `/tmp`.
+    ///
+    /// Errors: the JVM sees no such folder, or the file is there already.
+    pub(crate) fn find(jvm: &Jvm, output: Option<&Path>) -> Result<Self, Failure> {
+        let pid = jvm.pid();
+        let file = match output {
+            Some(file) if file.as_os_str() == "-" => {
+                return Err(Failure::Input(
+                    "the JVM writes the dump itself and cannot write to standard output: name a file with -o".to_owned(),
+                ))
+            }
+            Some(file) => std::path::absolute(file)?,
+            None => {
+                let now = Timestamp::now().strftime("%Y%m%dT%H%M%SZ");
+                let folder = std::env::current_dir()?;
+                let sees = jvm.root().has_this(&folder);
+                let folder = if sees { folder } else { ITS_TEMPORARY.into() };
+                folder.join(format!("java-{pid}-{now}.hprof"))
+            }
+        };
+        Self::new(jvm.root(), pid, file)
+    }
+
+    fn new(root: &Inside, pid: i32, path: PathBuf) -> Result<Self, Failure> {
+        let folder = path.parent().unwrap_or(Path::new("/"));
+        if let Err(error) = root.folder(folder) {
+            return Err(Failure::Input(format!(
+                "the JVM {pid} cannot write to {}: {error}; name a file that it can write with -o",
+                folder.display()
+            )));
+        }
+        let is_here = root.has_this(folder);
+        let is_there = root.has(&path) || is_here && fs::symlink_metadata(&path).is_ok();
+        if is_there {
+            return Err(Failure::writing(&path, "it is there already"));
+        }
+        let elsewhere = || {
+            let below = path.strip_prefix("/").unwrap_or(&path);
+            Path::new(&format!("/proc/{pid}/root")).join(below)
+        };
+        let here = (!is_here).then(elsewhere);
+        Ok(Self { path, here })
+    }
+
+    /// Its whole path as the JVM sees it.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The path by which both the JVM and this command find it, or one path for each.
+    pub(crate) fn names(&self) -> String {
+        let path = self.path.display();
+        match &self.here {
+            None => path.to_string(),
+            Some(here) => format!("{} ({path} in the container of the JVM)", here.display()),
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_new_and_in_a_folder_that_the_jvm_sees() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Inside::new(Path::new("/proc/self")).unwrap();
+        let place = |name: &str| DumpPlace::new(&root, 7, folder.path().join(name));
+        let new = place("new").unwrap();
+        assert_eq!(new.names(), folder.path().join("new").display().to_string());
+        fs::write(folder.path().join("old"), b"").unwrap();
+        std::os::unix::fs::symlink("nowhere", folder.path().join("link")).unwrap();
+        for (name, words) in [
+            ("old", "it is there already"),
+            ("link", "it is there already"),
+            ("none/new", "cannot write to"),
+        ] {
+            let why = format!("{:?}", place(name).unwrap_err());
+            assert!(why.contains(words), "{why}");
+        }
+    }
+}

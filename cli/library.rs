@@ -1,0 +1,131 @@
+//! The agent's library where a JVM can load it: where it lies, or in a copy that is brought into the JVM's container.
+
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::Write;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{fstatvfs, StatVfsMountFlags};
+
+use crate::attach::Jvm;
+use crate::made_file::MadeFile;
+use crate::outcome::Failure;
+
+/// The agent's file.
+const LIBRARY: &str = "libhprof_rs.so";
+
+/// A library that the JVM can load. A copy goes when this is dropped; what is loaded stays loaded.
+#[derive(Debug)]
+pub(crate) struct Library {
+    /// Its path as the JVM sees it.
+    path: PathBuf,
+    _copy: Option<MadeFile>,
+}
+
+impl Library {
+    /// The library of this name as the JVM finds it, or the one beside this command.
+    ///
+    /// A JVM in a container has other files. A name that it finds there is taken; otherwise the library is copied to it.
+    /// Errors: there is none; the JVM has no folder that takes a copy.
+    pub(crate) fn find(jvm: &Jvm, named: Option<&Path>) -> Result<Self, Failure> {
+        let path = match named {
+            Some(path) => path.to_owned(),
+            None => std::env::current_exe()?.with_file_name(LIBRARY),
+        };
+        let is_inside = named.is_some() && path.is_absolute() && jvm.root().has(&path);
+        let here = match path.canonicalize() {
+            Ok(here) => here,
+            Err(_) if is_inside => return Ok(Self::seen(path)),
+            Err(error) => {
+                return Err(Failure::Input(format!(
+                    "the agent is not there: {}: {error}; name it with --agent",
+                    path.display()
+                )))
+            }
+        };
+        if jvm.root().has_this(&here) {
+            return Ok(Self::seen(here));
+        }
+        if is_inside {
+            return Ok(Self::seen(path));
+        }
+        bring(jvm, &here).map_err(Failure::Input)
+    }
+
+    /// Its path as the JVM sees it.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn seen(path: PathBuf) -> Self {
+        Self { path, _copy: None }
+    }
+}
+
+/// Copies the library to the JVM's folder for temporary files, or where nothing can be loaded from there, to its working folder.
+fn bring(jvm: &Jvm, library: &Path) -> Result<Library, String> {
+    let bytes = fs::read(library).map_err(|error| format!("{}: {error}", library.display()))?;
+    let first = match jvm.root().folder(Path::new("/tmp")) {
+        Ok(folder) => copy(jvm, &folder, Path::new("/tmp"), &bytes),
+        Err(error) => Err(error.to_string()),
+    };
+    let first = match first {
+        Ok(library) => return Ok(library),
+        Err(why) => why,
+    };
+    let second = match jvm.working_folder() {
+        Ok(folder) => copy(jvm, &folder, Path::new("."), &bytes),
+        Err(error) => Err(error.to_string()),
+    };
+    second.map_err(|second| {
+        format!(
+            "the JVM sees other files than this command, and {} cannot be copied to it: {first} (/tmp), {second} (its working \
+             folder); copy it to where the JVM can load it, and name it by --agent as the JVM sees it",
+            library.display()
+        )
+    })
+}
+
+/// A copy in a folder that the JVM knows by this path.
+fn copy(jvm: &Jvm, folder: &OwnedFd, path: &Path, bytes: &[u8]) -> Result<Library, String> {
+    let flags = fstatvfs(folder).map_err(|error| error.to_string())?.f_flag;
+    if flags.contains(StatVfsMountFlags::NOEXEC) {
+        return Err("mounted with noexec".to_owned());
+    }
+    let name = name(jvm.own_pid(), bytes);
+    // Whole from the start by its own name, even if two commands bring it.
+    let part = format!("{name}.{}", std::process::id());
+    let made = jvm.make(folder, &part).and_then(|mut made| {
+        if let Some(mut file) = made.file() {
+            file.write_all(bytes).map_err(|error| {
+                rustix::io::Errno::from_io_error(&error).unwrap_or(rustix::io::Errno::IO)
+            })?;
+        }
+        made.rename(&name)?;
+        Ok(made)
+    });
+    Ok(Library {
+        path: path.join(name),
+        _copy: Some(made.map_err(|error| error.to_string())?),
+    })
+}
+
+/// The copy's name: the same for the same library, as the system's loader then takes the one that is loaded already.
+fn name(own_pid: &str, bytes: &[u8]) -> String {
+    let mut hasher = DefaultHasher::new();
+    bytes.hash(&mut hasher);
+    format!(".hprof_agent.{own_pid}.{:016x}.so", hasher.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_library_has_the_same_name() {
+        assert_eq!(name("1", b"one"), name("1", b"one"));
+        assert_ne!(name("1", b"one"), name("1", b"two"));
+        assert_ne!(name("1", b"one"), name("2", b"one"));
+    }
+}

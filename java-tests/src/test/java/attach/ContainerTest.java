@@ -1,0 +1,107 @@
+package attach;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import harness.Command;
+import harness.Folder;
+import harness.Jdk;
+import harness.Jdks;
+import harness.Jvm;
+import harness.Launch;
+import harness.Testimony;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import lifecycle.Patient;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** `hprof dump PID` reaches a JVM with mounts and a root of its own, which has neither the library nor this folder. */
+class ContainerTest extends CommandTest {
+    /** Makes the root $1 of what a JVM needs and runs the rest of the words there. $TMP is how its /tmp is mounted. */
+    private static final String CONTAINER = String.join("\n",
+            "root=$1; shift",
+            "mount -t tmpfs none $root || exit",
+            "for folder in /usr /lib /lib64 /bin /etc /dev /proc $JAVA $CLASSES; do",
+            "  [ -d $folder ] && mkdir -p $root$folder && { mount --rbind $folder $root$folder || exit; }",
+            "done",
+            "mkdir $root/tmp $root/out && mount -t tmpfs -o $TMP none $root/tmp && ln -s $HOST $root/link",
+            "exec chroot $root \"$@\"");
+
+    @TempDir Path folder;
+    private Path root;
+    private Path host;
+
+    @BeforeEach
+    void makeFolders() throws IOException {
+        root = Files.createDirectory(folder.resolve("root"));
+        host = Files.createDirectory(folder.resolve("host"));
+    }
+
+    static List<Jdk> jdks() {
+        return Jdks.majors();
+    }
+
+    @ParameterizedTest
+    @MethodSource("jdks")
+    void bringsTheLibraryAndFindsTheDump(Jdk jdk) throws IOException {
+        try (Jvm jvm = contained(jdk, "mode=1777")) {
+            Path seen = Path.of("/proc/" + jvm.pid() + "/root");
+            Command command = dump(jvm.pid(), "-o", "/out/1.hprof").good();
+            String names = seen + "/out/1.hprof (/out/1.hprof in the container of the JVM): ";
+            assertTrue(command.out.startsWith(names), command::toString);
+            Testimony.of(jvm).mustHoldIn(seen.resolve("out/1.hprof"));
+            mustRefuse(dump(jvm.pid(), "-o", "/out/1.hprof"), "it is there already");
+            // This command's own folder is not there.
+            command = dump(jvm.pid()).good();
+            assertTrue(command.out.startsWith(seen + "/tmp/java-" + jvm.pid() + "-"), command::toString);
+            mustRefuse(dump(jvm.pid(), "-o", folder.resolve("3.hprof")), "cannot write to " + folder + ": No such file");
+            assertEquals(1, libraries(jvm).size(), "loaded once, though it was brought twice");
+            try (var left = Files.list(seen.resolve("tmp"))) {
+                assertEquals(List.of(), left.filter(file -> file.toString().contains("hprof_")).collect(Collectors.toList()));
+            }
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+    }
+
+    /** As Docker mounts it with {@code --tmpfs /tmp}. */
+    @Test
+    void loadsTheLibraryFromTheWorkingFolderIfTmpHoldsNoPrograms() {
+        try (Jvm jvm = contained(Jdks.of(17), "mode=1777,noexec")) {
+            dump(jvm.pid(), "-o", "/tmp/1.hprof").good();
+            Testimony.of(jvm).mustHoldIn(Path.of("/proc/" + jvm.pid() + "/root/tmp/1.hprof"));
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+    }
+
+    /** A link of the container's to a folder that only the host has. */
+    @Test
+    void followsNoLinkOutOfTheContainer() {
+        try (Jvm jvm = contained(Jdks.of(21), "mode=1777")) {
+            mustRefuse(dump(jvm.pid(), "-o", "/link/1.hprof"), "cannot write to /link: No such file");
+            mustRefuse(dump(jvm.pid(), "--agent", "/link/agent.so"), "the agent is not there: /link/agent.so");
+            assertEquals(Set.of(), new Folder(host).names());
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+    }
+
+    private Jvm contained(Jdk jdk, String tmp) {
+        Path classes = Path.of(System.getProperty("basedir", "")).toAbsolutePath().resolve("target/test-classes");
+        Launch launch = Jvm.on(jdk, folder).through("env", "JAVA=" + jdk.home, "CLASSES=" + classes, "TMP=" + tmp, "HOST=" + host,
+                "unshare", "-rm", "sh", "-c", CONTAINER, "sh", root.toString());
+        return launch.run(Patient.class).ready();
+    }
+
+    /** The agent's libraries that the JVM has mapped. */
+    private static Set<String> libraries(Jvm jvm) throws IOException {
+        return Files.readAllLines(Path.of("/proc/" + jvm.pid() + "/maps")).stream().filter(line -> line.contains("hprof_"))
+                .map(line -> line.split(" +", 6)[5]).collect(Collectors.toSet());
+    }
+}
