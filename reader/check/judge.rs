@@ -80,9 +80,10 @@ impl<'a> Judge<'a> {
 
     pub(super) fn finish(self, id_bytes: u32) -> Contents {
         let incomplete = self.incomplete;
+        let has_heap = self.framing.heap_begun();
         self.framing.finish(incomplete, self.faults);
         if !incomplete {
-            self.traces.finish(self.faults);
+            self.traces.finish(has_heap, self.faults);
             self.threads.finish(self.faults);
         }
         let strings = self.strings.finish(incomplete, self.faults);

@@ -29,6 +29,8 @@ pub(super) struct TraceRules {
     traces: HashMap<u32, TraceFacts>,
     /// Thread serial to the trace that carries it.
     by_thread: HashMap<u32, u32>,
+    /// Traces whose thread has another trace.
+    shared: Vec<Shared>,
     citations: Citations<u32>,
 }
 
@@ -40,6 +42,7 @@ impl TraceRules {
             serials: Serials::default(),
             traces: HashMap::new(),
             by_thread: HashMap::new(),
+            shared: Vec::new(),
             citations: Citations::new(),
         }
     }
@@ -109,7 +112,7 @@ impl TraceRules {
                 });
             }
         }
-        self.judge_thread(offset, trace, faults);
+        self.note_thread(offset, trace);
     }
 
     /// A record names a trace.
@@ -127,11 +130,23 @@ impl TraceRules {
     pub(super) fn held_bytes(&self) -> u64 {
         let serials = self.frames.held_bytes() + self.serials.held_bytes();
         let citations = self.frame_citations.held_bytes() + self.citations.held_bytes();
-        serials + citations + entries(self.traces.len() + self.by_thread.len())
+        serials + citations + entries(self.traces.len() + self.by_thread.len() + self.shared.len())
     }
 
-    /// Judges what only the whole file shows.
-    pub(super) fn finish(self, faults: &mut Faults) {
+    /// Judges what only the whole file shows, with a heap or without.
+    pub(super) fn finish(self, has_heap: bool, faults: &mut Faults) {
+        // In a profile a thread has as many stacks as it was met with.
+        for shared in self.shared.iter().filter(|_| has_heap) {
+            let Shared {
+                trace,
+                thread,
+                first,
+                ..
+            } = shared;
+            faults.add(Rule::ThreadTraceShared, shared.offset, || {
+                format!("trace {trace} has thread serial {thread}, as trace {first} has")
+            });
+        }
         self.frames.judge(Rule::FrameIdGap, "frames", faults);
         self.serials.judge(Rule::TraceSerialGap, "traces", faults);
         for (id, citation) in self.frame_citations.into_missing() {
@@ -159,21 +174,30 @@ impl TraceRules {
         }
     }
 
-    fn judge_thread(&mut self, offset: u64, trace: &Trace, faults: &mut Faults) {
-        let thread = trace.thread_serial;
+    fn note_thread(&mut self, offset: u64, trace: &Trace) {
+        let (thread, trace) = (trace.thread_serial, trace.serial);
         if thread == 0 {
             return;
         }
-        let first = *self.by_thread.entry(thread).or_insert(trace.serial);
-        if first != trace.serial {
-            faults.add(Rule::ThreadTraceShared, offset, || {
-                format!(
-                    "trace {} has thread serial {thread}, as trace {first} has",
-                    trace.serial
-                )
+        let first = *self.by_thread.entry(thread).or_insert(trace);
+        if first != trace {
+            self.shared.push(Shared {
+                offset,
+                trace,
+                thread,
+                first,
             });
         }
     }
+}
+
+/// A trace with the thread serial of an earlier one.
+#[derive(Debug)]
+struct Shared {
+    offset: u64,
+    trace: u32,
+    thread: u32,
+    first: u32,
 }
 
 /// How LOAD CLASS names itself to [`TraceRules::cite`].

@@ -197,6 +197,16 @@ broken! {
         }
         dump.records.push(samples());
     };
+    // In a profile a thread has as many stacks as it was met with.
+    profile_by_thread, [], |dump| {
+        dump.records.retain(|record| record.tag != 0x1C && record.tag != 0x2C);
+        for (serial, object) in [(1, MAIN), (2, WORKER)] {
+            dump.records.push(start_thread(serial, object, 1));
+        }
+        let at = dump.at(0x05, 3);
+        dump.records[at] = trace(4, 1, &[2, 3]);
+        dump.records.push(samples());
+    };
     heap_dump_in_version_1_0_1, [], |dump| {
         to_heap_dump(dump);
         dump.version = "JAVA PROFILE 1.0.1";
