@@ -84,7 +84,7 @@ impl<'a> Judge<'a> {
         self.framing.finish(incomplete, self.faults);
         if !incomplete {
             self.traces.finish(has_heap, self.faults);
-            self.threads.finish(self.faults);
+            self.threads.finish(has_heap, self.faults);
         }
         let strings = self.strings.finish(incomplete, self.faults);
         Contents {

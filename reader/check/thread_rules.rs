@@ -82,9 +82,12 @@ impl ThreadRules {
         self.serials.held_bytes() + citations + entries(self.roots.len())
     }
 
-    /// Judges what only the whole file shows.
-    pub(super) fn finish(self, faults: &mut Faults) {
-        self.serials.judge(Rule::ThreadSerialGap, "threads", faults);
+    /// Judges what only the whole file shows, with a heap or without.
+    pub(super) fn finish(self, has_heap: bool, faults: &mut Faults) {
+        // A profile names the threads that it met, not all that there were.
+        if has_heap {
+            self.serials.judge(Rule::ThreadSerialGap, "threads", faults);
+        }
         let known = &self.serials;
         let outside = self.outside.into_missing();
         let unknown = outside.filter(|(serial, _)| !known.contains(u64::from(*serial)));

@@ -197,10 +197,10 @@ broken! {
         }
         dump.records.push(samples());
     };
-    // In a profile a thread has as many stacks as it was met with.
+    // In a profile a thread has as many stacks as it was met with, and not every thread was met.
     profile_by_thread, [], |dump| {
         dump.records.retain(|record| record.tag != 0x1C && record.tag != 0x2C);
-        for (serial, object) in [(1, MAIN), (2, WORKER)] {
+        for (serial, object) in [(1, MAIN), (2, WORKER), (9, LEAF)] {
             dump.records.push(start_thread(serial, object, 1));
         }
         let at = dump.at(0x05, 3);
