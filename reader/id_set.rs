@@ -184,7 +184,7 @@ mod tests {
             random = random
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1);
-            let id = random >> 33 & 0xF_FFFF;
+            let id = (random >> 33) & 0xF_FFFF;
             assert_eq!(ids.contains(id), model.contains(&id));
             assert_eq!(ids.insert(id), model.insert(id));
         }

@@ -43,8 +43,8 @@ struct Fields<'a> {
 ///
 /// Reads the file three times more, since objects stand in any order; `open` as in [`crate::check()`]. `classes` and
 /// `strings` come from [`crate::summarize`]. A name that cannot be found is left out. Errors: I/O only.
-pub fn thread_names<'r>(
-    open: &mut Open<'_, 'r>,
+pub fn thread_names(
+    open: &mut Open<'_, '_>,
     classes: &mut ClassTable,
     strings: &StringTable,
     threads: &[u64],
@@ -142,7 +142,7 @@ impl Fields<'_> {
                     return Some(
                         value
                             .iter()
-                            .fold(0, |number, byte| number << 8 | u64::from(*byte)),
+                            .fold(0, |number, byte| (number << 8) | u64::from(*byte)),
                     );
                 }
             }

@@ -100,7 +100,8 @@ impl<'f> Methods<'f> {
         tables: &Tables,
         objects: &mut ObjectTable,
     ) -> Result<Option<&Method>, DumpError> {
-        if !self.known.contains_key(&id) {
+        let is_known = self.known.contains_key(&id);
+        if !is_known {
             let method = self.ask(id, catalogue, tables, objects)?;
             self.known.insert(id, method);
         }

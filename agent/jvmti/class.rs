@@ -57,10 +57,10 @@ impl Env {
         }?;
         // SAFETY: on success `classes` holds `count` local references made in the current frame.
         let classes = unsafe { Allocated::new(self, classes, count) };
-        // SAFETY: as above.
         Ok(classes
             .as_slice()
             .iter()
+            // SAFETY: as above.
             .filter_map(|&raw| unsafe { Object::from_raw(raw) })
             .collect())
     }
@@ -121,10 +121,10 @@ impl Env {
         }?;
         // SAFETY: on success `interfaces` holds `count` local references made in the current frame.
         let interfaces = unsafe { Allocated::new(self, interfaces, count) };
-        // SAFETY: as above.
         Ok(interfaces
             .as_slice()
             .iter()
+            // SAFETY: as above.
             .filter_map(|&raw| unsafe { Object::from_raw(raw) })
             .collect())
     }

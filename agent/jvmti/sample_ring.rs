@@ -9,6 +9,7 @@ use super::method::MethodId;
 use super::stack::StackFrame;
 use parking_lot::Mutex;
 use std::cell::UnsafeCell;
+use std::cmp::Ordering::{Equal, Greater, Less};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use tables::ThreadId;
@@ -99,30 +100,32 @@ impl SampleRing {
         loop {
             let (index, cell) = self.cell(number)?;
             let turn = cell.turn.load(Ordering::Acquire);
-            if turn == number {
-                let taken = self.next.compare_exchange_weak(
-                    number,
-                    number.wrapping_add(1),
-                    Ordering::Relaxed,
-                    Ordering::Relaxed,
-                );
-                match taken {
-                    Ok(_) => {
-                        let first = index.wrapping_mul(self.depth_frames);
-                        let frames = self.frames.get(first..)?.as_ptr();
-                        return Some(Reserved {
-                            cell,
-                            frames: UnsafeCell::raw_get(frames),
-                            number,
-                        });
-                    }
-                    Err(now) => number = now,
+            match turn.cmp(&number) {
+                Less => {
+                    self.lost.fetch_add(u64::from(periods), Ordering::Relaxed);
+                    return None;
                 }
-            } else if turn < number {
-                self.lost.fetch_add(u64::from(periods), Ordering::Relaxed);
-                return None;
-            } else {
-                number = self.next.load(Ordering::Relaxed);
+                Greater => number = self.next.load(Ordering::Relaxed),
+                Equal => {
+                    let taken = self.next.compare_exchange_weak(
+                        number,
+                        number.wrapping_add(1),
+                        Ordering::Relaxed,
+                        Ordering::Relaxed,
+                    );
+                    match taken {
+                        Ok(_) => {
+                            let first = index.wrapping_mul(self.depth_frames);
+                            let frames = self.frames.get(first..)?.as_ptr();
+                            return Some(Reserved {
+                                cell,
+                                frames: UnsafeCell::raw_get(frames),
+                                number,
+                            });
+                        }
+                        Err(now) => number = now,
+                    }
+                }
             }
         }
     }

@@ -90,8 +90,8 @@ impl Env {
         // are those that were passed.
         let stacks = unsafe { Allocated::new(self, stacks, count) };
         let infos = stacks.as_slice().iter();
-        // SAFETY: `frame_buffer` holds `frame_count` frames as long as `stacks` lives.
         Ok(infos
+            // SAFETY: `frame_buffer` holds `frame_count` frames as long as `stacks` lives.
             .map(|info| unsafe { frames(info.frame_buffer, info.frame_count) })
             .collect())
     }

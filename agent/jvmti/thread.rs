@@ -105,10 +105,10 @@ impl Env {
         }?;
         // SAFETY: on success `threads` holds `count` local references made in the current frame.
         let threads = unsafe { Allocated::new(self, threads, count) };
-        // SAFETY: as above.
         Ok(threads
             .as_slice()
             .iter()
+            // SAFETY: as above.
             .filter_map(|&raw| unsafe { Object::from_raw(raw) })
             .collect())
     }

@@ -41,7 +41,7 @@ impl Ticket {
     }
 
     fn value(self) -> u64 {
-        MARK | u64::from(self.generation) << GENERATION_SHIFT | self.index as u64
+        MARK | (u64::from(self.generation) << GENERATION_SHIFT) | self.index as u64
     }
 }
 

@@ -260,8 +260,8 @@ unsafe extern "system" fn resource_exhausted(
         return;
     }
     inside(|session| {
-        // SAFETY: null or a C string of the JVM's, which stays until the callback returns.
         let what = (!description.is_null())
+            // SAFETY: a C string of the JVM's, which stays until the callback returns.
             .then(|| unsafe { CStr::from_ptr(description) }.to_string_lossy());
         let kind = event::ResourceKind::of(flags);
         events::resource_exhausted(session, kind, &what.unwrap_or_default());

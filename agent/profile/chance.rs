@@ -18,10 +18,10 @@ impl Chance {
         // Steele, Lea and Flood's SplitMix: numbers that follow each other lead to ones that have nothing in common.
         let mut seed = first.wrapping_add(STARTED.fetch_add(1, Ordering::Relaxed));
         seed = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        seed = (seed ^ seed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        seed = (seed ^ seed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        seed = (seed ^ (seed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        seed = (seed ^ (seed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         // Of zero nothing would come but zeros.
-        Self((seed ^ seed >> 31) | 1)
+        Self((seed ^ (seed >> 31)) | 1)
     }
 
     /// True with the probability 2^-`halvings`.

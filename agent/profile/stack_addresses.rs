@@ -97,7 +97,7 @@ impl BytecodeAge {
 
     /// No bytecode came into being since it had done so, or may have, so many times.
     fn of_new(times: u64) -> Self {
-        Self((times as u32) << 2 | 1)
+        Self(((times as u32) << 2) | 1)
     }
 
     /// Whether what was learned at this age holds at the age that it is now.

@@ -209,5 +209,5 @@ impl References<'_> {
 fn big_endian(value: &[u8]) -> u64 {
     value
         .iter()
-        .fold(0, |number, byte| number << 8 | u64::from(*byte))
+        .fold(0, |number, byte| (number << 8) | u64::from(*byte))
 }

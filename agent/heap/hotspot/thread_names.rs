@@ -97,7 +97,7 @@ fn modified_utf8(units: &[u16]) -> Vec<u8> {
             1..=0x7F => bytes.push(unit as u8),
             0 | 0x80..=0x7FF => bytes.extend([0xC0 | (unit >> 6) as u8, low]),
             _ => {
-                let middle = 0x80 | (unit >> 6 & 0x3F) as u8;
+                let middle = 0x80 | ((unit >> 6) & 0x3F) as u8;
                 bytes.extend([0xE0 | (unit >> 12) as u8, middle, low]);
             }
         }

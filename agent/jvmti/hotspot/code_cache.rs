@@ -94,7 +94,7 @@ impl CompiledFrame {
 
     /// Names the address and the compilation: never the same for another one.
     pub(super) fn key(self) -> u64 {
-        u64::from(self.distance) << 32 | u64::from(self.compile_id)
+        (u64::from(self.distance) << 32) | u64::from(self.compile_id)
     }
 }
 
@@ -392,7 +392,7 @@ pub(super) mod fake {
         pub(in crate::jvmti::hotspot) fn new() -> Self {
             let mut memory = Box::new([0_u64; 3 * SEGMENT_WORDS]);
             // Name, offset of the code and of the first instruction with the frame, size, compilation.
-            let blob = [CODE_AT | COMPLETE_AT << 32, 3 | 77 << 32];
+            let blob = [CODE_AT | (COMPLETE_AT << 32), 3 | (77 << 32)];
             for (segment, name) in [(0, c"nmethod"), (1, c"StubRoutines (1)")] {
                 let at = segment * SEGMENT_WORDS + 1;
                 memory[at] = name.as_ptr() as u64;
@@ -464,7 +464,7 @@ mod tests {
         let code = FakeCode::new();
         let frame = code.cache.frame(code.pc(0, 20)).unwrap();
         assert_eq!(frame.size_bytes(), 3 * 8);
-        assert_eq!(frame.key(), (8 + 32 + 20) << 32 | 77);
+        assert_eq!(frame.key(), ((8 + 32 + 20) << 32) | 77);
         assert!(code.cache.is_current(&frame));
         assert!(code.cache.frame(code.pc(1, 20)).is_none());
         assert!(code.cache.frame(code.pc(2, 0)).is_none());

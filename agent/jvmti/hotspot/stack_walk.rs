@@ -327,7 +327,7 @@ impl StackWalk {
     fn frame(&mut self, code: &JavaCode, pc: u64) -> Option<CompiledFrame> {
         let distance = code.code.distance(pc)?;
         // Calls are five bytes and more: the lowest bits of their ends say little.
-        let index = usize::try_from(distance >> 2 ^ distance >> 13).ok()?;
+        let index = usize::try_from((distance >> 2) ^ (distance >> 13)).ok()?;
         let index = index & (self.known.len() - 1);
         let known = self.known.get_mut(index)?;
         if known.distance != distance || !code.code.is_current(known) {
