@@ -3,8 +3,7 @@ package engines;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.sun.tools.attach.AgentLoadException;
-import com.sun.tools.attach.VirtualMachine;
+import harness.Attach;
 import harness.Collector;
 import harness.Jdk;
 import harness.Jdks;
@@ -139,18 +138,8 @@ class EnginesTest {
         }
     }
 
-    /** Makes the n-th dump of the JVM, and returns the line that tells of it. Java 8 has no jcmd to load an agent. */
     private static String dump(Jvm jvm, int number, Path file, String options) throws Exception {
-        VirtualMachine machine = VirtualMachine.attach("" + jvm.pid());
-        try {
-            machine.loadAgentPath(Tools.agent().toString(), "heap=dump," + options + ",file=" + file);
-        } catch (AgentLoadException e) {
-            // The answer of Java 8 is only the return code, which later ones do not understand.
-            assertEquals("0", e.getMessage(), jvm.err::text);
-        } finally {
-            machine.detach();
-        }
-        return jvm.dumped(number);
+        return Attach.dump(jvm, number, options + ",file=" + file);
     }
 
     /** The subject counted collections before it said it is ready; now it counts again. */

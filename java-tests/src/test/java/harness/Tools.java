@@ -6,6 +6,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Collectors;
 
 /** Where the things under test and their judges are; whatever is missing says how to get it. */
 public final class Tools {
@@ -42,9 +44,15 @@ public final class Tools {
 
     /** The jar of the class path whose name begins so: a program under test that is not our own. */
     public static Path jar(String start) {
+        return jars().stream().filter(file -> file.getFileName().toString().startsWith(start))
+                .findFirst().orElseThrow(() -> new IllegalStateException("no " + start + "*.jar in " + jars()));
+    }
+
+    /** The class path of the tests: a program under test that has many jars. */
+    public static List<Path> jars() {
         String path = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
-        return Arrays.stream(path.split(":")).map(Paths::get).filter(file -> file.getFileName().toString().startsWith(start))
-                .findFirst().orElseThrow(() -> new IllegalStateException("no " + start + "*.jar in " + path));
+        return Arrays.stream(path.split(":")).map(Paths::get).filter(file -> file.toString().endsWith(".jar"))
+                .collect(Collectors.toList());
     }
 
     static Path subjects() {

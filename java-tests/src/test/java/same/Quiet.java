@@ -28,7 +28,7 @@ public class Quiet {
     }
 
     /** Says how many collections there were so far. */
-    private static void collections() {
+    static void collections() {
         long count = 0;
         for (GarbageCollectorMXBean collector : ManagementFactory.getGarbageCollectorMXBeans()) {
             count += collector.getCollectionCount();

@@ -26,6 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The engine that reads the heap itself writes of a quiet JVM what HotSpot writes: the same objects at the same
@@ -124,6 +125,23 @@ class SameAsHotSpotTest {
         String report = setup + " " + order + ": " + findings;
         Files.writeString(Tools.report("same", (setup + " " + order).replaceAll("[^\\w.+-]+", "_") + ".txt"), report);
         assertEquals(0, findings.differences(), report);
+    }
+
+    /** An application as users have them, with lambdas, proxies, logging, pools of threads and several loaders. */
+    @ParameterizedTest
+    @ValueSource(ints = {17, 21, 25})
+    void isTheSameOfAnApplication(int major) {
+        Path ours = folder.resolve("ours.hprof");
+        Path theirs = folder.resolve("hotspot.hprof");
+        Launch launch = Jvm.on(Jdks.of(major), folder).switches("-Xmx512m");
+        Tools.jars().forEach(launch::classPath);
+        try (Jvm jvm = launch.run(WebServer.class).ready()) {
+            attach(jvm, ours);
+            jvm.hotspotDumpAll(theirs);
+            mustHaveBeenQuiet(jvm);
+        }
+        Findings findings = Comparison.of(HprofFile.read(ours), HprofFile.read(theirs), OURS_FIRST);
+        assertEquals(0, findings.differences(), findings::toString);
     }
 
     private Launch launch(Setup setup) {

@@ -3,13 +3,11 @@ package text;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.sun.tools.attach.AgentLoadException;
-import com.sun.tools.attach.VirtualMachine;
+import harness.Attach;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
 import harness.Testimony;
-import harness.Tools;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashSet;
@@ -53,7 +51,7 @@ class TextTest {
     void hasTheLinesOfABinaryDump(Jdk jdk) throws Exception {
         try (Jvm jvm = quiet(jdk)) {
             // What the first look of all loads and makes is there for the others.
-            dump(jvm, 1, "engine=snapshot,file=" + folder.resolve("before.hprof"));
+            Attach.dump(jvm, 1, "engine=snapshot,file=" + folder.resolve("before.hprof"));
             HprofLines first = binary(jvm, 2, "engine=snapshot");
             TextDump found = text(jvm, 3, "engine=snapshot");
             HprofLines last = binary(jvm, 4, "engine=snapshot");
@@ -68,7 +66,7 @@ class TextTest {
     @MethodSource("jdks")
     void hasTheObjectsOfAPortableDump(Jdk jdk) throws Exception {
         try (Jvm jvm = quiet(jdk)) {
-            dump(jvm, 1, "engine=portable,file=" + folder.resolve("before.hprof"));
+            Attach.dump(jvm, 1, "engine=portable,file=" + folder.resolve("before.hprof"));
             HprofLines binary = binary(jvm, 2, "engine=portable");
             TextDump text = text(jvm, 3, "engine=portable");
             Correspondence same = new Correspondence(new Correspondence.Dump(text.roots, withoutSizes(text), text.classes),
@@ -87,14 +85,14 @@ class TextTest {
 
     private HprofLines binary(Jvm jvm, int number, String options) throws Exception {
         Path file = folder.resolve(number + ".hprof");
-        dump(jvm, number, options + ",file=" + file);
+        Attach.dump(jvm, number, options + ",file=" + file);
         return new HprofLines(file);
     }
 
     /** The text, whose counts are those of its lines, of the agent's last line, and of what the subject says. */
     private TextDump text(Jvm jvm, int number, String options) throws Exception {
         Path file = folder.resolve(number + ".txt");
-        Matcher end = DUMPED.matcher(dump(jvm, number, options + ",format=a,file=" + file));
+        Matcher end = DUMPED.matcher(Attach.dump(jvm, number, options + ",format=a,file=" + file));
         assertTrue(end.matches() && options.equals("engine=" + end.group(4)), jvm.err::text);
         TextDump text = new TextDump(file);
         assertEquals(Files.size(file), Long.parseLong(end.group(1)));
@@ -163,7 +161,7 @@ class TextTest {
         Map<String, Long> sizes = new TreeMap<>();
         TextDump dump;
         try (Jvm jvm = Jvm.on(jdk, folder).switches(option, "-Xmx512m").run(Known.class).ready()) {
-            dump(jvm, 1, "format=a,file=" + text);
+            Attach.dump(jvm, 1, "format=a,file=" + text);
             for (String line : jvm.jcmd("GC.class_histogram").good().out.split("\n")) {
                 String[] words = line.trim().split("\\s+");
                 if (words.length >= 4 && words[0].matches("\\d+:")) {
@@ -222,19 +220,5 @@ class TextTest {
         // Of the arrays four of five are sampled, and so have a stack.
         long leaked = dump.of("byte[]").stream().filter(array -> array.contains(", trace=" + site[7] + ", ")).count();
         assertTrue(0.6 * Leak.LEAKS < leaked && leaked <= Leak.LEAKS, () -> leaked + " of " + Leak.LEAKS);
-    }
-
-    /** Makes the n-th dump of the JVM, and returns the line that tells of it. Java 8 has no jcmd to load an agent. */
-    private static String dump(Jvm jvm, int number, String options) throws Exception {
-        VirtualMachine machine = VirtualMachine.attach("" + jvm.pid());
-        try {
-            machine.loadAgentPath(Tools.agent().toString(), "heap=dump," + options);
-        } catch (AgentLoadException e) {
-            // The answer of Java 8 is only the return code, which later ones do not understand.
-            assertEquals("0", e.getMessage(), jvm.err::text);
-        } finally {
-            machine.detach();
-        }
-        return jvm.dumped(number);
     }
 }
