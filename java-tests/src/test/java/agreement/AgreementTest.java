@@ -183,7 +183,8 @@ class AgreementTest {
         Shares ours = new Shares(partsPerMillion, 1_000_000);
         List<String> first = ours.first(30);
         long found = theirs.first(10).stream().filter(first::contains).count();
-        assertTrue(found >= 5 && first.contains(theirs.first(1).get(0)), () -> found + " of " + theirs + "\nin " + ours);
+        // The flight recorder sees a thread only at some places of compiled code, so its first method may be another's share.
+        assertTrue(found >= 5, () -> found + " of " + theirs + "\nin " + ours);
     }
 
     /** Both are told of each wait by the JVM: classes, their order and counts are the same, times nearly. */
