@@ -8,7 +8,8 @@
 
 use divan::counter::BytesCount;
 use divan::{black_box, Bencher};
-use tables::{BasicType, ObjectId, TraceId};
+use format::BasicType;
+use tables::{ObjectId, TraceId};
 use writer::heap_record::{InstanceDump, PrimitiveArrayHeader};
 use writer::{mutf8, Deliver, Segments};
 

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use writer::format::{android, heap, record as tag};
+use format::{android, heap, record as tag};
 
 use crate::budget::Budget;
 use crate::damage::{Damage, DamageKind};

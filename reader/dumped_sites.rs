@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use writer::format::BasicType;
+use format::BasicType;
 
 use crate::budget::entries;
 use crate::classes::ClassTable;

@@ -1,7 +1,5 @@
 //! The header of a file: version, size of identifiers, time.
 
-use writer::format;
-
 use crate::error::ReadError;
 use crate::stream::Source;
 use crate::text::TEXT_MAGIC;

@@ -1,6 +1,6 @@
 //! The sub-records inside a heap dump: roots, classes, objects.
 
-use writer::format::{android, heap, BasicType};
+use format::{android, heap, BasicType};
 
 use crate::error::ReadError;
 use crate::stream::Source;

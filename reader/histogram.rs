@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use writer::format::BasicType;
+use format::BasicType;
 
 use crate::budget::entries;
 use crate::classes::{ClassTable, Layout};

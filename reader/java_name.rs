@@ -1,6 +1,6 @@
 //! Class names as Java programs print them.
 
-use writer::format::BasicType;
+use format::BasicType;
 
 /// Turns a name of a LOAD CLASS record into Java's form: `java/lang/String` into `java.lang.String`,
 /// `[I` into `int[]`, `[[Ljava/lang/Object;` into `java.lang.Object[][]`.

@@ -1,6 +1,6 @@
 //! The top-level records of a file, one struct a kind.
 
-use writer::format::record as tag;
+use format::record as tag;
 
 use crate::error::ReadError;
 use crate::stream::Source;

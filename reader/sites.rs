@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use writer::format::BasicType;
+use format::BasicType;
 
 use crate::budget::bytes_of;
 use crate::java_name::{java_name, primitive_array_name};

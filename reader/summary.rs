@@ -20,7 +20,7 @@ use crate::strings::StringTable;
 const DAMAGE_MAX: usize = 10;
 
 /// Bytes of a record's head: tag, time, length.
-const HEAD_BYTES: u64 = writer::format::RECORD_HEADER_BYTES as u64;
+const HEAD_BYTES: u64 = format::RECORD_HEADER_BYTES as u64;
 
 /// How much of a file one kind of record takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Read};
 
-use writer::format::BasicType;
+use format::BasicType;
 
 use crate::budget::{Budget, ENTRY_BYTES};
 use crate::classes::ClassTable;

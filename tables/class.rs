@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::{BasicType, ClassId, LoaderId, Rows, StringId};
+use crate::{ClassId, LoaderId, Rows, StringId};
+use format::BasicType;
 
 /// One field that a class declares itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

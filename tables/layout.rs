@@ -11,7 +11,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::{BasicType, ClassId, ClassRow, ClassTable};
+use crate::{ClassId, ClassRow, ClassTable};
+use format::BasicType;
 
 /// Bytes of a reference in a file; all our files have 8.
 pub const ID_SIZE_BYTES: u32 = 8;

@@ -16,7 +16,6 @@
 //! [`StaticLayout`]), or it owns the table ([`ObjectTable`]), or it needs no lock ([`Census`]).
 #![forbid(unsafe_code)]
 
-mod basic_type;
 mod census;
 mod class;
 mod frame;
@@ -32,7 +31,6 @@ mod string;
 mod thread;
 mod trace;
 
-pub use basic_type::BasicType;
 pub use census::{Census, CensusSnapshot};
 pub use class::{ClassRow, ClassTable, Field};
 pub use frame::{Frame, FrameTable, Line};

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Formatter};
 
-use tables::BasicType;
+use format::BasicType;
 
 use crate::text::{plain, utf8, write_word};
 

@@ -7,10 +7,10 @@ use tables::{
     ClassId, Line, ObjectId, ObjectIndex, ObjectTable, Root, Tables, ThreadId, ThreadRow, TraceId,
 };
 
-use crate::format::{LINE_NATIVE, LINE_UNKNOWN};
 use crate::heap_record::RootRecord;
 use crate::record::{Frame, Header, LoadClass, StartThread, Trace, Utf8};
 use crate::{mutf8, Deliver, Segments, WriteError};
+use format::{LINE_NATIVE, LINE_UNKNOWN};
 
 /// Bytes of a buffer that is delivered.
 const BUFFER_BYTES: usize = 1 << 20;
@@ -268,7 +268,7 @@ impl<D: Deliver> HeadBuffer<'_, D> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::{heap, record, RECORD_HEADER_BYTES};
+    use format::{heap, record, RECORD_HEADER_BYTES};
     use tables::{ClassRow, Frame as FrameRow, ObjectIndex, Trace as TraceRow};
 
     /// Tag and body of each top-level record after the header of the file.

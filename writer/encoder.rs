@@ -1,9 +1,10 @@
 //! The encoder: big-endian numbers, ids, and lengths that are measured.
 
-use tables::{BasicType, ObjectId, StringId};
+use format::BasicType;
+use tables::{ObjectId, StringId};
 
-use crate::format::RECORD_HEADER_BYTES;
 use crate::WriteError;
+use format::RECORD_HEADER_BYTES;
 
 pub(crate) fn put_u1(out: &mut Vec<u8>, value: u8) {
     out.push(value);

@@ -5,13 +5,14 @@
 //! `encode` was given must be cut back to where it was; [`crate::Segments::record`] does that. The errors
 //! are [`WriteError::TooLarge`] and [`WriteError::BrokenArray`].
 
-use tables::{BasicType, ObjectId, StringId, ThreadId, TraceId};
+use format::BasicType;
+use tables::{ObjectId, StringId, ThreadId, TraceId};
 
 use crate::encoder::{
     put_object, put_string, put_type, put_u1, put_u2, put_u4, put_u8, u2, u4, Head,
 };
-use crate::format::{heap, ID_SIZE_BYTES, NO_FRAME};
 use crate::WriteError;
+use format::{heap, ID_SIZE_BYTES, NO_FRAME};
 
 /// Why an object is alive though no object refers to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

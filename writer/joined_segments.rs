@@ -5,8 +5,8 @@ use crossbeam_channel::{Receiver, Sender};
 
 use crate::dump_file::Message;
 use crate::encoder::u4;
-use crate::format::{record, RECORD_HEADER_BYTES};
 use crate::WriteError;
+use format::{record, RECORD_HEADER_BYTES};
 
 /// Where a record's header has the length of what follows.
 const LENGTH: std::ops::Range<usize> = RECORD_HEADER_BYTES - 4..RECORD_HEADER_BYTES;

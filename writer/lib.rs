@@ -5,15 +5,14 @@
 //! [`TailWriter`] is the rest of one, written by a forked child; [`GzipLevel`] asks for compression;
 //! [`emit`] turns tables into records; [`Segments`] packs what the heap walk says into segments;
 //! [`record`], [`heap_record`] and [`profile_record`] encode one record each; [`text`] writes the same
-//! and more for a person to read, and a heap dump's records become text by way of [`DumpFile::create_text`]; [`profile`] ranks what both say of profiles; [`mutf8`] makes names readable;
-//! [`mod@format`] holds the numbers of the format and nothing else, so a reader can use it alone.
+//! and more for a person to read, and a heap dump's records become text by way of [`DumpFile::create_text`]; [`profile`] ranks what both say of profiles; [`mutf8`] makes names readable. The numbers
+//! of the format are the crate `format`'s, which readers use as well.
 //!
 //! Buffers of a quarter of a megabyte cross from the walk to the writer thread, never single records. A file is
 //! written as `NAME.part` and renamed when it is whole: what carries the final name is complete.
 #![forbid(unsafe_code)]
 
 pub mod emit;
-pub mod format;
 pub mod heap_record;
 pub mod mutf8;
 pub mod profile;

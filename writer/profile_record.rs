@@ -11,9 +11,9 @@
 use tables::ThreadId;
 
 use crate::encoder::{put_u1, put_u2, put_u4, put_u8, record, u4};
-use crate::format::record as tag;
 use crate::profile::{Costs, Site, SiteOrder, SiteTotals, Sites};
 use crate::{ClassName, WriteError};
+use format::record as tag;
 
 /// The flag of ALLOC SITES for "sorted by allocation" (format text); without it by live bytes.
 pub(crate) const SORTED_BY_ALLOCATION: u16 = 0x0002;

@@ -7,8 +7,8 @@
 use tables::{ClassId, FrameId, ObjectId, StringId, ThreadId, TraceId};
 
 use crate::encoder::{put_object, put_string, put_u4, put_u8, record, u4};
-use crate::format::{record as tag, HEADER_1_0_2, ID_SIZE_BYTES};
 use crate::WriteError;
+use format::{record as tag, HEADER_1_0_2, ID_SIZE_BYTES};
 
 /// The first bytes of the file: name and version, size of ids, time.
 #[derive(Clone, Copy, Debug)]
@@ -88,7 +88,7 @@ pub struct Frame {
     pub source: StringId,
     /// The serial number of the class that declares the method.
     pub class: ClassId,
-    /// The line from 1, or one of [`crate::format::LINE_UNKNOWN`], `LINE_COMPILED`, `LINE_NATIVE`.
+    /// The line from 1, or one of [`format::LINE_UNKNOWN`], `LINE_COMPILED`, `LINE_NATIVE`.
     pub line: i32,
 }
 

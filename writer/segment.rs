@@ -5,12 +5,12 @@
 
 use std::ops::Range;
 
-use tables::BasicType;
+use format::BasicType;
 
 use crate::encoder::{patch_length, put_record_header, u4};
-use crate::format::{record, ID_SIZE_BYTES, RECORD_HEADER_BYTES};
 use crate::heap_record::{count_elements, ObjectArrayHeader, PrimitiveArrayHeader};
 use crate::WriteError;
+use format::{record, ID_SIZE_BYTES, RECORD_HEADER_BYTES};
 
 /// Bytes of a segment, header included, that is full: little enough that it is still in the processor's caches when it
 /// is written.

@@ -13,9 +13,10 @@ use crate::jvmti::error::JvmtiError;
 use crate::jvmti::field::FieldId;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::{Handle, Object};
+use format::BasicType;
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
-use tables::{BasicType, ClassId, ClassRow, Field, LoaderId, ObjectIndex, ObjectTable, Tables};
+use tables::{ClassId, ClassRow, Field, LoaderId, ObjectIndex, ObjectTable, Tables};
 
 /// The classes of one dump. Class `n` of the first look is object `n` of the object table and has tag `n`.
 #[derive(Debug)]

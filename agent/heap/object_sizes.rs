@@ -3,8 +3,8 @@
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
+use format::BasicType;
 use std::sync::OnceLock;
-use tables::BasicType;
 use writer::ObjectSizes;
 
 /// More than HotSpot's largest `ObjectAlignmentInBytes`, 256.

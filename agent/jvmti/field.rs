@@ -3,9 +3,9 @@
 use super::heap::{bits, Primitive};
 use super::jni::{jni_call, Jni};
 use super::object::Object;
+use format::BasicType;
 use jni::sys::{jfieldID, jvalue};
 use std::ptr::null_mut;
-use tables::BasicType;
 
 /// A field's id: the JVM's own key, which dies with the class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -7,6 +7,7 @@ use super::env::{call, Env};
 use super::error::JvmtiError;
 use super::method::MethodId;
 use super::slot;
+use format::BasicType;
 use jni::sys::{jlong, jobject, jvalue};
 use jvmti_sys::{
     jvmtiHeapReferenceInfoArray, jvmtiHeapReferenceInfoConstantPool, jvmtiHeapReferenceInfoField,
@@ -15,7 +16,6 @@ use jvmti_sys::{
 use std::os::raw::c_void;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::ptr::null_mut;
-use tables::BasicType;
 
 /// `JVMTI_VISIT_OBJECTS`: go on to what the object refers to.
 const VISIT_OBJECTS: i32 = 0x100;

@@ -5,10 +5,10 @@ use super::error::JvmtiError;
 use super::jni::{jni_call, Jni};
 use super::object::Object;
 use super::slot;
+use format::BasicType;
 use jni::objects::{JClass, JObject, JValue};
 use jni::sys::{jarray, jobject};
 use std::ptr::null_mut;
-use tables::BasicType;
 
 /// The heap in bytes. Objects that are dead and not collected yet are in use.
 #[derive(Clone, Copy, Debug)]

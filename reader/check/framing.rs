@@ -1,6 +1,6 @@
 //! Rules on the sequence of records: segments, their end, and what stands between them.
 
-use writer::format::record as tag;
+use format::record as tag;
 
 use super::fault::Faults;
 use super::rule::Rule;

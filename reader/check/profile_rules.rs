@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use writer::format::BasicType;
+use format::BasicType;
 
 use super::fault::Faults;
 use super::rule::Rule;

@@ -1,6 +1,6 @@
 //! The second pass: what each object's data says, and whether what it refers to is there.
 
-use writer::format::BasicType;
+use format::BasicType;
 
 use super::fault::Faults;
 use super::rule::Rule;

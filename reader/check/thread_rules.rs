@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use writer::format::{EMPTY_TRACE_SERIAL, NO_FRAME};
+use format::{EMPTY_TRACE_SERIAL, NO_FRAME};
 
 use super::citations::Citations;
 use super::fault::Faults;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use writer::format::{self, EMPTY_TRACE_SERIAL};
+use format::{self, EMPTY_TRACE_SERIAL};
 
 use super::citations::Citations;
 use super::fault::Faults;

@@ -5,7 +5,8 @@ use std::fs;
 use std::io::Read;
 
 use flate2::read::MultiGzDecoder;
-use tables::{BasicType, ObjectId, TraceId};
+use format::BasicType;
+use tables::{ObjectId, TraceId};
 use writer::heap_record::PrimitiveArrayHeader;
 use writer::{Deliver, DumpFile, GzipLevel, Segments, Target, WriteError, Written};
 

@@ -11,8 +11,9 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use tables::{BasicType, ClassId, FrameId, ObjectId, StringId, ThreadId, TraceId};
-use writer::format::{LINE_NATIVE, LINE_UNKNOWN};
+use format::BasicType;
+use format::{LINE_NATIVE, LINE_UNKNOWN};
+use tables::{ClassId, FrameId, ObjectId, StringId, ThreadId, TraceId};
 use writer::heap_record::{
     ClassDump, InstanceDump, ObjectArrayDump, ObjectArrayHeader, PrimitiveArrayHeader, RootRecord,
     StaticField, Value,

@@ -4,8 +4,8 @@
 //! not matter that the old agent's ids have four bytes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
+use format::RECORD_HEADER_BYTES;
 use tables::{ClassId, ThreadId, TraceId};
-use writer::format::RECORD_HEADER_BYTES;
 use writer::profile::{Cost, Costs, Site, SiteOrder, SiteTotals, Sites};
 use writer::profile_record::{AllocSites, ControlSettings, CpuSamples, EndThread, HeapSummary};
 use writer::WriteError;

@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use tables::{BasicType, ClassId, ObjectId};
+use format::BasicType;
+use tables::{ClassId, ObjectId};
 
 use super::heap_records::ClassRecord;
 use super::names::Names;
 use super::ObjectSizes;
-use crate::format::ID_SIZE_BYTES;
 use crate::ClassName;
+use format::ID_SIZE_BYTES;
 
 /// All classes of a file.
 #[derive(Debug, Default)]

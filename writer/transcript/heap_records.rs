@@ -2,11 +2,12 @@
 
 use std::io::{self, Read, Seek};
 
-use tables::{BasicType, ObjectId, ThreadId, TraceId};
+use format::BasicType;
+use tables::{ObjectId, ThreadId, TraceId};
 
 use super::records::Records;
-use crate::format::{heap, ID_SIZE_BYTES, NO_FRAME};
 use crate::heap_record::RootRecord;
+use format::{heap, ID_SIZE_BYTES, NO_FRAME};
 
 /// A sub-record, but for the values of an object, which come next; [`HeapRecord::skip_values`] passes over them.
 #[derive(Debug)]

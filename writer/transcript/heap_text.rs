@@ -2,7 +2,8 @@
 
 use std::io::{self, Read, Seek, Write};
 
-use tables::{BasicType, ObjectId};
+use format::BasicType;
+use tables::ObjectId;
 
 use super::heap_records::{
     ClassRecord, HeapRecord, InstanceRecord, ObjectArrayRecord, PrimitiveArrayRecord,
@@ -10,13 +11,13 @@ use super::heap_records::{
 use super::records::Records;
 use super::survey::Survey;
 use super::ObjectSizes;
-use crate::format::record;
 use crate::heap_record::RootRecord;
 use crate::text::{
     ArrayLine, ClassLine, ElementLine, FieldLine, HeapDumpBegin, HeapDumpEnd, InstanceLine,
     RootLine, StaticLine,
 };
 use crate::ClassName;
+use format::record;
 
 /// The parts of a heap dump in the order that text has them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The sizes of objects in a JVM's heap, which no record tells.
 
-use tables::BasicType;
+use format::BasicType;
 
 /// What objects take in the heap beside their values, in bytes.
 ///

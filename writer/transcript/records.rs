@@ -5,9 +5,10 @@
 
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
 
-use tables::{BasicType, ObjectId};
+use format::BasicType;
+use tables::ObjectId;
 
-use crate::format::{HEADER_1_0_2, ID_SIZE_BYTES};
+use format::{HEADER_1_0_2, ID_SIZE_BYTES};
 
 /// Bytes read at once.
 const BUFFER_BYTES: usize = 1 << 18;

@@ -13,8 +13,8 @@ use super::names::Names;
 use super::records::Records;
 use super::site_rows::SiteRows;
 use super::ObjectSizes;
-use crate::format::{record, LINE_NATIVE};
 use crate::text::Moment;
+use format::{record, LINE_NATIVE};
 
 /// What a dump has beside its objects.
 #[derive(Debug)]
@@ -219,7 +219,7 @@ fn line(bits: u32) -> Line {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::{LINE_COMPILED, LINE_UNKNOWN};
+    use format::{LINE_COMPILED, LINE_UNKNOWN};
 
     #[test]
     fn lines_are_those_that_were_written() {

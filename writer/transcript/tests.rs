@@ -9,12 +9,13 @@ use crate::profile::{Site, SiteOrder, SiteTotals, Sites};
 use crate::profile_record::AllocSites;
 use crate::record::HeapDumpEnd;
 use crate::{emit, DumpFile, GzipLevel, Segments, TailWriter, Target};
+use format::BasicType;
 use proptest::prelude::*;
 use std::fs;
 use std::io::Cursor;
 use tables::{
-    BasicType, ClassId, ClassRow, Frame as FrameRow, FrameId, Line, ObjectId, ObjectIndex,
-    ObjectTable, StringId, Tables, ThreadId, ThreadRow, Trace as TraceRow, TraceId,
+    ClassId, ClassRow, Frame as FrameRow, FrameId, Line, ObjectId, ObjectIndex, ObjectTable,
+    StringId, Tables, ThreadId, ThreadRow, Trace as TraceRow, TraceId,
 };
 
 fn id(address: u64) -> ObjectId {

@@ -8,7 +8,7 @@ use super::known_objects::{Content, Expected, KnownField, KnownObject, KnownStat
 use super::memory::{Mappings, Memory};
 use super::object_layout::{ArrayLayout, MirrorInKlass, ObjectLayout, StaticIds};
 use crate::jvmti::object::Handle;
-use tables::BasicType;
+use format::BasicType;
 
 /// The check that failed, as the user is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,8 +7,9 @@ use super::memory::Mappings;
 use super::mirror_fields::{MirrorReferences, Names, Role};
 use super::snapshot::Snapshot;
 use super::vm_structs::ResolvedReferences;
+use format::BasicType;
 use std::collections::HashSet;
-use tables::{class_chain, BasicType, ClassId, ClassRow, LoaderId, ObjectId, ObjectTable, Tables};
+use tables::{class_chain, ClassId, ClassRow, LoaderId, ObjectId, ObjectTable, Tables};
 use writer::heap_record::{ClassDump, StaticField, Value};
 use writer::{Deliver, Segments};
 

@@ -7,8 +7,9 @@ use super::field_copy::FieldCopy;
 use super::memory::Memory;
 use super::object_layout::ObjectLayout;
 use crate::jvmti::object::Handle;
+use format::BasicType;
 use std::collections::HashMap;
-use tables::{class_chain, BasicType, ClassId, Tables};
+use tables::{class_chain, ClassId, Tables};
 
 /// What the instances of a class look like in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //! Nothing here knows a version: [`super::calibration`] finds the coding that explains what is known.
 
 use super::memory::Memory;
-use tables::BasicType;
+use format::BasicType;
 
 /// `address = base + (code << shift)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

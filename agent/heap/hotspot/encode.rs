@@ -10,8 +10,9 @@ use super::field_copy::{FieldCopy, AT_ONCE_BYTES};
 use super::groups::{Found, Groups};
 use super::room::fill;
 use super::snapshot::Snapshot;
+use format::BasicType;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use tables::{BasicType, ObjectId, TraceId};
+use tables::{ObjectId, TraceId};
 use writer::heap_record::{InstanceHeader, ObjectArrayHeader, PrimitiveArrayHeader};
 use writer::{Deliver, Segments, WriteError};
 

@@ -2,7 +2,7 @@
 //! hundred million, and which type comes next cannot be foretold.
 
 use super::coding::{Linear, Oops};
-use tables::BasicType;
+use format::BasicType;
 
 /// Bytes that are read and written at a time, whatever the field's type.
 pub(super) const AT_ONCE_BYTES: u32 = 8;

@@ -12,13 +12,14 @@ use super::silence::Silence;
 use super::unused_heap::NotCopied;
 use super::virtual_frames::VirtualFrames;
 use crate::jvmti::heap::{PrimitiveField, Reference, TagCell, Target, Visit, Visitor};
+use format::BasicType;
 use std::collections::HashMap;
 use std::io;
 use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::Arc;
-use tables::{BasicType, ObjectIndex, ObjectTable};
+use tables::{ObjectIndex, ObjectTable};
 
 /// Callbacks between two signs of life: some 50 ms.
 const CALLBACKS_BETWEEN_SIGNS: u64 = 1 << 20;

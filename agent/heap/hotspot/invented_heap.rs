@@ -6,7 +6,7 @@ use super::memory::{Mappings, Memory};
 use super::object_layout::{ArrayLayout, MirrorInKlass, ObjectLayout, StaticIds};
 use crate::jvmti::field::FieldId;
 use crate::jvmti::object::Handle;
-use tables::BasicType;
+use format::BasicType;
 
 /// Where things lie, in bytes from the start.
 const SLOTS: u64 = 0x400;

@@ -9,10 +9,10 @@ use crate::jvmti::env::Env;
 use crate::jvmti::global::Global;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
+use format::BasicType;
 use jni::objects::JValue;
 use parking_lot::Mutex;
 use std::collections::HashMap;
-use tables::BasicType;
 
 /// The tag of the agent's own objects, which do not belong in a dump: HotSpot reports global references and held monitors as roots. No row
 /// of a table has it.

@@ -8,7 +8,8 @@ use crate::jvmti::env::Env;
 use crate::jvmti::field::FieldId;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::{Handle, Object};
-use tables::{class_chain, BasicType, Tables};
+use format::BasicType;
+use tables::{class_chain, Tables};
 
 /// Static fields that are compared: of a few hundred classes, which takes a millisecond.
 const MOST_STATIC_FIELDS: usize = 1000;

@@ -7,7 +7,7 @@ use super::encode::{Encoded, Encoder};
 use super::failure::Failure;
 use super::reach::OnObject;
 use super::snapshot::Snapshot;
-use tables::BasicType;
+use format::BasicType;
 use writer::{Deliver, Segments};
 
 /// Bytes of elements from which on an array is large: so many that few arrays are, and their place in the order of addresses is

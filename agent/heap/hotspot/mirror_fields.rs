@@ -10,7 +10,8 @@ use super::coding::instance_offset;
 use super::marks::Marks;
 use super::memory::{Mappings, Memory};
 use super::object_layout::ObjectLayout;
-use tables::{BasicType, StringId, Tables};
+use format::BasicType;
+use tables::{StringId, Tables};
 
 /// What a reference of a mirror's means to the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

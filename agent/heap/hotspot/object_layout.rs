@@ -2,7 +2,7 @@
 
 use super::coding::{instance_offset, ClassWords, Linear, Oops};
 use super::memory::Memory;
-use tables::BasicType;
+use format::BasicType;
 
 /// Everything that reading an object takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

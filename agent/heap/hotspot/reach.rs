@@ -8,8 +8,8 @@ use super::class_map::{Class, Shape};
 use super::failure::Failure;
 use super::snapshot::Snapshot;
 use super::work::{Batch, Slice, Work};
+use format::BasicType;
 use std::sync::atomic::Ordering;
-use tables::BasicType;
 
 /// In a reference, whose highest bit is free, as programs have addresses below: nothing lies behind the object.
 const LEAF: u64 = 1 << 63;

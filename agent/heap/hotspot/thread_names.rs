@@ -4,7 +4,8 @@ use super::super::catalogue::Catalogue;
 use super::class_map::Shape;
 use super::coding::instance_offset;
 use super::snapshot::Snapshot;
-use tables::{BasicType, Tables};
+use format::BasicType;
+use tables::Tables;
 
 /// Longest name that is read.
 const MOST_BYTES: usize = 4096;

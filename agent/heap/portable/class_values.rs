@@ -1,7 +1,8 @@
 //! What a class holds, as the walk reports it: static fields, loader, signers, constant pool.
 
 use crate::jvmti::heap::{Primitive, Reference};
-use tables::{BasicType, ObjectIndex};
+use format::BasicType;
+use tables::ObjectIndex;
 use writer::heap_record::Value;
 
 /// The value of a static field.

@@ -9,7 +9,8 @@ use super::shape::{overwrite, zeros, Shape};
 use super::walk::{put_value, Walked};
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
-use tables::{BasicType, InstanceLayout, ObjectId, ObjectIndex, Tables};
+use format::BasicType;
+use tables::{InstanceLayout, ObjectId, ObjectIndex, Tables};
 use writer::heap_record::{InstanceDump, ObjectArrayHeader, PrimitiveArrayHeader};
 
 /// An object of a class whose fields were not known during the walk.

@@ -3,7 +3,8 @@
 use super::super::catalogue::Catalogue;
 use super::super::error::DumpError;
 use super::class_values::StaticValue;
-use tables::{BasicType, ClassId, InstanceLayout, ObjectIndex, StringId, Tables};
+use format::BasicType;
+use tables::{ClassId, InstanceLayout, ObjectIndex, StringId, Tables};
 
 /// What the instances of a class look like in the file.
 #[derive(Debug)]

@@ -16,8 +16,9 @@ use super::late::LateObject;
 use super::progress::Progress;
 use super::shape::{overwrite, zeros, Content, Open, Shape};
 use crate::jvmti::heap::{Primitive, PrimitiveField, Reference, TagCell, Target, Visit, Visitor};
+use format::BasicType;
 use std::collections::{HashMap, HashSet};
-use tables::{BasicType, ClassId, ObjectId, ObjectIndex, ObjectTable, Tables};
+use tables::{ClassId, ObjectId, ObjectIndex, ObjectTable, Tables};
 use writer::heap_record::{InstanceDump, ObjectArrayHeader, PrimitiveArrayHeader};
 use writer::{ObjectsSender, Segments};
 

@@ -3,9 +3,12 @@
 //! Source: "HPROF Binary Format", the comment that stood in the JDK's `hprof_b_spec.h`, and the
 //! head of HotSpot's `heapDumper.cpp`. Three number spaces exist and each has its own type here,
 //! because 0x01 means UTF8 as a record and ROOT JNI GLOBAL as a sub-record.
-//! This is the only module of the crate that the reader may use.
 
-pub use tables::BasicType;
+#![forbid(unsafe_code)]
+
+mod basic_type;
+
+pub use basic_type::BasicType;
 
 /// First bytes of a file with heap dump segments; a NUL byte follows (format text: "JAVA PROFILE 1.0.2").
 pub const HEADER_1_0_2: &[u8] = b"JAVA PROFILE 1.0.2";
