@@ -312,7 +312,7 @@ pub(crate) mod tests {
             peer.read_to_end(&mut all).map(|_| all).unwrap()
         });
         thread::scope(|scope| {
-            for letter in [b'a', b'b'] {
+            for letter in *b"ab" {
                 let connection = &connection;
                 scope.spawn(move || assert_eq!(send(connection, &[letter; 1 << 20]), Ok(1 << 20)));
             }

@@ -10,7 +10,7 @@ const MOST_LINES: usize = 500;
 /// Names that say nothing.
 const EMPTY_NAMES: [&str; 6] = ["util", "utils", "common", "misc", "helper", "manager"];
 /// Folders with code of ours.
-const HOUSE: [&str; 8] = [
+const HOUSE: [&str; 9] = [
     "agent", "format", "tables", "writer", "bytecode", "reader", "cli", "benches", "fuzz",
 ];
 
