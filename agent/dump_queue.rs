@@ -3,9 +3,9 @@
 use crate::ending;
 use crate::jvmti::event::{ResourceKind, RESOURCE_EXHAUSTED};
 use crate::jvmti::jni::Jni;
-use crate::jvmti::process_end::exit_now;
 use crate::message::say;
 use crate::options::OnOutOfMemory;
+use crate::os::process_end::exit_now;
 use crate::session::Session;
 use parking_lot::{Condvar, Mutex};
 use std::panic::{catch_unwind, AssertUnwindSafe};

@@ -1,6 +1,6 @@
 //! The names of dump files: patterns with `%p %t %n %h`, and numbers for later dumps.
 
-use crate::jvmti::host::{host_name, utc};
+use crate::os::host::{host_name, utc};
 use parking_lot::Mutex;
 use std::collections::HashSet;
 use std::ffi::OsStr;

@@ -2,15 +2,15 @@
 
 use crate::ending;
 use crate::heap;
+use crate::hotspot::flags;
 use crate::jvmti::event::{
     Event, CLASS_LOAD, CLASS_PREPARE, DATA_DUMP_REQUEST, RESOURCE_EXHAUSTED, THREAD_END,
     THREAD_START, VIRTUAL_THREAD_END, VIRTUAL_THREAD_START,
 };
-use crate::jvmti::hotspot::flags;
 use crate::jvmti::jni::Jni;
-use crate::jvmti::process_end::{at_exit, QuitIgnored};
 use crate::message::say;
 use crate::options::{OnOutOfMemory, Options, StopTheWorld};
+use crate::os::process_end::{at_exit, QuitIgnored};
 use crate::session::Session;
 use std::time::Duration;
 

@@ -13,7 +13,7 @@
 use super::error::DumpError;
 use super::memory_left::MemoryLeft;
 use crate::jvmti::env::Env;
-use crate::jvmti::host::trim_memory;
+use crate::os::host::trim_memory;
 use parking_lot::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};

@@ -6,7 +6,7 @@ use super::jni::Jni;
 use super::memory::Allocated;
 use super::object::Object;
 use super::slot;
-use super::stack_sampler::spare_this_thread;
+use crate::sampler::spare_this_thread;
 use jni::sys::{jobject, JNIEnv};
 use jvmti_sys::jvmtiEnv;
 use std::cell::Cell;

@@ -3,7 +3,7 @@
 use super::env::Vm;
 use super::jni::Jni;
 use crate::session;
-use jni::sys::{jint, JNIEnv, JavaVM, JNI_ERR, JNI_VERSION_1_6};
+use jni::sys::{jint, JavaVM, JNI_ERR};
 use std::ffi::CStr;
 use std::os::raw::{c_char, c_void};
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -37,7 +37,7 @@ pub(crate) unsafe extern "system" fn Agent_OnAttach(
     let (vm, options) = unsafe { (Vm::from_raw(vm), text(options)) };
     net(JNI_ERR, || {
         // SAFETY: the calling thread is attached: it is the one that serves attach commands.
-        let Some(env) = (unsafe { jni_env(vm) }) else {
+        let Some(env) = (unsafe { vm.jni_env() }) else {
             return JNI_ERR;
         };
         // SAFETY: this thread's environment, valid until we return.
@@ -64,17 +64,6 @@ unsafe fn text(options: *const c_char) -> String {
     unsafe { CStr::from_ptr(options) }
         .to_string_lossy()
         .into_owned()
-}
-
-/// The JNI environment of the calling thread; `None` if it is not attached.
-///
-/// # Safety
-/// The JVM is alive.
-pub(super) unsafe fn jni_env(vm: Vm) -> Option<*mut JNIEnv> {
-    let mut env: *mut c_void = std::ptr::null_mut();
-    // SAFETY: the JVM's own pointer; `env` outlives the call.
-    let answer = unsafe { ((**vm.raw()).GetEnv?)(vm.raw(), &mut env, JNI_VERSION_1_6) };
-    (answer == 0 && !env.is_null()).then_some(env.cast())
 }
 
 /// Runs `body`; a panic becomes `broken` instead of ending the JVM.

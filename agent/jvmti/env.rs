@@ -2,7 +2,7 @@
 
 use super::error::JvmtiError;
 use super::slot::{self, Slot};
-use jni::sys::JavaVM;
+use jni::sys::{JNIEnv, JavaVM, JNI_VERSION_1_6};
 use jvmti_sys::jvmtiEnv;
 use std::os::raw::c_void;
 
@@ -43,9 +43,15 @@ impl Vm {
         Self { raw }
     }
 
-    /// The pointer for the invocation interface.
-    pub(super) fn raw(self) -> *mut JavaVM {
-        self.raw
+    /// The JNI environment of the calling thread; `None` if it is not attached.
+    ///
+    /// # Safety
+    /// The JVM is alive.
+    pub(crate) unsafe fn jni_env(self) -> Option<*mut JNIEnv> {
+        let mut env: *mut c_void = std::ptr::null_mut();
+        // SAFETY: the JVM's own pointer; `env` outlives the call.
+        let answer = unsafe { ((**self.raw).GetEnv?)(self.raw, &mut env, JNI_VERSION_1_6) };
+        (answer == 0 && !env.is_null()).then_some(env.cast())
     }
 
     /// Makes a new environment. Fails with the JNI error number if the JVM has no JVMTI.

@@ -18,7 +18,7 @@ pub(crate) struct MethodId(usize);
 
 impl MethodId {
     /// Wraps an id; `None` for null, which the heap walk gives for a thread without Java frames.
-    pub(super) fn from_raw(raw: jmethodID) -> Option<Self> {
+    pub(crate) fn from_raw(raw: jmethodID) -> Option<Self> {
         (!raw.is_null()).then_some(Self(raw as usize))
     }
 

@@ -1,20 +1,18 @@
 //! The fence: every line of the agent that touches the JVM's memory or calls its functions.
 //!
-//! One file a chapter of the JVMTI specification; in [`hotspot`] what no specification promises. Outside of this folder the agent is safe Rust:
-//! it sees values, slices and handles that cannot outlive the local frame they were made in.
+//! One file a chapter of the JVMTI specification. What no specification promises is in [`crate::hotspot`]. Above this folder the agent is
+//! safe Rust: it sees values, slices and handles that cannot outlive the local frame they were made in.
 //! No panic passes from here into the JVM: [`entry`], [`trampoline`], [`heap`] and [`agent_thread`],
 //! the places where the JVM calls us, each carry a net.
 #![allow(unsafe_code)]
 
 pub(crate) mod agent_thread;
 pub(crate) mod allocation;
-pub(crate) mod call_trace;
 pub(crate) mod capability;
 pub(crate) mod class;
 pub(crate) mod class_hook;
 pub(crate) mod class_loader;
 mod collection;
-pub(crate) mod cpu_clock;
 mod entry;
 pub(crate) mod env;
 pub(crate) mod error;
@@ -22,8 +20,6 @@ pub(crate) mod event;
 pub(crate) mod field;
 pub(crate) mod global;
 pub(crate) mod heap;
-pub(crate) mod host;
-pub(crate) mod hotspot;
 pub(crate) mod instances;
 pub(crate) mod jni;
 mod memory;
@@ -32,17 +28,11 @@ pub(crate) mod monitor;
 pub(crate) mod new_object;
 pub(crate) mod object;
 pub(crate) mod os_maps;
-pub(crate) mod os_threads;
-pub(crate) mod process_end;
-pub(crate) mod sample_ring;
-mod semaphore;
 mod slot;
 pub(crate) mod stack;
-pub(crate) mod stack_sampler;
 mod system_property;
 pub(crate) mod tag;
 pub(crate) mod thread;
-mod thread_timers;
 pub(crate) mod tracker;
 mod trampoline;
 pub(crate) mod weak;

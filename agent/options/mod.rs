@@ -9,7 +9,7 @@ mod rows;
 mod values;
 
 use crate::file_name::FileName;
-use crate::jvmti::cpu_clock::Clock;
+use crate::os::cpu_clock::Clock;
 use crate::profile::ClassPatterns;
 pub(crate) use cpu::{Cpu, TimesLayout};
 use cross_check::{cross_check, refuse, text_only};

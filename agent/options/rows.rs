@@ -4,7 +4,7 @@
 
 use super::values::{basis_points, bytes, micros, yes_no};
 use super::{Engine, OnOutOfMemory, Said, SnapshotBy, StopTheWorld, TimesLayout};
-use crate::jvmti::cpu_clock::Clock;
+use crate::os::cpu_clock::Clock;
 use crate::profile::ClassPatterns;
 use writer::{GzipLevel, Peer};
 

@@ -7,7 +7,7 @@ use super::known_classes::KnownClass;
 use super::recent_places::RecentPlaces;
 use super::stack_addresses::{is_due, BytecodeAge};
 use super::thread_tally::CountIndex;
-use crate::jvmti::hotspot::{JavaCode, StackWalk};
+use crate::hotspot::{JavaCode, StackWalk};
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
 use crate::jvmti::stack::StackFrame;

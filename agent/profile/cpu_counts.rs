@@ -1,7 +1,7 @@
 //! CPU samples by stack, and those that have none: what a report tells and then forgets.
 
 use super::stack_traces::{StackTraces, TopMethod};
-use crate::jvmti::call_trace::StackFault;
+use crate::hotspot::call_trace::StackFault;
 use std::collections::BTreeMap;
 use tables::TraceId;
 use writer::profile::{Cost, Costs, Method};

@@ -1,6 +1,6 @@
 //! CPU samples: who is sampled, and samples taken in, from signals or from lists of stacks.
 //!
-//! A signal's handler leaves a sample in a ring (`jvmti::stack_sampler`); a thread of the agent's takes it out soon after,
+//! A signal's handler leaves a sample in a ring (`sampler`); a thread of the agent's takes it out soon after,
 //! while the methods it names are still there, and counts its stack. Where HotSpot's `AsyncGetCallTrace` is not to be had,
 //! or not wanted (`engine=portable`), that thread asks JVMTI for stacks itself (`cpu_lists`).
 
@@ -12,10 +12,9 @@ use crate::jvmti::env::{Env, Vm};
 use crate::jvmti::event::COMPILED_METHOD_LOAD;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
-use crate::jvmti::os_threads::{os_threads, OsThread, NAME_BYTES};
-use crate::jvmti::sample_ring::RawSample;
-use crate::jvmti::stack_sampler::StackSampler;
 use crate::message::say;
+use crate::os::threads::{os_threads, OsThread, NAME_BYTES};
+use crate::sampler::{RawSample, StackSampler};
 use crate::session::Session;
 use parking_lot::{Condvar, Mutex};
 use std::collections::HashMap;

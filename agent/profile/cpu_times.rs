@@ -3,9 +3,9 @@
 use super::call_contexts::{CallContexts, CostNow, Shared};
 use super::stack_traces::StackTraces;
 use super::unmounted::Unmounted;
-use crate::jvmti::cpu_clock::{self, Clock, RemoteClock, ThreadClock};
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
+use crate::os::cpu_clock::{self, Clock, RemoteClock, ThreadClock};
 use parking_lot::Mutex;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;

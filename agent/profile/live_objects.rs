@@ -1,7 +1,8 @@
 //! Objects that may live, behind weak handles.
 
+use crate::hotspot::WeakSlots;
 use crate::jvmti::jni::Jni;
-use crate::jvmti::weak::{Weak, WeakSlots};
+use crate::jvmti::weak::Weak;
 use tables::{SiteIndex, Weight};
 
 /// What objects are multiples of, in bytes, on every HotSpot.

@@ -3,7 +3,7 @@
 //! Compiled code has addresses and numbers of its own for good. Bytecode is freed with its class, or when a class gets another
 //! one, and other bytecode may come to lie in its place.
 
-use crate::jvmti::hotspot::{ClassCounters, JavaCode};
+use crate::hotspot::{ClassCounters, JavaCode};
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
 use crate::message::say;

@@ -5,7 +5,7 @@
 //! is read by the kernel, and objects whose addresses are known must not lie there: what does not fit leaves all to be copied.
 
 use super::careful_reads;
-use crate::jvmti::hotspot::vm_structs::Table;
+use crate::hotspot::vm_structs::Table;
 use parking_lot::Mutex;
 use std::cmp::Reverse;
 use std::io;

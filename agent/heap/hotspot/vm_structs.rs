@@ -4,7 +4,7 @@
 //! without.
 
 use super::unused_heap::UnusedHeap;
-use crate::jvmti::hotspot::vm_structs::Table;
+use crate::hotspot::vm_structs::Table;
 
 /// What the table tells, as far as this JVM exports it.
 #[derive(Clone, Copy, Debug)]

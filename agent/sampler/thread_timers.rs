@@ -297,13 +297,6 @@ impl Armed {
     }
 }
 
-/// The number by which the system knows the calling thread.
-pub(super) fn this_thread() -> libc::pid_t {
-    // SAFETY: a system call without arguments; the C library has a function for it since glibc 2.30 only.
-    let thread = unsafe { libc::syscall(libc::SYS_gettid) };
-    libc::pid_t::try_from(thread).unwrap_or(0)
-}
-
 /// The clock of the time that a thread of this process runs.
 fn cpu_clock(thread: libc::pid_t) -> libc::clockid_t {
     (!thread).wrapping_shl(3) | THREAD_CPU_CLOCK
@@ -355,6 +348,7 @@ fn set(timer: &Timer, first_ns: u64, interval_ns: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::os::threads::this_thread;
 
     /// Blocked in the test's thread, so that nobody need handle it.
     const SIGNAL: i32 = libc::SIGPROF;

@@ -77,8 +77,7 @@ mod tests {
     }
 
     /// What `TZ` says is asked once a process: a zone of this test's own needs a process of its own.
-    const ZONE_TEST: &str =
-        "jvmti::host::tests::local_time_is_ahead_by_the_zone_of_the_environment";
+    const ZONE_TEST: &str = "os::host::tests::local_time_is_ahead_by_the_zone_of_the_environment";
 
     #[test]
     fn local_time_is_ahead_by_the_zone_of_the_environment() {

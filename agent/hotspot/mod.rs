@@ -5,7 +5,9 @@
 //! same, and leaves this one for good when they do not.
 //!
 //! Each read is behind `unsafe`, answered by what keeps the memory there.
+#![allow(unsafe_code)]
 
+pub(crate) mod call_trace;
 mod class_counters;
 mod code_cache;
 pub(crate) mod flags;
@@ -15,8 +17,11 @@ mod memory;
 mod place;
 mod scopes;
 mod stack_walk;
+mod tag_words;
 pub(crate) mod vm_structs;
+mod weak_slots;
 
 pub(crate) use class_counters::ClassCounters;
 pub(crate) use interrupted::{Interrupted, Registers};
 pub(crate) use stack_walk::{JavaCode, StackWalk};
+pub(crate) use weak_slots::WeakSlots;

@@ -370,26 +370,26 @@ impl CodeHeap {
 #[cfg(test)]
 pub(super) mod fake {
     use super::*;
-    use crate::jvmti::hotspot::memory::Address;
+    use crate::hotspot::memory::Address;
 
     /// Bytes of a block's header, and of a blob before its code.
-    pub(in crate::jvmti::hotspot) const HEADER_BYTES: u64 = 8;
-    pub(in crate::jvmti::hotspot) const CODE_AT: u64 = 32;
+    pub(in crate::hotspot) const HEADER_BYTES: u64 = 8;
+    pub(in crate::hotspot) const CODE_AT: u64 = 32;
     /// From the first instruction to the first one with the frame.
-    pub(in crate::jvmti::hotspot) const COMPLETE_AT: u64 = 6;
+    pub(in crate::hotspot) const COMPLETE_AT: u64 = 6;
     const SEGMENT_WORDS: usize = 16;
 
     /// Three blocks of one segment, 128 bytes: a method of three words, a stub, and a free one.
-    pub(in crate::jvmti::hotspot) struct FakeCode {
+    pub(in crate::hotspot) struct FakeCode {
         memory: Box<[u64; 3 * SEGMENT_WORDS]>,
         _map: Box<[u8; 3]>,
         _high: Box<u64>,
-        pub(in crate::jvmti::hotspot) cache: CodeCache,
+        pub(in crate::hotspot) cache: CodeCache,
     }
 
     impl FakeCode {
         /// The interpreter's code is from 0x1000 to 0x2000.
-        pub(in crate::jvmti::hotspot) fn new() -> Self {
+        pub(in crate::hotspot) fn new() -> Self {
             let mut memory = Box::new([0_u64; 3 * SEGMENT_WORDS]);
             // Name, offset of the code and of the first instruction with the frame, size, compilation.
             let blob = [CODE_AT | (COMPLETE_AT << 32), 3 | (77 << 32)];
@@ -434,17 +434,12 @@ pub(super) mod fake {
         }
 
         /// Address of an instruction, so many bytes behind the first, of the method (0), the stub (1) or what is free (2).
-        pub(in crate::jvmti::hotspot) fn pc(&self, block: u64, offset: u64) -> u64 {
+        pub(in crate::hotspot) fn pc(&self, block: u64, offset: u64) -> u64 {
             self.memory.as_ptr() as u64 + block * 128 + HEADER_BYTES + CODE_AT + offset
         }
 
         /// Puts an instruction of one byte there.
-        pub(in crate::jvmti::hotspot) fn put(
-            &mut self,
-            block: usize,
-            offset: usize,
-            instruction: u8,
-        ) {
+        pub(in crate::hotspot) fn put(&mut self, block: usize, offset: usize, instruction: u8) {
             let byte = usize::try_from(HEADER_BYTES + CODE_AT).unwrap() + offset;
             let word = &mut self.memory[block * SEGMENT_WORDS + byte / 8];
             let mut bytes = word.to_ne_bytes();

@@ -4,9 +4,9 @@
 //! `n + 1` a reader, at `n + capacity` the next writer (D. Vyukov's bounded queue). A handler that is interrupted delays
 //! readers, never other handlers.
 
-use super::call_trace::{CallFrame, StackFault};
-use super::method::MethodId;
-use super::stack::StackFrame;
+use crate::hotspot::call_trace::{CallFrame, StackFault};
+use crate::jvmti::method::MethodId;
+use crate::jvmti::stack::StackFrame;
 use parking_lot::Mutex;
 use std::cell::UnsafeCell;
 use std::cmp::Ordering::{Equal, Greater, Less};

@@ -9,30 +9,30 @@ use std::os::raw::c_void;
 /// `ASGCT_CallFrame`: a method and where in it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub(super) struct CallFrame {
+pub(crate) struct CallFrame {
     /// Index of the bytecode; below 0 in a native method. The name in HotSpot is `lineno`.
-    pub(super) location: i32,
+    pub(crate) location: i32,
     /// The method; null if nobody has asked for its id before.
-    pub(super) method: jmethodID,
+    pub(crate) method: jmethodID,
 }
 
 /// `ASGCT_CallTrace`.
 #[repr(C)]
 #[derive(Debug)]
-pub(super) struct CallTrace {
+pub(crate) struct CallTrace {
     /// The thread's own environment.
-    pub(super) jni: *mut JNIEnv,
+    pub(crate) jni: *mut JNIEnv,
     /// Frames that were found, or why there are none: below 1.
-    pub(super) count: i32,
+    pub(crate) count: i32,
     /// Room for frames, the top first.
-    pub(super) frames: *mut CallFrame,
+    pub(crate) frames: *mut CallFrame,
 }
 
 /// `void AsyncGetCallTrace(ASGCT_CallTrace*, jint depth, void* ucontext)`.
-pub(super) type AsyncGetCallTrace = unsafe extern "C" fn(*mut CallTrace, i32, *mut c_void);
+pub(crate) type AsyncGetCallTrace = unsafe extern "C" fn(*mut CallTrace, i32, *mut c_void);
 
 /// Looks the function up in the JVM of this process; `None` if it has none.
-pub(super) fn find() -> Option<AsyncGetCallTrace> {
+pub(crate) fn find() -> Option<AsyncGetCallTrace> {
     let name = c"AsyncGetCallTrace".as_ptr();
     // SAFETY: C strings; the handle is null or one that was just opened, of a library that is there already and stays.
     let address = unsafe {
@@ -61,18 +61,18 @@ pub(crate) struct StackFault(i32);
 
 impl StackFault {
     /// A frame's method has no id: its class was linked before the agent could ask for them.
-    pub(super) const UNNAMED: Self = Self(i32::MIN);
+    pub(crate) const UNNAMED: Self = Self(i32::MIN);
     /// The ring was full.
-    pub(super) const RING_FULL: Self = Self(i32::MIN + 1);
+    pub(crate) const RING_FULL: Self = Self(i32::MIN + 1);
 
     /// The thread has ended before the clock's next tick.
-    pub(super) const ENDED: Self = Self(i32::MIN + 2);
+    pub(crate) const ENDED: Self = Self(i32::MIN + 2);
 
     /// What a sample has for a count while HotSpot's handler holds the thread; HotSpot's own numbers end far before.
-    pub(super) const SUSPENDED_COUNT: i32 = -100;
+    pub(crate) const SUSPENDED_COUNT: i32 = -100;
 
     /// What [`CallTrace::count`] says when it is below 1.
-    pub(super) fn of_count(count: i32) -> Self {
+    pub(crate) fn of_count(count: i32) -> Self {
         Self(count)
     }
 
@@ -84,7 +84,7 @@ impl StackFault {
 
     /// Whether a count says that the thread runs Java code whose stack HotSpot cannot read (`ticks_unknown_Java`,
     /// `ticks_not_walkable_Java`; forte.cpp).
-    pub(super) fn is_unreadable_java(count: i32) -> bool {
+    pub(crate) fn is_unreadable_java(count: i32) -> bool {
         matches!(count, -6 | -5)
     }
 

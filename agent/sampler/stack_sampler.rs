@@ -3,13 +3,13 @@
 //! What runs in the handler neither waits nor allocates nor panics: it looks a slot up, reserves a cell of the ring,
 //! calls `AsyncGetCallTrace`, and wakes the reader if that sleeps.
 
-use super::call_trace::{self, AsyncGetCallTrace, CallTrace, StackFault};
-use super::entry::jni_env;
-use super::env::Vm;
-use super::hotspot::{Interrupted, Registers};
 use super::sample_ring::{RawSample, SampleRing};
-use super::semaphore::Semaphore;
-use super::thread_timers::{this_thread, ThreadTimers, Ticket};
+use super::thread_timers::{ThreadTimers, Ticket};
+use crate::hotspot::call_trace::{self, AsyncGetCallTrace, CallTrace, StackFault};
+use crate::hotspot::{Interrupted, Registers};
+use crate::jvmti::env::Vm;
+use crate::os::semaphore::Semaphore;
+use crate::os::threads::this_thread;
 use parking_lot::Mutex;
 use std::mem::zeroed;
 use std::os::raw::{c_int, c_void};
@@ -166,7 +166,7 @@ impl StackSampler {
         };
         // SAFETY: the JVM lives, as the sampler is stopped before its end. HotSpot answers from the thread's own record;
         // a thread that is not the JVM's has none.
-        let Some(jni) = (unsafe { jni_env(self.vm) }) else {
+        let Some(jni) = (unsafe { self.vm.jni_env() }) else {
             return;
         };
         let Some(mut cell) = self.ring.reserve(periods) else {
@@ -278,7 +278,7 @@ fn move_to(registers: &mut [libc::greg_t; 23], there: Registers) {
 }
 
 /// Takes the calling thread, one of the agent's own, out of all sampling, now and later. Such threads do not end.
-pub(super) fn spare_this_thread() {
+pub(crate) fn spare_this_thread() {
     let mut spared = SPARED.lock();
     spared.push(this_thread());
     if let Some(sampler) = SAMPLER.get() {

@@ -89,7 +89,7 @@ impl Interrupted {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::jvmti::hotspot::code_cache::fake::FakeCode;
+    use crate::hotspot::code_cache::fake::FakeCode;
 
     /// The caller found from the code at `pc`, with this stack, whose frame pointer is at the word of that number.
     fn caller(code: FakeCode, pc: u64, stack: &[u64], frame: usize) -> Option<(u64, u64)> {

@@ -3,7 +3,7 @@
 use std::cell::UnsafeCell;
 
 /// Counts posts; a wait takes one, or sleeps until there is one.
-pub(super) struct Semaphore(Box<UnsafeCell<libc::sem_t>>);
+pub(crate) struct Semaphore(Box<UnsafeCell<libc::sem_t>>);
 
 // SAFETY: semaphores are made for many threads; the memory stays where it is.
 unsafe impl Send for Semaphore {}
@@ -29,13 +29,13 @@ impl Default for Semaphore {
 
 impl Semaphore {
     /// Adds one. Async-signal-safe (signal-safety(7)).
-    pub(super) fn post(&self) {
+    pub(crate) fn post(&self) {
         // SAFETY: made by `default`. It fails if nobody has waited for two thousand million posts, who then need no more.
         unsafe { libc::sem_post(self.0.get()) };
     }
 
     /// Takes one, or sleeps until there is one; may return early.
-    pub(super) fn wait(&self) {
+    pub(crate) fn wait(&self) {
         // SAFETY: made by `default`. A signal ends the wait early.
         unsafe { libc::sem_wait(self.0.get()) };
     }

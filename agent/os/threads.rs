@@ -29,10 +29,16 @@ pub(crate) fn os_threads() -> Vec<OsThread> {
     entries.filter_map(thread).collect()
 }
 
+/// The number by which the system knows the calling thread.
+pub(crate) fn this_thread() -> libc::pid_t {
+    // SAFETY: a system call without arguments; the C library has a function for it since glibc 2.30 only.
+    let thread = unsafe { libc::syscall(libc::SYS_gettid) };
+    libc::pid_t::try_from(thread).unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::jvmti::thread_timers::this_thread;
 
     #[test]
     fn a_thread_is_there_under_its_cut_name() {
