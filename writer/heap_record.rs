@@ -111,6 +111,22 @@ impl Value {
         }
     }
 
+    /// The value of this type from its bits in memory, zero-extended; of a reference the object's address, 0 for null.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap)] // `bits` is zero-extended
+    pub fn of_bits(basic_type: BasicType, bits: u64) -> Self {
+        match basic_type {
+            BasicType::Object => Self::Object(ObjectId::new(bits)),
+            BasicType::Boolean => Self::Boolean(bits != 0),
+            BasicType::Byte => Self::Byte(bits as u8 as i8),
+            BasicType::Char => Self::Char(bits as u16),
+            BasicType::Short => Self::Short(bits as u16 as i16),
+            BasicType::Int => Self::Int(bits as u32 as i32),
+            BasicType::Float => Self::Float(f32::from_bits(bits as u32)),
+            BasicType::Long => Self::Long(bits as i64),
+            BasicType::Double => Self::Double(f64::from_bits(bits)),
+        }
+    }
+
     /// The type as HPROF numbers it.
     pub fn basic_type(&self) -> BasicType {
         match self {
@@ -346,6 +362,24 @@ pub(crate) fn count_elements(bytes: usize, element_bytes: u32) -> Result<usize, 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_keep_their_sign_and_null_is_no_object() {
+        for (basic_type, bits, value) in [
+            (BasicType::Byte, 0xFF, Value::Byte(-1)),
+            (BasicType::Short, 0x8000, Value::Short(i16::MIN)),
+            (BasicType::Int, 0xFFFF_FFFF, Value::Int(-1)),
+            (BasicType::Long, 1 << 63, Value::Long(i64::MIN)),
+            (BasicType::Char, 0xFFFF, Value::Char(0xFFFF)),
+            (BasicType::Boolean, 1, Value::Boolean(true)),
+            (BasicType::Float, 0x3F80_0000, Value::Float(1.0)),
+            (BasicType::Double, 0x3FF0 << 48, Value::Double(1.0)),
+            (BasicType::Object, 0, Value::Object(None)),
+            (BasicType::Object, 8, Value::Object(ObjectId::new(8))),
+        ] {
+            assert_eq!(Value::of_bits(basic_type, bits), value);
+        }
+    }
 
     #[test]
     fn a_value_is_as_wide_as_its_type() {

@@ -2,7 +2,7 @@
 
 use super::catalogue::Catalogue;
 use super::error::DumpError;
-use super::portable::{value_of, ClassValues, StaticValue, Walked};
+use super::portable::{ClassValues, StaticValue, Walked};
 use std::collections::HashSet;
 use tables::{
     class_chain, ClassId, ClassRow, InstanceLayout, ObjectId, ObjectIndex, StaticLayout, Tables,
@@ -112,7 +112,9 @@ impl<'d, 'f> ClassRecords<'d, 'f> {
                 .ok_or(DumpError::Layout("a static field"))?;
             *place = Some(match value {
                 StaticValue::Reference(target) => Value::Object(self.id(target)),
-                StaticValue::Primitive(primitive) => value_of(primitive),
+                StaticValue::Primitive(primitive) => {
+                    Value::of_bits(primitive.basic_type, primitive.bits)
+                }
             });
         }
         // Of a class that was not linked the walk tells no values: it was linked for its instances, afterwards.

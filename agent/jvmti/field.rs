@@ -17,12 +17,6 @@ impl FieldId {
         Self(raw as usize)
     }
 
-    /// An id of these bits, for tests of what reads it.
-    #[cfg(test)]
-    pub(crate) fn of_bits(bits: u64) -> Self {
-        Self(usize::try_from(bits).unwrap())
-    }
-
     fn raw(self) -> jfieldID {
         self.0 as jfieldID
     }

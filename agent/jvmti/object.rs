@@ -26,12 +26,6 @@ impl Handle {
         Self(bits)
     }
 
-    /// The same, for tests of what reads it.
-    #[cfg(test)]
-    pub(crate) fn of_bits(bits: u64) -> Self {
-        Self::new(bits)
-    }
-
     /// The bits.
     pub(crate) fn bits(self) -> u64 {
         self.0

@@ -3,11 +3,11 @@
 //! No table of versions: a JVM that changes its layout is found out here, in the forked child, before a byte of its
 //! heap goes to a file. What a guess reads must be mapped; a guess that is wrong explains nothing.
 
+use super::class_facts::Slot;
 use super::coding::{instance_offset, ClassWords, Linear, Oops};
-use super::known_objects::{Content, Expected, KnownField, KnownObject, KnownStatic};
+use super::known::{Content, Expected, KnownField, KnownObject, KnownStatic};
 use super::memory::{Mappings, Memory};
 use super::object_layout::{ArrayLayout, MirrorInKlass, ObjectLayout, StaticIds};
-use crate::jvmti::object::Handle;
 use format::BasicType;
 
 /// The check that failed, as the user is told.
@@ -59,9 +59,9 @@ impl Calibration<'_> {
         Ok(layout)
     }
 
-    /// The address of the object behind a handle.
-    fn deref(self, handle: Handle) -> u64 {
-        deref(self.memory, handle)
+    /// The address of the object behind a slot.
+    fn deref(self, slot: Slot) -> u64 {
+        slot.object(self.memory)
     }
 
     /// What a guess reads: `None` if it leads to where nothing is.
@@ -81,7 +81,7 @@ impl Calibration<'_> {
         let handles = objects.flat_map(|known| [known.object, known.class]);
         let slots_are_mapped = handles
             .clone()
-            .all(|handle| self.mappings.is_readable(handle.bits() & !7));
+            .all(|slot| self.mappings.is_readable(slot.address()));
         if !slots_are_mapped {
             return Err(Unexplained("handles are addresses of slots"));
         }
@@ -324,11 +324,6 @@ impl Calibration<'_> {
         }
         Ok(())
     }
-}
-
-/// The address of the object behind a local reference; the low bits of a handle are marks of the JVM's.
-pub(super) fn deref(memory: Memory, handle: Handle) -> u64 {
-    memory.u64(handle.bits() & !7)
 }
 
 #[cfg(test)]

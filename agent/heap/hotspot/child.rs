@@ -5,8 +5,9 @@
 
 use super::super::catalogue::Catalogue;
 use super::super::roots::RootNotes;
-use super::calibration::{deref, Calibration};
+use super::calibration::Calibration;
 use super::class_dumps::{ClassDumps, ClassReferences};
+use super::class_facts::{ClassFacts, Slot};
 use super::class_map::{ClassMap, Descriptions};
 use super::crew::{in_threads, Watch};
 use super::encode::Encoded;
@@ -88,6 +89,8 @@ pub(super) struct HeapCopy {
     pub(super) snapshot: Snapshot,
     /// What is mapped.
     pub(super) mappings: Mappings,
+    /// The classes.
+    pub(super) facts: ClassFacts,
 }
 
 impl Task<'_, '_> {
@@ -160,8 +163,14 @@ impl Task<'_, '_> {
         FromChild::Calibrated
             .send(&mut self.socket)
             .map_err(|_| Failure::NoAnswer)?;
-        let snapshot = self.snapshot(memory, &mappings, layout, left_out)?;
-        Ok(HeapCopy { snapshot, mappings })
+        // Not before the fork: classes that are loaded meanwhile would be missed.
+        let facts = self.catalogue.facts();
+        let snapshot = self.snapshot(memory, &mappings, &facts, layout, left_out)?;
+        Ok(HeapCopy {
+            snapshot,
+            mappings,
+            facts,
+        })
     }
 
     /// Where the marking begins: what classes and roots refer to.
@@ -221,9 +230,9 @@ impl Task<'_, '_> {
     ) -> Result<(), Failure> {
         let unexplained = Failure::Unexplained("handles are addresses of slots");
         for &(index, handle) in &self.pinned {
-            let slot = handle.bits() & !7;
-            let known =
-                mappings.is_readable(slot) && self.objects.set_address(index, memory.u64(slot));
+            let slot = Slot::of_handle(handle.bits());
+            let known = mappings.is_readable(slot.address())
+                && self.objects.set_address(index, slot.object(memory));
             if !known {
                 return Err(unexplained);
             }
@@ -242,16 +251,16 @@ impl Task<'_, '_> {
         &mut self,
         memory: Memory,
         mappings: &Mappings,
+        facts: &ClassFacts,
         layout: ObjectLayout,
         left_out: Vec<Range<u64>>,
     ) -> Result<Snapshot, Failure> {
         let known = self.known.objects.first();
         let heap = known
-            .and_then(|known| mappings.around(deref(memory, known.object)))
+            .and_then(|known| mappings.around(known.object.object(memory)))
             .ok_or(Failure::Unexplained("the heap is mapped"))?;
-        // Not before the fork: classes that are loaded meanwhile would be missed.
         let primitive_fields = self.options.primitive_fields;
-        let descriptions = Descriptions::of(self.catalogue, self.tables, &layout, primitive_fields);
+        let descriptions = Descriptions::of(facts, self.tables, &layout, primitive_fields);
         Ok(Snapshot {
             memory,
             mappings: mappings.clone(),
@@ -273,8 +282,9 @@ impl Task<'_, '_> {
     /// The sampled objects that live, in the order of their addresses, each with the trace that allocated it.
     fn allocated(&self, memory: Memory, mappings: &Mappings) -> Vec<(u64, TraceId)> {
         let address = |handle: Handle| {
-            let slot = handle.bits() & !7;
-            let address = mappings.is_readable(slot).then(|| memory.u64(slot))?;
+            let slot = Slot::of_handle(handle.bits());
+            let is_mapped = mappings.is_readable(slot.address());
+            let address = is_mapped.then(|| slot.object(memory))?;
             (address != 0).then_some(address)
         };
         let living = self.allocated.iter();
@@ -355,7 +365,7 @@ impl Task<'_, '_> {
         starts: &mut ClassReferences,
     ) -> Result<(), Failure> {
         let (snapshot, mappings) = (&copy.snapshot, &copy.mappings);
-        let static_fields = self.static_fields_begin(snapshot);
+        let static_fields = self.static_fields_begin(copy);
         let references = MirrorReferences::find(
             &self.mirror_fields,
             static_fields,
@@ -367,7 +377,7 @@ impl Task<'_, '_> {
         );
         ClassDumps {
             snapshot,
-            catalogue: self.catalogue,
+            facts: &copy.facts,
             tables: self.tables,
             objects: &self.objects,
             references: &references,
@@ -381,11 +391,12 @@ impl Task<'_, '_> {
     }
 
     /// Where the part of mirrors ends that all of them share.
-    fn static_fields_begin(&self, snapshot: &Snapshot) -> u64 {
+    fn static_fields_begin(&self, copy: &HeapCopy) -> u64 {
+        let snapshot = &copy.snapshot;
         let classes = snapshot.classes.classes().iter();
         let places = classes.flat_map(|class| {
             let row = self.tables.classes.get(class.id);
-            let ids = self.catalogue.field_ids(class.id).iter();
+            let ids = copy.facts.field_ids(class.id).iter();
             let is_static: Vec<bool> = row.map_or_else(Vec::new, |row| {
                 row.own_fields()
                     .iter()

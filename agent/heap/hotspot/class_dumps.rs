@@ -1,12 +1,11 @@
 //! CLASS DUMP records of a snapshot: static fields read from the mirrors.
 
-use super::super::catalogue::Catalogue;
+use super::class_facts::{ClassFacts, ResolvedReferences};
 use super::class_map::{Class, Shape};
 use super::failure::Failure;
 use super::memory::Mappings;
 use super::mirror_fields::{MirrorReferences, Names, Role};
 use super::snapshot::Snapshot;
-use super::vm_structs::ResolvedReferences;
 use format::BasicType;
 use std::collections::HashSet;
 use tables::{class_chain, ClassId, ClassRow, LoaderId, ObjectId, ObjectTable, Tables};
@@ -53,11 +52,11 @@ impl ClassReferences {
 
 /// Makes the CLASS DUMP of every class of a snapshot.
 #[derive(Debug)]
-pub(super) struct ClassDumps<'d, 'f> {
+pub(super) struct ClassDumps<'d> {
     /// The heap.
     pub(super) snapshot: &'d Snapshot,
     /// The classes as the parent knows them.
-    pub(super) catalogue: &'d Catalogue<'f>,
+    pub(super) facts: &'d ClassFacts,
     /// Their rows.
     pub(super) tables: &'d Tables,
     /// The loaders' addresses.
@@ -76,7 +75,7 @@ pub(super) struct ClassDumps<'d, 'f> {
     pub(super) mappings: &'d Mappings,
 }
 
-impl ClassDumps<'_, '_> {
+impl ClassDumps<'_> {
     /// Writes all records, in the order of the classes; what classes refer to goes to `starts`.
     pub(super) fn write(
         &self,
@@ -213,17 +212,14 @@ impl ClassDumps<'_, '_> {
     fn statics(&self, class: &Class, row: &ClassRow) -> Result<Vec<StaticField>, Failure> {
         let (memory, layout) = (self.snapshot.memory, &self.snapshot.layout);
         let mut statics = Vec::new();
-        let fields = row
-            .own_fields()
-            .iter()
-            .zip(self.catalogue.field_ids(class.id));
+        let fields = row.own_fields().iter().zip(self.facts.field_ids(class.id));
         for (field, id) in fields.filter(|(field, _)| field.is_static) {
             let place = layout
                 .static_place(memory, class.mirror, id.bits())
                 .ok_or(Failure::Unexplained("the place of a static field"))?;
             let bits = layout.oops.value(memory, place, field.basic_type);
             let value = if self.snapshot.primitive_fields || field.basic_type == BasicType::Object {
-                value(field.basic_type, bits)
+                Value::of_bits(field.basic_type, bits)
             } else {
                 Value::zero(field.basic_type)
             };
@@ -312,14 +308,5 @@ fn reference(name: tables::StringId, target: u64) -> StaticField {
     StaticField {
         name,
         value: Value::Object(ObjectId::new(target)),
-    }
-}
-
-/// A value as the writer takes it, from its zero-extended bits.
-#[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap)] // `bits` is zero-extended
-fn value(basic_type: BasicType, bits: u64) -> Value {
-    match basic_type {
-        BasicType::Object => Value::Object(ObjectId::new(bits)),
-        _ => super::super::portable::value_of(crate::jvmti::heap::Primitive { basic_type, bits }),
     }
 }

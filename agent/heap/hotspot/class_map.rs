@@ -1,12 +1,10 @@
 //! From a class word to what the file must say of an object: fields, offsets, references.
 
-use super::super::catalogue::Catalogue;
-use super::calibration::deref;
+use super::class_facts::{ClassFacts, Slot};
 use super::coding::instance_offset;
 use super::field_copy::FieldCopy;
 use super::memory::Memory;
 use super::object_layout::ObjectLayout;
-use crate::jvmti::object::Handle;
 use format::BasicType;
 use std::collections::HashMap;
 use tables::{class_chain, ClassId, Tables};
@@ -38,11 +36,11 @@ pub(super) enum Shape {
 /// A class as the parent knew it.
 #[derive(Debug)]
 struct Described {
-    handle: Handle,
+    mirror: Slot,
     shape: Shape,
 }
 
-/// All classes of the catalogue as the parent knew them: the snapshot adds addresses.
+/// All classes as the parent knew them: the snapshot adds addresses.
 #[derive(Debug, Default)]
 pub(super) struct Descriptions {
     by_class: Vec<Described>,
@@ -50,31 +48,36 @@ pub(super) struct Descriptions {
 }
 
 impl Descriptions {
-    /// Describes the classes of the catalogue; `values` if the file has the values of primitive fields.
+    /// Describes the classes; `values` if the file has the values of primitive fields.
     pub(super) fn of(
-        catalogue: &Catalogue<'_>,
+        facts: &ClassFacts,
         tables: &Tables,
         layout: &ObjectLayout,
         values: bool,
     ) -> Self {
         let copy = |offset, basic_type| FieldCopy::new(offset, basic_type, layout.oops, values);
-        let classes = (0..catalogue.len()).filter_map(ClassId::from_index);
-        let describe = |class| {
+        let describe = |(index, &mirror): (usize, &Slot)| {
+            let class = ClassId::from_index(index)?;
             Some(Described {
-                handle: catalogue.handle(class)?.handle(),
-                shape: shape(class, catalogue, tables, copy),
+                mirror,
+                shape: shape(class, facts, tables, copy),
             })
         };
         Self {
-            by_class: classes.filter_map(describe).collect(),
-            class_class: Some(catalogue.class_class()),
+            by_class: facts
+                .slots()
+                .iter()
+                .enumerate()
+                .filter_map(describe)
+                .collect(),
+            class_class: Some(facts.class_class()),
         }
     }
 }
 
 fn shape(
     class: ClassId,
-    catalogue: &Catalogue<'_>,
+    facts: &ClassFacts,
     tables: &Tables,
     copy: impl Fn(u32, BasicType) -> Option<FieldCopy>,
 ) -> Shape {
@@ -87,14 +90,14 @@ fn shape(
             None => Shape::Unknown,
         },
         Some([b'[', ..]) => Shape::ObjectArray,
-        _ => instance_shape(class, catalogue, tables, copy).unwrap_or(Shape::Unknown),
+        _ => instance_shape(class, facts, tables, copy).unwrap_or(Shape::Unknown),
     }
 }
 
 /// `None` if a class of the chain is not linked, or an id is not that of an instance field.
 fn instance_shape(
     class: ClassId,
-    catalogue: &Catalogue<'_>,
+    facts: &ClassFacts,
     tables: &Tables,
     copy: impl Fn(u32, BasicType) -> Option<FieldCopy>,
 ) -> Option<Shape> {
@@ -104,7 +107,7 @@ fn instance_shape(
     for class in class_chain(&tables.classes, class) {
         let row = tables.classes.get(class)?;
         let own = row.fields.as_ref()?;
-        for (field, id) in own.iter().zip(catalogue.field_ids(class)) {
+        for (field, id) in own.iter().zip(facts.field_ids(class)) {
             if !field.is_static {
                 let (offset, basic_type) = (instance_offset(id.bits())?, field.basic_type);
                 fields.push(copy(offset, basic_type)?);
@@ -165,7 +168,7 @@ impl ClassMap {
             let Some(id) = ClassId::from_index(index) else {
                 break;
             };
-            let mirror = deref(memory, described.handle);
+            let mirror = described.mirror.object(memory);
             map.by_mirror.insert(mirror, id);
             if let Some(word) = layout.class_word_of(memory, mirror) {
                 map.insert(word);

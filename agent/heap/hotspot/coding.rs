@@ -148,7 +148,7 @@ impl ClassWords {
 
 /// What the id of an instance field says of its offset (HotSpot's `jfieldIDWorkaround`): bit 1 marks an instance
 /// field, bit 0 an id with a hash of the class behind seven bits of offset. `None` for other ids.
-pub(super) fn instance_offset(field_id: u64) -> Option<u32> {
+pub(in super::super) fn instance_offset(field_id: u64) -> Option<u32> {
     if field_id & 2 == 0 {
         return None;
     }

@@ -1,11 +1,10 @@
 //! An invented heap, for tests: objects, mirrors and classes of a JVM that never was, and what its JNI would say of them.
 
+use super::class_facts::{FieldId, Slot};
 use super::coding::{ClassWords, Linear, Oops};
-use super::known_objects::{Content, Expected, KnownField, KnownObject, KnownStatic};
+use super::known::{Content, Expected, KnownField, KnownObject, KnownStatic};
 use super::memory::{Mappings, Memory};
 use super::object_layout::{ArrayLayout, MirrorInKlass, ObjectLayout, StaticIds};
-use crate::jvmti::field::FieldId;
-use crate::jvmti::object::Handle;
 use format::BasicType;
 
 /// Where things lie, in bytes from the start.
@@ -201,17 +200,17 @@ impl InventedHeap {
     }
 
     /// A slot that holds the address of what lies at `place`.
-    fn handle(&mut self, slot: u64, place: u64) -> Handle {
+    fn handle(&mut self, slot: u64, place: u64) -> Slot {
         let slot = SLOTS + slot * 8;
         self.put_u64(slot, self.start() + place);
-        Handle::of_bits(self.start() + slot)
+        Slot::of_handle(self.start() + slot)
     }
 
-    fn mirror_handle(&mut self, class: u64) -> Handle {
+    fn mirror_handle(&mut self, class: u64) -> Slot {
         self.handle(class, Self::mirror(class))
     }
 
-    fn object_handle(&mut self, class: u64) -> Handle {
+    fn object_handle(&mut self, class: u64) -> Slot {
         self.handle(CLASSES + class, Self::object(class))
     }
 
@@ -222,7 +221,7 @@ impl InventedHeap {
         let slot = self.mirror_handle(class);
         self.put_u64(mirror + self.layout.klass_in_mirror, self.start() + klass);
         let in_klass = if self.layout.mirror_in_klass.through_slot {
-            slot.bits()
+            slot.address()
         } else {
             self.start() + mirror
         };

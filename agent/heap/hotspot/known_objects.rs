@@ -2,68 +2,18 @@
 
 use super::super::catalogue::Catalogue;
 use super::super::error::{DumpError, For};
+use super::class_facts::{FieldId, Slot};
 use super::kept_objects::{self, KeptObjects, Kind, AGENTS_TAG};
+use super::known::{Content, Expected, KnownField, KnownObject, KnownStatic};
 use super::no_snapshot::NoSnapshot;
 use crate::jvmti::env::Env;
-use crate::jvmti::field::FieldId;
 use crate::jvmti::jni::Jni;
-use crate::jvmti::object::{Handle, Object};
+use crate::jvmti::object::Object;
 use format::BasicType;
 use tables::{class_chain, Tables};
 
 /// Static fields that are compared: of a few hundred classes, which takes a millisecond.
 const MOST_STATIC_FIELDS: usize = 1000;
-
-/// What JNI says of a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Expected {
-    /// A primitive value, zero-extended.
-    Bits(u64),
-    /// A reference; `None` is null.
-    Object(Option<Handle>),
-}
-
-/// A field of an object or a class.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct KnownField {
-    /// The JVM's id.
-    pub(super) id: FieldId,
-    /// Its type.
-    pub(super) basic_type: BasicType,
-    /// Its value.
-    pub(super) expected: Expected,
-}
-
-/// What an object holds.
-#[derive(Debug)]
-pub(super) enum Content {
-    /// Instance fields, inherited ones too.
-    Fields(Vec<KnownField>),
-    /// Elements of a primitive type, as they lie in memory.
-    Primitives(BasicType, Vec<u8>),
-    /// References.
-    References(Vec<Option<Handle>>),
-}
-
-/// An object and what JNI says of it.
-#[derive(Debug)]
-pub(super) struct KnownObject {
-    /// The object.
-    pub(super) object: Handle,
-    /// Its class's mirror.
-    pub(super) class: Handle,
-    /// What it holds.
-    pub(super) content: Content,
-}
-
-/// A class and a static field of it.
-#[derive(Debug)]
-pub(super) struct KnownStatic {
-    /// The class's mirror.
-    pub(super) class: Handle,
-    /// The field.
-    pub(super) field: KnownField,
-}
 
 /// All that is known. The handles live as long as the dump's local frame.
 #[derive(Debug)]
@@ -131,7 +81,7 @@ impl<'f> Asker<'_, 'f> {
     fn kept(&mut self) -> Result<(), DumpError> {
         let elements = self.known.kept.elements();
         let handles = elements.iter();
-        let handles = handles.map(|element| element.as_ref().map(Object::handle));
+        let handles = handles.map(|element| element.as_ref().map(slot));
         let content = Content::References(handles.collect());
         let array = self.known_object(self.known.kept.array(), content)?;
         self.known.objects.push(array);
@@ -168,8 +118,8 @@ impl<'f> Asker<'_, 'f> {
         let class = self.jni.class_of(object);
         let class = class.ok_or(DumpError::Missing("the class of an object"))?;
         Ok(KnownObject {
-            object: object.handle(),
-            class: class.handle(),
+            object: slot(object),
+            class: slot(&class),
             content,
         })
     }
@@ -210,9 +160,9 @@ impl<'f> Asker<'_, 'f> {
                 None => Expected::Object(self.keep(self.jni.static_object_field(class, field.id))),
             };
             self.known.statics.push(KnownStatic {
-                class: class.handle(),
+                class: slot(class),
                 field: KnownField {
-                    id: field.id,
+                    id: FieldId::of_bits(field.id.bits()),
                     basic_type,
                     expected,
                 },
@@ -244,7 +194,7 @@ impl<'f> Asker<'_, 'f> {
                     None => Expected::Object(self.keep(self.jni.object_field(object, id))),
                 };
                 known.push(KnownField {
-                    id,
+                    id: FieldId::of_bits(id.bits()),
                     basic_type: field.basic_type,
                     expected,
                 });
@@ -254,7 +204,11 @@ impl<'f> Asker<'_, 'f> {
     }
 
     /// Keeps a handle for the time of the dump: it is not given back before its frame ends.
-    fn keep(&self, object: Option<Object<'f>>) -> Option<Handle> {
-        object.as_ref().map(Object::handle)
+    fn keep(&self, object: Option<Object<'f>>) -> Option<Slot> {
+        object.as_ref().map(slot)
     }
+}
+
+fn slot(object: &Object<'_>) -> Slot {
+    Slot::of_handle(object.handle().bits())
 }

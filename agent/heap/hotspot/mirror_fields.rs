@@ -4,14 +4,14 @@
 //! angle brackets, as HotSpot's own dumps do with `<resolved_references>` and `<init_lock>`: without it what only a
 //! mirror holds would look unreachable.
 
-use super::super::catalogue::Catalogue;
+use super::class_facts::FieldId;
 use super::class_map::ClassMap;
 use super::coding::instance_offset;
 use super::marks::Marks;
 use super::memory::{Mappings, Memory};
 use super::object_layout::ObjectLayout;
 use format::BasicType;
-use tables::{StringId, Tables};
+use tables::{ClassId, StringId, Tables};
 
 /// What a reference of a mirror's means to the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,8 +58,8 @@ pub(super) struct Names {
 }
 
 impl MirrorFields {
-    /// Describes the fields of `java.lang.Class`, and interns the names that only CLASS DUMPs use.
-    pub(super) fn of(catalogue: &Catalogue<'_>, tables: &Tables) -> Self {
+    /// Describes the fields of `java.lang.Class`, whose ids are given in the order of its row's, and interns the names that only CLASS DUMPs use.
+    pub(super) fn of(class: ClassId, field_ids: &[FieldId], tables: &Tables) -> Self {
         let intern = |text: &str| tables.strings.intern(text.as_bytes());
         let names = Names {
             resolved_references: intern("<resolved_references>"),
@@ -68,12 +68,11 @@ impl MirrorFields {
             injected: intern("<injected>"),
             unlinked_static: intern("<static>"),
         };
-        let class = catalogue.class_class();
         let row = tables.classes.get(class);
         let fields = row.as_deref().map_or(&[][..], |row| row.own_fields());
         let declared = fields
             .iter()
-            .zip(catalogue.field_ids(class))
+            .zip(field_ids)
             .filter(|(field, _)| !field.is_static)
             .filter_map(|(field, id)| {
                 let is_reference = field.basic_type == BasicType::Object;

@@ -20,6 +20,7 @@ mod child;
 mod child_file;
 mod childs_memory;
 mod class_dumps;
+mod class_facts;
 mod class_map;
 mod coding;
 mod crew;
@@ -33,6 +34,7 @@ mod huge_pages;
 #[cfg(test)]
 mod invented_heap;
 mod kept_objects;
+mod known;
 mod known_objects;
 mod large_arrays;
 mod marks;
@@ -54,6 +56,8 @@ mod virtual_frames;
 mod vm_structs;
 mod work;
 
+pub(super) use class_facts::{ClassFacts, FieldId, Slot};
+pub(super) use coding::instance_offset;
 pub(super) use kept_objects::{prepare, KeptObjects, AGENTS_TAG};
 pub(super) use no_snapshot::NoSnapshot;
 pub(super) use process::{Child, Ending};

@@ -1,7 +1,7 @@
 //! A dump by snapshot, from the application's side: prepare, fork, answer the child, finish the file.
 
 use super::super::allocation_traces::{AllocationTraces, Profiled};
-use super::super::catalogue::Catalogue;
+use super::super::catalogue::{field_bits, Catalogue};
 use super::super::error::{DumpError, For};
 use super::super::memory_left::MemoryLeft;
 use super::super::threads::{tag_thread, CapturedStacks, Look};
@@ -115,7 +115,7 @@ impl<'f> SnapshotDump<'f> {
         let known = KnownObjects::take(env, jni, &catalogue, &tables)?;
         self.note_used_bytes(&catalogue, &tables);
         let (current, own_thread) = self.begin(&mut objects)?;
-        let mirror_fields = MirrorFields::of(&catalogue, &tables);
+        let mirror_fields = mirror_fields(&catalogue, &tables);
         let stacks = CapturedStacks::take(self.vm, env, jni, Look::NoFurther, &mut objects)?;
         let mut pinned = stacks.pinned()?;
         let (socket, childs_socket) = UnixStream::pair()
@@ -145,7 +145,7 @@ impl<'f> SnapshotDump<'f> {
             pinned,
             mirror_fields,
             virtual_threads: VirtualThreadFields::again(virtual_threads, env, &catalogue, &tables)?,
-            names: NameFields::of(&catalogue, &tables),
+            names: NameFields::of(|class, name| catalogue.field_offset(class, name, &tables)),
             allocated: &allocated.by_handle,
             vm_structs: VmStructs::find(),
             tail,
@@ -245,6 +245,13 @@ impl<'f> SnapshotDump<'f> {
             None => Err(NoSnapshot::Refused("the JVM reports no roots".to_owned())),
         }
     }
+}
+
+/// The fields of `java.lang.Class`.
+fn mirror_fields(catalogue: &Catalogue<'_>, tables: &Tables) -> MirrorFields {
+    let class = catalogue.class_class();
+    let field_ids: Vec<_> = field_bits(catalogue.field_ids(class)).collect();
+    MirrorFields::of(class, &field_ids, tables)
 }
 
 /// Has the JVM link classes if that was what was wanting, so that the next try knows their fields.

@@ -1,11 +1,8 @@
 //! Names of threads as the heap has them, for threads that nobody could ask: virtual ones, and those just started.
 
-use super::super::catalogue::Catalogue;
 use super::class_map::Shape;
-use super::coding::instance_offset;
 use super::snapshot::Snapshot;
 use format::BasicType;
-use tables::Tables;
 
 /// Longest name that is read.
 const MOST_BYTES: usize = 4096;
@@ -22,12 +19,13 @@ pub(super) struct NameFields {
 }
 
 impl NameFields {
-    /// Looks the fields up; `None` if this JDK has others.
-    pub(super) fn of(catalogue: &Catalogue<'_>, tables: &Tables) -> Option<Self> {
+    /// Looks the fields up; `None` if this JDK has others. `offset` tells that of an instance field, from the descriptor of its class,
+    /// one of the bootstrap loader's, and its name.
+    pub(super) fn of(offset: impl Fn(&[u8], &[u8]) -> Option<u64>) -> Option<Self> {
         Some(Self {
-            name: offset(catalogue, tables, b"Ljava/lang/Thread;", b"name")?,
-            value: offset(catalogue, tables, b"Ljava/lang/String;", b"value")?,
-            coder: offset(catalogue, tables, b"Ljava/lang/String;", b"coder"),
+            name: offset(b"Ljava/lang/Thread;", b"name")?,
+            value: offset(b"Ljava/lang/String;", b"value")?,
+            coder: offset(b"Ljava/lang/String;", b"coder"),
         })
     }
 
@@ -71,21 +69,6 @@ impl NameFields {
                 .collect(),
         )
     }
-}
-
-/// Offset of an instance field of a class of the bootstrap loader; `None` if there is none of this name.
-pub(super) fn offset(
-    catalogue: &Catalogue<'_>,
-    tables: &Tables,
-    signature: &[u8],
-    name: &[u8],
-) -> Option<u64> {
-    let class = catalogue.bootstrap_class_id(signature, tables)?;
-    let row = tables.classes.get(class)?;
-    let name = tables.strings.intern(name);
-    let mut fields = row.own_fields().iter().zip(catalogue.field_ids(class));
-    let (_, id) = fields.find(|(field, _)| field.name == name && !field.is_static)?;
-    instance_offset(id.bits()).map(u64::from)
 }
 
 /// UTF-16 units as the JVM writes names (JVM specification, 4.4.7): each unit by itself, 0 in two bytes.

@@ -9,7 +9,6 @@ use super::super::virtual_threads::VIRTUAL_THREAD;
 use super::failure::Failure;
 use super::no_snapshot::NoSnapshot;
 use super::snapshot::Snapshot;
-use super::thread_names::offset;
 use crate::jvmti::env::Env;
 use crate::jvmti::method::MethodId;
 use std::collections::HashSet;
@@ -69,7 +68,7 @@ impl VirtualThreadFields {
 
     /// `None` if a class is not linked yet, or has not such a field.
     fn look_up(in_use: bool, catalogue: &Catalogue<'_>, tables: &Tables) -> Option<Self> {
-        let field = |class: &[u8], name: &[u8]| offset(catalogue, tables, class, name);
+        let field = |class: &[u8], name: &[u8]| catalogue.field_offset(class, name, tables);
         Some(Self {
             class: catalogue.bootstrap_class_id(VIRTUAL_THREAD, tables)?,
             in_use,

@@ -12,6 +12,6 @@ mod progress;
 mod shape;
 mod walk;
 
-pub(super) use class_values::{value_of, ClassValues, StaticValue};
+pub(super) use class_values::{ClassValues, StaticValue};
 pub(super) use identity::Identity;
 pub(super) use walk::{Walk, Walked};

@@ -1,0 +1,140 @@
+//! Class facts: what the JVM tells of its classes, as plain numbers that need no JVM to be read.
+
+use super::memory::Memory;
+use tables::ClassId;
+
+/// The address of a slot that holds an object's address: what a JNI reference is on HotSpot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(in super::super) struct Slot(u64);
+
+impl Slot {
+    /// The slot of a JNI reference. The low bits of a reference are marks of the JVM's.
+    pub(in super::super) fn of_handle(bits: u64) -> Self {
+        Self(bits & !7)
+    }
+
+    /// The slot's own address.
+    pub(in super::super) fn address(self) -> u64 {
+        self.0
+    }
+
+    /// The address of the object; 0 if there is none. The slot must be mapped.
+    pub(super) fn object(self, memory: Memory) -> u64 {
+        memory.u64(self.0)
+    }
+}
+
+/// The bits of the JVM's id of a field: HotSpot hides the field's offset in them, or in what they point at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) struct FieldId(u64);
+
+impl FieldId {
+    /// The id of these bits.
+    pub(in super::super) fn of_bits(bits: u64) -> Self {
+        Self(bits)
+    }
+
+    /// The bits.
+    pub(in super::super) fn bits(self) -> u64 {
+        self.0
+    }
+}
+
+/// What the JVM tells of its classes, in the order of their [`ClassId`]s.
+#[derive(Debug)]
+pub(in super::super) struct ClassFacts {
+    class_class: ClassId,
+    slots: Vec<Slot>,
+    /// Of all classes, one after the other.
+    field_ids: Vec<FieldId>,
+    /// Where the ids of each class end.
+    ends: Vec<usize>,
+}
+
+impl ClassFacts {
+    /// No classes yet; `class_class` will be `java.lang.Class`.
+    pub(in super::super) fn new(class_class: ClassId) -> Self {
+        Self {
+            class_class,
+            slots: Vec::new(),
+            field_ids: Vec::new(),
+            ends: Vec::new(),
+        }
+    }
+
+    /// Adds the next class: the slot of its mirror, and the ids of its own fields in the order of its row's fields; none if it is
+    /// not linked.
+    pub(in super::super) fn push(
+        &mut self,
+        mirror: Slot,
+        field_ids: impl Iterator<Item = FieldId>,
+    ) {
+        self.slots.push(mirror);
+        self.field_ids.extend(field_ids);
+        self.ends.push(self.field_ids.len());
+    }
+
+    /// The slots of the classes' mirrors.
+    pub(in super::super) fn slots(&self) -> &[Slot] {
+        &self.slots
+    }
+
+    /// The ids of a class's own fields, in the order of its row's fields; none if it is not linked.
+    pub(in super::super) fn field_ids(&self, class: ClassId) -> &[FieldId] {
+        let before = class.index().checked_sub(1);
+        let start = before.map_or(Some(0), |before| self.ends.get(before).copied());
+        let end = self.ends.get(class.index()).copied();
+        let ids = start
+            .zip(end)
+            .and_then(|(start, end)| self.field_ids.get(start..end));
+        ids.unwrap_or_default()
+    }
+
+    /// `java.lang.Class`.
+    pub(in super::super) fn class_class(&self) -> ClassId {
+        self.class_class
+    }
+}
+
+/// Offsets on the way from a `Klass` to its resolved references: call sites, method handles, strings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) struct ResolvedReferences {
+    /// In `InstanceKlass`.
+    pub(in super::super) constants: u64,
+    /// In `ConstantPool`; `None` up to 8, where that has the resolved references itself.
+    pub(in super::super) cache: Option<u64>,
+    /// In `ConstantPoolCache`, or `ConstantPool`: the address of a slot with the array's address.
+    pub(in super::super) resolved_references: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_class_has_its_own_fields() {
+        let class = |index| ClassId::from_index(index).expect("an id");
+        let ids = |bits: &[u64]| {
+            bits.iter()
+                .map(|&bits| FieldId::of_bits(bits))
+                .collect::<Vec<_>>()
+        };
+        let mut facts = ClassFacts::new(class(1));
+        for (handle, own) in [(0x101, &[1, 2][..]), (0x10A, &[]), (0x110, &[3])] {
+            facts.push(Slot::of_handle(handle), ids(own).into_iter());
+        }
+        assert_eq!(
+            facts
+                .slots()
+                .iter()
+                .map(|slot| slot.address())
+                .collect::<Vec<_>>(),
+            [0x100, 0x108, 0x110]
+        );
+        assert_eq!(facts.field_ids(class(0)), ids(&[1, 2]));
+        assert_eq!(facts.field_ids(class(1)), []);
+        assert_eq!(facts.field_ids(class(2)), ids(&[3]));
+        assert_eq!(facts.field_ids(class(3)), []);
+        assert_eq!(facts.class_class(), class(1));
+    }
+}

@@ -1,0 +1,55 @@
+//! What is known of some objects without looking into the heap: what calibration must explain.
+
+use super::class_facts::{FieldId, Slot};
+use format::BasicType;
+
+/// What JNI says of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Expected {
+    /// A primitive value, zero-extended.
+    Bits(u64),
+    /// A reference; `None` is null.
+    Object(Option<Slot>),
+}
+
+/// A field of an object or a class.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct KnownField {
+    /// The JVM's id.
+    pub(super) id: FieldId,
+    /// Its type.
+    pub(super) basic_type: BasicType,
+    /// Its value.
+    pub(super) expected: Expected,
+}
+
+/// What an object holds.
+#[derive(Debug)]
+pub(super) enum Content {
+    /// Instance fields, inherited ones too.
+    Fields(Vec<KnownField>),
+    /// Elements of a primitive type, as they lie in memory.
+    Primitives(BasicType, Vec<u8>),
+    /// References.
+    References(Vec<Option<Slot>>),
+}
+
+/// An object and what JNI says of it.
+#[derive(Debug)]
+pub(super) struct KnownObject {
+    /// The object.
+    pub(super) object: Slot,
+    /// Its class's mirror.
+    pub(super) class: Slot,
+    /// What it holds.
+    pub(super) content: Content,
+}
+
+/// A class and a static field of it.
+#[derive(Debug)]
+pub(super) struct KnownStatic {
+    /// The class's mirror.
+    pub(super) class: Slot,
+    /// The field.
+    pub(super) field: KnownField,
+}
