@@ -6,7 +6,6 @@
 
 use super::anonymous_names::without_hash;
 use super::error::{DumpError, For};
-use super::hotspot::{self, instance_offset, ClassFacts, Slot};
 use super::{heap_room, unlinked};
 use crate::jvmti::class::FieldFacts;
 use crate::jvmti::env::Env;
@@ -101,30 +100,6 @@ impl<'f> Catalogue<'f> {
     /// The ids of a class's own fields, in the order of its row's fields; none if it is not linked.
     pub(super) fn field_ids(&self, class: ClassId) -> &[FieldId] {
         self.field_ids.get(class.index()).map_or(&[], Vec::as_slice)
-    }
-
-    /// The same as plain numbers, for the forked child.
-    pub(super) fn facts(&self) -> ClassFacts {
-        let mut facts = ClassFacts::new(self.class_class);
-        for (handle, ids) in self.handles.iter().zip(&self.field_ids) {
-            facts.push(Slot::of_handle(handle.handle().bits()), field_bits(ids));
-        }
-        facts
-    }
-
-    /// Offset of an instance field of a class of the bootstrap loader; `None` if there is none of this name.
-    pub(super) fn field_offset(
-        &self,
-        signature: &[u8],
-        name: &[u8],
-        tables: &Tables,
-    ) -> Option<u64> {
-        let class = self.bootstrap_class_id(signature, tables)?;
-        let row = tables.classes.get(class)?;
-        let name = tables.strings.intern(name);
-        let mut fields = row.own_fields().iter().zip(self.field_ids(class));
-        let (_, id) = fields.find(|(field, _)| field.name == name && !field.is_static)?;
-        instance_offset(id.bits()).map(u64::from)
     }
 
     /// The objects that have a row because of the catalogue, with their handles: mirrors and class loaders.
@@ -472,11 +447,6 @@ impl<'f> Catalogue<'f> {
 
 /// A class's own fields, and their ids in the same order.
 type OwnFields = (Vec<Field>, Vec<FieldId>);
-
-/// The ids of fields as plain numbers.
-pub(super) fn field_bits(ids: &[FieldId]) -> impl Iterator<Item = hotspot::FieldId> + '_ {
-    ids.iter().map(|id| hotspot::FieldId::of_bits(id.bits()))
-}
 
 /// Gives an untagged object a row and the tag that goes with it.
 pub(super) fn tag_new(

@@ -21,6 +21,7 @@ mod hotspot;
 mod memory_left;
 mod methods;
 mod object_sizes;
+mod plain_facts;
 mod portable;
 mod roots;
 mod stack_room;

@@ -27,7 +27,6 @@ pub(crate) mod method;
 pub(crate) mod monitor;
 pub(crate) mod new_object;
 pub(crate) mod object;
-pub(crate) mod os_maps;
 mod slot;
 pub(crate) mod stack;
 mod system_property;

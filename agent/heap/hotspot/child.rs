@@ -4,30 +4,32 @@
 //! walk only for the frames of virtual threads. Whatever happens to it, the application runs on.
 
 use super::super::catalogue::Catalogue;
+use super::super::plain_facts::class_facts;
 use super::super::roots::RootNotes;
-use super::calibration::Calibration;
-use super::class_dumps::{ClassDumps, ClassReferences};
-use super::class_facts::{ClassFacts, Slot};
-use super::class_map::{ClassMap, Descriptions};
 use super::crew::{in_threads, Watch};
-use super::encode::Encoded;
-use super::failure::Failure;
 use super::known_objects::KnownObjects;
-use super::marks::Marks;
-use super::memory::{Mappings, Memory};
 use super::message::{receive_ids, FromChild, ThreadIds, ThreadNoteMessage};
-use super::mirror_fields::{MirrorFields, MirrorReferences};
-use super::object_layout::ObjectLayout;
 use super::process::{self, Watchdog};
-use super::reach::{MarkOnly, OnObject, Walker};
-use super::snapshot::Snapshot;
-use super::thread_names::NameFields;
 use super::virtual_frames::VirtualThreadFields;
 use super::vm_structs::VmStructs;
-use super::work::{Batch, Work};
 use crate::jvmti::object::Handle;
-use crate::jvmti::os_maps::os_maps;
 use crate::options::Options;
+use snapshot::classes::NameFields;
+use snapshot::classes::{ClassDumps, ClassReferences};
+use snapshot::classes::{ClassFacts, Slot};
+use snapshot::classes::{ClassMap, Descriptions};
+use snapshot::classes::{MirrorFields, MirrorReferences};
+use snapshot::encode::Encoded;
+use snapshot::layout::Calibration;
+use snapshot::layout::ObjectLayout;
+use snapshot::mappings::os_maps;
+use snapshot::mappings::Mappings;
+use snapshot::memory::Memory;
+use snapshot::walk::Marks;
+use snapshot::walk::{Batch, Work};
+use snapshot::walk::{MarkOnly, OnObject, Walker};
+use snapshot::Failure;
+use snapshot::Snapshot;
 use std::collections::HashSet;
 use std::ops::Range;
 use std::os::unix::net::UnixStream;
@@ -164,7 +166,7 @@ impl Task<'_, '_> {
             .send(&mut self.socket)
             .map_err(|_| Failure::NoAnswer)?;
         // Not before the fork: classes that are loaded meanwhile would be missed.
-        let facts = self.catalogue.facts();
+        let facts = class_facts(self.catalogue);
         let snapshot = self.snapshot(memory, &mappings, &facts, layout, left_out)?;
         Ok(HeapCopy {
             snapshot,

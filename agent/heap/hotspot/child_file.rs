@@ -2,14 +2,14 @@
 
 use super::super::roots::RootNotes;
 use super::child::{HeapCopy, Task, Written};
-use super::class_dumps::ClassReferences;
 use super::crew::{in_threads, Watch};
-use super::encode::{Encoded, Encoder, Parts};
-use super::failure::Failure;
-use super::large_arrays::LargeArrays;
 use super::own_thread::start_own;
 use super::process::Watchdog;
-use super::snapshot::Snapshot;
+use snapshot::classes::ClassReferences;
+use snapshot::encode::LargeArrays;
+use snapshot::encode::{Encoded, Encoder, Parts};
+use snapshot::Failure;
+use snapshot::Snapshot;
 use std::collections::HashSet;
 use tables::{ObjectId, ObjectIndex};
 use writer::{emit, Segments, TailSender, TailWriter, WriteError};

@@ -1,11 +1,11 @@
 //! The crew: the child's threads, and the one that waits for them and tells the parent how it goes.
 
 use super::super::memory_left::MemoryLeft;
-use super::failure::Failure;
 use super::message::FromChild;
 use super::own_thread::Crew;
 use super::process::{self, Watchdog};
-use super::snapshot::Snapshot;
+use snapshot::Failure;
+use snapshot::Snapshot;
 use std::os::unix::net::UnixStream;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::Ordering;

@@ -2,9 +2,9 @@
 //! each page, inside the pause, and of these there are 512 times fewer.
 
 use super::careful_reads;
-use super::memory::Mappings;
 use crate::jvmti::object::Object;
-use crate::jvmti::os_maps::os_maps;
+use snapshot::mappings::os_maps;
+use snapshot::mappings::Mappings;
 use std::fmt;
 use std::io;
 use std::ops::Range;

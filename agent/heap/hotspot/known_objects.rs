@@ -2,14 +2,14 @@
 
 use super::super::catalogue::Catalogue;
 use super::super::error::{DumpError, For};
-use super::class_facts::{FieldId, Slot};
 use super::kept_objects::{self, KeptObjects, Kind, AGENTS_TAG};
-use super::known::{Content, Expected, KnownField, KnownObject, KnownStatic};
 use super::no_snapshot::NoSnapshot;
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
 use format::BasicType;
+use snapshot::classes::{FieldId, Slot};
+use snapshot::layout::{Content, Expected, KnownField, KnownObject, KnownStatic};
 use tables::{class_chain, Tables};
 
 /// Static fields that are compared: of a few hundred classes, which takes a millisecond.

@@ -1,6 +1,6 @@
 //! What child and parent tell each other, over a pair of sockets: numbers and a few texts.
 
-use super::failure::Failure;
+use snapshot::Failure;
 use std::io::{self, Read, Write};
 use tables::{ClassId, ThreadId, TraceId};
 

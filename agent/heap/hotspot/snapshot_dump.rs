@@ -1,9 +1,10 @@
 //! A dump by snapshot, from the application's side: prepare, fork, answer the child, finish the file.
 
 use super::super::allocation_traces::{AllocationTraces, Profiled};
-use super::super::catalogue::{field_bits, Catalogue};
+use super::super::catalogue::Catalogue;
 use super::super::error::{DumpError, For};
 use super::super::memory_left::MemoryLeft;
+use super::super::plain_facts::{field_offset, mirror_fields};
 use super::super::threads::{tag_thread, CapturedStacks, Look};
 use super::super::tried::Tried;
 use super::answers::{Answers, Done};
@@ -12,11 +13,8 @@ use super::child::Task;
 use super::forker::Forker;
 use super::huge_pages::HugePages;
 use super::known_objects::KnownObjects;
-use super::memory::Mappings;
-use super::mirror_fields::MirrorFields;
 use super::no_snapshot::NoSnapshot;
 use super::process::Child;
-use super::thread_names::NameFields;
 use super::virtual_frames::{method_ids, VirtualThreadFields};
 use super::vm_structs::VmStructs;
 use crate::class_gate::CLASS_GATE;
@@ -24,9 +22,11 @@ use crate::jvmti::env::{Env, Vm};
 use crate::jvmti::heap::Wanted;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
-use crate::jvmti::os_maps::os_maps;
 use crate::message::say;
 use crate::options::Options;
+use snapshot::classes::NameFields;
+use snapshot::mappings::os_maps;
+use snapshot::mappings::Mappings;
 use std::cell::{Cell, RefCell};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
@@ -145,7 +145,7 @@ impl<'f> SnapshotDump<'f> {
             pinned,
             mirror_fields,
             virtual_threads: VirtualThreadFields::again(virtual_threads, env, &catalogue, &tables)?,
-            names: NameFields::of(|class, name| catalogue.field_offset(class, name, &tables)),
+            names: NameFields::of(|class, name| field_offset(&catalogue, &tables, class, name)),
             allocated: &allocated.by_handle,
             vm_structs: VmStructs::find(),
             tail,
@@ -245,13 +245,6 @@ impl<'f> SnapshotDump<'f> {
             None => Err(NoSnapshot::Refused("the JVM reports no roots".to_owned())),
         }
     }
-}
-
-/// The fields of `java.lang.Class`.
-fn mirror_fields(catalogue: &Catalogue<'_>, tables: &Tables) -> MirrorFields {
-    let class = catalogue.class_class();
-    let field_ids: Vec<_> = field_bits(catalogue.field_ids(class)).collect();
-    MirrorFields::of(class, &field_ids, tables)
 }
 
 /// Has the JVM link classes if that was what was wanting, so that the next try knows their fields.

@@ -325,7 +325,7 @@ mod tests {
     use super::super::fork_handlers::ForkBy;
     use super::super::process;
     use super::*;
-    use crate::jvmti::os_maps::{os_maps, OsMapping};
+    use snapshot::mappings::{os_maps, OsMapping};
 
     const MB: u64 = 1 << 20;
 

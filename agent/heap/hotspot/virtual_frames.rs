@@ -5,12 +5,13 @@
 //! its walk in the child until it has come to each of them.
 
 use super::super::catalogue::Catalogue;
+use super::super::plain_facts::field_offset;
 use super::super::virtual_threads::VIRTUAL_THREAD;
-use super::failure::Failure;
 use super::no_snapshot::NoSnapshot;
-use super::snapshot::Snapshot;
 use crate::jvmti::env::Env;
 use crate::jvmti::method::MethodId;
+use snapshot::Failure;
+use snapshot::Snapshot;
 use std::collections::HashSet;
 use std::sync::PoisonError;
 use tables::{ClassId, Tables};
@@ -68,7 +69,7 @@ impl VirtualThreadFields {
 
     /// `None` if a class is not linked yet, or has not such a field.
     fn look_up(in_use: bool, catalogue: &Catalogue<'_>, tables: &Tables) -> Option<Self> {
-        let field = |class: &[u8], name: &[u8]| catalogue.field_offset(class, name, tables);
+        let field = |class: &[u8], name: &[u8]| field_offset(catalogue, tables, class, name);
         Some(Self {
             class: catalogue.bootstrap_class_id(VIRTUAL_THREAD, tables)?,
             in_use,
@@ -165,8 +166,8 @@ impl VirtualFrames {
 
 #[cfg(test)]
 mod tests {
-    use super::super::class_map::Shape;
     use super::*;
+    use snapshot::classes::Shape;
 
     #[test]
     fn a_virtual_thread_that_nobody_looked_for_is_noticed_if_it_has_frames() {

@@ -3,9 +3,9 @@
 //! Nobody promises it, so it serves only for what can be left out: a field that it does not name is one the dump does
 //! without.
 
-use super::class_facts::ResolvedReferences;
 use super::unused_heap::UnusedHeap;
 use crate::hotspot::vm_structs::Table;
+use snapshot::classes::ResolvedReferences;
 
 /// What the table tells, as far as this JVM exports it.
 #[derive(Clone, Copy, Debug)]

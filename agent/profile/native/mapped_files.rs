@@ -1,6 +1,6 @@
 //! The code that is mapped into this process, and the files it is of (proc_pid_maps(5)).
 
-use crate::jvmti::os_maps::{os_maps, OsMapping};
+use snapshot::mappings::{os_maps, OsMapping};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;

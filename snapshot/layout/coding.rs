@@ -2,16 +2,16 @@
 //!
 //! Nothing here knows a version: [`super::calibration`] finds the coding that explains what is known.
 
-use super::memory::Memory;
+use crate::memory::Memory;
 use format::BasicType;
 
 /// `address = base + (code << shift)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Linear {
+pub struct Linear {
     /// Address of code 0.
-    pub(super) base: u64,
+    pub base: u64,
     /// Binary places that alignment leaves free.
-    pub(super) shift: u32,
+    pub shift: u32,
 }
 
 /// Largest shift that is tried: HotSpot aligns objects to 256 bytes at most, classes to 1024.
@@ -19,17 +19,17 @@ const MOST_SHIFT: u32 = 10;
 
 impl Linear {
     /// What an uncompressed reference is.
-    pub(super) const PLAIN: Self = Self { base: 0, shift: 0 };
+    pub const PLAIN: Self = Self { base: 0, shift: 0 };
 
     /// The address that a code stands for.
     #[inline]
-    pub(super) fn address(self, code: u64) -> u64 {
+    pub fn address(self, code: u64) -> u64 {
         self.base.wrapping_add(code << self.shift)
     }
 
     /// The address that a code stands for; 0 for code 0, which is null.
     #[inline]
-    pub(super) fn address_or_null(self, code: u64) -> u64 {
+    pub fn address_or_null(self, code: u64) -> u64 {
         if code == 0 {
             0
         } else {
@@ -38,7 +38,7 @@ impl Linear {
     }
 
     /// The code of an address; `None` if no code of 64 bits stands for it.
-    pub(super) fn code(self, address: u64) -> Option<u64> {
+    pub fn code(self, address: u64) -> Option<u64> {
         let distance = address.wrapping_sub(self.base);
         let code = distance >> self.shift;
         (self.address(code) == address).then_some(code)
@@ -46,7 +46,7 @@ impl Linear {
 
     /// The coding that explains all pairs of code and address; `None` if none does, or if they tell too little:
     /// there must be `least` different codes.
-    pub(super) fn explaining(pairs: &[(u64, u64)], least: usize) -> Option<Self> {
+    pub fn explaining(pairs: &[(u64, u64)], least: usize) -> Option<Self> {
         let mut codes: Vec<u64> = pairs.iter().map(|&(code, _)| code).collect();
         codes.sort_unstable();
         codes.dedup();
@@ -67,7 +67,7 @@ impl Linear {
 
 /// How references lie in objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Oops {
+pub enum Oops {
     /// Eight bytes, the address itself.
     Wide,
     /// Four bytes (`UseCompressedOops`); code 0 is null.
@@ -77,7 +77,7 @@ pub(super) enum Oops {
 impl Oops {
     /// Bytes of a reference in the heap.
     #[inline]
-    pub(super) fn width_bytes(self) -> u64 {
+    pub fn width_bytes(self) -> u64 {
         match self {
             Self::Wide => 8,
             Self::Narrow(_) => 4,
@@ -85,7 +85,7 @@ impl Oops {
     }
 
     /// Bytes of a value of this type in the heap.
-    pub(super) fn size_bytes(self, basic_type: BasicType) -> u64 {
+    pub fn size_bytes(self, basic_type: BasicType) -> u64 {
         match basic_type {
             BasicType::Object => self.width_bytes(),
             primitive => u64::from(primitive.size_bytes(8)),
@@ -94,7 +94,7 @@ impl Oops {
 
     /// The address that the reference at `place` holds; 0 is null.
     #[inline]
-    pub(super) fn load(self, memory: Memory, place: u64) -> u64 {
+    pub fn load(self, memory: Memory, place: u64) -> u64 {
         match self {
             Self::Wide => memory.u64(place),
             Self::Narrow(coding) => coding.address_or_null(u64::from(memory.u32(place))),
@@ -103,7 +103,7 @@ impl Oops {
 
     /// How references are packed.
     #[inline]
-    pub(super) fn coding(self) -> Linear {
+    pub fn coding(self) -> Linear {
         match self {
             Self::Wide => Linear::PLAIN,
             Self::Narrow(coding) => coding,
@@ -112,7 +112,7 @@ impl Oops {
 
     /// The value at `place`, zero-extended; of a reference the object's address.
     #[inline]
-    pub(super) fn value(self, memory: Memory, place: u64, basic_type: BasicType) -> u64 {
+    pub fn value(self, memory: Memory, place: u64, basic_type: BasicType) -> u64 {
         match basic_type {
             BasicType::Object => self.load(memory, place),
             BasicType::Boolean | BasicType::Byte => u64::from(memory.u8(place)),
@@ -125,7 +125,7 @@ impl Oops {
 
 /// Where an object's header tells its class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ClassWords {
+pub enum ClassWords {
     /// Eight bytes behind the mark word.
     Wide,
     /// Four bytes behind the mark word (`UseCompressedClassPointers`).
@@ -137,7 +137,7 @@ pub(super) enum ClassWords {
 impl ClassWords {
     /// The class word of the object at this address: equal for objects of one class, different otherwise.
     #[inline]
-    pub(super) fn load(self, memory: Memory, object: u64) -> u64 {
+    pub fn load(self, memory: Memory, object: u64) -> u64 {
         match self {
             Self::Wide => memory.u64(object.wrapping_add(8)),
             Self::Narrow => u64::from(memory.u32(object.wrapping_add(8))),
@@ -148,7 +148,7 @@ impl ClassWords {
 
 /// What the id of an instance field says of its offset (HotSpot's `jfieldIDWorkaround`): bit 1 marks an instance
 /// field, bit 0 an id with a hash of the class behind seven bits of offset. `None` for other ids.
-pub(in super::super) fn instance_offset(field_id: u64) -> Option<u32> {
+pub fn instance_offset(field_id: u64) -> Option<u32> {
     if field_id & 2 == 0 {
         return None;
     }

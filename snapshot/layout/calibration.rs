@@ -3,16 +3,17 @@
 //! No table of versions: a JVM that changes its layout is found out here, in the forked child, before a byte of its
 //! heap goes to a file. What a guess reads must be mapped; a guess that is wrong explains nothing.
 
-use super::class_facts::Slot;
-use super::coding::{instance_offset, ClassWords, Linear, Oops};
-use super::known::{Content, Expected, KnownField, KnownObject, KnownStatic};
-use super::memory::{Mappings, Memory};
-use super::object_layout::{ArrayLayout, MirrorInKlass, ObjectLayout, StaticIds};
+use crate::classes::Slot;
+use crate::layout::{instance_offset, ClassWords, Linear, Oops};
+use crate::layout::{ArrayLayout, MirrorInKlass, ObjectLayout, StaticIds};
+use crate::layout::{Content, Expected, KnownField, KnownObject, KnownStatic};
+use crate::mappings::Mappings;
+use crate::memory::Memory;
 use format::BasicType;
 
 /// The check that failed, as the user is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Unexplained(pub(super) &'static str);
+pub struct Unexplained(pub &'static str);
 
 /// Different classes, and different objects, that a coding must explain.
 const LEAST_CODES: usize = 8;
@@ -26,20 +27,20 @@ const MOST_STATIC_OFFSET: u32 = 1 << 20;
 
 /// The memory that is read, what is mapped there, what is known.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Calibration<'k> {
+pub struct Calibration<'k> {
     /// The snapshot.
-    pub(super) memory: Memory,
+    pub memory: Memory,
     /// What is mapped in it.
-    pub(super) mappings: &'k Mappings,
+    pub mappings: &'k Mappings,
     /// What JNI says of objects.
-    pub(super) objects: &'k [KnownObject],
+    pub objects: &'k [KnownObject],
     /// What it says of static fields.
-    pub(super) statics: &'k [KnownStatic],
+    pub statics: &'k [KnownStatic],
 }
 
 impl Calibration<'_> {
     /// Finds the layout, and reads everything that is known back through it.
-    pub(super) fn run(self) -> Result<ObjectLayout, Unexplained> {
+    pub fn run(self) -> Result<ObjectLayout, Unexplained> {
         self.check_heap()?;
         let arrays = self.arrays()?;
         let (oops, arrays) = self.oops(arrays)?;
@@ -328,8 +329,8 @@ impl Calibration<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::invented_heap::{InventedHeap, Plan};
     use super::*;
+    use crate::layout::{InventedHeap, Plan};
 
     const PRIVATE: &str = "rw-p";
     /// About what HotSpot 17 does; the others differ from it.

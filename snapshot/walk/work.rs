@@ -5,18 +5,18 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Elements of an array of references that nobody has followed yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Slice {
+pub struct Slice {
     /// The array.
-    pub(super) array: u64,
+    pub array: u64,
     /// Index of the first of them.
-    pub(super) from: u32,
+    pub from: u32,
     /// Index behind the last of them.
-    pub(super) to: u32,
+    pub to: u32,
 }
 
 impl Slice {
     /// Takes the second half away; `None` if that would be less than `least` elements.
-    pub(super) fn split_off(&mut self, least: u32) -> Option<Self> {
+    pub fn split_off(&mut self, least: u32) -> Option<Self> {
         let half = (self.to - self.from) / 2;
         if half < least {
             return None;
@@ -33,7 +33,7 @@ impl Slice {
 
 /// A part of a walker's work.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Batch {
+pub enum Batch {
     /// References to follow.
     References(Vec<u64>),
     /// A part of an array.
@@ -42,7 +42,7 @@ pub(super) enum Batch {
 
 /// The shared part of all walkers' stacks. A walker that has plenty gives when another [wants](Work::wants).
 #[derive(Debug)]
-pub(super) struct Work {
+pub struct Work {
     state: Mutex<State>,
     changed: Condvar,
     /// Walkers that wait, as a hint that takes no lock.
@@ -60,7 +60,7 @@ struct State {
 
 impl Work {
     /// Work for this many walkers.
-    pub(super) fn new(walkers: usize, first: Vec<Batch>) -> Self {
+    pub fn new(walkers: usize, first: Vec<Batch>) -> Self {
         Self {
             state: Mutex::new(State {
                 batches: first,
@@ -80,24 +80,24 @@ impl Work {
 
     /// Whether another walker waits for work.
     #[inline]
-    pub(super) fn wants(&self) -> bool {
+    pub fn wants(&self) -> bool {
         self.hungry.load(Ordering::Relaxed) > 0
     }
 
     /// Whether the walk was ended, so that going on is in vain.
     #[inline]
-    pub(super) fn has_ended(&self) -> bool {
+    pub fn has_ended(&self) -> bool {
         self.ended.load(Ordering::Relaxed)
     }
 
     /// Gives a part of one's work to others.
-    pub(super) fn give(&self, batch: Batch) {
+    pub fn give(&self, batch: Batch) {
         self.lock().batches.push(batch);
         self.changed.notify_one();
     }
 
     /// Waits for work; `None` when all walkers wait, so that there is none left, and after [`Work::end`].
-    pub(super) fn take(&self) -> Option<Batch> {
+    pub fn take(&self) -> Option<Batch> {
         let mut state = self.lock();
         state.waiting += 1;
         self.hungry.fetch_add(1, Ordering::Relaxed);
@@ -124,7 +124,7 @@ impl Work {
     }
 
     /// Ends the walk for all: one of them cannot go on.
-    pub(super) fn end(&self) {
+    pub fn end(&self) {
         let _state = self.lock();
         self.ended.store(true, Ordering::Relaxed);
         self.changed.notify_all();

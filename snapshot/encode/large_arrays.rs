@@ -2,11 +2,11 @@
 //!
 //! The walk does not look at an array of a primitive type that a field refers to which is declared as such, so those come later.
 
-use super::class_map::{Class, Shape};
-use super::encode::{Encoded, Encoder};
-use super::failure::Failure;
-use super::reach::OnObject;
-use super::snapshot::Snapshot;
+use crate::classes::{Class, Shape};
+use crate::encode::{Encoded, Encoder};
+use crate::walk::OnObject;
+use crate::Failure;
+use crate::Snapshot;
 use format::BasicType;
 use writer::{Deliver, Segments};
 
@@ -16,7 +16,7 @@ const LEAST_BYTES: u64 = 64 << 10;
 
 /// One thread's part of them.
 #[derive(Debug)]
-pub(super) struct LargeArrays<'s, D> {
+pub struct LargeArrays<'s, D> {
     snapshot: &'s Snapshot,
     encoder: Encoder<'s, D>,
     /// The arrays that were written.
@@ -25,7 +25,7 @@ pub(super) struct LargeArrays<'s, D> {
 
 impl<'s, D: Deliver> LargeArrays<'s, D> {
     /// None yet; their records go to `segments`.
-    pub(super) fn new(snapshot: &'s Snapshot, segments: Segments<D>) -> Self {
+    pub fn new(snapshot: &'s Snapshot, segments: Segments<D>) -> Self {
         Self {
             snapshot,
             encoder: Encoder::new(snapshot, segments, false),
@@ -34,7 +34,7 @@ impl<'s, D: Deliver> LargeArrays<'s, D> {
     }
 
     /// Takes the marks of these arrays back, so that nobody writes them again, and tells what was encoded. After the walk.
-    pub(super) fn finish(self) -> Result<Encoded, Failure> {
+    pub fn finish(self) -> Result<Encoded, Failure> {
         for address in self.written {
             self.snapshot.marks.unmark(address);
         }
@@ -66,9 +66,9 @@ impl<D: Deliver> OnObject for LargeArrays<'_, D> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::reach::Walker;
-    use super::super::work::{Batch, Work};
     use super::*;
+    use crate::walk::Walker;
+    use crate::walk::{Batch, Work};
     use std::collections::BTreeSet;
     use std::sync::Mutex;
     use writer::WriteError;

@@ -1,7 +1,7 @@
 //! Names of threads as the heap has them, for threads that nobody could ask: virtual ones, and those just started.
 
-use super::class_map::Shape;
-use super::snapshot::Snapshot;
+use crate::classes::Shape;
+use crate::Snapshot;
 use format::BasicType;
 
 /// Longest name that is read.
@@ -9,7 +9,7 @@ const MOST_BYTES: usize = 4096;
 
 /// Offsets of the fields that a name is read from, described before the fork.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct NameFields {
+pub struct NameFields {
     /// `Thread.name`.
     name: u64,
     /// `String.value`.
@@ -21,7 +21,7 @@ pub(super) struct NameFields {
 impl NameFields {
     /// Looks the fields up; `None` if this JDK has others. `offset` tells that of an instance field, from the descriptor of its class,
     /// one of the bootstrap loader's, and its name.
-    pub(super) fn of(offset: impl Fn(&[u8], &[u8]) -> Option<u64>) -> Option<Self> {
+    pub fn of(offset: impl Fn(&[u8], &[u8]) -> Option<u64>) -> Option<Self> {
         Some(Self {
             name: offset(b"Ljava/lang/Thread;", b"name")?,
             value: offset(b"Ljava/lang/String;", b"value")?,
@@ -30,7 +30,7 @@ impl NameFields {
     }
 
     /// The thread's name in modified UTF-8; empty if it has none or is no thread.
-    pub(super) fn read(self, snapshot: &Snapshot, thread: u64) -> Vec<u8> {
+    pub fn read(self, snapshot: &Snapshot, thread: u64) -> Vec<u8> {
         self.units(snapshot, thread)
             .map(|units| modified_utf8(&units))
             .unwrap_or_default()

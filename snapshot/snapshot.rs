@@ -1,10 +1,11 @@
 //! The snapshot: a heap that stands still, and everything that is needed to read it. Shared by all threads of the child.
 
-use super::class_map::{Class, ClassMap};
-use super::failure::Failure;
-use super::marks::Marks;
-use super::memory::{Mappings, Memory};
-use super::object_layout::ObjectLayout;
+use crate::classes::{Class, ClassMap};
+use crate::layout::ObjectLayout;
+use crate::mappings::Mappings;
+use crate::memory::Memory;
+use crate::walk::Marks;
+use crate::Failure;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
@@ -13,41 +14,41 @@ use tables::{ClassId, TraceId};
 
 /// A heap that stands still.
 #[derive(Debug)]
-pub(super) struct Snapshot {
+pub struct Snapshot {
     /// The memory.
-    pub(super) memory: Memory,
+    pub memory: Memory,
     /// What is mapped in it.
-    pub(super) mappings: Mappings,
+    pub mappings: Mappings,
     /// How objects lie in it.
-    pub(super) layout: ObjectLayout,
+    pub layout: ObjectLayout,
     /// The classes.
-    pub(super) classes: ClassMap,
+    pub classes: ClassMap,
     /// Sampled objects and the traces that allocated them, by address.
-    pub(super) allocated: Vec<(u64, TraceId)>,
+    pub allocated: Vec<(u64, TraceId)>,
     /// Parts of the heap of which this process has zeros, from one 2 MiB border to another: no object lies there.
-    pub(super) left_out: Vec<Range<u64>>,
+    pub left_out: Vec<Range<u64>>,
     /// What can be reached.
-    pub(super) marks: Marks,
+    pub marks: Marks,
     /// Write the values of primitive fields.
-    pub(super) primitive_fields: bool,
+    pub primitive_fields: bool,
     /// Write the elements of primitive arrays.
-    pub(super) primitive_arrays: bool,
+    pub primitive_arrays: bool,
     /// Objects that were reached, for those who wait.
-    pub(super) reached: AtomicU64,
+    pub reached: AtomicU64,
     /// Bytes of heap that were encoded, for those who wait.
-    pub(super) encoded_bytes: AtomicU64,
+    pub encoded_bytes: AtomicU64,
     /// Classes that have instances but are not linked, so that their fields are not known.
-    pub(super) unlinked: Mutex<BTreeSet<ClassId>>,
+    pub unlinked: Mutex<BTreeSet<ClassId>>,
     /// The class of virtual threads, if there is one.
-    pub(super) virtual_thread_class: Option<ClassId>,
+    pub virtual_thread_class: Option<ClassId>,
     /// Virtual threads that were marked.
-    pub(super) virtual_threads: Mutex<Vec<u64>>,
+    pub virtual_threads: Mutex<Vec<u64>>,
 }
 
 impl Snapshot {
     /// The object's class.
     #[inline(always)]
-    pub(super) fn class_of(&self, object: u64) -> Result<&Class, Failure> {
+    pub fn class_of(&self, object: u64) -> Result<&Class, Failure> {
         // The collector leaves the class word of an object that it has moved, but not the mark, which holds the new
         // address. A bare 3 is the mark of HotSpot's own walk (up to 17) on the object that it was at.
         let mark = self.memory.u64(object);
@@ -63,7 +64,7 @@ impl Snapshot {
 
     /// Makes sure that an object which was just read was read from what is there.
     #[inline]
-    pub(super) fn check_is_here(&self, object: u64, bytes: u64) -> Result<(), Failure> {
+    pub fn check_is_here(&self, object: u64, bytes: u64) -> Result<(), Failure> {
         /// Of the borders between which parts are left out.
         const BORDER_SHIFT: u32 = 21;
         let last = object.saturating_add(bytes.saturating_sub(1));
@@ -80,7 +81,7 @@ impl Snapshot {
 
     /// Makes sure that an array which is to be read ends in the heap: of a damaged length gigabytes could be written.
     #[inline]
-    pub(super) fn check_length(&self, array: u64, bytes: u64) -> Result<(), Failure> {
+    pub fn check_length(&self, array: u64, bytes: u64) -> Result<(), Failure> {
         if self
             .marks
             .spans(array.saturating_add(bytes.saturating_sub(1)))
@@ -92,7 +93,7 @@ impl Snapshot {
     }
 
     /// Notes a class that has instances but is not linked.
-    pub(super) fn note_unlinked(&self, class: ClassId) {
+    pub fn note_unlinked(&self, class: ClassId) {
         self.unlinked
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -100,7 +101,7 @@ impl Snapshot {
     }
 
     /// Notes a virtual thread.
-    pub(super) fn note_virtual_thread(&self, thread: u64) {
+    pub fn note_virtual_thread(&self, thread: u64) {
         self.virtual_threads
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -108,7 +109,7 @@ impl Snapshot {
     }
 
     /// An error if there are such classes.
-    pub(super) fn check_linked(&self) -> Result<(), Failure> {
+    pub fn check_linked(&self) -> Result<(), Failure> {
         let unlinked = self.unlinked.lock().unwrap_or_else(PoisonError::into_inner);
         if unlinked.is_empty() {
             Ok(())
@@ -137,13 +138,14 @@ impl Snapshot {
     }
 }
 
-#[cfg(test)]
+#[cfg(any(test, feature = "invented"))]
+#[allow(clippy::expect_used)] // a test without memory has failed
 impl Snapshot {
     /// A heap of these words, without compression: mark, class word, then fields, or length and elements. Classes have the words 1, 2
     /// and so on. The words must outlive it.
-    pub(super) fn of_words(words: &[u64], shapes: Vec<super::class_map::Shape>) -> Self {
-        use super::coding::{ClassWords, Linear, Oops};
-        use super::object_layout::{ArrayLayout, MirrorInKlass, StaticIds};
+    pub fn of_words(words: &[u64], shapes: Vec<crate::classes::Shape>) -> Self {
+        use crate::layout::{ArrayLayout, MirrorInKlass, StaticIds};
+        use crate::layout::{ClassWords, Linear, Oops};
         let start = words.as_ptr() as u64;
         Self {
             // SAFETY: only `words` is read, which the caller keeps.

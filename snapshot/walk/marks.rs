@@ -1,6 +1,6 @@
 //! Marks: one bit for each 8 bytes of heap, set once, by whichever thread comes to the object first.
 
-use super::memory::Memory;
+use crate::memory::Memory;
 use std::alloc::{alloc_zeroed, dealloc, Layout};
 use std::ops::Range;
 use std::ptr::NonNull;
@@ -18,7 +18,7 @@ const PART_WORDS: usize = 1 << (PART_SHIFT - GRAIN_SHIFT - 6);
 
 /// Marks for a range of addresses. Takes memory only where marks are set: at most 1/64 of the range.
 #[derive(Debug)]
-pub(super) struct Marks {
+pub struct Marks {
     range: Range<u64>,
     /// Parts with marks: whoever looks for them need not touch the memory of the others.
     touched: Vec<AtomicBool>,
@@ -34,7 +34,7 @@ unsafe impl Sync for Marks {}
 
 impl Marks {
     /// No marks yet; `None` if there is no memory.
-    pub(super) fn new(range: Range<u64>) -> Option<Self> {
+    pub fn new(range: Range<u64>) -> Option<Self> {
         let grains = range.end.checked_sub(range.start)? >> GRAIN_SHIFT;
         let words = usize::try_from(grains / WORD_BITS + 1).ok()?;
         let layout = Layout::array::<AtomicU64>(words).ok()?;
@@ -53,7 +53,7 @@ impl Marks {
     }
 
     /// The marked addresses of a part of the heap, in order; none past the last part.
-    pub(super) fn part(&self, number: usize) -> Option<impl Iterator<Item = u64> + '_> {
+    pub fn part(&self, number: usize) -> Option<impl Iterator<Item = u64> + '_> {
         let touched = self.touched.get(number)?.load(Ordering::Relaxed);
         let words = self.layout.size() / size_of::<AtomicU64>();
         let first = number * PART_WORDS;
@@ -72,12 +72,12 @@ impl Marks {
 
     /// Whether an object can stand there.
     #[inline]
-    pub(super) fn covers(&self, address: u64) -> bool {
+    pub fn covers(&self, address: u64) -> bool {
         self.range.contains(&address) && address & ((1 << GRAIN_SHIFT) - 1) == 0
     }
 
     /// Whether this is an address between the first and the last object, or in it.
-    pub(super) fn spans(&self, address: u64) -> bool {
+    pub fn spans(&self, address: u64) -> bool {
         self.range.contains(&address)
     }
 
@@ -96,7 +96,7 @@ impl Marks {
 
     /// Marks an object. `true`: nobody had before. `false` too for what cannot be an object.
     #[inline]
-    pub(super) fn mark(&self, address: u64) -> bool {
+    pub fn mark(&self, address: u64) -> bool {
         let Some((word, mark)) = self.place(address) else {
             return false;
         };
@@ -112,7 +112,7 @@ impl Marks {
     }
 
     /// Takes a mark back. Not while others mark: nobody would know which came first.
-    pub(super) fn unmark(&self, address: u64) {
+    pub fn unmark(&self, address: u64) {
         if let Some((word, mark)) = self.place(address) {
             word.fetch_and(!mark, Ordering::Relaxed);
         }
@@ -130,7 +130,7 @@ impl Marks {
 
     /// Asks the processor to have the object's mark at hand soon.
     #[inline]
-    pub(super) fn prefetch(&self, memory: Memory, address: u64) {
+    pub fn prefetch(&self, memory: Memory, address: u64) {
         // Whatever the address is: a prefetch never faults.
         let word = address.wrapping_sub(self.range.start) >> (GRAIN_SHIFT + 6) << 3;
         memory.prefetch((self.words.as_ptr() as u64).wrapping_add(word));

@@ -1,10 +1,13 @@
 //! An invented heap, for tests: objects, mirrors and classes of a JVM that never was, and what its JNI would say of them.
+// A heap that cannot be invented has failed its test: it panics.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
-use super::class_facts::{FieldId, Slot};
-use super::coding::{ClassWords, Linear, Oops};
-use super::known::{Content, Expected, KnownField, KnownObject, KnownStatic};
-use super::memory::{Mappings, Memory};
-use super::object_layout::{ArrayLayout, MirrorInKlass, ObjectLayout, StaticIds};
+use crate::classes::{FieldId, Slot};
+use crate::layout::{ArrayLayout, MirrorInKlass, ObjectLayout, StaticIds};
+use crate::layout::{ClassWords, Linear, Oops};
+use crate::layout::{Content, Expected, KnownField, KnownObject, KnownStatic};
+use crate::mappings::Mappings;
+use crate::memory::Memory;
 use format::BasicType;
 
 /// Where things lie, in bytes from the start.
@@ -32,37 +35,37 @@ const LENGTH: u64 = 5;
 
 /// What can be different from JVM to JVM.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Plan {
+pub struct Plan {
     /// Of references; `None` if they are whole addresses.
-    pub(super) oop_shift: Option<u32>,
+    pub oop_shift: Option<u32>,
     /// Where the class word is.
-    pub(super) class_words: ClassWords,
+    pub class_words: ClassWords,
     /// Of class words that are no addresses.
-    pub(super) class_shift: u32,
+    pub class_shift: u32,
     /// Where a mirror holds its `Klass`.
-    pub(super) klass_in_mirror: u64,
+    pub klass_in_mirror: u64,
     /// Where a `Klass` holds its mirror.
-    pub(super) mirror_in_klass: MirrorInKlass,
+    pub mirror_in_klass: MirrorInKlass,
     /// Ids of static fields.
-    pub(super) static_ids: StaticIds,
+    pub static_ids: StaticIds,
 }
 
 /// The heap.
 #[derive(Debug)]
-pub(super) struct InventedHeap {
+pub struct InventedHeap {
     words: Vec<u64>,
     klass_step: u64,
     /// How it is laid out.
-    pub(super) layout: ObjectLayout,
+    pub layout: ObjectLayout,
     /// What JNI says of objects.
-    pub(super) objects: Vec<KnownObject>,
+    pub objects: Vec<KnownObject>,
     /// What it says of static fields.
-    pub(super) statics: Vec<KnownStatic>,
+    pub statics: Vec<KnownStatic>,
 }
 
 impl InventedHeap {
     /// A heap as planned, with a known object of each class but `Class`, and a static field of each type.
-    pub(super) fn new(plan: &Plan) -> Self {
+    pub fn new(plan: &Plan) -> Self {
         // Between the objects there is noise: zeros would explain too much.
         let words: Vec<u64> = (0..(END + MARGIN) / 8).map(noise).collect();
         let layout = layout(plan, words.as_ptr() as u64);
@@ -86,44 +89,44 @@ impl InventedHeap {
     }
 
     /// Leave to read it.
-    pub(super) fn memory(&self) -> Memory {
+    pub fn memory(&self) -> Memory {
         // SAFETY: what is read is checked against `mappings`, which has this heap alone, or lies in the margin behind it.
         unsafe { Memory::new() }
     }
 
     /// It is all that is mapped, with these flags.
-    pub(super) fn mappings(&self, flags: &str) -> Mappings {
+    pub fn mappings(&self, flags: &str) -> Mappings {
         let start = self.start();
         Mappings::parse(format!("{start:x}-{:x} {flags} 0 0 0\n", start + END).as_bytes())
     }
 
     /// Bytes that are mapped.
-    pub(super) fn bytes(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         END
     }
 
     /// Where the object of this class begins, from the heap's start.
-    pub(super) fn object(class: u64) -> u64 {
+    pub fn object(class: u64) -> u64 {
         OBJECTS + class * OBJECT_STEP
     }
 
     /// Where the mirror of this class begins, likewise.
-    pub(super) fn mirror(class: u64) -> u64 {
+    pub fn mirror(class: u64) -> u64 {
         MIRRORS + class * MIRROR_STEP
     }
 
     /// Where the `Klass` of this class begins, likewise.
-    pub(super) fn klass(&self, class: u64) -> u64 {
+    pub fn klass(&self, class: u64) -> u64 {
         KLASSES + class * self.klass_step
     }
 
     /// Where what the id of this static field points at begins, likewise.
-    pub(super) fn static_id(index: u64) -> u64 {
+    pub fn static_id(index: u64) -> u64 {
         STATIC_ID + index * STATIC_ID_STEP
     }
 
     /// Changes the bits of four bytes, from the heap's start.
-    pub(super) fn flip(&mut self, place: u64, bits: u32) {
+    pub fn flip(&mut self, place: u64, bits: u32) {
         *self.word(place) ^= u64::from(bits) << (8 * (place % 8));
     }
 

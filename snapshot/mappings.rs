@@ -1,71 +1,73 @@
-//! Raw memory of a process that stands still: the forked copy of a JVM.
+//! What is mapped into this process, as the system knows it (proc_pid_maps(5)).
 
-use crate::jvmti::os_maps::OsMapping;
+use std::fs::File;
+use std::io::{self, Read};
 use std::ops::Range;
 
-/// Leave to read addresses that the Rust compiler knows nothing of.
-///
-/// There is one in a forked child, where every other thread of the JVM is gone: what it reads can change no more,
-/// and an address that is not mapped ends the child with a code of its own, not the application.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Memory(());
+/// A stretch of memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OsMapping<'t> {
+    /// Its addresses.
+    pub range: Range<u64>,
+    /// `rwxp`: may be read, written, executed, is this process's own; a letter or a dash each, `s` if it is shared.
+    flags: [u8; 4],
+    /// Where in its file it starts.
+    pub offset: u64,
+    /// The file's number; 0 if it is of no file.
+    inode: u64,
+    /// The file's path, a word in brackets, or nothing.
+    pub name: &'t [u8],
+}
 
-impl Memory {
-    /// Gives the leave.
-    ///
-    /// # Safety
-    /// The process is a forked copy that may end at any read, and no thread of it writes to what is read (HotSpot, while
-    /// it goes on, writes to mark words alone); or, in tests, every address that is read belongs to a live buffer.
-    pub(super) unsafe fn new() -> Self {
-        Self(())
+/// The text of `/proc/self/maps`, for [`OsMapping::all`]. In a forked child, too.
+pub fn os_maps() -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    File::open("/proc/self/maps")?.read_to_end(&mut text)?;
+    Ok(text)
+}
+
+impl<'t> OsMapping<'t> {
+    /// The mappings in the order of addresses, as the system lists them; lines that are none are left out.
+    pub fn all(text: &'t [u8]) -> impl Iterator<Item = Self> + 't {
+        text.split(|&byte| byte == b'\n').filter_map(Self::parse)
     }
 
-    /// The byte at this address.
-    #[inline]
-    pub(super) fn u8(self, address: u64) -> u8 {
-        // SAFETY: `new` demands a process in which any address may be tried.
-        unsafe { (address as *const u8).read() }
+    /// `7f3b0000-7f3c0000 rw-p 00000000 00:00 0   name`
+    fn parse(line: &'t [u8]) -> Option<Self> {
+        let mut words = line.splitn(6, |&byte| byte == b' ');
+        let range = std::str::from_utf8(words.next()?).ok()?;
+        let (start, end) = range.split_once('-')?;
+        let flags = words.next()?.first_chunk()?;
+        let offset = std::str::from_utf8(words.next()?).ok()?;
+        let inode = std::str::from_utf8(words.nth(1)?).ok()?;
+        let hex = |text| u64::from_str_radix(text, 16).ok();
+        Some(Self {
+            range: hex(start)?..hex(end)?,
+            flags: *flags,
+            offset: hex(offset)?,
+            inode: inode.parse().ok()?,
+            name: words.next().unwrap_or_default().trim_ascii_start(),
+        })
     }
 
-    /// Two bytes in the host's order, aligned or not.
-    #[inline]
-    pub(super) fn u16(self, address: u64) -> u16 {
-        // SAFETY: as in `u8`.
-        unsafe { (address as *const u16).read_unaligned() }
+    /// Whether it can be read.
+    pub fn is_readable(&self) -> bool {
+        self.flags.starts_with(b"r")
     }
 
-    /// Four bytes in the host's order, aligned or not.
-    #[inline]
-    pub(super) fn u32(self, address: u64) -> u32 {
-        // SAFETY: as in `u8`.
-        unsafe { (address as *const u32).read_unaligned() }
+    /// Whether it can be executed.
+    pub fn is_executable(&self) -> bool {
+        matches!(self.flags, [_, _, b'x', _])
     }
 
-    /// Eight bytes in the host's order, aligned or not.
-    #[inline]
-    pub(super) fn u64(self, address: u64) -> u64 {
-        // SAFETY: as in `u8`.
-        unsafe { (address as *const u64).read_unaligned() }
+    /// Whether what is written there is this process's alone, and a fork gets a copy.
+    pub fn is_private(&self) -> bool {
+        self.flags.ends_with(b"p")
     }
 
-    /// `len` bytes from this address on.
-    #[inline]
-    pub(super) fn bytes<'m>(self, address: u64, len: usize) -> &'m [u8] {
-        // SAFETY: as in `u8`; nobody writes to them, so the slice is frozen as long as the process lives.
-        unsafe { std::slice::from_raw_parts(address as *const u8, len) }
-    }
-
-    /// Asks the processor to have this address at hand soon; any number is fine.
-    #[inline]
-    pub(super) fn prefetch(self, address: u64) {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: a prefetch never faults.
-        unsafe {
-            use std::arch::x86_64::{_mm_prefetch, _MM_HINT_T0};
-            _mm_prefetch::<_MM_HINT_T0>(address as *const i8);
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = address;
+    /// Whether it is memory that can be written and belongs to no file.
+    pub fn is_anonymous(&self) -> bool {
+        self.flags == *b"rw-p" && self.inode == 0
     }
 }
 
@@ -81,14 +83,14 @@ struct Mapping {
 
 /// What is mapped where.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Mappings {
+pub struct Mappings {
     // In the order of addresses, as the kernel lists them.
     mappings: Vec<Mapping>,
 }
 
 impl Mappings {
     /// Reads the text of `/proc/self/maps`; lines that it does not understand are left out.
-    pub(super) fn parse(text: &[u8]) -> Self {
+    pub fn parse(text: &[u8]) -> Self {
         let mapping = |told: OsMapping<'_>| Mapping {
             is_readable: told.is_readable(),
             is_private: told.is_private(),
@@ -112,7 +114,7 @@ impl Mappings {
     /// What lies around an address without a gap, mapped for reading or only reserved: for an object, the heap.
     ///
     /// Neighbours that touch the heap are in it; `None` if nothing is mapped there.
-    pub(super) fn around(&self, address: u64) -> Option<Range<u64>> {
+    pub fn around(&self, address: u64) -> Option<Range<u64>> {
         let at = self
             .mappings
             .partition_point(|mapping| mapping.range.end <= address);
@@ -136,12 +138,12 @@ impl Mappings {
     }
 
     /// Whether a word can be read there.
-    pub(super) fn is_readable(&self, address: u64) -> bool {
+    pub fn is_readable(&self, address: u64) -> bool {
         self.at(address).is_some_and(|mapping| mapping.is_readable)
     }
 
     /// Whether all of these bytes can be read.
-    pub(super) fn are_readable(&self, start: u64, bytes: u64) -> bool {
+    pub fn are_readable(&self, start: u64, bytes: u64) -> bool {
         let Some(end) = start.checked_add(bytes) else {
             return false;
         };
@@ -156,7 +158,7 @@ impl Mappings {
     }
 
     /// The parts of a range that are this process's own memory, no file's.
-    pub(super) fn anonymous<'m>(
+    pub fn anonymous<'m>(
         &'m self,
         within: &'m Range<u64>,
     ) -> impl Iterator<Item = Range<u64>> + 'm {
@@ -167,7 +169,7 @@ impl Mappings {
     }
 
     /// Whether a fork gets its own copy of what is there: the Java heap of every collector but ZGC.
-    pub(super) fn is_private(&self, address: u64) -> bool {
+    pub fn is_private(&self, address: u64) -> bool {
         self.at(address)
             .is_some_and(|mapping| mapping.is_private && mapping.is_readable)
     }
@@ -226,15 +228,32 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_is_what_was_written() {
-        let words = [0x8877_6655_4433_2211_u64, 7];
-        // SAFETY: only `words` is read.
-        let memory = unsafe { Memory::new() };
-        let start = words.as_ptr() as u64;
-        assert_eq!(memory.u8(start + 1), 0x22);
-        assert_eq!(memory.u16(start + 1), 0x3322);
-        assert_eq!(memory.u32(start + 2), 0x6655_4433);
-        assert_eq!(memory.u64(start + 8), 7);
-        assert_eq!(memory.bytes(start, 2), [0x11, 0x22]);
+    fn every_part_of_a_line_is_read() {
+        let text = b"7f01000-7f02000 r-xp 00001000 fe:01 1234     /usr/lib/two words.so\n\
+            nonsense\n\
+            7f03000-7f04000 rw-p 00000000 00:00 0 \n\
+            7f05000-7f06000 rw-s 00000000 00:05 9    /memfd:heap (deleted)\n";
+        let all: Vec<_> = OsMapping::all(text).collect();
+        let [code, memory, shared] = &all[..] else {
+            panic!("{all:?}");
+        };
+        assert_eq!(
+            (&code.range, code.offset),
+            (&(0x7f0_1000..0x7f0_2000), 0x1000)
+        );
+        assert_eq!(code.name, b"/usr/lib/two words.so");
+        assert!(code.is_readable() && code.is_executable() && code.is_private());
+        assert!(!code.is_anonymous() && !memory.is_executable());
+        assert!(memory.is_anonymous() && memory.name.is_empty());
+        assert!(!shared.is_private() && !shared.is_anonymous());
+    }
+
+    #[test]
+    fn this_process_has_mappings() {
+        let text = os_maps().unwrap();
+        let here = this_process_has_mappings as *const () as u64;
+        let mut all = OsMapping::all(&text);
+        assert!(all.any(|mapping| mapping.range.contains(&here) && mapping.is_executable()));
+        assert!(OsMapping::all(&text).any(|mapping| mapping.is_anonymous()));
     }
 }

@@ -1,11 +1,11 @@
 //! CLASS DUMP records of a snapshot: static fields read from the mirrors.
 
-use super::class_facts::{ClassFacts, ResolvedReferences};
-use super::class_map::{Class, Shape};
-use super::failure::Failure;
-use super::memory::Mappings;
-use super::mirror_fields::{MirrorReferences, Names, Role};
-use super::snapshot::Snapshot;
+use crate::classes::{Class, Shape};
+use crate::classes::{ClassFacts, ResolvedReferences};
+use crate::classes::{MirrorReferences, Names, Role};
+use crate::mappings::Mappings;
+use crate::Failure;
+use crate::Snapshot;
 use format::BasicType;
 use std::collections::HashSet;
 use tables::{class_chain, ClassId, ClassRow, LoaderId, ObjectId, ObjectTable, Tables};
@@ -14,7 +14,7 @@ use writer::{Deliver, Segments};
 
 /// What the classes of a snapshot refer to.
 #[derive(Debug, Default)]
-pub(super) struct ClassReferences {
+pub struct ClassReferences {
     /// Class by class: the mirror, then what the class refers to.
     objects: Vec<u64>,
     /// Where each class's objects end.
@@ -28,7 +28,7 @@ impl ClassReferences {
     }
 
     /// What the classes refer to whose mirrors are these.
-    pub(super) fn of(&self, is_wanted: impl Fn(u64) -> bool) -> HashSet<u64> {
+    pub fn of(&self, is_wanted: impl Fn(u64) -> bool) -> HashSet<u64> {
         let mut start = 0;
         let mut found = HashSet::new();
         for &end in &self.ends {
@@ -45,39 +45,39 @@ impl ClassReferences {
     }
 
     /// All mirrors, and all that their classes refer to.
-    pub(super) fn into_objects(self) -> Vec<u64> {
+    pub fn into_objects(self) -> Vec<u64> {
         self.objects
     }
 }
 
 /// Makes the CLASS DUMP of every class of a snapshot.
 #[derive(Debug)]
-pub(super) struct ClassDumps<'d> {
+pub struct ClassDumps<'d> {
     /// The heap.
-    pub(super) snapshot: &'d Snapshot,
+    pub snapshot: &'d Snapshot,
     /// The classes as the parent knows them.
-    pub(super) facts: &'d ClassFacts,
+    pub facts: &'d ClassFacts,
     /// Their rows.
-    pub(super) tables: &'d Tables,
+    pub tables: &'d Tables,
     /// The loaders' addresses.
-    pub(super) objects: &'d ObjectTable,
+    pub objects: &'d ObjectTable,
     /// The mirrors' own references.
-    pub(super) references: &'d MirrorReferences,
+    pub references: &'d MirrorReferences,
     /// Invented names.
-    pub(super) names: Names,
+    pub names: Names,
     /// Where resolved references are, if the JVM tells.
-    pub(super) resolved: Option<ResolvedReferences>,
+    pub resolved: Option<ResolvedReferences>,
     /// Where a mirror has the number of its static references, if the JVM tells.
-    pub(super) static_reference_count: Option<u64>,
+    pub static_reference_count: Option<u64>,
     /// Where a mirror's static fields begin.
-    pub(super) static_fields: u64,
+    pub static_fields: u64,
     /// What is mapped.
-    pub(super) mappings: &'d Mappings,
+    pub mappings: &'d Mappings,
 }
 
 impl ClassDumps<'_> {
     /// Writes all records, in the order of the classes; what classes refer to goes to `starts`.
-    pub(super) fn write(
+    pub fn write(
         &self,
         segments: &mut Segments<impl Deliver>,
         starts: &mut ClassReferences,

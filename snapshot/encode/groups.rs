@@ -3,7 +3,7 @@
 //! Records of one class look alike, so that a compressed dump of groups is smaller than one in the order of addresses: by 6 % where it
 //! was measured, for as much of the processor's time.
 
-use super::class_map::Class;
+use crate::classes::Class;
 use tables::TraceId;
 
 /// No group yet.
@@ -11,11 +11,11 @@ const NONE: u32 = u32::MAX;
 
 /// An object to be encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(crate) struct Found {
     /// Where it stands.
-    pub(super) address: u64,
+    pub(crate) address: u64,
     /// What allocated it; [`TraceId::EMPTY`] if nobody knows.
-    pub(super) trace: TraceId,
+    pub(crate) trace: TraceId,
 }
 
 /// The objects of one class.
@@ -29,7 +29,7 @@ struct Group<'s> {
 
 /// Objects by class: first all are added, then all are looked at. Takes 40 bytes an object, and 4 a class.
 #[derive(Debug)]
-pub(super) struct Groups<'s> {
+pub(crate) struct Groups<'s> {
     /// The group of each class, by the class's index.
     of_class: Vec<u32>,
     groups: Vec<Group<'s>>,
@@ -39,7 +39,7 @@ pub(super) struct Groups<'s> {
 
 impl<'s> Groups<'s> {
     /// No objects yet, of any class with an index below `classes`.
-    pub(super) fn new(classes: usize) -> Self {
+    pub(crate) fn new(classes: usize) -> Self {
         Self {
             of_class: vec![NONE; classes],
             groups: Vec::new(),
@@ -50,7 +50,7 @@ impl<'s> Groups<'s> {
 
     /// Adds an object. `None` for a class whose index is too high.
     #[inline]
-    pub(super) fn add(&mut self, class: &'s Class, object: Found) -> Option<()> {
+    pub(crate) fn add(&mut self, class: &'s Class, object: Found) -> Option<()> {
         let number = self.of_class.get_mut(class.id.index())?;
         if *number == NONE {
             *number = u32::try_from(self.groups.len()).unwrap_or(NONE);
@@ -66,7 +66,7 @@ impl<'s> Groups<'s> {
     }
 
     /// All groups, in the order of their first objects; the objects of each in the order in which they were added. Empties them.
-    pub(super) fn take(&mut self) -> impl Iterator<Item = (&'s Class, &[Found])> + '_ {
+    pub(crate) fn take(&mut self) -> impl Iterator<Item = (&'s Class, &[Found])> + '_ {
         self.sort();
         self.found.clear();
         let sorted = &self.sorted;
@@ -105,8 +105,8 @@ impl<'s> Groups<'s> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::class_map::Shape;
     use super::*;
+    use crate::classes::Shape;
     use tables::ClassId;
 
     fn class(index: usize) -> Class {

@@ -5,12 +5,12 @@ use std::mem::{take, MaybeUninit};
 
 /// Room that is being filled from its start.
 #[derive(Debug)]
-pub(super) struct Room<'b>(&'b mut [MaybeUninit<u8>]);
+pub(crate) struct Room<'b>(&'b mut [MaybeUninit<u8>]);
 
 impl Room<'_> {
     /// Fills the next bytes; what does not fit is left out.
     #[inline]
-    pub(super) fn put<const N: usize>(&mut self, bytes: [u8; N]) {
+    pub(crate) fn put<const N: usize>(&mut self, bytes: [u8; N]) {
         if self.0.len() < N {
             return;
         }
@@ -22,7 +22,7 @@ impl Room<'_> {
 
     /// Fills the next bytes with the first `count` of these, though there must be room for all; what does not fit is left out.
     #[inline]
-    pub(super) fn put_first<const N: usize>(&mut self, bytes: [u8; N], count: usize) {
+    pub(crate) fn put_first<const N: usize>(&mut self, bytes: [u8; N], count: usize) {
         if self.0.len() < N || N < count {
             return;
         }
@@ -36,7 +36,7 @@ impl Room<'_> {
 
 /// Appends what `put` puts into the room, of so many bytes at least, that it is given.
 #[inline]
-pub(super) fn fill(out: &mut Vec<u8>, bytes: usize, put: impl FnOnce(&mut Room<'_>)) {
+pub(crate) fn fill(out: &mut Vec<u8>, bytes: usize, put: impl FnOnce(&mut Room<'_>)) {
     out.reserve(bytes);
     let length = out.len();
     let mut room = Room(out.spare_capacity_mut());

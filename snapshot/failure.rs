@@ -5,7 +5,7 @@ use writer::WriteError;
 
 /// What keeps a child from writing the dump.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Failure {
+pub enum Failure {
     /// What is known of the heap could not be explained; the check that failed.
     Unexplained(&'static str),
     /// An object's class is not in the catalogue: it was loaded after that. Another try may do better.

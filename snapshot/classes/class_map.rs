@@ -1,17 +1,17 @@
 //! From a class word to what the file must say of an object: fields, offsets, references.
 
-use super::class_facts::{ClassFacts, Slot};
-use super::coding::instance_offset;
-use super::field_copy::FieldCopy;
-use super::memory::Memory;
-use super::object_layout::ObjectLayout;
+use crate::classes::{ClassFacts, Slot};
+use crate::encode::FieldCopy;
+use crate::layout::instance_offset;
+use crate::layout::ObjectLayout;
+use crate::memory::Memory;
 use format::BasicType;
 use std::collections::HashMap;
 use tables::{class_chain, ClassId, Tables};
 
 /// What the instances of a class look like in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+pub enum Shape {
     /// Fields in the order of the file, and how many bytes they are there.
     Instance {
         /// Own fields first, then the superclass's.
@@ -42,19 +42,14 @@ struct Described {
 
 /// All classes as the parent knew them: the snapshot adds addresses.
 #[derive(Debug, Default)]
-pub(super) struct Descriptions {
+pub struct Descriptions {
     by_class: Vec<Described>,
     class_class: Option<ClassId>,
 }
 
 impl Descriptions {
     /// Describes the classes; `values` if the file has the values of primitive fields.
-    pub(super) fn of(
-        facts: &ClassFacts,
-        tables: &Tables,
-        layout: &ObjectLayout,
-        values: bool,
-    ) -> Self {
+    pub fn of(facts: &ClassFacts, tables: &Tables, layout: &ObjectLayout, values: bool) -> Self {
         let copy = |offset, basic_type| FieldCopy::new(offset, basic_type, layout.oops, values);
         let describe = |(index, &mirror): (usize, &Slot)| {
             let class = ClassId::from_index(index)?;
@@ -132,20 +127,20 @@ fn instance_shape(
 
 /// A class in the snapshot.
 #[derive(Debug)]
-pub(super) struct Class {
+pub struct Class {
     /// Which class.
-    pub(super) id: ClassId,
+    pub id: ClassId,
     /// Its mirror's address, by which the file knows it.
-    pub(super) mirror: u64,
+    pub mirror: u64,
     /// What its instances look like.
-    pub(super) shape: Shape,
+    pub shape: Shape,
     /// It is `java.lang.Class`: its instances are mostly mirrors.
-    pub(super) is_class_class: bool,
+    pub is_class_class: bool,
 }
 
 /// Classes by class word: an open hash table, since every object of the heap looks here.
 #[derive(Debug)]
-pub(super) struct ClassMap {
+pub struct ClassMap {
     /// Class word and place in `classes`; a place of `u32::MAX` is free.
     slots: Vec<(u64, u32)>,
     classes: Vec<Class>,
@@ -156,7 +151,7 @@ const FREE: u32 = u32::MAX;
 
 impl ClassMap {
     /// Reads each class's address and class word.
-    pub(super) fn new(descriptions: Descriptions, layout: &ObjectLayout, memory: Memory) -> Self {
+    pub fn new(descriptions: Descriptions, layout: &ObjectLayout, memory: Memory) -> Self {
         let class_class = descriptions.class_class;
         let count = descriptions.by_class.len();
         let mut map = Self {
@@ -199,7 +194,7 @@ impl ClassMap {
 
     /// The class with this class word; `None` if the catalogue does not know it.
     #[inline]
-    pub(super) fn get(&self, word: u64) -> Option<&Class> {
+    pub fn get(&self, word: u64) -> Option<&Class> {
         let mask = self.slots.len() - 1;
         let mut at = hash(word) & mask;
         loop {
@@ -217,13 +212,13 @@ impl ClassMap {
 
     /// The class whose mirror stands at this address; `None` for other objects, and for mirrors of primitive types and
     /// of classes that were never loaded.
-    pub(super) fn class_of_mirror(&self, mirror: u64) -> Option<ClassId> {
+    pub fn class_of_mirror(&self, mirror: u64) -> Option<ClassId> {
         self.by_mirror.get(&mirror).copied()
     }
 
     /// Classes of these shapes, whose class words are 1, 2 and so on.
-    #[cfg(test)]
-    pub(super) fn of_shapes(shapes: Vec<Shape>) -> Self {
+    #[cfg(any(test, feature = "invented"))]
+    pub fn of_shapes(shapes: Vec<Shape>) -> Self {
         let mut map = Self {
             slots: vec![(0, FREE); (shapes.len() * 4).next_power_of_two()],
             classes: Vec::new(),
@@ -231,9 +226,12 @@ impl ClassMap {
         };
         for (index, shape) in shapes.into_iter().enumerate() {
             let word = index as u64 + 1;
+            let Some(id) = ClassId::from_index(index) else {
+                break;
+            };
             map.insert(word);
             map.classes.push(Class {
-                id: ClassId::from_index(index).expect("an id"),
+                id,
                 mirror: word << 40,
                 shape,
                 is_class_class: false,
@@ -243,12 +241,12 @@ impl ClassMap {
     }
 
     /// Above the index of every class.
-    pub(super) fn index_end(&self) -> usize {
+    pub fn index_end(&self) -> usize {
         self.classes.last().map_or(0, |class| class.id.index() + 1)
     }
 
     /// All classes, in the order of their ids.
-    pub(super) fn classes(&self) -> &[Class] {
+    pub fn classes(&self) -> &[Class] {
         &self.classes
     }
 }

@@ -1,11 +1,11 @@
 //! Field copies: how the value of a field gets from an object into the file, without a branch for its type: a heap has fields by the
 //! hundred million, and which type comes next cannot be foretold.
 
-use super::coding::{Linear, Oops};
+use crate::layout::{Linear, Oops};
 use format::BasicType;
 
 /// Bytes that are read and written at a time, whatever the field's type.
-pub(super) const AT_ONCE_BYTES: u32 = 8;
+pub(crate) const AT_ONCE_BYTES: u32 = 8;
 
 /// The bytes that end with a field are its high end on a little-endian processor only.
 const _: () = assert!(cfg!(target_endian = "little"));
@@ -15,7 +15,7 @@ const _: () = assert!(cfg!(target_endian = "little"));
 /// Read are the eight bytes that end with the field, so that it is their high end on a little-endian processor. What they are in
 /// the file is found in three ways at once; one of them counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct FieldCopy {
+pub struct FieldCopy {
     /// Offset in the object of what is read.
     from: u32,
     /// Bytes in the file.
@@ -32,12 +32,7 @@ impl FieldCopy {
     /// The field at this offset. Without `values` all but references are zeros in the file.
     ///
     /// `None` if it ends before the eighth byte, where HotSpot has no fields.
-    pub(super) fn new(
-        offset: u32,
-        basic_type: BasicType,
-        oops: Oops,
-        values: bool,
-    ) -> Option<Self> {
+    pub fn new(offset: u32, basic_type: BasicType, oops: Oops, values: bool) -> Option<Self> {
         let is_narrow = basic_type == BasicType::Object && matches!(oops, Oops::Narrow(_));
         let heap_bytes = basic_type.size_bytes(if is_narrow { 4 } else { 8 });
         let is_boolean = basic_type == BasicType::Boolean;
@@ -54,19 +49,19 @@ impl FieldCopy {
 
     /// Where the eight bytes stand that end with the field of the object at this address.
     #[inline]
-    pub(super) fn place(&self, object: u64) -> u64 {
+    pub fn place(&self, object: u64) -> u64 {
         object + u64::from(self.from)
     }
 
     /// Bytes in the file: so many of [`FieldCopy::value`].
     #[inline]
-    pub(super) fn width_bytes(&self) -> usize {
+    pub fn width_bytes(&self) -> usize {
         self.width_bytes as usize
     }
 
     /// The value as the file has it, followed by bytes that mean nothing; `references` is how narrow ones are packed.
     #[inline]
-    pub(super) fn value(&self, read: u64, references: Linear) -> [u8; AT_ONCE_BYTES as usize] {
+    pub fn value(&self, read: u64, references: Linear) -> [u8; AT_ONCE_BYTES as usize] {
         let address = references.address_or_null(read >> 32);
         let boolean = u64::from(read >> 56 != 0) << 56;
         let value = read & self.as_bits | boolean & self.as_boolean | address & self.as_reference;
@@ -76,8 +71,8 @@ impl FieldCopy {
 
 #[cfg(test)]
 mod tests {
-    use super::super::memory::Memory;
     use super::*;
+    use crate::memory::Memory;
 
     const CODING: Linear = Linear {
         base: 0x7_0000_0000,

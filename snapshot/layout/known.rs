@@ -1,11 +1,11 @@
 //! What is known of some objects without looking into the heap: what calibration must explain.
 
-use super::class_facts::{FieldId, Slot};
+use crate::classes::{FieldId, Slot};
 use format::BasicType;
 
 /// What JNI says of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Expected {
+pub enum Expected {
     /// A primitive value, zero-extended.
     Bits(u64),
     /// A reference; `None` is null.
@@ -14,18 +14,18 @@ pub(super) enum Expected {
 
 /// A field of an object or a class.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct KnownField {
+pub struct KnownField {
     /// The JVM's id.
-    pub(super) id: FieldId,
+    pub id: FieldId,
     /// Its type.
-    pub(super) basic_type: BasicType,
+    pub basic_type: BasicType,
     /// Its value.
-    pub(super) expected: Expected,
+    pub expected: Expected,
 }
 
 /// What an object holds.
 #[derive(Debug)]
-pub(super) enum Content {
+pub enum Content {
     /// Instance fields, inherited ones too.
     Fields(Vec<KnownField>),
     /// Elements of a primitive type, as they lie in memory.
@@ -36,20 +36,20 @@ pub(super) enum Content {
 
 /// An object and what JNI says of it.
 #[derive(Debug)]
-pub(super) struct KnownObject {
+pub struct KnownObject {
     /// The object.
-    pub(super) object: Slot,
+    pub object: Slot,
     /// Its class's mirror.
-    pub(super) class: Slot,
+    pub class: Slot,
     /// What it holds.
-    pub(super) content: Content,
+    pub content: Content,
 }
 
 /// A class and a static field of it.
 #[derive(Debug)]
-pub(super) struct KnownStatic {
+pub struct KnownStatic {
     /// The class's mirror.
-    pub(super) class: Slot,
+    pub class: Slot,
     /// The field.
-    pub(super) field: KnownField,
+    pub field: KnownField,
 }

@@ -4,10 +4,10 @@
 //! short queue between stack and visit gives the processor time to fetch an object and its mark. What a field refers to that is declared
 //! as an array of a primitive type is marked and not looked at: it refers to nothing, and each string has one.
 
-use super::class_map::{Class, Shape};
-use super::failure::Failure;
-use super::snapshot::Snapshot;
-use super::work::{Batch, Slice, Work};
+use crate::classes::{Class, Shape};
+use crate::walk::{Batch, Slice, Work};
+use crate::Failure;
+use crate::Snapshot;
 use format::BasicType;
 use std::sync::atomic::Ordering;
 
@@ -23,7 +23,7 @@ const OBJECTS_BETWEEN_LOOKS: u32 = 256;
 const LEAST_GIVEN: usize = 8;
 
 /// What is done with objects when the walk comes to them, beside marking them.
-pub(super) trait OnObject {
+pub trait OnObject {
     /// The walk has come to an object of this class, for the first time. Tells whether it took long, so that others may have waited
     /// for work meanwhile. An error ends the walk for all.
     ///
@@ -33,7 +33,7 @@ pub(super) trait OnObject {
 
 /// Marks are all that is wanted.
 #[derive(Debug)]
-pub(super) struct MarkOnly;
+pub struct MarkOnly;
 
 impl OnObject for MarkOnly {
     #[inline]
@@ -44,7 +44,7 @@ impl OnObject for MarkOnly {
 
 /// One thread's part of the work.
 #[derive(Debug)]
-pub(super) struct Walker<'s, O> {
+pub struct Walker<'s, O> {
     snapshot: &'s Snapshot,
     on_object: O,
     work: &'s Work,
@@ -61,7 +61,7 @@ pub(super) struct Walker<'s, O> {
 
 impl<'s, O: OnObject> Walker<'s, O> {
     /// A walker that begins with what others give.
-    pub(super) fn new(snapshot: &'s Snapshot, work: &'s Work, on_object: O) -> Self {
+    pub fn new(snapshot: &'s Snapshot, work: &'s Work, on_object: O) -> Self {
         Self {
             snapshot,
             on_object,
@@ -76,7 +76,7 @@ impl<'s, O: OnObject> Walker<'s, O> {
     }
 
     /// Walks until no walker has work, and gives back what was done with the objects; an error ends the walk for all.
-    pub(super) fn run(mut self) -> Result<O, Failure> {
+    pub fn run(mut self) -> Result<O, Failure> {
         let walked = self.walk();
         if walked.is_err() {
             self.work.end();

@@ -1,48 +1,48 @@
 //! Class facts: what the JVM tells of its classes, as plain numbers that need no JVM to be read.
 
-use super::memory::Memory;
+use crate::memory::Memory;
 use tables::ClassId;
 
 /// The address of a slot that holds an object's address: what a JNI reference is on HotSpot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(in super::super) struct Slot(u64);
+pub struct Slot(u64);
 
 impl Slot {
     /// The slot of a JNI reference. The low bits of a reference are marks of the JVM's.
-    pub(in super::super) fn of_handle(bits: u64) -> Self {
+    pub fn of_handle(bits: u64) -> Self {
         Self(bits & !7)
     }
 
     /// The slot's own address.
-    pub(in super::super) fn address(self) -> u64 {
+    pub fn address(self) -> u64 {
         self.0
     }
 
     /// The address of the object; 0 if there is none. The slot must be mapped.
-    pub(super) fn object(self, memory: Memory) -> u64 {
+    pub fn object(self, memory: Memory) -> u64 {
         memory.u64(self.0)
     }
 }
 
 /// The bits of the JVM's id of a field: HotSpot hides the field's offset in them, or in what they point at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) struct FieldId(u64);
+pub struct FieldId(u64);
 
 impl FieldId {
     /// The id of these bits.
-    pub(in super::super) fn of_bits(bits: u64) -> Self {
+    pub fn of_bits(bits: u64) -> Self {
         Self(bits)
     }
 
     /// The bits.
-    pub(in super::super) fn bits(self) -> u64 {
+    pub fn bits(self) -> u64 {
         self.0
     }
 }
 
 /// What the JVM tells of its classes, in the order of their [`ClassId`]s.
 #[derive(Debug)]
-pub(in super::super) struct ClassFacts {
+pub struct ClassFacts {
     class_class: ClassId,
     slots: Vec<Slot>,
     /// Of all classes, one after the other.
@@ -53,7 +53,7 @@ pub(in super::super) struct ClassFacts {
 
 impl ClassFacts {
     /// No classes yet; `class_class` will be `java.lang.Class`.
-    pub(in super::super) fn new(class_class: ClassId) -> Self {
+    pub fn new(class_class: ClassId) -> Self {
         Self {
             class_class,
             slots: Vec::new(),
@@ -64,23 +64,19 @@ impl ClassFacts {
 
     /// Adds the next class: the slot of its mirror, and the ids of its own fields in the order of its row's fields; none if it is
     /// not linked.
-    pub(in super::super) fn push(
-        &mut self,
-        mirror: Slot,
-        field_ids: impl Iterator<Item = FieldId>,
-    ) {
+    pub fn push(&mut self, mirror: Slot, field_ids: impl Iterator<Item = FieldId>) {
         self.slots.push(mirror);
         self.field_ids.extend(field_ids);
         self.ends.push(self.field_ids.len());
     }
 
     /// The slots of the classes' mirrors.
-    pub(in super::super) fn slots(&self) -> &[Slot] {
+    pub fn slots(&self) -> &[Slot] {
         &self.slots
     }
 
     /// The ids of a class's own fields, in the order of its row's fields; none if it is not linked.
-    pub(in super::super) fn field_ids(&self, class: ClassId) -> &[FieldId] {
+    pub fn field_ids(&self, class: ClassId) -> &[FieldId] {
         let before = class.index().checked_sub(1);
         let start = before.map_or(Some(0), |before| self.ends.get(before).copied());
         let end = self.ends.get(class.index()).copied();
@@ -91,20 +87,20 @@ impl ClassFacts {
     }
 
     /// `java.lang.Class`.
-    pub(in super::super) fn class_class(&self) -> ClassId {
+    pub fn class_class(&self) -> ClassId {
         self.class_class
     }
 }
 
 /// Offsets on the way from a `Klass` to its resolved references: call sites, method handles, strings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) struct ResolvedReferences {
+pub struct ResolvedReferences {
     /// In `InstanceKlass`.
-    pub(in super::super) constants: u64,
+    pub constants: u64,
     /// In `ConstantPool`; `None` up to 8, where that has the resolved references itself.
-    pub(in super::super) cache: Option<u64>,
+    pub cache: Option<u64>,
     /// In `ConstantPoolCache`, or `ConstantPool`: the address of a slot with the array's address.
-    pub(in super::super) resolved_references: u64,
+    pub resolved_references: u64,
 }
 
 #[cfg(test)]

@@ -4,18 +4,19 @@
 //! angle brackets, as HotSpot's own dumps do with `<resolved_references>` and `<init_lock>`: without it what only a
 //! mirror holds would look unreachable.
 
-use super::class_facts::FieldId;
-use super::class_map::ClassMap;
-use super::coding::instance_offset;
-use super::marks::Marks;
-use super::memory::{Mappings, Memory};
-use super::object_layout::ObjectLayout;
+use crate::classes::ClassMap;
+use crate::classes::FieldId;
+use crate::layout::instance_offset;
+use crate::layout::ObjectLayout;
+use crate::mappings::Mappings;
+use crate::memory::Memory;
+use crate::walk::Marks;
 use format::BasicType;
 use tables::{ClassId, StringId, Tables};
 
 /// What a reference of a mirror's means to the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub enum Role {
     /// The class's loader, or the class of an array's elements: the catalogue knows them.
     Known,
     /// The class of an array's elements; of other classes, from 9 on, what threads lock while the class is
@@ -40,26 +41,26 @@ struct Declared {
 
 /// The fields of mirrors, described before the fork.
 #[derive(Debug)]
-pub(super) struct MirrorFields {
+pub struct MirrorFields {
     declared: Vec<Declared>,
     names: Names,
 }
 
 /// Invented names.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Names {
+pub struct Names {
     /// The array that HotSpot resolves constants to.
-    pub(super) resolved_references: StringId,
+    pub resolved_references: StringId,
     init_lock: StringId,
     source_file: StringId,
     injected: StringId,
     /// For a static reference of a class that is not linked: nobody tells its name.
-    pub(super) unlinked_static: StringId,
+    pub unlinked_static: StringId,
 }
 
 impl MirrorFields {
     /// Describes the fields of `java.lang.Class`, whose ids are given in the order of its row's, and interns the names that only CLASS DUMPs use.
-    pub(super) fn of(class: ClassId, field_ids: &[FieldId], tables: &Tables) -> Self {
+    pub fn of(class: ClassId, field_ids: &[FieldId], tables: &Tables) -> Self {
         let intern = |text: &str| tables.strings.intern(text.as_bytes());
         let names = Names {
             resolved_references: intern("<resolved_references>"),
@@ -87,7 +88,7 @@ impl MirrorFields {
     }
 
     /// The invented names.
-    pub(super) fn names(&self) -> Names {
+    pub fn names(&self) -> Names {
         self.names
     }
 }
@@ -108,7 +109,7 @@ fn role(name: StringId, tables: &Tables) -> Role {
 
 /// The references of mirrors in a snapshot, declared ones and those that HotSpot adds (it injects fields).
 #[derive(Debug)]
-pub(super) struct MirrorReferences {
+pub struct MirrorReferences {
     declared: Vec<(u64, Role)>,
     injected: Vec<u64>,
     names: Names,
@@ -117,7 +118,7 @@ pub(super) struct MirrorReferences {
 impl MirrorReferences {
     /// Finds the injected references: places between the declared fields at which every mirror holds null or an
     /// object. Static fields begin at `end`.
-    pub(super) fn find(
+    pub fn find(
         fields: &MirrorFields,
         end: u64,
         memory: Memory,
@@ -168,7 +169,7 @@ impl MirrorReferences {
     }
 
     /// What this mirror refers to, null left out, with the meaning of each.
-    pub(super) fn of<'r>(
+    pub fn of<'r>(
         &'r self,
         mirror: u64,
         memory: Memory,
@@ -200,12 +201,7 @@ impl MirrorReferences {
     }
 
     /// The mirror of the class of an array class's elements; `None` if this JDK keeps it elsewhere.
-    pub(super) fn component(
-        &self,
-        mirror: u64,
-        memory: Memory,
-        layout: &ObjectLayout,
-    ) -> Option<u64> {
+    pub fn component(&self, mirror: u64, memory: Memory, layout: &ObjectLayout) -> Option<u64> {
         let mut declared = self.declared.iter();
         let (place, _) = declared.find(|(_, role)| *role == Role::ComponentOrInitLock)?;
         Some(layout.oops.load(memory, mirror + place))

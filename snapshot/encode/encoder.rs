@@ -4,12 +4,12 @@
 //! So the heap is read from front to back, and what lies side by side in it lies side by side in the file: it is read faster, and
 //! compresses better, than in the order in which a walk comes to objects.
 
-use super::class_map::{Class, Shape};
-use super::failure::Failure;
 use super::field_copy::{FieldCopy, AT_ONCE_BYTES};
 use super::groups::{Found, Groups};
 use super::room::fill;
-use super::snapshot::Snapshot;
+use crate::classes::{Class, Shape};
+use crate::Failure;
+use crate::Snapshot;
 use format::BasicType;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tables::{ObjectId, TraceId};
@@ -18,16 +18,16 @@ use writer::{Deliver, Segments, WriteError};
 
 /// What was encoded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Encoded {
+pub struct Encoded {
     /// Objects, mirrors included.
-    pub(super) objects: u64,
+    pub objects: u64,
     /// Arrays that were cut because their record would have passed 4 GiB.
-    pub(super) cut_arrays: u64,
+    pub cut_arrays: u64,
 }
 
 impl Encoded {
     /// What several threads have encoded.
-    pub(super) fn sum(of_threads: impl IntoIterator<Item = Self>) -> Self {
+    pub fn sum(of_threads: impl IntoIterator<Item = Self>) -> Self {
         let add = |sum: Self, one: Self| Self {
             objects: sum.objects + one.objects,
             cut_arrays: sum.cut_arrays + one.cut_arrays,
@@ -38,7 +38,7 @@ impl Encoded {
 
 /// Which parts of the heap nobody has encoded yet.
 #[derive(Debug, Default)]
-pub(super) struct Parts {
+pub struct Parts {
     next: AtomicUsize,
     ended: AtomicBool,
 }
@@ -51,14 +51,14 @@ impl Parts {
     }
 
     /// Ends the work for all: one of them cannot go on.
-    pub(super) fn end(&self) {
+    pub fn end(&self) {
         self.ended.store(true, Ordering::Relaxed);
     }
 }
 
 /// One thread's part of the work.
 #[derive(Debug)]
-pub(super) struct Encoder<'s, D> {
+pub struct Encoder<'s, D> {
     snapshot: &'s Snapshot,
     segments: Segments<D>,
     encoded: Encoded,
@@ -72,7 +72,7 @@ pub(super) struct Encoder<'s, D> {
 
 impl<'s, D: Deliver> Encoder<'s, D> {
     /// An encoder whose records go to `segments`, where each class's stand together if they are `grouped`.
-    pub(super) fn new(snapshot: &'s Snapshot, segments: Segments<D>, grouped: bool) -> Self {
+    pub fn new(snapshot: &'s Snapshot, segments: Segments<D>, grouped: bool) -> Self {
         Self {
             snapshot,
             segments,
@@ -84,7 +84,7 @@ impl<'s, D: Deliver> Encoder<'s, D> {
     }
 
     /// Encodes part after part until none is left; an error ends the work for all.
-    pub(super) fn run(mut self, parts: &Parts) -> Result<Encoded, Failure> {
+    pub fn run(mut self, parts: &Parts) -> Result<Encoded, Failure> {
         let marks = &self.snapshot.marks;
         while let Some(objects) = parts.take().and_then(|number| marks.part(number)) {
             if let Err(failure) = self.part(objects) {
@@ -97,7 +97,7 @@ impl<'s, D: Deliver> Encoder<'s, D> {
     }
 
     /// Encodes one object, out of the order of addresses.
-    pub(super) fn put(&mut self, class: &Class, address: u64) -> Result<(), Failure> {
+    pub fn put(&mut self, class: &Class, address: u64) -> Result<(), Failure> {
         self.next_allocated = None;
         let trace = self.trace(address);
         self.encode(class, Found { address, trace })?;
@@ -106,7 +106,7 @@ impl<'s, D: Deliver> Encoder<'s, D> {
     }
 
     /// Delivers the last segment, and tells what was encoded.
-    pub(super) fn finish(self) -> Result<Encoded, Failure> {
+    pub fn finish(self) -> Result<Encoded, Failure> {
         self.segments.finish()?;
         Ok(self.encoded)
     }

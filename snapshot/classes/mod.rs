@@ -1,0 +1,13 @@
+//! Classes: what the file must say of them, and of their instances.
+
+mod class_dumps;
+mod class_facts;
+mod class_map;
+mod mirror_fields;
+mod thread_names;
+
+pub use class_dumps::{ClassDumps, ClassReferences};
+pub use class_facts::{ClassFacts, FieldId, ResolvedReferences, Slot};
+pub use class_map::{Class, ClassMap, Descriptions, Shape};
+pub use mirror_fields::{MirrorFields, MirrorReferences, Names, Role};
+pub use thread_names::NameFields;

@@ -1,0 +1,11 @@
+//! Encode: every marked object becomes a record of the file.
+
+mod encoder;
+mod field_copy;
+mod groups;
+mod large_arrays;
+mod room;
+
+pub use encoder::{Encoded, Encoder, Parts};
+pub use field_copy::FieldCopy;
+pub use large_arrays::LargeArrays;

@@ -1,0 +1,15 @@
+//! Layout: where HotSpot keeps what in objects, arrays, mirrors and classes.
+
+mod calibration;
+mod coding;
+#[cfg(any(test, feature = "invented"))]
+mod invented_heap;
+mod known;
+mod object_layout;
+
+pub use calibration::{Calibration, Unexplained};
+pub use coding::{instance_offset, ClassWords, Linear, Oops};
+#[cfg(any(test, feature = "invented"))]
+pub use invented_heap::{InventedHeap, Plan};
+pub use known::{Content, Expected, KnownField, KnownObject, KnownStatic};
+pub use object_layout::{ArrayLayout, MirrorInKlass, ObjectLayout, StaticIds};
