@@ -8,8 +8,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The name that the user gave, taken apart.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The name that the user gave, taken apart. By default it is empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FileName(Vec<Part>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]

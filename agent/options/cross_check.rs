@@ -9,7 +9,7 @@ pub(super) fn cross_check(said: &Said) -> Result<(), OptionError> {
             "format=b: cpu=times|old is not supported with format=b".to_owned(),
         ));
     }
-    if said.format == Some('b') && said.monitor {
+    if said.format == Some('b') && said.options.monitors {
         return Err(OptionError(
             "format=b: monitor=y is not supported with format=b".to_owned(),
         ));
@@ -19,7 +19,9 @@ pub(super) fn cross_check(said: &Said) -> Result<(), OptionError> {
 
 /// Refuses what cannot be meant together, and what has no binary form beside what is binary.
 pub(super) fn refuse(said: &Said) -> Result<(), OptionError> {
-    if said.huge_pages && (said.engine == Engine::Portable || said.snapshot == SnapshotBy::Pause) {
+    if said.options.huge_pages
+        && (said.options.engine == Engine::Portable || said.options.snapshot == SnapshotBy::Pause)
+    {
         return Err(OptionError(
             "hugepages=y: they make a fork short, and engine=portable and snapshot=pause do without one".to_owned(),
         ));
@@ -33,7 +35,7 @@ pub(super) fn refuse(said: &Said) -> Result<(), OptionError> {
 /// What was asked for that has no binary form, as it was said.
 pub(super) fn text_only(said: &Said) -> Option<&'static str> {
     match said.cpu_times {
-        _ if said.monitor => Some("monitor=y"),
+        _ if said.options.monitors => Some("monitor=y"),
         Some(TimesLayout::Stacks) => Some("cpu=times"),
         Some(TimesLayout::Old) => Some("cpu=old"),
         None => None,

@@ -4,6 +4,7 @@
 
 mod cpu;
 mod cross_check;
+mod help;
 mod out_of_memory;
 mod rows;
 mod values;
@@ -13,8 +14,9 @@ use crate::os::cpu_clock::Clock;
 use crate::profile::ClassPatterns;
 pub(crate) use cpu::{Cpu, TimesLayout};
 use cross_check::{cross_check, refuse, text_only};
+pub(crate) use help::help;
 pub(crate) use out_of_memory::OnOutOfMemory;
-use rows::{Row, Standing, ROWS};
+use rows::{rows, Standing};
 use std::fmt;
 use std::path::PathBuf;
 use writer::{Existing, GzipLevel, Peer, Target};
@@ -153,6 +155,41 @@ pub(crate) struct Options {
     pub(crate) notes: Vec<String>,
 }
 
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            heap_dump: false,
+            sampling: None,
+            sites_by_default: false,
+            cpu: None,
+            clock: Clock::Cpu,
+            classes: ClassPatterns::default(),
+            monitors: false,
+            cutoff: 0.0001,
+            format: Format::Binary,
+            destination: Destination::File(FileName::default()),
+            depth_frames: None,
+            line_numbers: true,
+            by_thread: false,
+            dump_on_exit: true,
+            force: true,
+            verbose: true,
+            primitive_fields: true,
+            primitive_arrays: true,
+            virtual_threads: false,
+            engine: Engine::Auto,
+            snapshot: SnapshotBy::Auto,
+            stop_the_world: StopTheWorld::IfNeeded,
+            oom: OnOutOfMemory::Nothing,
+            huge_pages: false,
+            threads: None,
+            timeout_s: 120,
+            gzip: None,
+            notes: Vec::new(),
+        }
+    }
+}
+
 impl Options {
     /// The file of this path, as the options want it.
     pub(crate) fn target(&self, path: PathBuf) -> Target {
@@ -204,41 +241,24 @@ impl fmt::Display for OptionError {
 /// What was said, before it is known what it means together.
 #[derive(Debug)]
 struct Said {
+    /// What means the same whatever else was said. All else in it is set by `resolve`.
+    options: Options,
     heap_dump: bool,
     heap_sites: bool,
     sampling: Sampling,
-    cutoff: f64,
     cpu_samples: bool,
     cpu_times: Option<TimesLayout>,
     cpu_interval_us: Option<u32>,
-    clock: Clock,
-    classes: ClassPatterns,
-    monitor: bool,
     format: Option<char>,
     file: Option<String>,
     net: Option<Peer>,
-    depth_frames: Option<u32>,
-    line_numbers: bool,
-    by_thread: bool,
-    dump_on_exit: bool,
-    force: bool,
-    verbose: bool,
-    primitive_fields: bool,
-    primitive_arrays: bool,
-    virtual_threads: bool,
-    engine: Engine,
-    snapshot: SnapshotBy,
-    stop_the_world: StopTheWorld,
     oom: Option<OnOutOfMemory>,
-    huge_pages: bool,
-    threads: Option<usize>,
-    timeout_s: u32,
-    gzip: Option<GzipLevel>,
 }
 
 impl Default for Said {
     fn default() -> Self {
         Self {
+            options: Options::default(),
             heap_dump: false,
             heap_sites: false,
             sampling: Sampling {
@@ -246,33 +266,13 @@ impl Default for Said {
                 most_live: 65_536,
                 most_cost_basis_points: 50,
             },
-            cutoff: 0.0001,
             cpu_samples: false,
             cpu_times: None,
             cpu_interval_us: None,
-            clock: Clock::Cpu,
-            classes: ClassPatterns::default(),
-            monitor: false,
             format: None,
             file: None,
             net: None,
-            depth_frames: None,
-            line_numbers: true,
-            by_thread: false,
-            dump_on_exit: true,
-            force: true,
-            verbose: true,
-            primitive_fields: true,
-            primitive_arrays: true,
-            virtual_threads: false,
-            engine: Engine::Auto,
-            snapshot: SnapshotBy::Auto,
-            stop_the_world: StopTheWorld::IfNeeded,
             oom: None,
-            huge_pages: false,
-            threads: None,
-            timeout_s: 120,
-            gzip: None,
         }
     }
 }
@@ -320,7 +320,7 @@ fn take(
             "{pair}: options have the form name=value, separated by commas{hint}"
         )));
     };
-    let Some(row) = ROWS.iter().find(|row| row.name == name) else {
+    let Some(row) = rows().find(|row| row.name == name) else {
         return Err(OptionError(format!(
             "{name}={value}: there is no option {name}; the options are {}",
             names()
@@ -345,7 +345,7 @@ fn take(
 }
 
 fn names() -> String {
-    ROWS.iter()
+    rows()
         .filter(|row| row.is_public())
         .map(|row| row.name)
         .collect::<Vec<_>>()
@@ -356,7 +356,7 @@ fn names() -> String {
 fn resolve(said: Said, mut notes: Vec<String>) -> Result<Options, OptionError> {
     // As with the JDK's agent: who asks for nothing gets both.
     let measures_cpu = said.cpu_samples || said.cpu_times.is_some();
-    let is_nothing = !said.heap_dump && !said.heap_sites && !said.monitor && !measures_cpu;
+    let is_nothing = !said.heap_dump && !said.heap_sites && !said.options.monitors && !measures_cpu;
     let heap_dump = said.heap_dump || is_nothing;
     let heap_sites = said.heap_sites || is_nothing;
     refuse(&said)?;
@@ -375,7 +375,7 @@ fn resolve(said: Said, mut notes: Vec<String>) -> Result<Options, OptionError> {
         Format::Binary => "java.hprof".to_owned(),
         Format::Text => "java.hprof.txt".to_owned(),
     });
-    let gzip = match said.gzip {
+    let gzip = match said.options.gzip {
         None if said.net.is_none() && name.ends_with(".gz") => GzipLevel::new(1),
         gzip => gzip,
     };
@@ -390,30 +390,12 @@ fn resolve(said: Said, mut notes: Vec<String>) -> Result<Options, OptionError> {
         sampling: heap_sites.then_some(said.sampling),
         sites_by_default: is_nothing,
         cpu,
-        clock: said.clock,
-        classes: said.classes,
-        monitors: said.monitor,
-        cutoff: said.cutoff,
         format,
         destination,
-        depth_frames: said.depth_frames,
-        line_numbers: said.line_numbers,
-        by_thread: said.by_thread,
-        dump_on_exit: said.dump_on_exit,
-        force: said.force,
-        verbose: said.verbose,
-        primitive_fields: said.primitive_fields,
-        primitive_arrays: said.primitive_arrays,
-        virtual_threads: said.virtual_threads,
-        engine: said.engine,
-        snapshot: said.snapshot,
-        stop_the_world: said.stop_the_world,
         oom: said.oom.unwrap_or(OnOutOfMemory::by_default(heap_dump)),
-        huge_pages: said.huge_pages,
-        threads: said.threads,
-        timeout_s: said.timeout_s,
         gzip,
         notes,
+        ..said.options
     })
 }
 
@@ -429,7 +411,7 @@ fn cpu(said: &Said, notes: &mut Vec<String>) -> Result<Option<Cpu>, OptionError>
             times: Some(layout),
         }));
     }
-    if said.depth_frames == Some(0) {
+    if said.options.depth_frames == Some(0) {
         return Err(OptionError(
             "depth=0: cpu=samples needs at least the method that runs; the least is depth=1"
                 .to_owned(),
@@ -445,37 +427,6 @@ fn cpu(said: &Said, notes: &mut Vec<String>) -> Result<Option<Cpu>, OptionError>
 fn names_binary(said: &Said) -> bool {
     let name = said.file.as_deref().unwrap_or_default();
     name.ends_with(".hprof") || name.ends_with(".hprof.gz")
-}
-
-/// The help text: every public option with its values, default and meaning.
-pub(crate) fn help() -> String {
-    let mut text = String::from(
-        "hprof-rs: heap dumps, allocation sites and CPU profiles of a running JVM in HPROF format\n\n\
-         usage: java -agentpath:libhprof_rs.so=name=value,name=value… -jar app.jar\n\n",
-    );
-    let column = |row: &Row| format!("{}={}", row.name, row.values);
-    let public = || ROWS.iter().filter(|row| row.is_public());
-    let width = public()
-        .map(|row| column(row).chars().count())
-        .max()
-        .unwrap_or(0);
-    for row in public() {
-        let meaning = match row.standing {
-            Standing::Nothing(_) => format!("{} (does nothing)", row.help),
-            Standing::Built | Standing::Refused(_) => row.help.to_owned(),
-        };
-        let name = column(row);
-        text.push_str(&format!("  {name:width$}  {:22} {meaning}\n", row.default));
-    }
-    text.push_str(&format!(
-        "\nDumps are made when the JVM ends, on SIGQUIT (kill -QUIT PID, Ctrl-\\), on jcmd PID JVMTI.data_dump,\n\
-         and by jcmd PID JVMTI.agent_load /path/to/libhprof_rs.so '\"heap=dump,file=/path/to/out.hprof\"'.\n\
-         A second dump of the same JVM gets a number: out.1.hprof. With net=HOST:PORT all of them go down one connection.\n\
-         In file=, %p is the process id, %t the time (UTC), %n the number of the dump, %h the host, %% a percent sign.\n\
-         Options in the environment variable {ENVIRONMENT} are added behind those given here.\n\
-         Example: java -agentpath:./libhprof_rs.so=heap=dump,file=out.%p.hprof -jar app.jar\n"
-    ));
-    text
 }
 
 /// Prints the help on stdout, where the JDK's agent printed it: the JVM does not start afterwards.

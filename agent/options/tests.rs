@@ -332,7 +332,7 @@ fn options_that_do_nothing_say_so() {
 #[test]
 fn help_names_every_public_option_and_no_other() {
     let help = help();
-    for row in ROWS {
+    for row in rows() {
         let shown = help.contains(&format!("  {}={}", row.name, row.values));
         assert_eq!(shown, row.is_public(), "{}", row.name);
     }

@@ -165,26 +165,6 @@ fn files_are_touched_in_one_place() {
 }
 
 #[test]
-fn the_readme_names_every_option_and_no_other() {
-    let rows = read(&root().join("agent/options/rows.rs"));
-    let field = |line: &str, name: &str| {
-        let value = line.trim().strip_prefix(name)?.strip_prefix(": \"")?;
-        Some(value.trim_end_matches("\",").to_owned())
-    };
-    let options: Vec<String> = rows
-        .lines()
-        .filter_map(|line| field(line, "name"))
-        .collect();
-    assert!(options.len() > 10, "the options were not found");
-    let readme = read(&root().join("README.md"));
-    let table: Vec<String> = readme
-        .lines()
-        .filter_map(|line| Some(line.strip_prefix("| `")?.split_once('=')?.0.to_owned()))
-        .collect();
-    assert_eq!(table, options, "the option table of README.md");
-}
-
-#[test]
 fn what_the_documents_name_is_there() {
     for document in ["ARCHITECTURE.md", "CONTRIBUTING.md", "README.md"] {
         let text = read(&root().join(document));

@@ -1,0 +1,127 @@
+//! How a heap is dumped.
+
+use super::{Row, Standing};
+use crate::options::values::yes_no;
+use crate::options::{Engine, SnapshotBy, StopTheWorld};
+
+/// A day.
+const MOST_SECONDS: u32 = 86_400;
+/// More threads than this read a heap no faster.
+const MOST_THREADS: usize = 256;
+
+/// The options, in the order of the help.
+pub(super) const ROWS: &[Row] = &[
+    Row {
+        name: "primfields",
+        values: "y|n",
+        default: "y",
+        help: "values of primitive fields; `n` writes zeros",
+        standing: Standing::Built,
+        set: |said, value| yes_no(value).map(|on| said.options.primitive_fields = on),
+    },
+    Row {
+        name: "primarrays",
+        values: "y|n",
+        default: "y",
+        help: "elements of primitive arrays; `n` writes zeros, so sizes stay right",
+        standing: Standing::Built,
+        set: |said, value| yes_no(value).map(|on| said.options.primitive_arrays = on),
+    },
+    Row {
+        name: "engine",
+        values: "auto|snapshot|portable",
+        default: "auto",
+        help: "`snapshot`: by fork, or inside the pause. `portable`: only what the JVMTI specification \
+               promises; slow, and CPU samples at safepoints. `auto`: the best that works",
+        standing: Standing::Built,
+        set: |said, value| {
+            said.options.engine = match value {
+                "auto" => Engine::Auto,
+                "snapshot" => Engine::Snapshot,
+                "portable" => Engine::Portable,
+                _ => return Err(""),
+            };
+            Ok(())
+        },
+    },
+    Row {
+        name: "snapshot",
+        values: "auto|fork|pause",
+        default: "auto",
+        help: "`fork`: read a forked copy of the heap. `pause`: read the heap while the application is stopped",
+        standing: Standing::Built,
+        set: |said, value| {
+            said.options.snapshot = match value {
+                "auto" => SnapshotBy::Auto,
+                "fork" => SnapshotBy::Fork,
+                "pause" => SnapshotBy::Pause,
+                _ => return Err(""),
+            };
+            Ok(())
+        },
+    },
+    Row {
+        name: "stop",
+        values: "auto|y|n",
+        default: "auto",
+        help: "may a dump stop the application for a walk over the heap that nobody asked for? `auto`: only if \
+               the heap can never be forked (ZGC). `y`: whenever there is no forked copy. `n`: never; the dump \
+               is refused with an estimate",
+        standing: Standing::Built,
+        set: |said, value| {
+            said.options.stop_the_world = match value {
+                "auto" => StopTheWorld::IfNeeded,
+                "y" => StopTheWorld::Always,
+                "n" => StopTheWorld::Never,
+                _ => return Err(""),
+            };
+            Ok(())
+        },
+    },
+    Row {
+        name: "hugepages",
+        values: "y|n",
+        default: "n",
+        help: "make huge pages of the heap before a fork, while the application runs: the pause is about ten \
+               times shorter (Linux 6.1 and later). Not for the dump at the end",
+        standing: Standing::Built,
+        set: |said, value| yes_no(value).map(|on| said.options.huge_pages = on),
+    },
+    Row {
+        name: "threads",
+        values: "N",
+        default: "processors",
+        help: "threads that read and compress a forked copy",
+        standing: Standing::Built,
+        set: |said, value| match value.parse() {
+            Ok(threads @ 1..=MOST_THREADS) => {
+                said.options.threads = Some(threads);
+                Ok(())
+            }
+            _ => Err("threads must be from 1 to 256"),
+        },
+    },
+    Row {
+        name: "timeout",
+        values: "S",
+        default: "120",
+        help: "seconds without a sign of life after which a forked copy is given up",
+        standing: Standing::Built,
+        set: |said, value| match value.parse() {
+            Ok(seconds @ 1..=MOST_SECONDS) => {
+                said.options.timeout_s = seconds;
+                Ok(())
+            }
+            _ => Err("timeout must be from 1 to 86400"),
+        },
+    },
+    Row {
+        name: "virtual",
+        values: "y|n",
+        default: "n",
+        help: "count virtual threads as they start and end, for the line on stderr; makes them slower (JDK 21 \
+               and later)",
+        standing: Standing::Built,
+        set: |said, value| yes_no(value).map(|on| said.options.virtual_threads = on),
+    },
+];

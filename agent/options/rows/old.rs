@@ -1,0 +1,48 @@
+//! Options of the JDK's agent that are accepted without effect, or refused.
+
+use super::{Row, Standing};
+use crate::options::values::yes_no;
+
+const DEBUG: &str = "a switch for debugging the JDK's own agent; this one has none of the kind";
+const REMOVED: &str = "was removed from the JDK's agent, too; use the JVM's -XX:OnError";
+
+/// The options, in the order of the help.
+pub(super) const ROWS: &[Row] = &[
+    Row {
+        name: "msa",
+        values: "y|n",
+        default: "n",
+        help: "Solaris micro-state accounting",
+        standing: Standing::Nothing("it was for Solaris"),
+        set: |_, value| yes_no(value).map(|_| ()),
+    },
+    Row {
+        name: "gc_okay",
+        values: "y|n",
+        default: "y",
+        help: "obsolete in the JDK's agent already",
+        standing: Standing::Nothing("it was obsolete in the JDK's agent already"),
+        set: |_, value| yes_no(value).map(|_| ()),
+    },
+    refused("logflags", DEBUG),
+    refused("debugflags", DEBUG),
+    refused("coredump", DEBUG),
+    refused("errorexit", DEBUG),
+    refused("pause", DEBUG),
+    refused("debug", DEBUG),
+    refused("X", DEBUG),
+    refused("exitpause", REMOVED),
+    refused("precrash", REMOVED),
+];
+
+/// An option of the old agent that is known and refused whatever its value.
+const fn refused(name: &'static str, why: &'static str) -> Row {
+    Row {
+        name,
+        values: "",
+        default: "",
+        help: "",
+        standing: Standing::Refused(why),
+        set: |_, _| Ok(()),
+    }
+}

@@ -1,0 +1,100 @@
+//! Where dumps and reports go, and in what form.
+
+use super::{Row, Said, Standing};
+use crate::options::values::yes_no;
+use writer::{GzipLevel, Peer};
+
+/// The options, in the order of the help.
+pub(super) const ROWS: &[Row] = &[
+    Row {
+        name: "file",
+        values: "NAME",
+        default: "java.hprof",
+        help: "name of the file; `java.hprof.txt` if it is text. `%p`: process id, `%t`: time (UTC), `%n`: \
+               number of the dump, `%h`: host, `%%`: a percent sign",
+        standing: Standing::Built,
+        set: |said, value| {
+            if value.is_empty() {
+                return Err("");
+            }
+            once(said)?;
+            said.file = Some(value.to_owned());
+            Ok(())
+        },
+    },
+    Row {
+        name: "net",
+        values: "HOST:PORT",
+        default: "off",
+        help: "send the files down a socket and take commands from it; instead of `file=`",
+        standing: Standing::Built,
+        set: |said, value| {
+            let peer = Peer::parse(value).ok_or("")?;
+            once(said)?;
+            said.net = Some(peer);
+            Ok(())
+        },
+    },
+    Row {
+        name: "format",
+        values: "a|b",
+        default: "by file",
+        help: "`a`: text. `b`: binary. By default a heap dump is binary, unless `cpu=times`, `cpu=old` or \
+               `monitor=y` is given too; and so is what goes to `NAME.hprof`",
+        standing: Standing::Built,
+        set: |said, value| match value {
+            "a" | "b" => {
+                said.format = value.chars().next();
+                Ok(())
+            }
+            _ => Err(""),
+        },
+    },
+    Row {
+        name: "gz",
+        values: "1..9",
+        default: "off",
+        help: "compress; 1 is fastest, 9 smallest. A file name that ends in `.gz` means 1",
+        standing: Standing::Built,
+        set: |said, value| {
+            said.options.gzip = Some(value.parse().ok().and_then(GzipLevel::new).ok_or("")?);
+            Ok(())
+        },
+    },
+    Row {
+        name: "force",
+        values: "y|n",
+        default: "y",
+        help: "replace a file that was there before; `n` chooses another name. No dump replaces another of the \
+               same JVM",
+        standing: Standing::Built,
+        set: |said, value| yes_no(value).map(|on| said.options.force = on),
+    },
+    Row {
+        name: "verbose",
+        values: "y|n",
+        default: "y",
+        help: "report dumps on stderr, and warn at the start if dumps will stop the application. `n`: report \
+               failures and losses only",
+        standing: Standing::Built,
+        set: |said, value| yes_no(value).map(|on| said.options.verbose = on),
+    },
+    Row {
+        name: "answer",
+        values: "FILE",
+        default: "none",
+        help: "when attached: append what is said on stderr to this file too, if it exists; `hprof dump` uses \
+               it",
+        standing: Standing::Built,
+        // The session takes it from the text, before that is parsed.
+        set: |_, _| Ok(()),
+    },
+];
+
+/// There is one place where the output goes.
+fn once(said: &Said) -> Result<(), &'static str> {
+    if said.file.is_some() || said.net.is_some() {
+        return Err("file or net options should only appear once");
+    }
+    Ok(())
+}

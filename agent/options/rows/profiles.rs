@@ -1,0 +1,160 @@
+//! How profiles are made.
+
+use super::{Row, Standing};
+use crate::options::values::{basis_points, bytes, micros, yes_no};
+use crate::os::cpu_clock::Clock;
+use crate::profile::ClassPatterns;
+
+/// More samples cost collections too much.
+const MOST_LIVE: usize = 1 << 24;
+/// An hour of CPU time.
+const MOST_INTERVAL_US: u32 = 3_600_000_000;
+
+/// The options, in the order of the help.
+pub(super) const ROWS: &[Row] = &[
+    Row {
+        name: "depth",
+        values: "FRAMES",
+        default: "all",
+        help: "most frames of a stack. Without it sampled allocations and CPU samples have the 32 innermost \
+               frames, `sampling=0` and `cpu=times` 4",
+        standing: Standing::Built,
+        set: |said, value| match value.parse() {
+            Ok(frames) => {
+                said.options.depth_frames = Some(frames);
+                Ok(())
+            }
+            Err(_) => Err("depth must be decimal and >= 0"),
+        },
+    },
+    Row {
+        name: "lineno",
+        values: "y|n",
+        default: "y",
+        help: "line numbers in stacks",
+        standing: Standing::Built,
+        set: |said, value| yes_no(value).map(|on| said.options.line_numbers = on),
+    },
+    Row {
+        name: "thread",
+        values: "y|n",
+        default: "n",
+        help: "keep the traces of threads apart; the text report names the threads",
+        standing: Standing::Built,
+        set: |said, value| yes_no(value).map(|on| said.options.by_thread = on),
+    },
+    Row {
+        name: "cutoff",
+        values: "RATIO",
+        default: "0.0001",
+        help: "least share of a row in a report",
+        standing: Standing::Built,
+        set: |said, value| match value.parse::<f64>() {
+            Ok(ratio) if ratio >= 0.0 => {
+                said.options.cutoff = ratio;
+                Ok(())
+            }
+            _ => Err("cutoff must be decimal and >= 0"),
+        },
+    },
+    Row {
+        name: "sampling",
+        values: "BYTES",
+        default: "512k",
+        help: "average bytes between two sampled allocations; `k` and `m` may follow. 0 counts every \
+               allocation, by rewriting classes",
+        standing: Standing::Built,
+        set: |said, value| match bytes(value) {
+            Some(interval_bytes) => {
+                said.sampling.interval_bytes = interval_bytes;
+                Ok(())
+            }
+            None => Err("sampling must be a number of bytes below 2g, as in 512k"),
+        },
+    },
+    Row {
+        name: "maxlive",
+        values: "N",
+        default: "65536",
+        help: "most live sampled objects to remember; beyond it every second one is dropped and the others \
+               count twice",
+        standing: Standing::Built,
+        set: |said, value| match value.parse() {
+            Ok(most @ 16..=MOST_LIVE) => {
+                said.sampling.most_live = most;
+                Ok(())
+            }
+            _ => Err("maxlive must be from 16 to 16777216"),
+        },
+    },
+    Row {
+        name: "maxcost",
+        values: "PERCENT",
+        default: "0.5",
+        help: "most of a thread's time that allocation samples may take; 0 is no limit. Where they would take \
+               more, some are left out at random and the others count for them; if that goes on, the JVM \
+               samples up to 256 times fewer, for all agents",
+        standing: Standing::Built,
+        set: |said, value| match basis_points(value) {
+            Some(points) => {
+                said.sampling.most_cost_basis_points = points;
+                Ok(())
+            }
+            None => Err("maxcost must be from 0 to 100, as in 0.5, with two decimals at most"),
+        },
+    },
+    Row {
+        name: "interval",
+        values: "MS",
+        default: "10",
+        help: "CPU time of a thread between two samples; `500us` is half a millisecond. Linux checks such \
+               timers every 1 to 4 ms; a sample counts for all intervals that have passed",
+        standing: Standing::Built,
+        set: |said, value| match micros(value) {
+            Some(micros @ 1..=MOST_INTERVAL_US) => {
+                said.cpu_interval_us = Some(micros);
+                Ok(())
+            }
+            Some(1..) => Err("interval must be at most an hour"),
+            _ => Err("interval must be decimal and > 0"),
+        },
+    },
+    Row {
+        name: "clock",
+        values: "cpu|wall",
+        default: "cpu",
+        help: "clock of `cpu=times`: CPU time or elapsed time",
+        standing: Standing::Built,
+        set: |said, value| {
+            said.options.clock = match value {
+                "cpu" => Clock::Cpu,
+                "wall" => Clock::Wall,
+                _ => return Err(""),
+            };
+            Ok(())
+        },
+    },
+    Row {
+        name: "include",
+        values: "PATTERNS",
+        default: "all",
+        help: "time only the methods of these classes: `com.acme.*;*Service`. A star matches any letters; `;` \
+               or `+` separates",
+        standing: Standing::Built,
+        set: |said, value| {
+            said.options.classes.include = ClassPatterns::parse(value).ok_or("")?;
+            Ok(())
+        },
+    },
+    Row {
+        name: "exclude",
+        values: "PATTERNS",
+        default: "none",
+        help: "but not those of these",
+        standing: Standing::Built,
+        set: |said, value| {
+            said.options.classes.exclude = ClassPatterns::parse(value).ok_or("")?;
+            Ok(())
+        },
+    },
+];
