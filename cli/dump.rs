@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
     /// Without this flag such a heap is not dumped, and the command says how long it would take.
     #[arg(long)]
     stop_the_world: bool,
-    /// More options for the agent, such as gz=6,threads=2; README.md lists them
+    /// More options for the agent, such as gz=6,threads=2; docs/options.md lists them
     #[arg(long, value_name = "OPTIONS")]
     options: Option<String>,
     /// The agent's library [default: libhprof_rs.so beside this command]

@@ -841,4 +841,7 @@ for part in dumps runs profiles sampled classic; do
     cat "$work/report.md"
     [ "$keep" != --keep ] || keep_part $part "$work/report.md"
 done
-[ "$keep" != --keep ] || say "kept in docs/benchmarks.md"
+if [ "$keep" = --keep ]; then
+    "$root/tools/pause-chart.sh"
+    say "kept in docs/benchmarks.md, and drawn in docs/pause.svg"
+fi
