@@ -1,0 +1,108 @@
+//! How fast a heap that stands still is marked and encoded, on an invented one: objects a second of one thread.
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a benchmark that cannot make its input must stop"
+)]
+
+use divan::counter::ItemsCount;
+use divan::{black_box, Bencher};
+use format::BasicType;
+use snapshot::classes::Shape;
+use snapshot::encode::{Encoder, FieldCopy, Parts};
+use snapshot::layout::Oops;
+use snapshot::walk::{Batch, MarkOnly, Walker, Work};
+use snapshot::Snapshot;
+use writer::Segments;
+
+fn main() {
+    divan::main();
+}
+
+/// Objects of a heap: with the words below 24 MB, more than the caches of most processors hold.
+const NODES: u64 = 500_000;
+/// Words to an object: mark, class, two references, a long, two ints.
+const NODE_WORDS: u64 = 6;
+/// Of so many objects one is an array of references to others.
+const ARRAY_STEP: u64 = 16;
+
+/// Another number below `NODES` for each number.
+fn scattered(number: u64) -> u64 {
+    // Odd, and no multiple of 5: so it has no factor in common with `NODES`.
+    number.wrapping_mul(0x9E37_79B9_7F4A_7C15 % NODES | 1) % NODES
+}
+
+/// Objects that refer to each other across the whole heap.
+fn heap() -> Vec<u64> {
+    let mut words = vec![0_u64; usize::try_from(NODES * NODE_WORDS).expect("a size")];
+    let start = words.as_ptr() as u64;
+    let at = |node: u64| start + node * NODE_WORDS * 8;
+    for (node, object) in (0..NODES).zip(words.chunks_mut(6)) {
+        let (first, second) = (at((node + 1) % NODES), at(scattered(node)));
+        let filled = if node % ARRAY_STEP == 0 {
+            // The length, then three elements.
+            [1, 2, 3, first, second, second]
+        } else {
+            [1, 1, first, second, node, node << 32 | 7]
+        };
+        object.copy_from_slice(&filled);
+    }
+    words
+}
+
+fn shapes() -> Vec<Shape> {
+    let types = [
+        (16, BasicType::Object),
+        (24, BasicType::Object),
+        (32, BasicType::Long),
+        (40, BasicType::Int),
+        (44, BasicType::Int),
+    ];
+    let copy = |&(offset, basic_type): &(u32, BasicType)| {
+        FieldCopy::new(offset, basic_type, Oops::Wide, true).expect("behind the header")
+    };
+    let instance = Shape::Instance {
+        fields: types.iter().map(copy).collect(),
+        data_bytes: 32,
+        references: vec![16, 24],
+        primitive_arrays: Vec::new(),
+        heap_bytes: 48,
+    };
+    vec![instance, Shape::ObjectArray]
+}
+
+/// Marks all that can be reached from one object, which is everything.
+fn reach(snapshot: &Snapshot, first: u64) {
+    let work = Work::new(1, vec![Batch::References(vec![first])]);
+    if let Err(failure) = Walker::new(snapshot, &work, MarkOnly).run() {
+        panic!("{failure:?}");
+    }
+}
+
+#[divan::bench]
+fn marks(bencher: Bencher<'_, '_>) {
+    let words = heap();
+    let first = words.as_ptr() as u64;
+    bencher
+        .counter(ItemsCount::new(NODES))
+        .with_inputs(|| Snapshot::of_words(&words, shapes()))
+        .bench_local_values(|snapshot| {
+            reach(&snapshot, first);
+            snapshot
+        });
+}
+
+#[divan::bench(args = [false, true])]
+fn encodes(bencher: Bencher<'_, '_>, grouped: bool) {
+    let words = heap();
+    let snapshot = Snapshot::of_words(&words, shapes());
+    reach(&snapshot, words.as_ptr() as u64);
+    bencher.counter(ItemsCount::new(NODES)).bench_local(|| {
+        let segments = Segments::new(|bytes: Vec<u8>| {
+            drop(black_box(bytes));
+            Ok(())
+        });
+        let encoded = Encoder::new(&snapshot, segments, grouped).run(&Parts::default());
+        assert_eq!(encoded.expect("no failure").objects, NODES);
+    });
+}
