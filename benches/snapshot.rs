@@ -4,6 +4,10 @@
     clippy::panic,
     reason = "a benchmark that cannot make its input must stop"
 )]
+#![allow(
+    unsafe_code,
+    reason = "a forked copy is read without checks, so this is, too"
+)]
 
 use divan::counter::ItemsCount;
 use divan::{black_box, Bencher};
@@ -11,6 +15,7 @@ use format::BasicType;
 use snapshot::classes::Shape;
 use snapshot::encode::{Encoder, FieldCopy, Parts};
 use snapshot::layout::Oops;
+use snapshot::memory::ProcessMemory;
 use snapshot::walk::{Batch, MarkOnly, Walker, Work};
 use snapshot::Snapshot;
 use writer::Segments;
@@ -29,7 +34,7 @@ const ARRAY_STEP: u64 = 16;
 /// Another number below `NODES` for each number.
 fn scattered(number: u64) -> u64 {
     // Odd, and no multiple of 5: so it has no factor in common with `NODES`.
-    number.wrapping_mul(0x9E37_79B9_7F4A_7C15 % NODES | 1) % NODES
+    number.wrapping_mul((0x9E37_79B9_7F4A_7C15 % NODES) | 1) % NODES
 }
 
 /// Objects that refer to each other across the whole heap.
@@ -43,7 +48,7 @@ fn heap() -> Vec<u64> {
             // The length, then three elements.
             [1, 2, 3, first, second, second]
         } else {
-            [1, 1, first, second, node, node << 32 | 7]
+            [1, 1, first, second, node, (node << 32) | 7]
         };
         object.copy_from_slice(&filled);
     }
@@ -71,6 +76,14 @@ fn shapes() -> Vec<Shape> {
     vec![instance, Shape::ObjectArray]
 }
 
+/// The heap as a forked copy is read.
+fn snapshot(words: &[u64]) -> Snapshot {
+    // SAFETY: the words outlive what a benchmark does with the snapshot, and nobody writes to them; all addresses lie in them.
+    let memory = unsafe { ProcessMemory::new() };
+    let start = words.as_ptr() as u64;
+    Snapshot::invented(memory, start..start + size_of_val(words) as u64, shapes())
+}
+
 /// Marks all that can be reached from one object, which is everything.
 fn reach(snapshot: &Snapshot, first: u64) {
     let work = Work::new(1, vec![Batch::References(vec![first])]);
@@ -85,7 +98,7 @@ fn marks(bencher: Bencher<'_, '_>) {
     let first = words.as_ptr() as u64;
     bencher
         .counter(ItemsCount::new(NODES))
-        .with_inputs(|| Snapshot::of_words(&words, shapes()))
+        .with_inputs(|| snapshot(&words))
         .bench_local_values(|snapshot| {
             reach(&snapshot, first);
             snapshot
@@ -95,7 +108,7 @@ fn marks(bencher: Bencher<'_, '_>) {
 #[divan::bench(args = [false, true])]
 fn encodes(bencher: Bencher<'_, '_>, grouped: bool) {
     let words = heap();
-    let snapshot = Snapshot::of_words(&words, shapes());
+    let snapshot = snapshot(&words);
     reach(&snapshot, words.as_ptr() as u64);
     bencher.counter(ItemsCount::new(NODES)).bench_local(|| {
         let segments = Segments::new(|bytes: Vec<u8>| {

@@ -11,7 +11,6 @@
 //! there is no dump.
 //!
 //! Unsafe code is in `memory`, `walk/marks` and `encode/room` alone.
-#![allow(unsafe_code)]
 
 pub mod classes;
 pub mod encode;

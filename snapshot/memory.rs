@@ -1,85 +1,178 @@
-//! Raw memory of a process that stands still: the forked copy of a JVM.
+//! Memory: what a snapshot is read from.
+#![allow(unsafe_code)]
 
-/// Leave to read addresses that the Rust compiler knows nothing of.
+use std::fmt::Debug;
+
+/// Bytes that can be read by their addresses in the JVM, and that stand still.
+///
+/// Reading never fails: an address is checked before, or a wrong one ends what can be spared ([`ProcessMemory`]), or reads as zeros
+/// ([`BufferMemory`]).
+pub trait Memory: Copy + Send + Sync + Debug {
+    /// The byte at this address.
+    fn u8(self, address: u64) -> u8;
+
+    /// Two bytes in the host's order, aligned or not.
+    fn u16(self, address: u64) -> u16;
+
+    /// Four bytes in the host's order, aligned or not.
+    fn u32(self, address: u64) -> u32;
+
+    /// Eight bytes in the host's order, aligned or not.
+    fn u64(self, address: u64) -> u64;
+
+    /// `len` bytes from this address on; none if not all of them can be read.
+    fn bytes(&self, address: u64, len: usize) -> &[u8];
+}
+
+/// This process's own memory, at addresses that the Rust compiler knows nothing of.
 ///
 /// There is one in a forked child, where every other thread of the JVM is gone: what it reads can change no more,
 /// and an address that is not mapped ends the child with a code of its own, not the application.
 #[derive(Clone, Copy, Debug)]
-pub struct Memory(());
+pub struct ProcessMemory(());
 
-impl Memory {
-    /// Gives the leave.
+impl ProcessMemory {
+    /// Leave to read any address of this process, from any thread, as long as the process lives.
     ///
     /// # Safety
-    /// The process is a forked copy that may end at any read, and no thread of it writes to what is read (HotSpot, while
-    /// it goes on, writes to mark words alone); or, in tests, every address that is read belongs to a live buffer.
+    /// What is read is not written meanwhile (HotSpot, while it goes on in a forked copy, writes to mark words alone, which are
+    /// read as they were or as they will be), and each address that is read is mapped, or the process may be ended by the attempt.
+    /// Nothing that Rust allocates is read by it while somebody has a mutable reference to it.
     pub unsafe fn new() -> Self {
         Self(())
     }
+}
 
-    /// The byte at this address.
-    #[inline]
-    pub fn u8(self, address: u64) -> u8 {
-        // SAFETY: `new` demands a process in which any address may be tried.
+impl Memory for ProcessMemory {
+    #[inline(always)]
+    fn u8(self, address: u64) -> u8 {
+        // SAFETY: whoever called `new` answers for every address, and for what happens if nothing is there.
         unsafe { (address as *const u8).read() }
     }
 
-    /// Two bytes in the host's order, aligned or not.
-    #[inline]
-    pub fn u16(self, address: u64) -> u16 {
+    #[inline(always)]
+    fn u16(self, address: u64) -> u16 {
         // SAFETY: as in `u8`.
         unsafe { (address as *const u16).read_unaligned() }
     }
 
-    /// Four bytes in the host's order, aligned or not.
-    #[inline]
-    pub fn u32(self, address: u64) -> u32 {
+    #[inline(always)]
+    fn u32(self, address: u64) -> u32 {
         // SAFETY: as in `u8`.
         unsafe { (address as *const u32).read_unaligned() }
     }
 
-    /// Eight bytes in the host's order, aligned or not.
-    #[inline]
-    pub fn u64(self, address: u64) -> u64 {
+    #[inline(always)]
+    fn u64(self, address: u64) -> u64 {
         // SAFETY: as in `u8`.
         unsafe { (address as *const u64).read_unaligned() }
     }
 
-    /// `len` bytes from this address on.
-    #[inline]
-    pub fn bytes<'m>(self, address: u64, len: usize) -> &'m [u8] {
+    #[inline(always)]
+    fn bytes(&self, address: u64, len: usize) -> &[u8] {
         // SAFETY: as in `u8`; nobody writes to them, so the slice is frozen as long as the process lives.
         unsafe { std::slice::from_raw_parts(address as *const u8, len) }
     }
+}
 
-    /// Asks the processor to have this address at hand soon; any number is fine.
-    #[inline]
-    pub fn prefetch(self, address: u64) {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: a prefetch never faults.
-        unsafe {
-            use std::arch::x86_64::{_mm_prefetch, _MM_HINT_T0};
-            _mm_prefetch::<_MM_HINT_T0>(address as *const i8);
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = address;
+/// A buffer, read by the addresses that it has, or had in another process. All else reads as zeros.
+#[derive(Clone, Copy, Debug)]
+pub struct BufferMemory<'b> {
+    start: u64,
+    bytes: &'b [u8],
+}
+
+impl<'b> BufferMemory<'b> {
+    /// Bytes whose first one has the address `start`.
+    pub fn new(start: u64, bytes: &'b [u8]) -> Self {
+        Self { start, bytes }
     }
+
+    /// Words at their own addresses.
+    pub fn of_words(words: &'b [u64]) -> Self {
+        // SAFETY: the same memory for the same time, and any eight bytes of a word are bytes.
+        let bytes =
+            unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), size_of_val(words)) };
+        Self::new(words.as_ptr() as u64, bytes)
+    }
+
+    fn array<const N: usize>(self, address: u64) -> [u8; N] {
+        let read = self.from(address).first_chunk();
+        read.copied().unwrap_or([0; N])
+    }
+
+    fn from(&self, address: u64) -> &'b [u8] {
+        let place = address.checked_sub(self.start);
+        let place = place.and_then(|place| usize::try_from(place).ok());
+        let rest = place.and_then(|place| self.bytes.get(place..));
+        rest.unwrap_or_default()
+    }
+}
+
+impl Memory for BufferMemory<'_> {
+    fn u8(self, address: u64) -> u8 {
+        u8::from_ne_bytes(self.array(address))
+    }
+
+    fn u16(self, address: u64) -> u16 {
+        u16::from_ne_bytes(self.array(address))
+    }
+
+    fn u32(self, address: u64) -> u32 {
+        u32::from_ne_bytes(self.array(address))
+    }
+
+    fn u64(self, address: u64) -> u64 {
+        u64::from_ne_bytes(self.array(address))
+    }
+
+    fn bytes(&self, address: u64, len: usize) -> &[u8] {
+        self.from(address).get(..len).unwrap_or_default()
+    }
+}
+
+/// Asks the processor to have this address at hand soon; any number is fine.
+#[inline(always)]
+pub fn prefetch(address: u64) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch never faults.
+    unsafe {
+        use std::arch::x86_64::{_mm_prefetch, _MM_HINT_T0};
+        _mm_prefetch::<_MM_HINT_T0>(address as *const i8);
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn what_is_read_is_what_was_written() {
-        let words = [0x8877_6655_4433_2211_u64, 7];
-        // SAFETY: only `words` is read.
-        let memory = unsafe { Memory::new() };
-        let start = words.as_ptr() as u64;
+    fn reads(memory: impl Memory, start: u64) {
         assert_eq!(memory.u8(start + 1), 0x22);
         assert_eq!(memory.u16(start + 1), 0x3322);
         assert_eq!(memory.u32(start + 2), 0x6655_4433);
         assert_eq!(memory.u64(start + 8), 7);
         assert_eq!(memory.bytes(start, 2), [0x11, 0x22]);
+    }
+
+    #[test]
+    fn what_is_read_is_what_was_written() {
+        let words = [0x8877_6655_4433_2211_u64, 7];
+        // SAFETY: only `words` is read, to which nobody writes.
+        reads(unsafe { ProcessMemory::new() }, words.as_ptr() as u64);
+        reads(BufferMemory::of_words(&words), words.as_ptr() as u64);
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        reads(BufferMemory::new(0x1000, &bytes), 0x1000);
+    }
+
+    #[test]
+    fn outside_of_a_buffer_there_are_zeros() {
+        let memory = BufferMemory::new(0x1000, &[0xFF; 10]);
+        assert_eq!((memory.u8(0xFFF), memory.u8(0x100A)), (0, 0));
+        assert_eq!((memory.u64(0x1003), memory.u32(0x1006)), (0, u32::MAX));
+        assert_eq!((memory.u16(u64::MAX), memory.u64(0)), (0, 0));
+        assert_eq!(memory.bytes(0x1000, 10).len(), 10);
+        assert_eq!(memory.bytes(0x1001, 10), []);
     }
 }

@@ -3,7 +3,7 @@
 use crate::classes::{Class, ClassMap};
 use crate::layout::ObjectLayout;
 use crate::mappings::Mappings;
-use crate::memory::Memory;
+use crate::memory::{Memory, ProcessMemory};
 use crate::walk::Marks;
 use crate::Failure;
 use std::collections::BTreeSet;
@@ -14,9 +14,9 @@ use tables::{ClassId, TraceId};
 
 /// A heap that stands still.
 #[derive(Debug)]
-pub struct Snapshot {
+pub struct Snapshot<M = ProcessMemory> {
     /// The memory.
-    pub memory: Memory,
+    pub memory: M,
     /// What is mapped in it.
     pub mappings: Mappings,
     /// How objects lie in it.
@@ -45,7 +45,7 @@ pub struct Snapshot {
     pub virtual_threads: Mutex<Vec<u64>>,
 }
 
-impl Snapshot {
+impl<M: Memory> Snapshot<M> {
     /// The object's class.
     #[inline(always)]
     pub fn class_of(&self, object: u64) -> Result<&Class, Failure> {
@@ -139,17 +139,24 @@ impl Snapshot {
 }
 
 #[cfg(any(test, feature = "invented"))]
-#[allow(clippy::expect_used)] // a test without memory has failed
-impl Snapshot {
+impl<'w> Snapshot<crate::memory::BufferMemory<'w>> {
     /// A heap of these words, without compression: mark, class word, then fields, or length and elements. Classes have the words 1, 2
-    /// and so on. The words must outlive it.
-    pub fn of_words(words: &[u64], shapes: Vec<crate::classes::Shape>) -> Self {
-        use crate::layout::{ArrayLayout, MirrorInKlass, StaticIds};
-        use crate::layout::{ClassWords, Linear, Oops};
+    /// and so on.
+    pub fn of_words(words: &'w [u64], shapes: Vec<crate::classes::Shape>) -> Self {
         let start = words.as_ptr() as u64;
+        let heap = start..start + size_of_val(words) as u64;
+        Snapshot::invented(crate::memory::BufferMemory::of_words(words), heap, shapes)
+    }
+}
+
+#[cfg(any(test, feature = "invented"))]
+impl<M: Memory> Snapshot<M> {
+    /// The same, read by `memory`, of objects that lie in this range.
+    #[allow(clippy::expect_used)] // a test without memory has failed
+    pub fn invented(memory: M, heap: Range<u64>, shapes: Vec<crate::classes::Shape>) -> Self {
+        use crate::layout::{ArrayLayout, ClassWords, Linear, MirrorInKlass, Oops, StaticIds};
         Self {
-            // SAFETY: only `words` is read, which the caller keeps.
-            memory: unsafe { Memory::new() },
+            memory,
             mappings: Mappings::default(),
             layout: ObjectLayout {
                 oops: Oops::Wide,
@@ -172,7 +179,7 @@ impl Snapshot {
             classes: ClassMap::of_shapes(shapes),
             allocated: Vec::new(),
             left_out: Vec::new(),
-            marks: Marks::new(start..start + size_of_val(words) as u64).expect("memory"),
+            marks: Marks::new(heap).expect("memory"),
             primitive_fields: true,
             primitive_arrays: true,
             reached: AtomicU64::new(0),
@@ -180,6 +187,74 @@ impl Snapshot {
             unlinked: Mutex::default(),
             virtual_thread_class: None,
             virtual_threads: Mutex::default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::classes::Shape;
+
+    #[test]
+    fn an_object_that_has_been_moved_ends_the_dump() {
+        for (mark, moved) in [
+            (1, false),
+            (3, false),
+            (7, true),
+            (0x7F00_1003, true),
+            (0x7F00_1002, false),
+        ] {
+            let words = [mark, 1];
+            let snapshot = Snapshot::of_words(&words, vec![Shape::ObjectArray]);
+            let class = snapshot
+                .class_of(words.as_ptr() as u64)
+                .map(|class| class.id.index());
+            assert_eq!(
+                class,
+                if moved { Err(Failure::Moving) } else { Ok(0) },
+                "mark {mark:#x}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_array_ends_in_the_heap() {
+        let words = [0; 8];
+        let snapshot = Snapshot::of_words(&words, Vec::new());
+        let start = words.as_ptr() as u64;
+        assert_eq!(snapshot.check_length(start + 32, 32), Ok(()));
+        assert_eq!(
+            snapshot.check_length(start + 32, 33),
+            Err(Failure::TooLong(start + 32))
+        );
+        assert_eq!(
+            snapshot.check_length(start, u64::MAX),
+            Err(Failure::TooLong(start))
+        );
+    }
+
+    #[test]
+    fn what_lies_in_a_part_that_is_left_out_is_not_there() {
+        const BORDER: u64 = 1 << 21;
+        let words = [0; 2];
+        let mut snapshot = Snapshot::of_words(&words, Vec::new());
+        snapshot.left_out = vec![4 * BORDER..6 * BORDER, 9 * BORDER..10 * BORDER];
+        let is_here = |object, bytes| snapshot.check_is_here(object, bytes);
+        // Up to the border, and from it on.
+        assert_eq!(is_here(4 * BORDER - 16, 16), Ok(()));
+        assert_eq!(is_here(6 * BORDER, 3 * BORDER), Ok(()));
+        for (object, bytes) in [
+            (4 * BORDER - 16, 17),
+            (3 * BORDER, 9 * BORDER),
+            (6 * BORDER - 8, 16),
+            (8, 10 * BORDER),
+        ] {
+            assert_eq!(
+                is_here(object, bytes),
+                Err(Failure::LeftOut(object)),
+                "{object:#x}, {bytes:#x}"
+            );
         }
     }
 }

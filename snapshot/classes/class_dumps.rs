@@ -1,11 +1,9 @@
 //! CLASS DUMP records of a snapshot: static fields read from the mirrors.
 
-use crate::classes::{Class, Shape};
-use crate::classes::{ClassFacts, ResolvedReferences};
-use crate::classes::{MirrorReferences, Names, Role};
+use crate::classes::{Class, ClassFacts, MirrorReferences, Names, ResolvedReferences, Role, Shape};
 use crate::mappings::Mappings;
-use crate::Failure;
-use crate::Snapshot;
+use crate::memory::{Memory, ProcessMemory};
+use crate::{Failure, Snapshot};
 use format::BasicType;
 use std::collections::HashSet;
 use tables::{class_chain, ClassId, ClassRow, LoaderId, ObjectId, ObjectTable, Tables};
@@ -52,9 +50,9 @@ impl ClassReferences {
 
 /// Makes the CLASS DUMP of every class of a snapshot.
 #[derive(Debug)]
-pub struct ClassDumps<'d> {
+pub struct ClassDumps<'d, M = ProcessMemory> {
     /// The heap.
-    pub snapshot: &'d Snapshot,
+    pub snapshot: &'d Snapshot<M>,
     /// The classes as the parent knows them.
     pub facts: &'d ClassFacts,
     /// Their rows.
@@ -75,7 +73,7 @@ pub struct ClassDumps<'d> {
     pub mappings: &'d Mappings,
 }
 
-impl ClassDumps<'_> {
+impl<M: Memory> ClassDumps<'_, M> {
     /// Writes all records, in the order of the classes; what classes refer to goes to `starts`.
     pub fn write(
         &self,

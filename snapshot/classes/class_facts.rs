@@ -19,7 +19,7 @@ impl Slot {
     }
 
     /// The address of the object; 0 if there is none. The slot must be mapped.
-    pub fn object(self, memory: Memory) -> u64 {
+    pub fn object(self, memory: impl Memory) -> u64 {
         memory.u64(self.0)
     }
 }

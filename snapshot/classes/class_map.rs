@@ -2,8 +2,7 @@
 
 use crate::classes::{ClassFacts, Slot};
 use crate::encode::FieldCopy;
-use crate::layout::instance_offset;
-use crate::layout::ObjectLayout;
+use crate::layout::{instance_offset, ObjectLayout};
 use crate::memory::Memory;
 use format::BasicType;
 use std::collections::HashMap;
@@ -151,7 +150,7 @@ const FREE: u32 = u32::MAX;
 
 impl ClassMap {
     /// Reads each class's address and class word.
-    pub fn new(descriptions: Descriptions, layout: &ObjectLayout, memory: Memory) -> Self {
+    pub fn new(descriptions: Descriptions, layout: &ObjectLayout, memory: impl Memory) -> Self {
         let class_class = descriptions.class_class;
         let count = descriptions.by_class.len();
         let mut map = Self {

@@ -4,10 +4,8 @@
 //! angle brackets, as HotSpot's own dumps do with `<resolved_references>` and `<init_lock>`: without it what only a
 //! mirror holds would look unreachable.
 
-use crate::classes::ClassMap;
-use crate::classes::FieldId;
-use crate::layout::instance_offset;
-use crate::layout::ObjectLayout;
+use crate::classes::{ClassMap, FieldId};
+use crate::layout::{instance_offset, ObjectLayout};
 use crate::mappings::Mappings;
 use crate::memory::Memory;
 use crate::walk::Marks;
@@ -121,7 +119,7 @@ impl MirrorReferences {
     pub fn find(
         fields: &MirrorFields,
         end: u64,
-        memory: Memory,
+        memory: impl Memory,
         layout: &ObjectLayout,
         classes: &ClassMap,
         marks: &Marks,
@@ -172,7 +170,7 @@ impl MirrorReferences {
     pub fn of<'r>(
         &'r self,
         mirror: u64,
-        memory: Memory,
+        memory: impl Memory + 'r,
         layout: &'r ObjectLayout,
         classes: &'r ClassMap,
         tables: &'r Tables,
@@ -201,7 +199,12 @@ impl MirrorReferences {
     }
 
     /// The mirror of the class of an array class's elements; `None` if this JDK keeps it elsewhere.
-    pub fn component(&self, mirror: u64, memory: Memory, layout: &ObjectLayout) -> Option<u64> {
+    pub fn component(
+        &self,
+        mirror: u64,
+        memory: impl Memory,
+        layout: &ObjectLayout,
+    ) -> Option<u64> {
         let mut declared = self.declared.iter();
         let (place, _) = declared.find(|(_, role)| *role == Role::ComponentOrInitLock)?;
         Some(layout.oops.load(memory, mirror + place))
@@ -211,7 +214,7 @@ impl MirrorReferences {
     fn injected_role(
         &self,
         target: u64,
-        memory: Memory,
+        memory: impl Memory,
         layout: &ObjectLayout,
         classes: &ClassMap,
         tables: &Tables,

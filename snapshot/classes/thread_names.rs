@@ -1,6 +1,7 @@
 //! Names of threads as the heap has them, for threads that nobody could ask: virtual ones, and those just started.
 
 use crate::classes::Shape;
+use crate::memory::Memory;
 use crate::Snapshot;
 use format::BasicType;
 
@@ -30,13 +31,13 @@ impl NameFields {
     }
 
     /// The thread's name in modified UTF-8; empty if it has none or is no thread.
-    pub fn read(self, snapshot: &Snapshot, thread: u64) -> Vec<u8> {
+    pub fn read(self, snapshot: &Snapshot<impl Memory>, thread: u64) -> Vec<u8> {
         self.units(snapshot, thread)
             .map(|units| modified_utf8(&units))
             .unwrap_or_default()
     }
 
-    fn units(self, snapshot: &Snapshot, thread: u64) -> Option<Vec<u16>> {
+    fn units(self, snapshot: &Snapshot<impl Memory>, thread: u64) -> Option<Vec<u16>> {
         let (memory, layout) = (snapshot.memory, &snapshot.layout);
         let load = |object: u64, offset: u64| {
             let target = layout.oops.load(memory, object + offset);

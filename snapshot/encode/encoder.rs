@@ -8,8 +8,8 @@ use super::field_copy::{FieldCopy, AT_ONCE_BYTES};
 use super::groups::{Found, Groups};
 use super::room::fill;
 use crate::classes::{Class, Shape};
-use crate::Failure;
-use crate::Snapshot;
+use crate::memory::{Memory, ProcessMemory};
+use crate::{Failure, Snapshot};
 use format::BasicType;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tables::{ObjectId, TraceId};
@@ -58,8 +58,8 @@ impl Parts {
 
 /// One thread's part of the work.
 #[derive(Debug)]
-pub struct Encoder<'s, D> {
-    snapshot: &'s Snapshot,
+pub struct Encoder<'s, D, M = ProcessMemory> {
+    snapshot: &'s Snapshot<M>,
     segments: Segments<D>,
     encoded: Encoded,
     /// Bytes of heap since the last word on how far it is.
@@ -70,9 +70,9 @@ pub struct Encoder<'s, D> {
     groups: Option<Groups<'s>>,
 }
 
-impl<'s, D: Deliver> Encoder<'s, D> {
+impl<'s, D: Deliver, M: Memory> Encoder<'s, D, M> {
     /// An encoder whose records go to `segments`, where each class's stand together if they are `grouped`.
-    pub fn new(snapshot: &'s Snapshot, segments: Segments<D>, grouped: bool) -> Self {
+    pub fn new(snapshot: &'s Snapshot<M>, segments: Segments<D>, grouped: bool) -> Self {
         Self {
             snapshot,
             segments,
@@ -272,7 +272,7 @@ impl<'s, D: Deliver> Encoder<'s, D> {
     }
 }
 
-fn is_mirror(snapshot: &Snapshot, class: &Class, object: u64) -> bool {
+fn is_mirror<M>(snapshot: &Snapshot<M>, class: &Class, object: u64) -> bool {
     class.is_class_class && snapshot.classes.class_of_mirror(object).is_some()
 }
 

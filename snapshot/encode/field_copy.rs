@@ -72,7 +72,7 @@ impl FieldCopy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::Memory;
+    use crate::memory::{BufferMemory, Memory};
 
     const CODING: Linear = Linear {
         base: 0x7_0000_0000,
@@ -85,10 +85,9 @@ mod tests {
         object[12..16].copy_from_slice(&5_u32.to_le_bytes());
         object[16..24].copy_from_slice(&0x1122_3344_5566_7788_u64.to_le_bytes());
         object[24..28].fill(0);
-        // SAFETY: only `object` is read.
-        let memory = unsafe { Memory::new() };
+        let memory = BufferMemory::new(0x1000, &object);
         let copy = FieldCopy::new(offset, basic_type, oops, values).expect("behind the header");
-        let read = memory.u64(copy.place(object.as_ptr() as u64));
+        let read = memory.u64(copy.place(0x1000));
         copy.value(read, oops.coding())[..copy.width_bytes()].to_vec()
     }
 

@@ -4,9 +4,9 @@
 
 use crate::classes::{Class, Shape};
 use crate::encode::{Encoded, Encoder};
+use crate::memory::{Memory, ProcessMemory};
 use crate::walk::OnObject;
-use crate::Failure;
-use crate::Snapshot;
+use crate::{Failure, Snapshot};
 use format::BasicType;
 use writer::{Deliver, Segments};
 
@@ -16,16 +16,16 @@ const LEAST_BYTES: u64 = 64 << 10;
 
 /// One thread's part of them.
 #[derive(Debug)]
-pub struct LargeArrays<'s, D> {
-    snapshot: &'s Snapshot,
-    encoder: Encoder<'s, D>,
+pub struct LargeArrays<'s, D, M = ProcessMemory> {
+    snapshot: &'s Snapshot<M>,
+    encoder: Encoder<'s, D, M>,
     /// The arrays that were written.
     written: Vec<u64>,
 }
 
-impl<'s, D: Deliver> LargeArrays<'s, D> {
+impl<'s, D: Deliver, M: Memory> LargeArrays<'s, D, M> {
     /// None yet; their records go to `segments`.
-    pub fn new(snapshot: &'s Snapshot, segments: Segments<D>) -> Self {
+    pub fn new(snapshot: &'s Snapshot<M>, segments: Segments<D>) -> Self {
         Self {
             snapshot,
             encoder: Encoder::new(snapshot, segments, false),
@@ -42,7 +42,7 @@ impl<'s, D: Deliver> LargeArrays<'s, D> {
     }
 }
 
-impl<D: Deliver> OnObject for LargeArrays<'_, D> {
+impl<D: Deliver, M: Memory> OnObject for LargeArrays<'_, D, M> {
     #[inline]
     fn object(&mut self, class: &Class, address: u64) -> Result<bool, Failure> {
         let element_type = match class.shape {

@@ -1,5 +1,6 @@
 //! Room in a buffer that is made once for a whole record: a heap has fields by the hundred million, too many to ask the
 //! buffer for room, and to tell it its new length, at each of them.
+#![allow(unsafe_code)]
 
 use std::mem::{take, MaybeUninit};
 

@@ -4,9 +4,10 @@
 //! heap goes to a file. What a guess reads must be mapped; a guess that is wrong explains nothing.
 
 use crate::classes::Slot;
-use crate::layout::{instance_offset, ClassWords, Linear, Oops};
-use crate::layout::{ArrayLayout, MirrorInKlass, ObjectLayout, StaticIds};
-use crate::layout::{Content, Expected, KnownField, KnownObject, KnownStatic};
+use crate::layout::{
+    instance_offset, ArrayLayout, ClassWords, Content, Expected, KnownField, KnownObject,
+    KnownStatic, Linear, MirrorInKlass, ObjectLayout, Oops, StaticIds,
+};
 use crate::mappings::Mappings;
 use crate::memory::Memory;
 use format::BasicType;
@@ -27,9 +28,9 @@ const MOST_STATIC_OFFSET: u32 = 1 << 20;
 
 /// The memory that is read, what is mapped there, what is known.
 #[derive(Clone, Copy, Debug)]
-pub struct Calibration<'k> {
+pub struct Calibration<'k, M> {
     /// The snapshot.
-    pub memory: Memory,
+    pub memory: M,
     /// What is mapped in it.
     pub mappings: &'k Mappings,
     /// What JNI says of objects.
@@ -38,7 +39,7 @@ pub struct Calibration<'k> {
     pub statics: &'k [KnownStatic],
 }
 
-impl Calibration<'_> {
+impl<M: Memory> Calibration<'_, M> {
     /// Finds the layout, and reads everything that is known back through it.
     pub fn run(self) -> Result<ObjectLayout, Unexplained> {
         self.check_heap()?;

@@ -94,7 +94,7 @@ impl Oops {
 
     /// The address that the reference at `place` holds; 0 is null.
     #[inline]
-    pub fn load(self, memory: Memory, place: u64) -> u64 {
+    pub fn load(self, memory: impl Memory, place: u64) -> u64 {
         match self {
             Self::Wide => memory.u64(place),
             Self::Narrow(coding) => coding.address_or_null(u64::from(memory.u32(place))),
@@ -112,7 +112,7 @@ impl Oops {
 
     /// The value at `place`, zero-extended; of a reference the object's address.
     #[inline]
-    pub fn value(self, memory: Memory, place: u64, basic_type: BasicType) -> u64 {
+    pub fn value(self, memory: impl Memory, place: u64, basic_type: BasicType) -> u64 {
         match basic_type {
             BasicType::Object => self.load(memory, place),
             BasicType::Boolean | BasicType::Byte => u64::from(memory.u8(place)),
@@ -137,7 +137,7 @@ pub enum ClassWords {
 impl ClassWords {
     /// The class word of the object at this address: equal for objects of one class, different otherwise.
     #[inline]
-    pub fn load(self, memory: Memory, object: u64) -> u64 {
+    pub fn load(self, memory: impl Memory, object: u64) -> u64 {
         match self {
             Self::Wide => memory.u64(object.wrapping_add(8)),
             Self::Narrow => u64::from(memory.u32(object.wrapping_add(8))),
@@ -164,6 +164,7 @@ pub fn instance_offset(field_id: u64) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::BufferMemory;
 
     #[test]
     fn a_coding_is_found_from_what_it_explains() {
@@ -194,13 +195,13 @@ mod tests {
     #[test]
     fn null_has_no_base() {
         let words = [0_u32, 2];
-        // SAFETY: only `words` is read.
-        let memory = unsafe { Memory::new() };
         let oops = Oops::Narrow(Linear {
             base: 0x1000,
             shift: 3,
         });
-        let start = words.as_ptr() as u64;
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        let memory = BufferMemory::new(0x5000, &bytes);
+        let start = 0x5000;
         assert_eq!(oops.load(memory, start), 0);
         assert_eq!(oops.load(memory, start + 4), 0x1010);
     }

@@ -3,11 +3,12 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use crate::classes::{FieldId, Slot};
-use crate::layout::{ArrayLayout, MirrorInKlass, ObjectLayout, StaticIds};
-use crate::layout::{ClassWords, Linear, Oops};
-use crate::layout::{Content, Expected, KnownField, KnownObject, KnownStatic};
+use crate::layout::{
+    ArrayLayout, ClassWords, Content, Expected, KnownField, KnownObject, KnownStatic, Linear,
+    MirrorInKlass, ObjectLayout, Oops, StaticIds,
+};
 use crate::mappings::Mappings;
-use crate::memory::Memory;
+use crate::memory::BufferMemory;
 use format::BasicType;
 
 /// Where things lie, in bytes from the start.
@@ -88,10 +89,9 @@ impl InventedHeap {
         heap
     }
 
-    /// Leave to read it.
-    pub fn memory(&self) -> Memory {
-        // SAFETY: what is read is checked against `mappings`, which has this heap alone, or lies in the margin behind it.
-        unsafe { Memory::new() }
+    /// It alone can be read.
+    pub fn memory(&self) -> BufferMemory<'_> {
+        BufferMemory::of_words(&self.words)
     }
 
     /// It is all that is mapped, with these flags.

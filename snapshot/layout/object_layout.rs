@@ -54,7 +54,7 @@ pub struct MirrorInKlass {
 
 impl MirrorInKlass {
     /// The mirror of this `Klass`; 0 for one from an archive whose class was never loaded.
-    pub fn load(self, memory: Memory, klass: u64) -> u64 {
+    pub fn load(self, memory: impl Memory, klass: u64) -> u64 {
         match memory.u64(klass.wrapping_add(self.offset)) {
             slot if self.through_slot && slot != 0 => memory.u64(slot),
             mirror => mirror,
@@ -74,25 +74,25 @@ pub struct StaticIds {
 impl ObjectLayout {
     /// The object's class word.
     #[inline]
-    pub fn class_word(&self, memory: Memory, object: u64) -> u64 {
+    pub fn class_word(&self, memory: impl Memory, object: u64) -> u64 {
         self.class_words.load(memory, object)
     }
 
     /// Elements of an array.
     #[inline]
-    pub fn length(&self, memory: Memory, array: u64) -> u32 {
+    pub fn length(&self, memory: impl Memory, array: u64) -> u32 {
         memory.u32(array.wrapping_add(self.arrays.length))
     }
 
     /// The address of a class's `Klass`, from its mirror; 0 for mirrors of primitive types.
-    pub fn klass(&self, memory: Memory, mirror: u64) -> u64 {
+    pub fn klass(&self, memory: impl Memory, mirror: u64) -> u64 {
         memory.u64(mirror.wrapping_add(self.klass_in_mirror))
     }
 
     /// The class word that instances of this mirror's class have; `None` if the class can have none.
     ///
     /// From 24 on HotSpot keeps interfaces and abstract classes where no class word leads.
-    pub fn class_word_of(&self, memory: Memory, mirror: u64) -> Option<u64> {
+    pub fn class_word_of(&self, memory: impl Memory, mirror: u64) -> Option<u64> {
         let word = self.klasses.code(self.klass(memory, mirror))?;
         let most = match self.class_words {
             ClassWords::Wide => u64::MAX,
@@ -103,7 +103,7 @@ impl ObjectLayout {
     }
 
     /// Where a static field lies, from its id and its class's mirror; `None` if the id is not of this class.
-    pub fn static_place(&self, memory: Memory, mirror: u64, field_id: u64) -> Option<u64> {
+    pub fn static_place(&self, memory: impl Memory, mirror: u64, field_id: u64) -> Option<u64> {
         if instance_offset(field_id).is_some() {
             return None;
         }

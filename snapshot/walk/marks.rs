@@ -1,6 +1,7 @@
 //! Marks: one bit for each 8 bytes of heap, set once, by whichever thread comes to the object first.
+#![allow(unsafe_code)]
 
-use crate::memory::Memory;
+use crate::memory::prefetch;
 use std::alloc::{alloc_zeroed, dealloc, Layout};
 use std::ops::Range;
 use std::ptr::NonNull;
@@ -130,10 +131,10 @@ impl Marks {
 
     /// Asks the processor to have the object's mark at hand soon.
     #[inline]
-    pub fn prefetch(&self, memory: Memory, address: u64) {
+    pub fn prefetch(&self, address: u64) {
         // Whatever the address is: a prefetch never faults.
         let word = address.wrapping_sub(self.range.start) >> (GRAIN_SHIFT + 6) << 3;
-        memory.prefetch((self.words.as_ptr() as u64).wrapping_add(word));
+        prefetch((self.words.as_ptr() as u64).wrapping_add(word));
     }
 }
 

@@ -5,9 +5,9 @@
 //! as an array of a primitive type is marked and not looked at: it refers to nothing, and each string has one.
 
 use crate::classes::{Class, Shape};
+use crate::memory::{prefetch, Memory, ProcessMemory};
 use crate::walk::{Batch, Slice, Work};
-use crate::Failure;
-use crate::Snapshot;
+use crate::{Failure, Snapshot};
 use format::BasicType;
 use std::sync::atomic::Ordering;
 
@@ -44,8 +44,8 @@ impl OnObject for MarkOnly {
 
 /// One thread's part of the work.
 #[derive(Debug)]
-pub struct Walker<'s, O> {
-    snapshot: &'s Snapshot,
+pub struct Walker<'s, O, M = ProcessMemory> {
+    snapshot: &'s Snapshot<M>,
     on_object: O,
     work: &'s Work,
     stack: Vec<u64>,
@@ -59,9 +59,9 @@ pub struct Walker<'s, O> {
     has_ended: bool,
 }
 
-impl<'s, O: OnObject> Walker<'s, O> {
+impl<'s, O: OnObject, M: Memory> Walker<'s, O, M> {
     /// A walker that begins with what others give.
-    pub fn new(snapshot: &'s Snapshot, work: &'s Work, on_object: O) -> Self {
+    pub fn new(snapshot: &'s Snapshot<M>, work: &'s Work, on_object: O) -> Self {
         Self {
             snapshot,
             on_object,
@@ -113,9 +113,9 @@ impl<'s, O: OnObject> Walker<'s, O> {
                 let entering = self.stack.pop().unwrap_or(0);
                 if entering != 0 {
                     if entering & LEAF == 0 {
-                        snapshot.memory.prefetch(entering);
+                        prefetch(entering);
                     }
-                    snapshot.marks.prefetch(snapshot.memory, entering & !LEAF);
+                    snapshot.marks.prefetch(entering & !LEAF);
                 }
                 let leaving = match self.ahead.get_mut(self.at) {
                     Some(place) => std::mem::replace(place, entering),

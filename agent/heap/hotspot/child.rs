@@ -10,26 +10,19 @@ use super::crew::{in_threads, Watch};
 use super::known_objects::KnownObjects;
 use super::message::{receive_ids, FromChild, ThreadIds, ThreadNoteMessage};
 use super::process::{self, Watchdog};
-use super::virtual_frames::VirtualThreadFields;
 use super::vm_structs::VmStructs;
 use crate::jvmti::object::Handle;
 use crate::options::Options;
-use snapshot::classes::NameFields;
-use snapshot::classes::{ClassDumps, ClassReferences};
-use snapshot::classes::{ClassFacts, Slot};
-use snapshot::classes::{ClassMap, Descriptions};
-use snapshot::classes::{MirrorFields, MirrorReferences};
+use snapshot::classes::{
+    ClassDumps, ClassFacts, ClassMap, ClassReferences, Descriptions, MirrorFields,
+    MirrorReferences, NameFields, Slot,
+};
 use snapshot::encode::Encoded;
-use snapshot::layout::Calibration;
-use snapshot::layout::ObjectLayout;
-use snapshot::mappings::os_maps;
-use snapshot::mappings::Mappings;
-use snapshot::memory::Memory;
-use snapshot::walk::Marks;
-use snapshot::walk::{Batch, Work};
-use snapshot::walk::{MarkOnly, OnObject, Walker};
-use snapshot::Failure;
-use snapshot::Snapshot;
+use snapshot::layout::{Calibration, ObjectLayout};
+use snapshot::mappings::{os_maps, Mappings};
+use snapshot::memory::{Memory, ProcessMemory};
+use snapshot::walk::{Batch, MarkOnly, Marks, OnObject, VirtualThreadFields, Walker, Work};
+use snapshot::{Failure, Snapshot};
 use std::collections::HashSet;
 use std::ops::Range;
 use std::os::unix::net::UnixStream;
@@ -149,7 +142,7 @@ impl Task<'_, '_> {
         left_out: Vec<Range<u64>>,
     ) -> Result<HeapCopy, Failure> {
         // SAFETY: this is the forked copy, which has this one thread; it may end at any read.
-        let memory = unsafe { Memory::new() };
+        let memory = unsafe { ProcessMemory::new() };
         let mappings = os_maps().map_err(|_| Failure::NoMemory)?;
         let mappings = Mappings::parse(&mappings);
         self.take_addresses(memory, &mappings, seen)?;
@@ -226,7 +219,7 @@ impl Task<'_, '_> {
     /// Looks behind the handles; where HotSpot has told an object's address, too, both must agree.
     fn take_addresses(
         &mut self,
-        memory: Memory,
+        memory: ProcessMemory,
         mappings: &Mappings,
         seen: &[(ObjectIndex, u64)],
     ) -> Result<(), Failure> {
@@ -251,7 +244,7 @@ impl Task<'_, '_> {
 
     fn snapshot(
         &mut self,
-        memory: Memory,
+        memory: ProcessMemory,
         mappings: &Mappings,
         facts: &ClassFacts,
         layout: ObjectLayout,
@@ -282,7 +275,7 @@ impl Task<'_, '_> {
     }
 
     /// The sampled objects that live, in the order of their addresses, each with the trace that allocated it.
-    fn allocated(&self, memory: Memory, mappings: &Mappings) -> Vec<(u64, TraceId)> {
+    fn allocated(&self, memory: ProcessMemory, mappings: &Mappings) -> Vec<(u64, TraceId)> {
         let address = |handle: Handle| {
             let slot = Slot::of_handle(handle.bits());
             let is_mapped = mappings.is_readable(slot.address());
@@ -312,7 +305,7 @@ impl Task<'_, '_> {
         &mut self,
         roots: &mut RootNotes,
         mappings: &Mappings,
-        memory: Memory,
+        memory: ProcessMemory,
     ) -> Result<Vec<LiveThread>, Failure> {
         let count = usize::try_from(self.objects.len()).map_err(|_| Failure::NoMemory)?;
         let addresses = (0..count)

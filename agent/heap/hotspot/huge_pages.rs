@@ -3,8 +3,7 @@
 
 use super::careful_reads;
 use crate::jvmti::object::Object;
-use snapshot::mappings::os_maps;
-use snapshot::mappings::Mappings;
+use snapshot::mappings::{os_maps, Mappings};
 use std::fmt;
 use std::io;
 use std::ops::Range;

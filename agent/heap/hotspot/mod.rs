@@ -27,7 +27,7 @@ mod process;
 mod silence;
 mod snapshot_dump;
 mod unused_heap;
-mod virtual_frames;
+mod virtual_thread_fields;
 mod vm_structs;
 
 pub(super) use kept_objects::{prepare, KeptObjects, AGENTS_TAG};

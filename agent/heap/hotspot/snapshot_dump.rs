@@ -15,7 +15,7 @@ use super::huge_pages::HugePages;
 use super::known_objects::KnownObjects;
 use super::no_snapshot::NoSnapshot;
 use super::process::Child;
-use super::virtual_frames::{method_ids, VirtualThreadFields};
+use super::virtual_thread_fields::{method_ids, the_same_fields, virtual_thread_fields};
 use super::vm_structs::VmStructs;
 use crate::class_gate::CLASS_GATE;
 use crate::jvmti::env::{Env, Vm};
@@ -25,8 +25,7 @@ use crate::jvmti::object::Object;
 use crate::message::say;
 use crate::options::Options;
 use snapshot::classes::NameFields;
-use snapshot::mappings::os_maps;
-use snapshot::mappings::Mappings;
+use snapshot::mappings::{os_maps, Mappings};
 use std::cell::{Cell, RefCell};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
@@ -120,7 +119,7 @@ impl<'f> SnapshotDump<'f> {
         let mut pinned = stacks.pinned()?;
         let (socket, childs_socket) = UnixStream::pair()
             .map_err(|error| NoSnapshot::Lost(format!("there can be no fork: {error}")))?;
-        let virtual_threads = VirtualThreadFields::of(env, &catalogue, &tables)?;
+        let virtual_threads = virtual_thread_fields(env, &catalogue, &tables)?;
         let mut known_methods = method_ids(env, &catalogue, virtual_threads);
         known_methods.extend(stacks.methods());
         let (allocated, held) = AllocationTraces::take(
@@ -144,7 +143,7 @@ impl<'f> SnapshotDump<'f> {
             objects,
             pinned,
             mirror_fields,
-            virtual_threads: VirtualThreadFields::again(virtual_threads, env, &catalogue, &tables)?,
+            virtual_threads: the_same_fields(virtual_threads, env, &catalogue, &tables)?,
             names: NameFields::of(|class, name| field_offset(&catalogue, &tables, class, name)),
             allocated: &allocated.by_handle,
             vm_structs: VmStructs::find(),

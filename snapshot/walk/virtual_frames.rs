@@ -4,83 +4,30 @@
 //! later) when its own walk comes to the virtual thread. So if the marked heap has such threads, HotSpot goes on with
 //! its walk in the child until it has come to each of them.
 
-use super::super::catalogue::Catalogue;
-use super::super::plain_facts::field_offset;
-use super::super::virtual_threads::VIRTUAL_THREAD;
-use super::no_snapshot::NoSnapshot;
-use crate::jvmti::env::Env;
-use crate::jvmti::method::MethodId;
-use snapshot::Failure;
-use snapshot::Snapshot;
+use crate::memory::Memory;
+use crate::{Failure, Snapshot};
 use std::collections::HashSet;
 use std::sync::PoisonError;
-use tables::{ClassId, Tables};
+use tables::ClassId;
 
 /// Offsets of the fields that tell whether a virtual thread has frames, described before the fork.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct VirtualThreadFields {
+pub struct VirtualThreadFields {
     /// The class.
-    pub(super) class: ClassId,
+    pub class: ClassId,
     /// There may be virtual threads, as the class is initialised.
-    pub(super) in_use: bool,
+    pub in_use: bool,
     /// `VirtualThread.cont`.
-    continuation: u64,
+    pub continuation: u64,
     /// `Continuation.tail`: the newest chunk of frames.
-    tail: u64,
+    pub tail: u64,
     /// `Thread.tid`.
-    thread_id: u64,
+    pub thread_id: u64,
 }
 
 impl VirtualThreadFields {
-    /// Looks the fields up; `None` if there are no virtual threads.
-    pub(super) fn of(
-        env: &Env,
-        catalogue: &Catalogue<'_>,
-        tables: &Tables,
-    ) -> Result<Option<Self>, NoSnapshot> {
-        let Some(class) = catalogue.bootstrap_class(VIRTUAL_THREAD, tables) else {
-            return Ok(None);
-        };
-        let in_use = env.is_initialised(class).unwrap_or(true);
-        let fields = Self::look_up(in_use, catalogue, tables);
-        if fields.is_none() && in_use {
-            let why = "the fields of its virtual threads are not those that are known";
-            return Err(NoSnapshot::Refused(why.to_owned()));
-        }
-        Ok(fields)
-    }
-
-    /// The same again when no class can be linked any more. Between the looks the first virtual thread may have been made: another try
-    /// knows the methods that its frames may be of.
-    pub(super) fn again(
-        before: Option<Self>,
-        env: &Env,
-        catalogue: &Catalogue<'_>,
-        tables: &Tables,
-    ) -> Result<Option<Self>, NoSnapshot> {
-        let fields = Self::of(env, catalogue, tables)?;
-        let in_use = |fields: Option<Self>| fields.is_some_and(|fields| fields.in_use);
-        if in_use(fields) == in_use(before) {
-            Ok(fields)
-        } else {
-            Err(NoSnapshot::Again(catalogue.len()))
-        }
-    }
-
-    /// `None` if a class is not linked yet, or has not such a field.
-    fn look_up(in_use: bool, catalogue: &Catalogue<'_>, tables: &Tables) -> Option<Self> {
-        let field = |class: &[u8], name: &[u8]| field_offset(catalogue, tables, class, name);
-        Some(Self {
-            class: catalogue.bootstrap_class_id(VIRTUAL_THREAD, tables)?,
-            in_use,
-            continuation: field(VIRTUAL_THREAD, b"cont")?,
-            tail: field(b"Ljdk/internal/vm/Continuation;", b"tail")?,
-            thread_id: field(b"Ljava/lang/Thread;", b"tid")?,
-        })
-    }
-
     /// An error if a virtual thread with frames was marked by a walk that was begun without looking for them.
-    pub(super) fn check_no_frames(self, snapshot: &Snapshot) -> Result<(), Failure> {
+    pub fn check_no_frames(self, snapshot: &Snapshot<impl Memory>) -> Result<(), Failure> {
         let mut frames = VirtualFrames::default();
         frames.take_in(self, snapshot, |_, _| {});
         if frames.is_complete() {
@@ -90,7 +37,7 @@ impl VirtualThreadFields {
         }
     }
 
-    fn has_frames(self, snapshot: &Snapshot, thread: u64) -> bool {
+    fn has_frames(self, snapshot: &Snapshot<impl Memory>, thread: u64) -> bool {
         let load = |object: u64, offset: u64| {
             let target = snapshot.layout.oops.load(snapshot.memory, object + offset);
             snapshot.marks.covers(target).then_some(target)
@@ -101,44 +48,26 @@ impl VirtualThreadFields {
     }
 
     /// The number by which HotSpot calls the thread when it reports its frames.
-    fn thread_id(self, snapshot: &Snapshot, thread: u64) -> i64 {
+    fn thread_id(self, snapshot: &Snapshot<impl Memory>, thread: u64) -> i64 {
         i64::from_ne_bytes(snapshot.memory.u64(thread + self.thread_id).to_ne_bytes())
     }
 }
 
-/// The ids of all methods, if virtual threads are in use: their frames are told by ids, and one that HotSpot makes in the
-/// child has no name here. A few bytes a method, once.
-pub(super) fn method_ids(
-    env: &Env,
-    catalogue: &Catalogue<'_>,
-    virtual_threads: Option<VirtualThreadFields>,
-) -> HashSet<MethodId> {
-    if !virtual_threads.is_some_and(|fields| fields.in_use) {
-        return HashSet::new();
-    }
-    let classes = (0..catalogue.len()).filter_map(ClassId::from_index);
-    classes
-        .filter_map(|class| catalogue.handle(class))
-        // A class that is not linked has no frames, an array no methods.
-        .flat_map(|class| env.method_ids(class).unwrap_or_default())
-        .collect()
-}
-
 /// The virtual threads that HotSpot has not come to yet, and what the frames of the others hold.
 #[derive(Debug, Default)]
-pub(super) struct VirtualFrames {
+pub struct VirtualFrames {
     pending: HashSet<u64>,
     known: HashSet<u64>,
     /// Objects that frames hold, from which the marking goes on.
-    pub(super) held: Vec<u64>,
+    pub held: Vec<u64>,
 }
 
 impl VirtualFrames {
     /// Takes in the virtual threads that were marked since; `announce` gets the number and the address of each.
-    pub(super) fn take_in(
+    pub fn take_in(
         &mut self,
         fields: VirtualThreadFields,
-        snapshot: &Snapshot,
+        snapshot: &Snapshot<impl Memory>,
         mut announce: impl FnMut(i64, u64),
     ) {
         let mut marked = snapshot
@@ -154,12 +83,12 @@ impl VirtualFrames {
     }
 
     /// HotSpot tells of an object's references, and so has told of its frames before.
-    pub(super) fn come_to(&mut self, object: u64) {
+    pub fn come_to(&mut self, object: u64) {
         self.pending.remove(&object);
     }
 
     /// Whether HotSpot has come to all of them.
-    pub(super) fn is_complete(&self) -> bool {
+    pub fn is_complete(&self) -> bool {
         self.pending.is_empty()
     }
 }
@@ -167,7 +96,7 @@ impl VirtualFrames {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use snapshot::classes::Shape;
+    use crate::classes::Shape;
 
     #[test]
     fn a_virtual_thread_that_nobody_looked_for_is_noticed_if_it_has_frames() {
