@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
-use reader::{CheckOptions, Fault, Report, RuleTotal, Severity};
+use reader::{CheckOptions, Fault, Origin, Report, RuleTotal, Severity};
 use serde_json::{json, Value};
 
 use crate::dump_file::DumpFile;
@@ -21,9 +21,10 @@ const TOP: usize = 20;
 /// Prints how often each rule is broken, with the first places in detail, and at last one line: `OK: ...` or `N errors`.
 ///
 /// An error means that the data are wrong, or that a reader that people use cannot read the file. A note means that a
-/// rule is broken which HotSpot's own dumps, those of the JDK's HPROF agent (Java 8 and earlier) or Android's break as
-/// well, and readers of such dumps cope: references to objects that are not there, roots behind objects, record times,
-/// class names with dots, Android's records, and the like. --strict makes errors of them; hprof-rs's own dumps pass.
+/// rule is broken which the file's writer is known to break, and readers of its dumps cope: in HotSpot's own dumps
+/// references to objects that are not there or roots behind objects, in those of the JDK's HPROF agent (Java 8 and
+/// earlier) record times or class names with dots, in Android's its own records, and the like. The beginning of the file
+/// tells the writer; --json names it. --strict makes errors of the notes, as they are in hprof-rs's own dumps.
 ///
 /// Exit codes: 0 no errors, 1 errors, 2 wrong usage or unreadable file.
 #[derive(Debug, clap::Args)]
@@ -31,7 +32,7 @@ const TOP: usize = 20;
 pub(crate) struct Arguments {
     /// The dump, plain or gzip; - for standard input
     file: PathBuf,
-    /// Count as errors what HotSpot, the JDK's HPROF agent and Android do, too
+    /// Count as errors what the file's writer is known for, too
     #[arg(long)]
     strict: bool,
     /// The default since notes and errors are told apart
@@ -120,7 +121,7 @@ fn print_totals(report: &Report, to: &mut dyn Write) -> io::Result<()> {
             total.rule.id().to_owned().into(),
             grouped(total.count).into(),
             format!("{:#x}", total.first_offset).into(),
-            meaning(total).into(),
+            meaning(total, report.origin).into(),
         ]);
     }
     if !report.faults.is_empty() {
@@ -130,9 +131,9 @@ fn print_totals(report: &Report, to: &mut dyn Write) -> io::Result<()> {
     writeln!(to)
 }
 
-fn meaning(total: &RuleTotal) -> String {
+fn meaning(total: &RuleTotal, origin: Origin) -> String {
     let meaning = total.rule.meaning();
-    match (total.severity, total.rule.habit()) {
+    match (total.severity, total.rule.habit(origin)) {
         (Severity::Note, Some(writer)) => format!("{meaning} So does {writer}."),
         _ => meaning.to_owned(),
     }
@@ -176,6 +177,7 @@ fn in_json(report: &Report) -> Value {
         "notes": report.count(Severity::Note),
         "incomplete": report.incomplete,
         "version": report.header.version.number(),
+        "writer": report.origin.name(),
         "bytes": report.bytes,
         "objects": report.objects,
         "rules": totals.collect::<Vec<_>>(),

@@ -6,6 +6,7 @@ pub(crate) mod fault;
 mod framing;
 mod judge;
 mod object_rules;
+pub(crate) mod origin;
 mod profile_rules;
 mod references;
 pub(crate) mod rule;
@@ -21,6 +22,7 @@ use crate::dump::DumpReader;
 use crate::error::ReadError;
 use fault::{Faults, Report};
 use judge::Judge;
+use origin::Origin;
 use references::References;
 
 /// How to judge.
@@ -28,7 +30,7 @@ use references::References;
 pub struct CheckOptions {
     /// Faults described one by one; the others are only counted.
     pub most: usize,
-    /// Whether even what HotSpot, the JDK's own agent and Android do is an error, and no note.
+    /// Whether even what the file's writer is known for is an error, and no note.
     pub strict: bool,
     /// Memory that the tables may take.
     pub budget: Budget,
@@ -43,13 +45,16 @@ pub fn check<'r>(
     open: &mut dyn FnMut() -> io::Result<Box<dyn Read + 'r>>,
     options: CheckOptions,
 ) -> Result<Report, ReadError> {
-    let mut faults = Faults::new(options.most, options.strict);
     let mut first = reader(open)?;
     let header = first.header();
+    let mut next = first.next_event()?;
+    let origin = Origin::of(&header, next.as_ref());
+    let mut faults = Faults::new(options.most, origin, options.strict);
     let mut judge = Judge::new(&header, &mut faults);
-    while let Some(event) = first.next_event()? {
+    while let Some(event) = next {
         judge.event(event);
         options.budget.allow(judge.held_bytes())?;
+        next = first.next_event()?;
     }
     let contents = judge.finish(header.id_bytes);
     let bytes = first.offset();
@@ -67,6 +72,7 @@ pub fn check<'r>(
     let (faults, totals) = faults.finish();
     Ok(Report {
         header,
+        origin,
         bytes,
         objects: contents.ids.len(),
         faults,

@@ -38,6 +38,7 @@ mod thread_names;
 pub use allocations::Allocations;
 pub use budget::Budget;
 pub use check::fault::{Fault, Report, RuleTotal};
+pub use check::origin::Origin;
 pub use check::rule::{Rule, Severity};
 pub use check::{check, CheckOptions};
 pub use classes::{Class, ClassTable, Layout};

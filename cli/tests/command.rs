@@ -71,6 +71,7 @@ fn a_broken_file_names_its_errors() {
     let twice = broken.heap(1)[0].clone();
     broken.heap(1).push(twice);
     broken.heap(1).push(root(0x05, sample::OBJECT));
+    as_hotspot(&mut broken);
     let file = files.write("a.hprof", &broken.bytes());
     let output = hprof(&["check"], &file);
     assert_eq!(output.status.code(), Some(1));
@@ -81,8 +82,25 @@ fn a_broken_file_names_its_errors() {
     assert!(rule("duplicate-object") < rule("root-late"), "{text}");
     let value = json(&hprof(&["check", "--json"], &file));
     assert_eq!(value["ok"], false);
+    assert_eq!(value["writer"], "HotSpot");
     assert_eq!(value["rules"][0]["rule"], "duplicate-object");
     assert_eq!(value["faults"][0]["severity"], "error");
+}
+
+/// Has the file begin as HotSpot's own: ids of strings are addresses.
+fn as_hotspot(dump: &mut Sample) {
+    dump.records
+        .insert(0, sample::string(0x7F00_0000_1000, b"symbol"));
+}
+
+#[test]
+fn what_hotspot_does_is_an_error_in_a_file_of_ours() {
+    let files = Files::new();
+    let mut broken = Sample::new();
+    broken.heap(1).push(root(0x05, sample::OBJECT));
+    let output = hprof(&["check"], &files.write("a.hprof", &broken.bytes()));
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stdout(&output).ends_with("\n1 error\n"));
 }
 
 #[test]
@@ -92,6 +110,7 @@ fn strictness_and_number_of_faults_can_be_chosen() {
     for _ in 0..3 {
         broken.heap(1).push(root(0x05, sample::OBJECT));
     }
+    as_hotspot(&mut broken);
     let file = files.write("a.hprof", &broken.bytes());
     let strict = hprof(&["check", "--strict", "--top", "2"], &file);
     assert_eq!(strict.status.code(), Some(1));
@@ -111,6 +130,11 @@ fn android_and_names_with_dots_are_noted() {
     let mut dump = Sample::new();
     dump.version = "JAVA PROFILE 1.0.3";
     dump.heap(0).push(root(0x89, sample::OBJECT));
+    // Things without a trace name trace 0, which is there; roots stand between objects.
+    dump.records.insert(0, sample::trace(0, 0, &[]));
+    let untraced = sample::instance(0x3000, 0, sample::OBJECT, &[]);
+    dump.heap(1).push(untraced);
+    dump.heap(1).push(root(0x05, sample::OBJECT));
     for record in &mut dump.records {
         if let (0x01, sample::Body::Bytes(bytes)) = (record.tag, &mut record.body) {
             for byte in bytes.iter_mut().skip(8).filter(|byte| **byte == b'/') {
@@ -129,7 +153,7 @@ fn android_and_names_with_dots_are_noted() {
     assert!(!text.contains("core-class-missing") && !text.contains("super-zero"));
     let value = json(&hprof(&["histo", "--json"], &file));
     assert_eq!(value["classes"][0]["class"], "java.lang.Class");
-    assert_eq!(value["instances"], 26);
+    assert_eq!(value["instances"], 27);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BinaryHeap};
 
+use super::origin::Origin;
 use super::rule::{Rule, Severity};
 use crate::header::Header;
 
@@ -36,6 +37,8 @@ pub struct RuleTotal {
 pub struct Report {
     /// The file's header.
     pub header: Header,
+    /// Who wrote it: what that writer is known for is no error.
+    pub origin: Origin,
     /// Bytes of the (uncompressed) file.
     pub bytes: u64,
     /// Objects, arrays and classes in it.
@@ -63,6 +66,7 @@ impl Report {
 #[derive(Debug)]
 pub(crate) struct Faults {
     most: usize,
+    origin: Origin,
     strict: bool,
     /// The `most` first in order; the last of them is on top.
     lowest: BinaryHeap<Fault>,
@@ -70,9 +74,10 @@ pub(crate) struct Faults {
 }
 
 impl Faults {
-    pub(crate) fn new(most: usize, strict: bool) -> Self {
+    pub(crate) fn new(most: usize, origin: Origin, strict: bool) -> Self {
         Self {
             most,
+            origin,
             strict,
             lowest: BinaryHeap::new(),
             totals: BTreeMap::new(),
@@ -84,7 +89,7 @@ impl Faults {
         let total = self.totals.entry(rule).or_insert((0, offset));
         total.0 += 1;
         total.1 = total.1.min(offset);
-        let severity = rule.severity(self.strict);
+        let severity = rule.severity(self.origin, self.strict);
         let full = self.lowest.len() >= self.most;
         let last = self.lowest.peek().map(|last| (last.severity, last.offset));
         if full && last.is_none_or(|last| last <= (severity, offset)) {
@@ -108,7 +113,7 @@ impl Faults {
             .into_iter()
             .map(|(rule, (count, first_offset))| RuleTotal {
                 rule,
-                severity: rule.severity(self.strict),
+                severity: rule.severity(self.origin, self.strict),
                 count,
                 first_offset,
             })
@@ -124,7 +129,7 @@ mod tests {
 
     #[test]
     fn the_lowest_offsets_are_kept_and_all_counted() {
-        let mut faults = Faults::new(2, false);
+        let mut faults = Faults::new(2, Origin::HotSpot, false);
         for offset in [50, 10, 40, 20, 30] {
             faults.add(Rule::DuplicateObject, offset, || offset.to_string());
         }
@@ -140,7 +145,7 @@ mod tests {
 
     #[test]
     fn none_may_be_asked_for() {
-        let mut faults = Faults::new(0, true);
+        let mut faults = Faults::new(0, Origin::HotSpot, true);
         faults.add(Rule::RootZero, 1, String::new);
         assert!(faults.finish().0.is_empty());
     }

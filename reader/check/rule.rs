@@ -1,5 +1,7 @@
 //! The rules that a sound file keeps, each with its name and why it stands.
 
+use super::origin::Origin;
+
 /// How much a broken rule matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
@@ -14,14 +16,40 @@ pub enum Severity {
 enum Habit {
     /// None: always an error.
     Nobody,
-    /// HotSpot's own dumps: a note, for a strict judge an error.
+    /// HotSpot's own dumps.
     HotSpot,
-    /// The HPROF agent that JDK 8 and earlier came with: a note, for a strict judge an error.
+    /// The HPROF agent that JDK 8 and earlier came with.
     JdkAgent,
-    /// Android: a note, for a strict judge an error.
+    /// HotSpot's own dumps and the JDK's HPROF agent.
+    Jdk,
+    /// Android.
     Android,
     /// Many writers: always a note.
     Many,
+}
+
+impl Habit {
+    /// The writer that is best known for it.
+    fn writer(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Nobody | Self::Many => return None,
+            Self::HotSpot | Self::Jdk => Origin::HotSpot.name(),
+            Self::JdkAgent => Origin::JdkAgent.name(),
+            Self::Android => Origin::Android.name(),
+        })
+    }
+
+    /// Whether a file of this origin may have it. Android's may have any, as may those of a writer that nobody knows.
+    fn excuses(self, origin: Origin) -> bool {
+        match (self, origin) {
+            (Self::Many, _) => true,
+            (Self::Nobody, _) | (_, Origin::HprofRs) => false,
+            (_, Origin::Android | Origin::Unknown) => true,
+            (Self::HotSpot | Self::Jdk, Origin::HotSpot) => true,
+            (Self::JdkAgent | Self::Jdk, Origin::JdkAgent) => true,
+            (_, Origin::HotSpot | Origin::JdkAgent) => false,
+        }
+    }
 }
 
 /// One row of the list: the variant, its name, who breaks it, what is wrong when it is broken.
@@ -63,7 +91,7 @@ rules! {
     HeapEndLength, "heap-end-length", Nobody, "HEAP DUMP END has a body.";
     HeapEndMisplaced, "heap-end-misplaced", Nobody, "HEAP DUMP END without segments before it, or not behind the last of them.";
     EmptySegment, "empty-segment", Nobody, "A heap dump record without sub-records; VisualVM refuses the file.";
-    HugeSegment, "huge-segment", HotSpot, "A heap dump record of 2 GiB or more; some readers take its length as negative.";
+    HugeSegment, "huge-segment", Jdk, "A heap dump record of 2 GiB or more; some readers take its length as negative.";
     SegmentVersion, "segment-version", Nobody, "HEAP DUMP SEGMENT in a file of version 1.0.1.";
     MixedDumpKinds, "mixed-dump-kinds", Nobody, "HEAP DUMP and HEAP DUMP SEGMENT in one file.";
     SeveralDumps, "several-dumps", Nobody, "More than one heap dump in the file.";
@@ -72,18 +100,18 @@ rules! {
     // Strings.
     DuplicateString, "duplicate-string", Nobody, "Two strings with one id.";
     StringIdZero, "string-id-zero", Nobody, "A string with id 0.";
-    StringNotUtf8, "string-not-utf8", HotSpot, "A string that is not valid UTF-8.";
-    StringTooLong, "string-too-long", HotSpot, "A string of 32 KiB or more; VisualVM's window is smaller.";
+    StringNotUtf8, "string-not-utf8", Jdk, "A string that is not valid UTF-8.";
+    StringTooLong, "string-too-long", Jdk, "A string of 32 KiB or more; VisualVM's window is smaller.";
     StringLate, "string-late", Nobody, "A string that is used before it stands in the file.";
     StringMissing, "string-missing", Nobody, "A string id that no record defines.";
     NameZero, "name-zero", Nobody, "Id 0 as the name of a class, method, field or thread.";
-    SourceZero, "source-zero", HotSpot, "Id 0 as a frame's source file.";
+    SourceZero, "source-zero", Jdk, "Id 0 as a frame's source file.";
     // Classes.
     DuplicateLoadClass, "duplicate-load-class", HotSpot, "Two LOAD CLASS for one class.";
     DuplicateClassSerial, "duplicate-class-serial", Nobody, "Two classes with one serial.";
-    ClassSerialGap, "class-serial-gap", HotSpot, "Class serials are not 1, 2, 3 and so on.";
+    ClassSerialGap, "class-serial-gap", Jdk, "Class serials are not 1, 2, 3 and so on.";
     LoadClassLate, "load-class-late", Nobody, "LOAD CLASS behind the beginning of the heap, or behind a frame that names the class.";
-    ClassSerialMissing, "class-serial-missing", Nobody, "A class serial that no LOAD CLASS defines.";
+    ClassSerialMissing, "class-serial-missing", JdkAgent, "A class serial that no LOAD CLASS defines.";
     ClassNotLoaded, "class-not-loaded", Nobody, "CLASS DUMP without LOAD CLASS: the class has no name.";
     DuplicateClass, "duplicate-class", Nobody, "Two CLASS DUMP for one class.";
     ClassNotDumped, "class-not-dumped", Nobody, "An instance whose class has no CLASS DUMP.";
@@ -102,22 +130,22 @@ rules! {
     UnloadedDumped, "unloaded-dumped", Nobody, "UNLOAD CLASS of a class that is in the dump; MAT forgets its name.";
     // Frames and traces.
     DuplicateFrame, "duplicate-frame", Nobody, "Two frames with one id.";
-    FrameIdGap, "frame-id-gap", HotSpot, "Frame ids are not 1, 2, 3 and so on.";
+    FrameIdGap, "frame-id-gap", Jdk, "Frame ids are not 1, 2, 3 and so on.";
     FrameLate, "frame-late", Nobody, "A frame that a trace names before it stands in the file.";
     FrameMissing, "frame-missing", Nobody, "A frame id that no record defines.";
-    LineNumber, "line-number", Nobody, "A line number other than above 0, -1, -2 or -3.";
-    DuplicateTrace, "duplicate-trace", Nobody, "Two traces with one serial.";
+    LineNumber, "line-number", Android, "A line number other than above 0, -1, -2 or -3.";
+    DuplicateTrace, "duplicate-trace", HotSpot, "Two traces with one serial.";
     TraceSerialGap, "trace-serial-gap", JdkAgent, "Trace serials are not 1, 2, 3 and so on.";
     TraceLate, "trace-late", Nobody, "A trace that is named before it stands in the file.";
-    TraceMissing, "trace-missing", Nobody, "A trace serial that no record defines.";
-    TraceZero, "trace-zero", Nobody, "Trace serial 0; things without a trace use the empty trace 1.";
+    TraceMissing, "trace-missing", JdkAgent, "A trace serial that no record defines.";
+    TraceZero, "trace-zero", Android, "Trace serial 0; things without a trace use the empty trace 1.";
     EmptyTraceMissing, "empty-trace-missing", JdkAgent, "Trace 1 is missing, has frames, or names a thread.";
     // Threads.
     DuplicateThread, "duplicate-thread", Nobody, "Two thread roots with one thread serial.";
     ThreadSerialGap, "thread-serial-gap", JdkAgent, "Thread serials are not 1, 2, 3 and so on.";
-    ThreadLate, "thread-late", Nobody, "A frame's root before the root of its thread.";
+    ThreadLate, "thread-late", Android, "A frame's root before the root of its thread.";
     ThreadMissing, "thread-missing", JdkAgent, "A thread serial without a thread root.";
-    ThreadTraceShared, "thread-trace-shared", Nobody, "Two traces with one thread serial; MAT takes either for the thread's stack.";
+    ThreadTraceShared, "thread-trace-shared", Android, "Two traces with one thread serial; MAT takes either for the thread's stack.";
     ThreadTraceMismatch, "thread-trace-mismatch", JdkAgent, "A thread root's trace names another thread.";
     FrameNumber, "frame-number", JdkAgent, "A root's frame number outside its thread's trace.";
     // Profiles.
@@ -125,14 +153,14 @@ rules! {
     DuplicateSite, "duplicate-site", Nobody, "Two rows of one ALLOC SITES for one class and trace.";
     SiteTotals, "site-totals", Nobody, "The rows of ALLOC SITES sum up to more than its totals.";
     LiveNotAllocated, "live-not-allocated", Nobody, "More is alive than was ever allocated.";
-    SiteCutoff, "site-cutoff", Many, "A cutoff that is no share from 0 to 1; the JDK's agent wrote half a number.";
+    SiteCutoff, "site-cutoff", JdkAgent, "A cutoff that is no share from 0 to 1; the JDK's agent wrote half a number.";
     DuplicateSample, "duplicate-sample", Nobody, "Two rows of one CPU SAMPLES for one trace.";
     SampleTotal, "sample-total", Nobody, "The rows of CPU SAMPLES sum up to more than its total.";
     ControlFlags, "control-flags", Nobody, "CONTROL SETTINGS with flags other than 1, allocation traces, and 2, CPU samples.";
     // Roots.
     RootUnknown, "root-unknown", JdkAgent, "ROOT UNKNOWN; JOL refuses the file.";
     RootZero, "root-zero", JdkAgent, "A root of object 0.";
-    RootDangling, "root-dangling", HotSpot, "A root of an object that is not in the file.";
+    RootDangling, "root-dangling", Jdk, "A root of an object that is not in the file.";
     RootLate, "root-late", HotSpot, "A root behind an object; the order is classes, roots, objects.";
     // Objects.
     ClassDumpLate, "class-dump-late", JdkAgent, "CLASS DUMP behind a root or an object.";
@@ -142,10 +170,10 @@ rules! {
     InstanceLength, "instance-length", Nobody, "An instance's data is not as long as the fields of its class and supers.";
     BooleanValue, "boolean-value", Nobody, "A boolean other than 0 and 1.";
     UnalignedId, "unaligned-id", Many, "An object id that is no multiple of 8; MAT then guesses sizes wrongly.";
-    FieldDangling, "field-dangling", HotSpot, "A field that refers to an object that is not in the file.";
-    ElementDangling, "element-dangling", HotSpot, "An array element that refers to an object that is not in the file.";
-    StaticDangling, "static-dangling", HotSpot, "A static field that refers to an object that is not in the file.";
-    ClassSlotDangling, "class-slot-dangling", HotSpot, "A class's loader, signers or protection domain is not in the file.";
+    FieldDangling, "field-dangling", Jdk, "A field that refers to an object that is not in the file.";
+    ElementDangling, "element-dangling", Jdk, "An array element that refers to an object that is not in the file.";
+    StaticDangling, "static-dangling", Jdk, "A static field that refers to an object that is not in the file.";
+    ClassSlotDangling, "class-slot-dangling", Jdk, "A class's loader, signers or protection domain is not in the file.";
 }
 
 impl Rule {
@@ -159,22 +187,22 @@ impl Rule {
         self.row().2
     }
 
-    /// How much a breach matters; a strict judge forgives no writer.
-    pub fn severity(self, strict: bool) -> Severity {
-        match self.row().1 {
-            Habit::Nobody => Severity::Error,
-            Habit::HotSpot | Habit::JdkAgent | Habit::Android if strict => Severity::Error,
-            Habit::HotSpot | Habit::JdkAgent | Habit::Android | Habit::Many => Severity::Note,
+    /// How much a breach matters in a file of this origin; a strict judge forgives no writer.
+    pub fn severity(self, origin: Origin, strict: bool) -> Severity {
+        let habit = self.row().1;
+        if habit == Habit::Many || habit.excuses(origin) && !strict {
+            Severity::Note
+        } else {
+            Severity::Error
         }
     }
 
-    /// The well-known writer that breaks this rule, if it is one.
-    pub fn habit(self) -> Option<&'static str> {
-        match self.row().1 {
-            Habit::Nobody | Habit::Many => None,
-            Habit::HotSpot => Some("HotSpot"),
-            Habit::JdkAgent => Some("the JDK's HPROF agent"),
-            Habit::Android => Some("Android"),
+    /// The well-known writer that breaks this rule, if one does: that of the file, if it is known.
+    pub fn habit(self, origin: Origin) -> Option<&'static str> {
+        let habit = self.row().1;
+        match origin {
+            Origin::Unknown => habit.writer(),
+            _ => habit.writer().map(|_| origin.name()),
         }
     }
 

@@ -15,12 +15,12 @@ macro_rules! broken {
     };
 }
 
+mod origins;
 mod profiles;
 #[path = "../sample/mod.rs"]
 mod sample;
 mod stacks;
 
-use reader::Severity;
 use sample::*;
 
 /// Breaks the sample and compares the names of the broken rules with those expected, in any order.
@@ -56,18 +56,6 @@ fn the_sample_is_sound_packed() {
     };
     let mut open = || -> std::io::Result<Box<dyn Read>> { reader::unpacked(packed.as_slice()) };
     assert_eq!(reader::check(&mut open, options).unwrap().totals, []);
-}
-
-#[test]
-fn leniency_turns_hotspots_habits_into_notes_and_nothing_else() {
-    let mut sample = Sample::new();
-    sample.heap(1).push(root(0x05, CLASS));
-    let errors = |lenient| checked(&sample.bytes(), lenient).count(Severity::Error);
-    assert_eq!((errors(false), errors(true)), (1, 0));
-    let mut sample = Sample::new();
-    let twice = sample.heap(1)[0].clone();
-    sample.heap(1).push(twice);
-    assert_eq!(checked(&sample.bytes(), true).count(Severity::Error), 1);
 }
 
 #[test]

@@ -1,0 +1,104 @@
+//! What one writer is known for is an error in the files of another.
+
+use super::insert_frame;
+use crate::sample::*;
+use reader::Severity;
+
+/// A writer, and what makes the sample look like a file of its.
+type Sign = (&'static str, fn(&mut Sample));
+
+const SIGNS: [Sign; 5] = [
+    ("hprof-rs", |_| {}),
+    ("HotSpot", |dump| {
+        let symbol = string(0x7F00_0000_1000, b"symbol");
+        dump.records.insert(0, symbol);
+    }),
+    ("the JDK's HPROF agent", |dump| {
+        let settings = record(0x0E, bytes().u4(1).u2(4));
+        dump.records.insert(0, settings);
+    }),
+    ("Android", |dump| dump.version = "JAVA PROFILE 1.0.3"),
+    ("unknown", |dump| {
+        dump.records.insert(0, string(1 << 22, b"first"))
+    }),
+];
+
+/// In whose files this breach is an error, as letters: `o`urs, `h`otSpot's, the JDK's `a`gent's, an`d`roid's, `u`nknown.
+fn errors(rule: &str, change: impl Fn(&mut Sample)) -> String {
+    let is_error = |(writer, sign): &Sign| {
+        let mut sample = Sample::new();
+        change(&mut sample);
+        sign(&mut sample);
+        let report = checked(&sample.bytes(), true);
+        assert_eq!(report.origin.name(), *writer);
+        let total = report.totals.iter().find(|total| total.rule.id() == rule);
+        total
+            .unwrap_or_else(|| panic!("{writer}: no {rule}"))
+            .severity
+            == Severity::Error
+    };
+    let letters = "ohadu".chars().zip(&SIGNS);
+    letters
+        .filter(|(_, sign)| is_error(sign))
+        .map(|(letter, _)| letter)
+        .collect()
+}
+
+#[test]
+fn a_habit_excuses_only_its_writer() {
+    let root_late = |dump: &mut Sample| dump.heap(1).push(root(0x05, CLASS));
+    assert_eq!(errors("root-late", root_late), "oa");
+    let no_super = |dump: &mut Sample| {
+        let mut base = dump.base();
+        base.super_class = 0;
+        dump.replace_class(&base);
+    };
+    assert_eq!(errors("super-zero", no_super), "oh");
+    let size = |dump: &mut Sample| {
+        let mut leaf = dump.leaf();
+        leaf.size += 16;
+        dump.replace_class(&leaf);
+    };
+    assert_eq!(errors("instance-size", size), "oh");
+    let null = |dump: &mut Sample| dump.heap(0).push(root(0x05, 0));
+    assert_eq!(errors("root-zero", null), "oh");
+    let dangling = |dump: &mut Sample| dump.heap(0).push(root(0x05, 0x7000));
+    assert_eq!(errors("root-dangling", dangling), "o");
+    let line_zero = |dump: &mut Sample| insert_frame(dump, 4, 0);
+    assert_eq!(errors("line-number", line_zero), "oha");
+    let nowhere = |dump: &mut Sample| {
+        let at = dump.at(0x02, 17);
+        dump.records[at] = record(0x02, bytes().u4(18).u8(LEAF).u4(300_000).u8(18));
+    };
+    assert_eq!(errors("trace-missing", nowhere), "oh");
+}
+
+#[test]
+fn what_nobody_is_known_for_is_an_error_in_all_files() {
+    let twice = |dump: &mut Sample| {
+        let again = dump.heap(1)[0].clone();
+        dump.heap(1).push(again);
+    };
+    assert_eq!(errors("duplicate-object", twice), "ohadu");
+}
+
+#[test]
+fn what_many_do_is_a_note_in_all_files() {
+    let odd = |dump: &mut Sample| dump.heap(1).push(instance(0x3001, 1, OBJECT, &[]));
+    assert_eq!(errors("unaligned-id", odd), "");
+}
+
+#[test]
+fn a_strict_judge_excuses_nobody() {
+    for (writer, sign) in SIGNS {
+        let mut sample = Sample::new();
+        sample.heap(1).push(root(0x05, CLASS));
+        sign(&mut sample);
+        let report = checked(&sample.bytes(), false);
+        let late = report
+            .totals
+            .iter()
+            .find(|total| total.rule.id() == "root-late");
+        assert_eq!(late.unwrap().severity, Severity::Error, "{writer}");
+    }
+}
