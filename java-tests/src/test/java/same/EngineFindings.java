@@ -33,11 +33,12 @@ final class EngineFindings {
     }
 
     /** All is found: what rules let pass is told, and is a difference if it was too much. */
-    Findings finish() {
+    Findings finish(int times) {
         allowed.forEach((rule, whats) -> {
             findings.note(rule + ", " + rule.meaning + ": " + allowed(rule) + ": " + whats);
-            if (allowed(rule) > rule.most) {
-                findings.differ("too much of what " + rule + " lets pass", allowed(rule) + ", more than " + rule.most);
+            int most = times * rule.most;
+            if (allowed(rule) > most) {
+                findings.differ("too much of what " + rule + " lets pass", allowed(rule) + ", more than " + most);
             }
         });
         return findings;

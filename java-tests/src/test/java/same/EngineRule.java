@@ -12,13 +12,13 @@ enum EngineRule {
     FIELD_OF_CLASS_OBJECT("JVMTI tells no fields of a class object", 2000),
 
     /** Nor does it tell the protection domain of an array class or of a class that is not linked. */
-    UNTOLD_DOMAIN("JVMTI tells no protection domain of a class that is an array or not linked", 50),
+    UNTOLD_DOMAIN("JVMTI tells no protection domain of a class that is an array or not linked", 100),
 
     /** A walk is told the constants of a class, not of which class the arrays are that the data of the bootstrap loader hold. */
     CONSTANTS_OF_A_LOADER("an array of constants, which a walk has as a root", 6000);
 
     final String meaning;
-    /** How often it may be used in one comparison. */
+    /** How often it may be used in one comparison of a small program. */
     final int most;
 
     EngineRule(String meaning, int most) {

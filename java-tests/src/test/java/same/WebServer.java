@@ -22,6 +22,8 @@ public class WebServer {
     private static final int REQUESTS = 200;
 
     public static void main(String[] args) throws Exception {
+        // A connection that is kept has a thread, which would end between two dumps.
+        System.setProperty("http.keepAlive", "false");
         ServletWebServerApplicationContext context = (ServletWebServerApplicationContext) SpringApplication.run(WebServer.class,
                 "--server.port=0", "--server.address=127.0.0.1", "--server.tomcat.background-processor-delay=-1s",
                 "--spring.main.banner-mode=off", "--logging.level.root=ERROR");
