@@ -2,7 +2,7 @@
 #   make         the agent target/release/libhprof_rs.so and the command target/release/hprof
 #   make demo    a real application (the H2 database) under the agent, and a look at its dumps
 #   make test    everything: formatting, lints, Rust tests, real JVMs with foreign readers as judges
-#   make bench   measurements: the cost of one event, and our dump beside the JVM's own
+#   make bench   measurements: the cost of one row and one record, and our dump beside the JVM's own
 #   make fuzz    a minute of fuzzing for whatever reads bytes (needs a nightly toolchain)
 # CI says -D warnings here. Elsewhere a Clippy that is older or newer than CI's may warn, and the tests go on.
 CLIPPY_FLAGS =

@@ -6,7 +6,6 @@ use crate::gate::Gate;
 use crate::heap;
 use crate::jvmti::capability::{
     GENERATE_RESOURCE_EXHAUSTION_HEAP_EVENTS, GENERATE_RESOURCE_EXHAUSTION_THREADS_EVENTS,
-    SUPPORT_VIRTUAL_THREADS,
 };
 use crate::jvmti::env::{Env, Vm};
 use crate::jvmti::error::JvmtiError;
@@ -59,14 +58,6 @@ impl Session {
     /// A session whose callbacks are installed; no event is on yet.
     fn new(vm: Vm, mut options: Options) -> Result<Self, JvmtiError> {
         let env = vm.new_env()?;
-        if options.virtual_threads
-            && !env
-                .take_capabilities(&[SUPPORT_VIRTUAL_THREADS])?
-                .is_empty()
-        {
-            say("virtual=y does nothing: this JVM has no virtual threads");
-            options.virtual_threads = false;
-        }
         if options.oom != OnOutOfMemory::Nothing {
             let wanted = [
                 GENERATE_RESOURCE_EXHAUSTION_HEAP_EVENTS,
@@ -290,9 +281,6 @@ fn obey(vm: Vm, jni: &mut Jni<'_>, text: &str) -> i32 {
         say("monitor=y: monitors are watched from the start of the JVM only, by -agentpath:…=monitor=y");
         return BAD_OPTIONS;
     }
-    if options.virtual_threads {
-        say("virtual=y does nothing when the agent is attached: its dumps are made at once");
-    }
     if let Err(error) = listen_for_the_end(vm, &options) {
         say(&format!("the agent cannot start: {error}"));
         return NOT_DONE;
@@ -323,7 +311,6 @@ fn listen_for_the_end(vm: Vm, options: &Options) -> Result<(), JvmtiError> {
     USED_NAMES.lock().begin();
     let attached = Options {
         dump_on_exit: false,
-        virtual_threads: false,
         oom: OnOutOfMemory::Nothing,
         sampling: None,
         cpu: None,

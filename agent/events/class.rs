@@ -1,4 +1,4 @@
-//! ClassLoad and ClassPrepare: counted; a class that is linked the moment before a fork waits.
+//! ClassLoad and ClassPrepare: classes are counted; one that is linked the moment before a fork waits.
 
 use crate::class_gate::CLASS_GATE;
 use crate::jvmti::object::Object;
@@ -11,7 +11,6 @@ pub(crate) fn class_load(session: &Session) {
 
 /// `ClassPrepare`: a class was linked; its fields are known from now on.
 pub(crate) fn class_prepare(session: &Session, class: &Object<'_>) {
-    session.census.note_class_prepare();
     if let Some(cpu) = &session.profiles.cpu_samples {
         cpu.class_prepare(&session.env, class);
     }

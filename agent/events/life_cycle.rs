@@ -5,7 +5,7 @@ use crate::heap;
 use crate::hotspot::flags;
 use crate::jvmti::event::{
     Event, CLASS_LOAD, CLASS_PREPARE, DATA_DUMP_REQUEST, RESOURCE_EXHAUSTED, THREAD_END,
-    THREAD_START, VIRTUAL_THREAD_END, VIRTUAL_THREAD_START,
+    THREAD_START,
 };
 use crate::jvmti::jni::Jni;
 use crate::message::say;
@@ -29,10 +29,6 @@ pub(crate) fn vm_init(session: &Session, jni: &mut Jni<'_>) {
         CLASS_PREPARE,
     ] {
         listen(session, event);
-    }
-    if session.options.virtual_threads {
-        listen(session, VIRTUAL_THREAD_START);
-        listen(session, VIRTUAL_THREAD_END);
     }
     session.dump_queue.start(session, jni);
     if session.options.oom != OnOutOfMemory::Nothing {

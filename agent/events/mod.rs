@@ -20,7 +20,7 @@ pub(crate) use monitor::{
     contended_enter, contended_entered, monitor_wait, monitor_waited, OfMonitor,
 };
 pub(crate) use out_of_memory::resource_exhausted;
-pub(crate) use thread::{thread_end, thread_start, virtual_thread_end, virtual_thread_start};
+pub(crate) use thread::{thread_end, thread_start};
 pub(crate) use tracker::{
     class_file_load_hook, garbage_collection_finish, method_enter, method_exit, mount, new_array,
     new_arrays, object_init, unmount, ClassFileEvent,

@@ -1,4 +1,4 @@
-//! ThreadStart, ThreadEnd and their kin of virtual threads: counted.
+//! ThreadStart and ThreadEnd.
 
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
@@ -17,20 +17,8 @@ pub(crate) fn thread_start(session: &Session, jni: &Jni<'_>, thread: &Object<'_>
 
 /// `ThreadEnd`: a platform thread ends, on that thread.
 pub(crate) fn thread_end(session: &Session, jni: &Jni<'_>, thread: &Object<'_>) {
-    session.census.note_thread_end();
     if let Some(cpu) = &session.profiles.cpu_samples {
         cpu.thread_end();
     }
-    session.profiles.note_thread_end(&session.env, jni, thread);
-}
-
-/// `VirtualThreadStart`: JDK 21 and later.
-pub(crate) fn virtual_thread_start(session: &Session) {
-    session.census.note_virtual_thread_start();
-}
-
-/// `VirtualThreadEnd`: JDK 21 and later.
-pub(crate) fn virtual_thread_end(session: &Session, jni: &Jni<'_>, thread: &Object<'_>) {
-    session.census.note_virtual_thread_end();
     session.profiles.note_thread_end(&session.env, jni, thread);
 }

@@ -140,12 +140,8 @@ fn begin_line(outlet: &Outlet, census: Option<&Census>) -> String {
     let Some(seen) = census.map(Census::snapshot) else {
         return format!("dumping the heap to {outlet}");
     };
-    let virtual_threads = match seen.virtual_threads_started {
-        0 => String::new(),
-        threads => format!(", {threads} virtual threads"),
-    };
     format!(
-        "dumping the heap to {outlet} (so far {} classes loaded, {} threads started{virtual_threads})",
+        "dumping the heap to {outlet} (so far {} classes loaded, {} threads started)",
         seen.classes_loaded, seen.threads_started
     )
 }

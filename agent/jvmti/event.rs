@@ -120,17 +120,6 @@ pub(crate) const SAMPLED_OBJECT_ALLOC: Event = Event {
     number: 86,
     name: "SAMPLED_OBJECT_ALLOC",
 };
-/// A virtual thread begins; JDK 21 and later.
-pub(crate) const VIRTUAL_THREAD_START: Event = Event {
-    number: 87,
-    name: "VIRTUAL_THREAD_START",
-};
-/// A virtual thread ends; JDK 21 and later.
-pub(crate) const VIRTUAL_THREAD_END: Event = Event {
-    number: 88,
-    name: "VIRTUAL_THREAD_END",
-};
-
 /// Number of the first event, `JVMTI_MIN_EVENT_TYPE_VAL`.
 const FIRST: i32 = 50;
 /// Events from the first to the last that JDK 25 has, 88.
@@ -225,8 +214,6 @@ mod tests {
             MONITOR_CONTENDED_ENTER,
             MONITOR_CONTENDED_ENTERED,
             SAMPLED_OBJECT_ALLOC,
-            VIRTUAL_THREAD_START,
-            VIRTUAL_THREAD_END,
         ];
         for event in all {
             let start = format!("JVMTI_EVENT_{} = ", event.name);

@@ -23,14 +23,6 @@ impl Env {
         callbacks.set(event::THREAD_START, thread_start as *const c_void);
         callbacks.set(event::THREAD_END, thread_end as *const c_void);
         callbacks.set(
-            event::VIRTUAL_THREAD_START,
-            virtual_thread_start as *const c_void,
-        );
-        callbacks.set(
-            event::VIRTUAL_THREAD_END,
-            virtual_thread_end as *const c_void,
-        );
-        callbacks.set(
             event::CLASS_FILE_LOAD_HOOK,
             class_file_load_hook as *const c_void,
         );
@@ -121,30 +113,6 @@ unsafe extern "system" fn thread_end(_env: *mut jvmtiEnv, jni: *mut JNIEnv, thre
         if let Some(thread) = unsafe { Object::from_raw(thread) } {
             // SAFETY: as in `vm_init`.
             unsafe { Jni::enter(jni, |jni| events::thread_end(session, jni, &thread)) };
-        }
-    });
-}
-
-/// `jvmtiEventVirtualThreadStart`.
-unsafe extern "system" fn virtual_thread_start(
-    _env: *mut jvmtiEnv,
-    _jni: *mut JNIEnv,
-    _thread: jobject,
-) {
-    inside(events::virtual_thread_start);
-}
-
-/// `jvmtiEventVirtualThreadEnd`.
-unsafe extern "system" fn virtual_thread_end(
-    _env: *mut jvmtiEnv,
-    jni: *mut JNIEnv,
-    thread: jobject,
-) {
-    inside(|session| {
-        // SAFETY: a local reference of this callback, which the JVM gives back itself.
-        if let Some(thread) = unsafe { Object::from_raw(thread) } {
-            // SAFETY: as in `vm_init`.
-            unsafe { Jni::enter(jni, |jni| events::virtual_thread_end(session, jni, &thread)) };
         }
     });
 }

@@ -133,8 +133,6 @@ pub(crate) struct Options {
     pub(crate) primitive_fields: bool,
     /// Put the elements of primitive arrays into the dump.
     pub(crate) primitive_arrays: bool,
-    /// Count virtual threads as they start and end.
-    pub(crate) virtual_threads: bool,
     /// How a heap is dumped.
     pub(crate) engine: Engine,
     /// How the snapshot engine reads it.
@@ -176,7 +174,6 @@ impl Default for Options {
             verbose: true,
             primitive_fields: true,
             primitive_arrays: true,
-            virtual_threads: false,
             engine: Engine::Auto,
             snapshot: SnapshotBy::Auto,
             stop_the_world: StopTheWorld::IfNeeded,

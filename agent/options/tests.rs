@@ -33,12 +33,12 @@ fn the_defaults_of_a_heap_dump() {
 #[test]
 fn every_built_switch_is_taken() {
     let options = options(
-        "heap=dump,format=b,file=a/b.hprof,depth=0,lineno=n,doe=n,force=n,verbose=n,primfields=n,primarrays=n,thread=n,monitor=n,virtual=y",
+        "heap=dump,format=b,file=a/b.hprof,depth=0,lineno=n,doe=n,force=n,verbose=n,primfields=n,primarrays=n,thread=n,monitor=n",
     );
     assert_eq!(options.destination, file("a/b.hprof"));
     assert_eq!(options.depth_frames, Some(0));
     assert!(!options.line_numbers && !options.dump_on_exit && !options.force && !options.verbose);
-    assert!(!options.primitive_fields && !options.primitive_arrays && options.virtual_threads);
+    assert!(!options.primitive_fields && !options.primitive_arrays);
 }
 
 #[test]
@@ -109,7 +109,6 @@ fn wrong_values_name_the_option_the_value_and_what_is_allowed() {
         ("gc_okay=x", "gc_okay=x: gc_okay takes y|n"),
         ("primfields=x", "primfields=x: primfields takes y|n"),
         ("primarrays=x", "primarrays=x: primarrays takes y|n"),
-        ("virtual=x", "virtual=x: virtual takes y|n"),
     ] {
         assert_eq!(refusal(text), line);
     }

@@ -115,13 +115,4 @@ pub(super) const ROWS: &[Row] = &[
             _ => Err("timeout must be from 1 to 86400"),
         },
     },
-    Row {
-        name: "virtual",
-        values: "y|n",
-        default: "n",
-        help: "count virtual threads as they start and end, for the line on stderr; makes them slower (JDK 21 \
-               and later)",
-        standing: Standing::Built,
-        set: |said, value| yes_no(value).map(|on| said.options.virtual_threads = on),
-    },
 ];
