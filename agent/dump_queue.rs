@@ -1,24 +1,20 @@
 //! The dumps that signals and OutOfMemoryErrors asked for: one after the other, on a thread of the agent's own.
 
+use crate::agent_threads;
 use crate::ending;
-use crate::jvmti::event::{ResourceKind, RESOURCE_EXHAUSTED};
+use crate::jvmti::env::Env;
+use crate::jvmti::event::ResourceKind;
 use crate::jvmti::jni::Jni;
 use crate::message::say;
-use crate::options::OnOutOfMemory;
-use crate::os::process_end::exit_now;
-use crate::session::Session;
 use parking_lot::{Condvar, Mutex};
-use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::time::{Duration, Instant};
 
 /// Name of the agent's thread in thread dumps and in the heap dump itself.
 const THREAD_NAME: &str = "HPROF heap dump";
 /// Most requests that wait while a dump is made: whoever sends signals in a loop must not hold up the exit.
-const MOST_WAITING: u32 = 3;
+pub(crate) const MOST_WAITING: u32 = 3;
 /// Time between two looks whether the dump that somebody waits for goes on.
 const LOOK: Duration = Duration::from_millis(250);
-/// Status of a JVM that an OutOfMemoryError ended, as with `-XX:+ExitOnOutOfMemoryError`.
-const OUT_OF_MEMORY_STATUS: i32 = 3;
 
 /// The dump of the first OutOfMemoryError.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -36,7 +32,7 @@ enum ErrorDump {
 
 /// What the agent's thread is to do next.
 #[derive(Debug, PartialEq, Eq)]
-enum Request {
+pub(crate) enum Request {
     /// A dump for a signal; so many requests were turned away before it.
     Signal { turned_away: u32 },
     /// The dump of the first OutOfMemoryError, and the line that says so.
@@ -73,15 +69,24 @@ pub(crate) struct DumpQueue {
 }
 
 impl DumpQueue {
-    /// Starts the thread that serves the queue. At VMInit, before the application runs: starting a thread runs
-    /// Java code, for which a signal's thread might have to wait.
-    pub(crate) fn start(&self, session: &Session, jni: &mut Jni<'_>) {
-        let nothing = "so neither SIGQUIT nor an OutOfMemoryError will make a dump";
-        match jni.with_frame(|jni| session.env.run_agent_thread(jni, THREAD_NAME, serve)) {
-            Some(Ok(())) => self.state.lock().served = true,
-            Some(Err(error)) => say(&format!("no thread can be started, {nothing}: {error}")),
-            None => say(&format!(
-                "no thread can be started, {nothing}: no memory for local references"
+    /// Starts the thread that serves the queue by `serve`. At VMInit, before the application runs: starting a thread runs Java code, for
+    /// which a signal's thread might have to wait.
+    pub(crate) fn start(
+        &'static self,
+        env: &Env,
+        jni: &mut Jni<'_>,
+        serve: impl Fn(&mut Jni<'_>, &Request) + Send + 'static,
+    ) {
+        let body = move |jni: &mut Jni<'_>| {
+            while let Some(request) = self.take() {
+                serve(jni, &request);
+                self.done();
+            }
+        };
+        match agent_threads::start(env, jni, THREAD_NAME, body) {
+            Ok(()) => self.state.lock().served = true,
+            Err(why) => say(&format!(
+                "no thread can be started, so neither SIGQUIT nor an OutOfMemoryError will make a dump: {why}"
             )),
         }
     }
@@ -175,34 +180,6 @@ fn cause(kind: ResourceKind, what: &str) -> String {
         ResourceKind::Other => "the JVM's own memory",
     };
     format!("OutOfMemoryError ({resource}): {what}")
-}
-
-/// What the agent's thread does.
-fn serve(jni: &mut Jni<'_>) {
-    let Some(session) = Session::get() else {
-        return;
-    };
-    while let Some(request) = session.dump_queue.take() {
-        match &request {
-            Request::Signal { turned_away: 0 } => {}
-            Request::Signal { turned_away } => {
-                say(&format!("{turned_away} requests for dumps are left out: {MOST_WAITING} were waiting already"));
-            }
-            Request::Error(why) if session.options.verbose => say(why),
-            Request::Error(_) => {}
-        }
-        // A fault of ours must not leave those waiting who wait for the dump.
-        let _ = catch_unwind(AssertUnwindSafe(|| session.dump(jni, &session.options)));
-        let is_error = matches!(request, Request::Error(_));
-        if is_error && session.options.oom == OnOutOfMemory::DumpAndExit {
-            exit_now(OUT_OF_MEMORY_STATUS);
-        }
-        if is_error {
-            // HotSpot prints a line on stdout for each such event that somebody listens to.
-            let _ = session.env.notify(RESOURCE_EXHAUSTED, false);
-        }
-        session.dump_queue.done();
-    }
 }
 
 #[cfg(test)]

@@ -1,20 +1,23 @@
 //! From start to end: options → environment → events on; and the commands that come by attach.
 
-use crate::dump_queue::DumpQueue;
+use crate::dump_queue::{DumpQueue, Request, MOST_WAITING};
 use crate::file_name::USED_NAMES;
 use crate::gate::Gate;
+use crate::gate::Inside;
 use crate::heap;
 use crate::jvmti::capability::{
     GENERATE_RESOURCE_EXHAUSTION_HEAP_EVENTS, GENERATE_RESOURCE_EXHAUSTION_THREADS_EVENTS,
 };
 use crate::jvmti::env::{Env, Vm};
 use crate::jvmti::error::JvmtiError;
-use crate::jvmti::event::{CLASS_PREPARE, VM_DEATH, VM_INIT};
+use crate::jvmti::event::{CLASS_PREPARE, RESOURCE_EXHAUSTED, VM_DEATH, VM_INIT};
 use crate::jvmti::jni::Jni;
-use crate::message::{answer_to, say};
-use crate::net::Net;
+use crate::message::{answer_to, say, say_if};
+use crate::net::{Commanded, Net};
 use crate::options::{self, Destination, Format, OnOutOfMemory, Options, Parsed};
+use crate::os::process_end::exit_now;
 use crate::profile::{self, CpuSamples, Part, Profiles};
+use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use tables::Census;
@@ -28,6 +31,8 @@ const DO_NOT_START: i32 = -1;
 const BAD_OPTIONS: i32 = 100;
 /// Answer to attach: the options are right, but the dump was not made.
 const NOT_DONE: i32 = 200;
+/// Status of a JVM that an OutOfMemoryError ended, as with `-XX:+ExitOnOutOfMemoryError`.
+const OUT_OF_MEMORY_STATUS: i32 = 3;
 
 static SESSION: OnceLock<Session> = OnceLock::new();
 
@@ -69,7 +74,7 @@ impl Session {
             }
         }
         let profiles = Profiles::new(&env, &options)?;
-        env.install_callbacks()?;
+        env.install_callbacks::<Self>()?;
         Ok(Self {
             vm,
             env,
@@ -132,6 +137,26 @@ impl Session {
         is_there
     }
 
+    /// Makes the dump of a request. On the dump queue's thread.
+    pub(crate) fn serve(&self, jni: &mut Jni<'_>, request: &Request) {
+        match request {
+            Request::Signal { turned_away: 0 } => {}
+            Request::Signal { turned_away } => say(&format!(
+                "{turned_away} requests for dumps are left out: {MOST_WAITING} were waiting already"
+            )),
+            Request::Error(why) => say_if(self.options.verbose, why),
+        }
+        // A fault of ours must not leave those waiting who wait for the dump.
+        let _ = catch_unwind(AssertUnwindSafe(|| self.dump(jni, &self.options)));
+        if matches!(request, Request::Error(_)) {
+            if self.options.oom == OnOutOfMemory::DumpAndExit {
+                exit_now(OUT_OF_MEMORY_STATUS);
+            }
+            // HotSpot prints a line on stdout for each such event that somebody listens to.
+            let _ = self.env.notify(RESOURCE_EXHAUSTED, false);
+        }
+    }
+
     /// Reports profiles, of which there are some. As [`Session::dump`].
     pub(crate) fn report(&self, jni: &mut Jni<'_>, options: &Options, part: Part) -> bool {
         let outlet = self.outlet(options);
@@ -168,6 +193,32 @@ impl Session {
     /// The session; `None` before `Agent_OnLoad` or the first attach.
     pub(crate) fn get() -> Option<&'static Self> {
         SESSION.get()
+    }
+}
+
+impl Commanded for Session {
+    fn env(&self) -> &Env {
+        &self.env
+    }
+
+    fn options(&self) -> &Options {
+        &self.options
+    }
+
+    fn profiles(&self) -> &Profiles {
+        &self.profiles
+    }
+
+    fn enter(&self) -> Option<Inside<'_>> {
+        self.gate.enter()
+    }
+
+    fn heap_dump(&self, jni: &mut Jni<'_>) -> bool {
+        self.heap_dump(jni, &self.options)
+    }
+
+    fn report(&self, jni: &mut Jni<'_>, options: &Options, part: Part) -> bool {
+        self.report(jni, options, part)
     }
 }
 

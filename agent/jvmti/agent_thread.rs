@@ -6,7 +6,6 @@ use super::jni::Jni;
 use super::memory::Allocated;
 use super::object::Object;
 use super::slot;
-use crate::sampler::spare_this_thread;
 use jni::sys::{jobject, JNIEnv};
 use jvmti_sys::jvmtiEnv;
 use std::cell::Cell;
@@ -17,8 +16,8 @@ use std::ptr::null_mut;
 /// `JVMTI_THREAD_NORM_PRIORITY`.
 const NORMAL_PRIORITY: i32 = 5;
 
-/// What an agent thread does: a plain function, so that nothing is owned by a thread that may never start.
-pub(crate) type Body = fn(&mut Jni<'_>);
+/// What an agent thread does. It is never dropped if the JVM takes the thread and never runs it.
+pub(crate) type Body = Box<dyn FnOnce(&mut Jni<'_>) + Send>;
 
 thread_local! {
     /// Set on the agent's own threads.
@@ -45,9 +44,9 @@ impl Env {
         let thread = jni
             .new_thread(&class, &group, name)
             .ok_or(JvmtiError::INTERNAL)?;
-        let argument = body as *const c_void;
+        let argument = Box::into_raw(Box::new(body));
         // SAFETY: types as in jvmti.h; `start` takes the argument back as what it was.
-        unsafe {
+        let started = unsafe {
             call!(
                 self,
                 slot::RUN_AGENT_THREAD,
@@ -57,9 +56,19 @@ impl Env {
                     *const c_void,
                     i32
                 ),
-                (thread.raw(), start, argument, NORMAL_PRIORITY)
+                (
+                    thread.raw(),
+                    start,
+                    argument.cast::<c_void>().cast_const(),
+                    NORMAL_PRIORITY
+                )
             )
+        };
+        if started.is_err() {
+            // SAFETY: made above; the JVM has not taken it.
+            drop(unsafe { Box::from_raw(argument) });
         }
+        started
     }
 
     /// `java.lang.Thread`: the class of the current thread or one of its superclasses.
@@ -98,12 +107,11 @@ impl Env {
 
 /// `jvmtiStartFunction`.
 unsafe extern "system" fn start(_env: *mut jvmtiEnv, jni: *mut JNIEnv, argument: *mut c_void) {
-    // SAFETY: `run_agent_thread` passed a `Body`.
-    let body: Body = unsafe { std::mem::transmute(argument) };
+    // SAFETY: `run_agent_thread` passed a boxed `Body`, and the JVM calls this once.
+    let body = unsafe { Box::from_raw(argument.cast::<Body>()) };
     IS_AGENT_THREAD.set(true);
     let _ = catch_unwind(AssertUnwindSafe(|| {
-        spare_this_thread();
         // SAFETY: this thread's environment, valid until the function returns.
-        unsafe { Jni::enter(jni, body) };
+        unsafe { Jni::enter(jni, |jni| (*body)(jni)) };
     }));
 }

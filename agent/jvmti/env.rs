@@ -39,7 +39,7 @@ impl Vm {
     ///
     /// # Safety
     /// `raw` is the JVM's own pointer, valid until the process ends.
-    pub(super) unsafe fn from_raw(raw: *mut JavaVM) -> Self {
+    pub(crate) unsafe fn from_raw(raw: *mut JavaVM) -> Self {
         Self { raw }
     }
 

@@ -54,7 +54,7 @@ impl<'f> Jni<'f> {
     ///
     /// # Safety
     /// `raw` is the calling thread's environment, valid until the callback returns.
-    pub(super) unsafe fn enter<R>(raw: *mut JNIEnv, body: impl FnOnce(&mut Jni<'_>) -> R) -> R {
+    pub(crate) unsafe fn enter<R>(raw: *mut JNIEnv, body: impl FnOnce(&mut Jni<'_>) -> R) -> R {
         body(&mut Jni {
             raw,
             frame: PhantomData,

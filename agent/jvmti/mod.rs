@@ -2,8 +2,9 @@
 //!
 //! One file a chapter of the JVMTI specification. What no specification promises is in [`crate::hotspot`]. Above this folder the agent is
 //! safe Rust: it sees values, slices and handles that cannot outlive the local frame they were made in.
-//! No panic passes from here into the JVM: [`entry`], [`trampoline`], [`heap`] and [`agent_thread`],
-//! the places where the JVM calls us, each carry a net.
+//! It imports nothing that stands above it: what the JVM tells goes to a [`listener`].
+//! No panic passes from here into the JVM: [`trampoline`], [`tracker`], [`heap`] and [`agent_thread`], the places where the JVM
+//! calls us, each carry a net, as `entry` does.
 #![allow(unsafe_code)]
 
 pub(crate) mod agent_thread;
@@ -13,7 +14,6 @@ pub(crate) mod class;
 pub(crate) mod class_hook;
 pub(crate) mod class_loader;
 mod collection;
-mod entry;
 pub(crate) mod env;
 pub(crate) mod error;
 pub(crate) mod event;
@@ -22,6 +22,7 @@ pub(crate) mod global;
 pub(crate) mod heap;
 pub(crate) mod instances;
 pub(crate) mod jni;
+pub(crate) mod listener;
 mod memory;
 pub(crate) mod method;
 pub(crate) mod monitor;

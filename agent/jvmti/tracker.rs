@@ -3,9 +3,8 @@
 
 use super::error::JvmtiError;
 use super::jni::{jni_call, Jni};
+use super::listener::Listener;
 use super::object::Object;
-use crate::events;
-use crate::session::Session;
 use bytecode::{natives_class, tracker_class, TrackerNames, PROBE};
 use jni::objects::{JClass, JValue};
 use jni::sys::{jfieldID, jobject, JNIEnv, JNINativeMethod, JNI_OK};
@@ -13,6 +12,52 @@ use std::ffi::CString;
 use std::os::raw::{c_char, c_void};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::ptr::null_mut;
+
+/// What rewritten code reports, each on the thread that does it. Not inside the gate: one counter for all calls of all threads would be the
+/// bottleneck, and the tracker is disengaged before the JVM ends.
+pub(crate) trait Tracked: Listener {
+    /// The constructor of `java.lang.Object` returns.
+    fn object_init(&self, jni: &Jni<'_>, object: &Object<'_>);
+    /// An array was made.
+    fn new_array(&self, jni: &Jni<'_>, array: &Object<'_>, length: i32);
+    /// An array of arrays was made: there are arrays of this many dimensions.
+    fn new_arrays(&self, jni: &Jni<'_>, array: &Object<'_>, dimensions: i32);
+    /// From here on this thread runs this virtual thread.
+    fn mount(&self, jni: &Jni<'_>, thread: &Object<'_>);
+    /// The virtual thread has left this thread.
+    fn unmount(&self);
+    /// A method begins.
+    fn method_enter(&self, jni: &Jni<'_>, number: i32);
+    /// A method returns or throws.
+    fn method_exit(&self, number: i32);
+}
+
+/// The native methods of the tracker, for one receiver.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Natives {
+    object_init: *const c_void,
+    new_array: *const c_void,
+    new_arrays: *const c_void,
+    enter: *const c_void,
+    exit: *const c_void,
+    mount: *const c_void,
+    unmount: *const c_void,
+}
+
+impl Natives {
+    /// Those that report to `T`.
+    pub(crate) fn of<T: Tracked>() -> Self {
+        Self {
+            object_init: object_init::<T> as *const c_void,
+            new_array: new_array::<T> as *const c_void,
+            new_arrays: new_arrays::<T> as *const c_void,
+            enter: enter::<T> as *const c_void,
+            exit: exit::<T> as *const c_void,
+            mount: mount::<T> as *const c_void,
+            unmount: unmount::<T> as *const c_void,
+        }
+    }
+}
 
 /// The class, once it is defined. It lives as long as the JVM.
 #[derive(Debug)]
@@ -31,10 +76,11 @@ impl Tracker {
     /// [engaged](Self::engage).
     ///
     /// From `VMInit` on: before, the JVM cannot link them. Fails if the JVM refuses a class in `java.lang`.
-    pub(crate) fn define(jni: &Jni<'_>) -> Result<Self, JvmtiError> {
+    pub(crate) fn define(jni: &Jni<'_>, functions: Natives) -> Result<Self, JvmtiError> {
         let names = TrackerNames::default();
         let natives = natives_class(&names).map_err(|_| JvmtiError::INTERNAL)?;
-        bind(jni, &define(jni, names.natives, &natives)?, &names)?;
+        let natives = define(jni, names.natives, &natives)?;
+        bind(jni, &natives, &names, functions)?;
         let tracker = tracker_class(&names).map_err(|_| JvmtiError::INTERNAL)?;
         let class = define(jni, names.class, &tracker)?;
         let (field, descriptor) = (text("engaged")?, text("I")?);
@@ -125,27 +171,32 @@ fn define<'f>(jni: &Jni<'f>, name: &str, bytes: &[u8]) -> Result<Object<'f>, Jvm
     })
 }
 
-/// Binds the native methods to the functions below.
-fn bind(jni: &Jni<'_>, class: &Object<'_>, names: &TrackerNames) -> Result<(), JvmtiError> {
+/// Binds the native methods to these functions.
+fn bind(
+    jni: &Jni<'_>,
+    class: &Object<'_>,
+    names: &TrackerNames,
+    functions: Natives,
+) -> Result<(), JvmtiError> {
     let of_object = text("(Ljava/lang/Object;)V")?;
     let of_array = text("(Ljava/lang/Object;I)V")?;
     let of_number = text("(I)V")?;
     let of_nothing = text("()V")?;
     let natives = [
-        (names.object_init, &of_object, object_init as *mut c_void),
-        (names.new_array, &of_array, new_array as *mut c_void),
-        (names.new_arrays, &of_array, new_arrays as *mut c_void),
-        (names.enter, &of_number, enter as *mut c_void),
-        (names.exit, &of_number, exit as *mut c_void),
-        (names.mount, &of_object, mount as *mut c_void),
-        (names.unmount, &of_nothing, unmount as *mut c_void),
+        (names.object_init, &of_object, functions.object_init),
+        (names.new_array, &of_array, functions.new_array),
+        (names.new_arrays, &of_array, functions.new_arrays),
+        (names.enter, &of_number, functions.enter),
+        (names.exit, &of_number, functions.exit),
+        (names.mount, &of_object, functions.mount),
+        (names.unmount, &of_nothing, functions.unmount),
     ];
     for (name, signature, function) in natives {
         let name = text(name)?;
         let method = JNINativeMethod {
             name: name.as_ptr().cast::<c_char>().cast_mut(),
             signature: signature.as_ptr().cast::<c_char>().cast_mut(),
-            fnPtr: function,
+            fnPtr: function.cast_mut(),
         };
         // SAFETY: a live class; the names outlive the call; each function has the signature of its method and lets no
         // panic out.
@@ -158,92 +209,91 @@ fn bind(jni: &Jni<'_>, class: &Object<'_>, names: &TrackerNames) -> Result<(), J
     Ok(())
 }
 
-/// Runs `body`; a panic ends here. Not inside the gate: one counter for all calls of all threads would be the
-/// bottleneck, and the tracker is disengaged before the JVM ends.
-fn inside(body: impl FnOnce(&'static Session)) {
+/// Runs `body`; a panic ends here.
+fn inside<T: Tracked>(body: impl FnOnce(&'static T)) {
     let _ = catch_unwind(AssertUnwindSafe(|| {
-        if let Some(session) = Session::get() {
-            body(session);
+        if let Some(tracked) = T::current() {
+            body(tracked);
         }
     }));
 }
 
 /// `objectInit`: the constructor of `java.lang.Object` returns.
-unsafe extern "system" fn object_init(jni: *mut JNIEnv, _class: jobject, object: jobject) {
-    inside(|session| {
+unsafe extern "system" fn object_init<T: Tracked>(
+    jni: *mut JNIEnv,
+    _class: jobject,
+    object: jobject,
+) {
+    inside(|tracked: &T| {
         // SAFETY: an argument of this native method: a local reference that the JVM gives back itself.
         let Some(object) = (unsafe { Object::from_raw(object) }) else {
             return;
         };
         // SAFETY: this thread's environment, valid until we return.
-        unsafe { Jni::enter(jni, |jni| events::object_init(session, jni, &object)) };
+        unsafe { Jni::enter(jni, |jni| tracked.object_init(jni, &object)) };
     });
 }
 
 /// `newArray`: an instruction made an array of this length.
-unsafe extern "system" fn new_array(
+unsafe extern "system" fn new_array<T: Tracked>(
     jni: *mut JNIEnv,
     _class: jobject,
     array: jobject,
     length: i32,
 ) {
-    inside(|session| {
+    inside(|tracked: &T| {
         // SAFETY: as in `object_init`.
         let Some(array) = (unsafe { Object::from_raw(array) }) else {
             return;
         };
         // SAFETY: as in `object_init`.
-        unsafe { Jni::enter(jni, |jni| events::new_array(session, jni, &array, length)) };
+        unsafe { Jni::enter(jni, |jni| tracked.new_array(jni, &array, length)) };
     });
 }
 
 /// `newArrays`: an instruction made an array of arrays, with the arrays of so many dimensions.
-unsafe extern "system" fn new_arrays(
+unsafe extern "system" fn new_arrays<T: Tracked>(
     jni: *mut JNIEnv,
     _class: jobject,
     array: jobject,
     dimensions: i32,
 ) {
-    inside(|session| {
+    inside(|tracked: &T| {
         // SAFETY: as in `object_init`.
         let Some(array) = (unsafe { Object::from_raw(array) }) else {
             return;
         };
         // SAFETY: as in `object_init`.
-        unsafe {
-            Jni::enter(jni, |jni| {
-                events::new_arrays(session, jni, &array, dimensions)
-            })
-        };
+        unsafe { Jni::enter(jni, |jni| tracked.new_arrays(jni, &array, dimensions)) };
     });
 }
 
 /// `mount`: from here on this thread runs this virtual thread.
-unsafe extern "system" fn mount(jni: *mut JNIEnv, _class: jobject, thread: jobject) {
-    inside(|session| {
+unsafe extern "system" fn mount<T: Tracked>(jni: *mut JNIEnv, _class: jobject, thread: jobject) {
+    inside(|tracked: &T| {
         // SAFETY: as in `object_init`.
         let Some(thread) = (unsafe { Object::from_raw(thread) }) else {
             return;
         };
         // SAFETY: as in `object_init`.
-        unsafe { Jni::enter(jni, |jni| events::mount(session, jni, &thread)) };
+        unsafe { Jni::enter(jni, |jni| tracked.mount(jni, &thread)) };
     });
 }
 
 /// `unmount`: the virtual thread has left this thread.
-unsafe extern "system" fn unmount(_jni: *mut JNIEnv, _class: jobject) {
-    inside(events::unmount);
+unsafe extern "system" fn unmount<T: Tracked>(_jni: *mut JNIEnv, _class: jobject) {
+    inside(T::unmount);
 }
 
 /// `enter`: a method begins.
-unsafe extern "system" fn enter(jni: *mut JNIEnv, _class: jobject, number: i32) {
-    inside(|session| {
+unsafe extern "system" fn enter<T: Tracked>(jni: *mut JNIEnv, _class: jobject, number: i32) {
+    inside(|tracked: &T| {
         // SAFETY: as in `object_init`.
-        unsafe { Jni::enter(jni, |jni| events::method_enter(session, jni, number)) };
+        unsafe { Jni::enter(jni, |jni| tracked.method_enter(jni, number)) };
     });
 }
 
 /// `exit`: a method returns or throws.
-unsafe extern "system" fn exit(_jni: *mut JNIEnv, _class: jobject, number: i32) {
-    inside(|_| events::method_exit(number));
+unsafe extern "system" fn exit<T: Tracked>(_jni: *mut JNIEnv, _class: jobject, number: i32) {
+    inside(|tracked: &T| tracked.method_exit(number));
 }

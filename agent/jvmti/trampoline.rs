@@ -1,13 +1,12 @@
-//! From the JVM's event callbacks to `events`: null checks, the gate, the panic net.
+//! From the JVM's event callbacks to the listener: null checks, the gate, the panic net.
 
 use super::agent_thread::is_agent_thread;
 use super::env::Env;
 use super::error::JvmtiError;
 use super::event::{self, Callbacks};
 use super::jni::Jni;
+use super::listener::{Allocation, ClassFileEvent, Listener, OfMonitor};
 use super::object::Object;
-use crate::events::{self, Allocation, ClassFileEvent, OfMonitor};
-use crate::session::Session;
 use jni::sys::{jmethodID, jobject, JNIEnv};
 use jvmti_sys::jvmtiEnv;
 use std::ffi::CStr;
@@ -15,38 +14,38 @@ use std::os::raw::{c_char, c_void};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
 impl Env {
-    /// Installs the agent's callbacks; each event must still be switched on.
-    pub(crate) fn install_callbacks(&self) -> Result<(), JvmtiError> {
+    /// Has the listener called back; each event must still be switched on.
+    pub(crate) fn install_callbacks<L: Listener>(&self) -> Result<(), JvmtiError> {
         let mut callbacks = Callbacks::new();
-        callbacks.set(event::VM_INIT, vm_init as *const c_void);
-        callbacks.set(event::VM_DEATH, vm_death as *const c_void);
-        callbacks.set(event::THREAD_START, thread_start as *const c_void);
-        callbacks.set(event::THREAD_END, thread_end as *const c_void);
+        callbacks.set(event::VM_INIT, vm_init::<L> as *const c_void);
+        callbacks.set(event::VM_DEATH, vm_death::<L> as *const c_void);
+        callbacks.set(event::THREAD_START, thread_start::<L> as *const c_void);
+        callbacks.set(event::THREAD_END, thread_end::<L> as *const c_void);
         callbacks.set(
             event::CLASS_FILE_LOAD_HOOK,
-            class_file_load_hook as *const c_void,
+            class_file_load_hook::<L> as *const c_void,
         );
         callbacks.set(
             event::GARBAGE_COLLECTION_FINISH,
-            garbage_collection_finish as *const c_void,
+            garbage_collection_finish::<L> as *const c_void,
         );
-        callbacks.set(event::CLASS_LOAD, class_load as *const c_void);
-        callbacks.set(event::CLASS_PREPARE, class_prepare as *const c_void);
+        callbacks.set(event::CLASS_LOAD, class_load::<L> as *const c_void);
+        callbacks.set(event::CLASS_PREPARE, class_prepare::<L> as *const c_void);
         callbacks.set(
             event::SAMPLED_OBJECT_ALLOC,
-            sampled_object_alloc as *const c_void,
+            sampled_object_alloc::<L> as *const c_void,
         );
         let monitor_events = [
             (
                 event::MONITOR_CONTENDED_ENTER,
-                contended_enter as *const c_void,
+                contended_enter::<L> as *const c_void,
             ),
             (
                 event::MONITOR_CONTENDED_ENTERED,
-                contended_entered as *const c_void,
+                contended_entered::<L> as *const c_void,
             ),
-            (event::MONITOR_WAIT, monitor_wait as *const c_void),
-            (event::MONITOR_WAITED, monitor_waited as *const c_void),
+            (event::MONITOR_WAIT, monitor_wait::<L> as *const c_void),
+            (event::MONITOR_WAITED, monitor_waited::<L> as *const c_void),
         ];
         for (event, callback) in monitor_events {
             callbacks.set(event, callback);
@@ -55,71 +54,86 @@ impl Env {
             event::COMPILED_METHOD_LOAD,
             compiled_method_load as *const c_void,
         );
-        callbacks.set(event::DATA_DUMP_REQUEST, data_dump_request as *const c_void);
+        callbacks.set(
+            event::DATA_DUMP_REQUEST,
+            data_dump_request::<L> as *const c_void,
+        );
         callbacks.set(
             event::RESOURCE_EXHAUSTED,
-            resource_exhausted as *const c_void,
+            resource_exhausted::<L> as *const c_void,
         );
         // SAFETY: the functions below have the signatures of jvmti.h and a net each.
         unsafe { self.set_event_callbacks(&callbacks) }
     }
 }
 
-/// Runs `body` inside the gate; nothing happens before the session is there, after VM death, or after a panic.
-fn inside(body: impl FnOnce(&'static Session)) {
+/// Runs `body` inside the gate; nothing happens before there is a listener, after VM death, or after a panic.
+fn inside<L: Listener>(body: impl FnOnce(&'static L)) {
     let _ = catch_unwind(AssertUnwindSafe(|| {
-        let Some(session) = Session::get() else {
+        let Some(listener) = L::current() else {
             return;
         };
-        let Some(_inside) = session.gate.enter() else {
+        let Some(_inside) = listener.enter() else {
             return;
         };
-        body(session);
+        body(listener);
     }));
 }
 
 /// `jvmtiEventVMInit`.
-unsafe extern "system" fn vm_init(_env: *mut jvmtiEnv, jni: *mut JNIEnv, _thread: jobject) {
+unsafe extern "system" fn vm_init<L: Listener>(
+    _env: *mut jvmtiEnv,
+    jni: *mut JNIEnv,
+    _thread: jobject,
+) {
     // SAFETY: this thread's environment, valid until the callback returns.
-    inside(|session| unsafe { Jni::enter(jni, |jni| events::vm_init(session, jni)) });
+    inside(|listener: &'static L| unsafe { Jni::enter(jni, |jni| listener.vm_init(jni)) });
 }
 
 /// `jvmtiEventVMDeath`. Not inside the gate: it closes it.
-unsafe extern "system" fn vm_death(_env: *mut jvmtiEnv, jni: *mut JNIEnv) {
+unsafe extern "system" fn vm_death<L: Listener>(_env: *mut jvmtiEnv, jni: *mut JNIEnv) {
     let _ = catch_unwind(AssertUnwindSafe(|| {
-        let Some(session) = Session::get() else {
+        let Some(listener) = L::current() else {
             return;
         };
         // SAFETY: as in `vm_init`.
-        unsafe { Jni::enter(jni, |jni| events::vm_death(session, jni)) };
+        unsafe { Jni::enter(jni, |jni| listener.vm_death(jni)) };
     }));
 }
 
 /// `jvmtiEventThreadStart`.
-unsafe extern "system" fn thread_start(_env: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jobject) {
-    inside(|session| {
+unsafe extern "system" fn thread_start<L: Listener>(
+    _env: *mut jvmtiEnv,
+    jni: *mut JNIEnv,
+    thread: jobject,
+) {
+    inside(|listener: &L| {
         // SAFETY: a local reference of this callback, which the JVM gives back itself.
         if let Some(thread) = unsafe { Object::from_raw(thread) } {
             // SAFETY: as in `vm_init`.
-            unsafe { Jni::enter(jni, |jni| events::thread_start(session, jni, &thread)) };
+            unsafe { Jni::enter(jni, |jni| listener.thread_start(jni, &thread)) };
         }
     });
 }
 
 /// `jvmtiEventThreadEnd`.
-unsafe extern "system" fn thread_end(_env: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jobject) {
-    inside(|session| {
+unsafe extern "system" fn thread_end<L: Listener>(
+    _env: *mut jvmtiEnv,
+    jni: *mut JNIEnv,
+    thread: jobject,
+) {
+    inside(|listener: &L| {
         // SAFETY: a local reference of this callback, which the JVM gives back itself.
         if let Some(thread) = unsafe { Object::from_raw(thread) } {
             // SAFETY: as in `vm_init`.
-            unsafe { Jni::enter(jni, |jni| events::thread_end(session, jni, &thread)) };
+            unsafe { Jni::enter(jni, |jni| listener.thread_end(jni, &thread)) };
         }
     });
 }
 
 /// `jvmtiEventClassFileLoadHook`.
 #[allow(clippy::too_many_arguments)] // JVMTI's own signature
-unsafe extern "system" fn class_file_load_hook(
+unsafe extern "system" fn class_file_load_hook<L: Listener>(
     _env: *mut jvmtiEnv,
     jni: *mut JNIEnv,
     redefined: jobject,
@@ -131,7 +145,7 @@ unsafe extern "system" fn class_file_load_hook(
     new_length: *mut i32,
     new_bytes: *mut *mut u8,
 ) {
-    inside(|session| {
+    inside(|listener: &L| {
         let Ok(count) = usize::try_from(length) else {
             return;
         };
@@ -148,14 +162,13 @@ unsafe extern "system" fn class_file_load_hook(
             is_redefined: !redefined.is_null(),
         };
         // SAFETY: this thread's environment, valid until we return.
-        let rewritten =
-            unsafe { Jni::enter(jni, |jni| events::class_file_load_hook(session, jni, file)) };
+        let rewritten = unsafe { Jni::enter(jni, |jni| listener.class_file_load_hook(jni, file)) };
         let Some(rewritten) = rewritten else {
             return;
         };
         let (Ok(length), Some(memory)) = (
             i32::try_from(rewritten.len()),
-            session.env.hand_over(&rewritten),
+            listener.env().hand_over(&rewritten),
         ) else {
             return;
         };
@@ -168,33 +181,33 @@ unsafe extern "system" fn class_file_load_hook(
 }
 
 /// `jvmtiEventGarbageCollectionFinish`. Not inside the gate: in a safepoint nobody may wait, and nothing is called.
-unsafe extern "system" fn garbage_collection_finish(_env: *mut jvmtiEnv) {
-    if let Some(session) = Session::get() {
-        events::garbage_collection_finish(session);
+unsafe extern "system" fn garbage_collection_finish<L: Listener>(_env: *mut jvmtiEnv) {
+    if let Some(listener) = L::current() {
+        listener.garbage_collection_finish();
     }
 }
 
 /// `jvmtiEventClassLoad`.
-unsafe extern "system" fn class_load(
+unsafe extern "system" fn class_load<L: Listener>(
     _env: *mut jvmtiEnv,
     _jni: *mut JNIEnv,
     _thread: jobject,
     _class: jobject,
 ) {
-    inside(events::class_load);
+    inside(L::class_load);
 }
 
 /// `jvmtiEventClassPrepare`.
-unsafe extern "system" fn class_prepare(
+unsafe extern "system" fn class_prepare<L: Listener>(
     _env: *mut jvmtiEnv,
     _jni: *mut JNIEnv,
     _thread: jobject,
     class: jobject,
 ) {
-    inside(|session| {
+    inside(|listener: &L| {
         // SAFETY: a local reference of this callback, which the JVM gives back itself.
         if let Some(class) = unsafe { Object::from_raw(class) } {
-            events::class_prepare(session, &class);
+            listener.class_prepare(&class);
         }
     });
 }
@@ -212,12 +225,12 @@ unsafe extern "system" fn compiled_method_load(
 }
 
 /// `jvmtiEventDataDumpRequest`.
-unsafe extern "system" fn data_dump_request(_env: *mut jvmtiEnv) {
-    inside(events::data_dump_request);
+unsafe extern "system" fn data_dump_request<L: Listener>(_env: *mut jvmtiEnv) {
+    inside(L::data_dump_request);
 }
 
 /// `jvmtiEventResourceExhausted`. Nothing on the agent's own threads, which would wait for themselves.
-unsafe extern "system" fn resource_exhausted(
+unsafe extern "system" fn resource_exhausted<L: Listener>(
     _env: *mut jvmtiEnv,
     _jni: *mut JNIEnv,
     flags: i32,
@@ -227,17 +240,17 @@ unsafe extern "system" fn resource_exhausted(
     if is_agent_thread() {
         return;
     }
-    inside(|session| {
+    inside(|listener: &L| {
         let what = (!description.is_null())
             // SAFETY: a C string of the JVM's, which stays until the callback returns.
             .then(|| unsafe { CStr::from_ptr(description) }.to_string_lossy());
         let kind = event::ResourceKind::of(flags);
-        events::resource_exhausted(session, kind, &what.unwrap_or_default());
+        listener.resource_exhausted(kind, &what.unwrap_or_default());
     });
 }
 
 /// `jvmtiEventSampledObjectAlloc`.
-unsafe extern "system" fn sampled_object_alloc(
+unsafe extern "system" fn sampled_object_alloc<L: Listener>(
     _env: *mut jvmtiEnv,
     jni: *mut JNIEnv,
     thread: jobject,
@@ -245,7 +258,7 @@ unsafe extern "system" fn sampled_object_alloc(
     class: jobject,
     size_bytes: i64,
 ) {
-    inside(|session| {
+    inside(|listener: &L| {
         // SAFETY: local references of this callback, which the JVM gives back itself.
         let (thread, object, class) = unsafe {
             let thread = Object::from_raw(thread);
@@ -261,53 +274,49 @@ unsafe extern "system" fn sampled_object_alloc(
             size_bytes: u64::try_from(size_bytes).unwrap_or(0),
         };
         // SAFETY: as in `vm_init`.
-        unsafe {
-            Jni::enter(jni, |jni| {
-                events::sampled_object_alloc(session, jni, &allocation)
-            })
-        };
+        unsafe { Jni::enter(jni, |jni| listener.sampled_object_alloc(jni, &allocation)) };
     });
 }
 
 /// `jvmtiEventMonitorContendedEnter`.
-unsafe extern "system" fn contended_enter(
+unsafe extern "system" fn contended_enter<L: Listener>(
     _env: *mut jvmtiEnv,
     jni: *mut JNIEnv,
     thread: jobject,
     monitor: jobject,
 ) {
     // SAFETY: what the JVM passed to this callback.
-    unsafe { of_monitor(jni, thread, monitor, events::contended_enter) };
+    unsafe { of_monitor(jni, thread, monitor, L::contended_enter) };
 }
 
 /// `jvmtiEventMonitorContendedEntered`.
-unsafe extern "system" fn contended_entered(
+unsafe extern "system" fn contended_entered<L: Listener>(
     _env: *mut jvmtiEnv,
     jni: *mut JNIEnv,
     thread: jobject,
     monitor: jobject,
 ) {
     // SAFETY: as in `contended_enter`.
-    unsafe { of_monitor(jni, thread, monitor, events::contended_entered) };
+    unsafe { of_monitor(jni, thread, monitor, L::contended_entered) };
 }
 
 /// `jvmtiEventMonitorWait`.
-unsafe extern "system" fn monitor_wait(
+unsafe extern "system" fn monitor_wait<L: Listener>(
     _env: *mut jvmtiEnv,
     jni: *mut JNIEnv,
     thread: jobject,
     monitor: jobject,
     timeout_millis: i64,
 ) {
-    let body = |session: &Session, jni: &Jni<'_>, of: &OfMonitor<'_, '_>| {
-        events::monitor_wait(session, jni, of, u64::try_from(timeout_millis).unwrap_or(0));
+    let body = |listener: &L, jni: &Jni<'_>, of: &OfMonitor<'_, '_>| {
+        listener.monitor_wait(jni, of, u64::try_from(timeout_millis).unwrap_or(0));
     };
     // SAFETY: as in `contended_enter`.
     unsafe { of_monitor(jni, thread, monitor, body) };
 }
 
 /// `jvmtiEventMonitorWaited`.
-unsafe extern "system" fn monitor_waited(
+unsafe extern "system" fn monitor_waited<L: Listener>(
     _env: *mut jvmtiEnv,
     jni: *mut JNIEnv,
     thread: jobject,
@@ -315,23 +324,23 @@ unsafe extern "system" fn monitor_waited(
     _timed_out: u8,
 ) {
     // SAFETY: as in `contended_enter`.
-    unsafe { of_monitor(jni, thread, monitor, events::monitor_waited) };
+    unsafe { of_monitor(jni, thread, monitor, L::monitor_waited) };
 }
 
 /// An event of a monitor, unless it is one of the agent's own threads.
 ///
 /// # Safety
 /// What the JVM passed to the callback of such an event: this thread's environment, and local references or null.
-unsafe fn of_monitor(
+unsafe fn of_monitor<L: Listener>(
     jni: *mut JNIEnv,
     thread: jobject,
     monitor: jobject,
-    body: impl FnOnce(&Session, &Jni<'_>, &OfMonitor<'_, '_>),
+    body: impl FnOnce(&L, &Jni<'_>, &OfMonitor<'_, '_>),
 ) {
     if is_agent_thread() {
         return;
     }
-    inside(|session| {
+    inside(|listener: &L| {
         // SAFETY: the caller's promise; the JVM gives the references back itself.
         let objects = unsafe { (Object::from_raw(thread), Object::from_raw(monitor)) };
         let (Some(thread), Some(monitor)) = objects else {
@@ -342,6 +351,6 @@ unsafe fn of_monitor(
             monitor: &monitor,
         };
         // SAFETY: the caller's promise.
-        unsafe { Jni::enter(jni, |jni| body(session, jni, &of)) };
+        unsafe { Jni::enter(jni, |jni| body(listener, jni, &of)) };
     });
 }

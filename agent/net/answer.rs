@@ -1,11 +1,11 @@
 //! What the commands of the socket do. Each that cannot be done is answered by a line on stderr.
 
 use super::command::{Command, Control, SitesWanted};
+use super::Commanded;
 use crate::jvmti::jni::Jni;
 use crate::message::say;
 use crate::options::{Format, Options};
 use crate::profile::{Part, Profiles};
-use crate::session::Session;
 use writer::profile::SiteOrder;
 use writer::Connection;
 
@@ -16,7 +16,7 @@ const NO_SAMPLES: &str = "nothing is sampled; start the JVM with cpu=samples";
 
 /// Does what a command says. On the listener's thread, inside the gate.
 pub(super) fn answer(
-    session: &Session,
+    session: &dyn Commanded,
     jni: &mut Jni<'_>,
     connection: &Connection,
     command: Command,
@@ -24,7 +24,7 @@ pub(super) fn answer(
     let done = match command {
         Command::ForceGc => force_gc(session),
         Command::HeapDump => {
-            session.heap_dump(jni, &session.options);
+            session.heap_dump(jni);
             Ok(())
         }
         Command::AllocSites(wanted) => alloc_sites(session, jni, wanted),
@@ -68,13 +68,17 @@ fn name(command: Command) -> &'static str {
     }
 }
 
-fn force_gc(session: &Session) -> Result<(), String> {
+fn force_gc(session: &dyn Commanded) -> Result<(), String> {
     let refused = |error| format!("the JVM refuses: {error}");
-    session.env.force_garbage_collection().map_err(refused)
+    session.env().force_garbage_collection().map_err(refused)
 }
 
-fn alloc_sites(session: &Session, jni: &mut Jni<'_>, wanted: SitesWanted) -> Result<(), String> {
-    if session.profiles.allocations.is_none() {
+fn alloc_sites(
+    session: &dyn Commanded,
+    jni: &mut Jni<'_>,
+    wanted: SitesWanted,
+) -> Result<(), String> {
+    if session.profiles().allocations.is_none() {
         return Err(NO_SITES.to_owned());
     }
     if wanted.changed_only {
@@ -90,45 +94,45 @@ fn alloc_sites(session: &Session, jni: &mut Jni<'_>, wanted: SitesWanted) -> Res
     };
     let options = Options {
         cutoff: f64::from(wanted.cutoff),
-        ..session.options.clone()
+        ..session.options().clone()
     };
     session.report(jni, &options, Part::Sites(order));
     Ok(())
 }
 
-fn heap_summary(session: &Session, jni: &mut Jni<'_>) -> Result<(), String> {
-    if session.profiles.allocations.is_none() {
+fn heap_summary(session: &dyn Commanded, jni: &mut Jni<'_>) -> Result<(), String> {
+    if session.profiles().allocations.is_none() {
         return Err(NO_SITES.to_owned());
     }
-    if session.options.format == Format::Text {
+    if session.options().format == Format::Text {
         return Err("it has no form as text; start the JVM with format=b".to_owned());
     }
-    session.report(jni, &session.options, Part::HeapSummary);
+    session.report(jni, session.options(), Part::HeapSummary);
     Ok(())
 }
 
-fn dump_traces(session: &Session, jni: &mut Jni<'_>) -> Result<(), String> {
-    if session.profiles.is_empty() {
+fn dump_traces(session: &dyn Commanded, jni: &mut Jni<'_>) -> Result<(), String> {
+    if session.profiles().is_empty() {
         return Err("there are no traces, as nothing is profiled".to_owned());
     }
-    session.report(jni, &session.options, Part::Traces);
+    session.report(jni, session.options(), Part::Traces);
     Ok(())
 }
 
-fn cpu_samples(session: &Session, jni: &mut Jni<'_>, cutoff: f32) -> Result<(), String> {
-    if session.profiles.cpu_samples.is_none() {
+fn cpu_samples(session: &dyn Commanded, jni: &mut Jni<'_>, cutoff: f32) -> Result<(), String> {
+    if session.profiles().cpu_samples.is_none() {
         return Err(NO_SAMPLES.to_owned());
     }
     let options = Options {
         cutoff: f64::from(cutoff),
-        ..session.options.clone()
+        ..session.options().clone()
     };
     session.report(jni, &options, Part::CpuSamples);
     Ok(())
 }
 
-fn clear_cpu(session: &Session, jni: &mut Jni<'_>) -> Result<(), String> {
-    let profiles = &session.profiles;
+fn clear_cpu(session: &dyn Commanded, jni: &mut Jni<'_>) -> Result<(), String> {
+    let profiles = session.profiles();
     if let Some(times) = &profiles.cpu_times {
         times.take();
         return Ok(());
@@ -138,7 +142,7 @@ fn clear_cpu(session: &Session, jni: &mut Jni<'_>) -> Result<(), String> {
             "nothing is timed or sampled; start the JVM with cpu=times or cpu=samples".to_owned(),
         );
     };
-    samples.take_counts(&session.env, jni);
+    samples.take_counts(session.env(), jni);
     Ok(())
 }
 
@@ -155,10 +159,10 @@ fn sampling(profiles: &Profiles, on: bool, thread_object: u32) -> Result<(), Str
     Ok(())
 }
 
-fn control(session: &Session, jni: &mut Jni<'_>, control: Control) -> Result<(), String> {
-    let profiles: &Profiles = &session.profiles;
+fn control(session: &dyn Commanded, jni: &mut Jni<'_>, control: Control) -> Result<(), String> {
+    let profiles: &Profiles = session.profiles();
     match control {
-        Control::Allocations(on) => profiles.keep_allocations(&session.env, on)?,
+        Control::Allocations(on) => profiles.keep_allocations(session.env(), on)?,
         Control::Sampling { on, thread_object } => sampling(profiles, on, thread_object)?,
         Control::ClearCpu => clear_cpu(session, jni)?,
         Control::ClearSites => match &profiles.allocations {

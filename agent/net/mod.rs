@@ -5,10 +5,13 @@
 mod answer;
 mod command;
 
+use crate::agent_threads;
+use crate::gate::Inside;
+use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
 use crate::message::say;
 use crate::options::{Destination, Options};
-use crate::session::Session;
+use crate::profile::{Part, Profiles};
 use command::{next, Command, Next};
 use parking_lot::{Condvar, Mutex};
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -23,6 +26,22 @@ const THREAD_NAME: &str = "HPROF listener thread";
 const LAST_WAIT: Duration = Duration::from_secs(1);
 /// Bytes that are read at a time.
 const READ_BYTES: usize = 4096;
+
+/// What commands act on.
+pub(crate) trait Commanded: Sync {
+    /// The environment of the events.
+    fn env(&self) -> &Env;
+    /// What the user asked for.
+    fn options(&self) -> &Options;
+    /// What is measured.
+    fn profiles(&self) -> &Profiles;
+    /// Held while a command is done; `None` once the JVM ends.
+    fn enter(&self) -> Option<Inside<'_>>;
+    /// Dumps the heap, whether or not the options ask for it. `true`: the peer has it.
+    fn heap_dump(&self, jni: &mut Jni<'_>) -> bool;
+    /// Reports profiles, of which there are some. `true`: the peer has the report.
+    fn report(&self, jni: &mut Jni<'_>, options: &Options, part: Part) -> bool;
+}
 
 /// The session's connection. It may be closed by now.
 #[derive(Debug)]
@@ -54,11 +73,11 @@ impl Net {
         }
     }
 
-    /// Starts the thread that reads commands. At `VMInit`.
-    pub(crate) fn start(&self, session: &Session, jni: &mut Jni<'_>) {
+    /// Starts the thread that reads commands, which act on `session`. At `VMInit`.
+    pub(crate) fn start(&'static self, session: &'static dyn Commanded, jni: &mut Jni<'_>) {
         *self.listens.lock() = true;
-        let started = jni.with_frame(|jni| session.env.run_agent_thread(jni, THREAD_NAME, listen));
-        if !matches!(started, Some(Ok(()))) {
+        let body = |jni: &mut Jni<'_>| listen(self, session, jni);
+        if agent_threads::start(session.env(), jni, THREAD_NAME, body).is_err() {
             *self.listens.lock() = false;
             say("no thread can be started, so no command of the peer's is read");
         }
@@ -86,13 +105,7 @@ impl Drop for Listening<'_> {
 }
 
 /// What the agent's thread does.
-fn listen(jni: &mut Jni<'_>) {
-    let Some(session) = Session::get() else {
-        return;
-    };
-    let Some(net) = &session.net else {
-        return;
-    };
+fn listen(net: &Net, session: &dyn Commanded, jni: &mut Jni<'_>) {
     let listening = Listening(net);
     let mut input = Vec::new();
     while read(&net.connection, &mut input) {
@@ -132,7 +145,7 @@ fn drain(connection: &Connection) {
 
 /// Does what the commands say that are there as a whole. `false`: there will be no more.
 fn take_commands(
-    session: &Session,
+    session: &dyn Commanded,
     jni: &mut Jni<'_>,
     connection: &Connection,
     input: &mut Vec<u8>,
@@ -146,7 +159,7 @@ fn take_commands(
             } => return false,
             Next::Command { command, bytes } => {
                 // Once the JVM ends nothing more is begun.
-                let Some(_inside) = session.gate.enter() else {
+                let Some(_inside) = session.enter() else {
                     return false;
                 };
                 let answer = || answer::answer(session, jni, connection, command);

@@ -18,6 +18,15 @@ pub(crate) enum TimesLayout {
     Old,
 }
 
+/// How the time of a call is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Clock {
+    /// Time on a processor.
+    Cpu,
+    /// Time that passes.
+    Wall,
+}
+
 impl Cpu {
     /// As the option has it.
     pub(crate) fn name(self) -> &'static str {

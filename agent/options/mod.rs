@@ -2,6 +2,7 @@
 //!
 //! The options themselves, a row each, are in [`rows`]; what cannot go together is in [`cross_check`](mod@cross_check).
 
+mod class_patterns;
 mod cpu;
 mod cross_check;
 mod help;
@@ -10,9 +11,8 @@ mod rows;
 mod values;
 
 use crate::file_name::FileName;
-use crate::os::cpu_clock::Clock;
-use crate::profile::ClassPatterns;
-pub(crate) use cpu::{Cpu, TimesLayout};
+pub(crate) use class_patterns::ClassPatterns;
+pub(crate) use cpu::{Clock, Cpu, TimesLayout};
 use cross_check::{cross_check, refuse, text_only};
 pub(crate) use help::help;
 pub(crate) use out_of_memory::OnOutOfMemory;

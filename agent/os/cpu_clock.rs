@@ -15,22 +15,14 @@ const LONGEST_SPAN_NANOS: u64 = 1_000_000;
 /// Ticks are kept in nanoseconds times 2^SHIFT.
 const SHIFT: u32 = 24;
 
-/// How a thread's time is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Clock {
-    /// Time on a processor.
-    Cpu,
-    /// Time that passes.
-    Wall,
-}
-
 /// Nanoseconds in 2^24 ticks of the counter; `None` where there is none that runs at one speed.
 static NANOS_PER_TICK: OnceLock<Option<u64>> = OnceLock::new();
 
 /// The clock of the thread that makes it. Not for other threads.
 #[derive(Debug)]
 pub(crate) struct ThreadClock {
-    kind: Clock,
+    /// Time that passes, and not time on a processor.
+    is_wall: bool,
     /// The counter at the last look.
     tick: Cell<u64>,
     /// What the kernel said last.
@@ -42,10 +34,19 @@ pub(crate) struct ThreadClock {
 }
 
 impl ThreadClock {
-    /// The calling thread's clock.
-    pub(crate) fn new(kind: Clock) -> Self {
+    /// The time that the calling thread spends on a processor.
+    pub(crate) fn of_cpu_time() -> Self {
+        Self::new(false)
+    }
+
+    /// The time that passes.
+    pub(crate) fn of_wall_time() -> Self {
+        Self::new(true)
+    }
+
+    fn new(is_wall: bool) -> Self {
         let clock = Self {
-            kind,
+            is_wall,
             tick: Cell::new(0),
             asked: Cell::new(0),
             steps: Cell::new(0),
@@ -57,7 +58,7 @@ impl ThreadClock {
 
     /// Nanoseconds; never less than before.
     pub(crate) fn nanos(&self) -> u64 {
-        if self.kind == Clock::Wall {
+        if self.is_wall {
             return wall_nanos();
         }
         let tick = ticks();
@@ -133,7 +134,7 @@ impl RemoteClock {
     }
 }
 
-/// Nanoseconds of [`Clock::Wall`].
+/// Nanoseconds of the time that passes.
 pub(crate) fn wall_nanos() -> u64 {
     read(libc::CLOCK_MONOTONIC)
 }
@@ -175,7 +176,7 @@ mod tests {
     #[test]
     fn short_steps_add_up_to_what_the_kernel_says() {
         calibrate();
-        let clock = ThreadClock::new(Clock::Cpu);
+        let clock = ThreadClock::of_cpu_time();
         let (start, kernel) = (clock.nanos(), read(libc::CLOCK_THREAD_CPUTIME_ID));
         let mut last = start;
         for _ in 0..20_000 {
@@ -193,8 +194,8 @@ mod tests {
     #[test]
     fn a_thread_that_sleeps_takes_no_processor_time() {
         calibrate();
-        let clock = ThreadClock::new(Clock::Cpu);
-        let wall = ThreadClock::new(Clock::Wall);
+        let clock = ThreadClock::of_cpu_time();
+        let wall = ThreadClock::of_wall_time();
         let (start, wall_start) = (clock.nanos(), wall.nanos());
         std::thread::sleep(std::time::Duration::from_millis(30));
         assert!(clock.nanos() - start < 5_000_000);

@@ -5,12 +5,12 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::OnceLock;
 
 /// What runs at `exit(3)`.
-static AT_EXIT: OnceLock<fn()> = OnceLock::new();
+static AT_EXIT: OnceLock<Box<dyn Fn() + Send + Sync>> = OnceLock::new();
 
 /// Has `body` run when the process calls `exit(3)`, on the thread that does, while all others go on. Not at `_exit`, nor when a signal
 /// ends the process. The first call counts. `false`: the C library has no room for it.
-pub(crate) fn at_exit(body: fn()) -> bool {
-    if AT_EXIT.set(body).is_err() {
+pub(crate) fn at_exit(body: impl Fn() + Send + Sync + 'static) -> bool {
+    if AT_EXIT.set(Box::new(body)).is_err() {
         return true;
     }
     // SAFETY: a function that lives as long as this library, which the C library calls before it unloads it.

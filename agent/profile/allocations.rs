@@ -12,6 +12,7 @@ use super::thread_tally::ThreadTally;
 use crate::hotspot::WeakSlots;
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
+use crate::jvmti::listener::Allocation;
 use crate::jvmti::object::{Handle, Object};
 use crate::jvmti::stack::StackFrame;
 use crate::options::Sampling;
@@ -23,19 +24,6 @@ use tables::{SiteIndex, SiteKey, SiteTable, Tables, TraceId, Weight};
 
 /// Places of allocations that are remembered as shown by bytecode or not.
 const MOST_SHOWN: usize = 1 << 16;
-
-/// An object that was just allocated.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Allocation<'a, 'f> {
-    /// The thread that allocates.
-    pub(crate) thread: &'a Object<'f>,
-    /// The object.
-    pub(crate) object: &'a Object<'f>,
-    /// Its class.
-    pub(crate) class: &'a Object<'f>,
-    /// Its size in the heap.
-    pub(crate) size_bytes: u64,
-}
 
 /// What the samples of a session say.
 #[derive(Debug)]

@@ -8,6 +8,7 @@ use super::cpu_counts::CpuCounts;
 use super::cpu_lists::CpuLists;
 use super::native::NativeSymbols;
 use super::stack_traces::StackTraces;
+use crate::agent_threads;
 use crate::jvmti::env::{Env, Vm};
 use crate::jvmti::event::COMPILED_METHOD_LOAD;
 use crate::jvmti::jni::Jni;
@@ -15,7 +16,6 @@ use crate::jvmti::object::Object;
 use crate::message::say;
 use crate::os::threads::{os_threads, OsThread, NAME_BYTES};
 use crate::sampler::{RawSample, StackSampler};
-use crate::session::Session;
 use parking_lot::{Condvar, Mutex};
 use std::collections::HashMap;
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -103,7 +103,7 @@ impl CpuSamples {
     }
 
     /// Begins. `VMInit`, when the events of threads and classes are on.
-    pub(crate) fn start(&self, vm: Vm, env: &Env, jni: &mut Jni<'_>) {
+    pub(crate) fn start(&'static self, vm: Vm, env: &'static Env, jni: &mut Jni<'_>) {
         let source = if self.is_portable {
             Source::Lists
         } else {
@@ -118,18 +118,20 @@ impl CpuSamples {
         if matches!(source, Source::Lists) {
             let _ = self.source.set(source);
         }
-        let begun = jni.with_frame(|jni| {
-            if let Source::Signals(sampler) = source {
-                self.begin_signals(sampler, env, jni);
+        if let Source::Signals(sampler) = source {
+            if jni
+                .with_frame(|jni| self.begin_signals(sampler, env, jni))
+                .is_none()
+            {
+                say("CPU samples are lost: no memory for local references");
+                return;
             }
-            env.run_agent_thread(jni, THREAD_NAME, serve)
-        });
-        match begun {
-            Some(Ok(())) => {}
-            Some(Err(error)) => say(&format!(
-                "CPU samples are lost: no thread can be started: {error}"
-            )),
-            None => say("CPU samples are lost: no memory for local references"),
+        }
+        let body = |jni: &mut Jni<'_>| self.serve(env, jni);
+        if let Err(why) = agent_threads::start(env, jni, THREAD_NAME, body) {
+            say(&format!(
+                "CPU samples are lost: no thread can be started: {why}"
+            ));
         }
     }
 
@@ -280,6 +282,18 @@ impl CpuSamples {
         std::mem::take(&mut orders.was_off)
     }
 
+    /// What the agent's thread does.
+    fn serve(&self, env: &Env, jni: &mut Jni<'_>) {
+        let body = || match self.source.get() {
+            Some(Source::Signals(sampler)) => self.serve_signals(sampler, env, jni),
+            _ => self.serve_lists(env, jni),
+        };
+        if catch_unwind(AssertUnwindSafe(body)).is_err() {
+            say("CPU samples end here: a fault of the agent's");
+            self.stop();
+        }
+    }
+
     fn serve_signals(&self, sampler: &StackSampler, env: &Env, jni: &mut Jni<'_>) {
         while sampler.wait() && !self.ends_within(GATHER) {
             self.take_in(sampler, env, jni);
@@ -320,24 +334,6 @@ fn java_threads(
         None => (!are_named).then_some((thread.id, None)),
     })
     .collect()
-}
-
-/// What the agent's thread does.
-fn serve(jni: &mut Jni<'_>) {
-    let Some(session) = Session::get() else {
-        return;
-    };
-    let Some(cpu) = &session.profiles.cpu_samples else {
-        return;
-    };
-    let body = || match cpu.source.get() {
-        Some(Source::Signals(sampler)) => cpu.serve_signals(sampler, &session.env, jni),
-        _ => cpu.serve_lists(&session.env, jni),
-    };
-    if catch_unwind(AssertUnwindSafe(body)).is_err() {
-        say("CPU samples end here: a fault of the agent's");
-        cpu.stop();
-    }
 }
 
 #[cfg(test)]

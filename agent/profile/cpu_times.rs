@@ -5,7 +5,8 @@ use super::stack_traces::StackTraces;
 use super::unmounted::Unmounted;
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
-use crate::os::cpu_clock::{self, Clock, RemoteClock, ThreadClock};
+use crate::options::Clock;
+use crate::os::cpu_clock::{self, RemoteClock, ThreadClock};
 use parking_lot::Mutex;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -187,7 +188,10 @@ impl CpuTimes {
     }
 
     fn know(self: &Arc<Self>, env: &Env, jni: &Jni<'_>) -> OwnCalls {
-        let clock = ThreadClock::new(self.clock);
+        let clock = match self.clock {
+            Clock::Cpu => ThreadClock::of_cpu_time(),
+            Clock::Wall => ThreadClock::of_wall_time(),
+        };
         let contexts = CallContexts::new(self.traces.depth_frames(), clock.nanos());
         let owner = env.current_thread(jni).ok().and_then(|thread| {
             let owner = self.traces.owner(env, jni, &thread);

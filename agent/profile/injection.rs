@@ -3,7 +3,6 @@
 //! The tracker is defined and the loaded classes are sent through the hook at `VMInit`, once, so that the JVM may start
 //! from its archive of classes; those loaded later pass the hook anyway.
 
-use super::class_patterns::ClassPatterns;
 use super::stack_traces::StackTraces;
 use crate::jvmti::class_loader::ResolvedClasses;
 use crate::jvmti::env::Env;
@@ -11,7 +10,8 @@ use crate::jvmti::error::JvmtiError;
 use crate::jvmti::event::CLASS_FILE_LOAD_HOOK;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
-use crate::jvmti::tracker::Tracker;
+use crate::jvmti::tracker::{Natives, Tracker};
+use crate::options::ClassPatterns;
 use bytecode::{rewrite, ClassFile, Method, Plan, Route, TrackerNames};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -64,8 +64,13 @@ impl Injection {
     /// Defines the tracker, rewrites what is loaded, and has the tracker report from now on. At `VMInit`.
     ///
     /// After an error no more classes are rewritten, and those that were report nothing.
-    pub(crate) fn start(&self, env: &Env, jni: &mut Jni<'_>) -> Result<(), JvmtiError> {
-        let tracker = Tracker::define(jni)?;
+    pub(crate) fn start(
+        &self,
+        env: &Env,
+        jni: &mut Jni<'_>,
+        natives: Natives,
+    ) -> Result<(), JvmtiError> {
+        let tracker = Tracker::define(jni, natives)?;
         env.notify(CLASS_FILE_LOAD_HOOK, true)?;
         let started = self.rewrite_and_engage(&tracker, env, jni);
         if started.is_err() {

@@ -5,6 +5,7 @@ use super::stack_traces::StackTraces;
 use super::waits::{WaitEvent, Waits};
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
+use crate::jvmti::listener::OfMonitor;
 use crate::jvmti::object::Object;
 use crate::jvmti::weak::Weak;
 use parking_lot::Mutex;
@@ -13,15 +14,6 @@ use std::sync::Arc;
 use std::time::Instant;
 use tables::{ClassId, ThreadId, TraceId};
 use writer::text::Activity;
-
-/// What an event of a monitor is about.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct OfMonitor<'a, 'f> {
-    /// The thread that waits or has waited; virtual or not.
-    pub(crate) thread: &'a Object<'f>,
-    /// The object whose monitor it is.
-    pub(crate) monitor: &'a Object<'f>,
-}
 
 /// Where threads wait to enter: monitors of one class at one stack are one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

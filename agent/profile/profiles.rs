@@ -18,6 +18,7 @@ use crate::jvmti::event::{
 };
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
+use crate::jvmti::tracker::Natives;
 use crate::message::say;
 use crate::options::{Engine, Options, Sampling};
 use std::sync::Arc;
@@ -89,7 +90,13 @@ impl Profiles {
     }
 
     /// Begins to measure. At `VMInit`, before the application runs.
-    pub(crate) fn start(&self, vm: Vm, env: &Env, jni: &mut Jni<'_>) {
+    pub(crate) fn start(
+        &'static self,
+        vm: Vm,
+        env: &'static Env,
+        jni: &mut Jni<'_>,
+        natives: Natives,
+    ) {
         if let Some(allocations) = &self.allocations {
             start_allocations(allocations, env);
         }
@@ -110,7 +117,7 @@ impl Profiles {
             allocations.start(env, jni);
         }
         if let Some(injection) = &self.injection {
-            if let Err(error) = injection.start(env, jni) {
+            if let Err(error) = injection.start(env, jni, natives) {
                 say(&format!(
                     "classes cannot be rewritten, so nothing is counted exactly and no method timed: {error}"
                 ));

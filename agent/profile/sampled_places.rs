@@ -3,13 +3,13 @@
 //! To ask the JVM for a stack takes as long as all else that is done for a sample, several times over, and most samples come
 //! from stacks that were met before.
 
-use super::allocations::Allocation;
 use super::known_classes::{KnownClass, KnownClasses};
 use super::stack_addresses::{is_due, BytecodeAge, StackAddresses};
 use super::stack_traces::StackTraces;
 use crate::hotspot::StackWalk;
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
+use crate::jvmti::listener::Allocation;
 use crate::jvmti::object::Object;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;

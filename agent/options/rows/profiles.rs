@@ -2,8 +2,7 @@
 
 use super::{Row, Standing};
 use crate::options::values::{basis_points, bytes, micros, yes_no};
-use crate::os::cpu_clock::Clock;
-use crate::profile::ClassPatterns;
+use crate::options::{ClassPatterns, Clock};
 
 /// More samples cost collections too much.
 const MOST_LIVE: usize = 1 << 24;

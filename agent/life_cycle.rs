@@ -1,5 +1,6 @@
 //! VMInit and VMDeath: the first and the last word of the JVM.
 
+use crate::dump_queue::Request;
 use crate::ending;
 use crate::heap;
 use crate::hotspot::flags;
@@ -8,6 +9,7 @@ use crate::jvmti::event::{
     THREAD_START,
 };
 use crate::jvmti::jni::Jni;
+use crate::jvmti::tracker::Natives;
 use crate::message::say;
 use crate::options::{OnOutOfMemory, Options, StopTheWorld};
 use crate::os::process_end::{at_exit, QuitIgnored};
@@ -15,7 +17,7 @@ use crate::session::Session;
 use std::time::Duration;
 
 /// `VMInit`: makes what dumps need while the heap has room, listens, counts what is there already.
-pub(crate) fn vm_init(session: &Session, jni: &mut Jni<'_>) {
+pub(crate) fn vm_init(session: &'static Session, jni: &mut Jni<'_>) {
     // By the socket a heap dump can be asked for in any session.
     if session.options.heap_dump || session.net.is_some() {
         // Without memory for a frame there is none for objects: a dump makes them.
@@ -30,12 +32,13 @@ pub(crate) fn vm_init(session: &Session, jni: &mut Jni<'_>) {
     ] {
         listen(session, event);
     }
-    session.dump_queue.start(session, jni);
+    let serve = |jni: &mut Jni<'_>, request: &Request| session.serve(jni, request);
+    session.dump_queue.start(&session.env, jni, serve);
     if session.options.oom != OnOutOfMemory::Nothing {
         tell_of_other_switches();
         listen(session, RESOURCE_EXHAUSTED);
     }
-    at_exit(process_ends);
+    at_exit(|| process_ends(session));
     if let Some(net) = &session.net {
         net.start(session, jni);
     }
@@ -50,7 +53,10 @@ pub(crate) fn vm_init(session: &Session, jni: &mut Jni<'_>) {
             .map_or(0, |classes| classes.len());
         session.census.note_found(threads as u64, classes as u64);
     });
-    session.profiles.start(session.vm, &session.env, jni);
+    let natives = Natives::of::<Session>();
+    session
+        .profiles
+        .start(session.vm, &session.env, jni, natives);
     if counted.is_none() {
         say("the threads and classes that were there before the agent could not be counted: no memory");
     }
@@ -79,10 +85,7 @@ fn tell_of_other_switches() {
 
 /// The process ends by `exit(3)`. If the JVM has not told of its end before, nobody else waits for a dump under way, or says that there is
 /// none: so it is when the heap is too full for the last thread's object.
-fn process_ends() {
-    let Some(session) = Session::get() else {
-        return;
-    };
+fn process_ends(session: &Session) {
     if ending::has_begun() {
         return;
     }

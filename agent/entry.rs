@@ -1,7 +1,8 @@
 //! The three functions that the JVM looks up in the library (JVMTI, "Start-Up" and "Shutdown").
+#![allow(unsafe_code)]
 
-use super::env::Vm;
-use super::jni::Jni;
+use crate::jvmti::env::Vm;
+use crate::jvmti::jni::Jni;
 use crate::session;
 use jni::sys::{jint, JavaVM, JNI_ERR};
 use std::ffi::CStr;

@@ -1,0 +1,26 @@
+//! Threads of the agent's own: daemons that no profile sees.
+
+use crate::jvmti::env::Env;
+use crate::jvmti::jni::Jni;
+use crate::sampler::spare_this_thread;
+
+/// Starts a thread with this name, which stands in thread dumps and in heap dumps, and runs `body` on it. Live phase only.
+///
+/// Runs Java code, the constructor of `Thread`: not for a thread that the application may keep waiting. Err: why there is none, as a
+/// sentence's end.
+pub(crate) fn start(
+    env: &Env,
+    jni: &mut Jni<'_>,
+    name: &str,
+    body: impl FnOnce(&mut Jni<'_>) + Send + 'static,
+) -> Result<(), String> {
+    let body = |jni: &mut Jni<'_>| {
+        spare_this_thread();
+        body(jni);
+    };
+    let started = jni.with_frame(|jni| env.run_agent_thread(jni, name, Box::new(body)));
+    match started {
+        Some(started) => started.map_err(|error| error.to_string()),
+        None => Err("no memory for local references".to_owned()),
+    }
+}

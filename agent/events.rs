@@ -1,0 +1,182 @@
+//! What the JVM tells, handed to whom it concerns. Between dumps the agent keeps counts and little else: a tag or a weak reference per
+//! class would cost every garbage collection a little, on 8 and 11 inside the pause.
+
+use crate::class_gate::CLASS_GATE;
+use crate::gate::Inside;
+use crate::heap;
+use crate::jvmti::env::Env;
+use crate::jvmti::event::ResourceKind;
+use crate::jvmti::jni::Jni;
+use crate::jvmti::listener::{Allocation, ClassFileEvent, Listener, OfMonitor};
+use crate::jvmti::object::Object;
+use crate::jvmti::tracker::Tracked;
+use crate::life_cycle;
+use crate::options::OnOutOfMemory;
+use crate::profile::{CpuTimes, New};
+use crate::session::Session;
+
+impl Listener for Session {
+    type Inside = Inside<'static>;
+
+    fn current() -> Option<&'static Self> {
+        Session::get()
+    }
+
+    fn enter(&'static self) -> Option<Inside<'static>> {
+        self.gate.enter()
+    }
+
+    fn env(&self) -> &Env {
+        &self.env
+    }
+
+    fn vm_init(&'static self, jni: &mut Jni<'_>) {
+        life_cycle::vm_init(self, jni);
+    }
+
+    fn vm_death(&'static self, jni: &mut Jni<'_>) {
+        life_cycle::vm_death(self, jni);
+    }
+
+    fn thread_start(&self, jni: &Jni<'_>, thread: &Object<'_>) {
+        self.census.note_thread_start();
+        if let Some(allocations) = &self.profiles.allocations {
+            allocations.thread_start();
+        }
+        if let Some(cpu) = &self.profiles.cpu_samples {
+            cpu.thread_start(&self.env, jni, thread);
+        }
+    }
+
+    fn thread_end(&self, jni: &Jni<'_>, thread: &Object<'_>) {
+        if let Some(cpu) = &self.profiles.cpu_samples {
+            cpu.thread_end();
+        }
+        self.profiles.note_thread_end(&self.env, jni, thread);
+    }
+
+    fn class_file_load_hook(&self, jni: &Jni<'_>, file: ClassFileEvent<'_, '_>) -> Option<Vec<u8>> {
+        let injection = self.profiles.injection.as_ref()?;
+        if let Some(allocations) = &self.profiles.allocations {
+            if injection.is_started() {
+                allocations.note_class_file(file.is_redefined);
+            }
+        }
+        injection.rewrite(jni, file.bytes, file.loader)
+    }
+
+    fn garbage_collection_finish(&self) {
+        if let Some(allocations) = &self.profiles.allocations {
+            allocations.note_collection();
+        }
+    }
+
+    fn class_load(&self) {
+        self.census.note_class_load();
+    }
+
+    fn class_prepare(&self, class: &Object<'_>) {
+        if let Some(cpu) = &self.profiles.cpu_samples {
+            cpu.class_prepare(&self.env, class);
+        }
+        CLASS_GATE.pass();
+    }
+
+    /// Leaves the request for the agent's own thread: were the dump made here, a SIGTERM would wait for it.
+    fn data_dump_request(&self) {
+        self.dump_queue.request();
+    }
+
+    /// Asks for a dump at the first one, and waits for it. Meanwhile the frames that hold the leak stay on this thread's stack, so they
+    /// are in the dump.
+    fn resource_exhausted(&self, kind: ResourceKind, what: &str) {
+        // A thread that makes a dump itself would wait for its own end.
+        if self.options.oom == OnOutOfMemory::Nothing || heap::is_dumping_here() {
+            return;
+        }
+        self.dump_queue.request_for_error(kind, what);
+    }
+
+    fn sampled_object_alloc(&self, jni: &Jni<'_>, allocation: &Allocation<'_, '_>) {
+        if let Some(allocations) = &self.profiles.allocations {
+            allocations.note(&self.env, jni, allocation);
+        }
+    }
+
+    fn contended_enter(&self, jni: &Jni<'_>, of: &OfMonitor<'_, '_>) {
+        if let Some(monitors) = &self.profiles.monitors {
+            monitors.note_enter(&self.env, jni, of);
+        }
+    }
+
+    fn contended_entered(&self, jni: &Jni<'_>, of: &OfMonitor<'_, '_>) {
+        if let Some(monitors) = &self.profiles.monitors {
+            monitors.note_entered(&self.env, jni, of);
+        }
+    }
+
+    fn monitor_wait(&self, jni: &Jni<'_>, of: &OfMonitor<'_, '_>, timeout_millis: u64) {
+        if let Some(monitors) = &self.profiles.monitors {
+            monitors.note_wait(&self.env, jni, of, timeout_millis);
+        }
+    }
+
+    fn monitor_waited(&self, jni: &Jni<'_>, of: &OfMonitor<'_, '_>) {
+        if let Some(monitors) = &self.profiles.monitors {
+            monitors.note_waited(&self.env, jni, of);
+        }
+    }
+}
+
+impl Tracked for Session {
+    fn object_init(&self, jni: &Jni<'_>, object: &Object<'_>) {
+        if let Some(allocations) = &self.profiles.allocations {
+            allocations.note_new(&self.env, jni, object, New::Instance);
+        }
+    }
+
+    fn new_array(&self, jni: &Jni<'_>, array: &Object<'_>, length: i32) {
+        if let Some(allocations) = &self.profiles.allocations {
+            allocations.note_new(&self.env, jni, array, New::Array(length));
+        }
+    }
+
+    fn new_arrays(&self, jni: &Jni<'_>, array: &Object<'_>, dimensions: i32) {
+        let Some(allocations) = &self.profiles.allocations else {
+            return;
+        };
+        let length = jni.array_length(array);
+        allocations.note_new(&self.env, jni, array, New::Nest(length));
+        if dimensions > 1 {
+            for index in 0..length {
+                let Some(inner) = jni.element(array, index) else {
+                    continue;
+                };
+                self.new_arrays(jni, &inner, dimensions - 1);
+                jni.forget(inner);
+            }
+        }
+    }
+
+    fn mount(&self, jni: &Jni<'_>, thread: &Object<'_>) {
+        if let Some(times) = &self.profiles.cpu_times {
+            times.mount(&self.env, jni, jni.thread_number(thread));
+        }
+    }
+
+    fn unmount(&self) {
+        if let Some(times) = &self.profiles.cpu_times {
+            times.unmount();
+        }
+    }
+
+    fn method_enter(&self, jni: &Jni<'_>, number: i32) {
+        if let Some(times) = &self.profiles.cpu_times {
+            times.enter(&self.env, jni, number);
+        }
+    }
+
+    fn method_exit(&self, number: i32) {
+        CpuTimes::exit(number);
+    }
+}
