@@ -3,7 +3,7 @@
 //! The tracker is defined and the loaded classes are sent through the hook at `VMInit`, once, so that the JVM may start
 //! from its archive of classes; those loaded later pass the hook anyway.
 
-use super::stack_traces::StackTraces;
+use super::stacks::StackTraces;
 use crate::jvmti::class_loader::ResolvedClasses;
 use crate::jvmti::env::Env;
 use crate::jvmti::error::JvmtiError;

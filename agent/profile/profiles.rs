@@ -1,7 +1,7 @@
 //! What a session measures: which profiles there are, from their start to their end.
 
 use super::injection::Injection;
-use super::stack_traces::StackTraces;
+use super::stacks::StackTraces;
 use super::{Allocations, CpuSamples, CpuTimes, Monitors};
 use crate::jvmti::capability::{
     GENERATE_ALL_CLASS_HOOK_EVENTS, GENERATE_COMPILED_METHOD_LOAD_EVENTS,

@@ -26,7 +26,7 @@ const CURRENT_WITHOUT: Duration = Duration::from_millis(100);
 
 /// A function of a library.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct NativeFunction {
+pub(crate) struct NativeFunction {
     /// The library's file, without its folder.
     pub(super) library: String,
     /// What its source calls it; one word.

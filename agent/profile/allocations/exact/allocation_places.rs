@@ -1,0 +1,404 @@
+//! The places that one thread allocates at, each known by its stack: as the JVM gives it, and by the addresses at which its
+//! frames go on.
+
+use super::array_sizes::Elements;
+use super::exact_allocations::New;
+use super::recent_places::RecentPlaces;
+use super::thread_tally::CountIndex;
+use crate::hotspot::{JavaCode, StackWalk};
+use crate::jvmti::jni::Jni;
+use crate::jvmti::object::Object;
+use crate::jvmti::stack::StackFrame;
+use crate::profile::stacks::known_classes::KnownClass;
+use crate::profile::stacks::stack_addresses::{is_due, BytecodeAge};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+use tables::SiteIndex;
+
+/// Frames of the tracker on top of each stack: its native method and the one that calls it.
+pub(crate) const TRACKER_FRAMES: usize = 2;
+/// Constructors that a stack has room for above the frames that count: that of `Object` and its caller as a rule. Each
+/// frame more costs each object, so the others are for the stacks that were too short.
+pub(crate) const CONSTRUCTOR_FRAMES: [usize; 3] = [2, 6, 1024];
+/// Stacks that a thread remembers.
+const MOST_PLACES: usize = 1 << 16;
+/// Classes that are told from each other at one stack: one by one, so where there are more it takes as long to ask the JVM.
+const MOST_CLASSES: usize = 16;
+
+/// A stack and class that allocated before.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    /// The class.
+    pub(crate) class: Arc<KnownClass>,
+    /// Whether what allocates at this stack is always of this class.
+    pub(crate) is_only_class: bool,
+    /// What is counted there.
+    pub(crate) counted: Counted,
+}
+
+/// Where an object is counted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Counted {
+    /// In the thread's counts.
+    pub(crate) count: CountIndex,
+    /// In the table of the session.
+    pub(crate) site: SiteIndex,
+    /// How large each object is.
+    pub(crate) size: Size,
+}
+
+/// How large the objects of a place are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Size {
+    /// All of them so many words.
+    Words(u32),
+    /// It depends on how many of these an array holds.
+    Array(Elements),
+}
+
+/// What is known of a stack as the JVM gave it.
+#[derive(Debug)]
+pub(crate) enum Known {
+    /// The places at it, mostly one.
+    Places(Vec<Place>),
+    /// It was cut off among the constructors.
+    TooShort,
+}
+
+/// What a walk over a stack tells.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum LookUp {
+    /// Where the object is counted.
+    Count(Counted),
+    /// The same, and it is time to ask the JVM whether that is so.
+    Check(Counted),
+    /// The object's class says where it is counted; and whether it is time to ask the JVM, too.
+    ByClass(StackIndex, bool),
+    /// Nothing is known of the stack.
+    Learn,
+    /// Only the JVM can tell.
+    Ask,
+}
+
+/// What is known of a stack by its addresses.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Walked {
+    /// The only place at it, and how often it was met.
+    Place(Counted, u32),
+    /// It was cut off among the constructors.
+    TooShort,
+    /// There are places of several classes, or may be; and how often it was met.
+    ByClass(StackIndex, u32),
+}
+
+impl LookUp {
+    /// Whether it is time to ask the JVM.
+    fn is_due(self) -> bool {
+        matches!(self, Self::Check(_) | Self::ByClass(_, true))
+    }
+}
+
+impl Walked {
+    /// What it tells of an object more; `None` if it takes a longer walk.
+    #[inline]
+    fn meet(&mut self) -> Option<LookUp> {
+        match self {
+            Self::TooShort => None,
+            Self::ByClass(stack, met) => Some(LookUp::ByClass(*stack, is_due(met))),
+            Self::Place(counted, met) => Some(match is_due(met) {
+                true => LookUp::Check(*counted),
+                false => LookUp::Count(*counted),
+            }),
+        }
+    }
+}
+
+/// Of a stack with places of several classes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct StackIndex(u32);
+
+/// A stack with places of several classes, those first that were met last.
+#[derive(Debug)]
+struct ClassPlaces {
+    level: usize,
+    places: Vec<Place>,
+}
+
+/// The same, and how long it holds. It is looked up for each object, so it is small.
+#[derive(Clone, Copy, Debug)]
+struct Remembered {
+    what: Walked,
+    /// While bytecode is of this age.
+    age: BytecodeAge,
+}
+
+const _: () = assert!(std::mem::size_of::<Remembered>() <= 32);
+
+/// The places of a thread.
+#[derive(Debug, Default)]
+pub(crate) struct AllocationPlaces {
+    /// By how much room the stack had: what is whole with more may be cut with less.
+    by_stack: [FxHashMap<Box<[StackFrame]>, Known>; CONSTRUCTOR_FRAMES.len()],
+    by_address: [FxHashMap<u64, Remembered>; CONSTRUCTOR_FRAMES.len()],
+    by_class: Vec<ClassPlaces>,
+    /// Some of `by_address` again.
+    recent: RecentPlaces,
+    /// The stack that was taken down last.
+    pub(crate) stack: Vec<StackFrame>,
+    /// `None` where stacks cannot be walked.
+    walk: Option<StackWalk>,
+}
+
+/// How many frames a stack has to take, by level.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Rooms {
+    /// There are no constructors.
+    One([usize; 1]),
+    /// With more and more constructors.
+    Each([usize; CONSTRUCTOR_FRAMES.len()]),
+}
+
+impl Rooms {
+    /// For what was made, where so many frames count.
+    pub(crate) fn new(new: New, depth_frames: usize) -> Self {
+        let room = |above| TRACKER_FRAMES + above + depth_frames;
+        match new {
+            New::Array(_) | New::Nest(_) => Self::One([room(0)]),
+            New::Instance => Self::Each(CONSTRUCTOR_FRAMES.map(room)),
+        }
+    }
+
+    /// Level by level.
+    pub(crate) fn as_slice(&self) -> &[usize] {
+        match self {
+            Self::One(room) => room,
+            Self::Each(rooms) => rooms,
+        }
+    }
+}
+
+impl AllocationPlaces {
+    /// None yet. `can_walk` is whether the JVM's stacks can be walked.
+    pub(crate) fn new(can_walk: bool) -> Self {
+        Self {
+            walk: can_walk.then(StackWalk::for_each_object).flatten(),
+            ..Self::default()
+        }
+    }
+
+    /// Whether more stacks are remembered than there may be.
+    pub(crate) fn is_full(&self) -> bool {
+        let mut lengths = self.by_stack.iter().map(FxHashMap::len);
+        lengths.any(|length| length >= MOST_PLACES)
+    }
+
+    /// Makes room for another stack by its addresses. Most of what is forgotten will not be met again: the addresses of code
+    /// that was compiled anew, and of interpreted code.
+    fn make_room(&mut self) {
+        let mut lengths = self.by_address.iter().map(FxHashMap::len);
+        let is_full = lengths.any(|length| length >= MOST_PLACES);
+        if is_full || self.by_class.len() >= MOST_PLACES {
+            self.by_address = Default::default();
+            self.by_class = Vec::new();
+            self.recent = RecentPlaces::default();
+        }
+    }
+
+    /// Forgets them all.
+    pub(crate) fn clear(&mut self) {
+        self.by_stack = Default::default();
+        self.by_address = Default::default();
+        self.by_class = Vec::new();
+        self.recent = RecentPlaces::default();
+    }
+
+    /// The frames of the last stack below the tracker's.
+    pub(crate) fn frames(&self) -> &[StackFrame] {
+        self.stack.get(TRACKER_FRAMES..).unwrap_or_default()
+    }
+
+    /// What is known of the last stack, with the room of this level.
+    pub(crate) fn known_at(&self, level: usize) -> Option<&Known> {
+        self.by_stack.get(level)?.get(self.frames())
+    }
+
+    /// Remembers more of the last stack.
+    pub(crate) fn remember(&mut self, level: usize, more: Known) {
+        let stack: Box<[StackFrame]> = self.frames().into();
+        let Some(known) = self.by_stack.get_mut(level) else {
+            return;
+        };
+        match (known.get_mut(&stack), more) {
+            (Some(Known::Places(places)), Known::Places(mut more)) => places.append(&mut more),
+            // What has places is whole.
+            (Some(Known::Places(_)), Known::TooShort) => {}
+            (_, more) => {
+                known.insert(stack, more);
+            }
+        }
+    }
+
+    /// What is known of the calling thread's stack by its addresses, at this age of bytecode. `rooms` are the Java frames
+    /// that it must have for each level.
+    pub(crate) fn look_up(
+        &mut self,
+        code: &JavaCode,
+        jni: &Jni<'_>,
+        rooms: &[usize],
+        age: BytecodeAge,
+    ) -> LookUp {
+        let Some(walk) = &mut self.walk else {
+            return LookUp::Ask;
+        };
+        if !walk.begin(code, jni) {
+            return LookUp::Ask;
+        }
+        let levels = rooms.iter().zip(&mut self.by_address).enumerate();
+        for (level, (&room, known)) in levels {
+            let Some(addresses) = walk.extend(code, room) else {
+                return LookUp::Ask;
+            };
+            if let Some(what) = self.recent.get_mut(level, addresses) {
+                match what.meet() {
+                    None => continue,
+                    Some(found) => {
+                        // Or it would be due again once it has been forgotten here.
+                        if found.is_due() {
+                            known
+                                .entry(addresses)
+                                .and_modify(|known| known.what = *what);
+                        }
+                        return found;
+                    }
+                }
+            }
+            let known = known.get_mut(&addresses);
+            let Some(known) = known.filter(|known| known.age.holds(age)) else {
+                return LookUp::Learn;
+            };
+            let found = known.what.meet();
+            if known.age.is_for_good() {
+                self.recent.put(level, addresses, known.what);
+            }
+            if let Some(found) = found {
+                return found;
+            }
+        }
+        LookUp::Ask
+    }
+
+    /// Where an object of this class is counted, if one was met at this stack.
+    pub(crate) fn of_class(
+        &mut self,
+        stack: StackIndex,
+        jni: &Jni<'_>,
+        class: &Object<'_>,
+    ) -> Option<Counted> {
+        let places = &mut self.by_class.get_mut(stack.0 as usize)?.places;
+        let found = places.iter().position(|place| place.class.is(jni, class))?;
+        let counted = places.get(found)?.counted;
+        // The next is often of the same class, and else of one that was met a short time ago.
+        if let Some(until) = places.get_mut(..=found) {
+            until.rotate_right(1);
+        }
+        Some(counted)
+    }
+
+    /// Remembers where an object of another class was counted at this stack.
+    pub(crate) fn learn_class(&mut self, stack: StackIndex, (level, place): (usize, Place)) {
+        let known = self.by_class.get_mut(stack.0 as usize);
+        if let Some(known) = known.filter(|known| known.level == level) {
+            known.places.truncate(MOST_CLASSES - 1);
+            known.places.insert(0, place);
+        }
+    }
+
+    /// Remembers what the stack that was looked up last is: too short below `level`, and the place of an object there.
+    pub(crate) fn learn(
+        &mut self,
+        code: &JavaCode,
+        rooms: &[usize],
+        (level, place): (usize, Place),
+        age: BytecodeAge,
+    ) {
+        self.make_room();
+        let Some(walk) = &mut self.walk else {
+            return;
+        };
+        walk.rewind();
+        let levels = rooms.iter().zip(&mut self.by_address).enumerate();
+        for (at, (&room, known)) in levels.take(level + 1) {
+            let Some(addresses) = walk.extend(code, room) else {
+                return;
+            };
+            let before = known.get(&addresses).map(|known| known.what);
+            let what = match (at < level, place.is_only_class) {
+                (true, _) => Walked::TooShort,
+                (false, true) => Walked::Place(place.counted, met_before(before, &place)),
+                (false, false) => {
+                    let places = ClassPlaces {
+                        level,
+                        places: vec![place.clone()],
+                    };
+                    Walked::ByClass(put(&mut self.by_class, before, places), 0)
+                }
+            };
+            let remembered = Remembered {
+                what,
+                age: match walk.has_interpreted() {
+                    true => age,
+                    false => BytecodeAge::FOR_GOOD,
+                },
+            };
+            known.insert(addresses, remembered);
+        }
+    }
+}
+
+/// How often the place was met, if it is what it was `before`: what holds for an age of bytecode is learned anew in each, and
+/// might never be checked.
+fn met_before(before: Option<Walked>, place: &Place) -> u32 {
+    match before {
+        Some(Walked::Place(counted, met)) if counted.site == place.counted.site => met,
+        _ => 0,
+    }
+}
+
+/// A room for the places of a stack: that of what it was `before`, or a new one.
+fn put(all: &mut Vec<ClassPlaces>, before: Option<Walked>, places: ClassPlaces) -> StackIndex {
+    if let Some(Walked::ByClass(index, _)) = before {
+        if let Some(old) = all.get_mut(index.0 as usize) {
+            *old = places;
+            return index;
+        }
+    }
+    // Fewer than there are stacks that a thread remembers.
+    let index = StackIndex(u32::try_from(all.len()).unwrap_or(u32::MAX));
+    all.push(places);
+    index
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stack_that_is_learned_anew_takes_no_more_room() {
+        let places = |level| ClassPlaces {
+            level,
+            places: Vec::new(),
+        };
+        let mut all = Vec::new();
+        let first = put(&mut all, None, places(0));
+        let second = put(&mut all, Some(Walked::TooShort), places(1));
+        assert_eq!(
+            put(&mut all, Some(Walked::ByClass(first, 9)), places(2)),
+            first
+        );
+        let levels: Vec<_> = all.iter().map(|one| one.level).collect();
+        assert_eq!(
+            (levels.as_slice(), second),
+            ([2, 1].as_slice(), StackIndex(1))
+        );
+    }
+}

@@ -1,0 +1,427 @@
+//! Every allocation (`sampling=0`): rewritten code reports each new object, on the thread that makes it.
+//!
+//! The same stack allocates again and again, so each thread knows its stacks as the JVM gives them, with the site of
+//! each; what is new is looked up once.
+
+use super::allocation_places::{AllocationPlaces, Counted, Known, LookUp, Place, Rooms, Size};
+use super::array_sizes::{ArraySizes, Elements};
+use super::thread_tally::ThreadTally;
+use crate::hotspot::WeakSlots;
+use crate::jvmti::env::Env;
+use crate::jvmti::jni::Jni;
+use crate::jvmti::object::Object;
+use crate::jvmti::stack::StackFrame;
+use crate::profile::allocations::live_objects::{forget_gone, LiveObject, WORD_BYTES};
+use crate::profile::stacks::known_classes::KnownClasses;
+use crate::profile::stacks::stack_addresses::{BytecodeAge, StackAddresses};
+use crate::profile::stacks::StackTraces;
+use parking_lot::Mutex;
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
+use tables::{ClassId, SiteKey, SiteTable};
+
+/// Objects that a thread remembers before it looks which of them are gone.
+const FIRST_PURGE: usize = 8192;
+
+/// What was allocated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum New {
+    /// An object; its constructors are still running.
+    Instance,
+    /// An array of this length.
+    Array(i32),
+    /// An array of this length, made together with those that it holds or that hold it.
+    Nest(i32),
+}
+
+/// The allocations of all threads.
+#[derive(Debug)]
+pub(crate) struct ExactAllocations {
+    traces: Arc<StackTraces>,
+    sites: Arc<Mutex<SiteTable>>,
+    classes: KnownClasses,
+    array_sizes: ArraySizes,
+    addresses: Arc<StackAddresses>,
+    slots: Arc<WeakSlots>,
+    tallies: Mutex<Vec<Arc<ThreadTally>>>,
+    /// Of the threads that have ended.
+    ended: Arc<ThreadTally>,
+    ended_purge_at: AtomicUsize,
+}
+
+/// What the thread that this code runs on has allocated.
+#[derive(Debug)]
+struct Own {
+    session: Weak<ExactAllocations>,
+    tally: Arc<ThreadTally>,
+    places: AllocationPlaces,
+    purge_at: usize,
+    collections: u32,
+    /// Depth of the traces of the places that are known.
+    depth_frames: usize,
+}
+
+thread_local! {
+    static OWN: RefCell<Option<Own>> = const { RefCell::new(None) };
+}
+
+/// A new object, and who asks the JVM about it.
+#[derive(Clone, Copy)]
+pub(crate) struct NewObject<'a, 'j, 'f> {
+    /// The environment of the session.
+    pub(crate) env: &'a Env,
+    /// The thread's own environment.
+    pub(crate) jni: &'a Jni<'j>,
+    /// The object.
+    pub(crate) object: &'a Object<'f>,
+    /// What it is.
+    pub(crate) new: New,
+}
+
+impl ExactAllocations {
+    /// Nothing allocated yet. What is will be counted in `sites`, at stacks that are known by `addresses`.
+    pub(crate) fn new(
+        traces: Arc<StackTraces>,
+        sites: Arc<Mutex<SiteTable>>,
+        addresses: Arc<StackAddresses>,
+        slots: Arc<WeakSlots>,
+    ) -> Self {
+        Self {
+            traces,
+            sites,
+            classes: KnownClasses::default(),
+            array_sizes: ArraySizes::default(),
+            addresses,
+            slots,
+            tallies: Mutex::default(),
+            ended: Arc::default(),
+            ended_purge_at: AtomicUsize::new(FIRST_PURGE),
+        }
+    }
+
+    /// Counts a new object, on the thread that made it.
+    pub(crate) fn note(self: &Arc<Self>, at: NewObject<'_, '_, '_>) {
+        // A thread that ends may allocate when it has no locals any more; that goes uncounted.
+        let _ = OWN.try_with(|own| {
+            // Nothing below runs Java code, so it is never borrowed; an allocation would go uncounted, not astray.
+            let Ok(mut own) = own.try_borrow_mut() else {
+                return;
+            };
+            self.count(own.get_or_insert_with(|| self.know()), at);
+        });
+    }
+
+    /// `ThreadEnd`, on that thread: what it has allocated is kept without it.
+    pub(crate) fn thread_end(&self, jni: &Jni<'_>) {
+        let own = OWN.try_with(|own| own.try_borrow_mut().ok()?.take());
+        let Some(own) = own.ok().flatten() else {
+            return;
+        };
+        self.purge(&own.tally, jni);
+        drop(own);
+        if self.ended.remembered() >= self.ended_purge_at.load(Ordering::Relaxed) {
+            let left = self.purge(&self.ended, jni).unwrap_or(0);
+            let next = left.saturating_mul(2).max(FIRST_PURGE);
+            self.ended_purge_at.store(next, Ordering::Relaxed);
+        }
+    }
+
+    /// Adds what was counted since the last time to the sites.
+    pub(crate) fn flush(&self) {
+        for tally in self.all() {
+            self.flush_one(&tally);
+        }
+    }
+
+    fn flush_one(&self, tally: &ThreadTally) {
+        tally.flush(|site, weight| self.sites.lock().add(site, weight));
+    }
+
+    /// All objects that may live, to be given back to whom they were taken from.
+    pub(crate) fn take(&self) -> Vec<(Arc<ThreadTally>, Vec<LiveObject>)> {
+        let taken = self.all().into_iter().filter_map(|tally| {
+            let samples = tally.take()?;
+            Some((tally, samples))
+        });
+        taken.collect()
+    }
+
+    fn all(&self) -> Vec<Arc<ThreadTally>> {
+        let mut all = self.tallies.lock().clone();
+        all.push(Arc::clone(&self.ended));
+        all
+    }
+
+    fn know(self: &Arc<Self>) -> Own {
+        let tally = Arc::<ThreadTally>::default();
+        self.tallies.lock().push(Arc::clone(&tally));
+        Own {
+            session: Arc::downgrade(self),
+            tally,
+            places: AllocationPlaces::new(self.addresses.code().is_some()),
+            purge_at: FIRST_PURGE,
+            collections: 0,
+            depth_frames: self.traces.depth_frames(),
+        }
+    }
+
+    /// Counts an object where its stack says: by its addresses if they are known, which costs the least, or else by
+    /// what the JVM says of it.
+    fn count(&self, own: &mut Own, at: NewObject<'_, '_, '_>) {
+        let depth = self.traces.depth_frames();
+        if own.depth_frames != depth {
+            own.depth_frames = depth;
+            self.forget_places(own);
+        }
+        let rooms = Rooms::new(at.new, depth);
+        let rooms = rooms.as_slice();
+        let age = self.addresses.age();
+        let code = self.addresses.code().filter(|_| depth > 0);
+        let found = match code {
+            Some(code) => own.places.look_up(code, at.jni, rooms, age),
+            None => LookUp::Ask,
+        };
+        if let LookUp::Count(counted) = found {
+            self.note_counted(own, at, counted);
+            return;
+        }
+        let Some(class) = at.jni.class_of(at.object) else {
+            return;
+        };
+        self.count_by_class(own, at, &class, (found, rooms, age));
+        at.jni.forget(class);
+    }
+
+    /// Counts an object where its class says, if that is known at its stack, or where the JVM says, and learns from that.
+    fn count_by_class(
+        &self,
+        own: &mut Own,
+        at: NewObject<'_, '_, '_>,
+        class: &Object<'_>,
+        (found, rooms, age): (LookUp, &[usize], BytecodeAge),
+    ) {
+        let known = match found {
+            LookUp::ByClass(stack, _) => own.places.of_class(stack, at.jni, class),
+            LookUp::Check(counted) => Some(counted),
+            _ => None,
+        };
+        if let (LookUp::ByClass(_, false), Some(counted)) = (found, known) {
+            self.note_counted(own, at, counted);
+            return;
+        }
+        let Some((level, place)) = self.count_by_stack(own, at, class) else {
+            return;
+        };
+        match (found, known, self.addresses.code()) {
+            (_, Some(known), _) if known.site != place.counted.site => self.addresses.distrust(),
+            (LookUp::Learn, _, Some(code)) => {
+                own.places.learn(code, rooms, (level, place), age);
+            }
+            (LookUp::ByClass(stack, _), None, _) => own.places.learn_class(stack, (level, place)),
+            _ => {}
+        }
+    }
+
+    /// Counts an object by the stack that the JVM gives. Answers where, and how much room the stack took; `None` if it
+    /// could not be counted.
+    fn count_by_stack(
+        &self,
+        own: &mut Own,
+        at: NewObject<'_, '_, '_>,
+        class: &Object<'_>,
+    ) -> Option<(usize, Place)> {
+        let depth = own.depth_frames;
+        for (level, &room) in Rooms::new(at.new, depth).as_slice().iter().enumerate() {
+            if depth == 0 {
+                own.places.stack.clear();
+            } else {
+                at.env.own_stack(&mut own.places.stack, room).ok()?;
+            }
+            let mut place = own.place_at(level, at.jni, class);
+            if place.is_none() {
+                if let Some(Known::TooShort) = own.places.known_at(level) {
+                    continue;
+                }
+                if own.places.is_full() {
+                    self.forget_places(own);
+                }
+                place = self.learn(own, (level, room), at, class);
+            }
+            if let Some(place) = place {
+                self.note_counted(own, at, place.counted);
+                return Some((level, place));
+            }
+            own.places.remember(level, Known::TooShort);
+        }
+        None
+    }
+
+    /// Forgets the stacks of a thread, and their places in its counts.
+    fn forget_places(&self, own: &mut Own) {
+        self.flush_one(&own.tally);
+        own.tally.clear_sites();
+        own.places.clear();
+    }
+
+    /// Counts an object at a place that is known.
+    fn note_counted(&self, own: &mut Own, at: NewObject<'_, '_, '_>, counted: Counted) {
+        let size_bytes = match (counted.size, at.new) {
+            (Size::Words(words), _) => u64::from(words) * WORD_BYTES,
+            (Size::Array(elements), New::Array(length) | New::Nest(length)) => {
+                self.array_sizes.bytes(at.env, at.object, elements, length)
+            }
+            (Size::Array(_), New::Instance) => at.env.object_size_bytes(at.object).unwrap_or(0),
+        };
+        let handle = at.jni.weak(at.object);
+        let object = handle.map(|handle| LiveObject::new(handle, counted.site, size_bytes));
+        let remembered = own.tally.note(counted.count, size_bytes, object);
+        if remembered >= own.purge_at {
+            let collections = self.addresses.collections();
+            if collections != own.collections {
+                own.collections = collections;
+                let left = self.purge(&own.tally, at.jni).unwrap_or(remembered);
+                own.purge_at = left.saturating_mul(2).max(FIRST_PURGE);
+            }
+        }
+    }
+
+    /// Gives back the handles of objects that were collected. Answers how many are left; `None` if somebody else looks.
+    fn purge(&self, tally: &ThreadTally, jni: &Jni<'_>) -> Option<usize> {
+        let mut objects = tally.try_take()?;
+        forget_gone(jni, &self.slots, &mut objects);
+        let left = tally.give_back(objects);
+        Some(left)
+    }
+
+    /// Gets to know the place of an object; `None` if the stack ends among its constructors.
+    fn learn(
+        &self,
+        own: &mut Own,
+        (level, room): (usize, usize),
+        at: NewObject<'_, '_, '_>,
+        class: &Object<'_>,
+    ) -> Option<Place> {
+        let is_cut = own.places.stack.len() >= room;
+        let frames = own.places.frames();
+        let class = self.classes.get(at.env, at.jni, class)?;
+        let above = match at.new {
+            New::Array(_) | New::Nest(_) => 0,
+            New::Instance => self.constructors(frames, at, &class.signature),
+        };
+        let frames = frames.get(above..).unwrap_or_default();
+        if is_cut && frames.len() < self.traces.depth_frames() {
+            return None;
+        }
+        let thread = at.env.current_thread(at.jni).ok()?;
+        let owner = self.traces.owner(at.env, at.jni, &thread);
+        at.jni.forget(thread);
+        let key = SiteKey {
+            class: self.traces.class(&class.signature),
+            trace: self.traces.trace(at.env, at.jni, frames, owner),
+        };
+        let site = self.sites.lock().find(key)?;
+        let size = match at.new {
+            New::Array(_) | New::Nest(_) => Size::Array(Elements::of(&class.signature)),
+            New::Instance => {
+                let bytes = at.env.object_size_bytes(at.object).unwrap_or(0);
+                Size::Words(u32::try_from(bytes / WORD_BYTES).unwrap_or(u32::MAX))
+            }
+        };
+        let place = Place {
+            is_only_class: self.is_only_class(own.places.frames(), at, (key.class, above)),
+            class,
+            counted: Counted {
+                count: own.tally.add_site(site),
+                site,
+                size,
+            },
+        };
+        own.places
+            .remember(level, Known::Places(vec![place.clone()]));
+        Some(place)
+    }
+
+    /// Whether only objects of this class are made at a stack: if an instruction that names the class makes them. What
+    /// reflection and serialization make comes through code that serves many classes.
+    fn is_only_class(
+        &self,
+        frames: &[StackFrame],
+        at: NewObject<'_, '_, '_>,
+        (class, above): (ClassId, usize),
+    ) -> bool {
+        const INVOKESPECIAL: u8 = 183;
+        let outermost = match at.new {
+            // The instruction is before the tracker's call, in the same method.
+            New::Array(_) => return !frames.is_empty(),
+            New::Nest(_) => return false,
+            New::Instance => above.checked_sub(1).and_then(|last| frames.get(last)),
+        };
+        let constructor =
+            outermost.and_then(|&frame| self.traces.constructor(at.env, at.jni, frame));
+        let (Some(constructor), Some(maker)) = (constructor, frames.get(above)) else {
+            return false;
+        };
+        let code = at.env.bytecodes(maker.method).unwrap_or_default();
+        let call = usize::try_from(maker.location)
+            .ok()
+            .and_then(|at| code.get(at));
+        constructor.class == class && call == Some(&INVOKESPECIAL)
+    }
+
+    /// How many of the frames are the constructors that run for this very object: that of its class and of the classes
+    /// above, up to `Object`.
+    fn constructors(
+        &self,
+        frames: &[StackFrame],
+        at: NewObject<'_, '_, '_>,
+        signature: &[u8],
+    ) -> usize {
+        let mut lines: Vec<ClassId> = vec![self.traces.class(signature)];
+        let mut class = at.jni.class_of(at.object);
+        while let Some(this) = class {
+            class = at.jni.superclass(&this);
+            at.jni.forget(this);
+            let signature = class.as_ref().map(|class| at.env.class_signature(class));
+            if let Some(Ok(signature)) = signature {
+                lines.push(self.traces.class(&signature));
+            }
+        }
+        // From Object down to the object's own class. A constructor that does anything but hand on is one that makes
+        // the object, and counts.
+        let mut count = 0;
+        for &frame in frames {
+            let constructor = self.traces.constructor(at.env, at.jni, frame);
+            let is_ours = constructor.is_some_and(|constructor| {
+                lines.contains(&constructor.class) && (count == 0 || constructor.initializes)
+            });
+            if !is_ours {
+                break;
+            }
+            count += 1;
+        }
+        count
+    }
+}
+
+impl Own {
+    /// The place of this class at the last stack, if it is known.
+    fn place_at(&self, level: usize, jni: &Jni<'_>, class: &Object<'_>) -> Option<Place> {
+        let Known::Places(places) = self.places.known_at(level)? else {
+            return None;
+        };
+        let place = places.iter().find(|place| place.class.is(jni, class));
+        place.cloned()
+    }
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        if let Some(session) = self.session.upgrade() {
+            session.flush_one(&self.tally);
+            session.ended.take_over(&self.tally);
+            let mut tallies = session.tallies.lock();
+            tallies.retain(|tally| !Arc::ptr_eq(tally, &self.tally));
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! Every allocation, as rewritten code tells it (`sampling=0`).
+
+pub(crate) mod allocation_places;
+pub(crate) mod array_sizes;
+pub(crate) mod exact_allocations;
+pub(crate) mod recent_places;
+pub(crate) mod thread_tally;
+
+pub(crate) use exact_allocations::New;

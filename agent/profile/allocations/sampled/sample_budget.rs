@@ -1,0 +1,356 @@
+//! How much of a thread's time its samples may take.
+//!
+//! A thread that allocates gigabytes a second is sampled thousands of times a second, and while code is new each sample takes
+//! long. Where samples take more than their share, only one of two is taken, or of four and so on, by chance, and counts twice,
+//! or four times: estimates stay unbiased, as the chance depends on nothing but what was spent before. Where that goes on, the JVM
+//! is told to choose fewer.
+
+use super::sample_interval::SampleInterval;
+use crate::profile::chance::Chance;
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// What a thread may save up, and what it begins with: that of two seconds, if it may spend a two-hundredth. Programs that end
+/// soon have all their samples.
+const MOST_SAVED: Duration = Duration::from_millis(10);
+/// Each time that it has overspent by so much, another sample of two is left out.
+const STEP_NS: i64 = 250_000;
+/// What takes longer was interrupted: the processor had other things to do.
+const LONGEST: Duration = Duration::from_millis(1);
+/// What the JVM itself takes to tell of a sample, and the application to get going again with caches left cold: half a microsecond
+/// where nothing else is done (17, 25), but four times as much in a database. Of those left out it is not charged: that would
+/// leave out more and more of them, and spare nothing.
+const EVENT: Duration = Duration::from_micros(2);
+/// At most every sample of 4096 is taken.
+const MOST_DOUBLINGS: i64 = 12;
+
+thread_local! {
+    static ACCOUNT: RefCell<Option<Account>> = const { RefCell::new(None) };
+}
+
+/// The rule for all threads, and how it went.
+#[derive(Debug)]
+pub(crate) struct SampleBudget {
+    /// Of a thread's time; 0 for any.
+    basis_points: u16,
+    interval: SampleInterval,
+    /// How often samples were switched on or off.
+    switches: AtomicU32,
+    taken: AtomicU64,
+    /// Samples that those taken stand for.
+    stood_for: AtomicU64,
+}
+
+/// What one thread has.
+#[derive(Debug)]
+struct Account {
+    /// Below zero: overspent.
+    saved_ns: i64,
+    last: Instant,
+    chance: Chance,
+    /// By which the JVM chose the sample that the thread waits for: what it was at the last one.
+    interval_bytes: Option<u32>,
+    /// Those that it has seen.
+    switches: u32,
+}
+
+/// A sample that is taken.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Taken {
+    /// It stands for 2^`doublings` samples.
+    pub(crate) doublings: u32,
+    /// Chosen every so many bytes, on average.
+    pub(crate) interval_bytes: u32,
+    since: Option<Instant>,
+}
+
+impl SampleBudget {
+    /// So many hundredths of a percent of each thread's time at most; 0 is no bound. The JVM was told of this interval.
+    pub(crate) fn new(basis_points: u16, interval_bytes: u32) -> Self {
+        Self {
+            basis_points,
+            interval: SampleInterval::new(interval_bytes),
+            switches: AtomicU32::new(0),
+            taken: AtomicU64::new(0),
+            stood_for: AtomicU64::new(0),
+        }
+    }
+
+    /// `ThreadStart`, on that thread: the JVM has just chosen its first sample. Threads of which this is not told were there before
+    /// the interval was changed.
+    pub(crate) fn thread_start(&self) {
+        if self.basis_points == 0 {
+            return;
+        }
+        // A thread that ends may have no locals any more; this one begins.
+        let _ = ACCOUNT.try_with(|account| {
+            let mut begun = Account::new(Instant::now());
+            begun.interval_bytes = Some(self.interval.bytes());
+            begun.switches = self.switches.load(Ordering::Relaxed);
+            if let Ok(mut account) = account.try_borrow_mut() {
+                *account = Some(begun);
+            }
+        });
+    }
+
+    /// Samples are switched on or off: threads save nothing up for them while they are off.
+    pub(crate) fn note_switch(&self) {
+        self.switches.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Bytes from sample to sample, at the least.
+    pub(crate) fn least_interval_bytes(&self) -> u32 {
+        self.interval.least_bytes()
+    }
+
+    /// Whether to take this sample, on the thread that it would cost time. `None`: it is left out. `tell` tells the JVM every
+    /// how many bytes to choose one, and answers whether that could be done.
+    pub(crate) fn take(&self, tell: impl FnOnce(i32) -> bool) -> Option<Taken> {
+        let Some(now) = (self.basis_points > 0).then(Instant::now) else {
+            return Some(Taken {
+                doublings: 0,
+                interval_bytes: self.interval.bytes(),
+                since: None,
+            });
+        };
+        let taken = self.take_at(now);
+        if let Some(bytes) = self.interval.note(taken.is_some(), now) {
+            if i32::try_from(bytes).is_ok_and(tell) {
+                self.interval.set(bytes);
+            }
+        }
+        taken
+    }
+
+    fn take_at(&self, now: Instant) -> Option<Taken> {
+        let current_bytes = self.interval.bytes();
+        let (doublings, interval_bytes) = ACCOUNT.with(|account| {
+            let Ok(mut account) = account.try_borrow_mut() else {
+                return (Some(0), current_bytes);
+            };
+            let account = account.get_or_insert_with(|| Account::new(now));
+            let chosen_by = account.interval_bytes.replace(current_bytes);
+            account.see_switches(self.switches.load(Ordering::Relaxed), now);
+            account.earn(now, self.basis_points);
+            (
+                account.take(),
+                chosen_by.unwrap_or(self.least_interval_bytes()),
+            )
+        });
+        let doublings = doublings?;
+        let stands_for =
+            u64::from(interval_bytes / self.least_interval_bytes().max(1)) << doublings;
+        self.taken.fetch_add(1, Ordering::Relaxed);
+        self.stood_for.fetch_add(stands_for, Ordering::Relaxed);
+        Some(Taken {
+            doublings,
+            interval_bytes,
+            since: Some(now),
+        })
+    }
+
+    /// Charges what the sample took, on the same thread.
+    pub(crate) fn pay(&self, taken: Taken) {
+        if let Some(since) = taken.since {
+            Self::charge(since.elapsed());
+        }
+    }
+
+    /// Takes what a sample cost off the thread's account.
+    fn charge(spent: Duration) {
+        ACCOUNT.with(|account| {
+            if let Some(account) = account
+                .try_borrow_mut()
+                .ok()
+                .as_mut()
+                .and_then(|it| it.as_mut())
+            {
+                account.pay(spent + EVENT);
+            }
+        });
+    }
+
+    /// How many of a hundred samples were left out, or not even chosen by the JVM.
+    pub(crate) fn left_out_percent(&self) -> u64 {
+        let taken = self.taken.load(Ordering::Relaxed);
+        let stood_for = self.stood_for.load(Ordering::Relaxed).max(taken);
+        ((stood_for - taken) * 100)
+            .checked_div(stood_for)
+            .unwrap_or(0)
+    }
+}
+
+impl Account {
+    fn new(now: Instant) -> Self {
+        Self {
+            saved_ns: nanoseconds(MOST_SAVED),
+            last: now,
+            chance: Chance::new(),
+            interval_bytes: None,
+            switches: 0,
+        }
+    }
+
+    /// If there was another one, what passed until `now` earns nothing.
+    fn see_switches(&mut self, switches: u32, now: Instant) {
+        if self.switches != switches {
+            self.switches = switches;
+            self.last = now;
+        }
+    }
+
+    fn earn(&mut self, now: Instant, basis_points: u16) {
+        const ALL: i64 = 10_000;
+        let passed = nanoseconds(now.saturating_duration_since(self.last));
+        self.last = now;
+        let earned = passed.saturating_mul(i64::from(basis_points)) / ALL;
+        let saved = self.saved_ns.saturating_add(earned);
+        self.saved_ns = saved.min(nanoseconds(MOST_SAVED));
+    }
+
+    /// How often the next sample counts double; `None`: it is left out.
+    fn take(&mut self) -> Option<u32> {
+        let steps = match self.saved_ns {
+            0.. => 0,
+            overspent => 1 + overspent.saturating_neg() / STEP_NS,
+        };
+        let doublings = u32::try_from(steps.min(MOST_DOUBLINGS)).unwrap_or_default();
+        self.chance.of_halvings(doublings).then_some(doublings)
+    }
+
+    fn pay(&mut self, spent: Duration) {
+        let spent = nanoseconds(spent.min(LONGEST));
+        // Whatever was overspent before, it has recovered within a second.
+        self.saved_ns = (self.saved_ns - spent).max(-STEP_NS * MOST_DOUBLINGS);
+    }
+}
+
+fn nanoseconds(duration: Duration) -> i64 {
+    i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::live_samples::weight;
+    use super::*;
+
+    /// Runs a thread for ten seconds that would be sampled every `every_ns`, each for `cost_ns`. Answers the share of its time
+    /// that samples took, and the samples that those taken stand for beside those there were.
+    fn run(every_ns: u64, cost_ns: u64) -> (f64, f64) {
+        let mut now = Instant::now();
+        let begin = now;
+        let mut account = Account::new(now);
+        let (mut spent, mut all, mut stood_for) = (Duration::ZERO, 0_u32, 0_u32);
+        while now - begin < Duration::from_secs(10) {
+            now += Duration::from_nanos(every_ns);
+            account.earn(now, 100);
+            all += 1;
+            if let Some(doublings) = account.take() {
+                stood_for += 1 << doublings;
+                let cost = Duration::from_nanos(cost_ns);
+                now += cost;
+                spent += cost;
+                account.pay(cost);
+            }
+        }
+        let share = spent.as_secs_f64() / (now - begin).as_secs_f64();
+        (share, f64::from(stood_for) / f64::from(all))
+    }
+
+    #[test]
+    fn what_costs_little_is_always_taken() {
+        let (share, ratio) = run(1_000_000, 5_000);
+        assert!((0.004..0.006).contains(&share), "{share}");
+        assert!((ratio - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_costs_much_is_taken_seldom_and_counts_more() {
+        for (every_ns, cost_ns) in [(100_000, 5_000), (20_000, 30_000), (1_000, 20_000)] {
+            let (share, ratio) = run(every_ns, cost_ns);
+            // One thousandth is what the thread began with.
+            assert!((0.010..0.0115).contains(&share), "{share}");
+            assert!((ratio - 1.0).abs() < 0.15, "{ratio}");
+        }
+    }
+
+    #[test]
+    fn while_samples_are_off_nothing_is_saved_up() {
+        let now = Instant::now();
+        let mut account = Account::new(now);
+        account.saved_ns = 0;
+        account.see_switches(0, now + Duration::from_secs(1));
+        account.earn(now + Duration::from_secs(1), 100);
+        assert_eq!(account.saved_ns, 10_000_000);
+        account.saved_ns = 0;
+        account.see_switches(2, now + Duration::from_secs(3));
+        account.earn(now + Duration::from_secs(3), 100);
+        assert_eq!(account.saved_ns, 0);
+    }
+
+    #[test]
+    fn an_interruption_is_not_paid_for_ever() {
+        let now = Instant::now();
+        let mut account = Account::new(now);
+        account.pay(Duration::from_secs(5));
+        account.earn(now + Duration::from_millis(100), 100);
+        assert!(account.saved_ns > 0);
+    }
+
+    /// Allocates objects of one size for thirty seconds and has them sampled as HotSpot does. Answers the estimate of how many
+    /// there were beside how many there were, and bytes from sample to sample at last.
+    fn allocate(size_bytes: u32) -> (f64, u32) {
+        let budget = SampleBudget::new(100, 1000);
+        let (begin, mut now) = (Instant::now(), Instant::now());
+        let mut random = 0x9E37_79B9_7F4A_7C15_u64;
+        let mut jvm_bytes = budget.interval.bytes();
+        let (mut objects, mut estimated) = (0.0, 0.0);
+        while now - begin < Duration::from_secs(30) {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            let uniform = (f64::from(u32::try_from(random >> 32).unwrap()) + 1.0) / 2_f64.powi(32);
+            let until_sample =
+                (-uniform.ln() * f64::from(jvm_bytes) / f64::from(size_bytes)).ceil();
+            objects += until_sample;
+            now += Duration::from_nanos(20 + u64::from(size_bytes) / 4).mul_f64(until_sample);
+            // The JVM has chosen the next one when it tells of this one.
+            jvm_bytes = budget.interval.bytes();
+            let taken = budget.take_at(now);
+            if let Some(bytes) = budget.interval.note(taken.is_some(), now) {
+                budget.interval.set(bytes);
+            }
+            if let Some(taken) = taken {
+                let weight = weight(u64::from(size_bytes), taken.interval_bytes, taken.doublings);
+                estimated += weight.objects;
+                // Not the time that this test takes, in which others run on its processor.
+                SampleBudget::charge(Duration::from_micros(2));
+            }
+        }
+        (estimated / objects, budget.interval.bytes())
+    }
+
+    #[test]
+    fn estimates_do_not_depend_on_how_many_samples_are_chosen() {
+        for size_bytes in [16, 64, 1024, 10_000] {
+            // Each thread has an account of its own.
+            let (ratio, bytes) = std::thread::spawn(move || allocate(size_bytes))
+                .join()
+                .unwrap();
+            assert!(bytes > 1000, "{size_bytes}");
+            assert!((ratio - 1.0).abs() < 0.03, "{size_bytes}: {ratio}");
+        }
+    }
+
+    #[test]
+    fn without_a_bound_every_sample_is_taken() {
+        let budget = SampleBudget::new(0, 1000);
+        for _ in 0..100 {
+            let taken = budget.take(|_| unreachable!()).unwrap();
+            assert_eq!(taken.doublings, 0);
+            budget.pay(taken);
+        }
+        assert_eq!(budget.left_out_percent(), 0);
+    }
+}

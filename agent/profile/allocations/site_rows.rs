@@ -1,0 +1,74 @@
+//! Allocation sites as rows of a report.
+
+use std::sync::Arc;
+use tables::{ClassId, TraceId, Weight};
+use writer::profile::{Site, SiteOrder, SiteTotals, Sites};
+use writer::profile_record::AllocSites;
+use writer::WriteError;
+
+/// A site and what it stands for.
+#[derive(Clone, Debug)]
+pub(crate) struct SiteRow {
+    /// The class's signature.
+    pub(crate) signature: Arc<[u8]>,
+    /// The class: a row of the session's tables, unless a dump puts its own here.
+    pub(crate) class: ClassId,
+    /// The stack; likewise.
+    pub(crate) trace: TraceId,
+    /// What was ever allocated.
+    pub(crate) allocated: Weight,
+    /// What lives of it.
+    pub(crate) live: Weight,
+}
+
+impl SiteRow {
+    /// Adds what another one stands for.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.allocated.add(other.allocated, 1.0);
+        self.live.add(other.live, 1.0);
+    }
+}
+
+/// The record of these sites, down to the cutoff; its totals contain those of the `others`, too.
+pub(crate) fn alloc_sites(
+    rows: &[SiteRow],
+    others: &[SiteRow],
+    cutoff: f64,
+) -> Result<Vec<u8>, WriteError> {
+    let (sites, others) = (sites(rows), sites(others));
+    let ranked = Sites::new(&sites, SiteOrder::LiveBytes, cutoff).beside(&others);
+    let mut out = Vec::new();
+    AllocSites { sites: &ranked }.encode(&mut out)?;
+    Ok(out)
+}
+
+/// The traces of the sites above the cutoff.
+pub(crate) fn ranked_traces(rows: &[SiteRow], cutoff: f64) -> Vec<TraceId> {
+    let sites = sites(rows);
+    let ranked = Sites::new(&sites, SiteOrder::LiveBytes, cutoff);
+    ranked.traces().collect()
+}
+
+/// The rows as the writer takes them.
+pub(crate) fn sites(rows: &[SiteRow]) -> Vec<Site<'_>> {
+    let site = |row| {
+        let row: &SiteRow = row;
+        Site {
+            class: row.class,
+            signature: &row.signature,
+            trace: row.trace,
+            live: totals(row.live),
+            allocated: totals(row.allocated),
+        }
+    };
+    rows.iter().map(site).collect()
+}
+
+/// An estimate as the number that is shown.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // sums of positive numbers; the cast saturates
+fn totals(weight: Weight) -> SiteTotals {
+    SiteTotals {
+        bytes: weight.bytes.round() as u64,
+        objects: weight.objects.round() as u64,
+    }
+}

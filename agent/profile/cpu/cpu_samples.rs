@@ -1,0 +1,406 @@
+//! CPU samples: who is sampled, and samples taken in, from signals or from lists of stacks.
+//!
+//! A signal's handler leaves a sample in a ring (`sampler`); a thread of the agent's takes it out soon after,
+//! while the methods it names are still there, and counts its stack. Where HotSpot's `AsyncGetCallTrace` is not to be had,
+//! or not wanted (`engine=portable`), that thread asks JVMTI for stacks itself (`cpu_lists`).
+
+use super::cpu_counts::CpuCounts;
+use super::cpu_lists::CpuLists;
+use crate::agent_threads;
+use crate::jvmti::env::{Env, Vm};
+use crate::jvmti::event::COMPILED_METHOD_LOAD;
+use crate::jvmti::jni::Jni;
+use crate::jvmti::object::Object;
+use crate::message::say;
+use crate::os::threads::{os_threads, OsThread, NAME_BYTES};
+use crate::profile::native::NativeSymbols;
+use crate::profile::stacks::StackTraces;
+use crate::sampler::{RawSample, StackSampler};
+use parking_lot::{Condvar, Mutex};
+use std::collections::HashMap;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+use tables::ThreadId;
+
+/// Name of the agent's thread in thread dumps.
+const THREAD_NAME: &str = "HPROF CPU samples";
+/// From the first sample to the look for it and those that came with it.
+const GATHER: Duration = Duration::from_millis(20);
+
+/// Where samples come from.
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    /// From signals of the threads' own timers.
+    Signals(&'static StackSampler),
+    /// From lists of stacks at safepoints.
+    Lists,
+}
+
+/// What the agent's thread is to do.
+#[derive(Debug, Default)]
+struct Orders {
+    /// Nothing is to be sampled.
+    off: bool,
+    /// That was so since the thread has last looked.
+    was_off: bool,
+    ended: bool,
+}
+
+/// The CPU samples of a session.
+#[derive(Debug)]
+pub(crate) struct CpuSamples {
+    interval_us: u32,
+    is_portable: bool,
+    traces: Arc<StackTraces>,
+    source: OnceLock<Source>,
+    counts: Mutex<CpuCounts>,
+    /// Whoever takes samples in, and the native code that they met. Held across JVM calls and while files are read, but no
+    /// thread of the application takes it.
+    taking: Mutex<NativeSymbols>,
+    orders: Mutex<Orders>,
+    ordered: Condvar,
+}
+
+impl CpuSamples {
+    /// Nothing is sampled yet: a sample every `interval_us` of CPU time, its stack a row of `traces`. If it is portable,
+    /// by what the JVMTI specification promises.
+    pub(crate) fn new(interval_us: u32, is_portable: bool, traces: Arc<StackTraces>) -> Self {
+        Self {
+            interval_us,
+            is_portable,
+            traces,
+            source: OnceLock::new(),
+            counts: Mutex::default(),
+            taking: Mutex::default(),
+            orders: Mutex::default(),
+            ordered: Condvar::new(),
+        }
+    }
+
+    /// The stacks that samples name.
+    pub(crate) fn traces(&self) -> &StackTraces {
+        &self.traces
+    }
+
+    /// How it is sampled, in words.
+    pub(crate) fn manner(&self) -> String {
+        let millis = f64::from(self.interval_us) / 1000.0;
+        let off = if self.orders.lock().off {
+            ", switched off now"
+        } else {
+            ""
+        };
+        let each = format!("every {millis} ms of CPU time{off}");
+        match self.source.get() {
+            Some(Source::Signals(sampler)) if sampler.is_replaced() => {
+                format!("{each}; SIGPROF has another handler now, so samples may be missing")
+            }
+            Some(Source::Signals(_)) => each,
+            Some(Source::Lists) => format!("{each}, at safepoints"),
+            None => "none, as sampling did not start".to_owned(),
+        }
+    }
+
+    /// Begins. `VMInit`, when the events of threads and classes are on.
+    pub(crate) fn start(&'static self, vm: Vm, env: &'static Env, jni: &mut Jni<'_>) {
+        let source = if self.is_portable {
+            Source::Lists
+        } else {
+            match StackSampler::start(vm, self.interval_us, self.traces.depth_frames()) {
+                Ok(sampler) => Source::Signals(sampler),
+                Err(why) => {
+                    say(&format!("CPU samples are taken at safepoints: {why}"));
+                    Source::Lists
+                }
+            }
+        };
+        if matches!(source, Source::Lists) {
+            let _ = self.source.set(source);
+        }
+        if let Source::Signals(sampler) = source {
+            if jni
+                .with_frame(|jni| self.begin_signals(sampler, env, jni))
+                .is_none()
+            {
+                say("CPU samples are lost: no memory for local references");
+                return;
+            }
+        }
+        let body = |jni: &mut Jni<'_>| self.serve(env, jni);
+        if let Err(why) = agent_threads::start(env, jni, THREAD_NAME, body) {
+            say(&format!(
+                "CPU samples are lost: no thread can be started: {why}"
+            ));
+        }
+    }
+
+    fn begin_signals(&self, sampler: &'static StackSampler, env: &Env, jni: &Jni<'_>) {
+        // While somebody listens to this event, HotSpot notes the lines of all code it compiles, not those of safepoints
+        // alone: without it a stack that is interrupted elsewhere is taken for that of the next safepoint.
+        if let Err(error) = env.notify(COMPILED_METHOD_LOAD, true) {
+            say(&format!(
+                "CPU samples may name the line before or after: {error}"
+            ));
+        }
+        for class in env.loaded_classes(jni).unwrap_or_default() {
+            make_method_ids(env, &class);
+            jni.forget(class);
+        }
+        let _ = self.source.set(Source::Signals(sampler));
+        if let Ok(thread) = env.current_thread(jni) {
+            sampler.arm_this_thread(self.traces.owner(env, jni, &thread));
+        }
+        self.arm_found(sampler, env, jni);
+    }
+
+    /// Has the threads sampled that were there before. Their names tell which of the system's threads run Java; HotSpot 8
+    /// names none, there all are taken, and the signals of those that are not Java's come to nothing.
+    fn arm_found(&self, sampler: &StackSampler, env: &Env, jni: &Jni<'_>) {
+        let mut owners: HashMap<Vec<u8>, Option<ThreadId>> = HashMap::new();
+        for thread in env.live_threads(jni).unwrap_or_default() {
+            let mut name = env.thread_names(jni, &thread).unwrap_or_default().name;
+            name.truncate(NAME_BYTES);
+            owners.insert(name, self.traces.owner(env, jni, &thread));
+            jni.forget(thread);
+        }
+        for (thread, owner) in java_threads(os_threads(), &owners) {
+            sampler.arm_found(thread, owner);
+        }
+    }
+
+    /// `ThreadStart`, on that thread.
+    pub(crate) fn thread_start(&self, env: &Env, jni: &Jni<'_>, thread: &Object<'_>) {
+        if let Some(Source::Signals(sampler)) = self.source.get() {
+            sampler.arm_this_thread(self.traces.owner(env, jni, thread));
+        }
+    }
+
+    /// `ThreadEnd`, on that thread.
+    pub(crate) fn thread_end(&self) {
+        if let Some(Source::Signals(sampler)) = self.source.get() {
+            sampler.disarm_this_thread();
+        }
+    }
+
+    /// `ClassPrepare`: what has no id when a signal comes has no name.
+    pub(crate) fn class_prepare(&self, env: &Env, class: &Object<'_>) {
+        if !self.is_portable {
+            make_method_ids(env, class);
+        }
+    }
+
+    /// Samples all threads from now on, or none; they are sampled at first. What was counted stays. Any thread that may wait
+    /// for a sample to be counted: none of the application's.
+    pub(crate) fn switch(&self, on: bool) {
+        {
+            let mut orders = self.orders.lock();
+            orders.off = !on;
+            orders.was_off |= !on;
+        }
+        self.ordered.notify_all();
+        if let Some(Source::Signals(sampler)) = self.source.get() {
+            sampler.switch(on);
+        }
+        // Who was just counting has seen to its end what was there before.
+        drop(self.taking.lock());
+    }
+
+    /// Ends sampling; what was sampled can still be taken. VM death, before callbacks are shut out: a thread that ends
+    /// without one must not have a timer.
+    pub(crate) fn stop(&self) {
+        if let Some(Source::Signals(sampler)) = self.source.get() {
+            sampler.stop();
+        }
+        self.orders.lock().ended = true;
+        self.ordered.notify_all();
+    }
+
+    /// Takes out what was counted since the last time. On any thread attached to the JVM.
+    pub(crate) fn take_counts(&self, env: &Env, jni: &mut Jni<'_>) -> CpuCounts {
+        if let Some(Source::Signals(sampler)) = self.source.get() {
+            self.take_in(sampler, env, jni);
+        }
+        std::mem::take(&mut self.counts.lock())
+    }
+
+    /// Gives back counts that could not be told.
+    pub(crate) fn give_back(&self, counts: CpuCounts) {
+        self.counts.lock().merge(counts);
+    }
+
+    /// Counts the samples that wait in the ring.
+    fn take_in(&self, sampler: &StackSampler, env: &Env, jni: &mut Jni<'_>) {
+        let mut native = self.taking.lock();
+        while let Some(sample) = sampler.take() {
+            self.count(sample, &mut native, env, jni);
+        }
+        let lost = sampler.take_lost();
+        let mut counts = self.counts.lock();
+        for (fault, samples) in lost {
+            counts.add_fault(fault, samples);
+        }
+        counts.add_unsampled_threads(sampler.take_refused());
+    }
+
+    fn count(&self, sample: RawSample, native: &mut NativeSymbols, env: &Env, jni: &mut Jni<'_>) {
+        let samples = u64::from(sample.periods);
+        match sample.stack {
+            Ok(stack) => {
+                let top = native.function_at(sample.pc);
+                let top = top.map(|function| self.traces.native_frame(&function));
+                let trace = jni.with_frame(|jni| {
+                    self.traces
+                        .trace_under(top, env, jni, &stack, sample.thread)
+                });
+                if let Some(trace) = trace {
+                    self.counts.lock().add(trace, samples);
+                }
+            }
+            Err(fault) => self.counts.lock().add_fault(fault, samples),
+        }
+    }
+
+    /// Waits for the end, so long at most. `true`: it has come.
+    fn ends_within(&self, limit: Duration) -> bool {
+        let until = Instant::now() + limit;
+        let mut orders = self.orders.lock();
+        while !orders.ended {
+            if self.ordered.wait_until(&mut orders, until).timed_out() {
+                break;
+            }
+        }
+        orders.ended
+    }
+
+    /// Waits while sampling is off. `true`: it was, now or at some time since this was last asked.
+    fn waits_while_off(&self) -> bool {
+        let mut orders = self.orders.lock();
+        while orders.off && !orders.ended {
+            self.ordered.wait(&mut orders);
+        }
+        std::mem::take(&mut orders.was_off)
+    }
+
+    /// What the agent's thread does.
+    fn serve(&self, env: &Env, jni: &mut Jni<'_>) {
+        let body = || match self.source.get() {
+            Some(Source::Signals(sampler)) => self.serve_signals(sampler, env, jni),
+            _ => self.serve_lists(env, jni),
+        };
+        if catch_unwind(AssertUnwindSafe(body)).is_err() {
+            say("CPU samples end here: a fault of the agent's");
+            self.stop();
+        }
+    }
+
+    fn serve_signals(&self, sampler: &StackSampler, env: &Env, jni: &mut Jni<'_>) {
+        while sampler.wait() && !self.ends_within(GATHER) {
+            self.take_in(sampler, env, jni);
+        }
+    }
+
+    fn serve_lists(&self, env: &Env, jni: &mut Jni<'_>) {
+        let interval = Duration::from_micros(u64::from(self.interval_us));
+        let mut lists = CpuLists::new(interval);
+        while !self.ends_within(interval) {
+            if self.waits_while_off() {
+                // What was run meanwhile is nobody's.
+                lists = CpuLists::new(interval);
+                continue;
+            }
+            let _taking = self.taking.lock();
+            if !self.orders.lock().off {
+                let _ = jni.with_frame(|jni| lists.look(env, jni, &self.traces, &self.counts));
+            }
+        }
+    }
+}
+
+/// Has the JVM make the ids of a class's methods; one that is not linked yet gets them when it is.
+fn make_method_ids(env: &Env, class: &Object<'_>) {
+    let _ = env.method_ids(class);
+}
+
+/// Which of the system's threads are Java's, by the names of those, and their numbers.
+fn java_threads(
+    all: Vec<OsThread>,
+    owners: &HashMap<Vec<u8>, Option<ThreadId>>,
+) -> Vec<(libc::pid_t, Option<ThreadId>)> {
+    let are_named = all.iter().any(|thread| owners.contains_key(&thread.name));
+    let all = all.into_iter();
+    all.filter_map(|thread| match owners.get(&thread.name) {
+        Some(&owner) => Some((thread.id, owner)),
+        None => (!are_named).then_some((thread.id, None)),
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn threads(names: &[&str]) -> Vec<OsThread> {
+        let thread = |(id, name): (libc::pid_t, &&str)| OsThread {
+            id,
+            name: name.as_bytes().to_vec(),
+        };
+        (0..).zip(names).map(thread).collect()
+    }
+
+    #[test]
+    fn named_threads_are_known_by_their_names() {
+        let all = threads(&["java", "Reference Handl", "G1 Main Marker", "Finalizer"]);
+        let owner = ThreadId::new(3);
+        let owners = HashMap::from([
+            (b"Reference Handl".to_vec(), owner),
+            (b"Finalizer".to_vec(), None),
+            (b"main".to_vec(), None),
+        ]);
+        assert_eq!(java_threads(all, &owners), [(1, owner), (3, None)]);
+    }
+
+    #[test]
+    fn where_no_thread_is_named_all_are_taken() {
+        let owners = HashMap::from([(b"Finalizer".to_vec(), ThreadId::new(2))]);
+        let found = java_threads(threads(&["java", "java"]), &owners);
+        assert_eq!(found, [(0, None), (1, None)]);
+    }
+
+    #[test]
+    fn the_manner_is_told_in_milliseconds() {
+        let traces = Arc::new(StackTraces::new(4, true, false));
+        let cpu = CpuSamples::new(2500, true, traces);
+        let _ = cpu.source.set(Source::Lists);
+        assert_eq!(cpu.manner(), "every 2.5 ms of CPU time, at safepoints");
+        cpu.switch(false);
+        assert_eq!(
+            cpu.manner(),
+            "every 2.5 ms of CPU time, switched off now, at safepoints"
+        );
+        assert!(!cpu.ends_within(Duration::ZERO));
+        cpu.stop();
+        assert!(cpu.ends_within(Duration::ZERO));
+    }
+
+    #[test]
+    fn whoever_samples_is_told_that_it_was_off() {
+        let traces = Arc::new(StackTraces::new(4, true, false));
+        let cpu = CpuSamples::new(2500, true, traces);
+        assert!(!cpu.waits_while_off());
+        cpu.switch(false);
+        cpu.switch(true);
+        assert!(cpu.waits_while_off());
+        assert!(!cpu.waits_while_off());
+        cpu.switch(false);
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| cpu.waits_while_off());
+            cpu.switch(true);
+            assert!(waiting.join().unwrap());
+        });
+        // The end is not waited for.
+        cpu.switch(false);
+        cpu.stop();
+        assert!(cpu.waits_while_off());
+    }
+}

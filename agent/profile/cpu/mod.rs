@@ -1,0 +1,8 @@
+//! CPU samples: which threads run, at which stacks.
+
+pub(crate) mod cpu_counts;
+mod cpu_lists;
+mod cpu_samples;
+
+pub(crate) use cpu_counts::{cpu_samples_record, CpuCounts, CpuRow};
+pub(crate) use cpu_samples::CpuSamples;

@@ -1,0 +1,209 @@
+//! The report of what a session measures, into a file of its own.
+
+mod report_binary;
+mod report_monitors;
+mod report_text;
+
+use crate::jvmti::env::Env;
+use crate::jvmti::jni::Jni;
+use crate::message::say;
+use crate::options::{Format, Options};
+use crate::profile::monitors::MonitorFigures;
+use crate::profile::times::CallRow;
+use crate::profile::{CpuCounts, CpuRow, Profiles, SiteRow};
+use writer::profile::SiteOrder;
+use writer::text::TextStream;
+use writer::{DumpFile, Outlet, WriteError, Written};
+
+/// What of the profiles a report says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Everything.
+    #[default]
+    All,
+    /// Allocation sites, ranked so.
+    Sites(SiteOrder),
+    /// The totals of allocations. Has no form as text.
+    HeapSummary,
+    /// CPU samples.
+    CpuSamples,
+    /// Every trace there is, and nothing that refers to them.
+    Traces,
+}
+
+/// What a report says, all of it taken at one moment.
+#[derive(Debug, Default)]
+pub(crate) struct Figures {
+    /// What of the profiles it says.
+    pub(crate) part: Part,
+    /// Allocation sites; `None` if allocations are not kept.
+    pub(crate) sites: Option<Vec<SiteRow>>,
+    /// CPU samples since the last report; `None` if there are none.
+    pub(crate) cpu: Option<Vec<CpuRow>>,
+    /// The same, to be given back if the report cannot be written.
+    cpu_counts: Option<CpuCounts>,
+    /// What calls cost since the last report; `None` if methods are not timed.
+    pub(crate) calls: Option<Vec<CallRow>>,
+    /// Monitors; `None` if nobody looks at them.
+    pub(crate) monitors: Option<MonitorFigures>,
+}
+
+impl Figures {
+    fn take(
+        options: &Options,
+        profiles: &Profiles,
+        part: Part,
+        env: &Env,
+        jni: &mut Jni<'_>,
+    ) -> Self {
+        let none = Self {
+            part,
+            ..Self::default()
+        };
+        if options.format == Format::Text && part == Part::All {
+            profiles.traces.threads().number_live(env, jni);
+        }
+        let sites = profiles.allocations.as_ref();
+        match part {
+            Part::All => Self::take_all(options, profiles, env, jni),
+            Part::Sites(_) | Part::HeapSummary => Self {
+                sites: sites.map(|it| it.sites(jni)),
+                ..none
+            },
+            Part::CpuSamples => none.with_samples(profiles, env, jni),
+            Part::Traces => none,
+        }
+    }
+
+    fn take_all(options: &Options, profiles: &Profiles, env: &Env, jni: &mut Jni<'_>) -> Self {
+        let sites = profiles.allocations.as_ref();
+        // Those are in the heap dump.
+        let sites = sites.filter(|_| !options.heap_dump);
+        // A command that asks for sites alone takes nothing else away from the next report.
+        let monitors = profiles.monitors.as_ref().filter(|_| options.monitors);
+        let times = profiles.cpu_times.as_ref();
+        let times = times.filter(|_| options.cpu.is_some());
+        let all = Self {
+            part: Part::All,
+            monitors: monitors.map(|it| it.take(env, jni)),
+            sites: sites.map(|it| it.sites(jni)),
+            calls: times.map(|it| it.take()),
+            ..Self::default()
+        };
+        match options.cpu {
+            Some(_) => all.with_samples(profiles, env, jni),
+            None => all,
+        }
+    }
+
+    fn with_samples(self, profiles: &Profiles, env: &Env, jni: &mut Jni<'_>) -> Self {
+        let samples = profiles.cpu_samples.as_ref();
+        let cpu_counts = samples.map(|it| it.take_counts(env, jni));
+        Self {
+            cpu: cpu_counts.as_ref().map(|it| it.rows(&profiles.traces)),
+            cpu_counts,
+            ..self
+        }
+    }
+
+    /// What sites are ranked by.
+    pub(crate) fn site_order(&self) -> SiteOrder {
+        match self.part {
+            Part::Sites(order) => order,
+            _ => SiteOrder::LiveBytes,
+        }
+    }
+
+    /// The report could not be written: what was counted is there for the next.
+    fn give_back(self, profiles: &Profiles) {
+        if let (Some(counts), Some(cpu)) = (self.cpu_counts, &profiles.cpu_samples) {
+            cpu.give_back(counts);
+        }
+        if let (Some(calls), Some(times)) = (&self.calls, &profiles.cpu_times) {
+            times.give_back(calls);
+        }
+        if let (Some(figures), Some(monitors)) = (self.monitors, &profiles.monitors) {
+            monitors.give_back(figures.counted);
+        }
+    }
+
+    /// What is in the report, for the line that tells the user of it.
+    fn summary(&self, profiles: &Profiles) -> String {
+        let mut parts = Vec::new();
+        parts.extend(self.monitors.as_ref().map(report_monitors::summary));
+        if let (Some(sites), Some(allocations)) = (&self.sites, &profiles.allocations) {
+            parts.push(format!(
+                "{} allocation sites, {}",
+                sites.len(),
+                allocations.manner()
+            ));
+        }
+        if let (Some(counts), Some(cpu)) = (&self.cpu_counts, &profiles.cpu_samples) {
+            parts.push(format!("{}, {}", counts.summary(), cpu.manner()));
+        }
+        if let Some(calls) = &self.calls {
+            let count: u64 = calls.iter().map(|row| row.calls).sum();
+            parts.push(format!("{count} calls of methods timed"));
+        }
+        if self.part == Part::Traces {
+            parts.push(format!("{} traces", profiles.traces.tables().traces.len()));
+        }
+        if let Some((classes, methods)) = profiles.left_alone() {
+            parts.push(format!(
+                "{classes} classes and {methods} methods could not be rewritten"
+            ));
+        }
+        parts.join("; ")
+    }
+}
+
+/// Writes the report, or a part of it, and says how it went on stderr. `true`: the file is there, or the peer has it.
+///
+/// On any thread attached to the JVM, in the live phase. The application runs on meanwhile.
+pub(crate) fn report(
+    env: &Env,
+    jni: &mut Jni<'_>,
+    options: &Options,
+    profiles: &Profiles,
+    part: Part,
+    outlet: Outlet,
+) -> bool {
+    let figures = Figures::take(options, profiles, part, env, jni);
+    match write(outlet, options, profiles, &figures) {
+        Ok(written) if options.verbose => {
+            say(&format!(
+                "wrote {}: {} bytes, {}",
+                written.path.display(),
+                written.bytes,
+                figures.summary(profiles)
+            ));
+            true
+        }
+        Ok(_) => true,
+        Err(error) => {
+            figures.give_back(profiles);
+            say(&format!("no report: {error}"));
+            false
+        }
+    }
+}
+
+fn write(
+    outlet: Outlet,
+    options: &Options,
+    profiles: &Profiles,
+    figures: &Figures,
+) -> Result<Written, WriteError> {
+    let file = DumpFile::create(outlet)?;
+    match options.format {
+        Format::Text => {
+            let mut out = TextStream::new(|bytes| file.head(bytes));
+            // The stream keeps the first error and tells it at the end.
+            let _ = report_text::write(figures, profiles, options, &mut out);
+            out.finish()?;
+        }
+        Format::Binary => report_binary::write(figures, profiles, options, &file)?,
+    }
+    // No heap dump ends here, so no record says so.
+    file.finish_with_tail(0)
+}

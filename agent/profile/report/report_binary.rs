@@ -1,0 +1,92 @@
+//! A report as HPROF records, in a file without a heap dump.
+//!
+//! It has no UNLOAD CLASS: a class stands for all classes of its name here, and JVMTI does not tell when one is unloaded.
+
+use super::{Figures, Part};
+use crate::options::Options;
+use crate::profile::allocations::site_rows::sites;
+use crate::profile::cpu::cpu_counts::cpu_samples_record;
+use crate::profile::Profiles;
+use std::collections::BTreeSet;
+use std::time::{SystemTime, UNIX_EPOCH};
+use tables::{ClassId, ObjectId, ObjectTable, ThreadId, TraceId};
+use writer::profile::Sites;
+use writer::profile_record::{AllocSites, ControlSettings, EndThread, HeapSummary};
+use writer::record::StartThread;
+use writer::{emit, DumpFile, WriteError};
+
+/// Writes the whole file: head, settings, one record a profile.
+pub(crate) fn write(
+    figures: &Figures,
+    profiles: &Profiles,
+    options: &Options,
+    file: &DumpFile,
+) -> Result<(), WriteError> {
+    // There are no objects in this file: a class's number serves as its object's.
+    let class_object = |class: ClassId| ObjectId::new(u64::from(class.get()));
+    let threads = threads(profiles);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let millis = u64::try_from(now.unwrap_or_default().as_millis()).unwrap_or(0);
+    emit::head(
+        profiles.traces.tables(),
+        &ObjectTable::new(),
+        class_object,
+        millis,
+        &mut |bytes| file.head(bytes),
+    )?;
+    let mut out = Vec::new();
+    for (start, has_ended) in &threads {
+        start.encode(&mut out)?;
+        if *has_ended {
+            let thread = start.thread;
+            EndThread { thread }.encode(&mut out)?;
+        }
+    }
+    ControlSettings {
+        alloc_traces: figures.sites.is_some(),
+        cpu_sampling: figures.cpu.is_some(),
+        depth_frames: u32::try_from(profiles.traces.depth_frames()).unwrap_or(u32::MAX),
+    }
+    .encode(&mut out)?;
+    if let Some(rows) = &figures.sites {
+        let sites = sites(rows);
+        let sites = Sites::new(&sites, figures.site_order(), options.cutoff);
+        if figures.part != Part::HeapSummary {
+            AllocSites { sites: &sites }.encode(&mut out)?;
+        }
+        HeapSummary {
+            live: sites.live(),
+            allocated: sites.allocated(),
+        }
+        .encode(&mut out)?;
+    }
+    if let Some(rows) = &figures.cpu {
+        out.append(&mut cpu_samples_record(rows, options.cutoff)?);
+    }
+    file.head(out)
+}
+
+/// The threads that traces name, each with whether it has ended. Their names are in the tables then: call it before the tables
+/// are written.
+fn threads(profiles: &Profiles) -> Vec<(StartThread, bool)> {
+    let traces = &profiles.traces;
+    let tables = traces.tables();
+    let mut named: BTreeSet<ThreadId> = BTreeSet::new();
+    tables
+        .traces
+        .for_each(|_, trace| named.extend(trace.thread));
+    let rows = traces.threads().rows();
+    let rows = rows.into_iter().filter(|(id, _)| named.contains(id));
+    rows.map(|(thread, known)| {
+        let start = StartThread {
+            thread,
+            object: None,
+            trace: TraceId::EMPTY,
+            name: tables.strings.intern(&known.names.name),
+            group: tables.strings.intern(&known.names.group),
+            parent_group: tables.strings.intern(&known.names.parent_group),
+        };
+        (start, known.has_ended)
+    })
+    .collect()
+}

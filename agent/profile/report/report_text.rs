@@ -1,0 +1,185 @@
+//! A report as text, in the layout of the JDK's own agent.
+
+use super::report_monitors;
+use super::{Figures, Part};
+use crate::options::{Cpu, Options};
+use crate::os::host::utc_offset_seconds;
+use crate::profile::allocations::site_rows::sites;
+use crate::profile::cpu::cpu_counts::costs;
+use crate::profile::threads::Threads;
+use crate::profile::times::call_rows::NamedCall;
+use crate::profile::Profiles;
+use std::io::{Result, Write};
+use std::time::{SystemTime, UNIX_EPOCH};
+use tables::{Tables, TraceId};
+use writer::profile::{Costs, Method, Sites};
+use writer::text::{
+    CpuSamplesBlock, CpuTimeBlock, Frame, Header, Moment, OldProfile, Report, SitesBlock,
+    ThreadStart, Trace,
+};
+use writer::ClassName;
+
+/// Writes head, threads, all traces that the blocks name, and then one block a profile: readers look for traces in one
+/// place. The format of `java -prof` has none of this: it stands alone if nothing else was measured, else at the end.
+pub(crate) fn write(
+    figures: &Figures,
+    profiles: &Profiles,
+    options: &Options,
+    out: &mut impl Write,
+) -> Result<()> {
+    let is_old = options.cpu.is_some_and(Cpu::is_old) && figures.part == Part::All;
+    if is_old && figures.cpu.is_none() && figures.monitors.is_none() && figures.sites.is_none() {
+        return write_old(figures, profiles, out);
+    }
+    let at = now();
+    Header { created: at }.encode(out)?;
+    let mut report = Report::new();
+    report.begin_dump(out)?;
+    write_threads(profiles.traces.threads(), &mut report, out)?;
+    if figures.part == Part::Traces {
+        let mut all = Vec::new();
+        let tables = profiles.traces.tables();
+        tables.traces.for_each(|serial, _| all.push(serial));
+        write_traces(all.into_iter(), tables, &mut report, out)?;
+    }
+    write_blocks(figures, profiles, (options, is_old), (&mut report, at), out)?;
+    if is_old {
+        return write_old(figures, profiles, out);
+    }
+    Ok(())
+}
+
+fn write_blocks(
+    figures: &Figures,
+    profiles: &Profiles,
+    (options, is_old): (&Options, bool),
+    (report, at): (&mut Report, Moment),
+    out: &mut impl Write,
+) -> Result<()> {
+    let tables = profiles.traces.tables();
+    let sites = figures.sites.as_ref().map(|rows| sites(rows));
+    let order = figures.site_order();
+    let sites = sites
+        .as_ref()
+        .map(|rows| Sites::new(rows, order, options.cutoff));
+    let samples = figures.cpu.as_ref().map(|rows| costs(rows));
+    let ranked = |costs| Costs::new(costs, options.cutoff);
+    let samples = samples.as_deref().map(ranked);
+    let calls = figures.calls.as_ref().filter(|_| !is_old);
+    let calls: Option<Vec<_>> =
+        calls.map(|rows| rows.iter().map(|row| NamedCall::new(row, tables)).collect());
+    let calls: Option<Vec<_>> = calls
+        .as_ref()
+        .map(|named| named.iter().map(NamedCall::cost).collect());
+    let times = calls.as_deref().map(ranked);
+
+    let monitors = figures.monitors.as_ref();
+    let contended =
+        monitors.map(|it| report_monitors::serials(it, &profiles.traces, options.cutoff));
+    let serials = contended.into_iter().flatten();
+    let serials = serials.chain(sites.iter().flat_map(Sites::traces));
+    let serials = serials.chain(samples.iter().chain(&times).flat_map(Costs::traces));
+    write_traces(serials, tables, report, out)?;
+    if let Some(monitors) = monitors {
+        let how = (options.cutoff, at);
+        report_monitors::write(monitors, &profiles.traces, how, report, out)?;
+    }
+    if let Some(sites) = &sites {
+        SitesBlock { sites, at }.encode(out)?;
+    }
+    if let Some(samples) = &samples {
+        CpuSamplesBlock { samples, at }.encode(out)?;
+    }
+    match &times {
+        Some(times) => CpuTimeBlock { times, at }.encode(out),
+        None => Ok(()),
+    }
+}
+
+/// `cpu=old`: rows of caller and callee, which name no traces.
+fn write_old(figures: &Figures, profiles: &Profiles, out: &mut impl Write) -> Result<()> {
+    let tables = profiles.traces.tables();
+    let rows = figures.calls.as_deref().unwrap_or_default();
+    let named: Vec<_> = rows.iter().map(|row| NamedCall::new(row, tables)).collect();
+    let calls: Vec<_> = named.iter().map(NamedCall::old).collect();
+    OldProfile { calls: &calls }.encode(out)
+}
+
+fn write_threads(threads: &Threads, report: &mut Report, out: &mut impl Write) -> Result<()> {
+    for (id, thread) in threads.rows() {
+        let start = ThreadStart {
+            thread: id,
+            object: None,
+            name: &thread.names.name,
+            group: &thread.names.group,
+        };
+        report.thread_start(&start, out)?;
+        if thread.has_ended {
+            report.thread_end(id, out)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes the traces that the report has not.
+fn write_traces(
+    serials: impl Iterator<Item = TraceId>,
+    tables: &Tables,
+    report: &mut Report,
+    out: &mut impl Write,
+) -> Result<()> {
+    for serial in serials {
+        if !report.has_trace(serial) {
+            write_trace(serial, tables, report, out)?;
+        }
+    }
+    Ok(())
+}
+
+fn write_trace(
+    serial: TraceId,
+    tables: &Tables,
+    report: &mut Report,
+    out: &mut impl Write,
+) -> Result<()> {
+    let trace = tables.traces.get(serial);
+    let ids = trace.as_ref().map_or(&[][..], |trace| &trace.frames);
+    let text = |id| tables.strings.get(id).unwrap_or_default();
+    let rows: Vec<_> = ids
+        .iter()
+        .filter_map(|&id| {
+            let frame = tables.frames.get(id)?;
+            let class = tables.classes.get(frame.class)?;
+            let names = [class.signature, frame.method, frame.source].map(text);
+            Some((names, frame.line))
+        })
+        .collect();
+    let frames: Vec<Frame<'_>> = rows
+        .iter()
+        .map(|([class, method, source], line)| Frame {
+            method: Method {
+                class: ClassName::from_signature(class),
+                name: method,
+            },
+            source,
+            line: *line,
+        })
+        .collect();
+    let trace = Trace {
+        serial,
+        thread: trace.as_ref().and_then(|trace| trace.thread),
+        phase: None,
+        frames: &frames,
+    };
+    report.trace(&trace, out).map(|_| ())
+}
+
+/// The moment that a report is made at, in local time.
+fn now() -> Moment {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let seconds = now.unwrap_or_default().as_secs();
+    Moment {
+        seconds_since_epoch: i64::try_from(seconds).unwrap_or(0),
+        utc_offset_seconds: utc_offset_seconds(seconds),
+    }
+}

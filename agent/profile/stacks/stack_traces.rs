@@ -1,0 +1,403 @@
+//! Stack traces of the session: from the JVM's frames to rows that outlive the classes they name.
+
+use crate::jvmti::env::Env;
+use crate::jvmti::jni::Jni;
+use crate::jvmti::method::MethodId;
+use crate::jvmti::object::Object;
+use crate::jvmti::stack::StackFrame;
+use crate::method_facts::{MethodFacts, UNKNOWN_SOURCE};
+use crate::profile::native::NativeFunction;
+use crate::profile::threads::Threads;
+use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+use tables::{ClassId, ClassRow, Frame, FrameId, Line, StringId, Tables, ThreadId, Trace, TraceId};
+
+/// Methods and frames that are known by the JVM's ids. Each class that is loaded anew has new ones, of the same names, so
+/// there may come any number; those that are met again are asked for again.
+const MOST_KNOWN: usize = 1 << 17;
+
+/// The traces of a session, with the tables they are rows of.
+///
+/// A class is known by its name here, as the texts of reports know it. Locks are held for lookups alone, never across a
+/// call of the JVM.
+#[derive(Debug)]
+pub(crate) struct StackTraces {
+    depth_frames: AtomicUsize,
+    line_numbers: bool,
+    by_thread: bool,
+    threads: Threads,
+    tables: Tables,
+    known: Mutex<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    classes: FxHashMap<StringId, ClassId>,
+    methods: FxHashMap<MethodId, Option<Arc<Method>>>,
+    frames: FxHashMap<StackFrame, FrameId>,
+    stacks: FxHashMap<TraceId, Arc<[StackFrame]>>,
+    /// Of constructors by class and descriptor.
+    initializing_calls: FxHashMap<(ClassId, StringId), u16>,
+}
+
+/// A constructor on a stack.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RunningConstructor {
+    /// Its class.
+    pub(crate) class: ClassId,
+    /// It runs `super(…)` or `this(…)` just now, so what is above it on the stack works for the same object. Also if it
+    /// is not known.
+    pub(crate) initializes: bool,
+}
+
+/// The method on top of a trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TopMethod {
+    /// Signature of its class.
+    pub(crate) class: Arc<[u8]>,
+    /// Its name.
+    pub(crate) name: Arc<[u8]>,
+}
+
+/// A frame of a trace by its names, which outlive its class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NamedFrame {
+    /// Signature of the class.
+    pub(crate) class: Arc<[u8]>,
+    /// The method's name.
+    pub(crate) method: Arc<[u8]>,
+    /// Its descriptor.
+    pub(crate) signature: Arc<[u8]>,
+    /// The source file's name.
+    pub(crate) source: Arc<[u8]>,
+    /// The line.
+    pub(crate) line: Line,
+    /// The method, to ask the JVM for its class.
+    pub(crate) id: MethodId,
+}
+
+#[derive(Debug)]
+struct Method {
+    class: ClassId,
+    facts: MethodFacts,
+}
+
+impl StackTraces {
+    /// No traces yet. They will have `depth_frames` frames at most, and threads their own if they are kept `by_thread`.
+    pub(crate) fn new(depth_frames: usize, line_numbers: bool, by_thread: bool) -> Self {
+        Self {
+            depth_frames: AtomicUsize::new(depth_frames),
+            line_numbers,
+            by_thread,
+            threads: Threads::new(by_thread),
+            tables: Tables::default(),
+            known: Mutex::default(),
+        }
+    }
+
+    /// Most frames of a trace.
+    pub(crate) fn depth_frames(&self) -> usize {
+        self.depth_frames.load(Ordering::Relaxed)
+    }
+
+    /// Sets it for the traces to come.
+    pub(crate) fn set_depth(&self, frames: usize) {
+        self.depth_frames.store(frames, Ordering::Relaxed);
+    }
+
+    /// The threads that traces may name.
+    pub(crate) fn threads(&self) -> &Threads {
+        &self.threads
+    }
+
+    /// The thread to name in a trace of its own; `None` if traces are not kept by thread.
+    pub(crate) fn owner(&self, env: &Env, jni: &Jni<'_>, thread: &Object<'_>) -> Option<ThreadId> {
+        self.by_thread
+            .then(|| self.threads.number(env, jni, thread))
+            .flatten()
+    }
+
+    /// The tables: strings, classes by name, frames, traces.
+    pub(crate) fn tables(&self) -> &Tables {
+        &self.tables
+    }
+
+    /// The row of a class of this signature.
+    pub(crate) fn class(&self, signature: &[u8]) -> ClassId {
+        let id = self.tables.strings.intern(signature);
+        *self.known.lock().classes.entry(id).or_insert_with(|| {
+            self.tables.classes.add(ClassRow {
+                signature: id,
+                name: self.tables.strings.intern(class_name(signature)),
+                loader: None,
+                super_class: None,
+                interfaces: Vec::new(),
+                fields: None,
+            })
+        })
+    }
+
+    /// The name of a source file as frames have it.
+    pub(crate) fn source(&self, name: Option<&[u8]>) -> StringId {
+        self.tables.strings.intern(name.unwrap_or(UNKNOWN_SOURCE))
+    }
+
+    /// The row of an object's class; `None` if the JVM does not tell.
+    pub(crate) fn class_of(
+        &self,
+        env: &Env,
+        jni: &Jni<'_>,
+        object: &Object<'_>,
+    ) -> Option<ClassId> {
+        let class = jni.class_of(object)?;
+        let signature = env.class_signature(&class);
+        jni.forget(class);
+        Some(self.class(&signature.ok()?))
+    }
+
+    /// The signature of a row of classes.
+    pub(crate) fn signature(&self, class: ClassId) -> Arc<[u8]> {
+        let row = self.tables.classes.get(class);
+        let signature = row.and_then(|row| self.tables.strings.get(row.signature));
+        signature.unwrap_or_default()
+    }
+
+    /// The row of the stack of the thread that runs this code; of `owner` alone, if there is one. `None` if the JVM does not
+    /// tell the stack.
+    pub(crate) fn of_thread(
+        &self,
+        env: &Env,
+        jni: &Jni<'_>,
+        owner: Option<ThreadId>,
+    ) -> Option<TraceId> {
+        let mut stack = Vec::new();
+        let depth = self.depth_frames();
+        if depth > 0 {
+            env.own_stack(&mut stack, depth).ok()?;
+        }
+        Some(self.trace(env, jni, &stack, owner))
+    }
+
+    /// The row of a stack, the top first; of `thread` alone, if there is one. Frames beyond the depth are left out.
+    pub(crate) fn trace(
+        &self,
+        env: &Env,
+        jni: &Jni<'_>,
+        stack: &[StackFrame],
+        thread: Option<ThreadId>,
+    ) -> TraceId {
+        self.trace_under(None, env, jni, stack, thread)
+    }
+
+    /// The same, with a frame on top that is not Java's, if there is one. It counts into the depth.
+    pub(crate) fn trace_under(
+        &self,
+        top: Option<FrameId>,
+        env: &Env,
+        jni: &Jni<'_>,
+        stack: &[StackFrame],
+        thread: Option<ThreadId>,
+    ) -> TraceId {
+        let depth = self.depth_frames();
+        let top = top.filter(|_| depth > 0);
+        let depth = depth.saturating_sub(top.iter().count());
+        let stack = stack.get(..depth).unwrap_or(stack);
+        let known: Vec<Option<FrameId>> = {
+            let known = self.known.lock();
+            stack
+                .iter()
+                .map(|at| known.frames.get(at).copied())
+                .collect()
+        };
+        let frames = stack.iter().zip(known);
+        let frames = frames.map(|(&at, known)| known.unwrap_or_else(|| self.frame(env, jni, at)));
+        let frames = top.into_iter().chain(frames).collect();
+        let trace = self.tables.traces.intern(Trace { thread, frames });
+        let mut known = self.known.lock();
+        known.stacks.entry(trace).or_insert_with(|| stack.into());
+        trace
+    }
+
+    /// The row of a native function: the library's file is its class and its source.
+    pub(crate) fn native_frame(&self, function: &NativeFunction) -> FrameId {
+        let strings = &self.tables.strings;
+        // Within the JVM a dot is a slash; whoever shows it makes it a dot again.
+        let signature = format!("L{};", function.library.replace('.', "/"));
+        self.tables.frames.intern(Frame {
+            class: self.class(signature.as_bytes()),
+            method: strings.intern(function.name.as_bytes()),
+            signature: strings.intern(b"()V"),
+            source: strings.intern(function.library.as_bytes()),
+            line: Line::Native,
+        })
+    }
+
+    /// The Java frames that a trace was made of; `None` for the empty trace.
+    pub(crate) fn stack(&self, trace: TraceId) -> Option<Arc<[StackFrame]>> {
+        self.known.lock().stacks.get(&trace).cloned()
+    }
+
+    /// The Java frames of a trace, the top first; none for the empty trace.
+    pub(crate) fn named_frames(&self, trace: TraceId) -> Vec<NamedFrame> {
+        let row = self.tables.traces.get(trace);
+        let frames = row.as_ref().map_or(&[][..], |row| &row.frames);
+        let stack = self.stack(trace);
+        let stack = stack.as_deref().unwrap_or_default();
+        // A native function stands above the Java frames.
+        let above = frames.len().saturating_sub(stack.len());
+        let named = frames.iter().skip(above).zip(stack);
+        named
+            .filter_map(|(&frame, at)| self.named_frame(frame, at.method))
+            .collect()
+    }
+
+    fn named_frame(&self, frame: FrameId, id: MethodId) -> Option<NamedFrame> {
+        let strings = &self.tables.strings;
+        let frame = self.tables.frames.get(frame)?;
+        Some(NamedFrame {
+            class: self.signature(frame.class),
+            method: strings.get(frame.method)?,
+            signature: strings.get(frame.signature)?,
+            source: strings.get(frame.source)?,
+            line: frame.line,
+            id,
+        })
+    }
+
+    /// The method on top of a trace; `None` for the empty trace.
+    pub(crate) fn top_method(&self, trace: TraceId) -> Option<TopMethod> {
+        let tables = &self.tables;
+        let trace = tables.traces.get(trace)?;
+        let frame = tables.frames.get(*trace.frames.first()?)?;
+        let class = tables.classes.get(frame.class)?;
+        Some(TopMethod {
+            class: tables.strings.get(class.signature)?,
+            name: tables.strings.get(frame.method)?,
+        })
+    }
+
+    /// The constructor that this frame runs; `None` if it runs none.
+    pub(crate) fn constructor(
+        &self,
+        env: &Env,
+        jni: &Jni<'_>,
+        at: StackFrame,
+    ) -> Option<RunningConstructor> {
+        let method = self.method(env, jni, at.method)?;
+        let name = self.tables.strings.get(method.facts.name)?;
+        if *name != *b"<init>" {
+            return None;
+        }
+        let key = (method.class, method.facts.signature);
+        let call = self.known.lock().initializing_calls.get(&key).copied();
+        Some(RunningConstructor {
+            class: method.class,
+            initializes: call.is_none_or(|call| at.location == i64::from(call)),
+        })
+    }
+
+    /// Notes where a constructor calls `super(…)` or `this(…)`.
+    pub(crate) fn note_initializing_call(&self, class: ClassId, descriptor: &[u8], at: u16) {
+        let key = (class, self.tables.strings.intern(descriptor));
+        self.known.lock().initializing_calls.insert(key, at);
+    }
+
+    fn method(&self, env: &Env, jni: &Jni<'_>, id: MethodId) -> Option<Arc<Method>> {
+        let known = self.known.lock().methods.get(&id).cloned();
+        known.unwrap_or_else(|| {
+            let asked = self.ask(env, jni, id).map(Arc::new);
+            let mut known = self.known.lock();
+            if known.methods.len() >= MOST_KNOWN {
+                known.methods.clear();
+            }
+            known.methods.insert(id, asked.clone());
+            asked
+        })
+    }
+
+    fn frame(&self, env: &Env, jni: &Jni<'_>, at: StackFrame) -> FrameId {
+        let row = match self.method(env, jni, at.method) {
+            Some(method) => Frame {
+                class: method.class,
+                method: method.facts.name,
+                signature: method.facts.signature,
+                source: method.facts.source,
+                line: method.facts.line(at.location),
+            },
+            None => Frame {
+                class: self.class(b"Ljava/lang/Object;"),
+                method: self.tables.strings.intern(b"<unknown>"),
+                signature: self.tables.strings.intern(b"()V"),
+                source: self.tables.strings.intern(UNKNOWN_SOURCE),
+                line: Line::Unknown,
+            },
+        };
+        let frame = self.tables.frames.intern(row);
+        let mut known = self.known.lock();
+        if known.frames.len() >= MOST_KNOWN {
+            known.frames.clear();
+        }
+        known.frames.insert(at, frame);
+        frame
+    }
+
+    fn ask(&self, env: &Env, jni: &Jni<'_>, method: MethodId) -> Option<Method> {
+        let strings = &self.tables.strings;
+        let (class, facts) = MethodFacts::ask(env, jni, method, self.line_numbers, strings)?;
+        let signature = env.class_signature(&class);
+        jni.forget(class);
+        Some(Method {
+            class: self.class(&signature.ok()?),
+            facts,
+        })
+    }
+}
+
+/// A class's name as HPROF has it: `java/lang/String`, `[B`.
+fn class_name(signature: &[u8]) -> &[u8] {
+    match signature {
+        [b'L', name @ .., b';'] => name,
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_class_is_known_by_its_name() {
+        let traces = StackTraces::new(4, true, false);
+        let string = traces.class(b"Ljava/lang/String;");
+        assert_eq!(traces.class(b"Ljava/lang/String;"), string);
+        assert_ne!(traces.class(b"[Ljava/lang/String;"), string);
+        let row = traces.tables().classes.get(string).unwrap();
+        let name = traces.tables().strings.get(row.name).unwrap();
+        assert_eq!(&*name, b"java/lang/String");
+    }
+
+    #[test]
+    fn a_native_functions_class_is_its_library() {
+        let traces = StackTraces::new(4, true, false);
+        let function = NativeFunction {
+            library: "libz.so.1.3".to_owned(),
+            name: "deflate".to_owned(),
+        };
+        let frame = traces.native_frame(&function);
+        assert_eq!(traces.native_frame(&function), frame);
+        let frame = traces.tables().frames.get(frame).unwrap();
+        assert_eq!(frame.line, Line::Native);
+        assert_eq!(*traces.signature(frame.class), *b"Llibz/so/1/3;");
+        let text = |id| traces.tables().strings.get(id).unwrap();
+        assert_eq!(*text(frame.source), *b"libz.so.1.3");
+        assert_eq!(*text(frame.method), *b"deflate");
+    }
+
+    #[test]
+    fn arrays_are_named_as_their_signature() {
+        assert_eq!(class_name(b"[[I"), b"[[I");
+        assert_eq!(class_name(b"La/B;"), b"a/B");
+    }
+}

@@ -1,0 +1,262 @@
+//! Times of methods (`cpu=times`): each thread keeps its own calls, a report adds them up.
+
+use super::call_contexts::{CallContexts, CostNow, Shared};
+use super::unmounted::Unmounted;
+use crate::jvmti::env::Env;
+use crate::jvmti::jni::Jni;
+use crate::options::Clock;
+use crate::os::cpu_clock::{self, RemoteClock, ThreadClock};
+use crate::profile::stacks::StackTraces;
+use parking_lot::Mutex;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+use tables::{FrameId, ThreadId, Trace, TraceId};
+
+/// What the calls of one stack have cost since the last report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CallRow {
+    /// The stack, a row of the session's tables.
+    pub(crate) trace: TraceId,
+    /// How often its top was called.
+    pub(crate) calls: u64,
+    /// Time in it alone.
+    pub(crate) own_nanos: u64,
+    /// Time in it and all that it called.
+    pub(crate) total_nanos: u64,
+}
+
+/// The times of all threads.
+#[derive(Debug)]
+pub(crate) struct CpuTimes {
+    clock: Clock,
+    traces: Arc<StackTraces>,
+    threads: Mutex<Threads>,
+    /// What virtual threads are in that have no carrier.
+    unmounted: Unmounted,
+    /// What the last report told.
+    told: Mutex<HashMap<TraceId, CostNow>>,
+}
+
+#[derive(Debug, Default)]
+struct Threads {
+    live: Vec<LiveThread>,
+    /// The sums of threads that have ended.
+    ended: HashMap<TraceId, CostNow>,
+}
+
+#[derive(Clone, Debug)]
+struct LiveThread {
+    /// The number that its traces name; `None` if traces are not kept by thread.
+    owner: Option<ThreadId>,
+    clock: RemoteClock,
+    shared: Arc<Shared>,
+}
+
+/// The calls of the thread that this code runs on.
+#[derive(Debug)]
+struct OwnCalls {
+    clock: ThreadClock,
+    contexts: CallContexts,
+    /// While the thread runs a virtual one, the methods of its own that it is in, the outermost first.
+    beneath: Box<[u32]>,
+    times: Weak<CpuTimes>,
+}
+
+thread_local! {
+    static CALLS: RefCell<Option<OwnCalls>> = const { RefCell::new(None) };
+    /// The number of the virtual thread that this thread runs.
+    static CARRIED: Cell<Option<i64>> = const { Cell::new(None) };
+}
+
+impl CpuTimes {
+    /// No calls yet.
+    pub(crate) fn new(clock: Clock, traces: Arc<StackTraces>) -> Self {
+        cpu_clock::calibrate();
+        Self {
+            clock,
+            traces,
+            threads: Mutex::default(),
+            unmounted: Unmounted::default(),
+            told: Mutex::default(),
+        }
+    }
+
+    /// A method with this number begins. On the thread that runs it; of a virtual thread, on its carrier.
+    pub(crate) fn enter(self: &Arc<Self>, env: &Env, jni: &Jni<'_>, number: i32) {
+        // A thread that ends may call methods when it has no locals any more; these go uncounted.
+        let _ = CALLS.try_with(|calls| {
+            // Borrowed already: while the thread was being made known it called a method. That one does not count.
+            let Ok(mut calls) = calls.try_borrow_mut() else {
+                return;
+            };
+            let calls = calls.get_or_insert_with(|| self.know(env, jni));
+            let now = calls.clock.nanos();
+            calls.contexts.enter(number.unsigned_abs(), now);
+        });
+    }
+
+    /// The method with this number ends.
+    pub(crate) fn exit(number: i32) {
+        let _ = CALLS.try_with(|calls| {
+            let Ok(mut calls) = calls.try_borrow_mut() else {
+                return;
+            };
+            if let Some(calls) = calls.as_mut() {
+                let now = calls.clock.nanos();
+                calls.contexts.exit(number.unsigned_abs(), now);
+            }
+        });
+    }
+
+    /// This thread runs the virtual thread of this number from here on: its methods go on, those of the carrier wait.
+    pub(crate) fn mount(self: &Arc<Self>, env: &Env, jni: &Jni<'_>, number: Option<i64>) {
+        let _ = CARRIED.try_with(|carried| carried.set(number));
+        let methods = number.and_then(|thread| self.unmounted.take(thread));
+        let _ = CALLS.try_with(|calls| {
+            let Ok(mut calls) = calls.try_borrow_mut() else {
+                return;
+            };
+            // A carrier that was in no method so far becomes known by those of the virtual thread.
+            if calls.is_none() && methods.is_none() {
+                return;
+            }
+            let calls = calls.get_or_insert_with(|| self.know(env, jni));
+            let now = calls.clock.nanos();
+            calls.beneath = calls.contexts.put_aside(now);
+            calls.contexts.go_on(methods.as_deref().unwrap_or(&[]), now);
+        });
+    }
+
+    /// The virtual thread has left this thread, for a while or for good: its methods wait, those of the carrier go on.
+    pub(crate) fn unmount(&self) {
+        let carried = CARRIED.try_with(Cell::take).ok().flatten();
+        let methods = CALLS.try_with(|calls| {
+            let mut calls = calls.try_borrow_mut().ok()?;
+            let calls = calls.as_mut()?;
+            let now = calls.clock.nanos();
+            let methods = calls.contexts.put_aside(now);
+            let beneath = std::mem::take(&mut calls.beneath);
+            calls.contexts.go_on(&beneath, now);
+            Some(methods)
+        });
+        let methods = methods.ok().flatten().filter(|methods| !methods.is_empty());
+        if let (Some(thread), Some(methods)) = (carried, methods) {
+            self.unmounted.put(thread, methods);
+        }
+    }
+
+    /// What the calls since the last report cost, by stack; they are told once.
+    pub(crate) fn take(&self) -> Vec<CallRow> {
+        // Copied, so that no thread that starts or ends waits until all is added up.
+        let (live, mut now) = {
+            let threads = self.threads.lock();
+            (threads.live.clone(), threads.ended.clone())
+        };
+        for thread in &live {
+            self.sum(thread, thread.now_nanos(self.clock), &mut now);
+        }
+        let mut told = self.told.lock();
+        let none = CostNow::default();
+        let rows = now.iter().map(|(&trace, &cost)| {
+            let since = cost.since(told.get(&trace).copied().unwrap_or(none));
+            CallRow {
+                trace,
+                calls: since.calls,
+                own_nanos: since.own_nanos,
+                total_nanos: since.total_nanos,
+            }
+        });
+        let rows = rows.collect();
+        std::mem::swap(&mut *told, &mut now);
+        rows
+    }
+
+    /// Gives back what was taken, as it was not told after all.
+    pub(crate) fn give_back(&self, rows: &[CallRow]) {
+        let mut told = self.told.lock();
+        for row in rows {
+            let not_told = CostNow {
+                calls: row.calls,
+                own_nanos: row.own_nanos,
+                total_nanos: row.total_nanos,
+            };
+            if let Some(before) = told.get_mut(&row.trace) {
+                *before = before.since(not_told);
+            }
+        }
+    }
+
+    fn know(self: &Arc<Self>, env: &Env, jni: &Jni<'_>) -> OwnCalls {
+        let clock = match self.clock {
+            Clock::Cpu => ThreadClock::of_cpu_time(),
+            Clock::Wall => ThreadClock::of_wall_time(),
+        };
+        let contexts = CallContexts::new(self.traces.depth_frames(), clock.nanos());
+        let owner = env.current_thread(jni).ok().and_then(|thread| {
+            let owner = self.traces.owner(env, jni, &thread);
+            jni.forget(thread);
+            owner
+        });
+        self.threads.lock().live.push(LiveThread {
+            owner,
+            clock: RemoteClock::of_this_thread(),
+            shared: contexts.shared(),
+        });
+        OwnCalls {
+            clock,
+            contexts,
+            beneath: Box::default(),
+            times: Arc::downgrade(self),
+        }
+    }
+
+    /// A thread ends: its sums stay.
+    fn forget(&self, shared: &Arc<Shared>) {
+        let mut threads = self.threads.lock();
+        let is_it = |thread: &LiveThread| Arc::ptr_eq(&thread.shared, shared);
+        if let Some(place) = threads.live.iter().position(is_it) {
+            let thread = threads.live.swap_remove(place);
+            self.sum(&thread, None, &mut threads.ended);
+        }
+    }
+
+    fn sum(
+        &self,
+        thread: &LiveThread,
+        now_nanos: Option<u64>,
+        sums: &mut HashMap<TraceId, CostNow>,
+    ) {
+        thread.shared.for_each(now_nanos, |methods, cost| {
+            // Outside of all methods that are timed.
+            if methods.is_empty() {
+                return;
+            }
+            let ids = methods.iter().filter_map(|&number| FrameId::new(number));
+            let trace = self.traces.tables().traces.intern(Trace {
+                thread: thread.owner,
+                frames: ids.collect(),
+            });
+            let sum = sums.entry(trace).or_default();
+            *sum = sum.plus(cost);
+        });
+    }
+}
+
+impl LiveThread {
+    fn now_nanos(&self, clock: Clock) -> Option<u64> {
+        match clock {
+            Clock::Cpu => self.clock.nanos(),
+            Clock::Wall => Some(cpu_clock::wall_nanos()),
+        }
+    }
+}
+
+impl Drop for OwnCalls {
+    /// At the end of the thread.
+    fn drop(&mut self) {
+        if let Some(times) = self.times.upgrade() {
+            times.forget(&self.contexts.shared());
+        }
+    }
+}
