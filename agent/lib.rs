@@ -7,7 +7,7 @@
 //! dump request → [`dump_queue`] → `heap` → `writer`.
 //!
 //! Imports point down: the files of this folder, then `net`, `heap`, `profile`, then `sampler`, `hotspot`, `jvmti`, `os`;
-//! `tests/tidy.rs` checks it.
+//! `tests/walls.rs` checks it.
 
 mod agent_threads;
 mod class_gate;

@@ -2,6 +2,8 @@
 // A test that cannot read the house has failed: it panics.
 #![allow(clippy::panic, clippy::expect_used)]
 
+mod walls;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -1,0 +1,388 @@
+//! Walls between the agent's folders: who may import whom. Cargo cannot see them, as the agent is one package.
+
+use super::{code, is_test, rust_files};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// A folder or a file, and what it may import beside itself. Rows stand in order: each may name earlier ones alone, so there is
+/// no circle.
+type Row = (&'static str, &'static [&'static str]);
+
+/// The agent, the lowest first.
+const AGENT: [Row; 20] = [
+    ("os", &[]),
+    ("jvmti", &["os"]),
+    ("hotspot", &["jvmti", "os"]),
+    ("sampler", &["hotspot", "jvmti", "os"]),
+    ("message", &[]),
+    ("gate", &[]),
+    ("class_gate", &[]),
+    ("ending", &[]),
+    ("file_name", &["os"]),
+    ("options", &["file_name"]),
+    ("agent_threads", &["jvmti", "sampler"]),
+    ("method_facts", &["jvmti"]),
+    (
+        "profile",
+        &[
+            "agent_threads",
+            "hotspot",
+            "jvmti",
+            "message",
+            "method_facts",
+            "options",
+            "os",
+            "sampler",
+        ],
+    ),
+    (
+        "heap",
+        &[
+            "class_gate",
+            "ending",
+            "hotspot",
+            "jvmti",
+            "message",
+            "method_facts",
+            "options",
+            "os",
+            "profile",
+        ],
+    ),
+    (
+        "net",
+        &[
+            "agent_threads",
+            "gate",
+            "jvmti",
+            "message",
+            "options",
+            "profile",
+        ],
+    ),
+    (
+        "dump_queue",
+        &["agent_threads", "ending", "jvmti", "message"],
+    ),
+    (
+        "session",
+        &[
+            "dump_queue",
+            "file_name",
+            "gate",
+            "heap",
+            "jvmti",
+            "message",
+            "net",
+            "options",
+            "os",
+            "profile",
+        ],
+    ),
+    (
+        "life_cycle",
+        &[
+            "dump_queue",
+            "ending",
+            "heap",
+            "hotspot",
+            "jvmti",
+            "message",
+            "options",
+            "os",
+            "session",
+        ],
+    ),
+    (
+        "events",
+        &[
+            "class_gate",
+            "gate",
+            "heap",
+            "jvmti",
+            "life_cycle",
+            "options",
+            "profile",
+            "session",
+        ],
+    ),
+    ("entry", &["jvmti", "session"]),
+];
+
+/// The profiles: features know what they share, and not each other. `*` is what `agent/profile/mod.rs` exports.
+const PROFILE: [Row; 11] = [
+    ("*", &[]),
+    ("chance", &[]),
+    ("threads", &[]),
+    ("native", &[]),
+    ("stacks", &["native", "threads"]),
+    ("allocations", &["chance", "stacks"]),
+    ("cpu", &["native", "stacks"]),
+    ("times", &["stacks"]),
+    ("monitors", &["stacks"]),
+    ("injection", &["stacks"]),
+    (
+        "profiles",
+        &[
+            "*",
+            "allocations",
+            "cpu",
+            "injection",
+            "monitors",
+            "stacks",
+            "times",
+        ],
+    ),
+];
+
+/// The report is above all profiles.
+const REPORT: Row = (
+    "report",
+    &[
+        "*",
+        "allocations",
+        "cpu",
+        "monitors",
+        "stacks",
+        "threads",
+        "times",
+    ],
+);
+
+/// The module of a file of the agent: its path from the crate's root.
+fn module(path: &Path) -> Vec<String> {
+    let below = path.strip_prefix("agent").expect("a file of the agent");
+    let mut parts: Vec<String> = below
+        .with_extension("")
+        .iter()
+        .map(|part| part.to_string_lossy().into_owned())
+        .collect();
+    if parts.last().is_some_and(|last| last == "mod") {
+        parts.pop();
+    }
+    parts
+}
+
+/// The text without comments.
+fn without_comments(text: &str) -> String {
+    let lines = text
+        .lines()
+        .map(|line| line.split("//").next().unwrap_or(""));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The paths that begin here: one, or those of a group.
+fn paths(rest: &str) -> Vec<Vec<String>> {
+    if let Some(group) = rest.strip_prefix('{') {
+        return parts(group).into_iter().flat_map(paths).collect();
+    }
+    if rest.starts_with('*') {
+        return vec![vec!["*".to_owned()]];
+    }
+    let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_');
+    let (name, behind) = rest.split_at(end.unwrap_or(rest.len()));
+    if name.is_empty() {
+        return Vec::new();
+    }
+    let mut below = behind.strip_prefix("::").map(paths).unwrap_or_default();
+    if below.is_empty() {
+        below.push(Vec::new());
+    }
+    let whole = |path: Vec<String>| [vec![name.to_owned()], path].concat();
+    below.into_iter().map(whole).collect()
+}
+
+/// The parts of a group, up to its end.
+fn parts(group: &str) -> Vec<&str> {
+    let (mut parts, mut depth, mut start) = (Vec::new(), 0, 0);
+    for (at, letter) in group.char_indices() {
+        match letter {
+            '{' => depth += 1,
+            '}' if depth > 0 => depth -= 1,
+            ',' | '}' if depth == 0 => {
+                parts.push(group.get(start..at).unwrap_or("").trim());
+                start = at + 1;
+                if letter == '}' {
+                    break;
+                }
+            }
+            _ => {}
+        }
+    }
+    parts
+}
+
+/// What a file of this module names in the module `within`: by `crate::…`, or by `super::…`.
+fn imports(text: &str, module: &[String], within: &[&str]) -> BTreeSet<String> {
+    let text = without_comments(text);
+    let mut found = BTreeSet::new();
+    for start in ["crate::", "super::"] {
+        for (at, _) in text.match_indices(start) {
+            let before = text.get(..at).unwrap_or("");
+            // Not the end of another word, nor a `super` behind another one.
+            if before.ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':') {
+                continue;
+            }
+            let mut rest = text.get(at..).unwrap_or("");
+            let mut base: Vec<String> = Vec::new();
+            if let Some(below) = rest.strip_prefix("crate::") {
+                rest = below;
+            } else {
+                base = module.to_vec();
+                while let Some(below) = rest.strip_prefix("super::") {
+                    base.pop();
+                    rest = below;
+                }
+            }
+            for rest in paths(rest) {
+                let whole: Vec<&str> = base.iter().chain(&rest).map(String::as_str).collect();
+                if let Some([next, ..]) = whole.strip_prefix(within) {
+                    found.insert((*next).to_owned());
+                }
+            }
+        }
+    }
+    found
+}
+
+/// What stands below `within` imports what its row does not list.
+fn faults(path: &Path, text: &str, within: &[&str], rows: &[Row]) -> Vec<String> {
+    let module = module(path);
+    let own: Vec<&str> = module.iter().map(String::as_str).collect();
+    let Some([name, ..]) = own.strip_prefix(within) else {
+        return Vec::new();
+    };
+    let Some((_, allowed)) = rows.iter().find(|(row, _)| row == name) else {
+        return vec![format!(
+            "{}: no row says what it may import",
+            path.display()
+        )];
+    };
+    imports(text, &module, within)
+        .into_iter()
+        .filter(|import| {
+            let is_module = rows.iter().any(|(row, _)| row == import);
+            let listed = if is_module { import.as_str() } else { "*" };
+            import != name && !allowed.contains(&listed)
+        })
+        .map(|import| format!("{}: imports {import}", path.display()))
+        .collect()
+}
+
+fn check(within: &[&str], rows: &[Row]) {
+    for (at, (name, allowed)) in rows.iter().enumerate() {
+        for below in *allowed {
+            let is_earlier = rows.iter().take(at).any(|(row, _)| row == below);
+            assert!(is_earlier, "{name} stands before {below}, which it imports");
+        }
+    }
+    let mut files = 0;
+    let folder = ["agent"].iter().chain(within).copied().collect::<Vec<_>>();
+    for path in rust_files(&folder.join("/")) {
+        let is_contents = path.ends_with("lib.rs") || module(&path) == within;
+        if is_contents || is_test(&path) {
+            continue;
+        }
+        files += 1;
+        let faults = faults(&path, &code(&path), within, rows);
+        assert!(faults.is_empty(), "{}", faults.join("\n"));
+    }
+    assert!(files > 20, "the files were not found");
+}
+
+#[test]
+fn the_agents_folders_import_only_what_stands_below_them() {
+    check(&[], &AGENT);
+}
+
+#[test]
+fn the_profiles_do_not_import_each_other() {
+    let rows: Vec<Row> = PROFILE.into_iter().chain([REPORT]).collect();
+    check(&["profile"], &rows);
+}
+
+#[test]
+fn only_the_fence_names_jni_and_jvmti() {
+    for path in rust_files("agent") {
+        let fenced = super::FENCED.iter().any(|folder| path.starts_with(folder));
+        let text = without_comments(&code(&path));
+        let names = ["use jni::", "use jvmti_sys::", " jni::sys", "jvmti_sys::"];
+        assert!(
+            fenced || !names.iter().any(|name| text.contains(name)),
+            "{}: names jni or jvmti-sys outside of the fence",
+            path.display()
+        );
+    }
+}
+
+/// The checker finds each way to write an import, and nothing in comments.
+#[test]
+fn imports_are_found_however_they_are_written() {
+    let path = Path::new("agent/net/answer.rs");
+    let text = "//! See [`crate::heap`].\n\
+                use super::{command::{Command, Next}, Commanded};\n\
+                use super::super::gate::Gate;\n\
+                use crate::{jvmti::jni::Jni, options::{self, Options}, session};\n\
+                fn all() { crate::message::say(\"x\"); } // crate::events\n";
+    let found = imports(text, &module(path), &[]);
+    let expected = ["gate", "jvmti", "message", "net", "options", "session"];
+    assert_eq!(found, expected.map(str::to_owned).into());
+    let inside = imports(text, &module(path), &["net"]);
+    assert_eq!(inside, ["Commanded", "command"].map(str::to_owned).into());
+    assert_eq!(
+        faults(path, text, &[], &AGENT),
+        ["agent/net/answer.rs: imports session"]
+    );
+}
+
+#[test]
+fn a_wall_that_is_broken_is_seen() {
+    let broken = [
+        (
+            "agent/jvmti/trampoline.rs",
+            "use crate::events::vm_init;",
+            "imports events",
+        ),
+        (
+            "agent/jvmti/entry.rs",
+            "use super::super::session;",
+            "imports session",
+        ),
+        (
+            "agent/options/mod.rs",
+            "use crate::profile::Part;",
+            "imports profile",
+        ),
+        (
+            "agent/new_folder/mod.rs",
+            "",
+            "no row says what it may import",
+        ),
+    ];
+    for (path, text, fault) in broken {
+        let found = faults(Path::new(path), text, &[], &AGENT);
+        assert!(
+            matches!(found.as_slice(), [one] if one.ends_with(fault)),
+            "{path}: {found:?}"
+        );
+    }
+    let features = [
+        (
+            "agent/profile/cpu/cpu_counts.rs",
+            "use crate::profile::times::CallRow;",
+        ),
+        (
+            "agent/profile/cpu/cpu_counts.rs",
+            "use super::super::Monitors;",
+        ),
+        ("agent/profile/cpu/cpu_counts.rs", "use super::super::*;"),
+        (
+            "agent/profile/cpu/cpu_counts.rs",
+            "use crate::{message::say, profile::{stacks::{self, TopMethod}, times::CallRow}};",
+        ),
+    ];
+    for (path, text) in features {
+        let found = faults(Path::new(path), text, &["profile"], &PROFILE);
+        assert_eq!(found.len(), 1, "{text}: {found:?}");
+    }
+}
