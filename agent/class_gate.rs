@@ -12,16 +12,14 @@ use std::time::{Duration, Instant};
 const MOST_HELD: Duration = Duration::from_secs(1);
 
 /// The one gate of the process.
-pub(crate) static CLASS_GATE: ClassGate = ClassGate {
-    closed_by: Mutex::new(None),
-    opened: Condvar::new(),
-};
+pub(crate) static CLASS_GATE: ClassGate = ClassGate::new(MOST_HELD);
 
 /// Open but for moments.
 #[derive(Debug)]
 pub(crate) struct ClassGate {
     closed_by: Mutex<Option<ThreadId>>,
     opened: Condvar,
+    most_held: Duration,
 }
 
 /// Keeps the gate closed until it is dropped.
@@ -29,6 +27,15 @@ pub(crate) struct ClassGate {
 pub(crate) struct ClosedGate<'g>(&'g ClassGate);
 
 impl ClassGate {
+    /// An open gate that holds up no thread for longer than this.
+    const fn new(most_held: Duration) -> Self {
+        Self {
+            closed_by: Mutex::new(None),
+            opened: Condvar::new(),
+            most_held,
+        }
+    }
+
     /// Closes the gate. The caller must not run Java code until it is open again; dumps come one after the other.
     pub(crate) fn close(&self) -> ClosedGate<'_> {
         *self.closed_by.lock() = Some(thread::current().id());
@@ -41,7 +48,7 @@ impl ClassGate {
         if closed_by.is_none() || *closed_by == Some(thread::current().id()) {
             return;
         }
-        let until = Instant::now() + MOST_HELD;
+        let until = Instant::now() + self.most_held;
         while closed_by.is_some() {
             if self.opened.wait_until(&mut closed_by, until).timed_out() {
                 return;
@@ -62,16 +69,12 @@ mod tests {
     use super::*;
     use std::sync::mpsc::channel;
 
-    fn gate() -> ClassGate {
-        ClassGate {
-            closed_by: Mutex::new(None),
-            opened: Condvar::new(),
-        }
-    }
+    /// So long that a test which waits for it has failed.
+    const FOR_EVER: Duration = Duration::from_secs(3600);
 
     #[test]
     fn an_open_gate_holds_up_nobody_and_a_closed_one_not_who_closed_it() {
-        let gate = gate();
+        let gate = ClassGate::new(FOR_EVER);
         gate.pass();
         let closed = gate.close();
         gate.pass();
@@ -80,8 +83,8 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_passes_when_it_is_opened() {
-        let gate = gate();
+    fn a_closed_gate_holds_a_thread_until_it_is_opened() {
+        let gate = ClassGate::new(FOR_EVER);
         let closed = gate.close();
         thread::scope(|scope| {
             let (tell, told) = channel();
@@ -90,9 +93,25 @@ mod tests {
                 gate.pass();
                 tell.send(()).expect("heard");
             });
-            // It may not be at the gate yet: then it finds it open.
+            // Each time that a thread was there to be woken, one waits at the gate. It wakes up for nothing, and waits again.
+            for _ in 0..3 {
+                while !gate.opened.notify_one() {
+                    assert!(told.try_recv().is_err(), "a closed gate was passed");
+                    thread::yield_now();
+                }
+            }
+            assert!(told.try_recv().is_err(), "a closed gate was passed");
             drop(closed);
             told.recv().expect("passed");
+        });
+    }
+
+    #[test]
+    fn a_gate_that_stays_closed_is_passed_in_the_end() {
+        let gate = ClassGate::new(Duration::from_millis(1));
+        let _closed = gate.close();
+        thread::scope(|scope| {
+            scope.spawn(|| gate.pass());
         });
     }
 }
