@@ -1,23 +1,24 @@
 //! One heap dump from request to end line: chooses the way.
 
-use super::allocation_traces::Profiled;
 use super::error::{estimate_text, DumpError, For};
-use super::hotspot::{Child, Ending, NoSnapshot, SnapshotDump};
+use super::facts::allocation_traces::Profiled;
+use super::fork::{Child, Ending, NoSnapshot, SnapshotDump};
 use super::object_sizes;
+use super::outcome::Outcome;
+use super::request::{millis_since_epoch, Request, Way};
 use super::tried::Tried;
-use super::walk_dump::walk_and_write;
+use super::walk::walk_and_write;
 use crate::ending;
 use crate::jvmti::capability::{GET_LINE_NUMBERS, GET_SOURCE_FILE_NAME, TAG_OBJECTS};
 use crate::jvmti::env::{Env, Vm};
 use crate::jvmti::jni::Jni;
 use crate::message::{say, say_if};
-use crate::options::{Engine, Format, Options, SnapshotBy, StopTheWorld};
+use crate::options::{Format, Options, StopTheWorld};
 use crate::os::host::utc_offset_seconds;
 use crate::profile::{Allocations, CpuCounts, StackTraces};
 use parking_lot::Mutex;
 use std::cell::Cell;
-use std::path::PathBuf;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 use tables::Census;
 use writer::{DumpFile, Outlet};
 
@@ -45,21 +46,6 @@ thread_local! {
 /// Whether this thread makes a dump: it must not wait for one.
 pub(crate) fn is_dumping_here() -> bool {
     IS_DUMPING.try_with(Cell::get).unwrap_or(false)
-}
-
-/// What the end line tells.
-#[derive(Debug)]
-pub(super) struct Outcome {
-    /// The engine's name, and why it was not the first choice.
-    pub(super) engine: String,
-    pub(super) path: PathBuf,
-    pub(super) bytes: u64,
-    pub(super) objects: u64,
-    pub(super) classes: usize,
-    pub(super) cut_arrays: u64,
-    pub(super) pause: Duration,
-    /// Has nothing more to do than to end: nobody waits for that to read the file.
-    pub(super) child: Option<Child>,
 }
 
 /// What the session knows beside the heap.
@@ -123,10 +109,10 @@ fn dump_alone(
         },
     };
     match choose(request, jni) {
-        Ok(outcome) => {
+        Ok((outcome, child)) => {
             let is_told = options.verbose || outcome.cut_arrays > 0;
-            say_if(is_told, &end_line(&outcome, started.elapsed()));
-            *last_child = outcome.child.and_then(Child::end_alone);
+            say_if(is_told, &outcome.end_line(started.elapsed()));
+            *last_child = child.and_then(Child::end_alone);
             true
         }
         Err(error) => {
@@ -146,75 +132,29 @@ fn begin_line(outlet: &Outlet, census: Option<&Census>) -> String {
     )
 }
 
-fn end_line(outcome: &Outcome, total: Duration) -> String {
-    let cut = match outcome.cut_arrays {
-        0 => String::new(),
-        arrays => format!("; {arrays} arrays are cut, as their records would pass 4 GiB"),
-    };
-    format!(
-        "dumped {}: {} bytes, {} objects, {} classes; application paused for {} ms, total {} ms, engine {}{cut}",
-        outcome.path.display(),
-        outcome.bytes,
-        outcome.objects,
-        outcome.classes,
-        outcome.pause.as_millis(),
-        total.as_millis(),
-        outcome.engine,
-    )
-}
-
-/// What is to be dumped where.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Request<'r> {
-    pub(super) vm: Vm,
-    pub(super) options: &'r Options,
-    pub(super) outlet: &'r Outlet,
-    pub(super) profiled: Profiled<'r>,
-}
-
-/// A way to dump a heap.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
-    /// A forked copy is read.
-    Fork,
-    /// JVMTI tells of the heap inside the pause, addresses tell objects apart.
-    Pause,
-    /// JVMTI tells of the heap inside the pause, tags tell objects apart.
-    Tags,
-}
-
-/// The ways that the options allow, the best first.
-fn ways(options: &Options) -> &'static [Way] {
-    match (options.engine, options.snapshot) {
-        (Engine::Auto, SnapshotBy::Auto) => &[Way::Fork, Way::Pause, Way::Tags],
-        (Engine::Auto, SnapshotBy::Fork) => &[Way::Fork, Way::Tags],
-        (Engine::Auto, SnapshotBy::Pause) => &[Way::Pause, Way::Tags],
-        (Engine::Snapshot, SnapshotBy::Auto) => &[Way::Fork, Way::Pause],
-        (Engine::Snapshot, SnapshotBy::Fork) => &[Way::Fork],
-        (Engine::Snapshot, SnapshotBy::Pause) => &[Way::Pause],
-        (Engine::Portable, _) => &[Way::Tags],
-    }
-}
+/// A dump, and the child that wrote it, which has nothing more to do than to end: nobody waits for that to read the file.
+type Made = (Outcome, Option<Child>);
 
 /// Makes the dump in the best way that can serve.
 ///
 /// A walk stops the application for long. It follows a fork that failed only if the heap can never be forked, or the user allows it.
-fn choose(request: Request<'_>, jni: &mut Jni<'_>) -> Result<Outcome, DumpError> {
+fn choose(request: Request<'_>, jni: &mut Jni<'_>) -> Result<Made, DumpError> {
     let mut refusals: Vec<String> = Vec::new();
     let tried = Tried::default();
     let may_stop = request.options.stop_the_world;
-    for &way in ways(request.options) {
+    let ways = Way::all(request.options);
+    for &way in ways {
         let made = match way {
             Way::Fork => by_fork(request, jni, &tried),
-            Way::Pause | Way::Tags => by_walk(request, jni, way),
+            Way::Pause | Way::Tags => by_walk(request, jni, way).map(|outcome| (outcome, None)),
         };
-        let is_last = ways(request.options).last() == Some(&way);
+        let is_last = ways.last() == Some(&way);
         match made {
-            Ok(outcome) if refusals.is_empty() => return Ok(outcome),
-            Ok(mut outcome) => {
+            Ok(made) if refusals.is_empty() => return Ok(made),
+            Ok((mut outcome, child)) => {
                 outcome.engine += &format!(", as {}", refusals.join("; "));
                 outcome.pause += tried.paused.get();
-                return Ok(outcome);
+                return Ok((outcome, child));
             }
             Err(DumpError::Engine(why)) if way == Way::Fork && !is_last => {
                 let estimate = tried.walk_estimate();
@@ -250,7 +190,7 @@ fn announce(why: &str, estimate: Option<Duration>) {
 }
 
 /// A dump by a forked copy, tried again while another try may do better.
-fn by_fork(request: Request<'_>, jni: &mut Jni<'_>, tried: &Tried) -> Result<Outcome, DumpError> {
+fn by_fork(request: Request<'_>, jni: &mut Jni<'_>, tried: &Tried) -> Result<Made, DumpError> {
     // How many classes were known at the last tries that met an unknown one, or the first virtual thread.
     let mut known = Vec::new();
     let mut copies_all = false;
@@ -262,10 +202,11 @@ fn by_fork(request: Request<'_>, jni: &mut Jni<'_>, tried: &Tried) -> Result<Out
         tries += 1;
         was_moving = false;
         match by_snapshot(request, jni, tried, copies_all) {
-            Ok(outcome) => return Ok(outcome),
-            Err(NoSnapshot::LeftOut) => copies_all = true,
-            Err(NoSnapshot::Again(classes)) => {
-                known.push(classes);
+            Ok((outcome, child)) => return Ok((outcome, Some(child))),
+            Err(NoSnapshot::Damaged(_)) if tried.has_left_out.get() => copies_all = true,
+            Err(NoSnapshot::Damaged(what)) => return Err(DumpError::Damaged(what)),
+            Err(NoSnapshot::UnknownClass) => {
+                known.push(tried.classes.get());
                 if is_no_news(&known) && std::mem::replace(&mut copies_all, true) {
                     return Err(DumpError::Damaged(
                         "there are objects of a class that is not loaded".to_owned(),
@@ -306,7 +247,7 @@ fn by_snapshot(
     jni: &mut Jni<'_>,
     tried: &Tried,
     copies_all: bool,
-) -> Result<Outcome, NoSnapshot> {
+) -> Result<(Outcome, Child), NoSnapshot> {
     let (vm, options, env) = (request.vm, request.options, environment(request.vm)?);
     let file = create_file(request, &env, jni)?;
     let made = jni.with_frame(|jni| {
@@ -314,17 +255,7 @@ fn by_snapshot(
         SnapshotDump::new(vm, &env, jni, options, now, tried, copies_all)
             .run(file, request.profiled)
     });
-    let made = made.ok_or(DumpError::Missing("memory for local references"))??;
-    Ok(Outcome {
-        engine: "snapshot".to_owned(),
-        path: made.written.path,
-        bytes: made.written.bytes,
-        objects: made.objects,
-        classes: made.classes,
-        cut_arrays: made.cut_arrays,
-        pause: made.pause,
-        child: Some(made.child),
-    })
+    made.ok_or(DumpError::Missing("memory for local references"))?
 }
 
 /// A dump by JVMTI's own walk, again if classes are unloaded meanwhile.
@@ -375,11 +306,6 @@ fn environment(vm: Vm) -> Result<Env, DumpError> {
         return Err(DumpError::Missing(TAG_OBJECTS.name));
     }
     Ok(env)
-}
-
-pub(super) fn millis_since_epoch() -> u64 {
-    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH);
-    u64::try_from(since_epoch.unwrap_or_default().as_millis()).unwrap_or(0)
 }
 
 #[cfg(test)]

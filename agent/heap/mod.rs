@@ -1,8 +1,7 @@
-//! Heap dumps: catalogue (classes, stacks) → roots → walk → file.
+//! Heap dumps: facts (classes, stacks) → roots → objects → file.
 //!
-//! [`dump`] leads; [`catalogue`] asks the JVM what classes there are, before the walk; [`portable`] walks
-//! the heap inside the pause; [`threads`], [`stacks`] and [`methods`] make traces of what the walk and the
-//! JVM tell of threads; [`stack_room`] shortens the pause where stacks are many and deep.
+//! [`dump`] chooses one of three ways, and says how it went ([`outcome`], [`error`]). [`fork`] has a forked copy read, [`walk`] stops the
+//! application for a walk over the heap; neither knows the other, and [`facts`] are what both ask the JVM.
 
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
@@ -10,27 +9,16 @@ use crate::jvmti::object::Object;
 use crate::message::say;
 use crate::options::{Engine, Format, Options, SnapshotBy, StopTheWorld};
 
-mod allocation_traces;
-mod anonymous_names;
-mod catalogue;
-mod class_records;
 mod dump;
 mod error;
-mod heap_room;
-mod hotspot;
+mod facts;
+mod fork;
 mod memory_left;
-mod methods;
 mod object_sizes;
-mod plain_facts;
-mod portable;
-mod roots;
-mod stack_room;
-mod stacks;
-mod threads;
+mod outcome;
+mod request;
 mod tried;
-mod unlinked;
-mod virtual_threads;
-mod walk_dump;
+mod walk;
 
 pub(crate) use dump::{dump, is_dumping_here, Known};
 
@@ -47,9 +35,9 @@ pub(crate) fn prepare<'f>(env: &'f Env, jni: &'f Jni<'f>, options: &Options) {
     if let Some(class) = loaded.first() {
         tell_of_pauses(options, class);
     }
-    unlinked::link(env, jni, &loaded);
+    facts::unlinked::link(env, jni, &loaded);
     if options.engine != Engine::Portable {
-        hotspot::prepare(env, jni, loaded);
+        facts::kept_objects::prepare(env, jni, loaded);
     }
 }
 
@@ -63,7 +51,7 @@ fn tell_of_pauses(options: &Options, object: &Object<'_>) {
     if options.stop_the_world == StopTheWorld::Never {
         return;
     }
-    if let Err(why) = hotspot::look_at_heap(object) {
+    if let Err(why) = fork::look_at_heap(object) {
         say(&format!(
             "a heap dump will stop the application, for one to two seconds per million objects, as {why}: where that matters, HotSpot's own (jcmd PID GC.heap_dump) takes a fraction of it"
         ));

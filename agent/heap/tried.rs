@@ -13,6 +13,10 @@ pub(super) struct Tried {
     pub(super) paused: Cell<Duration>,
     /// Bytes of heap in use; `None` if the JVM does not tell, or was not asked.
     pub(super) used_bytes: Cell<Option<u64>>,
+    /// How many classes were known at the last try's fork.
+    pub(super) classes: Cell<usize>,
+    /// The last try's child had not the parts of the heap that HotSpot calls unused.
+    pub(super) has_left_out: Cell<bool>,
 }
 
 impl Tried {

@@ -6,7 +6,9 @@ use super::jni::{jni_call, Jni};
 use super::object::Object;
 use super::slot;
 use format::BasicType;
-use jni::objects::{JClass, JObject, JValue};
+/// An argument of a constructor.
+pub(crate) use jni::objects::JValue;
+use jni::objects::{JClass, JObject};
 use jni::sys::{jarray, jobject};
 use std::ptr::null_mut;
 

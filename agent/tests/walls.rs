@@ -109,6 +109,40 @@ const AGENT: [Row; 20] = [
     ("entry", &["jvmti", "session"]),
 ];
 
+/// Heap dumps: neither engine knows the other.
+const HEAP: [Row; 9] = [
+    ("error", &[]),
+    ("memory_left", &[]),
+    ("object_sizes", &[]),
+    ("outcome", &[]),
+    ("tried", &[]),
+    ("facts", &["error", "memory_left"]),
+    (
+        "fork",
+        &["error", "facts", "memory_left", "outcome", "tried"],
+    ),
+    ("request", &["facts"]),
+    (
+        "walk",
+        &["error", "facts", "memory_left", "outcome", "request"],
+    ),
+];
+
+/// What chooses an engine is above all.
+const DUMP: Row = (
+    "dump",
+    &[
+        "error",
+        "facts",
+        "fork",
+        "object_sizes",
+        "outcome",
+        "request",
+        "tried",
+        "walk",
+    ],
+);
+
 /// The profiles: features know what they share, and not each other. `*` is what `agent/profile/mod.rs` exports.
 const PROFILE: [Row; 11] = [
     ("*", &[]),
@@ -293,6 +327,12 @@ fn check(within: &[&str], rows: &[Row]) {
 #[test]
 fn the_agents_folders_import_only_what_stands_below_them() {
     check(&[], &AGENT);
+}
+
+#[test]
+fn the_engines_of_heap_dumps_do_not_import_each_other() {
+    let rows: Vec<Row> = HEAP.into_iter().chain([DUMP]).collect();
+    check(&["heap"], &rows);
 }
 
 #[test]

@@ -1,0 +1,255 @@
+//! Profiles in a dump: the session's stacks, of allocations and CPU samples, as rows of the dump's own tables.
+
+use super::catalogue::Catalogue;
+use super::methods::Methods;
+use crate::heap::error::{DumpError, For};
+use crate::jvmti::env::Env;
+use crate::jvmti::jni::Jni;
+use crate::jvmti::object::Handle;
+use crate::options::Options;
+use crate::profile::{
+    alloc_sites, cpu_samples_record, ranked_traces, Allocations, CpuCounts, CpuRow, LiveTraces,
+    NamedFrame, SiteRow, StackTraces,
+};
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashMap};
+use tables::{
+    ClassId, Frame, FrameId, Line, ObjectIndex, ObjectTable, StringId, Tables, Trace, TraceId,
+};
+use writer::ClassName;
+
+/// The first tag of sampled objects in a walk: beyond the tags of rows.
+const FIRST_TAG: i64 = 1 << 32;
+
+/// What the session has measured and a dump tells of.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::heap) struct Profiled<'s> {
+    /// Who allocated what; `None` if allocations are not sampled.
+    pub(in crate::heap) allocations: Option<&'s Allocations>,
+    /// CPU samples and the stacks they name; `None` if there are none.
+    pub(in crate::heap) cpu: Option<(&'s StackTraces, &'s CpuCounts)>,
+}
+
+/// The sampled objects of a dump and who allocated them.
+#[derive(Clone, Debug, Default)]
+pub(in crate::heap) struct AllocationTraces {
+    /// Each object that lives, by its weak handle, and the trace that allocated it.
+    pub(in crate::heap) by_handle: Vec<(Handle, TraceId)>,
+    /// The records of allocation sites and CPU samples, which go behind the head of the file; empty if there are none.
+    pub(in crate::heap) records: Vec<u8>,
+    /// Traces by tag, counted from [`FIRST_TAG`].
+    tagged: Vec<TraceId>,
+}
+
+/// Who allocated the objects of a walk, as far as it was sampled.
+#[derive(Debug, Default)]
+pub(in crate::heap) struct ObjectTraces(HashMap<ObjectIndex, TraceId>);
+
+impl ObjectTraces {
+    /// Notes who allocated an object.
+    pub(in crate::heap) fn set(&mut self, object: ObjectIndex, trace: TraceId) {
+        self.0.insert(object, trace);
+    }
+
+    /// The trace that allocated an object; the empty one if it was not sampled.
+    pub(in crate::heap) fn of(&self, object: ObjectIndex) -> TraceId {
+        self.0.get(&object).copied().unwrap_or(TraceId::EMPTY)
+    }
+}
+
+/// Makes rows of the session's traces.
+struct Translator<'d, 'f> {
+    traces: &'d StackTraces,
+    methods: Methods<'f>,
+    catalogue: &'d mut Catalogue<'f>,
+    tables: &'d Tables,
+    objects: &'d mut ObjectTable,
+    known: HashMap<TraceId, TraceId>,
+    /// The classes of the dump by signature, of namesakes the first; not before they are asked for.
+    by_signature: Option<HashMap<StringId, ClassId>>,
+}
+
+impl AllocationTraces {
+    /// The sites, and the traces of the objects that live. Before the walk; the handles must be held until it has begun.
+    ///
+    /// Nothing if nothing is sampled.
+    pub(in crate::heap) fn take<'a, 'f>(
+        profiled: Profiled<'a>,
+        options: &Options,
+        (env, jni): (&'f Env, &'f Jni<'f>),
+        catalogue: &mut Catalogue<'f>,
+        tables: &Tables,
+        objects: &mut ObjectTable,
+    ) -> Result<(Self, Option<LiveTraces<'a>>), DumpError> {
+        // All profiles name stacks of the same session.
+        let by_allocations = profiled.allocations.map(Allocations::traces);
+        let Some(traces) = by_allocations.or(profiled.cpu.map(|(traces, _)| traces)) else {
+            return Ok((Self::default(), None));
+        };
+        let mut translator = Translator {
+            traces,
+            methods: Methods::new(env, jni, options.line_numbers),
+            catalogue,
+            tables,
+            objects,
+            known: HashMap::new(),
+            by_signature: None,
+        };
+        let (mut taken, mut held) = (Self::default(), None);
+        if let Some(allocations) = profiled.allocations {
+            let sites = allocations.sites(jni);
+            let samples = allocations.hold();
+            for (handle, trace) in samples.handles() {
+                taken.by_handle.push((handle, translator.trace(trace)?));
+            }
+            taken.records = translator.records(sites, options.cutoff)?;
+            held = Some(samples);
+        }
+        if let Some((_, counts)) = profiled.cpu {
+            let mut record = translator.cpu_record(counts, options.cutoff)?;
+            taken.records.append(&mut record);
+        }
+        Ok((taken, held))
+    }
+
+    /// Tags what is `held`, for a walk by JVMTI.
+    pub(in crate::heap) fn tag(
+        &mut self,
+        held: &LiveTraces<'_>,
+        env: &Env,
+        jni: &Jni<'_>,
+    ) -> Result<(), DumpError> {
+        let traces: HashMap<Handle, TraceId> = self.by_handle.iter().copied().collect();
+        for (handle, object) in held.objects(jni) {
+            // Mirrors, threads and loaders have the tags of their rows.
+            let is_free = env.tag(&object).when("the tag of an object")? == 0;
+            if let (true, Some(&trace)) = (is_free, traces.get(&handle)) {
+                let number = i64::try_from(self.tagged.len()).unwrap_or(i64::MAX);
+                let tag = FIRST_TAG.saturating_add(number);
+                env.set_tag(&object, tag).when("a tag for an object")?;
+                self.tagged.push(trace);
+            }
+            jni.forget(object);
+        }
+        Ok(())
+    }
+
+    /// The trace of an object that [`Self::tag`] has tagged.
+    pub(in crate::heap) fn of_tag(&self, tag: i64) -> Option<TraceId> {
+        let number = usize::try_from(tag.checked_sub(FIRST_TAG)?).ok()?;
+        self.tagged.get(number).copied()
+    }
+}
+
+impl Translator<'_, '_> {
+    /// The dump's row of a trace of the session's.
+    fn trace(&mut self, trace: TraceId) -> Result<TraceId, DumpError> {
+        if let Some(&known) = self.known.get(&trace) {
+            return Ok(known);
+        }
+        let mut frames: Vec<FrameId> = Vec::new();
+        for frame in self.traces.named_frames(trace) {
+            frames.push(self.frame(&frame)?);
+        }
+        // Thread serial 0: readers take a trace with a thread's number for that thread's stack.
+        let row = self.tables.traces.intern(Trace {
+            thread: None,
+            frames,
+        });
+        self.known.insert(trace, row);
+        Ok(row)
+    }
+
+    /// The dump's row of a frame. The session's names are those of its time: the class may be gone or another one by now.
+    fn frame(&mut self, frame: &NamedFrame) -> Result<FrameId, DumpError> {
+        let class = self
+            .methods
+            .class(frame.id, self.catalogue, self.tables, self.objects)?;
+        let strings = &self.tables.strings;
+        let class = class.or_else(|| self.class(strings.intern(&frame.class)));
+        // What has no class in the dump is told by its whole name.
+        let method = match class {
+            Some(_) => strings.intern(&frame.method),
+            None => strings.intern(&whole_name(frame)),
+        };
+        Ok(self.tables.frames.intern(Frame {
+            class: class.unwrap_or_else(|| self.catalogue.object_class()),
+            method,
+            signature: strings.intern(&frame.signature),
+            source: strings.intern(&frame.source),
+            line: match self.methods.line_numbers {
+                true => frame.line,
+                false => Line::Unknown,
+            },
+        }))
+    }
+
+    /// The dump's class of this signature.
+    fn class(&mut self, signature: StringId) -> Option<ClassId> {
+        let classes = &self.tables.classes;
+        let by_signature = self.by_signature.get_or_insert_with(|| {
+            let mut by_signature = HashMap::new();
+            classes.for_each(|id, row| {
+                by_signature.entry(row.signature).or_insert(id);
+            });
+            by_signature
+        });
+        by_signature.get(&signature).copied()
+    }
+
+    /// The record of CPU samples. Stacks of several threads that are one here become one row.
+    fn cpu_record(&mut self, counts: &CpuCounts, cutoff: f64) -> Result<Vec<u8>, DumpError> {
+        let mut by_trace: BTreeMap<TraceId, u64> = BTreeMap::new();
+        for (&trace, &samples) in counts.by_trace() {
+            *by_trace.entry(self.trace(trace)?).or_default() += samples;
+        }
+        let rows = by_trace.into_iter();
+        let rows: Vec<CpuRow> = rows
+            .map(|(trace, samples)| CpuRow {
+                trace,
+                samples,
+                top: None,
+            })
+            .collect();
+        Ok(cpu_samples_record(&rows, cutoff)?)
+    }
+
+    /// The record of all sites whose classes are loaded; its totals are those of all sites.
+    fn records(&mut self, sites: Vec<SiteRow>, cutoff: f64) -> Result<Vec<u8>, DumpError> {
+        let (mut loaded, mut others) = (Vec::new(), Vec::new());
+        for mut site in sites {
+            match self.class(self.tables.strings.intern(&site.signature)) {
+                Some(class) => {
+                    site.class = class;
+                    loaded.push(site);
+                }
+                None => others.push(site),
+            }
+        }
+        for trace in ranked_traces(&loaded, cutoff) {
+            self.trace(trace)?;
+        }
+        // Stacks of several threads that are one here become one row, and so do those of classes that are gone. Traces below the
+        // cutoff are not in the file, and neither are their sites.
+        let mut merged = BTreeMap::<_, SiteRow>::new();
+        for mut site in loaded {
+            let Some(&trace) = self.known.get(&site.trace) else {
+                others.push(site);
+                continue;
+            };
+            site.trace = trace;
+            match merged.entry((site.class, trace)) {
+                Entry::Vacant(vacant) => drop(vacant.insert(site)),
+                Entry::Occupied(mut row) => row.get_mut().add(&site),
+            }
+        }
+        let rows: Vec<SiteRow> = merged.into_values().collect();
+        Ok(alloc_sites(&rows, &others, cutoff)?)
+    }
+}
+
+/// `com.acme.Order.total`.
+fn whole_name(frame: &NamedFrame) -> Vec<u8> {
+    let class = ClassName::from_signature(&frame.class).to_string();
+    [class.as_bytes(), b".", &frame.method].concat()
+}

@@ -1,0 +1,48 @@
+//! Names of VM-anonymous classes, those of lambdas and lambda forms up to 14: without what JVMTI appends to them.
+
+use crate::jvmti::env::Env;
+use crate::jvmti::object::Object;
+
+/// The signature without the slash and the hash of the class object behind it, which are not in HotSpot's own dumps: so classes made of
+/// one class file have one name.
+pub(in crate::heap) fn without_hash(env: &Env, class: &Object<'_>, signature: &[u8]) -> Vec<u8> {
+    match split(signature) {
+        // A class file's name may end in a number, too.
+        Some((name, hash)) if env.hash(class).ok() == Some(hash) => [name, b";"].concat(),
+        _ => signature.to_vec(),
+    }
+}
+
+/// What stands before the last slash, and the number behind it.
+fn split(signature: &[u8]) -> Option<(&[u8], i32)> {
+    let name = signature.strip_prefix(b"L")?.strip_suffix(b";")?;
+    let slash = name.iter().rposition(|&byte| byte == b'/')?;
+    let digits = std::str::from_utf8(name.get(slash + 1..)?).ok()?;
+    let hash = digits.parse().ok().filter(|_| !digits.starts_with('+'))?;
+    Some((signature.get(..slash + 1)?, hash))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_number_behind_a_slash_can_be_a_hash() {
+        let name = &b"Lapp/Main$$Lambda$1"[..];
+        assert_eq!(
+            split(b"Lapp/Main$$Lambda$1/1234567;"),
+            Some((name, 1_234_567))
+        );
+        for other in [
+            "Lapp/Main;",
+            "LMain;",
+            "[I",
+            "Lapp/1a;",
+            "Lapp/+1;",
+            "L/;",
+            "",
+        ] {
+            assert_eq!(split(other.as_bytes()), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,518 @@
+//! The catalogue: every loaded class with its supers, loader and fields, asked before the pause.
+//!
+//! The handles it holds keep the classes from being unloaded until the dump is written; they go with
+//! the dump's local frame. A class that is loaded between the catalogue and the walk is met by the walk
+//! and [admitted](Catalogue::admit) afterwards.
+
+use super::anonymous_names::without_hash;
+use super::{heap_room, unlinked};
+use crate::heap::error::{DumpError, For};
+use crate::jvmti::class::FieldFacts;
+use crate::jvmti::env::Env;
+use crate::jvmti::error::JvmtiError;
+use crate::jvmti::field::FieldId;
+use crate::jvmti::jni::Jni;
+use crate::jvmti::object::{Handle, Object};
+use format::BasicType;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+use tables::{ClassId, ClassRow, Field, LoaderId, ObjectIndex, ObjectTable, Tables};
+
+/// The classes of one dump. Class `n` of the first look is object `n` of the object table and has tag `n`.
+#[derive(Debug)]
+pub(in crate::heap) struct Catalogue<'f> {
+    env: &'f Env,
+    jni: &'f Jni<'f>,
+    handles: Vec<Object<'f>>,
+    mirrors: Vec<ObjectIndex>,
+    /// By class, in the order of `ClassRow::fields`.
+    field_ids: Vec<Vec<FieldId>>,
+    loaders: RefCell<Vec<(ObjectIndex, Object<'f>)>>,
+    first_look: usize,
+    late: HashMap<ObjectIndex, ClassId>,
+    /// Classes that were linked after the first look.
+    linked_late: HashSet<ClassId>,
+    object_class: ClassId,
+    class_class: ClassId,
+}
+
+impl<'f> Catalogue<'f> {
+    /// Looks at all loaded classes: fills `tables.classes` and `tables.loaders`, tags their mirrors. Those that
+    /// archived objects may be of are linked first.
+    ///
+    /// Needs an environment without tags and an empty `objects`.
+    pub(in crate::heap) fn take(
+        env: &'f Env,
+        jni: &'f Jni<'f>,
+        tables: &Tables,
+        objects: &mut ObjectTable,
+    ) -> Result<Self, DumpError> {
+        let handles = env.loaded_classes(jni).when("the list of loaded classes")?;
+        unlinked::link(env, jni, &handles);
+        let mut mirrors = Vec::with_capacity(handles.len());
+        let mut signatures = Vec::with_capacity(handles.len());
+        for class in &handles {
+            mirrors.push(tag_new(env, objects, class, None)?);
+            signatures.push(env.class_signature(class).when("the name of a class")?);
+        }
+        let find = |signature: &[u8]| {
+            let position = signatures.iter().position(|found| found == signature);
+            position
+                .and_then(ClassId::from_index)
+                .ok_or(DumpError::Missing("java.lang.Object and java.lang.Class"))
+        };
+        let (object_class, class_class) =
+            (find(b"Ljava/lang/Object;")?, find(b"Ljava/lang/Class;")?);
+        let first_look = handles.len();
+        let mut catalogue = Self {
+            env,
+            jni,
+            handles,
+            mirrors,
+            field_ids: Vec::with_capacity(first_look),
+            loaders: RefCell::default(),
+            first_look,
+            late: HashMap::new(),
+            linked_late: HashSet::new(),
+            object_class,
+            class_class,
+        };
+        let mut field_ids = Vec::with_capacity(first_look);
+        for (class, signature) in catalogue.handles.iter().zip(&signatures) {
+            let (row, ids) = catalogue.row(class, signature, tables, objects)?;
+            tables.classes.add(row);
+            field_ids.push(ids);
+        }
+        catalogue.field_ids = field_ids;
+        Ok(catalogue)
+    }
+
+    /// How many classes are catalogued.
+    pub(in crate::heap) fn len(&self) -> usize {
+        self.handles.len()
+    }
+
+    /// The handle of a class.
+    pub(in crate::heap) fn handle(&self, class: ClassId) -> Option<&Object<'f>> {
+        self.handles.get(class.index())
+    }
+
+    /// The ids of a class's own fields, in the order of its row's fields; none if it is not linked.
+    pub(in crate::heap) fn field_ids(&self, class: ClassId) -> &[FieldId] {
+        self.field_ids.get(class.index()).map_or(&[], Vec::as_slice)
+    }
+
+    /// The objects that have a row because of the catalogue, with their handles: mirrors and class loaders.
+    pub(in crate::heap) fn pinned(&self) -> Vec<(ObjectIndex, Handle)> {
+        let mirrors = self.mirrors.iter().copied().zip(&self.handles);
+        let loaders = self.loaders.borrow();
+        mirrors
+            .map(|(index, object)| (index, object.handle()))
+            .chain(
+                loaders
+                    .iter()
+                    .map(|(index, object)| (*index, object.handle())),
+            )
+            .collect()
+    }
+
+    /// The class whose mirror this is; `None` for other objects and for `Class` objects of primitive types.
+    pub(in crate::heap) fn class_of_mirror(&self, mirror: ObjectIndex) -> Option<ClassId> {
+        if mirror.index() < self.first_look {
+            return ClassId::from_index(mirror.index());
+        }
+        self.late.get(&mirror).copied()
+    }
+
+    /// Whether the class was not linked at the first look, so that a walk since may not have told its fields.
+    pub(in crate::heap) fn is_linked_late(&self, class: ClassId) -> bool {
+        self.linked_late.contains(&class)
+    }
+
+    /// The mirror of a class.
+    pub(in crate::heap) fn mirror(&self, class: ClassId) -> Option<ObjectIndex> {
+        self.mirrors.get(class.index()).copied()
+    }
+
+    /// How many classes the first look found: their mirrors are the first objects of the table.
+    pub(in crate::heap) fn first_look(&self) -> usize {
+        self.first_look
+    }
+
+    /// `java.lang.Class`.
+    pub(in crate::heap) fn class_class(&self) -> ClassId {
+        self.class_class
+    }
+
+    /// `java.lang.Object`.
+    pub(in crate::heap) fn object_class(&self) -> ClassId {
+        self.object_class
+    }
+
+    /// The class behind a handle, which is catalogued now if it was not yet. After the walk only.
+    pub(in crate::heap) fn admit(
+        &mut self,
+        class: Object<'f>,
+        tables: &Tables,
+        objects: &mut ObjectTable,
+    ) -> Result<ClassId, DumpError> {
+        // Supers before the classes that need them; each class is looked at again when its supers are done.
+        let mut unfinished = vec![class];
+        let mut last = self.object_class;
+        while let Some(class) = unfinished.pop() {
+            let mirror = self.mirror_of_handle(&class, objects)?;
+            if let Some(known) = self.class_of_mirror(mirror) {
+                last = known;
+                self.jni.forget(class);
+                continue;
+            }
+            let unknown = self.unknown_supers(&class, objects)?;
+            if unknown.is_empty() {
+                last = self.admit_one(class, mirror, tables, objects)?;
+            } else {
+                unfinished.push(class);
+                unfinished.extend(unknown);
+            }
+        }
+        Ok(last)
+    }
+
+    /// Catalogues the classes that were loaded since the first look, and asks for the fields of those linked since.
+    pub(in crate::heap) fn catch_up(
+        &mut self,
+        tables: &Tables,
+        objects: &mut ObjectTable,
+    ) -> Result<(), DumpError> {
+        let loaded = self.env.loaded_classes(self.jni);
+        for class in loaded.when("the list of loaded classes")? {
+            if self.env.tag(&class).when("the tag of a class")? == 0 {
+                self.admit(class, tables, objects)?;
+            } else {
+                self.jni.forget(class);
+            }
+        }
+        self.ask_again(tables, objects)
+    }
+
+    /// Has the JVM link those of `classes` that are not, so that it can be asked for their fields.
+    ///
+    /// As a rule the first look has left none of those that have instances; but one may have been loaded since. That makes objects: an
+    /// error if the heap is full.
+    pub(in crate::heap) fn link(
+        &self,
+        classes: impl Iterator<Item = ClassId>,
+        tables: &Tables,
+    ) -> Result<(), DumpError> {
+        let is_unlinked_bootstrap = |class| {
+            tables
+                .classes
+                .get(class)
+                .is_some_and(|row| row.fields.is_none() && row.loader.is_none())
+        };
+        let unlinked: HashSet<ClassId> = classes
+            .filter(|&class| is_unlinked_bootstrap(class))
+            .collect();
+        if !unlinked.is_empty() && !heap_room::is_there(self.env, self.jni, &self.handles) {
+            return Err(DumpError::FullHeap);
+        }
+        for class in unlinked {
+            if let Some(handle) = self.handles.get(class.index()) {
+                // A class that cannot be linked stays unknown, and the dump says so.
+                self.jni.link(handle);
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks again for the fields of classes that were not linked at the first look. After the walk only.
+    pub(in crate::heap) fn ask_again(
+        &mut self,
+        tables: &Tables,
+        objects: &mut ObjectTable,
+    ) -> Result<(), DumpError> {
+        let mut unprepared = Vec::new();
+        tables.classes.for_each(|id, row| {
+            if row.fields.is_none() {
+                unprepared.push(id);
+            }
+        });
+        for id in unprepared {
+            let Some(class) = self.handles.get(id.index()) else {
+                continue;
+            };
+            for unknown in self.unknown_supers(class, objects)? {
+                self.admit(unknown, tables, objects)?;
+            }
+            let Some(class) = self.handles.get(id.index()) else {
+                continue;
+            };
+            let signature = self
+                .env
+                .class_signature(class)
+                .when("the name of a class")?;
+            let (row, ids) = self.row(class, &signature, tables, objects)?;
+            if row.fields.is_some() {
+                self.linked_late.insert(id);
+            }
+            tables.classes.replace(id, row);
+            if let Some(place) = self.field_ids.get_mut(id.index()) {
+                *place = ids;
+            }
+        }
+        Ok(())
+    }
+
+    fn admit_one(
+        &mut self,
+        class: Object<'f>,
+        mirror: ObjectIndex,
+        tables: &Tables,
+        objects: &mut ObjectTable,
+    ) -> Result<ClassId, DumpError> {
+        let signature = self
+            .env
+            .class_signature(&class)
+            .when("the name of a class")?;
+        let (row, ids) = self.row(&class, &signature, tables, objects)?;
+        let id = tables.classes.add(row);
+        self.field_ids.push(ids);
+        self.handles.push(class);
+        self.mirrors.push(mirror);
+        self.late.insert(mirror, id);
+        Ok(id)
+    }
+
+    /// The class's superclass and interfaces that are not catalogued.
+    fn unknown_supers(
+        &self,
+        class: &Object<'_>,
+        objects: &mut ObjectTable,
+    ) -> Result<Vec<Object<'f>>, DumpError> {
+        let mut supers = self.interfaces(class)?.unwrap_or_default();
+        supers.extend(self.jni.superclass(class));
+        let mut unknown = Vec::new();
+        for super_class in supers {
+            let mirror = self.mirror_of_handle(&super_class, objects)?;
+            if self.class_of_mirror(mirror).is_none() {
+                unknown.push(super_class);
+            } else {
+                self.jni.forget(super_class);
+            }
+        }
+        Ok(unknown)
+    }
+
+    fn mirror_of_handle(
+        &self,
+        class: &Object<'_>,
+        objects: &mut ObjectTable,
+    ) -> Result<ObjectIndex, DumpError> {
+        let tag = self.env.tag(class).when("the tag of a class")?;
+        match ObjectIndex::from_tag(tag) {
+            Some(mirror) => Ok(mirror),
+            None => tag_new(self.env, objects, class, self.mirror(self.class_class)),
+        }
+    }
+
+    /// Direct interfaces; `None` for a class that is not linked.
+    fn interfaces(&self, class: &Object<'_>) -> Result<Option<Vec<Object<'f>>>, DumpError> {
+        match self.env.interfaces(self.jni, class) {
+            Ok(interfaces) => Ok(Some(interfaces)),
+            Err(JvmtiError::CLASS_NOT_PREPARED) => Ok(None),
+            Err(error) => Err(DumpError::Jvm {
+                what: "the interfaces of a class",
+                error,
+            }),
+        }
+    }
+
+    /// The row of a class as the JVM tells it now. `fields` is `None`, so that the class is asked again after the
+    /// walk, if it is not linked, or if one of its supers is not catalogued: its fields could not be numbered.
+    fn row(
+        &self,
+        class: &Object<'_>,
+        signature: &[u8],
+        tables: &Tables,
+        objects: &mut ObjectTable,
+    ) -> Result<(ClassRow, Vec<FieldId>), DumpError> {
+        // The fields first: who has fields to tell is linked, and has its interfaces to tell, too.
+        let (mut fields, field_ids) = self.fields(class, tables)?.unzip();
+        let mut interfaces = Vec::new();
+        for interface in self.interfaces(class)?.unwrap_or_default() {
+            match self.known_class(interface)? {
+                Some(known) => interfaces.push(known),
+                None => fields = None,
+            }
+        }
+        let super_class = match self.jni.superclass(class) {
+            Some(super_class) => {
+                let known = self.known_class(super_class)?;
+                fields = fields.filter(|_| known.is_some());
+                known
+            }
+            // An interface: HotSpot's own dumps say Object, and readers take no superclass for Object itself.
+            None if signature != b"Ljava/lang/Object;" => Some(self.object_class),
+            None => None,
+        };
+        let name = hprof_name(&without_hash(self.env, class, signature));
+        let row = ClassRow {
+            signature: tables.strings.intern(signature),
+            name: tables.strings.intern(&name),
+            loader: self.loader(class, tables, objects)?,
+            super_class,
+            interfaces,
+            fields,
+        };
+        Ok((row, field_ids.unwrap_or_default()))
+    }
+
+    /// The class's own fields and their ids; `None` before it is linked, when it has no instances.
+    fn fields(&self, class: &Object<'_>, tables: &Tables) -> Result<Option<OwnFields>, DumpError> {
+        match self.env.fields(class) {
+            Ok(facts) => {
+                let rows: Result<_, _> = facts
+                    .iter()
+                    .map(|field| row_of_field(field, tables))
+                    .collect();
+                Ok(Some((rows?, facts.iter().map(|field| field.id).collect())))
+            }
+            Err(JvmtiError::CLASS_NOT_PREPARED) => Ok(None),
+            Err(error) => Err(DumpError::Jvm {
+                what: "the fields of a class",
+                error,
+            }),
+        }
+    }
+
+    /// The catalogued class behind a handle, which is given back.
+    fn known_class(&self, class: Object<'_>) -> Result<Option<ClassId>, DumpError> {
+        let tag = self.env.tag(&class).when("the tag of a class")?;
+        self.jni.forget(class);
+        Ok(ObjectIndex::from_tag(tag).and_then(|mirror| self.class_of_mirror(mirror)))
+    }
+
+    fn loader(
+        &self,
+        class: &Object<'_>,
+        tables: &Tables,
+        objects: &mut ObjectTable,
+    ) -> Result<Option<LoaderId>, DumpError> {
+        let Some(loader) = self
+            .env
+            .class_loader(self.jni, class)
+            .when("the loader of a class")?
+        else {
+            return Ok(None);
+        };
+        let tag = self.env.tag(&loader).when("the tag of a class loader")?;
+        let index = match ObjectIndex::from_tag(tag) {
+            Some(index) => {
+                self.jni.forget(loader);
+                index
+            }
+            // The reference stays, so that the walk reaches the loader even if nothing else holds it.
+            None => {
+                let class_of_loader = self
+                    .jni
+                    .class_of(&loader)
+                    .ok_or(DumpError::Missing("the class of a loader"))?;
+                let tag = self.env.tag(&class_of_loader).when("the tag of a class")?;
+                self.jni.forget(class_of_loader);
+                let index = tag_new(self.env, objects, &loader, ObjectIndex::from_tag(tag))?;
+                self.loaders.borrow_mut().push((index, loader));
+                index
+            }
+        };
+        Ok(Some(tables.loaders.intern(index)))
+    }
+
+    /// The handle of the class with this signature, of the bootstrap loader; `None` if it is not catalogued.
+    pub(in crate::heap) fn bootstrap_class(
+        &self,
+        signature: &[u8],
+        tables: &Tables,
+    ) -> Option<&Object<'f>> {
+        self.handle(self.bootstrap_class_id(signature, tables)?)
+    }
+
+    /// The class with this signature, of the bootstrap loader; `None` if it is not catalogued.
+    pub(in crate::heap) fn bootstrap_class_id(
+        &self,
+        signature: &[u8],
+        tables: &Tables,
+    ) -> Option<ClassId> {
+        let signature = tables.strings.intern(signature);
+        (0..self.handles.len())
+            .filter_map(ClassId::from_index)
+            .find(|&class| {
+                tables
+                    .classes
+                    .get(class)
+                    .is_some_and(|row| row.signature == signature && row.loader.is_none())
+            })
+    }
+}
+
+/// A class's own fields, and their ids in the same order.
+type OwnFields = (Vec<Field>, Vec<FieldId>);
+
+/// Gives an untagged object a row and the tag that goes with it.
+pub(in crate::heap) fn tag_new(
+    env: &Env,
+    objects: &mut ObjectTable,
+    object: &Object<'_>,
+    class: Option<ObjectIndex>,
+) -> Result<ObjectIndex, DumpError> {
+    let size = env
+        .object_size_bytes(object)
+        .when("the size of an object")?;
+    let index = objects.push(size, class, None)?;
+    env.set_tag(object, index.tag())
+        .when("a tag for an object")?;
+    Ok(index)
+}
+
+fn row_of_field(field: &FieldFacts, tables: &Tables) -> Result<Field, DumpError> {
+    let letter = field.descriptor.first();
+    let basic_type = letter.and_then(|&letter| BasicType::from_descriptor(letter));
+    Ok(Field {
+        name: tables.strings.intern(&field.name),
+        basic_type: basic_type.ok_or(DumpError::Layout("a type"))?,
+        is_primitive_array: matches!(field.descriptor.as_slice(), [b'[', _]),
+        is_static: field.is_static,
+    })
+}
+
+/// A class's name as HotSpot's own dumps have it: `java/lang/String`, `[I`, `[Ljava/lang/String;`.
+///
+/// JVMTI writes a hidden class as `a/B.0x12`, HotSpot's dumps as `a/B+0x12`; a class file's name holds no dot.
+fn hprof_name(signature: &[u8]) -> Vec<u8> {
+    let name = match signature {
+        [b'L', name @ .., b';'] => name,
+        other => other,
+    };
+    name.iter()
+        .map(|&byte| if byte == b'.' { b'+' } else { byte })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_hotspot() {
+        for (signature, name) in [
+            ("Ljava/lang/String;", "java/lang/String"),
+            ("[I", "[I"),
+            ("[[Ljava/lang/String;", "[[Ljava/lang/String;"),
+            (
+                "Lapp/Main$$Lambda.0x00007f12;",
+                "app/Main$$Lambda+0x00007f12",
+            ),
+            ("LDefault;", "Default"),
+        ] {
+            assert_eq!(hprof_name(signature.as_bytes()), name.as_bytes());
+        }
+    }
+}

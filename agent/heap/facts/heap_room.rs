@@ -1,0 +1,21 @@
+//! Room in the heap for what the agent makes there: a few small objects, never in a heap that is full.
+
+use crate::jvmti::env::Env;
+use crate::jvmti::jni::Jni;
+use crate::jvmti::object::Object;
+
+/// Without so much nothing is made: many times what the agent takes.
+const LEAST_FREE_BYTES: u64 = 256 << 10;
+const RUNTIME: &[u8] = b"Ljava/lang/Runtime;";
+
+/// Whether there is room, by the word of `java.lang.Runtime`, which is among these classes.
+pub(in crate::heap) fn is_there(env: &Env, jni: &Jni<'_>, classes: &[Object<'_>]) -> bool {
+    let is_runtime = |class: &&Object<'_>| {
+        let signature = env.class_signature(class);
+        signature.is_ok_and(|signature| signature == RUNTIME)
+            && matches!(env.class_loader(jni, class), Ok(None))
+    };
+    let runtime = classes.iter().find(is_runtime);
+    let heap = runtime.and_then(|runtime| jni.heap_bytes(runtime));
+    heap.is_some_and(|heap| heap.free >= LEAST_FREE_BYTES)
+}

@@ -1,0 +1,144 @@
+//! Methods: names, source and lines of the methods on stacks, each asked of the JVM once a dump.
+
+use super::catalogue::Catalogue;
+use crate::heap::error::DumpError;
+use crate::jvmti::env::Env;
+use crate::jvmti::jni::Jni;
+use crate::jvmti::method::MethodId;
+use crate::jvmti::stack::StackFrame;
+use crate::method_facts::{MethodFacts, UNKNOWN_SOURCE};
+use std::collections::HashMap;
+use tables::{ClassId, Frame, FrameId, Line, ObjectTable, Tables};
+
+/// Name of a frame's method that neither the JVM nor the walk told.
+const UNKNOWN_METHOD: &[u8] = b"<unknown>";
+
+#[derive(Debug)]
+struct Method {
+    class: ClassId,
+    facts: MethodFacts,
+}
+
+/// The methods of one dump.
+#[derive(Debug)]
+pub(in crate::heap) struct Methods<'f> {
+    env: &'f Env,
+    jni: &'f Jni<'f>,
+    /// Frames are to have the lines of their source.
+    pub(in crate::heap) line_numbers: bool,
+    known: HashMap<MethodId, Option<Method>>,
+}
+
+impl<'f> Methods<'f> {
+    /// No methods yet. Without `line_numbers` every line is unknown.
+    pub(in crate::heap) fn new(env: &'f Env, jni: &'f Jni<'f>, line_numbers: bool) -> Self {
+        Self {
+            env,
+            jni,
+            line_numbers,
+            known: HashMap::new(),
+        }
+    }
+
+    /// The row of a frame; a frame that nobody knows gets a row that says so.
+    pub(in crate::heap) fn frame(
+        &mut self,
+        frame: Option<StackFrame>,
+        catalogue: &mut Catalogue<'f>,
+        tables: &Tables,
+        objects: &mut ObjectTable,
+    ) -> Result<FrameId, DumpError> {
+        let Some(frame) = frame else {
+            return Ok(unknown_frame(catalogue, tables));
+        };
+        let Some(method) = self.method(frame.method, catalogue, tables, objects)? else {
+            return Ok(unknown_frame(catalogue, tables));
+        };
+        let line = method.facts.line(frame.location);
+        let mut source = method.facts.source;
+        if line == Line::Native && tables.strings.get(source).as_deref() == Some(UNKNOWN_SOURCE) {
+            // HotSpot names none, and readers put "Native Method" behind it.
+            source = tables.strings.intern(b"");
+        }
+        Ok(tables.frames.intern(Frame {
+            class: method.class,
+            method: method.facts.name,
+            signature: method.facts.signature,
+            source,
+            line,
+        }))
+    }
+
+    /// Whether a method is known not to be native.
+    pub(in crate::heap) fn is_java(
+        &mut self,
+        method: MethodId,
+        catalogue: &mut Catalogue<'f>,
+        tables: &Tables,
+        objects: &mut ObjectTable,
+    ) -> Result<bool, DumpError> {
+        let method = self.method(method, catalogue, tables, objects)?;
+        Ok(method.is_some_and(|method| method.facts.line(0) != Line::Native))
+    }
+
+    /// The class of a method; `None` if it is gone.
+    pub(in crate::heap) fn class(
+        &mut self,
+        method: MethodId,
+        catalogue: &mut Catalogue<'f>,
+        tables: &Tables,
+        objects: &mut ObjectTable,
+    ) -> Result<Option<ClassId>, DumpError> {
+        let method = self.method(method, catalogue, tables, objects)?;
+        Ok(method.map(|method| method.class))
+    }
+
+    fn method(
+        &mut self,
+        id: MethodId,
+        catalogue: &mut Catalogue<'f>,
+        tables: &Tables,
+        objects: &mut ObjectTable,
+    ) -> Result<Option<&Method>, DumpError> {
+        let is_known = self.known.contains_key(&id);
+        if !is_known {
+            let method = self.ask(id, catalogue, tables, objects)?;
+            self.known.insert(id, method);
+        }
+        Ok(self.known.get(&id).and_then(Option::as_ref))
+    }
+
+    /// What the JVM tells of a method; `None` if its class is gone.
+    fn ask(
+        &self,
+        method: MethodId,
+        catalogue: &mut Catalogue<'f>,
+        tables: &Tables,
+        objects: &mut ObjectTable,
+    ) -> Result<Option<Method>, DumpError> {
+        let told = MethodFacts::ask(
+            self.env,
+            self.jni,
+            method,
+            self.line_numbers,
+            &tables.strings,
+        );
+        let Some((class, facts)) = told else {
+            return Ok(None);
+        };
+        Ok(Some(Method {
+            class: catalogue.admit(class, tables, objects)?,
+            facts,
+        }))
+    }
+}
+
+fn unknown_frame(catalogue: &Catalogue<'_>, tables: &Tables) -> FrameId {
+    tables.frames.intern(Frame {
+        class: catalogue.object_class(),
+        method: tables.strings.intern(UNKNOWN_METHOD),
+        signature: tables.strings.intern(b"()V"),
+        source: tables.strings.intern(UNKNOWN_SOURCE),
+        line: Line::Unknown,
+    })
+}

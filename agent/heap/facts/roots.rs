@@ -1,0 +1,648 @@
+//! The roots as the walk reports them: noted in the callback, made into records afterwards.
+
+use super::catalogue::Catalogue;
+use crate::jvmti::heap::{Reference, RootFrame};
+use crate::jvmti::method::MethodId;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use tables::{ObjectIndex, Root, Tables, ThreadId, TraceId};
+
+/// What the walk says of one thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::heap) struct ThreadNote {
+    /// The thread object.
+    pub(in crate::heap) object: ObjectIndex,
+    /// Its name as the heap has it, in modified UTF-8; empty if nobody has looked.
+    pub(in crate::heap) name: Vec<u8>,
+    /// The frames that hold something, by depth: method, and location where it is told.
+    pub(in crate::heap) frames: BTreeMap<u32, (MethodId, Option<i64>)>,
+}
+
+/// What the VM holds itself, by class: up to 14 HotSpot reports constants of compiled code as roots of the same kind.
+const THE_VMS: [&[u8]; 8] = [
+    b"Ljava/lang/ArithmeticException;",
+    b"Ljava/lang/ArrayStoreException;",
+    b"Ljava/lang/NullPointerException;",
+    b"Ljava/lang/OutOfMemoryError;",
+    b"Ljava/lang/ThreadGroup;",
+    b"Ljava/lang/VirtualMachineError;",
+    b"[Ljava/lang/OutOfMemoryError;",
+    b"[Ljava/lang/Throwable;",
+];
+
+/// Which of the JVM's own roots are what.
+///
+/// As "system class" HotSpot reports all that the data of loaders hold that are never unloaded: mirrors, arrays of resolved constants,
+/// modules and more. As "other" it reports what the VM holds, mounted virtual threads and, up to 14, constants of compiled code,
+/// which are gone when the code is. Its own dumps list of all this the mirrors and, as JNI globals, what the VM holds.
+#[derive(Clone, Debug, Default)]
+pub(in crate::heap) struct SystemRoots {
+    /// Tags of `java.lang.Class` and `java.lang.Module`.
+    class: Option<i64>,
+    module: Option<i64>,
+    /// Tag of `java.lang.ThreadGroup`.
+    thread_group: Option<i64>,
+    /// Tags of the classes of what the VM holds; `None` if nothing else is reported as "other".
+    the_vms: Option<Vec<i64>>,
+}
+
+impl SystemRoots {
+    /// For the JVM of these classes, which are tagged.
+    pub(in crate::heap) fn of(catalogue: &Catalogue<'_>, tables: &Tables) -> Self {
+        let tag = |signature: &[u8]| {
+            let class = catalogue.bootstrap_class_id(signature, tables)?;
+            Some(catalogue.mirror(class)?.tag())
+        };
+        // HotSpot loads this class at its start from 14 on.
+        let has_records = tag(b"Ljava/lang/Record;").is_some();
+        let the_vms = || THE_VMS.into_iter().filter_map(tag).collect();
+        Self {
+            class: tag(b"Ljava/lang/Class;"),
+            module: tag(b"Ljava/lang/Module;"),
+            thread_group: tag(b"Ljava/lang/ThreadGroup;"),
+            the_vms: (!has_records).then(the_vms),
+        }
+    }
+
+    /// Where an "other" root to an object of the class with this tag was found, when these were reported before; `None` if it is
+    /// a constant of compiled code.
+    ///
+    /// Up to 14 HotSpot reports what the data of loaders hold first, then what the VM holds, from mirrors of primitive types to two
+    /// thread groups, then the constants.
+    fn other_place(&self, class_tag: i64, before: OthersBefore) -> Option<Place> {
+        let Some(the_vms) = &self.the_vms else {
+            return Some(Place::Vm);
+        };
+        let is_mirror = self.class == Some(class_tag);
+        if !before.mirror && !is_mirror {
+            return Some(self.place(class_tag));
+        }
+        let is_the_vms = before.thread_groups < 2 || the_vms.contains(&class_tag);
+        is_the_vms.then_some(Place::Vm)
+    }
+
+    /// Where a "system class" root to an object of the class with this tag was found.
+    fn place(&self, class_tag: i64) -> Place {
+        if self.class.is_none_or(|class| class == class_tag) {
+            Place::SystemClass
+        } else if self.module == Some(class_tag) {
+            Place::Module
+        } else {
+            Place::LoaderData
+        }
+    }
+}
+
+/// Which "other" roots were reported so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct OthersBefore {
+    mirror: bool,
+    thread_groups: u32,
+}
+
+/// Where a root was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    JniGlobal,
+    SystemClass,
+    /// What the data of a loader hold beside mirrors and modules.
+    LoaderData,
+    /// A module, which is reachable through its layer or its loader, too.
+    Module,
+    /// What the VM itself holds.
+    Vm,
+    Monitor,
+    Thread {
+        thread: usize,
+    },
+    StackLocal {
+        thread: usize,
+        depth: Option<u32>,
+    },
+    JniLocal {
+        thread: usize,
+        depth: Option<u32>,
+    },
+}
+
+/// All roots of one walk. Filled on the VM thread, owned by the walk.
+#[derive(Debug, Default)]
+pub(in crate::heap) struct RootNotes {
+    /// The agent's own thread, whose local references are no roots of the application's.
+    own_thread: Option<ObjectIndex>,
+    threads: Vec<ThreadNote>,
+    thread_places: HashMap<ObjectIndex, usize>,
+    /// The thread that was reported last, and threads that had no tag when the JVM came to them, by their number.
+    last_thread: Option<ObjectIndex>,
+    untagged: HashMap<i64, ObjectIndex>,
+    system: SystemRoots,
+    others: OthersBefore,
+    /// Frames known to be of methods that are not native, by thread and depth.
+    java_frames: HashSet<(usize, u32)>,
+    notes: Vec<(ObjectIndex, Place)>,
+}
+
+impl RootNotes {
+    /// No roots yet; `own_thread` makes the dump.
+    pub(in crate::heap) fn new(own_thread: Option<ObjectIndex>, system: SystemRoots) -> Self {
+        Self {
+            own_thread,
+            system,
+            ..Self::default()
+        }
+    }
+
+    /// The threads in the order in which the walk met them.
+    pub(in crate::heap) fn threads(&self) -> &[ThreadNote] {
+        &self.threads
+    }
+
+    /// The objects of all roots, some more than once.
+    pub(in crate::heap) fn objects(&self) -> impl Iterator<Item = ObjectIndex> + '_ {
+        let roots = self.notes.iter();
+        let roots = roots.filter(|&&(_, place)| !self.is_code_constant(place));
+        roots.map(|&(object, _)| object)
+    }
+
+    /// The mirrors of the classes that are never unloaded.
+    pub(in crate::heap) fn system_classes(&self) -> HashSet<ObjectIndex> {
+        let roots = self.notes.iter();
+        let classes = roots.filter(|(_, place)| *place == Place::SystemClass);
+        classes.map(|&(mirror, _)| mirror).collect()
+    }
+
+    /// Whether a root that is reported to an object of the class with this tag has no place in the file.
+    pub(in crate::heap) fn is_left_out(&self, kind: Reference, class_tag: i64) -> bool {
+        kind == Reference::Other && self.system.other_place(class_tag, self.others).is_none()
+    }
+
+    /// Tells which frames are of methods that are not native: by thread, in the order of [`Self::threads`], their depths.
+    pub(in crate::heap) fn know_java_frames<'d>(
+        &mut self,
+        depths: impl Iterator<Item = &'d [u32]>,
+    ) {
+        let frames = depths.enumerate();
+        self.java_frames = frames
+            .flat_map(|(thread, depths)| depths.iter().map(move |&depth| (thread, depth)))
+            .collect();
+    }
+
+    /// Whether this is a constant of compiled code, which HotSpot reports as a JNI local of the frame that the code runs in.
+    /// Local references are those of native methods' frames alone.
+    fn is_code_constant(&self, place: Place) -> bool {
+        let Place::JniLocal { thread, depth } = place else {
+            return false;
+        };
+        let Some(depth) = depth else { return false };
+        // Only locals have a bytecode beside them, and native methods have no locals.
+        let has_bytecode = || {
+            let frames = self.threads.get(thread).map(|thread| &thread.frames);
+            frames
+                .and_then(|frames| frames.get(&depth))
+                .is_some_and(|&(_, location)| matches!(location, Some(location) if location >= 0))
+        };
+        self.java_frames.contains(&(thread, depth)) || has_bytecode()
+    }
+
+    /// Whether this is a local reference of the agent's own, which is no root of the application's.
+    pub(in crate::heap) fn is_own(&self, kind: Reference) -> bool {
+        match (kind, self.own_thread) {
+            (Reference::JniLocal(frame), Some(own)) => {
+                frame.depth == 0 && own.tag() == frame.thread_tag
+            }
+            _ => false,
+        }
+    }
+
+    /// Tells whose frames come under this number of the JVM's: a virtual thread's, which the JVM does not report itself.
+    pub(in crate::heap) fn know_thread(&mut self, thread_id: i64, object: ObjectIndex) {
+        self.untagged.insert(thread_id, object);
+    }
+
+    /// Gives each thread that was met a name, where `name` has one.
+    pub(in crate::heap) fn name_threads(&mut self, name: impl Fn(ObjectIndex) -> Vec<u8>) {
+        for thread in &mut self.threads {
+            thread.name = name(thread.object);
+        }
+    }
+
+    /// Notes one root to an object of the class with this tag. References that are no roots are left alone.
+    pub(in crate::heap) fn note(&mut self, kind: Reference, class_tag: i64, object: ObjectIndex) {
+        if matches!(kind, Reference::Thread | Reference::Other) {
+            self.last_thread = Some(object);
+        }
+        let place = match kind {
+            Reference::SystemClass => self.system.place(class_tag),
+            Reference::Monitor => Place::Monitor,
+            Reference::Thread => Place::Thread {
+                thread: self.thread(object),
+            },
+            Reference::StackLocal(frame) => match self.frame(frame) {
+                Some((thread, depth)) => Place::StackLocal { thread, depth },
+                None => Place::JniGlobal,
+            },
+            Reference::JniLocal(_) if self.is_own(kind) => return,
+            Reference::JniLocal(frame) => match self.frame(frame) {
+                Some((thread, depth)) => Place::JniLocal { thread, depth },
+                None => Place::JniGlobal,
+            },
+            Reference::Other => match self.system.other_place(class_tag, self.others) {
+                Some(place) => {
+                    self.others.mirror |= self.system.class == Some(class_tag);
+                    let is_group = self.system.thread_group == Some(class_tag);
+                    self.others.thread_groups += u32::from(is_group);
+                    place
+                }
+                None => return,
+            },
+            Reference::JniGlobal => Place::JniGlobal,
+            _ => return,
+        };
+        self.notes.push((object, place));
+    }
+
+    fn thread(&mut self, object: ObjectIndex) -> usize {
+        let threads = &mut self.threads;
+        *self.thread_places.entry(object).or_insert_with(|| {
+            threads.push(ThreadNote {
+                object,
+                name: Vec::new(),
+                frames: BTreeMap::new(),
+            });
+            threads.len() - 1
+        })
+    }
+
+    /// The thread and depth of a stack root; `None` if the thread is not known, which no JVM was seen to do.
+    fn frame(&mut self, frame: RootFrame) -> Option<(usize, Option<u32>)> {
+        let object = self.thread_object(frame)?;
+        let thread = self.thread(object);
+        let Some(method) = frame.method else {
+            return Some((thread, None));
+        };
+        let noted = self
+            .threads
+            .get_mut(thread)?
+            .frames
+            .entry(frame.depth)
+            .or_insert((method, frame.location));
+        if noted.1.is_none() {
+            *noted = (method, frame.location);
+        }
+        Some((thread, Some(frame.depth)))
+    }
+
+    /// The thread object of a frame.
+    ///
+    /// HotSpot 21 and later read the thread's tag before they report the thread itself, so one that was not
+    /// tagged before the walk has none here: it is the thread, or the mounted virtual thread, reported last.
+    fn thread_object(&mut self, frame: RootFrame) -> Option<ObjectIndex> {
+        if let Some(tagged) = ObjectIndex::from_tag(frame.thread_tag) {
+            return Some(tagged);
+        }
+        if let Some(&known) = self.untagged.get(&frame.thread_id) {
+            return Some(known);
+        }
+        let last = self.last_thread?;
+        self.untagged.insert(frame.thread_id, last);
+        Some(last)
+    }
+
+    /// The roots as the file has them. `threads` are the rows of [`Self::threads`], in their order.
+    ///
+    /// `is_class` tells the mirrors of the file's classes, which those of primitive types are not.
+    /// `is_held` tells the objects that a class refers to which is never unloaded. What a loader's data hold needs no root then.
+    /// Otherwise it becomes a JNI global, as in HotSpot's own dumps what the VM itself holds. A module needs no root: its layer
+    /// or its loader refers to it.
+    pub(in crate::heap) fn records(
+        &self,
+        threads: &[(ThreadId, TraceId)],
+        is_class: impl Fn(ObjectIndex) -> bool,
+        is_held: impl Fn(ObjectIndex) -> bool,
+    ) -> Vec<Root> {
+        let mut roots = Vec::with_capacity(self.notes.len());
+        let mut system = HashSet::new();
+        let mut reference = 0;
+        let mut global = |object| {
+            // JVMTI does not tell the reference's address; a running number keeps them apart.
+            reference += 1;
+            Root::JniGlobal { object, reference }
+        };
+        for &(object, place) in &self.notes {
+            match place {
+                Place::SystemClass if is_class(object) => {
+                    if system.insert(object) {
+                        roots.push(Root::StickyClass { object });
+                    }
+                }
+                // A primitive type's.
+                Place::SystemClass => roots.push(global(object)),
+                Place::LoaderData if !is_held(object) && system.insert(object) => {
+                    roots.push(global(object));
+                }
+                // HotSpot reports a mounted virtual thread as its own, too, which has a root as a thread.
+                Place::Vm if !self.thread_places.contains_key(&object) => {
+                    roots.push(global(object));
+                }
+                Place::JniGlobal => roots.push(global(object)),
+                Place::Monitor => roots.push(Root::MonitorUsed { object }),
+                _ if self.is_code_constant(place) => {}
+                _ => roots.extend(of_thread(object, place, threads)),
+            }
+        }
+        roots
+    }
+}
+
+/// The roots of a thread; none for other places, and for a thread that has no row.
+fn of_thread(object: ObjectIndex, place: Place, threads: &[(ThreadId, TraceId)]) -> Vec<Root> {
+    let row = |thread: usize| threads.get(thread).copied();
+    match place {
+        Place::Thread { thread } => row(thread).map_or_else(Vec::new, |(thread, trace)| {
+            let own = Root::ThreadObject {
+                object,
+                thread,
+                trace,
+            };
+            vec![own, Root::ThreadBlock { object, thread }]
+        }),
+        Place::StackLocal { thread, depth } => {
+            let root = row(thread).map(|(thread, _)| Root::JavaFrame {
+                object,
+                thread,
+                frame: depth,
+            });
+            root.into_iter().collect()
+        }
+        Place::JniLocal { thread, depth } => {
+            let root = row(thread).map(|(thread, _)| Root::JniLocal {
+                object,
+                thread,
+                frame: depth,
+            });
+            root.into_iter().collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tags of classes.
+    const CLASS: i64 = 70;
+    const MODULE: i64 = 71;
+    const ERROR: i64 = 72;
+    const GROUP: i64 = 73;
+
+    /// HotSpot's from 14 on.
+    const SYSTEM: SystemRoots = SystemRoots {
+        class: Some(CLASS),
+        module: Some(MODULE),
+        thread_group: Some(GROUP),
+        the_vms: None,
+    };
+
+    fn object(number: u32) -> ObjectIndex {
+        ObjectIndex::new(number).expect("not 0")
+    }
+
+    fn frame(thread: i64, depth: u32, method: Option<usize>, location: Option<i64>) -> RootFrame {
+        RootFrame {
+            thread_tag: thread,
+            thread_id: 40,
+            depth,
+            method: method.map(MethodId::for_test),
+            location,
+        }
+    }
+
+    fn ids(numbers: &[u32]) -> Vec<(ThreadId, TraceId)> {
+        numbers
+            .iter()
+            .map(|&n| {
+                (
+                    ThreadId::new(n).expect("not 0"),
+                    TraceId::new(n + 1).expect("not 0"),
+                )
+            })
+            .collect()
+    }
+
+    #[test]
+    fn roots_of_a_thread_carry_its_serial_and_depth() {
+        let mut notes = RootNotes::new(None, SYSTEM);
+        notes.note(Reference::Thread, 0, object(7));
+        notes.note(
+            Reference::StackLocal(frame(7, 2, Some(1), Some(15))),
+            0,
+            object(8),
+        );
+        notes.note(Reference::JniLocal(frame(7, 0, None, None)), 0, object(9));
+        let rows = ids(&[1]);
+        let (thread, trace) = rows[0];
+        assert_eq!(
+            notes.records(&rows, |_| true, |_| true),
+            [
+                Root::ThreadObject {
+                    object: object(7),
+                    thread,
+                    trace
+                },
+                Root::ThreadBlock {
+                    object: object(7),
+                    thread
+                },
+                Root::JavaFrame {
+                    object: object(8),
+                    thread,
+                    frame: Some(2)
+                },
+                Root::JniLocal {
+                    object: object(9),
+                    thread,
+                    frame: None
+                },
+            ]
+        );
+        assert_eq!(
+            notes.threads()[0].frames[&2],
+            (MethodId::for_test(1), Some(15))
+        );
+    }
+
+    #[test]
+    fn the_agents_own_references_are_no_roots() {
+        let mut notes = RootNotes::new(Some(object(3)), SYSTEM);
+        notes.note(Reference::Thread, 0, object(3));
+        notes.note(Reference::JniLocal(frame(3, 0, None, None)), 0, object(8));
+        notes.note(
+            Reference::JniLocal(frame(3, 1, Some(4), None)),
+            0,
+            object(9),
+        );
+        assert_eq!(notes.records(&ids(&[1]), |_| true, |_| true).len(), 3);
+    }
+
+    #[test]
+    fn what_fits_no_kind_is_a_global_reference() {
+        let mut notes = RootNotes::new(None, SYSTEM);
+        // A frame before any thread: whose it is nobody can tell.
+        notes.note(
+            Reference::StackLocal(frame(0, 0, Some(1), Some(0))),
+            0,
+            object(4),
+        );
+        notes.note(Reference::Other, 0, object(1));
+        notes.note(Reference::SystemClass, CLASS, object(2));
+        notes.note(Reference::SystemClass, CLASS, object(3));
+        notes.note(Reference::SystemClass, CLASS, object(2));
+        notes.note(Reference::Field(0), 0, object(5));
+        assert_eq!(
+            notes.records(&[], |object| object.get() == 2, |_| true),
+            [
+                Root::JniGlobal {
+                    object: object(4),
+                    reference: 1
+                },
+                Root::JniGlobal {
+                    object: object(1),
+                    reference: 2
+                },
+                Root::StickyClass { object: object(2) },
+                Root::JniGlobal {
+                    object: object(3),
+                    reference: 3
+                },
+            ]
+        );
+    }
+
+    #[test]
+    fn what_classes_hold_needs_no_root() {
+        let mut notes = RootNotes::new(None, SYSTEM);
+        notes.note(Reference::SystemClass, MODULE, object(1));
+        for number in [2, 3, 3] {
+            notes.note(Reference::SystemClass, 0, object(number));
+        }
+        let records = notes.records(&[], |_| true, |object| object.get() == 2);
+        let global = Root::JniGlobal {
+            object: object(3),
+            reference: 1,
+        };
+        assert_eq!(records, [global]);
+        assert!(notes.system_classes().is_empty());
+        assert_eq!(notes.objects().count(), 4, "all are in the dump");
+    }
+
+    #[test]
+    fn constants_of_compiled_code_are_no_roots() {
+        let system = SystemRoots {
+            the_vms: Some(vec![ERROR]),
+            ..SYSTEM
+        };
+        let mut notes = RootNotes::new(None, system);
+        // What a loader's data hold, what the VM holds, a constant, an error.
+        for (number, class) in [
+            (1, 0),
+            (2, CLASS),
+            (3, 0),
+            (4, GROUP),
+            (5, GROUP),
+            (6, 0),
+            (7, ERROR),
+        ] {
+            notes.note(Reference::Other, class, object(number));
+        }
+        let objects: Vec<u32> = notes.objects().map(ObjectIndex::get).collect();
+        assert_eq!(objects, [1, 2, 3, 4, 5, 7]);
+        let records = notes.records(&[], |_| true, |_| false);
+        let globals = |root: &&Root| matches!(root, Root::JniGlobal { .. });
+        assert_eq!(records.iter().filter(globals).count(), 6);
+        assert!(notes.is_left_out(Reference::Other, 0));
+        assert!(!notes.is_left_out(Reference::Other, ERROR));
+        assert!(!notes.is_left_out(Reference::JniGlobal, 0));
+        let notes = RootNotes::new(None, SYSTEM);
+        assert!(!notes.is_left_out(Reference::Other, 0));
+    }
+
+    #[test]
+    fn constants_of_compiled_code_are_no_locals() {
+        let local = |depth| Reference::JniLocal(frame(7, depth, Some(depth as usize + 1), None));
+        let mut notes = RootNotes::new(None, SYSTEM);
+        notes.note(Reference::Thread, 0, object(7));
+        // A native method, one that holds nothing but constants, one that has a local, too.
+        for depth in 0..3 {
+            notes.note(local(depth), 0, object(10 + depth));
+        }
+        let place = frame(7, 2, Some(3), Some(5));
+        notes.note(Reference::StackLocal(place), 0, object(20));
+        let objects = |notes: &RootNotes| notes.objects().map(ObjectIndex::get).collect::<Vec<_>>();
+        assert_eq!(objects(&notes), [7, 10, 11, 20]);
+        notes.know_java_frames([&[1, 2][..]].into_iter());
+        assert_eq!(objects(&notes), [7, 10, 20]);
+        let records = notes.records(&ids(&[1]), |_| true, |_| true);
+        let locals = records.iter().filter_map(|root| match root {
+            Root::JniLocal { object, .. } => Some(object.get()),
+            _ => None,
+        });
+        assert_eq!(locals.collect::<Vec<_>>(), [10]);
+        assert_eq!(
+            records.len(),
+            4,
+            "the thread's two, a local, a local reference"
+        );
+    }
+
+    #[test]
+    fn a_mounted_virtual_thread_is_a_thread_and_no_global() {
+        let mut notes = RootNotes::new(None, SYSTEM);
+        notes.note(Reference::Other, 0, object(7));
+        let local = Reference::StackLocal(frame(0, 0, Some(1), Some(2)));
+        notes.note(local, 0, object(8));
+        let records = notes.records(&ids(&[1]), |_| true, |_| true);
+        assert!(
+            matches!(records[..], [Root::JavaFrame { .. }]),
+            "{records:?}"
+        );
+    }
+
+    #[test]
+    fn a_thread_without_a_tag_is_the_one_reported_last() {
+        let mut notes = RootNotes::new(None, SYSTEM);
+        notes.note(Reference::Thread, 0, object(7));
+        notes.note(
+            Reference::StackLocal(frame(0, 1, Some(1), Some(15))),
+            0,
+            object(8),
+        );
+        notes.note(Reference::Thread, 0, object(9));
+        // Still the first thread, by its number.
+        notes.note(
+            Reference::StackLocal(frame(0, 2, Some(2), Some(15))),
+            0,
+            object(8),
+        );
+        assert_eq!(notes.threads()[0].frames.len(), 2);
+        assert!(notes.threads()[1].frames.is_empty());
+    }
+
+    #[test]
+    fn a_location_replaces_none() {
+        let mut notes = RootNotes::new(None, SYSTEM);
+        notes.note(
+            Reference::JniLocal(frame(1, 0, Some(5), None)),
+            0,
+            object(2),
+        );
+        notes.note(
+            Reference::StackLocal(frame(1, 0, Some(5), Some(9))),
+            0,
+            object(2),
+        );
+        assert_eq!(
+            notes.threads()[0].frames[&0],
+            (MethodId::for_test(5), Some(9))
+        );
+    }
+}

@@ -1,0 +1,183 @@
+//! Stacks: what was captured before the walk, made to agree with what the walk saw.
+//!
+//! JVMTI gives whole stacks only outside of the walk, and the walk tells only of frames that hold
+//! something. The thread may have run in between, so a captured stack is moved until it fits.
+
+use crate::jvmti::method::MethodId;
+use crate::jvmti::stack::StackFrame;
+use std::collections::BTreeMap;
+
+/// Frames that the walk told of, by depth from the top.
+pub(in crate::heap) type SeenFrames = BTreeMap<u32, (MethodId, Option<i64>)>;
+
+/// Most frames of one stack: a claim beyond it is a fault of the JVM's and is cut.
+const MOST_FRAMES: usize = 1 << 20;
+
+/// The stack at the moment of the walk, the top first; `None` where neither side knows the frame.
+///
+/// Frames that the walk saw stand at their depth. The captured ones are moved up or down by as many frames
+/// as makes most of them agree; those above a frame that disagrees have been left by the thread and are dropped.
+pub(in crate::heap) fn agree(
+    captured: &[StackFrame],
+    seen: &SeenFrames,
+) -> Vec<Option<StackFrame>> {
+    let shift = best_shift(captured, seen);
+    let at = |depth: usize| captured.get(depth.checked_add_signed(shift)?).copied();
+    let deepest_lie = seen
+        .iter()
+        .rev()
+        .map(|(&depth, &(method, _))| (depth as usize, method))
+        .find(|&(depth, method)| at(depth).is_none_or(|frame| frame.method != method))
+        .map(|(depth, _)| depth);
+    let kept = captured.len().saturating_add_signed(-shift);
+    let seen_depth = seen
+        .last_key_value()
+        .map_or(0, |(&depth, _)| depth as usize + 1);
+    (0..kept.max(seen_depth).min(MOST_FRAMES))
+        .map(|depth| {
+            let trusted = deepest_lie.is_none_or(|lie| depth > lie);
+            let own = at(depth).filter(|_| trusted);
+            match u32::try_from(depth).ok().and_then(|depth| seen.get(&depth)) {
+                Some(&(method, Some(location))) => Some(StackFrame { method, location }),
+                Some(&(method, None)) => Some(
+                    own.filter(|frame| frame.method == method)
+                        .unwrap_or(StackFrame {
+                            method,
+                            location: -1,
+                        }),
+                ),
+                None => own,
+            }
+        })
+        .collect()
+}
+
+/// How many captured frames above the top the thread has left (positive) or entered since (negative).
+fn best_shift(captured: &[StackFrame], seen: &SeenFrames) -> isize {
+    let agreeing = |shift: isize| {
+        seen.iter()
+            .filter(|(&depth, (method, _))| {
+                let place = (depth as usize).checked_add_signed(shift);
+                place
+                    .and_then(|place| captured.get(place))
+                    .is_some_and(|frame| frame.method == *method)
+            })
+            .count()
+    };
+    let all = seen.len();
+    if agreeing(0) == all {
+        return 0;
+    }
+    let span = isize::try_from(captured.len().max(seen.len()).min(MOST_SHIFT)).unwrap_or(0);
+    let mut best = (agreeing(0), 0);
+    for distance in 1..=span {
+        for shift in [distance, -distance] {
+            let count = agreeing(shift);
+            if count > best.0 {
+                best = (count, shift);
+            }
+        }
+        if best.0 == all {
+            break;
+        }
+    }
+    best.1
+}
+
+/// Farthest move that is tried: between capture and walk lie milliseconds.
+const MOST_SHIFT: usize = 256;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(method: usize, location: i64) -> StackFrame {
+        StackFrame {
+            method: MethodId::for_test(method),
+            location,
+        }
+    }
+
+    fn stack(methods: &[usize]) -> Vec<StackFrame> {
+        methods.iter().map(|&method| frame(method, 0)).collect()
+    }
+
+    fn seen(frames: &[(u32, usize, i64)]) -> SeenFrames {
+        frames
+            .iter()
+            .map(|&(depth, method, location)| (depth, (MethodId::for_test(method), Some(location))))
+            .collect()
+    }
+
+    fn methods(stack: &[Option<StackFrame>]) -> Vec<Option<StackFrame>> {
+        stack
+            .iter()
+            .map(|f| f.map(|f| StackFrame { location: 0, ..f }))
+            .collect()
+    }
+
+    #[test]
+    fn a_thread_that_stood_still_keeps_its_stack() {
+        let captured = stack(&[1, 2, 3]);
+        let same: Vec<_> = captured.iter().copied().map(Some).collect();
+        assert_eq!(agree(&captured, &SeenFrames::new()), same);
+        assert_eq!(agree(&captured, &seen(&[(1, 2, 0)])), same);
+    }
+
+    #[test]
+    fn the_walks_location_is_the_newer_one() {
+        let found = agree(&stack(&[1, 2]), &seen(&[(0, 1, 33)]));
+        assert_eq!(found, [Some(frame(1, 33)), Some(frame(2, 0))]);
+    }
+
+    #[test]
+    fn frames_that_were_left_are_dropped() {
+        let found = agree(&stack(&[9, 8, 2, 3]), &seen(&[(0, 2, 0), (1, 3, 0)]));
+        assert_eq!(methods(&found), [Some(frame(2, 0)), Some(frame(3, 0))]);
+    }
+
+    #[test]
+    fn frames_that_were_entered_are_known_only_where_they_hold_something() {
+        let found = agree(&stack(&[2, 3]), &seen(&[(1, 7, 4), (2, 2, 0), (3, 3, 0)]));
+        assert_eq!(
+            methods(&found),
+            [
+                None,
+                Some(frame(7, 0)),
+                Some(frame(2, 0)),
+                Some(frame(3, 0))
+            ]
+        );
+    }
+
+    #[test]
+    fn above_a_frame_that_disagrees_nothing_captured_is_believed() {
+        let found = agree(
+            &stack(&[1, 2, 3, 4]),
+            &seen(&[(1, 9, 0), (2, 3, 0), (3, 4, 0)]),
+        );
+        assert_eq!(
+            methods(&found),
+            [
+                None,
+                Some(frame(9, 0)),
+                Some(frame(3, 0)),
+                Some(frame(4, 0))
+            ]
+        );
+    }
+
+    #[test]
+    fn a_thread_that_was_not_captured_has_what_the_walk_saw() {
+        let found = agree(&[], &seen(&[(2, 5, 1)]));
+        assert_eq!(found, [None, None, Some(frame(5, 1))]);
+    }
+
+    #[test]
+    fn a_method_without_a_location_takes_the_captured_one() {
+        let mut told = SeenFrames::new();
+        told.insert(0, (MethodId::for_test(1), None));
+        assert_eq!(agree(&[frame(1, 12)], &told), [Some(frame(1, 12))]);
+        assert_eq!(agree(&[frame(2, 12)], &told), [Some(frame(1, -1))]);
+    }
+}

@@ -1,0 +1,268 @@
+//! Threads: from captured stacks and the walk's notes to rows of thread and trace.
+
+use super::catalogue::{tag_new, Catalogue};
+use super::methods::Methods;
+use super::roots::ThreadNote;
+use super::stack_room::StackRoom;
+use super::stacks::agree;
+use super::virtual_threads::virtual_threads;
+use crate::heap::error::{DumpError, For};
+use crate::jvmti::env::{Env, Vm};
+use crate::jvmti::error::JvmtiError;
+use crate::jvmti::jni::Jni;
+use crate::jvmti::method::MethodId;
+use crate::jvmti::object::{Handle, Object};
+use crate::jvmti::stack::StackFrame;
+use crate::jvmti::thread::ThreadNames;
+use std::collections::{HashMap, HashSet};
+use std::time::{Duration, Instant};
+use tables::{ObjectIndex, ObjectTable, Tables, ThreadId, ThreadRow, Trace, TraceId};
+
+/// Frames asked of several threads at once; HotSpot reserves room for as many for each thread.
+const USUAL_DEPTH_FRAMES: i32 = 512;
+/// Threads whose stacks are asked for at once: the application stands still for as long, 0.2 us a frame, and each time anew.
+const THREADS_AT_A_TIME: usize = 128;
+/// Virtual threads whose whole stacks are asked for, 10 µs each; those beyond have the frames that the walk saw.
+const MOST_VIRTUAL_THREADS: usize = 10_000;
+
+/// A thread and its stack at some moment near the walk.
+#[derive(Debug)]
+struct Captured<'f> {
+    thread: Object<'f>,
+    frames: Vec<StackFrame>,
+}
+
+/// The threads' stacks, shortly before the walk.
+#[derive(Debug)]
+pub(in crate::heap) struct CapturedStacks<'f> {
+    vm: Vm,
+    env: &'f Env,
+    jni: &'f Jni<'f>,
+    look: Look,
+    stacks: Vec<Captured<'f>>,
+    /// How long the application stood still for them, at most.
+    pause: Duration,
+    _room: StackRoom,
+}
+
+/// Whether threads that were not captured are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::heap) enum Look {
+    /// Yes: the walk has tagged them.
+    ByTag,
+    /// No: their tags are not known, or the application must not pause once more.
+    NoFurther,
+}
+
+/// The threads' rows.
+#[derive(Debug)]
+pub(in crate::heap) struct ThreadRows {
+    /// Thread and trace of each thread that the walk met, in its order.
+    pub(in crate::heap) ids: Vec<(ThreadId, TraceId)>,
+    /// Of each thread that the walk met, the depths of the frames it told of that are not of native methods.
+    pub(in crate::heap) java_frames: Vec<Vec<u32>>,
+    /// How long the application stood still at most, to have the stacks captured and to find its virtual threads.
+    pub(in crate::heap) pause: Duration,
+}
+
+impl<'f> CapturedStacks<'f> {
+    /// Tags all platform threads, so that the walk tells whose its frames are, and captures their stacks: a short
+    /// safepoint for some threads at a time, and one more step for each deep stack. Makes room for HotSpot's own look at them, until [`Self::fill`].
+    /// `look`: whether that looks for others.
+    pub(in crate::heap) fn take(
+        vm: Vm,
+        env: &'f Env,
+        jni: &'f Jni<'f>,
+        look: Look,
+        objects: &mut ObjectTable,
+    ) -> Result<Self, DumpError> {
+        let threads = env.live_threads(jni).when("the list of threads")?;
+        for thread in &threads {
+            tag_thread(env, jni, thread, objects)?;
+        }
+        let (mut stacks, mut pause) = capture(env, threads)?;
+        let frames = stacks.iter().map(|captured| captured.frames.len()).sum();
+        let room = StackRoom::make(env, frames)?;
+        if room.took_time() {
+            // The threads have gone on meanwhile.
+            let threads = stacks.into_iter().map(|captured| captured.thread);
+            let (again, once_more) = capture(env, threads.collect())?;
+            (stacks, pause) = (again, pause + once_more);
+        }
+        Ok(Self {
+            vm,
+            env,
+            jni,
+            look,
+            stacks,
+            pause,
+            _room: room,
+        })
+    }
+
+    /// The threads that were captured, tagged before, with their handles.
+    pub(in crate::heap) fn pinned(&self) -> Result<Vec<(ObjectIndex, Handle)>, DumpError> {
+        let mut pinned = Vec::with_capacity(self.stacks.len());
+        for captured in &self.stacks {
+            let tag = self.env.tag(&captured.thread).when("the tag of a thread")?;
+            pinned
+                .extend(ObjectIndex::from_tag(tag).map(|index| (index, captured.thread.handle())));
+        }
+        Ok(pinned)
+    }
+
+    /// All methods on the stacks: their ids are good.
+    pub(in crate::heap) fn methods(&self) -> HashSet<MethodId> {
+        let frames = self.stacks.iter().flat_map(|captured| &captured.frames);
+        frames.map(|frame| frame.method).collect()
+    }
+
+    /// Fills `tables.threads` and `tables.traces` for the threads that the walk met.
+    ///
+    /// Threads that were not captured, virtual ones and those started since, are looked for now; the walk's
+    /// frames correct what is found. `depth_frames` cuts stacks.
+    pub(in crate::heap) fn fill(
+        self,
+        notes: &[ThreadNote],
+        depth_frames: Option<u32>,
+        methods: &mut Methods<'f>,
+        catalogue: &mut Catalogue<'f>,
+        tables: &Tables,
+        objects: &mut ObjectTable,
+    ) -> Result<ThreadRows, DumpError> {
+        let (env, jni) = (self.env, self.jni);
+        let (by_tag, pause) = self.by_tag(notes, catalogue, tables)?;
+        let mut ids = Vec::with_capacity(notes.len());
+        let mut java_frames = Vec::with_capacity(notes.len());
+        for note in notes {
+            let mut depths = Vec::new();
+            for (&depth, &(method, _)) in &note.frames {
+                if methods.is_java(method, catalogue, tables, objects)? {
+                    depths.push(depth);
+                }
+            }
+            java_frames.push(depths);
+            let found = by_tag.get(&note.object.tag());
+            let mut stack = agree(
+                found.map_or(&[], |found| found.frames.as_slice()),
+                &note.frames,
+            );
+            stack.truncate(depth_frames.map_or(usize::MAX, |depth| depth as usize));
+            let mut frames = Vec::with_capacity(stack.len());
+            for frame in stack {
+                frames.push(methods.frame(frame, catalogue, tables, objects)?);
+            }
+            // A thread that is gone by now has no name to tell, but the heap may.
+            let names = found
+                .and_then(|found| env.thread_names(jni, &found.thread).ok())
+                .unwrap_or_else(|| ThreadNames {
+                    name: note.name.clone(),
+                    ..ThreadNames::default()
+                });
+            let row = ThreadRow {
+                object: note.object,
+                name: tables.strings.intern(&names.name),
+                group: tables.strings.intern(&names.group),
+                parent_group: tables.strings.intern(&names.parent_group),
+                trace: TraceId::EMPTY,
+            };
+            let id = tables.threads.add(row.clone());
+            let trace = tables.traces.intern(Trace {
+                thread: Some(id),
+                frames,
+            });
+            tables.threads.replace(id, ThreadRow { trace, ..row });
+            ids.push((id, trace));
+        }
+        Ok(ThreadRows {
+            ids,
+            java_frames,
+            pause,
+        })
+    }
+
+    /// Each thread's handle and frames by its tag, and how long the application stood still for it.
+    fn by_tag(
+        self,
+        notes: &[ThreadNote],
+        catalogue: &Catalogue<'f>,
+        tables: &Tables,
+    ) -> Result<(HashMap<i64, Captured<'f>>, Duration), DumpError> {
+        let (vm, env, jni) = (self.vm, self.env, self.jni);
+        let mut by_tag = HashMap::new();
+        for captured in self.stacks {
+            let tag = env.tag(&captured.thread).when("the tag of a thread")?;
+            by_tag.insert(tag, captured);
+        }
+        let mut missing: Vec<i64> = notes.iter().map(|note| note.object.tag()).collect();
+        missing.retain(|tag| !by_tag.contains_key(tag));
+        if missing.is_empty() || self.look == Look::NoFurther {
+            return Ok((by_tag, self.pause));
+        }
+        let mut threads = env.live_threads(jni).when("the list of threads")?;
+        let (virtual_threads, pause) = virtual_threads(vm, jni, catalogue, tables)?;
+        threads.extend(virtual_threads);
+        let mut asked = 0;
+        for thread in threads {
+            let tag = env.tag(&thread).when("the tag of a thread")?;
+            if tag == 0 || by_tag.contains_key(&tag) || asked >= MOST_VIRTUAL_THREADS {
+                jni.forget(thread);
+                continue;
+            }
+            asked += 1;
+            // An ended thread has no stack.
+            let frames = env.stack(&thread).unwrap_or_default();
+            by_tag.insert(tag, Captured { thread, frames });
+        }
+        Ok((by_tag, self.pause + pause))
+    }
+}
+
+/// The stacks of these threads, and how long the application stood still for it, at most.
+fn capture<'f>(
+    env: &Env,
+    mut threads: Vec<Object<'f>>,
+) -> Result<(Vec<Captured<'f>>, Duration), DumpError> {
+    let began = Instant::now();
+    let mut stacks = Vec::with_capacity(threads.len());
+    while !threads.is_empty() {
+        let some = threads.split_off(threads.len().saturating_sub(THREADS_AT_A_TIME));
+        let mut frames = match env.stacks_of(&some, USUAL_DEPTH_FRAMES) {
+            // Said of a thread alone; among others it has an empty stack.
+            Err(JvmtiError::THREAD_NOT_ALIVE) => Vec::new(),
+            frames => frames.when("the stacks of threads")?,
+        };
+        frames.resize(some.len(), Vec::new());
+        let captured = some.into_iter().zip(frames);
+        stacks.extend(captured.map(|(thread, frames)| Captured { thread, frames }));
+    }
+    let pause = began.elapsed();
+    for captured in &mut stacks {
+        let depth_frames = i32::try_from(captured.frames.len()).unwrap_or(i32::MAX);
+        let is_cut = depth_frames >= USUAL_DEPTH_FRAMES;
+        // A thread that has ended since keeps what was captured.
+        if let Some(whole) = is_cut.then(|| env.stack(&captured.thread).ok()).flatten() {
+            captured.frames = whole;
+        }
+    }
+    Ok((stacks, pause))
+}
+
+/// The index of a thread object, which is tagged if it was not yet.
+pub(in crate::heap) fn tag_thread(
+    env: &Env,
+    jni: &Jni<'_>,
+    thread: &Object<'_>,
+    objects: &mut ObjectTable,
+) -> Result<ObjectIndex, DumpError> {
+    let known = env.tag(thread).when("the tag of a thread")?;
+    if let Some(index) = ObjectIndex::from_tag(known) {
+        return Ok(index);
+    }
+    let class = jni
+        .class_of(thread)
+        .ok_or(DumpError::Missing("the class of a thread"))?;
+    let tag = env.tag(&class).when("the tag of a class")?;
+    jni.forget(class);
+    tag_new(env, objects, thread, ObjectIndex::from_tag(tag))
+}

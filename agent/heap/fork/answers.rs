@@ -1,0 +1,273 @@
+//! The application's side of the talk with the child: answers it until the dump is written, or it must be given up.
+
+use super::careful_reads;
+use super::message::{send_ids, FromChild, ThreadIds, ThreadNoteMessage, Written};
+use super::no_snapshot::{silence, NoSnapshot};
+use super::parent::SnapshotDump;
+use super::process::{self, Child};
+use crate::ending;
+use crate::heap::error::DumpError;
+use crate::heap::facts::catalogue::Catalogue;
+use crate::heap::facts::methods::Methods;
+use crate::heap::facts::roots::ThreadNote;
+use crate::heap::facts::threads::CapturedStacks;
+use crate::jvmti::method::MethodId;
+use crate::message::say_if;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+use tables::{ObjectIndex, ObjectTable, Tables};
+use writer::{emit, DumpFile};
+
+/// The parent gives a silent child up so much later than the child's own watchdog does.
+const GRACE: Duration = Duration::from_secs(5);
+/// From the child's last sign of life to the parent that reads it, on a busy machine.
+const SLACK: Duration = Duration::from_millis(500);
+/// Time between two looks whether the JVM ends.
+const LOOK: Duration = Duration::from_millis(250);
+/// Time between two lines of progress.
+const PROGRESS: Duration = Duration::from_secs(5);
+
+/// What the parent needs to answer the child.
+pub(super) struct Answers<'d, 'f> {
+    pub(super) dump: &'d SnapshotDump<'f>,
+    pub(super) catalogue: &'d mut Catalogue<'f>,
+    pub(super) tables: &'d Tables,
+    pub(super) objects: ObjectTable,
+    pub(super) stacks: Option<CapturedStacks<'f>>,
+    pub(super) known_methods: HashSet<MethodId>,
+    /// Whether an id is the address of this word here, too.
+    pub(super) same_words: RefCell<HashMap<(u64, u64), bool>>,
+    /// The record of allocation sites, or nothing.
+    pub(super) site_records: &'d [u8],
+    pub(super) file: &'d DumpFile,
+}
+
+impl Answers<'_, '_> {
+    /// Talks with the child until it has nothing more to say.
+    pub(super) fn converse(
+        &mut self,
+        mut socket: UnixStream,
+        mut child: Child,
+    ) -> Result<(Child, Written), NoSnapshot> {
+        let limit = Duration::from_secs(u64::from(self.dump.options.timeout_s)) + GRACE;
+        // For the rest of a message that has begun.
+        let _ = socket.set_read_timeout(Some(limit));
+        let mut told = Instant::now();
+        let (mut calibrated, mut writing) = (false, false);
+        let mut heard = Instant::now();
+        loop {
+            ending::show_life();
+            let waited = heard;
+            if let Err(why) = wait_for_word(&socket, &child, heard, limit) {
+                return Err(given_up(&mut child, why));
+            }
+            match FromChild::receive(&mut socket) {
+                Ok(FromChild::Calibrated) => calibrated = true,
+                Ok(FromChild::Roots { addresses, threads }) => {
+                    writing = true;
+                    let ids = self.take_roots(&addresses, &threads)?;
+                    // A child that does not listen any more is told of by the next message, or its absence.
+                    let _ = send_ids(&ids, &mut socket);
+                }
+                Ok(FromChild::Progress {
+                    bytes,
+                    objects,
+                    heap_bytes,
+                }) => {
+                    if told.elapsed() >= PROGRESS {
+                        told = Instant::now();
+                        let line = progress_line(
+                            bytes,
+                            objects,
+                            heap_bytes,
+                            self.dump.tried.used_bytes.get(),
+                        );
+                        say_if(self.dump.options.verbose, &line);
+                    }
+                }
+                Ok(FromChild::Done(written)) => {
+                    child.let_end();
+                    return Ok((child, written));
+                }
+                Ok(FromChild::Failed(why)) => {
+                    child.reap();
+                    return Err(why);
+                }
+                Err(_) => {
+                    // The child's watchdog began to count a little before the child was heard here.
+                    let is_late = waited.elapsed() + GRACE + SLACK >= limit;
+                    return Err(self.without_a_word(&mut child, calibrated, writing && is_late));
+                }
+            }
+            heard = Instant::now();
+        }
+    }
+
+    /// What a child has met that is gone without a word.
+    fn without_a_word(&self, child: &mut Child, calibrated: bool, hung: bool) -> NoSnapshot {
+        if hung {
+            let seconds = self.dump.options.timeout_s;
+            return given_up(
+                child,
+                format!("nothing more could be written for {seconds} s"),
+            );
+        }
+        silence(child, calibrated, self.dump.tried.has_left_out.get())
+    }
+
+    /// Gives every object of the child's its address, writes the head of the file, answers with the threads' numbers.
+    fn take_roots(
+        &mut self,
+        addresses: &[u64],
+        threads: &[ThreadNoteMessage],
+    ) -> Result<ThreadIds, NoSnapshot> {
+        for (position, &address) in addresses.iter().enumerate() {
+            let known = ObjectIndex::from_index(position)
+                .is_some_and(|index| self.objects.set_address(index, address));
+            if !known {
+                self.objects.push_at(address).map_err(DumpError::from)?;
+            }
+        }
+        let notes: Vec<ThreadNote> = threads
+            .iter()
+            .filter_map(|thread| self.note(thread))
+            .collect();
+        let Some(stacks) = self.stacks.take() else {
+            return Err(broken_word());
+        };
+        let (dump, classes) = (self.dump, self.catalogue.len());
+        let mut methods = Methods::new(dump.env, dump.jni, dump.options.line_numbers);
+        let rows = stacks.fill(
+            &notes,
+            dump.options.depth_frames,
+            &mut methods,
+            self.catalogue,
+            self.tables,
+            &mut self.objects,
+        )?;
+        dump.tried.paused.set(dump.tried.paused.get() + rows.pause);
+        // A frame of a class that the child does not know.
+        if self.catalogue.len() > classes {
+            return Err(NoSnapshot::UnknownClass);
+        }
+        emit::head(
+            self.tables,
+            &self.objects,
+            |class| self.objects.id(self.catalogue.mirror(class)?),
+            dump.millis_since_epoch,
+            &mut |bytes| self.file.head(bytes),
+        )?;
+        self.file.head(self.site_records.to_vec())?;
+        self.file.flush()?;
+        let depth = |trace| {
+            let row = self.tables.traces.get(trace);
+            row.map_or(0, |trace| trace.frames.len())
+        };
+        let ids = rows.ids.iter().zip(rows.java_frames);
+        Ok(ids
+            .map(|(&(thread, trace), frames)| (thread, trace, depth(trace), frames))
+            .collect())
+    }
+
+    fn note(&self, thread: &ThreadNoteMessage) -> Option<ThreadNote> {
+        let frames = thread
+            .frames
+            .iter()
+            .filter_map(|&(depth, method, word, location)| {
+                Some((depth, (self.method(method, word)?, location)))
+            });
+        Some(ThreadNote {
+            object: ObjectIndex::new(thread.object)?,
+            name: thread.name.clone(),
+            frames: frames.collect::<BTreeMap<_, _>>(),
+        })
+    }
+
+    /// A method that the child saw. HotSpot makes an id when it first needs one, so an id may be the child's alone: it is
+    /// good if it was known here before, or if here, too, it is the address of the same method.
+    fn method(&self, bits: u64, word: u64) -> Option<MethodId> {
+        // SAFETY: used only if this process gave the id, or has the same method behind it.
+        let method = unsafe { MethodId::from_bits(bits) }?;
+        let is_same = || {
+            let mut same_words = self.same_words.borrow_mut();
+            let look = || word != 0 && careful_reads::try_read(bits) == Some(word);
+            *same_words.entry((bits, word)).or_insert_with(look)
+        };
+        (self.known_methods.contains(&method) || is_same()).then_some(method)
+    }
+}
+
+/// What a user reads every few seconds of a long dump.
+fn progress_line(bytes: u64, objects: u64, heap_bytes: u64, used_bytes: Option<u64>) -> String {
+    let share = match used_bytes {
+        Some(used @ 1..) => format!(", {} % of the heap used", heap_bytes * 100 / used),
+        _ => String::new(),
+    };
+    format!(
+        "dumping: {} MB written, {} million objects found{share}",
+        bytes / 1_000_000,
+        objects / 1_000_000
+    )
+}
+
+fn broken_word() -> NoSnapshot {
+    NoSnapshot::Lost("the forked copy sent its messages in the wrong order".to_owned())
+}
+
+/// Ends a child that is waited for in vain.
+fn given_up(child: &mut Child, why: String) -> NoSnapshot {
+    child.kill();
+    child.reap();
+    NoSnapshot::Failed(DumpError::Child(why))
+}
+
+/// Waits until the child says something, or is gone. An error, and why, if it has been silent for too long: `limit`, or, once the JVM
+/// ends, seconds.
+fn wait_for_word(
+    socket: &UnixStream,
+    child: &Child,
+    heard: Instant,
+    limit: Duration,
+) -> Result<(), String> {
+    while !process::is_readable(socket, LOOK) {
+        let silent = heard.elapsed();
+        if silent >= limit {
+            return Err(format!(
+                "the forked copy was silent for {} s",
+                silent.as_secs()
+            ));
+        }
+        if !ending::has_begun() {
+            continue;
+        }
+        if child.is_stopped() {
+            return Err("the JVM ends, and the forked copy was stopped by a signal".to_owned());
+        }
+        if silent >= ending::SILENCE_LIMIT && ending::silent_for() >= ending::SILENCE_LIMIT {
+            let seconds = ending::SILENCE_LIMIT.as_secs();
+            return Err(format!(
+                "the JVM ends, and nothing more was written for {seconds} s"
+            ));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_is_a_share_of_the_heap_where_that_is_known() {
+        assert_eq!(
+            progress_line(1_500_000_000, 7_000_000, 250, Some(1000)),
+            "dumping: 1500 MB written, 7 million objects found, 25 % of the heap used"
+        );
+        assert_eq!(
+            progress_line(0, 0, 0, None),
+            "dumping: 0 MB written, 0 million objects found"
+        );
+    }
+}

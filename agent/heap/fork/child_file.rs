@@ -1,0 +1,142 @@
+//! The child's part of the file: everything behind the head, which the parent writes.
+
+use super::child::{HeapCopy, Task};
+use super::crew::{in_threads, Watch};
+use super::message::Written;
+use super::own_thread::start_own;
+use super::process::Watchdog;
+use crate::heap::facts::roots::RootNotes;
+use snapshot::classes::ClassReferences;
+use snapshot::encode::{Encoded, Encoder, LargeArrays, Parts};
+use snapshot::{Failure, Snapshot};
+use std::collections::HashSet;
+use tables::{ObjectId, ObjectIndex};
+use writer::{emit, Segments, TailSender, TailWriter, WriteError};
+
+impl<'d, 'f> Task<'d, 'f> {
+    /// Whether the file may be begun before all is marked: not where the walk may find more roots, the frames of virtual threads.
+    pub(super) fn begins_early(&self) -> bool {
+        !self.virtual_threads.is_some_and(|fields| fields.in_use)
+    }
+
+    /// Marks what can be reached, and writes the file, large arrays while the rest is marked.
+    pub(super) fn mark_and_write(
+        &mut self,
+        copy: &HeapCopy,
+        roots: &mut RootNotes,
+        watchdog: &Watchdog,
+    ) -> Result<Written, Failure> {
+        let snapshot = &copy.snapshot;
+        let mut classes = ClassReferences::default();
+        let writer = self.begin_file(copy, roots, &mut classes, watchdog)?;
+        let mut starts = classes.into_objects();
+        self.add_roots(roots, &mut starts);
+        let arrays = || LargeArrays::new(snapshot, Segments::new(writer.sender()));
+        let arrays = self.walk(snapshot, &starts, arrays, Some(&writer), watchdog)?;
+        snapshot.check_linked()?;
+        let fields = self.virtual_threads.iter();
+        fields
+            .copied()
+            .try_for_each(|fields| fields.check_no_frames(snapshot))?;
+        let early = arrays.into_iter().map(LargeArrays::finish);
+        let early = Encoded::sum(early.collect::<Result<Vec<_>, _>>()?);
+        let written = self.finish_file(snapshot, writer, watchdog)?;
+        Ok(Written {
+            encoded: Encoded::sum([early, written.encoded]),
+            ..written
+        })
+    }
+
+    /// Writes the file of a heap that is marked.
+    pub(super) fn write(
+        &mut self,
+        copy: &HeapCopy,
+        roots: &mut RootNotes,
+        watchdog: &Watchdog,
+    ) -> Result<Written, Failure> {
+        copy.snapshot.check_linked()?;
+        let writer = self.begin_file(copy, roots, &mut ClassReferences::default(), watchdog)?;
+        self.finish_file(&copy.snapshot, writer, watchdog)
+    }
+
+    /// Writes classes and roots; what classes refer to goes to `classes`.
+    fn begin_file(
+        &mut self,
+        copy: &HeapCopy,
+        roots: &mut RootNotes,
+        classes: &mut ClassReferences,
+        watchdog: &Watchdog,
+    ) -> Result<TailWriter, Failure> {
+        let snapshot = &copy.snapshot;
+        self.name_threads(roots, snapshot);
+        watchdog.feed();
+        let threads = self.tell_roots(roots, &copy.mappings, snapshot.memory)?;
+        watchdog.feed();
+        let tail = self.tail.take().ok_or(Failure::Fault)?;
+        let writer = TailWriter::start(tail, self.walkers(), start_own).map_err(not_started)?;
+        let mut segments = Segments::new(writer.sender());
+        self.write_classes(copy, &mut segments, classes)?;
+        let ids: Vec<_> = threads
+            .iter()
+            .map(|thread| (thread.id, thread.trace))
+            .collect();
+        let is_class = |mirror| {
+            let id = self.objects.id(mirror);
+            let class = id.and_then(|id| snapshot.classes.class_of_mirror(id.get()));
+            class.is_some()
+        };
+        let records = roots.records(&ids, is_class, self.is_held(roots, classes));
+        emit::roots(&records, &self.objects, &threads, &mut segments)?;
+        segments.finish()?;
+        Ok(writer)
+    }
+
+    /// Tells what the classes refer to that are never unloaded.
+    fn is_held(
+        &self,
+        roots: &RootNotes,
+        classes: &ClassReferences,
+    ) -> impl Fn(ObjectIndex) -> bool + use<'_, 'd, 'f> {
+        let system = roots.system_classes().into_iter();
+        let system = system.filter_map(|mirror| self.objects.id(mirror));
+        let system: HashSet<u64> = system.map(ObjectId::get).collect();
+        let held = classes.of(|mirror| system.contains(&mirror));
+        move |object| {
+            let id = self.objects.id(object);
+            id.is_some_and(|id| held.contains(&id.get()))
+        }
+    }
+
+    /// Writes what is marked, with all threads, so that it compresses well if it is compressed, and the end.
+    fn finish_file(
+        &mut self,
+        snapshot: &Snapshot,
+        writer: TailWriter,
+        watchdog: &Watchdog,
+    ) -> Result<Written, Failure> {
+        let parts = Parts::default();
+        let encoded = in_threads(
+            self.walkers(),
+            "hprof encoder",
+            || {
+                let segments = Segments::<TailSender>::new(writer.sender());
+                Encoder::new(snapshot, segments, writer.is_compressed()).run(&parts)
+            },
+            || parts.end(),
+            &mut Watch::new(&mut self.socket, snapshot, Some(&writer), watchdog),
+        )?;
+        watchdog.feed();
+        let bytes = writer.finish()?;
+        let encoded = Encoded::sum(encoded);
+        Ok(Written { bytes, encoded })
+    }
+}
+
+/// Nothing is wrong with the file if the thread that writes it cannot be had.
+fn not_started(error: WriteError) -> Failure {
+    match error {
+        WriteError::NoThread { reason } => Failure::NoThread(reason),
+        WriteError::NoMemory { .. } => Failure::NoMemory,
+        other => Failure::Write(other),
+    }
+}

@@ -1,0 +1,126 @@
+//! The crew: the child's threads, and the one that waits for them and tells the parent how it goes.
+
+use super::message::FromChild;
+use super::own_thread::Crew;
+use super::process::{self, Watchdog};
+use crate::heap::memory_left::MemoryLeft;
+use snapshot::{Failure, Snapshot};
+use std::os::unix::net::UnixStream;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{channel, Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+use writer::TailWriter;
+
+/// Time between two looks at what is left of memory.
+const LOOK: Duration = Duration::from_millis(20);
+/// Time between two messages of progress.
+const PROGRESS: Duration = Duration::from_secs(1);
+
+/// Runs `body` in so many threads of this name, and `watch` in this one until it has their results; `end` has them end early.
+pub(super) fn in_threads<T: Send>(
+    threads: usize,
+    name: &str,
+    body: impl Fn() -> Result<T, Failure> + Sync,
+    end: impl Fn(),
+    watch: &mut Watch<'_>,
+) -> Result<Vec<T>, Failure> {
+    let body = &body;
+    let (results, ended) = channel();
+    let mut crew = Crew::default();
+    for number in 0..threads {
+        let results = results.clone();
+        let work = Box::new(move || {
+            // A thread that is gone without a word would leave the others waiting for work.
+            let result = catch_unwind(AssertUnwindSafe(body));
+            let _ = results.send(result.unwrap_or(Err(Failure::Fault)));
+        });
+        // SAFETY: the crew is dropped below, before `body` and what that uses.
+        let started = unsafe { crew.start(&format!("{name} {number}"), work) };
+        if let Err(error) = started {
+            end();
+            return Err(Failure::NoThread(error.to_string()));
+        }
+    }
+    drop(results);
+    let watched = watch.over(&ended, threads);
+    end();
+    drop(crew);
+    watched
+}
+
+/// The thread that waits: tells the parent how it goes, looks after the application's memory.
+#[derive(Debug)]
+pub(super) struct Watch<'w> {
+    socket: &'w mut UnixStream,
+    snapshot: &'w Snapshot,
+    writer: Option<&'w TailWriter>,
+    watchdog: &'w Watchdog,
+    memory_left: MemoryLeft,
+    told: Instant,
+    progress: u64,
+}
+
+impl<'w> Watch<'w> {
+    /// A watch over threads that read `snapshot`, and write with `writer` if they do.
+    pub(super) fn new(
+        socket: &'w mut UnixStream,
+        snapshot: &'w Snapshot,
+        writer: Option<&'w TailWriter>,
+        watchdog: &'w Watchdog,
+    ) -> Self {
+        Self {
+            socket,
+            snapshot,
+            writer,
+            watchdog,
+            memory_left: MemoryLeft::open(),
+            told: Instant::now(),
+            progress: 0,
+        }
+    }
+
+    /// Waits for the results of so many threads.
+    fn over<T>(
+        &mut self,
+        ended: &Receiver<Result<T, Failure>>,
+        threads: usize,
+    ) -> Result<Vec<T>, Failure> {
+        let mut results = Vec::with_capacity(threads);
+        while results.len() < threads {
+            match ended.recv_timeout(LOOK) {
+                Ok(result) => results.push(result?),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(Failure::Fault),
+            }
+            if let Some(left_bytes) = self.memory_left.too_little() {
+                self.end_now(Failure::LittleMemory { left_bytes });
+            }
+            self.tell()?;
+        }
+        Ok(results)
+    }
+
+    /// Ends the process without waiting for its threads, of which one may wait for a disk: no byte of memory comes back before.
+    fn end_now(&mut self, failure: Failure) -> ! {
+        let _ = FromChild::Failed(failure.into()).send(self.socket);
+        process::exit(process::TOLD)
+    }
+
+    fn tell(&mut self) -> Result<(), Failure> {
+        let objects = self.snapshot.reached.load(Ordering::Relaxed);
+        let bytes = self.writer.map_or(0, TailWriter::bytes_written);
+        if self.told.elapsed() < PROGRESS || bytes + objects == self.progress {
+            return Ok(());
+        }
+        self.told = Instant::now();
+        self.progress = bytes + objects;
+        self.watchdog.feed();
+        let message = FromChild::Progress {
+            bytes,
+            objects,
+            heap_bytes: self.snapshot.encoded_bytes.load(Ordering::Relaxed),
+        };
+        message.send(self.socket).map_err(|_| Failure::NoAnswer)
+    }
+}

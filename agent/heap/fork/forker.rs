@@ -1,0 +1,337 @@
+//! The fork: made at the first callback of a heap walk, so that the child begins where HotSpot reports the roots.
+
+use super::child::{HeapCopy, Task};
+use super::childs_memory::use_own_memory;
+use super::fork_handlers::{ForkBy, ForkHandlers};
+use super::message::Written;
+use super::pause::unused_heap::NotCopied;
+use super::process::{self, Child, Side, Watchdog};
+use super::silence::Silence;
+use crate::heap::facts::kept_objects::AGENTS_TAG;
+use crate::heap::facts::roots::{RootNotes, SystemRoots};
+use crate::heap::memory_left::MemoryLeft;
+use crate::jvmti::heap::{PrimitiveField, Reference, TagCell, Target, Visit, Visitor};
+use format::BasicType;
+use snapshot::walk::VirtualFrames;
+use snapshot::Failure;
+use std::collections::HashMap;
+use std::io;
+use std::ops::Range;
+use std::os::fd::AsRawFd;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::sync::Arc;
+use tables::{ObjectIndex, ObjectTable};
+
+/// Callbacks between two signs of life: some 50 ms.
+const CALLBACKS_BETWEEN_SIGNS: u64 = 1 << 20;
+
+/// How far the child is.
+#[derive(Debug)]
+enum Stage {
+    /// HotSpot reports the roots.
+    Roots,
+    /// The heap is marked; HotSpot goes on to the frames of virtual threads.
+    VirtualFrames(Box<HeapCopy>, VirtualFrames),
+}
+
+/// What a walk's callbacks do: fork, then, in the child alone, note roots and take over.
+#[derive(Debug)]
+pub(super) struct Forker<'d, 'f> {
+    task: Option<Task<'d, 'f>>,
+    stage: Stage,
+    handlers: ForkHandlers,
+    roots: RootNotes,
+    /// Objects that have a row because a root refers to them.
+    by_address: HashMap<u64, ObjectIndex>,
+    /// Objects that had a row before, with the address that HotSpot tells.
+    seen: Vec<(ObjectIndex, u64)>,
+    /// In the child.
+    watchdog: Option<Watchdog>,
+    /// In the child, from the second stage on: when HotSpot falls silent, another thread ends the work.
+    silence: Arc<Silence>,
+    /// Parts of the heap that the child has not.
+    left_out: Vec<Range<u64>>,
+    /// In the parent.
+    forked: Option<io::Result<Child>>,
+}
+
+impl<'d, 'f> Forker<'d, 'f> {
+    /// Ready to fork; `own_thread` makes the dump.
+    pub(super) fn new(task: Task<'d, 'f>, own_thread: ObjectIndex) -> Self {
+        let system = SystemRoots::of(task.catalogue, task.tables);
+        // Reads a file the first time, for which there is no time in the pause.
+        process::is_filtered();
+        Self {
+            task: Some(task),
+            stage: Stage::Roots,
+            handlers: ForkHandlers::look(),
+            roots: RootNotes::new(Some(own_thread), system),
+            by_address: HashMap::new(),
+            seen: Vec::new(),
+            watchdog: None,
+            silence: Arc::default(),
+            left_out: Vec::new(),
+            forked: None,
+        }
+    }
+
+    /// The child, or why there is none (`None` if HotSpot never called back), and the task's rows.
+    pub(super) fn into_parts(self) -> (Option<io::Result<Child>>, ObjectTable) {
+        let objects = self.task.map(|task| task.objects).unwrap_or_default();
+        (self.forked, objects)
+    }
+
+    /// Whether the child has not all of the heap.
+    pub(super) fn has_left_out(&self) -> bool {
+        !self.left_out.is_empty()
+    }
+
+    /// Forks; in the parent the walk ends at once.
+    fn fork(&mut self) -> Visit {
+        let unused = self.task.as_ref().map(Task::unused_heap);
+        self.left_out = unused.unwrap_or_default();
+        let by = self.handlers.fork_by();
+        let side = NotCopied::new(self.left_out.clone()).and_then(|_not_copied| process::fork(by));
+        match side {
+            Ok(Side::Child) => {
+                let limit_s = self
+                    .task
+                    .as_ref()
+                    .map_or(Watchdog::START_LIMIT_S, |task| task.options.timeout_s);
+                self.watchdog = Some(Watchdog::start(limit_s));
+                if by == ForkBy::NoHandlers && !use_own_memory() {
+                    process::exit(process::PANICKED);
+                }
+                let mut keep = Vec::new();
+                if let Some(task) = &self.task {
+                    keep.push(task.socket.as_raw_fd());
+                    keep.extend(task.tail.as_ref().map(AsRawFd::as_raw_fd));
+                }
+                // A panic must not get back into HotSpot.
+                let settled = catch_unwind(AssertUnwindSafe(|| {
+                    process::settle(&keep);
+                    self.listen()
+                }));
+                match settled {
+                    Ok(Ok(())) => {
+                        // From here on another thread sees if HotSpot waits for a lock.
+                        if let Some(watchdog) = &self.watchdog {
+                            watchdog.feed();
+                        }
+                        Visit::On
+                    }
+                    Ok(Err(error)) => self.end(Err(Failure::NoThread(error.to_string()))),
+                    Err(_) => process::exit(process::PANICKED),
+                }
+            }
+            Ok(Side::Parent(child)) => {
+                self.forked = Some(Ok(child));
+                Visit::Abort
+            }
+            Err(error) => {
+                self.forked = Some(Err(error));
+                Visit::Abort
+            }
+        }
+    }
+
+    /// In the child: notes a root, or takes over.
+    fn in_child(
+        &mut self,
+        kind: Reference,
+        target: Target,
+        object: &TagCell,
+        referrer: Option<&TagCell>,
+    ) -> Result<(), Failure> {
+        match (&mut self.stage, referrer) {
+            (Stage::Roots, Some(_)) => self.take_over(),
+            (Stage::VirtualFrames(_, frames), Some(referrer)) => {
+                frames.come_to(if referrer.is_same(object) {
+                    object.owner_address()
+                } else {
+                    referrer.referrer_address()
+                });
+                if frames.is_complete() {
+                    self.go_on()
+                } else {
+                    Ok(())
+                }
+            }
+            (_, None) if self.roots.is_own(kind) || object.get() == AGENTS_TAG => Ok(()),
+            (_, None) if self.roots.is_left_out(kind, target.class_tag) => Ok(()),
+            (_, None) => {
+                let index = self.row(target, object)?;
+                self.roots.note(kind, target.class_tag, index);
+                if let Stage::VirtualFrames(_, frames) = &mut self.stage {
+                    frames.held.extend(object.address(target.size_bytes));
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Shows that HotSpot's walk goes on, which writes to the heap's copy, and so takes memory.
+    fn show_life(&mut self) -> Result<(), Failure> {
+        if let Some(left_bytes) = MemoryLeft::open().too_little() {
+            return Err(Failure::LittleMemory { left_bytes });
+        }
+        if let (Some(task), Some(watchdog)) = (&mut self.task, &self.watchdog) {
+            watchdog.feed();
+            task.tell_progress()?;
+        }
+        Ok(())
+    }
+
+    /// All roots are known: marks the heap, and writes the dump if nothing is in the way. If no virtual thread has frames in it, it is all there is to know.
+    fn take_over(&mut self) -> Result<(), Failure> {
+        let (Some(task), Some(watchdog)) = (&mut self.task, &self.watchdog) else {
+            return Err(Failure::Fault);
+        };
+        let copy = task.begin(&self.seen, std::mem::take(&mut self.left_out))?;
+        if task.begins_early() {
+            let written = task.mark_and_write(&copy, &mut self.roots, watchdog);
+            task.end(written);
+        }
+        let starts = task.starts(&copy, &self.roots)?;
+        task.mark(&copy, &starts, watchdog)?;
+        self.stage = Stage::VirtualFrames(Box::new(copy), VirtualFrames::default());
+        self.go_on()?;
+        Ok(())
+    }
+
+    /// From now on another thread listens: HotSpot's walk may end without having come to all virtual threads, or wait for
+    /// ever for a lock.
+    fn listen(&mut self) -> io::Result<()> {
+        let forker: *mut Self = self;
+        self.silence.listen(forker as usize, |forker, is_stuck| {
+            // SAFETY: the thread that made the callbacks is kept out for good, and the frame that holds this value is one
+            // of a thread that does not exist in the child: it lasts as long as the process.
+            let forker = unsafe { &mut *(forker as *mut Forker<'_, '_>) };
+            let is_early = matches!(forker.stage, Stage::Roots);
+            let is_complete = match &forker.stage {
+                Stage::Roots => false,
+                Stage::VirtualFrames(_, frames) => frames.is_complete(),
+            };
+            let written = if is_stuck || is_early {
+                Err(Failure::Stuck)
+            } else if !is_complete {
+                Err(Failure::NoFrames)
+            } else {
+                let written = catch_unwind(AssertUnwindSafe(|| forker.write()));
+                written.unwrap_or(Err(Failure::Fault))
+            };
+            forker.end(written)
+        })
+    }
+
+    /// Marks what the frames of virtual threads hold, and writes the dump unless there are more such threads.
+    fn go_on(&mut self) -> Result<(), Failure> {
+        let (Some(task), Some(watchdog)) = (&mut self.task, &self.watchdog) else {
+            return Err(Failure::Fault);
+        };
+        let Stage::VirtualFrames(copy, frames) = &mut self.stage else {
+            return Err(Failure::Fault);
+        };
+        let held = std::mem::take(&mut frames.held);
+        task.mark(copy, &held, watchdog)?;
+        if let Some(fields) = task.virtual_threads {
+            let (roots, by_address) = (&mut self.roots, &mut self.by_address);
+            let mut failure = None;
+            frames.take_in(fields, &copy.snapshot, |thread_id, address| {
+                match row_at(address, by_address, &mut task.objects) {
+                    Ok(index) => roots.know_thread(thread_id, index),
+                    Err(error) => failure = Some(error),
+                }
+            });
+            failure.map_or(Ok(()), Err)?;
+        }
+        if frames.is_complete() {
+            let written = self.write();
+            self.end(written);
+        }
+        Ok(())
+    }
+
+    fn write(&mut self) -> Result<Written, Failure> {
+        let (Some(task), Some(watchdog)) = (&mut self.task, &self.watchdog) else {
+            return Err(Failure::Fault);
+        };
+        let Stage::VirtualFrames(copy, frames) = &mut self.stage else {
+            return Err(Failure::Fault);
+        };
+        let held = std::mem::take(&mut frames.held);
+        task.mark(copy, &held, watchdog)?;
+        task.write(copy, &mut self.roots, watchdog)
+    }
+
+    /// Tells the parent how it went, and ends the process.
+    fn end(&mut self, written: Result<Written, Failure>) -> ! {
+        if let Some(task) = &mut self.task {
+            task.end(written);
+        }
+        process::exit(process::PANICKED)
+    }
+
+    /// The row of an object, which is made if there is none.
+    fn row(&mut self, target: Target, object: &TagCell) -> Result<ObjectIndex, Failure> {
+        let address = object
+            .address(target.size_bytes)
+            .ok_or(Failure::Unexplained("the address beside the tag"))?;
+        if let Some(index) = ObjectIndex::from_tag(object.get()) {
+            self.seen.push((index, address));
+            return Ok(index);
+        }
+        let task = self.task.as_mut().ok_or(Failure::Fault)?;
+        row_at(address, &mut self.by_address, &mut task.objects)
+    }
+}
+
+/// The row of the object at this address, which is made if there is none.
+fn row_at(
+    address: u64,
+    by_address: &mut HashMap<u64, ObjectIndex>,
+    objects: &mut ObjectTable,
+) -> Result<ObjectIndex, Failure> {
+    if let Some(&index) = by_address.get(&address) {
+        return Ok(index);
+    }
+    let index = objects.push_at(address).map_err(|_| Failure::NoMemory)?;
+    by_address.insert(address, index);
+    Ok(index)
+}
+
+impl Visitor for Forker<'_, '_> {
+    fn reference(
+        &mut self,
+        kind: Reference,
+        target: Target,
+        object: &TagCell,
+        referrer: Option<&TagCell>,
+    ) -> Visit {
+        if self.watchdog.is_none() && self.fork() == Visit::Abort {
+            return Visit::Abort;
+        }
+        let silence = Arc::clone(&self.silence);
+        let inside = silence.interrupt();
+        // A panic must not get back into HotSpot: in the child there is nobody who would end it.
+        let noted = catch_unwind(AssertUnwindSafe(|| {
+            if *inside % CALLBACKS_BETWEEN_SIGNS == 0 {
+                self.show_life()?;
+            }
+            self.in_child(kind, target, object, referrer)
+        }));
+        match noted {
+            Ok(Ok(())) => Visit::On,
+            Ok(Err(failure)) => self.end(Err(failure)),
+            Err(_) => process::exit(process::PANICKED),
+        }
+    }
+
+    fn primitive_field(&mut self, _: &TagCell, _: PrimitiveField) -> Visit {
+        Visit::On
+    }
+
+    fn primitive_array(&mut self, _: &TagCell, _: BasicType, _: &[u8]) -> Visit {
+        Visit::On
+    }
+}

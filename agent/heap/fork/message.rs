@@ -1,0 +1,428 @@
+//! What child and parent tell each other, over a pair of sockets: numbers and a few texts.
+
+use super::no_snapshot::NoSnapshot;
+use crate::heap::error::DumpError;
+use snapshot::encode::Encoded;
+use std::io::{self, Read, Write};
+use tables::{ClassId, ThreadId, TraceId};
+
+/// A frame that the walk over the roots saw: depth from the top, the method's id, the word that the id is the address
+/// of (0 if it is none), and the location where it is told.
+pub(super) type FrameNote = (u32, u64, u64, Option<i64>);
+
+/// A thread as the child saw it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ThreadNoteMessage {
+    /// Its row in the object table.
+    pub(super) object: u32,
+    /// Its name, read from the heap, in modified UTF-8; empty if the parent knows it better.
+    pub(super) name: Vec<u8>,
+    /// Frames that hold something.
+    pub(super) frames: Vec<FrameNote>,
+}
+
+/// What the child says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum FromChild {
+    /// It knows how this JVM lays objects out: what goes wrong from now on is not for want of that.
+    Calibrated,
+    /// The roots are known: the addresses of all rows of the object table, the threads.
+    Roots {
+        /// In the order of the table.
+        addresses: Vec<u64>,
+        /// In the order in which they were met.
+        threads: Vec<ThreadNoteMessage>,
+    },
+    /// It goes on.
+    Progress {
+        /// Bytes written.
+        bytes: u64,
+        /// Objects that were reached.
+        objects: u64,
+        /// Bytes of heap that were encoded.
+        heap_bytes: u64,
+    },
+    /// All is written.
+    Done(Written),
+    /// It cannot go on.
+    Failed(NoSnapshot),
+}
+
+/// What the child has written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Written {
+    /// Bytes behind the head.
+    pub(super) bytes: u64,
+    /// Objects.
+    pub(super) encoded: Encoded,
+}
+
+/// What the parent answers to [`FromChild::Roots`]: thread, trace, how many frames that has, and the depths of the frames told that
+/// are not of native methods, of each thread.
+pub(super) type ThreadIds = Vec<(ThreadId, TraceId, usize, Vec<u32>)>;
+
+/// The first byte of a message.
+mod kind {
+    pub(super) const CALIBRATED: u8 = 1;
+    pub(super) const ROOTS: u8 = 2;
+    pub(super) const IDS: u8 = 3;
+    pub(super) const PROGRESS: u8 = 4;
+    pub(super) const DONE: u8 = 5;
+    pub(super) const UNKNOWN_CLASS: u8 = 6;
+    pub(super) const UNLINKED: u8 = 7;
+    pub(super) const STUCK: u8 = 8;
+    pub(super) const MOVING: u8 = 9;
+    pub(super) const DAMAGED: u8 = 10;
+    pub(super) const REFUSED: u8 = 11;
+    pub(super) const LOST: u8 = 12;
+    pub(super) const LITTLE_MEMORY: u8 = 13;
+    pub(super) const NOT_WRITTEN: u8 = 14;
+}
+
+/// Longest message: far more than the addresses of all classes and the frames of all threads.
+const MOST_BYTES: u64 = 1 << 32;
+
+impl FromChild {
+    /// Sends it.
+    pub(super) fn send(&self, to: &mut impl Write) -> io::Result<()> {
+        let mut body = Vec::new();
+        let kind = match self {
+            Self::Calibrated => kind::CALIBRATED,
+            Self::Roots { addresses, threads } => {
+                put_all(&mut body, addresses, |body, &address| put(body, address));
+                put_all(&mut body, threads, put_thread);
+                kind::ROOTS
+            }
+            Self::Progress {
+                bytes,
+                objects,
+                heap_bytes,
+            } => {
+                put(&mut body, *bytes);
+                put(&mut body, *objects);
+                put(&mut body, *heap_bytes);
+                kind::PROGRESS
+            }
+            Self::Done(written) => {
+                put(&mut body, written.bytes);
+                put(&mut body, written.encoded.objects);
+                put(&mut body, written.encoded.cut_arrays);
+                kind::DONE
+            }
+            Self::Failed(failed) => put_failed(&mut body, failed),
+        };
+        send(to, kind, &body)
+    }
+
+    /// Waits for one.
+    pub(super) fn receive(from: &mut impl Read) -> io::Result<Self> {
+        let (kind, body) = receive(from)?;
+        let mut body = body.as_slice();
+        let body = &mut body;
+        let message = match kind {
+            kind::ROOTS => Self::Roots {
+                addresses: take_all(body, take)?,
+                threads: take_all(body, take_thread)?,
+            },
+            kind::PROGRESS => Self::Progress {
+                bytes: take(body)?,
+                objects: take(body)?,
+                heap_bytes: take(body)?,
+            },
+            kind::DONE => Self::Done(Written {
+                bytes: take(body)?,
+                encoded: Encoded {
+                    objects: take(body)?,
+                    cut_arrays: take(body)?,
+                },
+            }),
+            kind::CALIBRATED => Self::Calibrated,
+            kind => Self::Failed(take_failed(kind, body)?),
+        };
+        Ok(message)
+    }
+}
+
+/// Sends the parent's answer.
+pub(super) fn send_ids(
+    ids: &[(ThreadId, TraceId, usize, Vec<u32>)],
+    to: &mut impl Write,
+) -> io::Result<()> {
+    let mut body = Vec::new();
+    put_all(
+        &mut body,
+        ids,
+        |body, (thread, trace, depth_frames, java_frames)| {
+            put(body, u64::from(thread.get()));
+            put(body, u64::from(trace.get()));
+            put(body, *depth_frames as u64);
+            put_all(body, java_frames, |body, &depth| {
+                put(body, u64::from(depth))
+            });
+        },
+    );
+    send(to, kind::IDS, &body)
+}
+
+/// Waits for the parent's answer; an error if it ends instead.
+pub(super) fn receive_ids(from: &mut impl Read) -> io::Result<ThreadIds> {
+    let (kind, body) = receive(from)?;
+    if kind != kind::IDS {
+        return Err(broken());
+    }
+    let mut body = body.as_slice();
+    take_all(&mut body, |body| {
+        let thread = ThreadId::new(take_u32(body)?).ok_or_else(broken)?;
+        let trace = TraceId::new(take_u32(body)?).ok_or_else(broken)?;
+        let depth_frames = usize::try_from(take(body)?).map_err(|_| broken())?;
+        Ok((thread, trace, depth_frames, take_all(body, take_u32)?))
+    })
+}
+
+fn put_failed(body: &mut Vec<u8>, why: &NoSnapshot) -> u8 {
+    let (kind, text) = match why {
+        NoSnapshot::UnknownClass => return kind::UNKNOWN_CLASS,
+        NoSnapshot::Stuck => return kind::STUCK,
+        NoSnapshot::Moving => return kind::MOVING,
+        NoSnapshot::Unlinked(classes) => {
+            put_all(body, classes, |body, class| {
+                put(body, u64::from(class.get()))
+            });
+            return kind::UNLINKED;
+        }
+        NoSnapshot::Failed(DumpError::LittleMemory { left_bytes }) => {
+            put(body, *left_bytes);
+            return kind::LITTLE_MEMORY;
+        }
+        NoSnapshot::Damaged(what) => (kind::DAMAGED, what),
+        NoSnapshot::Refused(why) => (kind::REFUSED, why),
+        NoSnapshot::Lost(why) => (kind::LOST, why),
+        NoSnapshot::Failed(error) => (kind::NOT_WRITTEN, &error.to_string()),
+    };
+    put_bytes(body, text.as_bytes());
+    kind
+}
+
+fn take_failed(kind: u8, body: &mut &[u8]) -> io::Result<NoSnapshot> {
+    let text = |body: &mut &[u8]| {
+        Ok::<_, io::Error>(String::from_utf8_lossy(&take_bytes(body)?).into_owned())
+    };
+    Ok(match kind {
+        kind::UNKNOWN_CLASS => NoSnapshot::UnknownClass,
+        kind::STUCK => NoSnapshot::Stuck,
+        kind::MOVING => NoSnapshot::Moving,
+        kind::UNLINKED => NoSnapshot::Unlinked(take_all(body, |body| {
+            ClassId::new(take_u32(body)?).ok_or_else(broken)
+        })?),
+        kind::LITTLE_MEMORY => NoSnapshot::Failed(DumpError::LittleMemory {
+            left_bytes: take(body)?,
+        }),
+        kind::DAMAGED => NoSnapshot::Damaged(text(body)?),
+        kind::REFUSED => NoSnapshot::Refused(text(body)?),
+        kind::LOST => NoSnapshot::Lost(text(body)?),
+        kind::NOT_WRITTEN => NoSnapshot::Failed(DumpError::Child(text(body)?)),
+        _ => return Err(broken()),
+    })
+}
+
+fn put_thread(body: &mut Vec<u8>, thread: &ThreadNoteMessage) {
+    put(body, u64::from(thread.object));
+    put_bytes(body, &thread.name);
+    put_all(
+        body,
+        &thread.frames,
+        |body, &(depth, method, word, location)| {
+            put(body, u64::from(depth));
+            put(body, method);
+            put(body, word);
+            put(body, u64::from(location.is_some()));
+            body.extend_from_slice(&location.unwrap_or(0).to_le_bytes());
+        },
+    );
+}
+
+fn take_thread(body: &mut &[u8]) -> io::Result<ThreadNoteMessage> {
+    Ok(ThreadNoteMessage {
+        object: take_u32(body)?,
+        name: take_bytes(body)?,
+        frames: take_all(body, |body| {
+            let (depth, method, word) = (take_u32(body)?, take(body)?, take(body)?);
+            let told = take(body)? != 0;
+            let location = i64::from_le_bytes(take(body)?.to_le_bytes());
+            Ok((depth, method, word, told.then_some(location)))
+        })?,
+    })
+}
+
+fn send(to: &mut impl Write, kind: u8, body: &[u8]) -> io::Result<()> {
+    let mut message = vec![kind];
+    put_bytes(&mut message, body);
+    to.write_all(&message)
+}
+
+fn receive(from: &mut impl Read) -> io::Result<(u8, Vec<u8>)> {
+    let mut head = [0; 9];
+    from.read_exact(&mut head)?;
+    let [kind, length @ ..] = head;
+    let length = u64::from_le_bytes(length);
+    if length > MOST_BYTES {
+        return Err(broken());
+    }
+    let mut body = Vec::new();
+    // As it comes: a broken length must not take memory.
+    from.take(length).read_to_end(&mut body)?;
+    if body.len() as u64 == length {
+        Ok((kind, body))
+    } else {
+        Err(io::ErrorKind::UnexpectedEof.into())
+    }
+}
+
+fn put(body: &mut Vec<u8>, number: u64) {
+    body.extend_from_slice(&number.to_le_bytes());
+}
+
+fn put_bytes(body: &mut Vec<u8>, bytes: &[u8]) {
+    put(body, bytes.len() as u64);
+    body.extend_from_slice(bytes);
+}
+
+fn put_all<T>(body: &mut Vec<u8>, items: &[T], put_one: impl Fn(&mut Vec<u8>, &T)) {
+    put(body, items.len() as u64);
+    for item in items {
+        put_one(body, item);
+    }
+}
+
+fn take(body: &mut &[u8]) -> io::Result<u64> {
+    let (number, rest) = body.split_first_chunk().ok_or_else(broken)?;
+    *body = rest;
+    Ok(u64::from_le_bytes(*number))
+}
+
+fn take_u32(body: &mut &[u8]) -> io::Result<u32> {
+    u32::try_from(take(body)?).map_err(|_| broken())
+}
+
+fn take_bytes(body: &mut &[u8]) -> io::Result<Vec<u8>> {
+    let length = usize::try_from(take(body)?).map_err(|_| broken())?;
+    let (bytes, rest) = body.split_at_checked(length).ok_or_else(broken)?;
+    *body = rest;
+    Ok(bytes.to_vec())
+}
+
+fn take_all<T>(
+    body: &mut &[u8],
+    take_one: impl Fn(&mut &[u8]) -> io::Result<T>,
+) -> io::Result<Vec<T>> {
+    let count = take(body)?;
+    (0..count).map(|_| take_one(body)).collect()
+}
+
+fn broken() -> io::Error {
+    io::ErrorKind::InvalidData.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn back(message: &FromChild) -> FromChild {
+        let mut bytes = Vec::new();
+        message.send(&mut bytes).expect("memory");
+        FromChild::receive(&mut bytes.as_slice()).expect("whole")
+    }
+
+    #[test]
+    fn what_is_sent_arrives() {
+        let class = ClassId::new(7).expect("not 0");
+        for message in [
+            FromChild::Roots {
+                addresses: vec![8, 16],
+                threads: vec![ThreadNoteMessage {
+                    object: 3,
+                    name: b"main".to_vec(),
+                    frames: vec![(0, 77, 1, Some(-1)), (4, 78, 0, None)],
+                }],
+            },
+            FromChild::Progress {
+                bytes: 1,
+                objects: 2,
+                heap_bytes: 3,
+            },
+            FromChild::Done(Written {
+                bytes: 1,
+                encoded: Encoded {
+                    objects: 2,
+                    cut_arrays: 3,
+                },
+            }),
+            FromChild::Failed(NoSnapshot::UnknownClass),
+            FromChild::Failed(NoSnapshot::Stuck),
+            FromChild::Failed(NoSnapshot::Moving),
+            FromChild::Failed(NoSnapshot::Unlinked(vec![class, class])),
+            FromChild::Failed(NoSnapshot::Damaged("what".to_owned())),
+            FromChild::Failed(NoSnapshot::Refused("why".to_owned())),
+            FromChild::Failed(NoSnapshot::Lost("why".to_owned())),
+            FromChild::Failed(DumpError::LittleMemory { left_bytes: 9 }.into()),
+            FromChild::Failed(DumpError::Child("disk full".to_owned()).into()),
+            FromChild::Calibrated,
+        ] {
+            assert_eq!(back(&message), message);
+        }
+        let (thread, trace) = (ThreadId::new(1), TraceId::new(2));
+        let ids = vec![(thread.expect("not 0"), trace.expect("not 0"), 3, vec![0, 2])];
+        let mut bytes = Vec::new();
+        send_ids(&ids, &mut bytes).expect("memory");
+        assert_eq!(receive_ids(&mut bytes.as_slice()).expect("whole"), ids);
+    }
+
+    #[test]
+    fn a_message_that_is_too_long_is_refused_before_it_is_read() {
+        let head = |bytes: u64| [&[kind::ROOTS][..], &bytes.to_le_bytes()].concat();
+        let answer = |bytes| {
+            let answer = FromChild::receive(&mut head(bytes).as_slice());
+            answer.expect_err("no message").kind()
+        };
+        assert_eq!(answer(MOST_BYTES + 1), io::ErrorKind::InvalidData);
+        assert_eq!(answer(u64::MAX), io::ErrorKind::InvalidData);
+        // One that may be so long is waited for, and its sender is gone.
+        assert_eq!(answer(MOST_BYTES), io::ErrorKind::UnexpectedEof);
+    }
+
+    #[test]
+    fn a_message_of_an_unknown_kind_is_refused() {
+        for kind in [0, 200] {
+            let mut bytes = Vec::new();
+            send(&mut bytes, kind, &[]).expect("memory");
+            let answer = FromChild::receive(&mut bytes.as_slice());
+            assert_eq!(
+                answer.expect_err("no message").kind(),
+                io::ErrorKind::InvalidData
+            );
+            let answer = receive_ids(&mut bytes.as_slice());
+            assert_eq!(
+                answer.expect_err("no message").kind(),
+                io::ErrorKind::InvalidData
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn nonsense_does_not_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let _ = FromChild::receive(&mut bytes.as_slice());
+            let _ = receive_ids(&mut bytes.as_slice());
+        }
+
+        #[test]
+        fn a_cut_message_is_an_error(cut in 0_usize..60) {
+            let message = FromChild::Roots { addresses: vec![1, 2, 3], threads: Vec::new() };
+            let mut bytes = Vec::new();
+            message.send(&mut bytes).expect("memory");
+            bytes.truncate(cut.min(bytes.len() - 1));
+            prop_assert!(FromChild::receive(&mut bytes.as_slice()).is_err());
+        }
+    }
+}

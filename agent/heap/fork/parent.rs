@@ -1,0 +1,246 @@
+//! A dump by snapshot, from the application's side: prepare, fork, answer the child, finish the file.
+
+use super::answers::Answers;
+use super::careful_reads;
+use super::child::Task;
+use super::forker::Forker;
+use super::known_objects::KnownObjects;
+use super::message::Written;
+use super::no_snapshot::NoSnapshot;
+use super::pause::huge_pages::HugePages;
+use super::process::Child;
+use super::virtual_thread_fields::{method_ids, the_same_fields, virtual_thread_fields};
+use super::vm_structs::VmStructs;
+use crate::class_gate::CLASS_GATE;
+use crate::heap::error::{DumpError, For};
+use crate::heap::facts::allocation_traces::{AllocationTraces, Profiled};
+use crate::heap::facts::catalogue::Catalogue;
+use crate::heap::facts::plain_facts::{field_offset, mirror_fields};
+use crate::heap::facts::threads::{tag_thread, CapturedStacks, Look};
+use crate::heap::memory_left::MemoryLeft;
+use crate::heap::outcome::Outcome;
+use crate::heap::tried::Tried;
+use crate::jvmti::env::{Env, Vm};
+use crate::jvmti::heap::Wanted;
+use crate::jvmti::jni::Jni;
+use crate::jvmti::object::Object;
+use crate::message::say;
+use crate::options::Options;
+use snapshot::classes::NameFields;
+use snapshot::mappings::{os_maps, Mappings};
+use std::cell::RefCell;
+use std::os::unix::net::UnixStream;
+use std::time::Instant;
+use tables::{ObjectIndex, ObjectTable, Tables};
+use writer::DumpFile;
+
+/// One dump under way, in its own local frame.
+#[derive(Debug)]
+pub(in crate::heap) struct SnapshotDump<'f> {
+    vm: Vm,
+    pub(super) env: &'f Env,
+    pub(super) jni: &'f Jni<'f>,
+    pub(super) options: &'f Options,
+    pub(super) millis_since_epoch: u64,
+    /// What this try and those before have cost and learnt.
+    pub(super) tried: &'f Tried,
+    /// The child gets the whole heap, parts without objects included.
+    copies_all: bool,
+}
+
+/// Whether a fork gets a copy of the heap; if not, why, as a sentence's end. `object` is any object.
+///
+/// The handle's slot is read as it is: under a collector that colours addresses, what stands there is mapped nowhere.
+pub(in crate::heap) fn look_at_heap(object: &Object<'_>) -> Result<(), String> {
+    let why = "the collector maps the heap so that a fork does not copy it";
+    let maps = os_maps().map_err(|error| format!("/proc/self/maps: {error}"))?;
+    let mappings = Mappings::parse(&maps);
+    let slot = object.handle().bits() & !7;
+    match careful_reads::try_read(slot) {
+        Some(address) if address % 8 == 0 && mappings.is_private(address) => Ok(()),
+        _ => Err(why.to_owned()),
+    }
+}
+
+impl<'f> SnapshotDump<'f> {
+    /// A dump by an environment without tags.
+    pub(in crate::heap) fn new(
+        vm: Vm,
+        env: &'f Env,
+        jni: &'f Jni<'f>,
+        options: &'f Options,
+        millis_since_epoch: u64,
+        tried: &'f Tried,
+        copies_all: bool,
+    ) -> Self {
+        Self {
+            vm,
+            env,
+            jni,
+            options,
+            millis_since_epoch,
+            tried,
+            copies_all,
+        }
+    }
+
+    /// Makes the dump. On an error the file is gone.
+    pub(in crate::heap) fn run(
+        &self,
+        file: DumpFile,
+        profiled: Profiled<'_>,
+    ) -> Result<(Outcome, Child), NoSnapshot> {
+        let (env, jni, tables) = (self.env, self.jni, Tables::new());
+        let mut objects = ObjectTable::new();
+        let mut catalogue = Catalogue::take(env, jni, &tables, &mut objects)?;
+        let known = KnownObjects::take(env, jni, &catalogue, &tables)?;
+        self.note_used_bytes(&catalogue, &tables);
+        let (current, own_thread) = self.begin(&mut objects)?;
+        let mirror_fields = mirror_fields(&catalogue, &tables);
+        let stacks = CapturedStacks::take(self.vm, env, jni, Look::NoFurther, &mut objects)?;
+        let mut pinned = stacks.pinned()?;
+        let (socket, childs_socket) = UnixStream::pair()
+            .map_err(|error| NoSnapshot::Lost(format!("there can be no fork: {error}")))?;
+        let virtual_threads = virtual_thread_fields(env, &catalogue, &tables)?;
+        let mut known_methods = method_ids(env, &catalogue, virtual_threads);
+        known_methods.extend(stacks.methods());
+        let (allocated, held) = AllocationTraces::take(
+            profiled,
+            self.options,
+            (env, jni),
+            &mut catalogue,
+            &tables,
+            &mut objects,
+        )?;
+        let tail = Some(file.tail()?);
+        // From here to the fork no class is linked: objects of it would be unknown.
+        let closed = CLASS_GATE.close();
+        catalogue.catch_up(&tables, &mut objects)?;
+        self.tried.classes.set(catalogue.len());
+        pinned.extend(catalogue.pinned());
+        pinned.push((own_thread, current.handle()));
+        let task = Task {
+            catalogue: &catalogue,
+            tables: &tables,
+            known: &known,
+            objects,
+            pinned,
+            mirror_fields,
+            virtual_threads: the_same_fields(virtual_threads, env, &catalogue, &tables)?,
+            names: NameFields::of(|class, name| field_offset(&catalogue, &tables, class, name)),
+            allocated: &allocated.by_handle,
+            vm_structs: VmStructs::find(),
+            tail,
+            copies_all: self.copies_all,
+            socket: childs_socket,
+            options: self.options,
+        };
+        let (child, objects) = self.fork(task, own_thread)?;
+        drop((closed, known, held));
+        let mut answers = Answers {
+            dump: self,
+            catalogue: &mut catalogue,
+            tables: &tables,
+            objects,
+            known_methods,
+            stacks: Some(stacks),
+            same_words: RefCell::default(),
+            site_records: &allocated.records,
+            file: &file,
+        };
+        let done = answers.converse(socket, child);
+        let (child, done) = done.map_err(|why| linked(why, &catalogue, &tables))?;
+        self.finish(file, child, done, catalogue.len())
+    }
+
+    fn finish(
+        &self,
+        file: DumpFile,
+        child: Child,
+        done: Written,
+        classes: usize,
+    ) -> Result<(Outcome, Child), NoSnapshot> {
+        let written = file.finish_with_tail(done.bytes)?;
+        let outcome = Outcome {
+            engine: "snapshot".to_owned(),
+            path: written.path,
+            bytes: written.bytes,
+            objects: done.encoded.objects,
+            classes,
+            cut_arrays: done.encoded.cut_arrays,
+            pause: self.tried.paused.get(),
+        };
+        Ok((outcome, child))
+    }
+
+    /// Tags the thread that dumps, whose object shows where the heap is: of that huge pages are made, if the user wants them.
+    /// An error if it is one that a fork does not copy.
+    fn begin(&self, objects: &mut ObjectTable) -> Result<(Object<'f>, ObjectIndex), NoSnapshot> {
+        let current = self.env.current_thread(self.jni);
+        let current = current.when("the current thread")?;
+        look_at_heap(&current).map_err(NoSnapshot::Refused)?;
+        if let Some(left_bytes) = MemoryLeft::open().too_little() {
+            return Err(DumpError::LittleMemory { left_bytes }.into());
+        }
+        self.make_huge_pages(&current);
+        let own_thread = tag_thread(self.env, self.jni, &current, objects)?;
+        Ok((current, own_thread))
+    }
+
+    /// Makes the pause shorter, if the user wants it so, before the first try: later ones find the pages made.
+    fn make_huge_pages(&self, object: &Object<'_>) {
+        if !self.options.huge_pages || !self.tried.paused.get().is_zero() {
+            return;
+        }
+        match HugePages::make_around(object) {
+            Ok(made) if self.options.verbose => say(&made.to_string()),
+            Ok(_) => {}
+            Err(why) => say(&format!("hugepages=y does nothing: {why}")),
+        }
+    }
+
+    /// Asks the JVM how much heap is in use.
+    fn note_used_bytes(&self, catalogue: &Catalogue<'_>, tables: &Tables) {
+        let runtime = catalogue.bootstrap_class(b"Ljava/lang/Runtime;", tables);
+        let heap = runtime.and_then(|runtime| self.jni.heap_bytes(runtime));
+        self.tried.used_bytes.set(heap.map(|heap| heap.used));
+    }
+
+    /// Forks in the first callback of a heap walk; meanwhile the application stands still.
+    fn fork(
+        &self,
+        task: Task<'_, 'f>,
+        own_thread: ObjectIndex,
+    ) -> Result<(Child, ObjectTable), NoSnapshot> {
+        let mut forker = Forker::new(task, own_thread);
+        let wanted = Wanted {
+            primitive_fields: false,
+            primitive_arrays: false,
+        };
+        let began = Instant::now();
+        let answer = self.env.follow_references(&mut forker, wanted);
+        self.tried
+            .paused
+            .set(self.tried.paused.get() + began.elapsed());
+        self.tried.has_left_out.set(forker.has_left_out());
+        let (forked, objects) = forker.into_parts();
+        answer.when("the walk over the heap")?;
+        match forked {
+            Some(Ok(child)) => Ok((child, objects)),
+            Some(Err(error)) => Err(NoSnapshot::Lost(format!("there can be no fork: {error}"))),
+            None => Err(NoSnapshot::Refused("the JVM reports no roots".to_owned())),
+        }
+    }
+}
+
+/// Has the JVM link classes if that was what was wanting, so that the next try knows their fields.
+fn linked(why: NoSnapshot, catalogue: &Catalogue<'_>, tables: &Tables) -> NoSnapshot {
+    let NoSnapshot::Unlinked(classes) = &why else {
+        return why;
+    };
+    // Without them no other way could describe their instances either.
+    match catalogue.link(classes.iter().copied(), tables) {
+        Ok(()) => why,
+        Err(error) => NoSnapshot::Failed(error),
+    }
+}

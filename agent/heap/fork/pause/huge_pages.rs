@@ -1,0 +1,201 @@
+//! Huge pages: before a fork the kernel is asked to make them of the heap, if the user wants that. A fork copies an entry for
+//! each page, inside the pause, and of these there are 512 times fewer.
+
+use crate::heap::fork::careful_reads;
+use crate::jvmti::object::Object;
+use snapshot::mappings::{os_maps, Mappings};
+use std::fmt;
+use std::io;
+use std::ops::Range;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Bytes of a page, and pages of a huge one, on every processor that has such pages.
+const PAGE_BYTES: usize = 4096;
+const PAGES: usize = 512;
+const HUGE_BYTES: u64 = 2 << 20;
+/// Huge pages that are asked for at a time: before each call the kernel has every processor give back the pages it holds for
+/// later, which takes milliseconds on a busy machine. As long as a call took, the application has the memory for itself.
+const MOST_AT_ONCE: u64 = 8;
+/// After so many refusals in a row there is no more memory in one piece.
+const MOST_REFUSALS: u32 = 16;
+
+/// What came of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::heap) struct HugePages {
+    /// Bytes that are huge pages now, those that were before included.
+    bytes: u64,
+    /// Bytes of which the kernel could not make all that was asked for at a time.
+    refused_bytes: u64,
+    took: Duration,
+}
+
+impl HugePages {
+    /// Makes them of the heap around an object, where every page of a huge one is in use: the process does not grow.
+    ///
+    /// The application runs on; a thread that touches the huge page that is being made waits for it. Errors, as a sentence's
+    /// end: the system makes none.
+    pub(in crate::heap) fn make_around(object: &Object<'_>) -> Result<Self, String> {
+        // SAFETY: asks for a number.
+        if usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }) != Ok(PAGE_BYTES) {
+            return Err("this system's pages are not of 4 KiB".to_owned());
+        }
+        let maps = os_maps().map_err(|error| format!("/proc/self/maps: {error}"))?;
+        let mappings = Mappings::parse(&maps);
+        let address = careful_reads::try_read(object.handle().bits() & !7);
+        let heap = address.and_then(|address| mappings.around(address));
+        let heap = heap.ok_or("the heap is not found")?;
+        let began = Instant::now();
+        let mut made = Self {
+            bytes: 0,
+            refused_bytes: 0,
+            took: Duration::ZERO,
+        };
+        let mut refusals = 0;
+        for run in mappings.anonymous(&heap).flat_map(runs_in) {
+            let bytes = run.end - run.start;
+            let called = Instant::now();
+            let answer = collapse(&run);
+            sleep(called.elapsed());
+            match answer {
+                Ok(()) => {
+                    refusals = 0;
+                    made.bytes += bytes;
+                }
+                Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
+                    return Err(format!("{error} (Linux makes them from 6.1 on)"));
+                }
+                Err(_) => {
+                    refusals += 1;
+                    made.refused_bytes += bytes;
+                }
+            }
+            if refusals >= MOST_REFUSALS {
+                break;
+            }
+        }
+        made.took = began.elapsed();
+        Ok(made)
+    }
+}
+
+impl fmt::Display for HugePages {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (bytes, millis) = (self.bytes / 1_000_000, self.took.as_millis());
+        write!(
+            out,
+            "{bytes} MB of the heap are huge pages, made in {millis} ms"
+        )?;
+        match self.refused_bytes / 1_000_000 {
+            0 => Ok(()),
+            refused => write!(
+                out,
+                "; not all of {refused} MB, as there was no memory in one piece"
+            ),
+        }
+    }
+}
+
+/// Where huge pages can be side by side, every page of them in use; so many at most.
+fn runs_in(range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
+    let mut next = range.start.next_multiple_of(HUGE_BYTES);
+    std::iter::from_fn(move || {
+        let fits = |huge: u64| huge.saturating_add(HUGE_BYTES) <= range.end;
+        while fits(next) && !is_in_use(next) {
+            next += HUGE_BYTES;
+        }
+        let start = next;
+        let most = start.saturating_add(MOST_AT_ONCE * HUGE_BYTES);
+        while next < most && fits(next) && is_in_use(next) {
+            next += HUGE_BYTES;
+        }
+        (start < next).then_some(start..next)
+    })
+}
+
+/// Whether all pages are there of which a huge one would be made.
+fn is_in_use(huge: u64) -> bool {
+    let mut pages = [0_u8; PAGES];
+    let start = huge as *mut libc::c_void;
+    // SAFETY: the kernel writes a byte for each page, and checks the addresses.
+    let known = unsafe { libc::mincore(start, PAGES * PAGE_BYTES, pages.as_mut_ptr()) } == 0;
+    known && pages.iter().all(|&page| page & 1 != 0)
+}
+
+/// Makes huge pages.
+fn collapse(run: &Range<u64>) -> io::Result<()> {
+    let bytes = usize::try_from(run.end - run.start).unwrap_or(0);
+    // SAFETY: changes nothing that a program can read, and nothing where nothing is mapped.
+    match unsafe { libc::madvise(run.start as *mut _, bytes, libc::MADV_COLLAPSE) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_in_use_is_made_huge() {
+        const PLACES: u64 = 10;
+        const ROOM: usize = 11;
+        let bytes = ROOM * PAGES * PAGE_BYTES;
+        // SAFETY: new memory of this test's, unmapped at its end; one byte of each page is touched at most.
+        unsafe {
+            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+            let access = libc::PROT_READ | libc::PROT_WRITE;
+            let memory = libc::mmap(std::ptr::null_mut(), bytes, access, flags, -1, 0);
+            assert_ne!(memory, libc::MAP_FAILED);
+            let first = (memory as u64).next_multiple_of(HUGE_BYTES);
+            // Small pages, as a heap has them where nobody has asked for others.
+            libc::madvise(memory, bytes, libc::MADV_NOHUGEPAGE);
+            let page =
+                |place: u64, number: u64| (first + place * HUGE_BYTES + number * 4096) as *mut u8;
+            for place in 0..PLACES - 1 {
+                (0..512).for_each(|number| page(place, number).write(7));
+            }
+            libc::madvise(page(1, 9).cast(), PAGE_BYTES, libc::MADV_DONTNEED);
+            let at = |place: u64| first + place * HUGE_BYTES;
+            // Before the advice is taken back: khugepaged fills the hole of a place that may be huge.
+            let runs: Vec<_> = runs_in(first - 4096..at(PLACES) - 1).collect();
+            assert_eq!(runs, [at(0)..at(1), at(2)..at(9)]);
+            libc::madvise(memory, bytes, libc::MADV_HUGEPAGE);
+            // An older kernel says that it knows no such advice, a full one that it has no memory.
+            if let Err(error) = collapse(&runs[0]) {
+                let known = [libc::EINVAL, libc::ENOMEM, libc::EAGAIN, libc::EBUSY];
+                assert!(known.contains(&error.raw_os_error().unwrap()), "{error}");
+            }
+            assert_eq!((page(0, 0).read(), page(0, 511).read()), (7, 7));
+            libc::munmap(memory, bytes);
+        }
+    }
+
+    #[test]
+    fn where_nothing_is_mapped_nothing_is_in_use() {
+        // Beyond the addresses of a process: what a test unmaps another thread may map again.
+        const BEYOND: u64 = 1 << 56;
+        assert_eq!(runs_in(BEYOND..BEYOND + HUGE_BYTES).count(), 0);
+    }
+
+    #[test]
+    fn the_line_says_what_could_not_be_had() {
+        let made = HugePages {
+            bytes: 1_525_678_080,
+            refused_bytes: 0,
+            took: Duration::from_millis(812),
+        };
+        assert_eq!(
+            made.to_string(),
+            "1525 MB of the heap are huge pages, made in 812 ms"
+        );
+        let refused_bytes = 64 * HUGE_BYTES;
+        let made = HugePages {
+            refused_bytes,
+            ..made
+        };
+        assert!(made
+            .to_string()
+            .ends_with("; not all of 134 MB, as there was no memory in one piece"));
+    }
+}

@@ -1,0 +1,479 @@
+//! The parts of the Java heap that hold no object: a fork need not copy their pages, which it does one by one inside the pause,
+//! nor the application afterwards, when it makes its next objects there.
+//!
+//! HotSpot tells where they are by the structures of its collectors, of which G1's and Parallel's are known here. What is read
+//! is read by the kernel, and objects whose addresses are known must not lie there: what does not fit leaves all to be copied.
+
+use crate::heap::fork::careful_reads;
+use crate::hotspot::vm_structs::Table;
+use parking_lot::Mutex;
+use std::cmp::Reverse;
+use std::io;
+use std::ops::Range;
+
+/// More regions than G1 ever makes of a heap.
+const MOST_REGIONS: u64 = 1 << 20;
+/// G1's word for a region that is free.
+const FREE: u8 = 0;
+/// What is left out begins and ends at a huge page's border: one that lies across would be split.
+const HUGE_BYTES: u64 = 2 << 20;
+/// Each part that is left out divides a mapping in three, and of these a process may have 65,530.
+const MOST_PARTS: usize = 500;
+/// How often the system is asked to undo it.
+const TRIES: usize = 3;
+
+/// Where the collector in use keeps its account of the heap.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::heap) enum UnusedHeap {
+    /// G1's table of regions.
+    Regions(Regions),
+    /// The four spaces of Parallel.
+    Spaces(Spaces),
+}
+
+/// G1's table of regions.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::heap) struct Regions {
+    /// The variable with the heap's address.
+    heap: u64,
+    /// In the heap: the address of the table, and its length.
+    table: u64,
+    length: u64,
+    /// In a region: where it begins and ends.
+    bottom: u64,
+    end: u64,
+    /// In a region: what it is (from 11 on), and where its next object would lie (not on 11). One of them at least is told.
+    tag: Option<u64>,
+    top: Option<u64>,
+    region_bytes: u64,
+}
+
+/// The spaces of Parallel: in each, what lies behind the last object.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::heap) struct Spaces {
+    /// The variables with the generations' addresses.
+    young: u64,
+    old: u64,
+    /// In a generation: the addresses of its spaces.
+    young_spaces: [u64; 3],
+    old_space: u64,
+    /// In a space.
+    top: u64,
+    end: u64,
+}
+
+impl UnusedHeap {
+    /// `None` if another collector is in use, or this JVM does not tell.
+    pub(in crate::heap) fn find() -> Option<Self> {
+        let table = Table::find()?;
+        Regions::find(table)
+            .map(Self::Regions)
+            .or_else(|| Spaces::find(table).map(Self::Spaces))
+    }
+
+    /// The parts without an object, in order. `slots` hold addresses of objects. While the application stands still.
+    ///
+    /// Empty if it cannot be told.
+    pub(in crate::heap) fn parts(&self, slots: &[u64]) -> Vec<Range<u64>> {
+        let unused = match self {
+            Self::Regions(regions) => regions.unused(),
+            Self::Spaces(spaces) => spaces.unused(),
+        };
+        let objects = words(slots);
+        match (unused, objects) {
+            (Some(unused), Some(objects)) => parts_without(unused, objects),
+            _ => Vec::new(),
+        }
+    }
+}
+
+impl Regions {
+    fn find(table: Table) -> Option<Self> {
+        let field = |types: [&str; 2], name| {
+            let mut types = types.iter();
+            types.find_map(|kind| table.offset(kind, name))
+        };
+        let region = ["G1HeapRegion", "HeapRegion"];
+        let edge = |name| field(region, name).or_else(|| table.offset("Space", name));
+        let region_bytes = region
+            .iter()
+            .find_map(|kind| table.static_address(kind, "GrainBytes"))?;
+        // Zero if another collector is in use.
+        let region_bytes = word(region_bytes).filter(|&bytes| bytes != 0)?;
+        let manager = field(["G1HeapRegionManager", "HeapRegionManager"], "_regions")?;
+        // From 12 to 15 it is not in the heap itself.
+        let (regions, kind) = table.typed_offset("G1CollectedHeap", "_hrm")?;
+        if kind.ends_with(b"*") {
+            return None;
+        }
+        let regions = regions + manager;
+        let tag = field(["G1HeapRegionType", "HeapRegionType"], "_tag");
+        let tag = Option::zip(field(region, "_type"), tag).map(|(kind, tag)| kind + tag);
+        let top = field(region, "_top");
+        let top = top.or_else(|| table.offset("G1OffsetTableContigSpace", "_top"));
+        tag.or(top)?;
+        Some(Self {
+            heap: table.static_address("Universe", "_collectedHeap")?,
+            table: regions + table.offset("G1HeapRegionTable", "_base")?,
+            length: regions + table.offset("G1HeapRegionTable", "_length")?,
+            bottom: edge("_bottom")?,
+            end: edge("_end")?,
+            tag,
+            top,
+            region_bytes,
+        })
+    }
+
+    /// The free regions; `None` if something does not fit.
+    fn unused(&self) -> Option<Vec<Range<u64>>> {
+        let heap = word(self.heap)?;
+        let [table, length] = *words(&[heap + self.table, heap + self.length])?.as_slice() else {
+            return None;
+        };
+        let length = usize::try_from(length.min(MOST_REGIONS)).ok()?;
+        let mut regions = numbers(&careful_reads::copies(&[table], length * 8)?);
+        // A region that was never in use has no account.
+        regions.retain(|&region| region != 0);
+        let last = [Some(self.bottom), Some(self.end), self.tag, self.top];
+        let bytes = usize::try_from(last.into_iter().flatten().max()? + 8).ok()?;
+        let accounts = careful_reads::copies(&regions, bytes)?;
+        let mut unused = Vec::new();
+        for account in accounts.chunks_exact(bytes) {
+            let (bottom, end) = (number(account, self.bottom)?, number(account, self.end)?);
+            // Up to 8 the first region of a large object ends where that ends.
+            let bytes = end.checked_sub(bottom)?;
+            if bytes == 0 || bytes % self.region_bytes != 0 {
+                return None;
+            }
+            if self.is_free(account, bottom)? && bytes == self.region_bytes {
+                unused.push(bottom..end);
+            }
+        }
+        Some(unused)
+    }
+
+    fn is_free(&self, account: &[u8], bottom: u64) -> Option<bool> {
+        if let Some(tag) = self.tag {
+            let tag = account.get(usize::try_from(tag).ok()?)?;
+            if *tag != FREE {
+                return Some(false);
+            }
+        }
+        match self.top {
+            Some(top) => Some(number(account, top)? == bottom),
+            None => Some(true),
+        }
+    }
+}
+
+impl Spaces {
+    fn find(table: Table) -> Option<Self> {
+        let generation = |name| table.static_address("ParallelScavengeHeap", name);
+        let (young, old) = (generation("_young_gen")?, generation("_old_gen")?);
+        // Null if another collector is in use.
+        let in_use = words(&[young, old])?.iter().all(|&address| address != 0);
+        let space = |name| table.offset("PSYoungGen", name);
+        let spaces = Self {
+            young,
+            old,
+            young_spaces: [
+                space("_eden_space")?,
+                space("_from_space")?,
+                space("_to_space")?,
+            ],
+            old_space: table.offset("PSOldGen", "_object_space")?,
+            top: table.offset("MutableSpace", "_top")?,
+            end: table
+                .offset("MutableSpace", "_end")
+                .or_else(|| table.offset("ImmutableSpace", "_end"))?,
+        };
+        in_use.then_some(spaces)
+    }
+
+    /// What lies behind the objects of each space; `None` if something does not fit.
+    fn unused(&self) -> Option<Vec<Range<u64>>> {
+        let [young, old] = *words(&[self.young, self.old])?.as_slice() else {
+            return None;
+        };
+        let mut spaces: Vec<_> = self
+            .young_spaces
+            .iter()
+            .map(|space| young + space)
+            .collect();
+        spaces.push(old + self.old_space);
+        let mut unused = Vec::new();
+        for space in words(&spaces)? {
+            let [top, end] = *words(&[space + self.top, space + self.end])?.as_slice() else {
+                return None;
+            };
+            if top > end {
+                return None;
+            }
+            unused.push(top..end);
+        }
+        Some(unused)
+    }
+}
+
+/// What is unused, in order, neighbours as one, from one huge page's border to another; nothing at all if an object lies there.
+fn parts_without(mut unused: Vec<Range<u64>>, objects: Vec<u64>) -> Vec<Range<u64>> {
+    unused.retain(|part| part.start < part.end);
+    unused.sort_unstable_by_key(|part| part.start);
+    let mut parts: Vec<Range<u64>> = Vec::new();
+    for part in unused {
+        match parts.last_mut() {
+            Some(last) if last.end == part.start => last.end = part.end,
+            _ => parts.push(part),
+        }
+    }
+    let holds = |object: u64| {
+        let behind = parts.partition_point(|part| part.end <= object);
+        parts.get(behind).is_some_and(|part| part.contains(&object))
+    };
+    if objects.into_iter().any(holds) {
+        return Vec::new();
+    }
+    for part in &mut parts {
+        let start = part.start.checked_next_multiple_of(HUGE_BYTES);
+        part.start = start.unwrap_or(u64::MAX);
+        part.end -= part.end % HUGE_BYTES;
+    }
+    parts.retain(|part| part.start < part.end);
+    parts.sort_unstable_by_key(|part| Reverse(part.end - part.start));
+    parts.truncate(MOST_PARTS);
+    parts.sort_unstable_by_key(|part| part.start);
+    parts
+}
+
+/// The word at an address.
+fn word(address: u64) -> Option<u64> {
+    words(&[address])?.first().copied()
+}
+
+/// The words at these addresses.
+fn words(addresses: &[u64]) -> Option<Vec<u64>> {
+    Some(numbers(&careful_reads::copies(addresses, 8)?))
+}
+
+fn numbers(bytes: &[u8]) -> Vec<u64> {
+    let words = bytes.chunks_exact(8);
+    words.filter_map(|word| number(word, 0)).collect()
+}
+
+/// The word at an offset.
+fn number(bytes: &[u8], offset: u64) -> Option<u64> {
+    let word = bytes.get(usize::try_from(offset).ok()?..)?;
+    word.first_chunk().map(|word| u64::from_ne_bytes(*word))
+}
+
+/// Parts of which forks get zeros although they should get a copy again: the system had no memory to undo it.
+static LOST: Mutex<Vec<Range<u64>>> = Mutex::new(Vec::new());
+
+/// Parts of this process's memory that a fork does not copy, as long as this lives: the child finds zeros there.
+#[derive(Debug)]
+pub(in crate::heap) struct NotCopied(Vec<Range<u64>>);
+
+impl NotCopied {
+    /// Sees to it, as far as the system does it: memory of files and huge pages of the administrator's are always copied.
+    ///
+    /// Errors: what an earlier fork did without could not be made part of forks again. There must be none then: it may hold
+    /// objects now.
+    pub(in crate::heap) fn new(parts: Vec<Range<u64>>) -> io::Result<Self> {
+        let mut lost = LOST.lock();
+        lost.retain(|part| !is_kept(part));
+        if !lost.is_empty() {
+            return Err(io::Error::other(
+                "the system has no memory to have it copy the whole heap again",
+            ));
+        }
+        for part in &parts {
+            // Whoever is not heard pays with a longer pause, and no more.
+            let _ = advise(part, libc::MADV_WIPEONFORK);
+        }
+        Ok(Self(parts))
+    }
+}
+
+impl Drop for NotCopied {
+    fn drop(&mut self) {
+        let lost = self.0.drain(..).filter(|part| !is_kept(part));
+        LOST.lock().extend(lost);
+    }
+}
+
+/// Has forks get a copy of a part again; `false` if the system could not do it.
+fn is_kept(part: &Range<u64>) -> bool {
+    let kept = |_| match advise(part, libc::MADV_KEEPONFORK) {
+        Ok(()) => true,
+        // Memory of which forks always get a copy.
+        Err(error) => error.raw_os_error() == Some(libc::EINVAL),
+    };
+    (0..TRIES).any(kept)
+}
+
+fn advise(part: &Range<u64>, advice: libc::c_int) -> io::Result<()> {
+    let bytes = usize::try_from(part.end - part.start).unwrap_or(0);
+    // SAFETY: the advice changes nothing that this process can read; it is about its forks alone.
+    match unsafe { libc::madvise(part.start as *mut _, bytes, advice) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::heap::fork::fork_handlers::ForkBy;
+    use crate::heap::fork::process;
+    use snapshot::mappings::{os_maps, OsMapping};
+
+    const MB: u64 = 1 << 20;
+
+    fn place<T>(value: &T) -> u64 {
+        std::ptr::from_ref(value) as u64
+    }
+
+    /// A region as 17 and later have it: bottom, end, top, tag.
+    fn region(number: u64, used: u64, tag: u64) -> [u64; 4] {
+        let bottom = 64 * MB + number * 4 * MB;
+        [bottom, bottom + 4 * MB, bottom + used, tag]
+    }
+
+    #[test]
+    fn free_regions_are_found() {
+        let regions = [
+            region(0, MB, 2),
+            region(1, 0, 0),
+            region(2, 0, 0),
+            // The first of a large object on 8.
+            [80 * MB - 4 * MB, 84 * MB, 84 * MB, 2],
+            region(5, 0, 0),
+        ];
+        // The fifth was never in use.
+        let table = [0, 1, 2, 3, 9, 4].map(|index| regions.get(index).map_or(0, place));
+        let heap = [0, place(&table), 6];
+        let variable = place(&heap);
+        let g1 = Regions {
+            heap: place(&variable),
+            table: 8,
+            length: 16,
+            bottom: 0,
+            end: 8,
+            tag: Some(24),
+            top: Some(16),
+            region_bytes: 4 * MB,
+        };
+        let parts = |slots: &[u64]| UnusedHeap::Regions(g1).parts(slots);
+        assert_eq!(parts(&[]), [68 * MB..76 * MB, 84 * MB..88 * MB]);
+        let (outside, inside) = (68 * MB - 8, 84 * MB);
+        assert_eq!(parts(&[place(&outside)]).len(), 2);
+        assert!(parts(&[place(&outside), place(&inside)]).is_empty());
+        assert!(parts(&[8]).is_empty(), "a handle that leads nowhere");
+
+        for g1 in [Regions { tag: None, ..g1 }, Regions { top: None, ..g1 }] {
+            assert!(UnusedHeap::Regions(g1)
+                .parts(&[])
+                .contains(&(84 * MB..88 * MB)));
+        }
+        let other = Regions {
+            region_bytes: 8 * MB,
+            ..g1
+        };
+        assert!(UnusedHeap::Regions(other).parts(&[]).is_empty());
+        let top = region(2, 8, 0);
+        let full = [place(&regions[1]), place(&top)];
+        let heap = [0, place(&full), 2];
+        let variable = place(&heap);
+        let g1 = Regions {
+            heap: place(&variable),
+            ..g1
+        };
+        let parts = UnusedHeap::Regions(g1).parts(&[]);
+        assert!(
+            parts.iter().eq(&[68 * MB..72 * MB; 1]),
+            "an object is above the bottom: {parts:?}"
+        );
+    }
+
+    #[test]
+    fn what_lies_behind_the_objects_of_a_space_is_found() {
+        let spaces = [
+            [10 * MB + 8, 16 * MB],
+            [16 * MB + MB, 20 * MB],
+            [20 * MB, 24 * MB],
+            [130 * MB, 133 * MB],
+        ];
+        let young = [place(&spaces[0]), place(&spaces[1]), place(&spaces[2])];
+        let old = place(&spaces[3]);
+        let generations = [place(&young), place(&old)];
+        let parallel = Spaces {
+            young: place(&generations[0]),
+            old: place(&generations[1]),
+            young_spaces: [0, 8, 16],
+            old_space: 0,
+            top: 0,
+            end: 8,
+        };
+        assert_eq!(
+            UnusedHeap::Spaces(parallel).parts(&[]),
+            [12 * MB..16 * MB, 18 * MB..24 * MB, 130 * MB..132 * MB]
+        );
+        let swapped = Spaces {
+            top: 8,
+            end: 0,
+            ..parallel
+        };
+        assert!(UnusedHeap::Spaces(swapped).parts(&[]).is_empty());
+    }
+
+    #[test]
+    fn a_fork_gets_zeros_for_what_is_left_out_and_the_process_is_as_before() {
+        const BYTES: usize = 8 << 20;
+        let pieces = |start: u64| {
+            let maps = os_maps().expect("maps");
+            let inside = |mapping: &OsMapping<'_>| {
+                mapping.range.start < start + 8 * MB && start < mapping.range.end
+            };
+            OsMapping::all(&maps).filter(inside).count()
+        };
+        // SAFETY: new memory of this test's, unmapped at its end.
+        unsafe {
+            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+            let access = libc::PROT_READ | libc::PROT_WRITE;
+            let memory = libc::mmap(std::ptr::null_mut(), BYTES, access, flags, -1, 0);
+            assert_ne!(memory, libc::MAP_FAILED);
+            let byte = |at: u64| memory.cast::<u8>().add(usize::try_from(at).unwrap());
+            (0..8).for_each(|at| byte(at * MB).write(7));
+            let start = memory as u64;
+            let before = pieces(start);
+            let part = start + 2 * MB..start + 4 * MB;
+            let not_copied = NotCopied::new(vec![part]).expect("nothing was lost");
+            match process::fork(ForkBy::Handlers).expect("a fork") {
+                process::Side::Child => {
+                    let seen = [1, 2, 3, 4].map(|at| byte(at * MB).read());
+                    process::exit(i32::from(seen != [7, 0, 0, 7]));
+                }
+                process::Side::Parent(mut child) => {
+                    drop(not_copied);
+                    assert_eq!(child.reap().how, "ended with code 0");
+                    assert_eq!(byte(2 * MB).read(), 7);
+                    assert_eq!(pieces(start), before);
+                    match process::fork(ForkBy::Handlers).expect("a fork") {
+                        process::Side::Child => {
+                            process::exit(i32::from(byte(2 * MB).read() != 7));
+                        }
+                        process::Side::Parent(mut child) => {
+                            assert_eq!(child.reap().how, "ended with code 0");
+                        }
+                    }
+                }
+            }
+            libc::munmap(memory, BYTES);
+        }
+        // Where nothing is mapped the system undoes nothing: until it does there is no fork.
+        drop(NotCopied::new([0..2 * MB; 1].to_vec()).expect("nothing was lost"));
+        assert!(NotCopied::new(Vec::new()).is_err());
+        assert_eq!(LOST.lock().drain(..).len(), 1);
+        assert!(NotCopied::new(Vec::new()).is_ok());
+    }
+}

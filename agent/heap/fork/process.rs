@@ -1,0 +1,579 @@
+//! The forked copy of the JVM's process: making it, its manners, watching over it.
+//!
+//! Each item of [`settle`] is something that a fork of a JVM was seen to do wrong: it answers to signals by a
+//! thread that is not there, holds sockets of a server that restarts, dumps a core of the whole heap, hangs for ever.
+
+use super::fork_handlers::ForkBy;
+use crate::heap::memory_left::group_dies_as_one;
+use std::fs::File;
+use std::io::{self, Write};
+use std::mem::zeroed;
+use std::ops::RangeInclusive;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::net::UnixStream;
+use std::ptr::null_mut;
+use std::sync::mpsc::{sync_channel, Receiver, RecvTimeoutError};
+use std::sync::OnceLock;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+use writer::start_worker;
+
+/// Codes the child ends with.
+pub(super) const DONE: i32 = 0;
+/// It has told why.
+pub(super) const TOLD: i32 = 1;
+/// A fault in its own code.
+pub(super) const PANICKED: i32 = 2;
+/// A signal that means a crash: the code is this plus the signal.
+const CRASHED: i32 = 64;
+
+/// Signals that HotSpot answers with a thread that the child has not, and that are sent to groups of processes: by the terminal
+/// (Ctrl-\ and Ctrl-C), by systemd, by `pkill -f`. The child lets the JVM answer them, and ends when that does.
+const QUIET_SIGNALS: [i32; 6] = [
+    libc::SIGTERM,
+    libc::SIGINT,
+    libc::SIGHUP,
+    libc::SIGQUIT,
+    libc::SIGUSR1,
+    libc::SIGUSR2,
+];
+/// How much nicer than the JVM the child is; the system knows an end of it.
+const MORE_NICE: i32 = 10;
+/// Signals of a crash, which HotSpot would answer with a report of many pages.
+const CRASHES: [i32; 7] = [
+    libc::SIGSEGV,
+    libc::SIGBUS,
+    libc::SIGILL,
+    libc::SIGFPE,
+    libc::SIGABRT,
+    libc::SIGTRAP,
+    libc::SIGSYS,
+];
+
+/// How long a child that was killed may take to end. Longer takes one whose disk hangs: nothing ends it before the disk answers.
+const END_LIMIT: Duration = Duration::from_secs(5);
+/// Time between two looks whether a child has ended.
+const END_LOOK: Duration = Duration::from_millis(2);
+
+/// In which of the two processes the code goes on.
+#[derive(Debug)]
+pub(super) enum Side {
+    /// The application's.
+    Parent(Child),
+    /// The copy, which has only the thread that forked.
+    Child,
+}
+
+/// How a child ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct End {
+    /// For a sentence that begins with "the child".
+    pub(super) how: String,
+    /// It read where nothing is.
+    pub(super) crashed: bool,
+    /// Its own watchdog ended it.
+    pub(super) hung: bool,
+}
+
+/// A child of this process, seen from the parent. Dropped before it has ended, it is waited for; if it has more to do it is killed.
+#[derive(Debug)]
+pub(in crate::heap) struct Child {
+    pid: libc::pid_t,
+    /// Stands for the process itself, where the kernel has such descriptors (5.3): a number may come to be another's,
+    /// if the application waits for children that are not its own.
+    handle: Option<OwnedFd>,
+    /// It has said that it has nothing more to do than to end.
+    is_done: bool,
+    reaped: bool,
+}
+
+/// Forks. On the VM thread, inside a safepoint: no Java thread holds a lock of the C library's then. In the child all signals are
+/// held back until it has [settled](settle).
+pub(super) fn fork(by: ForkBy) -> io::Result<Side> {
+    // SAFETY: tells a number.
+    let parent = unsafe { libc::getpid() };
+    match undisturbed_fork(by) {
+        Err(error) => Err(error),
+        Ok(0) => {
+            die_with(parent);
+            Ok(Side::Child)
+        }
+        Ok(pid) => Ok(Side::Parent(Child {
+            pid,
+            handle: handle_of(pid),
+            is_done: false,
+            reaped: false,
+        })),
+    }
+}
+
+/// Forks with all signals held back. Before Linux 4.19 a fork begins anew for each signal that comes: under a profiler's timer that
+/// of a large process would never end.
+fn undisturbed_fork(by: ForkBy) -> io::Result<libc::pid_t> {
+    // SAFETY: signal sets that outlive the calls; the child does little, under a watchdog.
+    unsafe {
+        let (mut all, mut before): (libc::sigset_t, libc::sigset_t) = (zeroed(), zeroed());
+        libc::sigfillset(&mut all);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut before);
+        let answer = by.fork();
+        if !matches!(answer, Ok(0)) {
+            libc::pthread_sigmask(libc::SIG_SETMASK, &before, null_mut());
+        }
+        answer
+    }
+}
+
+/// In the child: has it killed when its parent ends, which it may have done by now.
+fn die_with(parent: libc::pid_t) {
+    // SAFETY: system calls with numbers.
+    unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        if libc::getppid() != parent {
+            exit(PANICKED);
+        }
+    }
+}
+
+/// Whether a filter decides which system calls this process may make (seccomp). It may end the process for one that it does not
+/// know, so nothing new is called then. Asked once; before a pause, as it reads a file.
+pub(super) fn is_filtered() -> bool {
+    static FILTERED: OnceLock<bool> = OnceLock::new();
+    *FILTERED.get_or_init(|| {
+        std::fs::read_to_string("/proc/self/status")
+            .is_ok_and(|status| status.lines().any(|line| line == "Seccomp:\t2"))
+    })
+}
+
+fn handle_of(pid: libc::pid_t) -> Option<OwnedFd> {
+    if is_filtered() {
+        return None;
+    }
+    // SAFETY: a system call with a number.
+    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
+    let fd = RawFd::try_from(fd).ok().filter(|&fd| fd >= 0)?;
+    // SAFETY: a descriptor that was just made, and nobody else has.
+    Some(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+impl Child {
+    /// The child has said that it has nothing more to do than to end.
+    pub(super) fn let_end(&mut self) {
+        self.is_done = true;
+    }
+
+    /// Leaves the child to a thread that waits for its end: the child's copy of the heap is unmapped page by page, for which nobody but
+    /// the next dump should wait. `None` if there can be no thread, and the child is gone.
+    pub(in crate::heap) fn end_alone(mut self) -> Option<Ending> {
+        let (ended, end) = sync_channel::<()>(1);
+        let work = move || {
+            self.wait();
+            drop(ended);
+        };
+        // Without a thread the child is dropped here, and so waited for.
+        start_worker("hprof reaper", Box::new(work)).ok()?;
+        Some(Ending(end))
+    }
+
+    /// Waits for the end of a child that has nothing more to do, or was killed: for [`END_LIMIT`] at most.
+    pub(super) fn reap(&mut self) -> End {
+        let began = Instant::now();
+        while began.elapsed() < END_LIMIT {
+            if let Some(end) = self.look(libc::WNOHANG) {
+                return end;
+            }
+            sleep(END_LOOK);
+        }
+        End {
+            how: format!(
+                "does not end, though it was killed {} s ago: its disk may hang",
+                END_LIMIT.as_secs()
+            ),
+            crashed: false,
+            hung: true,
+        }
+    }
+
+    /// Waits for the child's end, however long that takes.
+    fn wait(&mut self) {
+        while self.look(0).is_none() {}
+    }
+
+    /// How it ended, if it has.
+    fn look(&mut self, flags: i32) -> Option<End> {
+        let mut status = 0;
+        // SAFETY: waits for exactly this child; `status` outlives the call.
+        let answer = unsafe { libc::waitpid(self.pid, &mut status, flags) };
+        let interrupted =
+            answer < 0 && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted;
+        if answer == 0 || interrupted {
+            return None;
+        }
+        // Nobody kills it any more; whoever sees no child from outside shall see no descriptor either.
+        self.handle = None;
+        self.reaped = true;
+        Some(describe(answer, status))
+    }
+
+    /// Whether somebody has stopped the child (SIGSTOP), so that it makes no progress until it is continued.
+    pub(super) fn is_stopped(&self) -> bool {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid));
+        stat.is_ok_and(|stat| {
+            stat.rsplit_once(") ")
+                .is_some_and(|(_, rest)| rest.starts_with(['T', 't']))
+        })
+    }
+
+    /// Ends the child now.
+    pub(super) fn kill(&self) {
+        if self.reaped {
+            return;
+        }
+        // SAFETY: system calls with numbers; without a handle the number is the child's as long as nobody waits for it.
+        unsafe {
+            match &self.handle {
+                Some(handle) => {
+                    let nothing: *const libc::siginfo_t = std::ptr::null();
+                    let fd = handle.as_raw_fd();
+                    libc::syscall(libc::SYS_pidfd_send_signal, fd, libc::SIGKILL, nothing, 0);
+                }
+                None => {
+                    libc::kill(self.pid, libc::SIGKILL);
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        if !self.reaped {
+            if !self.is_done {
+                self.kill();
+            }
+            self.reap();
+        }
+    }
+}
+
+/// A child that ends by itself, and a thread that waits for that.
+#[derive(Debug)]
+pub(in crate::heap) struct Ending(Receiver<()>);
+
+impl Ending {
+    /// Waits for its end, for so long at most. `false`: it is still there.
+    pub(in crate::heap) fn wait(&self, limit: Duration) -> bool {
+        self.0.recv_timeout(limit) == Err(RecvTimeoutError::Disconnected)
+    }
+}
+
+fn describe(answer: libc::pid_t, status: i32) -> End {
+    let plain = |how: String| End {
+        how,
+        crashed: false,
+        hung: false,
+    };
+    if answer < 0 {
+        // The application has the system throw the states of its children away.
+        return plain("ended".to_owned());
+    }
+    if libc::WIFSIGNALED(status) {
+        return match libc::WTERMSIG(status) {
+            libc::SIGALRM => End {
+                how: "showed no life, so its watchdog ended it".to_owned(),
+                crashed: false,
+                hung: true,
+            },
+            libc::SIGSYS => plain(
+                "was ended for a system call that this process's seccomp filter does not allow"
+                    .to_owned(),
+            ),
+            libc::SIGKILL => plain(
+                "was killed (signal 9), by somebody or by the system when memory ran out"
+                    .to_owned(),
+            ),
+            signal => plain(format!("was ended by signal {signal}")),
+        };
+    }
+    match libc::WEXITSTATUS(status) {
+        PANICKED => plain("had a fault".to_owned()),
+        // Others than SIGSEGV tell nothing of the heap: SIGBUS that there was no huge page left for a copy (hugetlbfs), SIGABRT that
+        // there was no memory.
+        code if code > CRASHED => End {
+            how: format!("crashed with signal {}", code - CRASHED),
+            crashed: code - CRASHED == libc::SIGSEGV,
+            hung: false,
+        },
+        code => plain(format!("ended with code {code}")),
+    }
+}
+
+/// Ends the child at once: nothing of the JVM's is run or cleaned up.
+pub(super) fn exit(code: i32) -> ! {
+    // SAFETY: ends this process and returns to nobody.
+    unsafe { libc::_exit(code) }
+}
+
+/// Teaches the child its manners. `keep` are the descriptors it goes on to use.
+pub(super) fn settle(keep: &[RawFd]) {
+    // SAFETY: system calls with numbers and pointers to variables that outlive them; there is one thread.
+    unsafe {
+        libc::prctl(libc::PR_SET_NAME, c"hprof heap dump".as_ptr());
+        for signal in QUIET_SIGNALS {
+            libc::signal(signal, libc::SIG_IGN);
+        }
+        for signal in CRASHES {
+            let mut action: libc::sigaction = zeroed();
+            action.sa_sigaction = crashed as *const () as usize;
+            action.sa_flags = libc::SA_NODEFER;
+            libc::sigaction(signal, &action, null_mut());
+        }
+        let mut none: libc::sigset_t = zeroed();
+        libc::sigemptyset(&mut none);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &none, null_mut());
+        // Not 0: a program that the system hands cores to (core(5)) would get one all the same.
+        let no_core = libc::rlimit {
+            rlim_cur: 1,
+            rlim_max: 1,
+        };
+        libc::setrlimit(libc::RLIMIT_CORE, &no_core);
+        let nice = libc::getpriority(libc::PRIO_PROCESS, 0) + MORE_NICE;
+        libc::setpriority(libc::PRIO_PROCESS, 0, nice);
+    }
+    close_others(keep);
+    if group_dies_as_one() {
+        // The application would die with the child.
+        return;
+    }
+    // The child dies before the application does, if memory runs out.
+    let _ = File::options()
+        .write(true)
+        .open("/proc/self/oom_score_adj")
+        .and_then(|mut file| file.write_all(b"1000"));
+}
+
+/// The handler of crashes in the child.
+extern "C" fn crashed(signal: libc::c_int) {
+    exit(CRASHED + signal);
+}
+
+/// Closes all descriptors but `keep`; what HotSpot may still print goes nowhere.
+fn close_others(keep: &[RawFd]) {
+    let mut keep: Vec<RawFd> = keep.iter().copied().filter(|&fd| fd > 2).collect();
+    keep.sort_unstable();
+    let mut from: RawFd = 3;
+    for &fd in &keep {
+        close_range(from, fd - 1);
+        from = fd + 1;
+    }
+    close_range(from, RawFd::MAX);
+    // SAFETY: a C string; descriptors of this process.
+    unsafe {
+        let nowhere = libc::open(c"/dev/null".as_ptr(), libc::O_RDWR);
+        for standard in 0..3 {
+            libc::dup2(nowhere, standard);
+        }
+        if nowhere > 2 && !keep.contains(&nowhere) {
+            libc::close(nowhere);
+        }
+    }
+}
+
+/// Closes the descriptors from `first` to `last`.
+fn close_range(first: RawFd, last: RawFd) {
+    if first > last {
+        return;
+    }
+    if is_filtered() {
+        return close_listed(first..=last);
+    }
+    // SAFETY: a plain system call.
+    if unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) } != 0 {
+        close_listed(first..=last);
+    }
+}
+
+/// The same one by one, where the kernel is older than 5.9.
+fn close_listed(range: RangeInclusive<RawFd>) {
+    /// Where the system does not list what is open, descriptors up to here are tried.
+    const MOST: RawFd = 65_536;
+    let open = std::fs::read_dir("/proc/self/fd").map(|entries| {
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        names.filter_map(|name| name.parse().ok()).collect()
+    });
+    let open: Vec<RawFd> = open.unwrap_or_else(|_| (0..=MOST).collect());
+    for fd in open.into_iter().filter(|fd| range.contains(fd)) {
+        // SAFETY: a plain system call.
+        unsafe { libc::close(fd) };
+    }
+}
+
+/// The process's alarm clock, which ends the child if it is not set anew in time.
+#[derive(Debug)]
+pub(super) struct Watchdog {
+    limit_s: u32,
+}
+
+impl Watchdog {
+    /// Sets the clock: the child counts as hanging when it has not shown life for `limit_s`, before the first time for
+    /// [`Watchdog::START_LIMIT_S`]. In the child, first of all; allocates nothing.
+    pub(super) fn start(limit_s: u32) -> Self {
+        // SAFETY: a signal set that outlives the calls; the signal's default is to end the process.
+        unsafe {
+            libc::signal(libc::SIGALRM, libc::SIG_DFL);
+            let mut alarm: libc::sigset_t = zeroed();
+            libc::sigemptyset(&mut alarm);
+            libc::sigaddset(&mut alarm, libc::SIGALRM);
+            libc::pthread_sigmask(libc::SIG_UNBLOCK, &alarm, null_mut());
+            libc::alarm(limit_s.min(Self::START_LIMIT_S));
+        }
+        Self { limit_s }
+    }
+
+    /// Seconds for what a child does before it can tell that it lives: some milliseconds of work, unless it meets a lock that a thread
+    /// held at the fork.
+    pub(super) const START_LIMIT_S: u32 = 5;
+
+    /// Shows life: from now on there is the whole time again.
+    pub(super) fn feed(&self) {
+        // SAFETY: a plain system call.
+        unsafe { libc::alarm(self.limit_s) };
+    }
+}
+
+/// Waits until something can be read from a socket, or its other end is closed: for `limit` at most. `false`: neither came.
+pub(super) fn is_readable(socket: &UnixStream, limit: Duration) -> bool {
+    let mut wanted = libc::pollfd {
+        fd: socket.as_raw_fd(),
+        events: libc::POLLIN,
+        revents: 0,
+    };
+    let limit_ms = i32::try_from(limit.as_millis()).unwrap_or(i32::MAX);
+    // SAFETY: one descriptor, which outlives the call.
+    unsafe { libc::poll(&mut wanted, 1, limit_ms) > 0 }
+}
+
+/// The number by which the system knows this thread.
+pub(super) fn thread_id() -> libc::pid_t {
+    // SAFETY: a system call without arguments; the C library has a function for it since glibc 2.30 only.
+    let thread = unsafe { libc::syscall(libc::SYS_gettid) };
+    libc::pid_t::try_from(thread).unwrap_or(0)
+}
+
+/// Whether a thread of this process sleeps until somebody wakes it.
+pub(super) fn is_asleep(thread: libc::pid_t) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/self/task/{thread}/stat"));
+    // The name may hold anything but ends with the last parenthesis; the state follows.
+    stat.is_ok_and(|stat| {
+        stat.rsplit_once(") ")
+            .is_some_and(|(_, rest)| rest.starts_with('S'))
+    })
+}
+
+/// Whether a thread of this process that sleeps waits for a lock, and not for an event; `true` if that cannot be told.
+///
+/// The C library waits for locks with FUTEX_WAIT, for condition variables with FUTEX_WAIT_BITSET.
+pub(super) fn waits_for_lock(thread: libc::pid_t) -> bool {
+    /// The bits of a futex operation that name it.
+    const COMMAND: u64 = 0x7F;
+    let Ok(call) = std::fs::read_to_string(format!("/proc/self/task/{thread}/syscall")) else {
+        return true;
+    };
+    let mut words = call.split_whitespace();
+    let number = words.next().and_then(|word| word.parse::<i64>().ok());
+    let operation = words
+        .nth(1)
+        .and_then(|word| u64::from_str_radix(word.trim_start_matches("0x"), 16).ok());
+    match (number, operation) {
+        (Some(libc::SYS_futex), Some(operation)) => {
+            i32::try_from(operation & COMMAND) == Ok(libc::FUTEX_WAIT)
+        }
+        (Some(_), _) => false,
+        (None, _) => true,
+    }
+}
+
+/// How many threads the child may use: the processors that this process is let have.
+pub(super) fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+
+    #[test]
+    fn ends_are_told() {
+        assert_eq!(describe(1, 15).how, "was ended by signal 15");
+        assert!(describe(1, libc::SIGALRM).hung && !describe(1, 9).hung);
+        let crash = describe(1, (CRASHED + 11) << 8);
+        assert_eq!(
+            (crash.how.as_str(), crash.crashed),
+            ("crashed with signal 11", true)
+        );
+        assert_eq!(describe(1, 1 << 8).how, "ended with code 1");
+        assert_eq!(describe(-1, 0).how, "ended");
+    }
+
+    #[test]
+    fn a_child_that_is_done_ends_by_itself() {
+        let (mut heard, mut tells) = UnixStream::pair().expect("a pair of sockets");
+        let Side::Parent(mut child) = fork(ForkBy::Handlers).expect("a fork") else {
+            // Not before the parent has let it end: killed at the drop, it would say nothing.
+            let mut nothing = [0];
+            let _ = heard.read(&mut nothing);
+            let _ = tells.write(b"ends");
+            exit(DONE)
+        };
+        child.let_end();
+        tells.write_all(b"!").expect("word to the child");
+        drop(child);
+        drop(tells);
+        let mut word = String::new();
+        heard.read_to_string(&mut word).expect("the child's word");
+        assert_eq!(word, "ends");
+    }
+
+    #[test]
+    fn a_child_that_ends_alone_is_waited_for() {
+        let Side::Parent(mut child) = fork(ForkBy::Handlers).expect("a fork") else {
+            exit(DONE)
+        };
+        child.let_end();
+        let pid = child.pid;
+        assert!(child
+            .end_alone()
+            .expect("a thread")
+            .wait(Duration::from_secs(60)));
+        // SAFETY: asks whether there is such a process.
+        assert_eq!(unsafe { libc::kill(pid, 0) }, -1);
+    }
+
+    #[test]
+    fn a_child_that_is_dropped_is_gone() {
+        let Side::Parent(child) = fork(ForkBy::Handlers).expect("a fork") else {
+            loop {
+                // SAFETY: waits for a signal.
+                unsafe { libc::pause() };
+            }
+        };
+        let pid = child.pid;
+        drop(child);
+        // SAFETY: asks whether there is such a process.
+        assert_eq!(unsafe { libc::kill(pid, 0) }, -1);
+    }
+
+    #[test]
+    fn descriptors_are_closed_by_the_systems_list() {
+        let (one, _other) = UnixStream::pair().expect("sockets");
+        // Far from all others, so that nobody else's is closed.
+        let high = 900;
+        // SAFETY: plain system calls.
+        unsafe {
+            assert_eq!(libc::dup2(one.as_raw_fd(), high), high);
+            close_listed(high - 5..=high + 5);
+            assert_eq!(libc::fcntl(high, libc::F_GETFD), -1);
+        }
+        assert!(one.local_addr().is_ok(), "all others stay");
+    }
+}

@@ -1,0 +1,80 @@
+//! Where virtual threads keep their frames, and the methods that these may be of: asked before the fork.
+
+use super::no_snapshot::NoSnapshot;
+use crate::heap::facts::catalogue::Catalogue;
+use crate::heap::facts::plain_facts::field_offset;
+use crate::heap::facts::virtual_threads::VIRTUAL_THREAD;
+use crate::jvmti::env::Env;
+use crate::jvmti::method::MethodId;
+use snapshot::walk::VirtualThreadFields;
+use std::collections::HashSet;
+use tables::{ClassId, Tables};
+
+/// Looks the fields up; `None` if there are no virtual threads.
+pub(super) fn virtual_thread_fields(
+    env: &Env,
+    catalogue: &Catalogue<'_>,
+    tables: &Tables,
+) -> Result<Option<VirtualThreadFields>, NoSnapshot> {
+    let Some(class) = catalogue.bootstrap_class(VIRTUAL_THREAD, tables) else {
+        return Ok(None);
+    };
+    let in_use = env.is_initialised(class).unwrap_or(true);
+    let fields = look_up(in_use, catalogue, tables);
+    if fields.is_none() && in_use {
+        let why = "the fields of its virtual threads are not those that are known";
+        return Err(NoSnapshot::Refused(why.to_owned()));
+    }
+    Ok(fields)
+}
+
+/// The same again when no class can be linked any more. Between the looks the first virtual thread may have been made: another try
+/// knows the methods that its frames may be of.
+pub(super) fn the_same_fields(
+    before: Option<VirtualThreadFields>,
+    env: &Env,
+    catalogue: &Catalogue<'_>,
+    tables: &Tables,
+) -> Result<Option<VirtualThreadFields>, NoSnapshot> {
+    let fields = virtual_thread_fields(env, catalogue, tables)?;
+    let in_use = |fields: Option<VirtualThreadFields>| fields.is_some_and(|fields| fields.in_use);
+    if in_use(fields) == in_use(before) {
+        Ok(fields)
+    } else {
+        Err(NoSnapshot::UnknownClass)
+    }
+}
+
+/// `None` if a class is not linked yet, or has not such a field.
+fn look_up(
+    in_use: bool,
+    catalogue: &Catalogue<'_>,
+    tables: &Tables,
+) -> Option<VirtualThreadFields> {
+    let field = |class: &[u8], name: &[u8]| field_offset(catalogue, tables, class, name);
+    Some(VirtualThreadFields {
+        class: catalogue.bootstrap_class_id(VIRTUAL_THREAD, tables)?,
+        in_use,
+        continuation: field(VIRTUAL_THREAD, b"cont")?,
+        tail: field(b"Ljdk/internal/vm/Continuation;", b"tail")?,
+        thread_id: field(b"Ljava/lang/Thread;", b"tid")?,
+    })
+}
+
+/// The ids of all methods, if virtual threads are in use: their frames are told by ids, and one that HotSpot makes in the
+/// child has no name here. A few bytes a method, once.
+pub(super) fn method_ids(
+    env: &Env,
+    catalogue: &Catalogue<'_>,
+    virtual_threads: Option<VirtualThreadFields>,
+) -> HashSet<MethodId> {
+    if !virtual_threads.is_some_and(|fields| fields.in_use) {
+        return HashSet::new();
+    }
+    let classes = (0..catalogue.len()).filter_map(ClassId::from_index);
+    classes
+        .filter_map(|class| catalogue.handle(class))
+        // A class that is not linked has no frames, an array no methods.
+        .flat_map(|class| env.method_ids(class).unwrap_or_default())
+        .collect()
+}

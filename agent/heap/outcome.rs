@@ -1,0 +1,37 @@
+//! What became of a heap dump, as the end line tells it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What the end line tells.
+#[derive(Debug)]
+pub(super) struct Outcome {
+    /// The engine's name, and why it was not the first choice.
+    pub(super) engine: String,
+    pub(super) path: PathBuf,
+    pub(super) bytes: u64,
+    pub(super) objects: u64,
+    pub(super) classes: usize,
+    pub(super) cut_arrays: u64,
+    pub(super) pause: Duration,
+}
+
+impl Outcome {
+    /// The line for the user; `total` is the time from the request on.
+    pub(super) fn end_line(&self, total: Duration) -> String {
+        let cut = match self.cut_arrays {
+            0 => String::new(),
+            arrays => format!("; {arrays} arrays are cut, as their records would pass 4 GiB"),
+        };
+        format!(
+        "dumped {}: {} bytes, {} objects, {} classes; application paused for {} ms, total {} ms, engine {}{cut}",
+        self.path.display(),
+        self.bytes,
+        self.objects,
+        self.classes,
+        self.pause.as_millis(),
+        total.as_millis(),
+        self.engine,
+    )
+    }
+}
