@@ -13,6 +13,7 @@ import harness.Testimony;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -32,8 +33,12 @@ class ContainerTest extends CommandTest {
             "for folder in /usr /lib /lib64 /bin /etc /dev /proc $JAVA $CLASSES; do",
             "  [ -d $folder ] && mkdir -p $root$folder && { mount --rbind $folder $root$folder || exit; }",
             "done",
-            "mkdir $root/tmp $root/out && mount -t tmpfs -o $TMP none $root/tmp && ln -s $HOST $root/link",
+            "mkdir $root/out && ln -s $HOST $root/link || exit",
+            "if [ $TMP = link ]; then mkdir -p $root$HOST && ln -s $HOST $root/tmp || exit; else",
+            "  mkdir $root/tmp && mount -t tmpfs -o $TMP none $root/tmp || exit; fi",
             "exec chroot $root \"$@\"");
+
+    private static final Path TARGET = Path.of(System.getProperty("basedir", "")).toAbsolutePath().resolve("target");
 
     @TempDir Path folder;
     private Path root;
@@ -92,8 +97,25 @@ class ContainerTest extends CommandTest {
         }
     }
 
+    /** Its /tmp is a link by a path that the container has and the host has, too: only the container's is written to. */
+    @ParameterizedTest
+    @MethodSource("jdks")
+    void leavesTheHostsFolderAloneIfTmpIsALink(Jdk jdk) throws IOException {
+        // Below /tmp the link would lead to itself.
+        host = Files.createTempDirectory(TARGET, "host");
+        try (Jvm jvm = contained(jdk, "link")) {
+            Files.setLastModifiedTime(host, FileTime.fromMillis(0));
+            dump(jvm.pid(), "-o", "/out/1.hprof").good();
+            Testimony.of(jvm).mustHoldIn(Path.of("/proc/" + jvm.pid() + "/root/out/1.hprof"));
+            assertEquals(FileTime.fromMillis(0), Files.getLastModifiedTime(host), "something was made in the host's folder");
+            assertEquals(0, jvm.end(), jvm.err::text);
+        } finally {
+            Files.delete(host);
+        }
+    }
+
     private Jvm contained(Jdk jdk, String tmp) {
-        Path classes = Path.of(System.getProperty("basedir", "")).toAbsolutePath().resolve("target/test-classes");
+        Path classes = TARGET.resolve("test-classes");
         Launch launch = Jvm.on(jdk, folder).through("env", "JAVA=" + jdk.home, "CLASSES=" + classes, "TMP=" + tmp, "HOST=" + host,
                 "unshare", "-rm", "sh", "-c", CONTAINER, "sh", root.toString());
         return launch.run(Patient.class).ready();
