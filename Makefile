@@ -2,12 +2,13 @@
 #   make         the agent target/release/libhprof_rs.so and the command target/release/hprof
 #   make demo    a real application (the H2 database) under the agent, and a look at its dumps
 #   make test    everything: formatting, lints, Rust tests, real JVMs with foreign readers as judges
+#   make one TEST=HarmTest JDK=17    one test class of java-tests on one JVM, with a build that takes seconds
 #   make bench   measurements: the cost of one row and one record, and our dump beside the JVM's own
 #   make fuzz    a minute of fuzzing for whatever reads bytes (needs a nightly toolchain)
 # CI says -D warnings here. Elsewhere a Clippy that is older or newer than CI's may warn, and the tests go on.
 CLIPPY_FLAGS =
 
-.PHONY: build demo test rust-test java-test jdks readers bench fuzz clean
+.PHONY: build demo test rust-test java-test one jdks readers bench fuzz clean
 
 build:
 	tools/setup.sh build
@@ -32,6 +33,16 @@ java-test: jdks readers
 	cargo build --release --locked
 	cargo build --release --locked --package hprof-bytecode --example rewrite_classes
 	cd java-tests && mvn --batch-mode --no-transfer-progress test
+
+# TEST as Maven takes it (a class, or 'Class#method'); JDK=17 or JDK=11,17, all of them without it.
+# What to test is built by the profile quick of Cargo.toml: incremental, without link-time optimisation.
+quick = $(CURDIR)/target/quick
+one:
+	@[ -n "$(TEST)" ] || { echo "say which: make one TEST=HarmTest JDK=17" >&2; exit 2; }
+	cargo build --profile quick --locked --package hprof-rs --package hprof
+	cargo build --profile quick --locked --package hprof-bytecode --example rewrite_classes
+	cd java-tests && mvn --batch-mode --no-transfer-progress -q test -Dtest='$(TEST)' -Djdk=$(JDK) \
+	    -Dagent=$(quick)/libhprof_rs.so -Dcommand=$(quick)/hprof -Drewriter=$(quick)/examples/rewrite_classes
 
 jdks:
 	tools/setup.sh

@@ -27,7 +27,14 @@ public final class Jdk {
         return new Jdk(home, asked.err.replaceAll("(?s).*?version \"([^\"]+)\".*", "$1"));
     }
 
+    /** One that this machine does not have. */
+    static Jdk missing(int major) {
+        return new Jdk(Tools.jdks().resolve("" + major), major + "-missing");
+    }
+
+    /** Its launcher. Ends the test if it is missing, and skips it if -Djdk names other runtimes. */
     public Path java() {
+        Jdks.mustServe(this);
         return home.resolve("bin/java");
     }
 

@@ -12,17 +12,34 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Assumptions;
 
 /** The Java runtimes of this machine: those fetched into target/jdks and those of the system. */
 public final class Jdks {
-    private static final List<Integer> NEEDED = List.of(11, 17, 21, 25);
-    private static List<Jdk> all;
+    private static List<Jdk> present;
 
     private Jdks() {}
 
-    /** Every runtime, oldest first, one of each exact version. */
-    public static synchronized List<Jdk> all() {
-        if (all == null) {
+    /** Every runtime, oldest first, one of each exact version; with -Djdk=17 or -Djdk=11,17 those of these majors. */
+    public static List<Jdk> all() {
+        List<Integer> wanted = wanted();
+        List<Jdk> all = present().stream().filter(jdk -> wanted.isEmpty() || wanted.contains(jdk.major))
+                .collect(Collectors.toList());
+        if (all.isEmpty()) {
+            throw new IllegalStateException("no Java " + wanted + ": fetch it with tools/fetch-jdks.sh");
+        }
+        return all;
+    }
+
+    /** The majors that -Djdk names; none: all of them. */
+    private static List<Integer> wanted() {
+        return Stream.of(System.getProperty("jdk", "").split(",")).filter(major -> !major.isBlank())
+                .map(Integer::valueOf).collect(Collectors.toList());
+    }
+
+    /** Every runtime of this machine, whatever -Djdk says. */
+    static synchronized List<Jdk> present() {
+        if (present == null) {
             Map<String, Jdk> found = new TreeMap<>();
             for (Path folder : List.of(Tools.jdks(), Paths.get("/usr/lib/jvm"))) {
                 for (Path home : homes(folder)) {
@@ -32,14 +49,9 @@ public final class Jdks {
             }
             List<Jdk> sorted = new ArrayList<>(found.values());
             sorted.sort(Comparator.comparingInt((Jdk jdk) -> jdk.major).thenComparing(jdk -> jdk.version));
-            for (int major : NEEDED) {
-                if (sorted.stream().noneMatch(jdk -> jdk.major == major)) {
-                    throw new IllegalStateException("no Java " + major + ": fetch it with tools/fetch-jdks.sh " + major);
-                }
-            }
-            all = sorted;
+            present = sorted;
         }
-        return all;
+        return present;
     }
 
     /** One runtime of each major version. */
@@ -49,24 +61,35 @@ public final class Jdks {
         return new ArrayList<>(majors.values());
     }
 
-    /** One runtime of each major version from this one on. */
+    /** One runtime of each major version from this one on; none if -Djdk leaves none, which skips the test. */
     public static List<Jdk> since(int major) {
-        return majors().stream().filter(jdk -> jdk.major >= major).collect(Collectors.toList());
+        List<Jdk> since = majors().stream().filter(jdk -> jdk.major >= major).collect(Collectors.toList());
+        Assumptions.assumeFalse(since.isEmpty() && !wanted().isEmpty(), () -> "-Djdk names no Java since " + major);
+        return since;
     }
 
+    /** The runtime of this major version. If it is missing, or -Djdk names others, the case that starts it says so. */
     public static Jdk of(int major) {
-        return majors().stream().filter(jdk -> jdk.major == major).findFirst()
-                .orElseThrow(() -> new IllegalStateException("no Java " + major + " in target/jdks, and this test needs one: tools/fetch-jdks.sh " + major + " gets it or says why it cannot"));
+        return present().stream().filter(jdk -> jdk.major == major).findFirst().orElseGet(() -> Jdk.missing(major));
+    }
+
+    /** Ends a case that starts this runtime: skipped if -Djdk names others, failed if it is missing. */
+    static void mustServe(Jdk jdk) {
+        Assumptions.assumeTrue(wanted().isEmpty() || wanted().contains(jdk.major), () -> "-Djdk does not name " + jdk.major);
+        if (!present().contains(jdk)) {
+            throw new IllegalStateException("no Java " + jdk.major + " in target/jdks, and this test needs one: tools/fetch-jdks.sh "
+                    + jdk.major + " gets it or says why it cannot");
+        }
     }
 
     /** The newest runtime not above this major version. */
     static Jdk newest(int limit) {
-        return all().stream().filter(jdk -> jdk.major <= limit).reduce((older, newer) -> newer).orElseThrow();
+        return present().stream().filter(jdk -> jdk.major <= limit).reduce((older, newer) -> newer).orElseThrow();
     }
 
     /** A compiler for this level of the language. */
     static Path javac(int release) {
-        return all().stream().filter(jdk -> jdk.major >= release).map(jdk -> jdk.home.resolve("bin/javac"))
+        return present().stream().filter(jdk -> jdk.major >= release).map(jdk -> jdk.home.resolve("bin/javac"))
                 .filter(Files::exists).findFirst()
                 .orElseThrow(() -> new IllegalStateException(
                         "no javac for Java " + release + " under /usr/lib/jvm: install a JDK"));
