@@ -41,7 +41,7 @@ one:
 	@[ -n "$(TEST)" ] || { echo "say which: make one TEST=HarmTest JDK=17" >&2; exit 2; }
 	cargo build --profile quick --locked --package hprof-rs --package hprof
 	cargo build --profile quick --locked --package hprof-bytecode --example rewrite_classes
-	cd java-tests && mvn --batch-mode --no-transfer-progress -q test -Dtest='$(TEST)' -Djdk=$(JDK) \
+	cd java-tests && mvn --batch-mode --no-transfer-progress test -Dtest='$(TEST)' -Djdk=$(JDK) \
 	    -Dagent=$(quick)/libhprof_rs.so -Dcommand=$(quick)/hprof -Drewriter=$(quick)/examples/rewrite_classes
 
 jdks:

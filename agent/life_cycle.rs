@@ -58,14 +58,14 @@ pub(crate) fn vm_init(session: &'static Session, jni: &mut Jni<'_>) {
         .profiles
         .start(session.vm, &session.env, jni, natives);
     if counted.is_none() {
-        say("the threads and classes that were there before the agent could not be counted: no memory");
+        say("the threads and classes that existed before the agent are not counted: no memory");
     }
 }
 
 fn listen(session: &Session, event: Event) {
     if let Err(error) = session.env.notify(event, true) {
         say(&format!(
-            "the event {} cannot be listened to: {error}",
+            "the JVM refuses the event {}, so what depends on it is missing: {error}",
             event.name
         ));
     }
@@ -93,7 +93,7 @@ fn process_ends(session: &Session) {
     session.dump_queue.close(ending::SILENCE_LIMIT);
     writer::remove_unfinished();
     if session.options.dump_on_exit && session.has_outlet() {
-        say("no dump at the end: the process ended without the JVM's own end (VMDeath), as it does when the heap is full or native code calls exit");
+        say("no dump at the end: the process ended without the JVM's own shutdown (VMDeath), as when the heap is full or native code calls exit");
     }
 }
 

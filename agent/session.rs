@@ -69,7 +69,7 @@ impl Session {
                 GENERATE_RESOURCE_EXHAUSTION_THREADS_EVENTS,
             ];
             if !env.take_capabilities(&wanted)?.is_empty() {
-                say("oom= does nothing: this JVM does not tell of OutOfMemoryErrors");
+                say("oom= does nothing: this JVM does not report OutOfMemoryErrors");
                 options.oom = OnOutOfMemory::Nothing;
             }
         }
@@ -131,7 +131,11 @@ impl Session {
             if !is_there {
                 cpu.give_back(counts);
             } else if options.verbose {
-                say(&format!("in it {}, {}", counts.summary(), cpu.manner()));
+                say(&format!(
+                    "the dump contains {}, {}",
+                    counts.summary(),
+                    cpu.manner()
+                ));
             }
         }
         is_there
@@ -142,7 +146,7 @@ impl Session {
         match request {
             Request::Signal { turned_away: 0 } => {}
             Request::Signal { turned_away } => say(&format!(
-                "{turned_away} requests for dumps are left out: {MOST_WAITING} were waiting already"
+                "{turned_away} requests for dumps were dropped: {MOST_WAITING} were already waiting"
             )),
             Request::Error(why) => say_if(self.options.verbose, why),
         }
@@ -259,7 +263,7 @@ fn start(vm: Vm, options: Options) -> Result<(), JvmtiError> {
         ..Session::new(vm, options)?
     };
     if SESSION.set(session).is_err() {
-        say("the agent was loaded already: give all its options in one -agentpath");
+        say("the agent is already loaded; give all its options in one -agentpath");
         return Err(JvmtiError::INTERNAL);
     }
     let Some(session) = Session::get() else {
@@ -282,7 +286,9 @@ fn look_at_target(options: &Options) {
         gzip: options.gzip,
     };
     if let Err(error) = target.look() {
-        say(&format!("as things are, there will be no dump: {error}"));
+        say(&format!(
+            "there will be no dump unless this changes: {error}"
+        ));
     }
 }
 

@@ -57,7 +57,7 @@ impl Jvm {
     pub(crate) fn find(pid: i32) -> Result<Self, String> {
         // A number below 1 means many processes to the system, or to the library a fault.
         let known = (pid > 0).then(|| Pid::from_raw(pid)).flatten();
-        let known = known.ok_or(format!("{pid} is no number of a process"))?;
+        let known = known.ok_or(format!("{pid} is not a process id"))?;
         let folder = PathBuf::from(format!("/proc/{pid}"));
         let status = fs::read_to_string(folder.join("status"))
             .map_err(|_| format!("there is no process {pid}"))?;
@@ -69,7 +69,7 @@ impl Jvm {
         };
         let maps = fs::read(folder.join("maps")).map_err(told)?;
         if !contains(&maps, b"/libjvm.so") {
-            return Err(format!("process {pid} is no JVM: it has no libjvm.so"));
+            return Err(format!("process {pid} is not a JVM: it has no libjvm.so"));
         }
         let command = fs::read(folder.join("cmdline")).map_err(told)?;
         if contains(&command, b"-XX:+DisableAttachMechanism") {
@@ -82,8 +82,9 @@ impl Jvm {
                 "the JVM {pid} does not handle SIGQUIT: it is just starting, or was started with -Xrs"
             ));
         }
-        let owner =
-            owner(&status).ok_or(format!("the system does not tell whose process {pid} is"))?;
+        let owner = owner(&status).ok_or(format!(
+            "the system does not tell the owner of process {pid}"
+        ))?;
         Ok(Self {
             pid: known,
             own_pid: own_pid(&status).unwrap_or_else(|| pid.to_string()),
@@ -129,7 +130,7 @@ impl Jvm {
     ) -> Result<Answer, String> {
         let pid = self.pid.as_raw_nonzero();
         let hung_up = format!(
-            "the JVM {pid} hung up: that of Java 8 obeys its own user alone, who has the number {}",
+            "the JVM {pid} closed the connection: a JVM of Java 8 accepts only its own user; run this command as the user with id {}",
             self.owner.0
         );
         let gone = |error: io::Error| match error.kind() {
@@ -190,7 +191,7 @@ impl Jvm {
         let socket = UnixStream::connect(inside::path_of(&held))
             .map_err(|error| format!("the JVM {pid} does not listen: {error} (/tmp/{name})"))?;
         let peer = socket_peercred(&socket)
-            .map_err(|error| format!("the system does not tell who listens: {error}"))?;
+            .map_err(|error| format!("the system does not tell which process listens: {error}"))?;
         if peer.pid != self.pid {
             return Err(format!(
                 "/tmp/{name} is a socket of process {}, not of the JVM {pid}: remove it and try again",
@@ -400,7 +401,7 @@ mod tests {
         let why = Jvm::find(this).unwrap_err();
         assert_eq!(
             why,
-            format!("process {this} is no JVM: it has no libjvm.so")
+            format!("process {this} is not a JVM: it has no libjvm.so")
         );
         assert!(Jvm::find(0).is_err() && Jvm::find(-1).is_err());
         assert!(Jvm::find(i32::MAX)

@@ -95,9 +95,9 @@ fn judge(pid: i32, answer: &Answer, said: &[String]) -> Result<(), Failure> {
             }
         }
         Some(100) => {
-            format!("the agent refuses these options; the JVM {pid} says on its stderr why")
+            format!("the agent refuses these options; the reason is on the stderr of the JVM {pid}")
         }
-        Some(200) => format!("there is no dump; the JVM {pid} says on its stderr why"),
+        Some(200) => format!("there is no dump; the reason is on the stderr of the JVM {pid}"),
         Some(code) => {
             format!("the JVM {pid} could not load the agent (its answer is {code}); its stderr may say why")
         }

@@ -151,7 +151,7 @@ impl DumpFile {
         // If stderr is closed, the exit code still tells.
         let _ = writeln!(
             io::stderr(),
-            "hprof: {name}: {places}; what they hide is not counted. `hprof check` lists them"
+            "hprof: {name}: {places}; what they hide is not counted. hprof check lists them"
         );
         Verdict::Faulty
     }

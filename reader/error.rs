@@ -55,7 +55,7 @@ impl fmt::Display for ReadError {
             ),
             Self::TextProfile => write!(
                 f,
-                "a text profile (format=a): only `hprof sites` and `hprof flame` read it"
+                "a text profile (format=a): only hprof sites and hprof flame read it"
             ),
             Self::TooMuch { limit_bytes } => write!(
                 f,

@@ -89,9 +89,7 @@ fn dump_alone(
         .as_ref()
         .is_some_and(|last| !last.wait(LAST_CHILD))
     {
-        say(
-            "no dump: the forked copy of the last one has not ended yet; try again when it is gone",
-        );
+        say("no dump: the forked copy of the previous dump has not ended yet; try again later");
         return false;
     }
     *last_child = None;
@@ -226,7 +224,7 @@ fn by_fork(request: Request<'_>, jni: &mut Jni<'_>, tried: &Tried) -> Result<Mad
         return Err(DumpError::Engine(why));
     }
     Err(DumpError::NoCopy(format!(
-        "{tries} tries to fork did not do, which stopped the application for {} ms in all: classes were loaded, or locks of the JVM were held",
+        "{tries} forks failed, which stopped the application for {} ms in total: the JVM was loading classes, or held locks",
         tried.paused.get().as_millis()
     )))
 }

@@ -67,7 +67,7 @@ impl fmt::Display for DumpError {
         match self {
             Self::Jvm { what, error } => write!(f, "the JVM refused {what}: {error}"),
             Self::Missing(what) => write!(f, "the JVM does not offer {what}"),
-            Self::Unmade(class) => write!(f, "no object of {class} can be had for the check"),
+            Self::Unmade(class) => write!(f, "no object of {class} can be created, which the check of the heap layout needs; try again after a collection"),
             Self::FullHeap => f.write_str(
                 "the heap is too full for the few objects that the agent makes there if it was not loaded at the start with heap=dump, \
                  or if classes were loaded since that must be linked; try again after a collection",
@@ -111,11 +111,11 @@ impl fmt::Display for DumpError {
                 left_bytes >> 20
             ),
             Self::InPieces => {
-                f.write_str("the JVM told of one object twice, which this agent cannot write")
+                f.write_str("the JVM reported one object twice, which the agent cannot write; please report it")
             }
             Self::Layout(what) => write!(
                 f,
-                "the JVM told of {what} that is not in its class, so the dump would be wrong"
+                "the JVM reported {what} that is not in its class, so the dump would be wrong; please report it"
             ),
             Self::ClassGone => f.write_str(
                 "classes were unloaded again and again while the dump was made; try later",

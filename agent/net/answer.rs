@@ -10,9 +10,9 @@ use writer::profile::SiteOrder;
 use writer::Connection;
 
 /// Why nothing is known of allocations.
-const NO_SITES: &str = "no allocations are kept; start the JVM with heap=sites or heap=all";
+const NO_SITES: &str = "no allocations are recorded; start the JVM with heap=sites or heap=all";
 /// Why nothing is known of the processor's time.
-const NO_SAMPLES: &str = "nothing is sampled; start the JVM with cpu=samples";
+const NO_SAMPLES: &str = "there are no CPU samples; start the JVM with cpu=samples";
 
 /// Does what a command says. On the listener's thread, inside the gate.
 pub(super) fn answer(
@@ -82,7 +82,7 @@ fn alloc_sites(
         return Err(NO_SITES.to_owned());
     }
     if wanted.changed_only {
-        say("which sites have changed is not kept: all are sent");
+        say("the agent does not record which sites have changed, so all are sent");
     }
     if wanted.force_gc {
         force_gc(session)?;

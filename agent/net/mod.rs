@@ -79,7 +79,7 @@ impl Net {
         let body = |jni: &mut Jni<'_>| listen(self, session, jni);
         if agent_threads::start(session.env(), jni, THREAD_NAME, body).is_err() {
             *self.listens.lock() = false;
-            say("no thread can be started, so no command of the peer's is read");
+            say("no thread can be started, so commands of the peer are not read");
         }
     }
 
@@ -180,11 +180,11 @@ fn take_commands(
             }
             Next::TooLong { tag, body_bytes } => {
                 say(&format!(
-                    "the connection to {} is closed: a command {tag:#04x} with {body_bytes} bytes is none",
+                    "the connection to {} is closed: the peer sent command {tag:#04x} with {body_bytes} bytes, which no command has",
                     connection.peer()
                 ));
-                connection.end_sending("the peer sent what is no command");
-                connection.close("the peer sent what is no command");
+                connection.end_sending("the peer sent no valid command");
+                connection.close("the peer sent no valid command");
                 return false;
             }
         };

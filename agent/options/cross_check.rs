@@ -23,7 +23,7 @@ pub(super) fn refuse(said: &Said) -> Result<(), OptionError> {
         && (said.options.engine == Engine::Portable || said.options.snapshot == SnapshotBy::Pause)
     {
         return Err(OptionError(
-            "hugepages=y: they make a fork short, and engine=portable and snapshot=pause do without one".to_owned(),
+            "hugepages=y has no effect with engine=portable or snapshot=pause, which do not fork; leave one of them out".to_owned(),
         ));
     }
     match text_only(said) {
@@ -47,7 +47,7 @@ fn must_be_text(said: &Said, what: &str) -> Result<(), OptionError> {
     if names_binary(said) {
         let file = said.file.as_deref().unwrap_or_default();
         return Err(OptionError(format!(
-            "file={file},{what}: such a name asks for binary and {what} is told in text only; choose another name, or \
+            "file={file},{what}: this name asks for a binary file, but {what} has only a text form; choose another name, or \
              add format=a"
         )));
     }

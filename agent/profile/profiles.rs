@@ -119,7 +119,7 @@ impl Profiles {
         if let Some(injection) = &self.injection {
             if let Err(error) = injection.start(env, jni, natives) {
                 say(&format!(
-                    "classes cannot be rewritten, so nothing is counted exactly and no method timed: {error}"
+                    "classes cannot be rewritten, so allocations are not counted and methods are not timed: {error}"
                 ));
             }
         }
@@ -136,7 +136,7 @@ impl Profiles {
     pub(crate) fn keep_allocations(&self, env: &Env, on: bool) -> Result<(), String> {
         let Some(allocations) = &self.allocations else {
             return Err(
-                "no allocations are kept; start the JVM with heap=sites or heap=all".to_owned(),
+                "no allocations are recorded; start the JVM with heap=sites or heap=all".to_owned(),
             );
         };
         allocations.switch(on);
@@ -306,7 +306,7 @@ fn start_allocations(allocations: &Allocations, env: &Env) {
     }
     let interval = i32::try_from(allocations.interval_bytes()).unwrap_or(i32::MAX);
     if let Err(error) = env.sample_allocations(interval) {
-        say(&format!("the distance of samples cannot be set: {error}"));
+        say(&format!("the sampling interval cannot be set, so allocations are sampled every 512 KiB: {error}"));
     }
     listen(env, SAMPLED_OBJECT_ALLOC);
 }
@@ -314,7 +314,7 @@ fn start_allocations(allocations: &Allocations, env: &Env) {
 fn listen(env: &Env, event: Event) {
     if let Err(error) = env.notify(event, true) {
         say(&format!(
-            "the event {} cannot be listened to: {error}",
+            "the JVM refuses the event {}, so what depends on it is missing: {error}",
             event.name
         ));
     }

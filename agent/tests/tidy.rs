@@ -2,6 +2,7 @@
 // A test that cannot read the house has failed: it panics.
 #![allow(clippy::panic, clippy::expect_used)]
 
+mod troubleshooting;
 mod walls;
 
 use std::fs;

@@ -350,8 +350,7 @@ fn damage_is_warned_of() {
 fn other_commands_name_those_that_read_text() {
     for command in ["check", "info", "histo"] {
         let message = failure(&[command], &text(TEXT));
-        assert!(message.ends_with(
-            "a text profile (format=a): only `hprof sites` and `hprof flame` read it\n"
-        ));
+        assert!(message
+            .ends_with("a text profile (format=a): only hprof sites and hprof flame read it\n"));
     }
 }

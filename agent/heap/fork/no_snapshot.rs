@@ -62,7 +62,7 @@ impl From<Failure> for NoSnapshot {
             Failure::NoFrames => {
                 Self::Refused("the frames of a virtual thread were not told".to_owned())
             }
-            Failure::Fault => lost("had a fault of its own"),
+            Failure::Fault => lost("failed with an internal error; please report it"),
             Failure::NoAnswer => lost("got no answer from the application's process"),
         }
     }

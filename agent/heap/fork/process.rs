@@ -279,7 +279,7 @@ fn describe(answer: libc::pid_t, status: i32) -> End {
     if libc::WIFSIGNALED(status) {
         return match libc::WTERMSIG(status) {
             libc::SIGALRM => End {
-                how: "showed no life, so its watchdog ended it".to_owned(),
+                how: "made no progress, so its watchdog ended it".to_owned(),
                 crashed: false,
                 hung: true,
             },
@@ -295,7 +295,7 @@ fn describe(answer: libc::pid_t, status: i32) -> End {
         };
     }
     match libc::WEXITSTATUS(status) {
-        PANICKED => plain("had a fault".to_owned()),
+        PANICKED => plain("failed with an internal error; please report it".to_owned()),
         // Others than SIGSEGV tell nothing of the heap: SIGBUS that there was no huge page left for a copy (hugetlbfs), SIGABRT that
         // there was no memory.
         code if code > CRASHED => End {

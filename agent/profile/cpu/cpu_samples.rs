@@ -289,7 +289,7 @@ impl CpuSamples {
             _ => self.serve_lists(env, jni),
         };
         if catch_unwind(AssertUnwindSafe(body)).is_err() {
-            say("CPU samples end here: a fault of the agent's");
+            say("CPU samples end here, after an internal error of the agent; please report it");
             self.stop();
         }
     }

@@ -76,7 +76,7 @@ impl StackAddresses {
     /// Addresses stood for another stack than the JVM's: never again.
     pub(crate) fn distrust(&self) {
         if !self.is_distrusted.swap(true, Ordering::Relaxed) {
-            say("this JVM's frames are not read rightly: some allocations were counted at a wrong stack; from now on the JVM is asked for each stack, which takes longer");
+            say("this JVM's frames are not read rightly: some allocations were counted at a wrong stack; from now on the agent asks the JVM for each stack, which is slower");
         }
     }
 }

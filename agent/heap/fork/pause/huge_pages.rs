@@ -44,7 +44,7 @@ impl HugePages {
         let mappings = Mappings::parse(&maps);
         let address = careful_reads::try_read(object.handle().bits() & !7);
         let heap = address.and_then(|address| mappings.around(address));
-        let heap = heap.ok_or("the heap is not found")?;
+        let heap = heap.ok_or("the heap is not found in the map of the process")?;
         let began = Instant::now();
         let mut made = Self {
             bytes: 0,

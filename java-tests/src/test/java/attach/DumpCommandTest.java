@@ -77,7 +77,7 @@ class DumpCommandTest extends CommandTest {
         try (Jvm deaf = Jvm.on(Jdks.of(17), folder).switches("-Xrs").run(Patient.class).ready();
                 Jvm closed = Jvm.on(Jdks.of(17), Files.createDirectory(folder.resolve("closed")))
                         .switches("-XX:+DisableAttachMechanism").run(Patient.class).ready()) {
-            mustRefuse(dump(other.pid()), "is no JVM: it has no libjvm.so");
+            mustRefuse(dump(other.pid()), "is not a JVM: it has no libjvm.so");
             assertTrue(other.isAlive());
             mustRefuse(dump(deaf.pid()), "does not handle SIGQUIT");
             mustRefuse(dump(closed.pid()), "-XX:+DisableAttachMechanism");

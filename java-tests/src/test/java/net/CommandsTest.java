@@ -133,15 +133,15 @@ class CommandsTest {
             ignored(jvm, "the command 0x01 with 1 bytes is ignored: its length is not that of this command");
             ignored(jvm, "the command 0x08 with 2 bytes is ignored: there is no such control");
             peer.command(ALLOC_SITES, 0, 0, 0, 0, 0, 0).command(HEAP_SUMMARY).command(CPU_SAMPLES, 0, 0, 0, 0, 0, 0);
-            ignored(jvm, "the command allocation sites is ignored: no allocations are kept");
-            ignored(jvm, "the command heap summary is ignored: no allocations are kept");
+            ignored(jvm, "the command allocation sites is ignored: no allocations are recorded");
+            ignored(jvm, "the command heap summary is ignored: no allocations are recorded");
             ignored(jvm, "the command CPU samples is ignored: ");
             peer.command(CONTROL, 0, 1).command(CONTROL, 0, 2).command(CONTROL, 0, 3, 0, 0, 0, 0);
-            ignored(jvm, "the command allocations on is ignored: no allocations are kept");
-            ignored(jvm, "the command allocations off is ignored: no allocations are kept");
-            ignored(jvm, "the command sampling on is ignored: nothing is sampled; start the JVM with cpu=samples");
+            ignored(jvm, "the command allocations on is ignored: no allocations are recorded");
+            ignored(jvm, "the command allocations off is ignored: no allocations are recorded");
+            ignored(jvm, "the command sampling on is ignored: there are no CPU samples; start the JVM with cpu=samples");
             peer.command(CONTROL, 0, 6).command(CONTROL, 0, 7, 0, 9).command(CONTROL, 0, 5);
-            ignored(jvm, "the command clear sites is ignored: no allocations are kept");
+            ignored(jvm, "the command clear sites is ignored: no allocations are recorded");
             ignored(jvm, "the command depth is ignored: with cpu=times the depth stays as it is");
             assertEquals(0, jvm.end(), jvm.err::text);
             assertFalse(jvm.err.text().contains("clear CPU costs is ignored"), jvm.err::text);
@@ -295,7 +295,7 @@ class CommandsTest {
             peer.accept().collect();
             jvm.ready();
             peer.command(HEAP_DUMP, 0x7FFFFFFF, new byte[0]);
-            ignored(jvm, "the connection to 127.0.0.1:" + peer.port() + " is closed: a command 0x02 with 2147483647 bytes is none");
+            ignored(jvm, "the connection to 127.0.0.1:" + peer.port() + " is closed: the peer sent command 0x02 with 2147483647 bytes, which no command has");
             assertEquals(0, peer.all().length);
             assertEquals(0, jvm.end(), jvm.err::text);
         }
