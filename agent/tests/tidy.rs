@@ -2,11 +2,12 @@
 // A test that cannot read the house has failed: it panics.
 #![allow(clippy::panic, clippy::expect_used)]
 
-mod troubleshooting;
 mod walls;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+
+mod troubleshooting;
 
 /// Most lines of a file before its tests.
 const MOST_LINES: usize = 500;
@@ -171,10 +172,32 @@ fn files_are_touched_in_one_place() {
     }
 }
 
+/// The documents, by path from the root.
+fn documents() -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = [
+        "ARCHITECTURE.md",
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "README.md",
+        "java-tests/README.md",
+    ]
+    .map(PathBuf::from)
+    .into();
+    for folder in ["docs", "docs/design"] {
+        for entry in fs::read_dir(root().join(folder)).expect("the documents") {
+            let name = PathBuf::from(folder).join(entry.expect("an entry").file_name());
+            if name.extension().is_some_and(|ending| ending == "md") {
+                found.push(name);
+            }
+        }
+    }
+    found
+}
+
 #[test]
 fn what_the_documents_name_is_there() {
-    for document in ["ARCHITECTURE.md", "CONTRIBUTING.md", "README.md"] {
-        let text = read(&root().join(document));
+    for document in documents() {
+        let text = read(&root().join(&document));
         for word in text.split('`').skip(1).step_by(2) {
             let is_path = word.ends_with('/')
                 || [".rs", ".md", ".sh", ".toml", ".java"]
@@ -187,9 +210,47 @@ fn what_the_documents_name_is_there() {
             if is_path && in_house && !word.contains(['*', '…', ' ', '<']) {
                 assert!(
                     root().join(word).exists(),
-                    "{document} names {word}, which is not there"
+                    "{} names {word}, which is not there",
+                    document.display()
                 );
             }
+        }
+    }
+}
+
+/// How a heading is linked to.
+fn anchor(heading: &str) -> String {
+    let letters = heading.trim_start_matches('#').trim().to_lowercase();
+    letters
+        .chars()
+        .filter(|it| it.is_alphanumeric() || matches!(it, ' ' | '-' | '_'))
+        .map(|it| if it == ' ' { '-' } else { it })
+        .collect()
+}
+
+#[test]
+fn links_between_documents_lead_somewhere() {
+    for document in documents() {
+        let text = read(&root().join(&document));
+        for link in text
+            .split("](")
+            .skip(1)
+            .filter_map(|it| it.split(')').next())
+        {
+            if link.contains("://") {
+                continue;
+            }
+            let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+            let target = match file {
+                "" => document.clone(),
+                file => document.parent().unwrap_or(Path::new("")).join(file),
+            };
+            let is_there = root().join(&target).exists()
+                && (heading.is_empty()
+                    || read(&root().join(&target))
+                        .lines()
+                        .any(|line| line.starts_with('#') && anchor(line) == heading));
+            assert!(is_there, "{}: {link} leads nowhere", document.display());
         }
     }
 }
