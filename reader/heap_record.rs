@@ -65,7 +65,8 @@ impl RootKind {
         }
     }
 
-    fn from_tag(tag: u8) -> Option<Self> {
+    /// The kind with this sub-record tag, or `None` if it is the tag of no root.
+    pub fn from_tag(tag: u8) -> Option<Self> {
         Some(match tag {
             heap::ROOT_UNKNOWN => Self::Unknown,
             heap::ROOT_JNI_GLOBAL => Self::JniGlobal,

@@ -203,10 +203,9 @@ pub struct ControlSettings {
 impl Record {
     /// Decodes the body that lies between the source's position and its limit; `None` if the tag is
     /// not that of a record of this kind (heap dumps included). May leave bytes over.
-    pub(crate) fn read(
-        head: &RecordHead,
-        from: &mut Source<'_>,
-    ) -> Result<Option<Self>, ReadError> {
+    ///
+    /// Errors: bytes are missing.
+    pub fn read(head: &RecordHead, from: &mut Source<'_>) -> Result<Option<Self>, ReadError> {
         Ok(Some(match head.tag {
             tag::UTF8 => Self::Utf8(utf8(from)?),
             tag::LOAD_CLASS => Self::LoadClass(load_class(from)?),

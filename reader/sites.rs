@@ -92,7 +92,7 @@ impl SiteTable {
 type SiteKey = (u8, u32, u32);
 
 /// The ALLOC SITES records of a file: each is a report of its own, or what changed since the one before.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct SiteRecords {
     rows: HashMap<SiteKey, AllocSite>,
     live: Amount,

@@ -48,6 +48,19 @@ impl<'r> Source<'r> {
         }
     }
 
+    /// A source of these bytes alone, which are at offset 0.
+    pub fn of_bytes(bytes: Vec<u8>) -> Self {
+        Self {
+            inner: Box::new(io::empty()),
+            filled: bytes.len(),
+            buffer: bytes,
+            position: 0,
+            buffer_offset: 0,
+            limit: u64::MAX,
+            id_bytes: 8,
+        }
+    }
+
     /// Offset of the next byte.
     pub fn offset(&self) -> u64 {
         self.buffer_offset + self.position as u64

@@ -1,0 +1,201 @@
+//! What the second pass needs of each class: where references lie in an instance, and how large it is.
+
+use format::BasicType;
+use reader::{ClassTable, Directory, Layout, StringTable};
+use rustc_hash::FxHashMap;
+
+use crate::id_index::IdIndex;
+use crate::sizes::Sizes;
+
+/// No object, or no class.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// Whether references that do not keep an object alive count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum References {
+    /// All references count, also weak, soft, phantom and finalizer references: Eclipse MAT's rule.
+    #[default]
+    All,
+    /// The field `referent` of `java.lang.ref.Reference` does not count.
+    Strong,
+}
+
+/// Name of the field that does not keep its object alive.
+const REFERENT: &[u8] = b"referent";
+
+/// One class.
+#[derive(Clone, Debug)]
+pub(crate) struct ClassFacts {
+    /// Offsets of the references in an instance's field values, ascending.
+    pub(crate) references: Box<[u32]>,
+    /// Offset of the reference that does not keep its object alive, if there is one.
+    pub(crate) referent: Option<u32>,
+    /// Size of an instance in units.
+    pub(crate) units: u32,
+    /// The class object's number; [`NONE`] if it is not in the dump.
+    pub(crate) object: u32,
+}
+
+/// All classes of a dump. The first are those of the [`ClassTable`] in its order, then one for each type of primitive
+/// array that has no class there, then one for objects whose class is not in the dump.
+#[derive(Debug)]
+pub(crate) struct AllFacts {
+    facts: Vec<ClassFacts>,
+    by_id: FxHashMap<u64, u32>,
+    /// Class of the arrays of each basic type, by its code.
+    arrays: [u32; 12],
+    unknown: u32,
+    /// `java.lang.Class`.
+    pub(crate) of_classes: u32,
+}
+
+impl AllFacts {
+    /// The facts of all classes, whose layouts are resolved.
+    pub(crate) fn new(directory: &Directory, ids: &IdIndex, sizes: &Sizes, id_bytes: u32) -> Self {
+        let (table, strings) = (&directory.classes, &directory.strings);
+        let rule = Rule {
+            table,
+            strings,
+            sizes,
+            id_bytes,
+        };
+        let count = u32::try_from(table.len()).unwrap_or(NONE);
+        let mut all = Self {
+            facts: Vec::with_capacity(table.len()),
+            by_id: FxHashMap::default(),
+            arrays: [NONE; 12],
+            unknown: NONE,
+            of_classes: NONE,
+        };
+        for (number, class) in (0..count).zip(table.iter()) {
+            all.facts.push(ClassFacts {
+                object: ids.number(class.id).unwrap_or(NONE),
+                ..rule.instance(number as usize)
+            });
+            all.by_id.insert(class.id, number);
+            all.note_special(number, class.name, strings);
+        }
+        for slot in all.arrays.iter_mut().filter(|slot| **slot == NONE) {
+            *slot = u32::try_from(all.facts.len()).unwrap_or(NONE);
+            all.facts.push(ClassFacts::without_fields(sizes));
+        }
+        all.unknown = u32::try_from(all.facts.len()).unwrap_or(NONE);
+        all.facts.push(ClassFacts::without_fields(sizes));
+        all
+    }
+
+    fn note_special(&mut self, number: u32, name: u64, strings: &StringTable) {
+        // Most names are longer than all of these.
+        if strings.bytes(name).is_none_or(|name| name.len() > 15) {
+            return;
+        }
+        if self.of_classes == NONE && strings.is_class(name, "java/lang/Class") {
+            self.of_classes = number;
+        }
+        for (code, slot) in (0..).zip(&mut self.arrays) {
+            let kind = BasicType::from_code(code).filter(|kind| *kind != BasicType::Object);
+            if kind.is_some_and(|kind| strings.is_class(name, primitive_array(kind))) {
+                *slot = number;
+            }
+        }
+    }
+
+    /// Number of the class with this id.
+    #[inline]
+    pub(crate) fn number(&self, id: u64) -> u32 {
+        self.by_id.get(&id).copied().unwrap_or(self.unknown)
+    }
+
+    /// Number of the class of arrays of these elements.
+    pub(crate) fn of_array(&self, kind: BasicType) -> u32 {
+        let place = usize::from(kind.code());
+        self.arrays.get(place).copied().unwrap_or(self.unknown)
+    }
+
+    /// The class with this number.
+    #[inline]
+    pub(crate) fn get(&self, number: u32) -> Option<&ClassFacts> {
+        self.facts.get(number as usize)
+    }
+
+    /// Number of classes.
+    pub(crate) fn len(&self) -> usize {
+        self.facts.len()
+    }
+
+    /// Name of a class that the table does not have.
+    pub(crate) fn invented_name(&self, number: u32) -> &'static str {
+        let code = self.arrays.iter().position(|array| *array == number);
+        let kind = code.and_then(|code| BasicType::from_code(u8::try_from(code).ok()?));
+        kind.map_or("class not in the dump", primitive_array)
+    }
+}
+
+impl ClassFacts {
+    fn without_fields(sizes: &Sizes) -> Self {
+        Self {
+            references: Box::default(),
+            referent: None,
+            units: sizes.units(sizes.header_bytes),
+            object: NONE,
+        }
+    }
+}
+
+/// The name of the class of arrays of this type in class files.
+fn primitive_array(kind: BasicType) -> &'static str {
+    match kind {
+        BasicType::Object => "[Ljava/lang/Object;",
+        BasicType::Boolean => "[Z",
+        BasicType::Char => "[C",
+        BasicType::Float => "[F",
+        BasicType::Double => "[D",
+        BasicType::Byte => "[B",
+        BasicType::Short => "[S",
+        BasicType::Int => "[I",
+        BasicType::Long => "[J",
+    }
+}
+
+/// How the facts of one class are computed.
+struct Rule<'a> {
+    table: &'a ClassTable,
+    strings: &'a StringTable,
+    sizes: &'a Sizes,
+    id_bytes: u32,
+}
+
+impl Rule<'_> {
+    fn instance(&self, number: usize) -> ClassFacts {
+        let sizes = self.sizes;
+        if !matches!(self.table.layout(number), Layout::Complete { .. }) {
+            return ClassFacts::without_fields(sizes);
+        }
+        let (mut offsets, mut referent, mut at) = (Vec::new(), None, 0_u32);
+        let mut own_bytes = Vec::new();
+        for class in self.table.chain(number) {
+            let is_reference = self.strings.is_class(class.name, "java/lang/ref/Reference");
+            for field in &class.fields {
+                if is_reference && self.strings.bytes(field.name) == Some(REFERENT) {
+                    referent = Some(at);
+                } else if field.kind == BasicType::Object {
+                    offsets.push(at);
+                }
+                at = at.saturating_add(field.kind.size_bytes(self.id_bytes));
+            }
+            own_bytes.push(sizes.fields(class.fields.iter().map(|field| field.kind)));
+        }
+        let above = own_bytes
+            .iter()
+            .rev()
+            .fold(sizes.header_bytes, |supers, own| {
+                sizes.with_fields(supers, *own)
+            });
+        ClassFacts {
+            references: offsets.into(),
+            referent,
+            units: sizes.units(above),
+            object: NONE,
+        }
+    }
+}

@@ -1,0 +1,331 @@
+//! What single objects hold: the file is read again at their places.
+
+use std::collections::{BTreeMap, HashMap};
+
+use format::BasicType;
+use reader::{ClassDump, RootKind};
+
+use crate::error::GraphError;
+use crate::heap::Heap;
+use crate::heap_scan::{id_at, scan, Head, Visitor};
+use crate::link::PartPlace;
+use crate::survey::CHECKPOINT_OBJECTS;
+
+/// What one object holds.
+#[derive(Clone, Debug)]
+pub enum Contents {
+    /// A class: its static fields and their names.
+    Class(Box<ClassDump>),
+    /// An object that is no array: the bytes of its fields' values, nearest class first.
+    Instance {
+        /// Id of its class.
+        class: u64,
+        /// Field values as they stand in the file.
+        data: Vec<u8>,
+    },
+    /// An array of references.
+    References {
+        /// Number of elements.
+        length: u32,
+        /// Ids of the first elements, 0 for null.
+        ids: Vec<u64>,
+    },
+    /// An array of primitive values.
+    Values {
+        /// Number of elements.
+        length: u32,
+        /// Type of the elements.
+        kind: BasicType,
+        /// The first elements as they stand in the file, big-endian.
+        bytes: Vec<u8>,
+    },
+}
+
+/// A field of an object and its value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldValue {
+    /// Id of the class that declares it.
+    pub class: u64,
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub kind: BasicType,
+    /// The value as raw bits; an id for references.
+    pub value: u64,
+}
+
+/// Takes down the wanted objects of a part.
+struct Finder<'a> {
+    id_bytes: u32,
+    /// Number of the next object.
+    next: u32,
+    /// The wanted objects, ascending.
+    wanted: &'a [u32],
+    /// Bytes of an array's elements that are kept.
+    most_bytes: usize,
+    /// Ids whose place in the object's array is wanted.
+    sought: &'a HashMap<u32, u64>,
+    found: &'a mut Found,
+    /// The array whose elements come.
+    open: Option<u32>,
+    /// Elements of it that came.
+    passed: u32,
+}
+
+/// What was taken down.
+#[derive(Debug, Default)]
+struct Found {
+    contents: BTreeMap<u32, Contents>,
+    places: HashMap<u32, u32>,
+}
+
+impl Finder<'_> {
+    /// Counts an object; its number if it is wanted.
+    #[inline]
+    fn object(&mut self) -> Option<u32> {
+        let number = self.next;
+        self.next = self.next.saturating_add(1);
+        (self.open, self.passed) = (None, 0);
+        self.wanted.binary_search(&number).is_ok().then_some(number)
+    }
+
+    fn note(&mut self, number: Option<u32>, contents: impl FnOnce() -> Contents) {
+        if let Some(number) = number {
+            self.found.contents.insert(number, contents());
+            self.open = Some(number);
+        }
+    }
+
+    fn open(&mut self) -> Option<&mut Contents> {
+        self.found.contents.get_mut(&self.open?)
+    }
+
+    fn seek(&mut self, ids: &[u8]) {
+        let id_bytes = self.id_bytes;
+        let sought = self
+            .open
+            .and_then(|object| self.sought.get(&object).copied());
+        let (Some(sought), Some(object)) = (sought, self.open) else {
+            return;
+        };
+        let mut all = ids.chunks_exact(id_bytes as usize);
+        if let Some(place) = all.position(|id| id_of(id, id_bytes) == sought) {
+            let place = u32::try_from(place).unwrap_or(u32::MAX);
+            let places = &mut self.found.places;
+            places
+                .entry(object)
+                .or_insert(self.passed.saturating_add(place));
+        }
+    }
+}
+
+fn id_of(bytes: &[u8], id_bytes: u32) -> u64 {
+    match id_bytes {
+        4 => id_at::<4>(bytes, 0),
+        _ => id_at::<8>(bytes, 0),
+    }
+}
+
+impl Visitor for Finder<'_> {
+    const WANTS_DATA: bool = true;
+
+    fn root(&mut self, _: RootKind, _: u64, _: Option<u32>) {}
+
+    fn class(&mut self, _: u64, dump: ClassDump) {
+        let number = self.object();
+        self.note(number, || Contents::Class(Box::new(dump)));
+    }
+
+    fn instance(&mut self, _: u64, head: Head, data: &[u8]) {
+        let number = self.object();
+        self.note(number, || Contents::Instance {
+            class: head.class,
+            data: data.to_vec(),
+        });
+    }
+
+    fn object_array(&mut self, _: u64, _: Head, length: u32) {
+        let number = self.object();
+        self.note(number, || Contents::References {
+            length,
+            ids: Vec::new(),
+        });
+    }
+
+    fn elements(&mut self, bytes: &[u8]) {
+        if self.open.is_none() {
+            return;
+        }
+        self.seek(bytes);
+        let (id_bytes, most) = (self.id_bytes, self.most_bytes);
+        let count = u32::try_from(bytes.len()).unwrap_or(u32::MAX) / id_bytes;
+        self.passed = self.passed.saturating_add(count);
+        if let Some(Contents::References { ids, .. }) = self.open() {
+            let left = (most / id_bytes as usize).saturating_sub(ids.len());
+            let all = bytes.chunks_exact(id_bytes as usize);
+            ids.extend(all.take(left).map(|id| id_of(id, id_bytes)));
+        }
+    }
+
+    fn primitive_array(&mut self, _: u64, _: Head, length: u32, kind: BasicType) {
+        let number = self.object();
+        self.note(number, || Contents::Values {
+            length,
+            kind,
+            bytes: Vec::new(),
+        });
+    }
+
+    fn values(&mut self, values: &[u8]) {
+        let most = self.most_bytes;
+        if let Some(Contents::Values { bytes, .. }) = self.open() {
+            let left = most.saturating_sub(bytes.len());
+            bytes.extend_from_slice(values.get(..left).unwrap_or(values));
+        }
+    }
+}
+
+impl Heap<'_> {
+    /// What these objects hold, of arrays at most `most_bytes` bytes each. A packed file is read whole for it.
+    ///
+    /// Errors: the file cannot be read.
+    pub fn contents(
+        &self,
+        objects: &[u32],
+        most_bytes: usize,
+    ) -> Result<BTreeMap<u32, Contents>, GraphError> {
+        Ok(self.find(objects, most_bytes, &HashMap::new())?.contents)
+    }
+
+    /// For each array of references, the place of the first element that is this object.
+    pub(crate) fn places(
+        &self,
+        sought: &HashMap<u32, u32>,
+    ) -> Result<HashMap<u32, u32>, GraphError> {
+        let arrays: Vec<u32> = sought.keys().copied().collect();
+        let ids = sought
+            .iter()
+            .map(|(array, object)| (*array, self.id(*object)));
+        Ok(self.find(&arrays, 0, &ids.collect())?.places)
+    }
+
+    fn find(
+        &self,
+        objects: &[u32],
+        most_bytes: usize,
+        sought: &HashMap<u32, u64>,
+    ) -> Result<Found, GraphError> {
+        let mut wanted = objects.to_vec();
+        wanted.sort_unstable();
+        wanted.dedup();
+        let mut found = Found::default();
+        let id_bytes = self.header().id_bytes;
+        let mut whole = if self.input.is_packed() {
+            Some(self.input.whole()?)
+        } else {
+            None
+        };
+        let mut left = wanted.as_slice();
+        while let Some(first) = left.first() {
+            let Some(run) = self.run_of(*first) else {
+                break;
+            };
+            let behind = left.partition_point(|object| *object < run.behind);
+            let (here, rest) = left.split_at(behind);
+            left = rest;
+            let mut finder = Finder {
+                id_bytes,
+                next: run.first,
+                wanted: here,
+                most_bytes,
+                sought,
+                found: &mut found,
+                open: None,
+                passed: 0,
+            };
+            match &mut whole {
+                Some(window) => {
+                    window.skip(run.start.saturating_sub(window.offset()))?;
+                    scan(window, run.end, id_bytes, &mut finder)?;
+                }
+                None => {
+                    let mut window = self.input.part(run.start, run.end);
+                    scan(&mut window, run.end, id_bytes, &mut finder)?;
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// The neighbours of an object that are read together.
+    fn run_of(&self, object: u32) -> Option<Run> {
+        let behind = self.parts.partition_point(|part| part.first <= object);
+        let part: &PartPlace = self
+            .parts
+            .get(..behind)?
+            .iter()
+            .rev()
+            .find(|part| part.count > 0)?;
+        let step = u32::try_from(CHECKPOINT_OBJECTS).ok()?;
+        let at = object
+            .checked_sub(part.first)
+            .filter(|at| *at < part.count)?
+            / step;
+        let start = *part.checkpoints.get(at as usize)?;
+        let next = part.checkpoints.get(at as usize + 1).copied();
+        Some(Run {
+            start,
+            end: next.unwrap_or(part.end),
+            first: part.first + at * step,
+            behind: (part.first + (at + 1).saturating_mul(step)).min(part.first + part.count),
+        })
+    }
+
+    /// The fields of an instance with their values, nearest class first; static fields of a class; none of an array.
+    pub fn fields(&self, contents: &Contents) -> Vec<FieldValue> {
+        let directory = self.directory();
+        let name = |id: u64| directory.strings.text(id).unwrap_or_default().into_owned();
+        match contents {
+            Contents::Class(dump) => {
+                let field = |value: &reader::Static| FieldValue {
+                    class: dump.class,
+                    name: name(value.name),
+                    kind: value.kind,
+                    value: value.value,
+                };
+                dump.statics.iter().map(field).collect()
+            }
+            Contents::Instance { class, data } => {
+                let (mut fields, mut at) = (Vec::new(), 0);
+                let chain = directory.classes.index(*class).into_iter();
+                for class in chain.flat_map(|class| directory.classes.chain(class)) {
+                    for field in &class.fields {
+                        let size = field.kind.size_bytes(self.header().id_bytes) as usize;
+                        let bytes = data.get(at..at + size).unwrap_or_default();
+                        at += size;
+                        fields.push(FieldValue {
+                            class: class.id,
+                            name: name(field.name),
+                            kind: field.kind,
+                            value: bytes
+                                .iter()
+                                .fold(0, |value, byte| (value << 8) | u64::from(*byte)),
+                        });
+                    }
+                }
+                fields
+            }
+            Contents::References { .. } | Contents::Values { .. } => Vec::new(),
+        }
+    }
+}
+
+/// Some neighbours in the file.
+struct Run {
+    start: u64,
+    end: u64,
+    /// Number of the first object.
+    first: u32,
+    /// Number behind the last one.
+    behind: u32,
+}

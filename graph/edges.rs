@@ -1,0 +1,108 @@
+//! Which object refers to which: the targets of all objects, one behind the other.
+
+use crate::error::GraphError;
+
+/// Objects whose references share a base, as a power of two.
+const BLOCK_SHIFT: u32 = 12;
+
+/// The references of all objects by number. Those to an object's own class are not among them.
+#[derive(Debug, Default)]
+pub(crate) struct Edges {
+    targets: Vec<u32>,
+    /// Where each object's references end: the low half of the place.
+    ends: Vec<u32>,
+    /// Where the references of each block of objects begin.
+    bases: Vec<u64>,
+}
+
+impl Edges {
+    /// Appends the references of the next objects: their targets, and where those of each object end.
+    pub(crate) fn append(&mut self, targets: &[u32], ends: &[u64]) -> Result<(), GraphError> {
+        let before = self.targets.len() as u64;
+        self.targets.extend_from_slice(targets);
+        let mut last = before;
+        for end in ends {
+            if self.ends.len() % (1 << BLOCK_SHIFT) == 0 {
+                self.bases.push(last);
+            }
+            last = before + end;
+            let base = self.bases.last().copied().unwrap_or(0);
+            if last - base > u64::from(u32::MAX) {
+                return Err(GraphError::TooManyReferences);
+            }
+            let [.., b3, b2, b1, b0] = last.to_be_bytes();
+            self.ends.push(u32::from_be_bytes([b3, b2, b1, b0]));
+        }
+        Ok(())
+    }
+
+    /// Number of all references.
+    pub(crate) fn len(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// Gives back memory that was reserved.
+    pub(crate) fn shrink(&mut self) {
+        self.targets.shrink_to_fit();
+        self.ends.shrink_to_fit();
+    }
+
+    /// Where the references of an object begin and end among all.
+    #[inline]
+    pub(crate) fn range(&self, object: u32) -> (u64, u64) {
+        let start = match object.checked_sub(1) {
+            Some(before) => self.end(before),
+            None => 0,
+        };
+        (start, self.end(object))
+    }
+
+    #[inline]
+    fn end(&self, object: u32) -> u64 {
+        let base = self.bases.get((object >> BLOCK_SHIFT) as usize);
+        let base = base.copied().unwrap_or(0);
+        let end = self.ends.get(object as usize).copied().unwrap_or(0);
+        let [.., b3, b2, b1, b0] = base.to_be_bytes();
+        base + u64::from(end.wrapping_sub(u32::from_be_bytes([b3, b2, b1, b0])))
+    }
+
+    /// Targets from one place to another.
+    #[inline]
+    pub(crate) fn slice(&self, from: u64, to: u64) -> &[u32] {
+        let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
+        self.targets.get(place(from)..place(to)).unwrap_or_default()
+    }
+
+    /// The objects that an object refers to, in the order of its fields or elements, repetitions included.
+    #[inline]
+    pub(crate) fn of(&self, object: u32) -> &[u32] {
+        let (from, to) = self.range(object);
+        self.slice(from, to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_object_has_its_own() {
+        let mut edges = Edges::default();
+        let mut expected = Vec::new();
+        for chunk in 0..3_u32 {
+            let (mut targets, mut ends) = (Vec::new(), Vec::new());
+            for object in 0..3000 {
+                let own: Vec<u32> = (0..object % 4).map(|n| chunk * 7 + object + n).collect();
+                targets.extend_from_slice(&own);
+                ends.push(targets.len() as u64);
+                expected.push(own);
+            }
+            edges.append(&targets, &ends).unwrap();
+        }
+        assert_eq!(edges.ends.len(), 9000);
+        for (object, own) in (0..).zip(&expected) {
+            assert_eq!(edges.of(object), own.as_slice());
+        }
+        assert!(edges.of(9000).is_empty());
+    }
+}

@@ -1,0 +1,274 @@
+//! Walks over the sub-records of a heap dump and tells a visitor of each: the fast path over millions of objects.
+//!
+//! [`reader::DumpReader`] gives the same records as events, with every check. Here a record is a few loads.
+
+use std::io;
+
+use format::{android, heap, BasicType};
+
+use crate::class_dump::class_dump;
+use crate::window::Window;
+use reader::{ClassDump, RootKind};
+
+/// Bytes of the longest head of a sub-record: an instance's or an array's with ids of 8 bytes.
+const HEAD_BYTES: usize = 25;
+
+/// Most bytes of field values of one instance. The JVM has no class of so many fields.
+const INSTANCE_BYTES_MAX: usize = 64 << 20;
+
+/// Takes what a scan meets, in the order of the file.
+pub(crate) trait Visitor {
+    /// Whether field values and elements are wanted; they are skipped otherwise.
+    const WANTS_DATA: bool;
+
+    /// A root. The thread's serial is `None` for kinds that name none.
+    fn root(&mut self, kind: RootKind, object: u64, thread_serial: Option<u32>);
+    /// A class, which is an object, too.
+    fn class(&mut self, offset: u64, dump: ClassDump);
+    /// An object that is neither a class nor an array, with its field values if they are wanted.
+    fn instance(&mut self, offset: u64, head: Head, data: &[u8]);
+    /// An array of references. If wanted, its elements follow.
+    fn object_array(&mut self, offset: u64, head: Head, length: u32);
+    /// Some elements of the last array of references: whole ids.
+    fn elements(&mut self, ids: &[u8]);
+    /// An array of primitive values; its class is 0.
+    fn primitive_array(&mut self, offset: u64, head: Head, length: u32, kind: BasicType);
+    /// Some bytes of the last primitive array's elements.
+    fn values(&mut self, _bytes: &[u8]) {}
+}
+
+/// What all objects but classes have.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Head {
+    /// Id of the object.
+    pub(crate) object: u64,
+    /// Serial of the trace where it was allocated.
+    pub(crate) trace: u32,
+    /// Id of its class; 0 for primitive arrays.
+    pub(crate) class: u64,
+}
+
+/// How a scan ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ScanEnd {
+    /// All bytes up to the end were sub-records.
+    Whole,
+    /// At this offset something is no sub-record, or is cut.
+    Damaged(u64),
+}
+
+/// The identifier at the front of `bytes`; 0 where they are too few.
+#[inline]
+pub(crate) fn id_at<const ID: usize>(bytes: &[u8], at: usize) -> u64 {
+    if ID == 4 {
+        return u64::from(u32_at(bytes, at));
+    }
+    let word = bytes.get(at..).and_then(|bytes| bytes.first_chunk::<8>());
+    word.map_or(0, |word| u64::from_be_bytes(*word))
+}
+
+/// The number of 32 bits at `at`; 0 where the bytes are too few.
+#[inline]
+pub(crate) fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    let word = bytes.get(at..).and_then(|bytes| bytes.first_chunk::<4>());
+    word.map_or(0, |word| u32::from_be_bytes(*word))
+}
+
+/// Visits the sub-records up to the file offset `end`, with ids of `id_bytes`. Errors: I/O.
+pub(crate) fn scan(
+    window: &mut Window<'_>,
+    end: u64,
+    id_bytes: u32,
+    visitor: &mut impl Visitor,
+) -> io::Result<ScanEnd> {
+    if id_bytes == 4 {
+        scan_ids::<4>(window, end, visitor)
+    } else {
+        scan_ids::<8>(window, end, visitor)
+    }
+}
+
+fn scan_ids<const ID: usize>(
+    window: &mut Window<'_>,
+    end: u64,
+    visitor: &mut impl Visitor,
+) -> io::Result<ScanEnd> {
+    while window.offset() < end {
+        let offset = window.offset();
+        let bytes = window.ask(HEAD_BYTES)?;
+        let Some(tag) = bytes.first().copied() else {
+            return Ok(ScanEnd::Damaged(offset));
+        };
+        let whole = match tag {
+            heap::INSTANCE_DUMP => instance::<ID>(window, visitor)?,
+            heap::OBJ_ARRAY_DUMP => object_array::<ID>(window, visitor)?,
+            heap::PRIM_ARRAY_DUMP | android::PRIM_ARRAY_NODATA => {
+                primitive_array::<ID>(window, visitor, tag)?
+            }
+            heap::CLASS_DUMP => match class_dump::<ID>(window)? {
+                Some(dump) => {
+                    visitor.class(offset, dump);
+                    true
+                }
+                None => false,
+            },
+            android::HEAP_DUMP_INFO => window.skip(1 + 4 + ID as u64)?,
+            _ => root::<ID>(window, visitor, tag)?,
+        };
+        if !whole || window.offset() > end {
+            return Ok(ScanEnd::Damaged(offset));
+        }
+    }
+    Ok(ScanEnd::Whole)
+}
+
+/// Each returns whether the record is whole.
+#[inline]
+fn instance<const ID: usize>(
+    window: &mut Window<'_>,
+    visitor: &mut impl Visitor,
+) -> io::Result<bool> {
+    let head_bytes = 1 + ID + 4 + ID + 4;
+    let offset = window.offset();
+    let bytes = window.ask(head_bytes)?;
+    if bytes.len() < head_bytes {
+        return Ok(false);
+    }
+    let head = Head {
+        object: id_at::<ID>(bytes, 1),
+        trace: u32_at(bytes, 1 + ID),
+        class: id_at::<ID>(bytes, 1 + ID + 4),
+    };
+    let data_bytes = u32_at(bytes, 1 + ID + 4 + ID) as usize;
+    if !wants_data(visitor) {
+        visitor.instance(offset, head, &[]);
+        return window.skip((head_bytes + data_bytes) as u64);
+    }
+    if data_bytes > INSTANCE_BYTES_MAX {
+        return Ok(false);
+    }
+    let bytes = window.ask(head_bytes + data_bytes)?;
+    let Some(data) = bytes.get(head_bytes..head_bytes + data_bytes) else {
+        return Ok(false);
+    };
+    visitor.instance(offset, head, data);
+    window.advance(head_bytes + data_bytes);
+    Ok(true)
+}
+
+fn wants_data<V: Visitor>(_: &V) -> bool {
+    V::WANTS_DATA
+}
+
+fn object_array<const ID: usize>(
+    window: &mut Window<'_>,
+    visitor: &mut impl Visitor,
+) -> io::Result<bool> {
+    let head_bytes = 1 + ID + 4 + 4 + ID;
+    let offset = window.offset();
+    let bytes = window.ask(head_bytes)?;
+    if bytes.len() < head_bytes {
+        return Ok(false);
+    }
+    let head = Head {
+        object: id_at::<ID>(bytes, 1),
+        trace: u32_at(bytes, 1 + ID),
+        class: id_at::<ID>(bytes, 1 + ID + 8),
+    };
+    let length = u32_at(bytes, 1 + ID + 4);
+    window.advance(head_bytes);
+    visitor.object_array(offset, head, length);
+    let data_bytes = u64::from(length) * ID as u64;
+    if !wants_data(visitor) {
+        return window.skip(data_bytes);
+    }
+    in_pieces(window, data_bytes, ID, |ids| visitor.elements(ids))
+}
+
+fn primitive_array<const ID: usize>(
+    window: &mut Window<'_>,
+    visitor: &mut impl Visitor,
+    tag: u8,
+) -> io::Result<bool> {
+    let head_bytes = 1 + ID + 4 + 4 + 1;
+    let offset = window.offset();
+    let bytes = window.ask(head_bytes)?;
+    let (Some(code), false) = (bytes.get(head_bytes - 1), bytes.len() < head_bytes) else {
+        return Ok(false);
+    };
+    let kind = match BasicType::from_code(*code) {
+        None | Some(BasicType::Object) => return Ok(false),
+        Some(kind) => kind,
+    };
+    let head = Head {
+        object: id_at::<ID>(bytes, 1),
+        trace: u32_at(bytes, 1 + ID),
+        class: 0,
+    };
+    let length = u32_at(bytes, 1 + ID + 4);
+    window.advance(head_bytes);
+    visitor.primitive_array(offset, head, length, kind);
+    if tag == android::PRIM_ARRAY_NODATA {
+        return Ok(true);
+    }
+    let size = kind.size_bytes(8);
+    let data_bytes = u64::from(length) * u64::from(size);
+    if !wants_data(visitor) {
+        return window.skip(data_bytes);
+    }
+    in_pieces(window, data_bytes, size as usize, |bytes| {
+        visitor.values(bytes)
+    })
+}
+
+/// Gives `count` bytes in pieces of whole units.
+fn in_pieces(
+    window: &mut Window<'_>,
+    count: u64,
+    unit: usize,
+    mut take: impl FnMut(&[u8]),
+) -> io::Result<bool> {
+    let mut left = count;
+    while left > 0 {
+        let bytes = window.ask(unit)?;
+        let here = bytes.len() - bytes.len() % unit;
+        let step = usize::try_from(left).map_or(here, |left| left.min(here));
+        if step == 0 {
+            return Ok(false);
+        }
+        take(bytes.get(..step).unwrap_or_default());
+        window.advance(step);
+        left -= step as u64;
+    }
+    Ok(true)
+}
+
+fn root<const ID: usize>(
+    window: &mut Window<'_>,
+    visitor: &mut impl Visitor,
+    tag: u8,
+) -> io::Result<bool> {
+    let Some(kind) = RootKind::from_tag(tag) else {
+        return Ok(false);
+    };
+    let extra_bytes = match kind {
+        RootKind::JniGlobal => ID,
+        RootKind::JniLocal
+        | RootKind::JavaFrame
+        | RootKind::JniMonitor
+        | RootKind::ThreadObject => 8,
+        RootKind::NativeStack | RootKind::ThreadBlock => 4,
+        _ => 0,
+    };
+    let record_bytes = 1 + ID + extra_bytes;
+    let bytes = window.ask(record_bytes)?;
+    if bytes.len() < record_bytes {
+        return Ok(false);
+    }
+    let object = id_at::<ID>(bytes, 1);
+    let names_thread = extra_bytes > 0 && kind != RootKind::JniGlobal;
+    let thread_serial = names_thread.then(|| u32_at(bytes, 1 + ID));
+    visitor.root(kind, object, thread_serial);
+    window.advance(record_bytes);
+    Ok(true)
+}

@@ -1,0 +1,116 @@
+//! The ids of objects in the order of a file, as distances of some bits.
+
+/// Ids that were appended one after the other. Neighbours in a heap take one or two bytes, others at most nine.
+#[derive(Debug, Default)]
+pub(crate) struct IdList {
+    bytes: Vec<u8>,
+    last: u64,
+    /// Number of ids.
+    pub(crate) count: u64,
+    /// Whether each id was above the one before.
+    pub(crate) ascending: bool,
+    /// Smallest and largest id.
+    pub(crate) bounds: Option<(u64, u64)>,
+    /// First id of the list.
+    pub(crate) first: u64,
+}
+
+/// The code of an id that is not a multiple of 8 ahead, which follows as it is.
+const WHOLE_ID: u8 = 1;
+
+impl IdList {
+    /// Appends an id.
+    #[inline]
+    pub(crate) fn push(&mut self, id: u64) {
+        match &mut self.bounds {
+            Some((low, high)) => {
+                self.ascending &= id > self.last;
+                (*low, *high) = ((*low).min(id), (*high).max(id));
+            }
+            None => {
+                self.bounds = Some((id, id));
+                self.first = id;
+                self.ascending = true;
+            }
+        }
+        let distance = id.wrapping_sub(self.last);
+        // Bits 2 to 56 of the distance's eighth are the code, seven to a byte, so that the lowest bit is free.
+        if distance % 8 == 0 && distance < 1 << 56 {
+            self.push_code(distance >> 3 << 1);
+        } else {
+            self.bytes.push(WHOLE_ID);
+            self.bytes.extend_from_slice(&id.to_le_bytes());
+        }
+        self.last = id;
+        self.count += 1;
+    }
+
+    #[inline]
+    fn push_code(&mut self, mut code: u64) {
+        // The first byte has six bits and the flag of a whole id, which is 0 here.
+        while code >= 0x80 {
+            let [low, ..] = code.to_le_bytes();
+            self.bytes.push(low | 0x80);
+            code >>= 7;
+        }
+        let [low, ..] = code.to_le_bytes();
+        self.bytes.push(low);
+    }
+
+    /// The last id; 0 if there is none.
+    pub(crate) fn last(&self) -> u64 {
+        self.last
+    }
+
+    /// All ids in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = u64> + '_ {
+        let (mut bytes, mut last) = (self.bytes.as_slice(), 0_u64);
+        std::iter::from_fn(move || {
+            let (first, rest) = bytes.split_first()?;
+            bytes = rest;
+            if *first == WHOLE_ID {
+                let (id, rest) = bytes.split_first_chunk::<8>()?;
+                bytes = rest;
+                last = u64::from_le_bytes(*id);
+                return Some(last);
+            }
+            let (mut code, mut byte, mut bits) = (u64::from(*first & 0x7F), *first, 7);
+            while byte & 0x80 != 0 {
+                let (next, rest) = bytes.split_first()?;
+                (bytes, byte) = (rest, *next);
+                code |= u64::from(byte & 0x7F) << bits;
+                bits += 7;
+            }
+            last = last.wrapping_add(code >> 1 << 3);
+            Some(last)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn list(ids: &[u64]) -> IdList {
+        let mut list = IdList::default();
+        ids.iter().for_each(|id| list.push(*id));
+        list
+    }
+
+    proptest! {
+        #[test]
+        fn what_goes_in_comes_out(ids in proptest::collection::vec(any::<u64>().prop_flat_map(|id| Just(id & !7).prop_union(Just(id))), 0..50)) {
+            let list = list(&ids);
+            prop_assert_eq!(list.iter().collect::<Vec<_>>(), ids.clone());
+            prop_assert_eq!(list.ascending || ids.is_empty(), ids.windows(2).all(|pair| pair[0] < pair[1]));
+        }
+    }
+
+    #[test]
+    fn neighbours_take_a_byte() {
+        let ids: Vec<u64> = (1..1000).map(|n| 0x7_0000_0000 + n * 24).collect();
+        assert!(list(&ids).bytes.len() < 1010);
+        assert_eq!(list(&ids).bounds, Some((ids[0], ids[998])));
+    }
+}

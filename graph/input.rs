@@ -1,0 +1,93 @@
+//! The file of a dump, plain or packed, that is read several times.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+
+use reader::Budget;
+
+use crate::window::Window;
+
+/// A dump's file and what is known of it.
+pub struct Input<'p> {
+    file: File,
+    /// Where the dump begins in the file.
+    start: u64,
+    packed: bool,
+    /// Bytes on disk.
+    disk_bytes: u64,
+    progress: &'p (dyn Fn(u64) + Sync),
+}
+
+impl std::fmt::Debug for Input<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Input")
+            .field("file", &self.file)
+            .field("packed", &self.packed)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'p> Input<'p> {
+    /// The dump that begins at the file's position. `progress` is told of bytes that have been read: each pass tells
+    /// of the whole file once. Errors: the file cannot be read, or has no positions, such as a pipe.
+    pub fn new(mut file: File, progress: &'p (dyn Fn(u64) + Sync)) -> io::Result<Self> {
+        let start = file.stream_position()?;
+        let packed = reader::opened(&file)?.1;
+        let disk_bytes = file.metadata()?.len().saturating_sub(start);
+        Ok(Self {
+            file,
+            start,
+            packed,
+            disk_bytes,
+            progress,
+        })
+    }
+
+    /// Whether the file is gzip, so that it can only be read from the front.
+    pub(crate) fn is_packed(&self) -> bool {
+        self.packed
+    }
+
+    /// Memory that the tables built from the file may take.
+    pub(crate) fn budget(&self) -> Budget {
+        Budget::for_file(self.disk_bytes)
+    }
+
+    /// Tells of bytes that have been read.
+    pub(crate) fn note(&self, bytes: u64) {
+        (self.progress)(bytes);
+    }
+
+    /// The uncompressed bytes from the front.
+    pub(crate) fn whole(&self) -> io::Result<Window<'_>> {
+        if !self.packed {
+            return Ok(self.part(0, u64::MAX - self.start));
+        }
+        let mut file = self.file.try_clone()?;
+        file.seek(SeekFrom::Start(self.start))?;
+        let counted = Counted {
+            file,
+            progress: self.progress,
+        };
+        Ok(Window::of_stream(reader::unpacked(counted)?))
+    }
+
+    /// A part of a plain file by offsets of the dump.
+    pub(crate) fn part(&self, offset: u64, end: u64) -> Window<'_> {
+        Window::of_file(&self.file, self.start, offset, end)
+    }
+}
+
+/// A packed file that tells how far it has been read.
+struct Counted<'p> {
+    file: File,
+    progress: &'p (dyn Fn(u64) + Sync),
+}
+
+impl Read for Counted<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read(into)?;
+        (self.progress)(count as u64);
+        Ok(count)
+    }
+}

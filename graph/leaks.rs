@@ -1,0 +1,272 @@
+//! Who may be leaking: single objects that retain much, and classes whose objects do together.
+//!
+//! The rules are those of Eclipse MAT's leak suspects: an object that nothing dominates is a suspect if it retains more
+//! than a share of the heap; so is a class whose undominated objects do together. From a suspect the way leads down the
+//! dominator tree as long as one object has nearly all of it; where it spreads is the *accumulation point*.
+
+use std::collections::HashMap;
+
+use crate::class_facts::References;
+use crate::error::GraphError;
+use crate::heap::Heap;
+use crate::paths::{Path, Search};
+use crate::retained::Retained;
+
+/// The share of the heap from which on an object or a class is a suspect.
+pub const THRESHOLD_PERCENT: u64 = 10;
+
+/// A child that has less than seven tenths of what its parent has is a big drop.
+const BIG_DROP: (u64, u64) = (7, 10);
+
+/// The way to a class's objects is common as long as more than eight tenths of them take it.
+const COMMON: (u64, u64) = (8, 10);
+
+/// Most levels of the dominator tree down to an accumulation point.
+const DEPTH_MAX: u32 = 1000;
+
+/// Most objects of a class whose paths are compared.
+const PATHS_MAX: usize = 10_000;
+
+/// Most classes that are told of what a suspect holds.
+const GROUPS_MAX: usize = 10;
+
+/// Who is suspected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Who {
+    /// One object.
+    Object(u32),
+    /// Objects of a class that nothing dominates.
+    Class {
+        /// The class.
+        class: u32,
+        /// How many objects.
+        objects: u64,
+    },
+}
+
+/// Objects of one class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// The class.
+    pub class: u32,
+    /// How many objects.
+    pub objects: u64,
+    /// Sum of their own bytes.
+    pub bytes: u64,
+}
+
+/// One suspect.
+#[derive(Clone, Debug)]
+pub struct Suspect {
+    /// Who it is.
+    pub who: Who,
+    /// Bytes retained.
+    pub bytes: u64,
+    /// The object where the bytes spread; for a class, the last object that the paths to most of its objects share,
+    /// and `None` if they share none.
+    pub accumulation: Option<u32>,
+    /// Bytes that the accumulation point retains, or 0.
+    pub accumulated_bytes: u64,
+    /// The shortest path from a root to the accumulation point, or to the suspect.
+    pub path: Option<Path>,
+    /// What is held, by class, most bytes first; at most ten classes.
+    pub holds: Vec<Group>,
+    /// Objects held that carry the trace where they were allocated: class, trace and their number, most first.
+    pub traces: Vec<(u32, u32, u64)>,
+}
+
+/// What was found.
+#[derive(Clone, Debug)]
+pub struct Leaks {
+    /// Bytes of all reachable objects.
+    pub total_bytes: u64,
+    /// The suspects, most bytes first; none if nothing stands out.
+    pub suspects: Vec<Suspect>,
+}
+
+impl Leaks {
+    /// Looks for suspects with more than `percent` percent of the heap. Errors: the file cannot be read.
+    pub fn find(heap: &Heap<'_>, retained: &Retained, percent: u64) -> Result<Self, GraphError> {
+        let total_bytes = retained.total_bytes();
+        let least = total_bytes / 100 * percent.min(100);
+        let top = retained.top();
+        let many = top.partition_point(|object| retained.bytes(*object) > least);
+        let (large, rest) = top.split_at(many);
+        let mut suspects = Vec::new();
+        for object in large {
+            let point = accumulation_point(retained, *object);
+            suspects.push(
+                Suspect {
+                    who: Who::Object(*object),
+                    bytes: retained.bytes(*object),
+                    accumulation: Some(point),
+                    accumulated_bytes: retained.bytes(point),
+                    path: None,
+                    holds: Vec::new(),
+                    traces: Vec::new(),
+                }
+                .with_contents(heap, retained.subtree(point)),
+            );
+        }
+        for (class, objects) in by_class(heap, rest) {
+            let bytes = sum(retained, &objects);
+            if bytes > least {
+                suspects.push(class_suspect(heap, retained, class, &objects));
+            }
+        }
+        suspects.sort_by_key(|suspect| std::cmp::Reverse(suspect.bytes));
+        let mut leaks = Self {
+            total_bytes,
+            suspects,
+        };
+        leaks.add_paths(heap)?;
+        Ok(leaks)
+    }
+
+    fn add_paths(&mut self, heap: &Heap<'_>) -> Result<(), GraphError> {
+        let end = |suspect: &Suspect| match (suspect.accumulation, &suspect.who) {
+            (Some(object), _) => Some(object),
+            (None, Who::Object(object)) => Some(*object),
+            (None, Who::Class { .. }) => None,
+        };
+        let ends: Vec<u32> = self.suspects.iter().filter_map(end).collect();
+        let mut paths = heap.paths(&ends)?.into_iter();
+        for suspect in self
+            .suspects
+            .iter_mut()
+            .filter(|suspect| end(suspect).is_some())
+        {
+            suspect.path = paths.next().flatten();
+        }
+        Ok(())
+    }
+}
+
+impl Suspect {
+    /// Counts what it holds.
+    fn with_contents(mut self, heap: &Heap<'_>, held: impl Iterator<Item = u32>) -> Self {
+        let mut groups: HashMap<u32, (u64, u64)> = HashMap::new();
+        let mut traces: HashMap<(u32, u32), u64> = HashMap::new();
+        let traced = heap.traced();
+        for object in held {
+            let class = heap.class(object);
+            let group = groups.entry(class).or_default();
+            *group = (group.0 + 1, group.1 + heap.shallow_bytes(object));
+            if traced.is_empty() {
+                continue;
+            }
+            if let Ok(place) = traced.binary_search_by_key(&object, |(object, _)| *object) {
+                let trace = traced.get(place).map_or(0, |(_, trace)| *trace);
+                *traces.entry((class, trace)).or_default() += 1;
+            }
+        }
+        let group = |(class, (objects, bytes))| Group {
+            class,
+            objects,
+            bytes,
+        };
+        self.holds = groups.into_iter().map(group).collect();
+        self.holds
+            .sort_by_key(|group| (std::cmp::Reverse(group.bytes), group.class));
+        self.holds.truncate(GROUPS_MAX);
+        let site = |((class, trace), objects)| (class, trace, objects);
+        self.traces = traces.into_iter().map(site).collect();
+        self.traces
+            .sort_by_key(|(class, trace, objects)| (std::cmp::Reverse(*objects), *class, *trace));
+        self
+    }
+}
+
+/// Follows the largest child as long as it has most of its parent's bytes.
+fn accumulation_point(retained: &Retained, object: u32) -> u32 {
+    let mut at = object;
+    for _ in 0..DEPTH_MAX {
+        let Some(child) = retained.largest_dominated(at) else {
+            break;
+        };
+        let (child_bytes, bytes) = (retained.bytes(child), retained.bytes(at));
+        if is_less(child_bytes, BIG_DROP, bytes) {
+            break;
+        }
+        at = child;
+    }
+    at
+}
+
+/// Whether a part is less than this fraction of the whole.
+fn is_less(part: u64, fraction: (u64, u64), whole: u64) -> bool {
+    u128::from(part) * u128::from(fraction.1) < u128::from(whole) * u128::from(fraction.0)
+}
+
+fn sum(retained: &Retained, objects: &[u32]) -> u64 {
+    let bytes = objects.iter().map(|object| retained.bytes(*object));
+    bytes.fold(0, u64::saturating_add)
+}
+
+fn by_class(heap: &Heap<'_>, objects: &[u32]) -> Vec<(u32, Vec<u32>)> {
+    let mut classes: HashMap<u32, Vec<u32>> = HashMap::new();
+    for object in objects {
+        classes
+            .entry(heap.class(*object))
+            .or_default()
+            .push(*object);
+    }
+    let mut all: Vec<_> = classes.into_iter().collect();
+    all.sort_unstable_by_key(|(class, _)| *class);
+    all
+}
+
+fn class_suspect(heap: &Heap<'_>, retained: &Retained, class: u32, objects: &[u32]) -> Suspect {
+    let accumulation = common_object(heap, retained, objects);
+    let held = objects.iter().flat_map(|object| retained.subtree(*object));
+    Suspect {
+        who: Who::Class {
+            class,
+            objects: objects.len() as u64,
+        },
+        bytes: sum(retained, objects),
+        accumulation,
+        accumulated_bytes: accumulation.map_or(0, |object| retained.bytes(object)),
+        path: None,
+        holds: Vec::new(),
+        traces: Vec::new(),
+    }
+    .with_contents(heap, held)
+}
+
+/// The last object that the shortest paths to most of these objects share.
+fn common_object(heap: &Heap<'_>, retained: &Retained, objects: &[u32]) -> Option<u32> {
+    let every = objects.len().div_ceil(PATHS_MAX).max(1);
+    let some: Vec<u32> = objects.iter().copied().step_by(every).collect();
+    let search = Search::until(heap, &some, References::Strong);
+    // By object on a path: its parent there, how many paths lead through it, and the bytes at their ends.
+    let mut passed: HashMap<u32, (Option<u32>, u64, u64)> = HashMap::new();
+    for object in &some {
+        let bytes = retained.bytes(*object);
+        let mut above = None;
+        for at in search.to(*object).unwrap_or_default() {
+            let (_, paths, ends) = passed.entry(at).or_insert((above, 0, 0));
+            (*paths, *ends) = (*paths + 1, *ends + bytes);
+            above = Some(at);
+        }
+    }
+    let mut children: HashMap<Option<u32>, (u64, u32)> = HashMap::new();
+    for (object, (above, paths, _)) in &passed {
+        let best = children.entry(*above).or_insert((0, *object));
+        if (*paths, std::cmp::Reverse(*object)) > (best.0, std::cmp::Reverse(best.1)) {
+            *best = (*paths, *object);
+        }
+    }
+    let (mut at, mut bytes) = (None, u64::MAX);
+    while let Some((paths, child)) = children.get(&at) {
+        let ends = passed.get(child).map_or(0, |(_, _, ends)| *ends);
+        let is_common = !is_less(*paths, COMMON, some.len() as u64);
+        // The objects themselves are no accumulation point.
+        if !is_common || some.contains(child) || bytes < u64::MAX && is_less(ends, BIG_DROP, bytes)
+        {
+            break;
+        }
+        (at, bytes) = (Some(*child), ends);
+    }
+    at
+}

@@ -1,0 +1,39 @@
+//! The object graph of one heap: who refers to whom, who keeps whom alive, and how much that is.
+//!
+//! [`Heap`] reads a dump; [`Retained`] computes its dominator tree.
+//! Sizes, and what counts as a reference, follow Eclipse MAT unless the file or the caller says otherwise.
+//! Files may be hostile: nothing is allocated on a claim, and nothing recurses.
+#![forbid(unsafe_code)]
+
+mod class_dump;
+mod class_facts;
+mod contents;
+mod dominators;
+mod edges;
+mod error;
+mod graph_view;
+mod heap;
+mod heap_scan;
+mod id_index;
+mod id_list;
+mod input;
+mod leaks;
+mod link;
+mod paths;
+mod retained;
+mod roots;
+mod sizes;
+mod survey;
+mod text;
+mod window;
+
+pub use class_facts::References;
+pub use contents::{Contents, FieldValue};
+pub use error::GraphError;
+pub use heap::{Heap, Options};
+pub use input::Input;
+pub use leaks::{Group, Leaks, Suspect, Who, THRESHOLD_PERCENT};
+pub use paths::{Link, Path};
+pub use retained::{Dominator, Retained};
+pub use roots::{HeapRoot, Local};
+pub use sizes::Sizes;

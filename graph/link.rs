@@ -1,0 +1,311 @@
+//! The second pass: class, size and references of each object.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicUsize;
+use std::sync::mpsc::{sync_channel, SyncSender};
+use std::thread;
+
+use format::BasicType;
+use reader::{ClassDump, RootKind};
+
+use crate::class_facts::AllFacts;
+use crate::edges::Edges;
+use crate::error::GraphError;
+use crate::heap_scan::{id_at, scan, Head, Visitor};
+use crate::id_index::IdIndex;
+use crate::input::Input;
+use crate::roots::Roots;
+use crate::sizes::Sizes;
+use crate::survey::next_of;
+use crate::window::Window;
+
+/// Traces up to this serial have no frames: 0 is none, 1 the empty trace.
+const LAST_EMPTY_TRACE: u32 = 1;
+
+/// Parts that may be done before the one that is appended next, for each thread.
+const PARTS_AHEAD: usize = 4;
+
+/// A part of the heap as the second pass needs it.
+#[derive(Clone, Debug)]
+pub(crate) struct PartPlace {
+    pub(crate) start: u64,
+    /// Offset behind the last sub-record that the first pass could read.
+    pub(crate) end: u64,
+    /// Number of the first object.
+    pub(crate) first: u32,
+    /// Number of objects.
+    pub(crate) count: u32,
+    /// Offsets of every 1,024th object.
+    pub(crate) checkpoints: Vec<u64>,
+}
+
+/// What is known before the second pass.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Known<'a> {
+    pub(crate) ids: &'a IdIndex,
+    pub(crate) facts: &'a AllFacts,
+    pub(crate) roots: &'a Roots,
+    pub(crate) sizes: &'a Sizes,
+    pub(crate) id_bytes: u32,
+}
+
+/// What the second pass finds, by the objects' numbers.
+#[derive(Debug, Default)]
+pub(crate) struct Linked {
+    pub(crate) edges: Edges,
+    /// Number of each object's class.
+    pub(crate) classes: Vec<u32>,
+    /// Size of each object in units.
+    pub(crate) units: Vec<u32>,
+    /// Objects that carry the trace where they were allocated, ascending.
+    pub(crate) traces: Vec<(u32, u32)>,
+    /// References that do not keep their object alive: from, to; ascending.
+    pub(crate) referents: Vec<(u32, u32)>,
+    /// References to ids that no object has.
+    pub(crate) dangling: u64,
+}
+
+impl Linked {
+    fn append(&mut self, chunk: &Chunk) -> Result<(), GraphError> {
+        self.edges.append(&chunk.targets, &chunk.ends)?;
+        self.classes.extend_from_slice(&chunk.classes);
+        self.units.extend_from_slice(&chunk.units);
+        self.traces.extend_from_slice(&chunk.traces);
+        self.referents.extend_from_slice(&chunk.referents);
+        self.dangling += chunk.dangling;
+        Ok(())
+    }
+}
+
+/// The objects of one part.
+#[derive(Debug, Default)]
+struct Chunk {
+    targets: Vec<u32>,
+    ends: Vec<u64>,
+    classes: Vec<u32>,
+    units: Vec<u32>,
+    traces: Vec<(u32, u32)>,
+    referents: Vec<(u32, u32)>,
+    dangling: u64,
+}
+
+/// Follows the references of one part's objects.
+struct Linker<'a> {
+    known: Known<'a>,
+    chunk: Chunk,
+    /// Number of the next object.
+    next: u32,
+    /// The class that was looked up last.
+    last_class: (u64, u32),
+}
+
+impl Linker<'_> {
+    /// Begins the next object; the references of the one before have all been added.
+    fn begin(&mut self, class: u32, units: u32, trace: u32) {
+        self.close();
+        self.chunk.classes.push(class);
+        self.chunk.units.push(units);
+        if trace > LAST_EMPTY_TRACE {
+            self.chunk.traces.push((self.next, trace));
+        }
+        for local in self.known.roots.locals_of(self.next) {
+            self.chunk.targets.push(local.object);
+        }
+        self.next = self.next.saturating_add(1);
+    }
+
+    /// Ends the references of the last object.
+    fn close(&mut self) {
+        if self.chunk.ends.len() < self.chunk.classes.len() {
+            self.chunk.ends.push(self.chunk.targets.len() as u64);
+        }
+    }
+
+    #[inline]
+    fn refer(&mut self, id: u64) {
+        if id == 0 {
+            return;
+        }
+        match self.known.ids.number(id) {
+            Some(target) => self.chunk.targets.push(target),
+            None => self.chunk.dangling += 1,
+        }
+    }
+
+    #[inline]
+    fn class(&mut self, id: u64) -> u32 {
+        if self.last_class.0 != id {
+            self.last_class = (id, self.known.facts.number(id));
+        }
+        self.last_class.1
+    }
+
+    fn refer_all<const ID: usize>(&mut self, ids: &[u8]) {
+        for id in ids.chunks_exact(ID) {
+            self.refer(id_at::<ID>(id, 0));
+        }
+    }
+}
+
+impl Visitor for Linker<'_> {
+    const WANTS_DATA: bool = true;
+
+    fn root(&mut self, _: RootKind, _: u64, _: Option<u32>) {}
+
+    fn class(&mut self, _: u64, dump: ClassDump) {
+        let statics = dump.statics.iter().map(|value| value.kind);
+        let bytes = self.known.sizes.fields(statics);
+        self.begin(
+            self.known.facts.of_classes,
+            self.known.sizes.units(bytes),
+            dump.trace,
+        );
+        let kept_by_class = [
+            dump.super_class,
+            dump.loader,
+            dump.signers,
+            dump.protection_domain,
+        ];
+        let constants = dump.constants.iter().map(|value| (value.kind, value.value));
+        let statics = dump.statics.iter().map(|value| (value.kind, value.value));
+        let values = constants.chain(statics);
+        let ids = values.filter_map(|(kind, id)| (kind == BasicType::Object).then_some(id));
+        for id in kept_by_class.into_iter().chain(ids) {
+            self.refer(id);
+        }
+    }
+
+    #[inline]
+    fn instance(&mut self, _: u64, head: Head, data: &[u8]) {
+        let class = self.class(head.class);
+        let known = self.known;
+        let Some(facts) = known.facts.get(class) else {
+            return;
+        };
+        let object = self.next;
+        self.begin(class, facts.units, head.trace);
+        let id = |offset: u32| match known.id_bytes {
+            4 => id_at::<4>(data, offset as usize),
+            _ => id_at::<8>(data, offset as usize),
+        };
+        for offset in &facts.references {
+            self.refer(id(*offset));
+        }
+        if let Some(referent) = facts
+            .referent
+            .and_then(|offset| known.ids.number(id(offset)))
+        {
+            self.chunk.referents.push((object, referent));
+        }
+    }
+
+    fn object_array(&mut self, _: u64, head: Head, length: u32) {
+        let class = self.class(head.class);
+        let units = self.known.sizes.array_units(length, BasicType::Object);
+        self.begin(class, units, head.trace);
+    }
+
+    fn elements(&mut self, ids: &[u8]) {
+        match self.known.id_bytes {
+            4 => self.refer_all::<4>(ids),
+            _ => self.refer_all::<8>(ids),
+        }
+    }
+
+    fn primitive_array(&mut self, _: u64, head: Head, length: u32, kind: BasicType) {
+        let class = self.known.facts.of_array(kind);
+        let units = self.known.sizes.array_units(length, kind);
+        self.begin(class, units, head.trace);
+    }
+}
+
+/// Links the objects of all parts; plain files are read by `threads` threads.
+pub(crate) fn link(
+    input: &Input<'_>,
+    parts: &[PartPlace],
+    known: Known<'_>,
+    threads: usize,
+) -> Result<Linked, GraphError> {
+    let mut linked = Linked::default();
+    let count = parts.iter().map(|part| part.count as usize).sum();
+    linked.classes.reserve_exact(count);
+    linked.units.reserve_exact(count);
+    if input.is_packed() {
+        one_after_the_other(input, parts, known, &mut linked)?;
+    } else {
+        side_by_side(input, parts, known, threads, &mut linked)?;
+    }
+    linked.edges.shrink();
+    Ok(linked)
+}
+
+fn one_after_the_other(
+    input: &Input<'_>,
+    parts: &[PartPlace],
+    known: Known<'_>,
+    linked: &mut Linked,
+) -> Result<(), GraphError> {
+    let mut window = input.whole()?;
+    for part in parts {
+        window.skip(part.start.saturating_sub(window.offset()))?;
+        linked.append(&chunk(&mut window, part, known)?)?;
+    }
+    Ok(())
+}
+
+fn side_by_side(
+    input: &Input<'_>,
+    parts: &[PartPlace],
+    known: Known<'_>,
+    threads: usize,
+    linked: &mut Linked,
+) -> Result<(), GraphError> {
+    let next = AtomicUsize::new(0);
+    let (to, from) = sync_channel(PARTS_AHEAD * threads.max(1));
+    let work = |to: SyncSender<(usize, Result<Chunk, GraphError>)>| {
+        while let Some((at, part)) = next_of(parts, &next) {
+            let chunk = chunk(&mut input.part(part.start, part.end), part, known);
+            input.note(part.end - part.start);
+            if to.send((at, chunk)).is_err() {
+                return;
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..threads.max(1) {
+            let to = to.clone();
+            scope.spawn(|| work(to));
+        }
+        drop(to);
+        let (mut early, mut wanted) = (BTreeMap::new(), 0);
+        // A fault ends this loop, and with it the channel, which ends the threads.
+        let from = from;
+        for (at, chunk) in &from {
+            early.insert(at, chunk?);
+            while let Some(chunk) = early.remove(&wanted) {
+                linked.append(&chunk)?;
+                wanted += 1;
+            }
+        }
+        Ok(())
+    })
+}
+
+fn chunk(window: &mut Window<'_>, part: &PartPlace, known: Known<'_>) -> Result<Chunk, GraphError> {
+    let count = part.count as usize;
+    let mut linker = Linker {
+        known,
+        chunk: Chunk {
+            targets: Vec::with_capacity(count * 2),
+            ends: Vec::with_capacity(count),
+            classes: Vec::with_capacity(count),
+            units: Vec::with_capacity(count),
+            ..Chunk::default()
+        },
+        next: part.first,
+        last_class: (0, known.facts.number(0)),
+    };
+    scan(window, part.end, known.id_bytes, &mut linker)?;
+    linker.close();
+    Ok(linker.chunk)
+}

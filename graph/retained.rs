@@ -1,0 +1,214 @@
+//! Who keeps whom alive, by object: immediate dominators, retained sizes, and what each object dominates.
+
+use std::sync::OnceLock;
+
+use crate::class_facts::{References, NONE};
+use crate::dominators::{Tree, ROOT};
+use crate::error::GraphError;
+use crate::heap::Heap;
+
+/// What dominates an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dominator {
+    /// Nothing: it is not reachable.
+    Unreachable,
+    /// No single object: it is a root, or held by two or more.
+    Roots,
+    /// This object.
+    Object(u32),
+}
+
+/// The dominator tree of a heap and its retained sizes.
+#[derive(Debug)]
+pub struct Retained {
+    tree: Tree,
+    /// Retained bytes by the tree's numbers.
+    bytes: Vec<u64>,
+    /// The tree's number of each object; 0 for unreachable ones. Made when first asked for.
+    numbers: OnceLock<Vec<u32>>,
+    /// What each number dominates: where its list begins, and all lists. Made when first asked for.
+    children: OnceLock<(Vec<u32>, Vec<u32>)>,
+    objects: u32,
+    rule: References,
+}
+
+impl Retained {
+    /// Computes all of it. Errors: too many references.
+    pub fn of(heap: &Heap<'_>, rule: References) -> Result<Self, GraphError> {
+        let tree = Tree::of(&heap.graph(rule))?;
+        let bytes = tree.retained(|object| heap.shallow_bytes(object));
+        Ok(Self {
+            tree,
+            bytes,
+            numbers: OnceLock::new(),
+            children: OnceLock::new(),
+            objects: heap.objects(),
+            rule,
+        })
+    }
+
+    /// Which references count.
+    pub fn rule(&self) -> References {
+        self.rule
+    }
+
+    /// Number of reachable objects.
+    pub fn reachable(&self) -> u32 {
+        // The root of all is no object.
+        u32::try_from(self.tree.order.len()).map_or(NONE, |count| count.saturating_sub(1))
+    }
+
+    /// Bytes of all reachable objects.
+    pub fn total_bytes(&self) -> u64 {
+        self.bytes.first().copied().unwrap_or(0)
+    }
+
+    /// What would go with an object: its own bytes and those of all that it dominates; 0 if it is unreachable.
+    pub fn bytes(&self, object: u32) -> u64 {
+        match self.number(object) {
+            ROOT => 0,
+            number => self.bytes.get(number as usize).copied().unwrap_or(0),
+        }
+    }
+
+    /// What dominates an object immediately.
+    pub fn dominator(&self, object: u32) -> Dominator {
+        let number = self.number(object);
+        if number == ROOT {
+            return Dominator::Unreachable;
+        }
+        match self.dominator_number(number) {
+            ROOT => Dominator::Roots,
+            above => Dominator::Object(self.object(above)),
+        }
+    }
+
+    /// The objects that no other one dominates, largest retained size first.
+    pub fn top(&self) -> Vec<u32> {
+        self.largest_first(ROOT)
+    }
+
+    /// The objects that an object dominates immediately, largest retained size first.
+    pub fn dominated(&self, object: u32) -> Vec<u32> {
+        match self.number(object) {
+            ROOT => Vec::new(),
+            number => self.largest_first(number),
+        }
+    }
+
+    /// The object with the largest retained size of those that an object dominates immediately.
+    pub fn largest_dominated(&self, object: u32) -> Option<u32> {
+        let number = self.number(object);
+        if number == ROOT {
+            return None;
+        }
+        let children = self.children(number);
+        let bytes = |number: &&u32| self.bytes.get(**number as usize).copied();
+        children
+            .iter()
+            .max_by_key(bytes)
+            .map(|number| self.object(*number))
+    }
+
+    /// Calls `visit` for each reachable object with its retained bytes, each behind what dominates it. What `visit`
+    /// returns for an object is given to it for all that the object dominates; the root of all has `top`.
+    pub fn walk<T: Clone>(&self, top: T, mut visit: impl FnMut(u32, u64, &T) -> T) {
+        let mut given: Vec<T> = Vec::with_capacity(self.tree.order.len());
+        given.push(top);
+        for number in 1..self.tree.order.len() {
+            let dominator = self.tree.dominators.get(number).copied().unwrap_or(ROOT);
+            let object = self.tree.order.get(number).copied().unwrap_or(NONE);
+            let bytes = self.bytes.get(number).copied().unwrap_or(0);
+            let Some(above) = given.get(dominator as usize) else {
+                return;
+            };
+            let own = visit(object, bytes, above);
+            given.push(own);
+        }
+    }
+
+    /// All that an object dominates, itself included, as often as it is asked for; in no order.
+    pub fn subtree(&self, object: u32) -> impl Iterator<Item = u32> + '_ {
+        let number = self.number(object);
+        let mut open = if number == ROOT {
+            Vec::new()
+        } else {
+            vec![number]
+        };
+        std::iter::from_fn(move || {
+            let number = open.pop()?;
+            open.extend_from_slice(self.children(number));
+            Some(self.object(number))
+        })
+    }
+
+    fn largest_first(&self, number: u32) -> Vec<u32> {
+        let mut children = self.children(number).to_vec();
+        children.sort_by_key(|child| {
+            let bytes = self.bytes.get(*child as usize).copied().unwrap_or(0);
+            (std::cmp::Reverse(bytes), self.object(*child))
+        });
+        children
+            .into_iter()
+            .map(|child| self.object(child))
+            .collect()
+    }
+
+    fn object(&self, number: u32) -> u32 {
+        self.tree
+            .order
+            .get(number as usize)
+            .copied()
+            .unwrap_or(NONE)
+    }
+
+    fn dominator_number(&self, number: u32) -> u32 {
+        let found = self.tree.dominators.get(number as usize);
+        found.copied().unwrap_or(ROOT)
+    }
+
+    fn number(&self, object: u32) -> u32 {
+        let numbers = self.numbers.get_or_init(|| {
+            let mut numbers = vec![ROOT; self.objects as usize];
+            for (number, object) in (0_u32..).zip(&self.tree.order).skip(1) {
+                if let Some(slot) = numbers.get_mut(*object as usize) {
+                    *slot = number;
+                }
+            }
+            numbers
+        });
+        numbers.get(object as usize).copied().unwrap_or(ROOT)
+    }
+
+    fn children(&self, number: u32) -> &[u32] {
+        let (starts, all) = self.children.get_or_init(|| lists(&self.tree.dominators));
+        let start = starts.get(number as usize).copied().unwrap_or(0) as usize;
+        let end = starts.get(number as usize + 1).copied().unwrap_or(0) as usize;
+        all.get(start..end).unwrap_or_default()
+    }
+}
+
+/// The numbers that each number dominates, by a counting sort.
+fn lists(dominators: &[u32]) -> (Vec<u32>, Vec<u32>) {
+    let mut starts = vec![0_u32; dominators.len() + 1];
+    for dominator in dominators.iter().skip(1) {
+        if let Some(count) = starts.get_mut(*dominator as usize) {
+            *count += 1;
+        }
+    }
+    let mut sum = 0;
+    for start in &mut starts {
+        sum += *start;
+        *start = sum;
+    }
+    let mut all = vec![0; dominators.len().saturating_sub(1)];
+    for (number, dominator) in (0_u32..).zip(dominators).skip(1) {
+        if let Some(place) = starts.get_mut(*dominator as usize) {
+            *place -= 1;
+            if let Some(slot) = all.get_mut(*place as usize) {
+                *slot = number;
+            }
+        }
+    }
+    (starts, all)
+}

@@ -1,0 +1,125 @@
+//! Why objects are alive that no other object refers to.
+//!
+//! As in Eclipse MAT, what a thread's frames hold is held by the thread object, not by the root of all.
+
+use std::collections::{BTreeMap, HashMap};
+
+use reader::{Directory, RootKind};
+
+use crate::id_index::IdIndex;
+use crate::survey::Part;
+
+/// A root of the whole heap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeapRoot {
+    /// Number of the object.
+    pub object: u32,
+    /// Why it is a root.
+    pub kind: RootKind,
+}
+
+/// An object that a thread holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Local {
+    /// Number of the object.
+    pub object: u32,
+    /// How the thread holds it.
+    pub kind: RootKind,
+}
+
+/// All roots of a dump.
+#[derive(Debug, Default)]
+pub(crate) struct Roots {
+    /// Roots of the whole heap by object, each object once, by its first kind in the file.
+    pub(crate) global: Vec<HeapRoot>,
+    /// What each thread object holds, by its number.
+    locals: BTreeMap<u32, Vec<Local>>,
+    /// A bit for each object: whether it is a root of the whole heap.
+    is_root: Vec<u64>,
+    /// The thread objects by their serials.
+    pub(crate) threads: BTreeMap<u32, u32>,
+}
+
+impl Roots {
+    /// The roots of all parts.
+    pub(crate) fn new(parts: &[Part], ids: &IdIndex, directory: &Directory, objects: u32) -> Self {
+        let mut roots = Self {
+            is_root: vec![0; objects as usize / 64 + 1],
+            ..Self::default()
+        };
+        let all = || parts.iter().flat_map(|part| &part.roots);
+        let threads: HashMap<u32, u32> = all()
+            .filter(|root| root.kind == RootKind::ThreadObject)
+            .filter_map(|root| Some((root.thread_serial?, ids.number(root.object)?)))
+            .collect();
+        for root in all().filter(|root| root.kind != RootKind::Unreachable) {
+            let Some(object) = ids.number(root.object) else {
+                continue;
+            };
+            let serial = root.thread_serial;
+            let holder = serial.and_then(|serial| threads.get(&serial));
+            match holder {
+                Some(thread) if root.kind != RootKind::ThreadObject && *thread != object => {
+                    let local = Local {
+                        object,
+                        kind: root.kind,
+                    };
+                    roots.locals.entry(*thread).or_default().push(local);
+                }
+                _ => roots.add(object, root.kind),
+            }
+        }
+        if !all().any(|root| root.kind == RootKind::StickyClass) {
+            roots.add_boot_classes(ids, directory);
+        }
+        roots.global.sort_by_key(|root| root.object);
+        roots.threads = threads.into_iter().collect();
+        roots
+    }
+
+    /// MAT's rule for files without system classes: all classes of the bootstrap loader are roots.
+    fn add_boot_classes(&mut self, ids: &IdIndex, directory: &Directory) {
+        let all = directory.classes.iter();
+        for class in all.filter(|class| class.loader == 0) {
+            let name = directory.strings.bytes(class.name).unwrap_or_default();
+            let is_array = name.starts_with(b"[") || name.ends_with(b"]");
+            if let (false, Some(object)) = (is_array, ids.number(class.id)) {
+                self.add(object, RootKind::StickyClass);
+            }
+        }
+    }
+
+    fn add(&mut self, object: u32, kind: RootKind) {
+        let bit = 1 << (object % 64);
+        if let Some(word) = self.is_root.get_mut(object as usize / 64) {
+            if *word & bit == 0 {
+                *word |= bit;
+                self.global.push(HeapRoot { object, kind });
+            }
+        }
+    }
+
+    /// Whether an object is a root of the whole heap.
+    pub(crate) fn is_root(&self, object: u32) -> bool {
+        let word = self.is_root.get(object as usize / 64);
+        word.is_some_and(|word| word & (1 << (object % 64)) != 0)
+    }
+
+    /// What a thread object holds; nothing for other objects.
+    #[inline]
+    pub(crate) fn locals_of(&self, object: u32) -> &[Local] {
+        // Threads are roots: the bit spares a look-up for nearly all objects.
+        if !self.is_root(object) {
+            return &[];
+        }
+        self.locals.get(&object).map_or(&[], Vec::as_slice)
+    }
+
+    /// The thread objects that hold this object in their frames, and how.
+    pub(crate) fn holders(&self, object: u32) -> impl Iterator<Item = (u32, RootKind)> + '_ {
+        self.locals.iter().flat_map(move |(thread, locals)| {
+            let own = locals.iter().filter(move |local| local.object == object);
+            own.map(|local| (*thread, local.kind))
+        })
+    }
+}

@@ -1,0 +1,119 @@
+//! How many bytes an object takes in the heap.
+//!
+//! HPROF does not say. Where the file does not tell the JVM's layout, the rules are those of Eclipse MAT: the fields of
+//! each class of the chain begin at a multiple of a reference's size, and the whole is a multiple of the alignment.
+
+use format::BasicType;
+
+/// Multiple that all sizes are counted in.
+pub(crate) const UNIT_BYTES: u64 = 8;
+
+/// The layout of a JVM's objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// Bytes before the first field of an instance.
+    pub header_bytes: u64,
+    /// Bytes before the first element of an array.
+    pub array_header_bytes: u64,
+    /// Bytes of a reference in a field or an array.
+    pub reference_bytes: u64,
+    /// Multiple that objects are rounded up to; at least 8.
+    pub alignment_bytes: u64,
+    /// Whether the file tells these numbers; they are assumed otherwise.
+    pub are_told: bool,
+}
+
+impl Sizes {
+    /// The layout that is assumed for ids of this size. References are narrow (compressed) if objects were seen to lie
+    /// too close for wide ones, or if all addresses are below 32 GiB, where HotSpot compresses unless told not to.
+    pub fn assumed(id_bytes: u32, references_are_narrow: bool, highest_id: u64) -> Self {
+        let is_narrow = references_are_narrow || highest_id < 32 << 30;
+        let (word, reference) = match (id_bytes, is_narrow) {
+            (4, _) => (4, 4),
+            (_, true) => (8, 4),
+            (_, false) => (8, 8),
+        };
+        Self {
+            header_bytes: word + reference,
+            array_header_bytes: word + reference + 4,
+            reference_bytes: reference,
+            alignment_bytes: 8,
+            are_told: false,
+        }
+    }
+
+    /// Bytes of the fields of one class of a chain.
+    pub(crate) fn fields(&self, kinds: impl Iterator<Item = BasicType>) -> u64 {
+        kinds.map(|kind| self.value(kind)).sum()
+    }
+
+    /// Bytes of one value.
+    pub(crate) fn value(&self, kind: BasicType) -> u64 {
+        match kind {
+            BasicType::Object => self.reference_bytes,
+            other => u64::from(other.size_bytes(8)),
+        }
+    }
+
+    /// Bytes that fields take with those of the supers before them.
+    pub(crate) fn with_fields(&self, supers_bytes: u64, fields_bytes: u64) -> u64 {
+        rounded(
+            supers_bytes.saturating_add(fields_bytes),
+            self.reference_bytes,
+        )
+    }
+
+    /// The size of an object in units of [`UNIT_BYTES`].
+    pub(crate) fn units(&self, bytes: u64) -> u32 {
+        let units = rounded(bytes, self.alignment_bytes) / UNIT_BYTES;
+        u32::try_from(units).unwrap_or(u32::MAX)
+    }
+
+    /// The size of an array in units.
+    pub(crate) fn array_units(&self, length: u32, kind: BasicType) -> u32 {
+        let elements = u64::from(length).saturating_mul(self.value(kind));
+        // Where elements of 8 bytes follow a header that is no multiple of them, HotSpot leaves a gap.
+        let header = rounded(self.array_header_bytes, self.value(kind).min(UNIT_BYTES));
+        self.units(header.saturating_add(elements))
+    }
+}
+
+fn rounded(bytes: u64, multiple: u64) -> u64 {
+    bytes
+        .checked_next_multiple_of(multiple.max(1))
+        .unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_those_of_hotspot() {
+        let narrow = Sizes::assumed(8, true, u64::MAX);
+        let wide = Sizes::assumed(8, false, u64::MAX);
+        let string = |sizes: &Sizes| {
+            let fields = [
+                BasicType::Object,
+                BasicType::Int,
+                BasicType::Byte,
+                BasicType::Boolean,
+            ];
+            let bytes = sizes.fields(fields.into_iter());
+            sizes.units(sizes.with_fields(sizes.header_bytes, bytes)) * 8
+        };
+        assert_eq!((string(&narrow), string(&wide)), (24, 32));
+        assert_eq!(narrow.array_units(0, BasicType::Byte) * 8, 16);
+        assert_eq!(narrow.array_units(3, BasicType::Object) * 8, 32);
+        assert_eq!(wide.array_units(3, BasicType::Object) * 8, 48);
+        assert_eq!(wide.array_units(1, BasicType::Int) * 8, 24);
+        assert_eq!(narrow.array_units(u32::MAX, BasicType::Long), u32::MAX);
+    }
+
+    #[test]
+    fn low_addresses_mean_compressed_references() {
+        assert_eq!(Sizes::assumed(8, false, 1 << 32).reference_bytes, 4);
+        assert_eq!(Sizes::assumed(8, false, 1 << 40).reference_bytes, 8);
+        assert_eq!(Sizes::assumed(4, false, 1 << 30).header_bytes, 8);
+    }
+}

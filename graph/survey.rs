@@ -1,0 +1,283 @@
+//! The first pass: names, classes, roots, and the id of each object.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use format::{record as tag, BasicType, RECORD_HEADER_BYTES};
+use reader::{ClassDump, Directory, Header, Record, RecordHead, RootKind, Source};
+
+use crate::error::GraphError;
+use crate::heap_scan::{scan, u32_at, Head, ScanEnd, Visitor};
+use crate::id_list::IdList;
+use crate::input::Input;
+use crate::window::Window;
+
+/// Bytes of the longest header: version, NUL, size of ids, time.
+const HEADER_BYTES_MAX: usize = 19 + 4 + 8;
+
+/// Most bytes of a record outside the heap that is looked at. Those that JVMs write have some kilobytes.
+const RECORD_BYTES_MAX: u32 = 64 << 20;
+
+/// Objects between two places that are remembered, by which one is found again.
+pub(crate) const CHECKPOINT_OBJECTS: u64 = 1024;
+
+/// Bytes of memory that one part of the heap takes at least.
+const PART_BYTES: u64 = 256;
+
+/// A root as the file has it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FileRoot {
+    pub(crate) kind: RootKind,
+    pub(crate) object: u64,
+    pub(crate) thread_serial: Option<u32>,
+}
+
+/// A class as the file has it, with the offset of its record.
+#[derive(Debug)]
+pub(crate) struct FileClass {
+    pub(crate) offset: u64,
+    pub(crate) dump: ClassDump,
+}
+
+/// A HEAP DUMP or HEAP DUMP SEGMENT record and what is in it.
+#[derive(Debug, Default)]
+pub(crate) struct Part {
+    /// Offset of the first sub-record.
+    pub(crate) start: u64,
+    /// Offset behind the last one.
+    pub(crate) end: u64,
+    /// Ids of the objects in order.
+    pub(crate) ids: IdList,
+    /// Offsets of every 1,024th object.
+    pub(crate) checkpoints: Vec<u64>,
+    pub(crate) roots: Vec<FileRoot>,
+    pub(crate) classes: Vec<FileClass>,
+    /// Whether two neighbours lie too close for references of 8 bytes.
+    pub(crate) references_are_narrow: bool,
+    /// Whether something in it is no sub-record; the rest of it is not read.
+    pub(crate) damaged: bool,
+    /// End by the last array's references, were they 8 bytes wide.
+    wide_end: u64,
+}
+
+/// What the first pass found.
+#[derive(Debug)]
+pub(crate) struct Survey {
+    pub(crate) header: Header,
+    pub(crate) directory: Directory,
+    pub(crate) parts: Vec<Part>,
+    /// Damaged places.
+    pub(crate) damaged: u64,
+}
+
+impl Part {
+    fn object(&mut self, offset: u64, id: u64) {
+        if self.ids.count % CHECKPOINT_OBJECTS == 0 {
+            self.checkpoints.push(offset);
+        }
+        // Only a neighbour just behind an array tells how wide its elements are.
+        if id > self.ids.last() && id < self.wide_end {
+            self.references_are_narrow = true;
+        }
+        self.wide_end = 0;
+        self.ids.push(id);
+    }
+
+    /// Reads the part's sub-records from the window, which stands at its start.
+    fn read(&mut self, window: &mut Window<'_>, id_bytes: u32) -> Result<(), GraphError> {
+        let end = self.end;
+        self.damaged = scan(window, end, id_bytes, self)? != ScanEnd::Whole;
+        Ok(())
+    }
+}
+
+impl Visitor for Part {
+    const WANTS_DATA: bool = false;
+
+    fn root(&mut self, kind: RootKind, object: u64, thread_serial: Option<u32>) {
+        self.roots.push(FileRoot {
+            kind,
+            object,
+            thread_serial,
+        });
+    }
+
+    fn class(&mut self, offset: u64, dump: ClassDump) {
+        self.object(offset, dump.class);
+        self.classes.push(FileClass { offset, dump });
+    }
+
+    fn instance(&mut self, offset: u64, head: Head, _: &[u8]) {
+        self.object(offset, head.object);
+    }
+
+    fn object_array(&mut self, offset: u64, head: Head, length: u32) {
+        self.object(offset, head.object);
+        self.wide_end = head.object.saturating_add(16 + u64::from(length) * 8);
+    }
+
+    fn elements(&mut self, _: &[u8]) {}
+
+    fn primitive_array(&mut self, offset: u64, head: Head, _: u32, _: BasicType) {
+        self.object(offset, head.object);
+    }
+}
+
+/// Reads the whole file once, plain ones with `threads` threads.
+pub(crate) fn survey(input: &Input<'_>, threads: usize) -> Result<Survey, GraphError> {
+    let mut window = input.whole()?;
+    let header = header(&mut window)?;
+    let mut survey = Survey {
+        header,
+        directory: Directory::default(),
+        parts: Vec::new(),
+        damaged: 0,
+    };
+    let budget = input.budget();
+    while let Some(head) = record_head(&mut window)? {
+        if head.tag == tag::HEAP_DUMP || head.tag == tag::HEAP_DUMP_SEGMENT {
+            survey.part(&mut window, &head, input.is_packed())?;
+            budget.allow((survey.parts.len() as u64).saturating_mul(PART_BYTES))?;
+        } else {
+            survey.record(&mut window, &head)?;
+            survey.directory.allow(budget)?;
+        }
+    }
+    if !window.ask(1)?.is_empty() {
+        survey.damaged += 1;
+    }
+    if !input.is_packed() {
+        survey.read_parts(input, threads)?;
+    }
+    survey.damaged += survey.parts.iter().filter(|part| part.damaged).count() as u64;
+    if survey.parts.is_empty() {
+        return Err(GraphError::NoHeap);
+    }
+    Ok(survey)
+}
+
+impl Survey {
+    /// A part of the heap: read now if the file is packed, else noted.
+    fn part(
+        &mut self,
+        window: &mut Window<'_>,
+        head: &RecordHead,
+        is_packed: bool,
+    ) -> Result<(), GraphError> {
+        let start = window.offset();
+        let mut part = Part {
+            start,
+            end: start + u64::from(head.length),
+            ..Part::default()
+        };
+        if is_packed {
+            part.read(window, self.header.id_bytes)?;
+        }
+        let left = part.end.saturating_sub(window.offset());
+        let whole = window.skip(left)?;
+        self.damaged += u64::from(!whole && !part.damaged);
+        if head.length > 0 {
+            self.parts.push(part);
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, window: &mut Window<'_>, head: &RecordHead) -> Result<(), GraphError> {
+        if head.length > RECORD_BYTES_MAX {
+            self.damaged += 1;
+            window.skip(u64::from(head.length))?;
+            return Ok(());
+        }
+        let length = head.length as usize;
+        let bytes = window.ask(length)?;
+        let whole = bytes.len() >= length;
+        let mut source = Source::of_bytes(bytes.get(..length).unwrap_or(bytes).to_vec());
+        source.set_limit(u64::from(head.length));
+        source.set_id_bytes(self.header.id_bytes);
+        match Record::read(head, &mut source) {
+            Ok(Some(record)) if whole => self.directory.add(record),
+            _ => self.damaged += 1,
+        }
+        window.advance(length);
+        Ok(())
+    }
+
+    /// Reads all parts, each by the thread that comes to it first.
+    fn read_parts(&mut self, input: &Input<'_>, threads: usize) -> Result<(), GraphError> {
+        let id_bytes = self.header.id_bytes;
+        let parts = std::mem::take(&mut self.parts);
+        let next = AtomicUsize::new(0);
+        let work = || -> Result<Vec<(usize, Part)>, GraphError> {
+            let mut done = Vec::new();
+            while let Some((at, part)) = next_of(&parts, &next) {
+                let mut read = Part {
+                    start: part.start,
+                    end: part.end,
+                    ..Part::default()
+                };
+                read.read(&mut input.part(part.start, part.end), id_bytes)?;
+                input.note(part.end - part.start);
+                done.push((at, read));
+            }
+            Ok(done)
+        };
+        let mut done = in_threads(threads.min(parts.len()), work)?
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>();
+        done.sort_unstable_by_key(|(at, _)| *at);
+        self.parts = done.into_iter().map(|(_, part)| part).collect();
+        Ok(())
+    }
+}
+
+/// The next part that no thread has taken.
+pub(crate) fn next_of<'v, T>(all: &'v [T], next: &AtomicUsize) -> Option<(usize, &'v T)> {
+    let at = next.fetch_add(1, Ordering::Relaxed);
+    Some((at, all.get(at)?))
+}
+
+/// Runs `work` in so many threads, at least in this one. Errors: the first of theirs.
+pub(crate) fn in_threads<T: Send>(
+    threads: usize,
+    work: impl Fn() -> Result<T, GraphError> + Sync,
+) -> Result<Vec<T>, GraphError> {
+    thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(&work)).collect();
+        let mut all = vec![work()];
+        for other in others {
+            match other.join() {
+                Ok(result) => all.push(result),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        all.into_iter().collect()
+    })
+}
+
+fn header(window: &mut Window<'_>) -> Result<Header, GraphError> {
+    let bytes = window.ask(HEADER_BYTES_MAX)?;
+    let bytes = bytes.get(..HEADER_BYTES_MAX).unwrap_or(bytes).to_vec();
+    let mut source = Source::of_bytes(bytes);
+    let header = Header::read(&mut source)?;
+    let used = usize::try_from(source.offset()).unwrap_or(HEADER_BYTES_MAX);
+    window.advance(used);
+    Ok(header)
+}
+
+/// The head of the next record, or `None` at the end of the file.
+fn record_head(window: &mut Window<'_>) -> Result<Option<RecordHead>, GraphError> {
+    let offset = window.offset();
+    let bytes = window.ask(RECORD_HEADER_BYTES)?;
+    let (Some(tag), true) = (bytes.first().copied(), bytes.len() >= RECORD_HEADER_BYTES) else {
+        return Ok(None);
+    };
+    let head = RecordHead {
+        offset,
+        tag,
+        time_micros: u32_at(bytes, 1),
+        length: u32_at(bytes, 5),
+    };
+    window.advance(RECORD_HEADER_BYTES);
+    Ok(Some(head))
+}

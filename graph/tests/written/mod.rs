@@ -1,0 +1,202 @@
+//! Dumps that tests write by hand.
+#![allow(
+    dead_code,
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::cast_possible_truncation
+)]
+
+use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
+
+use flate2::write::GzEncoder;
+use flate2::Compression;
+use format::{heap, record};
+
+/// Id of the class object of `java.lang.Object`, of `Object[]`, of the thread's class and of the thread.
+pub const OBJECT: u64 = 0x1000;
+/// Id of the class of arrays.
+pub const ARRAY: u64 = 0x1100;
+/// Id of the thread's class.
+pub const THREAD_CLASS: u64 = 0x1200;
+/// Id of the thread.
+pub const THREAD: u64 = 0x1300;
+
+/// A dump under construction.
+pub struct Dump {
+    id_bytes: u32,
+    records: Vec<u8>,
+    heap: Vec<u8>,
+    strings: u64,
+}
+
+impl Dump {
+    /// A dump with three classes and a thread.
+    pub fn new(id_bytes: u32) -> Self {
+        let mut dump = Self {
+            id_bytes,
+            records: Vec::new(),
+            heap: Vec::new(),
+            strings: 0,
+        };
+        dump.class(OBJECT, "java/lang/Object", 0, 0, &[], &[]);
+        dump.class(ARRAY, "[Ljava/lang/Object;", OBJECT, 0, &[], &[]);
+        dump.class(THREAD_CLASS, "java/lang/Thread", OBJECT, 0, &[], &[]);
+        for class in [OBJECT, ARRAY, THREAD_CLASS] {
+            dump.heap.push(heap::ROOT_STICKY_CLASS);
+            dump.id(class);
+        }
+        dump.instance(THREAD, THREAD_CLASS, &[]);
+        dump.heap.push(heap::ROOT_THREAD_OBJ);
+        dump.id(THREAD);
+        dump.heap.extend_from_slice(&[0, 0, 0, 1, 0, 0, 0, 1]);
+        dump
+    }
+
+    /// Adds a class with reference fields of these names, and static references.
+    pub fn class(
+        &mut self,
+        id: u64,
+        name: &str,
+        above: u64,
+        loader: u64,
+        fields: &[&str],
+        statics: &[(&str, u64)],
+    ) {
+        let name = self.string(name);
+        let mut body = vec![0, 0, 0, 1];
+        self.put(&mut body, id);
+        body.extend_from_slice(&[0, 0, 0, 0]);
+        self.put(&mut body, name);
+        self.record(record::LOAD_CLASS, &body);
+        self.heap.push(heap::CLASS_DUMP);
+        self.id(id);
+        self.heap.extend_from_slice(&[0, 0, 0, 0]);
+        for id in [above, loader, 0, 0, 0, 0] {
+            self.id(id);
+        }
+        let instance_bytes = fields.len() as u32 * self.id_bytes;
+        self.heap.extend_from_slice(&instance_bytes.to_be_bytes());
+        self.heap.extend_from_slice(&[0, 0]);
+        self.heap
+            .extend_from_slice(&(statics.len() as u16).to_be_bytes());
+        for (name, value) in statics {
+            let name = self.string(name);
+            self.id(name);
+            self.heap.push(2);
+            self.id(*value);
+        }
+        self.heap
+            .extend_from_slice(&(fields.len() as u16).to_be_bytes());
+        for name in fields {
+            let name = self.string(name);
+            self.id(name);
+            self.heap.push(2);
+        }
+    }
+
+    /// Adds an instance whose fields are all references.
+    pub fn instance(&mut self, id: u64, class: u64, fields: &[u64]) {
+        self.heap.push(heap::INSTANCE_DUMP);
+        self.id(id);
+        self.heap.extend_from_slice(&[0, 0, 0, 0]);
+        self.id(class);
+        let data_bytes = fields.len() as u32 * self.id_bytes;
+        self.heap.extend_from_slice(&data_bytes.to_be_bytes());
+        fields.iter().for_each(|field| self.id(*field));
+    }
+
+    /// Adds an array of references.
+    pub fn object_array(&mut self, id: u64, elements: &[u64]) {
+        self.heap.push(heap::OBJ_ARRAY_DUMP);
+        self.id(id);
+        self.heap.extend_from_slice(&[0, 0, 0, 0]);
+        self.heap
+            .extend_from_slice(&(elements.len() as u32).to_be_bytes());
+        self.id(ARRAY);
+        elements.iter().for_each(|element| self.id(*element));
+        // Parts of all sizes.
+        if self.heap.len() > 300 {
+            self.end_part();
+        }
+    }
+
+    /// Adds a root of no known kind.
+    pub fn root(&mut self, id: u64) {
+        self.heap.push(heap::ROOT_UNKNOWN);
+        self.id(id);
+    }
+
+    /// Adds a local variable of the thread.
+    pub fn local(&mut self, id: u64) {
+        self.heap.push(heap::ROOT_JAVA_FRAME);
+        self.id(id);
+        self.heap.extend_from_slice(&[0, 0, 0, 1, 0, 0, 0, 0]);
+    }
+
+    /// The bytes of the file.
+    pub fn bytes(mut self) -> Vec<u8> {
+        self.end_part();
+        let mut bytes = b"JAVA PROFILE 1.0.2\0".to_vec();
+        bytes.extend_from_slice(&self.id_bytes.to_be_bytes());
+        bytes.extend_from_slice(&[0; 8]);
+        bytes.extend_from_slice(&self.records);
+        bytes.extend_from_slice(&[record::HEAP_DUMP_END, 0, 0, 0, 0, 0, 0, 0, 0]);
+        bytes
+    }
+
+    /// The file, ready to be read.
+    pub fn file(self, packed: bool) -> File {
+        let mut bytes = self.bytes();
+        if packed {
+            let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+            encoder.write_all(&bytes).unwrap();
+            bytes = encoder.finish().unwrap();
+        }
+        file_of(&bytes)
+    }
+
+    fn string(&mut self, text: &str) -> u64 {
+        self.strings += 1;
+        let id = 0x10 + self.strings;
+        let mut body = Vec::new();
+        self.put(&mut body, id);
+        body.extend_from_slice(text.as_bytes());
+        self.record(record::UTF8, &body);
+        id
+    }
+
+    fn record(&mut self, tag: u8, body: &[u8]) {
+        self.records.push(tag);
+        self.records.extend_from_slice(&[0; 4]);
+        self.records
+            .extend_from_slice(&(body.len() as u32).to_be_bytes());
+        self.records.extend_from_slice(body);
+    }
+
+    fn end_part(&mut self) {
+        let part = std::mem::take(&mut self.heap);
+        self.record(record::HEAP_DUMP_SEGMENT, &part);
+    }
+
+    fn put(&self, to: &mut Vec<u8>, id: u64) {
+        match self.id_bytes {
+            4 => to.extend_from_slice(&(id as u32).to_be_bytes()),
+            _ => to.extend_from_slice(&id.to_be_bytes()),
+        }
+    }
+
+    fn id(&mut self, id: u64) {
+        let mut bytes = Vec::new();
+        self.put(&mut bytes, id);
+        self.heap.extend_from_slice(&bytes);
+    }
+}
+
+/// A file with these bytes.
+pub fn file_of(bytes: &[u8]) -> File {
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(bytes).unwrap();
+    file.seek(SeekFrom::Start(0)).unwrap();
+    file
+}

@@ -1,0 +1,64 @@
+//! What stands outside of the heap: names, classes, stacks and allocation sites.
+
+use crate::budget::{Budget, ENTRY_BYTES};
+use crate::classes::ClassTable;
+use crate::error::ReadError;
+use crate::names::Names;
+use crate::record::Record;
+use crate::sites::{SiteRecords, SiteTable};
+use crate::stacks::{StackRecords, Stacks};
+use crate::strings::StringTable;
+
+/// The records of a file that are not in its heap dump, as tables.
+#[derive(Debug, Default)]
+pub struct Directory {
+    /// All strings by id.
+    pub strings: StringTable,
+    /// The classes as LOAD CLASS tells of them; their CLASS DUMPs are the caller's to add.
+    pub classes: ClassTable,
+    /// Serial and object id of the threads that START THREAD names, in the file's order.
+    pub threads: Vec<(u32, u64)>,
+    stacks: StackRecords,
+    sites: SiteRecords,
+}
+
+impl Directory {
+    /// Takes the next record.
+    pub fn add(&mut self, mut record: Record) {
+        self.stacks.add(&mut record);
+        match record {
+            Record::Utf8(string) => {
+                self.strings.insert(string);
+            }
+            Record::LoadClass(load) => {
+                self.classes.add_load(&load);
+            }
+            Record::StartThread(thread) => self.threads.push((thread.serial, thread.object)),
+            Record::AllocSites(sites) => self.sites.add(&sites),
+            _ => {}
+        }
+    }
+
+    /// Checks the memory that the tables take. Errors: [`ReadError::TooMuch`].
+    pub fn allow(&self, budget: Budget) -> Result<(), ReadError> {
+        let threads = (self.threads.len() as u64).saturating_mul(ENTRY_BYTES);
+        let held = [
+            self.strings.held_bytes(),
+            self.classes.held_bytes(),
+            self.stacks.held_bytes(),
+            self.sites.held_bytes(),
+        ];
+        budget.allow(held.into_iter().fold(threads, u64::saturating_add))
+    }
+
+    /// The stacks of all traces, in words.
+    pub fn stacks(&self) -> Stacks {
+        self.stacks.resolve(&mut Names::new(&self.strings))
+    }
+
+    /// The sites that the profiler recorded; `None` if the file has none.
+    pub fn sites(&self) -> Option<SiteTable> {
+        let mut names = Names::new(&self.strings);
+        self.sites.clone().finish(&self.stacks, &mut names)
+    }
+}
