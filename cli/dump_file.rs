@@ -89,17 +89,29 @@ impl DumpFile {
         })
     }
 
-    /// Opens the file for another pass over its uncompressed bytes. The pass before it must have ended.
-    pub(crate) fn open(&self) -> io::Result<Box<dyn Read>> {
-        self.bar.set_position(0);
-        let file = match &self.held {
+    /// The file, at the dump's first byte.
+    pub(crate) fn raw(&self) -> io::Result<File> {
+        match &self.held {
             Some((file, start)) => {
                 let mut file = file.try_clone()?;
                 file.seek(SeekFrom::Start(*start))?;
-                file
+                Ok(file)
             }
-            None => File::open(&self.path)?,
-        };
+            None => File::open(&self.path),
+        }
+    }
+
+    /// What moves the bar by so many bytes, of a file that is read so many times.
+    pub(crate) fn progress(&self, passes: u64) -> impl Fn(u64) + Sync + use<> {
+        self.bar.set_length(self.bytes.saturating_mul(passes));
+        let bar = self.bar.clone();
+        move |bytes| bar.inc(bytes)
+    }
+
+    /// Opens the file for another pass over its uncompressed bytes. The pass before it must have ended.
+    pub(crate) fn open(&self) -> io::Result<Box<dyn Read>> {
+        self.bar.set_position(0);
+        let file = self.raw()?;
         let (opened, packed) = reader::opened(self.bar.wrap_read(file))?;
         self.packed.set(packed);
         Ok(opened)

@@ -11,19 +11,24 @@ mod flame;
 mod flame_graph;
 mod folded;
 mod frame;
+mod heap_file;
 mod histo;
 mod info;
 mod inside;
 mod json;
+mod leaks;
 mod library;
 mod made_file;
 mod number;
 mod outcome;
+mod path;
 mod plain;
+mod sentence;
 mod site_source;
 mod sites;
 mod table;
 mod target;
+mod top;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -53,6 +58,9 @@ enum Command {
     Check(check::Arguments),
     Info(info::Arguments),
     Histo(histo::Arguments),
+    Leaks(leaks::Arguments),
+    Top(top::Arguments),
+    Path(path::Arguments),
     Sites(sites::Arguments),
     Flame(flame::Arguments),
     /// Prints the version
@@ -65,6 +73,9 @@ fn main() -> ExitCode {
         Command::Check(arguments) => check::run(&arguments),
         Command::Info(arguments) => info::run(&arguments),
         Command::Histo(arguments) => histo::run(&arguments),
+        Command::Leaks(arguments) => leaks::run(&arguments),
+        Command::Top(arguments) => top::run(&arguments),
+        Command::Path(arguments) => path::run(&arguments),
         Command::Sites(arguments) => sites::run(&arguments),
         Command::Flame(arguments) => flame::run(&arguments),
         Command::Version => version(),

@@ -19,9 +19,53 @@ pub(crate) fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{plural}", grouped(number))
 }
 
+/// Bytes with a unit of thousands and three digits: `68.7 MB`.
+pub(crate) fn in_units(bytes: u64) -> String {
+    let mut unit = 1;
+    for name in ["B", "kB", "MB", "GB", "TB"] {
+        // Rounding must not lead to four digits.
+        let tenths = (u128::from(bytes) * 10 + unit / 2) / unit;
+        if tenths < 10_000 || name == "TB" {
+            return match tenths {
+                _ if unit == 1 => format!("{bytes} B"),
+                0..1000 => format!("{}.{} {name}", tenths / 10, tenths % 10),
+                _ => format!("{} {name}", (u128::from(bytes) + unit / 2) / unit),
+            };
+        }
+        unit *= 1000;
+    }
+    format!("{bytes} B")
+}
+
+/// A part of a whole in percent: `99.8 %`.
+pub(crate) fn percent(part: u64, whole: u64) -> String {
+    let tenths = (u128::from(part) * 1000 + u128::from(whole) / 2)
+        .checked_div(u128::from(whole))
+        .unwrap_or(0);
+    format!("{}.{} %", tenths / 10, tenths % 10)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn units_keep_three_digits() {
+        let cases = [
+            (0, "0 B"),
+            (999, "999 B"),
+            (1000, "1.0 kB"),
+            (68_749_000, "68.7 MB"),
+            (999_949, "1000 kB"),
+            (123_456_789, "123 MB"),
+            (u64::MAX, "18446744 TB"),
+        ];
+        for (bytes, text) in cases {
+            assert_eq!(in_units(bytes), text);
+        }
+        assert_eq!(percent(998, 1000), "99.8 %");
+        assert_eq!(percent(1, 0), "0.0 %");
+    }
 
     #[test]
     fn groups_have_three_digits() {

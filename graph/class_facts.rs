@@ -81,6 +81,9 @@ impl AllFacts {
         }
         all.unknown = u32::try_from(all.facts.len()).unwrap_or(NONE);
         all.facts.push(ClassFacts::without_fields(sizes));
+        if all.of_classes == NONE {
+            all.of_classes = all.unknown;
+        }
         all
     }
 

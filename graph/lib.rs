@@ -25,6 +25,7 @@ mod roots;
 mod sizes;
 mod survey;
 mod text;
+mod totals;
 mod window;
 
 pub use class_facts::References;
@@ -37,3 +38,4 @@ pub use paths::{Link, Path};
 pub use retained::{Dominator, Retained};
 pub use roots::{HeapRoot, Local};
 pub use sizes::Sizes;
+pub use totals::Total;

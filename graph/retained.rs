@@ -110,21 +110,42 @@ impl Retained {
             .map(|number| self.object(*number))
     }
 
-    /// Calls `visit` for each reachable object with its retained bytes, each behind what dominates it. What `visit`
-    /// returns for an object is given to it for all that the object dominates; the root of all has `top`.
-    pub fn walk<T: Clone>(&self, top: T, mut visit: impl FnMut(u32, u64, &T) -> T) {
-        let mut given: Vec<T> = Vec::with_capacity(self.tree.order.len());
-        given.push(top);
-        for number in 1..self.tree.order.len() {
-            let dominator = self.tree.dominators.get(number).copied().unwrap_or(ROOT);
-            let object = self.tree.order.get(number).copied().unwrap_or(NONE);
-            let bytes = self.bytes.get(number).copied().unwrap_or(0);
-            let Some(above) = given.get(dominator as usize) else {
-                return;
-            };
-            let own = visit(object, bytes, above);
-            given.push(own);
+    /// Calls `visit` for each reachable object with its retained bytes: with `true` before all that it dominates, with
+    /// `false` behind it.
+    pub fn walk_tree(&self, mut visit: impl FnMut(u32, u64, bool)) {
+        // A number and whether its object is entered or left.
+        let mut open: Vec<(u32, bool)> = Vec::new();
+        let enter = |open: &mut Vec<(u32, bool)>, number: u32| {
+            open.extend(self.children(number).iter().map(|child| (*child, true)));
+        };
+        enter(&mut open, ROOT);
+        while let Some((number, enters)) = open.pop() {
+            let bytes = self.bytes.get(number as usize).copied().unwrap_or(0);
+            visit(self.object(number), bytes, enters);
+            if enters {
+                open.push((number, false));
+                enter(&mut open, number);
+            }
         }
+    }
+
+    /// The `count` objects that retain most, largest first; one that another one dominates is behind it.
+    pub fn largest(&self, count: usize) -> Vec<u32> {
+        let mut numbers: Vec<u32> = (1..=self.reachable()).collect();
+        let key = |number: &u32| {
+            let bytes = self.bytes.get(*number as usize).copied().unwrap_or(0);
+            // What dominates is met earlier by the search.
+            (std::cmp::Reverse(bytes), *number)
+        };
+        if count < numbers.len() {
+            numbers.select_nth_unstable_by_key(count, key);
+            numbers.truncate(count);
+        }
+        numbers.sort_unstable_by_key(key);
+        numbers
+            .into_iter()
+            .map(|number| self.object(number))
+            .collect()
     }
 
     /// All that an object dominates, itself included, as often as it is asked for; in no order.

@@ -103,7 +103,8 @@ impl<'f> Window<'f> {
         self.buffer.copy_within(self.start..self.filled, 0);
         self.filled -= self.start;
         self.start = 0;
-        let room = count.max(BUFFER_BYTES);
+        let part = usize::try_from(self.end.saturating_sub(self.offset)).unwrap_or(usize::MAX);
+        let room = count.max(BUFFER_BYTES.min(part));
         if self.buffer.len() < room {
             self.buffer.resize(room, 0);
         }

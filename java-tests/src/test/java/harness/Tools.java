@@ -69,6 +69,21 @@ public final class Tools {
         return PROJECT.resolve("src/test/java").resolve(name);
     }
 
+    /** The line of a source, counted from 1, that has this text. */
+    public static int line(String name, String text) {
+        try {
+            List<String> lines = Files.readAllLines(source(name));
+            for (int i = 0; i < lines.size(); i++) {
+                if (lines.get(i).contains(text)) {
+                    return i + 1;
+                }
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        throw new AssertionError(name + " has no line with: " + text);
+    }
+
     /** A file for what a test wants to leave behind, under target/. */
     public static Path report(String folder, String name) {
         try {

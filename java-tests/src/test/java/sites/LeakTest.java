@@ -16,7 +16,6 @@ import harness.SharkReader;
 import harness.SiteList;
 import harness.Tools;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -112,14 +111,7 @@ class LeakTest {
         return Long.parseLong(folded.substring(folded.lastIndexOf(' ') + 1));
     }
 
-    /** The line of the source, counted from 1. */
-    private static int line() throws IOException {
-        List<String> lines = Files.readAllLines(Tools.source("sites/Leak.java"));
-        for (int i = 0; i < lines.size(); i++) {
-            if (lines.get(i).contains("the line that the reports must name")) {
-                return i + 1;
-            }
-        }
-        throw new AssertionError("no such line");
+    private static int line() {
+        return Tools.line("sites/Leak.java", "the line that the reports must name");
     }
 }

@@ -1,0 +1,81 @@
+//! A dump that is read as a graph, for the commands that ask who keeps what alive.
+
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use graph::{GraphError, Heap, Input, Options, References, Retained};
+
+use crate::dump_file::DumpFile;
+use crate::outcome::{Failure, Verdict};
+
+/// What all commands on the graph take.
+#[derive(Debug, clap::Args)]
+pub(crate) struct GraphArguments {
+    /// The dump, plain or gzip; - for standard input
+    pub(crate) file: PathBuf,
+    /// Which references keep an object alive
+    #[arg(long, value_enum, default_value_t = Rule::All)]
+    pub(crate) references: Rule,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Which references keep an object alive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Rule {
+    /// All, as in Eclipse MAT: weak, soft, phantom and finalizer references too
+    All,
+    /// All but the field `referent` of java.lang.ref.Reference
+    Strong,
+}
+
+impl Rule {
+    fn references(self) -> References {
+        match self {
+            Self::All => References::All,
+            Self::Strong => References::Strong,
+        }
+    }
+
+    /// The rule's name as the option has it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Strong => "strong",
+        }
+    }
+}
+
+/// Reads the dump and computes what its objects retain, then has `answer` print.
+pub(crate) fn with_heap(
+    arguments: &GraphArguments,
+    answer: impl FnOnce(&Heap<'_>, &Retained, &DumpFile) -> Result<(), Failure>,
+) -> Result<Verdict, Failure> {
+    let file = DumpFile::new(&arguments.file)?;
+    // Two passes over the file.
+    let note = file.progress(2);
+    let raw = file
+        .raw()
+        .map_err(|fault| reading(&arguments.file, &fault))?;
+    let input = Input::new(raw, &note).map_err(|fault| reading(&arguments.file, &fault))?;
+    let heap = Heap::read(input, Options::default()).map_err(|fault| failure(&file, &fault))?;
+    let rule = arguments.references.references();
+    let retained = Retained::of(&heap, rule).map_err(|fault| failure(&file, &fault))?;
+    file.done();
+    answer(&heap, &retained, &file)?;
+    Ok(file.verdict(heap.damaged()))
+}
+
+fn reading(path: &Path, fault: &std::io::Error) -> Failure {
+    Failure::reading(path, fault)
+}
+
+/// What went wrong with the graph, with the file's name.
+pub(crate) fn failure(file: &DumpFile, fault: &GraphError) -> Failure {
+    file.done();
+    match fault {
+        GraphError::Read(fault) => file.failure(fault),
+        other => file.refuse(other),
+    }
+}

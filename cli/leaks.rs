@@ -1,0 +1,210 @@
+//! `hprof leaks`: what keeps the memory?
+
+use std::io::{self, BufWriter, Write};
+
+use graph::{Heap, Leaks, Path, Suspect, Who, THRESHOLD_PERCENT};
+use serde_json::{json, Value};
+
+use crate::frame;
+use crate::heap_file::{failure, with_heap, GraphArguments};
+use crate::json;
+use crate::number::{grouped, in_units, percent};
+use crate::outcome::{Failure, Verdict};
+use crate::plain::{plain, shown};
+use crate::sentence::{root_name, Words};
+use crate::table::{Side, Table};
+
+/// Stacks that are told of what a suspect holds.
+const STACKS: usize = 3;
+
+/// Says what keeps the memory: one sentence, then each suspect with its path from a root
+///
+/// A suspect is an object that no other one dominates and that retains more than a share of the heap, or a class whose
+/// objects do together. The way leads down from it to the point where its memory spreads. Retained sizes are exact;
+/// sizes of objects and the rules for suspects are those of Eclipse MAT.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  hprof leaks heap.hprof")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    graph: GraphArguments,
+    /// Least share of the heap that makes a suspect, in percent
+    #[arg(long, value_name = "PERCENT", default_value_t = THRESHOLD_PERCENT, value_parser = clap::value_parser!(u64).range(1..=100))]
+    threshold: u64,
+}
+
+/// Reads the file and prints the suspects.
+pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
+    with_heap(&arguments.graph, |heap, retained, file| {
+        let failed = |fault| failure(file, &fault);
+        let leaks = Leaks::find(heap, retained, arguments.threshold).map_err(failed)?;
+        let words = Words::new(heap, &leaks).map_err(failed)?;
+        let mut to = BufWriter::new(io::stdout().lock());
+        if arguments.graph.json {
+            json::print(&in_json(heap, &leaks, &words, arguments), &mut to)?;
+        } else {
+            print(heap, &leaks, &words, arguments, &mut to)?;
+        }
+        Ok(to.flush()?)
+    })
+}
+
+fn print(
+    heap: &Heap<'_>,
+    leaks: &Leaks,
+    words: &Words<'_, '_>,
+    arguments: &Arguments,
+    to: &mut dyn Write,
+) -> io::Result<()> {
+    writeln!(to, "{}", words.verdict(leaks, arguments.threshold))?;
+    for (number, suspect) in leaks.suspects.iter().enumerate() {
+        writeln!(to)?;
+        if number > 0 {
+            writeln!(to, "{}", words.suspect(suspect))?;
+        }
+        if let Some(path) = &suspect.path {
+            print_path(path, words, to)?;
+        }
+        print_holds(heap, suspect, to)?;
+        print_stacks(heap, suspect, words, to)?;
+    }
+    let sizes = if heap.sizes().are_told {
+        "the file"
+    } else {
+        "Eclipse MAT's rules"
+    };
+    writeln!(
+        to,
+        "\nReferences: {}; sizes by {sizes}.",
+        arguments.graph.references.name()
+    )
+}
+
+fn print_path(path: &Path, words: &Words<'_, '_>, to: &mut dyn Write) -> io::Result<()> {
+    let weak = if path.is_weak {
+        ", by a weak reference"
+    } else {
+        ""
+    };
+    writeln!(to, "  path from a root ({}{weak}):", root_name(path.root))?;
+    for line in words.path(path) {
+        writeln!(to, "    {line}")?;
+    }
+    Ok(())
+}
+
+fn print_holds(heap: &Heap<'_>, suspect: &Suspect, to: &mut dyn Write) -> io::Result<()> {
+    let mut table = Table::new([
+        ("    objects", Side::Right),
+        ("bytes", Side::Right),
+        ("of class", Side::Left),
+    ]);
+    for group in &suspect.holds {
+        table.row([
+            grouped(group.objects).into(),
+            grouped(group.bytes).into(),
+            heap.class_name(group.class).into(),
+        ]);
+    }
+    writeln!(
+        to,
+        "  holds {} ({} bytes):",
+        in_units(suspect.bytes),
+        grouped(suspect.bytes)
+    )?;
+    table.print(to)
+}
+
+fn print_stacks(
+    heap: &Heap<'_>,
+    suspect: &Suspect,
+    words: &Words<'_, '_>,
+    to: &mut dyn Write,
+) -> io::Result<()> {
+    for (class, trace, objects) in suspect.traces.iter().take(STACKS) {
+        let class = heap.class_name(*class);
+        writeln!(
+            to,
+            "  allocated, by {} of its objects that have a stack: {}",
+            grouped(*objects),
+            plain(&shown(&class))
+        )?;
+        for frame in words.stacks().frames(*trace) {
+            writeln!(to, "    at {}", plain(&frame::line(frame)))?;
+        }
+    }
+    Ok(())
+}
+
+fn in_json(heap: &Heap<'_>, leaks: &Leaks, words: &Words<'_, '_>, arguments: &Arguments) -> Value {
+    let suspects = leaks.suspects.iter();
+    let suspects: Vec<Value> = suspects
+        .map(|suspect| suspect_in_json(heap, suspect, words))
+        .collect();
+    json!({
+        "damaged": heap.damaged(),
+        "references": arguments.graph.references.name(),
+        "sentence": words.verdict(leaks, arguments.threshold),
+        "suspects": suspects,
+        "threshold_percent": arguments.threshold,
+        "total_bytes": leaks.total_bytes,
+    })
+}
+
+fn suspect_in_json(heap: &Heap<'_>, suspect: &Suspect, words: &Words<'_, '_>) -> Value {
+    let (object, class, objects) = match suspect.who {
+        Who::Object(object) => (Some(object), described(heap, object), 1),
+        Who::Class { class, objects } => (None, heap.class_name(class), objects),
+    };
+    let holds = suspect.holds.iter().map(|group| {
+        json!({ "bytes": group.bytes, "class": heap.class_name(group.class), "objects": group.objects })
+    });
+    let traces = suspect
+        .traces
+        .iter()
+        .take(STACKS)
+        .map(|(class, trace, objects)| {
+            let frames = frame::in_json(words.stacks().frames(*trace));
+            json!({ "class": heap.class_name(*class), "frames": frames, "objects": objects })
+        });
+    json!({
+        "accumulation": suspect.accumulation.map(|point| json!({
+            "class": described(heap, point),
+            "id": format!("{:#x}", heap.id(point)),
+            "retained": suspect.accumulated_bytes,
+        })),
+        "allocated": traces.collect::<Vec<_>>(),
+        "class": class,
+        "holds": holds.collect::<Vec<_>>(),
+        "id": object.map(|object| format!("{:#x}", heap.id(object))),
+        "objects": objects,
+        "path": suspect.path.as_ref().map(|path| path_in_json(heap, path)),
+        "retained": suspect.bytes,
+        "sentence": words.suspect(suspect),
+        "share": percent(suspect.bytes, words.total_bytes()),
+    })
+}
+
+/// A path as JSON: each object with how the one before refers to it.
+pub(crate) fn path_in_json(heap: &Heap<'_>, path: &Path) -> Value {
+    let links = std::iter::once(None).chain(path.links.iter().map(Some));
+    let steps = path.objects.iter().zip(links).map(|(object, link)| {
+        json!({
+            "class": described(heap, *object),
+            "id": format!("{:#x}", heap.id(*object)),
+            "link": link.map(ToString::to_string),
+        })
+    });
+    json!({
+        "objects": steps.collect::<Vec<_>>(),
+        "root": path.root.name(),
+        "weak": path.is_weak,
+    })
+}
+
+/// Name of the object's class; of a class object, `class` and its name.
+pub(crate) fn described(heap: &Heap<'_>, object: u32) -> String {
+    match heap.class_of_object(object) {
+        Some(class) => format!("class {}", heap.class_name(class)),
+        None => heap.class_name(heap.class(object)),
+    }
+}

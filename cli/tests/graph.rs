@@ -1,0 +1,150 @@
+//! `hprof leaks`, `top` and `path` as users meet them.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+#[path = "../../graph/tests/written/mod.rs"]
+mod written;
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+use written::{Dump, OBJECT};
+
+const CACHE: u64 = 0x2000;
+
+/// A class that holds a hundred objects by a static field.
+fn cache() -> Dump {
+    let mut dump = Dump::new(8);
+    dump.class(0x2100, "app/Entry", OBJECT, 0, &["next"], &[]);
+    dump.class(CACHE, "app/Cache", OBJECT, 0, &[], &[("ALL", 0x3000)]);
+    dump.root(0x2100);
+    dump.root(CACHE);
+    let ids: Vec<u64> = (0..100).map(|number| 0x10_0000 + number * 64).collect();
+    ids.iter().for_each(|id| dump.instance(*id, 0x2100, &[0]));
+    dump.object_array(0x3000, &ids);
+    dump
+}
+
+fn file(dir: &TempDir, bytes: &[u8]) -> PathBuf {
+    let path = dir.path().join("a.hprof");
+    std::fs::write(&path, bytes).unwrap();
+    path
+}
+
+fn hprof(arguments: &[&str], file: &PathBuf, rest: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hprof"));
+    command
+        .args(arguments)
+        .arg(file)
+        .args(rest)
+        .output()
+        .unwrap()
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+#[test]
+fn the_sentence_comes_first() {
+    let dir = TempDir::new().unwrap();
+    let output = hprof(&["leaks"], &file(&dir, &cache().bytes()), &[]);
+    assert_eq!(output.status.code(), Some(0));
+    let sentence = "class app.Cache retains 2.0 kB of 2.0 kB (99.2 %), held by the static field ALL of class app.Cache, \
+                    accumulated in java.lang.Object[] 0x3000; it holds 100 app.Entry.";
+    assert_eq!(text(&output).lines().next(), Some(sentence));
+}
+
+#[test]
+fn nothing_that_stands_out_is_said() {
+    let dir = TempDir::new().unwrap();
+    let mut dump = Dump::new(8);
+    // Each under ten percent, and each of a class of its own.
+    for number in 0..40 {
+        let class = 0x20_0000 + number * 64;
+        dump.class(class, &format!("app/C{number}"), OBJECT, 0, &[], &[]);
+        dump.root(class);
+        dump.instance(0x30_0000 + number * 64, class, &[]);
+        dump.root(0x30_0000 + number * 64);
+    }
+    let output = hprof(&["leaks"], &file(&dir, &dump.bytes()), &[]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(
+        text(&output).starts_with("No object or class retains more than 10 % of the heap (656 B)")
+    );
+}
+
+#[test]
+fn objects_are_listed_with_what_they_retain() {
+    let dir = TempDir::new().unwrap();
+    let output = hprof(
+        &["top", "--json", "--top", "2"],
+        &file(&dir, &cache().bytes()),
+        &[],
+    );
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let array = serde_json::json!({
+        "class": "java.lang.Object[]", "id": "0x3000", "retained": 100 * 16 + 416, "shallow": 416,
+    });
+    assert_eq!(json["objects"][1], array);
+    assert_eq!(json["objects"][0]["class"], "class app.Cache");
+}
+
+#[test]
+fn groups_are_listed() {
+    let dir = TempDir::new().unwrap();
+    let file = file(&dir, &cache().bytes());
+    for (by, row) in [
+        ("class", "     1,600    1,600      100  app.Entry"),
+        ("package", "     1,600    1,600      100  app"),
+        ("loader", "     2,040    2,040      107  bootstrap loader"),
+    ] {
+        let output = hprof(&["top", "--by", by], &file, &[]);
+        assert!(
+            text(&output).lines().any(|line| line.trim() == row.trim()),
+            "{}",
+            text(&output)
+        );
+    }
+}
+
+#[test]
+fn a_path_has_its_fields() {
+    let dir = TempDir::new().unwrap();
+    let file = file(&dir, &cache().bytes());
+    let output = hprof(&["path"], &file, &["0x100040"]);
+    let expected = "app.Entry 0x100040 retains 16 bytes (root: root of unknown kind)\n    class app.Cache\n    \
+                    .ALL (static)  java.lang.Object[] 0x3000\n    [1]  app.Entry 0x100040\n";
+    assert_eq!(text(&output), expected);
+    let output = hprof(&["path", "--json", "--top", "2"], &file, &["app.Entry"]);
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["paths"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn what_is_not_there_is_told() {
+    let dir = TempDir::new().unwrap();
+    let whole = cache().bytes();
+    let path = file(&dir, &whole);
+    for (what, message) in [
+        ("0x99", "no object has the id 0x99"),
+        ("0xzz", "0xzz is no id"),
+        ("app.Missing", "no class is called app.Missing"),
+    ] {
+        let output = hprof(&["path"], &path, &[what]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(String::from_utf8_lossy(&output.stderr).contains(message));
+    }
+    // A file that is cut is answered as far as it goes.
+    let cut = file(&dir, &whole[..whole.len() - 40]);
+    let output = hprof(&["top"], &cut, &[]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("damaged place"));
+    let profile = file(&dir, &whole[..31]);
+    assert_eq!(hprof(&["leaks"], &profile, &[]).status.code(), Some(2));
+}

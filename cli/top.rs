@@ -1,0 +1,220 @@
+//! `hprof top`: which objects, classes, packages or loaders retain most?
+
+use std::collections::HashMap;
+use std::io::{self, BufWriter, Write};
+
+use clap::ValueEnum;
+use graph::{Heap, Retained, Total};
+use serde_json::{json, Value};
+
+use crate::heap_file::{with_heap, GraphArguments};
+use crate::json;
+use crate::leaks::described;
+use crate::number::{counted, grouped};
+use crate::outcome::{Failure, Verdict};
+use crate::table::{Side, Table};
+
+/// Lists what retains most
+///
+/// `retained` is what would go with an object: its own bytes and those of all objects that only it keeps alive. It is
+/// exact. A class, package or loader retains at least the sum of what its objects retain, each byte counted once.
+/// Objects that no root leads to are left out.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  hprof top heap.hprof --by class --top 20")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    graph: GraphArguments,
+    /// What is listed
+    #[arg(long, value_enum, default_value_t = By::Object)]
+    by: By,
+    /// Print at most N rows; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 30)]
+    top: usize,
+}
+
+/// What is listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum By {
+    /// Single objects, dominated ones behind what dominates them
+    Object,
+    /// Classes
+    Class,
+    /// Packages of classes
+    Package,
+    /// Class loaders
+    Loader,
+}
+
+/// Reads the file and prints the rows.
+pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
+    with_heap(&arguments.graph, |heap, retained, _| {
+        let most = match arguments.top {
+            0 => usize::MAX,
+            top => top,
+        };
+        let mut to = BufWriter::new(io::stdout().lock());
+        match arguments.by {
+            By::Object => objects(heap, retained, most, arguments.graph.json, &mut to)?,
+            by => groups(heap, retained, by, (most, arguments.graph.json), &mut to)?,
+        }
+        Ok(to.flush()?)
+    })
+}
+
+fn objects(
+    heap: &Heap<'_>,
+    retained: &Retained,
+    most: usize,
+    in_json: bool,
+    to: &mut dyn Write,
+) -> io::Result<()> {
+    let objects = retained.largest(most);
+    if in_json {
+        let rows = objects.iter().map(|object| {
+            json!({
+                "class": described(heap, *object),
+                "id": format!("{:#x}", heap.id(*object)),
+                "retained": retained.bytes(*object),
+                "shallow": heap.shallow_bytes(*object),
+            })
+        });
+        // A dump has more objects than memory has room for as one value.
+        writeln!(to, "{{\"objects\":[")?;
+        for (place, row) in rows.enumerate() {
+            writeln!(to, "{}{row}", if place == 0 { "" } else { "," })?;
+        }
+        return writeln!(to, "],\"total_bytes\":{}}}", retained.total_bytes());
+    }
+    let mut table = Table::new([
+        ("retained", Side::Right),
+        ("shallow", Side::Right),
+        ("object", Side::Left),
+        ("class", Side::Left),
+    ]);
+    for object in objects {
+        table.row([
+            grouped(retained.bytes(object)).into(),
+            grouped(heap.shallow_bytes(object)).into(),
+            format!("{:#x}", heap.id(object)).into(),
+            described(heap, object).into(),
+        ]);
+    }
+    table.print(to)?;
+    let all = counted(retained.reachable().into(), "reachable object");
+    writeln!(to, "{} bytes in {all}", grouped(retained.total_bytes()))
+}
+
+fn groups(
+    heap: &Heap<'_>,
+    retained: &Retained,
+    by: By,
+    (most, in_json): (usize, bool),
+    to: &mut dyn Write,
+) -> io::Result<()> {
+    let (names, of_class) = named_groups(heap, by);
+    let count = u32::try_from(names.len()).unwrap_or(u32::MAX);
+    let group = |object| {
+        let class = heap.class(object) as usize;
+        of_class.get(class).copied().unwrap_or(u32::MAX)
+    };
+    let totals = retained.totals(heap, count, group);
+    let mut rows: Vec<(&String, Total)> = names.iter().zip(totals).collect();
+    rows.retain(|(_, total)| total.objects > 0);
+    rows.sort_by_key(|(name, total)| (std::cmp::Reverse(total.retained_bytes), *name));
+    let title = match by {
+        By::Package => "package",
+        By::Loader => "loader",
+        By::Object | By::Class => "class",
+    };
+    if in_json {
+        let rows = rows.iter().take(most).map(|(name, total)| {
+            json!({
+                title: name,
+                "objects": total.objects,
+                "retained": total.retained_bytes,
+                "shallow": total.shallow_bytes,
+            })
+        });
+        let rows: Vec<Value> = rows.collect();
+        let total = retained.total_bytes();
+        return json::print(&json!({ "rows": rows, "total_bytes": total }), to);
+    }
+    let mut table = Table::new([
+        ("retained", Side::Right),
+        ("shallow", Side::Right),
+        ("objects", Side::Right),
+        (title, Side::Left),
+    ]);
+    for (name, total) in rows.into_iter().take(most) {
+        table.row([
+            grouped(total.retained_bytes).into(),
+            grouped(total.shallow_bytes).into(),
+            grouped(total.objects).into(),
+            name.clone().into(),
+        ]);
+    }
+    table.print(to)
+}
+
+/// The names of all groups, and the number of each class's group.
+fn named_groups(heap: &Heap<'_>, by: By) -> (Vec<String>, Vec<u32>) {
+    let (mut names, mut numbers) = (Vec::new(), HashMap::new());
+    let of_class = (0..heap.classes()).map(|class| {
+        let name = match by {
+            By::Package => package(&heap.class_name(class)),
+            By::Loader => loader(heap, class),
+            // Two classes of one name have two loaders, and two rows.
+            By::Object | By::Class => format!("{}\0{class}", heap.class_name(class)),
+        };
+        *numbers.entry(name.clone()).or_insert_with(|| {
+            let shown = name.split('\0').next().unwrap_or_default();
+            names.push(shown.to_owned());
+            u32::try_from(names.len() - 1).unwrap_or(u32::MAX)
+        })
+    });
+    let of_class = of_class.collect();
+    (names, of_class)
+}
+
+/// `app.model` for `app.model.User[]`; primitive arrays have a group of their own.
+fn package(class: &str) -> String {
+    let element = class.trim_end_matches("[]");
+    // The suffix of a hidden class has a slash.
+    let plain = element.split('/').next().unwrap_or(element);
+    match plain.rsplit_once('.') {
+        Some((package, _)) => package.to_owned(),
+        None if class.ends_with("[]") && element.starts_with(|c: char| c.is_lowercase()) => {
+            "(primitive arrays)".to_owned()
+        }
+        None => "(no package)".to_owned(),
+    }
+}
+
+fn loader(heap: &Heap<'_>, class: u32) -> String {
+    let directory = heap.directory();
+    let loader = directory
+        .classes
+        .at(class as usize)
+        .map_or(0, |class| class.loader);
+    match heap.object(loader) {
+        Some(object) if loader != 0 => format!("{} {loader:#x}", described(heap, object)),
+        _ => "bootstrap loader".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::package;
+
+    #[test]
+    fn packages_are_those_of_the_elements() {
+        for (class, expected) in [
+            ("app.model.User[][]", "app.model"),
+            ("app.Main$$Lambda/0x0000aa.bb", "app"),
+            ("int[]", "(primitive arrays)"),
+            ("Main", "(no package)"),
+        ] {
+            assert_eq!(package(class), expected);
+        }
+    }
+}

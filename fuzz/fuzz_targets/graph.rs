@@ -1,0 +1,19 @@
+//! Fuzzes `hprof leaks`, `hprof top` and `hprof path` with arbitrary files.
+#![no_main]
+
+#[path = "../../graph/tests/trial/mod.rs"]
+mod trial;
+
+use std::io::{Seek, SeekFrom, Write};
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    let file = tempfile::tempfile().and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.seek(SeekFrom::Start(0))?;
+        Ok(file)
+    });
+    // Errors are answers; a full disk is no finding.
+    if let Ok(file) = file {
+        let _ = trial::analyse(file);
+    }
+});

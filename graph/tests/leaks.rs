@@ -1,0 +1,192 @@
+//! Suspects, paths and what they hold, on heaps of known shape.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+mod written;
+
+use graph::{Dominator, Heap, Input, Leaks, Link, Options, References, Retained, Who};
+use reader::RootKind;
+use written::{Dump, OBJECT, THREAD};
+
+const CACHE: u64 = 0x2000;
+const ENTRY: u64 = 0x2100;
+const REFERENCE: u64 = 0x2200;
+const LOADER: u64 = 0x2300;
+
+fn entries(dump: &mut Dump, first: u64, count: u64) -> Vec<u64> {
+    let ids: Vec<u64> = (0..count).map(|number| first + number * 64).collect();
+    ids.iter().for_each(|id| dump.instance(*id, ENTRY, &[0]));
+    ids
+}
+
+fn start() -> Dump {
+    let mut dump = Dump::new(8);
+    dump.class(ENTRY, "app/Entry", OBJECT, 0, &["next"], &[]);
+    dump.root(ENTRY);
+    dump
+}
+
+fn read<T>(dump: Dump, ask: impl FnOnce(&Heap<'_>, &Retained) -> T) -> T {
+    let heap = Heap::read(
+        Input::new(dump.file(false), &|_| {}).unwrap(),
+        Options::default(),
+    )
+    .unwrap();
+    let retained = Retained::of(&heap, References::All).unwrap();
+    ask(&heap, &retained)
+}
+
+#[test]
+fn a_static_field_that_keeps_all_is_the_first_suspect() {
+    let mut dump = start();
+    dump.class(
+        CACHE,
+        "app/Cache",
+        OBJECT,
+        0,
+        &[],
+        &[("NONE", 0), ("ALL", 0x3000)],
+    );
+    dump.root(CACHE);
+    let ids = entries(&mut dump, 0x10_0000, 1000);
+    dump.object_array(0x3000, &ids);
+    read(dump, |heap, retained| {
+        let leaks = Leaks::find(heap, retained, 10).unwrap();
+        let first = &leaks.suspects[0];
+        assert_eq!(first.who, Who::Object(heap.object(CACHE).unwrap()));
+        assert_eq!(first.accumulation, heap.object(0x3000));
+        let path = first.path.as_ref().unwrap();
+        assert_eq!(path.links, [Link::Static("ALL".to_owned())]);
+        assert_eq!((path.root, path.is_weak), (RootKind::Unknown, false));
+        let most = first.holds.iter().max_by_key(|group| group.bytes).unwrap();
+        assert_eq!(
+            (heap.class_name(most.class).as_str(), most.objects),
+            ("app.Entry", 1000)
+        );
+        // 16 bytes each, and an array of 1,000 references below 32 GiB.
+        assert_eq!(
+            retained.bytes(heap.object(0x3000).unwrap()),
+            1000 * 16 + 16 + 4000
+        );
+    });
+}
+
+#[test]
+fn what_a_thread_holds_is_held_by_the_thread() {
+    let mut dump = start();
+    let ids = entries(&mut dump, 0x10_0000, 100);
+    dump.object_array(0x3000, &ids);
+    dump.local(0x3000);
+    read(dump, |heap, retained| {
+        let array = heap.object(0x3000).unwrap();
+        let thread = heap.object(THREAD).unwrap();
+        assert_eq!(retained.dominator(array), Dominator::Object(thread));
+        let path = heap.paths(&[array]).unwrap().remove(0).unwrap();
+        assert_eq!(path.objects, [thread, array]);
+        assert_eq!(path.links, [Link::Frame(RootKind::JavaFrame)]);
+    });
+}
+
+#[test]
+fn many_objects_that_nothing_dominates_are_suspected_together() {
+    let mut dump = start();
+    let ids = entries(&mut dump, 0x10_0000, 500);
+    // Two arrays hold each: no single one dominates them.
+    dump.object_array(0x3000, &ids);
+    dump.object_array(0x4000, &ids);
+    dump.root(0x3000);
+    dump.root(0x4000);
+    read(dump, |heap, retained| {
+        let leaks = Leaks::find(heap, retained, 30).unwrap();
+        let class = heap.class(heap.object(ids[0]).unwrap());
+        assert_eq!(
+            leaks.suspects[0].who,
+            Who::Class {
+                class,
+                objects: 500
+            }
+        );
+        assert!(leaks.suspects[0].accumulation.is_some());
+    });
+}
+
+#[test]
+fn a_weak_reference_holds_only_by_the_rule_of_all() {
+    let mut dump = start();
+    dump.class(
+        REFERENCE,
+        "java/lang/ref/Reference",
+        OBJECT,
+        0,
+        &["referent"],
+        &[],
+    );
+    dump.root(REFERENCE);
+    entries(&mut dump, 0x10_0000, 1);
+    dump.instance(0x3000, REFERENCE, &[0x10_0000]);
+    dump.root(0x3000);
+    let input = Input::new(dump.file(true), &|_| {}).unwrap();
+    let heap = Heap::read(input, Options::default()).unwrap();
+    let object = heap.object(0x10_0000).unwrap();
+    let dominator = |rule| Retained::of(&heap, rule).unwrap().dominator(object);
+    assert_eq!(
+        dominator(References::All),
+        Dominator::Object(heap.object(0x3000).unwrap())
+    );
+    assert_eq!(dominator(References::Strong), Dominator::Unreachable);
+    let path = heap.paths(&[object]).unwrap().remove(0).unwrap();
+    assert!(path.is_weak);
+    let class = "java.lang.ref.Reference".to_owned();
+    let name = "referent".to_owned();
+    assert_eq!(path.links, [Link::Field { class, name }]);
+}
+
+#[test]
+fn objects_hold_their_class_and_it_its_loader() {
+    let mut dump = start();
+    dump.class(LOADER, "app/Loader", OBJECT, 0, &[], &[]);
+    dump.root(LOADER);
+    dump.instance(0x3000, LOADER, &[]);
+    dump.class(CACHE, "app/Plugin", OBJECT, 0x3000, &[], &[]);
+    dump.instance(0x3100, CACHE, &[]);
+    dump.root(0x3100);
+    read(dump, |heap, retained| {
+        let [class, loader, plugin] = [CACHE, 0x3000, 0x3100].map(|id| heap.object(id).unwrap());
+        assert_eq!(retained.dominator(class), Dominator::Object(plugin));
+        assert_eq!(retained.dominator(loader), Dominator::Object(class));
+        let path = heap.paths(&[loader]).unwrap().remove(0).unwrap();
+        assert_eq!(path.links, [Link::Class, Link::OfClass]);
+    });
+}
+
+#[test]
+fn a_long_list_needs_no_recursion() {
+    let mut dump = start();
+    const COUNT: u64 = 300_000;
+    for number in 0..COUNT {
+        let next = if number + 1 < COUNT {
+            0x10_0000 + (number + 1) * 32
+        } else {
+            0
+        };
+        dump.instance(0x10_0000 + number * 32, ENTRY, &[next]);
+    }
+    dump.root(0x10_0000);
+    read(dump, |heap, retained| {
+        let first = heap.object(0x10_0000).unwrap();
+        assert_eq!(retained.bytes(first), COUNT * 16);
+        assert_eq!(retained.largest(2), [first, first + 1]);
+        let last = heap.object(0x10_0000 + (COUNT - 1) * 32).unwrap();
+        assert_eq!(
+            heap.paths(&[last]).unwrap()[0]
+                .as_ref()
+                .unwrap()
+                .objects
+                .len() as u64,
+            COUNT
+        );
+    });
+}

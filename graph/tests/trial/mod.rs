@@ -1,0 +1,26 @@
+//! All that commands do with a graph, on bytes from anywhere.
+#![allow(dead_code, unreachable_pub)]
+
+use std::fs::File;
+
+use graph::{GraphError, Heap, Input, Leaks, Options, References, Retained};
+
+/// Does all that the commands do, with both rules.
+pub fn analyse(file: File) -> Result<(), GraphError> {
+    let input = Input::new(file, &|_| {})?;
+    let heap = Heap::read(input, Options { threads: 2 })?;
+    for rule in [References::All, References::Strong] {
+        let retained = Retained::of(&heap, rule)?;
+        let leaks = Leaks::find(&heap, &retained, 1)?;
+        let all = leaks.total_bytes;
+        assert!(leaks.suspects.iter().all(|suspect| suspect.bytes <= all));
+        let objects = retained.largest(1000);
+        heap.paths(&objects)?;
+        heap.strings(&objects, 100)?;
+        heap.thread_names(&objects)?;
+        let totals = retained.totals(&heap, heap.classes(), |object| heap.class(object));
+        let sum: u64 = totals.iter().map(|total| total.shallow_bytes).sum();
+        assert!(sum <= all);
+    }
+    Ok(())
+}

@@ -1,0 +1,65 @@
+package leaks;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import harness.Command;
+import harness.Jdk;
+import harness.Jdks;
+import harness.Jvm;
+import harness.Tools;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Planted leaks come first in what `hprof leaks` says, with who holds them and the line that allocated them. */
+class LeaksTest {
+    /** What the sentence must say of each leak's holder. */
+    private static final List<String[]> LEAKS = List.of(
+            new String[] {"static", "the static field CACHE of class leaks.Leaks"},
+            new String[] {"local", "thread \"worker\""},
+            new String[] {"loader", "thread \"plugin-runner\""},
+            new String[] {"listeners", "the static field BUS of class leaks.Leaks"});
+
+    /** A session's array: header, a thousand bytes, rounded up. */
+    private static final long LEAST_BYTES = Leaks.SESSIONS * 1_016L;
+
+    @TempDir Path folder;
+
+    static Stream<Arguments> leaksOfAll() {
+        return Jdks.majors().stream().flatMap(jdk -> LEAKS.stream().map(leak -> Arguments.of(jdk, leak[0], leak[1])));
+    }
+
+    @ParameterizedTest(name = "{0} {1}")
+    @MethodSource("leaksOfAll")
+    void theLeakIsFirst(Jdk jdk, String leak, String holder) {
+        Path dump = folder.resolve("leak.hprof");
+        try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=all,sampling=0,file=" + dump).run(Leaks.class, leak).ready()) {
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+        String json = Command.run(Tools.command(), "leaks", dump, "--json").good().out;
+        JsonObject answer = JsonParser.parseString(json).getAsJsonObject();
+        JsonObject first = answer.getAsJsonArray("suspects").get(0).getAsJsonObject();
+        String sentence = answer.get("sentence").getAsString();
+        assertEquals(sentence, first.get("sentence").getAsString());
+        assertTrue(sentence.contains("held by " + holder), sentence);
+        assertTrue(sentence.contains("allocated at leaks.Leaks$Session.<init>(Leaks.java:" + line() + ")"), sentence);
+        assertTrue(first.get("retained").getAsLong() >= LEAST_BYTES, sentence);
+        JsonElement most = first.getAsJsonArray("holds").get(0).getAsJsonObject().get("class");
+        assertEquals("byte[]", most.getAsString());
+        assertTrue(first.getAsJsonObject("path").getAsJsonArray("objects").size() > 1, json);
+        // The text says the same first.
+        assertEquals(sentence, Command.run(Tools.command(), "leaks", dump).good().out.split("\n")[0]);
+    }
+
+    private static int line() {
+        return Tools.line("leaks/Leaks.java", "the line that the answer must name");
+    }
+}
