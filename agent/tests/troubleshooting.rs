@@ -184,7 +184,7 @@ fn every_entry_has_its_message() {
         let after: String = page
             .lines()
             .skip(n + 1)
-            .take(3)
+            .take(6)
             .collect::<Vec<_>>()
             .join(" ");
         let whole = format!("{entry} {after}");
