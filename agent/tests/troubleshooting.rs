@@ -87,13 +87,16 @@ fn shown(text: &str) -> String {
         }
     }
     let words: Vec<&str> = shown.split_whitespace().collect();
-    let joined = words.join(" ").replace("……", "…");
-    joined
-        .trim_matches([' ', ';', ',', ':', '.', '…'])
-        .to_owned()
+    words.join(" ").replace("……", "…")
 }
 
-/// Whether this reads as a sentence or a part of one: two words, one of which begins with a small letter.
+/// What of a literal stands on the page, whatever is put in before and after it.
+fn key(literal: &str) -> &str {
+    literal.trim_matches([' ', ';', ',', ':', '.', '…'])
+}
+
+/// Whether this reads as a sentence or a part of one: two words, or a word and what is put in, one of which begins with a
+/// small letter.
 fn is_prose(text: &str) -> bool {
     let words: Vec<&str> = text
         .split(' ')
@@ -102,7 +105,9 @@ fn is_prose(text: &str) -> bool {
             word.chars().count() > 1 && word.chars().all(|it| it.is_alphabetic() || it == '\'')
         })
         .collect();
-    words.len() > 1
+    let pieces = words.len() + text.matches('…').count();
+    text.contains(' ')
+        && pieces > 1
         && words
             .iter()
             .any(|word| word.starts_with(|it: char| it.is_lowercase()))
@@ -126,13 +131,14 @@ fn messages() -> BTreeSet<String> {
             .match_indices("\n#[cfg(test)]")
             .map(|(at, _)| at)
             .find(is_tests);
-        for line in literals(code.get(..tests.unwrap_or(code.len())).unwrap_or_default()) {
+        for literal in literals(code.get(..tests.unwrap_or(code.len())).unwrap_or_default()) {
+            let line = key(&literal);
             let is_help = path.starts_with("agent/options/rows")
-                && options.iter().any(|it| it.contains(&line));
+                && options.iter().any(|it| it.contains(line));
             // Of the command's help, which clap prints.
             let is_example = line.starts_with("Example") || line.starts_with("Exit codes:");
-            if is_prose(&line) && !is_help && !is_example && !excluded.contains(line.as_str()) {
-                messages.insert(line);
+            if is_prose(&literal) && !is_help && !is_example && !excluded.contains(line) {
+                messages.insert(line.to_owned());
             }
         }
     }
@@ -200,7 +206,7 @@ fn every_entry_has_its_message() {
 #[test]
 fn a_literal_is_found_wherever_it_stands() {
     let code = "fn f<'a>() { say(&format!(\"no {x:?} is \\\n   left: {}\", '\"')); // \"not this one\"\n g(\"a \\\"b\\\" c\") }";
-    assert_eq!(literals(code), ["no … is left", "a \"b\" c"]);
+    assert_eq!(literals(code), ["no … is left: …", "a \"b\" c"]);
     assert!(is_prose("no … is left") && !is_prose("Get Thread Info") && !is_prose("%p"));
     assert!(Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("agent/tests/no_messages.txt")
