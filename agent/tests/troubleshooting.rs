@@ -9,7 +9,9 @@ use std::path::Path;
 use super::{code, is_test, read, root, rust_files};
 
 /// Folders whose code prints, or makes the text of what is printed.
-const SPEAKING: [&str; 6] = ["agent", "snapshot", "tables", "writer", "cli", "reader"];
+const SPEAKING: [&str; 7] = [
+    "agent", "snapshot", "tables", "writer", "cli", "reader", "graph",
+];
 /// What is printed elsewhere: the options (docs/options.md), the layouts of text files, and what `hprof check` and
 /// `hprof info` list on stdout.
 const ELSEWHERE: [&str; 7] = [
@@ -24,7 +26,8 @@ const ELSEWHERE: [&str; 7] = [
 /// Literals that no user reads on stderr: names of threads, headings and tables on stdout, markers of formats.
 const NO_MESSAGES: &str = include_str!("no_messages.txt");
 
-/// The string literals of Rust code, as they are shown: with `…` for what is put in, and one space for any white space.
+/// The string literals of Rust code, as they stand on the page: with `…` for what is put in, one space for any white space, and
+/// without backticks.
 fn literals(code: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = code.chars().peekable();
@@ -87,7 +90,7 @@ fn shown(text: &str) -> String {
         }
     }
     let words: Vec<&str> = shown.split_whitespace().collect();
-    words.join(" ").replace("……", "…")
+    words.join(" ").replace("……", "…").replace('`', "")
 }
 
 /// What of a literal stands on the page, whatever is put in before and after it.
@@ -115,11 +118,15 @@ fn is_prose(text: &str) -> bool {
 
 fn messages() -> BTreeSet<String> {
     let excluded: BTreeSet<&str> = NO_MESSAGES.lines().collect();
-    let options = spans("docs/options.md", &read(&root().join("docs/options.md")));
+    let page = read(&root().join("docs/options.md")).replace('`', "");
+    let options = spans("docs/options.md", &page);
     let mut messages = BTreeSet::new();
     for path in SPEAKING.iter().flat_map(|folder| rust_files(folder)) {
         let is_elsewhere = ELSEWHERE.iter().any(|folder| path.starts_with(folder));
-        if is_test(&path) || is_elsewhere || path.starts_with("bytecode/examples") {
+        if is_test(&path)
+            || is_elsewhere
+            || path.components().any(|part| part.as_os_str() == "examples")
+        {
             continue;
         }
         let code = code(&path);
