@@ -75,3 +75,35 @@ impl BasicType {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_letters_and_sizes_are_those_of_the_format() {
+        let rows = [
+            (2, b'L', 8),
+            (4, b'Z', 1),
+            (5, b'C', 2),
+            (6, b'F', 4),
+            (7, b'D', 8),
+            (8, b'B', 1),
+            (9, b'S', 2),
+            (10, b'I', 4),
+            (11, b'J', 8),
+        ];
+        for (code, letter, bytes) in rows {
+            let basic_type = BasicType::from_code(code).expect("a type");
+            assert_eq!(basic_type.code(), code);
+            assert_eq!(BasicType::from_descriptor(letter), Some(basic_type));
+            assert_eq!(basic_type.size_bytes(8), bytes);
+        }
+        assert_eq!(BasicType::Object.size_bytes(4), 4);
+        assert_eq!(BasicType::from_descriptor(b'['), Some(BasicType::Object));
+        let known = |code: &u8| BasicType::from_code(*code).is_some();
+        assert_eq!((0..=u8::MAX).filter(known).count(), rows.len());
+        let known = |letter: &u8| BasicType::from_descriptor(*letter).is_some();
+        assert_eq!((0..=u8::MAX).filter(known).count(), rows.len() + 1);
+    }
+}

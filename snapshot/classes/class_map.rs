@@ -239,6 +239,16 @@ impl ClassMap {
         map
     }
 
+    /// The same, where this class is `java.lang.Class`, and its instance at this address another class's mirror.
+    #[cfg(test)]
+    pub(crate) fn with_mirror(mut self, class_class: ClassId, mirror: u64, of: ClassId) -> Self {
+        for class in &mut self.classes {
+            class.is_class_class = class.id == class_class;
+        }
+        self.by_mirror.insert(mirror, of);
+        self
+    }
+
     /// Above the index of every class.
     pub fn index_end(&self) -> usize {
         self.classes.last().map_or(0, |class| class.id.index() + 1)
@@ -255,4 +265,177 @@ impl ClassMap {
 #[allow(clippy::cast_possible_truncation)] // the low half of a hash is a hash
 fn hash(word: u64) -> usize {
     (word.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::classes::FieldId;
+    use crate::layout::{ArrayLayout, ClassWords, Linear, MirrorInKlass, Oops, StaticIds};
+    use crate::memory::BufferMemory;
+    use tables::{ClassRow, Field};
+
+    /// Rows and facts of classes, one after the other.
+    struct Classes {
+        tables: Tables,
+        facts: ClassFacts,
+    }
+
+    impl Classes {
+        fn add(
+            &mut self,
+            signature: &str,
+            super_class: Option<ClassId>,
+            fields: Option<&[(BasicType, bool, u64)]>,
+        ) -> ClassId {
+            let name = self.tables.strings.intern(signature.as_bytes());
+            let field = |&(basic_type, is_primitive_array, id): &(BasicType, bool, u64)| Field {
+                name,
+                basic_type,
+                is_primitive_array,
+                // The ids of instance fields have this bit.
+                is_static: id & 2 == 0,
+            };
+            let ids = fields
+                .unwrap_or_default()
+                .iter()
+                .map(|&(.., id)| FieldId::of_bits(id));
+            self.facts.push(
+                Slot::of_handle(SLOTS + 8 * self.facts.slots().len() as u64),
+                ids,
+            );
+            self.tables.classes.add(ClassRow {
+                signature: name,
+                name,
+                loader: None,
+                super_class,
+                interfaces: Vec::new(),
+                fields: fields.map(|fields| fields.iter().map(field).collect()),
+            })
+        }
+    }
+
+    const SLOTS: u64 = 0x1000;
+    const MIRRORS: u64 = 0x1100;
+
+    /// The id of an instance field at this offset.
+    fn at(offset: u64) -> u64 {
+        offset << 2 | 2
+    }
+
+    fn classes() -> Classes {
+        let class_class = ClassId::from_index(1).expect("an id");
+        let mut classes = Classes {
+            tables: Tables::new(),
+            facts: ClassFacts::new(class_class),
+        };
+        let object = classes.add("Ljava/lang/Object;", None, Some(&[]));
+        classes.add(
+            "Ljava/lang/Class;",
+            Some(object),
+            Some(&[(BasicType::Int, false, 0x5000)]),
+        );
+        let upper = [
+            (BasicType::Long, false, at(16)),
+            (BasicType::Object, false, at(24)),
+        ];
+        let upper = classes.add("LUpper;", Some(object), Some(&upper));
+        let lower = [
+            (BasicType::Object, true, at(28)),
+            (BasicType::Boolean, false, at(12)),
+        ];
+        classes.add("LLower;", Some(upper), Some(&lower));
+        classes.add("[I", Some(object), None);
+        classes.add("[[I", Some(object), None);
+        let unlinked = classes.add("LUnlinked;", Some(object), None);
+        classes.add("LBelow;", Some(unlinked), Some(&[]));
+        classes
+    }
+
+    /// Slots, mirrors behind them, and in each mirror the address of its class.
+    fn heap(classes: usize) -> Vec<u8> {
+        let count = classes as u64;
+        let slots = (0..32).map(|number| {
+            if number < count {
+                MIRRORS + number * 16
+            } else {
+                0
+            }
+        });
+        let mirrors = (0..count).flat_map(|number| [1, 0x9000 + number * 8]);
+        slots.chain(mirrors).flat_map(u64::to_le_bytes).collect()
+    }
+
+    fn layout() -> ObjectLayout {
+        ObjectLayout {
+            oops: Oops::Narrow(Linear { base: 0, shift: 3 }),
+            class_words: ClassWords::Wide,
+            klasses: Linear::PLAIN,
+            klass_in_mirror: 8,
+            mirror_in_klass: MirrorInKlass {
+                offset: 0,
+                through_slot: false,
+            },
+            arrays: ArrayLayout {
+                length: 16,
+                elements: [20; 12],
+            },
+            static_ids: StaticIds {
+                holder: 0,
+                offset: 8,
+            },
+        }
+    }
+
+    #[test]
+    fn a_class_tells_what_its_instances_look_like() {
+        let classes = classes();
+        let bytes = heap(8);
+        let memory = BufferMemory::new(SLOTS, &bytes);
+        let layout = layout();
+        let descriptions = Descriptions::of(&classes.facts, &classes.tables, &layout, true);
+        let map = ClassMap::new(descriptions, &layout, memory);
+        let shape = |number: u64| &map.get(0x9000 + number * 8).expect("a class").shape;
+        let copy = |offset, basic_type| {
+            FieldCopy::new(offset, basic_type, layout.oops, true).expect("behind the header")
+        };
+        let expected = Shape::Instance {
+            fields: vec![
+                copy(28, BasicType::Object),
+                copy(12, BasicType::Boolean),
+                copy(16, BasicType::Long),
+                copy(24, BasicType::Object),
+            ],
+            data_bytes: 8 + 1 + 8 + 8,
+            references: vec![24],
+            primitive_arrays: vec![28],
+            heap_bytes: 32,
+        };
+        assert_eq!(*shape(3), expected);
+        let nothing = Shape::Instance {
+            fields: Vec::new(),
+            data_bytes: 0,
+            references: Vec::new(),
+            primitive_arrays: Vec::new(),
+            heap_bytes: 16,
+        };
+        // Static fields are the mirror's.
+        assert_eq!((shape(0), shape(1)), (&nothing, &nothing));
+        assert_eq!(*shape(4), Shape::PrimitiveArray(BasicType::Int));
+        assert_eq!(*shape(5), Shape::ObjectArray);
+        assert_eq!((shape(6), shape(7)), (&Shape::Unknown, &Shape::Unknown));
+        assert!(map.get(0x9000 + 8 * 8).is_none());
+        for (number, class) in map.classes().iter().enumerate() {
+            assert_eq!(
+                (class.id.index(), class.mirror),
+                (number, MIRRORS + number as u64 * 16)
+            );
+            assert_eq!(class.is_class_class, number == 1);
+            assert_eq!(map.class_of_mirror(class.mirror), Some(class.id));
+        }
+        assert_eq!(
+            (map.class_of_mirror(MIRRORS + 8), map.index_end()),
+            (None, 8)
+        );
+    }
 }

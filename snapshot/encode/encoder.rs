@@ -285,6 +285,7 @@ impl From<WriteError> for Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::BufferMemory;
 
     #[test]
     fn an_array_whose_values_are_not_wanted_keeps_its_length() {
@@ -338,5 +339,78 @@ mod tests {
         let traces: Vec<_> = file[9..].chunks(25).map(|record| record[12]).collect();
         let [.., none] = TraceId::EMPTY.get().to_be_bytes();
         assert_eq!(traces, [9, 7, none, 9]);
+    }
+
+    /// The border of a part that is left out, with a few words on both sides.
+    const BORDER: u64 = 1 << 21;
+
+    /// Encodes an array of this class that begins 40 bytes before the border, and the heap ends 40 bytes behind.
+    fn across(class: u64, elements: u64, left_out: bool) -> Result<Encoded, Failure> {
+        let words = [1, class, elements, 0, 0, 0, 0, 0, 0, 0_u64];
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let start = BORDER - 40;
+        let memory = BufferMemory::new(start, &bytes);
+        let shapes = vec![Shape::ObjectArray, Shape::PrimitiveArray(BasicType::Long)];
+        let mut snapshot = Snapshot::invented(memory, start..start + 80, shapes);
+        if left_out {
+            snapshot.left_out.push(BORDER..2 * BORDER);
+        }
+        assert!(snapshot.marks.mark(start));
+        let segments = Segments::new(|_: Vec<u8>| Ok(()));
+        Encoder::new(&snapshot, segments, false).run(&Parts::default())
+    }
+
+    #[test]
+    fn what_reaches_into_a_part_that_is_left_out_is_refused() {
+        for class in [1, 2] {
+            let whole = Encoded {
+                objects: 1,
+                cut_arrays: 0,
+            };
+            assert_eq!(across(class, 2, true), Ok(whole));
+            assert_eq!(across(class, 3, true), Err(Failure::LeftOut(BORDER - 40)));
+            assert_eq!(across(class, 3, false), Ok(whole));
+        }
+    }
+
+    #[test]
+    fn an_array_that_ends_behind_the_heap_is_refused() {
+        for class in [1, 2] {
+            assert!(across(class, 7, false).is_ok());
+            for elements in [8, u64::from(u32::MAX)] {
+                let answer = across(class, elements, false);
+                assert_eq!(answer, Err(Failure::TooLong(BORDER - 40)));
+            }
+        }
+    }
+
+    #[test]
+    fn a_mirror_has_no_record_beside_its_classs() {
+        let words = [1, 1, 1, 1_u64];
+        let start = words.as_ptr() as u64;
+        let shapes = || {
+            vec![Shape::Instance {
+                fields: Vec::new(),
+                data_bytes: 0,
+                references: Vec::new(),
+                primitive_arrays: Vec::new(),
+                heap_bytes: 16,
+            }]
+        };
+        let mut snapshot = Snapshot::of_words(&words, shapes());
+        let class = tables::ClassId::from_index(0).expect("an id");
+        snapshot.classes =
+            crate::classes::ClassMap::of_shapes(shapes()).with_mirror(class, start, class);
+        assert!(snapshot.marks.mark(start) && snapshot.marks.mark(start + 16));
+        let mut file = Vec::new();
+        let segments = Segments::new(|bytes: Vec<u8>| {
+            file.extend(bytes);
+            Ok(())
+        });
+        let encoded = Encoder::new(&snapshot, segments, false).run(&Parts::default());
+        assert_eq!(encoded.expect("no failure").objects, 2);
+        // A segment's header, and one record: the tag, the object, the trace, the class, no bytes.
+        assert_eq!(file.len(), 9 + 25);
+        assert_eq!(file[10..18], (start + 16).to_be_bytes());
     }
 }

@@ -112,3 +112,80 @@ impl ObjectLayout {
         (holder == self.klass(memory, mirror)).then(|| mirror.wrapping_add(u64::from(offset)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::BufferMemory;
+
+    const CODING: Linear = Linear {
+        base: 0x8000,
+        shift: 3,
+    };
+
+    fn layout(class_words: ClassWords, klasses: Linear) -> ObjectLayout {
+        ObjectLayout {
+            oops: Oops::Wide,
+            class_words,
+            klasses,
+            klass_in_mirror: 8,
+            mirror_in_klass: MirrorInKlass {
+                offset: 0,
+                through_slot: false,
+            },
+            arrays: ArrayLayout {
+                length: 12,
+                elements: [16; 12],
+            },
+            static_ids: StaticIds {
+                holder: 0,
+                offset: 8,
+            },
+        }
+    }
+
+    #[test]
+    fn the_id_of_a_static_field_belongs_to_one_class() {
+        // Two mirrors with their classes at 8, then two ids: the class, the field's offset.
+        let words = [1, 0x9000, 1, 0xA000, 0x9000, 24, 0xA000, 32_u64];
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let (memory, at) = (BufferMemory::new(0x1000, &bytes), |word: u64| {
+            0x1000 + word * 8
+        });
+        let layout = layout(ClassWords::Narrow, CODING);
+        let place = |mirror, id| layout.static_place(memory, at(mirror), at(id));
+        assert_eq!(place(0, 4), Some(at(0) + 24));
+        assert_eq!(place(2, 6), Some(at(2) + 32));
+        assert_eq!((place(0, 6), place(2, 4)), (None, None));
+        // An instance field's id has its offset in itself.
+        assert_eq!(layout.static_place(memory, at(0), at(4) | 2), None);
+        assert_eq!(layout.class_word_of(memory, at(0)), Some(0x200));
+    }
+
+    #[test]
+    fn a_class_that_no_class_word_leads_to_has_none() {
+        let word_of = |klass: u64, class_words, klasses| {
+            let bytes: Vec<u8> = [1, klass]
+                .iter()
+                .flat_map(|word| word.to_le_bytes())
+                .collect();
+            let memory = BufferMemory::new(0x1000, &bytes);
+            layout(class_words, klasses).class_word_of(memory, 0x1000)
+        };
+        let narrow = |klass| word_of(klass, ClassWords::Narrow, CODING);
+        let last = 0x8000 + (u64::from(u32::MAX) << 3);
+        // Code 0 is nothing; some classes lie beyond the codes, or between them.
+        assert_eq!((narrow(0x8000), narrow(0x8004)), (None, None));
+        assert_eq!(
+            (narrow(last), narrow(last + 8)),
+            (Some(u64::from(u32::MAX)), None)
+        );
+        let compact = |klass| word_of(klass, ClassWords::Compact(42), CODING);
+        let last = 0x8000 + (((1_u64 << 22) - 1) << 3);
+        assert_eq!(
+            (compact(last), compact(last + 8)),
+            (Some((1 << 22) - 1), None)
+        );
+        assert_eq!(word_of(0, ClassWords::Wide, Linear::PLAIN), None);
+    }
+}

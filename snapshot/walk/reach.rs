@@ -274,4 +274,100 @@ mod tests {
         let ends = Walker::new(&snapshot, &work, ends).run().expect("no error");
         assert!(ends.objects < 10, "{} objects", ends.objects);
     }
+
+    /// Counts the objects that it is told of.
+    struct Counts(usize);
+
+    impl OnObject for Counts {
+        fn object(&mut self, _: &Class, _: u64) -> Result<bool, Failure> {
+            self.0 += 1;
+            Ok(false)
+        }
+    }
+
+    /// Objects of the first class have a reference behind the header, then one that is declared as an array of a primitive type;
+    /// those of the second are such arrays.
+    fn shapes() -> Vec<Shape> {
+        let instance = Shape::Instance {
+            fields: Vec::new(),
+            data_bytes: 16,
+            references: vec![16],
+            primitive_arrays: vec![24],
+            heap_bytes: 32,
+        };
+        vec![
+            instance,
+            Shape::PrimitiveArray(BasicType::Long),
+            Shape::Unknown,
+        ]
+    }
+
+    /// Walks from the first object; tells how many objects it was told of.
+    fn walk(snapshot: &Snapshot<impl Memory>, first: u64) -> Result<usize, Failure> {
+        let work = Work::new(1, vec![Batch::References(vec![first])]);
+        let counts = Walker::new(snapshot, &work, Counts(0)).run()?;
+        Ok(counts.0)
+    }
+
+    fn marked(snapshot: &Snapshot<impl Memory>, start: u64) -> Vec<u64> {
+        let marked = snapshot.marks.part(0).into_iter().flatten();
+        marked.map(|address| (address - start) / 8).collect()
+    }
+
+    #[test]
+    fn an_array_that_is_declared_as_one_is_marked_and_not_visited() {
+        let mut words = [1, 1, 0, 0, 1, 2, 1, 0xFEED_u64];
+        let start = words.as_ptr() as u64;
+        (words[2], words[3]) = (start, start + 32);
+        let snapshot = Snapshot::of_words(&words, shapes());
+        assert_eq!(walk(&snapshot, start), Ok(1));
+        assert_eq!(marked(&snapshot, start), [0, 4]);
+    }
+
+    #[test]
+    fn a_reference_out_of_the_heap_ends_the_walk() {
+        for distance in [32, 40, 4, 1 << 40] {
+            let mut words = [1, 1, 0, 0_u64];
+            let start = words.as_ptr() as u64;
+            words[2] = start + distance;
+            let snapshot = Snapshot::of_words(&words, shapes());
+            let answer = walk(&snapshot, start);
+            assert_eq!(answer, Err(Failure::OutsideOfHeap(start + distance)));
+        }
+    }
+
+    #[test]
+    fn what_dumps_must_know_of_objects_is_noted() {
+        let mut words = [1, 1, 0, 0, 1, 3_u64];
+        let start = words.as_ptr() as u64;
+        words[2] = start + 32;
+        let mut snapshot = Snapshot::of_words(&words, shapes());
+        let class = |index| tables::ClassId::from_index(index).expect("an id");
+        snapshot.virtual_thread_class = Some(class(0));
+        assert_eq!(snapshot.check_linked(), Ok(()));
+        assert_eq!(walk(&snapshot, start), Ok(2));
+        assert_eq!(*snapshot.virtual_threads.lock().expect("no panic"), [start]);
+        assert_eq!(
+            snapshot.check_linked(),
+            Err(Failure::Unlinked(vec![class(2)]))
+        );
+    }
+
+    #[test]
+    fn what_a_mirror_refers_to_is_not_followed_as_its_class_tells_it() {
+        let mut words = [1, 1, 0, 0, 1, 2, 0_u64];
+        let start = words.as_ptr() as u64;
+        words[2] = start + 32;
+        let class = |index| tables::ClassId::from_index(index).expect("an id");
+        for (mirror, expected) in [(start, &[0][..]), (start + 8, &[0, 4])] {
+            let mut snapshot = Snapshot::of_words(&words, shapes());
+            snapshot.classes = crate::classes::ClassMap::of_shapes(shapes()).with_mirror(
+                class(0),
+                mirror,
+                class(1),
+            );
+            assert!(walk(&snapshot, start).is_ok());
+            assert_eq!(marked(&snapshot, start), expected);
+        }
+    }
 }

@@ -119,4 +119,39 @@ mod tests {
         let noticed = fields.check_no_frames(&snapshot);
         assert_eq!(noticed, Err(Failure::FirstVirtualThread));
     }
+
+    #[test]
+    fn the_walk_goes_on_until_it_has_come_to_each_thread() {
+        // Two threads whose field leads to themselves, so that each has frames; the same word is its number.
+        let mut words = [1, 1, 0, 1, 1, 0_u64];
+        let start = words.as_ptr() as u64;
+        let (first, second) = (start, start + 3 * 8);
+        (words[2], words[5]) = (first, second);
+        let snapshot = Snapshot::of_words(&words, vec![Shape::ObjectArray]);
+        let fields = VirtualThreadFields {
+            class: ClassId::from_index(0).expect("an id"),
+            in_use: true,
+            continuation: 16,
+            tail: 16,
+            thread_id: 16,
+        };
+        let mut frames = VirtualFrames::default();
+        assert!(frames.is_complete());
+        let mut announced = Vec::new();
+        for thread in [first, second, first] {
+            snapshot.note_virtual_thread(thread);
+            frames.take_in(fields, &snapshot, |id, thread| announced.push((id, thread)));
+        }
+        let id = |thread: u64| i64::try_from(thread).expect("an address");
+        assert_eq!(announced, [(id(first), first), (id(second), second)]);
+        for (object, complete) in [
+            (start + 8, false),
+            (second, false),
+            (second, false),
+            (first, true),
+        ] {
+            frames.come_to(object);
+            assert_eq!(frames.is_complete(), complete, "{}", object - start);
+        }
+    }
 }
