@@ -1,12 +1,13 @@
 //! The names of dump files: patterns with `%p %t %n %h`, and numbers for later dumps.
 
-use crate::os::host::{host_name, utc};
+use crate::os::host::host_name;
 use parking_lot::Mutex;
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
+use writer::text::Moment;
 
 /// The name that the user gave, taken apart. By default it is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,6 +42,18 @@ impl Facts {
             host: host_name(),
         }
     }
+}
+
+/// The moment in UTC; beyond the numbers of the calendar the bare number.
+fn stamp(unix_seconds: u64) -> String {
+    let Ok(seconds_since_epoch) = i64::try_from(unix_seconds) else {
+        return unix_seconds.to_string();
+    };
+    let moment = Moment {
+        seconds_since_epoch,
+        utc_offset_seconds: 0,
+    };
+    moment.file_stamp()
 }
 
 /// Names that this process has used: no dump overwrites another of the same run.
@@ -156,7 +169,7 @@ impl FileName {
             .map(|part| match part {
                 Part::Text(text) => text.clone(),
                 Part::ProcessId => facts.process_id.to_string(),
-                Part::Time => utc(facts.unix_seconds),
+                Part::Time => stamp(facts.unix_seconds),
                 Part::Number => facts.number.to_string(),
                 Part::Host => facts.host.clone(),
             })

@@ -12,30 +12,6 @@ pub(crate) fn host_name() -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// Seconds since 1970 as `20261121T091500Z`, which sorts as text and holds no colon (`gmtime_r`).
-///
-/// A time beyond what the system's calendar knows is the bare number.
-pub(crate) fn utc(unix_seconds: u64) -> String {
-    let Ok(seconds) = libc::time_t::try_from(unix_seconds) else {
-        return unix_seconds.to_string();
-    };
-    // SAFETY: a struct of numbers and a pointer that may be null; zeros are valid.
-    let mut date: libc::tm = unsafe { std::mem::zeroed() };
-    // SAFETY: both pointers outlive the call, which keeps neither.
-    if unsafe { libc::gmtime_r(&seconds, &mut date) }.is_null() {
-        return unix_seconds.to_string();
-    }
-    format!(
-        "{:04}{:02}{:02}T{:02}{:02}{:02}Z",
-        i64::from(date.tm_year) + 1900,
-        date.tm_mon + 1,
-        date.tm_mday,
-        date.tm_hour,
-        date.tm_min,
-        date.tm_sec
-    )
-}
-
 /// Seconds that local time was ahead of UTC at a moment, negative west of Greenwich (`localtime_r`, so by `TZ` or
 /// `/etc/localtime`); 0 if the system's calendar does not know the moment.
 ///
@@ -67,14 +43,6 @@ pub(crate) fn trim_memory() {
 mod tests {
     use super::*;
     use std::process::Command;
-
-    #[test]
-    fn time_is_a_civil_date() {
-        assert_eq!(utc(0), "19700101T000000Z");
-        assert_eq!(utc(4_102_444_799), "20991231T235959Z");
-        assert_eq!(utc(1_709_164_800), "20240229T000000Z");
-        assert_eq!(utc(u64::MAX), u64::MAX.to_string());
-    }
 
     /// What `TZ` says is asked once a process: a zone of this test's own needs a process of its own.
     const ZONE_TEST: &str = "os::host::tests::local_time_is_ahead_by_the_zone_of_the_environment";

@@ -5,9 +5,8 @@ use std::fmt::{self, Formatter};
 const SECONDS_A_DAY: i64 = 86_400;
 /// From Thursday, the first day of the epoch.
 const WEEKDAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
-/// From March, so that a leap day is the last of its year.
 const MONTHS: [&str; 12] = [
-    "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec", "Jan", "Feb",
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
 ];
 
 /// A second, and how far the clocks on the wall were from UTC.
@@ -22,6 +21,23 @@ pub struct Moment {
     pub utc_offset_seconds: i32,
 }
 
+impl Moment {
+    /// The moment in UTC as `20261121T091500Z`, which sorts as text and holds no colon: for names of files.
+    pub fn file_stamp(&self) -> String {
+        let second = self.seconds_since_epoch.rem_euclid(SECONDS_A_DAY);
+        let date = Date::of(self.seconds_since_epoch.div_euclid(SECONDS_A_DAY));
+        format!(
+            "{:04}{:02}{:02}T{:02}{:02}{:02}Z",
+            date.year,
+            date.month,
+            date.day,
+            second / 3600,
+            second / 60 % 60,
+            second % 60
+        )
+    }
+}
+
 impl fmt::Display for Moment {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         let local = self
@@ -30,6 +46,7 @@ impl fmt::Display for Moment {
         let days = local.div_euclid(SECONDS_A_DAY);
         let second = local.rem_euclid(SECONDS_A_DAY);
         let Date { year, month, day } = Date::of(days);
+        let month = named(&MONTHS, month - 1);
         write!(
             out,
             "{} {month} {day:>2} {:02}:{:02}:{:02} {year}",
@@ -43,7 +60,8 @@ impl fmt::Display for Moment {
 
 struct Date {
     year: i64,
-    month: &'static str,
+    /// From 1.
+    month: i64,
     day: i64,
 }
 
@@ -61,7 +79,7 @@ impl Date {
         let month = (5 * day_of_year + 2) / 153;
         Self {
             year: 400 * era + year_of_era + i64::from(month >= 10),
-            month: named(&MONTHS, month),
+            month: (month + 2) % 12 + 1,
             day: day_of_year - (153 * month + 2) / 5 + 1,
         }
     }
@@ -78,6 +96,21 @@ fn named(names: &[&'static str], index: i64) -> &'static str {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn stamps_of_files_sort_as_text() {
+        let stamp = |seconds_since_epoch| {
+            let utc_offset_seconds = 3600;
+            let moment = Moment {
+                seconds_since_epoch,
+                utc_offset_seconds,
+            };
+            moment.file_stamp()
+        };
+        assert_eq!(stamp(0), "19700101T000000Z");
+        assert_eq!(stamp(4_102_444_799), "20991231T235959Z");
+        assert_eq!(stamp(1_709_164_800), "20240229T000000Z");
+    }
 
     fn utc(seconds_since_epoch: i64) -> String {
         let utc_offset_seconds = 0;
@@ -121,12 +154,13 @@ mod tests {
                 let year = today.year;
                 let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
                 let last = match today.month {
-                    "Apr" | "Jun" | "Sep" | "Nov" => 30,
-                    "Feb" if leap => 29,
-                    "Feb" => 28,
+                    4 | 6 | 9 | 11 => 30,
+                    2 if leap => 29,
+                    2 => 28,
                     _ => 31,
                 };
                 prop_assert_eq!(today.day, last);
+                prop_assert_eq!(tomorrow.month, today.month % 12 + 1);
             } else {
                 prop_assert_eq!(tomorrow.day, today.day + 1);
                 prop_assert_eq!((tomorrow.month, tomorrow.year), (today.month, today.year));
