@@ -1,4 +1,4 @@
-//! Chances of a half, a quarter and so on.
+//! Random numbers, and chances of a half, a quarter and so on.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,12 +6,12 @@ use std::sync::OnceLock;
 
 /// Where they come from: Marsaglia's xorshift. No need for more, what is chosen is random itself.
 #[derive(Debug)]
-pub(super) struct Chance(u64);
+pub(crate) struct Chance(u64);
 
 impl Chance {
     /// Another one than all before it, and in each process others: who measures a program again and again wants to see each time
     /// what is by chance.
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         static FIRST: OnceLock<u64> = OnceLock::new();
         static STARTED: AtomicU64 = AtomicU64::new(1);
         let first = *FIRST.get_or_init(|| RandomState::new().hash_one(0));
@@ -25,11 +25,23 @@ impl Chance {
     }
 
     /// True with the probability 2^-`halvings`.
-    pub(super) fn of_halvings(&mut self, halvings: u32) -> bool {
+    pub(crate) fn of_halvings(&mut self, halvings: u32) -> bool {
+        let number = self.number();
+        halvings == 0 || number.leading_zeros() >= halvings
+    }
+
+    /// Any number but 0, each as likely as the others.
+    pub(crate) fn number(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
-        halvings == 0 || self.0.leading_zeros() >= halvings
+        self.0
+    }
+}
+
+impl Default for Chance {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

@@ -10,6 +10,7 @@
 //! `tests/walls.rs` checks it.
 
 mod agent_threads;
+mod chance;
 mod class_gate;
 mod dump_queue;
 mod ending;

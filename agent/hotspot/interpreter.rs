@@ -5,6 +5,7 @@
 
 use super::memory::{Address, WORD_BYTES};
 use super::vm_structs::Table;
+use std::ops::Range;
 
 const CALLER_STACK_POINTER_WORDS: u64 = 1;
 const METHOD_WORDS: u64 = 3;
@@ -84,18 +85,18 @@ impl Interpreter {
         (self.low..self.high).contains(&pc)
     }
 
-    /// The frame with this frame pointer; `None` if it is not one, or if it lies outside of the stack from `low` to `high`.
+    /// The frame with this frame pointer; `None` if it is not one, or if it lies outside of the stack.
     ///
     /// # Safety
-    /// From `low` to `high` is the calling thread's stack, and `frame_pointer`, if it is between them, that of a frame of the
+    /// `stack` is the calling thread's own, and `frame_pointer`, if it is inside, that of a frame of the
     /// interpreter's.
     pub(super) unsafe fn frame(
         &self,
         frame_pointer: u64,
-        (low, high): (u64, u64),
+        stack: Range<u64>,
     ) -> Option<InterpretedFrame> {
         let bottom = frame_pointer.checked_sub(WORDS * WORD_BYTES)?;
-        if bottom < low || frame_pointer.checked_add(2 * WORD_BYTES)? > high {
+        if bottom < stack.start || frame_pointer.checked_add(2 * WORD_BYTES)? > stack.end {
             return None;
         }
         let at = Address::new(frame_pointer);
@@ -156,7 +157,7 @@ mod tests {
             stack[10] = 90;
             let low = stack.as_ptr() as u64;
             // SAFETY: the array is the stack.
-            let frame = unsafe { interpreter().frame(low + 9 * 8, (low, low + 11 * 8)) };
+            let frame = unsafe { interpreter().frame(low + 9 * 8, low..low + 11 * 8) };
             let expected = InterpretedFrame {
                 bytecode,
                 constant_part: Address::new(constant.as_ptr() as u64),
@@ -174,7 +175,7 @@ mod tests {
         let low = stack.as_ptr() as u64;
         for at in [0, low, low + 7 * 8, low + 10 * 8] {
             // SAFETY: the array is the stack; none of these is read.
-            let frame = unsafe { interpreter().frame(at, (low, low + 11 * 8)) };
+            let frame = unsafe { interpreter().frame(at, low..low + 11 * 8) };
             assert_eq!(frame, None, "{at:x}");
         }
     }

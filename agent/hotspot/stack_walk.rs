@@ -243,7 +243,7 @@ impl StackWalk {
     }
 
     fn pass_interpreted(&mut self, code: &JavaCode) -> Option<Frame> {
-        let stack = (self.at.stack_pointer, self.stack_end);
+        let stack = self.at.stack_pointer..self.stack_end;
         // SAFETY: the own stack; who goes on in the interpreter has a frame of its.
         let frame = unsafe { code.code.interpreter.frame(self.at.frame_pointer, stack) }?;
         self.fingerprint = self.fingerprint.with(frame.bytecode | INTERPRETED);

@@ -7,7 +7,6 @@
 //! down.
 
 mod allocations;
-mod chance;
 mod cpu;
 mod injection;
 mod monitors;

@@ -9,11 +9,12 @@ use std::path::Path;
 type Row = (&'static str, &'static [&'static str]);
 
 /// The agent, the lowest first.
-const AGENT: [Row; 20] = [
+const AGENT: [Row; 21] = [
+    ("chance", &[]),
     ("os", &[]),
     ("jvmti", &["os"]),
     ("hotspot", &["jvmti", "os"]),
-    ("sampler", &["hotspot", "jvmti", "os"]),
+    ("sampler", &["chance", "hotspot", "jvmti", "os"]),
     ("message", &[]),
     ("gate", &[]),
     ("class_gate", &[]),
@@ -26,6 +27,7 @@ const AGENT: [Row; 20] = [
         "profile",
         &[
             "agent_threads",
+            "chance",
             "hotspot",
             "jvmti",
             "message",
@@ -144,13 +146,12 @@ const DUMP: Row = (
 );
 
 /// The profiles: features know what they share, and not each other. `*` is what `agent/profile/mod.rs` exports.
-const PROFILE: [Row; 11] = [
+const PROFILE: [Row; 10] = [
     ("*", &[]),
-    ("chance", &[]),
     ("threads", &[]),
     ("native", &[]),
     ("stacks", &["native", "threads"]),
-    ("allocations", &["chance", "stacks"]),
+    ("allocations", &["stacks"]),
     ("cpu", &["native", "stacks"]),
     ("times", &["stacks"]),
     ("monitors", &["stacks"]),

@@ -26,7 +26,8 @@ pub(crate) fn serials(figures: &MonitorFigures, traces: &StackTraces, cutoff: f6
 pub(crate) fn write(
     figures: &MonitorFigures,
     traces: &StackTraces,
-    (cutoff, at): (f64, Moment),
+    cutoff: f64,
+    at: Moment,
     report: &Report,
     out: &mut impl Write,
 ) -> Result<()> {

@@ -42,7 +42,7 @@ pub(crate) fn write(
         tables.traces.for_each(|serial, _| all.push(serial));
         write_traces(all.into_iter(), tables, &mut report, out)?;
     }
-    write_blocks(figures, profiles, (options, is_old), (&mut report, at), out)?;
+    write_blocks(figures, profiles, options, is_old, at, &mut report, out)?;
     if is_old {
         return write_old(figures, profiles, out);
     }
@@ -52,8 +52,10 @@ pub(crate) fn write(
 fn write_blocks(
     figures: &Figures,
     profiles: &Profiles,
-    (options, is_old): (&Options, bool),
-    (report, at): (&mut Report, Moment),
+    options: &Options,
+    is_old: bool,
+    at: Moment,
+    report: &mut Report,
     out: &mut impl Write,
 ) -> Result<()> {
     let tables = profiles.traces.tables();
@@ -81,8 +83,7 @@ fn write_blocks(
     let serials = serials.chain(samples.iter().chain(&times).flat_map(Costs::traces));
     write_traces(serials, tables, report, out)?;
     if let Some(monitors) = monitors {
-        let how = (options.cutoff, at);
-        report_monitors::write(monitors, &profiles.traces, how, report, out)?;
+        report_monitors::write(monitors, &profiles.traces, options.cutoff, at, report, out)?;
     }
     if let Some(sites) = &sites {
         SitesBlock { sites, at }.encode(out)?;

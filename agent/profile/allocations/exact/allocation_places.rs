@@ -2,8 +2,7 @@
 //! frames go on.
 
 use super::array_sizes::Elements;
-use super::exact_allocations::New;
-use super::recent_places::RecentPlaces;
+use super::recent_places::{Recent, RecentPlaces};
 use super::thread_tally::CountIndex;
 use crate::hotspot::{JavaCode, StackWalk};
 use crate::jvmti::jni::Jni;
@@ -65,6 +64,26 @@ pub(crate) enum Known {
     TooShort,
 }
 
+/// What was allocated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum New {
+    /// An object; its constructors are still running.
+    Instance,
+    /// An array of this length.
+    Array(i32),
+    /// An array of this length, made together with those that it holds or that hold it.
+    Nest(i32),
+}
+
+/// The place of an object, and which of the rooms its stack took.
+#[derive(Clone, Debug)]
+pub(crate) struct PlaceAt {
+    /// The first room is 0.
+    pub(crate) level: usize,
+    /// The place.
+    pub(crate) place: Place,
+}
+
 /// What a walk over a stack tells.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum LookUp {
@@ -81,15 +100,18 @@ pub(crate) enum LookUp {
 }
 
 /// What is known of a stack by its addresses.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) enum Walked {
     /// The only place at it, and how often it was met.
     Place(Counted, u32),
-    /// It was cut off among the constructors.
+    /// It was cut off among the constructors: a longer walk goes on.
+    #[default]
     TooShort,
     /// There are places of several classes, or may be; and how often it was met.
     ByClass(StackIndex, u32),
 }
+
+const _: () = assert!(std::mem::size_of::<Recent<Walked>>() == 32);
 
 impl LookUp {
     /// Whether it is time to ask the JVM.
@@ -142,7 +164,7 @@ pub(crate) struct AllocationPlaces {
     by_address: [FxHashMap<u64, Remembered>; CONSTRUCTOR_FRAMES.len()],
     by_class: Vec<ClassPlaces>,
     /// Some of `by_address` again.
-    recent: RecentPlaces,
+    recent: RecentPlaces<Walked>,
     /// The stack that was taken down last.
     pub(crate) stack: Vec<StackFrame>,
     /// `None` where stacks cannot be walked.
@@ -305,22 +327,23 @@ impl AllocationPlaces {
     }
 
     /// Remembers where an object of another class was counted at this stack.
-    pub(crate) fn learn_class(&mut self, stack: StackIndex, (level, place): (usize, Place)) {
+    pub(crate) fn learn_class(&mut self, stack: StackIndex, found: PlaceAt) {
         let known = self.by_class.get_mut(stack.0 as usize);
-        if let Some(known) = known.filter(|known| known.level == level) {
+        if let Some(known) = known.filter(|known| known.level == found.level) {
             known.places.truncate(MOST_CLASSES - 1);
-            known.places.insert(0, place);
+            known.places.insert(0, found.place);
         }
     }
 
-    /// Remembers what the stack that was looked up last is: too short below `level`, and the place of an object there.
+    /// Remembers what the stack that was looked up last is: too short below the level, and the place of an object there.
     pub(crate) fn learn(
         &mut self,
         code: &JavaCode,
         rooms: &[usize],
-        (level, place): (usize, Place),
+        found: PlaceAt,
         age: BytecodeAge,
     ) {
+        let PlaceAt { level, place } = found;
         self.make_room();
         let Some(walk) = &mut self.walk else {
             return;

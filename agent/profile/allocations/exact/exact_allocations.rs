@@ -3,7 +3,9 @@
 //! The same stack allocates again and again, so each thread knows its stacks as the JVM gives them, with the site of
 //! each; what is new is looked up once.
 
-use super::allocation_places::{AllocationPlaces, Counted, Known, LookUp, Place, Rooms, Size};
+use super::allocation_places::{
+    AllocationPlaces, Counted, Known, LookUp, New, Place, PlaceAt, Rooms, Size,
+};
 use super::array_sizes::{ArraySizes, Elements};
 use super::thread_tally::ThreadTally;
 use crate::hotspot::WeakSlots;
@@ -24,15 +26,14 @@ use tables::{ClassId, SiteKey, SiteTable};
 /// Objects that a thread remembers before it looks which of them are gone.
 const FIRST_PURGE: usize = 8192;
 
-/// What was allocated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum New {
-    /// An object; its constructors are still running.
-    Instance,
-    /// An array of this length.
-    Array(i32),
-    /// An array of this length, made together with those that it holds or that hold it.
-    Nest(i32),
+/// What was known of an object's stack.
+#[derive(Clone, Copy, Debug)]
+struct LookedUp<'r> {
+    found: LookUp,
+    /// How many frames were looked at, the fewest first.
+    rooms: &'r [usize],
+    /// The age of bytecode before the look.
+    age: BytecodeAge,
 }
 
 /// The allocations of all threads.
@@ -189,7 +190,8 @@ impl ExactAllocations {
         let Some(class) = at.jni.class_of(at.object) else {
             return;
         };
-        self.count_by_class(own, at, &class, (found, rooms, age));
+        let looked_up = LookedUp { found, rooms, age };
+        self.count_by_class(own, at, &class, looked_up);
         at.jni.forget(class);
     }
 
@@ -199,8 +201,9 @@ impl ExactAllocations {
         own: &mut Own,
         at: NewObject<'_, '_, '_>,
         class: &Object<'_>,
-        (found, rooms, age): (LookUp, &[usize], BytecodeAge),
+        looked_up: LookedUp<'_>,
     ) {
+        let LookedUp { found, rooms, age } = looked_up;
         let known = match found {
             LookUp::ByClass(stack, _) => own.places.of_class(stack, at.jni, class),
             LookUp::Check(counted) => Some(counted),
@@ -210,15 +213,17 @@ impl ExactAllocations {
             self.note_counted(own, at, counted);
             return;
         }
-        let Some((level, place)) = self.count_by_stack(own, at, class) else {
+        let Some(stands) = self.count_by_stack(own, at, class) else {
             return;
         };
         match (found, known, self.addresses.code()) {
-            (_, Some(known), _) if known.site != place.counted.site => self.addresses.distrust(),
-            (LookUp::Learn, _, Some(code)) => {
-                own.places.learn(code, rooms, (level, place), age);
+            (_, Some(known), _) if known.site != stands.place.counted.site => {
+                self.addresses.distrust()
             }
-            (LookUp::ByClass(stack, _), None, _) => own.places.learn_class(stack, (level, place)),
+            (LookUp::Learn, _, Some(code)) => {
+                own.places.learn(code, rooms, stands, age);
+            }
+            (LookUp::ByClass(stack, _), None, _) => own.places.learn_class(stack, stands),
             _ => {}
         }
     }
@@ -230,7 +235,7 @@ impl ExactAllocations {
         own: &mut Own,
         at: NewObject<'_, '_, '_>,
         class: &Object<'_>,
-    ) -> Option<(usize, Place)> {
+    ) -> Option<PlaceAt> {
         let depth = own.depth_frames;
         for (level, &room) in Rooms::new(at.new, depth).as_slice().iter().enumerate() {
             if depth == 0 {
@@ -246,11 +251,11 @@ impl ExactAllocations {
                 if own.places.is_full() {
                     self.forget_places(own);
                 }
-                place = self.learn(own, (level, room), at, class);
+                place = self.learn(own, level, room, at, class);
             }
             if let Some(place) = place {
                 self.note_counted(own, at, place.counted);
-                return Some((level, place));
+                return Some(PlaceAt { level, place });
             }
             own.places.remember(level, Known::TooShort);
         }
@@ -298,7 +303,8 @@ impl ExactAllocations {
     fn learn(
         &self,
         own: &mut Own,
-        (level, room): (usize, usize),
+        level: usize,
+        room: usize,
         at: NewObject<'_, '_, '_>,
         class: &Object<'_>,
     ) -> Option<Place> {
@@ -329,7 +335,7 @@ impl ExactAllocations {
             }
         };
         let place = Place {
-            is_only_class: self.is_only_class(own.places.frames(), at, (key.class, above)),
+            is_only_class: self.is_only_class(own.places.frames(), at, key.class, above),
             class,
             counted: Counted {
                 count: own.tally.add_site(site),
@@ -348,7 +354,8 @@ impl ExactAllocations {
         &self,
         frames: &[StackFrame],
         at: NewObject<'_, '_, '_>,
-        (class, above): (ClassId, usize),
+        class: ClassId,
+        above: usize,
     ) -> bool {
         const INVOKESPECIAL: u8 = 183;
         let outermost = match at.new {

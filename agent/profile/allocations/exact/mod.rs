@@ -6,4 +6,4 @@ pub(crate) mod exact_allocations;
 pub(crate) mod recent_places;
 pub(crate) mod thread_tally;
 
-pub(crate) use exact_allocations::New;
+pub(crate) use allocation_places::New;

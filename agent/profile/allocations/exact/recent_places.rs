@@ -1,43 +1,40 @@
 //! What is known of the stacks that a thread met last: a small table in front of the large one. That one is spread over megabytes,
 //! most of which are of code that ran once, and each object would wait for two of its cache lines.
 
-use super::allocation_places::Walked;
-
 /// Stacks in the table, 32 bytes each.
 const ROOMS: usize = 512;
 
 /// A stack, by its addresses and the level that it was looked up at, and what is known of it.
 #[derive(Clone, Copy, Debug)]
-struct Recent {
+pub(crate) struct Recent<W> {
     key: u64,
-    what: Walked,
+    what: W,
 }
-
-const _: () = assert!(std::mem::size_of::<Recent>() == 32);
 
 /// The table: a stack has one room, and the one that comes later has it. Many threads allocate little, so there are no rooms
 /// before the first stack comes.
+///
+/// What is known is a small value, whose default does no harm for a stack that nobody has met.
 #[derive(Debug, Default)]
-pub(crate) struct RecentPlaces {
-    rooms: Box<[Recent]>,
+pub(crate) struct RecentPlaces<W> {
+    rooms: Box<[Recent<W>]>,
 }
 
-impl RecentPlaces {
+impl<W: Copy + Default> RecentPlaces<W> {
     /// What is known of these addresses at this level, if they were met lately.
     #[inline]
-    pub(crate) fn get_mut(&mut self, level: usize, addresses: u64) -> Option<&mut Walked> {
+    pub(crate) fn get_mut(&mut self, level: usize, addresses: u64) -> Option<&mut W> {
         let key = key(level, addresses);
         let recent = self.rooms.get_mut(room(level, addresses))?;
         (recent.key == key).then_some(&mut recent.what)
     }
 
     /// Remembers it until another stack comes to the same room.
-    pub(crate) fn put(&mut self, level: usize, addresses: u64, what: Walked) {
+    pub(crate) fn put(&mut self, level: usize, addresses: u64, what: W) {
         if self.rooms.is_empty() {
-            // A key like any other, with what does no harm: a walk that is too short goes on.
             let nothing = Recent {
                 key: 0,
-                what: Walked::TooShort,
+                what: W::default(),
             };
             self.rooms = vec![nothing; ROOMS].into();
         }
@@ -68,14 +65,14 @@ mod tests {
         let mut recent = RecentPlaces::default();
         let (one, other) = (0x1234_5678_9ABC_DEF0, 0x0234_5678_9ABC_DEF0);
         assert!(recent.get_mut(0, one).is_none());
-        recent.put(0, one, Walked::TooShort);
+        recent.put(0, one, 7_u8);
         assert!(recent.get_mut(0, one).is_some());
         assert!(recent.get_mut(1, one).is_none() && recent.get_mut(0, other).is_none());
         for level in 1..3 {
-            recent.put(level, one, Walked::TooShort);
+            recent.put(level, one, 7_u8);
         }
         assert!((0..3).all(|level| recent.get_mut(level, one).is_some()));
-        recent.put(0, other, Walked::TooShort);
+        recent.put(0, other, 7_u8);
         assert!(recent.get_mut(0, one).is_none() && recent.get_mut(0, other).is_some());
     }
 }

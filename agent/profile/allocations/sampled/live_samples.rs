@@ -3,8 +3,8 @@
 //! When the bound is reached, every second sample is dropped by chance and those left count twice, and so do the ones
 //! that come: the sums stay unbiased, and the memory bounded.
 
+use crate::chance::Chance;
 use crate::profile::allocations::live_objects::{Behind, LiveObject};
-use crate::profile::chance::Chance;
 use tables::Weight;
 
 /// Samples that are remembered before it is looked which of them are gone.

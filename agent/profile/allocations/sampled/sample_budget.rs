@@ -6,7 +6,7 @@
 //! is told to choose fewer.
 
 use super::sample_interval::SampleInterval;
-use crate::profile::chance::Chance;
+use crate::chance::Chance;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};

@@ -115,7 +115,7 @@ impl SampledPlaces {
         // The depth may have been set anew meanwhile.
         let is_whole = self.traces.depth_frames() == depth_frames;
         if let Some(trace) = trace.filter(|_| is_whole) {
-            self.learn(stack, (trace, place), (age, now));
+            self.learn(stack, Known::new(trace, place, age), now);
         }
         Some(site)
     }
@@ -170,26 +170,21 @@ impl SampledPlaces {
     ///
     /// If something else was known of it that should hold, addresses are not believed again; unless they were of bytecode: a
     /// class may have been redefined again and again, which nobody tells of. Then what is known by bytecode is forgotten.
-    fn learn(
-        &self,
-        stack: Stack,
-        (trace, place): (TraceId, Place),
-        (age, now): (BytecodeAge, BytecodeAge),
-    ) {
+    fn learn(&self, stack: Stack, learned: Known, now: BytecodeAge) {
         let mut all = self.known.lock();
         if all.len() >= MOST_STACKS {
             all.clear();
         }
         let Some(known) = all.get_mut(&stack) else {
-            all.insert(stack, Known::new(trace, place, age));
+            all.insert(stack, learned);
             return;
         };
-        if known.trace == trace {
-            known.age = age;
-            known.add(place);
+        if known.trace == learned.trace {
+            known.age = learned.age;
+            known.add(&learned.places);
             return;
         }
-        let before = std::mem::replace(known, Known::new(trace, place, age));
+        let before = std::mem::replace(known, learned);
         if before.age.is_for_good() {
             self.addresses.distrust();
         } else if before.age.holds(now) {
@@ -214,10 +209,11 @@ impl Known {
         places.find(|place| place.class.is(jni, class))
     }
 
-    fn add(&mut self, place: Place) {
-        let is_other = |other: &&Place| !Arc::ptr_eq(&other.class, &place.class);
-        let others = self.places.iter().filter(is_other);
-        let others = others.take(MOST_CLASSES - 1).cloned();
-        self.places = std::iter::once(place.clone()).chain(others).collect();
+    fn add(&mut self, places: &[Place]) {
+        let is_new =
+            |class: &Arc<KnownClass>| places.iter().any(|it| Arc::ptr_eq(&it.class, class));
+        let others = self.places.iter().filter(|other| !is_new(&other.class));
+        let all = places.iter().chain(others).take(MOST_CLASSES);
+        self.places = all.cloned().collect();
     }
 }
