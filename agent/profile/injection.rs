@@ -144,16 +144,23 @@ impl Injection {
                     .is_ok_and(|signature| !is_anonymous(&signature))
         };
         let classes: Vec<&Object<'_>> = classes.iter().filter(can).collect();
-        if env.retransform(&classes).is_ok() {
-            return Ok(());
-        }
-        // One class that cannot be changed keeps all from being changed: find it.
-        for class in classes {
-            if env.retransform(&[class]).is_err() {
-                self.classes_left_alone.fetch_add(1, Ordering::Relaxed);
-            }
-        }
+        self.rewrite_in_one(env, &classes);
         Ok(())
+    }
+
+    /// One class that cannot be changed, as its initialiser has failed, say, keeps all from being changed: it is found by
+    /// halves, since each change stops the application.
+    fn rewrite_in_one(&self, env: &Env, classes: &[&Object<'_>]) {
+        if env.retransform(classes).is_ok() {
+            return;
+        }
+        if classes.len() < 2 {
+            self.classes_left_alone.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        let (some, others) = classes.split_at(classes.len() / 2);
+        self.rewrite_in_one(env, some);
+        self.rewrite_in_one(env, others);
     }
 
     /// `ClassFileLoadHook`: the class file with the calls put in; `None` if it may stay as it is.

@@ -16,6 +16,7 @@ import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -31,11 +32,11 @@ class LoadersTest {
     @ParameterizedTest
     @MethodSource("jdks")
     void aLoaderIsAskedForNothingMore(Jdk jdk) throws IOException {
-        List<String> expected = run(Jvm.on(jdk, folder));
+        List<String> expected = run(on(jdk));
         assertTrue(expected.stream().filter(line -> line.startsWith("ASKED ")).count() == 2, expected::toString);
 
         Path times = folder.resolve("times.txt");
-        Launch timed = Jvm.on(jdk, folder).switches("-Xverify:all");
+        Launch timed = on(jdk).switches("-Xverify:all");
         assertEquals(expected, run(timed.agent("cpu=times,cutoff=0,file=" + times)));
         String halves = " rewriting.Looping$ListHelper.half";
         long calls = Files.readAllLines(times).stream().filter(line -> line.endsWith(halves))
@@ -43,7 +44,7 @@ class LoadersTest {
         assertEquals(Looping.ROUNDS, calls, "calls");
 
         Path sites = folder.resolve("sites.hprof");
-        Launch counted = Jvm.on(jdk, folder).switches("-Xverify:all");
+        Launch counted = on(jdk).switches("-Xverify:all");
         assertEquals(expected, run(counted.agent("heap=sites,sampling=0,cutoff=0,file=" + sites)));
         SiteList list = new SiteList(sites, "sites");
         for (String type : List.of("boolean[]", "rewriting.Looping$ListHelper[]", "rewriting.Looping$ListHelper[][]",
@@ -53,19 +54,34 @@ class LoadersTest {
         assertEquals(2 * Looping.ROUNDS, made(list, "java.lang.String[]"), "inner arrays");
     }
 
+    /** Loaded classes are changed together, since each change stops the application: one that cannot be is found by halves. */
+    @Test
+    void aClassThatHasFailedKeepsNoOtherFromBeingChanged() throws IOException {
+        Path log = folder.resolve("safepoints.log");
+        run(on(Jdks.of(25)).switches("-Xlog:safepoint=info:file=" + log)
+                .agent("cpu=times,file=" + folder.resolve("times.txt")));
+        long stops = Files.readAllLines(log).stream().filter(line -> line.contains("\"RedefineClasses\"")).count();
+        assertTrue(stops > 2 && stops < 50, () -> stops + " stops for the classes to be changed");
+    }
+
     private static long made(SiteList list, String type) {
         return list.sites.stream().filter(site -> site.className.equals(type) && !site.frames.isEmpty()
                 && site.frames.get(0).startsWith("rewriting.Looping$ListHelper.work("))
                 .mapToLong(site -> site.allocatedObjects).sum();
     }
 
-    private List<String> run(Launch launch) throws IOException {
+    /** With the other agent before ours, so that what it leaves behind is loaded when ours starts. */
+    private Launch on(Jdk jdk) throws IOException {
         Path jar = folder.resolve("agent.jar");
         Manifest manifest = new Manifest();
         manifest.getMainAttributes().putValue("Manifest-Version", "1.0");
         manifest.getMainAttributes().putValue("Premain-Class", Looping.class.getName());
         new JarOutputStream(Files.newOutputStream(jar), manifest).close();
-        try (Jvm jvm = launch.switches("-javaagent:" + jar).run(Looping.class).ready()) {
+        return Jvm.on(jdk, folder).switches("-javaagent:" + jar);
+    }
+
+    private static List<String> run(Launch launch) {
+        try (Jvm jvm = launch.run(Looping.class).ready()) {
             assertEquals(0, jvm.end(), jvm.err::text);
             return jvm.out.lines().stream().map(LoadersTest::inOrder).collect(Collectors.toList());
         }

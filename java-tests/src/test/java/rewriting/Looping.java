@@ -69,6 +69,11 @@ public final class Looping extends ClassLoader {
         }
     }
 
+    /** Java 25 lets nobody change a class whose initialiser has failed. */
+    static final class Failing {
+        static final int VALUE = Integer.parseInt("none");
+    }
+
     private final String own;
     private final List<String> asked = new ArrayList<>();
     private Method help;
@@ -123,8 +128,13 @@ public final class Looping extends ClassLoader {
         return own;
     }
 
-    /** As another agent: on Java 8 it leaves anonymous classes behind whose constants are objects. */
+    /** As another agent: it leaves a class behind that has failed, on Java 8 anonymous classes whose constants are objects, too. */
     public static void premain(String options) throws Throwable {
+        try {
+            Say.line("VALUE", Failing.VALUE);
+        } catch (ExceptionInInitializerError failed) {
+            Say.line("FAILED", failed.getCause().getMessage());
+        }
         MethodType type = MethodType.methodType(int.class, int.class, int.class, int.class);
         MethodHandle sum = MethodHandles.lookup().findStatic(Looping.class, "sum", type);
         sum = MethodHandles.insertArguments(MethodHandles.insertArguments(sum, 0, 1), 1, 2);
