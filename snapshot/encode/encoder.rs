@@ -341,6 +341,44 @@ mod tests {
         assert_eq!(traces, [9, 7, none, 9]);
     }
 
+    #[test]
+    fn objects_in_order_have_their_own_traces() {
+        // Six objects without fields, of which three were sampled.
+        let words = [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1_u64];
+        let at = |number: u64| words.as_ptr() as u64 + number * 16;
+        let shape = Shape::Instance {
+            fields: Vec::new(),
+            data_bytes: 0,
+            references: Vec::new(),
+            primitive_arrays: Vec::new(),
+            heap_bytes: 16,
+        };
+        let mut snapshot = Snapshot::of_words(&words, vec![shape]);
+        let trace = |number| TraceId::new(number).expect("a trace");
+        // The fourth was sampled and is gone.
+        snapshot.allocated = vec![
+            (at(0), trace(7)),
+            (at(2), trace(8)),
+            (at(3), trace(6)),
+            (at(5), trace(9)),
+        ];
+        for number in [0, 1, 2, 4, 5] {
+            assert!(snapshot.marks.mark(at(number)));
+        }
+        for grouped in [false, true] {
+            let mut file = Vec::new();
+            let segments = Segments::new(|bytes: Vec<u8>| {
+                file.extend(bytes);
+                Ok(())
+            });
+            let encoded = Encoder::new(&snapshot, segments, grouped).run(&Parts::default());
+            assert_eq!(encoded.expect("no failure").objects, 5);
+            let traces: Vec<_> = file[9..].chunks(25).map(|record| record[12]).collect();
+            let [.., none] = TraceId::EMPTY.get().to_be_bytes();
+            assert_eq!(traces, [7, none, 8, none, 9]);
+        }
+    }
+
     /// The border of a part that is left out, with a few words on both sides.
     const BORDER: u64 = 1 << 21;
 

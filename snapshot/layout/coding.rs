@@ -210,7 +210,7 @@ mod tests {
     fn offsets_of_fields_stand_in_their_ids() {
         assert_eq!(instance_offset((12 << 2) | 2), Some(12));
         assert_eq!(instance_offset((300 << 2) | 2), Some(300));
-        assert_eq!(instance_offset((0xABC << 9) | (24 << 2) | 3), Some(24));
+        assert_eq!(instance_offset((0xABD << 9) | (24 << 2) | 3), Some(24));
         assert_eq!(instance_offset(0x7F00_1230), None);
     }
 }
