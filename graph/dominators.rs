@@ -7,6 +7,7 @@
 
 use crate::error::GraphError;
 use crate::graph_view::GraphView;
+use crate::numbers::Numbers;
 
 /// The root of all, which refers to every root of the heap.
 pub(crate) const ROOT: u32 = 0;
@@ -14,72 +15,79 @@ pub(crate) const ROOT: u32 = 0;
 /// Elements of a large object that are looked at before what they lead to.
 const BATCH_EDGES: u64 = 64;
 
-/// A reference that the search still has to follow, or the rest of a large object's.
+/// The number of a root that the search has not come to: the root of all dominates it, whoever else refers to it.
+const UNSEEN_ROOT: u32 = u32::MAX;
+
+/// In the place of an object: the rest of a large object's references.
+const REST: u32 = u32::MAX;
+
+/// References of a large object that the search still has to look at.
 #[derive(Clone, Copy)]
-enum Step {
-    To { object: u32, from: u32 },
-    Rest { from: u32, at: u64, end: u64 },
+struct Rest {
+    at: u64,
+    end: u64,
 }
 
 /// A depth-first search from the roots.
-struct Search<'g> {
-    graph: &'g GraphView<'g>,
+struct Search<'a> {
+    graph: &'a GraphView<'a>,
     /// Pre-order number of each object; 0 for what is not reached.
-    numbers: Vec<u32>,
+    numbers: &'a mut [u32],
     /// The object with each pre-order number.
-    order: Vec<u32>,
+    order: &'a mut [u32],
     /// Pre-order number of each one's parent in the search.
-    parents: Vec<u32>,
+    parents: &'a mut [u32],
+    /// The next number.
+    next: u32,
     /// References that are not of the search's tree: to, from.
     others: Vec<(u32, u32)>,
-    steps: Vec<Step>,
+    /// References still to be followed: the object, or [`REST`], and the number of who refers to it.
+    steps: Vec<(u32, u32)>,
+    rests: Vec<Rest>,
 }
 
-impl<'g> Search<'g> {
-    fn run(graph: &'g GraphView<'g>) -> Self {
-        let objects = graph.objects() as usize;
-        let mut search = Self {
-            graph,
-            numbers: vec![0; objects],
-            order: vec![u32::MAX],
-            parents: vec![ROOT],
-            others: Vec::new(),
-            steps: Vec::new(),
-        };
-        search.order.reserve_exact(objects);
-        search.parents.reserve_exact(objects);
+impl Search<'_> {
+    fn run(&mut self) {
+        let graph = self.graph;
         for root in graph.roots() {
-            search.reach(root, ROOT);
-            while let Some(step) = search.steps.pop() {
-                match step {
-                    Step::To { object, from } => search.reach(object, from),
-                    Step::Rest { from, at, end } => search.follow(from, at, end),
+            if let Some(number) = self.numbers.get_mut(root as usize) {
+                *number = UNSEEN_ROOT;
+            }
+        }
+        for root in graph.roots() {
+            self.reach(root, ROOT);
+            while let Some((object, from)) = self.steps.pop() {
+                match object {
+                    REST => {
+                        if let Some(rest) = self.rests.pop() {
+                            self.follow(from, rest.at, rest.end);
+                        }
+                    }
+                    object => self.reach(object, from),
                 }
             }
         }
-        search
-    }
-
-    #[inline]
-    fn number(&self, object: u32) -> u32 {
-        self.numbers.get(object as usize).copied().unwrap_or(0)
     }
 
     /// Comes to an object along a reference.
     #[inline]
     fn reach(&mut self, object: u32, from: u32) {
-        let number = self.number(object);
-        if number != 0 {
-            self.others.push((number, from));
+        let Some(number) = self.numbers.get_mut(object as usize) else {
+            return;
+        };
+        if *number != 0 && *number != UNSEEN_ROOT {
+            self.others.push((*number, from));
             return;
         }
-        // As many numbers as objects: they fit.
-        let own = u32::try_from(self.order.len()).unwrap_or(u32::MAX);
-        if let Some(slot) = self.numbers.get_mut(object as usize) {
-            *slot = own;
+        let own = self.next;
+        *number = own;
+        self.next += 1;
+        if let (Some(place), Some(parent)) = (
+            self.order.get_mut(own as usize),
+            self.parents.get_mut(own as usize),
+        ) {
+            (*place, *parent) = (object, from);
         }
-        self.order.push(object);
-        self.parents.push(from);
         let (class, referent) = self.graph.implied(object);
         for implied in class.into_iter().chain(referent) {
             self.meet(implied, own);
@@ -93,11 +101,8 @@ impl<'g> Search<'g> {
     fn follow(&mut self, from: u32, at: u64, end: u64) {
         let stop = end.min(at + BATCH_EDGES);
         if stop < end {
-            self.steps.push(Step::Rest {
-                from,
-                at: stop,
-                end,
-            });
+            self.steps.push((REST, from));
+            self.rests.push(Rest { at: stop, end });
         }
         let graph = self.graph;
         for target in graph.edges.slice(at, stop) {
@@ -107,90 +112,111 @@ impl<'g> Search<'g> {
 
     #[inline]
     fn meet(&mut self, object: u32, from: u32) {
-        if self.graph.roots.is_root(object) {
-            // The root of all dominates it, whoever else refers to it.
-            return;
-        }
-        match self.number(object) {
-            0 => self.steps.push(Step::To { object, from }),
-            number => self.others.push((number, from)),
+        match self.numbers.get(object as usize).copied() {
+            Some(0) => self.steps.push((object, from)),
+            Some(UNSEEN_ROOT) | None => {}
+            // A root needs no predecessor but the root of all.
+            Some(_) if self.graph.roots.is_root(object) => {}
+            Some(number) => self.others.push((number, from)),
         }
     }
 }
 
-/// The dominator tree of the reachable objects, and their retained sizes, by pre-order numbers.
+/// The dominator tree of the reachable objects, by pre-order numbers.
 #[derive(Debug)]
 pub(crate) struct Tree {
     /// The object with each number; the root of all has none.
-    pub(crate) order: Vec<u32>,
+    pub(crate) order: Numbers<u32>,
     /// Number of each one's immediate dominator.
-    pub(crate) dominators: Vec<u32>,
+    pub(crate) dominators: Numbers<u32>,
 }
 
 impl Tree {
     /// The tree of this graph.
     ///
-    /// Errors: there are 2^32 references or more beside those of the search's tree.
+    /// Errors: there is no memory, or there are 2^32 references or more beside those of the search's tree.
     pub(crate) fn of(graph: &GraphView<'_>) -> Result<Self, GraphError> {
-        let Search {
-            order,
-            mut parents,
-            others,
-            numbers,
-            steps,
-            ..
-        } = Search::run(graph);
-        drop((numbers, steps));
+        // One more for the root of all.
+        let most = graph.objects() as usize + 1;
+        let mut order = Numbers::zeroed(most)?;
+        let mut parents = Numbers::zeroed(most)?;
+        let mut numbers = Numbers::zeroed(most - 1)?;
+        let mut search = Search {
+            graph,
+            numbers: numbers.all_mut(),
+            order: order.all_mut(),
+            parents: parents.all_mut(),
+            next: 1,
+            others: Vec::new(),
+            steps: Vec::new(),
+            rests: Vec::new(),
+        };
+        search.run();
+        let (count, others) = (search.next as usize, std::mem::take(&mut search.others));
+        drop(search);
+        drop(numbers);
+        order.truncate(count);
+        parents.truncate(count);
         if u32::try_from(others.len()).is_err() {
             return Err(GraphError::TooManyReferences);
         }
-        let predecessors = Predecessors::new(others, order.len());
-        let semi = semi_dominators(&parents, &predecessors);
+        let predecessors = Predecessors::new(others, count)?;
+        let semi = semi_dominators(parents.all(), &predecessors)?;
         drop(predecessors);
-        nearest_common_ancestors(&mut parents, &semi);
+        nearest_common_ancestors(parents.all_mut(), semi.all());
         Ok(Self {
             order,
             dominators: parents,
         })
     }
 
-    /// Sums up what each one dominates; `sizes` gives an object's own.
-    pub(crate) fn retained(&self, size: impl Fn(u32) -> u64) -> Vec<u64> {
-        let mut retained: Vec<u64> = Vec::with_capacity(self.order.len());
-        retained.push(0);
-        retained.extend(self.order.iter().skip(1).map(|object| size(*object)));
-        for number in (1..self.order.len()).rev() {
-            let own = retained.get(number).copied().unwrap_or(0);
-            let dominator = self.dominators.get(number).copied().unwrap_or(ROOT);
-            if let Some(sum) = retained.get_mut(dominator as usize) {
+    /// Number of objects in it, the root of all included.
+    pub(crate) fn len(&self) -> usize {
+        self.order.all().len()
+    }
+
+    /// Sums up what each one dominates; `size` gives an object's own. Errors: there is no memory.
+    pub(crate) fn retained(&self, size: impl Fn(u32) -> u64) -> Result<Numbers<u64>, GraphError> {
+        let (order, dominators) = (self.order.all(), self.dominators.all());
+        let mut retained: Numbers<u64> = Numbers::zeroed(order.len())?;
+        let sums = retained.all_mut();
+        for number in (1..order.len()).rev() {
+            let own = order.get(number).map_or(0, |object| size(*object));
+            let dominator = dominators.get(number).copied().unwrap_or(ROOT);
+            let with_own = sums.get_mut(number).map_or(0, |sum| {
                 *sum = sum.saturating_add(own);
+                *sum
+            });
+            if let Some(sum) = sums.get_mut(dominator as usize) {
+                *sum = sum.saturating_add(with_own);
             }
         }
-        retained
+        Ok(retained)
     }
 }
 
 /// The references that are not of the search's tree, by the number that they lead to.
 struct Predecessors {
-    starts: Vec<u32>,
-    sources: Vec<u32>,
+    starts: Numbers<u32>,
+    sources: Numbers<u32>,
 }
 
 impl Predecessors {
-    fn new(others: Vec<(u32, u32)>, numbers: usize) -> Self {
+    fn new(others: Vec<(u32, u32)>, numbers: usize) -> Result<Self, GraphError> {
         // A counting sort.
-        let mut starts = vec![0_u32; numbers + 1];
+        let mut start_numbers = Numbers::zeroed(numbers + 1)?;
+        let mut source_numbers = Numbers::zeroed(others.len())?;
+        let (starts, sources) = (start_numbers.all_mut(), source_numbers.all_mut());
         for (to, _) in &others {
             if let Some(count) = starts.get_mut(*to as usize) {
                 *count += 1;
             }
         }
         let mut sum = 0_u32;
-        for start in &mut starts {
+        for start in starts.iter_mut() {
             sum = sum.wrapping_add(*start);
             *start = sum;
         }
-        let mut sources = vec![0; others.len()];
         for (to, from) in others {
             if let Some(place) = starts.get_mut(to as usize) {
                 *place = place.wrapping_sub(1);
@@ -199,29 +225,36 @@ impl Predecessors {
                 }
             }
         }
-        Self { starts, sources }
-    }
-
-    #[inline]
-    fn of(&self, number: usize) -> &[u32] {
-        let start = self.starts.get(number).copied().unwrap_or(0) as usize;
-        let end = self.starts.get(number + 1).copied().unwrap_or(0) as usize;
-        self.sources.get(start..end).unwrap_or_default()
+        Ok(Self {
+            starts: start_numbers,
+            sources: source_numbers,
+        })
     }
 }
 
 /// The semi-dominator of each number: the first from which a path leads to it through later ones alone.
-fn semi_dominators(parents: &[u32], predecessors: &Predecessors) -> Vec<u32> {
+fn semi_dominators(
+    parents: &[u32],
+    predecessors: &Predecessors,
+) -> Result<Numbers<u32>, GraphError> {
     let count = parents.len();
-    let mut semi: Vec<u32> = vec![0; count];
+    let mut semi_numbers = Numbers::zeroed(count)?;
+    let (mut ancestors, mut labels) = (Numbers::with_room(count)?, Numbers::zeroed(count)?);
+    ancestors.extend(parents);
+    let semi = semi_numbers.all_mut();
     let mut forest = Forest {
-        ancestors: parents.to_vec(),
-        labels: vec![0; count],
+        ancestors: ancestors.all_mut(),
+        labels: labels.all_mut(),
         path: Vec::new(),
     };
+    let (starts, sources) = (predecessors.starts.all(), predecessors.sources.all());
+    let mut end = starts.get(count).copied().unwrap_or(0);
     for number in (1..count).rev() {
+        let start = starts.get(number).copied().unwrap_or(0);
+        let own = sources.get(start as usize..end as usize);
+        end = start;
         let mut least = parents.get(number).copied().unwrap_or(ROOT);
-        for source in predecessors.of(number) {
+        for source in own.unwrap_or_default() {
             let found = if *source as usize <= number {
                 *source
             } else {
@@ -229,26 +262,23 @@ fn semi_dominators(parents: &[u32], predecessors: &Predecessors) -> Vec<u32> {
             };
             least = least.min(found);
         }
-        if let Some(slot) = semi.get_mut(number) {
-            *slot = least;
-        }
-        if let Some(label) = forest.labels.get_mut(number) {
-            *label = least;
+        if let (Some(slot), Some(label)) = (semi.get_mut(number), forest.labels.get_mut(number)) {
+            (*slot, *label) = (least, least);
         }
     }
-    semi
+    Ok(semi_numbers)
 }
 
 /// The part of the search's tree that has been worked on, with paths made short as they are walked.
-struct Forest {
+struct Forest<'a> {
     /// Parent of each number, or an ancestor further up.
-    ancestors: Vec<u32>,
+    ancestors: &'a mut [u32],
     /// The least semi-dominator from each number up to, not with, its ancestor.
-    labels: Vec<u32>,
+    labels: &'a mut [u32],
     path: Vec<u32>,
 }
 
-impl Forest {
+impl Forest<'_> {
     /// The least semi-dominator on the way up from `from` to the last number above `limit`.
     #[inline]
     fn least_above(&mut self, from: u32, limit: usize) -> u32 {

@@ -1,28 +1,39 @@
 //! Which object refers to which: the targets of all objects, one behind the other.
 
 use crate::error::GraphError;
+use crate::numbers::Numbers;
 
 /// Objects whose references share a base, as a power of two.
 const BLOCK_SHIFT: u32 = 12;
 
 /// The references of all objects by number. Those to an object's own class are not among them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Edges {
-    targets: Vec<u32>,
+    targets: Numbers<u32>,
     /// Where each object's references end: the low half of the place.
-    ends: Vec<u32>,
+    ends: Numbers<u32>,
     /// Where the references of each block of objects begin.
     bases: Vec<u64>,
 }
 
 impl Edges {
+    /// No references yet, with room for those of so many objects. Errors: there is no memory.
+    pub(crate) fn with_room(objects: usize, most_references: usize) -> Result<Self, GraphError> {
+        Ok(Self {
+            targets: Numbers::with_room(most_references)?,
+            ends: Numbers::with_room(objects)?,
+            bases: Vec::new(),
+        })
+    }
+
     /// Appends the references of the next objects: their targets, and where those of each object end.
     pub(crate) fn append(&mut self, targets: &[u32], ends: &[u64]) -> Result<(), GraphError> {
-        let before = self.targets.len() as u64;
-        self.targets.extend_from_slice(targets);
+        let before = self.targets.all().len() as u64;
+        self.targets.extend(targets);
         let mut last = before;
-        for end in ends {
-            if self.ends.len() % (1 << BLOCK_SHIFT) == 0 {
+        let mut low_halves = Vec::with_capacity(ends.len());
+        for (place, end) in (self.ends.all().len()..).zip(ends) {
+            if place % (1 << BLOCK_SHIFT) == 0 {
                 self.bases.push(last);
             }
             last = before + end;
@@ -31,20 +42,15 @@ impl Edges {
                 return Err(GraphError::TooManyReferences);
             }
             let [.., b3, b2, b1, b0] = last.to_be_bytes();
-            self.ends.push(u32::from_be_bytes([b3, b2, b1, b0]));
+            low_halves.push(u32::from_be_bytes([b3, b2, b1, b0]));
         }
+        self.ends.extend(&low_halves);
         Ok(())
     }
 
     /// Number of all references.
     pub(crate) fn len(&self) -> usize {
-        self.targets.len()
-    }
-
-    /// Gives back memory that was reserved.
-    pub(crate) fn shrink(&mut self) {
-        self.targets.shrink_to_fit();
-        self.ends.shrink_to_fit();
+        self.targets.all().len()
     }
 
     /// Where the references of an object begin and end among all.
@@ -61,7 +67,7 @@ impl Edges {
     fn end(&self, object: u32) -> u64 {
         let base = self.bases.get((object >> BLOCK_SHIFT) as usize);
         let base = base.copied().unwrap_or(0);
-        let end = self.ends.get(object as usize).copied().unwrap_or(0);
+        let end = self.ends.get(object).unwrap_or(0);
         let [.., b3, b2, b1, b0] = base.to_be_bytes();
         base + u64::from(end.wrapping_sub(u32::from_be_bytes([b3, b2, b1, b0])))
     }
@@ -70,7 +76,8 @@ impl Edges {
     #[inline]
     pub(crate) fn slice(&self, from: u64, to: u64) -> &[u32] {
         let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
-        self.targets.get(place(from)..place(to)).unwrap_or_default()
+        let targets = self.targets.all().get(place(from)..place(to));
+        targets.unwrap_or_default()
     }
 
     /// The objects that an object refers to, in the order of its fields or elements, repetitions included.
@@ -87,7 +94,7 @@ mod tests {
 
     #[test]
     fn each_object_has_its_own() {
-        let mut edges = Edges::default();
+        let mut edges = Edges::with_room(9000, 20_000).unwrap();
         let mut expected = Vec::new();
         for chunk in 0..3_u32 {
             let (mut targets, mut ends) = (Vec::new(), Vec::new());
@@ -99,7 +106,7 @@ mod tests {
             }
             edges.append(&targets, &ends).unwrap();
         }
-        assert_eq!(edges.ends.len(), 9000);
+        assert_eq!(edges.ends.all().len(), 9000);
         for (object, own) in (0..).zip(&expected) {
             assert_eq!(edges.of(object), own.as_slice());
         }

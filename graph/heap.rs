@@ -117,7 +117,7 @@ impl<'p> Heap<'p> {
 
     /// Number of objects, reachable or not.
     pub fn objects(&self) -> u32 {
-        u32::try_from(self.linked.classes.len()).unwrap_or(NONE)
+        u32::try_from(self.linked.classes.all().len()).unwrap_or(NONE)
     }
 
     /// Number of references between objects, those of objects to their classes left out.
@@ -167,11 +167,7 @@ impl<'p> Heap<'p> {
 
     /// Number of the object's class.
     pub fn class(&self, object: u32) -> u32 {
-        self.linked
-            .classes
-            .get(object as usize)
-            .copied()
-            .unwrap_or(NONE)
+        self.linked.classes.get(object).unwrap_or(NONE)
     }
 
     /// Number of classes, invented ones for primitive arrays included.
@@ -208,8 +204,8 @@ impl<'p> Heap<'p> {
 
     /// Bytes of the object itself.
     pub fn shallow_bytes(&self, object: u32) -> u64 {
-        let units = self.linked.units.get(object as usize);
-        units.map_or(0, |units| u64::from(*units) * UNIT_BYTES)
+        let units = self.linked.units.get(object);
+        units.map_or(0, |units| u64::from(units) * UNIT_BYTES)
     }
 
     /// Objects that an object refers to, repetitions included, its class left out. A thread's are its fields' and its
@@ -251,7 +247,7 @@ impl<'p> Heap<'p> {
         GraphView {
             edges: &self.linked.edges,
             roots: &self.roots,
-            classes: &self.linked.classes,
+            classes: self.linked.classes.all(),
             implied: &self.implied,
             referents: match rule {
                 References::All => &self.linked.referents,

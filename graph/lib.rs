@@ -19,6 +19,7 @@ mod id_list;
 mod input;
 mod leaks;
 mod link;
+mod numbers;
 mod paths;
 mod retained;
 mod roots;

@@ -14,6 +14,7 @@ use crate::error::GraphError;
 use crate::heap_scan::{id_at, scan, Head, Visitor};
 use crate::id_index::IdIndex;
 use crate::input::Input;
+use crate::numbers::Numbers;
 use crate::roots::Roots;
 use crate::sizes::Sizes;
 use crate::survey::next_of;
@@ -50,13 +51,13 @@ pub(crate) struct Known<'a> {
 }
 
 /// What the second pass finds, by the objects' numbers.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Linked {
     pub(crate) edges: Edges,
     /// Number of each object's class.
-    pub(crate) classes: Vec<u32>,
+    pub(crate) classes: Numbers<u32>,
     /// Size of each object in units.
-    pub(crate) units: Vec<u32>,
+    pub(crate) units: Numbers<u32>,
     /// Objects that carry the trace where they were allocated, ascending.
     pub(crate) traces: Vec<(u32, u32)>,
     /// References that do not keep their object alive: from, to; ascending.
@@ -68,8 +69,8 @@ pub(crate) struct Linked {
 impl Linked {
     fn append(&mut self, chunk: &Chunk) -> Result<(), GraphError> {
         self.edges.append(&chunk.targets, &chunk.ends)?;
-        self.classes.extend_from_slice(&chunk.classes);
-        self.units.extend_from_slice(&chunk.units);
+        self.classes.extend(&chunk.classes);
+        self.units.extend(&chunk.units);
         self.traces.extend_from_slice(&chunk.traces);
         self.referents.extend_from_slice(&chunk.referents);
         self.dangling += chunk.dangling;
@@ -226,16 +227,23 @@ pub(crate) fn link(
     known: Known<'_>,
     threads: usize,
 ) -> Result<Linked, GraphError> {
-    let mut linked = Linked::default();
     let count = parts.iter().map(|part| part.count as usize).sum();
-    linked.classes.reserve_exact(count);
-    linked.units.reserve_exact(count);
+    // A reference takes an id in the file; what a thread's frames hold has a record of its own.
+    let bytes: u64 = parts.iter().map(|part| part.end - part.start).sum();
+    let most_references = usize::try_from(bytes / u64::from(known.id_bytes)).unwrap_or(0);
+    let mut linked = Linked {
+        edges: Edges::with_room(count, most_references)?,
+        classes: Numbers::with_room(count)?,
+        units: Numbers::with_room(count)?,
+        traces: Vec::new(),
+        referents: Vec::new(),
+        dangling: 0,
+    };
     if input.is_packed() {
         one_after_the_other(input, parts, known, &mut linked)?;
     } else {
         side_by_side(input, parts, known, threads, &mut linked)?;
     }
-    linked.edges.shrink();
     Ok(linked)
 }
 

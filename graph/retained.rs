@@ -6,6 +6,7 @@ use crate::class_facts::{References, NONE};
 use crate::dominators::{Tree, ROOT};
 use crate::error::GraphError;
 use crate::heap::Heap;
+use crate::numbers::Numbers;
 
 /// What dominates an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +24,7 @@ pub enum Dominator {
 pub struct Retained {
     tree: Tree,
     /// Retained bytes by the tree's numbers.
-    bytes: Vec<u64>,
+    bytes: Numbers<u64>,
     /// The tree's number of each object; 0 for unreachable ones. Made when first asked for.
     numbers: OnceLock<Vec<u32>>,
     /// What each number dominates: where its list begins, and all lists. Made when first asked for.
@@ -36,7 +37,7 @@ impl Retained {
     /// Computes all of it. Errors: too many references.
     pub fn of(heap: &Heap<'_>, rule: References) -> Result<Self, GraphError> {
         let tree = Tree::of(&heap.graph(rule))?;
-        let bytes = tree.retained(|object| heap.shallow_bytes(object));
+        let bytes = tree.retained(|object| heap.shallow_bytes(object))?;
         Ok(Self {
             tree,
             bytes,
@@ -55,19 +56,19 @@ impl Retained {
     /// Number of reachable objects.
     pub fn reachable(&self) -> u32 {
         // The root of all is no object.
-        u32::try_from(self.tree.order.len()).map_or(NONE, |count| count.saturating_sub(1))
+        u32::try_from(self.tree.len()).map_or(NONE, |count| count.saturating_sub(1))
     }
 
     /// Bytes of all reachable objects.
     pub fn total_bytes(&self) -> u64 {
-        self.bytes.first().copied().unwrap_or(0)
+        self.bytes.get(ROOT).unwrap_or(0)
     }
 
     /// What would go with an object: its own bytes and those of all that it dominates; 0 if it is unreachable.
     pub fn bytes(&self, object: u32) -> u64 {
         match self.number(object) {
             ROOT => 0,
-            number => self.bytes.get(number as usize).copied().unwrap_or(0),
+            number => self.bytes.get(number).unwrap_or(0),
         }
     }
 
@@ -103,7 +104,7 @@ impl Retained {
             return None;
         }
         let children = self.children(number);
-        let bytes = |number: &&u32| self.bytes.get(**number as usize).copied();
+        let bytes = |number: &&u32| self.bytes.get(**number);
         children
             .iter()
             .max_by_key(bytes)
@@ -120,7 +121,7 @@ impl Retained {
         };
         enter(&mut open, ROOT);
         while let Some((number, enters)) = open.pop() {
-            let bytes = self.bytes.get(number as usize).copied().unwrap_or(0);
+            let bytes = self.bytes.get(number).unwrap_or(0);
             visit(self.object(number), bytes, enters);
             if enters {
                 open.push((number, false));
@@ -133,7 +134,7 @@ impl Retained {
     pub fn largest(&self, count: usize) -> Vec<u32> {
         let mut numbers: Vec<u32> = (1..=self.reachable()).collect();
         let key = |number: &u32| {
-            let bytes = self.bytes.get(*number as usize).copied().unwrap_or(0);
+            let bytes = self.bytes.get(*number).unwrap_or(0);
             // What dominates is met earlier by the search.
             (std::cmp::Reverse(bytes), *number)
         };
@@ -166,7 +167,7 @@ impl Retained {
     fn largest_first(&self, number: u32) -> Vec<u32> {
         let mut children = self.children(number).to_vec();
         children.sort_by_key(|child| {
-            let bytes = self.bytes.get(*child as usize).copied().unwrap_or(0);
+            let bytes = self.bytes.get(*child).unwrap_or(0);
             (std::cmp::Reverse(bytes), self.object(*child))
         });
         children
@@ -176,22 +177,17 @@ impl Retained {
     }
 
     fn object(&self, number: u32) -> u32 {
-        self.tree
-            .order
-            .get(number as usize)
-            .copied()
-            .unwrap_or(NONE)
+        self.tree.order.get(number).unwrap_or(NONE)
     }
 
     fn dominator_number(&self, number: u32) -> u32 {
-        let found = self.tree.dominators.get(number as usize);
-        found.copied().unwrap_or(ROOT)
+        self.tree.dominators.get(number).unwrap_or(ROOT)
     }
 
     fn number(&self, object: u32) -> u32 {
         let numbers = self.numbers.get_or_init(|| {
             let mut numbers = vec![ROOT; self.objects as usize];
-            for (number, object) in (0_u32..).zip(&self.tree.order).skip(1) {
+            for (number, object) in (0_u32..).zip(self.tree.order.all()).skip(1) {
                 if let Some(slot) = numbers.get_mut(*object as usize) {
                     *slot = number;
                 }
@@ -202,7 +198,9 @@ impl Retained {
     }
 
     fn children(&self, number: u32) -> &[u32] {
-        let (starts, all) = self.children.get_or_init(|| lists(&self.tree.dominators));
+        let (starts, all) = self
+            .children
+            .get_or_init(|| lists(self.tree.dominators.all()));
         let start = starts.get(number as usize).copied().unwrap_or(0) as usize;
         let end = starts.get(number as usize + 1).copied().unwrap_or(0) as usize;
         all.get(start..end).unwrap_or_default()
