@@ -16,9 +16,6 @@ pub(crate) struct GraphArguments {
     /// Which references keep an object alive
     #[arg(long, value_enum, default_value_t = Rule::All)]
     pub(crate) references: Rule,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 /// Which references keep an object alive.

@@ -27,6 +27,9 @@ const STACKS: usize = 3;
 pub(crate) struct Arguments {
     #[command(flatten)]
     graph: GraphArguments,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
     /// Least share of the heap that makes a suspect, in percent
     #[arg(long, value_name = "PERCENT", default_value_t = THRESHOLD_PERCENT, value_parser = clap::value_parser!(u64).range(1..=100))]
     threshold: u64,
@@ -39,7 +42,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         let leaks = Leaks::find(heap, retained, arguments.threshold).map_err(failed)?;
         let words = Words::new(heap, &leaks).map_err(failed)?;
         let mut to = BufWriter::new(io::stdout().lock());
-        if arguments.graph.json {
+        if arguments.json {
             json::print(&in_json(heap, &leaks, &words, arguments), &mut to)?;
         } else {
             print(heap, &leaks, &words, arguments, &mut to)?;

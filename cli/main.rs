@@ -4,6 +4,7 @@
 mod attach;
 mod check;
 mod date;
+mod diff;
 mod dump;
 mod dump_file;
 mod dump_place;
@@ -24,6 +25,7 @@ mod outcome;
 mod path;
 mod plain;
 mod sentence;
+mod show;
 mod site_source;
 mod sites;
 mod table;
@@ -61,6 +63,8 @@ enum Command {
     Leaks(leaks::Arguments),
     Top(top::Arguments),
     Path(path::Arguments),
+    Show(show::Arguments),
+    Diff(diff::Arguments),
     Sites(sites::Arguments),
     Flame(flame::Arguments),
     /// Prints the version
@@ -76,6 +80,8 @@ fn main() -> ExitCode {
         Command::Leaks(arguments) => leaks::run(&arguments),
         Command::Top(arguments) => top::run(&arguments),
         Command::Path(arguments) => path::run(&arguments),
+        Command::Show(arguments) => show::run(&arguments),
+        Command::Diff(arguments) => diff::run(&arguments),
         Command::Sites(arguments) => sites::run(&arguments),
         Command::Flame(arguments) => flame::run(&arguments),
         Command::Version => version(),

@@ -24,6 +24,9 @@ use crate::sentence::{root_name, Words};
 pub(crate) struct Arguments {
     #[command(flatten)]
     graph: GraphArguments,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
     /// The object's id, or a class: then its objects that retain most
     #[arg(value_name = "CLASS|0xID")]
     what: String,
@@ -46,7 +49,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         let mut to = BufWriter::new(io::stdout().lock());
         let mut rows: Vec<Value> = Vec::new();
         for (object, path) in objects.iter().zip(&paths) {
-            if arguments.graph.json {
+            if arguments.json {
                 rows.push(json!({
                     "class": described(heap, *object),
                     "id": format!("{:#x}", heap.id(*object)),
@@ -75,7 +78,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
                 writeln!(to, "    {line}")?;
             }
         }
-        if arguments.graph.json {
+        if arguments.json {
             json::print(&json!({ "paths": rows }), &mut to)?;
         }
         Ok(to.flush()?)
@@ -90,16 +93,8 @@ fn wanted(
     file: &DumpFile,
 ) -> Result<Vec<u32>, Failure> {
     let what = arguments.what.as_str();
-    if let Some(digits) = what.strip_prefix("0x") {
-        let id = u64::from_str_radix(digits, 16)
-            .map_err(|_| file.refuse(format!("{what} is no id: ids look like 0x7f1c3a80")))?;
-        let object = heap.object(id);
-        let missing = || {
-            file.refuse(format!(
-                "no object has the id {what}; `hprof top` lists ids"
-            ))
-        };
-        return Ok(vec![object.ok_or_else(missing)?]);
+    if what.starts_with("0x") {
+        return Ok(vec![object_with_id(heap, what, file)?]);
     }
     let classes: Vec<bool> = (0..heap.classes())
         .map(|class| heap.class_name(class) == what)
@@ -118,4 +113,13 @@ fn wanted(
         objects.truncate(arguments.top);
     }
     Ok(objects)
+}
+
+/// The object with an id such as `0x7f1c3a80`.
+pub(crate) fn object_with_id(heap: &Heap<'_>, id: &str, file: &DumpFile) -> Result<u32, Failure> {
+    let digits = id.strip_prefix("0x").unwrap_or_default();
+    let number = u64::from_str_radix(digits, 16)
+        .map_err(|_| file.refuse(format!("{id} is no id: ids look like 0x7f1c3a80")))?;
+    let missing = || file.refuse(format!("no object has the id {id}; `hprof top` lists ids"));
+    heap.object(number).ok_or_else(missing)
 }

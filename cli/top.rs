@@ -24,6 +24,9 @@ use crate::table::{Side, Table};
 pub(crate) struct Arguments {
     #[command(flatten)]
     graph: GraphArguments,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
     /// What is listed
     #[arg(long, value_enum, default_value_t = By::Object)]
     by: By,
@@ -54,8 +57,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         };
         let mut to = BufWriter::new(io::stdout().lock());
         match arguments.by {
-            By::Object => objects(heap, retained, most, arguments.graph.json, &mut to)?,
-            by => groups(heap, retained, by, (most, arguments.graph.json), &mut to)?,
+            By::Object => objects(heap, retained, most, arguments.json, &mut to)?,
+            by => groups(heap, retained, by, (most, arguments.json), &mut to)?,
         }
         Ok(to.flush()?)
     })

@@ -148,3 +148,44 @@ fn what_is_not_there_is_told() {
     let profile = file(&dir, &whole[..31]);
     assert_eq!(hprof(&["leaks"], &profile, &[]).status.code(), Some(2));
 }
+
+#[test]
+fn an_object_is_shown() {
+    let dir = TempDir::new().unwrap();
+    let output = hprof(
+        &["show", "--top", "1"],
+        &file(&dir, &cache().bytes()),
+        &["0x3000"],
+    );
+    let expected = "java.lang.Object[] 0x3000\n  shallow   416\n  retained  2,016\n  dominator class app.Cache 0x2000\n  \
+                    100 elements:\n    [0] app.Entry 0x100000\n  referrers: 1 object\n    class app.Cache 0x2000  \
+                    retains 2,024\n  dominates: 100 objects\n    app.Entry 0x100000  retains 16\n";
+    assert_eq!(text(&output), expected);
+    let output = hprof(&["show"], &file(&dir, &cache().bytes()), &["0x2000"]);
+    assert!(text(&output).contains("  1 field:\n    ALL = java.lang.Object[] 0x3000\n"));
+}
+
+#[test]
+fn growth_is_told_and_fails_on_request() {
+    let dir = TempDir::new().unwrap();
+    let small = dir.path().join("small.hprof");
+    std::fs::write(&small, Dump::new(8).bytes()).unwrap();
+    let large = file(&dir, &cache().bytes());
+    let large = large.to_str().unwrap();
+    let output = hprof(&["diff"], &small, &[large]);
+    assert_eq!(output.status.code(), Some(0));
+    let lines = text(&output);
+    let grown = ["+2,016", "2,016", "+1", "1", "java.lang.Object[]"];
+    assert!(
+        lines.lines().any(|line| line.split_whitespace().eq(grown)),
+        "{lines}"
+    );
+    assert!(
+        lines.ends_with("all reachable objects: 2,040 bytes, 16 before (+2,024)\n"),
+        "{lines}"
+    );
+    for (limit, code) in [("2023", 1), ("2024", 0)] {
+        let output = hprof(&["diff", "--fail-if-grown", limit], &small, &[large]);
+        assert_eq!(output.status.code(), Some(code));
+    }
+}

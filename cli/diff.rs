@@ -1,0 +1,229 @@
+//! `hprof diff`: what grew between two dumps?
+
+use std::collections::BTreeMap;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use graph::Total;
+use serde_json::{json, Value};
+
+use crate::heap_file::{with_heap, GraphArguments, Rule};
+use crate::json;
+use crate::number::grouped;
+use crate::outcome::{Failure, Verdict};
+use crate::table::{Side, Table};
+
+/// Lists the classes whose objects grew between two dumps, by what they retain
+///
+/// Objects move between dumps, so they are compared by the names of their classes. Retained bytes are those of
+/// `hprof top --by class`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example, in a script:\n  hprof diff before.hprof after.hprof --fail-if-grown 1000000"
+)]
+pub(crate) struct Arguments {
+    /// The earlier dump, plain or gzip
+    before: PathBuf,
+    /// The later dump, plain or gzip
+    after: PathBuf,
+    /// Which references keep an object alive
+    #[arg(long, value_enum, default_value_t = Rule::All)]
+    references: Rule,
+    /// Print at most N classes; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 30)]
+    top: usize,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// Exit with 1 if all reachable objects together take more than this many bytes more
+    #[arg(long, value_name = "BYTES")]
+    fail_if_grown: Option<u64>,
+}
+
+/// What one dump has.
+#[derive(Debug, Default)]
+struct Sums {
+    classes: BTreeMap<String, Total>,
+    /// Bytes of all reachable objects.
+    total_bytes: u64,
+}
+
+/// One class in both dumps.
+#[derive(Clone, Debug)]
+struct Row {
+    class: String,
+    before: Total,
+    after: Total,
+}
+
+impl Row {
+    fn grown_bytes(&self) -> i128 {
+        change(self.before.retained_bytes, self.after.retained_bytes)
+    }
+}
+
+/// Reads both files and prints the classes.
+pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
+    let (before, first) = sums(&arguments.before, arguments.references)?;
+    let (after, second) = sums(&arguments.after, arguments.references)?;
+    let grown_bytes = change(before.total_bytes, after.total_bytes);
+    let totals = (before.total_bytes, after.total_bytes);
+    let rows = rows(before.classes, after.classes);
+    let most = match arguments.top {
+        0 => usize::MAX,
+        top => top,
+    };
+    let mut to = BufWriter::new(io::stdout().lock());
+    if arguments.json {
+        json::print(&in_json(&rows, most, totals), &mut to)?;
+    } else {
+        print(&rows, most, totals, &mut to)?;
+    }
+    to.flush()?;
+    let limit = arguments.fail_if_grown.map(i128::from);
+    let failed = limit.is_some_and(|limit| grown_bytes > limit);
+    let whole = first == Verdict::Sound && second == Verdict::Sound;
+    Ok(if whole && !failed {
+        Verdict::Sound
+    } else {
+        Verdict::Faulty
+    })
+}
+
+fn sums(file: &Path, references: Rule) -> Result<(Sums, Verdict), Failure> {
+    let arguments = GraphArguments {
+        file: file.to_owned(),
+        references,
+    };
+    let mut sums = Sums::default();
+    let verdict = with_heap(&arguments, |heap, retained, _| {
+        let totals = retained.totals(heap, heap.classes(), |object| heap.class(object));
+        for (class, total) in (0..).zip(totals).filter(|(_, total)| total.objects > 0) {
+            let sum = sums.classes.entry(heap.class_name(class)).or_default();
+            sum.objects += total.objects;
+            sum.shallow_bytes = sum.shallow_bytes.saturating_add(total.shallow_bytes);
+            sum.retained_bytes = sum.retained_bytes.saturating_add(total.retained_bytes);
+        }
+        sums.total_bytes = retained.total_bytes();
+        Ok(())
+    })?;
+    Ok((sums, verdict))
+}
+
+/// The classes of both, those that grew most first.
+fn rows(before: BTreeMap<String, Total>, mut after: BTreeMap<String, Total>) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    for (class, before) in before {
+        let after = after.remove(&class).unwrap_or_default();
+        rows.push(Row {
+            class,
+            before,
+            after,
+        });
+    }
+    rows.extend(after.into_iter().map(|(class, after)| Row {
+        class,
+        before: Total::default(),
+        after,
+    }));
+    rows.retain(|row| row.before != row.after);
+    rows.sort_by_key(|row| (-row.grown_bytes(), row.class.clone()));
+    rows
+}
+
+fn change(before: u64, after: u64) -> i128 {
+    i128::from(after) - i128::from(before)
+}
+
+/// `+1,234`, `-5` or `0`.
+fn signed(change: i128) -> String {
+    let size = grouped(u64::try_from(change.unsigned_abs()).unwrap_or(u64::MAX));
+    match change {
+        0 => size,
+        1.. => format!("+{size}"),
+        _ => format!("-{size}"),
+    }
+}
+
+fn print(
+    rows: &[Row],
+    most: usize,
+    (before, after): (u64, u64),
+    to: &mut dyn Write,
+) -> io::Result<()> {
+    let mut table = Table::new([
+        ("retained", Side::Right),
+        ("now", Side::Right),
+        ("objects", Side::Right),
+        ("now", Side::Right),
+        ("class", Side::Left),
+    ]);
+    for row in rows.iter().take(most) {
+        table.row([
+            signed(row.grown_bytes()).into(),
+            grouped(row.after.retained_bytes).into(),
+            signed(change(row.before.objects, row.after.objects)).into(),
+            grouped(row.after.objects).into(),
+            row.class.clone().into(),
+        ]);
+    }
+    table.print(to)?;
+    writeln!(
+        to,
+        "all reachable objects: {} bytes, {} before ({})",
+        grouped(after),
+        grouped(before),
+        signed(change(before, after))
+    )
+}
+
+fn in_json(rows: &[Row], most: usize, (before, after): (u64, u64)) -> Value {
+    let total = |total: &Total| {
+        json!({
+            "objects": total.objects,
+            "retained": total.retained_bytes,
+            "shallow": total.shallow_bytes,
+        })
+    };
+    let classes = rows.iter().take(most).map(|row| {
+        json!({ "after": total(&row.after), "before": total(&row.before), "class": row.class })
+    });
+    json!({
+        "classes": classes.collect::<Vec<_>>(),
+        "total_bytes_after": after,
+        "total_bytes_before": before,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_have_their_sign() {
+        assert_eq!([signed(0), signed(1234), signed(-5)], ["0", "+1,234", "-5"]);
+    }
+
+    #[test]
+    fn classes_of_either_dump_are_compared() {
+        let total = |bytes| Total {
+            objects: 1,
+            shallow_bytes: bytes,
+            retained_bytes: bytes,
+        };
+        let of = |all: &[(&str, u64)]| {
+            all.iter()
+                .map(|(class, bytes)| ((*class).to_owned(), total(*bytes)))
+                .collect()
+        };
+        let rows = rows(
+            of(&[("gone", 5), ("same", 7), ("grown", 1)]),
+            of(&[("same", 7), ("grown", 9), ("new", 3)]),
+        );
+        let changes: Vec<_> = rows
+            .iter()
+            .map(|row| (row.class.as_str(), row.grown_bytes()))
+            .collect();
+        assert_eq!(changes, [("grown", 8), ("new", 3), ("gone", -5)]);
+    }
+}

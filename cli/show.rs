@@ -1,0 +1,225 @@
+//! `hprof show`: what is this object, what does it hold, and who refers to it?
+
+use std::io::{self, BufWriter, Write};
+
+use format::BasicType;
+use graph::{Contents, Dominator, FieldValue, Heap, Retained};
+
+use crate::dump_file::DumpFile;
+use crate::heap_file::{failure, with_heap, GraphArguments};
+use crate::leaks::described;
+use crate::number::{counted, grouped};
+use crate::outcome::{Failure, Verdict};
+use crate::path::object_with_id;
+use crate::plain::{plain, shown};
+
+/// Bytes of an array's elements that are read.
+const ARRAY_BYTES: usize = 64 << 10;
+
+/// Bytes of a string that are printed.
+const STRING_BYTES: usize = 200;
+
+/// Prints an object: sizes, what dominates it, fields or elements, referrers, and what it dominates
+///
+/// Objects refer to their class, too: these are not among a class's referrers. Texts of strings and values of arrays may
+/// be secret, so only `--strings` prints them.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  hprof show heap.hprof 0x7f1c3a80")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    graph: GraphArguments,
+    /// The object's id; `hprof top` lists ids
+    #[arg(value_name = "0xID")]
+    id: String,
+    /// Print at most N elements, referrers and dominated objects; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    top: usize,
+    /// Print the texts of strings and the values of primitive arrays
+    #[arg(long)]
+    strings: bool,
+}
+
+/// Reads the file and prints the object.
+pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
+    with_heap(&arguments.graph, |heap, retained, file| {
+        let object = object_with_id(heap, &arguments.id, file)?;
+        let page = Page {
+            heap,
+            retained,
+            file,
+            most: if arguments.top == 0 {
+                usize::MAX
+            } else {
+                arguments.top
+            },
+            strings: arguments.strings,
+        };
+        let mut to = BufWriter::new(io::stdout().lock());
+        page.print(object, &mut to)?;
+        Ok(to.flush()?)
+    })
+}
+
+/// What the parts of the answer need.
+struct Page<'h, 'p> {
+    heap: &'h Heap<'p>,
+    retained: &'h Retained,
+    file: &'h DumpFile,
+    most: usize,
+    strings: bool,
+}
+
+impl Page<'_, '_> {
+    fn print(&self, object: u32, to: &mut dyn Write) -> Result<(), Failure> {
+        let (heap, retained) = (self.heap, self.retained);
+        writeln!(to, "{}", self.name(object))?;
+        writeln!(to, "  shallow   {}", grouped(heap.shallow_bytes(object)))?;
+        writeln!(to, "  retained  {}", grouped(retained.bytes(object)))?;
+        let dominator = match retained.dominator(object) {
+            Dominator::Unreachable => "none: no root leads to the object".to_owned(),
+            Dominator::Roots => "none: the object is a root, or two or more hold it".to_owned(),
+            Dominator::Object(above) => self.name(above),
+        };
+        writeln!(to, "  dominator {dominator}")?;
+        if let Some(kind) = heap.root_kind(object) {
+            writeln!(to, "  root      {}", kind.name())?;
+        }
+        self.contents(object, to)?;
+        self.list("referrers", &self.referrers(object), to)?;
+        self.list("dominates", &retained.dominated(object), to)?;
+        Ok(())
+    }
+
+    fn name(&self, object: u32) -> String {
+        let name = plain(&shown(&described(self.heap, object)));
+        format!("{name} {:#x}", self.heap.id(object))
+    }
+
+    fn contents(&self, object: u32, to: &mut dyn Write) -> Result<(), Failure> {
+        let failed = |fault| failure(self.file, &fault);
+        let mut contents = self.heap.contents(&[object], ARRAY_BYTES).map_err(failed)?;
+        let Some(contents) = contents.remove(&object) else {
+            return Ok(());
+        };
+        match &contents {
+            Contents::References { length, ids } => {
+                writeln!(to, "  {}:", counted((*length).into(), "element"))?;
+                for (place, id) in ids.iter().enumerate().take(self.most) {
+                    writeln!(to, "    [{place}] {}", self.reference(*id))?;
+                }
+            }
+            Contents::Values {
+                length,
+                kind,
+                bytes,
+            } => {
+                writeln!(to, "  {}:", counted((*length).into(), "element"))?;
+                if self.strings {
+                    let size = kind.size_bytes(8) as usize;
+                    let values = bytes.chunks_exact(size).take(self.most);
+                    let values: Vec<String> =
+                        values.map(|bytes| value(*kind, number(bytes))).collect();
+                    writeln!(to, "    {}", values.join(" "))?;
+                } else {
+                    writeln!(to, "    (--strings prints them)")?;
+                }
+            }
+            Contents::Class(_) | Contents::Instance { .. } => {
+                let fields = self.heap.fields(&contents);
+                writeln!(to, "  {}:", counted(fields.len() as u64, "field"))?;
+                for field in &fields {
+                    writeln!(to, "    {}", self.field(field))?;
+                }
+            }
+        }
+        let text = if self.strings {
+            self.heap
+                .strings(&[object], STRING_BYTES)
+                .map_err(failed)?
+                .remove(&object)
+        } else {
+            None
+        };
+        if let Some(text) = text {
+            writeln!(to, "  text \"{}\"", plain(&text))?;
+        }
+        Ok(())
+    }
+
+    fn field(&self, field: &FieldValue) -> String {
+        let name = plain(&shown(&field.name));
+        match field.kind {
+            BasicType::Object => format!("{name} = {}", self.reference(field.value)),
+            kind => format!("{name} = {}", value(kind, field.value)),
+        }
+    }
+
+    fn reference(&self, id: u64) -> String {
+        match self.heap.object(id) {
+            _ if id == 0 => "null".to_owned(),
+            Some(object) => self.name(object),
+            None => format!("{id:#x} (not in the dump)"),
+        }
+    }
+
+    fn referrers(&self, object: u32) -> Vec<u32> {
+        let refers = |from: &u32| self.heap.targets(*from).contains(&object);
+        (0..self.heap.objects()).filter(refers).collect()
+    }
+
+    fn list(&self, title: &str, objects: &[u32], to: &mut dyn Write) -> io::Result<()> {
+        writeln!(to, "  {title}: {}", counted(objects.len() as u64, "object"))?;
+        for object in objects.iter().take(self.most) {
+            let bytes = grouped(self.retained.bytes(*object));
+            writeln!(to, "    {}  retains {bytes}", self.name(*object))?;
+        }
+        Ok(())
+    }
+}
+
+fn number(bytes: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .fold(0, |number, byte| (number << 8) | u64::from(*byte))
+}
+
+/// A primitive value, as Java prints it; characters as numbers.
+fn value(kind: BasicType, bits: u64) -> String {
+    let low = |bytes: usize| {
+        let all = bits.to_be_bytes();
+        let start = all.len().saturating_sub(bytes);
+        all.get(start..).unwrap_or_default().to_vec()
+    };
+    let of4 = || low(4).try_into().unwrap_or([0; 4]);
+    match kind {
+        BasicType::Boolean => (bits != 0).to_string(),
+        BasicType::Byte => i8::from_be_bytes(low(1).try_into().unwrap_or([0])).to_string(),
+        BasicType::Short => i16::from_be_bytes(low(2).try_into().unwrap_or([0; 2])).to_string(),
+        BasicType::Char => format!("'\\u{bits:04x}'"),
+        BasicType::Int => i32::from_be_bytes(of4()).to_string(),
+        BasicType::Float => f32::from_be_bytes(of4()).to_string(),
+        BasicType::Long => i64::from_be_bytes(bits.to_be_bytes()).to_string(),
+        BasicType::Double => f64::from_bits(bits).to_string(),
+        BasicType::Object => format!("{bits:#x}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_javas() {
+        for (kind, bits, text) in [
+            (BasicType::Int, 0xFFFF_FFFE, "-2"),
+            (BasicType::Byte, 0x80, "-128"),
+            (BasicType::Char, 0x41, "'\\u0041'"),
+            (BasicType::Double, 1.5_f64.to_bits(), "1.5"),
+            (BasicType::Float, u64::from(0.25_f32.to_bits()), "0.25"),
+            (BasicType::Boolean, 1, "true"),
+            (BasicType::Long, u64::MAX, "-1"),
+        ] {
+            assert_eq!(value(kind, bits), text);
+        }
+    }
+}
