@@ -271,8 +271,10 @@ fn side_by_side(
     let next = AtomicUsize::new(0);
     let (to, from) = sync_channel(PARTS_AHEAD * threads.max(1));
     let work = |to: SyncSender<(usize, Result<Chunk, GraphError>)>| {
+        let mut window = input.part(0, 0);
         while let Some((at, part)) = next_of(parts, &next) {
-            let chunk = chunk(&mut input.part(part.start, part.end), part, known);
+            window.aim(part.start, part.end);
+            let chunk = chunk(&mut window, part, known);
             input.note(part.end - part.start);
             if to.send((at, chunk)).is_err() {
                 return;

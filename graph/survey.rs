@@ -208,14 +208,15 @@ impl Survey {
         let parts = std::mem::take(&mut self.parts);
         let next = AtomicUsize::new(0);
         let work = || -> Result<Vec<(usize, Part)>, GraphError> {
-            let mut done = Vec::new();
+            let (mut done, mut window) = (Vec::new(), input.part(0, 0));
             while let Some((at, part)) = next_of(&parts, &next) {
                 let mut read = Part {
                     start: part.start,
                     end: part.end,
                     ..Part::default()
                 };
-                read.read(&mut input.part(part.start, part.end), id_bytes)?;
+                window.aim(part.start, part.end);
+                read.read(&mut window, id_bytes)?;
                 input.note(part.end - part.start);
                 done.push((at, read));
             }

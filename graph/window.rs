@@ -51,6 +51,11 @@ impl<'f> Window<'f> {
         }
     }
 
+    /// Goes to another part of a plain file, and keeps the memory.
+    pub(crate) fn aim(&mut self, offset: u64, end: u64) {
+        (self.start, self.filled, self.offset, self.end) = (0, 0, offset, end);
+    }
+
     /// File offset of the next byte.
     pub(crate) fn offset(&self) -> u64 {
         self.offset
