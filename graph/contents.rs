@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use format::BasicType;
-use reader::{ClassDump, RootKind};
+use reader::{ClassDump, Root};
 
 use crate::error::GraphError;
 use crate::heap::Heap;
@@ -129,7 +129,7 @@ fn id_of(bytes: &[u8], id_bytes: u32) -> u64 {
 impl Visitor for Finder<'_> {
     const WANTS_DATA: bool = true;
 
-    fn root(&mut self, _: RootKind, _: u64, _: Option<u32>) {}
+    fn root(&mut self, _: Root) {}
 
     fn class(&mut self, _: u64, dump: ClassDump) {
         let number = self.object();

@@ -232,6 +232,11 @@ impl<'p> Heap<'p> {
             .map(|(serial, object)| (*serial, *object))
     }
 
+    /// Serial of the trace where a thread stood, see [`Heap::stacks`]; `None` if the object is no thread of the file's.
+    pub fn thread_trace(&self, thread: u32) -> Option<u32> {
+        self.roots.traces.get(&thread).copied()
+    }
+
     /// How an object is held by threads' frames: the thread objects and the kinds of their roots.
     pub fn holders(&self, object: u32) -> impl Iterator<Item = (u32, reader::RootKind)> + '_ {
         self.roots.holders(object)

@@ -8,7 +8,7 @@ use format::{android, heap, BasicType};
 
 use crate::class_dump::class_dump;
 use crate::window::Window;
-use reader::{ClassDump, RootKind};
+use reader::{ClassDump, Root, RootKind};
 
 /// Bytes of the longest head of a sub-record: an instance's or an array's with ids of 8 bytes.
 const HEAD_BYTES: usize = 25;
@@ -21,8 +21,8 @@ pub(crate) trait Visitor {
     /// Whether field values and elements are wanted; they are skipped otherwise.
     const WANTS_DATA: bool;
 
-    /// A root. The thread's serial is `None` for kinds that name none.
-    fn root(&mut self, kind: RootKind, object: u64, thread_serial: Option<u32>);
+    /// A root.
+    fn root(&mut self, root: Root);
     /// A class, which is an object, too.
     fn class(&mut self, offset: u64, dump: ClassDump);
     /// An object that is neither a class nor an array, with its field values if they are wanted.
@@ -267,8 +267,15 @@ fn root<const ID: usize>(
     }
     let object = id_at::<ID>(bytes, 1);
     let names_thread = extra_bytes > 0 && kind != RootKind::JniGlobal;
-    let thread_serial = names_thread.then(|| u32_at(bytes, 1 + ID));
-    visitor.root(kind, object, thread_serial);
+    let is_thread = kind == RootKind::ThreadObject;
+    let names_frame = extra_bytes == 8 && kind != RootKind::JniGlobal && !is_thread;
+    visitor.root(Root {
+        kind,
+        object,
+        thread_serial: names_thread.then(|| u32_at(bytes, 1 + ID)),
+        trace: is_thread.then(|| u32_at(bytes, 5 + ID)),
+        frame_number: names_frame.then(|| u32_at(bytes, 5 + ID)),
+    });
     window.advance(record_bytes);
     Ok(true)
 }

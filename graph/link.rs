@@ -6,7 +6,7 @@ use std::sync::mpsc::{sync_channel, SyncSender};
 use std::thread;
 
 use format::BasicType;
-use reader::{ClassDump, RootKind};
+use reader::{ClassDump, Root};
 
 use crate::class_facts::AllFacts;
 use crate::edges::Edges;
@@ -151,7 +151,7 @@ impl Linker<'_> {
 impl Visitor for Linker<'_> {
     const WANTS_DATA: bool = true;
 
-    fn root(&mut self, _: RootKind, _: u64, _: Option<u32>) {}
+    fn root(&mut self, _: Root) {}
 
     fn class(&mut self, _: u64, dump: ClassDump) {
         let statics = dump.statics.iter().map(|value| value.kind);

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use reader::{Directory, RootKind};
+use reader::{Directory, Root, RootKind};
 
 use crate::id_index::IdIndex;
 use crate::survey::Part;
@@ -25,6 +25,8 @@ pub struct Local {
     pub object: u32,
     /// How the thread holds it.
     pub kind: RootKind,
+    /// Number of the frame in the thread's stack, 0 the top; `None` if the file names none.
+    pub frame: Option<u32>,
 }
 
 /// All roots of a dump.
@@ -38,6 +40,8 @@ pub(crate) struct Roots {
     is_root: Vec<u64>,
     /// The thread objects by their serials.
     pub(crate) threads: BTreeMap<u32, u32>,
+    /// Serials of the traces where the thread objects stood, by their numbers.
+    pub(crate) traces: BTreeMap<u32, u32>,
 }
 
 impl Roots {
@@ -63,6 +67,7 @@ impl Roots {
                     let local = Local {
                         object,
                         kind: root.kind,
+                        frame: root.frame_number.filter(|number| *number != u32::MAX),
                     };
                     roots.locals.entry(*thread).or_default().push(local);
                 }
@@ -73,6 +78,8 @@ impl Roots {
             roots.add_boot_classes(ids, directory);
         }
         roots.global.sort_by_key(|root| root.object);
+        let trace = |root: &Root| Some((ids.number(root.object)?, root.trace?));
+        roots.traces = all().filter_map(trace).collect();
         roots.threads = threads.into_iter().collect();
         roots
     }

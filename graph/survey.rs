@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use format::{record as tag, BasicType, RECORD_HEADER_BYTES};
-use reader::{ClassDump, Directory, Header, Record, RecordHead, RootKind, Source};
+use reader::{ClassDump, Directory, Header, Record, RecordHead, Root, Source};
 
 use crate::error::GraphError;
 use crate::heap_scan::{scan, u32_at, Head, ScanEnd, Visitor};
@@ -24,14 +24,6 @@ pub(crate) const CHECKPOINT_OBJECTS: u64 = 1024;
 /// Bytes of memory that one part of the heap takes at least.
 const PART_BYTES: u64 = 256;
 
-/// A root as the file has it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct FileRoot {
-    pub(crate) kind: RootKind,
-    pub(crate) object: u64,
-    pub(crate) thread_serial: Option<u32>,
-}
-
 /// A class as the file has it, with the offset of its record.
 #[derive(Debug)]
 pub(crate) struct FileClass {
@@ -50,7 +42,7 @@ pub(crate) struct Part {
     pub(crate) ids: IdList,
     /// Offsets of every 1,024th object.
     pub(crate) checkpoints: Vec<u64>,
-    pub(crate) roots: Vec<FileRoot>,
+    pub(crate) roots: Vec<Root>,
     pub(crate) classes: Vec<FileClass>,
     /// Whether two neighbours lie too close for references of 8 bytes.
     pub(crate) references_are_narrow: bool,
@@ -94,12 +86,8 @@ impl Part {
 impl Visitor for Part {
     const WANTS_DATA: bool = false;
 
-    fn root(&mut self, kind: RootKind, object: u64, thread_serial: Option<u32>) {
-        self.roots.push(FileRoot {
-            kind,
-            object,
-            thread_serial,
-        });
+    fn root(&mut self, root: Root) {
+        self.roots.push(root);
     }
 
     fn class(&mut self, offset: u64, dump: ClassDump) {
