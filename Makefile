@@ -4,11 +4,12 @@
 #   make test    everything: formatting, lints, Rust tests, real JVMs with foreign readers as judges
 #   make one TEST=HarmTest JDK=17    one test class of java-tests on one JVM, with a build that takes seconds
 #   make bench   measurements: the cost of one row and one record, and our dump beside the JVM's own
+#   make page-test   the page of `hprof report` in Chromium, used as a person does; `make test` leaves it out
 #   make fuzz    a minute of fuzzing for whatever reads bytes (needs a nightly toolchain)
 # CI says -D warnings here. Elsewhere a Clippy that is older or newer than CI's may warn, and the tests go on.
 CLIPPY_FLAGS =
 
-.PHONY: build demo test rust-test java-test one jdks readers bench fuzz clean
+.PHONY: build demo test rust-test java-test one jdks readers page-test bench fuzz clean
 
 build:
 	tools/setup.sh build
@@ -51,6 +52,11 @@ jdks:
 readers:
 	tools/setup.sh
 	tools/fetch-readers.sh
+
+page-test:
+	tools/setup.sh page
+	cargo build --release --locked
+	python3 tools/page-test/page_test.py
 
 bench: jdks
 	cargo build --release --locked

@@ -24,6 +24,10 @@ mod number;
 mod outcome;
 mod path;
 mod plain;
+mod report;
+#[cfg(test)]
+#[path = "../reader/tests/sample/mod.rs"]
+mod sample;
 mod sentence;
 mod show;
 mod site_source;
@@ -67,6 +71,7 @@ enum Command {
     Diff(diff::Arguments),
     Sites(sites::Arguments),
     Flame(flame::Arguments),
+    Report(report::Arguments),
     /// Prints the version
     Version,
 }
@@ -84,6 +89,7 @@ fn main() -> ExitCode {
         Command::Diff(arguments) => diff::run(&arguments),
         Command::Sites(arguments) => sites::run(&arguments),
         Command::Flame(arguments) => flame::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
         Command::Version => version(),
     };
     outcome::exit_code(result)

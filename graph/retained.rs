@@ -97,6 +97,15 @@ impl Retained {
         }
     }
 
+    /// The objects that an object dominates immediately, in no order.
+    pub fn each_dominated(&self, object: u32) -> impl Iterator<Item = u32> + '_ {
+        let children = match self.number(object) {
+            ROOT => &[],
+            number => self.children(number),
+        };
+        children.iter().map(|number| self.object(*number))
+    }
+
     /// The object with the largest retained size of those that an object dominates immediately.
     pub fn largest_dominated(&self, object: u32) -> Option<u32> {
         let number = self.number(object);

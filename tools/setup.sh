@@ -1,7 +1,8 @@
 #!/bin/sh
 # Makes sure that the programs of the build are there: Rust, a C linker, a JDK, and for the tests Maven and Python with pip.
 # As root on a system with apt it installs what is missing; otherwise it prints one line that names all of it.
-# Usage: tools/setup.sh [build|demo|test]      (build: Rust, cc, JDK; demo: and Maven; test, the default: everything)
+# Usage: tools/setup.sh [build|demo|page|test]
+#   build: Rust, cc, JDK; demo: and Maven; page: and Chromium and Python; test, the default: all but Chromium
 set -eu
 
 purpose=${1:-test}
@@ -80,6 +81,10 @@ need_rust
 # The release's own: 17 on Debian 12, 21 on Debian 13.
 need javac default-jdk-headless
 case $purpose in demo | test) need mvn maven ;; esac
+if [ "$purpose" = page ]; then
+    need python3 python3
+    need chromium chromium fonts-dejavu-core
+fi
 if [ "$purpose" = test ]; then
     need python3 python3
     python3 -m pip --version >/dev/null 2>&1 || missing pip python3-pip

@@ -1,0 +1,445 @@
+//! The dominator tree, pruned to what can be seen: what has too little area is summed up beside its sisters.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+
+use graph::{Heap, Retained};
+use serde_json::{json, Value};
+
+use super::space::Space;
+
+/// How much of a tree is kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// Nodes, about.
+    pub(crate) nodes: usize,
+    /// Levels below the heap.
+    pub(crate) depth: u32,
+    /// A node has at least the total divided by this.
+    pub(crate) share: u64,
+    /// Bytes of the page.
+    pub(crate) bytes: u64,
+}
+
+/// More than is drawn at once, so that parts can be zoomed into.
+pub(crate) const LIMITS: Limits = Limits {
+    nodes: 10_000,
+    depth: 64,
+    share: 20_000,
+    bytes: 600_000,
+};
+
+/// An object with at least the total divided by this stands at the top by itself, not in its class's group.
+const ALONE_SHARE: u64 = 10;
+
+/// Single objects below one node, at most: smaller ones are drawn together by class.
+const SINGLE_MAX: u64 = 200;
+
+/// Bytes that a node takes beside its name, about.
+const NODE_BYTES: u64 = 40;
+
+/// What a node is. The page's script knows the numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// All of it.
+    Heap = 0,
+    /// An object; named by its class.
+    Object = 1,
+    /// A class object; named by the class that it is.
+    Class = 2,
+    /// Objects of several classes that have too little area together.
+    Others = 3,
+    /// Objects of one class, of which at least one has a node of its own below.
+    Group = 4,
+    /// Objects of one class that are drawn as if they were one, and what they hold likewise.
+    Together = 5,
+}
+
+/// Why a node stands at the top.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Held {
+    /// It does not.
+    ByAbove = 0,
+    /// It is a root.
+    AsRoot = 1,
+    /// Two or more hold it, none of them alone.
+    ByTwoOrMore = 2,
+}
+
+/// One node with what it retains.
+#[derive(Clone, Debug)]
+struct Node {
+    parent: usize,
+    kind: Kind,
+    held: Held,
+    name: u32,
+    /// Bytes of it and all below it.
+    bytes: u64,
+    /// Bytes of the object itself; 0 if it is no single object.
+    own: u64,
+    /// Objects that it stands for, those below them not counted.
+    objects: u64,
+    /// The object's id, or 0.
+    id: u64,
+    depth: u32,
+}
+
+/// Where the children of a node come from.
+enum Below {
+    /// What an object dominates.
+    Dominated(u32),
+    /// These objects of one class.
+    Members(Held, Vec<u32>),
+    /// What each of these objects of one class dominates.
+    Together(Vec<u32>),
+}
+
+/// The nodes, parents before children.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    nodes: Vec<Node>,
+}
+
+/// A tree that grows, largest nodes first.
+struct Growing<'a, 'p> {
+    heap: &'a Heap<'p>,
+    retained: &'a Retained,
+    space: &'a mut Space,
+    limits: Limits,
+    least_bytes: u64,
+    nodes: Vec<Node>,
+    /// What can still be divided: bytes, node, and where its children come from.
+    open: BinaryHeap<(u64, Reverse<usize>)>,
+    below: HashMap<usize, Below>,
+}
+
+impl Tree {
+    /// The tree of a heap. Top objects are grouped by class, and by whether they are roots, but for the largest.
+    pub(crate) fn of(
+        heap: &Heap<'_>,
+        retained: &Retained,
+        space: &mut Space,
+        limits: Limits,
+    ) -> Self {
+        let total_bytes = retained.total_bytes();
+        space.open(limits.bytes);
+        let mut growing = Growing {
+            heap,
+            retained,
+            limits,
+            least_bytes: (total_bytes / limits.share.max(1)).max(1),
+            nodes: vec![Node {
+                parent: 0,
+                kind: Kind::Heap,
+                held: Held::ByAbove,
+                name: space.name("heap"),
+                bytes: total_bytes,
+                own: 0,
+                objects: retained.reachable().into(),
+                id: 0,
+                depth: 0,
+            }],
+            open: BinaryHeap::new(),
+            below: HashMap::new(),
+            space,
+        };
+        growing.add_groups();
+        while let Some((_, Reverse(node))) = growing.open.pop() {
+            growing.divide(node);
+        }
+        Self {
+            nodes: growing.nodes,
+        }
+    }
+
+    /// The nodes by columns.
+    pub(crate) fn in_json(&self) -> Value {
+        let column = |value: &dyn Fn(&Node) -> Value| -> Vec<Value> {
+            self.nodes.iter().map(value).collect()
+        };
+        json!({
+            "parent": column(&|node| node.parent.into()),
+            "kind": column(&|node| (node.kind as u8).into()),
+            "held": column(&|node| (node.held as u8).into()),
+            "name": column(&|node| node.name.into()),
+            "bytes": column(&|node| node.bytes.into()),
+            "own": column(&|node| node.own.into()),
+            "objects": column(&|node| node.objects.into()),
+            // Scripts have no whole numbers of 64 bits.
+            "id": column(&|node| match node.id {
+                0 => 0.into(),
+                id => format!("{id:x}").into(),
+            }),
+        })
+    }
+}
+
+impl Growing<'_, '_> {
+    fn add_groups(&mut self) {
+        let mut groups: HashMap<(u32, Held), (u64, Vec<u32>)> = HashMap::new();
+        let alone_bytes = (self.retained.total_bytes() / ALONE_SHARE).max(self.least_bytes);
+        for object in self.retained.top() {
+            let held = match self.heap.root_kind(object) {
+                Some(_) => Held::AsRoot,
+                None => Held::ByTwoOrMore,
+            };
+            let bytes = self.retained.bytes(object);
+            if bytes >= alone_bytes && self.takes(bytes) {
+                self.add_object(0, held, object);
+                continue;
+            }
+            let group = groups.entry((self.heap.class(object), held)).or_default();
+            group.0 = group.0.saturating_add(bytes);
+            group.1.push(object);
+        }
+        let mut groups: Vec<_> = groups.into_iter().collect();
+        groups.sort_by_key(|((class, held), (bytes, _))| (Reverse(*bytes), *class, *held));
+        let (mut rest_bytes, mut rest_objects) = (0_u64, 0_u64);
+        for ((class, held), (bytes, objects)) in groups {
+            if !self.takes(bytes) {
+                rest_bytes = rest_bytes.saturating_add(bytes);
+                rest_objects += objects.len() as u64;
+            } else {
+                self.add_class(0, held, class, (bytes, objects));
+            }
+        }
+        self.add_others(0, rest_bytes, rest_objects);
+    }
+
+    /// Adds what is below a node: large objects one by one, small ones by class.
+    fn divide(&mut self, node: usize) {
+        let (held, objects) = match self.below.remove(&node) {
+            Some(Below::Dominated(object)) => (Held::ByAbove, self.retained.dominated(object)),
+            Some(Below::Members(held, objects)) => (held, objects),
+            Some(Below::Together(objects)) => {
+                let retained = self.retained;
+                let all = objects
+                    .iter()
+                    .flat_map(|object| retained.each_dominated(*object));
+                (Held::ByAbove, all.collect())
+            }
+            None => return,
+        };
+        let least = self.single_bytes(self.nodes.get(node).map_or(0, |node| node.bytes));
+        let mut small: HashMap<u32, (u64, Vec<u32>)> = HashMap::new();
+        for object in objects {
+            let bytes = self.retained.bytes(object);
+            if bytes >= least && self.takes(bytes) {
+                self.add_object(node, held, object);
+            } else {
+                let class = small.entry(self.heap.class(object)).or_default();
+                class.0 = class.0.saturating_add(bytes);
+                class.1.push(object);
+            }
+        }
+        let mut small: Vec<_> = small.into_iter().collect();
+        small.sort_by_key(|(class, (bytes, _))| (Reverse(*bytes), *class));
+        let (mut rest_bytes, mut rest_objects) = (0_u64, 0_u64);
+        for (class, (bytes, objects)) in small {
+            if self.takes(bytes) {
+                self.add_class(node, held, class, (bytes, objects));
+            } else {
+                rest_bytes = rest_bytes.saturating_add(bytes);
+                rest_objects += objects.len() as u64;
+            }
+        }
+        self.add_others(node, rest_bytes, rest_objects);
+    }
+
+    /// Adds objects of one class, the first of which is the largest or as small as the others.
+    fn add_class(
+        &mut self,
+        parent: usize,
+        held: Held,
+        class: u32,
+        (bytes, objects): (u64, Vec<u32>),
+    ) {
+        if let [object] = *objects.as_slice() {
+            return self.add_object(parent, held, object);
+        }
+        let largest = objects
+            .first()
+            .map_or(0, |object| self.retained.bytes(*object));
+        let is_group = largest >= self.single_bytes(bytes);
+        let own = objects
+            .iter()
+            .map(|object| self.heap.shallow_bytes(*object));
+        let node = Node {
+            parent,
+            kind: if is_group {
+                Kind::Group
+            } else {
+                Kind::Together
+            },
+            held,
+            name: self.space.name(&self.heap.class_name(class)),
+            bytes,
+            own: if is_group { 0 } else { own.sum() },
+            objects: objects.len() as u64,
+            id: 0,
+            depth: self.depth_below(parent),
+        };
+        let has_more = node.bytes > node.own;
+        let below = match is_group {
+            true => Below::Members(held, objects),
+            false => Below::Together(objects),
+        };
+        self.add(node, has_more.then_some(below));
+    }
+
+    /// Whether a node with so many bytes is one of its own.
+    fn takes(&self, bytes: u64) -> bool {
+        let has_place = self.nodes.len() < self.limits.nodes && self.space.has_room();
+        bytes >= self.least_bytes && has_place
+    }
+
+    /// Bytes that an object needs to be a node of its own below one with so many.
+    fn single_bytes(&self, bytes: u64) -> u64 {
+        self.least_bytes.max(bytes / SINGLE_MAX)
+    }
+
+    fn add_object(&mut self, parent: usize, held: Held, object: u32) {
+        let (kind, class) = match self.heap.class_of_object(object) {
+            Some(class) => (Kind::Class, class),
+            None => (Kind::Object, self.heap.class(object)),
+        };
+        let node = Node {
+            parent,
+            kind,
+            held,
+            name: self.space.name(&self.heap.class_name(class)),
+            bytes: self.retained.bytes(object),
+            own: self.heap.shallow_bytes(object),
+            objects: 1,
+            id: self.heap.id(object),
+            depth: self.depth_below(parent),
+        };
+        let has_more = node.bytes > node.own;
+        self.add(node, has_more.then_some(Below::Dominated(object)));
+    }
+
+    fn add_others(&mut self, parent: usize, bytes: u64, objects: u64) {
+        if objects == 0 {
+            return;
+        }
+        let node = Node {
+            parent,
+            kind: Kind::Others,
+            held: Held::ByAbove,
+            name: 0,
+            bytes,
+            own: 0,
+            objects,
+            id: 0,
+            depth: self.depth_below(parent),
+        };
+        self.add(node, None);
+    }
+
+    fn add(&mut self, node: Node, below: Option<Below>) {
+        let place = self.nodes.len();
+        if let Some(below) = below.filter(|_| node.depth < self.limits.depth) {
+            self.below.insert(place, below);
+            self.open.push((node.bytes, Reverse(place)));
+        }
+        self.space.take(NODE_BYTES);
+        self.nodes.push(node);
+    }
+
+    fn depth_below(&self, parent: usize) -> u32 {
+        self.nodes.get(parent).map_or(0, |node| node.depth) + 1
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use crate::sample::{Sample, OBJECT_ARRAY};
+    use graph::{Input, Options, References};
+    use std::io::{Seek, Write};
+
+    /// Arrays that hold one another as a complete tree with ten children each, three levels deep, behind one root.
+    fn tree_of_arrays() -> Sample {
+        let mut sample = Sample::new();
+        let id = |place: u64| 0x10_0000 + place * 0x100;
+        for place in 0..1_111 {
+            let first = place * 10 + 1;
+            let children: Vec<u64> = (first..first + 10).filter(|child| *child < 1_111).collect();
+            sample.heap(1).push(crate::sample::object_array(
+                id(place),
+                OBJECT_ARRAY,
+                &children_ids(&children, id),
+            ));
+        }
+        sample.heap(1).push(crate::sample::root(0x05, id(0)));
+        sample
+    }
+
+    fn children_ids(children: &[u64], id: impl Fn(u64) -> u64) -> Vec<u64> {
+        children.iter().map(|child| id(*child)).collect()
+    }
+
+    fn pruned(limits: Limits) -> (u64, Vec<Node>) {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&tree_of_arrays().bytes()).unwrap();
+        file.rewind().unwrap();
+        let heap = Heap::read(Input::new(file, &|_| ()).unwrap(), Options { threads: 1 }).unwrap();
+        let retained = Retained::of(&heap, References::All).unwrap();
+        let tree = Tree::of(&heap, &retained, &mut Space::default(), limits);
+        (retained.total_bytes(), tree.nodes)
+    }
+
+    #[test]
+    fn what_is_pruned_stays_in_the_sums() {
+        for (share, nodes, depth, bytes) in [
+            (20_000, 10_000, 64, 600_000),
+            (30, 10_000, 64, 600_000),
+            (20_000, 40, 64, 600_000),
+            (20_000, 10_000, 2, 600_000),
+            (20_000, 10_000, 64, 1_000),
+            (1, 10_000, 64, 600_000),
+        ] {
+            let limits = Limits {
+                nodes,
+                depth,
+                share,
+                bytes,
+            };
+            let (total, nodes) = pruned(limits);
+            let mut sums: HashMap<usize, u64> = HashMap::new();
+            for node in nodes.iter().skip(1) {
+                *sums.entry(node.parent).or_default() += node.bytes;
+            }
+            assert_eq!(sums[&0], total, "{limits:?}");
+            for (parent, sum) in sums {
+                let above = nodes.get(parent).unwrap();
+                assert_eq!(above.own + sum, above.bytes, "{limits:?}");
+            }
+            assert!(nodes.iter().all(|node| node.depth <= limits.depth));
+        }
+    }
+
+    #[test]
+    fn limits_prune() {
+        let all = pruned(LIMITS).1.len();
+        assert!(all > 1_111, "{all}");
+        let few = pruned(Limits {
+            nodes: 40,
+            ..LIMITS
+        })
+        .1
+        .len();
+        // One more for the rest of each node that was divided.
+        assert!(few <= 2 * 40, "{few}");
+        let large = pruned(Limits {
+            share: 30,
+            ..LIMITS
+        })
+        .1;
+        assert!(large.len() < 40, "{}", large.len());
+        assert!(large
+            .iter()
+            .any(|node| node.kind == Kind::Others && node.objects > 1));
+    }
+}

@@ -1,0 +1,101 @@
+//! The page of `hprof report`: its size is bounded, it takes the place of no dump, and names cannot act in it.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a test fails by panicking"
+)]
+
+#[path = "../../reader/tests/sample/mod.rs"]
+mod sample;
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use sample::{instance, load_class, root, string, ClassDump, Sample, OBJECT};
+use tempfile::TempDir;
+
+/// Largest page, whatever the heap is.
+const PAGE_BYTES_MAX: usize = 2_000_000;
+
+fn report(dump: &Path, page: &Path) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hprof"));
+    command.arg("report").arg(dump).arg("-o").arg(page);
+    command.output().unwrap()
+}
+
+fn data(page: &str) -> serde_json::Value {
+    let (_, rest) = page.split_once("id=\"data\">").unwrap();
+    serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
+}
+
+/// A heap with so many classes of long, hostile names, and an object of each.
+fn with_classes(count: u32) -> Vec<u8> {
+    let mut sample = Sample::new();
+    let (mut names, mut objects) = (Vec::new(), Vec::new());
+    for number in 0..count {
+        let id = |base: u64| base + u64::from(number) * 16;
+        let (name, class, object) = (id(0x100_0000), id(0x1000_0000), id(0x2000_0000));
+        let text = format!("app/C{number}</script><b>{}", "&<>".repeat(200));
+        names.push(string(name, text.as_bytes()));
+        names.push(load_class(1000 + number, class, name));
+        objects.push(ClassDump::new(class, OBJECT).bytes());
+        objects.push(instance(object, 1, class, &[]));
+        objects.push(root(0x05, object));
+    }
+    let heap = sample.records.iter().position(|record| record.tag == 0x1C);
+    sample.records.splice(heap.unwrap()..heap.unwrap(), names);
+    sample.heap(1).extend(objects);
+    sample.bytes()
+}
+
+#[test]
+fn a_heap_with_many_classes_makes_a_small_page() {
+    let folder = TempDir::new().unwrap();
+    let (dump, page) = (folder.path().join("a.hprof"), folder.path().join("a.html"));
+    std::fs::write(&dump, with_classes(20_000)).unwrap();
+    let output = report(&dump, &page);
+    assert!(output.status.success(), "{output:?}");
+    let page = std::fs::read_to_string(&page).unwrap();
+    assert!(page.len() <= PAGE_BYTES_MAX, "{}", page.len());
+    assert_eq!(page.matches("</script").count(), 2);
+    let data = data(&page);
+    let rows = data["classes"]["rows"].as_array().unwrap().len() as u64;
+    let rest = data["classes"]["rest"]["classes"].as_u64().unwrap();
+    assert!(
+        rest > 0 && rows > 100 && rows + rest > 20_000,
+        "{rows} {rest}"
+    );
+}
+
+#[test]
+fn a_page_takes_the_place_of_no_dump() {
+    let folder = TempDir::new().unwrap();
+    let (dump, other) = (folder.path().join("a.hprof"), folder.path().join("b.hprof"));
+    for file in [&dump, &other] {
+        std::fs::write(file, Sample::new().bytes()).unwrap();
+        let output = report(&dump, file);
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        assert_eq!(std::fs::read(file).unwrap(), Sample::new().bytes());
+    }
+}
+
+#[test]
+fn threads_have_their_stacks_and_the_classes_add_up() {
+    let folder = TempDir::new().unwrap();
+    let (dump, page) = (folder.path().join("a.hprof"), folder.path().join("a.html"));
+    std::fs::write(&dump, Sample::new().bytes()).unwrap();
+    assert!(report(&dump, &page).status.success());
+    let data = data(&std::fs::read_to_string(&page).unwrap());
+    let threads = data["threads"]["rows"].as_array().unwrap();
+    assert_eq!(threads.len(), 2);
+    let deepest = threads
+        .iter()
+        .map(|thread| thread[5].as_array().unwrap().len())
+        .max();
+    assert!(deepest > Some(0), "{threads:?}");
+    let rows = data["classes"]["rows"].as_array().unwrap();
+    let own: u64 = rows.iter().map(|row| row[2].as_u64().unwrap()).sum();
+    assert_eq!(own, data["bytes"].as_u64().unwrap());
+}
