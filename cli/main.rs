@@ -34,6 +34,7 @@ mod site_source;
 mod sites;
 mod table;
 mod target;
+mod threads;
 mod top;
 
 use std::io::{self, Write};
@@ -68,6 +69,7 @@ enum Command {
     Top(top::Arguments),
     Path(path::Arguments),
     Show(show::Arguments),
+    Threads(threads::Arguments),
     Diff(diff::Arguments),
     Sites(sites::Arguments),
     Flame(flame::Arguments),
@@ -86,6 +88,7 @@ fn main() -> ExitCode {
         Command::Top(arguments) => top::run(&arguments),
         Command::Path(arguments) => path::run(&arguments),
         Command::Show(arguments) => show::run(&arguments),
+        Command::Threads(arguments) => threads::run(&arguments),
         Command::Diff(arguments) => diff::run(&arguments),
         Command::Sites(arguments) => sites::run(&arguments),
         Command::Flame(arguments) => flame::run(&arguments),

@@ -12,7 +12,7 @@ pub(crate) enum SiteSource {
 }
 
 /// How to get a file with sites.
-const ADVICE: &str = "Record them with the agent's option heap=sites or heap=all";
+pub(crate) const ADVICE: &str = "Record them with the agent's option heap=sites or heap=all";
 
 impl SiteSource {
     /// The sites from here.

@@ -1,4 +1,6 @@
-//! `hprof top`: which objects, classes, packages or loaders retain most?
+//! `hprof top`: which objects, classes, packages, loaders or lines of code retain most?
+
+mod sites;
 
 use std::collections::HashMap;
 use std::io::{self, BufWriter, Write};
@@ -18,7 +20,8 @@ use crate::table::{Side, Table};
 ///
 /// `retained` is what would go with an object: its own bytes and those of all objects that only it keeps alive. It is
 /// exact. A class, package or loader retains at least the sum of what its objects retain, each byte counted once.
-/// Objects that no root leads to are left out.
+/// Objects that no root leads to are left out. A site retains what its objects do, those left out that another one of
+/// their class dominates. If the profiler sampled, this is an estimate, and `error` is its standard error.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  hprof top heap.hprof --by class --top 20")]
 pub(crate) struct Arguments {
@@ -46,11 +49,13 @@ enum By {
     Package,
     /// Class loaders
     Loader,
+    /// Stacks that allocated, of dumps made with the agent's heap=all
+    Site,
 }
 
 /// Reads the file and prints the rows.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
-    with_heap(&arguments.graph, |heap, retained, _| {
+    with_heap(&arguments.graph, |heap, retained, file| {
         let most = match arguments.top {
             0 => usize::MAX,
             top => top,
@@ -58,6 +63,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         let mut to = BufWriter::new(io::stdout().lock());
         match arguments.by {
             By::Object => objects(heap, retained, most, arguments.json, &mut to)?,
+            By::Site => {
+                let rows = sites::rows(heap, retained, file)?;
+                sites::print(heap, &rows, (most, arguments.json), &mut to)?;
+            }
             by => groups(heap, retained, by, (most, arguments.json), &mut to)?,
         }
         Ok(to.flush()?)
@@ -127,7 +136,7 @@ fn groups(
     let title = match by {
         By::Package => "package",
         By::Loader => "loader",
-        By::Object | By::Class => "class",
+        By::Object | By::Class | By::Site => "class",
     };
     if in_json {
         let rows = rows.iter().take(most).map(|(name, total)| {
@@ -167,7 +176,7 @@ fn named_groups(heap: &Heap<'_>, by: By) -> (Vec<String>, Vec<u32>) {
             By::Package => package(&heap.class_name(class)),
             By::Loader => loader(heap, class),
             // Two classes of one name have two loaders, and two rows.
-            By::Object | By::Class => format!("{}\0{class}", heap.class_name(class)),
+            By::Object | By::Class | By::Site => format!("{}\0{class}", heap.class_name(class)),
         };
         *numbers.entry(name.clone()).or_insert_with(|| {
             let shown = name.split('\0').next().unwrap_or_default();

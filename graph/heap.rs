@@ -237,11 +237,6 @@ impl<'p> Heap<'p> {
         self.roots.traces.get(&thread).copied()
     }
 
-    /// How an object is held by threads' frames: the thread objects and the kinds of their roots.
-    pub fn holders(&self, object: u32) -> impl Iterator<Item = (u32, reader::RootKind)> + '_ {
-        self.roots.holders(object)
-    }
-
     /// Objects that carry the serial of the trace where they were allocated, ascending.
     pub fn traced(&self) -> &[(u32, u32)] {
         &self.linked.traces

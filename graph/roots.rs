@@ -121,12 +121,4 @@ impl Roots {
         }
         self.locals.get(&object).map_or(&[], Vec::as_slice)
     }
-
-    /// The thread objects that hold this object in their frames, and how.
-    pub(crate) fn holders(&self, object: u32) -> impl Iterator<Item = (u32, RootKind)> + '_ {
-        self.locals.iter().flat_map(move |(thread, locals)| {
-            let own = locals.iter().filter(move |local| local.object == object);
-            own.map(|local| (*thread, local.kind))
-        })
-    }
 }

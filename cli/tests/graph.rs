@@ -140,6 +140,10 @@ fn what_is_not_there_is_told() {
         assert_eq!(output.status.code(), Some(2));
         assert!(String::from_utf8_lossy(&output.stderr).contains(message));
     }
+    let output = hprof(&["top", "--by", "site"], &path, &[]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr)
+        .contains("no allocation sites: no object of the heap dump"));
     // A file that is cut is answered as far as it goes.
     let cut = file(&dir, &whole[..whole.len() - 40]);
     let output = hprof(&["top"], &cut, &[]);
@@ -188,4 +192,19 @@ fn growth_is_told_and_fails_on_request() {
         let output = hprof(&["diff", "--fail-if-grown", limit], &small, &[large]);
         assert_eq!(output.status.code(), Some(code));
     }
+}
+
+#[test]
+fn threads_have_what_they_hold() {
+    let dir = TempDir::new().unwrap();
+    let mut dump = cache();
+    dump.object_array(0x5000, &[0, 0]);
+    dump.local(0x5000);
+    let output = hprof(&["threads"], &file(&dir, &dump.bytes()), &[]);
+    let expected = "\"?\" java.lang.Thread 0x1300 retains 40 bytes\n        holds java.lang.Object[] 0x5000, which \
+                    retains 24\n\n";
+    assert_eq!(text(&output), expected);
+    let output = hprof(&["threads", "--json"], &file(&dir, &cache().bytes()), &[]);
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["threads"][0]["other_locals"], serde_json::json!([]));
 }

@@ -190,3 +190,32 @@ fn a_long_list_needs_no_recursion() {
         );
     });
 }
+
+#[test]
+fn sampled_objects_stand_for_others_of_their_class() {
+    let mut dump = start();
+    let list = |first: u64, number: u64| first + number * 64;
+    let mut ids = Vec::new();
+    for number in 0..100 {
+        // Each entry holds another one of its class, which counts to it alone.
+        let (outer, inner) = (list(0x10_0000, number), list(0x20_0000, number));
+        let trace = if number % 4 == 0 { 5 } else { 0 };
+        dump.instance_of(outer, ENTRY, &[inner], trace);
+        dump.instance_of(inner, ENTRY, &[0], trace);
+        ids.push(outer);
+    }
+    dump.object_array(0x3000, &ids);
+    dump.root(0x3000);
+    read(dump, |heap, retained| {
+        let sites = retained.sites(heap);
+        assert_eq!(sites.len(), 1);
+        let site = sites[0];
+        assert_eq!(
+            (site.trace, heap.class_name(site.class).as_str()),
+            (5, "app.Entry")
+        );
+        assert_eq!((site.objects, site.retained_bytes), (100.0, 3200.0));
+        // Twenty-five objects of 32 bytes, each counted four times.
+        assert!((site.error_bytes - (25.0_f64 * 4.0 * 3.0 * 32.0 * 32.0).sqrt()).abs() < 1e-6);
+    });
+}

@@ -97,9 +97,14 @@ impl Dump {
 
     /// Adds an instance whose fields are all references.
     pub fn instance(&mut self, id: u64, class: u64, fields: &[u64]) {
+        self.instance_of(id, class, fields, 0);
+    }
+
+    /// Adds an instance that was allocated at this trace.
+    pub fn instance_of(&mut self, id: u64, class: u64, fields: &[u64], trace: u32) {
         self.heap.push(heap::INSTANCE_DUMP);
         self.id(id);
-        self.heap.extend_from_slice(&[0, 0, 0, 0]);
+        self.heap.extend_from_slice(&trace.to_be_bytes());
         self.id(class);
         let data_bytes = fields.len() as u32 * self.id_bytes;
         self.heap.extend_from_slice(&data_bytes.to_be_bytes());

@@ -3,6 +3,7 @@ package leaks;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
@@ -55,8 +56,22 @@ class LeaksTest {
         JsonElement most = first.getAsJsonArray("holds").get(0).getAsJsonObject().get("class");
         assertEquals("byte[]", most.getAsString());
         assertTrue(first.getAsJsonObject("path").getAsJsonArray("objects").size() > 1, json);
+        mustRetainMost(dump);
         // The text says the same first.
         assertEquals(sentence, Command.run(Tools.command(), "leaks", dump).good().out.split("\n")[0]);
+    }
+
+    /** The line that makes sessions or what holds them keeps all of them; all is counted, so there is no error. */
+    private static void mustRetainMost(Path dump) {
+        String json = Command.run(Tools.command(), "top", "--by", "site", "--json", dump).good().out;
+        JsonArray rows = JsonParser.parseString(json).getAsJsonObject().getAsJsonArray("rows");
+        JsonObject row = rows.asList().stream().map(JsonElement::getAsJsonObject)
+                .filter(any -> any.get("class").getAsString().equals("leaks.Leaks$Session")).findFirst().orElseThrow();
+        String frame = row.getAsJsonArray("frames").get(0).getAsJsonObject().get("class").getAsString();
+        assertTrue(frame.startsWith("leaks.Leaks"), frame);
+        assertTrue(row.get("retained").getAsLong() >= LEAST_BYTES, row::toString);
+        assertEquals(Leaks.SESSIONS, row.get("objects").getAsLong());
+        assertEquals(0, row.get("error").getAsLong());
     }
 
     private static int line() {

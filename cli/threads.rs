@@ -1,0 +1,180 @@
+//! `hprof threads`: where did the threads stand, and what do their frames keep alive?
+
+use std::cmp::Reverse;
+use std::io::{self, BufWriter, Write};
+
+use graph::{Heap, Local, Retained};
+use reader::{RootKind, StackFrame, Stacks};
+use serde_json::{json, Value};
+
+use crate::frame;
+use crate::heap_file::{failure, with_heap, GraphArguments};
+use crate::json;
+use crate::leaks::described;
+use crate::number::{counted, grouped};
+use crate::outcome::{Failure, Verdict};
+use crate::plain::{plain, shown};
+
+/// Prints the threads with their stacks, and what the local variables of each frame retain
+///
+/// A local variable retains what only it keeps alive: what another frame or a field holds, too, is not counted. JNI
+/// references of a thread are among its locals.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  hprof threads heap.hprof --top 5")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    graph: GraphArguments,
+    /// Print at most N threads, those that retain most first; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    top: usize,
+    /// Print at most N objects of each frame; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    locals: usize,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// One thread.
+struct Thread<'h> {
+    object: u32,
+    name: Option<String>,
+    frames: Vec<&'h StackFrame>,
+    /// What the thread holds, most retained bytes first.
+    locals: Vec<Local>,
+}
+
+/// Reads the file and prints the threads.
+pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
+    with_heap(&arguments.graph, |heap, retained, file| {
+        let mut objects: Vec<u32> = heap.threads().map(|(_, object)| object).collect();
+        objects.sort_by_key(|object| (Reverse(retained.bytes(*object)), *object));
+        objects.dedup();
+        if arguments.top > 0 {
+            objects.truncate(arguments.top);
+        }
+        let names = heap.thread_names(&objects);
+        let mut names = names.map_err(|fault| failure(file, &fault))?;
+        let stacks = heap.stacks();
+        let most = if arguments.locals == 0 {
+            usize::MAX
+        } else {
+            arguments.locals
+        };
+        let mut to = BufWriter::new(io::stdout().lock());
+        let mut rows = Vec::new();
+        for object in objects {
+            let name = names.remove(&object);
+            let thread = thread(heap, retained, &stacks, (object, name));
+            if arguments.json {
+                rows.push(in_json(heap, retained, &thread, most));
+            } else {
+                print(heap, retained, &thread, most, &mut to)?;
+            }
+        }
+        if arguments.json {
+            json::print(&json!({ "threads": rows }), &mut to)?;
+        }
+        Ok(to.flush()?)
+    })
+}
+
+fn thread<'s>(
+    heap: &Heap<'_>,
+    retained: &Retained,
+    stacks: &'s Stacks,
+    (object, name): (u32, Option<String>),
+) -> Thread<'s> {
+    let mut locals = heap.locals(object).to_vec();
+    locals.sort_by_key(|local| {
+        (
+            Reverse(retained.bytes(local.object)),
+            local.object,
+            local.frame,
+        )
+    });
+    // A frame may hold an object by several variables.
+    locals.dedup_by_key(|local| (local.object, local.frame));
+    let trace = heap.thread_trace(object).unwrap_or_default();
+    Thread {
+        object,
+        name,
+        frames: stacks.frames(trace).collect(),
+        locals,
+    }
+}
+
+impl Thread<'_> {
+    /// What a frame holds; frames that the stack does not have are those of no frame.
+    fn locals_of(&self, frame: Option<usize>) -> impl Iterator<Item = &Local> {
+        let depth = self.frames.len();
+        self.locals.iter().filter(move |local| {
+            let of = local.frame.and_then(|frame| usize::try_from(frame).ok());
+            of.filter(|of| *of < depth) == frame
+        })
+    }
+}
+
+fn print(
+    heap: &Heap<'_>,
+    retained: &Retained,
+    thread: &Thread<'_>,
+    most: usize,
+    to: &mut dyn Write,
+) -> io::Result<()> {
+    writeln!(
+        to,
+        "\"{}\" {} {:#x} retains {}",
+        plain(&shown(thread.name.as_deref().unwrap_or("?"))),
+        plain(&shown(&described(heap, thread.object))),
+        heap.id(thread.object),
+        counted(retained.bytes(thread.object), "byte")
+    )?;
+    let places = (0..thread.frames.len()).map(Some).chain([None]);
+    for place in places {
+        if let Some(frame) = place.and_then(|place| thread.frames.get(place)) {
+            writeln!(to, "    at {}", plain(&frame::line(frame)))?;
+        }
+        for local in thread.locals_of(place).take(most) {
+            let kind = match local.kind {
+                RootKind::JavaFrame => "holds",
+                _ => "holds by JNI",
+            };
+            writeln!(
+                to,
+                "        {kind} {} {:#x}, which retains {}",
+                plain(&shown(&described(heap, local.object))),
+                heap.id(local.object),
+                grouped(retained.bytes(local.object))
+            )?;
+        }
+    }
+    writeln!(to)
+}
+
+fn in_json(heap: &Heap<'_>, retained: &Retained, thread: &Thread<'_>, most: usize) -> Value {
+    let held = |place: Option<usize>| {
+        let locals = thread.locals_of(place).take(most).map(|local| {
+            json!({
+                "class": described(heap, local.object),
+                "id": format!("{:#x}", heap.id(local.object)),
+                "kind": local.kind.name(),
+                "retained": retained.bytes(local.object),
+            })
+        });
+        locals.collect::<Vec<Value>>()
+    };
+    let frames = thread
+        .frames
+        .iter()
+        .enumerate()
+        .map(|(place, frame)| json!({ "at": frame::line(frame), "locals": held(Some(place)) }));
+    json!({
+        "class": described(heap, thread.object),
+        "frames": frames.collect::<Vec<_>>(),
+        "id": format!("{:#x}", heap.id(thread.object)),
+        "name": thread.name,
+        "other_locals": held(None),
+        "retained": retained.bytes(thread.object),
+    })
+}
