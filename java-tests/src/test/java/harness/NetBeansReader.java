@@ -56,6 +56,11 @@ public final class NetBeansReader implements HeapView {
         return histogram;
     }
 
+    /** What would go with the object that has this id. */
+    public long retainedBytes(long id) {
+        return heap.getInstanceByID(id).getRetainedSize();
+    }
+
     @Override
     public String staticField(String className, String field) {
         List<FieldValue> values = cast(theClass(className).getStaticFieldValues());

@@ -11,6 +11,7 @@ import harness.Command;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.NetBeansReader;
 import harness.Tools;
 import java.nio.file.Path;
 import java.util.List;
@@ -31,6 +32,9 @@ class LeaksTest {
 
     /** A session's array: header, a thousand bytes, rounded up. */
     private static final long LEAST_BYTES = Leaks.SESSIONS * 1_016L;
+
+    /** Of a node and a boxed number for each session, but for the numbers from 0 to 127. */
+    private static final long NOT_ROUNDED_BYTES = 4L * (Leaks.SESSIONS + Leaks.SESSIONS - 128);
 
     @TempDir Path folder;
 
@@ -59,6 +63,41 @@ class LeaksTest {
         mustRetainMost(dump);
         // The text says the same first.
         assertEquals(sentence, Command.run(Tools.command(), "leaks", dump).good().out.split("\n")[0]);
+    }
+
+    static List<Jdk> some() {
+        return List.of(Jdks.of(11), Jdks.of(25));
+    }
+
+    /**
+     * NetBeans' library takes references to be wide, and rounds no size up: the map's nodes and the integers that are not
+     * the JDK's own lack four bytes each. Else the two agree, object by object.
+     */
+    @ParameterizedTest
+    @MethodSource("some")
+    void retainedSizesAreThoseOfNetBeans(Jdk jdk) {
+        Path dump = folder.resolve("leak.hprof");
+        try (Jvm jvm = Jvm.on(jdk, folder).switches("-XX:-UseCompressedOops").agent("heap=dump,file=" + dump)
+                .run(Leaks.class, "static").ready()) {
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+        NetBeansReader judge = new NetBeansReader(dump);
+        String json = Command.run(Tools.command(), "top", "--json", "--top", "0", dump).good().out;
+        JsonArray objects = JsonParser.parseString(json).getAsJsonObject().getAsJsonArray("objects");
+        int compared = 0;
+        for (JsonElement element : objects) {
+            JsonObject object = element.getAsJsonObject();
+            String type = object.get("class").getAsString();
+            long retained = object.get("retained").getAsLong();
+            boolean isOfMap = type.startsWith("java.util.HashMap") && retained >= LEAST_BYTES;
+            if (type.equals("leaks.Leaks$Session") || isOfMap) {
+                long told = judge.retainedBytes(Long.decode(object.get("id").getAsString()));
+                assertEquals(told + (isOfMap ? NOT_ROUNDED_BYTES : 0), retained, type);
+                compared++;
+            }
+        }
+        // The map and its table, too.
+        assertEquals(Leaks.SESSIONS + 2, compared);
     }
 
     /** The line that makes sessions or what holds them keeps all of them; all is counted, so there is no error. */
