@@ -1,7 +1,7 @@
 //! What the second pass needs of each class: where references lie in an instance, and how large it is.
 
 use format::BasicType;
-use reader::{ClassTable, Directory, Layout, StringTable};
+use reader::{primitive_array_name, ClassTable, Directory, Layout, StringTable};
 use rustc_hash::FxHashMap;
 
 use crate::id_index::IdIndex;
@@ -97,7 +97,7 @@ impl AllFacts {
         }
         for (code, slot) in (0..).zip(&mut self.arrays) {
             let kind = BasicType::from_code(code).filter(|kind| *kind != BasicType::Object);
-            if kind.is_some_and(|kind| strings.is_class(name, primitive_array(kind))) {
+            if kind.is_some_and(|kind| strings.is_class(name, primitive_array_name(kind))) {
                 *slot = number;
             }
         }
@@ -130,7 +130,7 @@ impl AllFacts {
     pub(crate) fn invented_name(&self, number: u32) -> &'static str {
         let code = self.arrays.iter().position(|array| *array == number);
         let kind = code.and_then(|code| BasicType::from_code(u8::try_from(code).ok()?));
-        kind.map_or("class not in the dump", primitive_array)
+        kind.map_or("class not in the dump", primitive_array_name)
     }
 }
 
@@ -142,21 +142,6 @@ impl ClassFacts {
             units: sizes.units(sizes.header_bytes),
             object: NONE,
         }
-    }
-}
-
-/// The name of the class of arrays of this type in class files.
-fn primitive_array(kind: BasicType) -> &'static str {
-    match kind {
-        BasicType::Object => "[Ljava/lang/Object;",
-        BasicType::Boolean => "[Z",
-        BasicType::Char => "[C",
-        BasicType::Float => "[F",
-        BasicType::Double => "[D",
-        BasicType::Byte => "[B",
-        BasicType::Short => "[S",
-        BasicType::Int => "[I",
-        BasicType::Long => "[J",
     }
 }
 

@@ -22,7 +22,7 @@ pub fn java_name(internal: &str) -> String {
 }
 
 /// The internal name of the class of arrays of this type; for references that of `java.lang.Object[]`.
-pub(crate) fn primitive_array_name(kind: BasicType) -> &'static str {
+pub fn primitive_array_name(kind: BasicType) -> &'static str {
     match kind {
         BasicType::Object => "[Ljava/lang/Object;",
         BasicType::Boolean => "[Z",

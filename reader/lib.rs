@@ -53,7 +53,7 @@ pub use heap_record::*;
 pub use histogram::{Histogram, HistogramRow};
 pub use id_set::IdSet;
 pub use input::{opened, unpacked};
-pub use java_name::java_name;
+pub use java_name::{java_name, primitive_array_name};
 pub use opened::Opened;
 pub use record::*;
 pub use shallow::shallow_bytes;
