@@ -1,47 +1,51 @@
-//! Why a snapshot gave no dump, told by the child to the parent.
+//! Why a snapshot gave no dump. The child sends this to the parent.
 
 use tables::ClassId;
 use writer::WriteError;
 
-/// What keeps a child from writing the dump.
+/// What keeps the child from writing the dump.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// What is known of the heap could not be explained; the check that failed.
+    /// Calibration cannot explain what is known of the heap; the check that failed.
     Unexplained(&'static str),
-    /// An object's class is not in the catalogue: it was loaded after that. Another try may do better.
+    /// An object's class is not in the tables, because it was loaded after they were filled. Another
+    /// attempt may succeed.
     UnknownClass,
-    /// There are instances of classes that are not linked: their fields must be asked for first.
+    /// These classes have instances but are not linked. Link them, then their fields are known.
     Unlinked(Vec<ClassId>),
-    /// An object's header tells of no class.
+    /// An object's header does not lead to a class.
     NoClass(u64),
-    /// An object reaches into a part of the heap that HotSpot called unused, so that it was left out.
+    /// An object reaches into a part of the heap that was left out because HotSpot reported it as
+    /// unused.
     LeftOut(u64),
     /// An object's class has no mirror.
     NoMirror,
     /// The collector is moving objects.
     Moving,
-    /// A reference leads out of the heap.
+    /// A reference points outside the heap.
     OutsideOfHeap(u64),
-    /// An array is said to end where the heap has ended.
+    /// An array's length reaches past the end of the heap.
     TooLong(u64),
     /// The file could not be written.
     Write(WriteError),
     /// Too little memory is left for the application.
     LittleMemory {
-        /// What the machine or the control group had left.
+        /// Bytes that the machine or the control group had left.
         left_bytes: u64,
     },
-    /// The child has no memory for what it needs itself.
+    /// The child cannot allocate the memory that it needs itself.
     NoMemory,
-    /// The child cannot start a thread; why.
+    /// The child cannot start a thread; the reason.
     NoThread(String),
     /// The parent does not answer.
     NoAnswer,
-    /// HotSpot's walk has ended without having come to every virtual thread that has frames.
+    /// HotSpot's walk ended before it had reached every virtual thread that has frames.
     NoFrames,
-    /// The first virtual thread was made after the look whether there are any. Another try may do better.
+    /// The first virtual thread was created after the check for virtual threads. Another attempt may
+    /// succeed.
     FirstVirtualThread,
-    /// HotSpot waits for a lock that a thread held which is not there. Another try may do better.
+    /// HotSpot waits for a lock held by a thread that does not exist in the child. Another attempt may
+    /// succeed.
     Stuck,
     /// A fault in the agent's own code.
     Fault,

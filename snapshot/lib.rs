@@ -1,16 +1,16 @@
-//! A Java heap that stands still: what a forked copy of a HotSpot JVM is read and encoded by.
+//! A Java heap that stands still: reads and encodes the heap of a forked copy of a HotSpot JVM.
 //!
-//! Nothing here knows JNI or JVMTI; what the JVM said of its classes before comes as plain numbers.
+//! Nothing here uses JNI or JVMTI. What the JVM said about its classes before the fork arrives as plain numbers.
 //!
-//! 1. [`layout`] finds out how HotSpot lays objects out, from objects whose contents are known.
-//! 2. [`classes`] tells by that layout what each class means to the file.
-//! 3. [`walk`] marks every object that can be reached, over as many threads as there are.
+//! 1. [`layout`] finds HotSpot's object layout, using objects with known contents.
+//! 2. [`classes`] uses that layout to find what each class means to the file.
+//! 3. [`walk`] marks every reachable object, on several threads.
 //! 4. [`encode`] turns every marked object into a record.
 //!
-//! [`Snapshot`] is what all threads share, [`memory`] what they read, [`mappings`] where something is mapped, and [`Failure`] why
-//! there is no dump.
+//! All threads share the [`Snapshot`]. They read [`memory`], and check [`mappings`] to see what is mapped. [`Failure`]
+//! says why there is no dump.
 //!
-//! Unsafe code is in `memory`, `walk/marks` and `encode/room` alone.
+//! Only `memory`, `walk/marks` and `encode/room` have unsafe code.
 
 pub mod classes;
 pub mod encode;

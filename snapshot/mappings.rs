@@ -1,25 +1,26 @@
-//! What is mapped into this process, as the system knows it (proc_pid_maps(5)).
+//! The memory mappings of this process, from `/proc/self/maps` (proc_pid_maps(5)).
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
 
-/// A stretch of memory.
+/// One mapping.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OsMapping<'t> {
-    /// Its addresses.
+    /// Its address range.
     pub range: Range<u64>,
-    /// `rwxp`: may be read, written, executed, is this process's own; a letter or a dash each, `s` if it is shared.
+    /// `rwxp`: readable, writable, executable, private. A letter or a dash each; `s` instead of `p` if it is
+    /// shared.
     flags: [u8; 4],
-    /// Where in its file it starts.
+    /// Offset of the mapping in its file.
     pub offset: u64,
-    /// The file's number; 0 if it is of no file.
+    /// The file's inode; 0 if the mapping has no file.
     inode: u64,
-    /// The file's path, a word in brackets, or nothing.
+    /// The file's path, a word in brackets, or empty.
     pub name: &'t [u8],
 }
 
-/// The text of `/proc/self/maps`, for [`OsMapping::all`]. In a forked child, too.
+/// The text of `/proc/self/maps`, for [`OsMapping::all`]. Works in a forked child, too.
 pub fn os_maps() -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     File::open("/proc/self/maps")?.read_to_end(&mut text)?;
@@ -27,7 +28,7 @@ pub fn os_maps() -> io::Result<Vec<u8>> {
 }
 
 impl<'t> OsMapping<'t> {
-    /// The mappings in the order of addresses, as the system lists them; lines that are none are left out.
+    /// The mappings in address order, as the kernel lists them. Skips lines that cannot be parsed.
     pub fn all(text: &'t [u8]) -> impl Iterator<Item = Self> + 't {
         text.split(|&byte| byte == b'\n').filter_map(Self::parse)
     }
@@ -50,22 +51,22 @@ impl<'t> OsMapping<'t> {
         })
     }
 
-    /// Whether it can be read.
+    /// Whether it is readable.
     pub fn is_readable(&self) -> bool {
         self.flags.starts_with(b"r")
     }
 
-    /// Whether it can be executed.
+    /// Whether it is executable.
     pub fn is_executable(&self) -> bool {
         matches!(self.flags, [_, _, b'x', _])
     }
 
-    /// Whether what is written there is this process's alone, and a fork gets a copy.
+    /// Whether it is private, so that a fork gets its own copy.
     pub fn is_private(&self) -> bool {
         self.flags.ends_with(b"p")
     }
 
-    /// Whether it is memory that can be written and belongs to no file.
+    /// Whether it is writable and has no file.
     pub fn is_anonymous(&self) -> bool {
         self.flags == *b"rw-p" && self.inode == 0
     }
@@ -77,19 +78,19 @@ struct Mapping {
     range: Range<u64>,
     is_readable: bool,
     is_private: bool,
-    /// Memory that can be written and belongs to no file.
+    /// Writable and without a file.
     is_anonymous: bool,
 }
 
-/// What is mapped where.
+/// All mappings of this process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mappings {
-    // In the order of addresses, as the kernel lists them.
+    // In address order, as the kernel lists them.
     mappings: Vec<Mapping>,
 }
 
 impl Mappings {
-    /// Reads the text of `/proc/self/maps`; lines that it does not understand are left out.
+    /// Parses the text of `/proc/self/maps`. Skips lines that cannot be parsed.
     pub fn parse(text: &[u8]) -> Self {
         let mapping = |told: OsMapping<'_>| Mapping {
             is_readable: told.is_readable(),
@@ -111,9 +112,10 @@ impl Mappings {
             .filter(|mapping| mapping.range.contains(&address))
     }
 
-    /// What lies around an address without a gap, mapped for reading or only reserved: for an object, the heap.
+    /// The gapless run of mappings around an address, whether readable or only reserved. For an object this is
+    /// the heap.
     ///
-    /// Neighbours that touch the heap are in it; `None` if nothing is mapped there.
+    /// It includes neighbours that touch the heap. `None` if nothing is mapped at the address.
     pub fn around(&self, address: u64) -> Option<Range<u64>> {
         let at = self
             .mappings
@@ -137,7 +139,7 @@ impl Mappings {
         Some(start..end)
     }
 
-    /// Whether a word can be read there.
+    /// Whether a word can be read at this address.
     pub fn is_readable(&self, address: u64) -> bool {
         self.at(address).is_some_and(|mapping| mapping.is_readable)
     }
@@ -157,7 +159,7 @@ impl Mappings {
         true
     }
 
-    /// The parts of a range that are this process's own memory, no file's.
+    /// The parts of a range that are writable and have no file.
     pub fn anonymous<'m>(
         &'m self,
         within: &'m Range<u64>,
@@ -168,7 +170,7 @@ impl Mappings {
             .filter(|range| range.start < range.end)
     }
 
-    /// Whether a fork gets its own copy of what is there: the Java heap of every collector but ZGC.
+    /// Whether a fork gets its own copy of this address. True for the Java heap of every collector except ZGC.
     pub fn is_private(&self, address: u64) -> bool {
         self.at(address)
             .is_some_and(|mapping| mapping.is_private && mapping.is_readable)

@@ -3,10 +3,10 @@
 
 use std::fmt::Debug;
 
-/// Bytes that can be read by their addresses in the JVM, and that stand still.
+/// Bytes that can be read at the JVM's addresses, and that do not change.
 ///
-/// Reading never fails: an address is checked before, or a wrong one ends what can be spared ([`ProcessMemory`]), or reads as zeros
-/// ([`BufferMemory`]).
+/// Reading never fails. The address is checked beforehand, or a wrong one ends only the forked child
+/// ([`ProcessMemory`]), or it reads as zeros ([`BufferMemory`]).
 pub trait Memory: Copy + Send + Sync + Debug {
     /// The byte at this address.
     fn u8(self, address: u64) -> u8;
@@ -20,24 +20,24 @@ pub trait Memory: Copy + Send + Sync + Debug {
     /// Eight bytes in the host's order, aligned or not.
     fn u64(self, address: u64) -> u64;
 
-    /// `len` bytes from this address on; none if not all of them can be read.
+    /// `len` bytes from this address on; empty unless all of them can be read.
     fn bytes(&self, address: u64, len: usize) -> &[u8];
 }
 
-/// This process's own memory, at addresses that the Rust compiler knows nothing of.
+/// This process's own memory, at addresses that the Rust compiler knows nothing about.
 ///
-/// There is one in a forked child, where every other thread of the JVM is gone: what it reads can change no more,
-/// and an address that is not mapped ends the child with a code of its own, not the application.
+/// Used in a forked child, where no other thread of the JVM exists, so that memory no longer changes. Reading an
+/// unmapped address ends the child with its own exit code, not the application.
 #[derive(Clone, Copy, Debug)]
 pub struct ProcessMemory(());
 
 impl ProcessMemory {
-    /// Leave to read any address of this process, from any thread, as long as the process lives.
+    /// Permits reading any address of this process, from any thread, as long as the process lives.
     ///
     /// # Safety
-    /// What is read is not written meanwhile (HotSpot, while it goes on in a forked copy, writes to mark words alone, which are
-    /// read as they were or as they will be), and each address that is read is mapped, or the process may be ended by the attempt.
-    /// Nothing that Rust allocates is read by it while somebody has a mutable reference to it.
+    /// Nothing may write to what is read, with one exception: HotSpot, when it goes on in the forked copy, writes mark
+    /// words, and a reader sees the old or the new one. Each address that is read must be mapped, or the attempt may
+    /// end the process. No memory that Rust allocated may be read through it while a mutable reference to it exists.
     pub unsafe fn new() -> Self {
         Self(())
     }
@@ -46,7 +46,7 @@ impl ProcessMemory {
 impl Memory for ProcessMemory {
     #[inline(always)]
     fn u8(self, address: u64) -> u8 {
-        // SAFETY: whoever called `new` answers for every address, and for what happens if nothing is there.
+        // SAFETY: the caller of `new` vouches for every address, and accepts what happens if nothing is mapped there.
         unsafe { (address as *const u8).read() }
     }
 
@@ -70,12 +70,12 @@ impl Memory for ProcessMemory {
 
     #[inline(always)]
     fn bytes(&self, address: u64, len: usize) -> &[u8] {
-        // SAFETY: as in `u8`; nobody writes to them, so the slice is frozen as long as the process lives.
+        // SAFETY: as in `u8`; nothing writes to these bytes, so the slice stays unchanged as long as the process lives.
         unsafe { std::slice::from_raw_parts(address as *const u8, len) }
     }
 }
 
-/// A buffer, read by the addresses that it has, or had in another process. All else reads as zeros.
+/// A buffer, read by its own addresses or by those that it had in another process. Everything else reads as zeros.
 #[derive(Clone, Copy, Debug)]
 pub struct BufferMemory<'b> {
     start: u64,
@@ -83,7 +83,7 @@ pub struct BufferMemory<'b> {
 }
 
 impl<'b> BufferMemory<'b> {
-    /// Bytes whose first one has the address `start`.
+    /// A buffer whose first byte has the address `start`.
     pub fn new(start: u64, bytes: &'b [u8]) -> Self {
         Self { start, bytes }
     }
@@ -131,7 +131,7 @@ impl Memory for BufferMemory<'_> {
     }
 }
 
-/// Asks the processor to have this address at hand soon; any number is fine.
+/// Prefetches this address into the cache. Any number is safe.
 #[inline(always)]
 pub fn prefetch(address: u64) {
     #[cfg(target_arch = "x86_64")]
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn what_is_read_is_what_was_written() {
         let words = [0x8877_6655_4433_2211_u64, 7];
-        // SAFETY: only `words` is read, to which nobody writes.
+        // SAFETY: only `words` is read, and nothing writes to it.
         reads(unsafe { ProcessMemory::new() }, words.as_ptr() as u64);
         reads(BufferMemory::of_words(&words), words.as_ptr() as u64);
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();

@@ -1,4 +1,4 @@
-//! The snapshot: a heap that stands still, and everything that is needed to read it. Shared by all threads of the child.
+//! The snapshot: a heap that stands still, and everything needed to read it. All threads of the child share it.
 
 use crate::classes::{Class, ClassMap};
 use crate::layout::ObjectLayout;
@@ -17,31 +17,32 @@ use tables::{ClassId, TraceId};
 pub struct Snapshot<M = ProcessMemory> {
     /// The memory.
     pub memory: M,
-    /// What is mapped in it.
+    /// Its mappings.
     pub mappings: Mappings,
-    /// How objects lie in it.
+    /// Its object layout.
     pub layout: ObjectLayout,
     /// The classes.
     pub classes: ClassMap,
-    /// Sampled objects and the traces that allocated them, by address.
+    /// Sampled objects and the traces that allocated them, in address order.
     pub allocated: Vec<(u64, TraceId)>,
-    /// Parts of the heap of which this process has zeros, from one 2 MiB border to another: no object lies there.
+    /// Parts of the heap that the child sees as zeros, each from one 2 MiB border to another. They contain no
+    /// objects.
     pub left_out: Vec<Range<u64>>,
-    /// What can be reached.
+    /// The reachable objects.
     pub marks: Marks,
-    /// Write the values of primitive fields.
+    /// Whether to write the values of primitive fields.
     pub primitive_fields: bool,
-    /// Write the elements of primitive arrays.
+    /// Whether to write the elements of primitive arrays.
     pub primitive_arrays: bool,
-    /// Objects that were reached, for those who wait.
+    /// Objects reached so far, for progress reports.
     pub reached: AtomicU64,
-    /// Bytes of heap that were encoded, for those who wait.
+    /// Bytes of heap encoded so far, for progress reports.
     pub encoded_bytes: AtomicU64,
-    /// Classes that have instances but are not linked, so that their fields are not known.
+    /// Classes that have instances but are not linked, so that their fields are unknown.
     pub unlinked: Mutex<BTreeSet<ClassId>>,
-    /// The class of virtual threads, if there is one.
+    /// The class of virtual threads; `None` if this JDK has none.
     pub virtual_thread_class: Option<ClassId>,
-    /// Virtual threads that were marked.
+    /// Virtual threads that the walk has marked.
     pub virtual_threads: Mutex<Vec<u64>>,
 }
 
@@ -49,8 +50,9 @@ impl<M: Memory> Snapshot<M> {
     /// The object's class.
     #[inline(always)]
     pub fn class_of(&self, object: u64) -> Result<&Class, Failure> {
-        // The collector leaves the class word of an object that it has moved, but not the mark, which holds the new
-        // address. A bare 3 is the mark of HotSpot's own walk (up to 17) on the object that it was at.
+        // In an object that it has moved, the collector leaves the class word, but puts the new address into the mark
+        // word. A bare 3 is what HotSpot's own walk (up to JDK 17) puts into the mark word of the object that it is
+        // visiting.
         let mark = self.memory.u64(object);
         if mark & 3 == 3 && mark != 3 {
             return Err(Failure::Moving);
@@ -62,14 +64,14 @@ impl<M: Memory> Snapshot<M> {
         }
     }
 
-    /// Makes sure that an object which was just read was read from what is there.
+    /// Checks that an object that was just read does not reach into a part that was left out.
     #[inline]
     pub fn check_is_here(&self, object: u64, bytes: u64) -> Result<(), Failure> {
-        /// Of the borders between which parts are left out.
+        /// Shift of the borders between parts.
         const BORDER_SHIFT: u32 = 21;
         let last = object.saturating_add(bytes.saturating_sub(1));
         if object >> BORDER_SHIFT == last >> BORDER_SHIFT {
-            // What begins in such a part has no class, so it has failed before.
+            // An object that begins in such a part has no class, so it has already failed.
             return Ok(());
         }
         let mut parts = self.left_out.iter();
@@ -79,7 +81,7 @@ impl<M: Memory> Snapshot<M> {
         }
     }
 
-    /// Makes sure that an array which is to be read ends in the heap: of a damaged length gigabytes could be written.
+    /// Checks that an array ends within the heap, because a corrupt length could make us write gigabytes.
     #[inline]
     pub fn check_length(&self, array: u64, bytes: u64) -> Result<(), Failure> {
         if self
@@ -108,7 +110,7 @@ impl<M: Memory> Snapshot<M> {
             .push(thread);
     }
 
-    /// An error if there are such classes.
+    /// An error if classes with instances are not linked.
     pub fn check_linked(&self) -> Result<(), Failure> {
         let unlinked = self.unlinked.lock().unwrap_or_else(PoisonError::into_inner);
         if unlinked.is_empty() {
@@ -118,7 +120,7 @@ impl<M: Memory> Snapshot<M> {
         }
     }
 
-    /// What it means that an object's class is not in the catalogue.
+    /// The failure to report for an object whose class word is not in the class map.
     #[cold]
     fn unknown_class(&self, object: u64, word: u64) -> Failure {
         let klass = self.layout.klasses.address(word);
@@ -140,8 +142,8 @@ impl<M: Memory> Snapshot<M> {
 
 #[cfg(any(test, feature = "invented"))]
 impl<'w> Snapshot<crate::memory::BufferMemory<'w>> {
-    /// A heap of these words, without compression: mark, class word, then fields, or length and elements. Classes have the words 1, 2
-    /// and so on.
+    /// A heap of these words, without compression: mark, class word, then fields, or length and elements. The class
+    /// words are 1, 2 and so on.
     pub fn of_words(words: &'w [u64], shapes: Vec<crate::classes::Shape>) -> Self {
         let start = words.as_ptr() as u64;
         let heap = start..start + size_of_val(words) as u64;
@@ -151,7 +153,7 @@ impl<'w> Snapshot<crate::memory::BufferMemory<'w>> {
 
 #[cfg(any(test, feature = "invented"))]
 impl<M: Memory> Snapshot<M> {
-    /// The same, read by `memory`, of objects that lie in this range.
+    /// The same, read through `memory`, for objects in this range.
     #[allow(clippy::expect_used)] // a test without memory has failed
     pub fn invented(memory: M, heap: Range<u64>, shapes: Vec<crate::classes::Shape>) -> Self {
         use crate::layout::{ArrayLayout, ClassWords, Linear, MirrorInKlass, Oops, StaticIds};

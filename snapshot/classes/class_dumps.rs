@@ -1,4 +1,4 @@
-//! CLASS DUMP records of a snapshot: static fields read from the mirrors.
+//! CLASS DUMP records of a snapshot, with the static fields read from the mirrors.
 
 use crate::classes::{Class, ClassFacts, MirrorReferences, Names, ResolvedReferences, Role, Shape};
 use crate::mappings::Mappings;
@@ -10,12 +10,12 @@ use tables::{class_chain, ClassId, ClassRow, LoaderId, ObjectId, ObjectTable, Ta
 use writer::heap_record::{ClassDump, StaticField, Value};
 use writer::{Deliver, Segments};
 
-/// What the classes of a snapshot refer to.
+/// The objects that the snapshot's classes refer to.
 #[derive(Debug, Default)]
 pub struct ClassReferences {
-    /// Class by class: the mirror, then what the class refers to.
+    /// For each class, its mirror followed by the objects that the class refers to.
     objects: Vec<u64>,
-    /// Where each class's objects end.
+    /// End index of each class's run in `objects`.
     ends: Vec<usize>,
 }
 
@@ -25,7 +25,7 @@ impl ClassReferences {
         self.ends.push(self.objects.len());
     }
 
-    /// What the classes refer to whose mirrors are these.
+    /// The objects referred to by the classes whose mirrors satisfy `is_wanted`.
     pub fn of(&self, is_wanted: impl Fn(u64) -> bool) -> HashSet<u64> {
         let mut start = 0;
         let mut found = HashSet::new();
@@ -42,7 +42,7 @@ impl ClassReferences {
         found
     }
 
-    /// All mirrors, and all that their classes refer to.
+    /// All mirrors and all objects that their classes refer to.
     pub fn into_objects(self) -> Vec<u64> {
         self.objects
     }
@@ -53,28 +53,28 @@ impl ClassReferences {
 pub struct ClassDumps<'d, M = ProcessMemory> {
     /// The heap.
     pub snapshot: &'d Snapshot<M>,
-    /// The classes as the parent knows them.
+    /// The classes as the parent described them before the fork.
     pub facts: &'d ClassFacts,
-    /// Their rows.
+    /// The tables with the classes' rows.
     pub tables: &'d Tables,
-    /// The loaders' addresses.
+    /// The addresses of class loaders.
     pub objects: &'d ObjectTable,
-    /// The mirrors' own references.
+    /// The references found in mirrors.
     pub references: &'d MirrorReferences,
-    /// Invented names.
+    /// Names for references that have no field name of their own.
     pub names: Names,
-    /// Where resolved references are, if the JVM tells.
+    /// How to find a class's resolved references; `None` if the JVM does not say.
     pub resolved: Option<ResolvedReferences>,
-    /// Where a mirror has the number of its static references, if the JVM tells.
+    /// Offset in a mirror of the number of static references; `None` if the JVM does not say.
     pub static_reference_count: Option<u64>,
-    /// Where a mirror's static fields begin.
+    /// Offset in a mirror at which static fields start.
     pub static_fields: u64,
-    /// What is mapped.
+    /// The process's mappings.
     pub mappings: &'d Mappings,
 }
 
 impl<M: Memory> ClassDumps<'_, M> {
-    /// Writes all records, in the order of the classes; what classes refer to goes to `starts`.
+    /// Writes all records in class order. Adds the objects that classes refer to to `starts`.
     pub fn write(
         &self,
         segments: &mut Segments<impl Deliver>,
@@ -103,7 +103,8 @@ impl<M: Memory> ClassDumps<'_, M> {
         let (mut signers, mut protection_domain) = (None, None);
         let mut statics = self.statics(class, &row)?;
         for (role, target) in self.mirror_references(class.mirror) {
-            // Modules and packages' names are shared: one class of a loader, which holds all of its classes, is enough.
+            // Module and package names are shared by many classes: it is enough that one class of the same loader
+            // (which keeps all its classes alive) refers to them.
             if let Role::Extra(name) = role {
                 if !held.contains(&(row.loader, target)) {
                     statics.push(reference(name, target));
@@ -113,7 +114,7 @@ impl<M: Memory> ClassDumps<'_, M> {
                 }
             }
         }
-        // An array class has those of its elements' class.
+        // An array class gets these from its element class.
         for (role, target) in self.mirror_references(self.element_mirror(class.mirror)) {
             match role {
                 Role::Signers => signers = Some(target),
@@ -158,7 +159,8 @@ impl<M: Memory> ClassDumps<'_, M> {
         Ok(())
     }
 
-    /// Whether the loader may not hold the class: the names of such classes end in a number, behind a dot, or a slash up to 14.
+    /// Whether the class is hidden, so that its loader may not keep it alive. The names of hidden classes end in a
+    /// number after a dot (after a slash up to JDK 14).
     fn is_hidden(&self, row: &ClassRow) -> bool {
         let signature = self.tables.strings.get(row.signature).unwrap_or_default();
         let last = signature
@@ -168,10 +170,10 @@ impl<M: Memory> ClassDumps<'_, M> {
             .is_some_and(u8::is_ascii_digit)
     }
 
-    /// The mirror of the class of an array class's elements, and theirs if they are arrays; other classes' own.
+    /// For an array class, the mirror of its innermost element class; for other classes, their own mirror.
     fn element_mirror(&self, mirror: u64) -> u64 {
         let mut element = mirror;
-        // An array has 255 dimensions at most.
+        // An array has at most 255 dimensions.
         for _ in 0..255 {
             match self.component(element) {
                 Some(component) => element = component,
@@ -206,7 +208,7 @@ impl<M: Memory> ClassDumps<'_, M> {
         )
     }
 
-    /// The declared static fields, in the order of the class file.
+    /// The declared static fields in class-file order.
     fn statics(&self, class: &Class, row: &ClassRow) -> Result<Vec<StaticField>, Failure> {
         let (memory, layout) = (self.snapshot.memory, &self.snapshot.layout);
         let mut statics = Vec::new();
@@ -229,9 +231,9 @@ impl<M: Memory> ClassDumps<'_, M> {
         Ok(statics)
     }
 
-    /// What the static fields of a class refer to that is not linked, so that JVMTI does not tell its fields.
+    /// The static references of a class that is not linked. JVMTI does not report the fields of such a class.
     fn unlinked_statics(&self, class: &Class, row: &ClassRow) -> Vec<u64> {
-        /// More static references than a class file can declare.
+        /// A class file cannot declare this many static references.
         const MOST: u32 = 1 << 16;
         let snapshot = self.snapshot;
         let Some(offset) = self.static_reference_count.filter(|_| row.fields.is_none()) else {
@@ -254,7 +256,7 @@ impl<M: Memory> ClassDumps<'_, M> {
             .collect()
     }
 
-    /// The array of a class's resolved constants; `None` if it has none, or if the JVM does not tell where it is.
+    /// The array of the class's resolved constants; `None` if it has none, or if the JVM does not say where it is.
     fn resolved_references(&self, class: &Class) -> Option<u64> {
         let offsets = self.resolved?;
         if matches!(class.shape, Shape::ObjectArray | Shape::PrimitiveArray(_)) {
@@ -281,7 +283,7 @@ impl<M: Memory> ClassDumps<'_, M> {
         (snapshot.marks.covers(array) && is_array(array)).then_some(array)
     }
 
-    /// A class that is not linked has no fields in the file, so its instances have its superclass's.
+    /// The superclass's size if the class is not linked: such a class has no fields in the file.
     fn instance_size_bytes(&self, class: ClassId) -> u32 {
         let size = |class: ClassId| {
             let class = self.snapshot.classes.classes().get(class.index())?;

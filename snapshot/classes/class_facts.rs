@@ -1,14 +1,14 @@
-//! Class facts: what the JVM tells of its classes, as plain numbers that need no JVM to be read.
+//! Class facts: what the JVM says about its classes, as plain numbers that can be read without a JVM.
 
 use crate::memory::Memory;
 use tables::ClassId;
 
-/// The address of a slot that holds an object's address: what a JNI reference is on HotSpot.
+/// The address of a slot that holds an object's address. A JNI reference on HotSpot is such an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Slot(u64);
 
 impl Slot {
-    /// The slot of a JNI reference. The low bits of a reference are marks of the JVM's.
+    /// The slot of a JNI reference. HotSpot uses the low bits of a reference as tags.
     pub fn of_handle(bits: u64) -> Self {
         Self(bits & !7)
     }
@@ -24,12 +24,13 @@ impl Slot {
     }
 }
 
-/// The bits of the JVM's id of a field: HotSpot hides the field's offset in them, or in what they point at.
+/// The bits of a JNI field ID. HotSpot encodes the field's offset in them, or makes them the address of a
+/// structure that has the offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FieldId(u64);
 
 impl FieldId {
-    /// The id of these bits.
+    /// The id with these bits.
     pub fn of_bits(bits: u64) -> Self {
         Self(bits)
     }
@@ -40,14 +41,14 @@ impl FieldId {
     }
 }
 
-/// What the JVM tells of its classes, in the order of their [`ClassId`]s.
+/// What the JVM says about its classes, in the order of their [`ClassId`]s.
 #[derive(Debug)]
 pub struct ClassFacts {
     class_class: ClassId,
     slots: Vec<Slot>,
-    /// Of all classes, one after the other.
+    /// Field ids of all classes, one class after the other.
     field_ids: Vec<FieldId>,
-    /// Where the ids of each class end.
+    /// End index of each class's run in `field_ids`.
     ends: Vec<usize>,
 }
 
@@ -62,8 +63,8 @@ impl ClassFacts {
         }
     }
 
-    /// Adds the next class: the slot of its mirror, and the ids of its own fields in the order of its row's fields; none if it is
-    /// not linked.
+    /// Adds the next class: the slot of its mirror, and the ids of its own fields in the order of its row's
+    /// fields (none if the class is not linked).
     pub fn push(&mut self, mirror: Slot, field_ids: impl Iterator<Item = FieldId>) {
         self.slots.push(mirror);
         self.field_ids.extend(field_ids);
@@ -75,7 +76,7 @@ impl ClassFacts {
         &self.slots
     }
 
-    /// The ids of a class's own fields, in the order of its row's fields; none if it is not linked.
+    /// The ids of a class's own fields, in the order of its row's fields; none if the class is not linked.
     pub fn field_ids(&self, class: ClassId) -> &[FieldId] {
         let before = class.index().checked_sub(1);
         let start = before.map_or(Some(0), |before| self.ends.get(before).copied());
@@ -92,14 +93,16 @@ impl ClassFacts {
     }
 }
 
-/// Offsets on the way from a `Klass` to its resolved references: call sites, method handles, strings.
+/// Offsets on the path from a `Klass` to its resolved references (call sites, method handles, strings).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResolvedReferences {
-    /// In `InstanceKlass`.
+    /// Of the constant pool, in `InstanceKlass`.
     pub constants: u64,
-    /// In `ConstantPool`; `None` up to 8, where that has the resolved references itself.
+    /// Of the cache, in `ConstantPool`. `None` up to JDK 8, where `ConstantPool` itself has the resolved
+    /// references.
     pub cache: Option<u64>,
-    /// In `ConstantPoolCache`, or `ConstantPool`: the address of a slot with the array's address.
+    /// Of the resolved references, in `ConstantPoolCache` or `ConstantPool`: the address of a slot with the
+    /// array's address.
     pub resolved_references: u64,
 }
 

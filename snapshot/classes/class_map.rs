@@ -1,4 +1,4 @@
-//! From a class word to what the file must say of an object: fields, offsets, references.
+//! Maps a class word to what the file needs to know about an object: fields, offsets, references.
 
 use crate::classes::{ClassFacts, Slot};
 use crate::encode::FieldCopy;
@@ -8,20 +8,20 @@ use format::BasicType;
 use std::collections::HashMap;
 use tables::{class_chain, ClassId, Tables};
 
-/// What the instances of a class look like in the file.
+/// How the instances of a class are written to the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// Fields in the order of the file, and how many bytes they are there.
+    /// An instance with fields.
     Instance {
-        /// Own fields first, then the superclass's.
+        /// The fields in file order: own fields first, then the superclass's.
         fields: Vec<FieldCopy>,
         /// Bytes of all fields in the file.
         data_bytes: u32,
-        /// Offsets of the references among them, but for those to arrays of a primitive type.
+        /// Offsets of the reference fields, except those declared as arrays of a primitive type.
         references: Vec<u32>,
-        /// Offsets of those that are declared as such.
+        /// Offsets of the fields declared as arrays of a primitive type.
         primitive_arrays: Vec<u32>,
-        /// Bytes in the heap, as far as the fields tell.
+        /// Bytes in the heap, as far as the known fields reach.
         heap_bytes: u32,
     },
     /// An array of references.
@@ -32,14 +32,14 @@ pub enum Shape {
     Unknown,
 }
 
-/// A class as the parent knew it.
+/// A class as the parent described it.
 #[derive(Debug)]
 struct Described {
     mirror: Slot,
     shape: Shape,
 }
 
-/// All classes as the parent knew them: the snapshot adds addresses.
+/// All classes as the parent described them; the snapshot adds addresses.
 #[derive(Debug, Default)]
 pub struct Descriptions {
     by_class: Vec<Described>,
@@ -47,7 +47,7 @@ pub struct Descriptions {
 }
 
 impl Descriptions {
-    /// Describes the classes; `values` if the file has the values of primitive fields.
+    /// Describes the classes. `values` says whether the file has the values of primitive fields.
     pub fn of(facts: &ClassFacts, tables: &Tables, layout: &ObjectLayout, values: bool) -> Self {
         let copy = |offset, basic_type| FieldCopy::new(offset, basic_type, layout.oops, values);
         let describe = |(index, &mirror): (usize, &Slot)| {
@@ -88,7 +88,8 @@ fn shape(
     }
 }
 
-/// `None` if a class of the chain is not linked, or an id is not that of an instance field.
+/// `None` if a class of the superclass chain is not linked, or if an id is not that of an instance
+/// field.
 fn instance_shape(
     class: ClassId,
     facts: &ClassFacts,
@@ -127,20 +128,21 @@ fn instance_shape(
 /// A class in the snapshot.
 #[derive(Debug)]
 pub struct Class {
-    /// Which class.
+    /// The class's id.
     pub id: ClassId,
-    /// Its mirror's address, by which the file knows it.
+    /// Its mirror's address, which identifies the class in the file.
     pub mirror: u64,
-    /// What its instances look like.
+    /// How its instances are written.
     pub shape: Shape,
-    /// It is `java.lang.Class`: its instances are mostly mirrors.
+    /// Whether it is `java.lang.Class`, so that most of its instances are mirrors.
     pub is_class_class: bool,
 }
 
-/// Classes by class word: an open hash table, since every object of the heap looks here.
+/// Classes by class word. An open-addressing hash table, because every object of the heap is looked
+/// up here.
 #[derive(Debug)]
 pub struct ClassMap {
-    /// Class word and place in `classes`; a place of `u32::MAX` is free.
+    /// Class word and index in `classes`. An index of `u32::MAX` marks a free slot.
     slots: Vec<(u64, u32)>,
     classes: Vec<Class>,
     by_mirror: HashMap<u64, ClassId>,
@@ -177,7 +179,7 @@ impl ClassMap {
         map
     }
 
-    /// Enters the class that is pushed next.
+    /// Inserts the class that is pushed next.
     fn insert(&mut self, word: u64) {
         let place = u32::try_from(self.classes.len()).unwrap_or(FREE);
         let mask = self.slots.len() - 1;
@@ -209,13 +211,13 @@ impl ClassMap {
         }
     }
 
-    /// The class whose mirror stands at this address; `None` for other objects, and for mirrors of primitive types and
-    /// of classes that were never loaded.
+    /// The class with its mirror at this address. `None` for other objects, for mirrors of
+    /// primitive types, and for mirrors of classes that were never loaded.
     pub fn class_of_mirror(&self, mirror: u64) -> Option<ClassId> {
         self.by_mirror.get(&mirror).copied()
     }
 
-    /// Classes of these shapes, whose class words are 1, 2 and so on.
+    /// Classes with these shapes. Their class words are 1, 2 and so on.
     #[cfg(any(test, feature = "invented"))]
     pub fn of_shapes(shapes: Vec<Shape>) -> Self {
         let mut map = Self {
@@ -239,7 +241,8 @@ impl ClassMap {
         map
     }
 
-    /// The same, where this class is `java.lang.Class`, and its instance at this address another class's mirror.
+    /// Makes `class_class` the `java.lang.Class` of this map, and the object at `mirror` the mirror
+    /// of class `of`.
     #[cfg(test)]
     pub(crate) fn with_mirror(mut self, class_class: ClassId, mirror: u64, of: ClassId) -> Self {
         for class in &mut self.classes {
@@ -249,7 +252,7 @@ impl ClassMap {
         self
     }
 
-    /// Above the index of every class.
+    /// One more than the highest class index.
     pub fn index_end(&self) -> usize {
         self.classes.last().map_or(0, |class| class.id.index() + 1)
     }
@@ -260,7 +263,7 @@ impl ClassMap {
     }
 }
 
-/// Class words differ in their middle bits most: Fibonacci hashing spreads them.
+/// Class words differ most in their middle bits. Fibonacci hashing spreads them.
 #[inline]
 #[allow(clippy::cast_possible_truncation)] // the low half of a hash is a hash
 fn hash(word: u64) -> usize {
@@ -275,7 +278,7 @@ mod tests {
     use crate::memory::BufferMemory;
     use tables::{ClassRow, Field};
 
-    /// Rows and facts of classes, one after the other.
+    /// Rows and facts of classes, in the same order.
     struct Classes {
         tables: Tables,
         facts: ClassFacts,
@@ -293,7 +296,7 @@ mod tests {
                 name,
                 basic_type,
                 is_primitive_array,
-                // The ids of instance fields have this bit.
+                // HotSpot sets this bit in the ids of instance fields.
                 is_static: id & 2 == 0,
             };
             let ids = fields
@@ -352,7 +355,7 @@ mod tests {
         classes
     }
 
-    /// Slots, mirrors behind them, and in each mirror the address of its class.
+    /// A heap with slots, the mirrors behind them, and in each mirror the address of its class.
     fn heap(classes: usize) -> Vec<u8> {
         let count = classes as u64;
         let slots = (0..32).map(|number| {
@@ -419,7 +422,7 @@ mod tests {
             primitive_arrays: Vec::new(),
             heap_bytes: 16,
         };
-        // Static fields are the mirror's.
+        // Static fields belong to the mirror, not to instances.
         assert_eq!((shape(0), shape(1)), (&nothing, &nothing));
         assert_eq!(*shape(4), Shape::PrimitiveArray(BasicType::Int));
         assert_eq!(*shape(5), Shape::ObjectArray);

@@ -1,8 +1,8 @@
-//! What a mirror (an instance of `java.lang.Class`) holds beside the class's static fields.
+//! What a mirror (an instance of `java.lang.Class`) holds besides the class's static fields.
 //!
-//! A CLASS DUMP has places for loader, signers and protection domain. All else becomes a static field with a name in
-//! angle brackets, as HotSpot's own dumps do with `<resolved_references>` and `<init_lock>`: without it what only a
-//! mirror holds would look unreachable.
+//! A CLASS DUMP has places for the loader, the signers and the protection domain. Everything else becomes a static
+//! field with a name in angle brackets, as HotSpot's own dumps do with `<resolved_references>` and `<init_lock>`.
+//! Without it, objects held only by a mirror would look unreachable.
 
 use crate::classes::{ClassMap, FieldId};
 use crate::layout::{instance_offset, ObjectLayout};
@@ -12,23 +12,23 @@ use crate::walk::Marks;
 use format::BasicType;
 use tables::{ClassId, StringId, Tables};
 
-/// What a reference of a mirror's means to the file.
+/// What a reference in a mirror means in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// The class's loader, or the class of an array's elements: the catalogue knows them.
+    /// The class's loader, or an array's element class. The tables already have both.
     Known,
-    /// The class of an array's elements; of other classes, from 9 on, what threads lock while the class is
-    /// initialised: both share a place.
+    /// For an array class, its element class. For other classes, from JDK 9 on, the lock that threads hold while
+    /// they initialise the class: HotSpot uses the same field for both.
     ComponentOrInitLock,
     /// Its signers.
     Signers,
     /// Its protection domain.
     ProtectionDomain,
-    /// A static field of this invented name.
+    /// A static field with this invented name.
     Extra(StringId),
 }
 
-/// A field of `java.lang.Class` that its class file declares.
+/// A field that the class file of `java.lang.Class` declares.
 #[derive(Clone, Copy, Debug)]
 struct Declared {
     offset: u32,
@@ -37,7 +37,7 @@ struct Declared {
     role: Option<Role>,
 }
 
-/// The fields of mirrors, described before the fork.
+/// The fields of mirrors. Made before the fork.
 #[derive(Debug)]
 pub struct MirrorFields {
     declared: Vec<Declared>,
@@ -47,17 +47,18 @@ pub struct MirrorFields {
 /// Invented names.
 #[derive(Clone, Copy, Debug)]
 pub struct Names {
-    /// The array that HotSpot resolves constants to.
+    /// For the array of the class's resolved constants.
     pub resolved_references: StringId,
     init_lock: StringId,
     source_file: StringId,
     injected: StringId,
-    /// For a static reference of a class that is not linked: nobody tells its name.
+    /// For a static reference of a class that is not linked, because its field name is unknown.
     pub unlinked_static: StringId,
 }
 
 impl MirrorFields {
-    /// Describes the fields of `java.lang.Class`, whose ids are given in the order of its row's, and interns the names that only CLASS DUMPs use.
+    /// Describes the fields of `java.lang.Class` and interns the names that only CLASS DUMPs use. `field_ids` are in
+    /// the order of the row's fields.
     pub fn of(class: ClassId, field_ids: &[FieldId], tables: &Tables) -> Self {
         let intern = |text: &str| tables.strings.intern(text.as_bytes());
         let names = Names {
@@ -105,7 +106,7 @@ fn role(name: StringId, tables: &Tables) -> Role {
     }
 }
 
-/// The references of mirrors in a snapshot, declared ones and those that HotSpot adds (it injects fields).
+/// The references in a snapshot's mirrors: the declared ones and those that HotSpot injects.
 #[derive(Debug)]
 pub struct MirrorReferences {
     declared: Vec<(u64, Role)>,
@@ -114,8 +115,8 @@ pub struct MirrorReferences {
 }
 
 impl MirrorReferences {
-    /// Finds the injected references: places between the declared fields at which every mirror holds null or an
-    /// object. Static fields begin at `end`.
+    /// Finds the injected references: places between the declared fields at which every mirror holds null or the
+    /// address of an object. Static fields start at `end`.
     pub fn find(
         fields: &MirrorFields,
         end: u64,
@@ -136,7 +137,7 @@ impl MirrorReferences {
                     overlaps(u64::from(field.offset), u64::from(bytes))
                 })
         };
-        // What is no reference may lead anywhere, into parts of the heap that are not there yet, too.
+        // A value that is not a reference may point anywhere, even to unallocated parts of the heap.
         let is_object = |address: u64| {
             marks.covers(address)
                 && mappings.are_readable(address, 16)
@@ -166,7 +167,7 @@ impl MirrorReferences {
         }
     }
 
-    /// What this mirror refers to, null left out, with the meaning of each.
+    /// The references of this mirror that are not null, each with its role.
     pub fn of<'r>(
         &'r self,
         mirror: u64,
@@ -198,7 +199,7 @@ impl MirrorReferences {
             .filter(|&(role, target)| target != 0 && role != Role::Known)
     }
 
-    /// The mirror of the class of an array class's elements; `None` if this JDK keeps it elsewhere.
+    /// The mirror of an array class's element class; `None` if this JDK keeps it elsewhere.
     pub fn component(
         &self,
         mirror: u64,
@@ -210,7 +211,7 @@ impl MirrorReferences {
         Some(layout.oops.load(memory, mirror + place))
     }
 
-    /// What a reference without a name of its own is: its target's class tells.
+    /// The role of an injected reference, decided by its target's class.
     fn injected_role(
         &self,
         target: u64,

@@ -1,4 +1,4 @@
-//! Classes: what the file must say of them, and of their instances.
+//! What the file says about classes and their instances.
 
 mod class_dumps;
 mod class_facts;

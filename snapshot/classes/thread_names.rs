@@ -1,14 +1,15 @@
-//! Names of threads as the heap has them, for threads that nobody could ask: virtual ones, and those just started.
+//! Thread names read from the heap, for threads that JVMTI could not be asked about: virtual threads, and threads that
+//! have just started.
 
 use crate::classes::Shape;
 use crate::memory::Memory;
 use crate::Snapshot;
 use format::BasicType;
 
-/// Longest name that is read.
+/// Longest name that is read, in bytes.
 const MOST_BYTES: usize = 4096;
 
-/// Offsets of the fields that a name is read from, described before the fork.
+/// Offsets of the fields that lead to a thread's name. Found before the fork.
 #[derive(Clone, Copy, Debug)]
 pub struct NameFields {
     /// `Thread.name`.
@@ -20,8 +21,8 @@ pub struct NameFields {
 }
 
 impl NameFields {
-    /// Looks the fields up; `None` if this JDK has others. `offset` tells that of an instance field, from the descriptor of its class,
-    /// one of the bootstrap loader's, and its name.
+    /// Looks the fields up; `None` if this JDK has other fields. `offset(descriptor, name)` returns the offset of an
+    /// instance field of a class of the bootstrap loader.
     pub fn of(offset: impl Fn(&[u8], &[u8]) -> Option<u64>) -> Option<Self> {
         Some(Self {
             name: offset(b"Ljava/lang/Thread;", b"name")?,
@@ -30,7 +31,7 @@ impl NameFields {
         })
     }
 
-    /// The thread's name in modified UTF-8; empty if it has none or is no thread.
+    /// The thread's name in modified UTF-8; empty if it has no name or is not a thread.
     pub fn read(self, snapshot: &Snapshot<impl Memory>, thread: u64) -> Vec<u8> {
         self.units(snapshot, thread)
             .map(|units| modified_utf8(&units))
@@ -52,7 +53,7 @@ impl NameFields {
         let start = array + layout.arrays.elements(element_type);
         let bytes = length * element_type.size_bytes(8) as usize;
         let bytes = memory.bytes(start, bytes.min(MOST_BYTES));
-        // One byte a character where a coder says so (JDK 9 and later), two otherwise.
+        // One byte per character if the coder says so (JDK 9 and later), else two.
         let is_wide = match (element_type, self.coder) {
             (BasicType::Byte, Some(coder)) => {
                 let text = layout.oops.load(memory, thread + self.name);
@@ -72,7 +73,7 @@ impl NameFields {
     }
 }
 
-/// UTF-16 units as the JVM writes names (JVM specification, 4.4.7): each unit by itself, 0 in two bytes.
+/// Converts UTF-16 units to modified UTF-8 (JVM specification, 4.4.7): each unit by itself, and 0 in two bytes.
 #[allow(clippy::cast_possible_truncation)] // each byte takes six bits or fewer
 fn modified_utf8(units: &[u16]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(units.len());

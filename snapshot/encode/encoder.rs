@@ -1,8 +1,9 @@
-//! Encoding: every object that is still marked becomes a record, in the order of addresses; where the file is compressed, within each part of the
-//! heap class after class.
+//! The encoder: turns every object that is still marked into a record, in address order. In a compressed file,
+//! the records of each part of the heap are grouped by class.
 //!
-//! So the heap is read from front to back, and what lies side by side in it lies side by side in the file: it is read faster, and
-//! compresses better, than in the order in which a walk comes to objects.
+//! Address order means that the heap is read from front to back, and that neighbours in the heap are neighbours
+//! in the file. The file is then read faster and compresses better than one in the order in which the walk
+//! reaches objects.
 
 use super::field_copy::{FieldCopy, AT_ONCE_BYTES};
 use super::groups::{Found, Groups};
@@ -16,17 +17,17 @@ use tables::{ObjectId, TraceId};
 use writer::heap_record::{InstanceHeader, ObjectArrayHeader, PrimitiveArrayHeader};
 use writer::{Deliver, Segments, WriteError};
 
-/// What was encoded.
+/// Counts of what was encoded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Encoded {
     /// Objects, mirrors included.
     pub objects: u64,
-    /// Arrays that were cut because their record would have passed 4 GiB.
+    /// Arrays that were cut because their record would have exceeded 4 GiB.
     pub cut_arrays: u64,
 }
 
 impl Encoded {
-    /// What several threads have encoded.
+    /// Sums the counts of several threads.
     pub fn sum(of_threads: impl IntoIterator<Item = Self>) -> Self {
         let add = |sum: Self, one: Self| Self {
             objects: sum.objects + one.objects,
@@ -36,7 +37,7 @@ impl Encoded {
     }
 }
 
-/// Which parts of the heap nobody has encoded yet.
+/// The parts of the heap that no thread has taken yet.
 #[derive(Debug, Default)]
 pub struct Parts {
     next: AtomicUsize,
@@ -44,34 +45,34 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// The number of a part that nobody else gets.
+    /// Takes the next part and returns its number.
     fn take(&self) -> Option<usize> {
         let ended = self.ended.load(Ordering::Relaxed);
         (!ended).then(|| self.next.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Ends the work for all: one of them cannot go on.
+    /// Ends the work of all threads, because one of them failed.
     pub fn end(&self) {
         self.ended.store(true, Ordering::Relaxed);
     }
 }
 
-/// One thread's part of the work.
+/// One thread's share of the encoding.
 #[derive(Debug)]
 pub struct Encoder<'s, D, M = ProcessMemory> {
     snapshot: &'s Snapshot<M>,
     segments: Segments<D>,
     encoded: Encoded,
-    /// Bytes of heap since the last word on how far it is.
+    /// Bytes of heap encoded since the last progress report.
     heap_bytes: u64,
-    /// Where in the sampled objects the next object is looked for.
+    /// Index in the sampled objects at which the search for the next object starts.
     next_allocated: Option<usize>,
-    /// Puts objects of one class together; `None` leaves them in the order of their addresses.
+    /// Groups objects by class; `None` keeps them in address order.
     groups: Option<Groups<'s>>,
 }
 
 impl<'s, D: Deliver, M: Memory> Encoder<'s, D, M> {
-    /// An encoder whose records go to `segments`, where each class's stand together if they are `grouped`.
+    /// An encoder that writes its records to `segments`, grouped by class if `grouped`.
     pub fn new(snapshot: &'s Snapshot<M>, segments: Segments<D>, grouped: bool) -> Self {
         Self {
             snapshot,
@@ -83,7 +84,7 @@ impl<'s, D: Deliver, M: Memory> Encoder<'s, D, M> {
         }
     }
 
-    /// Encodes part after part until none is left; an error ends the work for all.
+    /// Encodes parts until none is left. An error ends the work of all threads.
     pub fn run(mut self, parts: &Parts) -> Result<Encoded, Failure> {
         let marks = &self.snapshot.marks;
         while let Some(objects) = parts.take().and_then(|number| marks.part(number)) {
@@ -96,7 +97,7 @@ impl<'s, D: Deliver, M: Memory> Encoder<'s, D, M> {
         self.finish()
     }
 
-    /// Encodes one object, out of the order of addresses.
+    /// Encodes one object regardless of address order.
     pub fn put(&mut self, class: &Class, address: u64) -> Result<(), Failure> {
         self.next_allocated = None;
         let trace = self.trace(address);
@@ -105,13 +106,13 @@ impl<'s, D: Deliver, M: Memory> Encoder<'s, D, M> {
         Ok(())
     }
 
-    /// Delivers the last segment, and tells what was encoded.
+    /// Delivers the last segment and returns the counts.
     pub fn finish(self) -> Result<Encoded, Failure> {
         self.segments.finish()?;
         Ok(self.encoded)
     }
 
-    /// Tells those who wait how far it is.
+    /// Reports progress to the parent.
     fn tell(&mut self) {
         let heap_bytes = std::mem::take(&mut self.heap_bytes);
         let encoded_bytes = &self.snapshot.encoded_bytes;
@@ -149,7 +150,7 @@ impl<'s, D: Deliver, M: Memory> Encoder<'s, D, M> {
         self.snapshot.check_is_here(found.address, heap_bytes)
     }
 
-    /// Encodes an object, and tells how many bytes it has in the heap.
+    /// Encodes an object and returns its size in the heap, in bytes.
     #[inline]
     fn record(&mut self, class: &Class, found: Found) -> Result<u64, Failure> {
         let trace = found.trace;
@@ -159,7 +160,7 @@ impl<'s, D: Deliver, M: Memory> Encoder<'s, D, M> {
             return Err(Failure::NoMirror);
         };
         match &class.shape {
-            // A mirror's record is its class's.
+            // A mirror is written as its class's CLASS DUMP.
             Shape::Instance { .. } if is_mirror(self.snapshot, class, found.address) => Ok(0),
             Shape::Instance {
                 fields,
@@ -189,7 +190,7 @@ impl<'s, D: Deliver, M: Memory> Encoder<'s, D, M> {
         }
     }
 
-    /// The trace that allocated the object; addresses come in order within a part.
+    /// The trace that allocated the object. Within a part, addresses must come in ascending order.
     fn trace(&mut self, address: u64) -> TraceId {
         let allocated = &self.snapshot.allocated;
         let first = || allocated.partition_point(|&(sampled, _)| sampled < address);
@@ -227,7 +228,7 @@ impl<'s, D: Deliver, M: Memory> Encoder<'s, D, M> {
         Ok(())
     }
 
-    /// Encodes an array, and tells how many bytes it has in the heap.
+    /// Encodes an array and returns its size in the heap, in bytes.
     fn object_array(&mut self, header: &ObjectArrayHeader) -> Result<u64, Failure> {
         let (memory, layout) = (self.snapshot.memory, &self.snapshot.layout);
         let array = header.object.get();
@@ -252,7 +253,7 @@ impl<'s, D: Deliver, M: Memory> Encoder<'s, D, M> {
         Ok(heap_bytes)
     }
 
-    /// Encodes an array, and tells how many bytes it has in the heap.
+    /// Encodes an array and returns its size in the heap, in bytes.
     fn primitive_array(&mut self, header: &PrimitiveArrayHeader) -> Result<u64, Failure> {
         let snapshot = self.snapshot;
         let (array, element_type) = (header.object.get(), header.element_type);
@@ -289,7 +290,7 @@ mod tests {
 
     #[test]
     fn an_array_whose_values_are_not_wanted_keeps_its_length() {
-        // Mark, class, length, two elements.
+        // The array's words: mark, class, length, two elements.
         let words = [1, 1, 2, 0x7777, 0x7777_u64];
         let shapes = vec![Shape::PrimitiveArray(BasicType::Long)];
         let mut snapshot = Snapshot::of_words(&words, shapes);
@@ -304,14 +305,14 @@ mod tests {
         let class = snapshot.class_of(array).expect("a class");
         encoder.put(class, array).expect("no error");
         encoder.finish().expect("no error");
-        // Behind the segment's header: the tag, the array, the trace, the length, the type.
+        // After the segment's header: the tag, the array, the trace, the length, the type.
         assert_eq!(file[9 + 13..9 + 17], [0, 0, 0, 2]);
         assert_eq!(file[9 + 18..], [0; 16]);
     }
 
     #[test]
     fn an_object_out_of_order_has_its_own_trace() {
-        // Three objects without fields, of which the first and the last were sampled.
+        // Three objects without fields. The first and the last were sampled.
         let words = [1, 1, 1, 1, 1, 1_u64];
         let at = |number: u64| words.as_ptr() as u64 + number * 16;
         let shape = Shape::Instance {
@@ -335,7 +336,7 @@ mod tests {
             encoder.put(class, at(number)).expect("no error");
         }
         assert_eq!(encoder.finish().expect("no error").objects, 4);
-        // Behind the segment's header: the tag, the object, the trace, the class, no bytes.
+        // After the segment's header: the tag, the object, the trace, the class, no bytes.
         let traces: Vec<_> = file[9..].chunks(25).map(|record| record[12]).collect();
         let [.., none] = TraceId::EMPTY.get().to_be_bytes();
         assert_eq!(traces, [9, 7, none, 9]);
@@ -343,7 +344,7 @@ mod tests {
 
     #[test]
     fn objects_in_order_have_their_own_traces() {
-        // Six objects without fields, of which three were sampled.
+        // Six objects without fields. Three were sampled.
         let words = [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1_u64];
         let at = |number: u64| words.as_ptr() as u64 + number * 16;
         let shape = Shape::Instance {
@@ -355,7 +356,7 @@ mod tests {
         };
         let mut snapshot = Snapshot::of_words(&words, vec![shape]);
         let trace = |number| TraceId::new(number).expect("a trace");
-        // The fourth was sampled and is gone.
+        // The fourth was sampled and has been freed.
         snapshot.allocated = vec![
             (at(0), trace(7)),
             (at(2), trace(8)),
@@ -379,10 +380,10 @@ mod tests {
         }
     }
 
-    /// The border of a part that is left out, with a few words on both sides.
+    /// The border of a part that is left out. The heap has a few words on both sides of it.
     const BORDER: u64 = 1 << 21;
 
-    /// Encodes an array of this class that begins 40 bytes before the border, and the heap ends 40 bytes behind.
+    /// Encodes an array of this class that begins 40 bytes before the border; the heap ends 40 bytes after it.
     fn across(class: u64, elements: u64, left_out: bool) -> Result<Encoded, Failure> {
         let words = [1, class, elements, 0, 0, 0, 0, 0, 0, 0_u64];
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();

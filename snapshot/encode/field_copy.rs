@@ -1,5 +1,5 @@
-//! Field copies: how the value of a field gets from an object into the file, without a branch for its type: a heap has fields by the
-//! hundred million, and which type comes next cannot be foretold.
+//! Copies the value of a field from an object to the file without branching on its type. A heap has hundreds of
+//! millions of fields, and branch prediction cannot guess the next field's type.
 
 use crate::layout::{Linear, Oops};
 use format::BasicType;
@@ -7,31 +7,32 @@ use format::BasicType;
 /// Bytes that are read and written at a time, whatever the field's type.
 pub(crate) const AT_ONCE_BYTES: u32 = 8;
 
-/// The bytes that end with a field are its high end on a little-endian processor only.
+/// Only on a little-endian processor is the field the high end of the eight bytes that end with it.
 const _: () = assert!(cfg!(target_endian = "little"));
 
-/// A field of an instance: what is read, and what becomes of it.
+/// One field of an instance: what to read and how to convert it.
 ///
-/// Read are the eight bytes that end with the field, so that it is their high end on a little-endian processor. What they are in
-/// the file is found in three ways at once; one of them counts.
+/// The eight bytes that end with the field are read, so that the field is their high end on a little-endian processor.
+/// All three conversions (bits, boolean, reference) are computed, and a mask selects one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FieldCopy {
-    /// Offset in the object of what is read.
+    /// Offset in the object of the eight bytes.
     from: u32,
     /// Bytes in the file.
     width_bytes: u32,
-    /// All ones if the bits themselves count.
+    /// All ones if the bits themselves are written.
     as_bits: u64,
-    /// All ones if what counts is whether they are 0: readers want a boolean to be 0 or 1; native code may have stored anything.
+    /// All ones for a boolean, written as 1 if any bit is set, else as 0. Readers expect 0 or 1, but native code may
+    /// have stored anything.
     as_boolean: u64,
-    /// All ones if the address counts that they stand for.
+    /// All ones for a reference, written as the address that the bits encode.
     as_reference: u64,
 }
 
 impl FieldCopy {
-    /// The field at this offset. Without `values` all but references are zeros in the file.
+    /// The field at this offset. Without `values`, all fields but references are zeros in the file.
     ///
-    /// `None` if it ends before the eighth byte, where HotSpot has no fields.
+    /// `None` if the field ends before the eighth byte, where HotSpot has no fields.
     pub fn new(offset: u32, basic_type: BasicType, oops: Oops, values: bool) -> Option<Self> {
         let is_narrow = basic_type == BasicType::Object && matches!(oops, Oops::Narrow(_));
         let heap_bytes = basic_type.size_bytes(if is_narrow { 4 } else { 8 });
@@ -47,19 +48,19 @@ impl FieldCopy {
         })
     }
 
-    /// Where the eight bytes stand that end with the field of the object at this address.
+    /// The address of the eight bytes to read, for the object at this address.
     #[inline]
     pub fn place(&self, object: u64) -> u64 {
         object + u64::from(self.from)
     }
 
-    /// Bytes in the file: so many of [`FieldCopy::value`].
+    /// Bytes in the file: this many of [`FieldCopy::value`] count.
     #[inline]
     pub fn width_bytes(&self) -> usize {
         self.width_bytes as usize
     }
 
-    /// The value as the file has it, followed by bytes that mean nothing; `references` is how narrow ones are packed.
+    /// The value as the file has it, padded with meaningless bytes; `references` decodes narrow references.
     #[inline]
     pub fn value(&self, read: u64, references: Linear) -> [u8; AT_ONCE_BYTES as usize] {
         let address = references.address_or_null(read >> 32);
@@ -79,7 +80,7 @@ mod tests {
         shift: 3,
     };
 
-    /// What the file has of the field at this offset.
+    /// The file's bytes for the field at this offset.
     fn copied(offset: u32, basic_type: BasicType, oops: Oops, values: bool) -> Vec<u8> {
         let mut object = [0xEE_u8; 32];
         object[12..16].copy_from_slice(&5_u32.to_le_bytes());

@@ -1,20 +1,20 @@
-//! Groups: the objects of a part of the heap, put together by class.
+//! Groups the objects of a part of the heap by class.
 //!
-//! Records of one class look alike, so that a compressed dump of groups is smaller than one in the order of addresses: by 6 % where it
-//! was measured, for as much of the processor's time.
+//! Records of one class look alike, so a compressed dump of groups is smaller than one in address order: 6 % smaller
+//! when measured, for the same processor time.
 
 use crate::classes::Class;
 use tables::TraceId;
 
-/// No group yet.
+/// Marks a class that has no group yet.
 const NONE: u32 = u32::MAX;
 
 /// An object to be encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Found {
-    /// Where it stands.
+    /// Its address.
     pub(crate) address: u64,
-    /// What allocated it; [`TraceId::EMPTY`] if nobody knows.
+    /// The trace that allocated it; [`TraceId::EMPTY`] if unknown.
     pub(crate) trace: TraceId,
 }
 
@@ -23,14 +23,14 @@ pub(crate) struct Found {
 struct Group<'s> {
     class: &'s Class,
     objects: usize,
-    /// Where the next one is put when they are sorted; behind the last one, afterwards.
+    /// During sorting, the index for the group's next object; after it, the end of the group.
     end: usize,
 }
 
-/// Objects by class: first all are added, then all are looked at. Takes 40 bytes an object, and 4 a class.
+/// Objects by class: add all of them, then take the groups. Takes 40 bytes for each object and 4 for each class.
 #[derive(Debug)]
 pub(crate) struct Groups<'s> {
-    /// The group of each class, by the class's index.
+    /// The number of each class's group, by class index.
     of_class: Vec<u32>,
     groups: Vec<Group<'s>>,
     found: Vec<(u32, Found)>,
@@ -38,7 +38,7 @@ pub(crate) struct Groups<'s> {
 }
 
 impl<'s> Groups<'s> {
-    /// No objects yet, of any class with an index below `classes`.
+    /// No objects yet. Class indexes must be below `classes`.
     pub(crate) fn new(classes: usize) -> Self {
         Self {
             of_class: vec![NONE; classes],
@@ -48,7 +48,7 @@ impl<'s> Groups<'s> {
         }
     }
 
-    /// Adds an object. `None` for a class whose index is too high.
+    /// Adds an object. `None` if the class's index is too high.
     #[inline]
     pub(crate) fn add(&mut self, class: &'s Class, object: Found) -> Option<()> {
         let number = self.of_class.get_mut(class.id.index())?;
@@ -65,7 +65,8 @@ impl<'s> Groups<'s> {
         Some(())
     }
 
-    /// All groups, in the order of their first objects; the objects of each in the order in which they were added. Empties them.
+    /// All groups, ordered by their first objects; within a group, objects are in the order in which they were added.
+    /// Empties the groups.
     pub(crate) fn take(&mut self) -> impl Iterator<Item = (&'s Class, &[Found])> + '_ {
         self.sort();
         self.found.clear();
@@ -76,7 +77,7 @@ impl<'s> Groups<'s> {
         })
     }
 
-    /// Counting sort: each object goes to its place at once. Forgets which class has which group.
+    /// Counting sort: moves each object directly to its place. Also resets `of_class`.
     fn sort(&mut self) {
         let mut start = 0;
         for group in &mut self.groups {
@@ -162,7 +163,7 @@ mod tests {
         groups.add(&classes[1], found(24)).expect("a class");
         assert_eq!(taken(&mut groups), [(1, vec![24])]);
         groups.add(&classes[1], found(32)).expect("a class");
-        // Not looked at, and gone all the same.
+        // The groups are empty even if the caller does not iterate over them.
         drop(groups.take());
         assert_eq!(taken(&mut groups), []);
     }

@@ -1,6 +1,7 @@
-//! Large arrays: written as soon as the walk comes to them, so that the disk is not idle while the rest is marked.
+//! Writes large arrays as soon as the walk reaches them, so that the disk is not idle during marking.
 //!
-//! The walk does not look at an array of a primitive type that a field refers to which is declared as such, so those come later.
+//! The walk does not visit a primitive array reached through a field declared with that array type. The encoder writes
+//! those later.
 
 use crate::classes::{Class, Shape};
 use crate::encode::{Encoded, Encoder};
@@ -10,11 +11,11 @@ use crate::{Failure, Snapshot};
 use format::BasicType;
 use writer::{Deliver, Segments};
 
-/// Bytes of elements from which on an array is large: so many that few arrays are, and their place in the order of addresses is
-/// of no use to anybody.
+/// Least element bytes of a large array: high enough that few arrays are large and that readers do not miss their place
+/// in the address order.
 const LEAST_BYTES: u64 = 64 << 10;
 
-/// One thread's part of them.
+/// One thread's large arrays.
 #[derive(Debug)]
 pub struct LargeArrays<'s, D, M = ProcessMemory> {
     snapshot: &'s Snapshot<M>,
@@ -24,7 +25,7 @@ pub struct LargeArrays<'s, D, M = ProcessMemory> {
 }
 
 impl<'s, D: Deliver, M: Memory> LargeArrays<'s, D, M> {
-    /// None yet; their records go to `segments`.
+    /// No arrays yet; their records will go to `segments`.
     pub fn new(snapshot: &'s Snapshot<M>, segments: Segments<D>) -> Self {
         Self {
             snapshot,
@@ -33,7 +34,8 @@ impl<'s, D: Deliver, M: Memory> LargeArrays<'s, D, M> {
         }
     }
 
-    /// Takes the marks of these arrays back, so that nobody writes them again, and tells what was encoded. After the walk.
+    /// Removes the marks of these arrays, so that the encoder does not write them again, and returns the counts. Call
+    /// it after the walk.
     pub fn finish(self) -> Result<Encoded, Failure> {
         for address in self.written {
             self.snapshot.marks.unmark(address);
@@ -54,7 +56,7 @@ impl<D: Deliver, M: Memory> OnObject for LargeArrays<'_, D, M> {
         let width_bytes = element_type.size_bytes(8);
         let length = layout.length(memory, address);
         let is_large = u64::from(length) * u64::from(width_bytes) >= LEAST_BYTES;
-        // If there will be no dump, the disk is spared.
+        // Without linked classes there will be no dump, so do not write to the disk.
         if !is_large || self.snapshot.check_linked().is_err() {
             return Ok(false);
         }
@@ -73,15 +75,15 @@ mod tests {
     use std::sync::Mutex;
     use writer::WriteError;
 
-    /// Words to a large array.
+    /// Words in a large array.
     const LARGE: usize = 20_000;
-    /// Words to an instance: mark, class, two references.
+    /// Words in an instance: mark, class, two references.
     const NODE: usize = 4;
 
-    /// A heap of instances and arrays, all in their places, and the indexes of those that nothing refers to.
+    /// A heap of instances and arrays, and the indexes of those that nothing refers to.
     ///
-    /// Array 0 refers to all instances but the last, many times over; the instances in turn to large arrays of both kinds, to each other,
-    /// and to null.
+    /// Array 0 refers many times to all instances but the last. The instances refer to large arrays of both kinds, to
+    /// each other, and to null.
     fn heap() -> (Vec<u64>, Vec<usize>, BTreeSet<usize>) {
         let nodes: Vec<usize> = (0..5000).map(|node| LARGE + node * NODE).collect();
         let arrays: Vec<usize> = (0..6)
@@ -158,7 +160,7 @@ mod tests {
                         .map(|arrays| arrays.finish().expect("written")),
                 )
             });
-            // The array of all, and the five that instances refer to.
+            // The array with all instances, and the five that instances refer to.
             assert_eq!(encoded.objects, 6);
             assert!(bytes.into_inner().expect("no panic") > 6 * 8 * (LARGE - 3));
             for array in [0].iter().chain(&arrays) {

@@ -1,4 +1,4 @@
-//! Encode: every marked object becomes a record of the file.
+//! Encode: turns every marked object into a record of the file.
 
 mod encoder;
 mod field_copy;

@@ -1,15 +1,15 @@
-//! Room in a buffer that is made once for a whole record: a heap has fields by the hundred million, too many to ask the
-//! buffer for room, and to tell it its new length, at each of them.
+//! Buffer space reserved once for a whole record. A heap has hundreds of millions of fields, too many to reserve space
+//! and update the buffer's length for each.
 #![allow(unsafe_code)]
 
 use std::mem::{take, MaybeUninit};
 
-/// Room that is being filled from its start.
+/// Reserved space, filled from its start.
 #[derive(Debug)]
 pub(crate) struct Room<'b>(&'b mut [MaybeUninit<u8>]);
 
 impl Room<'_> {
-    /// Fills the next bytes; what does not fit is left out.
+    /// Fills the next bytes. Ignores the call if they do not fit.
     #[inline]
     pub(crate) fn put<const N: usize>(&mut self, bytes: [u8; N]) {
         if self.0.len() < N {
@@ -21,7 +21,7 @@ impl Room<'_> {
         }
     }
 
-    /// Fills the next bytes with the first `count` of these, though there must be room for all; what does not fit is left out.
+    /// Fills the next bytes with the first `count` of `bytes`. Ignores the call unless there is space for all `N`.
     #[inline]
     pub(crate) fn put_first<const N: usize>(&mut self, bytes: [u8; N], count: usize) {
         if self.0.len() < N || N < count {
@@ -35,7 +35,7 @@ impl Room<'_> {
     }
 }
 
-/// Appends what `put` puts into the room, of so many bytes at least, that it is given.
+/// Reserves at least `bytes` bytes, and appends what `put` writes into them.
 #[inline]
 pub(crate) fn fill(out: &mut Vec<u8>, bytes: usize, put: impl FnOnce(&mut Room<'_>)) {
     out.reserve(bytes);
@@ -44,8 +44,8 @@ pub(crate) fn fill(out: &mut Vec<u8>, bytes: usize, put: impl FnOnce(&mut Room<'
     let before = room.0.len();
     put(&mut room);
     let put_bytes = before - room.0.len();
-    // SAFETY: so many bytes behind the old length were initialised by `Room::put` and `Room::put_first`, which alone make the
-    // room smaller.
+    // SAFETY: `Room::put` and `Room::put_first` initialised `put_bytes` bytes after the old length; nothing else makes
+    // the room smaller.
     unsafe { out.set_len(length + put_bytes) };
 }
 

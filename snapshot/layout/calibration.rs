@@ -1,7 +1,20 @@
 //! Calibration: finds the layout that explains all known objects, or names the first thing it cannot explain.
 //!
-//! No table of versions: a JVM that changes its layout is found out here, in the forked child, before a byte of its
-//! heap goes to a file. What a guess reads must be mapped; a guess that is wrong explains nothing.
+//! There is no table of versions. If a JVM has a new layout, calibration finds out here, in the forked child, before
+//! a byte of its heap goes to a file. JNI has told the parent what some objects contain. Each step tries every
+//! plausible offset or coding, and accepts only one that agrees with all known objects:
+//!
+//! 1. `check_heap`: handles are addresses of slots, objects lie in private mappings, and no object has been moved.
+//! 2. `arrays`: the offset of an array's length, then of its elements for each primitive type.
+//! 3. `oops`: the offset of the elements of an object array, and whether references are wide or narrow (base and
+//!    shift).
+//! 4. `class_words`: where a header has the class word, and where a mirror has its `Klass`. Step 2's length tells
+//!    the form.
+//! 5. `mirror_in_klass`: where a `Klass` has its mirror, directly or through a slot.
+//! 6. `static_ids`: where the structure behind a static field's id has the class and the offset.
+//! 7. `read_back`: reads every known value through the finished layout, exactly as the walk will.
+//!
+//! A guess reads only mapped memory, and a wrong guess explains nothing.
 
 use crate::classes::Slot;
 use crate::layout::{
@@ -12,35 +25,35 @@ use crate::mappings::Mappings;
 use crate::memory::Memory;
 use format::BasicType;
 
-/// The check that failed, as the user is told.
+/// The check that failed, in the words that the user sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unexplained(pub &'static str);
 
-/// Different classes, and different objects, that a coding must explain.
+/// Least number of different classes, and of different objects, that a coding must explain.
 const LEAST_CODES: usize = 8;
-/// How far into a mirror, and into a `Klass`, a field of HotSpot's own is looked for.
+/// Bytes of a mirror, and of a `Klass`, that are searched for HotSpot's own fields.
 const MIRROR_BYTES: u64 = 256;
 const KLASS_BYTES: u64 = 512;
-/// How far the parts of a static field's id are looked for.
+/// Bytes of the structure behind a static field's id that are searched.
 const STATIC_ID_BYTES: u64 = 32;
-/// Offsets of a static field beyond this are no offsets.
+/// A larger value is not taken for the offset of a static field.
 const MOST_STATIC_OFFSET: u32 = 1 << 20;
 
-/// The memory that is read, what is mapped there, what is known.
+/// The inputs: the memory to read, its mappings, and the known values.
 #[derive(Clone, Copy, Debug)]
 pub struct Calibration<'k, M> {
     /// The snapshot.
     pub memory: M,
-    /// What is mapped in it.
+    /// The mappings of that memory.
     pub mappings: &'k Mappings,
-    /// What JNI says of objects.
+    /// What JNI says about objects.
     pub objects: &'k [KnownObject],
-    /// What it says of static fields.
+    /// What JNI says about static fields.
     pub statics: &'k [KnownStatic],
 }
 
 impl<M: Memory> Calibration<'_, M> {
-    /// Finds the layout, and reads everything that is known back through it.
+    /// Finds the layout, then reads every known value back through it.
     pub fn run(self) -> Result<ObjectLayout, Unexplained> {
         self.check_heap()?;
         let arrays = self.arrays()?;
@@ -66,13 +79,13 @@ impl<M: Memory> Calibration<'_, M> {
         slot.object(self.memory)
     }
 
-    /// What a guess reads: `None` if it leads to where nothing is.
+    /// Reads four bytes at a guessed address; `None` if it is not mapped.
     fn guessed_u32(self, place: u64) -> Option<u32> {
         let is_mapped = self.mappings.are_readable(place, 4);
         is_mapped.then(|| self.memory.u32(place))
     }
 
-    /// Eight bytes, likewise.
+    /// Reads eight bytes at a guessed address; `None` if it is not mapped.
     fn guessed_u64(self, place: u64) -> Option<u64> {
         let is_mapped = self.mappings.are_readable(place, 8);
         is_mapped.then(|| self.memory.u64(place))
@@ -99,7 +112,7 @@ impl<M: Memory> Calibration<'_, M> {
         Ok(())
     }
 
-    /// Where arrays have their length and their elements of primitive types.
+    /// Finds where arrays have their length and their elements of primitive types.
     fn arrays(self) -> Result<ArrayLayout, Unexplained> {
         let arrays = || {
             self.objects
@@ -140,7 +153,7 @@ impl<M: Memory> Calibration<'_, M> {
         Ok(ArrayLayout { length, elements })
     }
 
-    /// How references are coded, and where arrays of them have their elements.
+    /// Finds how references are coded, and where object arrays have their elements.
     fn oops(self, mut arrays: ArrayLayout) -> Result<(Oops, ArrayLayout), Unexplained> {
         let unexplained = Unexplained("the references in arrays");
         for offset in (arrays.length + 4..=arrays.length + 16).step_by(4) {
@@ -187,10 +200,10 @@ impl<M: Memory> Calibration<'_, M> {
             .map(Oops::Narrow)
     }
 
-    /// Where an object's header tells its class, and where a mirror holds the class's `Klass`.
+    /// Finds where an object's header has the class word, and where a mirror has its class's `Klass`.
     ///
-    /// The length of arrays stands behind the class word, so it tells which form there is: the low half of a wide class
-    /// word would explain everything, too, as long as all known classes lie within 4 GiB.
+    /// An array's length follows the class word, so its offset tells the form. Without that, the low half of a wide
+    /// class word would also explain everything, as long as all known classes lie within 4 GiB.
     fn class_words(self, length: u64) -> Result<(ClassWords, Linear, u64), Unexplained> {
         let forms: Vec<ClassWords> = match length {
             16 => vec![ClassWords::Wide],
@@ -224,7 +237,7 @@ impl<M: Memory> Calibration<'_, M> {
         (form != ClassWords::Wide || coding == Linear::PLAIN).then_some(coding)
     }
 
-    /// Where a `Klass` holds its mirror.
+    /// Finds where a `Klass` has its mirror.
     fn mirror_in_klass(self, klass_in_mirror: u64) -> Result<MirrorInKlass, Unexplained> {
         for through_slot in [true, false] {
             for offset in (8..KLASS_BYTES).step_by(8) {
@@ -250,7 +263,7 @@ impl<M: Memory> Calibration<'_, M> {
         Err(Unexplained("the mirror of a class"))
     }
 
-    /// What the ids of static fields point at.
+    /// Finds the parts of the structures that the ids of static fields point to.
     fn static_ids(self, klass_in_mirror: u64, oops: Oops) -> Result<StaticIds, Unexplained> {
         let unexplained = Unexplained("the ids of static fields");
         let statics = self.statics;
@@ -282,8 +295,9 @@ impl<M: Memory> Calibration<'_, M> {
         Ok(StaticIds { holder, offset })
     }
 
-    /// Whether the value that is expected lies at this place, which may be a guess: half of an address taken for the
-    /// offset of a static field leads far beyond the mirror, out of the heap if the mirror is one of its last objects.
+    /// Whether the field's expected value is at this address. The address may be a guess: half of a pointer,
+    /// mistaken for a static field's offset, points far beyond the mirror, and out of the heap if the mirror is one
+    /// of the last objects.
     fn holds(self, oops: Oops, place: u64, field: &KnownField) -> bool {
         let size_bytes = oops.size_bytes(field.basic_type);
         if !self.mappings.are_readable(place, size_bytes) {
@@ -296,7 +310,7 @@ impl<M: Memory> Calibration<'_, M> {
         }
     }
 
-    /// Reads everything that is known through the layout, as the walk will.
+    /// Reads every known value through the layout, as the walk will.
     fn read_back(self, layout: &ObjectLayout) -> Result<(), Unexplained> {
         for known in self.objects {
             let (object, mirror) = (self.deref(known.object), self.deref(known.class));
@@ -334,7 +348,7 @@ mod tests {
     use crate::layout::{InventedHeap, Plan};
 
     const PRIVATE: &str = "rw-p";
-    /// About what HotSpot 17 does; the others differ from it.
+    /// Close to HotSpot 17; the other plans vary it.
     const PLAN: Plan = Plan {
         oop_shift: Some(3),
         class_words: ClassWords::Narrow,
@@ -369,7 +383,7 @@ mod tests {
             },
             ..PLAN
         },
-        // No HotSpot does this.
+        // No HotSpot combines these.
         Plan {
             oop_shift: Some(0),
             class_words: ClassWords::Compact(37),
@@ -431,7 +445,7 @@ mod tests {
 
     #[test]
     fn objects_that_move_are_refused() {
-        // A mark word that ends in 11 is where the object has gone.
+        // A mark word that ends in 11 is a forwarding pointer.
         let moved = refused(|heap| heap.flip(InventedHeap::object(3), 2));
         assert_eq!(moved, "the collector is not moving objects");
     }
@@ -487,7 +501,7 @@ mod tests {
     fn too_little_tells_nothing() {
         let statics = refused(|heap| heap.statics.truncate(LEAST_CODES - 1));
         assert_eq!(statics, "the ids of static fields");
-        // The sixth is of int.
+        // The seventh object is an int array.
         let arrays = refused(|heap| drop(heap.objects.remove(6)));
         assert_eq!(arrays, "the elements of arrays");
         let references = refused(|heap| {
@@ -513,7 +527,7 @@ mod tests {
         assert_eq!(hidden, "the ids of instance fields");
     }
 
-    /// Whichever word of the heap has another bit, the layout is the true one, or there is none.
+    /// Whichever bit of the heap is flipped, calibration finds the true layout or none.
     #[test]
     fn no_damage_leads_to_another_layout() {
         for plan in &PLANS {

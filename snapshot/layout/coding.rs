@@ -1,6 +1,6 @@
 //! Codings: how HotSpot packs an object's address into a reference, and a class into an object's header.
 //!
-//! Nothing here knows a version: [`super::calibration`] finds the coding that explains what is known.
+//! Nothing here depends on a version: [`super::calibration`] finds the coding that explains what is known.
 
 use crate::memory::Memory;
 use format::BasicType;
@@ -10,15 +10,15 @@ use format::BasicType;
 pub struct Linear {
     /// Address of code 0.
     pub base: u64,
-    /// Binary places that alignment leaves free.
+    /// Low bits that are zero because of alignment.
     pub shift: u32,
 }
 
-/// Largest shift that is tried: HotSpot aligns objects to 256 bytes at most, classes to 1024.
+/// Largest shift that is tried. HotSpot aligns objects to at most 256 bytes, and classes to at most 1024.
 const MOST_SHIFT: u32 = 10;
 
 impl Linear {
-    /// What an uncompressed reference is.
+    /// The coding of uncompressed references.
     pub const PLAIN: Self = Self { base: 0, shift: 0 };
 
     /// The address that a code stands for.
@@ -37,15 +37,15 @@ impl Linear {
         }
     }
 
-    /// The code of an address; `None` if no code of 64 bits stands for it.
+    /// The code of an address; `None` if no code of 64 bits encodes it.
     pub fn code(self, address: u64) -> Option<u64> {
         let distance = address.wrapping_sub(self.base);
         let code = distance >> self.shift;
         (self.address(code) == address).then_some(code)
     }
 
-    /// The coding that explains all pairs of code and address; `None` if none does, or if they tell too little:
-    /// there must be `least` different codes.
+    /// The coding that explains all pairs of code and address. `None` if no coding does, or if there are fewer
+    /// than `least` different codes.
     pub fn explaining(pairs: &[(u64, u64)], least: usize) -> Option<Self> {
         let mut codes: Vec<u64> = pairs.iter().map(|&(code, _)| code).collect();
         codes.sort_unstable();
@@ -65,10 +65,10 @@ impl Linear {
     }
 }
 
-/// How references lie in objects.
+/// How objects store references.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Oops {
-    /// Eight bytes, the address itself.
+    /// Eight bytes: the address itself.
     Wide,
     /// Four bytes (`UseCompressedOops`); code 0 is null.
     Narrow(Linear),
@@ -101,7 +101,7 @@ impl Oops {
         }
     }
 
-    /// How references are packed.
+    /// The coding that turns a reference into an address.
     #[inline]
     pub fn coding(self) -> Linear {
         match self {
@@ -110,7 +110,7 @@ impl Oops {
         }
     }
 
-    /// The value at `place`, zero-extended; of a reference the object's address.
+    /// The value at `place`, zero-extended; for a reference, the object's address.
     #[inline]
     pub fn value(self, memory: impl Memory, place: u64, basic_type: BasicType) -> u64 {
         match basic_type {
@@ -123,14 +123,14 @@ impl Oops {
     }
 }
 
-/// Where an object's header tells its class.
+/// Where an object's header has its class word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClassWords {
-    /// Eight bytes behind the mark word.
+    /// Eight bytes after the mark word.
     Wide,
-    /// Four bytes behind the mark word (`UseCompressedClassPointers`).
+    /// Four bytes after the mark word (`UseCompressedClassPointers`).
     Narrow,
-    /// The high bits of the mark word (`UseCompactObjectHeaders`), from this one on.
+    /// The high bits of the mark word, from this bit on (`UseCompactObjectHeaders`).
     Compact(u32),
 }
 
@@ -146,8 +146,9 @@ impl ClassWords {
     }
 }
 
-/// What the id of an instance field says of its offset (HotSpot's `jfieldIDWorkaround`): bit 1 marks an instance
-/// field, bit 0 an id with a hash of the class behind seven bits of offset. `None` for other ids.
+/// The offset encoded in an instance field's id (HotSpot's `jfieldIDWorkaround`); `None` for other ids. Bit 1
+/// marks an instance field. Bit 0 marks an id with a hash of the class, in which the offset has only seven
+/// bits.
 pub fn instance_offset(field_id: u64) -> Option<u32> {
     if field_id & 2 == 0 {
         return None;

@@ -1,5 +1,6 @@
-//! An invented heap, for tests: objects, mirrors and classes of a JVM that never was, and what its JNI would say of them.
-// A heap that cannot be invented has failed its test: it panics.
+//! An invented heap for tests: objects, mirrors and classes of a JVM that does not exist, and what its
+//! JNI would say of them.
+// If the heap cannot be built, the test has failed, so panics are fine here.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use crate::classes::{FieldId, Slot};
@@ -11,7 +12,7 @@ use crate::mappings::Mappings;
 use crate::memory::BufferMemory;
 use format::BasicType;
 
-/// Where things lie, in bytes from the start.
+/// Where the parts of the heap start, in bytes from its start.
 const SLOTS: u64 = 0x400;
 const KLASSES: u64 = 0x1000;
 const KLASS_BYTES: u64 = 0x220;
@@ -23,10 +24,10 @@ const STATIC_VALUES: u64 = 0x100;
 const OBJECTS: u64 = 0x6000;
 const OBJECT_STEP: u64 = 0x100;
 const END: u64 = 0x7000;
-/// What lies behind the end: a guess may read a word too far.
+/// Bytes after the end, because a guess may read one word too far.
 const MARGIN: u64 = 0x100;
 
-/// Classes: `Class`, an array for each primitive type, an array of objects, one with fields.
+/// Class numbers: `Class`, an array class for each primitive type, one for objects, a class with fields.
 const CLASS: u64 = 0;
 const OBJECT_ARRAY: u64 = 9;
 const WITH_FIELDS: u64 = 10;
@@ -34,20 +35,20 @@ const CLASSES: u64 = 11;
 /// Elements of each array of a primitive type.
 const LENGTH: u64 = 5;
 
-/// What can be different from JVM to JVM.
+/// What varies from JVM to JVM.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// Of references; `None` if they are whole addresses.
+    /// Shift of references; `None` if they are whole addresses.
     pub oop_shift: Option<u32>,
     /// Where the class word is.
     pub class_words: ClassWords,
-    /// Of class words that are no addresses.
+    /// Shift of class words that are not addresses.
     pub class_shift: u32,
     /// Where a mirror holds its `Klass`.
     pub klass_in_mirror: u64,
     /// Where a `Klass` holds its mirror.
     pub mirror_in_klass: MirrorInKlass,
-    /// Ids of static fields.
+    /// How the ids of static fields are laid out.
     pub static_ids: StaticIds,
 }
 
@@ -65,9 +66,10 @@ pub struct InventedHeap {
 }
 
 impl InventedHeap {
-    /// A heap as planned, with a known object of each class but `Class`, and a static field of each type.
+    /// A heap built by this plan, with a known object of every class except `Class`, and a static field
+    /// of each type.
     pub fn new(plan: &Plan) -> Self {
-        // Between the objects there is noise: zeros would explain too much.
+        // Noise between the objects: zeros would agree with too many guesses.
         let words: Vec<u64> = (0..(END + MARGIN) / 8).map(noise).collect();
         let layout = layout(plan, words.as_ptr() as u64);
         let mut heap = Self {
@@ -89,12 +91,12 @@ impl InventedHeap {
         heap
     }
 
-    /// It alone can be read.
+    /// Memory in which only this heap can be read.
     pub fn memory(&self) -> BufferMemory<'_> {
         BufferMemory::of_words(&self.words)
     }
 
-    /// It is all that is mapped, with these flags.
+    /// Mappings that contain only this heap, with these flags.
     pub fn mappings(&self, flags: &str) -> Mappings {
         let start = self.start();
         Mappings::parse(format!("{start:x}-{:x} {flags} 0 0 0\n", start + END).as_bytes())
@@ -105,27 +107,27 @@ impl InventedHeap {
         END
     }
 
-    /// Where the object of this class begins, from the heap's start.
+    /// Offset from the heap's start of the object of this class.
     pub fn object(class: u64) -> u64 {
         OBJECTS + class * OBJECT_STEP
     }
 
-    /// Where the mirror of this class begins, likewise.
+    /// Offset from the heap's start of the mirror of this class.
     pub fn mirror(class: u64) -> u64 {
         MIRRORS + class * MIRROR_STEP
     }
 
-    /// Where the `Klass` of this class begins, likewise.
+    /// Offset from the heap's start of the `Klass` of this class.
     pub fn klass(&self, class: u64) -> u64 {
         KLASSES + class * self.klass_step
     }
 
-    /// Where what the id of this static field points at begins, likewise.
+    /// Offset from the heap's start of the structure behind this static field's id.
     pub fn static_id(index: u64) -> u64 {
         STATIC_ID + index * STATIC_ID_STEP
     }
 
-    /// Changes the bits of four bytes, from the heap's start.
+    /// Flips these bits in the four bytes at this offset.
     pub fn flip(&mut self, place: u64, bits: u32) {
         *self.word(place) ^= u64::from(bits) << (8 * (place % 8));
     }
@@ -154,7 +156,7 @@ impl InventedHeap {
         self.put(place, &value.to_ne_bytes());
     }
 
-    /// A value of this type, zero-extended; a reference to `referent`.
+    /// Stores a value of this type and returns it zero-extended; a reference points to `referent`.
     fn put_value(&mut self, place: u64, basic_type: BasicType, referent: u64) -> u64 {
         if basic_type == BasicType::Object {
             self.put_reference(place, referent);
@@ -167,7 +169,7 @@ impl InventedHeap {
         u64::from_le_bytes(bits)
     }
 
-    /// A reference to what lies at `referent`; 0 is null.
+    /// Stores a reference to the object at offset `referent`; 0 is null.
     fn put_reference(&mut self, place: u64, referent: u64) {
         let address = self.start() + referent;
         match self.layout.oops {
@@ -181,11 +183,11 @@ impl InventedHeap {
         }
     }
 
-    /// The header of an object at this place, with a hash where the class word leaves room for it.
+    /// Writes an object's header, with a hash where the class word leaves space for it.
     fn header(&mut self, place: u64, class: u64) {
         let klass = self.start() + self.klass(class);
         let word = self.layout.klasses.code(klass).unwrap();
-        // Hashed and not locked.
+        // A mark word of an object that is hashed and not locked.
         let hash = (noise(place) & !0x7FF) | 1;
         match self.layout.class_words {
             ClassWords::Compact(shift) => {
@@ -202,7 +204,7 @@ impl InventedHeap {
         }
     }
 
-    /// A slot that holds the address of what lies at `place`.
+    /// A slot that holds the address of the object at offset `place`.
     fn handle(&mut self, slot: u64, place: u64) -> Slot {
         let slot = SLOTS + slot * 8;
         self.put_u64(slot, self.start() + place);
@@ -217,7 +219,7 @@ impl InventedHeap {
         self.handle(CLASSES + class, Self::object(class))
     }
 
-    /// Class, mirror, and the slot between them.
+    /// Writes the class, its mirror, and the slot between them.
     fn class(&mut self, class: u64) {
         let (klass, mirror) = (self.klass(class), Self::mirror(class));
         self.header(mirror, CLASS);
@@ -249,7 +251,7 @@ impl InventedHeap {
         self.known(class, Content::Primitives(element_type, bytes));
     }
 
-    /// An array of all objects and mirrors, and of null.
+    /// Writes an array with all objects, all mirrors, and null.
     fn references(&mut self) {
         let (object, arrays) = (Self::object(OBJECT_ARRAY), self.layout.arrays);
         let mut elements = vec![None];
@@ -302,7 +304,7 @@ impl InventedHeap {
 
     fn static_fields(&mut self) {
         for (index, basic_type) in (0..).zip(types()) {
-            // Of two classes.
+            // Alternates between two classes.
             let class = WITH_FIELDS - index % 2;
             let offset = STATIC_VALUES + index * 8;
             let id = Self::static_id(index);
@@ -320,7 +322,7 @@ impl InventedHeap {
     }
 }
 
-/// Odd, so that it is no address.
+/// Always odd, so that it cannot be an address.
 fn noise(seed: u64) -> u64 {
     (seed + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1
 }
@@ -333,7 +335,7 @@ fn types() -> impl Iterator<Item = BasicType> {
     primitive_types().chain([BasicType::Object])
 }
 
-/// Elements that differ from each other.
+/// Elements that all differ.
 fn pattern(element_type: BasicType, length: u64) -> Vec<u8> {
     let bytes = length * u64::from(element_type.size_bytes(8));
     let seed = element_type.code();
@@ -342,7 +344,8 @@ fn pattern(element_type: BasicType, length: u64) -> Vec<u8> {
         .collect()
 }
 
-/// The layout that the plan makes of a heap that starts there. No base is the heap's start: code 0 is nothing.
+/// The layout of a heap by this plan that starts at `start`. No base is the heap's start, because code 0
+/// means null.
 fn layout(plan: &Plan, start: u64) -> ObjectLayout {
     let oops = match plan.oop_shift {
         None => Oops::Wide,
@@ -369,7 +372,7 @@ fn layout(plan: &Plan, start: u64) -> ObjectLayout {
     }
 }
 
-/// An odd number of codes, so that no coarser coding explains as much.
+/// An odd number of codes, so that no coarser coding can explain the pairs.
 fn klass_step(shift: u32) -> u64 {
     ((KLASS_BYTES >> shift) | 1) << shift
 }

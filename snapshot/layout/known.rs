@@ -1,9 +1,9 @@
-//! What is known of some objects without looking into the heap: what calibration must explain.
+//! Known objects: what JNI says about some objects, which calibration must explain.
 
 use crate::classes::{FieldId, Slot};
 use format::BasicType;
 
-/// What JNI says of a value.
+/// The value that JNI reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {
     /// A primitive value, zero-extended.
@@ -15,7 +15,7 @@ pub enum Expected {
 /// A field of an object or a class.
 #[derive(Clone, Copy, Debug)]
 pub struct KnownField {
-    /// The JVM's id.
+    /// Its JNI field ID.
     pub id: FieldId,
     /// Its type.
     pub basic_type: BasicType,
@@ -28,13 +28,13 @@ pub struct KnownField {
 pub enum Content {
     /// Instance fields, inherited ones too.
     Fields(Vec<KnownField>),
-    /// Elements of a primitive type, as they lie in memory.
+    /// Elements of a primitive type, as memory holds them.
     Primitives(BasicType, Vec<u8>),
-    /// References.
+    /// Elements of an object array; `None` is null.
     References(Vec<Option<Slot>>),
 }
 
-/// An object and what JNI says of it.
+/// An object and what JNI says about it.
 #[derive(Debug)]
 pub struct KnownObject {
     /// The object.
@@ -45,7 +45,7 @@ pub struct KnownObject {
     pub content: Content,
 }
 
-/// A class and a static field of it.
+/// A static field and its class.
 #[derive(Debug)]
 pub struct KnownStatic {
     /// The class's mirror.

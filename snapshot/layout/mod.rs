@@ -1,4 +1,4 @@
-//! Layout: where HotSpot keeps what in objects, arrays, mirrors and classes.
+//! Layout: where HotSpot keeps what it stores in objects, arrays, mirrors and classes.
 
 mod calibration;
 mod coding;

@@ -1,32 +1,32 @@
-//! Where HotSpot keeps what in objects, arrays, mirrors and classes, as the calibration found it.
+//! The layout of objects, arrays, mirrors and classes, as calibration found it.
 
 use crate::layout::{instance_offset, ClassWords, Linear, Oops};
 use crate::memory::Memory;
 use format::BasicType;
 
-/// Everything that reading an object takes.
+/// Everything that is needed to read an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ObjectLayout {
-    /// References.
+    /// How references are stored.
     pub oops: Oops,
-    /// Class words.
+    /// Where headers have the class word.
     pub class_words: ClassWords,
-    /// From a class word to the address of the JVM's `Klass`.
+    /// The coding from a class word to the address of the `Klass`.
     pub klasses: Linear,
-    /// Where a mirror holds the address of its `Klass`.
+    /// Offset in a mirror of its `Klass`'s address.
     pub klass_in_mirror: u64,
-    /// Where a `Klass` holds its mirror.
+    /// Where a `Klass` has its mirror.
     pub mirror_in_klass: MirrorInKlass,
-    /// Arrays.
+    /// Where arrays have their length and elements.
     pub arrays: ArrayLayout,
-    /// Ids of static fields.
+    /// What the ids of static fields point to.
     pub static_ids: StaticIds,
 }
 
-/// Arrays: offsets from the object's start.
+/// Offsets in an array, from the object's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArrayLayout {
-    /// Of the length, four bytes.
+    /// Of the length (four bytes).
     pub length: u64,
     /// Of the first element, by the element type's HPROF number.
     pub elements: [u64; 12],
@@ -43,17 +43,18 @@ impl ArrayLayout {
     }
 }
 
-/// How a `Klass` knows its mirror: by the mirror's address (JDK 8), or by the address of a slot that holds it.
+/// How a `Klass` refers to its mirror: by its address (JDK 8), or by the address of a slot that
+/// holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MirrorInKlass {
     /// Offset in the `Klass`.
     pub offset: u64,
-    /// Through a slot.
+    /// Whether the `Klass` holds the address of a slot.
     pub through_slot: bool,
 }
 
 impl MirrorInKlass {
-    /// The mirror of this `Klass`; 0 for one from an archive whose class was never loaded.
+    /// The mirror of this `Klass`; 0 for an archived class that was never loaded.
     pub fn load(self, memory: impl Memory, klass: u64) -> u64 {
         match memory.u64(klass.wrapping_add(self.offset)) {
             slot if self.through_slot && slot != 0 => memory.u64(slot),
@@ -62,12 +63,12 @@ impl MirrorInKlass {
     }
 }
 
-/// What a static field's id points at (HotSpot's `JNIid`): offsets of its parts.
+/// Offsets in the structure that a static field's id points to (HotSpot's `JNIid`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StaticIds {
-    /// Of the declaring `Klass`, eight bytes.
+    /// Of the declaring class's `Klass` (eight bytes).
     pub holder: u64,
-    /// Of the field's offset in the mirror, four bytes.
+    /// Of the field's offset in the mirror (four bytes).
     pub offset: u64,
 }
 
@@ -78,20 +79,22 @@ impl ObjectLayout {
         self.class_words.load(memory, object)
     }
 
-    /// Elements of an array.
+    /// The number of elements of an array.
     #[inline]
     pub fn length(&self, memory: impl Memory, array: u64) -> u32 {
         memory.u32(array.wrapping_add(self.arrays.length))
     }
 
-    /// The address of a class's `Klass`, from its mirror; 0 for mirrors of primitive types.
+    /// The address of the `Klass` of this mirror; 0 for mirrors of primitive types.
     pub fn klass(&self, memory: impl Memory, mirror: u64) -> u64 {
         memory.u64(mirror.wrapping_add(self.klass_in_mirror))
     }
 
-    /// The class word that instances of this mirror's class have; `None` if the class can have none.
+    /// The class word of instances of this mirror's class; `None` if the class cannot have
+    /// instances.
     ///
-    /// From 24 on HotSpot keeps interfaces and abstract classes where no class word leads.
+    /// From JDK 24 on, HotSpot keeps interfaces and abstract classes where no class word can reach
+    /// them.
     pub fn class_word_of(&self, memory: impl Memory, mirror: u64) -> Option<u64> {
         let word = self.klasses.code(self.klass(memory, mirror))?;
         let most = match self.class_words {
@@ -102,7 +105,8 @@ impl ObjectLayout {
         (word != 0 && word <= most).then_some(word)
     }
 
-    /// Where a static field lies, from its id and its class's mirror; `None` if the id is not of this class.
+    /// The address of a static field, from its id and its class's mirror; `None` if the id belongs
+    /// to another class.
     pub fn static_place(&self, memory: impl Memory, mirror: u64, field_id: u64) -> Option<u64> {
         if instance_offset(field_id).is_some() {
             return None;
@@ -146,7 +150,8 @@ mod tests {
 
     #[test]
     fn the_id_of_a_static_field_belongs_to_one_class() {
-        // Two mirrors with their classes at 8, then two ids: the class, the field's offset.
+        // Two mirrors with their classes at 8, then two ids, each with the class and the field's
+        // offset.
         let words = [1, 0x9000, 1, 0xA000, 0x9000, 24, 0xA000, 32_u64];
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let (memory, at) = (BufferMemory::new(0x1000, &bytes), |word: u64| {
@@ -157,7 +162,7 @@ mod tests {
         assert_eq!(place(0, 4), Some(at(0) + 24));
         assert_eq!(place(2, 6), Some(at(2) + 32));
         assert_eq!((place(0, 6), place(2, 4)), (None, None));
-        // An instance field's id has its offset in itself.
+        // An instance field's id encodes its offset.
         assert_eq!(layout.static_place(memory, at(0), at(4) | 2), None);
         assert_eq!(layout.class_word_of(memory, at(0)), Some(0x200));
     }
@@ -174,7 +179,7 @@ mod tests {
         };
         let narrow = |klass| word_of(klass, ClassWords::Narrow, CODING);
         let last = 0x8000 + (u64::from(u32::MAX) << 3);
-        // Code 0 is nothing; some classes lie beyond the codes, or between them.
+        // Code 0 means null. Some classes lie beyond the codes, or between them.
         assert_eq!((narrow(0x8000), narrow(0x8004)), (None, None));
         assert_eq!(
             (narrow(last), narrow(last + 8)),

@@ -1,4 +1,4 @@
-//! Marks: one bit for each 8 bytes of heap, set once, by whichever thread comes to the object first.
+//! Marks: one bit for each 8 bytes of heap, set by the thread that reaches the object first.
 #![allow(unsafe_code)]
 
 use crate::memory::prefetch;
@@ -7,39 +7,41 @@ use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Bytes of heap to a mark: the least alignment of objects.
+/// Log2 of the heap bytes for each mark: the smallest object alignment.
 const GRAIN_SHIFT: u32 = 3;
 const WORD_BITS: u64 = 64;
 
-/// Bytes of heap to a part: enough that nobody waits for its number, few enough that all end together, and that a part's
-/// objects by class take some megabytes at most.
+/// Log2 of the heap bytes in a part. Large enough that threads do not contend for part numbers;
+/// small enough that all threads finish together, and that the grouped objects of a part take a few
+/// megabytes at most.
 const PART_SHIFT: u32 = 20;
-/// Words with the marks of a part.
+/// Mark words in each part.
 const PART_WORDS: usize = 1 << (PART_SHIFT - GRAIN_SHIFT - 6);
 
-/// Marks for a range of addresses. Takes memory only where marks are set: at most 1/64 of the range.
+/// Marks for a range of addresses. Uses memory only where marks are set: at most 1/64 of the range.
 #[derive(Debug)]
 pub struct Marks {
     range: Range<u64>,
-    /// Parts with marks: whoever looks for them need not touch the memory of the others.
+    /// Parts with marks, so that a search for marks does not touch the memory of the others.
     touched: Vec<AtomicBool>,
-    // Owned; made of zeros, which the system gives without touching them.
+    // Owned. Allocated zeroed, so the kernel provides pages only when they are touched.
     words: NonNull<AtomicU64>,
     layout: Layout,
 }
 
-// SAFETY: the words are atomic, and there is one owner.
+// SAFETY: the words are atomic, and this value owns them.
 unsafe impl Send for Marks {}
 // SAFETY: as above.
 unsafe impl Sync for Marks {}
 
 impl Marks {
-    /// No marks yet; `None` if there is no memory.
+    /// Nothing is marked yet; `None` if there is no memory.
     pub fn new(range: Range<u64>) -> Option<Self> {
         let grains = range.end.checked_sub(range.start)? >> GRAIN_SHIFT;
         let words = usize::try_from(grains / WORD_BITS + 1).ok()?;
         let layout = Layout::array::<AtomicU64>(words).ok()?;
-        // SAFETY: the layout has a size, as there is one word at least; zeros are valid atomics.
+        // SAFETY: the layout's size is not zero, because there is at least one word; zeros are valid
+        // atomics.
         let words = NonNull::new(unsafe { alloc_zeroed(layout) })?.cast();
         let parts = layout.size() / size_of::<AtomicU64>() / PART_WORDS + 1;
         let mut touched = Vec::new();
@@ -53,7 +55,7 @@ impl Marks {
         })
     }
 
-    /// The marked addresses of a part of the heap, in order; none past the last part.
+    /// The marked addresses of a part of the heap, in order; `None` after the last part.
     pub fn part(&self, number: usize) -> Option<impl Iterator<Item = u64> + '_> {
         let touched = self.touched.get(number)?.load(Ordering::Relaxed);
         let words = self.layout.size() / size_of::<AtomicU64>();
@@ -71,18 +73,18 @@ impl Marks {
         }))
     }
 
-    /// Whether an object can stand there.
+    /// Whether an object can start at this address.
     #[inline]
     pub fn covers(&self, address: u64) -> bool {
         self.range.contains(&address) && address & ((1 << GRAIN_SHIFT) - 1) == 0
     }
 
-    /// Whether this is an address between the first and the last object, or in it.
+    /// Whether the address lies within the range, aligned or not.
     pub fn spans(&self, address: u64) -> bool {
         self.range.contains(&address)
     }
 
-    /// The word with the object's mark, and the mark; `None` outside of the range.
+    /// The word and bit of the object's mark; `None` outside the range.
     #[inline]
     fn place(&self, address: u64) -> Option<(&AtomicU64, u64)> {
         if !self.covers(address) {
@@ -90,18 +92,19 @@ impl Marks {
         }
         let grain = (address - self.range.start) >> GRAIN_SHIFT;
         let index = usize::try_from(grain / WORD_BITS).ok()?;
-        // SAFETY: `new` made words for every grain of the range.
+        // SAFETY: `new` allocated words for every grain of the range.
         let word = unsafe { self.words.add(index).as_ref() };
         Some((word, 1 << (grain % WORD_BITS)))
     }
 
-    /// Marks an object. `true`: nobody had before. `false` too for what cannot be an object.
+    /// Marks an object. `true` if it was not marked before. `false` if it was, or if the address
+    /// cannot be an object.
     #[inline]
     pub fn mark(&self, address: u64) -> bool {
         let Some((word, mark)) = self.place(address) else {
             return false;
         };
-        // Nothing is published through a mark, so no order is needed.
+        // No data is published through a mark, so relaxed order is enough.
         if word.load(Ordering::Relaxed) & mark != 0 {
             return false;
         }
@@ -112,7 +115,7 @@ impl Marks {
         before & mark == 0
     }
 
-    /// Takes a mark back. Not while others mark: nobody would know which came first.
+    /// Removes a mark. Not while others mark: the order would be undefined.
     pub fn unmark(&self, address: u64) {
         if let Some((word, mark)) = self.place(address) {
             word.fetch_and(!mark, Ordering::Relaxed);
@@ -129,16 +132,16 @@ impl Marks {
         }
     }
 
-    /// Asks the processor to have the object's mark at hand soon.
+    /// Prefetches the word with the object's mark.
     #[inline]
     pub fn prefetch(&self, address: u64) {
-        // Whatever the address is: a prefetch never faults.
+        // Any address is fine: a prefetch never faults.
         let word = address.wrapping_sub(self.range.start) >> (GRAIN_SHIFT + 6) << 3;
         prefetch((self.words.as_ptr() as u64).wrapping_add(word));
     }
 }
 
-/// The places of the bits that are set in a word, from the lowest on.
+/// The indexes of the set bits of a word, in ascending order.
 struct Bits(u64);
 
 impl Iterator for Bits {
@@ -156,7 +159,7 @@ impl Iterator for Bits {
 
 impl Drop for Marks {
     fn drop(&mut self) {
-        // SAFETY: allocated by `new` with this layout; nobody else has it.
+        // SAFETY: `new` allocated this memory with this layout, and this value owns it.
         unsafe { dealloc(self.words.as_ptr().cast(), self.layout) };
     }
 }

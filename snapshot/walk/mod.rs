@@ -1,4 +1,4 @@
-//! Walk: from object to object, until everything that can be reached is marked.
+//! Walk: follows references from object to object until every reachable object is marked.
 
 mod marks;
 mod reach;

@@ -1,8 +1,17 @@
-//! Reach: marks every object that can be reached, over as many threads as there are, and does with each what else is wanted.
+//! Reach: marks every reachable object, on several threads, and calls [`OnObject`] for the objects that it visits.
 //!
-//! No recursion: references wait on a stack, large arrays are followed in slices, so that the stack stays small. A
-//! short queue between stack and visit gives the processor time to fetch an object and its mark. What a field refers to that is declared
-//! as an array of a primitive type is marked and not looked at: it refers to nothing, and each string has one.
+//! Each walker repeats these steps, without recursion:
+//!
+//! 1. Pop a reference from the stack, prefetch its object and its mark, and put it into a queue of 16. Take the
+//!    reference that entered the queue longest ago, which is in the cache by now.
+//! 2. Mark its object. If it was marked already, start over.
+//! 3. Visit the object, and push its references. A large array is followed in slices, so that the stack stays small.
+//! 4. Now and then, give a part of the work to a walker that has none.
+//!
+//! When stack and queue are empty, the walker follows the next slice, else it waits for work from others.
+//!
+//! An object reached through a field declared as a primitive array is a leaf: it is marked but not visited, because it
+//! refers to nothing. Every string has one.
 
 use crate::classes::{Class, Shape};
 use crate::memory::{prefetch, Memory, ProcessMemory};
@@ -11,27 +20,29 @@ use crate::{Failure, Snapshot};
 use format::BasicType;
 use std::sync::atomic::Ordering;
 
-/// In a reference, whose highest bit is free, as programs have addresses below: nothing lies behind the object.
+/// Flags a reference as a leaf. The highest bit is free because user-space addresses lie below it.
 const LEAF: u64 = 1 << 63;
-/// References under way from memory to the processor.
+/// References in the prefetch queue.
 const AHEAD: usize = 16;
 /// Elements of an array that are followed at a time.
 const SLICE: u32 = 1024;
-/// Objects between two looks at what others want; after a slice of an array, and what took long, there is one, too.
+/// Objects between two checks whether others want work. There is also a check after each slice of an array, and after
+/// each call that took long.
 const OBJECTS_BETWEEN_LOOKS: u32 = 256;
-/// References that are worth giving to another walker: each may lead to a large array.
+/// Fewest references that are worth giving away. Eight are, because each may lead to a large array.
 const LEAST_GIVEN: usize = 8;
 
-/// What is done with objects when the walk comes to them, beside marking them.
+/// Called for each object that the walk visits, after it is marked.
 pub trait OnObject {
-    /// The walk has come to an object of this class, for the first time. Tells whether it took long, so that others may have waited
-    /// for work meanwhile. An error ends the walk for all.
+    /// The walk has visited an object of this class for the first time. Returns whether the call took long, so that
+    /// others may be waiting for work. An error ends the walk of all walkers.
     ///
-    /// Not told of are arrays of a primitive type that a field refers to which is declared as such.
+    /// Not called for a primitive array reached through a field declared with that array type: such arrays are marked
+    /// but not visited.
     fn object(&mut self, class: &Class, address: u64) -> Result<bool, Failure>;
 }
 
-/// Marks are all that is wanted.
+/// Does nothing, for walks that only need marks.
 #[derive(Debug)]
 pub struct MarkOnly;
 
@@ -42,25 +53,25 @@ impl OnObject for MarkOnly {
     }
 }
 
-/// One thread's part of the work.
+/// One thread's share of the walk.
 #[derive(Debug)]
 pub struct Walker<'s, O, M = ProcessMemory> {
     snapshot: &'s Snapshot<M>,
     on_object: O,
     work: &'s Work,
     stack: Vec<u64>,
-    /// What is left of large arrays.
+    /// The unfinished rest of large arrays.
     slices: Vec<Slice>,
     ahead: [u64; AHEAD],
     at: usize,
-    /// Objects since the last look at what others want.
+    /// Objects since the last call of `share`.
     since_look: u32,
-    /// Another walker has met an error.
+    /// The walk has ended, because a walker failed.
     has_ended: bool,
 }
 
 impl<'s, O: OnObject, M: Memory> Walker<'s, O, M> {
-    /// A walker that begins with what others give.
+    /// A walker without work of its own: it starts by taking some from `work`.
     pub fn new(snapshot: &'s Snapshot<M>, work: &'s Work, on_object: O) -> Self {
         Self {
             snapshot,
@@ -75,7 +86,7 @@ impl<'s, O: OnObject, M: Memory> Walker<'s, O, M> {
         }
     }
 
-    /// Walks until no walker has work, and gives back what was done with the objects; an error ends the walk for all.
+    /// Walks until no walker has work, and returns `on_object`. An error ends the walk of all walkers.
     pub fn run(mut self) -> Result<O, Failure> {
         let walked = self.walk();
         if walked.is_err() {
@@ -104,11 +115,11 @@ impl<'s, O: OnObject, M: Memory> Walker<'s, O, M> {
         Ok(())
     }
 
-    /// The next reference to follow; `None` when there is no more work for anybody, or the walk was ended.
+    /// The next reference to follow; `None` when no walker has work left, or when the walk was ended.
     fn next(&mut self) -> Option<u64> {
         let snapshot = self.snapshot;
         while !self.has_ended {
-            // At most once around the queue: if the stack is empty, the queue is emptied.
+            // At most one round of the queue: if the stack is empty, this drains the queue.
             for _ in 0..AHEAD {
                 let entering = self.stack.pop().unwrap_or(0);
                 if entering != 0 {
@@ -140,8 +151,8 @@ impl<'s, O: OnObject, M: Memory> Walker<'s, O, M> {
         None
     }
 
-    /// Looks whether the walk was ended, and gives a part of its work away if somebody wants it: of the array that it came to first,
-    /// or the stack's older half, which lead to more than what is younger.
+    /// Checks whether the walk was ended, and gives work away if another walker wants some: half of the oldest
+    /// unfinished array, or the older half of the stack, because older references lead to more objects.
     fn share(&mut self) {
         let objects = std::mem::take(&mut self.since_look);
         let reached = &self.snapshot.reached;
@@ -172,7 +183,7 @@ impl<'s, O: OnObject, M: Memory> Walker<'s, O, M> {
                 primitive_arrays,
                 ..
             } => {
-                // What a mirror refers to is where the walk began.
+                // The walk already started from all that mirrors refer to.
                 if class.is_class_class && snapshot.classes.class_of_mirror(object).is_some() {
                     return Ok(());
                 }
@@ -196,7 +207,7 @@ impl<'s, O: OnObject, M: Memory> Walker<'s, O, M> {
         Ok(())
     }
 
-    /// Puts what these fields refer to on the stack.
+    /// Pushes the targets of these fields, flagged with `leaf`.
     #[inline]
     fn push(&mut self, object: u64, offsets: &[u32], leaf: u64) {
         let oops = self.snapshot.layout.oops;
@@ -208,7 +219,7 @@ impl<'s, O: OnObject, M: Memory> Walker<'s, O, M> {
         }
     }
 
-    /// Puts some elements of an array on the stack, and the rest of it off.
+    /// Pushes the elements of one slice, and keeps the rest of the array for later.
     fn follow(&mut self, slice: Slice) {
         let (memory, layout) = (self.snapshot.memory, &self.snapshot.layout);
         let from = slice.from;
@@ -221,7 +232,7 @@ impl<'s, O: OnObject, M: Memory> Walker<'s, O, M> {
         let mut before = 0;
         for index in from..to {
             let element = layout.oops.load(memory, start + u64::from(index) * width);
-            // Arrays are often filled with one and the same object, or with null.
+            // Arrays are often filled with the same object, or with null.
             if element != before && element != 0 {
                 self.stack.push(element);
             }
@@ -251,7 +262,7 @@ mod tests {
         }
     }
 
-    /// Mark, class, length and so many elements.
+    /// The words of an array: mark, class, length, elements.
     fn array(elements: &[u64]) -> Vec<u64> {
         [&[1, 1, elements.len() as u64], elements].concat()
     }
@@ -275,7 +286,7 @@ mod tests {
         assert!(ends.objects < 10, "{} objects", ends.objects);
     }
 
-    /// Counts the objects that it is told of.
+    /// Counts its calls.
     struct Counts(usize);
 
     impl OnObject for Counts {
@@ -285,8 +296,8 @@ mod tests {
         }
     }
 
-    /// Objects of the first class have a reference behind the header, then one that is declared as an array of a primitive type;
-    /// those of the second are such arrays.
+    /// Objects of the first class have a reference after the header, then a field declared as a primitive array.
+    /// Objects of the second class are such arrays.
     fn shapes() -> Vec<Shape> {
         let instance = Shape::Instance {
             fields: Vec::new(),
@@ -302,7 +313,7 @@ mod tests {
         ]
     }
 
-    /// Walks from the first object; tells how many objects it was told of.
+    /// Walks from the first object and returns the number of calls of `OnObject`.
     fn walk(snapshot: &Snapshot<impl Memory>, first: u64) -> Result<usize, Failure> {
         let work = Work::new(1, vec![Batch::References(vec![first])]);
         let counts = Walker::new(snapshot, &work, Counts(0)).run()?;

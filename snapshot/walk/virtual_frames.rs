@@ -1,8 +1,8 @@
-//! Frames of virtual threads that are not mounted: they lie in the heap, and only HotSpot can tell what they hold.
+//! Frames of unmounted virtual threads. They lie in the heap, and only HotSpot knows which references they hold.
 //!
-//! A frame's references stand where compiled code put them; the maps for that are HotSpot's. It reports them (21 and
-//! later) when its own walk comes to the virtual thread. So if the marked heap has such threads, HotSpot goes on with
-//! its walk in the child until it has come to each of them.
+//! Compiled code decides where a frame has its references, and only HotSpot has the maps for that. From JDK 21 on,
+//! HotSpot reports a virtual thread's frames when its own heap walk visits the thread. So if the marked heap
+//! contains such threads, HotSpot continues its walk in the child until it has visited each of them.
 
 use crate::memory::Memory;
 use crate::{Failure, Snapshot};
@@ -10,12 +10,12 @@ use std::collections::HashSet;
 use std::sync::PoisonError;
 use tables::ClassId;
 
-/// Offsets of the fields that tell whether a virtual thread has frames, described before the fork.
+/// Offsets of the fields that tell whether a virtual thread has frames. Found before the fork.
 #[derive(Clone, Copy, Debug)]
 pub struct VirtualThreadFields {
-    /// The class.
+    /// The class of virtual threads.
     pub class: ClassId,
-    /// There may be virtual threads, as the class is initialised.
+    /// Whether virtual threads can exist, because the class is initialised.
     pub in_use: bool,
     /// `VirtualThread.cont`.
     pub continuation: u64,
@@ -26,7 +26,8 @@ pub struct VirtualThreadFields {
 }
 
 impl VirtualThreadFields {
-    /// An error if a virtual thread with frames was marked by a walk that was begun without looking for them.
+    /// An error if the walk marked a virtual thread that has frames. For a walk that was started without looking for
+    /// them.
     pub fn check_no_frames(self, snapshot: &Snapshot<impl Memory>) -> Result<(), Failure> {
         let mut frames = VirtualFrames::default();
         frames.take_in(self, snapshot, |_, _| {});
@@ -47,23 +48,24 @@ impl VirtualThreadFields {
             .is_some()
     }
 
-    /// The number by which HotSpot calls the thread when it reports its frames.
+    /// The number that HotSpot uses for the thread when it reports its frames.
     fn thread_id(self, snapshot: &Snapshot<impl Memory>, thread: u64) -> i64 {
         i64::from_ne_bytes(snapshot.memory.u64(thread + self.thread_id).to_ne_bytes())
     }
 }
 
-/// The virtual threads that HotSpot has not come to yet, and what the frames of the others hold.
+/// The virtual threads that HotSpot has not visited yet, and the objects held by the frames of the others.
 #[derive(Debug, Default)]
 pub struct VirtualFrames {
     pending: HashSet<u64>,
     known: HashSet<u64>,
-    /// Objects that frames hold, from which the marking goes on.
+    /// Objects that frames hold. Marking continues from them.
     pub held: Vec<u64>,
 }
 
 impl VirtualFrames {
-    /// Takes in the virtual threads that were marked since; `announce` gets the number and the address of each.
+    /// Adds the virtual threads that were marked since the last call. `announce` gets the number and the address of
+    /// each.
     pub fn take_in(
         &mut self,
         fields: VirtualThreadFields,
@@ -82,12 +84,12 @@ impl VirtualFrames {
         }
     }
 
-    /// HotSpot tells of an object's references, and so has told of its frames before.
+    /// HotSpot reports the references of this object, so it has already reported its frames.
     pub fn come_to(&mut self, object: u64) {
         self.pending.remove(&object);
     }
 
-    /// Whether HotSpot has come to all of them.
+    /// Whether HotSpot has visited all of them.
     pub fn is_complete(&self) -> bool {
         self.pending.is_empty()
     }
@@ -100,7 +102,8 @@ mod tests {
 
     #[test]
     fn a_virtual_thread_that_nobody_looked_for_is_noticed_if_it_has_frames() {
-        // Each has a mark, a class and a field: two threads, the second's continuation, its chunk of frames.
+        // Each object has a mark, a class and a field: two threads, then the second's continuation and its chunk of
+        // frames.
         let mut words = [1, 1, 0, 1, 1, 0, 1, 2, 0, 1, 3, 0_u64];
         let start = words.as_ptr() as u64;
         words[5] = start + 6 * 8;
@@ -122,7 +125,8 @@ mod tests {
 
     #[test]
     fn the_walk_goes_on_until_it_has_come_to_each_thread() {
-        // Two threads whose field leads to themselves, so that each has frames; the same word is its number.
+        // Two threads whose field refers to the thread itself, so that both have frames. The same word is the
+        // thread's number.
         let mut words = [1, 1, 0, 1, 1, 0_u64];
         let start = words.as_ptr() as u64;
         let (first, second) = (start, start + 3 * 8);

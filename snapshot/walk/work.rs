@@ -1,21 +1,21 @@
-//! Work: references that nobody has followed yet, shared among walkers when one runs dry.
+//! Work: references that no walker has followed yet, shared when a walker runs out of them.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Elements of an array of references that nobody has followed yet.
+/// Elements of an object array that no walker has followed yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slice {
     /// The array.
     pub array: u64,
-    /// Index of the first of them.
+    /// Index of the first element.
     pub from: u32,
-    /// Index behind the last of them.
+    /// Index after the last element.
     pub to: u32,
 }
 
 impl Slice {
-    /// Takes the second half away; `None` if that would be less than `least` elements.
+    /// Splits off the second half; `None` if it would have fewer than `least` elements.
     pub fn split_off(&mut self, least: u32) -> Option<Self> {
         let half = (self.to - self.from) / 2;
         if half < least {
@@ -40,15 +40,17 @@ pub enum Batch {
     Elements(Slice),
 }
 
-/// The shared part of all walkers' stacks. A walker that has plenty gives when another [wants](Work::wants).
+/// The work that walkers share. A walker with plenty of work gives some away when another
+/// [wants](Work::wants) it.
 #[derive(Debug)]
 pub struct Work {
     state: Mutex<State>,
     changed: Condvar,
-    /// Walkers that wait, as a hint that takes no lock.
+    /// Number of waiting walkers; a hint that is read without the lock.
     hungry: AtomicUsize,
     walkers: usize,
-    /// There is no more work for anybody. Set under the lock, so that who waits misses it not; looked at without.
+    /// No walker has work left. Set under the lock, so that no waiting walker misses it; read without the
+    /// lock.
     ended: AtomicBool,
 }
 
@@ -74,7 +76,7 @@ impl Work {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // A walker that panicked ends the whole walk; what it left behind is of no interest.
+        // A walker that panicked ends the whole walk, so the state it left behind does not matter.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -84,19 +86,19 @@ impl Work {
         self.hungry.load(Ordering::Relaxed) > 0
     }
 
-    /// Whether the walk was ended, so that going on is in vain.
+    /// Whether the walk has ended, so that it is useless to go on.
     #[inline]
     pub fn has_ended(&self) -> bool {
         self.ended.load(Ordering::Relaxed)
     }
 
-    /// Gives a part of one's work to others.
+    /// Gives a part of the caller's work to others.
     pub fn give(&self, batch: Batch) {
         self.lock().batches.push(batch);
         self.changed.notify_one();
     }
 
-    /// Waits for work; `None` when all walkers wait, so that there is none left, and after [`Work::end`].
+    /// Waits for work; `None` when all walkers wait, so that none is left, and after [`Work::end`].
     pub fn take(&self) -> Option<Batch> {
         let mut state = self.lock();
         state.waiting += 1;
@@ -123,7 +125,7 @@ impl Work {
         taken
     }
 
-    /// Ends the walk for all: one of them cannot go on.
+    /// Ends the walk of all walkers, because one of them failed.
     pub fn end(&self) {
         let _state = self.lock();
         self.ended.store(true, Ordering::Relaxed);
@@ -137,7 +139,7 @@ mod tests {
 
     #[test]
     fn work_ends_when_all_is_done() {
-        // Each number is followed by two that are one smaller, down to 0: as many as a tree has nodes.
+        // Each number yields two that are smaller by one, down to 0: as many as a binary tree has nodes.
         let work = Work::new(3, vec![Batch::References(vec![12])]);
         let done = AtomicUsize::new(0);
         std::thread::scope(|scope| {
