@@ -1,4 +1,4 @@
-//! One heap dump from request to end line: chooses the way.
+//! One heap dump, from the request to the summary line: chooses how to make it.
 
 use super::error::{estimate_text, DumpError, For};
 use super::facts::allocation_traces::Profiled;
@@ -22,20 +22,20 @@ use std::time::{Duration, Instant};
 use tables::Census;
 use writer::{DumpFile, Outlet};
 
-/// Tries by snapshot: each catches up with the classes that were loaded since the one before.
+/// Attempts by snapshot. Each catches up with the classes loaded since the one before.
 const SNAPSHOT_TRIES: u32 = 8;
-/// Tries that are made even if they take long together.
+/// Attempts that are made even if they take long together.
 const LEAST_TRIES: u32 = 3;
-/// Time that the application may stand still for tries that fail.
+/// Longest total pause of failed attempts.
 const MOST_PAUSED: Duration = Duration::from_millis(500);
-/// Tries for a dump during which classes are unloaded.
+/// Attempts at a dump during which classes are unloaded.
 const TRIES: u32 = 3;
 
-/// How long a dump waits for the last one's child, which gives its copy of the heap back.
+/// How long a dump waits for the previous dump's child to end and give back its copy of the heap.
 const LAST_CHILD: Duration = Duration::from_secs(30);
 
-/// Dumps are made one after the other; in it is the last one's child, if that has not ended. Held across JVM calls, but no other code
-/// takes it, and a thread that waits for it waits in native code, where it holds up no safepoint.
+/// Dumps are made one at a time. Holds the previous dump's child until that has ended. The lock is held across JVM
+/// calls, but no other code takes it, and a thread waiting for it is in native code, where it delays no safepoint.
 static ONE_AT_A_TIME: Mutex<Option<Ending>> = Mutex::new(None);
 
 thread_local! {
@@ -43,25 +43,25 @@ thread_local! {
     static IS_DUMPING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread makes a dump: it must not wait for one.
+/// Whether this thread is making a dump, so that it must not wait for one.
 pub(crate) fn is_dumping_here() -> bool {
     IS_DUMPING.try_with(Cell::get).unwrap_or(false)
 }
 
-/// What the session knows beside the heap.
+/// What the session knows besides the heap.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Known<'s> {
-    /// What the events counted; `None` if the agent does not listen.
+    /// The event counts; `None` if the agent does not listen to events.
     pub(crate) census: Option<&'s Census>,
-    /// Who allocated what; `None` if allocations are not sampled.
+    /// The sampled allocations; `None` if allocations are not sampled.
     pub(crate) allocations: Option<&'s Allocations>,
-    /// CPU samples since the last dump, and the stacks they name; `None` if they do not belong in the dump.
+    /// CPU samples since the last dump, and their stacks; `None` if they do not belong in the dump.
     pub(crate) cpu: Option<(&'s StackTraces, &'s CpuCounts)>,
 }
 
-/// Makes one dump, and says how it went on stderr. `true`: the file is there, or the peer has it.
+/// Makes one dump and reports the result on stderr. Returns `true` if the file exists or the peer has received it.
 ///
-/// On any thread attached to the JVM, in the live phase. The application stands still during the walk only.
+/// Runs on any thread attached to the JVM, in the live phase. The application pauses only during the walk.
 pub(crate) fn dump(
     vm: Vm,
     jni: &mut Jni<'_>,
@@ -75,7 +75,7 @@ pub(crate) fn dump(
     is_there
 }
 
-/// The same when no other dump is being made.
+/// Makes the dump, once no other dump is being made.
 fn dump_alone(
     vm: Vm,
     jni: &mut Jni<'_>,
@@ -130,12 +130,13 @@ fn begin_line(outlet: &Outlet, census: Option<&Census>) -> String {
     )
 }
 
-/// A dump, and the child that wrote it, which has nothing more to do than to end: nobody waits for that to read the file.
+/// A dump, and the child that wrote it. The child only has to end, and readers of the file do not wait for that.
 type Made = (Outcome, Option<Child>);
 
-/// Makes the dump in the best way that can serve.
+/// Makes the dump in the best possible way.
 ///
-/// A walk stops the application for long. It follows a fork that failed only if the heap can never be forked, or the user allows it.
+/// A walk stops the application for long. It follows a failed fork only if the heap can never be forked, or if the user
+/// allows it.
 fn choose(request: Request<'_>, jni: &mut Jni<'_>) -> Result<Made, DumpError> {
     let mut refusals: Vec<String> = Vec::new();
     let tried = Tried::default();
@@ -166,7 +167,7 @@ fn choose(request: Request<'_>, jni: &mut Jni<'_>) -> Result<Made, DumpError> {
                 announce(&why, tried.walk_estimate());
                 refusals.push(why);
             }
-            // The options leave no other way, so there is none to advise.
+            // The options allow no other way, so there is none to recommend.
             Err(DumpError::NoCopy(why)) if is_last => {
                 return Err(DumpError::Child(format!(
                     "{why}; the application ran on; try again"
@@ -179,7 +180,7 @@ fn choose(request: Request<'_>, jni: &mut Jni<'_>) -> Result<Made, DumpError> {
     Err(DumpError::Engine(refusals.join("; ")))
 }
 
-/// Says that the application will stop.
+/// Warns that the application will stop.
 fn announce(why: &str, estimate: Option<Duration>) {
     let estimate = estimate_text(estimate);
     say(&format!(
@@ -187,9 +188,9 @@ fn announce(why: &str, estimate: Option<Duration>) {
     ));
 }
 
-/// A dump by a forked copy, tried again while another try may do better.
+/// Makes the dump from a forked copy. Tries again as long as another attempt may succeed.
 fn by_fork(request: Request<'_>, jni: &mut Jni<'_>, tried: &Tried) -> Result<Made, DumpError> {
-    // How many classes were known at the last tries that met an unknown one, or the first virtual thread.
+    // The number of known classes at each recent attempt that met an unknown class or the first virtual thread.
     let mut known = Vec::new();
     let mut copies_all = false;
     let mut tries = 0;
@@ -229,17 +230,17 @@ fn by_fork(request: Request<'_>, jni: &mut Jni<'_>, tried: &Tried) -> Result<Mad
     )))
 }
 
-/// Whether there may be another fork after `tries`, which stopped the application for `paused` in all.
+/// Whether to fork again after `tries` attempts that paused the application for `paused` in total.
 fn may_fork_again(tries: u32, paused: Duration) -> bool {
     tries < LEAST_TRIES || (tries < SNAPSHOT_TRIES && paused < MOST_PAUSED)
 }
 
-/// Whether three tries in a row have met a class that is unknown, though none was loaded between them.
+/// Whether three attempts in a row met an unknown class although no class was loaded between them.
 fn is_no_news(known: &[usize]) -> bool {
     matches!(known, [.., a, b, c] if a == b && b == c)
 }
 
-/// One try by snapshot.
+/// One attempt by snapshot.
 fn by_snapshot(
     request: Request<'_>,
     jni: &mut Jni<'_>,
@@ -256,13 +257,13 @@ fn by_snapshot(
     made.ok_or(DumpError::Missing("memory for local references"))?
 }
 
-/// A dump by JVMTI's own walk, again if classes are unloaded meanwhile.
+/// Makes the dump by JVMTI's heap walk. Tries again if classes are unloaded meanwhile.
 fn by_walk(request: Request<'_>, jni: &mut Jni<'_>, way: Way) -> Result<Outcome, DumpError> {
     let mut tries = 1;
     loop {
         match try_dump(request, jni, way) {
             Err(DumpError::ClassGone) if tries < TRIES => tries += 1,
-            // What the addresses do not explain, tags may.
+            // Tags may succeed where addresses fail.
             Err(error @ (DumpError::Layout(_) | DumpError::InPieces)) if way == Way::Pause => {
                 return Err(DumpError::Engine(format!("with addresses {error}")));
             }
@@ -271,7 +272,7 @@ fn by_walk(request: Request<'_>, jni: &mut Jni<'_>, way: Way) -> Result<Outcome,
     }
 }
 
-/// One try, in an environment of its own, which takes all tags with it when it goes.
+/// One attempt, in a JVMTI environment of its own. Disposing of it removes all tags.
 fn try_dump(request: Request<'_>, jni: &mut Jni<'_>, way: Way) -> Result<Outcome, DumpError> {
     let env = environment(request.vm)?;
     let file = create_file(request, &env, jni)?;
@@ -279,7 +280,7 @@ fn try_dump(request: Request<'_>, jni: &mut Jni<'_>, way: Way) -> Result<Outcome
         .ok_or(DumpError::Missing("memory for local references"))?
 }
 
-/// The file, which takes the same records whether they become text or not.
+/// Creates the file. It takes the same records for the binary and the text format.
 fn create_file(request: Request<'_>, env: &Env, jni: &mut Jni<'_>) -> Result<DumpFile, DumpError> {
     let outlet = request.outlet.clone();
     if request.options.format == Format::Binary {
@@ -293,7 +294,7 @@ fn create_file(request: Request<'_>, env: &Env, jni: &mut Jni<'_>) -> Result<Dum
     )?)
 }
 
-/// An environment with what a dump asks of the JVM.
+/// A JVMTI environment with the capabilities that a dump needs.
 fn environment(vm: Vm) -> Result<Env, DumpError> {
     let env = vm.new_env().when("a JVMTI environment")?;
     let wanted = [TAG_OBJECTS, GET_SOURCE_FILE_NAME, GET_LINE_NUMBERS];

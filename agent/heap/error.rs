@@ -8,57 +8,61 @@ use writer::WriteError;
 /// Why a heap dump was not made. The application is unharmed in every case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum DumpError {
-    /// The JVM refused a call that the dump cannot do without.
+    /// The JVM refused a call that the dump needs.
     Jvm {
-        /// What the call was for.
+        /// The purpose of the call.
         what: &'static str,
         /// The JVM's answer.
         error: JvmtiError,
     },
-    /// The JVM does not offer something that the dump cannot do without.
+    /// The JVM lacks something that the dump needs.
     Missing(&'static str),
-    /// A class of the JDK's that the check of the JVM needs is not loaded, or makes no objects; its descriptor.
+    /// A JDK class that the check of the JVM needs is not loaded, or cannot be instantiated; its
+    /// descriptor.
     Unmade(&'static str),
-    /// The heap has no room for the objects that the agent makes there.
+    /// The heap has no room for the agent's own objects.
     FullHeap,
     /// The file could not be written.
     Write(WriteError),
-    /// The file could not be written by the child, which tells why.
+    /// The child could not write the file; the reason.
     Child(String),
-    /// The heap's copy holds what no sound heap holds; what.
+    /// The copied heap is corrupt; the finding.
     Damaged(String),
-    /// The engine that was asked for cannot serve here; why.
+    /// The requested engine does not work here; the reason.
     Engine(String),
-    /// There was no forked copy, or it did not live to the end; why. The application was not stopped for another way.
+    /// The fork failed, or the child died; the reason. The application was not stopped for another
+    /// way.
     NoCopy(String),
-    /// Only a walk that stops the application could serve, and the user does not want that.
+    /// Only a walk that stops the application would work, and the user does not allow one.
     WouldStop {
-        /// Why there can be no forked copy.
+        /// Why the heap cannot be copied by a fork.
         why: String,
-        /// How long the application would stand still, if the JVM tells how much heap it uses.
+        /// How long the application would pause; `None` if the JVM does not say how much heap it
+        /// uses.
         estimate: Option<Duration>,
     },
-    /// No memory for the table of objects, or more objects than it can number.
+    /// There is no memory for the table of objects, or there are more objects than it can number.
     TableFull,
-    /// The walk took so much memory that the application could come to lack it.
+    /// The walk used so much memory that the application might run short.
     LittleMemory {
-        /// What the machine or the control group had left.
+        /// Bytes that the machine or the control group had left.
         left_bytes: u64,
     },
-    /// HotSpot would take more memory to walk the stacks than the application can do without.
+    /// HotSpot would need more memory to walk the stacks than the application can spare.
     DeepStacks {
-        /// How many frames there are on all stacks.
+        /// Frames on all stacks together.
         frames: usize,
-        /// What it would take for them.
+        /// Bytes that they would need.
         bytes: u64,
-        /// What the machine or the control group had left.
+        /// Bytes that the machine or the control group had left.
         left_bytes: u64,
     },
-    /// The JVM told of an object's references in two pieces: the file holds each object once.
+    /// The JVM reported an object's references in two separate runs, but the file holds each object
+    /// once.
     InPieces,
-    /// The JVM told of a field or an element that the object's class does not have.
+    /// The JVM reported a field or an element that the object's class does not have.
     Layout(&'static str),
-    /// A class was unloaded while it was in the dump. Another try may do better.
+    /// A class in the dump was unloaded. Another attempt may succeed.
     ClassGone,
 }
 
@@ -124,7 +128,7 @@ impl fmt::Display for DumpError {
     }
 }
 
-/// For a sentence that ends in "would stop the application".
+/// Text for a sentence that ends in "would stop the application".
 pub(super) fn estimate_text(estimate: Option<Duration>) -> String {
     estimate.map_or_else(String::new, |estimate| {
         format!(
@@ -146,9 +150,9 @@ impl From<tables::TableFull> for DumpError {
     }
 }
 
-/// Names what a JVM call was for, should it fail.
+/// Adds the purpose of a JVM call to its error.
 pub(super) trait For<T> {
-    /// The value, or an error that says what the call was for.
+    /// The value, or an error that names the purpose of the call.
     fn when(self, what: &'static str) -> Result<T, DumpError>;
 }
 

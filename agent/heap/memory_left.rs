@@ -1,21 +1,21 @@
-//! Memory left: what the system can still give before it kills a process for taking more.
+//! Memory left: how much the system can still provide before it kills a process.
 //!
-//! A walk that tags takes about 90 bytes for each object, most of them inside the JVM. In a container
-//! that may be more than there is, and the application would pay for it.
+//! A walk with tags takes about 90 bytes for each object, most of them inside the JVM. In a container that may
+//! be more than there is, and the application would suffer.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-/// Least that a walk leaves to the application.
+/// Bytes that a walk must leave to the application.
 const RESERVE_BYTES: u64 = 32 << 20;
-/// The same where all of the group dies when there is no more: no forked copy dies first there, and between two looks some tens of MB
-/// may be taken.
+/// The same where the kernel kills the whole control group at once: the forked copy does not die first there,
+/// and tens of MB may be taken between two checks.
 const LARGE_RESERVE_BYTES: u64 = 128 << 20;
-/// But not more than this part of the limit.
+/// The reserve is at most the limit divided by this.
 const PART_OF_LIMIT: u64 = 16;
 
-/// Where the limits of this process's control group stand: version 2, then version 1.
+/// Files with the limits and usage of this process's control group: version 2, then version 1.
 const GROUP_FILES: [(&str, [&str; 4]); 2] = [
     (
         "/sys/fs/cgroup",
@@ -37,16 +37,17 @@ const GROUP_FILES: [(&str, [&str; 4]); 2] = [
     ),
 ];
 
-/// From here on a number stands for no limit (version 1).
+/// From this value on, a number means no limit (version 1).
 const NO_LIMIT: u64 = 1 << 62;
-/// Whether all of a group is killed at once (version 2; Kubernetes sets it).
+/// The file that says whether a group is killed as a whole (version 2; Kubernetes sets it).
 const DIES_AS_ONE: &str = "memory.oom.group";
 
-/// The machine's and the control group's accounts, opened before the walk, so that it only reads.
+/// The usage files of the machine and the control group. Opened before the walk, so that the walk only reads
+/// them.
 #[derive(Debug)]
 pub(super) struct MemoryLeft {
     machine: Option<File>,
-    /// Those with a limit, of which any may be reached first.
+    /// Control groups with a limit. Any of them may reach its limit first.
     groups: Vec<Group>,
     reserve_bytes: u64,
 }
@@ -61,7 +62,7 @@ struct Group {
 }
 
 impl MemoryLeft {
-    /// Opens what there is; a system that tells nothing sets no bound.
+    /// Opens the files that exist. A system without them sets no bound.
     pub(super) fn open() -> Self {
         let folders = folders();
         let groups = open_all(&folders);
@@ -72,18 +73,19 @@ impl MemoryLeft {
         }
     }
 
-    /// What is left, if it is so little that the application may need it.
+    /// Bytes left, if they are so few that the application may need them; otherwise `None`.
     pub(super) fn too_little(&self) -> Option<u64> {
         self.too_little_for(0)
     }
 
-    /// The same after so many bytes more are taken.
+    /// Bytes left after `more_bytes` more are taken, if these are too few.
     pub(super) fn too_little_for(&self, more_bytes: u64) -> Option<u64> {
         let least = self.reserve_bytes.saturating_add(more_bytes);
         self.bytes().filter(|&left| left < least)
     }
 
-    /// Bytes left; `None` if the system does not tell. A few small reads, no allocation: fit for the VM thread.
+    /// Bytes left; `None` if the system does not say. Makes a few small reads and no allocation, so the VM
+    /// thread can call it.
     pub(super) fn bytes(&self) -> Option<u64> {
         let mut buffer = [0; 8192];
         let machine = self.machine.as_ref().and_then(|file| {
@@ -98,7 +100,8 @@ impl MemoryLeft {
     }
 }
 
-/// Whether the kernel ends all of this process's control group at once when it has to end one of its processes for its memory.
+/// Whether the kernel kills this process's whole control group when it must kill one of its processes for
+/// memory.
 pub(super) fn group_dies_as_one() -> bool {
     any_dies_as_one(&folders())
 }
@@ -106,7 +109,7 @@ pub(super) fn group_dies_as_one() -> bool {
 /// A group's folder, and the names of its files.
 type Folder = (PathBuf, [&'static str; 4]);
 
-/// Those of the own group and of the groups that it lies in.
+/// The folders of this process's group and of all groups that contain it.
 fn folders() -> Vec<Folder> {
     let mut buffer = [0; 8192];
     let Ok(own) = File::open("/proc/self/cgroup") else {
@@ -116,7 +119,7 @@ fn folders() -> Vec<Folder> {
     let mut folders = Vec::new();
     for (root, files) in GROUP_FILES {
         if let Some(path) = group_path(own, root.ends_with("memory")) {
-            // Inside a container the own path may be that of the host, while the root is the group itself.
+            // Inside a container the path may be the host's, while the root is the group itself.
             let folder = Path::new(root).join(path.trim_start_matches('/'));
             folders.extend(up(&folder, Path::new(root)).map(|folder| (folder, files)));
         }
@@ -139,7 +142,7 @@ fn open_all(folders: &[Folder]) -> Vec<Group> {
         .collect()
 }
 
-/// A group with a limit or without one.
+/// Whether any of these groups, with a limit or without one, is killed as a whole.
 fn any_dies_as_one(folders: &[Folder]) -> bool {
     let mut buffer = [0; 8192];
     folders.iter().any(|(folder, _)| {
@@ -148,7 +151,7 @@ fn any_dies_as_one(folders: &[Folder]) -> bool {
     })
 }
 
-/// What is left to the application.
+/// Bytes to leave to the application.
 fn reserve_bytes(groups: &[Group], dies_as_one: bool) -> u64 {
     if !dies_as_one {
         return RESERVE_BYTES;
@@ -165,7 +168,7 @@ impl Group {
     ) -> Option<Self> {
         let mut buffer = [0; 8192];
         let limit = File::open(folder.join(limit)).ok()?;
-        // "max" is no number: there is no limit.
+        // "max" is not a number: the group has no limit.
         let limit_bytes = read(&limit, &mut buffer)?.trim().parse().ok();
         let limit_bytes = limit_bytes.filter(|&limit| limit < NO_LIMIT)?;
         let (usage, stat) = (
@@ -180,7 +183,7 @@ impl Group {
         })
     }
 
-    /// The limit less what is used, where cached files that can be dropped do not count.
+    /// The limit minus the usage, not counting cached files that can be dropped.
     fn bytes_left(&self) -> Option<u64> {
         let mut buffer = [0; 8192];
         let usage: u64 = read(&self.usage, &mut buffer)?.trim().parse().ok()?;
@@ -208,7 +211,7 @@ fn group_path(own: &str, version_1: bool) -> Option<&str> {
     })
 }
 
-/// The number behind a name at the start of a line.
+/// The number after a name at the start of a line.
 fn number_after(text: &str, name: &str) -> Option<u64> {
     text.lines().find_map(|line| {
         let mut words = line.split_ascii_whitespace();
@@ -219,7 +222,7 @@ fn number_after(text: &str, name: &str) -> Option<u64> {
     })
 }
 
-/// The beginning of a file, as far as the buffer reaches and it is text.
+/// The start of a file, as far as it fits into the buffer and is text.
 fn read<'b>(file: &File, buffer: &'b mut [u8]) -> Option<&'b str> {
     let length = file.read_at(buffer, 0).ok()?;
     std::str::from_utf8(buffer.get(..length)?).ok()
@@ -307,7 +310,7 @@ mod tests {
         let left: Vec<_> = groups.iter().filter_map(Group::bytes_left).collect();
         assert_eq!(left, [4_294_967_196, 999_999_900]);
         assert!(!any_dies_as_one(&folders));
-        // It counts where there is no limit, too.
+        // The setting counts even where there is no limit.
         for (answer, dies_as_one) in [("0\n", false), ("1\n", true)] {
             std::fs::write(own.join(DIES_AS_ONE), answer).expect("written");
             assert_eq!(any_dies_as_one(&folders), dies_as_one);

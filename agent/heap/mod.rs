@@ -1,7 +1,8 @@
 //! Heap dumps: facts (classes, stacks) → roots → objects → file.
 //!
-//! [`dump`] chooses one of three ways, and says how it went ([`outcome`], [`error`]). [`fork`] has a forked copy read, [`walk`] stops the
-//! application for a walk over the heap; neither knows the other, and [`facts`] are what both ask the JVM.
+//! [`dump`] chooses one of three ways and reports the result ([`outcome`], [`error`]). [`fork`] reads a forked copy;
+//! [`walk`] stops the application for a heap walk. Neither knows the other, and [`facts`] are what both read from the
+//! JVM.
 
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
@@ -22,9 +23,10 @@ mod walk;
 
 pub(crate) use dump::{dump, is_dumping_here, Known};
 
-/// Makes what dumps need of the heap while it has room: a dump itself takes none. In `VMInit`, on any thread with a local frame.
+/// Makes the objects that dumps need, while the heap has room: a dump itself then allocates nothing. Runs in `VMInit`,
+/// on any thread with a local frame.
 ///
-/// What cannot be had is made by each dump.
+/// If something cannot be made here, each dump makes it.
 pub(crate) fn prepare<'f>(env: &'f Env, jni: &'f Jni<'f>, options: &Options) {
     if options.format == Format::Text {
         object_sizes::measure(env, jni);
@@ -41,7 +43,7 @@ pub(crate) fn prepare<'f>(env: &'f Env, jni: &'f Jni<'f>, options: &Options) {
     }
 }
 
-/// Says at the start what a user would learn from the first dump: that the application will not run on meanwhile. `object` is any
+/// Tells the user at startup, rather than at the first dump, that dumps will stop the application. `object` is any
 /// object.
 fn tell_of_pauses(options: &Options, object: &Object<'_>) {
     let may_choose = options.engine != Engine::Portable && options.snapshot == SnapshotBy::Auto;

@@ -1,4 +1,5 @@
-//! What objects take in this JVM's heap, found by making some: records do not tell, text heap dumps do.
+//! The sizes of objects in this JVM's heap, measured by making some. Text heap dumps need them; the binary records
+//! do not have them.
 
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
@@ -7,19 +8,19 @@ use format::BasicType;
 use std::sync::OnceLock;
 use writer::ObjectSizes;
 
-/// More than HotSpot's largest `ObjectAlignmentInBytes`, 256.
+/// More than HotSpot's largest `ObjectAlignmentInBytes`, which is 256.
 const MOST_BYTES: usize = 512;
-/// References in the array that tells how wide one is: so many that any width of all together is aligned.
+/// References in the array that shows their width: so many that the total is aligned for any width.
 const REFERENCES: usize = 512;
 /// The longest header of an object: two words.
 const MOST_HEADER_BYTES: u64 = 16;
-/// The number of its elements, which an array has between header and elements.
+/// The element count, which an array has between its header and its elements.
 const LENGTH_BYTES: u64 = 4;
 
 /// What was measured.
 static SIZES: OnceLock<ObjectSizes> = OnceLock::new();
 
-/// The sizes in this JVM, measured once; `None` if it does not make arrays of a few bytes.
+/// The sizes in this JVM, measured once; `None` if it cannot make arrays of a few bytes.
 ///
 /// Leaves local references in the frame.
 pub(super) fn measure(env: &Env, jni: &Jni<'_>) -> Option<ObjectSizes> {
@@ -45,8 +46,8 @@ pub(super) fn measure(env: &Env, jni: &Jni<'_>) -> Option<ObjectSizes> {
     Some(*SIZES.get_or_init(|| sizes))
 }
 
-/// What these sizes mean: of an array of no bytes, of the first larger one and its bytes, of arrays of no references
-/// and of [`REFERENCES`].
+/// Interprets the measured sizes: of an array of no bytes, of the first larger byte array and its length, and of
+/// arrays of no references and of [`REFERENCES`].
 fn explain(
     empty_bytes: u64,
     (bytes, grown_bytes): (usize, u64),
@@ -54,10 +55,10 @@ fn explain(
     many_references: u64,
 ) -> Option<ObjectSizes> {
     let reference_bytes = many_references.checked_sub(empty_references)? / REFERENCES as u64;
-    // One byte less would still have fitted into the smaller size.
+    // One byte less would still have had the smaller size.
     let array_header_bytes = (empty_bytes + 1).checked_sub(bytes as u64)?;
     Some(ObjectSizes {
-        // What is more, is padding before the elements: up to JDK 21 they begin at a multiple of 8.
+        // The rest is padding before the elements, which up to JDK 21 start at a multiple of 8.
         header_bytes: array_header_bytes
             .checked_sub(LENGTH_BYTES)?
             .min(MOST_HEADER_BYTES),
@@ -71,7 +72,8 @@ fn explain(
 mod tests {
     use super::*;
 
-    /// The sizes found in a JVM with these: array headers before bytes and before references, the rest as it is named.
+    /// The sizes measured in a JVM with these properties. The first two are the bytes before the elements of byte
+    /// and of reference arrays.
     fn found(
         before_bytes: u64,
         before_references: u64,
@@ -94,14 +96,14 @@ mod tests {
     #[test]
     fn every_layout_of_hotspot_is_found() {
         for (before_bytes, before_references, header_bytes, reference_bytes, alignment_bytes) in [
-            // Compressed class words, and without compressed references.
+            // Compressed class pointers, with compressed and with wide references.
             (16, 16, 12, 4, 8),
             (16, 16, 12, 8, 8),
             (16, 16, 12, 4, 16),
             // Compact headers.
             (12, 12, 8, 4, 8),
             (12, 16, 8, 8, 8),
-            // Class words of 8 bytes, up to 21 and later.
+            // Wide class pointers, up to 21 and later.
             (24, 24, 16, 8, 8),
             (24, 24, 16, 4, 8),
             (20, 24, 16, 8, 8),

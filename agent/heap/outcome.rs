@@ -1,9 +1,9 @@
-//! What became of a heap dump, as the end line tells it.
+//! The result of a heap dump, for the summary line.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What the end line tells.
+/// The contents of the summary line.
 #[derive(Debug)]
 pub(super) struct Outcome {
     /// The engine's name, and why it was not the first choice.
@@ -17,7 +17,7 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    /// The line for the user; `total` is the time from the request on.
+    /// The summary line for the user; `total` is the time since the request.
     pub(super) fn end_line(&self, total: Duration) -> String {
         let cut = match self.cut_arrays {
             0 => String::new(),

@@ -1,4 +1,4 @@
-//! What is to be dumped, where, and in which ways that can be.
+//! What to dump, where to, and in which ways.
 
 use super::facts::allocation_traces::Profiled;
 use crate::jvmti::env::Vm;
@@ -6,7 +6,7 @@ use crate::options::{Engine, Options, SnapshotBy};
 use std::time::{SystemTime, UNIX_EPOCH};
 use writer::Outlet;
 
-/// What is to be dumped where.
+/// What to dump, and where to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request<'r> {
     pub(super) vm: Vm,
@@ -18,11 +18,11 @@ pub(super) struct Request<'r> {
 /// A way to dump a heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
-    /// A forked copy is read.
+    /// Reads a forked copy.
     Fork,
-    /// JVMTI tells of the heap inside the pause, addresses tell objects apart.
+    /// JVMTI reports the heap during the pause; addresses identify objects.
     Pause,
-    /// JVMTI tells of the heap inside the pause, tags tell objects apart.
+    /// JVMTI reports the heap during the pause; tags identify objects.
     Tags,
 }
 

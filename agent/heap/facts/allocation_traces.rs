@@ -1,4 +1,5 @@
-//! Profiles in a dump: the session's stacks, of allocations and CPU samples, as rows of the dump's own tables.
+//! Profiles in a dump: turns the session's stacks, from allocations and CPU samples, into rows of the dump's own
+//! tables.
 
 use super::catalogue::Catalogue;
 use super::methods::Methods;
@@ -18,46 +19,46 @@ use tables::{
 };
 use writer::ClassName;
 
-/// The first tag of sampled objects in a walk: beyond the tags of rows.
+/// The first tag of sampled objects in a walk, above all tags of rows.
 const FIRST_TAG: i64 = 1 << 32;
 
-/// What the session has measured and a dump tells of.
+/// The session's measurements that go into a dump.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::heap) struct Profiled<'s> {
-    /// Who allocated what; `None` if allocations are not sampled.
+    /// The sampled allocations; `None` if allocations are not sampled.
     pub(in crate::heap) allocations: Option<&'s Allocations>,
-    /// CPU samples and the stacks they name; `None` if there are none.
+    /// CPU samples and their stacks; `None` if there are none.
     pub(in crate::heap) cpu: Option<(&'s StackTraces, &'s CpuCounts)>,
 }
 
-/// The sampled objects of a dump and who allocated them.
+/// The sampled objects of a dump and their allocation traces.
 #[derive(Clone, Debug, Default)]
 pub(in crate::heap) struct AllocationTraces {
-    /// Each object that lives, by its weak handle, and the trace that allocated it.
+    /// Each live sampled object's weak handle, and the trace that allocated it.
     pub(in crate::heap) by_handle: Vec<(Handle, TraceId)>,
-    /// The records of allocation sites and CPU samples, which go behind the head of the file; empty if there are none.
+    /// The records of allocation sites and CPU samples, which follow the head of the file; empty if there are none.
     pub(in crate::heap) records: Vec<u8>,
-    /// Traces by tag, counted from [`FIRST_TAG`].
+    /// Traces by tag, starting at [`FIRST_TAG`].
     tagged: Vec<TraceId>,
 }
 
-/// Who allocated the objects of a walk, as far as it was sampled.
+/// The allocation traces of a walk's objects, as far as they were sampled.
 #[derive(Debug, Default)]
 pub(in crate::heap) struct ObjectTraces(HashMap<ObjectIndex, TraceId>);
 
 impl ObjectTraces {
-    /// Notes who allocated an object.
+    /// Records an object's allocation trace.
     pub(in crate::heap) fn set(&mut self, object: ObjectIndex, trace: TraceId) {
         self.0.insert(object, trace);
     }
 
-    /// The trace that allocated an object; the empty one if it was not sampled.
+    /// An object's allocation trace; the empty trace if it was not sampled.
     pub(in crate::heap) fn of(&self, object: ObjectIndex) -> TraceId {
         self.0.get(&object).copied().unwrap_or(TraceId::EMPTY)
     }
 }
 
-/// Makes rows of the session's traces.
+/// Translates the session's traces to rows of the dump.
 struct Translator<'d, 'f> {
     traces: &'d StackTraces,
     methods: Methods<'f>,
@@ -65,14 +66,15 @@ struct Translator<'d, 'f> {
     tables: &'d Tables,
     objects: &'d mut ObjectTable,
     known: HashMap<TraceId, TraceId>,
-    /// The classes of the dump by signature, of namesakes the first; not before they are asked for.
+    /// The dump's classes by signature, the first of several with the same one. Filled at the first use.
     by_signature: Option<HashMap<StringId, ClassId>>,
 }
 
 impl AllocationTraces {
-    /// The sites, and the traces of the objects that live. Before the walk; the handles must be held until it has begun.
+    /// Takes the sites, and the traces of live objects. Call it before the walk, and keep the handles until the walk
+    /// has begun.
     ///
-    /// Nothing if nothing is sampled.
+    /// Empty if nothing is sampled.
     pub(in crate::heap) fn take<'a, 'f>(
         profiled: Profiled<'a>,
         options: &Options,
@@ -81,7 +83,7 @@ impl AllocationTraces {
         tables: &Tables,
         objects: &mut ObjectTable,
     ) -> Result<(Self, Option<LiveTraces<'a>>), DumpError> {
-        // All profiles name stacks of the same session.
+        // All profiles use stacks of the same session.
         let by_allocations = profiled.allocations.map(Allocations::traces);
         let Some(traces) = by_allocations.or(profiled.cpu.map(|(traces, _)| traces)) else {
             return Ok((Self::default(), None));
@@ -112,7 +114,7 @@ impl AllocationTraces {
         Ok((taken, held))
     }
 
-    /// Tags what is `held`, for a walk by JVMTI.
+    /// Tags the `held` objects, for a JVMTI walk.
     pub(in crate::heap) fn tag(
         &mut self,
         held: &LiveTraces<'_>,
@@ -121,7 +123,7 @@ impl AllocationTraces {
     ) -> Result<(), DumpError> {
         let traces: HashMap<Handle, TraceId> = self.by_handle.iter().copied().collect();
         for (handle, object) in held.objects(jni) {
-            // Mirrors, threads and loaders have the tags of their rows.
+            // Mirrors, threads and loaders are already tagged with their rows.
             let is_free = env.tag(&object).when("the tag of an object")? == 0;
             if let (true, Some(&trace)) = (is_free, traces.get(&handle)) {
                 let number = i64::try_from(self.tagged.len()).unwrap_or(i64::MAX);
@@ -142,7 +144,7 @@ impl AllocationTraces {
 }
 
 impl Translator<'_, '_> {
-    /// The dump's row of a trace of the session's.
+    /// The dump's row for one of the session's traces.
     fn trace(&mut self, trace: TraceId) -> Result<TraceId, DumpError> {
         if let Some(&known) = self.known.get(&trace) {
             return Ok(known);
@@ -151,7 +153,7 @@ impl Translator<'_, '_> {
         for frame in self.traces.named_frames(trace) {
             frames.push(self.frame(&frame)?);
         }
-        // Thread serial 0: readers take a trace with a thread's number for that thread's stack.
+        // Thread serial 0, because readers take a trace with a thread's number for that thread's own stack.
         let row = self.tables.traces.intern(Trace {
             thread: None,
             frames,
@@ -160,14 +162,15 @@ impl Translator<'_, '_> {
         Ok(row)
     }
 
-    /// The dump's row of a frame. The session's names are those of its time: the class may be gone or another one by now.
+    /// The dump's row for a frame. The session recorded the names at sampling time; by now the class may be unloaded,
+    /// or replaced.
     fn frame(&mut self, frame: &NamedFrame) -> Result<FrameId, DumpError> {
         let class = self
             .methods
             .class(frame.id, self.catalogue, self.tables, self.objects)?;
         let strings = &self.tables.strings;
         let class = class.or_else(|| self.class(strings.intern(&frame.class)));
-        // What has no class in the dump is told by its whole name.
+        // A class that is not in the dump becomes part of the method's name.
         let method = match class {
             Some(_) => strings.intern(&frame.method),
             None => strings.intern(&whole_name(frame)),
@@ -184,7 +187,7 @@ impl Translator<'_, '_> {
         }))
     }
 
-    /// The dump's class of this signature.
+    /// The dump's class with this signature.
     fn class(&mut self, signature: StringId) -> Option<ClassId> {
         let classes = &self.tables.classes;
         let by_signature = self.by_signature.get_or_insert_with(|| {
@@ -197,7 +200,7 @@ impl Translator<'_, '_> {
         by_signature.get(&signature).copied()
     }
 
-    /// The record of CPU samples. Stacks of several threads that are one here become one row.
+    /// The record of CPU samples. Stacks of different threads that are equal in the dump share one row.
     fn cpu_record(&mut self, counts: &CpuCounts, cutoff: f64) -> Result<Vec<u8>, DumpError> {
         let mut by_trace: BTreeMap<TraceId, u64> = BTreeMap::new();
         for (&trace, &samples) in counts.by_trace() {
@@ -214,7 +217,7 @@ impl Translator<'_, '_> {
         Ok(cpu_samples_record(&rows, cutoff)?)
     }
 
-    /// The record of all sites whose classes are loaded; its totals are those of all sites.
+    /// The record of all sites with loaded classes. Its totals include all other sites.
     fn records(&mut self, sites: Vec<SiteRow>, cutoff: f64) -> Result<Vec<u8>, DumpError> {
         let (mut loaded, mut others) = (Vec::new(), Vec::new());
         for mut site in sites {
@@ -229,8 +232,8 @@ impl Translator<'_, '_> {
         for trace in ranked_traces(&loaded, cutoff) {
             self.trace(trace)?;
         }
-        // Stacks of several threads that are one here become one row, and so do those of classes that are gone. Traces below the
-        // cutoff are not in the file, and neither are their sites.
+        // Sites that are equal in the dump share one row: those of different threads, and those of unloaded classes.
+        // Traces below the cutoff are not in the file, nor are their sites.
         let mut merged = BTreeMap::<_, SiteRow>::new();
         for mut site in loaded {
             let Some(&trace) = self.known.get(&site.trace) else {

@@ -1,19 +1,19 @@
-//! Names of VM-anonymous classes, those of lambdas and lambda forms up to 14: without what JVMTI appends to them.
+//! Names of VM-anonymous classes (lambdas and lambda forms up to JDK 14), without the suffix that JVMTI appends.
 
 use crate::jvmti::env::Env;
 use crate::jvmti::object::Object;
 
-/// The signature without the slash and the hash of the class object behind it, which are not in HotSpot's own dumps: so classes made of
-/// one class file have one name.
+/// Removes the slash and the class object's hash that follow the name. HotSpot's own dumps do not have them, so classes
+/// made from one class file share one name.
 pub(in crate::heap) fn without_hash(env: &Env, class: &Object<'_>, signature: &[u8]) -> Vec<u8> {
     match split(signature) {
-        // A class file's name may end in a number, too.
+        // A class file's name may also end in a number.
         Some((name, hash)) if env.hash(class).ok() == Some(hash) => [name, b";"].concat(),
         _ => signature.to_vec(),
     }
 }
 
-/// What stands before the last slash, and the number behind it.
+/// The part before the last slash, and the number after it.
 fn split(signature: &[u8]) -> Option<(&[u8], i32)> {
     let name = signature.strip_prefix(b"L")?.strip_suffix(b";")?;
     let slash = name.iter().rposition(|&byte| byte == b'/')?;

@@ -1,8 +1,9 @@
-//! The catalogue: every loaded class with its supers, loader and fields, asked before the pause.
+//! The catalogue: every loaded class with its superclass, interfaces, loader and fields, read from the JVM
+//! before the pause.
 //!
-//! The handles it holds keep the classes from being unloaded until the dump is written; they go with
-//! the dump's local frame. A class that is loaded between the catalogue and the walk is met by the walk
-//! and [admitted](Catalogue::admit) afterwards.
+//! Its handles keep the classes from being unloaded until the dump is written. They are released with the
+//! dump's local frame. If the walk meets a class loaded after the catalogue was taken, it is
+//! [admitted](Catalogue::admit) afterwards.
 
 use super::anonymous_names::without_hash;
 use super::{heap_room, unlinked};
@@ -18,7 +19,7 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use tables::{ClassId, ClassRow, Field, LoaderId, ObjectIndex, ObjectTable, Tables};
 
-/// The classes of one dump. Class `n` of the first look is object `n` of the object table and has tag `n`.
+/// The classes of one dump. Class `n` of the first pass is object `n` of the object table and has tag `n`.
 #[derive(Debug)]
 pub(in crate::heap) struct Catalogue<'f> {
     env: &'f Env,
@@ -30,15 +31,15 @@ pub(in crate::heap) struct Catalogue<'f> {
     loaders: RefCell<Vec<(ObjectIndex, Object<'f>)>>,
     first_look: usize,
     late: HashMap<ObjectIndex, ClassId>,
-    /// Classes that were linked after the first look.
+    /// Classes that were linked after the first pass.
     linked_late: HashSet<ClassId>,
     object_class: ClassId,
     class_class: ClassId,
 }
 
 impl<'f> Catalogue<'f> {
-    /// Looks at all loaded classes: fills `tables.classes` and `tables.loaders`, tags their mirrors. Those that
-    /// archived objects may be of are linked first.
+    /// Reads all loaded classes: fills `tables.classes` and `tables.loaders`, and tags their mirrors. First
+    /// links the classes that may have archived instances.
     ///
     /// Needs an environment without tags and an empty `objects`.
     pub(in crate::heap) fn take(
@@ -87,7 +88,7 @@ impl<'f> Catalogue<'f> {
         Ok(catalogue)
     }
 
-    /// How many classes are catalogued.
+    /// The number of classes.
     pub(in crate::heap) fn len(&self) -> usize {
         self.handles.len()
     }
@@ -102,7 +103,7 @@ impl<'f> Catalogue<'f> {
         self.field_ids.get(class.index()).map_or(&[], Vec::as_slice)
     }
 
-    /// The objects that have a row because of the catalogue, with their handles: mirrors and class loaders.
+    /// The mirrors and class loaders: the objects that the catalogue gave a row. With their handles.
     pub(in crate::heap) fn pinned(&self) -> Vec<(ObjectIndex, Handle)> {
         let mirrors = self.mirrors.iter().copied().zip(&self.handles);
         let loaders = self.loaders.borrow();
@@ -124,7 +125,8 @@ impl<'f> Catalogue<'f> {
         self.late.get(&mirror).copied()
     }
 
-    /// Whether the class was not linked at the first look, so that a walk since may not have told its fields.
+    /// Whether the class was not linked at the first pass, so that a walk since then may not have reported its
+    /// fields.
     pub(in crate::heap) fn is_linked_late(&self, class: ClassId) -> bool {
         self.linked_late.contains(&class)
     }
@@ -134,7 +136,7 @@ impl<'f> Catalogue<'f> {
         self.mirrors.get(class.index()).copied()
     }
 
-    /// How many classes the first look found: their mirrors are the first objects of the table.
+    /// The number of classes found by the first pass. Their mirrors are the first objects of the table.
     pub(in crate::heap) fn first_look(&self) -> usize {
         self.first_look
     }
@@ -149,14 +151,14 @@ impl<'f> Catalogue<'f> {
         self.object_class
     }
 
-    /// The class behind a handle, which is catalogued now if it was not yet. After the walk only.
+    /// The class of a handle. Adds the class if it is not in the catalogue. Call it only after the walk.
     pub(in crate::heap) fn admit(
         &mut self,
         class: Object<'f>,
         tables: &Tables,
         objects: &mut ObjectTable,
     ) -> Result<ClassId, DumpError> {
-        // Supers before the classes that need them; each class is looked at again when its supers are done.
+        // Superclasses and interfaces come first; each class is tried again when they are done.
         let mut unfinished = vec![class];
         let mut last = self.object_class;
         while let Some(class) = unfinished.pop() {
@@ -177,7 +179,7 @@ impl<'f> Catalogue<'f> {
         Ok(last)
     }
 
-    /// Catalogues the classes that were loaded since the first look, and asks for the fields of those linked since.
+    /// Adds the classes loaded since the first pass, and reads the fields of those linked since.
     pub(in crate::heap) fn catch_up(
         &mut self,
         tables: &Tables,
@@ -194,10 +196,10 @@ impl<'f> Catalogue<'f> {
         self.ask_again(tables, objects)
     }
 
-    /// Has the JVM link those of `classes` that are not, so that it can be asked for their fields.
+    /// Links those of `classes` that are not linked, so that their fields can be read.
     ///
-    /// As a rule the first look has left none of those that have instances; but one may have been loaded since. That makes objects: an
-    /// error if the heap is full.
+    /// The first pass usually leaves none that has instances, but one may have been loaded since. Linking
+    /// creates objects: an error if the heap is full.
     pub(in crate::heap) fn link(
         &self,
         classes: impl Iterator<Item = ClassId>,
@@ -224,7 +226,7 @@ impl<'f> Catalogue<'f> {
         Ok(())
     }
 
-    /// Asks again for the fields of classes that were not linked at the first look. After the walk only.
+    /// Reads the fields of classes that were not linked at the first pass. Call it only after the walk.
     pub(in crate::heap) fn ask_again(
         &mut self,
         tables: &Tables,
@@ -282,7 +284,7 @@ impl<'f> Catalogue<'f> {
         Ok(id)
     }
 
-    /// The class's superclass and interfaces that are not catalogued.
+    /// The class's superclass and interfaces that are not in the catalogue.
     fn unknown_supers(
         &self,
         class: &Object<'_>,
@@ -326,8 +328,9 @@ impl<'f> Catalogue<'f> {
         }
     }
 
-    /// The row of a class as the JVM tells it now. `fields` is `None`, so that the class is asked again after the
-    /// walk, if it is not linked, or if one of its supers is not catalogued: its fields could not be numbered.
+    /// The class's row as the JVM reports it now. `fields` is `None`, so that the class is read again after the
+    /// walk, if it is not linked, or if its superclass or an interface is not in the catalogue (its fields
+    /// could not be numbered).
     fn row(
         &self,
         class: &Object<'_>,
@@ -335,7 +338,7 @@ impl<'f> Catalogue<'f> {
         tables: &Tables,
         objects: &mut ObjectTable,
     ) -> Result<(ClassRow, Vec<FieldId>), DumpError> {
-        // The fields first: who has fields to tell is linked, and has its interfaces to tell, too.
+        // Fields first: if they can be read, the class is linked, so its interfaces can be read, too.
         let (mut fields, field_ids) = self.fields(class, tables)?.unzip();
         let mut interfaces = Vec::new();
         for interface in self.interfaces(class)?.unwrap_or_default() {
@@ -350,7 +353,8 @@ impl<'f> Catalogue<'f> {
                 fields = fields.filter(|_| known.is_some());
                 known
             }
-            // An interface: HotSpot's own dumps say Object, and readers take no superclass for Object itself.
+            // An interface. HotSpot's own dumps give Object as its superclass; readers take a class without a
+            // superclass for Object itself.
             None if signature != b"Ljava/lang/Object;" => Some(self.object_class),
             None => None,
         };
@@ -384,7 +388,7 @@ impl<'f> Catalogue<'f> {
         }
     }
 
-    /// The catalogued class behind a handle, which is given back.
+    /// The catalogue's class for a handle. Releases the handle.
     fn known_class(&self, class: Object<'_>) -> Result<Option<ClassId>, DumpError> {
         let tag = self.env.tag(&class).when("the tag of a class")?;
         self.jni.forget(class);
@@ -410,7 +414,7 @@ impl<'f> Catalogue<'f> {
                 self.jni.forget(loader);
                 index
             }
-            // The reference stays, so that the walk reaches the loader even if nothing else holds it.
+            // Keep the reference, so that the walk reaches the loader even if nothing else refers to it.
             None => {
                 let class_of_loader = self
                     .jni
@@ -426,7 +430,7 @@ impl<'f> Catalogue<'f> {
         Ok(Some(tables.loaders.intern(index)))
     }
 
-    /// The handle of the class with this signature, of the bootstrap loader; `None` if it is not catalogued.
+    /// The handle of the bootstrap loader's class with this signature; `None` if it is not in the catalogue.
     pub(in crate::heap) fn bootstrap_class(
         &self,
         signature: &[u8],
@@ -435,7 +439,7 @@ impl<'f> Catalogue<'f> {
         self.handle(self.bootstrap_class_id(signature, tables)?)
     }
 
-    /// The class with this signature, of the bootstrap loader; `None` if it is not catalogued.
+    /// The bootstrap loader's class with this signature; `None` if it is not in the catalogue.
     pub(in crate::heap) fn bootstrap_class_id(
         &self,
         signature: &[u8],
@@ -456,7 +460,7 @@ impl<'f> Catalogue<'f> {
 /// A class's own fields, and their ids in the same order.
 type OwnFields = (Vec<Field>, Vec<FieldId>);
 
-/// Gives an untagged object a row and the tag that goes with it.
+/// Gives an untagged object a row and the row's tag.
 pub(in crate::heap) fn tag_new(
     env: &Env,
     objects: &mut ObjectTable,
@@ -483,9 +487,10 @@ fn row_of_field(field: &FieldFacts, tables: &Tables) -> Result<Field, DumpError>
     })
 }
 
-/// A class's name as HotSpot's own dumps have it: `java/lang/String`, `[I`, `[Ljava/lang/String;`.
+/// A class's name as HotSpot's own dumps write it: `java/lang/String`, `[I`, `[Ljava/lang/String;`.
 ///
-/// JVMTI writes a hidden class as `a/B.0x12`, HotSpot's dumps as `a/B+0x12`; a class file's name holds no dot.
+/// JVMTI writes a hidden class as `a/B.0x12`, HotSpot's dumps as `a/B+0x12`. Names in class files contain no
+/// dot.
 fn hprof_name(signature: &[u8]) -> Vec<u8> {
     let name = match signature {
         [b'L', name @ .., b';'] => name,

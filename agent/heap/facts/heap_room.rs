@@ -1,14 +1,15 @@
-//! Room in the heap for what the agent makes there: a few small objects, never in a heap that is full.
+//! Whether the heap has room for the few small objects that the agent makes. In a full heap it makes
+//! none.
 
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
 
-/// Without so much nothing is made: many times what the agent takes.
+/// With less free heap than this, nothing is made. Many times what the agent needs.
 const LEAST_FREE_BYTES: u64 = 256 << 10;
 const RUNTIME: &[u8] = b"Ljava/lang/Runtime;";
 
-/// Whether there is room, by the word of `java.lang.Runtime`, which is among these classes.
+/// Whether there is room, according to `java.lang.Runtime`, which is one of these classes.
 pub(in crate::heap) fn is_there(env: &Env, jni: &Jni<'_>, classes: &[Object<'_>]) -> bool {
     let is_runtime = |class: &&Object<'_>| {
         let signature = env.class_signature(class);

@@ -1,7 +1,7 @@
-//! Kept objects: what the check of a snapshot reads back, made while the heap has room for it.
+//! Kept objects: objects that the check of a snapshot reads back, made while the heap has room for them.
 //!
-//! A heap is dumped most of all when it is full: to make an object then is a collection for nothing, or an `OutOfMemoryError`, which
-//! ends a JVM that runs with `-XX:+ExitOnOutOfMemoryError`.
+//! Heaps are dumped most often when they are full. To make an object then would cause a useless collection, or an
+//! `OutOfMemoryError`, which ends a JVM that runs with `-XX:+ExitOnOutOfMemoryError`.
 
 use super::heap_room;
 use crate::heap::error::{DumpError, For};
@@ -14,11 +14,11 @@ use format::BasicType;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 
-/// The tag of the agent's own objects, which do not belong in a dump: HotSpot reports global references and held monitors as roots. No row
-/// of a table has it.
+/// The tag of the agent's own objects. No table row has it. They do not belong in a dump, but HotSpot reports global
+/// references and held monitors as roots.
 pub(in crate::heap) const AGENTS_TAG: i64 = -1;
 
-/// Of so many classes one has its mirror among the elements: such lie far from the objects.
+/// One in this many classes has its mirror among the elements, because mirrors lie far from other objects.
 const MIRROR_STEP: usize = 31;
 /// Lengths of the arrays of each primitive type.
 const LENGTHS: [usize; 4] = [0, 1, 5, 1000];
@@ -27,10 +27,10 @@ const OBJECT: &str = "Ljava/lang/Object;";
 const STRING: &str = "Ljava/lang/String;";
 const THROWABLE: &str = "Ljava/lang/Throwable;";
 
-/// The array of them, while no dump uses it. Not held across calls of the JVM.
+/// The array of kept objects, while no dump uses it. Not held across calls of the JVM.
 static KEPT: Mutex<Option<Global>> = Mutex::new(None);
 
-/// What an element of the array is.
+/// The kind of an element of the array.
 #[derive(Debug)]
 pub(in crate::heap) enum Kind {
     /// An instance of the class with this signature.
@@ -39,11 +39,11 @@ pub(in crate::heap) enum Kind {
     Primitives(BasicType, Vec<u8>),
     /// An array of no references.
     NoReferences,
-    /// Another object, or null: there is only what refers to it.
+    /// Another object, or null, of which only the reference is checked.
     Element,
 }
 
-/// The instances, in the order of the array. The last two are there to be locked.
+/// The instances, in the order of the array. The last two exist to be locked.
 const INSTANCES: [&str; 14] = [
     "Ljava/lang/Boolean;",
     "Ljava/lang/Byte;",
@@ -66,7 +66,7 @@ pub(in crate::heap) fn is_to_lock(index: usize) -> bool {
     (INSTANCES.len() - 2..INSTANCES.len()).contains(&index)
 }
 
-/// What the element at this index is.
+/// The kind of the element at this index.
 pub(in crate::heap) fn kind(index: usize) -> Kind {
     if let Some(signature) = INSTANCES.get(index) {
         return Kind::Instance(signature);
@@ -86,7 +86,7 @@ fn primitive_arrays() -> impl Iterator<Item = (BasicType, usize)> {
     types.flat_map(|element_type| LENGTHS.map(|length| (element_type, length)))
 }
 
-/// Elements that differ from each other and from what memory is mostly filled with.
+/// Elements that differ from each other and from common memory contents.
 fn pattern(element_type: BasicType, length: usize) -> Vec<u8> {
     let bytes = length * element_type.size_bytes(8) as usize;
     let byte = |place: usize| u8::try_from((place * 37 + 11) % 251).unwrap_or(1);
@@ -96,12 +96,12 @@ fn pattern(element_type: BasicType, length: usize) -> Vec<u8> {
     }
 }
 
-/// The array of all kept objects, held by the frame alone while a dump uses it.
+/// The array of all kept objects. While a dump uses it, only the local frame holds it.
 #[derive(Debug)]
 pub(in crate::heap) struct KeptObjects<'f> {
     jni: &'f Jni<'f>,
     array: Object<'f>,
-    /// They are kept for the next dump. An agent that is attached leaves nothing behind.
+    /// Whether they are kept for the next dump. An attached agent leaves nothing behind.
     outlive_this: bool,
 }
 
@@ -114,7 +114,7 @@ impl Drop for KeptObjects<'_> {
 }
 
 impl<'f> KeptObjects<'f> {
-    /// Those that were made before; `None` if there are none.
+    /// Takes the kept objects that were made before; `None` if there are none.
     pub(in crate::heap) fn take(jni: &'f Jni<'f>) -> Option<Self> {
         let global = KEPT.lock().take()?;
         let array = jni.take_back(global)?;
@@ -125,7 +125,7 @@ impl<'f> KeptObjects<'f> {
         })
     }
 
-    /// The same, tagged as what does not belong in a dump.
+    /// The same, tagged as objects that do not belong in a dump.
     pub(in crate::heap) fn take_tagged(
         env: &Env,
         jni: &'f Jni<'f>,
@@ -138,14 +138,14 @@ impl<'f> KeptObjects<'f> {
         Ok(kept)
     }
 
-    /// Makes objects of every kind: all primitive types, inheritance, arrays, strings, hashed ones and such that can be locked. Only
-    /// of the classes of the JDK that every JVM has loaded; no code but their constructors runs.
+    /// Makes objects of every kind: all primitive types, inheritance, arrays, strings, hashed and lockable ones. Uses
+    /// only JDK classes that every JVM has loaded, and runs only their constructors.
     pub(in crate::heap) fn make(env: &'f Env, jni: &'f Jni<'f>) -> Result<Self, DumpError> {
         let loaded = env.loaded_classes(jni).when("the loaded classes")?;
         Self::make_of(env, jni, loaded)
     }
 
-    /// The same of these classes, all that are loaded.
+    /// The same, with `loaded` as the loaded classes.
     fn make_of(env: &'f Env, jni: &'f Jni<'f>, loaded: Vec<Object<'f>>) -> Result<Self, DumpError> {
         if !heap_room::is_there(env, jni, &loaded) {
             return Err(DumpError::FullHeap);
@@ -163,28 +163,28 @@ impl<'f> KeptObjects<'f> {
         &self.array
     }
 
-    /// Its elements; [`kind`] tells what they are.
+    /// Its elements; [`kind`] tells the kind of each.
     pub(in crate::heap) fn elements(&self) -> Vec<Option<Object<'f>>> {
         self.jni.elements(&self.array)
     }
 }
 
-/// Makes the kept objects before there is a dump to be made; `loaded` are all classes. In `VMInit`.
+/// Makes the kept objects in `VMInit`, before any dump; `loaded` are all classes.
 ///
-/// An error is none of the user's business: a dump makes them for itself, as an attached agent's does.
+/// An error is not reported to the user: a dump then makes the objects itself, as with an attached agent.
 pub(in crate::heap) fn prepare<'f>(env: &'f Env, jni: &'f Jni<'f>, loaded: Vec<Object<'f>>) {
     if let Ok(mut made) = KeptObjects::make_of(env, jni, loaded) {
         made.outlive_this = true;
     }
 }
 
-/// Makes them.
+/// Makes the kept objects.
 struct Maker<'f> {
     env: &'f Env,
     jni: &'f Jni<'f>,
-    /// Classes of the bootstrap loader that are needed, by signature.
+    /// The needed classes of the bootstrap loader, by signature.
     classes: HashMap<&'static str, Object<'f>>,
-    /// Some classes, to be referred to.
+    /// Some classes for the objects to refer to.
     others: Vec<Object<'f>>,
 }
 
@@ -206,7 +206,7 @@ impl<'f> Maker<'f> {
                 Some(signature) if is_the_jdks() => {
                     maker.classes.insert(signature, class);
                 }
-                // Not one that could be unloaded, as hidden classes of the JDK's can.
+                // No class that could be unloaded, as hidden JDK classes can.
                 None if number % MIRROR_STEP == 0
                     && signature.starts_with(b"Ljava/")
                     && !signature.contains(&b'$') =>
@@ -225,7 +225,7 @@ impl<'f> Maker<'f> {
             .ok_or(DumpError::Unmade(signature))
     }
 
-    /// The array of all.
+    /// The array with all of them.
     fn all(&self) -> Result<Object<'f>, DumpError> {
         let mut made = self.instances()?;
         for (element_type, length) in primitive_arrays() {
@@ -233,7 +233,8 @@ impl<'f> Maker<'f> {
             let array = self.jni.new_primitive_array(element_type, &bytes);
             made.push(array.ok_or(DumpError::Missing("memory for an array"))?);
         }
-        // Of a class word that has hashes below it only hashes tell where it begins, and only such that differ.
+        // With compact headers the identity hash lies below the class in one word. Only hashes, and different ones,
+        // show where the class begins.
         for array in made.iter().skip(INSTANCES.len()).step_by(2) {
             self.env.hash(array).when("the hash of an array")?;
         }
@@ -248,8 +249,8 @@ impl<'f> Maker<'f> {
         array.ok_or(DumpError::Missing("memory for an array"))
     }
 
-    /// One value of each primitive type; a map, which inherits fields; a string; an exception, which has references; objects whose
-    /// headers hold, or can hold, more than the class: a hash, a lock, both.
+    /// One value of each primitive type; a map, which inherits fields; a string; an exception, which has references;
+    /// objects whose headers hold, or can hold, a hash, a lock, or both besides the class.
     fn instances(&self) -> Result<Vec<Object<'f>>, DumpError> {
         let text = self.jni.new_string("what is known");
         let text = text.ok_or(DumpError::Missing("memory for a string"))?;
@@ -275,7 +276,7 @@ impl<'f> Maker<'f> {
             self.make(OBJECT, "()V", &[])?,
             self.make(OBJECT, "()V", &[])?,
         ];
-        // All but one of those that will be locked.
+        // Hash all objects except one of the two that will be locked.
         for (index, object) in made.iter().enumerate() {
             if index != INSTANCES.len() - 2 {
                 self.env.hash(object).when("the hash of an object")?;

@@ -1,4 +1,5 @@
-//! Methods: names, source and lines of the methods on stacks, each asked of the JVM once a dump.
+//! Methods: names, sources and lines of the methods on stacks. The JVM is asked about each method
+//! once per dump.
 
 use super::catalogue::Catalogue;
 use crate::heap::error::DumpError;
@@ -10,7 +11,7 @@ use crate::method_facts::{MethodFacts, UNKNOWN_SOURCE};
 use std::collections::HashMap;
 use tables::{ClassId, Frame, FrameId, Line, ObjectTable, Tables};
 
-/// Name of a frame's method that neither the JVM nor the walk told.
+/// The method name of a frame that neither the JVM nor the walk could name.
 const UNKNOWN_METHOD: &[u8] = b"<unknown>";
 
 #[derive(Debug)]
@@ -24,7 +25,7 @@ struct Method {
 pub(in crate::heap) struct Methods<'f> {
     env: &'f Env,
     jni: &'f Jni<'f>,
-    /// Frames are to have the lines of their source.
+    /// Whether frames get source lines.
     pub(in crate::heap) line_numbers: bool,
     known: HashMap<MethodId, Option<Method>>,
 }
@@ -40,7 +41,7 @@ impl<'f> Methods<'f> {
         }
     }
 
-    /// The row of a frame; a frame that nobody knows gets a row that says so.
+    /// The row of a frame. A frame without a known method gets a row that says so.
     pub(in crate::heap) fn frame(
         &mut self,
         frame: Option<StackFrame>,
@@ -57,7 +58,7 @@ impl<'f> Methods<'f> {
         let line = method.facts.line(frame.location);
         let mut source = method.facts.source;
         if line == Line::Native && tables.strings.get(source).as_deref() == Some(UNKNOWN_SOURCE) {
-            // HotSpot names none, and readers put "Native Method" behind it.
+            // HotSpot names no source file here, and readers append "Native Method".
             source = tables.strings.intern(b"");
         }
         Ok(tables.frames.intern(Frame {
@@ -81,7 +82,7 @@ impl<'f> Methods<'f> {
         Ok(method.is_some_and(|method| method.facts.line(0) != Line::Native))
     }
 
-    /// The class of a method; `None` if it is gone.
+    /// The class of a method; `None` if it is unloaded.
     pub(in crate::heap) fn class(
         &mut self,
         method: MethodId,
@@ -108,7 +109,7 @@ impl<'f> Methods<'f> {
         Ok(self.known.get(&id).and_then(Option::as_ref))
     }
 
-    /// What the JVM tells of a method; `None` if its class is gone.
+    /// What the JVM says about a method; `None` if its class is unloaded.
     fn ask(
         &self,
         method: MethodId,

@@ -1,4 +1,4 @@
-//! Facts: what both engines ask the JVM outside of the walk over its heap: classes, threads, stacks, methods, and what profiles know.
+//! Facts: what both engines read from the JVM besides its heap: classes, threads, stacks, methods, and profiles.
 
 pub(super) mod allocation_traces;
 mod anonymous_names;

@@ -1,4 +1,4 @@
-//! Plain facts: what the catalogue knows of classes and fields, as numbers that need no JVM to be read.
+//! Plain facts: the catalogue's classes and fields as numbers that can be read without a JVM.
 
 use super::catalogue::Catalogue;
 use crate::jvmti::field::FieldId;
@@ -26,7 +26,7 @@ pub(in crate::heap) fn mirror_fields(catalogue: &Catalogue<'_>, tables: &Tables)
     MirrorFields::of(class, &field_ids, tables)
 }
 
-/// Offset of an instance field of a class of the bootstrap loader; `None` if there is none of this name.
+/// The offset of an instance field of a bootstrap loader's class; `None` if it has no such field.
 pub(in crate::heap) fn field_offset(
     catalogue: &Catalogue<'_>,
     tables: &Tables,

@@ -1,4 +1,4 @@
-//! The roots as the walk reports them: noted in the callback, made into records afterwards.
+//! The roots that the walk reports: noted in the callback, turned into records afterwards.
 
 use super::catalogue::Catalogue;
 use crate::jvmti::heap::{Reference, RootFrame};
@@ -6,18 +6,19 @@ use crate::jvmti::method::MethodId;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use tables::{ObjectIndex, Root, Tables, ThreadId, TraceId};
 
-/// What the walk says of one thread.
+/// What the walk reported about one thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::heap) struct ThreadNote {
     /// The thread object.
     pub(in crate::heap) object: ObjectIndex,
-    /// Its name as the heap has it, in modified UTF-8; empty if nobody has looked.
+    /// Its name from the heap, in modified UTF-8; empty if it was not read.
     pub(in crate::heap) name: Vec<u8>,
-    /// The frames that hold something, by depth: method, and location where it is told.
+    /// The frames with references, by depth: the method, and its location if it was reported.
     pub(in crate::heap) frames: BTreeMap<u32, (MethodId, Option<i64>)>,
 }
 
-/// What the VM holds itself, by class: up to 14 HotSpot reports constants of compiled code as roots of the same kind.
+/// The classes of the objects that the VM itself holds. Needed up to JDK 14, where HotSpot reports constants of
+/// compiled code as roots of the same kind.
 const THE_VMS: [&[u8]; 8] = [
     b"Ljava/lang/ArithmeticException;",
     b"Ljava/lang/ArrayStoreException;",
@@ -29,11 +30,12 @@ const THE_VMS: [&[u8]; 8] = [
     b"[Ljava/lang/Throwable;",
 ];
 
-/// Which of the JVM's own roots are what.
+/// Classifies the roots that JVMTI reports as "system class" and "other".
 ///
-/// As "system class" HotSpot reports all that the data of loaders hold that are never unloaded: mirrors, arrays of resolved constants,
-/// modules and more. As "other" it reports what the VM holds, mounted virtual threads and, up to 14, constants of compiled code,
-/// which are gone when the code is. Its own dumps list of all this the mirrors and, as JNI globals, what the VM holds.
+/// As "system class" HotSpot reports everything held by the data of loaders that are never unloaded: mirrors, arrays of
+/// resolved constants, modules and more. As "other" it reports what the VM holds, mounted virtual threads and, up to
+/// JDK 14, constants of compiled code, which last only as long as the code. HotSpot's own dumps list only the mirrors
+/// and, as JNI globals, what the VM holds.
 #[derive(Clone, Debug, Default)]
 pub(in crate::heap) struct SystemRoots {
     /// Tags of `java.lang.Class` and `java.lang.Module`.
@@ -41,18 +43,18 @@ pub(in crate::heap) struct SystemRoots {
     module: Option<i64>,
     /// Tag of `java.lang.ThreadGroup`.
     thread_group: Option<i64>,
-    /// Tags of the classes of what the VM holds; `None` if nothing else is reported as "other".
+    /// Tags of the classes of the VM's own objects; `None` if nothing else is reported as "other".
     the_vms: Option<Vec<i64>>,
 }
 
 impl SystemRoots {
-    /// For the JVM of these classes, which are tagged.
+    /// For a JVM with these classes, which must be tagged.
     pub(in crate::heap) fn of(catalogue: &Catalogue<'_>, tables: &Tables) -> Self {
         let tag = |signature: &[u8]| {
             let class = catalogue.bootstrap_class_id(signature, tables)?;
             Some(catalogue.mirror(class)?.tag())
         };
-        // HotSpot loads this class at its start from 14 on.
+        // HotSpot 14 and later load this class at startup.
         let has_records = tag(b"Ljava/lang/Record;").is_some();
         let the_vms = || THE_VMS.into_iter().filter_map(tag).collect();
         Self {
@@ -63,11 +65,11 @@ impl SystemRoots {
         }
     }
 
-    /// Where an "other" root to an object of the class with this tag was found, when these were reported before; `None` if it is
+    /// The place of an "other" root to an object of the class with this tag, given those reported before it; `None` for
     /// a constant of compiled code.
     ///
-    /// Up to 14 HotSpot reports what the data of loaders hold first, then what the VM holds, from mirrors of primitive types to two
-    /// thread groups, then the constants.
+    /// Up to JDK 14 HotSpot reports first what loader data hold, then what the VM holds (from mirrors of primitive
+    /// types to two thread groups), then the constants.
     fn other_place(&self, class_tag: i64, before: OthersBefore) -> Option<Place> {
         let Some(the_vms) = &self.the_vms else {
             return Some(Place::Vm);
@@ -80,7 +82,7 @@ impl SystemRoots {
         is_the_vms.then_some(Place::Vm)
     }
 
-    /// Where a "system class" root to an object of the class with this tag was found.
+    /// The place of a "system class" root to an object of the class with this tag.
     fn place(&self, class_tag: i64) -> Place {
         if self.class.is_none_or(|class| class == class_tag) {
             Place::SystemClass
@@ -92,23 +94,23 @@ impl SystemRoots {
     }
 }
 
-/// Which "other" roots were reported so far.
+/// Which "other" roots have been reported so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct OthersBefore {
     mirror: bool,
     thread_groups: u32,
 }
 
-/// Where a root was found.
+/// The place of a root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     JniGlobal,
     SystemClass,
-    /// What the data of a loader hold beside mirrors and modules.
+    /// Held by a loader's data, but neither a mirror nor a module.
     LoaderData,
-    /// A module, which is reachable through its layer or its loader, too.
+    /// A module, which can also be reached through its layer or its loader.
     Module,
-    /// What the VM itself holds.
+    /// Held by the VM itself.
     Vm,
     Monitor,
     Thread {
@@ -124,25 +126,25 @@ enum Place {
     },
 }
 
-/// All roots of one walk. Filled on the VM thread, owned by the walk.
+/// All roots of one walk. The walk owns them; the VM thread fills them.
 #[derive(Debug, Default)]
 pub(in crate::heap) struct RootNotes {
-    /// The agent's own thread, whose local references are no roots of the application's.
+    /// The agent's own thread. Its local references are not roots of the application.
     own_thread: Option<ObjectIndex>,
     threads: Vec<ThreadNote>,
     thread_places: HashMap<ObjectIndex, usize>,
-    /// The thread that was reported last, and threads that had no tag when the JVM came to them, by their number.
+    /// The last reported thread; and by number, the threads that had no tag when the JVM reported them.
     last_thread: Option<ObjectIndex>,
     untagged: HashMap<i64, ObjectIndex>,
     system: SystemRoots,
     others: OthersBefore,
-    /// Frames known to be of methods that are not native, by thread and depth.
+    /// Frames known to belong to Java (not native) methods, by thread and depth.
     java_frames: HashSet<(usize, u32)>,
     notes: Vec<(ObjectIndex, Place)>,
 }
 
 impl RootNotes {
-    /// No roots yet; `own_thread` makes the dump.
+    /// No roots yet; `own_thread` is the thread that makes the dump.
     pub(in crate::heap) fn new(own_thread: Option<ObjectIndex>, system: SystemRoots) -> Self {
         Self {
             own_thread,
@@ -151,31 +153,31 @@ impl RootNotes {
         }
     }
 
-    /// The threads in the order in which the walk met them.
+    /// The threads, in the order in which the walk reported them.
     pub(in crate::heap) fn threads(&self) -> &[ThreadNote] {
         &self.threads
     }
 
-    /// The objects of all roots, some more than once.
+    /// The objects of all roots; some occur more than once.
     pub(in crate::heap) fn objects(&self) -> impl Iterator<Item = ObjectIndex> + '_ {
         let roots = self.notes.iter();
         let roots = roots.filter(|&&(_, place)| !self.is_code_constant(place));
         roots.map(|&(object, _)| object)
     }
 
-    /// The mirrors of the classes that are never unloaded.
+    /// The mirrors of classes that are never unloaded.
     pub(in crate::heap) fn system_classes(&self) -> HashSet<ObjectIndex> {
         let roots = self.notes.iter();
         let classes = roots.filter(|(_, place)| *place == Place::SystemClass);
         classes.map(|&(mirror, _)| mirror).collect()
     }
 
-    /// Whether a root that is reported to an object of the class with this tag has no place in the file.
+    /// Whether a root to an object of the class with this tag is left out of the file.
     pub(in crate::heap) fn is_left_out(&self, kind: Reference, class_tag: i64) -> bool {
         kind == Reference::Other && self.system.other_place(class_tag, self.others).is_none()
     }
 
-    /// Tells which frames are of methods that are not native: by thread, in the order of [`Self::threads`], their depths.
+    /// Sets the frames that belong to Java methods: for each thread, in the order of [`Self::threads`], their depths.
     pub(in crate::heap) fn know_java_frames<'d>(
         &mut self,
         depths: impl Iterator<Item = &'d [u32]>,
@@ -186,14 +188,14 @@ impl RootNotes {
             .collect();
     }
 
-    /// Whether this is a constant of compiled code, which HotSpot reports as a JNI local of the frame that the code runs in.
-    /// Local references are those of native methods' frames alone.
+    /// Whether this is a constant of compiled code, which HotSpot reports as a JNI local of the frame that runs the
+    /// code. Real JNI locals belong only to frames of native methods.
     fn is_code_constant(&self, place: Place) -> bool {
         let Place::JniLocal { thread, depth } = place else {
             return false;
         };
         let Some(depth) = depth else { return false };
-        // Only locals have a bytecode beside them, and native methods have no locals.
+        // Only locals come with a bytecode index, and native methods have no locals.
         let has_bytecode = || {
             let frames = self.threads.get(thread).map(|thread| &thread.frames);
             frames
@@ -203,7 +205,7 @@ impl RootNotes {
         self.java_frames.contains(&(thread, depth)) || has_bytecode()
     }
 
-    /// Whether this is a local reference of the agent's own, which is no root of the application's.
+    /// Whether this is one of the agent's own local references, which is not a root of the application.
     pub(in crate::heap) fn is_own(&self, kind: Reference) -> bool {
         match (kind, self.own_thread) {
             (Reference::JniLocal(frame), Some(own)) => {
@@ -213,19 +215,20 @@ impl RootNotes {
         }
     }
 
-    /// Tells whose frames come under this number of the JVM's: a virtual thread's, which the JVM does not report itself.
+    /// Sets the thread object for a thread number of the JVM. Needed for virtual threads, which the JVM does not report
+    /// themselves.
     pub(in crate::heap) fn know_thread(&mut self, thread_id: i64, object: ObjectIndex) {
         self.untagged.insert(thread_id, object);
     }
 
-    /// Gives each thread that was met a name, where `name` has one.
+    /// Sets the name of each reported thread for which `name` returns one.
     pub(in crate::heap) fn name_threads(&mut self, name: impl Fn(ObjectIndex) -> Vec<u8>) {
         for thread in &mut self.threads {
             thread.name = name(thread.object);
         }
     }
 
-    /// Notes one root to an object of the class with this tag. References that are no roots are left alone.
+    /// Notes one root to an object of the class with this tag. Ignores references that are not roots.
     pub(in crate::heap) fn note(&mut self, kind: Reference, class_tag: i64, object: ObjectIndex) {
         if matches!(kind, Reference::Thread | Reference::Other) {
             self.last_thread = Some(object);
@@ -272,7 +275,7 @@ impl RootNotes {
         })
     }
 
-    /// The thread and depth of a stack root; `None` if the thread is not known, which no JVM was seen to do.
+    /// The thread and depth of a stack root; `None` if the thread is unknown. No JVM was seen to report that.
     fn frame(&mut self, frame: RootFrame) -> Option<(usize, Option<u32>)> {
         let object = self.thread_object(frame)?;
         let thread = self.thread(object);
@@ -293,8 +296,8 @@ impl RootNotes {
 
     /// The thread object of a frame.
     ///
-    /// HotSpot 21 and later read the thread's tag before they report the thread itself, so one that was not
-    /// tagged before the walk has none here: it is the thread, or the mounted virtual thread, reported last.
+    /// HotSpot 21 and later read the thread's tag before they report the thread itself. A thread that was not tagged
+    /// before the walk thus has no tag here: it is the thread, or the mounted virtual thread, reported last.
     fn thread_object(&mut self, frame: RootFrame) -> Option<ObjectIndex> {
         if let Some(tagged) = ObjectIndex::from_tag(frame.thread_tag) {
             return Some(tagged);
@@ -309,10 +312,10 @@ impl RootNotes {
 
     /// The roots as the file has them. `threads` are the rows of [`Self::threads`], in their order.
     ///
-    /// `is_class` tells the mirrors of the file's classes, which those of primitive types are not.
-    /// `is_held` tells the objects that a class refers to which is never unloaded. What a loader's data hold needs no root then.
-    /// Otherwise it becomes a JNI global, as in HotSpot's own dumps what the VM itself holds. A module needs no root: its layer
-    /// or its loader refers to it.
+    /// `is_class` tells whether an object is the mirror of a class in the file (mirrors of primitive types are not).
+    /// `is_held` tells whether a class that is never unloaded refers to the object. An object held by a loader's data
+    /// needs no root if `is_held`; otherwise it becomes a JNI global, like the VM's own objects in HotSpot's dumps. A
+    /// module needs no root, because its layer or its loader refers to it.
     pub(in crate::heap) fn records(
         &self,
         threads: &[(ThreadId, TraceId)],
@@ -323,7 +326,7 @@ impl RootNotes {
         let mut system = HashSet::new();
         let mut reference = 0;
         let mut global = |object| {
-            // JVMTI does not tell the reference's address; a running number keeps them apart.
+            // JVMTI does not report the reference's address; a running number keeps the records apart.
             reference += 1;
             Root::JniGlobal { object, reference }
         };
@@ -334,12 +337,13 @@ impl RootNotes {
                         roots.push(Root::StickyClass { object });
                     }
                 }
-                // A primitive type's.
+                // The mirror of a primitive type.
                 Place::SystemClass => roots.push(global(object)),
                 Place::LoaderData if !is_held(object) && system.insert(object) => {
                     roots.push(global(object));
                 }
-                // HotSpot reports a mounted virtual thread as its own, too, which has a root as a thread.
+                // HotSpot also reports a mounted virtual thread as one of the VM's own objects. It already has a root
+                // as a thread.
                 Place::Vm if !self.thread_places.contains_key(&object) => {
                     roots.push(global(object));
                 }
@@ -395,7 +399,7 @@ mod tests {
     const ERROR: i64 = 72;
     const GROUP: i64 = 73;
 
-    /// HotSpot's from 14 on.
+    /// As in HotSpot from 14 on.
     const SYSTEM: SystemRoots = SystemRoots {
         class: Some(CLASS),
         module: Some(MODULE),
@@ -487,7 +491,7 @@ mod tests {
     #[test]
     fn what_fits_no_kind_is_a_global_reference() {
         let mut notes = RootNotes::new(None, SYSTEM);
-        // A frame before any thread: whose it is nobody can tell.
+        // A frame reported before any thread: its thread is unknown.
         notes.note(
             Reference::StackLocal(frame(0, 0, Some(1), Some(0))),
             0,
@@ -542,7 +546,7 @@ mod tests {
             ..SYSTEM
         };
         let mut notes = RootNotes::new(None, system);
-        // What a loader's data hold, what the VM holds, a constant, an error.
+        // Held by a loader's data, held by the VM, a constant, an error.
         for (number, class) in [
             (1, 0),
             (2, CLASS),
@@ -571,7 +575,7 @@ mod tests {
         let local = |depth| Reference::JniLocal(frame(7, depth, Some(depth as usize + 1), None));
         let mut notes = RootNotes::new(None, SYSTEM);
         notes.note(Reference::Thread, 0, object(7));
-        // A native method, one that holds nothing but constants, one that has a local, too.
+        // A native method, a Java method with only constants, and one that also has a local.
         for depth in 0..3 {
             notes.note(local(depth), 0, object(10 + depth));
         }
@@ -617,7 +621,7 @@ mod tests {
             object(8),
         );
         notes.note(Reference::Thread, 0, object(9));
-        // Still the first thread, by its number.
+        // Still the first thread, according to its number.
         notes.note(
             Reference::StackLocal(frame(0, 2, Some(2), Some(15))),
             0,

@@ -1,14 +1,15 @@
-//! Room for HotSpot's walk over the stacks.
+//! Memory for HotSpot's walk over the stacks.
 //!
-//! Before JVMTI's heap walk begins, HotSpot looks through all frames of all threads, and meanwhile no thread runs: since 16 for objects
-//! that the compiler has taken apart (`EscapeBarrier`, in the thread that asks for the walk), up to 14 for locks that are biased
-//! (`BiasedLocking::preserve_marks`, in the VM thread). It keeps 5 KiB for each frame until it has seen the last one: most of that
-//! time the system finds memory for it, page by page, and the JVM keeps that afterwards. So no walk begins where there is too little;
-//! what the own thread will need is made ready before, while the application runs; and afterwards it is given back.
+//! Before a JVMTI heap walk, HotSpot looks through all frames of all threads while no Java thread runs: since JDK 16
+//! for objects that the compiler has scalar-replaced (`EscapeBarrier`, in the thread that requests the walk), up to JDK
+//! 14 for biased locks (`BiasedLocking::preserve_marks`, in the VM thread). It keeps 5 KiB for each frame until it has
+//! seen the last one. Most of that time the kernel provides memory page by page, and the JVM keeps the memory
+//! afterwards. So we start no walk if there is too little memory. We prepare the memory that our own thread will need
+//! beforehand, while the application runs, and give it back afterwards.
 //!
-//! Measured with 2,000 threads 200 frames deep on 17: the first dump's pause was 4.0 to 5.4 s, and is 0.6 to 0.7; with 300 threads 60 deep
-//! on 21 it was 79 to 82 ms, and is 21 to 27. On 11 it is seconds as before. Of 2 GB that the JVM has more after the dump, and without us for ever, all
-//! come back.
+//! Measured with 2,000 threads 200 frames deep on 17: the first dump's pause was 4.0 to 5.4 s, and is 0.6 to 0.7 s.
+//! With 300 threads 60 deep on 21 it was 79 to 82 ms, and is 21 to 27 ms. On 11 it takes seconds, as before. The JVM
+//! grew by 2 GB, which it would have kept for ever; all of it is given back.
 
 use crate::heap::error::DumpError;
 use crate::heap::memory_left::MemoryLeft;
@@ -18,18 +19,19 @@ use parking_lot::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// HotSpot asks for so much at a time.
+/// The size of HotSpot's allocations.
 const CHUNK_BYTES: usize = 32_000;
-/// Less than this is not worth the trouble.
+/// With less than this, preparing is not worth the trouble.
 const LEAST_BYTES: u64 = 1 << 20;
-/// Less than this the JVM may keep.
+/// The JVM may keep less than this.
 const LEAST_GIVEN_BACK_BYTES: u64 = 16 << 20;
-/// HotSpot itself frees what it holds ready for the next time every 5 s.
+/// HotSpot itself frees its cached memory every 5 s.
 const BEFORE_GIVING_BACK: Duration = Duration::from_secs(7);
-/// The first Java whose thread that asks for the walk looks through the stacks.
+/// The first Java version in which the requesting thread looks through the stacks.
 const FIRST_JAVA: u32 = 16;
 
-/// The rooms of this process. Taken by threads that dump, and by the one that gives back, which has it while it does so.
+/// The rooms of this process. Locked by threads that dump, and by the thread that gives memory back, for as long as
+/// that takes.
 static ROOMS: Mutex<Rooms> = Mutex::new(Rooms {
     kept: 0,
     last: None,
@@ -39,18 +41,18 @@ static ROOMS: Mutex<Rooms> = Mutex::new(Rooms {
 
 #[derive(Debug)]
 struct Rooms {
-    /// Rooms that are kept for walks at this moment.
+    /// Rooms in use by walks at the moment.
     kept: u32,
-    /// When the last one was dropped whose memory is worth to be given back.
+    /// When the last room was dropped whose memory is worth giving back.
     last: Option<Instant>,
-    /// There is a thread that will give back.
+    /// Whether a thread that will give memory back exists.
     gives_back: bool,
-    /// What that will give back at least, and a room that is made before need not take once more.
+    /// Bytes at least that it will give back. A room made before then need not prepare them again.
     ready_bytes: u64,
 }
 
-/// Memory that was made ready, for the thread that made it. It is free already, all but the end, without which the C
-/// library would give it back at once. Dropped when the walk is over.
+/// Memory prepared for the thread that made it. All of it is already freed, except the last piece, without which the C
+/// library would return it to the kernel at once. Drop it when the walk is over.
 #[derive(Debug)]
 pub(in crate::heap) struct StackRoom {
     bytes: u64,
@@ -58,8 +60,8 @@ pub(in crate::heap) struct StackRoom {
 }
 
 impl StackRoom {
-    /// Room for a walk over so many frames; made ready since Java 16, a second for each 2 GB or some more. The error is
-    /// [`DumpError::DeepStacks`].
+    /// Prepares memory for a walk over this many frames, from Java 16 on. Takes about a second for each 2 GB. The error
+    /// is [`DumpError::DeepStacks`].
     pub(in crate::heap) fn make(env: &Env, frames: usize) -> Result<Self, DumpError> {
         let java = env.system_property(c"java.vm.specification.version");
         let java = java.map_or(0, |java| number(&java));
@@ -88,7 +90,7 @@ impl StackRoom {
         Ok(room)
     }
 
-    /// Whether much was made ready, so that time has passed.
+    /// Whether so much was prepared that time has passed.
     pub(in crate::heap) fn took_time(&self) -> bool {
         self.end.is_some()
     }
@@ -105,7 +107,7 @@ impl Drop for StackRoom {
         rooms.last = Some(Instant::now());
         if !rooms.gives_back {
             let name = "hprof give back".to_owned();
-            // Without a thread the JVM keeps the memory, as it would without us.
+            // Without a thread the JVM keeps the memory, as it would without the agent.
             rooms.gives_back = thread::Builder::new().name(name).spawn(give_back).is_ok();
         }
         if is_ready && rooms.gives_back {
@@ -114,7 +116,8 @@ impl Drop for StackRoom {
     }
 }
 
-/// Has the system give so much memory to this process, and the C library keep it; the last piece. `None`: there is not so much.
+/// Makes the kernel give this process that much memory, and the C library keep it. Returns the last piece; `None` if
+/// there is too little memory.
 fn make_ready(bytes: u64) -> Option<Vec<u8>> {
     let count = usize::try_from(bytes).ok()?.div_ceil(CHUNK_BYTES);
     let mut chunks = Vec::new();
@@ -122,15 +125,15 @@ fn make_ready(bytes: u64) -> Option<Vec<u8>> {
     for _ in 0..count {
         let mut chunk = Vec::new();
         chunk.try_reserve_exact(CHUNK_BYTES).ok()?;
-        // Not zeros: those might be pages that the system has not made yet.
+        // Not zeros, because the kernel may not have allocated pages for those yet.
         chunk.resize(CHUNK_BYTES, 1);
         chunks.push(chunk);
     }
     chunks.pop()
 }
 
-/// The thread's whole life: waits until no room is kept, and the last one was dropped some seconds ago; and as long once more, as
-/// HotSpot's own thread may have been late.
+/// The thread's main function. Waits until no room is in use and the last one was dropped some seconds ago, then as
+/// long again, because HotSpot's own thread may have been late.
 fn give_back() {
     let mut given_back_after = None;
     loop {
@@ -139,7 +142,7 @@ fn give_back() {
         let due = BEFORE_GIVING_BACK * if is_second { 2 } else { 1 };
         let since = rooms.last.map_or(Duration::MAX, |last| last.elapsed());
         if rooms.kept == 0 && since >= due {
-            // With the lock: a room that was made meanwhile would be gone.
+            // Keep the lock: trimming would take a room that is made meanwhile.
             trim_memory();
             rooms.ready_bytes = 0;
             if is_second {
@@ -154,7 +157,7 @@ fn give_back() {
     }
 }
 
-/// The number of a Java of this version ("1.8", "17"); 0 for 8, and for what is no number.
+/// The number of a Java version ("17"); 0 for "1.8", and for text that is not a number.
 fn number(java: &[u8]) -> u32 {
     let number = std::str::from_utf8(java)
         .ok()
@@ -162,17 +165,17 @@ fn number(java: &[u8]) -> u32 {
     number.unwrap_or(0)
 }
 
-/// What HotSpot takes for a frame: mostly the places of all of the processor's registers, twice. As measured on x86-64.
+/// HotSpot's bytes for each frame: mostly the locations of all registers of the processor, twice. Measured on x86-64.
 fn frame_bytes(java: u32) -> u64 {
     match java {
         0..=8 => 2 << 10,
-        // Locks are biased no more, if not by request, and the other look is not there yet.
+        // Biased locking is off by default, and `EscapeBarrier` is not there yet.
         15 => 0,
         _ => 5 << 10,
     }
 }
 
-/// An error if the walk would leave the application too little: that much, if it is too little.
+/// An error if the walk would leave the application too little memory; `too_little` is what would be left then.
 fn check(frames: usize, bytes: u64, too_little: Option<u64>) -> Result<(), DumpError> {
     match too_little {
         Some(left_bytes) if bytes >= LEAST_BYTES => Err(DumpError::DeepStacks {
@@ -212,7 +215,7 @@ mod tests {
             left_bytes,
         };
         assert_eq!(check(100_000, 500 * mebibyte, Some(left_bytes)), Err(error));
-        // A few frames are no reason: the walk itself looks at what is left.
+        // A few frames do not matter: the walk itself checks what is left.
         assert_eq!(check(10, 51_200, Some(0)), Ok(()));
     }
 }

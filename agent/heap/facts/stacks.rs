@@ -1,22 +1,23 @@
-//! Stacks: what was captured before the walk, made to agree with what the walk saw.
+//! Stacks: reconciles the stacks captured before the walk with the frames that the walk saw.
 //!
-//! JVMTI gives whole stacks only outside of the walk, and the walk tells only of frames that hold
-//! something. The thread may have run in between, so a captured stack is moved until it fits.
+//! JVMTI returns whole stacks only outside the walk, and the walk reports only frames with references. The
+//! thread may have run in between, so a captured stack is shifted until it fits.
 
 use crate::jvmti::method::MethodId;
 use crate::jvmti::stack::StackFrame;
 use std::collections::BTreeMap;
 
-/// Frames that the walk told of, by depth from the top.
+/// Frames that the walk reported, by depth from the top.
 pub(in crate::heap) type SeenFrames = BTreeMap<u32, (MethodId, Option<i64>)>;
 
-/// Most frames of one stack: a claim beyond it is a fault of the JVM's and is cut.
+/// Most frames of one stack. A deeper one would be a fault of the JVM and is cut.
 const MOST_FRAMES: usize = 1 << 20;
 
-/// The stack at the moment of the walk, the top first; `None` where neither side knows the frame.
+/// The stack at the moment of the walk, the top first; `None` for a frame that neither side knows.
 ///
-/// Frames that the walk saw stand at their depth. The captured ones are moved up or down by as many frames
-/// as makes most of them agree; those above a frame that disagrees have been left by the thread and are dropped.
+/// Frames that the walk saw stay at their depth. The captured frames are shifted by the number of frames with
+/// which most of them agree. Captured frames above one that disagrees are dropped, because the thread has left
+/// them.
 pub(in crate::heap) fn agree(
     captured: &[StackFrame],
     seen: &SeenFrames,
@@ -52,7 +53,8 @@ pub(in crate::heap) fn agree(
         .collect()
 }
 
-/// How many captured frames above the top the thread has left (positive) or entered since (negative).
+/// How many captured frames at the top the thread has left since (positive), or how many it has entered
+/// (negative).
 fn best_shift(captured: &[StackFrame], seen: &SeenFrames) -> isize {
     let agreeing = |shift: isize| {
         seen.iter()
@@ -84,7 +86,7 @@ fn best_shift(captured: &[StackFrame], seen: &SeenFrames) -> isize {
     best.1
 }
 
-/// Farthest move that is tried: between capture and walk lie milliseconds.
+/// Largest shift that is tried: only milliseconds pass between capture and walk.
 const MOST_SHIFT: usize = 256;
 
 #[cfg(test)]

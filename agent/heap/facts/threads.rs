@@ -1,4 +1,4 @@
-//! Threads: from captured stacks and the walk's notes to rows of thread and trace.
+//! Threads: turns captured stacks and the walk's notes into rows of threads and traces.
 
 use super::catalogue::{tag_new, Catalogue};
 use super::methods::Methods;
@@ -18,21 +18,22 @@ use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 use tables::{ObjectIndex, ObjectTable, Tables, ThreadId, ThreadRow, Trace, TraceId};
 
-/// Frames asked of several threads at once; HotSpot reserves room for as many for each thread.
+/// Frames requested for each of several threads at once. HotSpot reserves memory for that many per thread.
 const USUAL_DEPTH_FRAMES: i32 = 512;
-/// Threads whose stacks are asked for at once: the application stands still for as long, 0.2 us a frame, and each time anew.
+/// Threads whose stacks are requested at once. The application pauses for each request, 0.2 us a frame.
 const THREADS_AT_A_TIME: usize = 128;
-/// Virtual threads whose whole stacks are asked for, 10 µs each; those beyond have the frames that the walk saw.
+/// Virtual threads whose whole stacks are requested, 10 µs each. The others get only the frames that the walk
+/// saw.
 const MOST_VIRTUAL_THREADS: usize = 10_000;
 
-/// A thread and its stack at some moment near the walk.
+/// A thread and its stack shortly before the walk.
 #[derive(Debug)]
 struct Captured<'f> {
     thread: Object<'f>,
     frames: Vec<StackFrame>,
 }
 
-/// The threads' stacks, shortly before the walk.
+/// The stacks of all threads, shortly before the walk.
 #[derive(Debug)]
 pub(in crate::heap) struct CapturedStacks<'f> {
     vm: Vm,
@@ -40,35 +41,36 @@ pub(in crate::heap) struct CapturedStacks<'f> {
     jni: &'f Jni<'f>,
     look: Look,
     stacks: Vec<Captured<'f>>,
-    /// How long the application stood still for them, at most.
+    /// Longest time that the application paused for them.
     pause: Duration,
     _room: StackRoom,
 }
 
-/// Whether threads that were not captured are looked for.
+/// Whether to look for threads that were not captured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::heap) enum Look {
     /// Yes: the walk has tagged them.
     ByTag,
-    /// No: their tags are not known, or the application must not pause once more.
+    /// No: their tags are unknown, or the application must not pause again.
     NoFurther,
 }
 
 /// The threads' rows.
 #[derive(Debug)]
 pub(in crate::heap) struct ThreadRows {
-    /// Thread and trace of each thread that the walk met, in its order.
+    /// Thread and trace of each thread that the walk reported, in its order.
     pub(in crate::heap) ids: Vec<(ThreadId, TraceId)>,
-    /// Of each thread that the walk met, the depths of the frames it told of that are not of native methods.
+    /// For each thread that the walk reported, the depths of its reported frames that belong to Java methods.
     pub(in crate::heap) java_frames: Vec<Vec<u32>>,
-    /// How long the application stood still at most, to have the stacks captured and to find its virtual threads.
+    /// Longest time that the application paused for capturing stacks and finding virtual threads.
     pub(in crate::heap) pause: Duration,
 }
 
 impl<'f> CapturedStacks<'f> {
-    /// Tags all platform threads, so that the walk tells whose its frames are, and captures their stacks: a short
-    /// safepoint for some threads at a time, and one more step for each deep stack. Makes room for HotSpot's own look at them, until [`Self::fill`].
-    /// `look`: whether that looks for others.
+    /// Tags all platform threads, so that the walk can tell which thread a frame belongs to, and captures their
+    /// stacks. That takes one short safepoint for each group of threads, and one more request for each deep
+    /// stack. Prepares memory for HotSpot's own walk over the stacks, which is kept until [`Self::fill`]. `look`
+    /// says whether `fill` looks for other threads.
     pub(in crate::heap) fn take(
         vm: Vm,
         env: &'f Env,
@@ -84,7 +86,7 @@ impl<'f> CapturedStacks<'f> {
         let frames = stacks.iter().map(|captured| captured.frames.len()).sum();
         let room = StackRoom::make(env, frames)?;
         if room.took_time() {
-            // The threads have gone on meanwhile.
+            // The threads have run on meanwhile.
             let threads = stacks.into_iter().map(|captured| captured.thread);
             let (again, once_more) = capture(env, threads.collect())?;
             (stacks, pause) = (again, pause + once_more);
@@ -100,7 +102,7 @@ impl<'f> CapturedStacks<'f> {
         })
     }
 
-    /// The threads that were captured, tagged before, with their handles.
+    /// The captured threads, which were tagged before, with their handles.
     pub(in crate::heap) fn pinned(&self) -> Result<Vec<(ObjectIndex, Handle)>, DumpError> {
         let mut pinned = Vec::with_capacity(self.stacks.len());
         for captured in &self.stacks {
@@ -111,16 +113,16 @@ impl<'f> CapturedStacks<'f> {
         Ok(pinned)
     }
 
-    /// All methods on the stacks: their ids are good.
+    /// All methods on the stacks. Their ids are valid.
     pub(in crate::heap) fn methods(&self) -> HashSet<MethodId> {
         let frames = self.stacks.iter().flat_map(|captured| &captured.frames);
         frames.map(|frame| frame.method).collect()
     }
 
-    /// Fills `tables.threads` and `tables.traces` for the threads that the walk met.
+    /// Fills `tables.threads` and `tables.traces` for the threads that the walk reported.
     ///
-    /// Threads that were not captured, virtual ones and those started since, are looked for now; the walk's
-    /// frames correct what is found. `depth_frames` cuts stacks.
+    /// Looks for threads that were not captured: virtual threads, and those started since. The walk's frames
+    /// correct the stacks. `depth_frames` cuts stacks.
     pub(in crate::heap) fn fill(
         self,
         notes: &[ThreadNote],
@@ -152,7 +154,7 @@ impl<'f> CapturedStacks<'f> {
             for frame in stack {
                 frames.push(methods.frame(frame, catalogue, tables, objects)?);
             }
-            // A thread that is gone by now has no name to tell, but the heap may.
+            // JVMTI has no name for an ended thread, but the heap may.
             let names = found
                 .and_then(|found| env.thread_names(jni, &found.thread).ok())
                 .unwrap_or_else(|| ThreadNames {
@@ -181,7 +183,7 @@ impl<'f> CapturedStacks<'f> {
         })
     }
 
-    /// Each thread's handle and frames by its tag, and how long the application stood still for it.
+    /// Each thread's handle and frames by tag, and how long the application paused for it.
     fn by_tag(
         self,
         notes: &[ThreadNote],
@@ -218,7 +220,7 @@ impl<'f> CapturedStacks<'f> {
     }
 }
 
-/// The stacks of these threads, and how long the application stood still for it, at most.
+/// Captures the stacks of these threads. Also returns the longest time that the application paused for it.
 fn capture<'f>(
     env: &Env,
     mut threads: Vec<Object<'f>>,
@@ -228,7 +230,7 @@ fn capture<'f>(
     while !threads.is_empty() {
         let some = threads.split_off(threads.len().saturating_sub(THREADS_AT_A_TIME));
         let mut frames = match env.stacks_of(&some, USUAL_DEPTH_FRAMES) {
-            // Said of a thread alone; among others it has an empty stack.
+            // JVMTI returns this for a single ended thread; among several threads it has an empty stack.
             Err(JvmtiError::THREAD_NOT_ALIVE) => Vec::new(),
             frames => frames.when("the stacks of threads")?,
         };
@@ -240,7 +242,7 @@ fn capture<'f>(
     for captured in &mut stacks {
         let depth_frames = i32::try_from(captured.frames.len()).unwrap_or(i32::MAX);
         let is_cut = depth_frames >= USUAL_DEPTH_FRAMES;
-        // A thread that has ended since keeps what was captured.
+        // A thread that has ended since keeps the captured frames.
         if let Some(whole) = is_cut.then(|| env.stack(&captured.thread).ok()).flatten() {
             captured.frames = whole;
         }
@@ -248,7 +250,7 @@ fn capture<'f>(
     Ok((stacks, pause))
 }
 
-/// The index of a thread object, which is tagged if it was not yet.
+/// The index of a thread object. Tags it if it has no tag.
 pub(in crate::heap) fn tag_thread(
     env: &Env,
     jni: &Jni<'_>,

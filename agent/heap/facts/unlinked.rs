@@ -1,20 +1,22 @@
-//! Classes that are loaded and not linked, though there may be instances of them.
+//! Classes that are loaded but not linked, although they may have instances.
 
 use super::heap_room;
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
 
-/// Has the JVM link the bootstrap loader's classes that may have instances and are not linked.
+/// Links the bootstrap loader's classes that may have instances but are not linked.
 ///
-/// HotSpot has objects of such classes where it maps an archive (CDS): those of the archive. The fields of a class that is
-/// not linked are not told, and whether there are instances shows only in the pause. There are some 50 such classes in a
-/// JVM that has just started, 40 us each; the JVM loads nothing for it but the types of public fields. Who asks to link a
-/// class waits while another thread links it, and reports that to a debugger.
+/// Where HotSpot maps a CDS archive, the archived objects may be instances of unlinked classes. JVMTI does not report
+/// the fields of an unlinked class, and only the pause shows whether it has instances. A JVM that has just started has
+/// about 50 such classes; linking takes 40 us each and loads nothing but the types of public fields. A thread that
+/// links a class waits if another thread is linking it, and reports that to a debugger.
 ///
-/// To ask for the fields makes objects, so in a full heap nothing is linked. At VMInit it is not full, and what the archive holds is there.
+/// Asking for fields creates objects, so nothing is linked in a full heap. At VMInit the heap is not full, and the
+/// archive's objects exist already.
 ///
-/// A class of which the JVM does not tell, or that cannot be linked, stays as it is: a walk that meets an instance says so.
+/// A class that the JVM does not report, or that cannot be linked, stays as it is. If the walk meets an instance, it
+/// says so.
 pub(in crate::heap) fn link(env: &Env, jni: &Jni<'_>, classes: &[Object<'_>]) {
     let shares = env.system_property(c"java.vm.info");
     if !shares.is_ok_and(|info| info.windows(7).any(|part| part == b"sharing")) {

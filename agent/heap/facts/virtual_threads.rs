@@ -1,8 +1,8 @@
-//! Handles of virtual threads, which JVMTI lists nowhere.
+//! Handles of virtual threads, which JVMTI does not list.
 //!
-//! The walk has tagged them, but asking for objects by many tags takes HotSpot time in the product of
-//! tags and objects, in which no thread of the application may stop for a collection. So the instances of their
-//! class are looked for in an environment of its own, where they are the only tagged objects.
+//! The walk has tagged them. But HotSpot needs time proportional to tags × tagged objects to return objects by
+//! their tags, and no thread can reach a safepoint for a collection meanwhile. So their class's instances are
+//! tagged in a separate environment, where they are the only tagged objects.
 
 use super::catalogue::Catalogue;
 use crate::heap::error::{DumpError, For};
@@ -16,7 +16,7 @@ use tables::Tables;
 /// The class of virtual threads, JDK 21 and later.
 pub(in crate::heap) const VIRTUAL_THREAD: &[u8] = b"Ljava/lang/VirtualThread;";
 
-/// All virtual threads in the heap, ended ones too, and how long the application stood still meanwhile.
+/// All virtual threads in the heap, including ended ones, and how long the application paused.
 pub(in crate::heap) fn virtual_threads<'f>(
     vm: Vm,
     jni: &Jni<'f>,
