@@ -1,4 +1,4 @@
-//! The application's side of the talk with the child: answers it until the dump is written, or it must be given up.
+//! The parent's side of the conversation with the child: answers it until the dump is written or must be given up.
 
 use super::careful_reads;
 use super::message::{send_ids, FromChild, ThreadIds, ThreadNoteMessage, Written};
@@ -20,16 +20,16 @@ use std::time::{Duration, Instant};
 use tables::{ObjectIndex, ObjectTable, Tables};
 use writer::{emit, DumpFile};
 
-/// The parent gives a silent child up so much later than the child's own watchdog does.
+/// How much later than the child's own watchdog the parent gives up on a silent child.
 const GRACE: Duration = Duration::from_secs(5);
-/// From the child's last sign of life to the parent that reads it, on a busy machine.
+/// From the child's last sign of life until the parent reads it, on a busy machine.
 const SLACK: Duration = Duration::from_millis(500);
-/// Time between two looks whether the JVM ends.
+/// Time between two checks whether the JVM is shutting down.
 const LOOK: Duration = Duration::from_millis(250);
-/// Time between two lines of progress.
+/// Time between two progress lines.
 const PROGRESS: Duration = Duration::from_secs(5);
 
-/// What the parent needs to answer the child.
+/// Everything the parent needs to answer the child.
 pub(super) struct Answers<'d, 'f> {
     pub(super) dump: &'d SnapshotDump<'f>,
     pub(super) catalogue: &'d mut Catalogue<'f>,
@@ -37,22 +37,22 @@ pub(super) struct Answers<'d, 'f> {
     pub(super) objects: ObjectTable,
     pub(super) stacks: Option<CapturedStacks<'f>>,
     pub(super) known_methods: HashSet<MethodId>,
-    /// Whether an id is the address of this word here, too.
+    /// Whether an id is the address of this word in the parent, too.
     pub(super) same_words: RefCell<HashMap<(u64, u64), bool>>,
-    /// The record of allocation sites, or nothing.
+    /// The record of allocation sites; empty if there is none.
     pub(super) site_records: &'d [u8],
     pub(super) file: &'d DumpFile,
 }
 
 impl Answers<'_, '_> {
-    /// Talks with the child until it has nothing more to say.
+    /// Converses with the child until it has nothing more to say.
     pub(super) fn converse(
         &mut self,
         mut socket: UnixStream,
         mut child: Child,
     ) -> Result<(Child, Written), NoSnapshot> {
         let limit = Duration::from_secs(u64::from(self.dump.options.timeout_s)) + GRACE;
-        // For the rest of a message that has begun.
+        // For the rest of a message that has started.
         let _ = socket.set_read_timeout(Some(limit));
         let mut told = Instant::now();
         let (mut calibrated, mut writing) = (false, false);
@@ -68,7 +68,7 @@ impl Answers<'_, '_> {
                 Ok(FromChild::Roots { addresses, threads }) => {
                     writing = true;
                     let ids = self.take_roots(&addresses, &threads)?;
-                    // A child that does not listen any more is told of by the next message, or its absence.
+                    // If the child no longer listens, the next message shows that, or its absence.
                     let _ = send_ids(&ids, &mut socket);
                 }
                 Ok(FromChild::Progress {
@@ -96,7 +96,7 @@ impl Answers<'_, '_> {
                     return Err(why);
                 }
                 Err(_) => {
-                    // The child's watchdog began to count a little before the child was heard here.
+                    // The child's watchdog started counting slightly before the parent last heard from it.
                     let is_late = waited.elapsed() + GRACE + SLACK >= limit;
                     return Err(self.without_a_word(&mut child, calibrated, writing && is_late));
                 }
@@ -105,7 +105,7 @@ impl Answers<'_, '_> {
         }
     }
 
-    /// What a child has met that is gone without a word.
+    /// Why the child ended without a message.
     fn without_a_word(&self, child: &mut Child, calibrated: bool, hung: bool) -> NoSnapshot {
         if hung {
             let seconds = self.dump.options.timeout_s;
@@ -117,7 +117,7 @@ impl Answers<'_, '_> {
         silence(child, calibrated, self.dump.tried.has_left_out.get())
     }
 
-    /// Gives every object of the child's its address, writes the head of the file, answers with the threads' numbers.
+    /// Gives every object of the child its address, writes the head of the file, and answers with the threads' numbers.
     fn take_roots(
         &mut self,
         addresses: &[u64],
@@ -148,7 +148,7 @@ impl Answers<'_, '_> {
             &mut self.objects,
         )?;
         dump.tried.paused.set(dump.tried.paused.get() + rows.pause);
-        // A frame of a class that the child does not know.
+        // A frame belongs to a class that the child does not know.
         if self.catalogue.len() > classes {
             return Err(NoSnapshot::UnknownClass);
         }
@@ -185,10 +185,10 @@ impl Answers<'_, '_> {
         })
     }
 
-    /// A method that the child saw. HotSpot makes an id when it first needs one, so an id may be the child's alone: it is
-    /// good if it was known here before, or if here, too, it is the address of the same method.
+    /// A method that the child saw. HotSpot creates a method id when it is first needed, so an id may exist only in the
+    /// child. It is valid if the parent knew it before, or if in the parent, too, it is the address of the same method.
     fn method(&self, bits: u64, word: u64) -> Option<MethodId> {
-        // SAFETY: used only if this process gave the id, or has the same method behind it.
+        // SAFETY: used only if this process created the id, or if the id refers to the same method here.
         let method = unsafe { MethodId::from_bits(bits) }?;
         let is_same = || {
             let mut same_words = self.same_words.borrow_mut();
@@ -199,7 +199,7 @@ impl Answers<'_, '_> {
     }
 }
 
-/// What a user reads every few seconds of a long dump.
+/// The line that a user sees every few seconds of a long dump.
 fn progress_line(bytes: u64, objects: u64, heap_bytes: u64, used_bytes: Option<u64>) -> String {
     let share = match used_bytes {
         Some(used @ 1..) => format!(", {} % of the heap used", heap_bytes * 100 / used),
@@ -216,15 +216,15 @@ fn broken_word() -> NoSnapshot {
     NoSnapshot::Lost("the forked copy sent its messages in the wrong order".to_owned())
 }
 
-/// Ends a child that is waited for in vain.
+/// Kills a child that the parent no longer waits for.
 fn given_up(child: &mut Child, why: String) -> NoSnapshot {
     child.kill();
     child.reap();
     NoSnapshot::Failed(DumpError::Child(why))
 }
 
-/// Waits until the child says something, or is gone. An error, and why, if it has been silent for too long: `limit`, or, once the JVM
-/// ends, seconds.
+/// Waits until the child has sent something or is gone. An error, with the reason, if it has been silent for longer
+/// than `limit`, or for some seconds after the JVM began to shut down.
 fn wait_for_word(
     socket: &UnixStream,
     child: &Child,

@@ -1,13 +1,14 @@
-//! Reads of addresses that may not be mapped, made by the kernel: it answers with an error where a read of ours would be a crash.
+//! Reads addresses that may be unmapped. The kernel does the read, and returns an error where a read of ours would
+//! crash.
 
 use super::process::is_filtered;
 use std::io::Read;
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 
-/// Eight bytes at an address of which nobody knows whether it is mapped; `None` if it is not.
+/// Eight bytes at an address that may be unmapped; `None` if it is.
 ///
-/// The kernel reads for us, into a socket: it answers EFAULT where a read of ours would be a crash.
+/// The kernel copies them into a socket. It returns EFAULT where a read of ours would crash.
 pub(super) fn try_read(address: u64) -> Option<u64> {
     let (mut reader, writer) = UnixStream::pair().ok()?;
     // SAFETY: the kernel checks the address.
@@ -20,12 +21,12 @@ pub(super) fn try_read(address: u64) -> Option<u64> {
     Some(u64::from_ne_bytes(word))
 }
 
-/// So many bytes from each of these addresses, one after the other; `None` if one of them is not mapped, or the system lets no
-/// process read so.
+/// `bytes` bytes from each of these addresses, one after the other. `None` if one of them is not mapped, or if the
+/// system does not allow such reads.
 ///
-/// As in `try_read` the kernel reads for us, but many places in one call.
+/// The kernel does the read, as in `try_read`, but for many addresses per call.
 pub(super) fn copies(addresses: &[u64], bytes: usize) -> Option<Vec<u8>> {
-    /// Places in one call (IOV_MAX).
+    /// Addresses per call (IOV_MAX).
     const MOST: usize = 1024;
     let mut copied = vec![0; addresses.len().checked_mul(bytes)?];
     if bytes == 0 {
@@ -48,7 +49,8 @@ pub(super) fn copies(addresses: &[u64], bytes: usize) -> Option<Vec<u8>> {
             })
             .collect();
         let count = libc::c_ulong::try_from(remote.len()).ok()?;
-        // SAFETY: the kernel checks the addresses that are read; `local` is `target`, which nobody else has.
+        // SAFETY: the kernel checks the addresses that are read; `local` describes `target`, which only this function
+        // uses.
         let read =
             unsafe { libc::process_vm_readv(libc::getpid(), &local, 1, remote.as_ptr(), count, 0) };
         if usize::try_from(read) != Ok(target.len()) {

@@ -1,7 +1,7 @@
-//! The child: takes over from HotSpot at the first reference that is no root, writes the dump, ends.
+//! The child: takes over from HotSpot at the first reference that is not a root, writes the dump, and exits.
 //!
-//! It enters neither JNI nor JVMTI and takes no lock that another thread of the JVM may have held. It returns to HotSpot's
-//! walk only for the frames of virtual threads. Whatever happens to it, the application runs on.
+//! It calls neither JNI nor JVMTI, and takes no lock that another thread of the JVM may have held. It returns
+//! to HotSpot's walk only for the frames of virtual threads. Whatever happens to it, the application runs on.
 
 use super::crew::{in_threads, Watch};
 use super::known_objects::KnownObjects;
@@ -31,62 +31,63 @@ use tables::{ObjectId, ObjectIndex, ObjectTable, Tables, TraceId};
 use writer::emit::LiveThread;
 use writer::{Deliver, Segments, Tail, TailWriter};
 
-/// References that one walker begins with.
+/// References in a walker's first batch.
 const BATCH: usize = 512;
 
-/// Everything that the child needs, made before the fork.
+/// Everything that the child needs. Made before the fork.
 #[derive(Debug)]
 pub(super) struct Task<'d, 'f> {
     /// The classes.
     pub(super) catalogue: &'d Catalogue<'f>,
-    /// Rows of all kinds; its own copy, nobody else's locks.
+    /// Rows of all kinds. The child has its own copy, so it shares no lock with other threads.
     pub(super) tables: &'d Tables,
-    /// What is known.
+    /// The objects and static fields with known contents.
     pub(super) known: &'d KnownObjects<'f>,
-    /// Rows of mirrors, loaders and threads, without addresses yet.
+    /// Rows of mirrors, loaders and threads. Their addresses are not yet known.
     pub(super) objects: ObjectTable,
-    /// Their handles.
+    /// The handles of these objects.
     pub(super) pinned: Vec<(ObjectIndex, Handle)>,
-    /// The mirrors' own fields.
+    /// The fields of mirrors.
     pub(super) mirror_fields: MirrorFields,
-    /// Where virtual threads have their frames.
+    /// The fields that lead to a virtual thread's frames; `None` if there are no virtual threads.
     pub(super) virtual_threads: Option<VirtualThreadFields>,
-    /// Where threads have their names.
+    /// The fields that lead to a thread's name; `None` if this JDK has others.
     pub(super) names: Option<NameFields>,
-    /// Weak handles of sampled objects, and the traces that allocated them.
+    /// Weak handles of sampled objects, and their allocation traces.
     pub(super) allocated: &'d [(Handle, TraceId)],
-    /// What HotSpot tells of its own structures.
+    /// What HotSpot exports about its own structures.
     pub(super) vm_structs: VmStructs,
-    /// The place for what the child writes.
+    /// Where the child writes its part of the file.
     pub(super) tail: Option<Tail>,
-    /// Has the child get the whole heap, parts without objects included.
+    /// Whether the child gets the whole heap, including the parts without objects.
     pub(super) copies_all: bool,
-    /// The way to the parent.
+    /// The connection to the parent.
     pub(super) socket: UnixStream,
-    /// What the user asked for.
+    /// The user's options.
     pub(super) options: &'d Options,
 }
 
 /// A heap that is being marked.
 #[derive(Debug)]
 pub(super) struct HeapCopy {
-    /// The heap.
+    /// The snapshot.
     pub(super) snapshot: Snapshot,
-    /// What is mapped.
+    /// The process's mappings.
     pub(super) mappings: Mappings,
-    /// The classes.
+    /// The classes as the parent described them.
     pub(super) facts: ClassFacts,
 }
 
 impl Task<'_, '_> {
-    /// Threads to walk and encode with.
+    /// The number of threads for walking and encoding.
     pub(super) fn walkers(&self) -> usize {
         self.options.threads.unwrap_or_else(process::processors)
     }
 
-    /// The parts of the heap that hold no object. Before the fork, while the application stands still.
+    /// The parts of the heap that contain no objects. Call it before the fork, while the application is
+    /// paused.
     pub(super) fn unused_heap(&self) -> Vec<Range<u64>> {
-        /// Handles that are enough to see that what HotSpot tells of itself is understood.
+        /// Enough handles to check that we read HotSpot's structures correctly.
         const HANDLES: usize = 1000;
         let handles = self.pinned.iter().take(HANDLES);
         let slots: Vec<u64> = handles.map(|(_, handle)| handle.bits() & !7).collect();
@@ -94,18 +95,18 @@ impl Task<'_, '_> {
         unused.map_or_else(Vec::new, |unused| unused.parts(&slots))
     }
 
-    /// Tells the parent how it went, and ends the process.
+    /// Reports the result to the parent, and exits.
     pub(super) fn end(&mut self, written: Result<Written, Failure>) -> ! {
         let (message, code) = match written {
             Ok(written) => (FromChild::Done(written), process::DONE),
             Err(failure) => (FromChild::Failed(failure.into()), process::TOLD),
         };
-        // A parent that is gone needs no answer.
+        // If the parent is gone, nobody needs the message.
         let _ = message.send(&mut self.socket);
         process::exit(code)
     }
 
-    /// Tells the parent that the child lives, before there is anything to count.
+    /// Shows the parent that the child is alive, before there is anything to count.
     pub(super) fn tell_progress(&mut self) -> Result<(), Failure> {
         let nothing = FromChild::Progress {
             bytes: 0,
@@ -117,14 +118,14 @@ impl Task<'_, '_> {
             .map_err(|_| Failure::NoAnswer)
     }
 
-    /// Finds out how this JVM lays objects out. `seen` are rows whose address HotSpot has told, too; `left_out` is what this
-    /// process has not of the heap.
+    /// Finds this JVM's object layout. `seen` are rows whose addresses HotSpot has reported, too; `left_out`
+    /// are the parts of the heap that this process does not have.
     pub(super) fn begin(
         &mut self,
         seen: &[(ObjectIndex, u64)],
         left_out: Vec<Range<u64>>,
     ) -> Result<HeapCopy, Failure> {
-        // SAFETY: this is the forked copy, which has this one thread; it may end at any read.
+        // SAFETY: this is the forked copy, which has only this thread, and which any read may end.
         let memory = unsafe { ProcessMemory::new() };
         let mappings = os_maps().map_err(|_| Failure::NoMemory)?;
         let mappings = Mappings::parse(&mappings);
@@ -141,7 +142,7 @@ impl Task<'_, '_> {
         FromChild::Calibrated
             .send(&mut self.socket)
             .map_err(|_| Failure::NoAnswer)?;
-        // Not before the fork: classes that are loaded meanwhile would be missed.
+        // Not before the fork, which would miss classes that are loaded in between.
         let facts = class_facts(self.catalogue);
         let snapshot = self.snapshot(memory, &mappings, &facts, layout, left_out)?;
         Ok(HeapCopy {
@@ -151,10 +152,10 @@ impl Task<'_, '_> {
         })
     }
 
-    /// Where the marking begins: what classes and roots refer to.
+    /// The objects from which marking starts: those that classes and roots refer to.
     pub(super) fn starts(&self, copy: &HeapCopy, roots: &RootNotes) -> Result<Vec<u64>, Failure> {
         let mut classes = ClassReferences::default();
-        // The records themselves come later, when the head of the file is written.
+        // The records themselves are written later, after the head of the file.
         let mut nowhere = Segments::new(|_| Ok(()));
         self.write_classes(copy, &mut nowhere, &mut classes)?;
         let mut starts = classes.into_objects();
@@ -162,13 +163,13 @@ impl Task<'_, '_> {
         Ok(starts)
     }
 
-    /// What roots refer to goes to `starts`.
+    /// Adds the objects that roots refer to to `starts`.
     pub(super) fn add_roots(&self, roots: &RootNotes, starts: &mut Vec<u64>) {
         let objects = roots.objects().filter_map(|index| self.objects.id(index));
         starts.extend(objects.map(ObjectId::get));
     }
 
-    /// Marks what can be reached from `starts`, with all threads.
+    /// Marks everything reachable from `starts`, on all threads.
     pub(super) fn mark(
         &mut self,
         copy: &HeapCopy,
@@ -179,7 +180,8 @@ impl Task<'_, '_> {
         Ok(())
     }
 
-    /// Marks what can be reached from `starts`, with all threads, each of which does with objects what `on_object` gives it.
+    /// Marks everything reachable from `starts`, on all threads. `on_object` makes each thread's
+    /// [`OnObject`].
     pub(super) fn walk<O: OnObject + Send>(
         &mut self,
         snapshot: &Snapshot,
@@ -199,7 +201,7 @@ impl Task<'_, '_> {
         )
     }
 
-    /// Looks behind the handles; where HotSpot has told an object's address, too, both must agree.
+    /// Reads the addresses behind the handles. Where HotSpot has reported an address, too, both must agree.
     fn take_addresses(
         &mut self,
         memory: ProcessMemory,
@@ -257,7 +259,7 @@ impl Task<'_, '_> {
         })
     }
 
-    /// The sampled objects that live, in the order of their addresses, each with the trace that allocated it.
+    /// The sampled objects that are alive, in address order, each with its allocation trace.
     fn allocated(&self, memory: ProcessMemory, mappings: &Mappings) -> Vec<(u64, TraceId)> {
         let address = |handle: Handle| {
             let slot = Slot::of_handle(handle.bits());
@@ -273,7 +275,7 @@ impl Task<'_, '_> {
         living
     }
 
-    /// Reads the names of those threads that the parent has no handle of.
+    /// Reads the names of threads for which the parent has no handle.
     pub(super) fn name_threads(&self, roots: &mut RootNotes, snapshot: &Snapshot) {
         let Some(names) = self.names else { return };
         let known: HashSet<ObjectIndex> = self.pinned.iter().map(|&(index, _)| index).collect();
@@ -283,7 +285,7 @@ impl Task<'_, '_> {
         });
     }
 
-    /// Tells the parent of all addresses and threads, and waits for the threads' serial numbers.
+    /// Sends all addresses and threads to the parent, and waits for the threads' serial numbers.
     pub(super) fn tell_roots(
         &mut self,
         roots: &mut RootNotes,
@@ -335,7 +337,7 @@ impl Task<'_, '_> {
             .collect())
     }
 
-    /// Writes the CLASS DUMPs; what classes refer to goes to `starts`.
+    /// Writes the CLASS DUMPs. Adds the objects that classes refer to to `starts`.
     pub(super) fn write_classes(
         &self,
         copy: &HeapCopy,
@@ -368,7 +370,7 @@ impl Task<'_, '_> {
         .write(segments, starts)
     }
 
-    /// Where the part of mirrors ends that all of them share.
+    /// Offset in a `java.lang.Class` object at which static fields start.
     fn static_fields_begin(&self, copy: &HeapCopy) -> u64 {
         let snapshot = &copy.snapshot;
         let classes = snapshot.classes.classes().iter();

@@ -1,4 +1,4 @@
-//! The child's part of the file: everything behind the head, which the parent writes.
+//! The child's part of the file: everything after the head, which the parent writes.
 
 use super::child::{HeapCopy, Task};
 use super::crew::{in_threads, Watch};
@@ -14,12 +14,13 @@ use tables::{ObjectId, ObjectIndex};
 use writer::{emit, Segments, TailSender, TailWriter, WriteError};
 
 impl<'d, 'f> Task<'d, 'f> {
-    /// Whether the file may be begun before all is marked: not where the walk may find more roots, the frames of virtual threads.
+    /// Whether writing may begin before marking ends. Not if the walk may find more roots, in the frames of virtual
+    /// threads.
     pub(super) fn begins_early(&self) -> bool {
         !self.virtual_threads.is_some_and(|fields| fields.in_use)
     }
 
-    /// Marks what can be reached, and writes the file, large arrays while the rest is marked.
+    /// Marks everything reachable and writes the file. Large arrays are written during marking.
     pub(super) fn mark_and_write(
         &mut self,
         copy: &HeapCopy,
@@ -47,7 +48,7 @@ impl<'d, 'f> Task<'d, 'f> {
         })
     }
 
-    /// Writes the file of a heap that is marked.
+    /// Writes the file for a heap that is already marked.
     pub(super) fn write(
         &mut self,
         copy: &HeapCopy,
@@ -59,7 +60,7 @@ impl<'d, 'f> Task<'d, 'f> {
         self.finish_file(&copy.snapshot, writer, watchdog)
     }
 
-    /// Writes classes and roots; what classes refer to goes to `classes`.
+    /// Writes classes and roots. Adds the objects that classes refer to to `classes`.
     fn begin_file(
         &mut self,
         copy: &HeapCopy,
@@ -91,7 +92,7 @@ impl<'d, 'f> Task<'d, 'f> {
         Ok(writer)
     }
 
-    /// Tells what the classes refer to that are never unloaded.
+    /// Tells which objects are held by classes that are never unloaded.
     fn is_held(
         &self,
         roots: &RootNotes,
@@ -107,7 +108,8 @@ impl<'d, 'f> Task<'d, 'f> {
         }
     }
 
-    /// Writes what is marked, with all threads, so that it compresses well if it is compressed, and the end.
+    /// Writes the marked objects, on all threads and grouped by class if the file is compressed, and the end of the
+    /// file.
     fn finish_file(
         &mut self,
         snapshot: &Snapshot,
@@ -132,7 +134,7 @@ impl<'d, 'f> Task<'d, 'f> {
     }
 }
 
-/// Nothing is wrong with the file if the thread that writes it cannot be had.
+/// The file is not to blame if its writer thread cannot be started.
 fn not_started(error: WriteError) -> Failure {
     match error {
         WriteError::NoThread { reason } => Failure::NoThread(reason),

@@ -1,10 +1,12 @@
-//! The agent's allocator, which in a child that was forked without handlers never asks the C library's.
+//! The agent's allocator. In a child that was forked without handlers, it never calls the C library's allocator.
 //!
-//! A fork that runs no handlers ([`super::fork_handlers`]) leaves the C library's allocator as it was: if another thread was inside, the
-//! lock of its arena is held for ever, and whoever allocates or frees there hangs. So such a child has memory of its own for all that is
-//! written in Rust. What was allocated before the fork is never given back there: the child's end does that.
+//! A fork that runs no handlers ([`super::fork_handlers`]) copies the C library's allocator as it is. If another thread
+//! was inside it, the lock of its arena stays held for ever, and whatever allocates or frees there hangs. So such a
+//! child has its own memory for everything written in Rust. There, memory allocated before the fork is never freed; the
+//! child's exit does that.
 //!
-//! Blocks are powers of two in size, kept in a list for each size when they are free. Large ones give their pages back to the system.
+//! Block sizes are powers of two. Each size has a list of free blocks. Large free blocks give their pages back to the
+//! kernel.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr::null_mut;
@@ -21,14 +23,16 @@ static ALLOCATOR: Allocator = Allocator;
 static IS_CHILD: AtomicBool = AtomicBool::new(false);
 static OWN: Arena = Arena::new();
 
-/// Has this process, a child without threads, use memory of its own from now on. `false`: the system gives none.
+/// Makes this process (a child without other threads) use its own memory from now on. `false` if the kernel grants
+/// none.
 pub(super) fn use_own_memory() -> bool {
     let reserved = OWN.reserve();
     IS_CHILD.store(reserved, Ordering::Release);
     reserved
 }
 
-// SAFETY: both allocators answer with memory of the layout, and each gets back what it gave: the arena knows its own by the address.
+// SAFETY: both allocators return memory of the layout, and each gets back its own blocks: the arena recognises its
+// blocks by their addresses.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if IS_CHILD.load(Ordering::Relaxed) {
@@ -57,7 +61,7 @@ unsafe impl GlobalAlloc for Allocator {
             return unsafe { System.dealloc(block, layout) };
         }
         if OWN.has(block) {
-            // SAFETY: a block that the arena gave for this layout, and nobody uses any more.
+            // SAFETY: the arena returned this block for this layout, and nothing uses it any more.
             unsafe { OWN.give_back(block, layout) };
         }
     }
@@ -75,7 +79,7 @@ unsafe impl GlobalAlloc for Allocator {
         }
         let moved = OWN.take(wanted);
         if !moved.is_null() {
-            // SAFETY: two blocks, each as large as its layout; the old one is used no more.
+            // SAFETY: two blocks, each as large as its layout; the old one is no longer used.
             unsafe {
                 moved.copy_from_nonoverlapping(block, layout.size().min(new_bytes));
                 self.dealloc(block, layout);
@@ -85,36 +89,36 @@ unsafe impl GlobalAlloc for Allocator {
     }
 }
 
-/// The smallest blocks have this many bytes, as a power of two: room for a link.
+/// Log2 of the smallest block's bytes, enough for a link.
 const LEAST_SHIFT: u32 = 4;
-/// Sizes of blocks.
+/// Number of block sizes.
 const CLASSES: usize = 48;
-/// Blocks from here on begin at pages.
+/// Blocks of at least this size are page-aligned.
 const PAGE_BYTES: usize = 4096;
-/// Free blocks from here on keep no pages.
+/// Free blocks of at least this size keep no pages.
 const LARGE_BYTES: usize = 1 << 20;
-/// Addresses that are reserved at first, and at least: they take no memory before they are used.
+/// Address space to reserve, at most and at least. It uses no memory until it is touched.
 const MOST_BYTES: usize = 1 << 40;
 const LEAST_BYTES: usize = 1 << 28;
-/// Addresses that are made usable at a time.
+/// Address space made usable at a time.
 const STEP_BYTES: usize = 16 << 20;
 
-/// A range of addresses, cut into blocks from its beginning on.
+/// A range of addresses, divided into blocks from its start.
 #[derive(Debug)]
 struct Arena {
     start: AtomicUsize,
     end: AtomicUsize,
-    /// Guards the next three.
+    /// The lock for the next three fields.
     is_taken: AtomicBool,
-    /// Where the part begins that no block has had.
+    /// Start of the part that was never allocated.
     next: AtomicUsize,
-    /// Where the part ends that is usable.
+    /// End of the usable part.
     usable: AtomicUsize,
-    /// The first free block of each size, which holds the address of the next.
+    /// The first free block of each size. A free block holds the address of the next.
     free: [AtomicPtr<u8>; CLASSES],
 }
 
-/// The number of the smallest power of two that holds a layout.
+/// Log2 of the smallest block that fits a layout.
 fn class_of(layout: Layout) -> usize {
     let bytes = layout.size().max(layout.align()).max(1 << LEAST_SHIFT);
     let shift = usize::BITS - (bytes - 1).leading_zeros();
@@ -137,12 +141,12 @@ impl Arena {
         }
     }
 
-    /// Reserves addresses, as many as the system lets it.
+    /// Reserves as much address space as the kernel allows.
     fn reserve(&self) -> bool {
         let mut bytes = MOST_BYTES;
         while bytes >= LEAST_BYTES {
             let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-            // SAFETY: a new mapping where the kernel likes.
+            // SAFETY: a new mapping at an address of the kernel's choice.
             let start = unsafe { libc::mmap(null_mut(), bytes, libc::PROT_NONE, flags, -1, 0) };
             if start != libc::MAP_FAILED {
                 let start = start as usize;
@@ -162,7 +166,7 @@ impl Arena {
         range.contains(&(block as usize))
     }
 
-    /// A block; null if there is no memory.
+    /// Allocates a block; null if there is no memory.
     fn take(&self, layout: Layout) -> *mut u8 {
         let class = class_of(layout);
         let Some(free) = self.free.get(class) else {
@@ -180,7 +184,7 @@ impl Arena {
         block
     }
 
-    /// A block that nobody has had.
+    /// Cuts a block from the part that was never allocated.
     fn cut(&self, bytes: usize) -> *mut u8 {
         let align = bytes.min(PAGE_BYTES);
         let start = self.next.load(Ordering::Relaxed).next_multiple_of(align);
@@ -195,7 +199,7 @@ impl Arena {
             let more = (end - usable).next_multiple_of(STEP_BYTES);
             let more = more.min(self.end.load(Ordering::Relaxed) - usable);
             let protection = libc::PROT_READ | libc::PROT_WRITE;
-            // SAFETY: addresses that `reserve` has mapped and nobody uses yet.
+            // SAFETY: `reserve` has mapped these addresses, and nothing uses them yet.
             if unsafe { libc::mprotect(usable as *mut libc::c_void, more, protection) } != 0 {
                 return null_mut();
             }
@@ -205,21 +209,21 @@ impl Arena {
         start as *mut u8
     }
 
-    /// Takes a block back.
+    /// Frees a block.
     ///
     /// # Safety
-    /// It is one that `take` gave for this layout, and nobody uses it any more.
+    /// `take` returned the block for this layout, and nothing uses it any more.
     unsafe fn give_back(&self, block: *mut u8, layout: Layout) {
         let class = class_of(layout);
         let Some(free) = self.free.get(class) else {
             return;
         };
         if class_bytes(class) >= LARGE_BYTES {
-            // SAFETY: whole pages of a block that nobody uses.
+            // SAFETY: whole pages of a block that nothing uses.
             unsafe { libc::madvise(block.cast(), class_bytes(class), libc::MADV_DONTNEED) };
         }
         self.lock();
-        // SAFETY: the block has room for an address, and is the caller's.
+        // SAFETY: the block is large enough for an address, and belongs to the caller.
         unsafe { block.cast::<*mut u8>().write(free.load(Ordering::Relaxed)) };
         free.store(block, Ordering::Relaxed);
         self.unlock();
@@ -227,7 +231,7 @@ impl Arena {
 
     fn lock(&self) {
         while self.is_taken.swap(true, Ordering::Acquire) {
-            // Held for some loads and stores, or a system call that maps.
+            // The lock is held only for a few loads and stores, or for a system call that maps memory.
             std::hint::spin_loop();
         }
     }

@@ -1,4 +1,4 @@
-//! The crew: the child's threads, and the one that waits for them and tells the parent how it goes.
+//! The crew: the child's worker threads, and the main thread that waits for them and reports progress to the parent.
 
 use super::message::FromChild;
 use super::own_thread::Crew;
@@ -12,12 +12,13 @@ use std::sync::mpsc::{channel, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 use writer::TailWriter;
 
-/// Time between two looks at what is left of memory.
+/// Time between two checks of the memory left.
 const LOOK: Duration = Duration::from_millis(20);
-/// Time between two messages of progress.
+/// Time between two progress messages.
 const PROGRESS: Duration = Duration::from_secs(1);
 
-/// Runs `body` in so many threads of this name, and `watch` in this one until it has their results; `end` has them end early.
+/// Runs `body` in `threads` threads with this name, and `watch` in this thread until it has their results. `end` makes
+/// them end early.
 pub(super) fn in_threads<T: Send>(
     threads: usize,
     name: &str,
@@ -31,11 +32,11 @@ pub(super) fn in_threads<T: Send>(
     for number in 0..threads {
         let results = results.clone();
         let work = Box::new(move || {
-            // A thread that is gone without a word would leave the others waiting for work.
+            // A thread that vanished without a result would leave the others waiting for work.
             let result = catch_unwind(AssertUnwindSafe(body));
             let _ = results.send(result.unwrap_or(Err(Failure::Fault)));
         });
-        // SAFETY: the crew is dropped below, before `body` and what that uses.
+        // SAFETY: the crew is dropped below, before `body` and everything that `body` uses.
         let started = unsafe { crew.start(&format!("{name} {number}"), work) };
         if let Err(error) = started {
             end();
@@ -49,7 +50,7 @@ pub(super) fn in_threads<T: Send>(
     watched
 }
 
-/// The thread that waits: tells the parent how it goes, looks after the application's memory.
+/// The waiting thread: reports progress to the parent, and watches the application's memory.
 #[derive(Debug)]
 pub(super) struct Watch<'w> {
     socket: &'w mut UnixStream,
@@ -62,7 +63,7 @@ pub(super) struct Watch<'w> {
 }
 
 impl<'w> Watch<'w> {
-    /// A watch over threads that read `snapshot`, and write with `writer` if they do.
+    /// Watches threads that read `snapshot`, and that write to `writer` if there is one.
     pub(super) fn new(
         socket: &'w mut UnixStream,
         snapshot: &'w Snapshot,
@@ -80,7 +81,7 @@ impl<'w> Watch<'w> {
         }
     }
 
-    /// Waits for the results of so many threads.
+    /// Waits for the results of this many threads.
     fn over<T>(
         &mut self,
         ended: &Receiver<Result<T, Failure>>,
@@ -101,7 +102,8 @@ impl<'w> Watch<'w> {
         Ok(results)
     }
 
-    /// Ends the process without waiting for its threads, of which one may wait for a disk: no byte of memory comes back before.
+    /// Exits without waiting for the threads, because one of them may be waiting for a disk, and memory is only freed
+    /// by exiting.
     fn end_now(&mut self, failure: Failure) -> ! {
         let _ = FromChild::Failed(failure.into()).send(self.socket);
         process::exit(process::TOLD)

@@ -1,36 +1,37 @@
-//! Libraries that run code of their own in a fork (`pthread_atfork`), and the fork that leaves that code out.
+//! Detects libraries that run their own code in a fork (`pthread_atfork`), and forks without that code.
 //!
-//! The C library calls such handlers on the thread that forks: here, the VM thread in a safepoint. A handler that waits for a thread
-//! of its library then stops the JVM for good; OpenBLAS joins its workers there. Only the allocator's handlers matter to the child,
-//! which allocates. So a process where another library could have registered handlers is forked without running any.
-//! The price: the allocator's lock may be held by a thread that is not in the child. So the child has
-//! [memory of its own](super::childs_memory). Where the C library allocates all the same, to start the first thread, the child's
-//! [watchdog](super::process::Watchdog) ends it if it hangs, and the dump forks again.
+//! The C library calls such handlers on the thread that forks: here, the VM thread at a safepoint. A handler that waits
+//! for a thread of its library then stops the JVM for good; OpenBLAS joins its workers there. The child needs only the
+//! allocator's handlers, because it allocates. So if another library may have registered handlers, we fork without
+//! running any. The price: a thread that does not exist in the child may hold the allocator's lock. So the child has
+//! [its own memory](super::childs_memory). The C library still allocates in one case, to start the first thread. If
+//! that hangs, the child's [watchdog](super::process::Watchdog) ends it, and the dump forks again.
 
 use std::ffi::{c_char, c_int, c_void, CStr};
 use std::io;
 use std::mem::{transmute, zeroed};
 
-/// Which fork the C library is asked for.
+/// Which fork function to call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ForkBy {
-    /// `fork`: runs all handlers. No library but the C library and the allocator has any.
+    /// `fork`: runs all handlers. Only the C library and the allocator have any.
     Handlers,
     /// `_Fork`, or the bare system call: runs none.
     NoHandlers,
 }
 
-/// What was found in the list of loaded libraries.
+/// What the list of loaded libraries shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ForkHandlers {
     by: ForkBy,
-    /// How many libraries had been loaded by then: the dynamic linker's own count.
+    /// Number of libraries loaded until then, as counted by the dynamic linker.
     loaded: u64,
 }
 
-/// The functions that register handlers. Programs call the first, which the C library links into each of them as a call of the second.
+/// The functions that register handlers. Programs call the first; the C library links it statically, and it calls the
+/// second.
 const REGISTER: [&CStr; 2] = [c"pthread_atfork", c"__register_atfork"];
-/// Parts of the C library that pass such calls on.
+/// Parts of the C library that forward such calls.
 const C_LIBRARY: [&[u8]; 3] = [b"libc.so", b"libpthread", b"ld-"];
 /// More symbols than any library imports.
 const MOST_SYMBOLS: u32 = 1 << 20;
@@ -44,7 +45,7 @@ const DT_STRSZ: i64 = 10;
 const DT_GNU_HASH: i64 = 0x6fff_fef5;
 
 impl ForkHandlers {
-    /// Looks through the libraries that are loaded now. Before the pause; takes the dynamic linker's lock for its list.
+    /// Inspects the loaded libraries. Call it before the pause: it takes the dynamic linker's lock for its list.
     pub(super) fn look() -> Self {
         let mut seen = Seen {
             allocator: allocator_base(),
@@ -63,7 +64,7 @@ impl ForkHandlers {
         }
     }
 
-    /// How to fork now. A library that was loaded since the look may have registered handlers.
+    /// How to fork now. A library loaded since `look` may have registered handlers.
     pub(super) fn fork_by(self) -> ForkBy {
         let mut loaded = 0_u64;
         // SAFETY: `count` gets this number, which outlives the call.
@@ -77,18 +78,19 @@ impl ForkHandlers {
 }
 
 impl ForkBy {
-    /// Forks. As `fork(2)`: 0 in the child, the child's number in the parent.
+    /// Forks. Returns 0 in the child and the child's process id in the parent, like `fork(2)`.
     ///
     /// # Safety
-    /// As for `fork` in a process of many threads: the child may do little. With [`ForkBy::NoHandlers`] it may meet the allocator's
-    /// lock held for ever.
+    /// The limits of `fork` in a multi-threaded process apply: the child may do little. With [`ForkBy::NoHandlers`] the
+    /// allocator's lock may be held for ever in the child.
     pub(super) unsafe fn fork(self) -> io::Result<libc::pid_t> {
-        // SAFETY: the caller's promise; plain calls.
+        // SAFETY: the caller's promise; the calls have no other preconditions.
         let answer = unsafe {
             match (self, async_signal_safe_fork()) {
                 (Self::Handlers, _) => libc::fork(),
                 (Self::NoHandlers, Some(fork)) => fork(),
-                // Before glibc 2.34. The copy of this thread's own number is stale in the child, which nothing there relies on.
+                // Before glibc 2.34. In the child, glibc's cached id of this thread is stale, but nothing there relies
+                // on it.
                 (Self::NoHandlers, None) => {
                     let answer = libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0);
                     libc::pid_t::try_from(answer).unwrap_or(-1)
@@ -112,15 +114,15 @@ fn async_signal_safe_fork() -> Option<unsafe extern "C" fn() -> libc::pid_t> {
     }
 }
 
-/// What `visit` looks for and finds.
+/// The input and the result of `visit`.
 struct Seen {
-    /// Where the library that serves `malloc` is loaded.
+    /// Base address of the library that provides `malloc`.
     allocator: u64,
     registers: bool,
     loaded: u64,
 }
 
-/// Where the library that serves `malloc` is loaded; 0 if that cannot be told.
+/// Base address of the library that provides `malloc`; 0 if unknown.
 fn allocator_base() -> u64 {
     // SAFETY: zeros are a valid Dl_info; it outlives the calls.
     unsafe {
@@ -133,13 +135,13 @@ fn allocator_base() -> u64 {
     }
 }
 
-/// Notes whether one library imports a function that registers handlers.
+/// Notes whether a library imports a function that registers handlers.
 unsafe extern "C" fn visit(
     info: *mut libc::dl_phdr_info,
     _bytes: libc::size_t,
     seen: *mut c_void,
 ) -> c_int {
-    // SAFETY: the dynamic linker's description of one library, and the `Seen` of `look`.
+    // SAFETY: the dynamic linker's description of a library, and the `Seen` of `look`.
     let (info, seen) = unsafe { (&*info, &mut *seen.cast::<Seen>()) };
     seen.loaded = info.dlpi_adds;
     // SAFETY: null or the library's path.
@@ -148,7 +150,7 @@ unsafe extern "C" fn visit(
     if C_LIBRARY.iter().any(|part| name.starts_with(part)) {
         return 0;
     }
-    // SAFETY: the library is loaded, and stays so while the dynamic linker's lock is held.
+    // SAFETY: the library is loaded, and the dynamic linker's lock keeps it loaded.
     if let Some(library) = unsafe { Library::of(info) } {
         let is_allocator = seen.allocator != 0 && library.first_byte == seen.allocator;
         // SAFETY: as above.
@@ -157,10 +159,10 @@ unsafe extern "C" fn visit(
     c_int::from(seen.registers)
 }
 
-/// The bytes of a C string; none for null.
+/// The bytes of a C string; empty for null.
 ///
 /// # Safety
-/// Null or a C string that outlives the answer.
+/// `start` is null or a C string that outlives the result.
 unsafe fn text<'t>(start: *const c_char) -> &'t [u8] {
     if start.is_null() {
         return &[];
@@ -175,24 +177,24 @@ unsafe extern "C" fn count(
     _bytes: libc::size_t,
     loaded: *mut c_void,
 ) -> c_int {
-    // SAFETY: the dynamic linker's description of one library, and the number of `fork_by`.
+    // SAFETY: the dynamic linker's description of a library, and the number of `fork_by`.
     unsafe { *loaded.cast::<u64>() = (*info).dlpi_adds };
     1
 }
 
 /// The symbol table of a loaded library.
 struct Library {
-    /// Address of the file's first byte, which is what `dladdr` tells.
+    /// Address of the file's first byte, as `dladdr` returns it.
     first_byte: u64,
     symbols: *const libc::Elf64_Sym,
-    /// Symbols at the table's beginning among which all imported ones are.
+    /// Number of symbols at the start of the table that include all imported ones.
     count: u32,
     names: *const u8,
     names_bytes: u64,
 }
 
 impl Library {
-    /// `None` if it imports nothing.
+    /// `None` if the library imports nothing.
     ///
     /// # Safety
     /// The library is loaded.
@@ -201,7 +203,7 @@ impl Library {
         if info.dlpi_phdr.is_null() {
             return None;
         }
-        // SAFETY: so many headers are there.
+        // SAFETY: the library has this many headers.
         let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, headers) };
         let first = headers
             .iter()
@@ -210,7 +212,7 @@ impl Library {
             .iter()
             .find(|header| header.p_type == libc::PT_DYNAMIC)?;
         let address = |value: u64| {
-            // The dynamic linker has made addresses of most values, but not of all on all processors.
+            // The dynamic linker has turned most values into addresses, but on some processors not all of them.
             if value < info.dlpi_addr {
                 value.wrapping_add(info.dlpi_addr)
             } else {
@@ -221,7 +223,7 @@ impl Library {
         let (mut hash, mut gnu_hash) = (0, 0);
         let mut entry = info.dlpi_addr.wrapping_add(dynamic.p_vaddr) as *const (i64, u64);
         loop {
-            // SAFETY: the section ends with an entry of DT_NULL.
+            // SAFETY: the section ends with a DT_NULL entry.
             let (tag, value) = unsafe { entry.read() };
             match tag {
                 DT_NULL => break,
@@ -232,11 +234,11 @@ impl Library {
                 DT_GNU_HASH => gnu_hash = address(value),
                 _ => {}
             }
-            // SAFETY: not past DT_NULL.
+            // SAFETY: not past the DT_NULL entry.
             entry = unsafe { entry.add(1) };
         }
-        // SAFETY: both tables begin with four-byte numbers. The first has the number of all symbols in its second word; the second
-        // has there the number of those that come before the exported ones.
+        // SAFETY: both tables begin with four-byte numbers. The second word of DT_HASH is the number of all symbols;
+        // that of DT_GNU_HASH is the number of symbols before the exported ones.
         let count = unsafe {
             match (gnu_hash, hash) {
                 (0, 0) => return None,
@@ -259,13 +261,13 @@ impl Library {
         })
     }
 
-    /// Whether it imports one of these functions.
+    /// Whether the library imports one of these functions.
     ///
     /// # Safety
     /// The library is loaded.
     unsafe fn imports(&self, functions: &[&CStr]) -> bool {
         (1..self.count).any(|number| {
-            // SAFETY: the table has so many symbols, and names lie in the table of names.
+            // SAFETY: the table has this many symbols, and their names lie in the name table.
             unsafe {
                 let symbol = self.symbols.add(number as usize).read();
                 if symbol.st_shndx != 0 || u64::from(symbol.st_name) >= self.names_bytes {
@@ -284,7 +286,7 @@ mod tests {
     use super::*;
     use std::process::Command;
 
-    /// Compiles a library and loads it for good.
+    /// Compiles a library and loads it permanently.
     fn load(directory: &std::path::Path, name: &str, source: &str) {
         let (code, library) = (directory.join("code.c"), directory.join(name));
         std::fs::write(&code, source).expect("source");
@@ -294,7 +296,7 @@ mod tests {
             .status();
         assert!(built.expect("a C compiler").success());
         let path = std::ffi::CString::new(library.to_str().expect("a path")).expect("a path");
-        // SAFETY: loads a library that does nothing when it is loaded.
+        // SAFETY: loads a library that runs no code at load time.
         assert!(!unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW) }.is_null());
     }
 
@@ -309,7 +311,7 @@ mod tests {
             "libwithhandlers.so",
             "#include <pthread.h>\nint with_handlers(void (*f)(void)) { return pthread_atfork(f, f, f); }",
         );
-        // Loaded since the look.
+        // Loaded after `look`.
         assert_eq!(before.fork_by(), ForkBy::NoHandlers);
         assert_eq!(ForkHandlers::look().fork_by(), ForkBy::NoHandlers);
     }
@@ -317,7 +319,7 @@ mod tests {
     #[test]
     fn both_forks_fork() {
         for by in [ForkBy::Handlers, ForkBy::NoHandlers] {
-            // SAFETY: the child only ends.
+            // SAFETY: the child only exits.
             let pid = unsafe { by.fork() }.expect("a fork");
             if pid == 0 {
                 super::super::process::exit(7);

@@ -1,4 +1,4 @@
-//! The fork: made at the first callback of a heap walk, so that the child begins where HotSpot reports the roots.
+//! The forker: forks at the first callback of a heap walk, so that the child starts where HotSpot reports the roots.
 
 use super::child::{HeapCopy, Task};
 use super::childs_memory::use_own_memory;
@@ -22,44 +22,44 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::Arc;
 use tables::{ObjectIndex, ObjectTable};
 
-/// Callbacks between two signs of life: some 50 ms.
+/// Callbacks between two signs of life: about 50 ms.
 const CALLBACKS_BETWEEN_SIGNS: u64 = 1 << 20;
 
-/// How far the child is.
+/// The child's progress.
 #[derive(Debug)]
 enum Stage {
     /// HotSpot reports the roots.
     Roots,
-    /// The heap is marked; HotSpot goes on to the frames of virtual threads.
+    /// The heap is marked, and HotSpot's walk continues to the frames of virtual threads.
     VirtualFrames(Box<HeapCopy>, VirtualFrames),
 }
 
-/// What a walk's callbacks do: fork, then, in the child alone, note roots and take over.
+/// The walk's callbacks. The first one forks; the later ones run only in the child, note roots, and take over.
 #[derive(Debug)]
 pub(super) struct Forker<'d, 'f> {
     task: Option<Task<'d, 'f>>,
     stage: Stage,
     handlers: ForkHandlers,
     roots: RootNotes,
-    /// Objects that have a row because a root refers to them.
+    /// Objects that have a row because a root refers to them, by address.
     by_address: HashMap<u64, ObjectIndex>,
-    /// Objects that had a row before, with the address that HotSpot tells.
+    /// Objects that had a row before, with the addresses that HotSpot reports.
     seen: Vec<(ObjectIndex, u64)>,
-    /// In the child.
+    /// Only in the child.
     watchdog: Option<Watchdog>,
-    /// In the child, from the second stage on: when HotSpot falls silent, another thread ends the work.
+    /// Used in the child's second stage: when HotSpot stops calling back, another thread finishes the work.
     silence: Arc<Silence>,
-    /// Parts of the heap that the child has not.
+    /// Parts of the heap that the child does not have.
     left_out: Vec<Range<u64>>,
-    /// In the parent.
+    /// Only in the parent.
     forked: Option<io::Result<Child>>,
 }
 
 impl<'d, 'f> Forker<'d, 'f> {
-    /// Ready to fork; `own_thread` makes the dump.
+    /// Ready to fork; `own_thread` is the thread that makes the dump.
     pub(super) fn new(task: Task<'d, 'f>, own_thread: ObjectIndex) -> Self {
         let system = SystemRoots::of(task.catalogue, task.tables);
-        // Reads a file the first time, for which there is no time in the pause.
+        // The first call reads a file, which takes too long for the pause.
         process::is_filtered();
         Self {
             task: Some(task),
@@ -75,18 +75,18 @@ impl<'d, 'f> Forker<'d, 'f> {
         }
     }
 
-    /// The child, or why there is none (`None` if HotSpot never called back), and the task's rows.
+    /// The child, or why there is none (`None` if HotSpot never called back), and the task's object table.
     pub(super) fn into_parts(self) -> (Option<io::Result<Child>>, ObjectTable) {
         let objects = self.task.map(|task| task.objects).unwrap_or_default();
         (self.forked, objects)
     }
 
-    /// Whether the child has not all of the heap.
+    /// Whether the child lacks parts of the heap.
     pub(super) fn has_left_out(&self) -> bool {
         !self.left_out.is_empty()
     }
 
-    /// Forks; in the parent the walk ends at once.
+    /// Forks. In the parent the walk ends at once.
     fn fork(&mut self) -> Visit {
         let unused = self.task.as_ref().map(Task::unused_heap);
         self.left_out = unused.unwrap_or_default();
@@ -107,14 +107,14 @@ impl<'d, 'f> Forker<'d, 'f> {
                     keep.push(task.socket.as_raw_fd());
                     keep.extend(task.tail.as_ref().map(AsRawFd::as_raw_fd));
                 }
-                // A panic must not get back into HotSpot.
+                // A panic must not unwind into HotSpot.
                 let settled = catch_unwind(AssertUnwindSafe(|| {
                     process::settle(&keep);
                     self.listen()
                 }));
                 match settled {
                     Ok(Ok(())) => {
-                        // From here on another thread sees if HotSpot waits for a lock.
+                        // From here on another thread notices if HotSpot waits for a lock.
                         if let Some(watchdog) = &self.watchdog {
                             watchdog.feed();
                         }
@@ -170,7 +170,8 @@ impl<'d, 'f> Forker<'d, 'f> {
         }
     }
 
-    /// Shows that HotSpot's walk goes on, which writes to the heap's copy, and so takes memory.
+    /// Shows that HotSpot's walk makes progress. The walk writes to the copied heap, so this also checks the memory
+    /// left.
     fn show_life(&mut self) -> Result<(), Failure> {
         if let Some(left_bytes) = MemoryLeft::open().too_little() {
             return Err(Failure::LittleMemory { left_bytes });
@@ -182,7 +183,8 @@ impl<'d, 'f> Forker<'d, 'f> {
         Ok(())
     }
 
-    /// All roots are known: marks the heap, and writes the dump if nothing is in the way. If no virtual thread has frames in it, it is all there is to know.
+    /// Called when all roots are known: marks the heap and, if possible, writes the dump. It is possible unless a
+    /// marked virtual thread has frames.
     fn take_over(&mut self) -> Result<(), Failure> {
         let (Some(task), Some(watchdog)) = (&mut self.task, &self.watchdog) else {
             return Err(Failure::Fault);
@@ -199,13 +201,13 @@ impl<'d, 'f> Forker<'d, 'f> {
         Ok(())
     }
 
-    /// From now on another thread listens: HotSpot's walk may end without having come to all virtual threads, or wait for
-    /// ever for a lock.
+    /// Starts a thread that listens from now on, because HotSpot's walk may end before it has reached all virtual
+    /// threads, or wait for a lock for ever.
     fn listen(&mut self) -> io::Result<()> {
         let forker: *mut Self = self;
         self.silence.listen(forker as usize, |forker, is_stuck| {
-            // SAFETY: the thread that made the callbacks is kept out for good, and the frame that holds this value is one
-            // of a thread that does not exist in the child: it lasts as long as the process.
+            // SAFETY: the callback thread is locked out for good. The value lies in a stack frame of a thread that does
+            // not exist in the child, so it lives as long as the process.
             let forker = unsafe { &mut *(forker as *mut Forker<'_, '_>) };
             let is_early = matches!(forker.stage, Stage::Roots);
             let is_complete = match &forker.stage {
@@ -264,7 +266,7 @@ impl<'d, 'f> Forker<'d, 'f> {
         task.write(copy, &mut self.roots, watchdog)
     }
 
-    /// Tells the parent how it went, and ends the process.
+    /// Reports the result to the parent, and exits.
     fn end(&mut self, written: Result<Written, Failure>) -> ! {
         if let Some(task) = &mut self.task {
             task.end(written);
@@ -272,7 +274,7 @@ impl<'d, 'f> Forker<'d, 'f> {
         process::exit(process::PANICKED)
     }
 
-    /// The row of an object, which is made if there is none.
+    /// The row of an object. Adds it if there is none.
     fn row(&mut self, target: Target, object: &TagCell) -> Result<ObjectIndex, Failure> {
         let address = object
             .address(target.size_bytes)
@@ -286,7 +288,7 @@ impl<'d, 'f> Forker<'d, 'f> {
     }
 }
 
-/// The row of the object at this address, which is made if there is none.
+/// The row of the object at this address. Adds it if there is none.
 fn row_at(
     address: u64,
     by_address: &mut HashMap<u64, ObjectIndex>,
@@ -313,7 +315,7 @@ impl Visitor for Forker<'_, '_> {
         }
         let silence = Arc::clone(&self.silence);
         let inside = silence.interrupt();
-        // A panic must not get back into HotSpot: in the child there is nobody who would end it.
+        // A panic must not unwind into HotSpot: nothing would end the child there.
         let noted = catch_unwind(AssertUnwindSafe(|| {
             if *inside % CALLBACKS_BETWEEN_SIGNS == 0 {
                 self.show_life()?;

@@ -1,4 +1,5 @@
-//! Known objects: the kept ones and static fields, with what JNI says they hold, to be read back from the snapshot.
+//! Known objects: the kept objects and some static fields, with the contents that JNI reports, for the check of the
+//! snapshot.
 
 use super::no_snapshot::NoSnapshot;
 use crate::heap::error::{DumpError, For};
@@ -12,10 +13,10 @@ use snapshot::classes::{FieldId, Slot};
 use snapshot::layout::{Content, Expected, KnownField, KnownObject, KnownStatic};
 use tables::{class_chain, Tables};
 
-/// Static fields that are compared: of a few hundred classes, which takes a millisecond.
+/// Static fields to compare: those of a few hundred classes, which takes a millisecond.
 const MOST_STATIC_FIELDS: usize = 1000;
 
-/// All that is known. The handles live as long as the dump's local frame.
+/// Everything with known contents. The handles live as long as the dump's local frame.
 #[derive(Debug)]
 pub(super) struct KnownObjects<'f> {
     jni: &'f Jni<'f>,
@@ -24,7 +25,7 @@ pub(super) struct KnownObjects<'f> {
     pub(super) objects: Vec<KnownObject>,
     /// Static fields.
     pub(super) statics: Vec<KnownStatic>,
-    /// The objects, which the next dump takes again.
+    /// The kept objects themselves, for the next dump.
     kept: KeptObjects<'f>,
 }
 
@@ -36,7 +37,7 @@ impl Drop for KnownObjects<'_> {
     }
 }
 
-/// Asks for what is known.
+/// Reads the known contents.
 struct Asker<'d, 'f> {
     env: &'f Env,
     jni: &'f Jni<'f>,
@@ -46,9 +47,10 @@ struct Asker<'d, 'f> {
 }
 
 impl<'f> KnownObjects<'f> {
-    /// Asks JNI for what the kept objects hold, which are made if there are none; and for static fields. Locks some.
+    /// Asks JNI for the contents of the kept objects (which it makes if there are none) and of static fields. Locks
+    /// some of the objects.
     ///
-    /// An error refuses the snapshot alone: other engines need no check.
+    /// An error only rules out the snapshot: other engines need no check.
     pub(super) fn take(
         env: &'f Env,
         jni: &'f Jni<'f>,
@@ -124,7 +126,7 @@ impl<'f> Asker<'_, 'f> {
         })
     }
 
-    /// Constants of the JDK's classes: static, final, and their initialisers have run.
+    /// Reads constants of JDK classes: they are static and final, and their initialisers have run.
     fn statics(&mut self) -> Result<(), DumpError> {
         for class in (0..self.catalogue.len()).filter_map(tables::ClassId::from_index) {
             if self.known.statics.len() >= MOST_STATIC_FIELDS {
@@ -203,7 +205,7 @@ impl<'f> Asker<'_, 'f> {
         Ok(known)
     }
 
-    /// Keeps a handle for the time of the dump: it is not given back before its frame ends.
+    /// Keeps a handle until the dump's local frame ends.
     fn keep(&self, object: Option<Object<'f>>) -> Option<Slot> {
         object.as_ref().map(slot)
     }

@@ -1,4 +1,4 @@
-//! What child and parent tell each other, over a pair of sockets: numbers and a few texts.
+//! Messages between child and parent, over a pair of sockets: numbers and a few texts.
 
 use super::no_snapshot::NoSnapshot;
 use crate::heap::error::DumpError;
@@ -6,8 +6,8 @@ use snapshot::encode::Encoded;
 use std::io::{self, Read, Write};
 use tables::{ClassId, ThreadId, TraceId};
 
-/// A frame that the walk over the roots saw: depth from the top, the method's id, the word that the id is the address
-/// of (0 if it is none), and the location where it is told.
+/// A frame that the root walk saw: depth from the top, the method's id, the word at the address
+/// that the id is (0 if it is no address), and the location if it was reported.
 pub(super) type FrameNote = (u32, u64, u64, Option<i64>);
 
 /// A thread as the child saw it.
@@ -15,50 +15,50 @@ pub(super) type FrameNote = (u32, u64, u64, Option<i64>);
 pub(super) struct ThreadNoteMessage {
     /// Its row in the object table.
     pub(super) object: u32,
-    /// Its name, read from the heap, in modified UTF-8; empty if the parent knows it better.
+    /// Its name from the heap, in modified UTF-8; empty if the parent has a better source.
     pub(super) name: Vec<u8>,
-    /// Frames that hold something.
+    /// Frames with references.
     pub(super) frames: Vec<FrameNote>,
 }
 
-/// What the child says.
+/// A message from the child.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum FromChild {
-    /// It knows how this JVM lays objects out: what goes wrong from now on is not for want of that.
+    /// The child knows this JVM's object layout, so later failures have other causes.
     Calibrated,
-    /// The roots are known: the addresses of all rows of the object table, the threads.
+    /// The roots are known: the addresses of all rows of the object table, and the threads.
     Roots {
-        /// In the order of the table.
+        /// In the order of the object table.
         addresses: Vec<u64>,
-        /// In the order in which they were met.
+        /// In the order in which the walk reported them.
         threads: Vec<ThreadNoteMessage>,
     },
-    /// It goes on.
+    /// The child makes progress.
     Progress {
         /// Bytes written.
         bytes: u64,
-        /// Objects that were reached.
+        /// Objects reached.
         objects: u64,
-        /// Bytes of heap that were encoded.
+        /// Bytes of heap encoded.
         heap_bytes: u64,
     },
-    /// All is written.
+    /// The dump is written.
     Done(Written),
-    /// It cannot go on.
+    /// The child cannot go on.
     Failed(NoSnapshot),
 }
 
-/// What the child has written.
+/// What the child wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Written {
-    /// Bytes behind the head.
+    /// Bytes after the head.
     pub(super) bytes: u64,
-    /// Objects.
+    /// Counts of objects.
     pub(super) encoded: Encoded,
 }
 
-/// What the parent answers to [`FromChild::Roots`]: thread, trace, how many frames that has, and the depths of the frames told that
-/// are not of native methods, of each thread.
+/// The parent's answer to [`FromChild::Roots`], for each thread: its number, its trace, the number
+/// of the trace's frames, and the depths of the reported frames that belong to Java methods.
 pub(super) type ThreadIds = Vec<(ThreadId, TraceId, usize, Vec<u32>)>;
 
 /// The first byte of a message.
@@ -79,11 +79,12 @@ mod kind {
     pub(super) const NOT_WRITTEN: u8 = 14;
 }
 
-/// Longest message: far more than the addresses of all classes and the frames of all threads.
+/// Longest message, in bytes: far more than the addresses of all classes and the frames of all
+/// threads need.
 const MOST_BYTES: u64 = 1 << 32;
 
 impl FromChild {
-    /// Sends it.
+    /// Sends the message.
     pub(super) fn send(&self, to: &mut impl Write) -> io::Result<()> {
         let mut body = Vec::new();
         let kind = match self {
@@ -114,7 +115,7 @@ impl FromChild {
         send(to, kind, &body)
     }
 
-    /// Waits for one.
+    /// Waits for a message.
     pub(super) fn receive(from: &mut impl Read) -> io::Result<Self> {
         let (kind, body) = receive(from)?;
         let mut body = body.as_slice();
@@ -164,7 +165,7 @@ pub(super) fn send_ids(
     send(to, kind::IDS, &body)
 }
 
-/// Waits for the parent's answer; an error if it ends instead.
+/// Waits for the parent's answer; an error if the parent ends instead.
 pub(super) fn receive_ids(from: &mut impl Read) -> io::Result<ThreadIds> {
     let (kind, body) = receive(from)?;
     if kind != kind::IDS {
@@ -269,7 +270,7 @@ fn receive(from: &mut impl Read) -> io::Result<(u8, Vec<u8>)> {
         return Err(broken());
     }
     let mut body = Vec::new();
-    // As it comes: a broken length must not take memory.
+    // Grows as data arrive, so that a corrupt length does not allocate memory.
     from.take(length).read_to_end(&mut body)?;
     if body.len() as u64 == length {
         Ok((kind, body))
@@ -387,7 +388,8 @@ mod tests {
         };
         assert_eq!(answer(MOST_BYTES + 1), io::ErrorKind::InvalidData);
         assert_eq!(answer(u64::MAX), io::ErrorKind::InvalidData);
-        // One that may be so long is waited for, and its sender is gone.
+        // A message of this length is allowed, so the receiver waits for it, but the sender is
+        // gone.
         assert_eq!(answer(MOST_BYTES), io::ErrorKind::UnexpectedEof);
     }
 

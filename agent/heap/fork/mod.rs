@@ -1,13 +1,13 @@
-//! The snapshot engine for HotSpot: the process forks, the application runs on, the copy is read and written.
+//! The snapshot engine for HotSpot: the process forks, the application runs on, and the copy is read and written.
 //!
-//! In the parent: [`parent`] leads, [`answers`] talks with the child, [`known_objects`] are what the check needs, [`pause`] makes the
-//! pause short, [`forker`] forks in HotSpot's callback and notes the roots. In the child: [`child`] leads, [`child_file`] writes its
-//! part of the file, [`crew`] has its threads, and the `snapshot` crate reads the heap. Between them: [`message`], which ends with
-//! what was [written](message::Written) or why there is [`NoSnapshot`]. [`process`] is what concerns processes, [`fork_handlers`] what
-//! libraries do in a fork.
+//! In the parent, [`parent`] leads, [`answers`] converses with the child, [`known_objects`] reads what the check needs,
+//! [`pause`] shortens the pause, and [`forker`] forks in HotSpot's callback and notes the roots. In the child,
+//! [`child`] leads, [`child_file`] writes its part of the file, [`crew`] runs its threads, and the `snapshot` crate
+//! reads the heap. Between them is [`message`]; the last one says what was [written](message::Written) or why there is
+//! [`NoSnapshot`]. [`process`] deals with processes, [`fork_handlers`] with libraries that run code in a fork.
 //!
-//! Unsafe code is in [`careful_reads`], [`childs_memory`], [`fork_handlers`], [`own_thread`], [`process`] and [`pause`], and where the
-//! child gives itself leave to read.
+//! Unsafe code is in [`careful_reads`], [`childs_memory`], [`fork_handlers`], [`own_thread`], [`process`] and
+//! [`pause`], and where the child permits itself to read all memory.
 #![allow(unsafe_code)]
 
 mod answers;

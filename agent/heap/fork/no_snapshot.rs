@@ -1,4 +1,4 @@
-//! Why there is no dump by snapshot, from the child's failure to the application's side.
+//! Why there is no dump by snapshot, as the parent sees it.
 
 use super::process::Child;
 use crate::heap::error::DumpError;
@@ -6,26 +6,26 @@ use snapshot::Failure;
 use tables::ClassId;
 use writer::WriteError;
 
-/// Why there is no dump by snapshot: what the child says, or what its end means.
+/// Why there is no dump by snapshot: the child's message, or the meaning of its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::heap) enum NoSnapshot {
-    /// Another try may do better: a class was loaded in between, or the first virtual thread made.
+    /// Another attempt may succeed: a class was loaded in between, or the first virtual thread was created.
     UnknownClass,
-    /// Another try may do better: there were instances of classes that were not linked, and now they are.
+    /// Another attempt may succeed: classes with instances were not linked, and now they are.
     Unlinked(Vec<ClassId>),
-    /// Another try may do better: a lock of HotSpot's was held at the fork.
+    /// Another attempt may succeed: a lock of HotSpot was held at the fork.
     Stuck,
-    /// Another try may do better: the collector was moving objects.
+    /// Another attempt may succeed: the collector was moving objects.
     Moving,
-    /// The heap holds what no sound heap holds; what. If the child had it without the parts that HotSpot calls unused, another try
-    /// with all of it may do better.
+    /// The heap is corrupt; the finding. If the child lacked the parts that HotSpot reports as unused, another attempt
+    /// with the whole heap may succeed.
     Damaged(String),
-    /// This heap can never be read from a copy; a walk may serve. A sentence's end.
+    /// This heap can never be read from a copy, but a walk may work. The end of a sentence.
     Refused(String),
-    /// There was no copy, or it did not live to the end. Another dump may do better; a walk would stop the application for long.
-    /// A sentence's beginning.
+    /// The fork failed, or the child died. Another dump may succeed; a walk would stop the application for long. The
+    /// start of a sentence.
     Lost(String),
-    /// No engine could, or should try.
+    /// No engine can succeed, or should try.
     Failed(DumpError),
 }
 
@@ -80,10 +80,10 @@ impl From<WriteError> for NoSnapshot {
     }
 }
 
-/// What a child without a word means.
+/// The meaning of a child that ended without a message.
 ///
-/// One that crashes though it knows the layout has met a damaged heap: JVMTI's walk would meet it inside the application. One that
-/// has not all of the heap (`left_out`) may have crashed for that.
+/// If it crashed although it knew the layout, the heap is corrupt: JVMTI's walk would crash, too, inside the
+/// application. If it lacked parts of the heap (`left_out`), it may have crashed because of that.
 pub(super) fn silence(child: &mut Child, calibrated: bool, left_out: bool) -> NoSnapshot {
     let end = child.reap();
     if end.crashed && (left_out || calibrated) {

@@ -1,9 +1,9 @@
-//! Threads of the child's, each on a stack of its own.
+//! The child's threads, each on a stack that we allocate.
 //!
-//! After a fork glibc takes the stacks of all threads that are not there any more for free: it gives them to new threads,
-//! and when a thread ends and they are more than 40 MB in all, unmaps them (`__nptl_reclaim_stacks`, `allocatestack.c`).
-//! But the child still runs on one of them, or reads it: HotSpot's walk belongs to the thread that asked for it, and its
-//! roots lie on the stacks of Java threads. glibc neither takes nor unmaps stacks that a program brings itself.
+//! After a fork, glibc treats the stacks of all threads that no longer exist as free. It gives them to new threads, and
+//! when a thread ends and they exceed 40 MB in total, it unmaps them (`__nptl_reclaim_stacks`, `allocatestack.c`). But
+//! the child still runs on one of them and reads others: HotSpot's walk belongs to the thread that requested it, and
+//! its roots lie on the stacks of Java threads. glibc neither reuses nor unmaps stacks that a program allocates itself.
 
 use std::any::Any;
 use std::ffi::{c_void, CString};
@@ -13,27 +13,27 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::ptr::{null_mut, NonNull};
 use writer::{Work, Worker};
 
-/// A thread's stack: none recurses. Untouched pages of it take no memory.
+/// A thread's stack. Nothing recurses. Untouched pages use no memory.
 const STACK_BYTES: usize = 1 << 20;
-/// What may not be touched below it: a page.
+/// The guard below the stack: one page.
 const GUARD_BYTES: usize = 4096;
 /// Bytes of a thread's name that Linux keeps.
 const NAME_BYTES: usize = 15;
 
-/// A thread that was started here. Its stack stays mapped until the process ends.
+/// A thread started here. Its stack stays mapped until the process ends.
 #[derive(Debug)]
 struct OwnThread(libc::pthread_t);
 
-/// What crosses to the thread.
+/// The work that is passed to the thread.
 struct Start(Work);
 
-/// Starts a thread ([`writer::StartWorker`]); in the child, where none may be started otherwise.
+/// Starts a thread ([`writer::StartWorker`]). The child must not start threads in any other way.
 pub(super) fn start_own(name: &str, work: Work) -> io::Result<Box<dyn Worker>> {
     let stack = map_stack()?;
     let start = Box::into_raw(Box::new(Start(work)));
     let mut thread = MaybeUninit::<libc::pthread_t>::uninit();
     let error = with_attributes(stack, |attributes| {
-        // SAFETY: initialised attributes; `run` takes the box over if the thread starts.
+        // SAFETY: the attributes are initialised; `run` takes the box over if the thread starts.
         unsafe { libc::pthread_create(thread.as_mut_ptr(), attributes, run, start.cast()) }
     });
     if error != 0 {
@@ -41,22 +41,22 @@ pub(super) fn start_own(name: &str, work: Work) -> io::Result<Box<dyn Worker>> {
         drop(unsafe { Box::from_raw(start) });
         return Err(io::Error::from_raw_os_error(error));
     }
-    // SAFETY: pthread_create has succeeded.
+    // SAFETY: pthread_create succeeded.
     let thread = unsafe { thread.assume_init() };
     let shown = name.get(..NAME_BYTES).unwrap_or(name);
     if let Ok(shown) = CString::new(shown) {
-        // SAFETY: a live thread and a C string; a thread without a name runs as well.
+        // SAFETY: a live thread and a C string. If naming fails, the thread runs unnamed.
         unsafe { libc::pthread_setname_np(thread, shown.as_ptr()) };
     }
     Ok(Box::new(OwnThread(thread)))
 }
 
-/// A stack above a guard; the lowest usable address.
+/// Maps a stack above a guard page; returns its lowest usable address.
 fn map_stack() -> io::Result<NonNull<c_void>> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK;
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     let bytes = GUARD_BYTES + STACK_BYTES;
-    // SAFETY: a new mapping where the kernel likes; the guard is its lowest page.
+    // SAFETY: a new mapping at an address of the kernel's choice; the guard is its lowest page.
     unsafe {
         let start = libc::mmap(null_mut(), bytes, protection, flags, -1, 0);
         if start == libc::MAP_FAILED || libc::mprotect(start, GUARD_BYTES, libc::PROT_NONE) != 0 {
@@ -66,13 +66,13 @@ fn map_stack() -> io::Result<NonNull<c_void>> {
     }
 }
 
-/// Calls `create` with attributes that name the stack; the answer is an error number, 0 for none.
+/// Calls `create` with attributes for the stack. Returns an error number, 0 for success.
 fn with_attributes(
     stack: NonNull<c_void>,
     create: impl FnOnce(*const libc::pthread_attr_t) -> i32,
 ) -> i32 {
     let mut attributes = MaybeUninit::<libc::pthread_attr_t>::uninit();
-    // SAFETY: initialised before they are used, destroyed after; the stack is mapped and nobody else's.
+    // SAFETY: initialised before use and destroyed after it; the stack is mapped and nothing else uses it.
     unsafe {
         let mut error = libc::pthread_attr_init(attributes.as_mut_ptr());
         if error == 0 {
@@ -87,9 +87,9 @@ fn with_attributes(
     }
 }
 
-/// The thread's whole life; the answer is null unless it panicked.
+/// The thread's main function. Returns null unless it panicked.
 extern "C" fn run(start: *mut c_void) -> *mut c_void {
-    // SAFETY: the box that `start_own` has given away.
+    // SAFETY: the box that `start_own` gave away.
     let Start(work) = *unsafe { Box::from_raw(start.cast::<Start>()) };
     let ended: Result<(), Box<dyn Any + Send>> = catch_unwind(AssertUnwindSafe(work));
     match ended {
@@ -101,18 +101,18 @@ extern "C" fn run(start: *mut c_void) -> *mut c_void {
 impl Worker for OwnThread {
     fn join(self: Box<Self>) -> bool {
         let mut answer = null_mut();
-        // SAFETY: a thread that nobody else waits for.
+        // SAFETY: nothing else joins this thread.
         let error = unsafe { libc::pthread_join(self.0, &mut answer) };
         error == 0 && answer.is_null()
     }
 }
 
-/// Threads that use what the caller has: dropping it waits for all of them.
+/// Threads that borrow from the caller. Dropping the crew joins all of them.
 #[derive(Debug, Default)]
 pub(super) struct Crew(Vec<Box<dyn Worker>>);
 
 impl Crew {
-    /// Starts one more.
+    /// Starts another thread.
     ///
     /// # Safety
     /// The crew is dropped before anything that `work` uses, and never forgotten.
@@ -121,7 +121,7 @@ impl Crew {
         name: &str,
         work: Box<dyn FnOnce() + Send + 'w>,
     ) -> io::Result<()> {
-        // SAFETY: the same box; by the caller's promise it is used up before `'w` ends.
+        // SAFETY: the same box; the caller promises that it is used up before `'w` ends.
         let work = unsafe { std::mem::transmute::<Box<dyn FnOnce() + Send + 'w>, Work>(work) };
         self.0.push(start_own(name, work)?);
         Ok(())
@@ -161,7 +161,8 @@ mod tests {
                 usize::from_str_radix(start, 16).ok()?..usize::from_str_radix(end, 16).ok()?;
             range.contains(&place).then_some(range)
         });
-        // Still there after the thread's end: glibc would have kept a stack of its own, too, but cut to its own size.
+        // The stack is still mapped after the thread's end. glibc would have kept a stack of its own, too, but with its
+        // own size.
         assert!(own.expect("mapped").len() >= STACK_BYTES);
     }
 

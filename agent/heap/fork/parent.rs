@@ -1,4 +1,4 @@
-//! A dump by snapshot, from the application's side: prepare, fork, answer the child, finish the file.
+//! A dump by snapshot, as the parent makes it: prepare, fork, answer the child, finish the file.
 
 use super::answers::Answers;
 use super::careful_reads;
@@ -34,7 +34,7 @@ use std::time::Instant;
 use tables::{ObjectIndex, ObjectTable, Tables};
 use writer::DumpFile;
 
-/// One dump under way, in its own local frame.
+/// A dump in progress, in its own local frame.
 #[derive(Debug)]
 pub(in crate::heap) struct SnapshotDump<'f> {
     vm: Vm,
@@ -42,15 +42,16 @@ pub(in crate::heap) struct SnapshotDump<'f> {
     pub(super) jni: &'f Jni<'f>,
     pub(super) options: &'f Options,
     pub(super) millis_since_epoch: u64,
-    /// What this try and those before have cost and learnt.
+    /// The costs and findings of this and earlier attempts.
     pub(super) tried: &'f Tried,
-    /// The child gets the whole heap, parts without objects included.
+    /// Whether the child gets the whole heap, including the parts without objects.
     copies_all: bool,
 }
 
-/// Whether a fork gets a copy of the heap; if not, why, as a sentence's end. `object` is any object.
+/// Whether a fork copies the heap; if not, why, as the end of a sentence. `object` is any object.
 ///
-/// The handle's slot is read as it is: under a collector that colours addresses, what stands there is mapped nowhere.
+/// Reads the handle's slot without interpreting it: with a collector that uses coloured pointers, the slot's value is
+/// not a mapped address.
 pub(in crate::heap) fn look_at_heap(object: &Object<'_>) -> Result<(), String> {
     let why = "the collector maps the heap so that a fork does not copy it";
     let maps = os_maps().map_err(|error| format!("/proc/self/maps: {error}"))?;
@@ -63,7 +64,7 @@ pub(in crate::heap) fn look_at_heap(object: &Object<'_>) -> Result<(), String> {
 }
 
 impl<'f> SnapshotDump<'f> {
-    /// A dump by an environment without tags.
+    /// A dump by an environment that has no tags.
     pub(in crate::heap) fn new(
         vm: Vm,
         env: &'f Env,
@@ -84,7 +85,7 @@ impl<'f> SnapshotDump<'f> {
         }
     }
 
-    /// Makes the dump. On an error the file is gone.
+    /// Makes the dump. On an error it deletes the file.
     pub(in crate::heap) fn run(
         &self,
         file: DumpFile,
@@ -113,7 +114,7 @@ impl<'f> SnapshotDump<'f> {
             &mut objects,
         )?;
         let tail = Some(file.tail()?);
-        // From here to the fork no class is linked: objects of it would be unknown.
+        // No class is linked from here to the fork: its objects would be unknown.
         let closed = CLASS_GATE.close();
         catalogue.catch_up(&tables, &mut objects)?;
         self.tried.classes.set(catalogue.len());
@@ -173,8 +174,8 @@ impl<'f> SnapshotDump<'f> {
         Ok((outcome, child))
     }
 
-    /// Tags the thread that dumps, whose object shows where the heap is: of that huge pages are made, if the user wants them.
-    /// An error if it is one that a fork does not copy.
+    /// Tags the thread that makes the dump. Its object shows where the heap is. Makes huge pages there if the user
+    /// wants them. An error if a fork does not copy the heap.
     fn begin(&self, objects: &mut ObjectTable) -> Result<(Object<'f>, ObjectIndex), NoSnapshot> {
         let current = self.env.current_thread(self.jni);
         let current = current.when("the current thread")?;
@@ -187,7 +188,8 @@ impl<'f> SnapshotDump<'f> {
         Ok((current, own_thread))
     }
 
-    /// Makes the pause shorter, if the user wants it so, before the first try: later ones find the pages made.
+    /// If the user wants huge pages, makes them before the first attempt, to shorten the pause. Later attempts find
+    /// them made.
     fn make_huge_pages(&self, object: &Object<'_>) {
         if !self.options.huge_pages || !self.tried.paused.get().is_zero() {
             return;
@@ -206,7 +208,7 @@ impl<'f> SnapshotDump<'f> {
         self.tried.used_bytes.set(heap.map(|heap| heap.used));
     }
 
-    /// Forks in the first callback of a heap walk; meanwhile the application stands still.
+    /// Forks in the first callback of a heap walk. The application is paused meanwhile.
     fn fork(
         &self,
         task: Task<'_, 'f>,
@@ -233,12 +235,12 @@ impl<'f> SnapshotDump<'f> {
     }
 }
 
-/// Has the JVM link classes if that was what was wanting, so that the next try knows their fields.
+/// If the attempt failed because classes were not linked, links them so that the next attempt can read their fields.
 fn linked(why: NoSnapshot, catalogue: &Catalogue<'_>, tables: &Tables) -> NoSnapshot {
     let NoSnapshot::Unlinked(classes) = &why else {
         return why;
     };
-    // Without them no other way could describe their instances either.
+    // If linking fails, no other engine can describe their instances either.
     match catalogue.link(classes.iter().copied(), tables) {
         Ok(()) => why,
         Err(error) => NoSnapshot::Failed(error),

@@ -1,7 +1,7 @@
-//! The forked copy of the JVM's process: making it, its manners, watching over it.
+//! The forked copy of the JVM process: creates it, gives it manners, watches over it.
 //!
-//! Each item of [`settle`] is something that a fork of a JVM was seen to do wrong: it answers to signals by a
-//! thread that is not there, holds sockets of a server that restarts, dumps a core of the whole heap, hangs for ever.
+//! Each step of [`settle`] prevents something that a fork of a JVM was seen to do wrong: it handles signals on a thread
+//! that does not exist, holds the sockets of a server that restarts, dumps a core of the whole heap, hangs for ever.
 
 use super::fork_handlers::ForkBy;
 use crate::heap::memory_left::group_dies_as_one;
@@ -18,17 +18,18 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 use writer::start_worker;
 
-/// Codes the child ends with.
+/// Exit codes of the child.
 pub(super) const DONE: i32 = 0;
-/// It has told why.
+/// The child has sent the reason.
 pub(super) const TOLD: i32 = 1;
-/// A fault in its own code.
+/// A fault in the child's own code.
 pub(super) const PANICKED: i32 = 2;
-/// A signal that means a crash: the code is this plus the signal.
+/// A signal that means a crash: the code is this plus the signal's number.
 const CRASHED: i32 = 64;
 
-/// Signals that HotSpot answers with a thread that the child has not, and that are sent to groups of processes: by the terminal
-/// (Ctrl-\ and Ctrl-C), by systemd, by `pkill -f`. The child lets the JVM answer them, and ends when that does.
+/// Signals that HotSpot handles on a thread that the child lacks, and that are sent to groups of processes: by the
+/// terminal (Ctrl-\ and Ctrl-C), by systemd, by `pkill -f`. The child leaves them to the JVM, and ends when the JVM
+/// ends.
 const QUIET_SIGNALS: [i32; 6] = [
     libc::SIGTERM,
     libc::SIGINT,
@@ -37,9 +38,9 @@ const QUIET_SIGNALS: [i32; 6] = [
     libc::SIGUSR1,
     libc::SIGUSR2,
 ];
-/// How much nicer than the JVM the child is; the system knows an end of it.
+/// How much nicer than the JVM the child is. The kernel caps the sum.
 const MORE_NICE: i32 = 10;
-/// Signals of a crash, which HotSpot would answer with a report of many pages.
+/// Signals of a crash. HotSpot would answer them with a report of many pages.
 const CRASHES: [i32; 7] = [
     libc::SIGSEGV,
     libc::SIGBUS,
@@ -50,47 +51,49 @@ const CRASHES: [i32; 7] = [
     libc::SIGSYS,
 ];
 
-/// How long a child that was killed may take to end. Longer takes one whose disk hangs: nothing ends it before the disk answers.
+/// How long a killed child may take to end. It takes longer only if its disk hangs: then nothing ends it until the disk
+/// responds.
 const END_LIMIT: Duration = Duration::from_secs(5);
-/// Time between two looks whether a child has ended.
+/// Time between two checks whether a child has ended.
 const END_LOOK: Duration = Duration::from_millis(2);
 
-/// In which of the two processes the code goes on.
+/// The process in which the code continues.
 #[derive(Debug)]
 pub(super) enum Side {
-    /// The application's.
+    /// The application's process.
     Parent(Child),
-    /// The copy, which has only the thread that forked.
+    /// The copy, which has only the forking thread.
     Child,
 }
 
 /// How a child ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct End {
-    /// For a sentence that begins with "the child".
+    /// The predicate of a sentence that begins with "the child".
     pub(super) how: String,
-    /// It read where nothing is.
+    /// Whether it read an unmapped address.
     pub(super) crashed: bool,
-    /// Its own watchdog ended it.
+    /// Whether its own watchdog ended it.
     pub(super) hung: bool,
 }
 
-/// A child of this process, seen from the parent. Dropped before it has ended, it is waited for; if it has more to do it is killed.
+/// A child of this process, as the parent sees it. Dropping it waits for the child; unless the child has finished its
+/// work, it is killed.
 #[derive(Debug)]
 pub(in crate::heap) struct Child {
     pid: libc::pid_t,
-    /// Stands for the process itself, where the kernel has such descriptors (5.3): a number may come to be another's,
-    /// if the application waits for children that are not its own.
+    /// A pidfd, where the kernel has them (5.3): another process may get the child's process id, if the application
+    /// waits for children that are not its own.
     handle: Option<OwnedFd>,
-    /// It has said that it has nothing more to do than to end.
+    /// Whether the child has said that it only has to end.
     is_done: bool,
     reaped: bool,
 }
 
-/// Forks. On the VM thread, inside a safepoint: no Java thread holds a lock of the C library's then. In the child all signals are
-/// held back until it has [settled](settle).
+/// Forks on the VM thread at a safepoint, where no Java thread holds a lock of the C library. In the child all signals
+/// are blocked until it has [settled](settle).
 pub(super) fn fork(by: ForkBy) -> io::Result<Side> {
-    // SAFETY: tells a number.
+    // SAFETY: only returns a number.
     let parent = unsafe { libc::getpid() };
     match undisturbed_fork(by) {
         Err(error) => Err(error),
@@ -107,10 +110,10 @@ pub(super) fn fork(by: ForkBy) -> io::Result<Side> {
     }
 }
 
-/// Forks with all signals held back. Before Linux 4.19 a fork begins anew for each signal that comes: under a profiler's timer that
-/// of a large process would never end.
+/// Forks with all signals blocked. Before Linux 4.19 each signal makes the fork start again, so that with a profiler's
+/// timer the fork of a large process would never end.
 fn undisturbed_fork(by: ForkBy) -> io::Result<libc::pid_t> {
-    // SAFETY: signal sets that outlive the calls; the child does little, under a watchdog.
+    // SAFETY: the signal sets outlive the calls; the child does little, under a watchdog.
     unsafe {
         let (mut all, mut before): (libc::sigset_t, libc::sigset_t) = (zeroed(), zeroed());
         libc::sigfillset(&mut all);
@@ -123,9 +126,9 @@ fn undisturbed_fork(by: ForkBy) -> io::Result<libc::pid_t> {
     }
 }
 
-/// In the child: has it killed when its parent ends, which it may have done by now.
+/// In the child: makes the kernel kill it when its parent ends. The parent may have ended already.
 fn die_with(parent: libc::pid_t) {
-    // SAFETY: system calls with numbers.
+    // SAFETY: system calls with plain numbers.
     unsafe {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
         if libc::getppid() != parent {
@@ -134,8 +137,8 @@ fn die_with(parent: libc::pid_t) {
     }
 }
 
-/// Whether a filter decides which system calls this process may make (seccomp). It may end the process for one that it does not
-/// know, so nothing new is called then. Asked once; before a pause, as it reads a file.
+/// Whether a seccomp filter limits this process's system calls. A filter may kill the process for an unknown call, so
+/// then we make no new kinds of calls. Determined once, before a pause, because it reads a file.
 pub(super) fn is_filtered() -> bool {
     static FILTERED: OnceLock<bool> = OnceLock::new();
     *FILTERED.get_or_init(|| {
@@ -148,33 +151,33 @@ fn handle_of(pid: libc::pid_t) -> Option<OwnedFd> {
     if is_filtered() {
         return None;
     }
-    // SAFETY: a system call with a number.
+    // SAFETY: a system call with plain numbers.
     let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
     let fd = RawFd::try_from(fd).ok().filter(|&fd| fd >= 0)?;
-    // SAFETY: a descriptor that was just made, and nobody else has.
+    // SAFETY: a new descriptor that nothing else uses.
     Some(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
 impl Child {
-    /// The child has said that it has nothing more to do than to end.
+    /// The child has said that it only has to end.
     pub(super) fn let_end(&mut self) {
         self.is_done = true;
     }
 
-    /// Leaves the child to a thread that waits for its end: the child's copy of the heap is unmapped page by page, for which nobody but
-    /// the next dump should wait. `None` if there can be no thread, and the child is gone.
+    /// Leaves the child to a thread that waits for its end. The kernel frees the child's copy of the heap page by page;
+    /// only the next dump needs to wait for that. `None` if no thread can be started; then the child has ended.
     pub(in crate::heap) fn end_alone(mut self) -> Option<Ending> {
         let (ended, end) = sync_channel::<()>(1);
         let work = move || {
             self.wait();
             drop(ended);
         };
-        // Without a thread the child is dropped here, and so waited for.
+        // Without a thread the child is dropped here, which waits for it.
         start_worker("hprof reaper", Box::new(work)).ok()?;
         Some(Ending(end))
     }
 
-    /// Waits for the end of a child that has nothing more to do, or was killed: for [`END_LIMIT`] at most.
+    /// Waits up to [`END_LIMIT`] for the end of a child that has finished its work or was killed.
     pub(super) fn reap(&mut self) -> End {
         let began = Instant::now();
         while began.elapsed() < END_LIMIT {
@@ -198,23 +201,23 @@ impl Child {
         while self.look(0).is_none() {}
     }
 
-    /// How it ended, if it has.
+    /// How the child ended; `None` if it has not.
     fn look(&mut self, flags: i32) -> Option<End> {
         let mut status = 0;
-        // SAFETY: waits for exactly this child; `status` outlives the call.
+        // SAFETY: waits for this child only; `status` outlives the call.
         let answer = unsafe { libc::waitpid(self.pid, &mut status, flags) };
         let interrupted =
             answer < 0 && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted;
         if answer == 0 || interrupted {
             return None;
         }
-        // Nobody kills it any more; whoever sees no child from outside shall see no descriptor either.
+        // Nothing kills it any more. A process without a child should not show a descriptor for one.
         self.handle = None;
         self.reaped = true;
         Some(describe(answer, status))
     }
 
-    /// Whether somebody has stopped the child (SIGSTOP), so that it makes no progress until it is continued.
+    /// Whether the child is stopped (SIGSTOP), so that it makes no progress until it is continued.
     pub(super) fn is_stopped(&self) -> bool {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid));
         stat.is_ok_and(|stat| {
@@ -223,12 +226,13 @@ impl Child {
         })
     }
 
-    /// Ends the child now.
+    /// Kills the child.
     pub(super) fn kill(&self) {
         if self.reaped {
             return;
         }
-        // SAFETY: system calls with numbers; without a handle the number is the child's as long as nobody waits for it.
+        // SAFETY: system calls with plain numbers; without a pidfd, the process id stays the child's until it is waited
+        // for.
         unsafe {
             match &self.handle {
                 Some(handle) => {
@@ -255,12 +259,12 @@ impl Drop for Child {
     }
 }
 
-/// A child that ends by itself, and a thread that waits for that.
+/// A child that is about to end, and a thread that waits for that.
 #[derive(Debug)]
 pub(in crate::heap) struct Ending(Receiver<()>);
 
 impl Ending {
-    /// Waits for its end, for so long at most. `false`: it is still there.
+    /// Waits up to `limit` for its end. `false` if it has not ended.
     pub(in crate::heap) fn wait(&self, limit: Duration) -> bool {
         self.0.recv_timeout(limit) == Err(RecvTimeoutError::Disconnected)
     }
@@ -273,7 +277,7 @@ fn describe(answer: libc::pid_t, status: i32) -> End {
         hung: false,
     };
     if answer < 0 {
-        // The application has the system throw the states of its children away.
+        // The application makes the kernel discard the status of its children.
         return plain("ended".to_owned());
     }
     if libc::WIFSIGNALED(status) {
@@ -296,8 +300,8 @@ fn describe(answer: libc::pid_t, status: i32) -> End {
     }
     match libc::WEXITSTATUS(status) {
         PANICKED => plain("failed with an internal error; please report it".to_owned()),
-        // Others than SIGSEGV tell nothing of the heap: SIGBUS that there was no huge page left for a copy (hugetlbfs), SIGABRT that
-        // there was no memory.
+        // Only SIGSEGV says something about the heap. SIGBUS means that no huge page was left for a copy (hugetlbfs),
+        // SIGABRT that there was no memory.
         code if code > CRASHED => End {
             how: format!("crashed with signal {}", code - CRASHED),
             crashed: code - CRASHED == libc::SIGSEGV,
@@ -307,15 +311,16 @@ fn describe(answer: libc::pid_t, status: i32) -> End {
     }
 }
 
-/// Ends the child at once: nothing of the JVM's is run or cleaned up.
+/// Ends the child at once: no code of the JVM runs, nothing is cleaned up.
 pub(super) fn exit(code: i32) -> ! {
-    // SAFETY: ends this process and returns to nobody.
+    // SAFETY: ends this process and does not return.
     unsafe { libc::_exit(code) }
 }
 
-/// Teaches the child its manners. `keep` are the descriptors it goes on to use.
+/// Prepares the child so that it harms nobody. `keep` are the descriptors that it still needs.
 pub(super) fn settle(keep: &[RawFd]) {
-    // SAFETY: system calls with numbers and pointers to variables that outlive them; there is one thread.
+    // SAFETY: system calls with plain numbers, and with pointers to variables that outlive them; there is only one
+    // thread.
     unsafe {
         libc::prctl(libc::PR_SET_NAME, c"hprof heap dump".as_ptr());
         for signal in QUIET_SIGNALS {
@@ -330,7 +335,7 @@ pub(super) fn settle(keep: &[RawFd]) {
         let mut none: libc::sigset_t = zeroed();
         libc::sigemptyset(&mut none);
         libc::pthread_sigmask(libc::SIG_SETMASK, &none, null_mut());
-        // Not 0: a program that the system hands cores to (core(5)) would get one all the same.
+        // Not 0, because a program that receives cores from the kernel (core(5)) would still get one.
         let no_core = libc::rlimit {
             rlim_cur: 1,
             rlim_max: 1,
@@ -341,22 +346,22 @@ pub(super) fn settle(keep: &[RawFd]) {
     }
     close_others(keep);
     if group_dies_as_one() {
-        // The application would die with the child.
+        // Otherwise the application would be killed with the child.
         return;
     }
-    // The child dies before the application does, if memory runs out.
+    // If memory runs out, the kernel kills the child before the application.
     let _ = File::options()
         .write(true)
         .open("/proc/self/oom_score_adj")
         .and_then(|mut file| file.write_all(b"1000"));
 }
 
-/// The handler of crashes in the child.
+/// Handles crashes in the child.
 extern "C" fn crashed(signal: libc::c_int) {
     exit(CRASHED + signal);
 }
 
-/// Closes all descriptors but `keep`; what HotSpot may still print goes nowhere.
+/// Closes all descriptors except `keep`, and sends what HotSpot may still print to /dev/null.
 fn close_others(keep: &[RawFd]) {
     let mut keep: Vec<RawFd> = keep.iter().copied().filter(|&fd| fd > 2).collect();
     keep.sort_unstable();
@@ -366,7 +371,7 @@ fn close_others(keep: &[RawFd]) {
         from = fd + 1;
     }
     close_range(from, RawFd::MAX);
-    // SAFETY: a C string; descriptors of this process.
+    // SAFETY: a C string, and descriptors of this process.
     unsafe {
         let nowhere = libc::open(c"/dev/null".as_ptr(), libc::O_RDWR);
         for standard in 0..3 {
@@ -392,9 +397,9 @@ fn close_range(first: RawFd, last: RawFd) {
     }
 }
 
-/// The same one by one, where the kernel is older than 5.9.
+/// Closes them one by one, for kernels older than 5.9.
 fn close_listed(range: RangeInclusive<RawFd>) {
-    /// Where the system does not list what is open, descriptors up to here are tried.
+    /// If the open descriptors cannot be listed, tries all up to this one.
     const MOST: RawFd = 65_536;
     let open = std::fs::read_dir("/proc/self/fd").map(|entries| {
         let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
@@ -407,17 +412,17 @@ fn close_listed(range: RangeInclusive<RawFd>) {
     }
 }
 
-/// The process's alarm clock, which ends the child if it is not set anew in time.
+/// An alarm (SIGALRM) that ends the child unless it is rearmed in time.
 #[derive(Debug)]
 pub(super) struct Watchdog {
     limit_s: u32,
 }
 
 impl Watchdog {
-    /// Sets the clock: the child counts as hanging when it has not shown life for `limit_s`, before the first time for
-    /// [`Watchdog::START_LIMIT_S`]. In the child, first of all; allocates nothing.
+    /// Arms the alarm: the child counts as hung if it shows no life for `limit_s` seconds ([`Watchdog::START_LIMIT_S`]
+    /// for the first sign). Call it in the child before anything else. It allocates nothing.
     pub(super) fn start(limit_s: u32) -> Self {
-        // SAFETY: a signal set that outlives the calls; the signal's default is to end the process.
+        // SAFETY: a signal set that outlives the calls; the signal's default action ends the process.
         unsafe {
             libc::signal(libc::SIGALRM, libc::SIG_DFL);
             let mut alarm: libc::sigset_t = zeroed();
@@ -429,18 +434,18 @@ impl Watchdog {
         Self { limit_s }
     }
 
-    /// Seconds for what a child does before it can tell that it lives: some milliseconds of work, unless it meets a lock that a thread
-    /// held at the fork.
+    /// Seconds for what a child does before it can show life: a few milliseconds of work, unless it meets a lock that
+    /// was held at the fork.
     pub(super) const START_LIMIT_S: u32 = 5;
 
-    /// Shows life: from now on there is the whole time again.
+    /// Shows life: the whole time is available again.
     pub(super) fn feed(&self) {
         // SAFETY: a plain system call.
         unsafe { libc::alarm(self.limit_s) };
     }
 }
 
-/// Waits until something can be read from a socket, or its other end is closed: for `limit` at most. `false`: neither came.
+/// Waits up to `limit` until a socket has data or its peer has closed it. `false` if neither happened.
 pub(super) fn is_readable(socket: &UnixStream, limit: Duration) -> bool {
     let mut wanted = libc::pollfd {
         fd: socket.as_raw_fd(),
@@ -448,32 +453,33 @@ pub(super) fn is_readable(socket: &UnixStream, limit: Duration) -> bool {
         revents: 0,
     };
     let limit_ms = i32::try_from(limit.as_millis()).unwrap_or(i32::MAX);
-    // SAFETY: one descriptor, which outlives the call.
+    // SAFETY: one descriptor record, which outlives the call.
     unsafe { libc::poll(&mut wanted, 1, limit_ms) > 0 }
 }
 
-/// The number by which the system knows this thread.
+/// The kernel's id of this thread.
 pub(super) fn thread_id() -> libc::pid_t {
-    // SAFETY: a system call without arguments; the C library has a function for it since glibc 2.30 only.
+    // SAFETY: a system call without arguments. The C library has a function for it only since glibc 2.30.
     let thread = unsafe { libc::syscall(libc::SYS_gettid) };
     libc::pid_t::try_from(thread).unwrap_or(0)
 }
 
-/// Whether a thread of this process sleeps until somebody wakes it.
+/// Whether a thread of this process is asleep until something wakes it.
 pub(super) fn is_asleep(thread: libc::pid_t) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/self/task/{thread}/stat"));
-    // The name may hold anything but ends with the last parenthesis; the state follows.
+    // The name may contain anything, but the last parenthesis ends it; the state follows.
     stat.is_ok_and(|stat| {
         stat.rsplit_once(") ")
             .is_some_and(|(_, rest)| rest.starts_with('S'))
     })
 }
 
-/// Whether a thread of this process that sleeps waits for a lock, and not for an event; `true` if that cannot be told.
+/// Whether a sleeping thread of this process waits for a lock and not for an event; `true` if that cannot be
+/// determined.
 ///
-/// The C library waits for locks with FUTEX_WAIT, for condition variables with FUTEX_WAIT_BITSET.
+/// The C library waits for locks with FUTEX_WAIT, and for condition variables with FUTEX_WAIT_BITSET.
 pub(super) fn waits_for_lock(thread: libc::pid_t) -> bool {
-    /// The bits of a futex operation that name it.
+    /// The bits of a futex operation that hold its command.
     const COMMAND: u64 = 0x7F;
     let Ok(call) = std::fs::read_to_string(format!("/proc/self/task/{thread}/syscall")) else {
         return true;
@@ -492,7 +498,7 @@ pub(super) fn waits_for_lock(thread: libc::pid_t) -> bool {
     }
 }
 
-/// How many threads the child may use: the processors that this process is let have.
+/// The number of threads that the child may use: the processors available to this process.
 pub(super) fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
@@ -519,7 +525,7 @@ mod tests {
     fn a_child_that_is_done_ends_by_itself() {
         let (mut heard, mut tells) = UnixStream::pair().expect("a pair of sockets");
         let Side::Parent(mut child) = fork(ForkBy::Handlers).expect("a fork") else {
-            // Not before the parent has let it end: killed at the drop, it would say nothing.
+            // Wait until the parent expects the end. A child killed at the drop would prove nothing.
             let mut nothing = [0];
             let _ = heard.read(&mut nothing);
             let _ = tells.write(b"ends");
@@ -545,7 +551,7 @@ mod tests {
             .end_alone()
             .expect("a thread")
             .wait(Duration::from_secs(60)));
-        // SAFETY: asks whether there is such a process.
+        // SAFETY: only checks whether the process exists.
         assert_eq!(unsafe { libc::kill(pid, 0) }, -1);
     }
 
@@ -559,14 +565,14 @@ mod tests {
         };
         let pid = child.pid;
         drop(child);
-        // SAFETY: asks whether there is such a process.
+        // SAFETY: only checks whether the process exists.
         assert_eq!(unsafe { libc::kill(pid, 0) }, -1);
     }
 
     #[test]
     fn descriptors_are_closed_by_the_systems_list() {
         let (one, _other) = UnixStream::pair().expect("sockets");
-        // Far from all others, so that nobody else's is closed.
+        // Far above all other descriptors, so that no foreign one is closed.
         let high = 900;
         // SAFETY: plain system calls.
         unsafe {

@@ -1,7 +1,7 @@
-//! Silence: notices that HotSpot calls back no more, because its walk has ended, or because it is stuck.
+//! Silence: notices that HotSpot has stopped calling back, because its walk has ended or is stuck.
 //!
-//! Nothing tells when HotSpot's walk in the child has ended. And a lock of its own may have been held by another thread
-//! at the fork (the chunk pool's, by a compiler: seen once in twenty dumps on 11): then it waits for ever.
+//! Nothing reports the end of HotSpot's walk in the child. And another thread may have held one of HotSpot's locks at
+//! the fork (a compiler the chunk pool's; seen once in twenty dumps on 11). Then the walk waits for ever.
 
 use super::own_thread::start_own;
 use super::process;
@@ -10,19 +10,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// Time between two looks.
+/// Time between two checks.
 const LOOK: Duration = Duration::from_millis(50);
-/// Looks without a callback between them, HotSpot's thread asleep at each, after which there will be none.
+/// If HotSpot's thread is asleep at this many checks without a callback in between, no callback will come.
 const LOOKS: u32 = 6;
 
-/// Counts callbacks, lets one in at a time, and lets none in any more once there will be none.
+/// Counts callbacks, admits one at a time, and admits none after the end.
 #[derive(Debug, Default)]
 pub(super) struct Silence {
     callbacks: Mutex<u64>,
 }
 
 impl Silence {
-    /// A callback begins; it lasts as long as the answer lives. After the end it waits for ever.
+    /// Begins a callback, which lasts as long as the returned guard. After the end it blocks for ever.
     pub(super) fn interrupt(&self) -> MutexGuard<'_, u64> {
         let mut callbacks = self.lock();
         *callbacks = callbacks.wrapping_add(1);
@@ -35,10 +35,10 @@ impl Silence {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts a thread that calls `end` with `value`, and whether HotSpot waits for a lock, when the calling thread has
-    /// fallen asleep outside of a callback; callbacks are kept out from then on.
+    /// Starts a thread that waits until the calling thread has fallen asleep outside a callback. Then it locks
+    /// callbacks out, and calls `end` with `value` and whether HotSpot waits for a lock.
     ///
-    /// An error, the system's own, if the thread cannot be started.
+    /// The error is the system's, if the thread cannot be started.
     pub(super) fn listen(
         self: &Arc<Self>,
         value: usize,
@@ -73,7 +73,7 @@ mod tests {
     /// A lock of the C library's, as HotSpot's are.
     struct Lock(UnsafeCell<libc::pthread_mutex_t>);
 
-    // SAFETY: a mutex is made to be shared.
+    // SAFETY: a mutex may be shared between threads.
     unsafe impl Sync for Lock {}
 
     fn wait_until_asleep(thread: libc::pid_t) {
@@ -87,7 +87,7 @@ mod tests {
         let lock = Lock(UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER));
         let (lock, event) = (&lock, channel::<()>());
         let (told, id) = channel();
-        // SAFETY: an initialised mutex, taken and given back by the same threads.
+        // SAFETY: an initialised mutex; the thread that locks it unlocks it.
         unsafe { libc::pthread_mutex_lock(lock.0.get()) };
         thread::scope(|scope| {
             let tell = told.clone();

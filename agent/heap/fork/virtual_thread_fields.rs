@@ -1,4 +1,5 @@
-//! Where virtual threads keep their frames, and the methods that these may be of: asked before the fork.
+//! The fields that lead to a virtual thread's frames, and the methods that these frames may belong to. Read before the
+//! fork.
 
 use super::no_snapshot::NoSnapshot;
 use crate::heap::facts::catalogue::Catalogue;
@@ -28,8 +29,8 @@ pub(super) fn virtual_thread_fields(
     Ok(fields)
 }
 
-/// The same again when no class can be linked any more. Between the looks the first virtual thread may have been made: another try
-/// knows the methods that its frames may be of.
+/// Looks the fields up again when no class can be linked any more. If the first virtual thread was created in between,
+/// another attempt must read the methods that its frames may belong to.
 pub(super) fn the_same_fields(
     before: Option<VirtualThreadFields>,
     env: &Env,
@@ -45,7 +46,7 @@ pub(super) fn the_same_fields(
     }
 }
 
-/// `None` if a class is not linked yet, or has not such a field.
+/// `None` if a class is not linked yet, or lacks one of the fields.
 fn look_up(
     in_use: bool,
     catalogue: &Catalogue<'_>,
@@ -61,8 +62,8 @@ fn look_up(
     })
 }
 
-/// The ids of all methods, if virtual threads are in use: their frames are told by ids, and one that HotSpot makes in the
-/// child has no name here. A few bytes a method, once.
+/// The ids of all methods, if virtual threads are in use. HotSpot reports their frames by id, and the parent could not
+/// name an id created in the child. Takes a few bytes per method, once.
 pub(super) fn method_ids(
     env: &Env,
     catalogue: &Catalogue<'_>,
@@ -74,7 +75,7 @@ pub(super) fn method_ids(
     let classes = (0..catalogue.len()).filter_map(ClassId::from_index);
     classes
         .filter_map(|class| catalogue.handle(class))
-        // A class that is not linked has no frames, an array no methods.
+        // A class that is not linked has no frames, and an array has no methods.
         .flat_map(|class| env.method_ids(class).unwrap_or_default())
         .collect()
 }

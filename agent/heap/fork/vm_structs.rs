@@ -1,20 +1,20 @@
-//! What HotSpot exports of its own structures, as far as a dump asks for it.
+//! What HotSpot exports about its own structures (`vmStructs`), as far as a dump needs it.
 //!
-//! Nobody promises it, so it serves only for what can be left out: a field that it does not name is one the dump does
-//! without.
+//! The export is not guaranteed, so it serves only for what can be left out: the dump does without a field that is
+//! not exported.
 
 use super::pause::unused_heap::UnusedHeap;
 use crate::hotspot::vm_structs::Table;
 use snapshot::classes::ResolvedReferences;
 
-/// What the table tells, as far as this JVM exports it.
+/// The exported values that a dump uses.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct VmStructs {
-    /// The way to what a class's constants were resolved to.
+    /// How to find what a class's constants were resolved to.
     pub(super) resolved: Option<ResolvedReferences>,
-    /// Where a mirror has the number of its static references, which HotSpot lays before the other static fields.
+    /// Offset in a mirror of the number of static references, which HotSpot places before the other static fields.
     pub(super) static_reference_count: Option<u64>,
-    /// The way to the parts of the heap that hold no object.
+    /// How to find the parts of the heap without objects.
     pub(super) unused_heap: Option<UnusedHeap>,
 }
 
@@ -29,7 +29,7 @@ impl VmStructs {
     }
 }
 
-/// The way to what a class's constants were resolved to; `None` if this JVM does not export all of it.
+/// How to find what a class's constants were resolved to; `None` if this JVM does not export all of it.
 fn resolved_references() -> Option<ResolvedReferences> {
     let table = Table::find()?;
     let constants = table.offset("InstanceKlass", "_constants")?;

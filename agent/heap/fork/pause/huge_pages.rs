@@ -1,5 +1,5 @@
-//! Huge pages: before a fork the kernel is asked to make them of the heap, if the user wants that. A fork copies an entry for
-//! each page, inside the pause, and of these there are 512 times fewer.
+//! Huge pages: before a fork, asks the kernel to back the heap with huge pages, if the user wants that. A fork copies a
+//! page table entry for each page, inside the pause, and huge pages need 512 times fewer entries.
 
 use crate::heap::fork::careful_reads;
 use crate::jvmti::object::Object;
@@ -10,33 +10,35 @@ use std::ops::Range;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Bytes of a page, and pages of a huge one, on every processor that has such pages.
+/// Bytes of a page, and pages of a huge page, on every processor that has such huge pages.
 const PAGE_BYTES: usize = 4096;
 const PAGES: usize = 512;
 const HUGE_BYTES: u64 = 2 << 20;
-/// Huge pages that are asked for at a time: before each call the kernel has every processor give back the pages it holds for
-/// later, which takes milliseconds on a busy machine. As long as a call took, the application has the memory for itself.
+/// Huge pages requested per call. Before each call the kernel makes every processor return its cached free pages, which
+/// takes milliseconds on a busy machine. After a call, we pause for as long as the call took, so that the application
+/// can use the memory system alone.
 const MOST_AT_ONCE: u64 = 8;
-/// After so many refusals in a row there is no more memory in one piece.
+/// After this many refusals in a row, there are no more contiguous 2 MiB of free memory.
 const MOST_REFUSALS: u32 = 16;
 
-/// What came of it.
+/// The result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::heap) struct HugePages {
-    /// Bytes that are huge pages now, those that were before included.
+    /// Bytes that are in huge pages now, including those that were before.
     bytes: u64,
-    /// Bytes of which the kernel could not make all that was asked for at a time.
+    /// Bytes of runs for which the kernel could not make all huge pages.
     refused_bytes: u64,
     took: Duration,
 }
 
 impl HugePages {
-    /// Makes them of the heap around an object, where every page of a huge one is in use: the process does not grow.
+    /// Makes huge pages for the heap around an object, wherever every small page is already in use, so that the process
+    /// does not grow.
     ///
-    /// The application runs on; a thread that touches the huge page that is being made waits for it. Errors, as a sentence's
-    /// end: the system makes none.
+    /// The application runs on. A thread that touches a huge page while it is made waits for it. The error is the end
+    /// of a sentence: this system makes no huge pages.
     pub(in crate::heap) fn make_around(object: &Object<'_>) -> Result<Self, String> {
-        // SAFETY: asks for a number.
+        // SAFETY: only queries a number.
         if usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }) != Ok(PAGE_BYTES) {
             return Err("this system's pages are not of 4 KiB".to_owned());
         }
@@ -96,7 +98,7 @@ impl fmt::Display for HugePages {
     }
 }
 
-/// Where huge pages can be side by side, every page of them in use; so many at most.
+/// Runs of possible huge pages with every small page in use, at most [`MOST_AT_ONCE`] in each.
 fn runs_in(range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
     let mut next = range.start.next_multiple_of(HUGE_BYTES);
     std::iter::from_fn(move || {
@@ -113,19 +115,19 @@ fn runs_in(range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
     })
 }
 
-/// Whether all pages are there of which a huge one would be made.
+/// Whether all small pages that would form this huge page are in use.
 fn is_in_use(huge: u64) -> bool {
     let mut pages = [0_u8; PAGES];
     let start = huge as *mut libc::c_void;
-    // SAFETY: the kernel writes a byte for each page, and checks the addresses.
+    // SAFETY: the kernel writes one byte for each page, and checks the addresses.
     let known = unsafe { libc::mincore(start, PAGES * PAGE_BYTES, pages.as_mut_ptr()) } == 0;
     known && pages.iter().all(|&page| page & 1 != 0)
 }
 
-/// Makes huge pages.
+/// Makes huge pages for a run.
 fn collapse(run: &Range<u64>) -> io::Result<()> {
     let bytes = usize::try_from(run.end - run.start).unwrap_or(0);
-    // SAFETY: changes nothing that a program can read, and nothing where nothing is mapped.
+    // SAFETY: does not change memory contents, and does nothing where nothing is mapped.
     match unsafe { libc::madvise(run.start as *mut _, bytes, libc::MADV_COLLAPSE) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
@@ -141,14 +143,14 @@ mod tests {
         const PLACES: u64 = 10;
         const ROOM: usize = 11;
         let bytes = ROOM * PAGES * PAGE_BYTES;
-        // SAFETY: new memory of this test's, unmapped at its end; one byte of each page is touched at most.
+        // SAFETY: memory that this test maps and unmaps; it touches at most one byte of each page.
         unsafe {
             let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
             let access = libc::PROT_READ | libc::PROT_WRITE;
             let memory = libc::mmap(std::ptr::null_mut(), bytes, access, flags, -1, 0);
             assert_ne!(memory, libc::MAP_FAILED);
             let first = (memory as u64).next_multiple_of(HUGE_BYTES);
-            // Small pages, as a heap has them where nobody has asked for others.
+            // Small pages, as in a heap for which nothing else was requested.
             libc::madvise(memory, bytes, libc::MADV_NOHUGEPAGE);
             let page =
                 |place: u64, number: u64| (first + place * HUGE_BYTES + number * 4096) as *mut u8;
@@ -157,11 +159,11 @@ mod tests {
             }
             libc::madvise(page(1, 9).cast(), PAGE_BYTES, libc::MADV_DONTNEED);
             let at = |place: u64| first + place * HUGE_BYTES;
-            // Before the advice is taken back: khugepaged fills the hole of a place that may be huge.
+            // Check the runs before MADV_HUGEPAGE allows huge pages again, because then khugepaged fills the hole.
             let runs: Vec<_> = runs_in(first - 4096..at(PLACES) - 1).collect();
             assert_eq!(runs, [at(0)..at(1), at(2)..at(9)]);
             libc::madvise(memory, bytes, libc::MADV_HUGEPAGE);
-            // An older kernel says that it knows no such advice, a full one that it has no memory.
+            // An older kernel does not know the advice, and a full one has no memory.
             if let Err(error) = collapse(&runs[0]) {
                 let known = [libc::EINVAL, libc::ENOMEM, libc::EAGAIN, libc::EBUSY];
                 assert!(known.contains(&error.raw_os_error().unwrap()), "{error}");
@@ -173,7 +175,7 @@ mod tests {
 
     #[test]
     fn where_nothing_is_mapped_nothing_is_in_use() {
-        // Beyond the addresses of a process: what a test unmaps another thread may map again.
+        // Above all user addresses, because another thread may map an address that this test unmaps.
         const BEYOND: u64 = 1 << 56;
         assert_eq!(runs_in(BEYOND..BEYOND + HUGE_BYTES).count(), 0);
     }

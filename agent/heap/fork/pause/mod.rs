@@ -1,4 +1,4 @@
-//! Pause: what makes a fork short, by fewer pages to copy.
+//! Pause: shortens the fork by leaving it fewer page table entries to copy.
 
 pub(super) mod huge_pages;
 pub(super) mod unused_heap;

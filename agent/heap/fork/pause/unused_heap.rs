@@ -1,8 +1,8 @@
-//! The parts of the Java heap that hold no object: a fork need not copy their pages, which it does one by one inside the pause,
-//! nor the application afterwards, when it makes its next objects there.
+//! The parts of the Java heap that contain no objects. If a fork does not copy them, the pause is shorter, because it
+//! copies page table entries one by one; and later the application need not copy these pages when it allocates there.
 //!
-//! HotSpot tells where they are by the structures of its collectors, of which G1's and Parallel's are known here. What is read
-//! is read by the kernel, and objects whose addresses are known must not lie there: what does not fit leaves all to be copied.
+//! The collectors' own structures tell which parts these are. We know those of G1 and Parallel. The kernel does the
+//! reads, and objects with known addresses must not lie in such a part. If anything does not fit, everything is copied.
 
 use crate::heap::fork::careful_reads;
 use crate::hotspot::vm_structs::Table;
@@ -11,59 +11,60 @@ use std::cmp::Reverse;
 use std::io;
 use std::ops::Range;
 
-/// More regions than G1 ever makes of a heap.
+/// More regions than G1 ever has.
 const MOST_REGIONS: u64 = 1 << 20;
-/// G1's word for a region that is free.
+/// G1's tag of a free region.
 const FREE: u8 = 0;
-/// What is left out begins and ends at a huge page's border: one that lies across would be split.
+/// The parts start and end at the border of a huge page, because otherwise the kernel would split a huge page.
 const HUGE_BYTES: u64 = 2 << 20;
-/// Each part that is left out divides a mapping in three, and of these a process may have 65,530.
+/// Each part divides a mapping into three, and a process may have 65,530 mappings.
 const MOST_PARTS: usize = 500;
-/// How often the system is asked to undo it.
+/// How often we ask the kernel to undo the advice.
 const TRIES: usize = 3;
 
-/// Where the collector in use keeps its account of the heap.
+/// Where the collector in use keeps its description of the heap.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::heap) enum UnusedHeap {
-    /// G1's table of regions.
+    /// G1's region table.
     Regions(Regions),
     /// The four spaces of Parallel.
     Spaces(Spaces),
 }
 
-/// G1's table of regions.
+/// G1's region table.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::heap) struct Regions {
-    /// The variable with the heap's address.
+    /// Address of the variable with the heap's address.
     heap: u64,
-    /// In the heap: the address of the table, and its length.
+    /// Offsets in the heap object: the table's address and its length.
     table: u64,
     length: u64,
-    /// In a region: where it begins and ends.
+    /// Offsets in a region: where it starts and ends.
     bottom: u64,
     end: u64,
-    /// In a region: what it is (from 11 on), and where its next object would lie (not on 11). One of them at least is told.
+    /// Offsets in a region: its tag (JDK 11 and later), and its top, where the next object would go (not on 11). At
+    /// least one of them is known.
     tag: Option<u64>,
     top: Option<u64>,
     region_bytes: u64,
 }
 
-/// The spaces of Parallel: in each, what lies behind the last object.
+/// The spaces of Parallel. In each, the memory after the last object is unused.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::heap) struct Spaces {
-    /// The variables with the generations' addresses.
+    /// Addresses of the variables with the generations' addresses.
     young: u64,
     old: u64,
-    /// In a generation: the addresses of its spaces.
+    /// Offsets in a generation: the addresses of its spaces.
     young_spaces: [u64; 3],
     old_space: u64,
-    /// In a space.
+    /// Offsets in a space.
     top: u64,
     end: u64,
 }
 
 impl UnusedHeap {
-    /// `None` if another collector is in use, or this JVM does not tell.
+    /// `None` if another collector is in use, or if this JVM does not export the structures.
     pub(in crate::heap) fn find() -> Option<Self> {
         let table = Table::find()?;
         Regions::find(table)
@@ -71,9 +72,10 @@ impl UnusedHeap {
             .or_else(|| Spaces::find(table).map(Self::Spaces))
     }
 
-    /// The parts without an object, in order. `slots` hold addresses of objects. While the application stands still.
+    /// The parts without objects, in address order. `slots` hold addresses of objects. Call it while the application is
+    /// paused.
     ///
-    /// Empty if it cannot be told.
+    /// Empty if the parts cannot be determined.
     pub(in crate::heap) fn parts(&self, slots: &[u64]) -> Vec<Range<u64>> {
         let unused = match self {
             Self::Regions(regions) => regions.unused(),
@@ -101,7 +103,7 @@ impl Regions {
         // Zero if another collector is in use.
         let region_bytes = word(region_bytes).filter(|&bytes| bytes != 0)?;
         let manager = field(["G1HeapRegionManager", "HeapRegionManager"], "_regions")?;
-        // From 12 to 15 it is not in the heap itself.
+        // From 12 to 15 the table is not in the heap object itself.
         let (regions, kind) = table.typed_offset("G1CollectedHeap", "_hrm")?;
         if kind.ends_with(b"*") {
             return None;
@@ -124,7 +126,7 @@ impl Regions {
         })
     }
 
-    /// The free regions; `None` if something does not fit.
+    /// The free regions; `None` if anything does not fit.
     fn unused(&self) -> Option<Vec<Range<u64>>> {
         let heap = word(self.heap)?;
         let [table, length] = *words(&[heap + self.table, heap + self.length])?.as_slice() else {
@@ -132,7 +134,7 @@ impl Regions {
         };
         let length = usize::try_from(length.min(MOST_REGIONS)).ok()?;
         let mut regions = numbers(&careful_reads::copies(&[table], length * 8)?);
-        // A region that was never in use has no account.
+        // A region that was never in use has no entry.
         regions.retain(|&region| region != 0);
         let last = [Some(self.bottom), Some(self.end), self.tag, self.top];
         let bytes = usize::try_from(last.into_iter().flatten().max()? + 8).ok()?;
@@ -140,7 +142,7 @@ impl Regions {
         let mut unused = Vec::new();
         for account in accounts.chunks_exact(bytes) {
             let (bottom, end) = (number(account, self.bottom)?, number(account, self.end)?);
-            // Up to 8 the first region of a large object ends where that ends.
+            // Up to 8 the first region of a large object ends where the object ends.
             let bytes = end.checked_sub(bottom)?;
             if bytes == 0 || bytes % self.region_bytes != 0 {
                 return None;
@@ -190,7 +192,7 @@ impl Spaces {
         in_use.then_some(spaces)
     }
 
-    /// What lies behind the objects of each space; `None` if something does not fit.
+    /// The part of each space after its last object; `None` if anything does not fit.
     fn unused(&self) -> Option<Vec<Range<u64>>> {
         let [young, old] = *words(&[self.young, self.old])?.as_slice() else {
             return None;
@@ -215,7 +217,8 @@ impl Spaces {
     }
 }
 
-/// What is unused, in order, neighbours as one, from one huge page's border to another; nothing at all if an object lies there.
+/// The unused parts in address order, with neighbours merged, and cut to borders of huge pages. Empty if a known object
+/// lies in one of them.
 fn parts_without(mut unused: Vec<Range<u64>>, objects: Vec<u64>) -> Vec<Range<u64>> {
     unused.retain(|part| part.start < part.end);
     unused.sort_unstable_by_key(|part| part.start);
@@ -266,18 +269,19 @@ fn number(bytes: &[u8], offset: u64) -> Option<u64> {
     word.first_chunk().map(|word| u64::from_ne_bytes(*word))
 }
 
-/// Parts of which forks get zeros although they should get a copy again: the system had no memory to undo it.
+/// Parts that forks see as zeros although they should be copied again: the kernel had no memory to undo the advice.
 static LOST: Mutex<Vec<Range<u64>>> = Mutex::new(Vec::new());
 
-/// Parts of this process's memory that a fork does not copy, as long as this lives: the child finds zeros there.
+/// Parts of this process's memory that a fork does not copy as long as this value lives. The child sees zeros there.
 #[derive(Debug)]
 pub(in crate::heap) struct NotCopied(Vec<Range<u64>>);
 
 impl NotCopied {
-    /// Sees to it, as far as the system does it: memory of files and huge pages of the administrator's are always copied.
+    /// Advises the kernel to leave out these parts. It still copies memory of files, and huge pages that the
+    /// administrator reserved.
     ///
-    /// Errors: what an earlier fork did without could not be made part of forks again. There must be none then: it may hold
-    /// objects now.
+    /// An error if a part that an earlier fork left out could not be restored, because it may contain objects now. Then
+    /// there must be no fork.
     pub(in crate::heap) fn new(parts: Vec<Range<u64>>) -> io::Result<Self> {
         let mut lost = LOST.lock();
         lost.retain(|part| !is_kept(part));
@@ -287,7 +291,7 @@ impl NotCopied {
             ));
         }
         for part in &parts {
-            // Whoever is not heard pays with a longer pause, and no more.
+            // If the kernel refuses, the pause is only longer.
             let _ = advise(part, libc::MADV_WIPEONFORK);
         }
         Ok(Self(parts))
@@ -301,11 +305,11 @@ impl Drop for NotCopied {
     }
 }
 
-/// Has forks get a copy of a part again; `false` if the system could not do it.
+/// Makes forks copy a part again; `false` if the kernel could not do it.
 fn is_kept(part: &Range<u64>) -> bool {
     let kept = |_| match advise(part, libc::MADV_KEEPONFORK) {
         Ok(()) => true,
-        // Memory of which forks always get a copy.
+        // Memory that forks always copy.
         Err(error) => error.raw_os_error() == Some(libc::EINVAL),
     };
     (0..TRIES).any(kept)
@@ -313,7 +317,7 @@ fn is_kept(part: &Range<u64>) -> bool {
 
 fn advise(part: &Range<u64>, advice: libc::c_int) -> io::Result<()> {
     let bytes = usize::try_from(part.end - part.start).unwrap_or(0);
-    // SAFETY: the advice changes nothing that this process can read; it is about its forks alone.
+    // SAFETY: the advice affects only forks, not what this process reads.
     match unsafe { libc::madvise(part.start as *mut _, bytes, advice) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
@@ -333,7 +337,7 @@ mod tests {
         std::ptr::from_ref(value) as u64
     }
 
-    /// A region as 17 and later have it: bottom, end, top, tag.
+    /// A region as in 17 and later: bottom, end, top, tag.
     fn region(number: u64, used: u64, tag: u64) -> [u64; 4] {
         let bottom = 64 * MB + number * 4 * MB;
         [bottom, bottom + 4 * MB, bottom + used, tag]
@@ -345,11 +349,11 @@ mod tests {
             region(0, MB, 2),
             region(1, 0, 0),
             region(2, 0, 0),
-            // The first of a large object on 8.
+            // The first region of a large object on 8.
             [80 * MB - 4 * MB, 84 * MB, 84 * MB, 2],
             region(5, 0, 0),
         ];
-        // The fifth was never in use.
+        // The fifth region was never in use.
         let table = [0, 1, 2, 3, 9, 4].map(|index| regions.get(index).map_or(0, place));
         let heap = [0, place(&table), 6];
         let variable = place(&heap);
@@ -436,7 +440,7 @@ mod tests {
             };
             OsMapping::all(&maps).filter(inside).count()
         };
-        // SAFETY: new memory of this test's, unmapped at its end.
+        // SAFETY: memory that this test maps and unmaps.
         unsafe {
             let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
             let access = libc::PROT_READ | libc::PROT_WRITE;
@@ -470,7 +474,7 @@ mod tests {
             }
             libc::munmap(memory, BYTES);
         }
-        // Where nothing is mapped the system undoes nothing: until it does there is no fork.
+        // The kernel cannot undo the advice where nothing is mapped, so there is no fork until it can.
         drop(NotCopied::new([0..2 * MB; 1].to_vec()).expect("nothing was lost"));
         assert!(NotCopied::new(Vec::new()).is_err());
         assert_eq!(LOST.lock().drain(..).len(), 1);
