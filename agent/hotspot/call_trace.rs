@@ -1,18 +1,19 @@
-//! HotSpot's own function for profilers, `AsyncGetCallTrace`: the Java stack of the running thread, from within a signal.
+//! HotSpot's own function for profilers, `AsyncGetCallTrace`: returns the Java stack of the running thread inside a
+//! signal handler.
 //!
-//! It belongs to no specification. Sun's Forte analyzer came to it by its name, and profilers do since; HotSpot has it
-//! from 1.4 to today. It neither waits nor allocates, and answers a number below 1 when it finds no stack.
+//! It belongs to no specification. Sun's Forte analyzer looked it up by name, and so have profilers since then;
+//! HotSpot has had it since 1.4. It neither waits nor allocates, and returns a count below 1 when it finds no stack.
 
 use jni::sys::{jmethodID, JNIEnv};
 use std::os::raw::c_void;
 
-/// `ASGCT_CallFrame`: a method and where in it.
+/// `ASGCT_CallFrame`: a method and a location in it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallFrame {
-    /// Index of the bytecode; below 0 in a native method. The name in HotSpot is `lineno`.
+    /// Bytecode index; negative in a native method. HotSpot calls it `lineno`.
     pub(crate) location: i32,
-    /// The method; null if nobody has asked for its id before.
+    /// The method; null if it has no id yet because nobody has asked for one.
     pub(crate) method: jmethodID,
 }
 
@@ -22,9 +23,9 @@ pub(crate) struct CallFrame {
 pub(crate) struct CallTrace {
     /// The thread's own environment.
     pub(crate) jni: *mut JNIEnv,
-    /// Frames that were found, or why there are none: below 1.
+    /// Number of frames found; if below 1, the reason why there are none.
     pub(crate) count: i32,
-    /// Room for frames, the top first.
+    /// Buffer for frames, the top first.
     pub(crate) frames: *mut CallFrame,
 }
 
@@ -34,7 +35,7 @@ pub(crate) type AsyncGetCallTrace = unsafe extern "C" fn(*mut CallTrace, i32, *m
 /// Looks the function up in the JVM of this process; `None` if it has none.
 pub(crate) fn find() -> Option<AsyncGetCallTrace> {
     let name = c"AsyncGetCallTrace".as_ptr();
-    // SAFETY: C strings; the handle is null or one that was just opened, of a library that is there already and stays.
+    // SAFETY: C strings; the handle is null or newly opened, of a library that is already loaded and stays loaded.
     let address = unsafe {
         let global = libc::dlsym(libc::RTLD_DEFAULT, name);
         if global.is_null() {
@@ -51,7 +52,7 @@ pub(crate) fn find() -> Option<AsyncGetCallTrace> {
     if address.is_null() {
         return None;
     }
-    // SAFETY: the function of this name has had this signature since it is there.
+    // SAFETY: the function of this name has always had this signature.
     Some(unsafe { std::mem::transmute::<*mut c_void, AsyncGetCallTrace>(address) })
 }
 
@@ -60,7 +61,7 @@ pub(crate) fn find() -> Option<AsyncGetCallTrace> {
 pub(crate) struct StackFault(i32);
 
 impl StackFault {
-    /// A frame's method has no id: its class was linked before the agent could ask for them.
+    /// A method in the stack has no id: its class was linked before the agent could ask for one.
     pub(crate) const UNNAMED: Self = Self(i32::MIN);
     /// The ring was full.
     pub(crate) const RING_FULL: Self = Self(i32::MIN + 1);
@@ -68,15 +69,15 @@ impl StackFault {
     /// The thread has ended before the clock's next tick.
     pub(crate) const ENDED: Self = Self(i32::MIN + 2);
 
-    /// What a sample has for a count while HotSpot's handler holds the thread; HotSpot's own numbers end far before.
+    /// A sample's count while HotSpot's handler suspends the thread. HotSpot's own codes end far above it.
     pub(crate) const SUSPENDED_COUNT: i32 = -100;
 
-    /// What [`CallTrace::count`] says when it is below 1.
+    /// The meaning of [`CallTrace::count`] when it is below 1.
     pub(crate) fn of_count(count: i32) -> Self {
         Self(count)
     }
 
-    /// A fault of this number, for tests of code that counts them.
+    /// A fault with this number, for tests of code that counts faults.
     #[cfg(test)]
     pub(crate) fn for_test(count: i32) -> Self {
         Self(count)
@@ -88,7 +89,7 @@ impl StackFault {
         matches!(count, -6 | -5)
     }
 
-    /// The thread runs, but no Java code: not a loss.
+    /// The thread runs, but not Java code. That is no loss.
     pub(crate) fn is_outside_of_java(self) -> bool {
         self.0 == 0
     }
@@ -104,7 +105,7 @@ impl StackFault {
             Self(Self::SUSPENDED_COUNT) => {
                 "while HotSpot held the thread, as for its flight recorder"
             }
-            // Stubs and the moments in which a frame is built or taken down.
+            // Stubs, and the moments when a frame is set up or removed.
             Self(-6..=-3) => "in code without a readable stack",
             Self(-8) => "in threads that end",
             Self(-9) => "during deoptimization",

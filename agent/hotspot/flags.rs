@@ -1,4 +1,4 @@
-//! The values of `-XX` switches, by HotSpot's own table (`JVMFlag::flags`; before 11 `Flag::flags`).
+//! The values of `-XX` switches, from HotSpot's own table (`JVMFlag::flags`; before 11 `Flag::flags`).
 
 use super::vm_structs::Table;
 use std::ffi::{c_char, CStr};
@@ -6,13 +6,13 @@ use std::ffi::{c_char, CStr};
 /// More switches than any HotSpot has.
 const MOST_FLAGS: u64 = 10_000;
 
-/// Whether a switch of type bool is on; `None` if this JVM has none of this name, or does not tell.
+/// Whether a boolean switch is on; `None` if this JVM has no switch of this name, or does not export the table.
 pub(crate) fn is_on(name: &str) -> Option<bool> {
     let table = Table::find()?;
     ["JVMFlag", "Flag"].iter().find_map(|kind| {
         let value = |field| {
             let address = table.static_address(kind, field)?;
-            // SAFETY: the field has eight bytes, which are set while the library is loaded.
+            // SAFETY: the field has eight bytes, which are set when the library is loaded.
             Some(unsafe { (address as *const u64).read() })
         };
         let (flags, count) = (value("flags")?, value("numFlags")?.min(MOST_FLAGS));
@@ -20,8 +20,8 @@ pub(crate) fn is_on(name: &str) -> Option<bool> {
         let (name_at, value_at) = (table.offset(kind, "_name")?, table.offset(kind, "_addr")?);
         (0..count).find_map(|number| {
             let flag = flags + number * stride;
-            // SAFETY: HotSpot's table has so many entries of this size (vmStructs.hpp), which it fills while it starts: each has a C string
-            // and the address of the value, null in the last.
+            // SAFETY: HotSpot's table has this many entries of this size (vmStructs.hpp), and HotSpot fills it at
+            // startup. Each entry has a C string (null in the last) and the address of the value.
             unsafe {
                 let text = ((flag + name_at) as *const *const c_char).read();
                 if text.is_null() || CStr::from_ptr(text).to_bytes() != name.as_bytes() {

@@ -1,58 +1,59 @@
-//! The frame that a thread is about to go back to, when a signal has interrupted it where HotSpot finds no frame: in a
-//! stub, which has none or a small one, or in a compiled method that has not built its frame yet, or not any more.
+//! The caller's frame when a signal interrupts a thread where HotSpot finds no frame: in a stub, which has none or a
+//! small one, or in a compiled method that has not yet built its frame, or has already removed it.
 //!
-//! For signal handlers: it reads memory, and that is all.
+//! For signal handlers: it only reads memory.
 
 use super::code_cache::{CodeCache, Standing};
 use super::memory::{Address, WORD_BYTES};
 
-/// How far above the stack pointer the frame pointer of a stub may be: a stub keeps little. There is always more of a
-/// thread's stack above a Java frame.
+/// How far above the stack pointer a stub's frame pointer may be: stubs use little stack. Above a Java frame the
+/// thread's stack always has at least this much.
 const MOST_STUB_BYTES: u64 = 512;
 
-/// The registers that say where a thread is.
+/// The registers that determine a thread's position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Registers {
-    /// The instruction that runs.
+    /// The program counter.
     pub(crate) pc: u64,
     /// The stack pointer.
     pub(crate) stack_pointer: u64,
-    /// The frame pointer, or whatever else compiled code keeps there.
+    /// The frame pointer, or any other value that compiled code keeps in its register.
     pub(crate) frame_pointer: u64,
 }
 
-/// Finds callers of code that has no frame.
+/// Finds the callers of code that has no frame.
 #[derive(Debug)]
 pub(crate) struct Interrupted(CodeCache);
 
 impl Interrupted {
-    /// `None` if this JVM does not export what it takes, or runs on another processor.
+    /// `None` if this JVM does not export the needed structures, or runs on another processor.
     pub(crate) fn find() -> Option<Self> {
         cfg!(target_arch = "x86_64")
             .then(CodeCache::find)?
             .map(Self)
     }
 
-    /// Notes what compiled methods look like, if a thread runs one at `pc`. Until then no callers are found.
+    /// If a thread runs a compiled method at `pc`, learns how compiled methods look. Before that, no callers are
+    /// found.
     pub(crate) fn learn(&self, pc: u64) {
         if !self.0.has_met_method() {
             let _ = self.0.standing(pc);
         }
     }
 
-    /// What the registers are when the code that was interrupted has returned; `None` if that is not known. For the
-    /// thread with these registers, which runs Java code.
+    /// The registers as they will be when the interrupted code has returned; `None` if that is unknown. The thread
+    /// with these registers must be running Java code.
     ///
     /// # Safety
-    /// They are those of the calling thread, from a signal's context.
+    /// They are the calling thread's registers, from a signal's context.
     pub(crate) unsafe fn caller(&self, at: Registers) -> Option<Registers> {
         let top = Address::new(at.stack_pointer);
-        // SAFETY: the two words on top of the thread's own stack, under which there are older frames.
+        // SAFETY: the two top words of the thread's own stack; older frames lie above them.
         let words = unsafe { [top.read::<u64>(), top.add(WORD_BYTES).read::<u64>()] };
         match self.0.standing(at.pc)? {
             Standing::InFrame => None,
             Standing::Returning => self.popped(at, words[0], 1),
-            // The frame pointer is pushed, or not yet.
+            // The frame pointer is already pushed, or not yet.
             Standing::Entering => self
                 .popped(at, words[0], 1)
                 .or_else(|| self.popped(at, words[1], 2)),
@@ -60,7 +61,7 @@ impl Interrupted {
         }
     }
 
-    /// Without so many words on top of the stack, if the last of them leads to Java code.
+    /// The registers without the `words` top words of the stack, if the last of these leads to Java code.
     fn popped(&self, at: Registers, pc: u64, words: u64) -> Option<Registers> {
         self.0.is_java(pc).then_some(Registers {
             pc,
@@ -69,7 +70,7 @@ impl Interrupted {
         })
     }
 
-    /// Without the frame that the frame pointer points to.
+    /// The registers without the frame that the frame pointer points to.
     fn left_frame(&self, at: Registers) -> Option<Registers> {
         let size = at.frame_pointer.checked_sub(at.stack_pointer)?;
         if size > MOST_STUB_BYTES || at.frame_pointer % WORD_BYTES != 0 {
@@ -91,7 +92,7 @@ mod tests {
     use super::*;
     use crate::hotspot::code_cache::fake::FakeCode;
 
-    /// The caller found from the code at `pc`, with this stack, whose frame pointer is at the word of that number.
+    /// The caller found from code at `pc` with this stack. The frame pointer points to the word with index `frame`.
     fn caller(code: FakeCode, pc: u64, stack: &[u64], frame: usize) -> Option<(u64, u64)> {
         let top = stack.as_ptr() as u64;
         let met = code.pc(0, 20);
@@ -115,7 +116,7 @@ mod tests {
         assert_eq!(caller(code, pc, &[back, 0, 0, 0], 3), Some((back, 1)));
         let code = FakeCode::new();
         let (pc, back) = (code.pc(0, 1), code.pc(0, 20));
-        // The frame pointer is pushed already.
+        // The frame pointer is already pushed.
         assert_eq!(caller(code, pc, &[7, back, 0, 0], 3), Some((back, 2)));
     }
 
@@ -138,7 +139,7 @@ mod tests {
             assert_eq!(caller(code, pc, &[5, 6, 7, 8], 2), None);
         }
         let code = FakeCode::new();
-        // A method that has its frame is HotSpot's own business.
+        // A method with a complete frame is left to HotSpot.
         let (pc, back) = (code.pc(0, 20), code.pc(0, 30));
         assert_eq!(caller(code, pc, &[back; 4], 2), None);
     }

@@ -1,13 +1,13 @@
-//! Reading the own process's memory at addresses that HotSpot gave.
+//! Reads this process's memory at addresses that HotSpot provides.
 
-/// A word of the stack.
+/// Bytes of a stack word.
 pub(super) const WORD_BYTES: u64 = 8;
 
 /// An address in this process at which HotSpot keeps something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub(super) struct Address(u64);
 
-/// Numbers and addresses: whatever bytes are there, they are one.
+/// Numbers and addresses: any bytes are a valid value.
 pub(super) trait Plain: Copy {}
 impl Plain for u8 {}
 impl Plain for u16 {}
@@ -17,7 +17,7 @@ impl Plain for u32 {}
 impl Plain for u64 {}
 
 impl Address {
-    /// The address of these bits.
+    /// The address with these bits.
     pub(super) fn new(bits: u64) -> Self {
         Self(bits)
     }
@@ -27,35 +27,37 @@ impl Address {
         self.0
     }
 
-    /// So many bytes behind.
+    /// The address that many bytes higher.
     pub(super) fn add(self, bytes: u64) -> Self {
         Self(self.0.wrapping_add(bytes))
     }
 
-    /// So many bytes behind, or before.
+    /// The address that many bytes higher, or lower if negative.
     pub(super) fn offset(self, bytes: i32) -> Self {
         Self(self.0.wrapping_add_signed(i64::from(bytes)))
     }
 
-    /// So many bytes before.
+    /// The address that many bytes lower.
     pub(super) fn before(self, bytes: u64) -> Self {
         Self(self.0.wrapping_sub(bytes))
     }
 
-    /// What lies there. Other threads may write to it meanwhile, as they may while HotSpot reads it.
+    /// Reads the value there. Other threads may write it at the same time, as they may while HotSpot reads
+    /// it.
     ///
     /// # Safety
-    /// The bytes are readable: part of a structure of HotSpot's that lives as long as the call, or of the calling
+    /// The bytes are readable: part of a HotSpot structure that outlives the call, or of the calling
     /// thread's own stack.
     pub(super) unsafe fn read<T: Plain>(self) -> T {
-        // SAFETY: the caller's promise; any bytes make a `Plain`; volatile, as others may write.
+        // SAFETY: the caller's promise; any bytes are a valid `Plain`; volatile, because other threads may
+        // write.
         unsafe { (self.0 as *const T).read_volatile() }
     }
 }
 
-/// The end of the calling thread's stack, the highest address behind it; `None` if the system does not tell.
+/// The highest address after the calling thread's stack; `None` if the system does not say.
 pub(super) fn own_stack_end() -> Option<u64> {
-    // SAFETY: attributes that are filled in before they are read, and given back once.
+    // SAFETY: the attributes are filled in before they are read, and destroyed once.
     unsafe {
         let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
         if libc::pthread_getattr_np(libc::pthread_self(), &mut attributes) != 0 {

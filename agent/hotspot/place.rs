@@ -1,14 +1,14 @@
-//! How one of HotSpot's structures says where a part of it, or of what belongs to it, begins.
+//! How a HotSpot structure tells where a part of it, or something that belongs to it, starts.
 
 use super::memory::Address;
 use super::vm_structs::Table;
 
-/// The fields that say it, by their offsets.
+/// The fields that tell it, by their offsets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// A field with the address.
     Address(u64),
-    /// A field with the distance from the structure's own start.
+    /// A field with the distance from the structure's start.
     Offset(u64),
     /// A field with an address, and one with the distance from there.
     Behind(u64, u64),
@@ -21,10 +21,10 @@ impl Place {
         address.or_else(|| table.offset("CodeBlob", "_code_offset").map(Self::Offset))
     }
 
-    /// What the structure says.
+    /// Where the part starts, according to this structure.
     ///
     /// # Safety
-    /// There is one with these fields.
+    /// A structure with these fields is there.
     pub(super) unsafe fn of(self, structure: Address) -> Address {
         // SAFETY: the caller's promise.
         unsafe {

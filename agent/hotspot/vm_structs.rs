@@ -1,9 +1,9 @@
-//! The tables of its own structures that HotSpot exports for the serviceability agent (`gHotSpotVMStructs`,
+//! The tables about its own structures that HotSpot exports for the serviceability agent (`gHotSpotVMStructs`,
 //! `gHotSpotVMTypes`; vmStructs.hpp).
 
 use std::ffi::{c_char, c_void, CStr};
 
-/// The table of fields: its entries and where an entry has what.
+/// The table of fields: its entries and their layout.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Table {
     entries: *const u8,
@@ -15,7 +15,7 @@ pub(crate) struct Table {
     address: usize,
 }
 
-/// More entries than any HotSpot has: a table without an end is none.
+/// More entries than any HotSpot has. A longer table is not one.
 const MOST_ENTRIES: usize = 10_000;
 
 impl Table {
@@ -40,7 +40,7 @@ impl Table {
         Some(unsafe { entry.add(self.offset).cast::<u64>().read() })
     }
 
-    /// The same, and the field's type in C++.
+    /// Offset of a field in its struct, and the field's C++ type.
     pub(crate) fn typed_offset(self, type_name: &str, field_name: &str) -> Option<(u64, Vec<u8>)> {
         let entry = self.entry(type_name, field_name)?;
         // SAFETY: as above; the entry has a C string with the type.
@@ -53,7 +53,7 @@ impl Table {
     /// The value of a static field of type int.
     pub(crate) fn static_int(self, type_name: &str, field_name: &str) -> Option<u64> {
         let entry = self.entry(type_name, field_name)?;
-        // SAFETY: the entry has the field's address there; the field is an int that is set while the JVM starts.
+        // SAFETY: the entry has the field's address there; the field is an int that is set at startup.
         let value = unsafe {
             let address = entry.add(self.address).cast::<*const i32>().read();
             (!address.is_null()).then(|| address.read())
@@ -61,7 +61,7 @@ impl Table {
         u64::try_from(value?).ok()
     }
 
-    /// The address of a static field of eight bytes, which is set while the JVM starts.
+    /// The address of a static field of eight bytes that is set at startup.
     pub(crate) fn static_address(self, type_name: &str, field_name: &str) -> Option<u64> {
         let entry = self.entry(type_name, field_name)?;
         // SAFETY: the entry has the field's address there.
@@ -90,8 +90,8 @@ impl Table {
     /// The entry of a field.
     fn entry(self, type_name: &str, field_name: &str) -> Option<*const u8> {
         for number in 0..MOST_ENTRIES {
-            // SAFETY: HotSpot's table (vmStructs.hpp) has entries of `stride` bytes and ends with one that has no
-            // type name; it is never written to after the library is loaded.
+            // SAFETY: HotSpot's table (vmStructs.hpp) has entries of `stride` bytes and ends with an entry
+            // without a type name; nothing writes it after the library is loaded.
             unsafe {
                 let entry = self.entries.add(number * self.stride);
                 let found = text(entry.add(self.type_name))?;
@@ -106,10 +106,10 @@ impl Table {
     }
 }
 
-/// The C string that the pointer at `place` leads to; `None` for null.
+/// The C string that the pointer at `place` points to; `None` for null.
 ///
 /// # Safety
-/// `place` holds null or a pointer to a C string that is never changed.
+/// `place` holds null or a pointer to a C string that never changes.
 unsafe fn text<'t>(place: *const u8) -> Option<&'t CStr> {
     // SAFETY: the caller's promise.
     unsafe {
@@ -125,6 +125,6 @@ fn exported(name: &CStr) -> Option<u64> {
     if address.is_null() {
         return None;
     }
-    // SAFETY: all variables that are asked for are uint64_t or pointers (vmStructs.cpp).
+    // SAFETY: every variable requested here is a uint64_t or a pointer (vmStructs.cpp).
     Some(unsafe { address.cast::<u64>().read() })
 }

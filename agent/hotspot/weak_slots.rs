@@ -1,4 +1,4 @@
-//! What weak handles are on HotSpot: addresses of slots, which hold the objects' addresses.
+//! Weak handles on HotSpot: addresses of slots that hold the objects' addresses.
 
 use super::vm_structs::Table;
 use crate::jvmti::jni::Jni;
@@ -6,22 +6,22 @@ use crate::jvmti::object::{Handle, Object};
 use crate::jvmti::weak::Weak;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// What weak handles show of themselves, without a call of the JVM; nothing, unless it was found out.
+/// What weak handles reveal without a call of the JVM; nothing until `look` finds out.
 #[derive(Debug, Default)]
 pub(crate) struct WeakSlots(AtomicU8);
 
 impl WeakSlots {
-    /// Only the JVM can tell.
+    /// Only the JVM can tell whether the object is alive.
     const OPAQUE: u8 = 0;
-    /// Their bits are the address of a slot, which holds the object's address. What it holds when that was collected is not
-    /// known yet.
+    /// A handle's bits are the address of a slot with the object's address. What the slot holds after
+    /// the object was collected is not yet known.
     const SHOW_LIFE: u8 = 1;
-    /// The same, and then it holds null: HotSpot, unless the collector colours addresses.
+    /// The slot then holds null: HotSpot, unless the collector uses coloured pointers.
     const PLAIN: u8 = 2;
 
-    /// Looks how a live object is shown.
+    /// Checks how a handle shows a live object.
     pub(crate) fn look(&self, jni: &Jni<'_>, object: &Object<'_>) {
-        /// A collection may move the object between two looks.
+        /// A collection may move the object between the two reads.
         const TRIES: usize = 3;
         if Table::find().is_none() {
             return;
@@ -30,7 +30,7 @@ impl WeakSlots {
             return;
         };
         let shows = |_| {
-            // SAFETY: handles of HotSpot's, which tells of its structures; both are live.
+            // SAFETY: HotSpot's handles, since it exports its structures; both are live.
             let (address, same) = unsafe { (slot(weak.handle()), slot(object.handle())) };
             address != 0 && address == same
         };
@@ -46,7 +46,7 @@ impl WeakSlots {
         if state == Self::OPAQUE {
             return jni.is_gone(weak);
         }
-        // SAFETY: `look` has seen that handles are addresses of slots; this one was not given back.
+        // SAFETY: `look` has seen that handles are addresses of slots; this one was not released.
         let is_null = || unsafe { slot(weak.handle()) } == 0;
         if state == Self::PLAIN {
             return is_null();
@@ -60,13 +60,13 @@ impl WeakSlots {
     }
 }
 
-/// What the slot of a handle holds.
+/// The contents of a handle's slot.
 ///
 /// # Safety
-/// The handle's bits are the address of a slot, and marks in the low bits; it was not given back.
+/// The handle's bits are the address of a slot, tagged in the low bits; the handle was not released.
 unsafe fn slot(handle: Handle) -> u64 {
-    /// Marks of the kinds of handles.
+    /// The tag bits.
     const MARKS: u64 = 7;
-    // SAFETY: the caller's promise; the collector may write to it meanwhile.
+    // SAFETY: the caller's promise; the collector may write it at the same time.
     unsafe { ((handle.bits() & !MARKS) as *const u64).read_volatile() }
 }

@@ -16,7 +16,7 @@ use std::ptr::null_mut;
 /// `JVMTI_THREAD_NORM_PRIORITY`.
 const NORMAL_PRIORITY: i32 = 5;
 
-/// What an agent thread does. It is never dropped if the JVM takes the thread and never runs it.
+/// The code of an agent thread. Never dropped if the JVM takes the thread but does not run it.
 pub(crate) type Body = Box<dyn FnOnce(&mut Jni<'_>) + Send>;
 
 thread_local! {
@@ -24,15 +24,17 @@ thread_local! {
     static IS_AGENT_THREAD: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this code runs on a thread of the agent's, whose own doings are no business of the user's.
+/// Whether this code runs on an agent thread, whose own activity does not concern the user.
 pub(super) fn is_agent_thread() -> bool {
     IS_AGENT_THREAD.get()
 }
 
 impl Env {
-    /// Starts a daemon thread with this name, in the JVM's topmost thread group, that runs `body`. Live phase only.
+    /// Starts a daemon thread with this name, in the JVM's top thread group, that runs `body`. Live phase
+    /// only.
     ///
-    /// Runs Java code, the constructor of `Thread`: not for a thread that the application may keep waiting.
+    /// Runs Java code, the constructor of `Thread`, so do not call it on a thread that the application may
+    /// block.
     pub(crate) fn run_agent_thread(
         &self,
         jni: &Jni<'_>,
@@ -45,7 +47,7 @@ impl Env {
             .new_thread(&class, &group, name)
             .ok_or(JvmtiError::INTERNAL)?;
         let argument = Box::into_raw(Box::new(body));
-        // SAFETY: types as in jvmti.h; `start` takes the argument back as what it was.
+        // SAFETY: types as in jvmti.h; `start` converts the argument back to its type.
         let started = unsafe {
             call!(
                 self,
@@ -81,7 +83,7 @@ impl Env {
         Ok(class)
     }
 
-    /// The group that holds all others; on HotSpot it is named `system` (`GetTopThreadGroups`).
+    /// The top thread group; HotSpot names it `system` (`GetTopThreadGroups`).
     fn top_thread_group<'f>(&self, _frame: &Jni<'f>) -> Result<Object<'f>, JvmtiError> {
         let (mut count, mut groups): (i32, *mut jobject) = (0, null_mut());
         // SAFETY: types as in jvmti.h; both out-parameters outlive the call.

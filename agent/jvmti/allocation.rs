@@ -5,9 +5,10 @@ use super::error::JvmtiError;
 use super::slot;
 
 impl Env {
-    /// Has one sample taken for every so many bytes allocated, on average, in the whole JVM; 0 samples every allocation.
+    /// Makes the JVM sample one object for every `interval_bytes` bytes allocated, on average, in the whole JVM; 0
+    /// samples every allocation.
     ///
-    /// From JDK 11 on, with the capability; a thread takes it over after the sample that it waits for.
+    /// From JDK 11 on, with the capability. A thread uses the new interval after the sample that it is waiting for.
     pub(crate) fn sample_allocations(&self, interval_bytes: i32) -> Result<(), JvmtiError> {
         // SAFETY: types as in jvmti.h.
         unsafe {

@@ -1,4 +1,4 @@
-//! What an environment may do: asked of the JVM, never assumed (JVMTI, "Capability").
+//! Capabilities of an environment: requested from the JVM, never assumed (JVMTI, "Capability").
 
 use super::env::{call, Env};
 use super::error::JvmtiError;
@@ -12,7 +12,7 @@ pub(crate) struct Capability {
     pub(crate) name: &'static str,
 }
 
-/// Tags on objects: what the heap walk knows them by.
+/// Tags on objects, by which the heap walk identifies them.
 pub(crate) const TAG_OBJECTS: Capability = Capability {
     bit: 0,
     name: "can_tag_objects",
@@ -22,17 +22,17 @@ pub(crate) const GET_BYTECODES: Capability = Capability {
     bit: 3,
     name: "can_get_bytecodes",
 };
-/// Which monitors a thread owns.
+/// The monitors that a thread owns.
 pub(crate) const GET_OWNED_MONITOR_INFO: Capability = Capability {
     bit: 5,
     name: "can_get_owned_monitor_info",
 };
-/// Which monitor a thread waits for.
+/// The monitor that a thread waits for.
 pub(crate) const GET_CURRENT_CONTENDED_MONITOR: Capability = Capability {
     bit: 6,
     name: "can_get_current_contended_monitor",
 };
-/// Who owns a monitor, and who waits for it.
+/// The threads that own a monitor, and that wait for it.
 pub(crate) const GET_MONITOR_INFO: Capability = Capability {
     bit: 7,
     name: "can_get_monitor_info",
@@ -47,7 +47,7 @@ pub(crate) const GET_LINE_NUMBERS: Capability = Capability {
     bit: 12,
     name: "can_get_line_numbers",
 };
-/// How long a thread has run.
+/// A thread's CPU time.
 pub(crate) const GET_THREAD_CPU_TIME: Capability = Capability {
     bit: 23,
     name: "can_get_thread_cpu_time",
@@ -72,27 +72,27 @@ pub(crate) const GENERATE_GARBAGE_COLLECTION_EVENTS: Capability = Capability {
     bit: 31,
     name: "can_generate_garbage_collection_events",
 };
-/// Classes may go through the hook again.
+/// Loaded classes can pass the hook again.
 pub(crate) const RETRANSFORM_CLASSES: Capability = Capability {
     bit: 37,
     name: "can_retransform_classes",
 };
-/// Those of the bootstrap loader, too.
+/// Classes of the bootstrap loader can do so, too.
 pub(crate) const RETRANSFORM_ANY_CLASS: Capability = Capability {
     bit: 38,
     name: "can_retransform_any_class",
 };
-/// Events of a heap, or of metaspace, that is full.
+/// Events when a heap, or metaspace, is full.
 pub(crate) const GENERATE_RESOURCE_EXHAUSTION_HEAP_EVENTS: Capability = Capability {
     bit: 39,
     name: "can_generate_resource_exhaustion_heap_events",
 };
-/// Events of threads that cannot be started.
+/// Events when a thread cannot be started.
 pub(crate) const GENERATE_RESOURCE_EXHAUSTION_THREADS_EVENTS: Capability = Capability {
     bit: 40,
     name: "can_generate_resource_exhaustion_threads_events",
 };
-/// Samples of the objects that are allocated; JDK 11 and later.
+/// Samples of allocated objects; JDK 11 and later.
 pub(crate) const GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS: Capability = Capability {
     bit: 43,
     name: "can_generate_sampled_object_alloc_events",
@@ -117,9 +117,9 @@ impl Bits {
 }
 
 impl Env {
-    /// Takes those of `wanted` that the JVM offers now, and answers the ones that it does not.
+    /// Takes those of `wanted` that the JVM offers now, and returns the others.
     ///
-    /// What is offered shrinks when the JVM has started, so ask early. Any phase but dead.
+    /// The JVM offers less once it has started, so call it early. Any phase except dead.
     pub(crate) fn take_capabilities(
         &self,
         wanted: &[Capability],

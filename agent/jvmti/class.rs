@@ -1,4 +1,4 @@
-//! What JVMTI tells of a class and its fields (JVMTI, "Class" and "Field").
+//! What JVMTI says about a class and its fields (JVMTI, "Class" and "Field").
 
 use super::env::{call, Env};
 use super::error::JvmtiError;
@@ -29,13 +29,13 @@ const PRIMITIVE: i32 = 32;
 pub(crate) struct FieldFacts {
     /// Modified UTF-8.
     pub(crate) name: Vec<u8>,
-    /// Field descriptor, say `I` or `Ljava/lang/String;`.
+    /// Field descriptor, such as `I` or `Ljava/lang/String;`.
     pub(crate) descriptor: Vec<u8>,
-    /// Belongs to the class, not to its instances.
+    /// Whether it belongs to the class, not to its instances.
     pub(crate) is_static: bool,
-    /// Is set once.
+    /// Whether it is final.
     pub(crate) is_final: bool,
-    /// The JVM's id of it.
+    /// The JVM's id.
     pub(crate) id: FieldId,
 }
 
@@ -68,7 +68,7 @@ impl Env {
     /// The class's signature in modified UTF-8: `Ljava/lang/String;`, `[I`, `I` (`GetClassSignature`).
     pub(crate) fn class_signature(&self, class: &Object<'_>) -> Result<Vec<u8>, JvmtiError> {
         let mut signature: *mut c_char = null_mut();
-        // SAFETY: types as in jvmti.h; the generic signature may be null: it is not wanted.
+        // SAFETY: types as in jvmti.h; the generic signature may be null, because it is not wanted.
         unsafe {
             call!(
                 self,
@@ -101,7 +101,7 @@ impl Env {
         Ok(unsafe { Object::from_raw(loader) })
     }
 
-    /// The interfaces that the class itself names; empty for arrays (`GetImplementedInterfaces`).
+    /// The interfaces that the class declares itself; empty for arrays (`GetImplementedInterfaces`).
     ///
     /// `CLASS_NOT_PREPARED` if the class has not been linked yet.
     pub(crate) fn interfaces<'f>(
@@ -129,7 +129,7 @@ impl Env {
             .collect())
     }
 
-    /// The ids of the class's own methods (`GetClassMethods`); the JVM makes those that there were not yet.
+    /// The ids of the class's own methods (`GetClassMethods`). The JVM creates missing ones.
     ///
     /// `CLASS_NOT_PREPARED` if the class has not been linked yet.
     pub(crate) fn method_ids(&self, class: &Object<'_>) -> Result<Vec<MethodId>, JvmtiError> {
@@ -233,7 +233,7 @@ impl Env {
         self.class_bits(slot::GET_CLASS_STATUS, class)
     }
 
-    /// What a function tells of a class in bits: `GetClassModifiers` or `GetClassStatus`.
+    /// A class's bits from `GetClassModifiers` or `GetClassStatus`.
     fn class_bits(&self, function: Slot, class: &Object<'_>) -> Result<i32, JvmtiError> {
         let mut bits: i32 = 0;
         // SAFETY: types as in jvmti.h, the same for both functions; the handle is live; `bits` outlives the call.

@@ -23,7 +23,7 @@ impl Env {
         Ok(answer != 0)
     }
 
-    /// Has the JVM send these classes through the hook again: all of them, or none if one fails
+    /// Makes the JVM send these classes through the hook again: all of them, or none if one fails
     /// (`RetransformClasses`). Stops the application for a moment.
     pub(crate) fn retransform(&self, classes: &[&Object<'_>]) -> Result<(), JvmtiError> {
         let raw: Vec<jobject> = classes.iter().map(|class| class.raw()).collect();
@@ -39,11 +39,11 @@ impl Env {
         }
     }
 
-    /// The bytes in memory that the JVM takes over and gives back; null if it has none (`Allocate`).
+    /// Copies the bytes into memory that the JVM takes over and frees; null if it has none (`Allocate`).
     pub(super) fn hand_over(&self, bytes: &[u8]) -> Option<*mut u8> {
         let mut memory: *mut u8 = std::ptr::null_mut();
         let size = i64::try_from(bytes.len()).ok()?;
-        // SAFETY: types as in jvmti.h; on success `memory` has room for `size` bytes and belongs to nobody else.
+        // SAFETY: types as in jvmti.h; on success `memory` has `size` bytes and belongs only to us.
         unsafe {
             call!(
                 self,

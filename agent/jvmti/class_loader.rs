@@ -1,12 +1,13 @@
-//! What a class loader has resolved, asked without a call of `loadClass`.
+//! The classes that a class loader has resolved, found without calling `loadClass`.
 
 use super::jni::{jni_call, Jni};
 use super::object::Object;
 use jni::sys::{jmethodID, jobject, jvalue};
 use std::ptr::null_mut;
 
-/// `java.lang.ClassLoader.findLoadedClass0`, a native method that looks into the JVM's table of the classes for which a loader
-/// was asked, and calls nobody. Loaders of applications have methods of that name, too (Tomcat's), so it is called by class.
+/// `java.lang.ClassLoader.findLoadedClass0`, a native method that looks into the JVM's table of the classes that a
+/// loader was asked for, and calls no other code. Application loaders may have a method of that name, too (Tomcat's
+/// do), so it is called by class.
 #[derive(Debug)]
 pub(crate) struct ResolvedClasses {
     class: jobject,
@@ -20,11 +21,12 @@ unsafe impl Send for ResolvedClasses {}
 unsafe impl Sync for ResolvedClasses {}
 
 impl ResolvedClasses {
-    /// Finds the method in the class above all those of this loader; `None` if this JVM has none, or no memory.
+    /// Finds the method in the topmost class that this loader inherits from below `Object`; `None` if this JVM has no
+    /// such method, or no memory.
     pub(crate) fn new(jni: &Jni<'_>, loader: &Object<'_>) -> Option<Self> {
         let mut class = jni.class_of(loader)?;
         while let Some(above) = jni.superclass(&class) {
-            // java.lang.Object has nothing above.
+            // java.lang.Object has no superclass.
             let Some(above_that) = jni.superclass(&above) else {
                 jni.forget(above);
                 break;
@@ -68,12 +70,12 @@ impl ResolvedClasses {
         is_whole.then_some(found)
     }
 
-    /// Whether the loader was asked for `java.lang.Object`, so that the JVM does not ask it again.
+    /// Whether the loader was asked for `java.lang.Object` before, so that the JVM does not ask it again.
     pub(crate) fn have_object(&self, jni: &Jni<'_>, loader: &Object<'_>) -> bool {
         let arguments = [jvalue {
             l: self.object_name,
         }];
-        // SAFETY: a live loader, the class of the method and its id, and its one argument; the answer is a local reference or
+        // SAFETY: a live loader, the method's class and id, and its one argument; the result is a local reference or
         // null.
         let found = unsafe {
             Object::from_raw(jni_call!(

@@ -5,9 +5,10 @@ use super::error::JvmtiError;
 use super::slot;
 
 impl Env {
-    /// Collects garbage, all of it, before it returns (`ForceGarbageCollection`). Live phase only.
+    /// Runs a full garbage collection before it returns (`ForceGarbageCollection`). Live phase
+    /// only.
     ///
-    /// `System.gc()` in all but name: the collector's own switches may make it do less.
+    /// The same as `System.gc()`, so the collector's switches may make it do less.
     pub(crate) fn force_garbage_collection(&self) -> Result<(), JvmtiError> {
         // SAFETY: the function takes nothing but the environment.
         unsafe { call!(self, slot::FORCE_GARBAGE_COLLECTION, (), ()) }

@@ -1,4 +1,4 @@
-//! A JVMTI environment: making one, calling its functions, disposing of it (JVMTI, "General").
+//! A JVMTI environment: creates it, calls its functions, disposes of it (JVMTI, "General").
 
 use super::error::JvmtiError;
 use super::slot::{self, Slot};
@@ -6,13 +6,14 @@ use jni::sys::{JNIEnv, JavaVM, JNI_VERSION_1_6};
 use jvmti_sys::jvmtiEnv;
 use std::os::raw::c_void;
 
-/// `JVMTI_VERSION_1_2`: what JDK 8 offers; every newer JVM accepts it, and lets newer functions be called.
+/// `JVMTI_VERSION_1_2`: the version of JDK 8. Every newer JVM accepts it, and still lets newer functions
+/// be called.
 const VERSION_1_2: i32 = 0x3001_0200;
 
-/// A JVMTI environment. Tags, capabilities and event settings belong to one environment each.
+/// A JVMTI environment. Each has its own tags, capabilities and event settings.
 ///
-/// Any thread attached to the JVM may call through it, in the phases that the specification allows.
-/// There is one owner: when it is dropped, the environment is disposed of, and its tags are gone.
+/// Any thread attached to the JVM may call through it, in the phases that the specification allows. It has
+/// a single owner. Dropping it disposes of the environment and its tags.
 #[derive(Debug)]
 pub(crate) struct Env {
     raw: *mut jvmtiEnv,
@@ -20,10 +21,10 @@ pub(crate) struct Env {
 
 // SAFETY: the specification lets every attached thread use every environment.
 unsafe impl Send for Env {}
-// SAFETY: as above; the functions do their own locking.
+// SAFETY: as above; the functions synchronise themselves.
 unsafe impl Sync for Env {}
 
-/// The virtual machine: where environments come from.
+/// The virtual machine, which creates environments.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Vm {
     raw: *mut JavaVM,
@@ -54,7 +55,7 @@ impl Vm {
         (answer == 0 && !env.is_null()).then_some(env.cast())
     }
 
-    /// Makes a new environment. Fails with the JNI error number if the JVM has no JVMTI.
+    /// Creates a new environment. Fails with the JNI error number if the JVM has no JVMTI.
     pub(crate) fn new_env(self) -> Result<Env, JvmtiError> {
         let mut raw: *mut c_void = std::ptr::null_mut();
         // SAFETY: `self.raw` is the JVM's pointer (`from_raw`); `raw` outlives the call.
@@ -78,9 +79,10 @@ impl Env {
     /// The address of the function in `slot`.
     ///
     /// # Safety
-    /// The environment's table reaches up to `slot`: true for all slots in `slot.rs`, which JVMTI 1.2 already had.
+    /// The environment's table extends to `slot`: true for all slots in `slot.rs`, which exist since JVMTI
+    /// 1.2.
     pub(super) unsafe fn function(&self, slot: Slot) -> Result<*const c_void, JvmtiError> {
-        // SAFETY: a jvmtiEnv points at a struct whose first word points at the function table.
+        // SAFETY: a jvmtiEnv points to a struct whose first word points to the function table.
         let function = unsafe {
             let table = *self.raw.cast::<*const *const c_void>();
             *table.add(slot.number - 1)
@@ -91,24 +93,25 @@ impl Env {
         Ok(function)
     }
 
-    /// Gives memory back to the JVM; a failure could not be mended and is ignored.
+    /// Returns memory to the JVM. A failure is ignored, because nothing could be done about it.
     pub(super) fn deallocate(&self, memory: *mut u8) {
-        // SAFETY: called by `Allocated` alone, once, with memory from this environment.
+        // SAFETY: called only by `Allocated`, once, with memory from this environment.
         let _ = unsafe { call!(self, slot::DEALLOCATE, (*mut u8), (memory)) };
     }
 }
 
 impl Drop for Env {
     fn drop(&mut self) {
-        // SAFETY: nobody else has the environment, and one with event callbacks switched on is never dropped:
-        // the session lives for ever. An error could not be mended: after a dump the JVM may be ending.
+        // SAFETY: nothing else has the environment, and one with active event callbacks is never dropped,
+        // because the session lives for ever. An error is ignored: after a dump the JVM may be shutting
+        // down.
         let _ = unsafe { call!(self, slot::DISPOSE_ENVIRONMENT, (), ()) };
     }
 }
 
-/// Calls the JVMTI function in `$slot` with arguments of the types that `jvmti.h` gives it.
+/// Calls the JVMTI function in `$slot` with arguments of the types that `jvmti.h` declares.
 ///
-/// Every use is an unsafe block that must answer for: the types, the phase, the thread, the pointers.
+/// Each use is an unsafe block that must justify the types, the phase, the thread and the pointers.
 macro_rules! call {
     ($env:expr, $slot:expr, ($($ty:ty),*), ($($arg:expr),*)) => {
         $env.function($slot).and_then(|address| {

@@ -1,10 +1,10 @@
-//! What a JVMTI function answers when it does not do what it was asked.
+//! The errors of JVMTI functions.
 
 use std::fmt;
 
 /// A JVMTI error number other than 0 (`JVMTI_ERROR_NONE`).
 ///
-/// A number, not an enum: a newer JVM may answer one that this code has never heard of.
+/// A number, not an enum, because a newer JVM may return one that this code does not know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct JvmtiError(pub(crate) i32);
 
@@ -15,12 +15,13 @@ impl JvmtiError {
     pub(crate) const NOT_AVAILABLE: Self = Self(98);
     /// There is no memory for the answer.
     pub(crate) const OUT_OF_MEMORY: Self = Self(110);
-    /// The JVM broke a promise of the specification: a null where a pointer must be, a panic in a callback.
+    /// The JVM broke a promise of the specification (a null where a pointer must be), or a callback
+    /// panicked.
     pub(crate) const INTERNAL: Self = Self(113);
-    /// The thread has not begun, or has ended.
+    /// The thread has not started, or has ended.
     pub(crate) const THREAD_NOT_ALIVE: Self = Self(15);
 
-    /// Turns a function's answer into a `Result`.
+    /// Turns a function's return value into a `Result`.
     pub(crate) fn check(answer: i32) -> Result<(), Self> {
         if answer == 0 {
             Ok(())
@@ -29,7 +30,7 @@ impl JvmtiError {
         }
     }
 
-    /// The specification's name of this error without `JVMTI_ERROR_`, or "" if it has none we know.
+    /// The specification's name of this error without `JVMTI_ERROR_`, or "" if it is unknown.
     fn name(self) -> &'static str {
         match self.0 {
             10 => "INVALID_THREAD",

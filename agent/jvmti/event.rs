@@ -1,4 +1,4 @@
-//! Events: their numbers, and switching them on and off (JVMTI, "Event Management").
+//! Events: their numbers, and how to switch them on and off (JVMTI, "Event Management").
 
 use super::env::{call, Env};
 use super::error::JvmtiError;
@@ -6,19 +6,19 @@ use super::slot;
 use jni::sys::jobject;
 use std::os::raw::c_void;
 
-/// What the JVM has run out of.
+/// The resource that the JVM has run out of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResourceKind {
     /// The Java heap.
     Heap,
-    /// Threads: the system starts no more.
+    /// Threads: the system cannot start more.
     Threads,
-    /// Another part of its memory: metaspace, the space of compressed class pointers.
+    /// Another memory area: metaspace, or the compressed class space.
     Other,
 }
 
 impl ResourceKind {
-    /// By the event's flags (`JVMTI_RESOURCE_EXHAUSTED_…`).
+    /// From the event's flags (`JVMTI_RESOURCE_EXHAUSTED_…`).
     pub(crate) fn of(flags: i32) -> Self {
         const JAVA_HEAP: i32 = 2;
         const THREADS: i32 = 4;
@@ -40,17 +40,17 @@ pub(crate) struct Event {
     pub(crate) name: &'static str,
 }
 
-/// The JVM is up: JNI and all of JVMTI may be used.
+/// The JVM has started: JNI and all of JVMTI may be used.
 pub(crate) const VM_INIT: Event = Event {
     number: 50,
     name: "VM_INIT",
 };
-/// The JVM goes down: the last moment at which the heap can be walked.
+/// The JVM is shutting down: the last moment at which the heap can be walked.
 pub(crate) const VM_DEATH: Event = Event {
     number: 51,
     name: "VM_DEATH",
 };
-/// A platform thread begins.
+/// A platform thread starts.
 pub(crate) const THREAD_START: Event = Event {
     number: 52,
     name: "THREAD_START",
@@ -60,12 +60,12 @@ pub(crate) const THREAD_END: Event = Event {
     number: 53,
     name: "THREAD_END",
 };
-/// A class file was read, or made; it may be changed before it is parsed.
+/// A class file was read or generated. It may be changed before it is parsed.
 pub(crate) const CLASS_FILE_LOAD_HOOK: Event = Event {
     number: 54,
     name: "CLASS_FILE_LOAD_HOOK",
 };
-/// A class was loaded; arrays are not told.
+/// A class was loaded. Not sent for arrays.
 pub(crate) const CLASS_LOAD: Event = Event {
     number: 55,
     name: "CLASS_LOAD",
@@ -80,7 +80,7 @@ pub(crate) const COMPILED_METHOD_LOAD: Event = Event {
     number: 68,
     name: "COMPILED_METHOD_LOAD",
 };
-/// Somebody asked for a dump: SIGQUIT, or `jcmd PID JVMTI.data_dump`.
+/// A dump was requested, by SIGQUIT or `jcmd PID JVMTI.data_dump`.
 pub(crate) const DATA_DUMP_REQUEST: Event = Event {
     number: 71,
     name: "DATA_DUMP_REQUEST",
@@ -90,44 +90,45 @@ pub(crate) const RESOURCE_EXHAUSTED: Event = Event {
     number: 80,
     name: "RESOURCE_EXHAUSTED",
 };
-/// A collection has ended; on a thread that may call nothing.
+/// A collection has ended. Sent on a thread that may not call anything.
 pub(crate) const GARBAGE_COLLECTION_FINISH: Event = Event {
     number: 82,
     name: "GARBAGE_COLLECTION_FINISH",
 };
-/// A thread begins to wait in `Object.wait`.
+/// A thread starts to wait in `Object.wait`.
 pub(crate) const MONITOR_WAIT: Event = Event {
     number: 73,
     name: "MONITOR_WAIT",
 };
-/// A thread has waited in `Object.wait`.
+/// A thread has finished waiting in `Object.wait`.
 pub(crate) const MONITOR_WAITED: Event = Event {
     number: 74,
     name: "MONITOR_WAITED",
 };
-/// A thread wants a monitor that another owns.
+/// A thread wants to enter a monitor that another thread owns.
 pub(crate) const MONITOR_CONTENDED_ENTER: Event = Event {
     number: 75,
     name: "MONITOR_CONTENDED_ENTER",
 };
-/// A thread has got the monitor that it had to wait for.
+/// A thread has entered the monitor that it had to wait for.
 pub(crate) const MONITOR_CONTENDED_ENTERED: Event = Event {
     number: 76,
     name: "MONITOR_CONTENDED_ENTERED",
 };
-/// An object was allocated and chosen as a sample; JDK 11 and later.
+/// An allocated object was chosen as a sample; JDK 11 and later.
 pub(crate) const SAMPLED_OBJECT_ALLOC: Event = Event {
     number: 86,
     name: "SAMPLED_OBJECT_ALLOC",
 };
 /// Number of the first event, `JVMTI_MIN_EVENT_TYPE_VAL`.
 const FIRST: i32 = 50;
-/// Events from the first to the last that JDK 25 has, 88.
+/// Number of events up to the last one in JDK 25, which is 88.
 const COUNT: usize = 39;
 
-/// `jvmtiEventCallbacks`: one place an event, in the order of their numbers.
+/// `jvmtiEventCallbacks`: one entry for each event, in the order of their numbers.
 ///
-/// Longer than an older JVM's struct: the size goes with it, and HotSpot takes what it knows.
+/// It is longer than an older JVM's struct. The size is passed along, and HotSpot uses the part it
+/// knows.
 #[repr(C)]
 pub(super) struct Callbacks([*const c_void; COUNT]);
 
@@ -147,10 +148,11 @@ impl Callbacks {
 }
 
 impl Env {
-    /// Installs the callbacks; what was there is replaced (`SetEventCallbacks`).
+    /// Installs the callbacks, replacing earlier ones (`SetEventCallbacks`).
     ///
     /// # Safety
-    /// Each callback has the signature that `jvmti.h` gives its event, and lets no panic out.
+    /// Each callback has the signature that `jvmti.h` declares for its event, and lets no panic
+    /// escape.
     pub(super) unsafe fn set_event_callbacks(
         &self,
         callbacks: &Callbacks,
@@ -170,8 +172,8 @@ impl Env {
 
     /// Switches an event on or off for all threads (`SetEventNotificationMode`).
     pub(crate) fn notify(&self, event: Event, on: bool) -> Result<(), JvmtiError> {
-        // SAFETY: the function is variadic, which on the platforms of HotSpot is called like this as long as
-        // no variadic argument is passed; the types are those of jvmti.h; null means all threads.
+        // SAFETY: the function is variadic; without variadic arguments, HotSpot's platforms call it
+        // like this; types as in jvmti.h; null means all threads.
         unsafe {
             let address = self.function(slot::SET_EVENT_NOTIFICATION_MODE)?;
             let function: unsafe extern "C" fn(

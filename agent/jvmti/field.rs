@@ -1,4 +1,4 @@
-//! Field ids, and the values of fields as JNI tells them (JNI, "Accessing Fields of Objects").
+//! Field ids, and the values of fields as JNI reports them (JNI, "Accessing Fields of Objects").
 
 use super::heap::{bits, Primitive};
 use super::jni::{jni_call, Jni};
@@ -7,7 +7,7 @@ use format::BasicType;
 use jni::sys::{jfieldID, jvalue};
 use std::ptr::null_mut;
 
-/// A field's id: the JVM's own key, which dies with the class.
+/// A field's id: the JVM's own key, valid as long as the class is loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct FieldId(usize);
 
@@ -21,7 +21,8 @@ impl FieldId {
         self.0 as jfieldID
     }
 
-    /// The id's bits. HotSpot hides the field's offset in them, or in what they point at.
+    /// The id's bits. HotSpot encodes the field's offset in them, or makes them the address of a
+    /// structure that has the offset.
     pub(crate) fn bits(self) -> u64 {
         self.0 as u64
     }
@@ -36,8 +37,8 @@ impl<'f> Jni<'f> {
         basic_type: BasicType,
     ) -> Option<Primitive> {
         let (o, f) = (object.raw(), field.raw());
-        // SAFETY: a live handle, and the id of a field of its class of this very type, as the caller took
-        // both from the JVM for the same class.
+        // SAFETY: a live handle, and the id of a field of its class with this type; the caller got both
+        // from the JVM for the same class.
         let value = unsafe {
             match basic_type {
                 BasicType::Boolean => jvalue {
@@ -93,8 +94,8 @@ impl<'f> Jni<'f> {
         basic_type: BasicType,
     ) -> Option<Primitive> {
         let (c, f) = (class.raw(), field.raw());
-        // SAFETY: a live class, and the id of a static field of it of this very type; the class is initialised
-        // or is not by this call: only looking the field up by name would run its initialiser.
+        // SAFETY: a live class, and the id of a static field of it with this type. The call does not
+        // initialise the class: only looking the field up by name would run its initialiser.
         let value = unsafe {
             match basic_type {
                 BasicType::Boolean => jvalue {

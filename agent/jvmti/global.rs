@@ -1,4 +1,4 @@
-//! Global references: objects that the agent keeps alive, and uses in later calls (JNI, "Global References").
+//! Global references: objects that the agent keeps alive for later calls (JNI, "Global References").
 
 use super::jni::{jni_call, Jni};
 use super::object::Object;
@@ -24,10 +24,11 @@ impl<'f> Jni<'f> {
         Some(Global(global))
     }
 
-    /// The object, which only the frame keeps alive from now on; `None` if the JVM has no memory for the reference.
+    /// The object, which from now on only the local frame keeps alive; `None` if the JVM has no memory for the
+    /// reference.
     pub(crate) fn take_back(&self, global: Global) -> Option<Object<'f>> {
-        // SAFETY: made by `keep`, and moved in here, so nobody uses it any more; the answer is a local reference of the
-        // current frame or null.
+        // SAFETY: made by `keep`, and moved in here, so nothing uses it any more; the result is a local reference of
+        // the current frame or null.
         unsafe {
             let local = Object::from_raw(jni_call!(self, NewLocalRef, (global.0), null_mut()));
             jni_call!(self, DeleteGlobalRef, (global.0), ());

@@ -1,4 +1,4 @@
-//! The instances of one class, by a look at the whole heap (`IterateThroughHeap`).
+//! The instances of one class, found by scanning the whole heap (`IterateThroughHeap`).
 
 use super::env::{call, Env};
 use super::error::JvmtiError;
@@ -9,7 +9,7 @@ use jni::sys::{jlong, jobject};
 use std::os::raw::c_void;
 use std::ptr::null_mut;
 
-/// The tag of every instance that was found.
+/// The tag of every instance found.
 const FOUND: jlong = 1;
 /// `JVMTI_VISIT_OBJECTS`.
 const VISIT_OBJECTS: i32 = 0x100;
@@ -21,8 +21,8 @@ struct Callbacks([*const c_void; 16]);
 impl Env {
     /// The instances of exactly this class, reachable or not.
     ///
-    /// Tags them, so it needs `can_tag_objects` and an environment that has no other tags. The application
-    /// stands still while the heap is looked through; no objects but those are touched.
+    /// Tags them, so it needs `can_tag_objects` and an environment without other tags. The application is
+    /// paused during the scan; no other objects are touched.
     pub(crate) fn instances_of<'f>(
         &self,
         frame: &Jni<'f>,
@@ -45,7 +45,7 @@ impl Env {
     }
 }
 
-/// `jvmtiHeapIterationCallback`: on the VM thread, in a safepoint.
+/// `jvmtiHeapIterationCallback`: on the VM thread, at a safepoint.
 unsafe extern "system" fn found(
     _class_tag: jlong,
     _size: jlong,

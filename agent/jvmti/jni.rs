@@ -1,7 +1,7 @@
-//! The few JNI functions that the agent needs, all of them outside of hot paths.
+//! The few JNI functions that the agent needs, all outside hot paths.
 //!
-//! None of them looks a class up by name: `FindClass` on a thread without Java frames asks the
-//! application's system class loader, and may wait for a lock that the application holds.
+//! None of them looks a class up by name: `FindClass` on a thread without Java frames asks the application's system
+//! class loader, and may wait for a lock that the application holds.
 
 use super::object::Object;
 use jni::objects::{JClass, JObject, JValue};
@@ -10,14 +10,14 @@ use std::marker::PhantomData;
 use std::ptr::null_mut;
 use std::sync::OnceLock;
 
-/// A thread's JNI environment during the local frame `'f`. There is one for each frame, and no copy of it.
+/// A thread's JNI environment during the local frame `'f`. Each frame has one, which cannot be copied.
 #[derive(Debug)]
 pub(crate) struct Jni<'f> {
     pub(super) raw: *mut JNIEnv,
     frame: PhantomData<&'f ()>,
 }
 
-/// Calls the JNI function `$name`, or answers `$absent` if the table lacks it.
+/// Calls the JNI function `$name`, or returns `$absent` if the table lacks it.
 macro_rules! jni_call {
     ($jni:expr, $name:ident, ($($arg:expr),*), $absent:expr) => {
         match (**$jni.raw).$name {
@@ -28,7 +28,7 @@ macro_rules! jni_call {
 }
 pub(super) use jni_call;
 
-/// Pops a local frame when dropped, after a panic, too.
+/// Pops a local frame when dropped, even after a panic.
 struct PushedFrame(*mut JNIEnv);
 
 impl Drop for PushedFrame {
@@ -37,7 +37,7 @@ impl Drop for PushedFrame {
             raw: self.0,
             frame: PhantomData,
         };
-        // SAFETY: made by `with_frame` after it pushed a frame on this thread; no handle of it is left.
+        // SAFETY: made by `with_frame` after it pushed a frame on this thread; none of the frame's handles is left.
         unsafe {
             jni_call!(
                 jni,
@@ -61,11 +61,11 @@ impl<'f> Jni<'f> {
         })
     }
 
-    /// Runs `body` in a local frame of its own: every reference made in it is gone afterwards.
+    /// Runs `body` in its own local frame: every reference created in it is released afterwards.
     ///
     /// `None` if the JVM has no memory for a frame.
     pub(crate) fn with_frame<R>(&mut self, body: impl FnOnce(&mut Jni<'_>) -> R) -> Option<R> {
-        // A promise that only -Xcheck:jni holds us to, with lines on stdout; the most that HotSpot takes.
+        // Only -Xcheck:jni enforces this limit, with lines on stdout. It is the most that HotSpot accepts.
         const CAPACITY: i32 = 65_536;
         // SAFETY: this thread's environment; the frame is popped by `PushedFrame`.
         let pushed = unsafe { jni_call!(self, PushLocalFrame, (CAPACITY), -1) };
@@ -80,7 +80,7 @@ impl<'f> Jni<'f> {
         }))
     }
 
-    /// Forgets a pending exception: the agent's own failed calls must not surface in the application.
+    /// Clears a pending exception: the agent's failed calls must not surface in the application.
     pub(super) fn clear_exception(&self) {
         // SAFETY: allowed with and without a pending exception.
         unsafe { jni_call!(self, ExceptionClear, (), ()) };
@@ -112,26 +112,27 @@ impl<'f> Jni<'f> {
         }
     }
 
-    /// Whether two references are of one object (`IsSameObject`).
+    /// Whether two references refer to the same object (`IsSameObject`).
     pub(crate) fn is_same(&self, one: &Object<'_>, other: &Object<'_>) -> bool {
         // SAFETY: both handles are live.
         unsafe { jni_call!(self, IsSameObject, (one.raw(), other.raw()), 0) != 0 }
     }
 
-    /// Gives a reference back before its frame ends, for loops that make many.
+    /// Releases a reference before its frame ends, for loops that create many.
     pub(crate) fn forget(&self, object: Object<'_>) {
         // SAFETY: a local reference of this thread, and the only handle to it.
         unsafe { jni_call!(self, DeleteLocalRef, (object.raw()), ()) };
     }
 
-    /// Has the JVM link a class of the bootstrap loader, so that its fields are known; its initialiser does not run.
+    /// Makes the JVM link a class of the bootstrap loader, so that its fields are known; its initialiser does not
+    /// run.
     ///
-    /// There is no function for it in JNI or JVMTI. `Class.getDeclaredFields0` links first (HotSpot's
-    /// `JVM_GetClassDeclaredFields`, 8 to 26); the public method would keep the fields it finds. For other loaders' classes it could run code of the
-    /// application's, to load the types of fields. `false` if the class cannot be linked.
+    /// JNI and JVMTI have no function for that. `Class.getDeclaredFields0` links first (HotSpot's
+    /// `JVM_GetClassDeclaredFields`, 8 to 26); the public method would cache the fields. For other loaders' classes
+    /// it could run application code, to load the types of fields. `false` if the class cannot be linked.
     pub(crate) fn link(&self, class: &Object<'_>) -> bool {
         let linked = self.with_crate(|env| {
-            // SAFETY: a live local reference, which the wrapper does not give back.
+            // SAFETY: a live local reference, which the wrapper does not release.
             let class = unsafe { JObject::from_raw(class.raw()) };
             let fields = env.call_method(
                 &class,
@@ -141,24 +142,24 @@ impl<'f> Jni<'f> {
             )?;
             Ok(fields.l()?.into_raw())
         });
-        // SAFETY: null or a local reference that nobody else has.
+        // SAFETY: null or a local reference that nothing else has.
         if let Some(fields) = linked.and_then(|fields| unsafe { Object::from_raw(fields) }) {
             self.forget(fields);
         }
         linked.is_some()
     }
 
-    /// The environment's own address, for who reads HotSpot's structures.
+    /// The environment's own address, for code that reads HotSpot's structures.
     pub(crate) fn address(&self) -> u64 {
         self.raw as u64
     }
 
-    /// The address of HotSpot's own structure of a platform thread that runs (`java.lang.Thread.eetop`); `None` if this JVM
-    /// keeps it elsewhere.
+    /// The address of HotSpot's structure for a running platform thread (`java.lang.Thread.eetop`); `None` if this
+    /// JVM keeps it elsewhere.
     pub(crate) fn native_thread(&self, thread: &Object<'_>) -> Option<u64> {
         let mut address = 0;
         self.with_crate(|env| {
-            // SAFETY: a live local reference, which the wrapper does not give back.
+            // SAFETY: a live local reference, which the wrapper does not release.
             let thread = unsafe { JObject::from_raw(thread.raw()) };
             address = env.get_field(&thread, "eetop", "J")?.j()?;
             Ok(thread.into_raw())
@@ -166,10 +167,10 @@ impl<'f> Jni<'f> {
         u64::try_from(address).ok().filter(|&address| address != 0)
     }
 
-    /// The number of a thread, virtual or not (`java.lang.Thread.tid`); `None` if this JVM keeps it elsewhere. No other thread
-    /// ever has it.
+    /// The number of a thread, virtual or not (`java.lang.Thread.tid`); `None` if this JVM keeps it elsewhere.
+    /// Numbers are never reused.
     pub(crate) fn thread_number(&self, thread: &Object<'_>) -> Option<i64> {
-        /// The field's id: the same for all threads, as the class is never unloaded.
+        /// The field's id, which is constant, because the class is never unloaded.
         static TID: OnceLock<Option<usize>> = OnceLock::new();
         let field = TID.get_or_init(|| {
             let class = self.class_of(thread)?;
@@ -217,7 +218,7 @@ impl<'f> Jni<'f> {
     ) -> Option<Object<'f>> {
         let made = self.with_crate(|env| {
             let name = env.new_string(name)?;
-            // SAFETY: live local references, which the wrappers do not give back.
+            // SAFETY: live local references, which the wrappers do not release.
             let (class, group) = unsafe {
                 (
                     JClass::from_raw(class.raw()),
@@ -236,12 +237,12 @@ impl<'f> Jni<'f> {
         unsafe { Object::from_raw(made) }
     }
 
-    /// Runs `body` with the jni crate's wrapper; an exception is cleared and answered as `None`.
+    /// Runs `body` with the jni crate's wrapper. Clears an exception and returns `None` for it.
     pub(super) fn with_crate(
         &self,
         body: impl FnOnce(&mut jni::JNIEnv<'_>) -> jni::errors::Result<jobject>,
     ) -> Option<jobject> {
-        // SAFETY: this thread's environment, as `enter` was promised.
+        // SAFETY: this thread's environment, as the caller of `enter` promised.
         let mut env = unsafe { jni::JNIEnv::from_raw(self.raw) }.ok()?;
         match body(&mut env) {
             Ok(object) => Some(object),

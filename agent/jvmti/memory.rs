@@ -1,9 +1,9 @@
-//! Memory that a JVMTI function allocated and we must give back (JVMTI, "Memory Management").
+//! Memory that a JVMTI function allocated and we must free (JVMTI, "Memory Management").
 
 use super::env::Env;
 use std::os::raw::c_char;
 
-/// An array of `len` values from the JVM; given back when dropped.
+/// An array of `len` values from the JVM; freed when dropped.
 #[derive(Debug)]
 pub(super) struct Allocated<'e, T> {
     env: &'e Env,
@@ -30,7 +30,7 @@ impl<'e, T> Allocated<'e, T> {
         if self.len == 0 {
             return &[];
         }
-        // SAFETY: `new` demands `len` initialised values at `start`; they live until `drop`.
+        // SAFETY: `new` requires `len` initialised values at `start`; they live until `drop`.
         unsafe { std::slice::from_raw_parts(self.start, self.len) }
     }
 }

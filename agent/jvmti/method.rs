@@ -1,4 +1,4 @@
-//! What JVMTI tells of a method (JVMTI, "Method").
+//! What JVMTI says about a method (JVMTI, "Method").
 
 use super::env::{call, Env};
 use super::error::JvmtiError;
@@ -11,13 +11,13 @@ use jvmti_sys::jvmtiLineNumberEntry;
 use std::os::raw::c_char;
 use std::ptr::null_mut;
 
-/// A method's id: a key, never a pointer to follow. It dies with its class.
+/// A method's id: a key, never a pointer to follow. It is valid as long as its class is loaded.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct MethodId(usize);
 
 impl MethodId {
-    /// Wraps an id; `None` for null, which the heap walk gives for a thread without Java frames.
+    /// Wraps an id; `None` for null, which the heap walk reports for a thread without Java frames.
     pub(crate) fn from_raw(raw: jmethodID) -> Option<Self> {
         (!raw.is_null()).then_some(Self(raw as usize))
     }
@@ -26,7 +26,7 @@ impl MethodId {
         self.0 as jmethodID
     }
 
-    /// The id's bits, to be told to another process.
+    /// The id's bits, for sending to another process.
     pub(crate) fn bits(self) -> u64 {
         self.0 as u64
     }
@@ -34,7 +34,7 @@ impl MethodId {
     /// The id with these bits.
     ///
     /// # Safety
-    /// The JVM of this very process has given the id, or HotSpot would find the same method behind it.
+    /// The JVM of this process created the id, or the id refers to the same method in this HotSpot.
     pub(crate) unsafe fn from_bits(bits: u64) -> Option<Self> {
         usize::try_from(bits)
             .ok()
@@ -42,7 +42,7 @@ impl MethodId {
             .map(Self)
     }
 
-    /// An id out of nothing, for tests of code that only compares ids.
+    /// An arbitrary id, for tests of code that only compares ids.
     #[cfg(test)]
     pub(crate) fn for_test(key: usize) -> Self {
         Self(key)
@@ -59,7 +59,8 @@ pub(crate) struct LineStart {
 }
 
 impl Env {
-    /// Name and descriptor in modified UTF-8 (`GetMethodName`). `INVALID_METHODID` if its class is gone.
+    /// Name and descriptor in modified UTF-8 (`GetMethodName`). `INVALID_METHODID` if its class is
+    /// unloaded.
     pub(crate) fn method_name(&self, method: MethodId) -> Result<(Vec<u8>, Vec<u8>), JvmtiError> {
         let (mut name, mut descriptor): (*mut c_char, *mut c_char) = (null_mut(), null_mut());
         // SAFETY: types as in jvmti.h; the JVM itself checks the id; the generic signature is not wanted.
@@ -121,7 +122,7 @@ impl Env {
         Ok(native != 0)
     }
 
-    /// The method's code as it is now, with whatever was put in; needs the capability (`GetBytecodes`).
+    /// The method's code as it is now, including inserted code; needs the capability (`GetBytecodes`).
     pub(crate) fn bytecodes(&self, method: MethodId) -> Result<Vec<u8>, JvmtiError> {
         let (mut count, mut code): (i32, *mut u8) = (0, null_mut());
         // SAFETY: types as in jvmti.h; the JVM itself checks the id.
@@ -138,7 +139,7 @@ impl Env {
         Ok(code.as_slice().to_vec())
     }
 
-    /// Where each line starts, in the JVM's order (`GetLineNumberTable`); an error if that is not known.
+    /// The start of each line, in the JVM's order (`GetLineNumberTable`); an error if unknown.
     pub(crate) fn line_starts(&self, method: MethodId) -> Result<Vec<LineStart>, JvmtiError> {
         let (mut count, mut table): (i32, *mut jvmtiLineNumberEntry) = (0, null_mut());
         // SAFETY: types as in jvmti.h; the JVM itself checks the id.

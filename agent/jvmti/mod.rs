@@ -1,10 +1,10 @@
-//! The fence: every line of the agent that touches the JVM's memory or calls its functions.
+//! The fence: all code of the agent that touches the JVM's memory or calls its functions.
 //!
-//! One file a chapter of the JVMTI specification. What no specification promises is in [`crate::hotspot`]. Above this folder the agent is
-//! safe Rust: it sees values, slices and handles that cannot outlive the local frame they were made in.
-//! It imports nothing that stands above it: what the JVM tells goes to a [`listener`].
-//! No panic passes from here into the JVM: [`trampoline`], [`tracker`], [`heap`] and [`agent_thread`], the places where the JVM
-//! calls us, each carry a net, as `entry` does.
+//! One file for each chapter of the JVMTI specification. What no specification promises is in [`crate::hotspot`]. Above
+//! this folder the agent is safe Rust: it sees values, slices, and handles that cannot outlive their local frame. The
+//! fence imports nothing from above: it passes the JVM's events to a [`listener`]. No panic passes from here into the
+//! JVM: the places where the JVM calls us, [`trampoline`], [`tracker`], [`heap`] and [`agent_thread`], each catch
+//! panics, as `entry` does.
 #![allow(unsafe_code)]
 
 pub(crate) mod agent_thread;

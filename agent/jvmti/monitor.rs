@@ -1,7 +1,7 @@
-//! Monitors: who owns them and who waits for them (JVMTI, "Thread" and "Object").
+//! Monitors: which threads own them and which wait for them (JVMTI, "Thread" and "Object").
 //!
-//! Nobody is suspended for these questions: HotSpot stops the asked thread, or all of them, for the moment of each answer.
-//! So two answers may not fit together if the application runs meanwhile.
+//! We suspend no thread for these queries: for each answer, HotSpot stops the queried thread, or all
+//! threads, for a moment. So two answers may be inconsistent if the application runs in between.
 
 use super::env::{call, Env};
 use super::error::JvmtiError;
@@ -23,16 +23,16 @@ struct RawUsage {
     notify_waiters: *mut jobject,
 }
 
-/// Who owns a monitor, and who waits for it.
+/// The threads that own a monitor, and that wait for it.
 #[derive(Debug)]
 pub(crate) struct MonitorUsage<'f> {
-    /// Who owns it; `None` if nobody does, and since JDK 23 if a virtual thread does.
+    /// The owner; `None` if there is none, and since JDK 23 if it is a virtual thread.
     pub(crate) owner: Option<Object<'f>>,
     /// How often the owner entered without leaving.
     pub(crate) entry_count: u32,
-    /// Who waits to enter. Before JDK 23 those who wait to be notified are here, too.
+    /// Threads that wait to enter. Before JDK 23 also those that wait to be notified.
     pub(crate) waiters: Vec<Object<'f>>,
-    /// Who waits to be notified.
+    /// Threads that wait to be notified.
     pub(crate) notify_waiters: Vec<Object<'f>>,
 }
 
@@ -81,7 +81,7 @@ impl Env {
         Ok(unsafe { Object::from_raw(monitor) })
     }
 
-    /// Who owns a monitor and who waits for it (`GetObjectMonitorUsage`).
+    /// The threads that own a monitor and that wait for it (`GetObjectMonitorUsage`).
     ///
     /// Needs `can_get_monitor_info`. Threads that the JVM does not name are left out.
     pub(crate) fn monitor_usage<'f>(
@@ -106,7 +106,8 @@ impl Env {
                 (monitor.raw(), &mut usage)
             )
         }?;
-        // SAFETY: on success null or local references made in the current frame, so many in each array.
+        // SAFETY: on success null or local references made in the current frame, as many as each count
+        // says.
         unsafe {
             Ok(MonitorUsage {
                 owner: Object::from_raw(usage.owner),
@@ -118,10 +119,11 @@ impl Env {
     }
 }
 
-/// Takes over an array of references and gives the array back; nulls are left out.
+/// Takes over an array of references and frees the array; nulls are left out.
 ///
 /// # Safety
-/// `start` is null, or holds `count` local references or nulls, allocated by `env`, owned by nobody else.
+/// `start` is null, or holds `count` local references or nulls, allocated by `env` and owned by nothing
+/// else.
 unsafe fn objects<'f>(env: &Env, start: *mut jobject, count: i32) -> Vec<Object<'f>> {
     // SAFETY: the caller's promise.
     let raw = unsafe { Allocated::new(env, start, count) };

@@ -1,4 +1,5 @@
-//! Objects that the agent makes for itself: what it knows of them, it can check what it reads against.
+//! Objects that the agent makes for itself: it knows their contents, so it can check its reads against
+//! them.
 
 use super::env::{call, Env};
 use super::error::JvmtiError;
@@ -12,17 +13,18 @@ use jni::objects::{JClass, JObject};
 use jni::sys::{jarray, jobject};
 use std::ptr::null_mut;
 
-/// The heap in bytes. Objects that are dead and not collected yet are in use.
+/// The heap in bytes. Dead objects count as used until they are collected.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HeapBytes {
     /// In use.
     pub(crate) used: u64,
-    /// What objects can still take.
+    /// Free for new objects.
     pub(crate) free: u64,
 }
 
 impl<'f> Jni<'f> {
-    /// What `java.lang.Runtime` says of the heap; `runtime` is that class. Runs methods of that class, and makes no object.
+    /// The heap's size according to `java.lang.Runtime`; `runtime` is that class. Runs its methods, and
+    /// creates no object.
     pub(crate) fn heap_bytes(&self, runtime: &Object<'_>) -> Option<HeapBytes> {
         let mut heap = None;
         self.with_crate(|env| {
@@ -45,9 +47,9 @@ impl<'f> Jni<'f> {
         heap
     }
 
-    /// A new object by the constructor with this descriptor. `None` if it cannot be made.
+    /// A new object, made with the constructor of this descriptor. `None` if it cannot be made.
     ///
-    /// For classes of the bootstrap loader alone: a constructor is code, and it must be the JDK's.
+    /// Only for classes of the bootstrap loader: a constructor is code, and it must be the JDK's.
     pub(crate) fn new_object(
         &self,
         class: &Object<'_>,
@@ -179,7 +181,7 @@ impl<'f> Jni<'f> {
         Some(())
     }
 
-    /// Enters the object's monitor, which nobody else knows of; `false` if the JVM refuses.
+    /// Enters the monitor of an object that no other thread knows; `false` if the JVM refuses.
     pub(crate) fn lock(&self, object: &Object<'_>) -> bool {
         // SAFETY: a live handle.
         unsafe { jni_call!(self, MonitorEnter, (object.raw()), -1) == 0 }
@@ -187,13 +189,14 @@ impl<'f> Jni<'f> {
 
     /// Leaves the object's monitor.
     pub(crate) fn unlock(&self, object: &Object<'_>) {
-        // SAFETY: a live handle, whose monitor this thread has entered.
+        // SAFETY: a live handle, and this thread has entered its monitor.
         unsafe { jni_call!(self, MonitorExit, (object.raw()), 0) };
     }
 }
 
 impl Env {
-    /// Has the JVM give the object its identity hash, which it keeps in the header (`GetObjectHashCode`).
+    /// Makes the JVM assign the object's identity hash, which it keeps in the header
+    /// (`GetObjectHashCode`).
     pub(crate) fn hash(&self, object: &Object<'_>) -> Result<i32, JvmtiError> {
         let mut hash: i32 = 0;
         // SAFETY: types as in jvmti.h; the handle is live; `hash` outlives the call.

@@ -1,4 +1,4 @@
-//! A handle to a Java object: a JNI local reference that cannot leave the frame it was made in.
+//! A handle to a Java object: a JNI local reference that cannot leave the frame in which it was created.
 
 use super::env::{call, Env};
 use super::error::JvmtiError;
@@ -9,19 +9,19 @@ use std::marker::PhantomData;
 /// A local reference to an object, a class, a thread or a class loader; never null.
 ///
 /// It lives as long as the local frame `'f` (a callback, or [`super::jni::Jni::with_frame`]), on one thread,
-/// unless it is [given back](super::jni::Jni::forget) before. There is no copy of it.
+/// unless it is [released](super::jni::Jni::forget) before. It cannot be copied.
 #[derive(Debug)]
 pub(crate) struct Object<'f> {
     raw: jobject,
     frame: PhantomData<&'f ()>,
 }
 
-/// The bits of a reference: a number that nobody can call the JVM with.
+/// The bits of a reference. They cannot be used to call the JVM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Handle(u64);
 
 impl Handle {
-    /// A handle of these bits.
+    /// A handle with these bits.
     pub(super) fn new(bits: u64) -> Self {
         Self(bits)
     }
@@ -36,7 +36,7 @@ impl Object<'_> {
     /// Takes over a reference; `None` for null.
     ///
     /// # Safety
-    /// `raw` is null, or a local reference that is valid throughout the frame and that nobody else gives back.
+    /// `raw` is null, or a local reference that is valid throughout the frame and that nothing else releases.
     pub(super) unsafe fn from_raw(raw: jobject) -> Option<Self> {
         (!raw.is_null()).then_some(Self {
             raw,
@@ -44,9 +44,10 @@ impl Object<'_> {
         })
     }
 
-    /// The handle's bits: on HotSpot the address of the slot with the object's address, and marks in the low bits.
+    /// The handle's bits: on HotSpot the address of the slot with the object's address, tagged in the low
+    /// bits.
     ///
-    /// Good for a look at a snapshot of the process, in which this local reference still stands.
+    /// Valid in a snapshot of the process taken while this local reference exists.
     pub(crate) fn handle(&self) -> Handle {
         Handle(self.raw as u64)
     }

@@ -1,10 +1,10 @@
-//! The numbers of the JVMTI functions that the agent calls: their places in the function table.
+//! The numbers of the JVMTI functions that the agent calls: their positions in the function table.
 //!
-//! `jvmti-sys` knows JVMTI 1.2 only and returns Rust enums, which are undefined behaviour for a
-//! number that a newer JVM invents. So the agent takes that crate's structs and calls the table by
-//! number; the test below compares each number with the `jvmti.h` of the JDK at hand.
+//! `jvmti-sys` covers only JVMTI 1.2 and returns Rust enums, which is undefined behaviour for a
+//! number that a newer JVM adds. So the agent uses that crate's structs and calls the table by
+//! number. The test below compares each number with the installed JDK's `jvmti.h`.
 
-/// A place in the function table, counted from 1 as `jvmti.h` does, and the title it has there.
+/// A position in the function table, counted from 1 as in `jvmti.h`, and its title there.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot {
     /// Number in the comment before the table entry.
@@ -83,7 +83,7 @@ pub(super) mod tests {
     use std::path::PathBuf;
     use std::process::Command;
 
-    /// The text of the `jvmti.h` of the JDK whose `javac` is first on the path, or of `JAVA_HOME`.
+    /// The text of `jvmti.h` from the JDK of the first `javac` on the path, or of `JAVA_HOME`.
     pub(in super::super) fn jvmti_h() -> String {
         let home = match std::env::var_os("JAVA_HOME") {
             Some(home) => PathBuf::from(home),

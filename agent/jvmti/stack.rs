@@ -11,16 +11,16 @@ use jni::sys::jobject;
 use jvmti_sys::{jvmtiFrameInfo, jvmtiStackInfo};
 use std::ptr::null_mut;
 
-/// Room for frames in the first try for one thread's stack; four times as many in each further one.
+/// Capacity of the first attempt for one thread's stack; each further attempt has four times as much.
 const FIRST_CAPACITY_FRAMES: usize = 1 << 10;
-/// Room in the last try: the deepest stack there is has fewer.
+/// Capacity of the last attempt. No stack is deeper.
 const GREATEST_CAPACITY_FRAMES: usize = 1 << 22;
 
-/// A frame of a stack: a method and where in it.
+/// A frame of a stack: a method and a location in it.
 #[repr(C)] // as jvmtiFrameInfo
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct StackFrame {
-    /// The method that runs.
+    /// The method.
     pub(crate) method: MethodId,
     /// Index of the bytecode; -1 in a native method.
     pub(crate) location: i64,
@@ -68,7 +68,7 @@ impl Env {
     }
 
     /// The stacks of these threads at one moment, in their order, each cut at `depth_frames`
-    /// (`GetThreadListStackTraces`). A thread that has ended has an empty one.
+    /// (`GetThreadListStackTraces`). The stack of an ended thread is empty.
     pub(crate) fn stacks_of(
         &self,
         threads: &[Object<'_>],
@@ -86,8 +86,8 @@ impl Env {
                 (count, handles.as_ptr(), depth_frames, &mut stacks)
             )
         }?;
-        // SAFETY: on success `stacks` holds `count` entries; the frames lie in the same allocation. The handles in them
-        // are those that were passed.
+        // SAFETY: on success `stacks` holds `count` entries; the frames lie in the same allocation. The handles in
+        // the entries are those that were passed.
         let stacks = unsafe { Allocated::new(self, stacks, count) };
         let infos = stacks.as_slice().iter();
         Ok(infos
@@ -108,7 +108,7 @@ impl Env {
         }
     }
 
-    /// The top of one thread's stack, so many frames at most (`GetStackTrace`).
+    /// The top frames of one thread's stack, at most `depth_frames` (`GetStackTrace`).
     pub(crate) fn stack_up_to(
         &self,
         thread: &Object<'_>,
@@ -127,8 +127,8 @@ const _: () = assert!(
 );
 
 impl Env {
-    /// The top of the calling thread's stack, into `stack`, so many frames at most (`GetStackTrace`). For hot paths: no
-    /// memory is allocated once `stack` has room.
+    /// Stores the top frames of the calling thread's stack, at most `depth_frames`, in `stack` (`GetStackTrace`).
+    /// For hot paths: allocates nothing once `stack` has the capacity.
     pub(crate) fn own_stack(
         &self,
         stack: &mut Vec<StackFrame>,
@@ -137,7 +137,7 @@ impl Env {
         self.read_stack(null_mut(), stack, capacity)
     }
 
-    /// The top of a stack; null is the calling thread.
+    /// The top frames of a stack; null means the calling thread.
     fn read_stack(
         &self,
         thread: jobject,
@@ -150,8 +150,8 @@ impl Env {
             .map_err(|_| JvmtiError::OUT_OF_MEMORY)?;
         let depth = i32::try_from(capacity).map_err(|_| JvmtiError::INTERNAL)?;
         let mut count: i32 = 0;
-        // SAFETY: types as in jvmti.h; a live reference or null; `stack` has room for `depth` frames, which are laid
-        // out as StackFrame, as checked above. On success the first `count` are written.
+        // SAFETY: types as in jvmti.h; a live reference or null; `stack` has capacity for `depth` frames, which are
+        // laid out as StackFrame, as checked above. On success the first `count` are written.
         unsafe {
             call!(
                 self,
@@ -165,7 +165,7 @@ impl Env {
     }
 }
 
-/// Copies `count` frames; one without a method is left out.
+/// Copies `count` frames, except those without a method.
 ///
 /// # Safety
 /// `start` is null or holds `count` initialised frames.

@@ -1,4 +1,4 @@
-//! Tags: numbers that an environment remembers for objects (JVMTI, "Heap").
+//! Tags: numbers that an environment stores for objects (JVMTI, "Heap").
 
 use super::env::{call, Env};
 use super::error::JvmtiError;
@@ -10,7 +10,7 @@ use jni::sys::jobject;
 use std::ptr::null_mut;
 
 impl Env {
-    /// The object's tag in this environment; 0 is none (`GetTag`).
+    /// The object's tag in this environment; 0 if it has none (`GetTag`).
     pub(crate) fn tag(&self, object: &Object<'_>) -> Result<i64, JvmtiError> {
         let mut tag: i64 = 0;
         // SAFETY: types as in jvmti.h; the handle is live; `tag` outlives the call.
@@ -33,7 +33,7 @@ impl Env {
 
     /// The live objects with one of `tags`, each with its tag, in no order (`GetObjectsWithTags`).
     ///
-    /// HotSpot looks at every tag of the environment: dear when all objects are tagged.
+    /// HotSpot looks at every tag of the environment, which is expensive when all objects are tagged.
     pub(crate) fn objects_with_tags<'f>(
         &self,
         _frame: &Jni<'f>,

@@ -1,4 +1,4 @@
-//! What JVMTI tells of a thread and its group (JVMTI, "Thread" and "Thread Group").
+//! What JVMTI says about a thread and its group (JVMTI, "Thread" and "Thread Group").
 
 use super::env::{call, Env};
 use super::error::JvmtiError;
@@ -25,13 +25,13 @@ struct GroupInfo {
 pub(crate) struct ThreadNames {
     /// Empty for a thread without a name, as most virtual threads are.
     pub(crate) name: Vec<u8>,
-    /// Name of its group; empty if it has none: a thread that has ended.
+    /// Name of its group; empty for a thread that has ended, which has none.
     pub(crate) group: Vec<u8>,
     /// Name of the group's parent; empty for the topmost group.
     pub(crate) parent_group: Vec<u8>,
 }
 
-/// What a thread is doing: the bits of `JVMTI_THREAD_STATE_…`.
+/// The state of a thread: the bits of `JVMTI_THREAD_STATE_…`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ThreadState(i32);
 
@@ -47,7 +47,7 @@ impl ThreadState {
     pub(crate) const INTERRUPTED: Self = Self(0x20_0000);
     pub(crate) const IN_NATIVE: Self = Self(0x40_0000);
 
-    /// The state of these bits.
+    /// The state with these bits.
     #[cfg(test)]
     pub(crate) fn of_bits(bits: i32) -> Self {
         Self(bits)
@@ -60,7 +60,7 @@ impl ThreadState {
 }
 
 impl Env {
-    /// What a thread is doing (`GetThreadState`).
+    /// The state of a thread (`GetThreadState`).
     pub(crate) fn thread_state(&self, thread: &Object<'_>) -> Result<ThreadState, JvmtiError> {
         let mut state: i32 = 0;
         // SAFETY: types as in jvmti.h; `state` outlives the call.
@@ -75,7 +75,7 @@ impl Env {
         Ok(ThreadState(state))
     }
 
-    /// The thread that runs this code; needs an attached thread (`GetCurrentThread`).
+    /// The calling thread, which must be attached (`GetCurrentThread`).
     pub(crate) fn current_thread<'f>(&self, _frame: &Jni<'f>) -> Result<Object<'f>, JvmtiError> {
         let mut thread: jobject = null_mut();
         // SAFETY: types as in jvmti.h; `thread` outlives the call.
@@ -116,7 +116,8 @@ impl Env {
     /// The number that [`Self::set_thread_number`] gave a thread, virtual or not; 0 if none (`GetThreadLocalStorage`).
     pub(crate) fn thread_number(&self, thread: &Object<'_>) -> Result<usize, JvmtiError> {
         let mut number: *mut c_void = null_mut();
-        // SAFETY: types as in jvmti.h; `number` outlives the call. What is stored is a number, never followed.
+        // SAFETY: types as in jvmti.h; `number` outlives the call. The stored value is a number and is never
+        // dereferenced.
         unsafe {
             call!(
                 self,
@@ -128,13 +129,13 @@ impl Env {
         Ok(number as usize)
     }
 
-    /// Gives a thread a number, which is its own as long as it lives (`SetThreadLocalStorage`).
+    /// Gives a thread a number for its lifetime (`SetThreadLocalStorage`).
     pub(crate) fn set_thread_number(
         &self,
         thread: &Object<'_>,
         number: usize,
     ) -> Result<(), JvmtiError> {
-        // SAFETY: types as in jvmti.h; the JVM keeps the word and does not look behind it.
+        // SAFETY: types as in jvmti.h; the JVM stores the word without dereferencing it.
         unsafe {
             call!(
                 self,
@@ -145,7 +146,7 @@ impl Env {
         }
     }
 
-    /// How long a platform thread has run, in nanoseconds (`GetThreadCpuTime`).
+    /// A platform thread's CPU time in nanoseconds (`GetThreadCpuTime`).
     pub(crate) fn thread_cpu_ns(&self, thread: &Object<'_>) -> Result<u64, JvmtiError> {
         let mut nanos: i64 = 0;
         // SAFETY: types as in jvmti.h; `nanos` outlives the call.
@@ -200,7 +201,7 @@ impl Env {
         })
     }
 
-    /// Name and parent of a group, which is given back; empty and `None` for `None`.
+    /// Name and parent of a group; releases the group. Empty and `None` for `None`.
     fn group<'f>(
         &self,
         jni: &Jni<'f>,

@@ -1,4 +1,4 @@
-//! The classes that rewritten code calls, in the JVM, and their native methods (JNI, "Class Operations" and "Registering
+//! The JVM classes that rewritten code calls, and their native methods (JNI, "Class Operations" and "Registering
 //! Native Methods").
 
 use super::error::JvmtiError;
@@ -13,26 +13,26 @@ use std::os::raw::{c_char, c_void};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::ptr::null_mut;
 
-/// What rewritten code reports, each on the thread that does it. Not inside the gate: one counter for all calls of all threads would be the
-/// bottleneck, and the tracker is disengaged before the JVM ends.
+/// What rewritten code reports, each time on the thread that runs it. Not inside the gate, because a counter for all
+/// calls of all threads would be a bottleneck. The tracker is disengaged before the JVM ends.
 pub(crate) trait Tracked: Listener {
     /// The constructor of `java.lang.Object` returns.
     fn object_init(&self, jni: &Jni<'_>, object: &Object<'_>);
     /// An array was made.
     fn new_array(&self, jni: &Jni<'_>, array: &Object<'_>, length: i32);
-    /// An array of arrays was made: there are arrays of this many dimensions.
+    /// An array of arrays was made; its arrays have up to this many dimensions.
     fn new_arrays(&self, jni: &Jni<'_>, array: &Object<'_>, dimensions: i32);
-    /// From here on this thread runs this virtual thread.
+    /// From here on this thread runs the virtual thread `thread`.
     fn mount(&self, jni: &Jni<'_>, thread: &Object<'_>);
     /// The virtual thread has left this thread.
     fn unmount(&self);
-    /// A method begins.
+    /// A method starts.
     fn method_enter(&self, jni: &Jni<'_>, number: i32);
     /// A method returns or throws.
     fn method_exit(&self, number: i32);
 }
 
-/// The native methods of the tracker, for one receiver.
+/// The native methods of the tracker, for one listener.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Natives {
     object_init: *const c_void,
@@ -45,7 +45,7 @@ pub(crate) struct Natives {
 }
 
 impl Natives {
-    /// Those that report to `T`.
+    /// The native methods that report to `T`.
     pub(crate) fn of<T: Tracked>() -> Self {
         Self {
             object_init: object_init::<T> as *const c_void,
@@ -59,7 +59,7 @@ impl Natives {
     }
 }
 
-/// The class, once it is defined. It lives as long as the JVM.
+/// The tracker class after its definition. It lives as long as the JVM.
 #[derive(Debug)]
 pub(crate) struct Tracker {
     class: jobject,
@@ -72,10 +72,10 @@ unsafe impl Send for Tracker {}
 unsafe impl Sync for Tracker {}
 
 impl Tracker {
-    /// Defines the classes in the bootstrap loader and binds the native methods. Nothing calls them until the tracker is
-    /// [engaged](Self::engage).
+    /// Defines the classes in the bootstrap loader and binds the native methods. Nothing calls them until the tracker
+    /// is [engaged](Self::engage).
     ///
-    /// From `VMInit` on: before, the JVM cannot link them. Fails if the JVM refuses a class in `java.lang`.
+    /// From `VMInit` on, because the JVM cannot link them earlier. Fails if the JVM rejects a class in `java.lang`.
     pub(crate) fn define(jni: &Jni<'_>, functions: Natives) -> Result<Self, JvmtiError> {
         let names = TrackerNames::default();
         let natives = natives_class(&names).map_err(|_| JvmtiError::INTERNAL)?;
@@ -102,11 +102,11 @@ impl Tracker {
         Ok(Self { class, engaged })
     }
 
-    /// Whether a call goes through to the native methods: a JVM that kept modules apart more strictly would throw at
-    /// the application otherwise. Engage it before; what is called is an end that nobody waits for.
+    /// Whether a call reaches the native methods. A JVM that separated modules more strictly would otherwise throw in
+    /// the application. Engage the tracker before: the test reports the end of a call that never began.
     pub(crate) fn is_heard(&self, jni: &Jni<'_>) -> bool {
         jni.with_crate(|env| {
-            // SAFETY: the global reference, which the wrapper does not give back.
+            // SAFETY: the global reference, which the wrapper does not release.
             let class = unsafe { JClass::from_raw(self.class) };
             env.call_static_method(
                 class,
@@ -119,7 +119,7 @@ impl Tracker {
         .is_some()
     }
 
-    /// Whether `Object.wait(long, int)` passes calls on to the native methods. It must have been rewritten before.
+    /// Whether `Object.wait(long, int)` forwards calls to the native methods. It must have been rewritten before.
     pub(crate) fn is_heard_through_wait(&self, jni: &Jni<'_>) -> bool {
         jni.with_crate(|env| {
             let array = env.new_int_array(0)?;
@@ -132,7 +132,7 @@ impl Tracker {
         .is_some()
     }
 
-    /// Has the native methods called from now on, or no more.
+    /// Switches the native methods on or off.
     pub(crate) fn engage(&self, jni: &Jni<'_>, on: bool) {
         // SAFETY: the global reference and the id of its static int field.
         unsafe {
@@ -198,8 +198,8 @@ fn bind(
             signature: signature.as_ptr().cast::<c_char>().cast_mut(),
             fnPtr: function.cast_mut(),
         };
-        // SAFETY: a live class; the names outlive the call; each function has the signature of its method and lets no
-        // panic out.
+        // SAFETY: a live class; the names outlive the call; each function has its method's signature and lets no
+        // panic escape.
         let answer = unsafe { jni_call!(jni, RegisterNatives, (class.raw(), &method, 1), -1) };
         if answer != JNI_OK {
             jni.clear_exception();
@@ -225,7 +225,7 @@ unsafe extern "system" fn object_init<T: Tracked>(
     object: jobject,
 ) {
     inside(|tracked: &T| {
-        // SAFETY: an argument of this native method: a local reference that the JVM gives back itself.
+        // SAFETY: an argument of this native method: a local reference that the JVM itself releases.
         let Some(object) = (unsafe { Object::from_raw(object) }) else {
             return;
         };
@@ -234,7 +234,7 @@ unsafe extern "system" fn object_init<T: Tracked>(
     });
 }
 
-/// `newArray`: an instruction made an array of this length.
+/// `newArray`: an instruction has created an array of this length.
 unsafe extern "system" fn new_array<T: Tracked>(
     jni: *mut JNIEnv,
     _class: jobject,
@@ -251,7 +251,7 @@ unsafe extern "system" fn new_array<T: Tracked>(
     });
 }
 
-/// `newArrays`: an instruction made an array of arrays, with the arrays of so many dimensions.
+/// `newArrays`: an instruction has created an array of arrays with up to this many dimensions.
 unsafe extern "system" fn new_arrays<T: Tracked>(
     jni: *mut JNIEnv,
     _class: jobject,
@@ -268,7 +268,7 @@ unsafe extern "system" fn new_arrays<T: Tracked>(
     });
 }
 
-/// `mount`: from here on this thread runs this virtual thread.
+/// `mount`: from here on this thread runs the virtual thread `thread`.
 unsafe extern "system" fn mount<T: Tracked>(jni: *mut JNIEnv, _class: jobject, thread: jobject) {
     inside(|tracked: &T| {
         // SAFETY: as in `object_init`.
@@ -285,7 +285,7 @@ unsafe extern "system" fn unmount<T: Tracked>(_jni: *mut JNIEnv, _class: jobject
     inside(T::unmount);
 }
 
-/// `enter`: a method begins.
+/// `enter`: a method starts.
 unsafe extern "system" fn enter<T: Tracked>(jni: *mut JNIEnv, _class: jobject, number: i32) {
     inside(|tracked: &T| {
         // SAFETY: as in `object_init`.

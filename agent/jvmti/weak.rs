@@ -1,4 +1,5 @@
-//! Weak handles: they know an object as long as it lives, and do not keep it alive (JNI, "Weak Global References").
+//! Weak handles: they refer to an object as long as it lives, and do not keep it alive (JNI, "Weak Global
+//! References").
 
 use super::jni::{jni_call, Jni};
 use super::object::{Handle, Object};
@@ -6,7 +7,7 @@ use jni::sys::jobject;
 use std::ptr::null_mut;
 use std::sync::Arc;
 
-/// A weak handle. The JVM keeps its slot until it is [given back](Jni::forget_weak).
+/// A weak handle. The JVM keeps its slot until the handle is [released](Jni::forget_weak).
 #[derive(Debug)]
 pub(crate) struct Weak(jobject);
 
@@ -16,10 +17,10 @@ unsafe impl Send for Weak {}
 unsafe impl Sync for Weak {}
 
 impl Weak {
-    /// The handle's bits: on HotSpot the address of the slot with the object's address, and marks in the low bits.
+    /// The handle's bits: on HotSpot the address of the slot with the object's address, tagged in the low bits.
     ///
-    /// Good for a look at a snapshot of the process in which the handle was not given back; the slot of an object that
-    /// was collected holds null.
+    /// Valid in a snapshot of the process taken before the handle is released. The slot of a collected object holds
+    /// null.
     pub(crate) fn handle(&self) -> Handle {
         Handle::new(self.0 as u64)
     }
@@ -37,34 +38,34 @@ impl<'f> Jni<'f> {
         Some(Weak(weak))
     }
 
-    /// The object behind a weak handle; `None` if it was collected, or if the JVM has no memory for a reference.
+    /// The object of a weak handle; `None` if it was collected, or if the JVM has no memory for a reference.
     pub(crate) fn upgrade(&self, weak: &Weak) -> Option<Object<'f>> {
-        // SAFETY: made by `weak` and not given back; the answer is a local reference or null.
+        // SAFETY: made by `weak` and not released; the result is a local reference or null.
         unsafe { Object::from_raw(jni_call!(self, NewLocalRef, (weak.0), null_mut())) }
     }
 
-    /// Whether the object behind a weak handle was collected.
+    /// Whether a weak handle's object was collected.
     pub(crate) fn is_gone(&self, weak: &Weak) -> bool {
-        // SAFETY: made by `weak` and not given back; null is allowed.
+        // SAFETY: made by `weak` and not released; null is allowed.
         unsafe { jni_call!(self, IsSameObject, (weak.0, null_mut()), 0) != 0 }
     }
 
-    /// Whether the object behind a weak handle is this one.
+    /// Whether a weak handle refers to this object.
     pub(crate) fn is_behind(&self, weak: &Weak, object: &Object<'_>) -> bool {
-        // SAFETY: made by `weak` and not given back; a live local reference.
+        // SAFETY: made by `weak` and not released; a live local reference.
         unsafe { jni_call!(self, IsSameObject, (weak.0, object.raw()), 0) != 0 }
     }
 
-    /// Gives back a weak handle that several have, if this is the last of them.
+    /// Releases a shared weak handle if this is its last owner.
     pub(crate) fn forget_shared(&self, weak: Arc<Weak>) {
         if let Some(weak) = Arc::into_inner(weak) {
             self.forget_weak(weak);
         }
     }
 
-    /// Gives a weak handle back.
+    /// Releases a weak handle.
     pub(crate) fn forget_weak(&self, weak: Weak) {
-        // SAFETY: made by `weak`; it is moved in here, so nobody uses it any more.
+        // SAFETY: made by `weak`; it is moved in here, so nothing uses it any more.
         unsafe { jni_call!(self, DeleteWeakGlobalRef, (weak.0), ()) };
     }
 }
