@@ -1,4 +1,4 @@
-//! What the commands of the socket do. Each that cannot be done is answered by a line on stderr.
+//! Executes the socket's commands. A line on stderr reports each one that cannot be executed.
 
 use super::command::{Command, Control, SitesWanted};
 use super::Commanded;
@@ -9,12 +9,12 @@ use crate::profile::{Part, Profiles};
 use writer::profile::SiteOrder;
 use writer::Connection;
 
-/// Why nothing is known of allocations.
+/// The message when no allocations are recorded.
 const NO_SITES: &str = "no allocations are recorded; start the JVM with heap=sites or heap=all";
-/// Why nothing is known of the processor's time.
+/// The message when there are no CPU samples.
 const NO_SAMPLES: &str = "there are no CPU samples; start the JVM with cpu=samples";
 
-/// Does what a command says. On the listener's thread, inside the gate.
+/// Executes a command. On the listener's thread, inside the gate.
 pub(super) fn answer(
     session: &dyn Commanded,
     jni: &mut Jni<'_>,

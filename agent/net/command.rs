@@ -1,10 +1,12 @@
-//! Commands of the socket, as bytes: a tag, a sequence number that means nothing, a length, a body. All big-endian.
+//! The bytes of the socket's commands: a tag, a sequence number without meaning, a length, a body.
+//! All big-endian.
 //!
-//! The JDK's agent ignored the length; here it says where the next command begins, whatever the tag.
+//! The JDK's agent ignored the length. Here it tells where the next command starts, whatever the
+//! tag.
 
 /// Bytes before a body.
 const HEAD_BYTES: usize = 9;
-/// No command of ours has a body as long as this.
+/// No command has a body this long.
 pub(crate) const MOST_BODY_BYTES: usize = 64 << 10;
 
 const FORCE_GC: u8 = 0x01;
@@ -15,10 +17,10 @@ const EXIT: u8 = 0x05;
 const DUMP_TRACES: u8 = 0x06;
 const CPU_SAMPLES: u8 = 0x07;
 const CONTROL: u8 = 0x08;
-/// Stands alone, without sequence number and length.
+/// A lone byte, without sequence number and length.
 const NO_MORE: u8 = 0xFF;
 
-/// What the peer wants.
+/// A command from the peer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Command {
     /// Collect garbage.
@@ -29,87 +31,88 @@ pub(crate) enum Command {
     AllocSites(SitesWanted),
     /// Report the totals of allocations.
     HeapSummary,
-    /// End the process, for the JDK's agent.
+    /// End the process, as the JDK's agent did.
     Exit,
     /// Send all traces.
     DumpTraces,
-    /// Report samples of the processor's time.
+    /// Report CPU samples.
     CpuSamples {
-        /// Least share of a row.
+        /// Least share of a reported row.
         cutoff: f32,
     },
     /// Change what is measured.
     Control(Control),
-    /// There will be no more commands.
+    /// No more commands follow.
     NoMore,
 }
 
-/// Which allocation sites, in which order.
+/// Which allocation sites to report, and in which order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct SitesWanted {
-    /// Only those that have changed since the last time.
+    /// Only those that have changed since the last report.
     pub(crate) changed_only: bool,
-    /// By what was allocated, not by what lives.
+    /// Ordered by allocated, not by live objects.
     pub(crate) by_allocated: bool,
     /// Collect garbage first.
     pub(crate) force_gc: bool,
-    /// Least share of a site.
+    /// Least share of a reported site.
     pub(crate) cutoff: f32,
 }
 
-/// What is to be measured from now on.
+/// Changes to what is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Control {
     /// Allocations: on or off.
     Allocations(bool),
-    /// Samples of the processor's time: on or off, for one thread or, if it is 0, all.
+    /// CPU samples: on or off, for one thread or, if it is 0, for all.
     Sampling {
         /// On or off.
         on: bool,
-        /// Id of the thread's object, as the JDK's agent had them: of four bytes, which no id of ours is.
+        /// Id of the thread's object, as in the JDK's agent: four bytes, which no id of ours has.
         thread_object: u32,
     },
-    /// Begin anew with costs of methods.
+    /// Reset the costs of methods.
     ClearCpu,
-    /// Begin anew with allocations.
+    /// Reset allocations.
     ClearSites,
     /// Most frames of a trace.
     Depth(u16),
 }
 
-/// What stands at the start of the bytes that have come.
+/// The start of the received bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Next {
-    /// The start of a command: more bytes must come.
+    /// An incomplete command: more bytes must arrive.
     Unfinished,
     /// A command.
     Command {
-        /// What it says.
+        /// The command.
         command: Command,
-        /// The bytes that it takes.
+        /// Its length in bytes.
         bytes: usize,
     },
-    /// A command that cannot be done: no such tag, or a body that is none of its own. It can be left out.
+    /// A command that cannot be executed: its tag is unknown, or its body is invalid. It can be
+    /// skipped.
     Bad {
         /// The tag.
         tag: u8,
-        /// Bytes of its body.
+        /// Length of its body.
         body_bytes: usize,
-        /// Why, as a sentence's end.
+        /// The reason, as the end of a sentence.
         why: &'static str,
-        /// The bytes that it takes.
+        /// Its length in bytes.
         bytes: usize,
     },
-    /// A command with a body so long that whatever is sent there are no commands.
+    /// A command with a body so long that the peer cannot be sending commands.
     TooLong {
         /// The tag.
         tag: u8,
-        /// Bytes of its body.
+        /// Length of its body.
         body_bytes: usize,
     },
 }
 
-/// The next command. Bytes behind it are left alone.
+/// The next command. Ignores the bytes after it.
 pub(crate) fn next(input: &[u8]) -> Next {
     let Some(&tag) = input.first() else {
         return Next::Unfinished;
@@ -184,7 +187,7 @@ fn control(code: u16, body: &[u8]) -> Result<Command, &'static str> {
     Ok(Command::Control(control))
 }
 
-/// A cutoff: IEEE, from 0 on.
+/// A cutoff: an IEEE number of 0 or more.
 fn ratio(bytes: [u8; 4]) -> Result<f32, &'static str> {
     let cutoff = f32::from_be_bytes(bytes);
     if cutoff.is_finite() && cutoff >= 0.0 {
@@ -199,7 +202,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A command as it is sent, with a sequence number that nobody looks at.
+    /// A command as the peer sends it, with a sequence number that is ignored.
     fn sent(tag: u8, body: &[u8]) -> Vec<u8> {
         let mut bytes = vec![tag, 9, 8, 7, 6];
         bytes.extend(u32::try_from(body.len()).unwrap().to_be_bytes());
@@ -298,7 +301,7 @@ mod tests {
         assert_eq!(why(8, &[0, 7, 1]), "its length is not that of this control");
         assert_eq!(why(8, &[0, 8]), "there is no such control");
         assert_eq!(why(8, &[7, 0]), "there is no such control");
-        // Not a number, and less than nothing.
+        // Not a number, and a negative number.
         assert_eq!(why(3, &[0, 0, 0x7F, 0xC0, 0, 0]), "its cutoff is no ratio");
         assert_eq!(why(3, &[0, 0, 0xBF, 0, 0, 0]), "its cutoff is no ratio");
     }

@@ -1,6 +1,6 @@
-//! `net=HOST:PORT`: the connection that dumps and reports go down, and on which commands come up.
+//! `net=HOST:PORT`: the connection that carries dumps and reports to the peer, and commands from it.
 //!
-//! [`command`] knows the bytes of commands, [`answer`] does what they say. The thread here reads them.
+//! [`command`] parses the bytes of commands, [`answer`] executes them. The thread here reads them.
 
 mod answer;
 mod command;
@@ -19,43 +19,43 @@ use std::sync::Arc;
 use std::time::Duration;
 use writer::Connection;
 
-/// Name of the thread in thread dumps; that of the JDK's agent.
+/// Name of the thread in thread dumps, as in the JDK's agent.
 const THREAD_NAME: &str = "HPROF listener thread";
-/// How long the JVM's end waits for the peer to close, too: what it has sent and nobody read would make the system throw
-/// away what it has not yet been delivered.
+/// How long the JVM's end waits for the peer to close, too. If we closed while unread bytes from the peer were
+/// waiting, the kernel would discard what it has not yet delivered to the peer.
 const LAST_WAIT: Duration = Duration::from_secs(1);
-/// Bytes that are read at a time.
+/// Bytes per read.
 const READ_BYTES: usize = 4096;
 
 /// What commands act on.
 pub(crate) trait Commanded: Sync {
     /// The environment of the events.
     fn env(&self) -> &Env;
-    /// What the user asked for.
+    /// The user's options.
     fn options(&self) -> &Options;
-    /// What is measured.
+    /// The profiles.
     fn profiles(&self) -> &Profiles;
-    /// Held while a command is done; `None` once the JVM ends.
+    /// Held while a command runs; `None` once the JVM is shutting down.
     fn enter(&self) -> Option<Inside<'_>>;
-    /// Dumps the heap, whether or not the options ask for it. `true`: the peer has it.
+    /// Dumps the heap, whether or not the options request it. Returns `true` if the peer has received it.
     fn heap_dump(&self, jni: &mut Jni<'_>) -> bool;
-    /// Reports profiles, of which there are some. `true`: the peer has the report.
+    /// Reports the profiles; there must be some. Returns `true` if the peer has received the report.
     fn report(&self, jni: &mut Jni<'_>, options: &Options, part: Part) -> bool;
 }
 
-/// The session's connection. It may be closed by now.
+/// The session's connection. It may already be closed.
 #[derive(Debug)]
 pub(crate) struct Net {
     /// The connection.
     pub(crate) connection: Arc<Connection>,
-    /// The thread that reads commands is there.
+    /// Whether the thread that reads commands is running.
     listens: Mutex<bool>,
     changed: Condvar,
 }
 
 impl Net {
     /// Connects if the options say so; `None`, with a line on stderr, if that fails. In `Agent_OnLoad`; blocks for
-    /// seconds at most.
+    /// a few seconds at most.
     pub(crate) fn connect(options: &Options) -> Option<Self> {
         let Destination::Net(peer) = &options.destination else {
             return None;
@@ -73,7 +73,7 @@ impl Net {
         }
     }
 
-    /// Starts the thread that reads commands, which act on `session`. At `VMInit`.
+    /// Starts the thread that reads commands and executes them on `session`. At `VMInit`.
     pub(crate) fn start(&'static self, session: &'static dyn Commanded, jni: &mut Jni<'_>) {
         *self.listens.lock() = true;
         let body = |jni: &mut Jni<'_>| listen(self, session, jni);
@@ -83,7 +83,7 @@ impl Net {
         }
     }
 
-    /// Ends the connection: the peer gets all that was sent. At `VMDeath`, after the last dump.
+    /// Ends the connection after the peer has received everything. At `VMDeath`, after the last dump.
     pub(crate) fn end(&self) {
         self.connection.end_sending("the JVM has ended");
         let mut listens = self.listens.lock();
@@ -94,7 +94,7 @@ impl Net {
     }
 }
 
-/// Tells the end of the listening, however it comes.
+/// Notes that listening has ended, however it ends.
 struct Listening<'n>(&'n Net);
 
 impl Drop for Listening<'_> {
@@ -104,7 +104,7 @@ impl Drop for Listening<'_> {
     }
 }
 
-/// What the agent's thread does.
+/// The agent thread's main function.
 fn listen(net: &Net, session: &dyn Commanded, jni: &mut Jni<'_>) {
     let listening = Listening(net);
     let mut input = Vec::new();
@@ -117,7 +117,7 @@ fn listen(net: &Net, session: &dyn Commanded, jni: &mut Jni<'_>) {
     drop(listening);
 }
 
-/// Reads more. `false`: nothing more will come.
+/// Reads more bytes. `false` if no more will come.
 fn read(connection: &Connection, input: &mut Vec<u8>) -> bool {
     let mut bytes = [0; READ_BYTES];
     match connection.read(&mut bytes) {
@@ -137,13 +137,13 @@ fn read(connection: &Connection, input: &mut Vec<u8>) -> bool {
     }
 }
 
-/// Reads what nobody wants any more, until the peer or the JVM ends it.
+/// Discards what the peer still sends, until the peer or the JVM ends it.
 fn drain(connection: &Connection) {
     let mut bytes = [0; READ_BYTES];
     while matches!(connection.read(&mut bytes), Ok(1..)) {}
 }
 
-/// Does what the commands say that are there as a whole. `false`: there will be no more.
+/// Executes the complete commands in `input`. `false` if there will be no more.
 fn take_commands(
     session: &dyn Commanded,
     jni: &mut Jni<'_>,
@@ -158,12 +158,12 @@ fn take_commands(
                 ..
             } => return false,
             Next::Command { command, bytes } => {
-                // Once the JVM ends nothing more is begun.
+                // Once the JVM is shutting down, no new command is started.
                 let Some(_inside) = session.enter() else {
                     return false;
                 };
                 let answer = || answer::answer(session, jni, connection, command);
-                // A fault of ours ends this command alone.
+                // A panic in our code ends only this command.
                 let _ = catch_unwind(AssertUnwindSafe(answer));
                 bytes
             }

@@ -1,16 +1,16 @@
-//! Which classes are meant: patterns of names, to take and to leave.
+//! Which classes to measure: patterns of names to include and to exclude.
 
-/// Patterns of class names in the form `com.acme.*`: a star stands for any letters, at the end or anywhere.
+/// Patterns of class names like `com.acme.*`. A star matches any letters, at the end or anywhere.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ClassPatterns {
-    /// Classes that are meant; all if there is no pattern.
+    /// Patterns of included classes; without any, all are included.
     pub(crate) include: Vec<String>,
-    /// Of those, the ones that are not.
+    /// Patterns of classes that are excluded from those.
     pub(crate) exclude: Vec<String>,
 }
 
 impl ClassPatterns {
-    /// Patterns that are separated by `;` or `+`; `None` if one of them is empty.
+    /// Patterns separated by `;` or `+`; `None` if one of them is empty.
     pub(crate) fn parse(value: &str) -> Option<Vec<String>> {
         let patterns = value.split([';', '+']).map(str::to_owned);
         let patterns: Vec<String> = patterns.collect();
@@ -18,7 +18,7 @@ impl ClassPatterns {
         is_whole.then_some(patterns)
     }
 
-    /// Whether the class is meant; its name as in class files, `java/lang/String`.
+    /// Whether the class is included. The name is as in class files, `java/lang/String`.
     pub(crate) fn matches(&self, class: &[u8]) -> bool {
         let is_any = |patterns: &[String]| {
             patterns
@@ -29,7 +29,7 @@ impl ClassPatterns {
     }
 }
 
-/// Whether the name fits. Dots of the pattern are slashes of the name.
+/// Whether the name matches. Dots in the pattern stand for slashes in the name.
 fn fits(pattern: &[u8], name: &[u8]) -> bool {
     match pattern.split_first() {
         None => name.is_empty(),

@@ -1,11 +1,12 @@
-//! What `cpu` asks for.
+//! The CPU profile that `cpu` requests.
 
-/// How the use of the processor is measured: by samples, by timing calls, or by both.
+/// How CPU use is measured: by samples, by timing calls, or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cpu {
-    /// Samples the stacks of running threads, one for so many microseconds of a thread's CPU time; more than 0.
+    /// Microseconds of a thread's CPU time between two samples of its stack; more than 0. `None` for no
+    /// samples.
     pub(crate) samples_us: Option<u32>,
-    /// Times all calls, and reports them so.
+    /// The layout for reporting the times of all calls; `None` if calls are not timed.
     pub(crate) times: Option<TimesLayout>,
 }
 
@@ -18,17 +19,17 @@ pub(crate) enum TimesLayout {
     Old,
 }
 
-/// How the time of a call is measured.
+/// The clock that times calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clock {
-    /// Time on a processor.
+    /// CPU time.
     Cpu,
-    /// Time that passes.
+    /// Wall-clock time.
     Wall,
 }
 
 impl Cpu {
-    /// As the option has it.
+    /// Its name in the option.
     pub(crate) fn name(self) -> &'static str {
         match (self.samples_us, self.times) {
             (Some(_), Some(TimesLayout::Stacks)) => "samples,cpu=times",

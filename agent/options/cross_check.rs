@@ -1,8 +1,8 @@
-//! What options cannot be together.
+//! Combinations of options that are rejected.
 
 use super::{names_binary, Engine, OptionError, Said, SnapshotBy, TimesLayout};
 
-/// What the old agent refused together, in its order and words.
+/// The combinations that the JDK's agent rejected, in its order and words.
 pub(super) fn cross_check(said: &Said) -> Result<(), OptionError> {
     if said.format == Some('b') && said.cpu_times.is_some() {
         return Err(OptionError(
@@ -17,7 +17,7 @@ pub(super) fn cross_check(said: &Said) -> Result<(), OptionError> {
     Ok(())
 }
 
-/// Refuses what cannot be meant together, and what has no binary form beside what is binary.
+/// Rejects contradictions, and binary output of what has no binary form.
 pub(super) fn refuse(said: &Said) -> Result<(), OptionError> {
     if said.options.huge_pages
         && (said.options.engine == Engine::Portable || said.options.snapshot == SnapshotBy::Pause)
@@ -32,7 +32,7 @@ pub(super) fn refuse(said: &Said) -> Result<(), OptionError> {
     }
 }
 
-/// What was asked for that has no binary form, as it was said.
+/// A requested profile that has no binary form, as the user wrote it.
 pub(super) fn text_only(said: &Said) -> Option<&'static str> {
     match said.cpu_times {
         _ if said.options.monitors => Some("monitor=y"),
@@ -42,7 +42,7 @@ pub(super) fn text_only(said: &Said) -> Option<&'static str> {
     }
 }
 
-/// Refuses what would be binary beside what there is no record for.
+/// Rejects binary output together with something that has no record.
 fn must_be_text(said: &Said, what: &str) -> Result<(), OptionError> {
     if names_binary(said) {
         let file = said.file.as_deref().unwrap_or_default();

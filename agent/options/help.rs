@@ -1,9 +1,9 @@
-//! The options as text: for the terminal, and for docs/options.md.
+//! The options as text, for the terminal and for docs/options.md.
 
 use super::rows::{Group, Row, Standing, GROUPS};
 use super::ENVIRONMENT;
 
-/// Columns of a line of the help.
+/// Columns in a line of the help.
 const WIDTH: usize = 100;
 const INDENT: &str = "      ";
 

@@ -1,6 +1,7 @@
-//! From the option string to what the user wants: parsing, cross-checks, help.
+//! From the option string to the user's options: parsing, cross-checks, help.
 //!
-//! The options themselves, a row each, are in [`rows`]; what cannot go together is in [`cross_check`](mod@cross_check).
+//! The options themselves, one row each, are in [`rows`]; rejected combinations are in
+//! [`cross_check`](mod@cross_check).
 
 mod class_patterns;
 mod cpu;
@@ -21,24 +22,24 @@ use std::fmt;
 use std::path::PathBuf;
 use writer::{Existing, GzipLevel, Peer, Target};
 
-/// Options of this environment variable are added behind those of the command line.
+/// The options in this environment variable are appended to those of the command line.
 const ENVIRONMENT: &str = "_JAVA_HPROF_OPTIONS";
 
 /// How a heap is dumped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Engine {
-    /// By snapshot, or as well as can be.
+    /// By snapshot if possible, otherwise in the best other way.
     Auto,
-    /// By snapshot or not at all.
+    /// Only by snapshot.
     Snapshot,
-    /// By what the JVMTI specification promises, and no more.
+    /// Only with what the JVMTI specification guarantees.
     Portable,
 }
 
 /// How the snapshot engine reads a heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SnapshotBy {
-    /// From a forked copy, or inside the pause.
+    /// From a forked copy if possible, otherwise inside the pause.
     Auto,
     /// From a forked copy.
     Fork,
@@ -46,14 +47,15 @@ pub(crate) enum SnapshotBy {
     Pause,
 }
 
-/// Whether a dump may stop the application for a walk over the heap, where it did not ask for one (`snapshot=pause`).
+/// Whether a dump may stop the application for a heap walk that the user did not request
+/// (`snapshot=pause` requests one).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StopTheWorld {
     /// No.
     Never,
-    /// If this heap can never be forked.
+    /// Only if this heap can never be forked.
     IfNeeded,
-    /// Whenever there is no forked copy, for whatever reason.
+    /// Whenever there is no forked copy, for any reason.
     Always,
 }
 
@@ -66,68 +68,69 @@ pub(crate) enum Format {
     Binary,
 }
 
-/// Where dumps and reports go.
+/// Where dumps and reports are written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Destination {
-    /// Each into a file of its own.
+    /// Each to its own file.
     File(FileName),
-    /// One after the other down a connection.
+    /// One after the other to a connection.
     Net(Peer),
 }
 
 /// How allocations are sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sampling {
-    /// Bytes from sample to sample, on average; 0 for every allocation.
+    /// Average bytes between samples; 0 samples every allocation.
     pub(crate) interval_bytes: u32,
-    /// Most samples that are remembered as living.
+    /// Most samples of live objects that are kept.
     pub(crate) most_live: usize,
-    /// Most of a thread's time that its samples may take, in basis points, hundredths of a percent; 0 is no bound.
+    /// Most of a thread's time that its samples may take, in basis points (hundredths of a
+    /// percent); 0 means no limit.
     pub(crate) most_cost_basis_points: u16,
 }
 
-/// Frames of the stack of an allocation or a CPU sample, unless `depth` says otherwise.
+/// Default of `depth` for the stacks of allocations and CPU samples.
 const TRACE_DEPTH_FRAMES: u32 = 32;
-/// The same where each event has one: the depth of the JDK's agent.
+/// Default of `depth` where every event has a stack, as in the JDK's agent.
 const EXACT_DEPTH_FRAMES: u32 = 4;
 
-/// CPU time between two samples of a thread, unless `interval` says otherwise.
+/// Default of `interval`: CPU time between two samples of a thread.
 const CPU_INTERVAL_US: u32 = 10_000;
 
-/// What the user wants, checked and complete.
+/// The user's options, checked and complete.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Options {
     /// Make heap dumps.
     pub(crate) heap_dump: bool,
-    /// Sample allocations, so.
+    /// How to sample allocations; `None` for not at all.
     pub(crate) sampling: Option<Sampling>,
-    /// That was not asked for: no option said what to measure.
+    /// Whether sites are recorded only because no option said what to measure.
     pub(crate) sites_by_default: bool,
-    /// Measure the use of the processor, so.
+    /// How to measure CPU use; `None` for not at all.
     pub(crate) cpu: Option<Cpu>,
-    /// What clock times methods.
+    /// The clock that times methods.
     pub(crate) clock: Clock,
-    /// Which classes' methods are timed.
+    /// The classes whose methods are timed.
     pub(crate) classes: ClassPatterns,
     /// Count contention for monitors, and waits.
     pub(crate) monitors: bool,
-    /// Least share of a row in a report.
+    /// Least share of a reported row.
     pub(crate) cutoff: f64,
     /// How heap dumps and reports are written.
     pub(crate) format: Format,
-    /// Where dumps and reports go.
+    /// Where dumps and reports are written.
     pub(crate) destination: Destination,
-    /// Most frames of a thread's stack; `None`: all of them.
+    /// Most frames of a thread's stack; `None` for no limit.
     pub(crate) depth_frames: Option<u32>,
     /// Look up line numbers.
     pub(crate) line_numbers: bool,
-    /// Keep the traces of threads apart.
+    /// Whether threads have separate traces.
     pub(crate) by_thread: bool,
-    /// Dump when the JVM ends.
+    /// Whether to dump when the JVM ends.
     pub(crate) dump_on_exit: bool,
-    /// Replace a file that was there before this JVM.
+    /// Whether to replace a file that existed before this JVM.
     pub(crate) force: bool,
-    /// Say on stderr when a dump begins, too.
+    /// Whether to also report the start of a dump on stderr.
     pub(crate) verbose: bool,
     /// Put the values of primitive fields into the dump.
     pub(crate) primitive_fields: bool,
@@ -137,19 +140,19 @@ pub(crate) struct Options {
     pub(crate) engine: Engine,
     /// How the snapshot engine reads it.
     pub(crate) snapshot: SnapshotBy,
-    /// Whether a dump may stop the application for a walk that was not asked for.
+    /// Whether a dump may stop the application for a walk that the user did not request.
     pub(crate) stop_the_world: StopTheWorld,
     /// What the first OutOfMemoryError does.
     pub(crate) oom: OnOutOfMemory,
-    /// Have the kernel make huge pages of the heap before a fork.
+    /// Whether to make the kernel back the heap with huge pages before a fork.
     pub(crate) huge_pages: bool,
-    /// Threads that read and compress a snapshot; `None`: as many as there are processors.
+    /// Threads that read and compress a snapshot; `None` for one per processor.
     pub(crate) threads: Option<usize>,
-    /// Seconds after which a snapshot's process that shows no life is given up.
+    /// Seconds without a sign of life after which a snapshot's process is given up.
     pub(crate) timeout_s: u32,
-    /// Compress, so much.
+    /// The compression level; `None` for no compression.
     pub(crate) gzip: Option<GzipLevel>,
-    /// Lines to tell the user: options that were accepted and do nothing.
+    /// Messages for the user: options that were accepted and do nothing.
     pub(crate) notes: Vec<String>,
 }
 
@@ -188,7 +191,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The file of this path, as the options want it.
+    /// The file at this path, with these options' compression and replacement rules.
     pub(crate) fn target(&self, path: PathBuf) -> Target {
         let existing = if self.force {
             Existing::Replace
@@ -202,11 +205,11 @@ impl Options {
         }
     }
 
-    /// Most frames of a stack of a profile.
+    /// Most frames of a profile's stack.
     pub(crate) fn trace_depth_frames(&self) -> u32 {
         let is_exact = self.sampling.is_some_and(|it| it.interval_bytes == 0);
         let usual = match self.cpu.and_then(|cpu| cpu.times) {
-            // As the JDK's agent: callee and caller.
+            // As in the JDK's agent: callee and caller.
             Some(TimesLayout::Old) => return 2,
             Some(TimesLayout::Stacks) => EXACT_DEPTH_FRAMES,
             None if is_exact => EXACT_DEPTH_FRAMES,
@@ -216,16 +219,16 @@ impl Options {
     }
 }
 
-/// What an option string asks for.
+/// The meaning of an option string.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Parsed {
-    /// The word `help` alone.
+    /// Only the word `help`.
     Help,
     /// A run with these options.
     Options(Options),
 }
 
-/// Why an option string is refused: one line for the user.
+/// Why an option string is rejected: one line for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OptionError(String);
 
@@ -235,10 +238,10 @@ impl fmt::Display for OptionError {
     }
 }
 
-/// What was said, before it is known what it means together.
+/// The options as written, before their combined meaning is known.
 #[derive(Debug)]
 struct Said {
-    /// What means the same whatever else was said. All else in it is set by `resolve`.
+    /// Options that mean the same whatever else is written. `resolve` sets the rest.
     options: Options,
     heap_dump: bool,
     heap_sites: bool,
@@ -274,7 +277,7 @@ impl Default for Said {
     }
 }
 
-/// Parses the agent's option string, with those of the environment behind it.
+/// Parses the agent's option string, followed by that of the environment.
 pub(crate) fn parse(text: &str) -> Result<Parsed, OptionError> {
     parse_with(text, &std::env::var(ENVIRONMENT).unwrap_or_default())
 }
@@ -300,7 +303,8 @@ fn parse_with(text: &str, environment: &str) -> Result<Parsed, OptionError> {
     resolve(said, notes).map(Parsed::Options)
 }
 
-/// Takes one `name=value`. What is right but cannot be had goes to `refusal`: wrong values are told first.
+/// Parses one `name=value`. A valid option that is refused goes to `refusal`, because wrong values
+/// are reported first.
 fn take(
     pair: &str,
     said: &mut Said,
@@ -349,16 +353,16 @@ fn names() -> String {
         .join(" ")
 }
 
-/// What the options mean together.
+/// The combined meaning of the options.
 fn resolve(said: Said, mut notes: Vec<String>) -> Result<Options, OptionError> {
-    // As with the JDK's agent: who asks for nothing gets both.
+    // As in the JDK's agent: without any request, both are made.
     let measures_cpu = said.cpu_samples || said.cpu_times.is_some();
     let is_nothing = !said.heap_dump && !said.heap_sites && !said.options.monitors && !measures_cpu;
     let heap_dump = said.heap_dump || is_nothing;
     let heap_sites = said.heap_sites || is_nothing;
     refuse(&said)?;
     let cpu = cpu(&said, &mut notes)?;
-    // As with the JDK's agent: what has no binary form makes all of it text.
+    // As in the JDK's agent: if anything has no binary form, everything is text.
     let is_binary = match said.format {
         None => names_binary(&said) || heap_dump && text_only(&said).is_none(),
         Some(format) => format == 'b',
@@ -396,7 +400,7 @@ fn resolve(said: Said, mut notes: Vec<String>) -> Result<Options, OptionError> {
     })
 }
 
-/// What `cpu` and `interval` mean.
+/// The meaning of `cpu` and `interval`.
 fn cpu(said: &Said, notes: &mut Vec<String>) -> Result<Option<Cpu>, OptionError> {
     let times = said.cpu_times;
     if !said.cpu_samples {
@@ -420,13 +424,13 @@ fn cpu(said: &Said, notes: &mut Vec<String>) -> Result<Option<Cpu>, OptionError>
     }))
 }
 
-/// Whether the file's name asks for binary HPROF.
+/// Whether the file's name requests binary HPROF.
 fn names_binary(said: &Said) -> bool {
     let name = said.file.as_deref().unwrap_or_default();
     name.ends_with(".hprof") || name.ends_with(".hprof.gz")
 }
 
-/// Prints the help on stdout, where the JDK's agent printed it: the JVM does not start afterwards.
+/// Prints the help on stdout, as the JDK's agent does: the JVM does not start afterwards.
 pub(crate) fn print_help() {
     use std::io::Write;
     let _ = std::io::stdout().write_all(help().as_bytes());

@@ -1,18 +1,18 @@
-//! `oom=`: what the first OutOfMemoryError does.
+//! `oom=`: the reaction to the first OutOfMemoryError.
 
-/// What the first OutOfMemoryError does.
+/// The reaction to the first OutOfMemoryError.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OnOutOfMemory {
     /// Nothing.
     Nothing,
-    /// It is dumped, or reported; then the application goes on.
+    /// Dump or report; then the application continues.
     Dump,
-    /// The same, and then the JVM ends with status 3.
+    /// Dump or report; then the JVM exits with status 3.
     DumpAndExit,
 }
 
 impl OnOutOfMemory {
-    /// Without the option: a session that makes heap dumps makes one then.
+    /// The default: a session that makes heap dumps makes one then.
     pub(super) fn by_default(heap_dump: bool) -> Self {
         if heap_dump {
             Self::Dump

@@ -1,4 +1,4 @@
-//! Tests of the option table: every row's values and refusals, the cross-checks, the help.
+//! Tests of the option table: every row's values and errors, the cross-checks, the help.
 
 use super::*;
 
@@ -312,7 +312,7 @@ fn a_peer_takes_the_place_of_the_file() {
     assert_eq!(sites.destination, peer("[::1]:9000"));
     assert_eq!((sites.format, sites.gzip), (Format::Text, None));
     assert_eq!(options("cpu=times,net=h:1").format, Format::Text);
-    // A host is no file name.
+    // A host is not a file name.
     assert_eq!(options("heap=dump,net=x.gz:1").gzip, None);
     assert!(refusal("net=h:1,net=h:2").ends_with("should only appear once"));
     assert!(refusal("net=h:65536").ends_with("net takes HOST:PORT"));

@@ -1,6 +1,6 @@
-//! What the values of options mean: numbers with units, yes and no.
+//! Values of options: numbers with units, yes and no.
 
-/// A number of bytes with or without `k` or `m` behind it.
+/// A number of bytes, optionally followed by `k` or `m`.
 pub(super) fn bytes(value: &str) -> Option<u32> {
     let (digits, unit) = match value.strip_suffix(['k', 'K']) {
         Some(digits) => (digits, 1 << 10),
@@ -13,7 +13,7 @@ pub(super) fn bytes(value: &str) -> Option<u32> {
     i32::try_from(bytes).is_ok().then_some(bytes)
 }
 
-/// A percentage to 100 in hundredths of a percent, from at most two decimals.
+/// A percentage up to 100, with at most two decimals, in hundredths of a percent.
 pub(super) fn basis_points(value: &str) -> Option<u16> {
     const ALL: u16 = 10_000;
     let (whole, decimals) = value.split_once('.').unwrap_or((value, "0"));
@@ -30,7 +30,7 @@ pub(super) fn basis_points(value: &str) -> Option<u16> {
     (points <= ALL).then_some(points)
 }
 
-/// Microseconds: a number of milliseconds, or of microseconds with `us` behind it.
+/// Microseconds, from a number of milliseconds or a number of microseconds followed by `us`.
 pub(super) fn micros(value: &str) -> Option<u32> {
     match value.strip_suffix("us") {
         Some(micros) => micros.parse().ok(),

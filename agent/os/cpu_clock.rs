@@ -1,45 +1,46 @@
-//! The processor time of the calling thread, cheap enough to be asked for at each call of a method.
+//! The CPU time of the calling thread, cheap enough to read at each call of a method.
 //!
-//! The kernel's clock of a thread (`CLOCK_THREAD_CPUTIME_ID`) costs a system call, some hundred nanoseconds. The
-//! processor's time stamp counter costs ten, but goes on while the thread does not run. So a step of the counter is
-//! taken for processor time if it is short, and the kernel is asked after a long one, and every millisecond.
+//! The kernel's thread clock (`CLOCK_THREAD_CPUTIME_ID`) costs a system call, some hundred nanoseconds. The
+//! processor's time stamp counter costs ten, but also advances while the thread does not run. So a short step of
+//! the counter counts as CPU time. After a long step, and every millisecond, the kernel is asked.
 
 use libc::{clockid_t, timespec};
 use std::cell::Cell;
 use std::sync::OnceLock;
 
-/// A step of the counter beyond this may hide that the thread was off its processor.
+/// During a longer step of the counter, the thread may have been off its processor.
 const LONGEST_STEP_NANOS: u64 = 10_000;
-/// What short steps add up to before the kernel is asked.
+/// Total of short steps after which the kernel is asked.
 const LONGEST_SPAN_NANOS: u64 = 1_000_000;
-/// Ticks are kept in nanoseconds times 2^SHIFT.
+/// Ticks are converted with nanoseconds times 2^SHIFT.
 const SHIFT: u32 = 24;
 
-/// Nanoseconds in 2^24 ticks of the counter; `None` where there is none that runs at one speed.
+/// Nanoseconds in 2^24 ticks of the counter; `None` without a counter of constant rate.
 static NANOS_PER_TICK: OnceLock<Option<u64>> = OnceLock::new();
 
-/// The clock of the thread that makes it. Not for other threads.
+/// The clock of the thread that creates it. Not for other threads.
 #[derive(Debug)]
 pub(crate) struct ThreadClock {
-    /// Time that passes, and not time on a processor.
+    /// Whether it measures wall-clock time instead of CPU time.
     is_wall: bool,
-    /// The counter at the last look.
+    /// The counter at the last reading.
     tick: Cell<u64>,
-    /// What the kernel said last.
+    /// The kernel's last answer.
     asked: Cell<u64>,
-    /// The steps since then.
+    /// Sum of the steps since then.
     steps: Cell<u64>,
-    /// What was told last: steps may have run ahead of the kernel, and are waited for.
+    /// The last result. Steps may have run ahead of the kernel; then the clock stands still until the kernel has
+    /// caught up.
     told: Cell<u64>,
 }
 
 impl ThreadClock {
-    /// The time that the calling thread spends on a processor.
+    /// The calling thread's CPU time.
     pub(crate) fn of_cpu_time() -> Self {
         Self::new(false)
     }
 
-    /// The time that passes.
+    /// Wall-clock time.
     pub(crate) fn of_wall_time() -> Self {
         Self::new(true)
     }
@@ -64,7 +65,7 @@ impl ThreadClock {
         let tick = ticks();
         if let Some(Some(nanos_per_tick)) = NANOS_PER_TICK.get() {
             let step = tick.wrapping_sub(self.tick.get());
-            // A counter that jumps makes a long step.
+            // A counter that jumps counts as a long step.
             let step = step.min(1 << 36).wrapping_mul(*nanos_per_tick) >> SHIFT;
             let steps = self.steps.get() + step;
             if step < LONGEST_STEP_NANOS && steps < LONGEST_SPAN_NANOS {
@@ -91,7 +92,7 @@ impl ThreadClock {
     }
 }
 
-/// Finds out how fast the counter runs: takes two milliseconds. At start-up.
+/// Measures the counter's rate, which takes two milliseconds. At startup.
 pub(crate) fn calibrate() {
     NANOS_PER_TICK.get_or_init(|| {
         let (start_tick, start) = moment()?;
@@ -103,8 +104,8 @@ pub(crate) fn calibrate() {
     });
 }
 
-/// The counter and the clock at one moment: of some looks the shortest, as a thread may lose the processor between the two. `None`
-/// without a counter.
+/// The counter and the clock at the same moment. Uses the shortest of several readings, because the thread may
+/// lose the processor in between. `None` without a counter.
 fn moment() -> Option<(u64, u64)> {
     let look = |_| {
         let (before, nanos, after) = (ticks(), wall_nanos(), ticks());
@@ -115,12 +116,12 @@ fn moment() -> Option<(u64, u64)> {
     Some((tick, nanos))
 }
 
-/// The clock that tells a thread's processor time to other threads.
+/// A clock that tells a thread's CPU time to other threads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RemoteClock(Option<clockid_t>);
 
 impl RemoteClock {
-    /// Of the calling thread.
+    /// For the calling thread.
     pub(crate) fn of_this_thread() -> Self {
         let mut id: clockid_t = 0;
         // SAFETY: the calling thread exists; `id` outlives the call.
@@ -134,7 +135,7 @@ impl RemoteClock {
     }
 }
 
-/// Nanoseconds of the time that passes.
+/// Wall-clock time in nanoseconds.
 pub(crate) fn wall_nanos() -> u64 {
     read(libc::CLOCK_MONOTONIC)
 }
@@ -153,7 +154,7 @@ fn read(clock: clockid_t) -> u64 {
     seconds * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0)
 }
 
-/// The processor's counter; 0 where it is not known how to read it.
+/// The processor's counter; 0 on processors where we cannot read it.
 fn ticks() -> u64 {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: every x86-64 processor has the instruction, and Linux lets programs use it.
@@ -187,7 +188,7 @@ mod tests {
         }
         let told = read(libc::CLOCK_THREAD_CPUTIME_ID) - kernel;
         let seen = clock.nanos() - start;
-        // A step may be off by what the thread was off its processor, until the kernel is asked again.
+        // A step may include time off the processor, until the kernel is asked again.
         assert!(seen.abs_diff(told) < 1_100_000 + told / 50, "{seen} {told}");
     }
 

@@ -1,9 +1,9 @@
-//! What the agent asks of the operating system and `std` does not tell.
+//! What the agent asks the operating system and `std` does not provide.
 
 /// The name of this host, or "localhost" if the system does not say (`gethostname`).
 pub(crate) fn host_name() -> String {
     let mut name = [0u8; 256];
-    // SAFETY: the buffer has `name.len()` bytes; the last is kept as a terminating NUL.
+    // SAFETY: the buffer has `name.len()` bytes; the last stays a terminating NUL.
     let answer = unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len() - 1) };
     let text: Vec<u8> = name.iter().copied().take_while(|&byte| byte != 0).collect();
     if answer != 0 || text.is_empty() {
@@ -12,8 +12,8 @@ pub(crate) fn host_name() -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// Seconds that local time was ahead of UTC at a moment, negative west of Greenwich (`localtime_r`, so by `TZ` or
-/// `/etc/localtime`); 0 if the system's calendar does not know the moment.
+/// Seconds by which local time was ahead of UTC at a moment, negative west of Greenwich (`localtime_r`, which uses `TZ`
+/// or `/etc/localtime`); 0 if the C library cannot convert the moment.
 ///
 /// Any thread, but never in a forked child: the C library holds a lock meanwhile, and may read a file.
 pub(crate) fn utc_offset_seconds(unix_seconds: u64) -> i32 {
@@ -29,11 +29,12 @@ pub(crate) fn utc_offset_seconds(unix_seconds: u64) -> i32 {
     i32::try_from(date.tm_gmtoff).unwrap_or(0)
 }
 
-/// Has the C library give back to the system what was freed, if it can (glibc's `malloc_trim`). Any thread. It takes 0.2 s for 2 GB;
-/// threads that want memory of the same part of it (an arena) wait meanwhile: mostly there are none, as few share one.
+/// Makes the C library return freed memory to the kernel, if it can (glibc's `malloc_trim`). Any thread. Takes 0.2 s
+/// for 2 GB. Threads that allocate from the same arena wait meanwhile; mostly there are none, because few threads share
+/// an arena.
 pub(crate) fn trim_memory() {
     #[cfg(target_env = "gnu")]
-    // SAFETY: it touches what is free alone.
+    // SAFETY: it touches only free memory.
     unsafe {
         libc::malloc_trim(0);
     }
@@ -44,7 +45,7 @@ mod tests {
     use super::*;
     use std::process::Command;
 
-    /// What `TZ` says is asked once a process: a zone of this test's own needs a process of its own.
+    /// `TZ` is read once per process, so a test with its own zone needs its own process.
     const ZONE_TEST: &str = "os::host::tests::local_time_is_ahead_by_the_zone_of_the_environment";
 
     #[test]
@@ -55,7 +56,7 @@ mod tests {
             assert_eq!(utc_offset_seconds(u64::MAX), 0);
             return;
         }
-        // What POSIX writes behind a zone's name is added to its time to get UTC. No file is read for these.
+        // POSIX adds the number after a zone's name to local time to get UTC. These zones need no file.
         for (zone, expected) in [
             ("UTC0", "[0, 0]"),
             ("XYZ-5:30", "[19800, 19800]"),

@@ -1,4 +1,5 @@
-//! What the agent asks of the operating system and `std` does not tell. Knows neither the JVM nor the rest of the agent.
+//! What the agent asks the operating system and `std` does not provide. Independent of the JVM and of the rest of the
+//! agent.
 #![allow(unsafe_code)]
 
 pub(crate) mod cpu_clock;

@@ -1,19 +1,20 @@
-//! The process's end: what runs at `exit(3)`, and a SIGQUIT that comes too late.
+//! The end of the process: code that runs at `exit(3)`, and a SIGQUIT that comes too late.
 
 use std::mem::MaybeUninit;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::OnceLock;
 
-/// What runs at `exit(3)`.
+/// The code that runs at `exit(3)`.
 static AT_EXIT: OnceLock<Box<dyn Fn() + Send + Sync>> = OnceLock::new();
 
-/// Has `body` run when the process calls `exit(3)`, on the thread that does, while all others go on. Not at `_exit`, nor when a signal
-/// ends the process. The first call counts. `false`: the C library has no room for it.
+/// Runs `body` when the process calls `exit(3)`, on the calling thread, while all others keep running. It does not run
+/// at `_exit`, nor when a signal ends the process. Only the first call counts. `false` if the C library has no memory
+/// for it.
 pub(crate) fn at_exit(body: impl Fn() + Send + Sync + 'static) -> bool {
     if AT_EXIT.set(Box::new(body)).is_err() {
         return true;
     }
-    // SAFETY: a function that lives as long as this library, which the C library calls before it unloads it.
+    // SAFETY: a function of this library, which the C library calls before it unloads the library.
     unsafe { libc::atexit(run) == 0 }
 }
 
@@ -24,9 +25,9 @@ extern "C" fn run() {
     }
 }
 
-/// Ends the process at once, as HotSpot does for `-XX:+ExitOnOutOfMemoryError`: nothing of the JVM's runs any more.
+/// Ends the process at once, as HotSpot does for `-XX:+ExitOnOutOfMemoryError`: no more code of the JVM runs.
 pub(crate) fn exit_now(status: i32) -> ! {
-    // SAFETY: ends this process and returns to nobody.
+    // SAFETY: ends this process and does not return.
     unsafe { libc::_exit(status) }
 }
 
@@ -40,17 +41,18 @@ struct Action {
     mask: u64,
 }
 
-/// While this lives, SIGQUIT does nothing.
+/// Ignores SIGQUIT as long as it lives.
 #[derive(Debug)]
 pub(crate) struct QuitIgnored {
     before: Action,
 }
 
 impl QuitIgnored {
-    /// Has SIGQUIT do nothing. `None` if the system does not let it.
+    /// Ignores SIGQUIT from now on. `None` if the system does not allow it.
     ///
-    /// HotSpot 11 and 17 end the threads of the collector before VMDeath, and crash if they answer SIGQUIT after that, as a thread dump asks
-    /// for those threads' times. Asked of the kernel and not of the C library, as libjsig would pass the wish on to HotSpot.
+    /// HotSpot 11 and 17 end the collector's threads before VMDeath. If they handle SIGQUIT after that, they crash,
+    /// because a thread dump reads those threads' times. We call the kernel and not the C library, because libjsig
+    /// would forward the request to HotSpot.
     pub(crate) fn begin() -> Option<Self> {
         let ignore = Action {
             handler: libc::SIG_IGN,
@@ -68,13 +70,13 @@ impl Drop for QuitIgnored {
     }
 }
 
-/// Sets what SIGQUIT does, and answers what it did.
+/// Sets the action of SIGQUIT, and returns the previous one.
 fn exchange(action: Option<Action>) -> Option<Action> {
     let mut before = MaybeUninit::<Action>::uninit();
     let new = action
         .as_ref()
         .map_or(std::ptr::null(), std::ptr::from_ref::<Action>);
-    // SAFETY: both structs are as the kernel has them and outlive the call; eight is the size of its signal sets.
+    // SAFETY: both structs have the kernel's layout and outlive the call; eight is the size of its signal sets.
     unsafe {
         let answer = libc::syscall(
             libc::SYS_rt_sigaction,

@@ -1,11 +1,11 @@
-//! A semaphore of the system: what a signal handler may wake a thread with.
+//! A POSIX semaphore, with which a signal handler may wake a thread.
 
 use std::cell::UnsafeCell;
 
-/// Counts posts; a wait takes one, or sleeps until there is one.
+/// Counts posts. A wait takes one, or sleeps until there is one.
 pub(crate) struct Semaphore(Box<UnsafeCell<libc::sem_t>>);
 
-// SAFETY: semaphores are made for many threads; the memory stays where it is.
+// SAFETY: semaphores may be shared between threads, and the memory does not move.
 unsafe impl Send for Semaphore {}
 // SAFETY: as above.
 unsafe impl Sync for Semaphore {}
@@ -18,7 +18,7 @@ impl std::fmt::Debug for Semaphore {
 
 impl Default for Semaphore {
     fn default() -> Self {
-        // SAFETY: `sem_init` makes a semaphore of any memory; a count of 0 within one process is never refused.
+        // SAFETY: `sem_init` accepts any memory; a count of 0 within one process is always valid.
         unsafe {
             let semaphore = Self(Box::new(std::mem::zeroed()));
             libc::sem_init(semaphore.0.get(), 0, 0);
@@ -30,7 +30,8 @@ impl Default for Semaphore {
 impl Semaphore {
     /// Adds one. Async-signal-safe (signal-safety(7)).
     pub(crate) fn post(&self) {
-        // SAFETY: made by `default`. It fails if nobody has waited for two thousand million posts, who then need no more.
+        // SAFETY: made by `default`. It fails only after two thousand million posts without a wait, when further ones
+        // do not matter.
         unsafe { libc::sem_post(self.0.get()) };
     }
 
@@ -43,7 +44,7 @@ impl Semaphore {
 
 impl Drop for Semaphore {
     fn drop(&mut self) {
-        // SAFETY: made by `default`; who drops it is alone with it.
+        // SAFETY: made by `default`; at the drop nothing else uses it.
         unsafe { libc::sem_destroy(self.0.get()) };
     }
 }

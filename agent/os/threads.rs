@@ -1,20 +1,20 @@
-//! The threads of this process as the system knows them.
+//! The threads of this process, as the kernel knows them.
 
 use std::fs;
 
-/// Longest name that the system keeps of a thread, in bytes.
+/// Longest thread name that the kernel keeps, in bytes.
 pub(crate) const NAME_BYTES: usize = 15;
 
 /// A thread of this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OsThread {
-    /// Its number.
+    /// Its kernel id.
     pub(crate) id: libc::pid_t,
-    /// Its name, cut by the system; that of the process if it was never given one.
+    /// Its name, truncated by the kernel; the process's name if it was never set.
     pub(crate) name: Vec<u8>,
 }
 
-/// All threads of this process; empty if the system does not tell (`/proc/self/task`).
+/// All threads of this process; empty if the system does not list them (`/proc/self/task`).
 pub(crate) fn os_threads() -> Vec<OsThread> {
     let Ok(entries) = fs::read_dir("/proc/self/task") else {
         return Vec::new();
@@ -29,9 +29,9 @@ pub(crate) fn os_threads() -> Vec<OsThread> {
     entries.filter_map(thread).collect()
 }
 
-/// The number by which the system knows the calling thread.
+/// The kernel's id of the calling thread.
 pub(crate) fn this_thread() -> libc::pid_t {
-    // SAFETY: a system call without arguments; the C library has a function for it since glibc 2.30 only.
+    // SAFETY: a system call without arguments. The C library has a function for it only since glibc 2.30.
     let thread = unsafe { libc::syscall(libc::SYS_gettid) };
     libc::pid_t::try_from(thread).unwrap_or(0)
 }

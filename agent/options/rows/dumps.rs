@@ -6,7 +6,7 @@ use crate::options::{Engine, SnapshotBy, StopTheWorld};
 
 /// A day.
 const MOST_SECONDS: u32 = 86_400;
-/// More threads than this read a heap no faster.
+/// More threads than this do not read a heap faster.
 const MOST_THREADS: usize = 256;
 
 /// The options, in the order of the help.

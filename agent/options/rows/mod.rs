@@ -1,6 +1,8 @@
-//! The options: one row for each, with its values, default, meaning and parser. Help and docs/options.md are made from them.
+//! The options, one row each, with values, default, meaning and parser. The help and docs/options.md are generated from
+//! them.
 //!
-//! They are those of the JDK's HPROF agent (its manual page and `hprof_init.c`), under their old names, and some of our own.
+//! They are those of the JDK's HPROF agent (its manual page and `hprof_init.c`), under their old names, and some of our
+//! own.
 
 mod dumps;
 mod old;
@@ -14,20 +16,21 @@ use super::Said;
 pub(super) struct Row {
     /// Name before the `=`.
     pub(super) name: &'static str,
-    /// Values, as help and refusals show them.
+    /// Values, as the help and error messages show them.
     pub(super) values: &'static str,
-    /// Default, as help shows it.
+    /// Default, as the help shows it.
     pub(super) default: &'static str,
-    /// Meaning, for the help and docs/options.md: Markdown without links, some sentences in one line. Empty: not shown.
+    /// Meaning, for the help and docs/options.md: Markdown without links, a few sentences in one line. Empty: not
+    /// shown.
     pub(super) help: &'static str,
-    /// Whether the option does something.
+    /// Whether the option has an effect.
     pub(super) standing: Standing,
-    /// Notes the value. Err: why it is wrong; "" for "takes `values`".
+    /// Stores the value. The error says why it is wrong; "" stands for "takes `values`".
     pub(super) set: fn(&mut Said, &str) -> Result<(), &'static str>,
 }
 
 impl Row {
-    /// Shown in help: all but the old agent's debug options.
+    /// Whether the help shows it: all options except the old agent's debug options.
     pub(super) fn is_public(&self) -> bool {
         !self.help.is_empty()
     }
@@ -35,9 +38,9 @@ impl Row {
 
 /// Options that belong together.
 pub(super) struct Group {
-    /// What they are about, as a heading.
+    /// Their subject, as a heading.
     pub(super) title: &'static str,
-    /// In the order in which they are shown.
+    /// In the order of the help.
     pub(super) rows: &'static [Row],
 }
 
@@ -70,13 +73,13 @@ pub(super) fn rows() -> impl Iterator<Item = &'static Row> {
     GROUPS.iter().flat_map(|group| group.rows)
 }
 
-/// Whether an option does something.
+/// Whether an option has an effect.
 #[derive(Clone, Copy)]
 pub(super) enum Standing {
-    /// It does, or `resolve` says what is missing.
+    /// It has, or `resolve` says what is missing.
     Built,
-    /// Accepted for old scripts, and said to do nothing.
+    /// Accepted for old scripts, with a message that it does nothing.
     Nothing(&'static str),
-    /// Known from the old agent, and refused whatever its value.
+    /// Known from the old agent, and rejected with any value.
     Refused(&'static str),
 }

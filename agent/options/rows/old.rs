@@ -35,7 +35,7 @@ pub(super) const ROWS: &[Row] = &[
     refused("precrash", REMOVED),
 ];
 
-/// An option of the old agent that is known and refused whatever its value.
+/// An option of the old agent that is known and rejected with any value.
 const fn refused(name: &'static str, why: &'static str) -> Row {
     Row {
         name,

@@ -1,4 +1,4 @@
-//! Where dumps and reports go, and in what form.
+//! Where dumps and reports are written, and in which format.
 
 use super::{Row, Said, Standing};
 use crate::options::values::yes_no;
@@ -86,12 +86,12 @@ pub(super) const ROWS: &[Row] = &[
         help: "when attached: append what is said on stderr to this file too, if it exists; `hprof dump` uses \
                it",
         standing: Standing::Built,
-        // The session takes it from the text, before that is parsed.
+        // The session takes it from the text before the options are parsed.
         set: |_, _| Ok(()),
     },
 ];
 
-/// There is one place where the output goes.
+/// The output has only one destination.
 fn once(said: &Said) -> Result<(), &'static str> {
     if said.file.is_some() || said.net.is_some() {
         return Err("file or net options should only appear once");
