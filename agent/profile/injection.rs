@@ -1,7 +1,7 @@
-//! Class files get calls of the tracker put in: for exact allocation counts, and for the times of methods.
+//! Inserts calls of the tracker into class files, for exact allocation counts and for the times of methods.
 //!
-//! The tracker is defined and the loaded classes are sent through the hook at `VMInit`, once, so that the JVM may start
-//! from its archive of classes; those loaded later pass the hook anyway.
+//! The tracker is defined, and loaded classes are sent through the hook, once at `VMInit`, so that the JVM can start
+//! from its class archive. Classes loaded later pass the hook anyway.
 
 use super::stacks::StackTraces;
 use crate::jvmti::class_loader::ResolvedClasses;
@@ -17,33 +17,34 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use tables::{ClassId, Frame, Line};
 
-/// Classes whose methods are not timed: a virtual thread's stack changes hands in them, so the thread that begins one of
-/// their methods is not the one that ends it.
+/// Classes whose methods are not timed. Inside them a virtual thread switches carriers, so the thread that enters one
+/// of their methods is not the one that leaves it.
 ///
-/// The first tells when a thread runs a virtual one instead. The second cannot be rewritten after the JVM's start.
+/// The first reports when a thread runs a virtual thread instead. The second cannot be rewritten after the JVM has
+/// started.
 const SWITCHING: [&[u8]; 2] = [b"java/lang/VirtualThread", b"jdk/internal/vm/Continuation"];
 const OBJECT: &[u8] = b"java/lang/Object";
 
-/// HotSpot compiles no method with more bytes of code (`HugeMethodLimit`), unless `-XX:-DontCompileHugeMethods` says so.
+/// HotSpot compiles no method with more bytes of code (`HugeMethodLimit`), unless `-XX:-DontCompileHugeMethods` is set.
 const LONGEST_COMPILED: usize = 8000;
 
-/// What is put in, and what became of it.
+/// What to insert, and the result.
 #[derive(Debug)]
 pub(crate) struct Injection {
     allocations: bool,
     calls: Option<ClassPatterns>,
     traces: Arc<StackTraces>,
     tracker: OnceLock<Tracker>,
-    /// Whether `Object.wait` passes calls on.
+    /// Whether `Object.wait` forwards calls.
     has_gate: AtomicBool,
-    /// Which classes a loader has resolved; nothing inside if this JVM does not tell.
+    /// Tells which classes a loader has resolved; the inner value is `None` if this JVM cannot.
     resolved: OnceLock<Option<ResolvedClasses>>,
     methods_left_alone: AtomicU64,
     classes_left_alone: AtomicU64,
 }
 
 impl Injection {
-    /// Puts in calls for `allocations`, and for the methods of the classes that `calls` matches; `None` for no methods.
+    /// Inserts calls for `allocations`, and for the methods of classes that `calls` matches; `None` for no methods.
     pub(crate) fn new(
         allocations: bool,
         calls: Option<ClassPatterns>,
@@ -61,9 +62,9 @@ impl Injection {
         }
     }
 
-    /// Defines the tracker, rewrites what is loaded, and has the tracker report from now on. At `VMInit`.
+    /// Defines the tracker, rewrites the loaded classes, and engages the tracker. At `VMInit`.
     ///
-    /// After an error no more classes are rewritten, and those that were report nothing.
+    /// After an error no more classes are rewritten, and rewritten ones report nothing.
     pub(crate) fn start(
         &self,
         env: &Env,
@@ -100,19 +101,19 @@ impl Injection {
         }
     }
 
-    /// Nothing is reported any more. At `VMDeath`; calls under way end.
+    /// Disengages the tracker. At `VMDeath`; calls in progress finish.
     pub(crate) fn stop(&self, jni: &Jni<'_>) {
         if let Some(tracker) = self.tracker.get() {
             tracker.engage(jni, false);
         }
     }
 
-    /// Whether what was loaded at `VMInit` has passed the hook, so that what passes it again does so by somebody else's wish.
+    /// Whether the classes loaded at `VMInit` have passed the hook, so that another agent caused any further pass.
     pub(crate) fn is_started(&self) -> bool {
         self.tracker.get().is_some()
     }
 
-    /// Classes and methods that stayed as they were, though something should have been put in.
+    /// Number of classes and methods that could not be rewritten.
     pub(crate) fn left_alone(&self) -> (u64, u64) {
         (
             self.classes_left_alone.load(Ordering::Relaxed),
@@ -120,7 +121,7 @@ impl Injection {
         )
     }
 
-    /// Has `Object.wait` pass calls on. Before there is a class that calls it for that.
+    /// Makes `Object.wait` forward calls, before any class relies on it.
     fn open_gate(&self, tracker: &Tracker, env: &Env, jni: &Jni<'_>) -> Result<(), JvmtiError> {
         let thread = env.current_thread(jni)?;
         let mut class = jni.class_of(&thread).ok_or(JvmtiError::INTERNAL)?;
@@ -148,8 +149,8 @@ impl Injection {
         Ok(())
     }
 
-    /// One class that cannot be changed, as its initialiser has failed, say, keeps all from being changed: it is found by
-    /// halves, since each change stops the application.
+    /// Rewrites the classes in one call. One class that cannot be changed (its initialiser may have failed) makes the
+    /// whole call fail. Bisection finds it, because each call stops the application.
     fn rewrite_in_one(&self, env: &Env, classes: &[&Object<'_>]) {
         if env.retransform(classes).is_ok() {
             return;
@@ -163,7 +164,7 @@ impl Injection {
         self.rewrite_in_one(env, others);
     }
 
-    /// `ClassFileLoadHook`: the class file with the calls put in; `None` if it may stay as it is.
+    /// `ClassFileLoadHook`: the class file with the calls inserted; `None` to keep it unchanged.
     pub(crate) fn rewrite(
         &self,
         jni: &Jni<'_>,
@@ -171,7 +172,7 @@ impl Injection {
         loader: Option<&Object<'_>>,
     ) -> Option<Vec<u8>> {
         if loader.is_some() && !self.has_gate.load(Ordering::Acquire) {
-            // It is loaded at `VMInit` and comes again.
+            // It is loaded already, and will pass the hook at `VMInit`.
             return None;
         }
         let tracker = TrackerNames::default();
@@ -246,7 +247,7 @@ impl Injection {
         !switches && patterns.matches(class)
     }
 
-    /// Notes where the constructors of a class as it will be loaded hand on to those above.
+    /// Notes where the constructors in a class file call `super(…)` or `this(…)`.
     fn note_constructors(&self, bytes: &[u8]) {
         let Ok(class) = ClassFile::parse(bytes) else {
             return;
@@ -266,9 +267,10 @@ impl Injection {
         self.traces.class(&signature)
     }
 
-    /// The number that a method reports: its frame in the session's tables. Methods of one name in two loaders are one.
+    /// The number that a method reports: its frame in the session's tables. Methods of the same name in two loaders
+    /// share one.
     fn number(&self, class: &ClassFile<'_>, method: Method<'_>) -> Option<u32> {
-        // It does nothing, and each object that is made calls it.
+        // It does nothing, and every new object calls it.
         if class.name() == b"java/lang/Object" && method.name == b"<init>" {
             return None;
         }
@@ -284,12 +286,12 @@ impl Injection {
     }
 }
 
-/// Whether a signature is that of a class without a name of its own: `La/B/123;` for the anonymous classes of Java 8 to 14's
-/// JVM (`Unsafe.defineAnonymousClass`), `La/B.0x123;` for hidden ones.
+/// Whether a signature belongs to a class without its own name: `La/B/123;` for anonymous classes up to Java 14
+/// (`Unsafe.defineAnonymousClass`), `La/B.0x123;` for hidden ones.
 ///
-/// The JVM of Java 8 takes anonymous classes for modifiable, but crashes when it writes the class file of one whose
-/// constants were replaced by objects, such as `LambdaForm$BMH/123`. A class of the package `a.B` may be called `123`, too: then
-/// its methods stay as they are.
+/// The JVM of Java 8 reports anonymous classes as modifiable. But it crashes when it writes the class file of one whose
+/// constants were replaced by objects, such as `LambdaForm$BMH/123`. A class in the package `a.B` may also be called
+/// `123`; then its methods are not rewritten.
 fn is_anonymous(signature: &[u8]) -> bool {
     let name = signature.strip_suffix(b";").unwrap_or(signature);
     let last = name.rsplit(|&byte| byte == b'/').next().unwrap_or(name);

@@ -1,10 +1,10 @@
-//! Profiles: what the application does between dumps. A folder each for what is measured, and for what they share.
+//! Profiles: what the application does between dumps. There is a folder for each measurement, and one for each thing
+//! they share.
 //!
-//! [`allocations`] keeps allocations by site, sampled or all of them. [`cpu`] samples the threads that run. [`times`] adds up what calls
-//! cost. [`monitors`] keeps who waits for monitors. [`injection`] puts the calls into classes that exact allocations and times live on.
-//! [`stacks`] turns stacks into rows of traces, [`threads`] gives threads numbers, [`native`] names
-//! native code. [`profiles`] is all of it, and [`report`] writes it
-//! down.
+//! [`allocations`] records allocations by site, sampled or complete. [`cpu`] samples running threads. [`times`] adds up
+//! the costs of calls. [`monitors`] records waits for monitors. [`injection`] inserts the calls into classes that exact
+//! allocations and times need. [`stacks`] turns stacks into rows of traces, [`threads`] numbers threads, [`native`]
+//! names native code. [`profiles`] combines them, and [`report`] writes them.
 
 mod allocations;
 mod cpu;

@@ -1,4 +1,4 @@
-//! What a session measures: which profiles there are, from their start to their end.
+//! The profiles of a session, from their start to their end.
 
 use super::injection::Injection;
 use super::stacks::StackTraces;
@@ -23,28 +23,29 @@ use crate::message::say;
 use crate::options::{Engine, Options, Sampling};
 use std::sync::Arc;
 
-/// Bytes from sample to sample of those allocations that bytecode does not show.
+/// Average bytes between samples of allocations that bytecode does not show.
 const UNSHOWN_INTERVAL_BYTES: u32 = 512 * 1024;
 
-/// What a session measures. Each part is there if the options ask for it.
+/// The profiles of a session. Each exists if the options request it.
 #[derive(Debug)]
 pub(crate) struct Profiles {
-    /// The stacks that all parts name, and the threads.
+    /// The stacks and threads to which all profiles refer.
     pub(crate) traces: Arc<StackTraces>,
-    /// Who allocated what.
+    /// Allocations.
     pub(crate) allocations: Option<Allocations>,
-    /// Who used the processor.
+    /// CPU samples.
     pub(crate) cpu_samples: Option<CpuSamples>,
-    /// What methods cost.
+    /// Costs of methods.
     pub(crate) cpu_times: Option<Arc<CpuTimes>>,
-    /// Who waits for monitors.
+    /// Waits for monitors.
     pub(crate) monitors: Option<Monitors>,
-    /// What is put into classes for these.
+    /// The calls that are inserted into classes for these.
     pub(crate) injection: Option<Injection>,
 }
 
 impl Profiles {
-    /// The profiles that the options ask for, as far as this JVM allows. In `Agent_OnLoad`, or at an attach.
+    /// The profiles that the options request, as far as this JVM supports them. In `Agent_OnLoad`, or at an
+    /// attach.
     pub(crate) fn new(env: &Env, options: &Options) -> Result<Self, JvmtiError> {
         let samples_allocations = options.sampling.is_some()
             && env
@@ -69,7 +70,7 @@ impl Profiles {
         };
         profiles.injection = profiles.injection(env, options)?;
         if !profiles.is_empty() {
-            // Without names of sources and numbers of lines the stacks are poorer, and that is all.
+            // Without these, stacks only lack source names and line numbers.
             env.take_capabilities(&[GET_SOURCE_FILE_NAME, GET_LINE_NUMBERS])?;
         }
         Ok(profiles)
@@ -89,7 +90,7 @@ impl Profiles {
         (left != (0, 0)).then_some(left)
     }
 
-    /// Begins to measure. At `VMInit`, before the application runs.
+    /// Starts measuring. At `VMInit`, before the application runs.
     pub(crate) fn start(
         &'static self,
         vm: Vm,
@@ -125,14 +126,15 @@ impl Profiles {
         }
     }
 
-    /// Ends: nothing is reported by the application's threads any more. At `VMDeath`, before the last report.
+    /// Stops measuring: application threads report nothing any more. At `VMDeath`, before the last report.
     pub(crate) fn stop(&self, jni: &Jni<'_>) {
         if let Some(injection) = &self.injection {
             injection.stop(jni);
         }
     }
 
-    /// Notes allocations from now on, or does not. Any thread. Err: why that cannot be, as a sentence's end.
+    /// Switches the recording of allocations on or off. Any thread. The error says why that is impossible, as
+    /// the end of a sentence.
     pub(crate) fn keep_allocations(&self, env: &Env, on: bool) -> Result<(), String> {
         let Some(allocations) = &self.allocations else {
             return Err(
@@ -143,12 +145,13 @@ impl Profiles {
         if !allocations.is_sampled() {
             return Ok(());
         }
-        // The event alone costs something.
+        // The event costs time even if it is ignored.
         env.notify(SAMPLED_OBJECT_ALLOC, on)
             .map_err(|error| format!("the JVM refuses: {error}"))
     }
 
-    /// Sets the depth of traces to come. Any thread. Err: why that cannot be, as a sentence's end.
+    /// Sets the depth of future traces. Any thread. The error says why that is impossible, as the end of a
+    /// sentence.
     pub(crate) fn set_depth(&self, frames: usize) -> Result<(), String> {
         if self.cpu_times.is_some() {
             return Err(
@@ -159,7 +162,7 @@ impl Profiles {
         Ok(())
     }
 
-    /// A thread ends, virtual or not; on that thread.
+    /// A thread has ended, virtual or not; on that thread.
     pub(crate) fn note_thread_end(&self, env: &Env, jni: &Jni<'_>, thread: &Object<'_>) {
         if self.is_empty() {
             return;
@@ -173,7 +176,7 @@ impl Profiles {
         }
     }
 
-    /// What must be put into classes; `None` for nothing.
+    /// The calls to insert into classes; `None` for none.
     fn injection(&self, env: &Env, options: &Options) -> Result<Option<Injection>, JvmtiError> {
         let allocations = self.allocations.as_ref().is_some_and(Allocations::is_exact);
         let calls = self.cpu_times.as_ref().map(|_| options.classes.clone());
@@ -199,10 +202,10 @@ impl Profiles {
     }
 }
 
-/// The options with what this JVM has instead of samples of allocations, if it has none: before JDK 11.
+/// Adapts the options to a JVM without allocation samples (before JDK 11).
 ///
-/// `heap=sites` then counts every allocation, as the JDK's own agent did. `heap=all` goes without sites: whoever wants a heap
-/// dump need not want an application that takes three times as long.
+/// `heap=sites` then counts every allocation, as the JDK's own agent did. `heap=all` omits sites: a user who
+/// wants a heap dump may not want an application that takes three times as long.
 fn as_far_as_offered(options: &Options, samples_allocations: bool) -> Options {
     let mut options = options.clone();
     let Some(sampling) = &mut options.sampling else {
@@ -225,7 +228,7 @@ fn as_far_as_offered(options: &Options, samples_allocations: bool) -> Options {
     options
 }
 
-/// Who allocated what; `None` if nobody asks.
+/// The recording of allocations; `None` if it was not requested.
 fn allocations(
     env: &Env,
     options: &Options,
@@ -236,7 +239,7 @@ fn allocations(
         return Ok(None);
     };
     let traces = Arc::clone(traces);
-    // Without collections counted, what is known of bytecode might be believed for too long.
+    // If collections are not counted, facts about bytecode might be trusted for too long.
     if let Some(missing) = env
         .take_capabilities(&[GENERATE_GARBAGE_COLLECTION_EVENTS])?
         .first()
@@ -255,7 +258,7 @@ fn allocations(
     Ok(Some(Allocations::sampled(sampling, traces)))
 }
 
-/// What samples of running threads need; `None` if none are wanted.
+/// CPU samples and their capabilities; `None` if they were not requested.
 fn cpu_samples(
     env: &Env,
     options: &Options,
@@ -264,7 +267,8 @@ fn cpu_samples(
     let Some(interval_us) = options.cpu.and_then(|cpu| cpu.samples_us) else {
         return Ok(None);
     };
-    // The first makes lines exact, the second is for samples without signals. Who misses one is told when it is used.
+    // The first makes lines exact, the second is for samples without signals. If one is missing, the user is
+    // told when it is needed.
     env.take_capabilities(&[GENERATE_COMPILED_METHOD_LOAD_EVENTS, GET_THREAD_CPU_TIME])?;
     let is_portable = options.engine == Engine::Portable;
     Ok(Some(CpuSamples::new(
@@ -274,7 +278,7 @@ fn cpu_samples(
     )))
 }
 
-/// What events of monitors need; `None` if none are wanted, or if this JVM has none.
+/// Monitors and their capability; `None` if they were not requested, or if this JVM has no such events.
 fn monitors(
     env: &Env,
     options: &Options,

@@ -1,4 +1,4 @@
-//! The threads of a session: a number each, and the names for reports.
+//! The threads of a session: a number for each, and names for reports.
 
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
@@ -8,16 +8,16 @@ use parking_lot::Mutex;
 use std::collections::{BTreeMap, VecDeque};
 use tables::ThreadId;
 
-/// A thread that has a number.
+/// A thread with a number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct KnownThread {
-    /// Its name and groups when it was first met.
+    /// Its name and groups when it was first seen.
     pub(crate) names: ThreadNames,
-    /// It has ended.
+    /// Whether it has ended.
     pub(crate) has_ended: bool,
 }
 
-/// The threads that were met, virtual ones too. A thread carries its number in JVMTI's thread local storage.
+/// The threads seen so far, including virtual ones. A thread carries its number in JVMTI's thread-local storage.
 #[derive(Debug)]
 pub(crate) struct Threads {
     keeps_ended: bool,
@@ -28,20 +28,20 @@ pub(crate) struct Threads {
 struct Known {
     last: u32,
     threads: BTreeMap<ThreadId, KnownThread>,
-    /// Those that may be forgotten, the first of them first.
+    /// Threads that may be forgotten, the oldest first.
     passing: VecDeque<ThreadId>,
 }
 
-/// So many threads that have ended are remembered unless all are, and so many virtual threads, whose ends nobody tells:
-/// lines of waits may name them.
+/// Unless ended threads are kept, this many of them are remembered, and this many virtual threads, whose end is not
+/// reported: lines about waits may refer to them.
 const MOST_PASSING: usize = 10_000;
 
-/// The group that JVMTI tells for all virtual threads.
+/// The group that JVMTI reports for all virtual threads.
 const VIRTUAL_THREADS: &[u8] = b"VirtualThreads";
 
 impl Threads {
-    /// No threads yet. Those that have ended and the virtual ones are forgotten sooner or later unless `keeps_ended`:
-    /// traces name them (`thread=y`).
+    /// No threads yet. Ended and virtual threads are eventually forgotten, unless `keeps_ended`: then traces refer to
+    /// them (`thread=y`).
     pub(crate) fn new(keeps_ended: bool) -> Self {
         Self {
             keeps_ended,
@@ -49,17 +49,17 @@ impl Threads {
         }
     }
 
-    /// The thread's number: it gets one when it is first asked for. `None` if the thread has ended.
+    /// The thread's number, assigned at the first request. `None` if the thread has ended.
     ///
-    /// On any attached thread. No lock is held across calls of the JVM: of two who ask for a new thread at once each
-    /// may get a number, and the later one stays.
+    /// On any attached thread. No lock is held across calls of the JVM: two concurrent requests for a new thread may
+    /// assign two numbers, and the later one stays.
     pub(crate) fn number(&self, env: &Env, jni: &Jni<'_>, thread: &Object<'_>) -> Option<ThreadId> {
         if let Some(id) = self.known_number(env, thread) {
             return Some(id);
         }
         let names = env.thread_names(jni, thread).unwrap_or_default();
         let id = self.add(names)?;
-        // The thread may have asked for itself meanwhile.
+        // The thread may have requested its own number meanwhile.
         if let Some(own) = self.known_number(env, thread) {
             self.known.lock().threads.remove(&id);
             return Some(own);
@@ -72,9 +72,9 @@ impl Threads {
         Some(id)
     }
 
-    /// Gives a number to each platform thread that lives: a report in the classic layout begins with them.
+    /// Numbers each live platform thread, because a report in the classic layout starts with them.
     pub(crate) fn number_live(&self, env: &Env, jni: &Jni<'_>) {
-        // Without them the report is as good as it was.
+        // If there is an error, the report only lists fewer threads.
         for thread in env.live_threads(jni).unwrap_or_default() {
             self.number(env, jni, &thread);
             jni.forget(thread);
@@ -87,21 +87,21 @@ impl Threads {
         u32::try_from(number).ok().and_then(ThreadId::new)
     }
 
-    /// Whether the thread of this number is virtual.
+    /// Whether the thread with this number is virtual.
     pub(crate) fn is_virtual(&self, id: ThreadId) -> bool {
         let known = self.known.lock();
         let thread = known.threads.get(&id);
         thread.is_some_and(|thread| thread.names.group == VIRTUAL_THREADS)
     }
 
-    /// `ThreadEnd` and `VirtualThreadEnd`, on that thread. The answer is its number, if it has one.
+    /// `ThreadEnd` and `VirtualThreadEnd`, on that thread. Returns its number, if it has one.
     pub(crate) fn note_end(&self, env: &Env, thread: &Object<'_>) -> Option<ThreadId> {
         let id = self.known_number(env, thread)?;
         self.end(id);
         Some(id)
     }
 
-    /// All threads by number, to be written before what names them.
+    /// All threads by number, to be written before anything that refers to them.
     pub(crate) fn rows(&self) -> Vec<(ThreadId, KnownThread)> {
         let known = self.known.lock();
         let rows = known.threads.iter();
@@ -138,7 +138,7 @@ impl Threads {
 }
 
 impl Known {
-    /// This thread may be forgotten when so many others have come behind it.
+    /// Lets this thread be forgotten after a certain number of others.
     fn pass(&mut self, id: ThreadId) {
         self.passing.push_back(id);
         if self.passing.len() > MOST_PASSING {
@@ -180,7 +180,7 @@ mod tests {
                 };
                 let id = threads.add(names).unwrap();
                 assert!(threads.is_virtual(id));
-                // Whose end was told counts once, too.
+                // A thread whose end is also reported counts only once.
                 if id.get() % 2 == 0 {
                     threads.end(id);
                 }

@@ -1,14 +1,14 @@
-//! Objects that may live, behind weak handles.
+//! Objects that may be alive, behind weak handles.
 
 use crate::hotspot::WeakSlots;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::weak::Weak;
 use tables::{SiteIndex, Weight};
 
-/// What objects are multiples of, in bytes, on every HotSpot.
+/// The size of every object is a multiple of this, on every HotSpot.
 pub(crate) const WORD_BYTES: u64 = 8;
 
-/// An object. There are as many of these as objects were made since the last collection, so it is small.
+/// An object. Small, because there is one for each object created since the last collection.
 #[derive(Debug)]
 pub(crate) struct LiveObject {
     /// The object.
@@ -21,7 +21,7 @@ pub(crate) struct LiveObject {
 const _: () = assert!(std::mem::size_of::<LiveObject>() == 16);
 
 impl LiveObject {
-    /// An object of this size, which is a multiple of 8 and at most 32 GiB: as large as the largest array.
+    /// An object of this size, which must be a multiple of 8 and at most 32 GiB, the size of the largest array.
     pub(crate) fn new(object: Weak, site: SiteIndex, size_bytes: u64) -> Self {
         Self {
             object,
@@ -35,17 +35,17 @@ impl LiveObject {
         u64::from(self.size_words) * WORD_BYTES
     }
 
-    /// It stands for itself.
+    /// A weight of one object.
     pub(crate) fn weight(&self) -> Weight {
         Weight::of_sample(self.size_bytes(), 0)
     }
 }
 
-/// Something with a weak handle.
+/// Something that holds a weak handle.
 pub(crate) trait Behind {
     /// The object.
     fn object(&self) -> &LiveObject;
-    /// The object alone.
+    /// Only the object.
     fn into_object(self) -> LiveObject;
 }
 
@@ -59,7 +59,7 @@ impl Behind for LiveObject {
     }
 }
 
-/// Takes out those whose objects were collected, and gives their handles back. The order changes, and no memory is taken.
+/// Removes the entries of collected objects and releases their handles. Changes the order; allocates nothing.
 pub(crate) fn forget_gone<B: Behind>(jni: &Jni<'_>, slots: &WeakSlots, all: &mut Vec<B>) {
     let mut index = 0;
     while let Some(one) = all.get(index) {
@@ -71,7 +71,7 @@ pub(crate) fn forget_gone<B: Behind>(jni: &Jni<'_>, slots: &WeakSlots, all: &mut
     }
 }
 
-/// Gives the handles back.
+/// Releases the handles.
 pub(crate) fn forget<B: Behind>(jni: &Jni<'_>, all: Vec<B>) {
     for one in all {
         jni.forget_weak(one.into_object().object);

@@ -6,30 +6,30 @@ use writer::profile::{Site, SiteOrder, SiteTotals, Sites};
 use writer::profile_record::AllocSites;
 use writer::WriteError;
 
-/// A site and what it stands for.
+/// A site and its weights.
 #[derive(Clone, Debug)]
 pub(crate) struct SiteRow {
     /// The class's signature.
     pub(crate) signature: Arc<[u8]>,
-    /// The class: a row of the session's tables, unless a dump puts its own here.
+    /// The class, as a row of the session's tables, or of the dump's if a dump has replaced it.
     pub(crate) class: ClassId,
-    /// The stack; likewise.
+    /// The stack, likewise.
     pub(crate) trace: TraceId,
-    /// What was ever allocated.
+    /// All objects ever allocated there.
     pub(crate) allocated: Weight,
-    /// What lives of it.
+    /// Those that are alive.
     pub(crate) live: Weight,
 }
 
 impl SiteRow {
-    /// Adds what another one stands for.
+    /// Adds another site's weights.
     pub(crate) fn add(&mut self, other: &Self) {
         self.allocated.add(other.allocated, 1.0);
         self.live.add(other.live, 1.0);
     }
 }
 
-/// The record of these sites, down to the cutoff; its totals contain those of the `others`, too.
+/// The record of these sites, down to the cutoff. Its totals include those of the `others`.
 pub(crate) fn alloc_sites(
     rows: &[SiteRow],
     others: &[SiteRow],
@@ -49,7 +49,7 @@ pub(crate) fn ranked_traces(rows: &[SiteRow], cutoff: f64) -> Vec<TraceId> {
     ranked.traces().collect()
 }
 
-/// The rows as the writer takes them.
+/// The rows in the writer's form.
 pub(crate) fn sites(rows: &[SiteRow]) -> Vec<Site<'_>> {
     let site = |row| {
         let row: &SiteRow = row;
@@ -64,7 +64,7 @@ pub(crate) fn sites(rows: &[SiteRow]) -> Vec<Site<'_>> {
     rows.iter().map(site).collect()
 }
 
-/// An estimate as the number that is shown.
+/// Rounds an estimate for display.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // sums of positive numbers; the cast saturates
 fn totals(weight: Weight) -> SiteTotals {
     SiteTotals {

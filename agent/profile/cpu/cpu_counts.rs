@@ -1,4 +1,5 @@
-//! CPU samples by stack, and those that have none: what a report tells and then forgets.
+//! CPU samples by stack, and samples without a stack. A report takes them, and counting starts
+//! again.
 
 use crate::hotspot::call_trace::StackFault;
 use crate::profile::stacks::{StackTraces, TopMethod};
@@ -13,22 +14,22 @@ use writer::{ClassName, WriteError};
 pub(crate) struct CpuCounts {
     /// Samples by stack.
     by_trace: BTreeMap<TraceId, u64>,
-    /// Samples of threads that ran no Java code.
+    /// Samples of threads that were not running Java code.
     outside_of_java: u64,
-    /// Samples whose stack is not known.
+    /// Samples without a known stack, by reason.
     lost: BTreeMap<StackFault, u64>,
     /// Threads that could not be sampled.
     unsampled_threads: u64,
 }
 
-/// A stack and its samples.
+/// A stack with its samples.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CpuRow {
     /// The stack.
     pub(crate) trace: TraceId,
     /// Its samples.
     pub(crate) samples: u64,
-    /// The method on top; `None` if nobody wants to know.
+    /// The method on top; `None` if it was not requested.
     pub(crate) top: Option<TopMethod>,
 }
 
@@ -49,7 +50,7 @@ impl CpuCounts {
         }
     }
 
-    /// Counts samples of threads that ran no Java code.
+    /// Counts samples of threads that were not running Java code.
     pub(crate) fn add_outside(&mut self, samples: u64) {
         self.outside_of_java += samples;
     }
@@ -59,7 +60,7 @@ impl CpuCounts {
         self.unsampled_threads += threads;
     }
 
-    /// Adds what was taken before and could not be told.
+    /// Adds counts that were taken before but not reported.
     pub(crate) fn merge(&mut self, before: Self) {
         for (trace, samples) in before.by_trace {
             self.add(trace, samples);
@@ -71,12 +72,12 @@ impl CpuCounts {
         self.unsampled_threads += before.unsampled_threads;
     }
 
-    /// Stacks and their samples.
+    /// The samples by stack.
     pub(crate) fn by_trace(&self) -> &BTreeMap<TraceId, u64> {
         &self.by_trace
     }
 
-    /// The stacks with the names of their top methods, by number.
+    /// The stacks in numerical order, with the names of their top methods.
     pub(crate) fn rows(&self, traces: &StackTraces) -> Vec<CpuRow> {
         let row = |(&trace, &samples)| CpuRow {
             trace,
@@ -86,7 +87,8 @@ impl CpuCounts {
         self.by_trace.iter().map(row).collect()
     }
 
-    /// How many samples, how many not, and why, for the line that tells of a report.
+    /// Numbers of samples and of samples without a stack, with the reasons, for the report's
+    /// summary line.
     pub(crate) fn summary(&self) -> String {
         let samples: u64 = self.by_trace.values().sum();
         let mut text = format!("{samples} CPU samples of {} stacks", self.by_trace.len());
@@ -113,7 +115,7 @@ impl CpuCounts {
     }
 }
 
-/// The rows as the writer takes them.
+/// The rows in the writer's form.
 pub(crate) fn costs(rows: &[CpuRow]) -> Vec<Cost<'_>> {
     let cost = |row| {
         let row: &CpuRow = row;

@@ -1,7 +1,7 @@
-//! CPU samples by lists: who has run since the last look, and what their stacks are now.
+//! CPU samples from lists: which threads have run since the last pass, and their current stacks.
 //!
-//! For JVMs without `AsyncGetCallTrace`. Stacks are taken at a safepoint, so they are those of the next one, and virtual
-//! threads are not in the lists. A thread that waits in native code has not run, and is not sampled.
+//! For JVMs without `AsyncGetCallTrace`. Stacks are taken at a safepoint, so they are those of the thread's next
+//! safepoint. Virtual threads are not listed. A thread that waits in native code has not run, and is not sampled.
 
 use super::cpu_counts::CpuCounts;
 use crate::jvmti::env::Env;
@@ -13,22 +13,22 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 use tables::ThreadId;
 
-/// What is known of a thread from one look to the next.
+/// One thread's state between two passes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Account {
-    /// CPU time at the last look.
+    /// CPU time at the last pass.
     seen_ns: u64,
-    /// CPU time that is not sampled yet; less than an interval.
+    /// CPU time not yet sampled; less than an interval.
     left_ns: u64,
-    /// Number of the last look that met the thread.
+    /// Number of the last pass that saw the thread.
     look: u64,
 }
 
 impl Account {
-    /// Notes the CPU time now, `since_ns` after the last look; answers how many intervals of it are full.
+    /// Notes the current CPU time, `since_ns` after the last pass. Returns the number of full intervals in it.
     fn note(&mut self, now_ns: u64, interval_ns: u64, look: u64, since_ns: u64) -> u64 {
-        // Of a thread that is met for the first time only what it did since the last look is of now: the main thread,
-        // for one, comes back as another at the end of the JVM, with all the time that it has run.
+        // For a new thread, count only time since the last pass. The main thread, for one, returns as another thread
+        // at the end of the JVM, with all its CPU time.
         let ran_ns = match self.look {
             0 => now_ns.min(since_ns),
             _ => now_ns.saturating_sub(self.seen_ns),
@@ -54,7 +54,7 @@ pub(crate) struct CpuLists {
 }
 
 impl CpuLists {
-    /// Nobody was seen yet.
+    /// No threads yet.
     pub(crate) fn new(interval: Duration) -> Self {
         Self {
             interval_ns: u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX),
@@ -64,7 +64,8 @@ impl CpuLists {
         }
     }
 
-    /// Samples the threads that have run for an interval since the last look. On an agent thread, which is left out.
+    /// Samples the threads that have run for an interval since the last pass. Runs on an agent thread, which it
+    /// skips.
     pub(crate) fn look(
         &mut self,
         env: &Env,
@@ -116,7 +117,7 @@ impl CpuLists {
         number
     }
 
-    /// How many samples the thread is worth now.
+    /// How many samples to take of the thread now.
     fn intervals(
         &mut self,
         env: &Env,

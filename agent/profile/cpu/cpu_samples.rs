@@ -1,8 +1,8 @@
-//! CPU samples: who is sampled, and samples taken in, from signals or from lists of stacks.
+//! CPU samples: decides which threads are sampled, and counts samples from signals or from lists of stacks.
 //!
-//! A signal's handler leaves a sample in a ring (`sampler`); a thread of the agent's takes it out soon after,
-//! while the methods it names are still there, and counts its stack. Where HotSpot's `AsyncGetCallTrace` is not to be had,
-//! or not wanted (`engine=portable`), that thread asks JVMTI for stacks itself (`cpu_lists`).
+//! A signal handler puts a sample into a ring (`sampler`). Soon after, while the sampled methods still exist, an agent
+//! thread takes it out and counts its stack. If HotSpot's `AsyncGetCallTrace` is missing or not wanted
+//! (`engine=portable`), that thread asks JVMTI for stacks itself (`cpu_lists`).
 
 use super::cpu_counts::CpuCounts;
 use super::cpu_lists::CpuLists;
@@ -25,24 +25,24 @@ use tables::ThreadId;
 
 /// Name of the agent's thread in thread dumps.
 const THREAD_NAME: &str = "HPROF CPU samples";
-/// From the first sample to the look for it and those that came with it.
+/// Time from the first sample until it and later ones are taken out together.
 const GATHER: Duration = Duration::from_millis(20);
 
 /// Where samples come from.
 #[derive(Clone, Copy, Debug)]
 enum Source {
-    /// From signals of the threads' own timers.
+    /// From signals of per-thread timers.
     Signals(&'static StackSampler),
-    /// From lists of stacks at safepoints.
+    /// From lists of stacks taken at safepoints.
     Lists,
 }
 
-/// What the agent's thread is to do.
+/// Instructions for the agent thread.
 #[derive(Debug, Default)]
 struct Orders {
-    /// Nothing is to be sampled.
+    /// Whether sampling is off.
     off: bool,
-    /// That was so since the thread has last looked.
+    /// Whether it was off at any time since the thread last checked.
     was_off: bool,
     ended: bool,
 }
@@ -55,16 +55,16 @@ pub(crate) struct CpuSamples {
     traces: Arc<StackTraces>,
     source: OnceLock<Source>,
     counts: Mutex<CpuCounts>,
-    /// Whoever takes samples in, and the native code that they met. Held across JVM calls and while files are read, but no
-    /// thread of the application takes it.
+    /// Locked while samples are counted; caches the native code that they met. Held across JVM calls and while files
+    /// are read, but no application thread takes it.
     taking: Mutex<NativeSymbols>,
     orders: Mutex<Orders>,
     ordered: Condvar,
 }
 
 impl CpuSamples {
-    /// Nothing is sampled yet: a sample every `interval_us` of CPU time, its stack a row of `traces`. If it is portable,
-    /// by what the JVMTI specification promises.
+    /// Nothing is sampled yet. There will be a sample every `interval_us` of CPU time, with its stack as a row of
+    /// `traces`. With `is_portable`, uses only what the JVMTI specification guarantees.
     pub(crate) fn new(interval_us: u32, is_portable: bool, traces: Arc<StackTraces>) -> Self {
         Self {
             interval_us,
@@ -78,12 +78,12 @@ impl CpuSamples {
         }
     }
 
-    /// The stacks that samples name.
+    /// The traces to which samples refer.
     pub(crate) fn traces(&self) -> &StackTraces {
         &self.traces
     }
 
-    /// How it is sampled, in words.
+    /// The method of sampling, in words.
     pub(crate) fn manner(&self) -> String {
         let millis = f64::from(self.interval_us) / 1000.0;
         let off = if self.orders.lock().off {
@@ -102,7 +102,7 @@ impl CpuSamples {
         }
     }
 
-    /// Begins. `VMInit`, when the events of threads and classes are on.
+    /// Starts sampling. At `VMInit`, after the events of threads and classes are switched on.
     pub(crate) fn start(&'static self, vm: Vm, env: &'static Env, jni: &mut Jni<'_>) {
         let source = if self.is_portable {
             Source::Lists
@@ -136,8 +136,8 @@ impl CpuSamples {
     }
 
     fn begin_signals(&self, sampler: &'static StackSampler, env: &Env, jni: &Jni<'_>) {
-        // While somebody listens to this event, HotSpot notes the lines of all code it compiles, not those of safepoints
-        // alone: without it a stack that is interrupted elsewhere is taken for that of the next safepoint.
+        // While an agent listens to this event, HotSpot records line information for all compiled code, not only for
+        // safepoints. Without it, a stack interrupted elsewhere gets the line of the next safepoint.
         if let Err(error) = env.notify(COMPILED_METHOD_LOAD, true) {
             say(&format!(
                 "CPU samples may name the line before or after: {error}"
@@ -154,8 +154,8 @@ impl CpuSamples {
         self.arm_found(sampler, env, jni);
     }
 
-    /// Has the threads sampled that were there before. Their names tell which of the system's threads run Java; HotSpot 8
-    /// names none, there all are taken, and the signals of those that are not Java's come to nothing.
+    /// Starts timers for the threads that already exist. Their names tell which of the system's threads run Java.
+    /// HotSpot 8 does not name its threads, so there all get a timer, and signals on other threads count nothing.
     fn arm_found(&self, sampler: &StackSampler, env: &Env, jni: &Jni<'_>) {
         let mut owners: HashMap<Vec<u8>, Option<ThreadId>> = HashMap::new();
         for thread in env.live_threads(jni).unwrap_or_default() {
@@ -183,15 +183,15 @@ impl CpuSamples {
         }
     }
 
-    /// `ClassPrepare`: what has no id when a signal comes has no name.
+    /// `ClassPrepare`: creates the ids of its methods. Without one, a method in a signal's stack has no name.
     pub(crate) fn class_prepare(&self, env: &Env, class: &Object<'_>) {
         if !self.is_portable {
             make_method_ids(env, class);
         }
     }
 
-    /// Samples all threads from now on, or none; they are sampled at first. What was counted stays. Any thread that may wait
-    /// for a sample to be counted: none of the application's.
+    /// Samples all threads from now on, or none; sampling is on at first. Counts are kept. Any thread that may wait
+    /// while a sample is counted, so no application thread.
     pub(crate) fn switch(&self, on: bool) {
         {
             let mut orders = self.orders.lock();
@@ -202,12 +202,12 @@ impl CpuSamples {
         if let Some(Source::Signals(sampler)) = self.source.get() {
             sampler.switch(on);
         }
-        // Who was just counting has seen to its end what was there before.
+        // Wait for a drain in progress, so that samples taken before the switch are counted.
         drop(self.taking.lock());
     }
 
-    /// Ends sampling; what was sampled can still be taken. VM death, before callbacks are shut out: a thread that ends
-    /// without one must not have a timer.
+    /// Ends sampling; samples taken so far can still be counted. At VM death, before callbacks are locked out: a thread
+    /// that ends without the callback must not have a timer.
     pub(crate) fn stop(&self) {
         if let Some(Source::Signals(sampler)) = self.source.get() {
             sampler.stop();
@@ -216,7 +216,7 @@ impl CpuSamples {
         self.ordered.notify_all();
     }
 
-    /// Takes out what was counted since the last time. On any thread attached to the JVM.
+    /// Takes the counts since the last time. On any thread attached to the JVM.
     pub(crate) fn take_counts(&self, env: &Env, jni: &mut Jni<'_>) -> CpuCounts {
         if let Some(Source::Signals(sampler)) = self.source.get() {
             self.take_in(sampler, env, jni);
@@ -224,12 +224,12 @@ impl CpuSamples {
         std::mem::take(&mut self.counts.lock())
     }
 
-    /// Gives back counts that could not be told.
+    /// Returns counts that could not be reported.
     pub(crate) fn give_back(&self, counts: CpuCounts) {
         self.counts.lock().merge(counts);
     }
 
-    /// Counts the samples that wait in the ring.
+    /// Counts the samples in the ring.
     fn take_in(&self, sampler: &StackSampler, env: &Env, jni: &mut Jni<'_>) {
         let mut native = self.taking.lock();
         while let Some(sample) = sampler.take() {
@@ -261,7 +261,7 @@ impl CpuSamples {
         }
     }
 
-    /// Waits for the end, so long at most. `true`: it has come.
+    /// Waits up to `limit` for the end. `true` if it has come.
     fn ends_within(&self, limit: Duration) -> bool {
         let until = Instant::now() + limit;
         let mut orders = self.orders.lock();
@@ -273,7 +273,7 @@ impl CpuSamples {
         orders.ended
     }
 
-    /// Waits while sampling is off. `true`: it was, now or at some time since this was last asked.
+    /// Waits while sampling is off. `true` if it was off, now or at any time since the last call.
     fn waits_while_off(&self) -> bool {
         let mut orders = self.orders.lock();
         while orders.off && !orders.ended {
@@ -282,7 +282,7 @@ impl CpuSamples {
         std::mem::take(&mut orders.was_off)
     }
 
-    /// What the agent's thread does.
+    /// The agent thread's main function.
     fn serve(&self, env: &Env, jni: &mut Jni<'_>) {
         let body = || match self.source.get() {
             Some(Source::Signals(sampler)) => self.serve_signals(sampler, env, jni),
@@ -305,7 +305,7 @@ impl CpuSamples {
         let mut lists = CpuLists::new(interval);
         while !self.ends_within(interval) {
             if self.waits_while_off() {
-                // What was run meanwhile is nobody's.
+                // CPU time used while sampling was off is not sampled.
                 lists = CpuLists::new(interval);
                 continue;
             }
@@ -317,12 +317,12 @@ impl CpuSamples {
     }
 }
 
-/// Has the JVM make the ids of a class's methods; one that is not linked yet gets them when it is.
+/// Makes the JVM create the ids of a class's methods. A class that is not linked yet gets them when it is linked.
 fn make_method_ids(env: &Env, class: &Object<'_>) {
     let _ = env.method_ids(class);
 }
 
-/// Which of the system's threads are Java's, by the names of those, and their numbers.
+/// The system's threads that are Java threads, found by name, with their numbers.
 fn java_threads(
     all: Vec<OsThread>,
     owners: &HashMap<Vec<u8>, Option<ThreadId>>,
@@ -398,7 +398,7 @@ mod tests {
             cpu.switch(true);
             assert!(waiting.join().unwrap());
         });
-        // The end is not waited for.
+        // Does not wait for the end.
         cpu.switch(false);
         cpu.stop();
         assert!(cpu.waits_while_off());

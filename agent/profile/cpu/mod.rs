@@ -1,4 +1,4 @@
-//! CPU samples: which threads run, at which stacks.
+//! CPU samples: which threads run, and their stacks.
 
 pub(crate) mod cpu_counts;
 mod cpu_lists;

@@ -18,34 +18,36 @@ use tables::{ClassId, ThreadId, TraceId};
 use waits::{WaitEvent, Waits};
 use writer::text::Activity;
 
-/// Where threads wait to enter: monitors of one class at one stack are one place.
+/// A place where threads wait to enter monitors: one stack, and one class of monitors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Place {
     /// The stack.
     pub(crate) trace: TraceId,
-    /// The class of the object whose monitor it is.
+    /// The class of the monitor's object.
     pub(crate) class: ClassId,
 }
 
-/// What was waited at a place.
+/// The waits at a place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Contended {
     /// How often a thread had to wait.
     pub(crate) count: u64,
-    /// How long all together, in nanoseconds.
+    /// Their total time in nanoseconds.
     pub(crate) nanos: u64,
 }
 
-/// A wait that is not over.
+/// A wait in progress.
 #[derive(Clone, Debug)]
 struct Wait {
     since: Instant,
     place: Place,
-    /// The object whose monitor it is: JVMTI does not tell it of all who wait. `None` if there was no memory.
+    /// The monitor's object, kept because JVMTI does not report it for every waiting thread. `None` if there was no
+    /// memory.
     monitor: Option<Arc<Weak>>,
 }
 
-/// What a thread waits for now. Two slots: who has waited to be notified must enter again, which is a wait of its own.
+/// A thread's current waits. Two slots, because a thread that was notified must enter the monitor again, which is a
+/// separate wait.
 #[derive(Debug, Default)]
 struct Pending {
     entering: Option<Wait>,
@@ -64,28 +66,28 @@ impl Pending {
     }
 }
 
-/// What the events of monitors said since the last report.
+/// What the events of monitors have shown since the last report.
 #[derive(Debug)]
 pub(crate) struct Counted {
     /// The contention by place, in no order.
     pub(crate) contention: Vec<(Place, Contended)>,
-    /// The last calls of `Object.wait`.
+    /// The latest calls of `Object.wait`.
     pub(crate) waits: Waits,
 }
 
-/// What a report says of monitors.
+/// A report's figures on monitors.
 #[derive(Debug)]
 pub(crate) struct MonitorFigures {
-    /// What was counted since the last report.
+    /// The counts since the last report.
     pub(crate) counted: Counted,
-    /// Who owns and who waits now; `None` if the JVM did not tell.
+    /// Current owners and waiters; `None` if the JVM did not report them.
     pub(crate) state: Option<MonitorState>,
 }
 
 /// Contention and waits of a session.
 ///
-/// A thread's pending waits are kept under its number, so that a virtual thread keeps its own on every carrier. Only
-/// threads that wait have an entry. Locks are held for moments, never across a call of the JVM.
+/// A thread's pending waits are stored under its number, so that a virtual thread keeps them on every carrier. Only
+/// threads that wait have an entry. Locks are held briefly, never across a call of the JVM.
 #[derive(Debug)]
 pub(crate) struct Monitors {
     traces: Arc<StackTraces>,
@@ -95,7 +97,7 @@ pub(crate) struct Monitors {
 }
 
 impl Monitors {
-    /// Nothing waited for yet; stacks become rows of `traces`.
+    /// No waits yet; stacks become rows of `traces`.
     pub(crate) fn new(traces: Arc<StackTraces>) -> Self {
         Self {
             traces,
@@ -107,8 +109,8 @@ impl Monitors {
 
     /// `MonitorContendedEnter`, on the thread that must wait.
     ///
-    /// The stack is taken here and not when the thread has entered: it is the same, and now nobody waits for this thread
-    /// to take it. The time begins before that, since that is when the thread came for the monitor.
+    /// The stack is taken here and not after entering: it is the same, but here no other thread waits for this one
+    /// meanwhile. The time starts before that, when the thread reached the monitor.
     pub(crate) fn note_enter(&self, env: &Env, jni: &Jni<'_>, of: &OfMonitor<'_, '_>) {
         let since = Instant::now();
         let Some(thread) = self.traces.threads().number(env, jni, of.thread) else {
@@ -141,9 +143,9 @@ impl Monitors {
         forget(jni, self.entered(thread, now));
     }
 
-    /// `MonitorWait`, on the thread that will wait: so many milliseconds at most; 0 is for ever.
+    /// `MonitorWait`, on the thread that will wait, for at most this many milliseconds; 0 means for ever.
     ///
-    /// HotSpot tells of calls by threads that do not own the monitor, too, which end at once by an exception.
+    /// HotSpot also reports calls by threads that do not own the monitor. These end at once with an exception.
     pub(crate) fn note_wait(
         &self,
         env: &Env,
@@ -162,7 +164,7 @@ impl Monitors {
             timeout_millis,
             thread,
         });
-        // Of other threads a report asks the JVM for the stacks.
+        // For platform threads, a report asks the JVM for the stacks.
         let trace = if self.traces.threads().is_virtual(thread) {
             self.own_trace(env, jni, of.thread)
         } else {
@@ -185,14 +187,14 @@ impl Monitors {
         forget(jni, self.waited(thread, now));
     }
 
-    /// The thread has ended: it waits for nothing.
+    /// Forgets the waits of a thread that has ended.
     pub(crate) fn forget(&self, jni: &Jni<'_>, thread: ThreadId) {
         for slot in [ENTERING, WAITING] {
             forget(jni, self.end(thread, slot));
         }
     }
 
-    /// All that a report says. What was counted begins anew. On any thread attached to the JVM, in the live phase.
+    /// A report's figures. Counting starts again. On any thread attached to the JVM, in the live phase.
     pub(crate) fn take(&self, env: &Env, jni: &mut Jni<'_>) -> MonitorFigures {
         let waiting = || self.waiting();
         let state = MonitorState::look(env, jni, &self.traces, waiting);
@@ -205,7 +207,7 @@ impl Monitors {
         MonitorFigures { counted, state }
     }
 
-    /// Takes back what a report that could not be written had taken.
+    /// Returns the counts of a report that could not be written.
     pub(crate) fn give_back(&self, counted: Counted) {
         for (place, more) in counted.contention {
             self.add(place, more);
@@ -213,7 +215,8 @@ impl Monitors {
         self.waits.lock().give_back(counted.waits);
     }
 
-    /// The threads that the events say are waiting; with their stacks if they are virtual or wait to enter.
+    /// The threads that wait according to the events. Virtual threads, and threads that wait to enter, come with
+    /// their stacks.
     fn waiting(&self) -> Vec<Waiter> {
         let pending = self.pending.lock();
         let mut rows: Vec<Waiter> = pending
@@ -259,13 +262,13 @@ impl Monitors {
         sum.nanos = sum.nanos.saturating_add(more.nanos);
     }
 
-    /// Fills a slot of the thread's; the answer is what was there, if its end was never told.
+    /// Stores a wait in the thread's slot. Returns the slot's earlier wait if its end was never reported.
     fn begin(&self, thread: ThreadId, slot: Slot, wait: Wait) -> Option<Wait> {
         let mut all = self.pending.lock();
         slot(all.entry(thread).or_default()).replace(wait)
     }
 
-    /// Empties a slot of the thread's; without any it has no entry.
+    /// Empties a slot of the thread. Removes the thread's entry when both slots are empty.
     fn end(&self, thread: ThreadId, slot: Slot) -> Option<Wait> {
         let mut all = self.pending.lock();
         let pending = all.get_mut(&thread)?;
@@ -277,7 +280,7 @@ impl Monitors {
     }
 }
 
-/// Gives the handle of a wait that is over back.
+/// Releases the handle of a finished wait.
 fn forget(jni: &Jni<'_>, wait: Option<Wait>) {
     if let Some(monitor) = wait.and_then(|wait| wait.monitor) {
         jni.forget_shared(monitor);
@@ -302,7 +305,7 @@ mod tests {
         ThreadId::new(number).unwrap()
     }
 
-    /// What the events do that cannot be had without a JVM.
+    /// The parts of the event handlers that need no JVM.
     impl Monitors {
         fn begin_at(&self, thread: ThreadId, since: Instant, slot: Slot) -> Place {
             let class = self.traces.class(b"La/Lock;");

@@ -1,4 +1,4 @@
-//! Who owns which monitor and who waits for it, at the moment of a report.
+//! The owner of each monitor and the threads that wait for it, at the moment of a report.
 
 use crate::jvmti::env::Env;
 use crate::jvmti::error::JvmtiError;
@@ -14,23 +14,23 @@ use std::sync::Arc;
 use tables::{ClassId, ThreadId, TraceId};
 use writer::text::{self, Activity, Owner};
 
-/// A monitor that somebody owns or waits for.
+/// A monitor with an owner or waiting threads.
 #[derive(Debug)]
 pub(crate) struct MonitorRow {
     /// The class of the object.
     pub(crate) class: ClassId,
-    /// Who owns it.
+    /// Its owner; `None` if it has none.
     pub(crate) owner: Option<Owner>,
-    /// Who waits to enter.
+    /// Threads that wait to enter.
     pub(crate) waiting_to_enter: Vec<Option<ThreadId>>,
-    /// Who waits to be notified.
+    /// Threads that wait to be notified.
     pub(crate) waiting_to_be_notified: Vec<Option<ThreadId>>,
 }
 
-/// A thread that waits as the events say.
+/// A thread that is waiting according to the events.
 #[derive(Debug)]
 pub(crate) struct Waiter {
-    /// Which.
+    /// The thread.
     pub(crate) thread: ThreadId,
     /// Its stack, if it is virtual.
     pub(crate) trace: TraceId,
@@ -42,20 +42,21 @@ pub(crate) struct Waiter {
 
 /// Threads and monitors.
 ///
-/// The stacks are those of one moment; all else is asked thread by thread and monitor by monitor while the application
-/// runs, so a monitor may have changed hands between two answers. Nobody is suspended.
+/// The stacks are from one moment. Everything else is queried thread by thread and monitor by monitor while the
+/// application runs, so a monitor may have changed owners between two answers. No thread is suspended.
 #[derive(Debug)]
 pub(crate) struct MonitorState {
-    /// The platform threads that live, and the virtual threads that wait.
+    /// The live platform threads, and the virtual threads that wait.
     pub(crate) threads: Vec<text::ThreadState>,
-    /// The monitors, those that are owned first, thread by thread.
+    /// The monitors, owned ones first, thread by thread.
     pub(crate) monitors: Vec<MonitorRow>,
 }
 
 impl MonitorState {
-    /// Looks; `waiting` are the threads that wait as the events say: the JVM does not list virtual threads, and HotSpot 25
-    /// does not tell in whose `Object.wait` a thread is. `None`, and a line on stderr, if the JVM does not tell the stacks.
-    /// On any thread attached to the JVM, in the live phase.
+    /// Reads the state. `waiting` are the threads that wait according to the events; they are needed because the JVM
+    /// does not list virtual threads, and HotSpot 25 does not report on which object a thread is in `Object.wait`.
+    /// `None`, with a line on stderr, if the JVM does not report the stacks. On any thread attached to the JVM, in the
+    /// live phase.
     pub(crate) fn look(
         env: &Env,
         jni: &mut Jni<'_>,
@@ -115,7 +116,7 @@ impl<'f> Look<'_, 'f> {
         Ok(MonitorState { threads, monitors })
     }
 
-    /// Lists a thread that is not listed yet, which is virtual; and that it waits for its monitor.
+    /// Adds a waiting thread that is not listed yet (a virtual one), and its wait for its monitor.
     fn take_in(&self, waiter: Waiter, threads: &mut Vec<text::ThreadState>, found: &mut Found<'f>) {
         let Waiter {
             thread,
@@ -129,7 +130,7 @@ impl<'f> Look<'_, 'f> {
             object
         });
         let listed = threads.iter().find(|listed| listed.thread == thread);
-        // Whose `wait` ended by an exception at once, as it did not own the monitor, does not wait.
+        // A thread that called `wait` without owning the monitor got an exception at once and does not wait.
         if listed.is_some_and(|listed| listed.activity != activity) {
             object.into_iter().for_each(|it| self.jni.forget(it));
             return;
@@ -163,7 +164,7 @@ impl<'f> Look<'_, 'f> {
         }
     }
 
-    /// What the thread waits for, if it does.
+    /// The monitor that the thread waits for, if it does.
     fn awaited(&self, thread: &Object<'_>, state: ThreadState) -> Option<Object<'f>> {
         let waits = [
             ThreadState::BLOCKED_ON_MONITOR_ENTER,
@@ -175,7 +176,7 @@ impl<'f> Look<'_, 'f> {
         self.env.contended_monitor(self.jni, thread).ok().flatten()
     }
 
-    /// The place of the monitor among those found.
+    /// The index of the monitor among those found.
     fn add(&self, monitor: Object<'f>, found: &mut Found<'f>) -> Option<usize> {
         match self.traces.class_of(self.env, self.jni, &monitor) {
             Some(class) => Some(found.add(self.jni, monitor, class)),
@@ -186,7 +187,7 @@ impl<'f> Look<'_, 'f> {
         }
     }
 
-    /// `None` if nobody owns the monitor or waits for it any more.
+    /// `None` if the monitor has neither an owner nor waiting threads any more.
     fn row(&self, monitor: &FoundMonitor<'_>) -> Option<MonitorRow> {
         let usage = self.env.monitor_usage(self.jni, &monitor.object).ok()?;
         let MonitorUsage {
@@ -198,7 +199,7 @@ impl<'f> Look<'_, 'f> {
         let owner = owner.and_then(|thread| self.numbers(vec![thread]).pop());
         let mut waiting_to_be_notified = self.numbers(notify_waiters);
         let mut waiting_to_enter = self.numbers(waiters);
-        // Before JDK 23 HotSpot counts them among the others, too.
+        // Before JDK 23 HotSpot also counts these as waiting to enter.
         waiting_to_enter.retain(|waiter| !waiting_to_be_notified.contains(waiter));
         for &(thread, activity) in &monitor.waiters {
             let (thread, lists) = (Some(thread), [&waiting_to_enter, &waiting_to_be_notified]);
@@ -210,7 +211,8 @@ impl<'f> Look<'_, 'f> {
                 _ => waiting_to_be_notified.push(thread),
             }
         }
-        // Since JDK 23 the JVM does not name an owner that is a virtual thread; but for whom would they wait?
+        // Since JDK 23 the JVM does not name an owner that is a virtual thread. But if threads wait to enter, there is
+        // one.
         let owner = owner.or((!waiting_to_enter.is_empty()).then_some(None));
         if owner.is_none() && waiting_to_be_notified.is_empty() {
             return None;
@@ -227,7 +229,7 @@ impl<'f> Look<'_, 'f> {
         })
     }
 
-    /// The numbers of threads, whose references are given back.
+    /// The numbers of threads. Releases the references.
     fn numbers(&self, threads: Vec<Object<'f>>) -> Vec<Option<ThreadId>> {
         threads
             .into_iter()
@@ -243,7 +245,7 @@ impl<'f> Look<'_, 'f> {
 struct FoundMonitor<'f> {
     object: Object<'f>,
     class: ClassId,
-    /// Who waits for it as the events say.
+    /// The threads that wait for it according to the events.
     waiters: Vec<(ThreadId, Activity)>,
 }
 
@@ -255,7 +257,7 @@ struct Found<'f> {
 }
 
 impl<'f> Found<'f> {
-    /// The monitor's place, which is new if the monitor is.
+    /// The monitor's index. Adds the monitor if it is new.
     fn add(&mut self, jni: &Jni<'f>, object: Object<'f>, class: ClassId) -> usize {
         let places = self.by_class.entry(class).or_default();
         let known = places.iter().copied().find(|&place| {
@@ -288,7 +290,7 @@ fn thread_state(thread: ThreadId, trace: TraceId, state: ThreadState) -> text::T
     }
 }
 
-/// What the bits of a thread's state come to.
+/// The activity that a thread's state bits describe.
 fn activity(state: ThreadState) -> Activity {
     let activities = [
         (ThreadState::TERMINATED, Activity::Ended),

@@ -1,35 +1,35 @@
-//! Calls of `Object.wait`, in order: the last ones.
+//! The latest calls of `Object.wait`, in order.
 
 use std::collections::VecDeque;
 use tables::{ClassId, ThreadId};
 
-/// Most events that are kept from one report to the next: the oldest go first.
+/// Most events that are kept between two reports. The oldest are dropped first.
 pub(crate) const MOST_WAIT_EVENTS: usize = 10_000;
 
-/// A thread calls `Object.wait`, or has waited.
+/// A thread calls `Object.wait`, or has returned from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WaitEvent {
-    /// It calls.
+    /// A call.
     Wait {
         /// The class of the object.
         class: ClassId,
-        /// How long it waits at most; 0 is for ever.
+        /// Longest time that it waits; 0 means for ever.
         timeout_millis: u64,
-        /// Who.
+        /// The thread.
         thread: ThreadId,
     },
-    /// It has waited.
+    /// A return.
     Waited {
         /// The class of the object.
         class: ClassId,
-        /// So long, in nanoseconds.
+        /// The time waited, in nanoseconds.
         nanos: u64,
-        /// Who.
+        /// The thread.
         thread: ThreadId,
     },
 }
 
-/// The last events.
+/// The latest events.
 #[derive(Debug, Default)]
 pub(crate) struct Waits {
     events: VecDeque<WaitEvent>,
@@ -37,13 +37,13 @@ pub(crate) struct Waits {
 }
 
 impl Waits {
-    /// Adds an event, for which the oldest may have to go.
+    /// Adds an event, and drops the oldest if there are too many.
     pub(crate) fn note(&mut self, event: WaitEvent) {
         self.events.push_back(event);
         self.make_room();
     }
 
-    /// Takes back older events.
+    /// Returns older events.
     pub(crate) fn give_back(&mut self, mut older: Self) {
         older.events.append(&mut self.events);
         self.events = older.events;
@@ -56,7 +56,7 @@ impl Waits {
         self.events.iter()
     }
 
-    /// How many had to go.
+    /// Number of dropped events.
     pub(crate) fn dropped(&self) -> u64 {
         self.dropped
     }

@@ -1,39 +1,38 @@
-//! A native function's name for a frame: of a linker's symbol what its source calls it, as one word.
+//! The name of a native function for a frame: a linker symbol, demangled and shortened to one word.
 
 use cpp_demangle::{BorrowedSymbol, DemangleOptions, ParseOptions};
 use std::fmt::{self, Write};
 use std::panic::catch_unwind;
 
-/// Longest symbol that is taken apart, and longest name that comes of one, in bytes. A short symbol may stand for a name
-/// without end.
+/// Longest symbol to demangle, and longest result, in bytes. A short symbol may expand without bound.
 const MOST_BYTES: usize = 2000;
-/// How deep parts of a symbol may lie in others.
+/// Deepest nesting of a symbol's parts.
 const MOST_NESTED: u32 = 96;
-/// Operators whose names have characters that open or close something elsewhere; the longer first.
+/// Operators whose characters otherwise open or close something, the longer ones first.
 const OPERATORS: [&str; 13] = [
     "()", "<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=", "->", "<", ">", "[]",
 ];
-/// What a compiler calls a space without a name.
+/// The compiler's name for an unnamed namespace.
 const ANONYMOUS: &str = "(anonymous namespace)";
 
-/// The name: `JavaThread::run` of `_ZN10JavaThread3runEv`, `deflate` of `deflate.part.0`. No parameters, neither of
-/// functions nor of templates, no blanks, and no dots, before which readers look for the class.
+/// The name: `JavaThread::run` from `_ZN10JavaThread3runEv`, `deflate` from `deflate.part.0`. It contains no parameters
+/// of functions or templates, no spaces, and no dots, because readers expect a class before a dot.
 pub(super) fn function_name(symbol: &[u8]) -> String {
-    // What a compiler made of a function has its name and something behind a dot, a linker's version stands behind an @.
+    // A compiler's variants of a function have a suffix after a dot; a linker appends a version after an @.
     let end = symbol
         .iter()
         .skip(1)
         .position(|&b| matches!(b, b'.' | b'@'));
     let end = end.map_or(symbol.len(), |at| at + 1).min(MOST_BYTES);
     let symbol = symbol.get(..end).unwrap_or(symbol);
-    // Symbols are others' bytes, and samples must not end with one that a reader of names fails on.
+    // Symbols are foreign data. One that makes the demangler panic must not end the sampling.
     let demangled = catch_unwind(|| demangled(symbol)).ok().flatten();
     let name = demangled.and_then(|name| without_parameters(&name));
     let name = name.unwrap_or_else(|| String::from_utf8_lossy(symbol).into_owned());
     name.replace(|it: char| it == '.' || it.is_whitespace(), "_")
 }
 
-/// A symbol of C++ as source; `None` if it is none, or cannot be read.
+/// A C++ symbol in source form; `None` if it is not one, or cannot be demangled.
 fn demangled(symbol: &[u8]) -> Option<String> {
     if !symbol.starts_with(b"_Z") || symbol.len() >= MOST_BYTES {
         return None;
@@ -47,7 +46,7 @@ fn demangled(symbol: &[u8]) -> Option<String> {
     Some(out.0)
 }
 
-/// Text of a bounded length.
+/// Text of bounded length.
 #[derive(Debug, Default)]
 struct Bounded(String);
 
@@ -61,7 +60,7 @@ impl Write for Bounded {
     }
 }
 
-/// Without what stands in angle brackets and parentheses; `None` if they do not match.
+/// Removes the text in angle brackets and parentheses; `None` if they do not match.
 fn without_parameters(name: &str) -> Option<String> {
     let mut out = String::new();
     let mut open: Vec<char> = Vec::new();
@@ -93,12 +92,12 @@ fn without_parameters(name: &str) -> Option<String> {
         };
         rest = rest.get(taken..)?;
     }
-    // A blank parts the operator `<` from what it is a template of.
+    // A space separates the operator `<` from its template arguments.
     let name = out.trim_end();
     (open.is_empty() && !name.is_empty()).then(|| name.to_owned())
 }
 
-/// The operator that `rest` begins with, if `before` has come to the name of one.
+/// The operator at the start of `rest`, if `before` ends with the keyword `operator`.
 fn operator(before: &str, rest: &str) -> Option<&'static str> {
     let before = before.strip_suffix("operator")?;
     let is_word = before.ends_with(|it: char| it.is_alphanumeric() || it == '_');
@@ -145,7 +144,7 @@ mod tests {
     #[test]
     fn a_name_has_an_end() {
         assert!(name(&"x".repeat(1 << 20)).len() <= MOST_BYTES);
-        // Each pair is of the one before it, twice.
+        // Each pair contains the previous one twice.
         let pairs = ["", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "A"];
         let pairs = pairs.map(|of| format!("St4pairIS{of}_S{of}_E")).concat();
         let symbol = format!("_Z1fISt4pairIiiE{pairs}EvT_");

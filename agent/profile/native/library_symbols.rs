@@ -1,4 +1,4 @@
-//! The functions of one file: where they are and what they are called, of its ELF symbols.
+//! The functions of one file: their addresses and names, from its ELF symbols.
 
 use object::elf::{FileHeader64, SHN_UNDEF, SHT_DYNSYM, SHT_SYMTAB, STT_FUNC};
 use object::read::elf::{FileHeader, ProgramHeader, SectionHeader, Sym};
@@ -7,14 +7,14 @@ use object::Endianness;
 use std::fs::File;
 use std::path::Path;
 
-/// Functions that begin before an address and may still reach it: some lie in others.
+/// How many functions that start before an address to check, because functions may be nested.
 const MOST_OUTER: usize = 8;
 
 type Elf = FileHeader64<Endianness>;
 type Symbol = <Elf as FileHeader>::Sym;
 type Data<'f> = &'f ReadCache<File>;
 
-/// A stretch of a file that is mapped as one.
+/// A part of a file that is mapped as one.
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     offset: u64,
@@ -26,7 +26,7 @@ struct Segment {
 struct Function {
     address: u64,
     bytes: u32,
-    /// Where its name begins; it ends at a NUL.
+    /// Offset of its name, which ends at a NUL.
     name: u32,
 }
 
@@ -34,18 +34,18 @@ struct Function {
 #[derive(Debug, Default)]
 pub(super) struct LibrarySymbols {
     segments: Vec<Segment>,
-    /// By address, one an address.
+    /// In address order, one per address.
     functions: Vec<Function>,
     names: Vec<u8>,
 }
 
 impl LibrarySymbols {
-    /// Reads a file's own symbols, or those that it shows to others if it has no more. It takes up to twice `most_bytes`
-    /// of memory meanwhile.
+    /// Reads the file's full symbol table, or the dynamic one if there is no other. Uses up to twice `most_bytes` of
+    /// memory meanwhile.
     ///
-    /// `None`: it cannot be read, is no ELF file of 64 bits, or its symbols are larger than `most_bytes`.
+    /// `None` if the file cannot be read, is not a 64-bit ELF file, or has symbols larger than `most_bytes`.
     pub(super) fn read(path: &Path, most_bytes: u64) -> Option<Self> {
-        // Who opens a device may do more than read.
+        // Opening a device may have side effects.
         if !path.metadata().ok()?.is_file() {
             return None;
         }
@@ -71,13 +71,13 @@ impl LibrarySymbols {
         Some(read)
     }
 
-    /// Memory that it takes, in bytes.
+    /// Memory used, in bytes.
     pub(super) fn bytes(&self) -> u64 {
         let functions = size_of::<Function>().saturating_mul(self.functions.len());
         u64::try_from(functions.saturating_add(self.names.len())).unwrap_or(u64::MAX)
     }
 
-    /// The function whose code is at this offset of the file, as the linker knows it; `None` if no symbol covers it.
+    /// The function with code at this file offset, under its linker name; `None` if no symbol covers it.
     pub(super) fn function_at(&self, offset: u64) -> Option<&[u8]> {
         let holds = |it: &&Segment| offset.wrapping_sub(it.offset) < it.bytes;
         let segment = self.segments.iter().find(holds)?;
@@ -89,7 +89,7 @@ impl LibrarySymbols {
         name_at(&self.names, function.name)
     }
 
-    /// Keeps of these symbols the functions that have a size and a name.
+    /// Keeps the functions among these symbols that have a size and a name.
     fn keep(&mut self, endian: Endianness, symbols: &[Symbol], strings: &[u8]) {
         let function = |symbol: &Symbol| {
             let is_here = symbol.st_shndx(endian) != SHN_UNDEF;
@@ -120,20 +120,20 @@ impl LibrarySymbols {
     }
 }
 
-/// Which of the names of one function is shown, the least first: `write`, not `__write`.
+/// Sort key for choosing among a function's names, the best first: `write`, not `__write`.
 fn rank(name: &[u8]) -> (usize, usize, &[u8]) {
     let underscores = name.iter().take_while(|&&byte| byte == b'_').count();
     (underscores, name.len(), name)
 }
 
-/// The name that begins there; `None` if there is none, or an empty one.
+/// The name at `start`; `None` if there is none, or an empty one.
 fn name_at(names: &[u8], start: u32) -> Option<&[u8]> {
     let rest = names.get(usize::try_from(start).ok()?..)?;
     let end = rest.iter().position(|&byte| byte == 0)?;
     rest.get(..end).filter(|name| !name.is_empty())
 }
 
-/// The stretches of a file that a loader maps.
+/// The parts of a file that a loader maps.
 fn segments(header: &Elf, endian: Endianness, data: Data<'_>) -> Option<Vec<Segment>> {
     let headers = header.program_headers(endian, data).ok()?.iter();
     let loaded = headers.filter(|it| it.p_type(endian) == object::elf::PT_LOAD);
@@ -182,7 +182,7 @@ mod tests {
         assert!(name.contains("code_of_this_test_has_its_name"), "{name}");
     }
 
-    /// Functions of address, size and name.
+    /// Functions with address, size and name.
     fn symbols(rows: &[(u64, u32, &str)]) -> LibrarySymbols {
         let mut made = LibrarySymbols {
             segments: vec![Segment {
@@ -243,7 +243,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
-        /// Libraries are others' files, and samples must not end with one that is broken.
+        /// Libraries are foreign files. A corrupt one must not end the sampling.
         #[test]
         fn a_broken_file_is_read_or_refused(
             changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>(), any::<bool>()), 1..30),
@@ -252,7 +252,7 @@ mod tests {
             let mut bytes = std::fs::read(LOADER).unwrap();
             let headers = bytes.len().saturating_sub(4096);
             for (at, byte, at_the_end) in changes {
-                // Where the tables are: the first page has the segments, the last one the sections.
+                // The tables' positions: the first page has the segments, the last one the sections.
                 let index = if at_the_end { headers + at.index(4096) } else { at.index(4096) };
                 if let Some(place) = bytes.get_mut(index) {
                     *place = byte;

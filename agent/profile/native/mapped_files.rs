@@ -1,4 +1,4 @@
-//! The code that is mapped into this process, and the files it is of (proc_pid_maps(5)).
+//! The code mapped into this process, and its files (proc_pid_maps(5)).
 
 use snapshot::mappings::{os_maps, OsMapping};
 use std::ffi::OsStr;
@@ -6,49 +6,49 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What the system puts behind the path of a file that is not there any more: another may be under its name.
+/// The kernel appends this to the path of a deleted file. Another file may have its name now.
 const DELETED: &[u8] = b" (deleted)";
 
-/// A stretch of memory that may be executed.
+/// An executable mapping.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Mapping {
     start: u64,
     end: u64,
-    /// Where in the file it starts.
+    /// Offset of the mapping in its file.
     offset: u64,
-    /// `None`: memory of no file, such as a JVM's code cache.
+    /// `None` for memory without a file, such as a JVM's code cache.
     file: Option<Arc<Path>>,
 }
 
-/// A place in a file.
+/// A position in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FilePlace<'m> {
     /// The file, by an absolute path.
     pub(super) file: &'m Arc<Path>,
-    /// Bytes from its beginning.
+    /// Offset in bytes.
     pub(super) offset: u64,
 }
 
-/// What lies at an address.
+/// What is mapped at an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mapped<'m> {
-    /// Code of a file.
+    /// Code from a file.
     File(FilePlace<'m>),
-    /// Code of no file, or of one that is gone.
+    /// Code without a file, or whose file was deleted.
     Memory,
-    /// Nothing, when the system was asked.
+    /// Nothing, when the mappings were read.
     Nothing,
 }
 
-/// All code of this process, as it was at one moment.
+/// All code of this process at one moment.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MappedFiles {
-    /// By address.
+    /// In address order.
     mappings: Vec<Mapping>,
 }
 
 impl MappedFiles {
-    /// Asks the system; nothing is mapped if it does not tell.
+    /// Reads the mappings; empty if the system does not list them.
     pub(super) fn read() -> Self {
         Self::parse(&os_maps().unwrap_or_default())
     }
@@ -60,13 +60,13 @@ impl MappedFiles {
         Self { mappings }
     }
 
-    /// Whether code of this file is there.
+    /// Whether code of this file is mapped.
     pub(super) fn has(&self, file: &Path) -> bool {
         let mut files = self.mappings.iter().filter_map(|it| it.file.as_ref());
         files.any(|it| **it == *file)
     }
 
-    /// What lies at this address.
+    /// What is mapped at this address.
     pub(super) fn at(&self, address: u64) -> Mapped<'_> {
         let behind = self.mappings.partition_point(|it| it.start <= address);
         let before = behind.checked_sub(1);

@@ -1,7 +1,7 @@
-//! Native code by name: from an address that ran to the function and the library it is of.
+//! Names native code: finds the function and the library for a sampled address.
 //!
-//! [`mapped_files`] says which file's code is at an address, [`library_symbols`] which function of the file that is,
-//! and [`function_name`] what to call it. Only for a thread of the agent's: it reads files.
+//! [`mapped_files`] finds the file whose code is at an address, [`library_symbols`] the function in that file, and
+//! [`function_name`] its name. Only for an agent thread, because it reads files.
 
 mod function_name;
 mod library_symbols;
@@ -15,12 +15,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Memory for the symbols of all libraries, in bytes. Those of a JVM take some five million.
+/// Most memory for the symbols of all libraries, in bytes. Those of a JVM take about five million.
 const MOST_BYTES: u64 = 64 << 20;
-/// Addresses whose functions are known without a look.
+/// Most addresses whose functions are cached.
 const MOST_KNOWN: usize = 1 << 14;
-/// What is mapped is asked for again after this time, as a library may be gone and another be in its place; and sooner,
-/// at an address where there was nothing.
+/// Mappings are read again after this time, because a library may have been unloaded and replaced; or sooner, for an
+/// address where nothing was mapped.
 const CURRENT: Duration = Duration::from_secs(5);
 const CURRENT_WITHOUT: Duration = Duration::from_millis(100);
 
@@ -29,24 +29,24 @@ const CURRENT_WITHOUT: Duration = Duration::from_millis(100);
 pub(crate) struct NativeFunction {
     /// The library's file, without its folder.
     pub(super) library: String,
-    /// What its source calls it; one word.
+    /// Its name in the source; one word.
     pub(super) name: String,
 }
 
-/// The native code of this process, as far as it was asked for.
+/// The native code of this process that was looked up so far.
 #[derive(Debug, Default)]
 pub(super) struct NativeSymbols {
     files: MappedFiles,
     read_at: Option<Instant>,
-    /// `None`: the file has no symbols, or too many.
+    /// `None` if the file has no symbols, or too many.
     libraries: HashMap<Arc<Path>, Option<LibrarySymbols>>,
     bytes: u64,
     known: HashMap<u64, Option<Arc<NativeFunction>>>,
 }
 
 impl NativeSymbols {
-    /// The function that runs at this address; `None` if it is no native code, such as a JVM's code cache, or if nothing
-    /// names it.
+    /// The function at this address; `None` if it is not native code (a JVM's code cache, for example), or if it has no
+    /// name.
     pub(super) fn function_at(&mut self, address: u64) -> Option<Arc<NativeFunction>> {
         self.function_at_time(address, Instant::now())
     }
@@ -69,7 +69,7 @@ impl NativeSymbols {
                 self.function_in(file, offset).map(Arc::new)
             }
             Mapped::Memory => None,
-            // It may be there at the next look.
+            // The next reading may show it.
             Mapped::Nothing => return None,
         };
         if self.known.len() >= MOST_KNOWN {
@@ -83,7 +83,7 @@ impl NativeSymbols {
         self.files = MappedFiles::read();
         self.read_at = Some(now);
         self.known.clear();
-        // Another file may come to be there under the name of one that is gone.
+        // Another file may take the name of a deleted one.
         let files = &self.files;
         self.libraries.retain(|file, _| files.has(file));
         let kept = self.libraries.values().flatten();
@@ -138,7 +138,7 @@ mod tests {
         let later = start + CURRENT_WITHOUT;
         assert_eq!(symbols.function_at_time(0, later), None);
         assert_eq!(symbols.read_at, Some(later));
-        // What is known is asked for again, too, but later.
+        // Cached addresses are looked up again, too, but later.
         let address = libc::getpid as *const () as u64;
         for (after, read_at) in [(CURRENT / 2, later), (CURRENT, later + CURRENT)] {
             assert!(symbols.function_at_time(address, later + after).is_some());

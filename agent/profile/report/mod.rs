@@ -1,4 +1,4 @@
-//! The report of what a session measures, into a file of its own.
+//! The report of a session's profiles, in its own file.
 
 mod report_binary;
 mod report_monitors;
@@ -15,36 +15,36 @@ use writer::profile::SiteOrder;
 use writer::text::TextStream;
 use writer::{DumpFile, Outlet, WriteError, Written};
 
-/// What of the profiles a report says.
+/// The part of the profiles that a report contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Part {
     /// Everything.
     #[default]
     All,
-    /// Allocation sites, ranked so.
+    /// Allocation sites, in this order.
     Sites(SiteOrder),
-    /// The totals of allocations. Has no form as text.
+    /// The totals of allocations. Has no text form.
     HeapSummary,
     /// CPU samples.
     CpuSamples,
-    /// Every trace there is, and nothing that refers to them.
+    /// Every trace, without anything that refers to them.
     Traces,
 }
 
-/// What a report says, all of it taken at one moment.
+/// A report's figures, all taken at one moment.
 #[derive(Debug, Default)]
 pub(crate) struct Figures {
-    /// What of the profiles it says.
+    /// The part of the profiles that they cover.
     pub(crate) part: Part,
-    /// Allocation sites; `None` if allocations are not kept.
+    /// Allocation sites; `None` if allocations are not recorded.
     pub(crate) sites: Option<Vec<SiteRow>>,
     /// CPU samples since the last report; `None` if there are none.
     pub(crate) cpu: Option<Vec<CpuRow>>,
-    /// The same, to be given back if the report cannot be written.
+    /// The same counts, to be returned if the report cannot be written.
     cpu_counts: Option<CpuCounts>,
-    /// What calls cost since the last report; `None` if methods are not timed.
+    /// Costs of calls since the last report; `None` if methods are not timed.
     pub(crate) calls: Option<Vec<CallRow>>,
-    /// Monitors; `None` if nobody looks at them.
+    /// Monitors; `None` if they are not recorded.
     pub(crate) monitors: Option<MonitorFigures>,
 }
 
@@ -77,9 +77,9 @@ impl Figures {
 
     fn take_all(options: &Options, profiles: &Profiles, env: &Env, jni: &mut Jni<'_>) -> Self {
         let sites = profiles.allocations.as_ref();
-        // Those are in the heap dump.
+        // The heap dump contains the sites.
         let sites = sites.filter(|_| !options.heap_dump);
-        // A command that asks for sites alone takes nothing else away from the next report.
+        // A command that only requests sites leaves everything else for the next report.
         let monitors = profiles.monitors.as_ref().filter(|_| options.monitors);
         let times = profiles.cpu_times.as_ref();
         let times = times.filter(|_| options.cpu.is_some());
@@ -106,7 +106,7 @@ impl Figures {
         }
     }
 
-    /// What sites are ranked by.
+    /// The order of sites.
     pub(crate) fn site_order(&self) -> SiteOrder {
         match self.part {
             Part::Sites(order) => order,
@@ -114,7 +114,7 @@ impl Figures {
         }
     }
 
-    /// The report could not be written: what was counted is there for the next.
+    /// Returns the counts for the next report, because this one could not be written.
     fn give_back(self, profiles: &Profiles) {
         if let (Some(counts), Some(cpu)) = (self.cpu_counts, &profiles.cpu_samples) {
             cpu.give_back(counts);
@@ -127,7 +127,7 @@ impl Figures {
         }
     }
 
-    /// What is in the report, for the line that tells the user of it.
+    /// The report's contents, for the summary line.
     fn summary(&self, profiles: &Profiles) -> String {
         let mut parts = Vec::new();
         parts.extend(self.monitors.as_ref().map(report_monitors::summary));
@@ -157,7 +157,8 @@ impl Figures {
     }
 }
 
-/// Writes the report, or a part of it, and says how it went on stderr. `true`: the file is there, or the peer has it.
+/// Writes the report, or a part of it, and says how it went on stderr. Returns `true` if the file
+/// exists or the peer has received it.
 ///
 /// On any thread attached to the JVM, in the live phase. The application runs on meanwhile.
 pub(crate) fn report(
@@ -198,12 +199,12 @@ fn write(
     match options.format {
         Format::Text => {
             let mut out = TextStream::new(|bytes| file.head(bytes));
-            // The stream keeps the first error and tells it at the end.
+            // The stream keeps the first error and returns it at the end.
             let _ = report_text::write(figures, profiles, options, &mut out);
             out.finish()?;
         }
         Format::Binary => report_binary::write(figures, profiles, options, &file)?,
     }
-    // No heap dump ends here, so no record says so.
+    // No heap dump ends here, so there is no end record.
     file.finish_with_tail(0)
 }

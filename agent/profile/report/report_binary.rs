@@ -1,6 +1,7 @@
 //! A report as HPROF records, in a file without a heap dump.
 //!
-//! It has no UNLOAD CLASS: a class stands for all classes of its name here, and JVMTI does not tell when one is unloaded.
+//! It has no UNLOAD CLASS: here a class stands for all classes of its name, and JVMTI does not report when one is
+//! unloaded.
 
 use super::{Figures, Part};
 use crate::options::Options;
@@ -15,14 +16,14 @@ use writer::profile_record::{AllocSites, ControlSettings, EndThread, HeapSummary
 use writer::record::StartThread;
 use writer::{emit, DumpFile, WriteError};
 
-/// Writes the whole file: head, settings, one record a profile.
+/// Writes the whole file: head, settings, and one record for each profile.
 pub(crate) fn write(
     figures: &Figures,
     profiles: &Profiles,
     options: &Options,
     file: &DumpFile,
 ) -> Result<(), WriteError> {
-    // There are no objects in this file: a class's number serves as its object's.
+    // This file contains no objects, so a class's number also serves as its object's id.
     let class_object = |class: ClassId| ObjectId::new(u64::from(class.get()));
     let threads = threads(profiles);
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
@@ -66,8 +67,8 @@ pub(crate) fn write(
     file.head(out)
 }
 
-/// The threads that traces name, each with whether it has ended. Their names are in the tables then: call it before the tables
-/// are written.
+/// The threads to which traces refer, each with whether it has ended. Adds their names to the tables, so call it before
+/// the tables are written.
 fn threads(profiles: &Profiles) -> Vec<(StartThread, bool)> {
     let traces = &profiles.traces;
     let tables = traces.tables();

@@ -9,10 +9,10 @@ use tables::{ThreadId, TraceId};
 use writer::profile::{Contention, Contentions};
 use writer::text::{Moment, Monitor, MonitorDump, MonitorEvent, MonitorTimeBlock, Report};
 
-/// Nanoseconds of a millisecond.
+/// Nanoseconds per millisecond.
 const NANOS: u64 = 1_000_000;
 
-/// The traces that the blocks name.
+/// The traces to which the blocks refer.
 pub(crate) fn serials(figures: &MonitorFigures, traces: &StackTraces, cutoff: f64) -> Vec<TraceId> {
     let threads = figures.state.iter().flat_map(|state| &state.threads);
     let mut serials: Vec<_> = threads.map(|thread| thread.trace).collect();
@@ -22,7 +22,7 @@ pub(crate) fn serials(figures: &MonitorFigures, traces: &StackTraces, cutoff: f6
     serials
 }
 
-/// Writes the blocks. The threads and traces that they name are in the report already.
+/// Writes the blocks. The threads and traces to which they refer are in the report already.
 pub(crate) fn write(
     figures: &MonitorFigures,
     traces: &StackTraces,
@@ -40,7 +40,7 @@ pub(crate) fn write(
     MonitorTimeBlock { contentions, at }.encode(out)
 }
 
-/// What the blocks say, for the line that tells the user of the report.
+/// The blocks' contents, for the report's summary line.
 pub(crate) fn summary(figures: &MonitorFigures) -> String {
     let contention = &figures.counted.contention;
     let nanos: u128 = contention.iter().map(|(_, it)| u128::from(it.nanos)).sum();
@@ -66,7 +66,7 @@ fn write_waits(
     report: &Report,
     out: &mut impl Write,
 ) -> Result<()> {
-    // A thread that ended long ago has no name any more.
+    // A thread that ended long ago is forgotten.
     let named = |thread: ThreadId| report.has_thread(thread).then_some(thread);
     for event in waits.events() {
         match *event {

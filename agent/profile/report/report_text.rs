@@ -19,8 +19,9 @@ use writer::text::{
 };
 use writer::ClassName;
 
-/// Writes head, threads, all traces that the blocks name, and then one block a profile: readers look for traces in one
-/// place. The format of `java -prof` has none of this: it stands alone if nothing else was measured, else at the end.
+/// Writes the head, the threads, all traces to which the blocks refer, and then one block for each profile, because
+/// readers look for traces in one place. The format of `java -prof` has none of this: its block stands alone if
+/// nothing else was measured, otherwise at the end.
 pub(crate) fn write(
     figures: &Figures,
     profiles: &Profiles,
@@ -97,7 +98,7 @@ fn write_blocks(
     }
 }
 
-/// `cpu=old`: rows of caller and callee, which name no traces.
+/// `cpu=old`: rows of caller and callee, without traces.
 fn write_old(figures: &Figures, profiles: &Profiles, out: &mut impl Write) -> Result<()> {
     let tables = profiles.traces.tables();
     let rows = figures.calls.as_deref().unwrap_or_default();
@@ -122,7 +123,7 @@ fn write_threads(threads: &Threads, report: &mut Report, out: &mut impl Write) -
     Ok(())
 }
 
-/// Writes the traces that the report has not.
+/// Writes the traces that are not in the report yet.
 fn write_traces(
     serials: impl Iterator<Item = TraceId>,
     tables: &Tables,
@@ -175,7 +176,7 @@ fn write_trace(
     report.trace(&trace, out).map(|_| ())
 }
 
-/// The moment that a report is made at, in local time.
+/// The current local time, for the report's head.
 fn now() -> Moment {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let seconds = now.unwrap_or_default().as_secs();

@@ -1,4 +1,4 @@
-//! Stack traces of the session: from the JVM's frames to rows that outlive the classes they name.
+//! Stack traces of the session: turns the JVM's frames into rows that outlive their classes.
 
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
@@ -14,14 +14,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 use tables::{ClassId, ClassRow, Frame, FrameId, Line, StringId, Tables, ThreadId, Trace, TraceId};
 
-/// Methods and frames that are known by the JVM's ids. Each class that is loaded anew has new ones, of the same names, so
-/// there may come any number; those that are met again are asked for again.
+/// Most methods and frames that are cached by the JVM's ids. A class that is loaded again gets new ids for the same
+/// names, so their number is unbounded; methods that occur again are looked up again.
 const MOST_KNOWN: usize = 1 << 17;
 
-/// The traces of a session, with the tables they are rows of.
+/// The traces of a session, and the tables that contain them.
 ///
-/// A class is known by its name here, as the texts of reports know it. Locks are held for lookups alone, never across a
-/// call of the JVM.
+/// Here a class is identified by its name, as in text reports. Locks are held only for lookups, never across a call of
+/// the JVM.
 #[derive(Debug)]
 pub(crate) struct StackTraces {
     depth_frames: AtomicUsize,
@@ -38,7 +38,7 @@ struct Known {
     methods: FxHashMap<MethodId, Option<Arc<Method>>>,
     frames: FxHashMap<StackFrame, FrameId>,
     stacks: FxHashMap<TraceId, Arc<[StackFrame]>>,
-    /// Of constructors by class and descriptor.
+    /// Bytecode index of a constructor's `super(…)` or `this(…)` call, by class and descriptor.
     initializing_calls: FxHashMap<(ClassId, StringId), u16>,
 }
 
@@ -47,8 +47,8 @@ struct Known {
 pub(crate) struct RunningConstructor {
     /// Its class.
     pub(crate) class: ClassId,
-    /// It runs `super(…)` or `this(…)` just now, so what is above it on the stack works for the same object. Also if it
-    /// is not known.
+    /// Whether it is executing its `super(…)` or `this(…)` call, so that the frames above it work on the same object.
+    /// Also true if that is unknown.
     pub(crate) initializes: bool,
 }
 
@@ -61,7 +61,7 @@ pub(crate) struct TopMethod {
     pub(crate) name: Arc<[u8]>,
 }
 
-/// A frame of a trace by its names, which outlive its class.
+/// A frame of a trace with its names, which outlive its class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NamedFrame {
     /// Signature of the class.
@@ -74,7 +74,7 @@ pub(crate) struct NamedFrame {
     pub(crate) source: Arc<[u8]>,
     /// The line.
     pub(crate) line: Line,
-    /// The method, to ask the JVM for its class.
+    /// The method, to look up its class in the JVM.
     pub(crate) id: MethodId,
 }
 
@@ -85,7 +85,7 @@ struct Method {
 }
 
 impl StackTraces {
-    /// No traces yet. They will have `depth_frames` frames at most, and threads their own if they are kept `by_thread`.
+    /// No traces yet. They will have at most `depth_frames` frames; `by_thread` gives each thread separate traces.
     pub(crate) fn new(depth_frames: usize, line_numbers: bool, by_thread: bool) -> Self {
         Self {
             depth_frames: AtomicUsize::new(depth_frames),
@@ -102,17 +102,17 @@ impl StackTraces {
         self.depth_frames.load(Ordering::Relaxed)
     }
 
-    /// Sets it for the traces to come.
+    /// Sets it for future traces.
     pub(crate) fn set_depth(&self, frames: usize) {
         self.depth_frames.store(frames, Ordering::Relaxed);
     }
 
-    /// The threads that traces may name.
+    /// The threads to which traces may refer.
     pub(crate) fn threads(&self) -> &Threads {
         &self.threads
     }
 
-    /// The thread to name in a trace of its own; `None` if traces are not kept by thread.
+    /// The thread for its separate traces; `None` if threads share traces.
     pub(crate) fn owner(&self, env: &Env, jni: &Jni<'_>, thread: &Object<'_>) -> Option<ThreadId> {
         self.by_thread
             .then(|| self.threads.number(env, jni, thread))
@@ -124,7 +124,7 @@ impl StackTraces {
         &self.tables
     }
 
-    /// The row of a class of this signature.
+    /// The row of the class with this signature.
     pub(crate) fn class(&self, signature: &[u8]) -> ClassId {
         let id = self.tables.strings.intern(signature);
         *self.known.lock().classes.entry(id).or_insert_with(|| {
@@ -139,12 +139,12 @@ impl StackTraces {
         })
     }
 
-    /// The name of a source file as frames have it.
+    /// The name of a source file as frames store it.
     pub(crate) fn source(&self, name: Option<&[u8]>) -> StringId {
         self.tables.strings.intern(name.unwrap_or(UNKNOWN_SOURCE))
     }
 
-    /// The row of an object's class; `None` if the JVM does not tell.
+    /// The row of an object's class; `None` if the JVM does not report it.
     pub(crate) fn class_of(
         &self,
         env: &Env,
@@ -157,15 +157,15 @@ impl StackTraces {
         Some(self.class(&signature.ok()?))
     }
 
-    /// The signature of a row of classes.
+    /// The signature of a class's row.
     pub(crate) fn signature(&self, class: ClassId) -> Arc<[u8]> {
         let row = self.tables.classes.get(class);
         let signature = row.and_then(|row| self.tables.strings.get(row.signature));
         signature.unwrap_or_default()
     }
 
-    /// The row of the stack of the thread that runs this code; of `owner` alone, if there is one. `None` if the JVM does not
-    /// tell the stack.
+    /// The row of the calling thread's stack, separate for `owner` if there is one. `None` if the JVM does not report
+    /// the stack.
     pub(crate) fn of_thread(
         &self,
         env: &Env,
@@ -180,7 +180,7 @@ impl StackTraces {
         Some(self.trace(env, jni, &stack, owner))
     }
 
-    /// The row of a stack, the top first; of `thread` alone, if there is one. Frames beyond the depth are left out.
+    /// The row of a stack, the top first, separate for `thread` if there is one. Frames beyond the depth are left out.
     pub(crate) fn trace(
         &self,
         env: &Env,
@@ -191,7 +191,7 @@ impl StackTraces {
         self.trace_under(None, env, jni, stack, thread)
     }
 
-    /// The same, with a frame on top that is not Java's, if there is one. It counts into the depth.
+    /// The same, with a frame on top that is not a Java frame, if there is one. It counts towards the depth.
     pub(crate) fn trace_under(
         &self,
         top: Option<FrameId>,
@@ -220,10 +220,10 @@ impl StackTraces {
         trace
     }
 
-    /// The row of a native function: the library's file is its class and its source.
+    /// The row of a native function. Its library's file serves as its class and its source.
     pub(crate) fn native_frame(&self, function: &NativeFunction) -> FrameId {
         let strings = &self.tables.strings;
-        // Within the JVM a dot is a slash; whoever shows it makes it a dot again.
+        // In the JVM's form a dot is a slash; displaying the name restores the dot.
         let signature = format!("L{};", function.library.replace('.', "/"));
         self.tables.frames.intern(Frame {
             class: self.class(signature.as_bytes()),
@@ -234,7 +234,7 @@ impl StackTraces {
         })
     }
 
-    /// The Java frames that a trace was made of; `None` for the empty trace.
+    /// The Java frames from which a trace was made; `None` for the empty trace.
     pub(crate) fn stack(&self, trace: TraceId) -> Option<Arc<[StackFrame]>> {
         self.known.lock().stacks.get(&trace).cloned()
     }
@@ -278,7 +278,7 @@ impl StackTraces {
         })
     }
 
-    /// The constructor that this frame runs; `None` if it runs none.
+    /// The constructor that this frame executes; `None` if it executes none.
     pub(crate) fn constructor(
         &self,
         env: &Env,

@@ -1,28 +1,28 @@
-//! Calls of one thread by stack: the methods that run, and what each cost in the context it was called in.
+//! Calls of one thread by stack: the running methods, and each method's cost in the context of its callers.
 //!
-//! A context is a method with the methods that called it, as many as the depth says: so recursion has few contexts
-//! and not one a call. The thread alone moves; others read the sums at any moment. The path of a call takes no lock.
+//! A context is a method with its callers, up to the configured depth, so recursion creates few contexts and not one
+//! per call. Only the thread itself changes them; others read the sums at any time. The path of a call takes no lock.
 
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
-/// Contexts of one thread. Beyond them callers are left out.
+/// Most contexts of one thread. Beyond that, callers are omitted.
 const MOST_CONTEXTS: usize = 1 << 18;
 
-/// What calls of one method in one context cost. Written by one thread, read by all.
+/// Cost of the calls of one method in one context. Written by one thread, read by all.
 #[derive(Debug, Default)]
 pub(crate) struct Cost {
-    /// How often it was called.
+    /// Number of calls.
     calls: AtomicU64,
-    /// Time in the method itself, without those that it called.
+    /// Time in the method itself, excluding callees.
     own_nanos: AtomicU64,
-    /// Time in it and in those that it called; recursive calls count once.
+    /// Time including callees; recursive calls count once.
     total_nanos: AtomicU64,
 }
 
-/// The numbers of a [`Cost`] at one moment.
+/// The values of a [`Cost`] at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CostNow {
     pub(crate) calls: u64,
@@ -31,7 +31,7 @@ pub(crate) struct CostNow {
 }
 
 impl CostNow {
-    /// What came since `before`.
+    /// The difference since `before`.
     pub(crate) fn since(self, before: Self) -> Self {
         Self {
             calls: self.calls.saturating_sub(before.calls),
@@ -40,7 +40,7 @@ impl CostNow {
         }
     }
 
-    /// Both together.
+    /// The sum of both.
     pub(crate) fn plus(self, other: Self) -> Self {
         Self {
             calls: self.calls + other.calls,
@@ -50,13 +50,13 @@ impl CostNow {
     }
 }
 
-/// Adds, where nobody else does: a load and a store cost less than an atomic addition.
+/// Adds to a value that only this thread changes: a load and a store cost less than an atomic addition.
 fn add(sum: &AtomicU64, more: u64) {
     sum.store(sum.load(Ordering::Relaxed) + more, Ordering::Relaxed);
 }
 
 impl Cost {
-    /// The numbers now.
+    /// The current values.
     pub(crate) fn now(&self) -> CostNow {
         CostNow {
             calls: self.calls.load(Ordering::Relaxed),
@@ -66,23 +66,23 @@ impl Cost {
     }
 }
 
-/// A context: the numbers of its methods, the innermost first, and its cost.
+/// A context: the numbers of its methods, innermost first, and its cost.
 pub(crate) type Context = (Box<[u32]>, Arc<Cost>);
 
-/// What others see of a thread.
+/// The part of a thread's data that others read.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     /// All contexts so far, in order.
     contexts: Mutex<Vec<Context>>,
-    /// When the thread last began or ended a method.
+    /// When the thread last entered or left a method.
     last_nanos: AtomicU64,
-    /// Index of the context that runs since then, plus one; 0 if no method does.
+    /// Index of the context that has been running since then, plus one; 0 if no method runs.
     running: AtomicU64,
 }
 
 impl Shared {
-    /// Calls `visit` for each context with its cost at `now_nanos`, of the thread's clock: what the running method has
-    /// cost since the last event is its own. `None`: at the last event.
+    /// Calls `visit` for each context with its cost at `now_nanos` of the thread's clock. Time since the last event
+    /// belongs to the running method. `None` stands for the time of the last event.
     pub(crate) fn for_each(&self, now_nanos: Option<u64>, mut visit: impl FnMut(&[u32], CostNow)) {
         let contexts = self.contexts.lock().clone();
         let running = self.running.load(Ordering::Relaxed);
@@ -98,7 +98,7 @@ impl Shared {
     }
 }
 
-/// A method that runs.
+/// A running method.
 #[derive(Clone, Copy, Debug)]
 struct Running {
     method: u32,
@@ -106,22 +106,23 @@ struct Running {
     start_nanos: u64,
 }
 
-/// How many callees a context remembers, so that most calls need no look into the table of all: a power of two.
+/// Number of callees that a context caches, so that most calls need no lookup in the table of all contexts: a power
+/// of two.
 const LAST_CALLEES: usize = 4;
 
-/// The owner's side of a context. It fills one cache line, as each call reads it.
+/// The owner thread's data of a context. It fills one cache line, because every call reads it.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Own {
     cost: Arc<Cost>,
     methods: Box<[u32]>,
-    /// How many of its calls run.
+    /// Number of its active calls.
     depth: u32,
-    /// Methods called from here and their contexts: of those whose numbers end alike, the last.
+    /// A cache of called methods and their contexts, indexed by the low bits of the method's number.
     last_callees: [(u32, u32); LAST_CALLEES],
 }
 
-/// The methods that one thread runs. Not for other threads.
+/// The running methods of one thread. Not for other threads.
 #[derive(Debug)]
 pub(crate) struct CallContexts {
     depth: usize,
@@ -133,11 +134,11 @@ pub(crate) struct CallContexts {
     last_nanos: u64,
 }
 
-/// The context of a thread that runs no method: the first of all, with no methods.
+/// The context of a thread that runs no method: the first one, with no methods.
 const OUTSIDE: u32 = 0;
 
 impl CallContexts {
-    /// No calls yet; contexts of `depth` methods at most, at least of one.
+    /// No calls yet; contexts have at most `depth` methods, and at least one.
     pub(crate) fn new(depth: usize, now_nanos: u64) -> Self {
         let mut contexts = Self {
             depth: depth.max(1),
@@ -152,12 +153,12 @@ impl CallContexts {
         contexts
     }
 
-    /// What others see.
+    /// The part that others read.
     pub(crate) fn shared(&self) -> Arc<Shared> {
         Arc::clone(&self.shared)
     }
 
-    /// A method begins.
+    /// A method starts.
     pub(crate) fn enter(&mut self, method: u32, now_nanos: u64) {
         self.settle(self.context(), now_nanos);
         let context = self.push(method, now_nanos);
@@ -167,7 +168,8 @@ impl CallContexts {
         self.publish(context);
     }
 
-    /// A method ends, and with it all that began after it and did not tell their end. One that never began is ignored.
+    /// A method ends. Also ends all methods that started after it and whose ends were not reported. Ignores a method
+    /// that never started.
     pub(crate) fn exit(&mut self, method: u32, now_nanos: u64) {
         let is_it = |running: &Running| running.method == method;
         let Some(place) = self.running.iter().rposition(is_it) else {
@@ -177,7 +179,7 @@ impl CallContexts {
         self.end_down_to(place, now_nanos);
     }
 
-    /// Takes the methods that run away from this thread, the outermost first. What they have cost here is counted.
+    /// Removes the running methods from this thread, and returns them, outermost first. Their cost so far is counted.
     pub(crate) fn put_aside(&mut self, now_nanos: u64) -> Box<[u32]> {
         self.settle(self.context(), now_nanos);
         let methods = self.running.iter().map(|running| running.method).collect();
@@ -185,7 +187,7 @@ impl CallContexts {
         methods
     }
 
-    /// Goes on with methods that were put aside, on this thread or on another; none may run here. They are not called
+    /// Resumes suspended methods, on this thread or another one, which must not run any. They do not count as called
     /// again.
     pub(crate) fn go_on(&mut self, methods: &[u32], now_nanos: u64) {
         self.settle(self.context(), now_nanos);
@@ -195,7 +197,7 @@ impl CallContexts {
         self.publish(self.context());
     }
 
-    /// Runs a method in the context that runs. Answers its own.
+    /// Starts a method in the running context. Returns the method's context.
     fn push(&mut self, method: u32, now_nanos: u64) -> u32 {
         let context = self.callee(self.context(), method);
         if let Some(own) = self.contexts.get_mut(context as usize) {
@@ -209,7 +211,7 @@ impl CallContexts {
         context
     }
 
-    /// Ends all methods but so many.
+    /// Ends all methods except the outermost `left`.
     fn end_down_to(&mut self, left: usize, now_nanos: u64) {
         while self.running.len() > left {
             let Some(ended) = self.running.pop() else {
@@ -226,14 +228,14 @@ impl CallContexts {
         self.publish(self.context());
     }
 
-    /// The context that runs.
+    /// The running context.
     fn context(&self) -> u32 {
         self.running
             .last()
             .map_or(OUTSIDE, |running| running.context)
     }
 
-    /// The time since the last event is the context's own.
+    /// Attributes the time since the last event to the context.
     fn settle(&mut self, context: u32, now_nanos: u64) {
         if let Some(own) = self.contexts.get(context as usize) {
             let nanos = now_nanos.saturating_sub(self.last_nanos);
@@ -250,7 +252,7 @@ impl CallContexts {
             .store(self.last_nanos, Ordering::Relaxed);
     }
 
-    /// The context of a method that this one calls.
+    /// The context of a method called from this one.
     fn callee(&mut self, caller: u32, method: u32) -> u32 {
         let place = method as usize % LAST_CALLEES;
         let last = self.contexts.get(caller as usize);
@@ -344,7 +346,7 @@ mod tests {
         here.enter(2, 20);
         let aside = here.put_aside(30);
         assert_eq!(*aside, [1, 2]);
-        // Nothing of theirs is above what comes now, and their ends are not here.
+        // Suspended methods are not callers of what starts now, and their ends do nothing here.
         here.enter(3, 40);
         here.exit(2, 50);
         here.exit(3, 60);
@@ -378,7 +380,7 @@ mod tests {
         }
         let sums = sums(&calls, None);
         assert_eq!(sums[&vec![7]], (1, 2, 19));
-        // From 1 to 18, though nine calls ran one in the other.
+        // From 1 to 18, although nine nested calls ran.
         assert_eq!(sums[&vec![7, 7]], (9, 17, 17));
     }
 

@@ -7,7 +7,7 @@ use writer::profile::{Cost, Method};
 use writer::text::{Call, OldMethod};
 use writer::ClassName;
 
-/// A method's names, which rows of a report borrow.
+/// A method's names, borrowed by rows of a report.
 #[derive(Debug)]
 pub(crate) struct Names {
     class: Arc<[u8]>,
@@ -43,7 +43,7 @@ impl Names {
     }
 }
 
-/// A row and the names of its topmost frames: the method, and its caller.
+/// A row, and the names of its two top frames: the method and its caller.
 #[derive(Debug)]
 pub(crate) struct NamedCall<'a> {
     row: &'a CallRow,

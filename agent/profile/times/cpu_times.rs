@@ -1,4 +1,4 @@
-//! Times of methods (`cpu=times`): each thread keeps its own calls, a report adds them up.
+//! Times of methods (`cpu=times`): each thread records its own calls, and a report adds them up.
 
 use super::call_contexts::{CallContexts, CostNow, Shared};
 use super::unmounted::Unmounted;
@@ -13,16 +13,16 @@ use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 use tables::{FrameId, ThreadId, Trace, TraceId};
 
-/// What the calls of one stack have cost since the last report.
+/// The cost of one stack's calls since the last report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CallRow {
     /// The stack, a row of the session's tables.
     pub(crate) trace: TraceId,
-    /// How often its top was called.
+    /// Number of calls of its top method.
     pub(crate) calls: u64,
-    /// Time in it alone.
+    /// Time in that method itself.
     pub(crate) own_nanos: u64,
-    /// Time in it and all that it called.
+    /// Time in that method and its callees.
     pub(crate) total_nanos: u64,
 }
 
@@ -32,33 +32,33 @@ pub(crate) struct CpuTimes {
     clock: Clock,
     traces: Arc<StackTraces>,
     threads: Mutex<Threads>,
-    /// What virtual threads are in that have no carrier.
+    /// The running methods of virtual threads without a carrier.
     unmounted: Unmounted,
-    /// What the last report told.
+    /// The values in the last report.
     told: Mutex<HashMap<TraceId, CostNow>>,
 }
 
 #[derive(Debug, Default)]
 struct Threads {
     live: Vec<LiveThread>,
-    /// The sums of threads that have ended.
+    /// The sums of ended threads.
     ended: HashMap<TraceId, CostNow>,
 }
 
 #[derive(Clone, Debug)]
 struct LiveThread {
-    /// The number that its traces name; `None` if traces are not kept by thread.
+    /// The thread's number in its separate traces; `None` if threads share traces.
     owner: Option<ThreadId>,
     clock: RemoteClock,
     shared: Arc<Shared>,
 }
 
-/// The calls of the thread that this code runs on.
+/// The calls of the current thread.
 #[derive(Debug)]
 struct OwnCalls {
     clock: ThreadClock,
     contexts: CallContexts,
-    /// While the thread runs a virtual one, the methods of its own that it is in, the outermost first.
+    /// While the thread runs a virtual thread, its own running methods, outermost first.
     beneath: Box<[u32]>,
     times: Weak<CpuTimes>,
 }
@@ -82,11 +82,11 @@ impl CpuTimes {
         }
     }
 
-    /// A method with this number begins. On the thread that runs it; of a virtual thread, on its carrier.
+    /// The method with this number starts. On the thread that runs it; for a virtual thread, on its carrier.
     pub(crate) fn enter(self: &Arc<Self>, env: &Env, jni: &Jni<'_>, number: i32) {
-        // A thread that ends may call methods when it has no locals any more; these go uncounted.
+        // An ending thread may call methods after its thread-locals are gone; these are not counted.
         let _ = CALLS.try_with(|calls| {
-            // Borrowed already: while the thread was being made known it called a method. That one does not count.
+            // Already borrowed: registering the thread called a method. That one is not counted.
             let Ok(mut calls) = calls.try_borrow_mut() else {
                 return;
             };
@@ -109,7 +109,8 @@ impl CpuTimes {
         });
     }
 
-    /// This thread runs the virtual thread of this number from here on: its methods go on, those of the carrier wait.
+    /// From here on this thread runs the virtual thread with this number: its methods resume, those of the carrier
+    /// are suspended.
     pub(crate) fn mount(self: &Arc<Self>, env: &Env, jni: &Jni<'_>, number: Option<i64>) {
         let _ = CARRIED.try_with(|carried| carried.set(number));
         let methods = number.and_then(|thread| self.unmounted.take(thread));
@@ -117,7 +118,7 @@ impl CpuTimes {
             let Ok(mut calls) = calls.try_borrow_mut() else {
                 return;
             };
-            // A carrier that was in no method so far becomes known by those of the virtual thread.
+            // A carrier without methods so far is registered by those of the virtual thread.
             if calls.is_none() && methods.is_none() {
                 return;
             }
@@ -128,7 +129,8 @@ impl CpuTimes {
         });
     }
 
-    /// The virtual thread has left this thread, for a while or for good: its methods wait, those of the carrier go on.
+    /// The virtual thread has left this thread, temporarily or for good: its methods are suspended, those of the
+    /// carrier resume.
     pub(crate) fn unmount(&self) {
         let carried = CARRIED.try_with(Cell::take).ok().flatten();
         let methods = CALLS.try_with(|calls| {
@@ -146,9 +148,9 @@ impl CpuTimes {
         }
     }
 
-    /// What the calls since the last report cost, by stack; they are told once.
+    /// The cost of calls since the last report, by stack. Each cost is returned once.
     pub(crate) fn take(&self) -> Vec<CallRow> {
-        // Copied, so that no thread that starts or ends waits until all is added up.
+        // Copied, so that threads that start or end do not wait for the addition.
         let (live, mut now) = {
             let threads = self.threads.lock();
             (threads.live.clone(), threads.ended.clone())
@@ -172,7 +174,7 @@ impl CpuTimes {
         rows
     }
 
-    /// Gives back what was taken, as it was not told after all.
+    /// Returns costs that were not reported after all.
     pub(crate) fn give_back(&self, rows: &[CallRow]) {
         let mut told = self.told.lock();
         for row in rows {
@@ -211,7 +213,7 @@ impl CpuTimes {
         }
     }
 
-    /// A thread ends: its sums stay.
+    /// A thread ends: its sums are kept.
     fn forget(&self, shared: &Arc<Shared>) {
         let mut threads = self.threads.lock();
         let is_it = |thread: &LiveThread| Arc::ptr_eq(&thread.shared, shared);
@@ -228,7 +230,7 @@ impl CpuTimes {
         sums: &mut HashMap<TraceId, CostNow>,
     ) {
         thread.shared.for_each(now_nanos, |methods, cost| {
-            // Outside of all methods that are timed.
+            // The thread is outside all timed methods.
             if methods.is_empty() {
                 return;
             }
@@ -253,7 +255,7 @@ impl LiveThread {
 }
 
 impl Drop for OwnCalls {
-    /// At the end of the thread.
+    /// Runs at the end of the thread.
     fn drop(&mut self) {
         if let Some(times) = self.times.upgrade() {
             times.forget(&self.contexts.shared());

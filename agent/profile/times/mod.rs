@@ -1,4 +1,4 @@
-//! Times of methods, as rewritten code tells when they begin and end.
+//! Times of methods: rewritten code reports when they start and end.
 
 mod call_contexts;
 pub(crate) mod call_rows;

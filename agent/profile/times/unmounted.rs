@@ -1,14 +1,15 @@
-//! The methods that virtual threads are in while they are on no carrier.
+//! The running methods of virtual threads that have no carrier.
 
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
-/// Carriers seldom meet at one of so many locks.
+/// So many locks that carriers seldom contend for one.
 const SHARDS: usize = 64;
-/// Virtual threads in one shard. What more of them do after a wait has no callers.
+/// Most virtual threads in one shard. Beyond that, a thread's methods lose their callers after a
+/// wait.
 const MOST: usize = 1 << 16;
 
-/// By the number of the virtual thread, its methods' numbers, the outermost first.
+/// For each virtual thread's number, the numbers of its running methods, outermost first.
 #[derive(Debug)]
 pub(crate) struct Unmounted([Shard; SHARDS]);
 
@@ -21,7 +22,7 @@ impl Default for Unmounted {
 }
 
 impl Unmounted {
-    /// Keeps the methods of a thread that leaves its carrier.
+    /// Stores the methods of a thread that leaves its carrier.
     pub(crate) fn put(&self, thread: i64, methods: Box<[u32]>) {
         if let Some(shard) = self.shard(thread) {
             let mut shard = shard.lock();
@@ -31,7 +32,7 @@ impl Unmounted {
         }
     }
 
-    /// The methods of a thread that has a carrier again; `None` if it is in none.
+    /// The methods of a thread that has a carrier again; `None` if it runs none.
     pub(crate) fn take(&self, thread: i64) -> Option<Box<[u32]>> {
         self.shard(thread)?.lock().remove(&thread)
     }

@@ -1,13 +1,13 @@
-//! Samples whose objects may still live, behind weak handles; a bounded number.
+//! Samples of objects that may be alive, behind weak handles; a bounded number.
 //!
-//! When the bound is reached, every second sample is dropped by chance and those left count twice, and so do the ones
-//! that come: the sums stay unbiased, and the memory bounded.
+//! At the bound, samples are dropped at random with probability ½. The others then count twice, and so do new ones:
+//! sums stay unbiased, and memory bounded.
 
 use crate::chance::Chance;
 use crate::profile::allocations::live_objects::{Behind, LiveObject};
 use tables::Weight;
 
-/// Samples that are remembered before it is looked which of them are gone.
+/// Number of samples at which collected objects are first removed.
 const FIRST_PURGE: usize = 4096;
 
 /// A sampled object.
@@ -17,7 +17,7 @@ pub(crate) struct Sample {
     pub(crate) live: LiveObject,
     /// It stands for 2^`doublings` samples.
     pub(crate) doublings: u32,
-    /// Chosen every so many bytes, on average.
+    /// Average bytes between samples when it was chosen.
     pub(crate) interval_bytes: u32,
 }
 
@@ -30,7 +30,8 @@ impl Sample {
     }
 }
 
-/// What a sample of so many bytes stands for, chosen every `interval_bytes`, that is doubled so often.
+/// The weight of a sample of `size_bytes`, chosen every `interval_bytes` on average, that stands for 2^`doublings`
+/// samples.
 pub(crate) fn weight(size_bytes: u64, interval_bytes: u32, doublings: u32) -> Weight {
     let mut weight = Weight::default();
     weight.add(
@@ -50,22 +51,21 @@ impl Behind for Sample {
     }
 }
 
-/// The samples. Whoever looks behind the handles takes all of them and gives them back: those that come meanwhile need not
-/// wait.
+/// The samples. To read the handles, take all samples out and give them back: new samples need not wait meanwhile.
 #[derive(Debug)]
 pub(crate) struct LiveSamples {
     samples: Vec<Sample>,
     most: usize,
-    /// How many there may be until those that are gone are looked for: each collection goes over all handles.
+    /// Number of samples at which collected objects are removed: every collection visits all handles.
     purge_at: usize,
-    /// Collections at the last look.
+    /// Number of collections at the last removal.
     collections: u32,
     doublings: u32,
     chance: Chance,
 }
 
 impl LiveSamples {
-    /// No samples yet, `most` at a time.
+    /// No samples yet, and at most `most` at a time.
     pub(crate) fn new(most: usize) -> Self {
         Self {
             samples: Vec::new(),
@@ -77,14 +77,14 @@ impl LiveSamples {
         }
     }
 
-    /// Whether to keep the next sample, which is doubled so often already, and then how often it is doubled.
+    /// Whether to keep the next sample, which already stands for 2^`doublings`; if so, the new `doublings`.
     pub(crate) fn wants(&mut self, doublings: u32) -> Option<u32> {
         let surplus = self.doublings.saturating_sub(doublings);
         (self.most > 0 && self.chance.of_halvings(surplus)).then_some(doublings + surplus)
     }
 
-    /// Keeps a sample; so many collections have ended by now. `true`: there are many, so they should be taken out, and those
-    /// that live [thinned](Self::thin).
+    /// Keeps a sample; `collections` is the number of collections so far. Returns `true` if there are so many samples
+    /// that they should be taken out and [thinned](Self::thin).
     pub(crate) fn keep(&mut self, sample: Sample, collections: u32) -> bool {
         self.samples.push(sample);
         let count = self.samples.len();
@@ -101,14 +101,15 @@ impl LiveSamples {
         std::mem::take(&mut self.samples)
     }
 
-    /// Gives back those samples that are left.
+    /// Returns the samples that are left.
     pub(crate) fn give_back(&mut self, mut left: Vec<Sample>) {
         left.append(&mut self.samples);
         self.samples = left;
     }
 
-    /// Of so many samples that were there these live. Drops every second one by chance if the bound was reached and more than
-    /// half of it still lives: answers those to keep and those dropped. If few live, the next samples count single again.
+    /// `living` of `were` samples survived. If the bound was reached and more than half of it is still alive, drops
+    /// each with probability ½. Returns the samples to keep and those dropped. If few survived, new samples count once
+    /// again.
     pub(crate) fn thin(&mut self, living: Vec<Sample>, were: usize) -> (Vec<Sample>, Vec<Sample>) {
         let next = living.len().saturating_mul(2).max(FIRST_PURGE);
         self.purge_at = next.min(self.most);
@@ -122,7 +123,7 @@ impl LiveSamples {
         let doublings = self.doublings;
         let (mut kept, mut dropped) = (Vec::new(), Vec::new());
         for mut sample in living {
-            // Those that count more already are as rare as the others become.
+            // Samples that already count more are already rarer by as much.
             let before = sample.doublings;
             let surplus = doublings.saturating_sub(before);
             if self.chance.of_halvings(surplus) {

@@ -1,9 +1,9 @@
-//! How much of a thread's time its samples may take.
+//! Limits the share of a thread's time that its samples take.
 //!
-//! A thread that allocates gigabytes a second is sampled thousands of times a second, and while code is new each sample takes
-//! long. Where samples take more than their share, only one of two is taken, or of four and so on, by chance, and counts twice,
-//! or four times: estimates stay unbiased, as the chance depends on nothing but what was spent before. Where that goes on, the JVM
-//! is told to choose fewer.
+//! A thread that allocates gigabytes per second is sampled thousands of times per second, and while code is new each
+//! sample takes long. If samples exceed their share, only one in two is taken, at random, or one in four and so on, and
+//! counts twice, or four times. Estimates stay unbiased, because the probability depends only on the time spent before.
+//! If that continues, the JVM is told to choose fewer.
 
 use super::sample_interval::SampleInterval;
 use crate::chance::Chance;
@@ -11,62 +11,63 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// What a thread may save up, and what it begins with: that of two seconds, if it may spend a two-hundredth. Programs that end
-/// soon have all their samples.
+/// Most time that a thread can save up, and what it starts with: two seconds' worth at a share of 0.5 %. Short programs
+/// thus have all their samples.
 const MOST_SAVED: Duration = Duration::from_millis(10);
-/// Each time that it has overspent by so much, another sample of two is left out.
+/// For each such amount of overspent time, the probability of taking a sample is halved.
 const STEP_NS: i64 = 250_000;
-/// What takes longer was interrupted: the processor had other things to do.
+/// A sample that takes longer was interrupted: the processor ran something else.
 const LONGEST: Duration = Duration::from_millis(1);
-/// What the JVM itself takes to tell of a sample, and the application to get going again with caches left cold: half a microsecond
-/// where nothing else is done (17, 25), but four times as much in a database. Of those left out it is not charged: that would
-/// leave out more and more of them, and spare nothing.
+/// Time that the JVM itself needs to report a sample, and that the application needs to continue with cold caches: half
+/// a microsecond if nothing else runs (17, 25), but four times as much in a database. Skipped samples are not charged
+/// for it, because that would skip more and more of them without saving time.
 const EVENT: Duration = Duration::from_micros(2);
-/// At most every sample of 4096 is taken.
+/// At the least, one sample in 4096 is taken.
 const MOST_DOUBLINGS: i64 = 12;
 
 thread_local! {
     static ACCOUNT: RefCell<Option<Account>> = const { RefCell::new(None) };
 }
 
-/// The rule for all threads, and how it went.
+/// The limit for all threads, and its effect so far.
 #[derive(Debug)]
 pub(crate) struct SampleBudget {
-    /// Of a thread's time; 0 for any.
+    /// Share of a thread's time in basis points; 0 for no limit.
     basis_points: u16,
     interval: SampleInterval,
-    /// How often samples were switched on or off.
+    /// How often sampling was switched on or off.
     switches: AtomicU32,
     taken: AtomicU64,
-    /// Samples that those taken stand for.
+    /// Number of samples that the taken ones stand for.
     stood_for: AtomicU64,
 }
 
-/// What one thread has.
+/// One thread's account.
 #[derive(Debug)]
 struct Account {
-    /// Below zero: overspent.
+    /// Saved time; negative if overspent.
     saved_ns: i64,
     last: Instant,
     chance: Chance,
-    /// By which the JVM chose the sample that the thread waits for: what it was at the last one.
+    /// The JVM's interval when it chose the sample that the thread is waiting for, which is the interval at the
+    /// thread's last sample.
     interval_bytes: Option<u32>,
-    /// Those that it has seen.
+    /// The value of `switches` that the thread has seen.
     switches: u32,
 }
 
-/// A sample that is taken.
+/// A sample to take.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Taken {
     /// It stands for 2^`doublings` samples.
     pub(crate) doublings: u32,
-    /// Chosen every so many bytes, on average.
+    /// Average bytes between samples when it was chosen.
     pub(crate) interval_bytes: u32,
     since: Option<Instant>,
 }
 
 impl SampleBudget {
-    /// So many hundredths of a percent of each thread's time at most; 0 is no bound. The JVM was told of this interval.
+    /// Samples may take at most `basis_points` of each thread's time; 0 means no limit. The JVM was told this interval.
     pub(crate) fn new(basis_points: u16, interval_bytes: u32) -> Self {
         Self {
             basis_points,
@@ -77,13 +78,13 @@ impl SampleBudget {
         }
     }
 
-    /// `ThreadStart`, on that thread: the JVM has just chosen its first sample. Threads of which this is not told were there before
-    /// the interval was changed.
+    /// `ThreadStart`, on that thread: the JVM has just chosen its first sample. Threads without this call existed
+    /// before the interval was changed.
     pub(crate) fn thread_start(&self) {
         if self.basis_points == 0 {
             return;
         }
-        // A thread that ends may have no locals any more; this one begins.
+        // An ending thread may have no thread-locals any more, but this one is starting.
         let _ = ACCOUNT.try_with(|account| {
             let mut begun = Account::new(Instant::now());
             begun.interval_bytes = Some(self.interval.bytes());
@@ -94,18 +95,18 @@ impl SampleBudget {
         });
     }
 
-    /// Samples are switched on or off: threads save nothing up for them while they are off.
+    /// Sampling is switched on or off: while it is off, threads save up no time.
     pub(crate) fn note_switch(&self) {
         self.switches.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Bytes from sample to sample, at the least.
+    /// The smallest average of bytes between samples.
     pub(crate) fn least_interval_bytes(&self) -> u32 {
         self.interval.least_bytes()
     }
 
-    /// Whether to take this sample, on the thread that it would cost time. `None`: it is left out. `tell` tells the JVM every
-    /// how many bytes to choose one, and answers whether that could be done.
+    /// Whether to take this sample; `None` skips it. Called on the thread that pays for it. `tell` sets the JVM's
+    /// interval in bytes, and returns whether that worked.
     pub(crate) fn take(&self, tell: impl FnOnce(i32) -> bool) -> Option<Taken> {
         let Some(now) = (self.basis_points > 0).then(Instant::now) else {
             return Some(Taken {
@@ -150,14 +151,14 @@ impl SampleBudget {
         })
     }
 
-    /// Charges what the sample took, on the same thread.
+    /// Charges the time since the sample began to the same thread.
     pub(crate) fn pay(&self, taken: Taken) {
         if let Some(since) = taken.since {
             Self::charge(since.elapsed());
         }
     }
 
-    /// Takes what a sample cost off the thread's account.
+    /// Subtracts a sample's cost from the thread's account.
     fn charge(spent: Duration) {
         ACCOUNT.with(|account| {
             if let Some(account) = account
@@ -171,7 +172,7 @@ impl SampleBudget {
         });
     }
 
-    /// How many of a hundred samples were left out, or not even chosen by the JVM.
+    /// Percentage of samples that were skipped, or not even chosen by the JVM.
     pub(crate) fn left_out_percent(&self) -> u64 {
         let taken = self.taken.load(Ordering::Relaxed);
         let stood_for = self.stood_for.load(Ordering::Relaxed).max(taken);
@@ -192,7 +193,7 @@ impl Account {
         }
     }
 
-    /// If there was another one, what passed until `now` earns nothing.
+    /// If sampling was switched since, the time until `now` earns nothing.
     fn see_switches(&mut self, switches: u32, now: Instant) {
         if self.switches != switches {
             self.switches = switches;
@@ -209,7 +210,7 @@ impl Account {
         self.saved_ns = saved.min(nanoseconds(MOST_SAVED));
     }
 
-    /// How often the next sample counts double; `None`: it is left out.
+    /// The number of doublings of the next sample; `None` skips it.
     fn take(&mut self) -> Option<u32> {
         let steps = match self.saved_ns {
             0.. => 0,
@@ -221,7 +222,7 @@ impl Account {
 
     fn pay(&mut self, spent: Duration) {
         let spent = nanoseconds(spent.min(LONGEST));
-        // Whatever was overspent before, it has recovered within a second.
+        // Bounded, so that the thread recovers within a second however much it overspent.
         self.saved_ns = (self.saved_ns - spent).max(-STEP_NS * MOST_DOUBLINGS);
     }
 }
@@ -235,8 +236,8 @@ mod tests {
     use super::super::live_samples::weight;
     use super::*;
 
-    /// Runs a thread for ten seconds that would be sampled every `every_ns`, each for `cost_ns`. Answers the share of its time
-    /// that samples took, and the samples that those taken stand for beside those there were.
+    /// Simulates ten seconds of a thread with a sample every `every_ns` that costs `cost_ns`. Returns the share of its
+    /// time that samples took, and the ratio of the estimated number of samples to the real one.
     fn run(every_ns: u64, cost_ns: u64) -> (f64, f64) {
         let mut now = Instant::now();
         let begin = now;
@@ -269,7 +270,7 @@ mod tests {
     fn what_costs_much_is_taken_seldom_and_counts_more() {
         for (every_ns, cost_ns) in [(100_000, 5_000), (20_000, 30_000), (1_000, 20_000)] {
             let (share, ratio) = run(every_ns, cost_ns);
-            // One thousandth is what the thread began with.
+            // The initial savings add one thousandth.
             assert!((0.010..0.0115).contains(&share), "{share}");
             assert!((ratio - 1.0).abs() < 0.15, "{ratio}");
         }
@@ -298,8 +299,8 @@ mod tests {
         assert!(account.saved_ns > 0);
     }
 
-    /// Allocates objects of one size for thirty seconds and has them sampled as HotSpot does. Answers the estimate of how many
-    /// there were beside how many there were, and bytes from sample to sample at last.
+    /// Allocates objects of one size for thirty seconds, sampled as by HotSpot. Returns the ratio of their estimated
+    /// number to the real one, and the final interval in bytes.
     fn allocate(size_bytes: u32) -> (f64, u32) {
         let budget = SampleBudget::new(100, 1000);
         let (begin, mut now) = (Instant::now(), Instant::now());
@@ -315,7 +316,7 @@ mod tests {
                 (-uniform.ln() * f64::from(jvm_bytes) / f64::from(size_bytes)).ceil();
             objects += until_sample;
             now += Duration::from_nanos(20 + u64::from(size_bytes) / 4).mul_f64(until_sample);
-            // The JVM has chosen the next one when it tells of this one.
+            // When the JVM reports a sample, it has already chosen the next one.
             jvm_bytes = budget.interval.bytes();
             let taken = budget.take_at(now);
             if let Some(bytes) = budget.interval.note(taken.is_some(), now) {
@@ -324,7 +325,7 @@ mod tests {
             if let Some(taken) = taken {
                 let weight = weight(u64::from(size_bytes), taken.interval_bytes, taken.doublings);
                 estimated += weight.objects;
-                // Not the time that this test takes, in which others run on its processor.
+                // A fixed cost: this test's real time includes other threads on its processor.
                 SampleBudget::charge(Duration::from_micros(2));
             }
         }
@@ -334,7 +335,7 @@ mod tests {
     #[test]
     fn estimates_do_not_depend_on_how_many_samples_are_chosen() {
         for size_bytes in [16, 64, 1024, 10_000] {
-            // Each thread has an account of its own.
+            // A new thread, because each has its own account.
             let (ratio, bytes) = std::thread::spawn(move || allocate(size_bytes))
                 .join()
                 .unwrap();

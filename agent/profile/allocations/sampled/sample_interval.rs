@@ -1,34 +1,34 @@
-//! How far apart samples are.
+//! Adapts the interval between samples.
 //!
-//! The JVM needs time to tell of a sample, whether it is taken then or left out. So where more are left out than taken, the JVM shall
-//! choose half as many; and after a while in which none was left out, twice as many again.
+//! The JVM needs time to report a sample, whether it is then taken or skipped. So if more are skipped than taken, the
+//! JVM is told to choose half as many; after a while without skipped samples, twice as many again.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// From one look at how many were left out to the next.
+/// Time between two checks of how many were skipped.
 const LOOK: Duration = Duration::from_secs(1);
-/// Looks in a row at which none was left out, after which more samples are tried.
+/// Consecutive checks without skipped samples after which more samples are tried.
 const QUIET_LOOKS: u32 = 10;
-/// At most 256 times as far apart as asked for.
+/// The interval grows to at most 256 times the requested one.
 const MOST_DOUBLINGS: u32 = 8;
 
-/// The distance for all threads.
+/// The interval for all threads.
 #[derive(Debug)]
 pub(crate) struct SampleInterval {
     least_bytes: u32,
     bytes: AtomicU32,
     begin: Instant,
-    /// From `begin` on.
+    /// Time of the next check, in milliseconds since `begin`.
     look_at_ms: AtomicU64,
-    /// Since the last look.
+    /// Counts since the last check.
     taken: AtomicU32,
     left_out: AtomicU32,
     quiet_looks: AtomicU32,
 }
 
 impl SampleInterval {
-    /// So many bytes from sample to sample, on average, and not less later.
+    /// Starts with `least_bytes` between samples on average, and never goes below.
     pub(crate) fn new(least_bytes: u32) -> Self {
         Self {
             least_bytes,
@@ -41,22 +41,24 @@ impl SampleInterval {
         }
     }
 
-    /// What it was at the least.
+    /// The smallest interval.
     pub(crate) fn least_bytes(&self) -> u32 {
         self.least_bytes
     }
 
-    /// What it is now. A thread waits for a sample that was chosen by what it was at the thread's last one, or when it began.
+    /// The current interval. The sample that a thread is waiting for was chosen with the interval at the thread's last
+    /// sample, or at its start.
     pub(crate) fn bytes(&self) -> u32 {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// The JVM has been told.
+    /// The JVM uses this interval from now on.
     pub(crate) fn set(&self, bytes: u32) {
         self.bytes.store(bytes, Ordering::Relaxed);
     }
 
-    /// Counts a sample. Answers what the JVM should be told, if that is something else: one thread, once a second.
+    /// Counts a sample. Returns a new interval for the JVM, to one thread once a second, or `None` to keep the current
+    /// one.
     pub(crate) fn note(&self, is_taken: bool, now: Instant) -> Option<u32> {
         let counter = if is_taken {
             &self.taken
@@ -110,7 +112,7 @@ fn milliseconds(duration: Duration) -> u64 {
 mod tests {
     use super::*;
 
-    /// The distances of so many seconds in which, each second, so many samples are taken and left out.
+    /// Returns the final interval after `seconds` seconds, in each of which this many samples are taken and skipped.
     fn run(interval: &SampleInterval, from_s: u64, seconds: u64, taken: u32, left_out: u32) -> u32 {
         for second in from_s..from_s + seconds {
             let now = interval.begin + Duration::from_secs(second) + LOOK / 2;
@@ -126,7 +128,8 @@ mod tests {
     #[test]
     fn while_most_are_left_out_fewer_are_chosen() {
         let interval = SampleInterval::new(1000);
-        // Each look, at the first sample of a second, sees the second before; the first one comes after a second.
+        // Each check happens at the first sample of a second and sees the second before. The first check comes after
+        // one second.
         assert_eq!(run(&interval, 0, 1, 10, 12), 1000);
         assert_eq!(run(&interval, 1, 1, 10, 12), 2000);
         assert_eq!(run(&interval, 2, 1, 10, 10), 4000);
