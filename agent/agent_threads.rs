@@ -1,13 +1,13 @@
-//! Threads of the agent's own: daemons that no profile sees.
+//! The agent's own threads: daemons that no profile includes.
 
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
 use crate::sampler::spare_this_thread;
 
-/// Starts a thread with this name, which stands in thread dumps and in heap dumps, and runs `body` on it. Live phase only.
+/// Starts a thread with this name, which thread dumps and heap dumps show, and runs `body` on it. Live phase only.
 ///
-/// Runs Java code, the constructor of `Thread`: not for a thread that the application may keep waiting. Err: why there is none, as a
-/// sentence's end.
+/// Runs Java code, the constructor of `Thread`, so do not call it on a thread that the application may block. The error
+/// says why there is no thread, as the end of a sentence.
 pub(crate) fn start(
     env: &Env,
     jni: &mut Jni<'_>,

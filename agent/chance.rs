@@ -1,26 +1,26 @@
-//! Random numbers, and chances of a half, a quarter and so on.
+//! Random numbers, and random choices with probability ½, ¼ and so on.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::OnceLock;
 
-/// Where they come from: Marsaglia's xorshift. No need for more, what is chosen is random itself.
+/// The generator: Marsaglia's xorshift. No better one is needed, because what is chosen is random itself.
 #[derive(Debug)]
 pub(crate) struct Chance(u64);
 
 impl Chance {
-    /// Another one than all before it, and in each process others: who measures a program again and again wants to see each time
-    /// what is by chance.
+    /// A generator that differs from all earlier ones, and from those of other processes, so that repeated measurements
+    /// of a program show what is due to chance.
     pub(crate) fn new() -> Self {
         static FIRST: OnceLock<u64> = OnceLock::new();
         static STARTED: AtomicU64 = AtomicU64::new(1);
         let first = *FIRST.get_or_init(|| RandomState::new().hash_one(0));
-        // Steele, Lea and Flood's SplitMix: numbers that follow each other lead to ones that have nothing in common.
+        // Steele, Lea and Flood's SplitMix: turns consecutive numbers into unrelated ones.
         let mut seed = first.wrapping_add(STARTED.fetch_add(1, Ordering::Relaxed));
         seed = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
         seed = (seed ^ (seed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         seed = (seed ^ (seed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        // Of zero nothing would come but zeros.
+        // Xorshift would turn zero into zeros only.
         Self((seed ^ (seed >> 31)) | 1)
     }
 
@@ -30,7 +30,7 @@ impl Chance {
         halvings == 0 || number.leading_zeros() >= halvings
     }
 
-    /// Any number but 0, each as likely as the others.
+    /// Any number except 0, all equally likely.
     pub(crate) fn number(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;

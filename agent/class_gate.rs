@@ -1,20 +1,21 @@
-//! The class gate: holds up threads that have just linked a class, for the moments before a fork.
+//! The class gate: delays threads that have just linked a class, for the moments before a fork.
 //!
-//! A class that is linked between the catalogue and the fork is one whose objects the dump cannot explain. An application
-//! that loads classes all the time would never be dumped. `ClassPrepare` comes when a class is linked and before there are
-//! objects of it, on the thread that needs it: waiting there, in native code, it holds up no safepoint.
+//! A class that is linked between the catalogue and the fork has objects that the dump cannot explain. An application
+//! that loads classes all the time would never be dumped. `ClassPrepare` is called after a class is linked and before
+//! it has instances, on the thread that needs it. A thread that waits there is in native code, where it delays no
+//! safepoint.
 
 use parking_lot::{Condvar, Mutex};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
-/// Longest time that a thread is held up, whatever the dump does meanwhile.
+/// Longest time that a thread is delayed, whatever the dump does meanwhile.
 const MOST_HELD: Duration = Duration::from_secs(1);
 
-/// The one gate of the process.
+/// The process's class gate.
 pub(crate) static CLASS_GATE: ClassGate = ClassGate::new(MOST_HELD);
 
-/// Open but for moments.
+/// Open, except for moments before a fork.
 #[derive(Debug)]
 pub(crate) struct ClassGate {
     closed_by: Mutex<Option<ThreadId>>,
@@ -27,7 +28,7 @@ pub(crate) struct ClassGate {
 pub(crate) struct ClosedGate<'g>(&'g ClassGate);
 
 impl ClassGate {
-    /// An open gate that holds up no thread for longer than this.
+    /// An open gate that delays no thread for longer than this.
     const fn new(most_held: Duration) -> Self {
         Self {
             closed_by: Mutex::new(None),
@@ -36,13 +37,14 @@ impl ClassGate {
         }
     }
 
-    /// Closes the gate. The caller must not run Java code until it is open again; dumps come one after the other.
+    /// Closes the gate. The caller must not run Java code until the gate is open again. Only one dump at a time may
+    /// close it.
     pub(crate) fn close(&self) -> ClosedGate<'_> {
         *self.closed_by.lock() = Some(thread::current().id());
         ClosedGate(self)
     }
 
-    /// Waits while the gate is closed, a second at most. `ClassPrepare`, on any thread.
+    /// Waits while the gate is closed, for a second at most. `ClassPrepare`, on any thread.
     pub(crate) fn pass(&self) {
         let mut closed_by = self.closed_by.lock();
         if closed_by.is_none() || *closed_by == Some(thread::current().id()) {
@@ -69,7 +71,7 @@ mod tests {
     use super::*;
     use std::sync::mpsc::channel;
 
-    /// So long that a test which waits for it has failed.
+    /// A test that waits this long has failed.
     const FOR_EVER: Duration = Duration::from_secs(3600);
 
     #[test]
@@ -93,7 +95,8 @@ mod tests {
                 gate.pass();
                 tell.send(()).expect("heard");
             });
-            // Each time that a thread was there to be woken, one waits at the gate. It wakes up for nothing, and waits again.
+            // Each successful notification shows that a thread was waiting at the gate. It wakes up, finds the gate
+            // closed, and waits again.
             for _ in 0..3 {
                 while !gate.opened.notify_one() {
                     assert!(told.try_recv().is_err(), "a closed gate was passed");

@@ -1,4 +1,4 @@
-//! The dumps that signals and OutOfMemoryErrors asked for: one after the other, on a thread of the agent's own.
+//! The dumps requested by signals and OutOfMemoryErrors, made one at a time on an agent thread.
 
 use crate::agent_threads;
 use crate::ending;
@@ -11,18 +11,18 @@ use std::time::{Duration, Instant};
 
 /// Name of the agent's thread in thread dumps and in the heap dump itself.
 const THREAD_NAME: &str = "HPROF heap dump";
-/// Most requests that wait while a dump is made: whoever sends signals in a loop must not hold up the exit.
+/// Most requests that wait while a dump is made, so that signals sent in a loop do not delay the JVM's exit.
 pub(crate) const MOST_WAITING: u32 = 3;
-/// Time between two looks whether the dump that somebody waits for goes on.
+/// Time between two checks whether the awaited dump makes progress.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// The dump of the first OutOfMemoryError.
+/// The state of the dump of the first OutOfMemoryError.
 #[derive(Debug, Default, PartialEq, Eq)]
 enum ErrorDump {
     /// There was no such error.
     #[default]
     None,
-    /// It was asked for. What for, as a line for the user.
+    /// It was requested; the cause, as a line for the user.
     Wanted(String),
     /// It is being made.
     Making,
@@ -30,10 +30,10 @@ enum ErrorDump {
     Done,
 }
 
-/// What the agent's thread is to do next.
+/// The next task of the agent thread.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Request {
-    /// A dump for a signal; so many requests were turned away before it.
+    /// A dump for a signal; `turned_away` requests were rejected before it.
     Signal { turned_away: u32 },
     /// The dump of the first OutOfMemoryError, and the line that says so.
     Error(String),
@@ -41,17 +41,17 @@ pub(crate) enum Request {
 
 #[derive(Debug, Default)]
 struct State {
-    /// The thread is there.
+    /// Whether the thread exists.
     served: bool,
-    /// Requests that nobody has taken.
+    /// Requests that wait.
     waiting: u32,
-    /// Requests that were turned away since the last dump began.
+    /// Requests rejected since the last dump began.
     turned_away: u32,
     /// The dump of the first OutOfMemoryError.
     error: ErrorDump,
-    /// A dump is being made.
+    /// Whether a dump is being made.
     dumping: bool,
-    /// The JVM goes down: serve what waits, then end.
+    /// The JVM is shutting down: finish the waiting requests, then end.
     closed: bool,
 }
 
@@ -61,7 +61,7 @@ impl State {
     }
 }
 
-/// Counts requests; the agent's thread takes them. Its lock is never held across a JVM call.
+/// Counts requests for the agent thread. Its lock is never held across a JVM call.
 #[derive(Debug, Default)]
 pub(crate) struct DumpQueue {
     state: Mutex<State>,
@@ -69,8 +69,8 @@ pub(crate) struct DumpQueue {
 }
 
 impl DumpQueue {
-    /// Starts the thread that serves the queue by `serve`. At VMInit, before the application runs: starting a thread runs Java code, for
-    /// which a signal's thread might have to wait.
+    /// Starts the thread that calls `serve` for each request. At VMInit, before the application runs, because starting
+    /// a thread runs Java code that the signal thread could block on.
     pub(crate) fn start(
         &'static self,
         env: &Env,
@@ -91,7 +91,7 @@ impl DumpQueue {
         }
     }
 
-    /// Asks for one dump and returns at once. Any thread.
+    /// Requests one dump and returns at once. Any thread.
     pub(crate) fn request(&self) {
         let mut state = self.state.lock();
         if state.waiting < MOST_WAITING {
@@ -102,11 +102,12 @@ impl DumpQueue {
         }
     }
 
-    /// Asks for the dump of an OutOfMemoryError, and waits until it is made; returns at once if it was made before. Any thread but the
-    /// agent's.
+    /// Requests the dump of an OutOfMemoryError and waits for it. Returns at once if it was made before. Any thread
+    /// except the agent's.
     ///
-    /// Threads that throw while it is made wait, too: the second may be the one whose frames hold the leak.
-    /// The thread that throws may hold a lock that the dump needs. So it goes on if the dump shows no life for [`ending::SILENCE_LIMIT`].
+    /// Other threads that throw during the dump wait, too, because the second one may have the frames that hold the
+    /// leak. The throwing thread may hold a lock that the dump needs. So it continues if the dump shows no life for
+    /// [`ending::SILENCE_LIMIT`].
     pub(crate) fn request_for_error(&self, kind: ResourceKind, what: &str) {
         let mut state = self.state.lock();
         if !state.served {
@@ -156,7 +157,8 @@ impl DumpQueue {
         self.changed.notify_all();
     }
 
-    /// Waits until all that was asked for is done, and ends the thread. At the JVM's end. Gives up when a dump shows no life for `limit`.
+    /// Waits until all requests are done, and ends the thread. Called at the JVM's end. Gives up when a dump shows no
+    /// life for `limit`.
     pub(crate) fn close(&self, limit: Duration) {
         let mut state = self.state.lock();
         state.closed = true;
@@ -172,7 +174,7 @@ impl DumpQueue {
     }
 }
 
-/// What the user reads before the dump.
+/// The line that the user reads before the dump.
 fn cause(kind: ResourceKind, what: &str) -> String {
     let resource = match kind {
         ResourceKind::Heap => "the Java heap",
@@ -236,7 +238,7 @@ mod tests {
             assert!(!second.is_finished(), "so do those of the next one");
             queue.done();
         });
-        // Nobody waits for a second one.
+        // Nothing waits for a second one.
         queue.request_for_error(ResourceKind::Threads, "unable to create native thread");
         assert_eq!(queue.take(), Some(Request::Signal { turned_away: 0 }));
     }

@@ -9,10 +9,10 @@ use std::ffi::CStr;
 use std::os::raw::{c_char, c_void};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
-/// Called by the JVM at start-up, for `-agentpath`. 0: go on; else the JVM does not start.
+/// Called by the JVM at startup, for `-agentpath`. 0: continue; otherwise the JVM does not start.
 ///
 /// # Safety
-/// Called by the JVM alone, with the arguments that the specification gives.
+/// Called only by the JVM, with the arguments that the specification gives.
 #[no_mangle]
 pub(crate) unsafe extern "system" fn Agent_OnLoad(
     vm: *mut JavaVM,
@@ -24,10 +24,10 @@ pub(crate) unsafe extern "system" fn Agent_OnLoad(
     net(JNI_ERR, || session::load(vm, &options))
 }
 
-/// Called by the JVM on a thread of its own each time somebody attaches the library. 0: the command was done.
+/// Called by the JVM on one of its threads each time the library is attached. 0: the command succeeded.
 ///
 /// # Safety
-/// Called by the JVM alone, with the arguments that the specification gives.
+/// Called only by the JVM, with the arguments that the specification gives.
 #[no_mangle]
 pub(crate) unsafe extern "system" fn Agent_OnAttach(
     vm: *mut JavaVM,
@@ -37,7 +37,7 @@ pub(crate) unsafe extern "system" fn Agent_OnAttach(
     // SAFETY: the JVM's own pointer, and a NUL-terminated string or null.
     let (vm, options) = unsafe { (Vm::from_raw(vm), text(options)) };
     net(JNI_ERR, || {
-        // SAFETY: the calling thread is attached: it is the one that serves attach commands.
+        // SAFETY: the calling thread, which serves attach commands, is attached.
         let Some(env) = (unsafe { vm.jni_env() }) else {
             return JNI_ERR;
         };
@@ -46,14 +46,14 @@ pub(crate) unsafe extern "system" fn Agent_OnAttach(
     })
 }
 
-/// Called by the JVM when it is about to unload the library: everything was done at VM death.
+/// Called by the JVM before it unloads the library. Nothing is left to do: all was done at VM death.
 ///
 /// # Safety
-/// Called by the JVM alone.
+/// Called only by the JVM.
 #[no_mangle]
 pub(crate) unsafe extern "system" fn Agent_OnUnload(_vm: *mut JavaVM) {}
 
-/// The option string; "" for null. Bytes that are no UTF-8 show as U+FFFD, and the option is refused for it.
+/// The option string; "" for null. Invalid UTF-8 becomes U+FFFD, so that the option is rejected.
 ///
 /// # Safety
 /// Null or a NUL-terminated string.

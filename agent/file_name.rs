@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 use writer::text::Moment;
 
-/// The name that the user gave, taken apart. By default it is empty.
+/// The user's file name, parsed. Empty by default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FileName(Vec<Part>);
 
@@ -22,7 +22,7 @@ enum Part {
     Host,
 }
 
-/// What a name is made from, apart from the pattern.
+/// The values for a pattern.
 #[derive(Clone, Debug)]
 struct Facts {
     process_id: u32,
@@ -44,7 +44,7 @@ impl Facts {
     }
 }
 
-/// The moment in UTC; beyond the numbers of the calendar the bare number.
+/// The moment in UTC; just the number if the calendar cannot express it.
 fn stamp(unix_seconds: u64) -> String {
     let Ok(seconds_since_epoch) = i64::try_from(unix_seconds) else {
         return unix_seconds.to_string();
@@ -56,36 +56,36 @@ fn stamp(unix_seconds: u64) -> String {
     moment.file_stamp()
 }
 
-/// Names that this process has used: no dump overwrites another of the same run.
+/// Names that this process has used, so that no dump overwrites another one of the same run.
 #[derive(Debug)]
 pub(crate) struct UsedNames {
     dumps: u64,
     paths: Option<HashSet<PathBuf>>,
-    /// When the agent came into this process.
+    /// When the agent was loaded into this process.
     since: Option<SystemTime>,
 }
 
 impl UsedNames {
-    /// The agent comes into this process: files that are written from now on by others are not replaced. The first call counts.
+    /// The agent is loaded: from now on, files written by other processes are not replaced. Only the first call counts.
     pub(crate) fn begin(&mut self) {
         self.since.get_or_insert_with(SystemTime::now);
     }
 
-    /// There is no dump of this name after all: the next one may have it.
+    /// No dump of this name was made after all, so the next one may use it.
     pub(crate) fn give_back(&mut self, path: &Path) {
         if let Some(paths) = &mut self.paths {
             paths.remove(path);
         }
     }
 
-    /// Whether a file was written since then: by another process, unless this one has used its name.
+    /// Whether a file was written since then. If this process has not used its name, another process wrote it.
     fn is_younger(&self, path: &Path) -> bool {
         let written = writer::last_written(path);
         written.is_some_and(|written| self.since.is_some_and(|since| written >= since))
     }
 }
 
-/// The process's names. Held while a name is chosen, never across a JVM call.
+/// The names used by this process. Locked while a name is chosen, never across a JVM call.
 pub(crate) static USED_NAMES: Mutex<UsedNames> = Mutex::new(UsedNames {
     dumps: 0,
     paths: None,
@@ -93,7 +93,7 @@ pub(crate) static USED_NAMES: Mutex<UsedNames> = Mutex::new(UsedNames {
 });
 
 impl FileName {
-    /// Takes a pattern apart. Err: what is wrong with it.
+    /// Parses a pattern. The error says what is wrong with it.
     pub(crate) fn parse(pattern: &str) -> Result<Self, String> {
         let mut parts = Vec::new();
         let mut text = String::new();
@@ -127,15 +127,15 @@ impl FileName {
         Ok(Self(parts))
     }
 
-    /// The path that the first dump would get now, for a look at its directory.
+    /// The path that a first dump would get now, for checking its directory.
     pub(crate) fn first(&self) -> PathBuf {
         PathBuf::from(self.expand(&Facts::of_dump(1)))
     }
 
     /// Chooses the next dump's path and remembers it.
     ///
-    /// With `force`, a file from before the agent came into this process may be replaced; without, another name is chosen. What another
-    /// process has written since then is its dump, and is never replaced.
+    /// With `force`, a file from before the agent was loaded may be replaced; without it, another name is chosen. A
+    /// file that another process has written since then is its dump, and is never replaced.
     pub(crate) fn choose(&self, used: &mut UsedNames, force: bool) -> PathBuf {
         used.dumps += 1;
         let facts = Facts::of_dump(used.dumps);
@@ -177,17 +177,18 @@ impl FileName {
     }
 }
 
-/// `out.hprof` and 1 → `out.1.hprof`; a name without an ending gets the number behind it.
+/// `out.hprof` and 1 → `out.1.hprof`; a name without an extension gets the number at its end.
 fn numbered(path: &Path, number: u64) -> PathBuf {
     inserted(path, &number.to_string())
 }
 
-/// The old agent's rule for a file whose name is taken: `out.txt` → `out.PID.txt`.
+/// The JDK agent's rule for a name that is taken: `out.txt` → `out.PID.txt`.
 fn with_process_id(path: &Path, process_id: u32) -> PathBuf {
     inserted(path, &process_id.to_string())
 }
 
-/// The name with this word before its ending. `.gz` belongs to the ending before it: tools go by `.hprof.gz`.
+/// Inserts a word before the extension. `.gz` counts as part of the extension before it, because tools expect
+/// `.hprof.gz`.
 fn inserted(path: &Path, word: &str) -> PathBuf {
     let whole = path.file_name().unwrap_or_default();
     let stem = match path.extension() {

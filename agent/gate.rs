@@ -1,4 +1,4 @@
-//! The gate: counts the callbacks in flight; VM death closes it and waits until all have left.
+//! The gate: counts the callbacks in progress. VM death closes it and waits until all have left.
 
 use parking_lot::{Condvar, Mutex};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,12 +14,12 @@ pub(crate) struct Gate {
     empty: Condvar,
 }
 
-/// A callback that is inside; leaves when dropped.
+/// A callback in progress; leaves when dropped.
 #[derive(Debug)]
 pub(crate) struct Inside<'g>(&'g Gate);
 
 impl Gate {
-    /// Goes in; `None` once the gate is closed: the callback then returns at once. Any thread.
+    /// Enters; `None` once the gate is closed: the callback then returns at once. Any thread.
     pub(crate) fn enter(&self) -> Option<Inside<'_>> {
         if self.state.fetch_add(1, Ordering::AcqRel) & CLOSED == 0 {
             return Some(Inside(self));
@@ -30,13 +30,13 @@ impl Gate {
 
     fn leave(&self) {
         if self.state.fetch_sub(1, Ordering::AcqRel) == CLOSED + 1 {
-            // Taken so that the closing thread is either before its look or already asleep.
+            // Locked so that the closing thread is either before its check or already asleep.
             drop(self.waiting.lock());
             self.empty.notify_all();
         }
     }
 
-    /// Lets nobody in any more, and waits for those who are inside. Only from a thread that is not inside.
+    /// Admits no more callbacks, and waits for those in progress. Must not be called inside a callback.
     pub(crate) fn close(&self) {
         let mut waiting = self.waiting.lock();
         self.state.fetch_or(CLOSED, Ordering::AcqRel);

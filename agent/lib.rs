@@ -1,13 +1,14 @@
-//! The agent: what a JVM loads with `-agentpath:libhprof_rs.so=heap=dump,file=out.hprof`.
+//! The agent: the library that a JVM loads with `-agentpath:libhprof_rs.so=heap=dump,file=out.hprof`.
 //!
-//! The JVM enters through [`entry`], which hands over to [`session`]: it parses [`options`], has [`jvmti`], the fence, call back, and asks
-//! [`heap`] for dumps and [`profile`] for reports. What the JVM tells comes to [`events`], the first and last word to [`life_cycle`].
+//! The JVM enters through [`entry`], which calls [`session`]. The session parses [`options`], registers callbacks
+//! through the fence [`jvmti`], and calls [`heap`] for dumps and [`profile`] for reports. [`events`] handles the JVM's
+//! events, [`life_cycle`] its start and end.
 //!
-//! Data path: JVM event → `jvmti::trampoline` → [`gate`] → [`events`] → [`profile`] → `tables`;
-//! dump request → [`dump_queue`] → `heap` → `writer`.
+//! Data path: JVM event → `jvmti::trampoline` → [`gate`] → [`events`] → [`profile`] → `tables`; dump request →
+//! [`dump_queue`] → `heap` → `writer`.
 //!
-//! Imports point down: the files of this folder, then `net`, `heap`, `profile`, then `sampler`, `hotspot`, `jvmti`, `os`;
-//! `tests/walls.rs` checks it.
+//! Imports point down: the files of this folder, then `net`, `heap`, `profile`, then `sampler`, `hotspot`, `jvmti`,
+//! `os`; `tests/walls.rs` checks it.
 
 mod agent_threads;
 mod chance;

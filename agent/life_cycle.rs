@@ -1,4 +1,4 @@
-//! VMInit and VMDeath: the first and the last word of the JVM.
+//! VMInit and VMDeath: what the agent does at the JVM's start and end.
 
 use crate::dump_queue::Request;
 use crate::ending;
@@ -16,11 +16,12 @@ use crate::os::process_end::{at_exit, QuitIgnored};
 use crate::session::Session;
 use std::time::Duration;
 
-/// `VMInit`: makes what dumps need while the heap has room, listens, counts what is there already.
+/// `VMInit`: makes the objects that dumps need while the heap has room, switches events on, and counts what exists
+/// already.
 pub(crate) fn vm_init(session: &'static Session, jni: &mut Jni<'_>) {
-    // By the socket a heap dump can be asked for in any session.
+    // With a socket, a heap dump can be requested in any session.
     if session.options.heap_dump || session.net.is_some() {
-        // Without memory for a frame there is none for objects: a dump makes them.
+        // If there is no memory for a local frame, there is none for objects: each dump makes them then.
         let _ = jni.with_frame(|jni| heap::prepare(&session.env, jni, &session.options));
     }
     for event in [
@@ -71,7 +72,7 @@ fn listen(session: &Session, event: Event) {
     }
 }
 
-/// Says which switches have HotSpot end the process before it tells of an OutOfMemoryError.
+/// Warns about switches that make HotSpot end the process before it reports an OutOfMemoryError.
 fn tell_of_other_switches() {
     for name in ["ExitOnOutOfMemoryError", "CrashOnOutOfMemoryError"] {
         if flags::is_on(name) == Some(true) {
@@ -83,8 +84,8 @@ fn tell_of_other_switches() {
     }
 }
 
-/// The process ends by `exit(3)`. If the JVM has not told of its end before, nobody else waits for a dump under way, or says that there is
-/// none: so it is when the heap is too full for the last thread's object.
+/// The process ends by `exit(3)`. If the JVM has not announced its end, nothing else waits for a running dump or
+/// reports that there is none. That happens when the heap is too full for the last thread's object.
 fn process_ends(session: &Session) {
     if ending::has_begun() {
         return;
@@ -97,10 +98,10 @@ fn process_ends(session: &Session) {
     }
 }
 
-/// `VMDeath`: no event after this one. Waits for callbacks and dumps under way, then makes the last dump.
+/// `VMDeath`: no event follows. Waits for callbacks and running dumps, then makes the last dump.
 pub(crate) fn vm_death(session: &Session, jni: &mut Jni<'_>) {
     ending::begin();
-    // Until the end of this function: the JVM does not survive a thread dump any more.
+    // Until this function ends: from here on, a thread dump would crash the JVM.
     let _ignored = QuitIgnored::begin();
     if let Some(net) = &session.net {
         net.connection.hurry();
@@ -113,7 +114,7 @@ pub(crate) fn vm_death(session: &Session, jni: &mut Jni<'_>) {
     session.dump_queue.close(limit);
     session.profiles.stop(jni);
     if session.options.dump_on_exit && session.has_outlet() {
-        // Nobody is left whom a pause would hold up.
+        // No application thread is left that a pause would delay.
         let options = Options {
             huge_pages: false,
             stop_the_world: match session.options.stop_the_world {

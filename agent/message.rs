@@ -1,9 +1,9 @@
-//! The agent's voice: one line on stderr at a time, never on stdout.
+//! The agent's messages: one line at a time on stderr, never on stdout.
 
 use std::cell::RefCell;
 use std::io::Write;
 
-/// Where an answer goes.
+/// The second destination of messages.
 type Answer = Box<dyn Write>;
 
 thread_local! {
@@ -11,17 +11,17 @@ thread_local! {
     static ANSWER: RefCell<Option<Answer>> = const { RefCell::new(None) };
 }
 
-/// Has this thread's lines go to a file, too, for whoever has asked for what it does; `None` ends that.
+/// Sends this thread's lines to a file, too, for the client that issued the command; `None` ends that.
 pub(crate) fn answer_to(file: Option<Answer>) {
-    // A thread that ends has nobody to answer.
+    // An ending thread has no client.
     let _ = ANSWER.try_with(|answer| answer.replace(file));
 }
 
-/// Writes one line, `hprof-rs: ` before it. From any thread but not from the callbacks of a heap walk.
+/// Writes one line, prefixed with `hprof-rs: `. Any thread, but not in the callbacks of a heap walk.
 ///
-/// A line that cannot be written is lost: standard error may be closed, and the application must not care.
+/// A line that cannot be written is lost: stderr may be closed, and the application must not be affected.
 pub(crate) fn say(text: &str) {
-    // One write, so that lines of other threads do not cut it.
+    // A single write, so that lines of other threads do not interleave with it.
     let line = format!("hprof-rs: {text}\n");
     let _ = std::io::stderr().write_all(line.as_bytes());
     let _ = ANSWER.try_with(|answer| {
@@ -31,7 +31,7 @@ pub(crate) fn say(text: &str) {
     });
 }
 
-/// Writes the line if it is wanted: `verbose=n` leaves out what went well.
+/// Writes the line if `is_wanted`: `verbose=n` suppresses messages about success.
 pub(crate) fn say_if(is_wanted: bool, text: &str) {
     if is_wanted {
         say(text);

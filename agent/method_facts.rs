@@ -1,4 +1,4 @@
-//! What the JVM tells of a method: names, source, lines.
+//! What the JVM says about a method: names, source, lines.
 
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
@@ -6,7 +6,7 @@ use crate::jvmti::method::{LineStart, MethodId};
 use crate::jvmti::object::Object;
 use tables::{Line, StringId, StringTable};
 
-/// Source of a class compiled without one; readers want a real string.
+/// Source of a class compiled without one; readers expect a string.
 pub(crate) const UNKNOWN_SOURCE: &[u8] = b"Unknown Source";
 
 /// A method's names, source and lines.
@@ -23,8 +23,8 @@ pub(crate) struct MethodFacts {
 }
 
 impl MethodFacts {
-    /// What the JVM tells of a method, and its class; `None` if the class is gone. Without `line_numbers` every line is
-    /// unknown.
+    /// What the JVM says about a method, and its class; `None` if the class is unloaded. Without `line_numbers` every
+    /// line is unknown.
     pub(crate) fn ask<'f>(
         env: &Env,
         jni: &Jni<'f>,
@@ -37,7 +37,8 @@ impl MethodFacts {
         let source = env
             .source_file_name(&class)
             .unwrap_or_else(|_| UNKNOWN_SOURCE.to_vec());
-        // An error means that the class file has no lines, or that the JVM does not tell: both are "unknown".
+        // An error means that the class file has no lines, or that the JVM does not report them. Both count as
+        // "unknown".
         let line_starts = if line_numbers {
             env.line_starts(method).unwrap_or_default()
         } else {
@@ -53,7 +54,7 @@ impl MethodFacts {
         Some((class, facts))
     }
 
-    /// The line that the bytecode belongs to: the last one that starts at or before it.
+    /// The line of a bytecode: the last one that starts at or before it.
     pub(crate) fn line(&self, location: i64) -> Line {
         if self.is_native {
             return Line::Native;
@@ -76,7 +77,7 @@ mod tests {
 
     #[test]
     fn a_bytecode_belongs_to_the_last_line_that_starts_before_it() {
-        // A loop's condition is compiled behind its body: lines are not in order of bytecodes.
+        // A loop's condition is compiled after its body, so lines are not in bytecode order.
         let starts =
             [(0, 10), (20, 11), (5, 12)].map(|(location, line)| LineStart { location, line });
         assert_eq!(line_of(&starts, 0), Line::Number(10));

@@ -1,4 +1,5 @@
-//! From start to end: options → environment → events on; and the commands that come by attach.
+//! A session from start to end: parses options, creates the environment, switches events on; and runs the
+//! commands that arrive by attach.
 
 use crate::dump_queue::{DumpQueue, Request, MOST_WAITING};
 use crate::file_name::USED_NAMES;
@@ -23,39 +24,40 @@ use std::sync::{Arc, OnceLock};
 use tables::Census;
 use writer::{Existing, Outlet, Target};
 
-/// Answer to the JVM: all is well.
+/// Answer to the JVM: success.
 const DONE: i32 = 0;
-/// Answer at start-up: the JVM must not start (`JNI_ERR`).
+/// Answer at startup: the JVM must not start (`JNI_ERR`).
 const DO_NOT_START: i32 = -1;
-/// Answer to attach: the options are wrong.
+/// Answer to attach: invalid options.
 const BAD_OPTIONS: i32 = 100;
-/// Answer to attach: the options are right, but the dump was not made.
+/// Answer to attach: valid options, but no dump was made.
 const NOT_DONE: i32 = 200;
-/// Status of a JVM that an OutOfMemoryError ended, as with `-XX:+ExitOnOutOfMemoryError`.
+/// Exit status after an OutOfMemoryError, as with `-XX:+ExitOnOutOfMemoryError`.
 const OUT_OF_MEMORY_STATUS: i32 = 3;
 
 static SESSION: OnceLock<Session> = OnceLock::new();
 
-/// One JVM's life under the agent, from `Agent_OnLoad` to its end. Never dropped: callbacks may come late.
+/// One JVM's life under the agent, from `Agent_OnLoad` to its end. Never dropped, because callbacks may come
+/// late.
 #[derive(Debug)]
 pub(crate) struct Session {
     /// The JVM.
     pub(crate) vm: Vm,
-    /// The environment of the events. Dumps make environments of their own.
+    /// The environment for events. Each dump creates its own.
     pub(crate) env: Env,
-    /// What the user asked for.
+    /// The user's options.
     pub(crate) options: Options,
-    /// Whether the events are on: not in a JVM that the agent was only attached to.
+    /// Whether events are on. Not in a JVM to which the agent was only attached.
     pub(crate) listens: bool,
-    /// Callbacks in flight.
+    /// Callbacks in progress.
     pub(crate) gate: Gate,
-    /// What the events counted.
+    /// The event counts.
     pub(crate) census: Census,
-    /// What the application does between dumps.
+    /// What is measured between dumps.
     pub(crate) profiles: Profiles,
-    /// Dumps asked for by signals.
+    /// Dumps requested by signals and OutOfMemoryErrors.
     pub(crate) dump_queue: DumpQueue,
-    /// The connection of `net=`; `None` without one, or if it could not be made.
+    /// The connection of `net=`; `None` without the option, or if the connection failed.
     pub(crate) net: Option<Net>,
 }
 
@@ -88,13 +90,13 @@ impl Session {
         })
     }
 
-    /// Writes down what the options ask for: a heap dump, or a report of allocation sites. `true`: the file is there.
+    /// Writes what the options request: a heap dump or a report. Returns `true` if the file exists.
     ///
     /// On any thread attached to the JVM, inside the gate.
     pub(crate) fn dump(&self, jni: &mut Jni<'_>, options: &Options) -> bool {
         if options.heap_dump {
             let is_there = self.heap_dump(jni, options);
-            // The sites are in the dump; what else there is has no place in a heap dump as text.
+            // The dump contains the sites. The other profiles have no place in a text heap dump.
             let has_more =
                 options.format == Format::Text && (options.cpu.is_some() || options.monitors);
             return is_there & (!has_more || self.report(jni, options, Part::All));
@@ -108,13 +110,13 @@ impl Session {
         self.report(jni, options, Part::All)
     }
 
-    /// Dumps the heap, whether or not the options ask for it. As [`Session::dump`].
+    /// Dumps the heap, whether or not the options request it. Otherwise like [`Session::dump`].
     pub(crate) fn heap_dump(&self, jni: &mut Jni<'_>, options: &Options) -> bool {
         let Some(outlet) = self.outlet(options) else {
             return false;
         };
         let is_text = options.format == Format::Text;
-        // A command that asks for a heap alone does not take the samples away from the next report.
+        // A command that only requests a heap dump leaves the samples for the next report.
         let cpu = self.profiles.cpu_samples.as_ref();
         let cpu = cpu.filter(|_| options.cpu.is_some() && !is_text);
         let counts = cpu.map(|cpu| cpu.take_counts(&self.env, jni));
@@ -141,7 +143,7 @@ impl Session {
         is_there
     }
 
-    /// Makes the dump of a request. On the dump queue's thread.
+    /// Makes the dump for a request. On the dump queue's thread.
     pub(crate) fn serve(&self, jni: &mut Jni<'_>, request: &Request) {
         match request {
             Request::Signal { turned_away: 0 } => {}
@@ -150,18 +152,18 @@ impl Session {
             )),
             Request::Error(why) => say_if(self.options.verbose, why),
         }
-        // A fault of ours must not leave those waiting who wait for the dump.
+        // If our code panics, the threads that wait for the dump must still be released.
         let _ = catch_unwind(AssertUnwindSafe(|| self.dump(jni, &self.options)));
         if matches!(request, Request::Error(_)) {
             if self.options.oom == OnOutOfMemory::DumpAndExit {
                 exit_now(OUT_OF_MEMORY_STATUS);
             }
-            // HotSpot prints a line on stdout for each such event that somebody listens to.
+            // HotSpot prints a line on stdout for each such event as long as an agent listens.
             let _ = self.env.notify(RESOURCE_EXHAUSTED, false);
         }
     }
 
-    /// Reports profiles, of which there are some. As [`Session::dump`].
+    /// Reports the profiles; there must be some. Otherwise like [`Session::dump`].
     pub(crate) fn report(&self, jni: &mut Jni<'_>, options: &Options, part: Part) -> bool {
         let outlet = self.outlet(options);
         outlet.is_some_and(|outlet| {
@@ -169,12 +171,12 @@ impl Session {
         })
     }
 
-    /// Whether what is written can go anywhere: not if there was no connection from the start, which was said then.
+    /// Whether there is a destination. Not if the connection failed at startup, which was reported then.
     pub(crate) fn has_outlet(&self) -> bool {
         self.net.is_some() || matches!(self.options.destination, Destination::File(_))
     }
 
-    /// Where the next dump or report goes; `None`, with a line on stderr, if there is no connection.
+    /// The destination of the next dump or report; `None`, with a line on stderr, if there is no connection.
     fn outlet(&self, options: &Options) -> Option<Outlet> {
         match (&options.destination, &self.net) {
             (Destination::File(name), _) => {
@@ -228,12 +230,12 @@ impl Commanded for Session {
 
 /// `Agent_OnLoad`: parses the options and listens for `VMInit` and `VMDeath`.
 ///
-/// The answer is the JVM's: 0 to start, anything else not to.
+/// Returns 0 to start the JVM, anything else to prevent that.
 pub(crate) fn load(vm: Vm, text: &str) -> i32 {
     let options = match options::parse(text) {
         Ok(Parsed::Options(options)) => options,
         Ok(Parsed::Help) => {
-            // What the user asked for instead of a JVM, as the JDK's agent did.
+            // The user asked for the help and not for a JVM; the JDK's agent exits here, too.
             options::print_help();
             std::process::exit(0);
         }
@@ -273,9 +275,10 @@ fn start(vm: Vm, options: Options) -> Result<(), JvmtiError> {
     session.env.notify(VM_DEATH, true)
 }
 
-/// Says now, and not only when the data is at stake, that a dump could not be written. Leaves nothing behind.
+/// Warns now, rather than when the data is at stake, if a dump could not be written. Leaves no file behind.
 ///
-/// The application starts all the same: the directory may come later, and no dump is worth a service.
+/// The application starts all the same: the directory may be created later, and a dump is never worth a
+/// service.
 fn look_at_target(options: &Options) {
     let Destination::File(name) = &options.destination else {
         return;
@@ -292,9 +295,9 @@ fn look_at_target(options: &Options) {
     }
 }
 
-/// `Agent_OnAttach`: each call is a command; `heap=dump,file=…` dumps now. The answer is shown to the caller.
+/// `Agent_OnAttach`: each call is a command; `heap=dump,file=…` dumps now. The caller sees the answer.
 pub(crate) fn attach(vm: Vm, jni: &mut Jni<'_>, text: &str) -> i32 {
-    // Before the options are parsed: what is wrong with them is an answer, too.
+    // Before the options are parsed, because their errors belong to the answer, too.
     let path = text
         .split(',')
         .find_map(|pair| pair.strip_prefix("answer="));
@@ -304,7 +307,7 @@ pub(crate) fn attach(vm: Vm, jni: &mut Jni<'_>, text: &str) -> i32 {
     code
 }
 
-/// Does what a command says; the answer is that of `Agent_OnAttach`.
+/// Executes a command and returns `Agent_OnAttach`'s answer.
 fn obey(vm: Vm, jni: &mut Jni<'_>, text: &str) -> i32 {
     let options = match options::parse(text) {
         Ok(Parsed::Options(options)) => options,
@@ -360,7 +363,7 @@ fn obey(vm: Vm, jni: &mut Jni<'_>, text: &str) -> i32 {
     }
 }
 
-/// At the first command in a JVM that was started without the agent: makes its end wait for dumps under way.
+/// At the first command in a JVM started without the agent: makes the JVM's end wait for running dumps.
 fn listen_for_the_end(vm: Vm, options: &Options) -> Result<(), JvmtiError> {
     if Session::get().is_some() {
         return Ok(());
@@ -378,7 +381,7 @@ fn listen_for_the_end(vm: Vm, options: &Options) -> Result<(), JvmtiError> {
         listens: false,
         ..Session::new(vm, attached)?
     };
-    // Two commands at once: one of them sets it.
+    // If two commands arrive at once, one of them sets it.
     let _ = SESSION.set(session);
     Session::get().map_or(Err(JvmtiError::INTERNAL), |session| {
         session.env.notify(CLASS_PREPARE, true)?;
