@@ -1,6 +1,7 @@
-//! Samples of running threads, by signals: a timer for each thread, the signal's handler, and the ring that it writes to.
+//! Samples of running threads, taken by signals: a timer for each thread, the signal handler, and the ring that it
+//! writes to.
 //!
-//! Behind the fence, as a handler works on what it has interrupted.
+//! Behind the fence, because a handler works on the code that it has interrupted.
 #![allow(unsafe_code)]
 
 mod sample_ring;

@@ -1,8 +1,8 @@
-//! A ring for samples: signal handlers write, which may neither wait nor allocate; one thread at a time reads.
+//! A ring for samples. Signal handlers, which may neither wait nor allocate, write; one thread at a time reads.
 //!
-//! A cell has a turn, a number that says whose it is. At the turn `n` the writer who got the number `n` owns it, at
-//! `n + 1` a reader, at `n + capacity` the next writer (D. Vyukov's bounded queue). A handler that is interrupted delays
-//! readers, never other handlers.
+//! Each cell has a turn, a number that says who owns it: at turn `n` the writer with number `n`, at `n + 1` a reader,
+//! at `n + capacity` the next writer (D. Vyukov's bounded queue). A handler that is interrupted delays readers, but
+//! never other handlers.
 
 use crate::hotspot::call_trace::{CallFrame, StackFault};
 use crate::jvmti::method::MethodId;
@@ -19,15 +19,15 @@ use tables::ThreadId;
 pub(crate) struct RawSample {
     /// The thread's number, if threads have numbers.
     pub(crate) thread: Option<ThreadId>,
-    /// How many periods of CPU time it stands for, from 1.
+    /// Number of CPU time periods that it stands for, from 1.
     pub(crate) periods: u32,
-    /// The address of the instruction that ran, which may be native code's; 0 if it is not known.
+    /// The program counter, possibly in native code; 0 if unknown.
     pub(crate) pc: u64,
-    /// The stack, the top first and never empty, or why there is none. Java's frames alone.
+    /// The stack of Java frames, the top first and never empty, or the reason why there is none.
     pub(crate) stack: Result<Vec<StackFrame>, StackFault>,
 }
 
-/// The numbers of one sample; its frames lie in [`SampleRing::frames`].
+/// The numbers of one sample; its frames are in [`SampleRing::frames`].
 #[derive(Debug)]
 struct Cell {
     turn: AtomicU64,
@@ -37,27 +37,27 @@ struct Cell {
     pc: AtomicU64,
 }
 
-/// Samples on their way, a bounded number of bounded stacks. All memory is there from the beginning.
+/// Samples waiting to be read: a bounded number of bounded stacks. All memory is allocated at the start.
 #[derive(Debug)]
 pub(super) struct SampleRing {
     cells: Box<[Cell]>,
     frames: Box<[UnsafeCell<CallFrame>]>,
     depth_frames: usize,
-    /// Number of the next sample to be written.
+    /// Number of the next sample to write.
     next: AtomicU64,
-    /// Number of the next sample to be read.
+    /// Number of the next sample to read.
     oldest: Mutex<u64>,
-    /// Periods that found the ring full.
+    /// Periods lost because the ring was full.
     lost: AtomicU64,
 }
 
-// SAFETY: frames are touched by whoever's turn it is and nobody else; all other fields are atomic or locked. The method
-// ids in frames are keys, which any thread may have.
+// SAFETY: only the owner of the turn touches frames; all other fields are atomic or locked. The method ids in frames
+// are keys, which any thread may have.
 unsafe impl Send for SampleRing {}
 // SAFETY: as above.
 unsafe impl Sync for SampleRing {}
 
-/// A cell that its writer owns until it is [published](Self::publish).
+/// A cell that belongs to its writer until it is [published](Self::publish).
 #[derive(Debug)]
 pub(super) struct Reserved<'r> {
     cell: &'r Cell,
@@ -66,7 +66,7 @@ pub(super) struct Reserved<'r> {
 }
 
 impl SampleRing {
-    /// Room for `capacity` samples, a power of two, of `depth_frames` frames each.
+    /// A ring for `capacity` samples (a power of two) of `depth_frames` frames each.
     pub(super) fn new(capacity: usize, depth_frames: usize) -> Self {
         let capacity = capacity.next_power_of_two();
         let cell = |number| Cell {
@@ -94,7 +94,7 @@ impl SampleRing {
         }
     }
 
-    /// A cell to write; `None`, and `periods` count as lost, if the ring is full. Async-signal-safe.
+    /// Reserves a cell for writing; `None` if the ring is full, and then `periods` count as lost. Async-signal-safe.
     pub(super) fn reserve(&self, periods: u32) -> Option<Reserved<'_>> {
         let mut number = self.next.load(Ordering::Relaxed);
         loop {
@@ -130,14 +130,14 @@ impl SampleRing {
         }
     }
 
-    /// Whether a sample waits to be read.
+    /// Whether a sample is ready to be read.
     pub(super) fn has_samples(&self) -> bool {
         let oldest = self.oldest.lock();
         let cell = self.cell(*oldest);
         cell.is_some_and(|(_, cell)| cell.turn.load(Ordering::Acquire) == oldest.wrapping_add(1))
     }
 
-    /// Takes the oldest sample out; `None` if there is none, or if its writer is still at work.
+    /// Takes out the oldest sample; `None` if there is none, or if its writer has not finished.
     pub(super) fn take(&self) -> Option<RawSample> {
         let mut oldest = self.oldest.lock();
         let (index, cell) = self.cell(*oldest)?;
@@ -156,19 +156,19 @@ impl SampleRing {
         Some(sample)
     }
 
-    /// Takes the count of periods that found the ring full.
+    /// Takes the number of lost periods.
     pub(super) fn take_lost(&self) -> u64 {
         self.lost.swap(0, Ordering::Relaxed)
     }
 
     fn cell(&self, number: u64) -> Option<(usize, &Cell)> {
-        // The length is a power of two: the mask keeps what tells cells apart.
+        // The length is a power of two, so the mask keeps the bits that tell cells apart.
         #[allow(clippy::cast_possible_truncation)]
         let index = number as usize & self.cells.len().wrapping_sub(1);
         Some((index, self.cells.get(index)?))
     }
 
-    /// Copies the frames of the cell at `index`, whose turn is the reader's.
+    /// Copies the frames of the cell at `index`. It must be the reader's turn.
     fn stack(&self, index: usize, count: i32) -> Result<Vec<StackFrame>, StackFault> {
         let fault = StackFault::of_count(count.min(0));
         let count = usize::try_from(count).unwrap_or(0).min(self.depth_frames);
@@ -178,28 +178,29 @@ impl SampleRing {
             return Err(fault);
         }
         let frame = |cell: &UnsafeCell<CallFrame>| {
-            // SAFETY: it is the reader's turn, and there is one reader: the caller holds the lock.
+            // SAFETY: it is the reader's turn, and the caller holds the lock, so there is only one reader.
             let frame = unsafe { *cell.get() };
             Some(StackFrame {
                 method: MethodId::from_raw(frame.method)?,
                 location: i64::from(frame.location).max(-1),
             })
         };
-        // Without the top the sample would count for a method that does not run. Further down it is one of the
-        // methods that HotSpot makes up itself to call method handles: they belong to no class, and nobody has ids.
+        // Without its top frame, the sample would count for a method that does not run. Further down, a method without
+        // an id is one that HotSpot generates to call method handles. Such methods belong to no class and never have
+        // ids.
         cells.first().and_then(frame).ok_or(StackFault::UNNAMED)?;
         Ok(cells.iter().filter_map(frame).collect())
     }
 }
 
 impl Reserved<'_> {
-    /// Where the frames go: room for as many as the ring was made for, for this writer alone.
+    /// The frames of this cell, for this writer only, with the capacity for which the ring was made.
     pub(super) fn frames(&mut self) -> *mut CallFrame {
         self.frames
     }
 
-    /// Gives the cell to readers. `count` frames are written, or it says why there are none; `pc` is where the thread was,
-    /// 0 if that is not known. Async-signal-safe.
+    /// Passes the cell to readers. `count` is the number of frames written, or the reason why there are none; `pc` is
+    /// the program counter, 0 if unknown. Async-signal-safe.
     pub(super) fn publish(self, thread: u32, periods: u32, count: i32, pc: u64) {
         self.cell.thread.store(thread, Ordering::Relaxed);
         self.cell.periods.store(periods, Ordering::Relaxed);
@@ -215,7 +216,7 @@ mod tests {
     use super::*;
     use std::sync::atomic::AtomicBool;
 
-    /// Writes a sample whose frames are all the method `key`.
+    /// Writes a sample with the method `key` in every frame.
     fn put(ring: &SampleRing, thread: u32, key: usize, count: u8) -> bool {
         let Some(mut cell) = ring.reserve(1) else {
             return false;
@@ -225,7 +226,7 @@ mod tests {
                 location: i32::from(index),
                 method: key as *mut _,
             };
-            // SAFETY: within the room that was reserved.
+            // SAFETY: within the reserved cell.
             unsafe { cell.frames().add(index.into()).write(frame) };
         }
         cell.publish(thread, 1, count.into(), key as u64 + 1);
@@ -272,7 +273,7 @@ mod tests {
         let ring = SampleRing::new(2, 3);
         assert!(put(&ring, 0, 0, 2) && put(&ring, 0, 1, 3));
         assert_eq!(ring.take().unwrap().stack, Err(StackFault::UNNAMED));
-        // SAFETY: the second cell's second frame; nobody else is there.
+        // SAFETY: the second cell's second frame; no other thread accesses it.
         unsafe { (*ring.frames[4].get()).method = null_mut() };
         assert_eq!(ring.take().unwrap().stack.unwrap().len(), 2);
     }

@@ -1,7 +1,7 @@
-//! Samples of running threads: the signal of a thread's own timer asks HotSpot for the stack it interrupts.
+//! Samples of running threads: a per-thread timer's signal asks HotSpot for the stack that it has interrupted.
 //!
-//! What runs in the handler neither waits nor allocates nor panics: it looks a slot up, reserves a cell of the ring,
-//! calls `AsyncGetCallTrace`, and wakes the reader if that sleeps.
+//! The handler neither waits nor allocates nor panics: it looks up a slot, reserves a cell of the ring, calls
+//! `AsyncGetCallTrace`, and wakes the reader if that is asleep.
 
 use super::sample_ring::{RawSample, SampleRing};
 use super::thread_timers::{ThreadTimers, Ticket};
@@ -17,22 +17,22 @@ use std::sync::atomic::{fence, AtomicBool, Ordering};
 use std::sync::OnceLock;
 use tables::ThreadId;
 
-/// The signal of profilers.
+/// The signal that profilers use.
 const SIGNAL: c_int = libc::SIGPROF;
-/// That by which HotSpot suspends a thread, unless `_JAVA_SR_SIGNUM` names another.
+/// The signal with which HotSpot suspends a thread, unless `_JAVA_SR_SIGNUM` names another.
 const SUSPEND_SIGNAL: c_int = libc::SIGUSR2;
-/// Memory of the ring, about.
+/// Approximate size of the ring.
 const RING_BYTES: usize = 4 << 20;
-/// Bytes of a frame and of a sample beside its frames, in the ring.
+/// Bytes in the ring of a frame, and of a sample without its frames.
 const FRAME_BYTES: usize = 16;
 const CELL_BYTES: usize = 32;
 
-/// There is one sampler in a process: the handler must find it.
+/// The only sampler in the process, so that the handler can find it.
 static SAMPLER: OnceLock<StackSampler> = OnceLock::new();
-/// Who had the signal before.
+/// The signal's previous action.
 static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
 
-/// The agent's own threads, by the numbers they have with the system.
+/// The agent's own threads, by their kernel ids.
 static SPARED: Mutex<Vec<libc::pid_t>> = Mutex::new(Vec::new());
 
 /// Takes the samples. Never dropped: a signal may come late.
@@ -40,21 +40,21 @@ static SPARED: Mutex<Vec<libc::pid_t>> = Mutex::new(Vec::new());
 pub(crate) struct StackSampler {
     vm: Vm,
     get_call_trace: AsyncGetCallTrace,
-    /// `None` where HotSpot does not say enough of its code.
+    /// `None` if HotSpot does not export enough about its code.
     interrupted: Option<Interrupted>,
     depth_frames: i32,
     ring: SampleRing,
     timers: ThreadTimers,
     on: AtomicBool,
-    /// The reader sleeps, or is about to.
+    /// The reader is asleep, or about to be.
     asleep: AtomicBool,
     wake: Semaphore,
 }
 
 impl StackSampler {
-    /// Installs the signal's handler; no thread has a timer yet. `interval_us` and `depth_frames` are at least 1.
+    /// Installs the signal handler; no thread has a timer yet. `interval_us` and `depth_frames` must be at least 1.
     ///
-    /// Errors, as a sentence's end: this JVM has no way to get at stacks, or the system no signal.
+    /// The error is the end of a sentence: this JVM has no way to read stacks, or the system no signal.
     pub(crate) fn start(
         vm: Vm,
         interval_us: u32,
@@ -79,17 +79,18 @@ impl StackSampler {
         Ok(sampler)
     }
 
-    /// The calling thread is sampled from now on; `owner` is its number. `ThreadStart`, on that thread.
+    /// Samples the calling thread from now on; `owner` is its number. `ThreadStart`, on that thread.
     pub(crate) fn arm_this_thread(&self, owner: Option<ThreadId>) {
         self.timers.arm(this_thread(), owner);
     }
 
-    /// The calling thread is sampled no longer. `ThreadEnd`, on that thread: soon it has no stack to look at.
+    /// Stops sampling the calling thread. `ThreadEnd`, on that thread, because its stack will soon be gone.
     pub(crate) fn disarm_this_thread(&self) {
         self.timers.disarm(this_thread());
     }
 
-    /// A thread that was there before is sampled from now on, unless it is already or is the agent's. Any thread may call.
+    /// Samples an existing thread from now on, unless it is sampled already or belongs to the agent. Any thread may
+    /// call it.
     pub(crate) fn arm_found(&self, thread: libc::pid_t, owner: Option<ThreadId>) {
         let spared = SPARED.lock();
         if !spared.contains(&thread) {
@@ -97,13 +98,13 @@ impl StackSampler {
         }
     }
 
-    /// Switches sampling on or off, for threads to come as well; it is on at first. While it is off no signal is sent. Any
-    /// thread may call; threads that start or end wait meanwhile, a microsecond for each thread.
+    /// Switches sampling on or off, including for future threads; it is on at first. While it is off, no signal is
+    /// sent. Any thread may call it. Threads that start or end wait meanwhile, a microsecond for each thread.
     pub(crate) fn switch(&self, on: bool) {
         self.timers.switch(on);
     }
 
-    /// Takes all timers away. Signals under way come to nothing; the handler stays, as without one they would end the
+    /// Removes all timers. Pending signals have no effect. The handler stays, because otherwise they would end the
     /// process.
     pub(crate) fn stop(&self) {
         self.on.store(false, Ordering::SeqCst);
@@ -111,7 +112,7 @@ impl StackSampler {
         self.wake.post();
     }
 
-    /// Waits until there is a sample. `false`: the sampler was stopped. One thread at a time.
+    /// Waits until there is a sample. `false` if the sampler was stopped. One thread at a time.
     pub(crate) fn wait(&self) -> bool {
         while self.on.load(Ordering::SeqCst) {
             self.asleep.store(true, Ordering::SeqCst);
@@ -130,7 +131,7 @@ impl StackSampler {
         self.ring.take()
     }
 
-    /// Takes the counts of samples that could not be taken, with their reasons.
+    /// Takes the numbers of samples that were lost, with the reasons.
     pub(crate) fn take_lost(&self) -> [(StackFault, u64); 2] {
         [
             (StackFault::RING_FULL, self.ring.take_lost()),
@@ -138,14 +139,14 @@ impl StackSampler {
         ]
     }
 
-    /// Takes the count of threads that could not be given a timer.
+    /// Takes the number of threads for which there was no timer.
     pub(crate) fn take_refused(&self) -> u64 {
         self.timers.take_refused()
     }
 
-    /// Whether somebody else has taken the signal over, so that samples are missing.
+    /// Whether other code has replaced the signal's handler, so that samples are missing.
     pub(crate) fn is_replaced(&self) -> bool {
-        // SAFETY: zeros are a valid sigaction; asks without changing anything.
+        // SAFETY: zeros are a valid sigaction; the call queries without changing anything.
         unsafe {
             let mut now: libc::sigaction = zeroed();
             libc::sigaction(SIGNAL, std::ptr::null(), &mut now) == 0
@@ -153,10 +154,10 @@ impl StackSampler {
         }
     }
 
-    /// Notes the stack that the signal has interrupted. In the handler.
+    /// Records the stack that the signal has interrupted. Called in the handler.
     ///
     /// # Safety
-    /// `context` is what the handler was given.
+    /// `context` is the handler's argument.
     unsafe fn sample(&self, ticket: Ticket, periods: u32, context: *mut c_void) {
         if !self.on.load(Ordering::Relaxed) {
             return;
@@ -164,8 +165,8 @@ impl StackSampler {
         let Some(thread) = self.timers.note(ticket, periods) else {
             return;
         };
-        // SAFETY: the JVM lives, as the sampler is stopped before its end. HotSpot answers from the thread's own record;
-        // a thread that is not the JVM's has none.
+        // SAFETY: the JVM is alive, because the sampler is stopped before its end. HotSpot finds the environment in the
+        // thread's own record; a thread that does not belong to the JVM has none.
         let Some(jni) = (unsafe { self.vm.jni_env() }) else {
             return;
         };
@@ -177,7 +178,7 @@ impl StackSampler {
             count: 0,
             frames: cell.frames(),
         };
-        // SAFETY: the context of this signal; the thread's own environment, room for the frames.
+        // SAFETY: the context of this signal, the thread's own environment, and space for the frames.
         unsafe {
             if is_suspended(context) {
                 trace.count = StackFault::SUSPENDED_COUNT;
@@ -192,7 +193,7 @@ impl StackSampler {
         // SAFETY: the context of this signal.
         let pc = unsafe { interrupted_at(context) }.pc;
         cell.publish(thread, periods, trace.count, pc);
-        // Either the reader sees this sample before it sleeps, or this sees that the reader is about to.
+        // Either the reader sees this sample before it sleeps, or this code sees that the reader is about to sleep.
         fence(Ordering::SeqCst);
         if self.asleep.load(Ordering::SeqCst) && self.asleep.swap(false, Ordering::SeqCst) {
             self.wake.post();
@@ -202,7 +203,7 @@ impl StackSampler {
 
 impl StackSampler {
     /// # Safety
-    /// `context` is that of a signal on this thread.
+    /// `context` comes from a signal on this thread.
     unsafe fn learn(&self, context: *mut c_void) {
         if let Some(interrupted) = &self.interrupted {
             // SAFETY: the caller's promise.
@@ -210,16 +211,17 @@ impl StackSampler {
         }
     }
 
-    /// Asks for the stack again as it will be when the code that was interrupted has returned: HotSpot finds none in stubs,
-    /// and where a compiled method builds its frame or takes it down.
+    /// Asks for the stack again, as it will be when the interrupted code has returned: HotSpot finds no stack in stubs,
+    /// nor where a compiled method builds or removes its frame.
     ///
     /// # Safety
-    /// `context` is that of a signal on this thread, and the trace has this thread's environment and room for the frames.
+    /// `context` comes from a signal on this thread, and the trace has this thread's environment and space for the
+    /// frames.
     unsafe fn ask_for_caller(&self, trace: &mut CallTrace, context: *mut c_void) {
         let Some(interrupted) = &self.interrupted else {
             return;
         };
-        // SAFETY: the caller's promise; the registers are as they were when this returns.
+        // SAFETY: the caller's promise; the registers are restored before this returns.
         unsafe {
             let context = context.cast::<libc::ucontext_t>();
             let registers = &mut (*context).uc_mcontext.gregs;
@@ -238,16 +240,16 @@ impl StackSampler {
     }
 }
 
-/// Where a signal has interrupted this thread.
+/// The registers of this thread where the signal interrupted it.
 ///
 /// # Safety
-/// `context` is that of a signal on this thread.
+/// `context` comes from a signal on this thread.
 unsafe fn interrupted_at(context: *mut c_void) -> Registers {
     // SAFETY: the caller's promise.
     at(unsafe { &(*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs })
 }
 
-/// Where a context's registers say the thread is.
+/// The position that a context's registers describe.
 fn at(registers: &[libc::greg_t; 23]) -> Registers {
     let register = |index: c_int| {
         let index = usize::try_from(index).unwrap_or(0);
@@ -262,7 +264,7 @@ fn at(registers: &[libc::greg_t; 23]) -> Registers {
     }
 }
 
-/// Has them say that it is there.
+/// Sets a context's registers to this position.
 fn move_to(registers: &mut [libc::greg_t; 23], there: Registers) {
     let moved = [
         (libc::REG_RIP, there.pc),
@@ -277,7 +279,7 @@ fn move_to(registers: &mut [libc::greg_t; 23], there: Registers) {
     }
 }
 
-/// Takes the calling thread, one of the agent's own, out of all sampling, now and later. Such threads do not end.
+/// Excludes the calling thread, which belongs to the agent, from all sampling, now and later. Such threads do not end.
 pub(crate) fn spare_this_thread() {
     let mut spared = SPARED.lock();
     spared.push(this_thread());
@@ -286,19 +288,19 @@ pub(crate) fn spare_this_thread() {
     }
 }
 
-/// Whether the signal came while HotSpot's own handler held the thread (`SR_handler`, os/posix/signals_posix.cpp), as it does
-/// for the samples of its flight recorder. The thread says that it runs Java code then, and the stack would be taken from
-/// the handler's registers: a wrong one. While a handler runs, its signal is blocked.
+/// Whether the signal came while HotSpot's own handler suspended the thread (`SR_handler`, os/posix/signals_posix.cpp),
+/// as it does for samples of its flight recorder. The thread's state is then "in Java", and the stack would be read
+/// from the handler's registers: a wrong one. While a handler runs, its signal is blocked.
 ///
 /// # Safety
-/// `context` is what a handler was given, or null.
+/// `context` is a handler's argument, or null.
 unsafe fn is_suspended(context: *mut c_void) -> bool {
     let context = context.cast::<libc::ucontext_t>();
-    // SAFETY: the caller's promise; reads the set of signals that were blocked when this one came.
+    // SAFETY: the caller's promise; reads the set of signals that were blocked when this one arrived.
     !context.is_null() && unsafe { libc::sigismember(&(*context).uc_sigmask, SUSPEND_SIGNAL) == 1 }
 }
 
-/// Has the signal come to [`on_signal`]; who had it before gets what is not ours.
+/// Installs [`on_signal`]. The previous handler still gets signals that are not ours.
 fn install() -> std::io::Result<()> {
     // SAFETY: zeros are a valid sigaction; both outlive the call; the handler has the signature of SA_SIGINFO.
     unsafe {
@@ -317,7 +319,7 @@ fn install() -> std::io::Result<()> {
     Ok(())
 }
 
-/// The part of `siginfo_t` that tells of timers.
+/// The part of `siginfo_t` that describes timers.
 #[repr(C)]
 struct TimerInfo {
     signal: c_int,
@@ -325,14 +327,15 @@ struct TimerInfo {
     code: c_int,
     padding: c_int,
     timer: c_int,
-    /// Periods that have passed since the last signal, beside the one that it stands for.
+    /// Periods that have passed since the last signal, in addition to this one.
     overrun: c_int,
     value: u64,
 }
 
-/// The handler.
+/// The signal handler.
 unsafe extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    // SAFETY: the system's own arguments; `errno` is this thread's. Nothing here panics: there is no net.
+    // SAFETY: the kernel's own arguments; `errno` is this thread's. Nothing here may panic, because nothing catches
+    // panics.
     unsafe {
         let errno = libc::__errno_location();
         let kept = *errno;
@@ -354,7 +357,8 @@ unsafe extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, contex
     }
 }
 
-/// Gives a signal that is not ours to whoever had it before. By default it ends the process, which nobody has wanted.
+/// Passes a signal that is not ours to the previous handler. The default action would end the process, so it is not
+/// taken.
 ///
 /// # Safety
 /// The arguments are those of the handler.
@@ -364,7 +368,7 @@ unsafe fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_voi
     };
     match before.sa_sigaction {
         libc::SIG_DFL | libc::SIG_IGN => {}
-        // SAFETY: the handler that was there, called as its flags say it is.
+        // SAFETY: the previous handler, called with the arguments that its flags require.
         handler if before.sa_flags & libc::SA_SIGINFO != 0 => unsafe {
             let handler: unsafe extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) =
                 std::mem::transmute(handler);
@@ -431,7 +435,7 @@ mod tests {
             assert_eq!(*libc::__errno_location(), 4711);
         }
         assert_eq!(FOREIGN.load(Ordering::SeqCst), 1);
-        // Once more: the handler does not become its own predecessor.
+        // Install it again: the handler must not become its own predecessor.
         install().unwrap();
         // SAFETY: as above.
         unsafe { libc::raise(SIGNAL) };

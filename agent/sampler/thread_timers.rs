@@ -1,7 +1,7 @@
-//! A timer for each thread on the CPU time of that thread, whose signal goes to that thread.
+//! A timer for each thread, on that thread's CPU time; its signal goes to that thread.
 //!
-//! The signal carries a ticket: a slot and its generation. A slot's thread releases it before it ends, on itself, so a
-//! signal that comes late finds another generation. Slots are used again and never freed.
+//! The signal carries a ticket: a slot and its generation. Before a thread ends, it releases its slot itself, so a late
+//! signal finds another generation. Slots are reused and never freed.
 
 use crate::chance::Chance;
 use parking_lot::Mutex;
@@ -12,19 +12,19 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::OnceLock;
 use tables::ThreadId;
 
-/// Slots that are made at once.
+/// Slots allocated at once.
 const CHUNK: usize = 256;
 /// Most chunks: 65,536 threads at a time.
 const CHUNKS: usize = 256;
-/// The upper 16 bits of every ticket. No pointer that others may put into a signal has them.
+/// The upper 16 bits of every ticket. No pointer that other code may put into a signal has them.
 const MARK: u64 = 0x4850 << 48;
 const MARK_MASK: u64 = 0xFFFF << 48;
 const GENERATION_SHIFT: u32 = 24;
 const FIELD_MASK: u64 = 0xFF_FFFF;
-/// `CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED` of Linux: the clock of the time that one thread ran.
+/// `CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED` of Linux: the clock of a thread's CPU time.
 const THREAD_CPU_CLOCK: i32 = 6;
 
-/// What a signal of ours carries.
+/// The value of our signals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ticket {
     index: usize,
@@ -33,7 +33,7 @@ pub(super) struct Ticket {
 
 impl Ticket {
     /// The ticket in a signal's value; `None` if the signal is not ours. Async-signal-safe.
-    #[allow(clippy::cast_possible_truncation)] // what is cut off was masked
+    #[allow(clippy::cast_possible_truncation)] // the cut-off bits were masked
     pub(super) fn from_value(value: u64) -> Option<Self> {
         (value & MARK_MASK == MARK).then_some(Self {
             index: (value & FIELD_MASK) as usize,
@@ -46,18 +46,18 @@ impl Ticket {
     }
 }
 
-/// What a signal finds by its ticket.
+/// What a ticket refers to.
 #[derive(Debug, Default)]
 struct Slot {
     generation: AtomicU32,
-    /// The thread's number, 0 if threads have none.
+    /// The thread's number; 0 if threads have no numbers.
     thread: AtomicU32,
-    /// Periods that were sampled in this generation.
+    /// Periods sampled in this generation.
     periods: AtomicU32,
 }
 
 impl Slot {
-    /// Begins the next generation: tickets of those before are good for nothing.
+    /// Begins the next generation, which invalidates earlier tickets.
     #[allow(clippy::cast_possible_truncation)] // the mask has 24 bits
     fn turn_over(&self) -> u32 {
         let last = self.generation.load(Ordering::Relaxed);
@@ -67,12 +67,12 @@ impl Slot {
     }
 }
 
-/// A timer of the kernel's; deleted when dropped.
+/// A kernel timer; deleted when dropped.
 #[derive(Debug)]
 struct Timer {
     raw: libc::timer_t,
     index: usize,
-    /// The thread's CPU time when the timer was last set off.
+    /// The thread's CPU time when the timer was last started.
     start_ns: u64,
 }
 
@@ -81,18 +81,18 @@ unsafe impl Send for Timer {}
 
 impl Drop for Timer {
     fn drop(&mut self) {
-        // SAFETY: made by `timer_create`, and deleted here alone.
+        // SAFETY: made by `timer_create`, and deleted only here.
         unsafe { libc::timer_delete(self.raw) };
     }
 }
 
-/// The timers of all threads that have one.
+/// The timers of all threads.
 #[derive(Debug)]
 pub(super) struct ThreadTimers {
     signal: i32,
     interval_us: u32,
     slots: [OnceLock<Box<[Slot]>>; CHUNKS],
-    /// No timer is set. Changed under the lock of `armed`, read by signal handlers.
+    /// Whether all timers are off. Changed under the lock of `armed`, read by signal handlers.
     off: AtomicBool,
     armed: Mutex<Armed>,
 }
@@ -104,13 +104,13 @@ struct Armed {
     free: Vec<usize>,
     slots: usize,
     refused: u64,
-    /// CPU time of threads that have ended, as far as it was not sampled.
+    /// CPU time of ended threads that was not sampled.
     missed_ns: u64,
     chance: Chance,
 }
 
 impl ThreadTimers {
-    /// No timers yet. They will send `signal` each time that their thread has run for `interval_us`.
+    /// No timers yet. A timer will send `signal` each time its thread has used `interval_us` of CPU time.
     pub(super) fn new(signal: i32, interval_us: u32) -> Self {
         Self {
             signal,
@@ -121,10 +121,10 @@ impl ThreadTimers {
         }
     }
 
-    /// Notes that so many periods are sampled. The answer is the number of the thread that has this ticket, 0 if threads
-    /// have none; `None` if it is no longer good, or if the timers are off. Async-signal-safe.
+    /// Counts `periods` as sampled. Returns the number of the ticket's thread, 0 if threads have no numbers; `None` if
+    /// the ticket is no longer valid, or if the timers are off. Async-signal-safe.
     pub(super) fn note(&self, ticket: Ticket, periods: u32) -> Option<u32> {
-        // The signal was under way when they were switched off.
+        // The signal was pending when they were switched off.
         if self.is_off() {
             return None;
         }
@@ -136,7 +136,7 @@ impl ThreadTimers {
         Some(slot.thread.load(Ordering::Relaxed))
     }
 
-    /// Gives a thread of this process a timer, instead of the one it has. `owner` is its number.
+    /// Gives a thread of this process a new timer, replacing any old one. `owner` is its number.
     pub(super) fn arm(&self, thread: libc::pid_t, owner: Option<ThreadId>) {
         let mut armed = self.armed.lock();
         self.release(&mut armed, thread);
@@ -145,7 +145,7 @@ impl ThreadTimers {
         }
     }
 
-    /// The same for a thread that has none yet.
+    /// The same for a thread without a timer.
     pub(super) fn arm_once(&self, thread: libc::pid_t, owner: Option<ThreadId>) {
         let is_armed = self.armed.lock().timers.contains_key(&thread);
         if !is_armed {
@@ -153,8 +153,8 @@ impl ThreadTimers {
         }
     }
 
-    /// Takes the timer of the calling thread away: no signal of it counts any more. What the thread has run since the
-    /// last one is missed, unless the timers are off.
+    /// Removes the timer of the calling thread, and invalidates its signals. CPU time since the last sample counts as
+    /// missed, unless the timers are off.
     pub(super) fn disarm(&self, this_thread: libc::pid_t) {
         let mut armed = self.armed.lock();
         let timer = armed.timers.get(&this_thread);
@@ -168,8 +168,8 @@ impl ThreadTimers {
         self.release(&mut armed, this_thread);
     }
 
-    /// Switches the timers on or off, those of threads to come as well; they are on at first. What threads run while they
-    /// are off is neither sampled nor missed, and the periods begin anew when they are on again.
+    /// Switches the timers on or off, including those of future threads; they are on at first. CPU time used while they
+    /// are off is neither sampled nor missed, and periods start anew when they are on again.
     ///
     /// Any thread. Threads that start or end wait meanwhile: a microsecond for each timer.
     pub(super) fn switch(&self, on: bool) {
@@ -179,7 +179,7 @@ impl ThreadTimers {
         }
         let mut timers = std::mem::take(&mut armed.timers);
         for (&thread, timer) in &mut timers {
-            // A timer that cannot be set is that of a thread which is gone.
+            // If a timer cannot be started, its thread is gone.
             if on {
                 self.begin(timer, thread, armed.chance.number());
             } else {
@@ -194,7 +194,7 @@ impl ThreadTimers {
         self.off.load(Ordering::SeqCst)
     }
 
-    /// Takes all timers away, and gives out no more.
+    /// Removes all timers, and creates no more.
     pub(super) fn stop(&self) {
         let timers = {
             let mut armed = self.armed.lock();
@@ -204,13 +204,13 @@ impl ThreadTimers {
         drop(timers);
     }
 
-    /// Takes the count of threads for which the system had no timer.
+    /// Takes the number of threads for which the system had no timer.
     pub(super) fn take_refused(&self) -> u64 {
         std::mem::take(&mut self.armed.lock().refused)
     }
 
-    /// Takes the count of periods that threads have run before they ended, since they were last sampled: the system looks
-    /// at timers when its clock ticks.
+    /// Takes the number of periods that ended threads used after their last sample: the kernel checks timers only at
+    /// its clock ticks.
     pub(super) fn take_missed(&self) -> u64 {
         let mut armed = self.armed.lock();
         let periods = armed.missed_ns / self.interval_ns();
@@ -265,8 +265,8 @@ impl ThreadTimers {
         is_set.then_some(())
     }
 
-    /// Sets the timer of this thread off. The first period begins anywhere, so that threads which end within one are seen as
-    /// often as they should. `false`: the system has no such thread any more.
+    /// Starts the timer of this thread. The first period starts at a random point, so that threads which end within one
+    /// period are sampled as often as they should be. `false` if the thread no longer exists.
     fn begin(&self, timer: &mut Timer, thread: libc::pid_t, random: u64) -> bool {
         timer.start_ns = cpu_ns(thread);
         if let Some(slot) = self.slot(timer.index) {
@@ -285,12 +285,12 @@ impl ThreadTimers {
     }
 }
 
-/// The clock of the time that a thread of this process runs.
+/// The clock of a thread's CPU time.
 fn cpu_clock(thread: libc::pid_t) -> libc::clockid_t {
     (!thread).wrapping_shl(3) | THREAD_CPU_CLOCK
 }
 
-/// How long a thread of this process has run; 0 if the system does not tell.
+/// The CPU time of a thread of this process; 0 if the system does not say.
 fn cpu_ns(thread: libc::pid_t) -> u64 {
     // SAFETY: zeros are a valid time, which outlives the call.
     let time = unsafe {
@@ -302,9 +302,10 @@ fn cpu_ns(thread: libc::pid_t) -> u64 {
     seconds.saturating_mul(1_000_000_000).saturating_add(nanos)
 }
 
-/// A timer that is not set yet, on the CPU time of `thread`; `None` if the system has none.
+/// A timer on the CPU time of `thread`, not yet started; `None` if the system has none left.
 fn create(signal: i32, thread: libc::pid_t, ticket: Ticket) -> Option<libc::timer_t> {
-    // SAFETY: zeros are a valid sigevent; both pointers outlive the call; the value is a number, never followed.
+    // SAFETY: zeros are a valid sigevent; both pointers outlive the call; the value is a number and is never
+    // dereferenced.
     unsafe {
         let mut event: libc::sigevent = zeroed();
         event.sigev_notify = libc::SIGEV_THREAD_ID;
@@ -319,7 +320,7 @@ fn create(signal: i32, thread: libc::pid_t, ticket: Ticket) -> Option<libc::time
     }
 }
 
-/// Has the timer's signal come after so much of the thread's time, and then again after each interval; with zeros never.
+/// Makes the timer fire after `first_ns` of the thread's CPU time, and then after each `interval_ns`; zeros stop it.
 fn set(timer: &Timer, first_ns: u64, interval_ns: u64) -> bool {
     let spec = |ns: u64| libc::timespec {
         tv_sec: libc::time_t::try_from(ns / 1_000_000_000).unwrap_or(libc::time_t::MAX),
@@ -329,7 +330,7 @@ fn set(timer: &Timer, first_ns: u64, interval_ns: u64) -> bool {
         it_value: spec(first_ns),
         it_interval: spec(interval_ns),
     };
-    // SAFETY: a timer that lives; `time` outlives the call; the old time is not wanted.
+    // SAFETY: a live timer; `time` outlives the call; the old time is not wanted.
     unsafe { libc::timer_settime(timer.raw, 0, &time, null_mut()) == 0 }
 }
 
@@ -338,10 +339,10 @@ mod tests {
     use super::*;
     use crate::os::threads::this_thread;
 
-    /// Blocked in the test's thread, so that nobody need handle it.
+    /// Blocked in the test's thread, so that no handler is needed.
     const SIGNAL: i32 = libc::SIGPROF;
 
-    /// Takes out a timer's signal that is pending in this thread; `None` if there is none.
+    /// Takes out a pending timer signal of this thread; `None` if there is none.
     fn pending_ticket() -> Option<(Ticket, i32)> {
         // SAFETY: a set and an info of this function; the signal is blocked in this thread.
         unsafe {
@@ -357,7 +358,7 @@ mod tests {
         }
     }
 
-    /// Runs until a timer's signal is pending in this thread, and takes it out.
+    /// Runs until a timer signal is pending in this thread, and takes it out.
     fn await_ticket() -> (Ticket, i32) {
         loop {
             if let Some(told) = pending_ticket() {
@@ -366,8 +367,8 @@ mod tests {
         }
     }
 
-    /// The same until one comes that is good. No count of milliseconds would do: Linux looks at CPU timers when its clock
-    /// ticks while the thread runs, and a thread on a busy machine may run between the ticks for long.
+    /// Repeats that until a valid one comes. A fixed number of milliseconds would not do: Linux checks CPU timers at
+    /// clock ticks of the running thread, and on a busy machine a thread may run between ticks for long.
     fn await_good_ticket(timers: &ThreadTimers) {
         while timers.note(await_ticket().0, 1).is_none() {}
     }
@@ -392,7 +393,7 @@ mod tests {
         assert_eq!(timers.note(ticket, 1), Some(5));
         timers.disarm(this_thread());
         assert_eq!(timers.note(ticket, 1), None);
-        // The slot's next thread is another generation.
+        // The slot's next thread has another generation.
         timers.arm(this_thread(), ThreadId::new(6));
         assert_eq!(timers.note(ticket, 1), None);
         let (next, _) = await_ticket();
@@ -409,14 +410,14 @@ mod tests {
         let start_ns = cpu_ns(this_thread());
         let mut noted = 0;
         while cpu_ns(this_thread()) < start_ns + 5_000_000 {
-            // Somebody samples two periods and no more.
+            // Sample exactly two periods.
             if noted < 2 {
                 let (ticket, _) = await_ticket();
                 timers.note(ticket, 1).expect("a good ticket");
                 noted += 1;
             }
         }
-        // On a busy machine the thread may run for long between any two lines: a bound from inside, and one from outside.
+        // On a busy machine the thread may run for long between any two lines, so compute a lower and an upper bound.
         let least_ms = (cpu_ns(this_thread()) - start_ns) / 1_000_000 - 2;
         timers.disarm(this_thread());
         let most_ms = (cpu_ns(this_thread()) - before_ns) / 1_000_000 - 2;
@@ -428,7 +429,7 @@ mod tests {
         assert_eq!(timers.take_missed(), 0);
     }
 
-    /// Runs for 20 periods; answers how many signals came, and how many of them were good.
+    /// Runs for 20 periods. Returns the number of signals, and how many of them were valid.
     fn run(timers: &ThreadTimers) -> (u32, u32) {
         let until_ns = cpu_ns(this_thread()) + 20_000_000;
         let (mut came, mut good) = (0, 0);
@@ -450,7 +451,7 @@ mod tests {
         timers.switch(false);
         while pending_ticket().is_some() {}
         assert_eq!(run(&timers), (0, 0));
-        // Neither does one that is made meanwhile.
+        // A timer created meanwhile sends none either.
         timers.arm(this_thread(), None);
         assert_eq!(run(&timers), (0, 0));
         assert_eq!(timers.take_refused(), 0);
@@ -458,7 +459,7 @@ mod tests {
         timers.switch(true);
         timers.switch(true);
         await_good_ticket(&timers);
-        // What ran while they were off does not count.
+        // CPU time used while they were off does not count.
         assert!(timers.armed.lock().timers[&this_thread()].start_ns >= off_until_ns);
         timers.disarm(this_thread());
         let on_ns = cpu_ns(this_thread()) - off_until_ns;
@@ -474,7 +475,7 @@ mod tests {
         let (ticket, _) = await_ticket();
         timers.switch(false);
         assert_eq!(timers.note(ticket, 1), None);
-        // Nor is the time missed of a thread that ends meanwhile.
+        // If a thread ends meanwhile, its time is not missed either.
         run(&timers);
         timers.disarm(this_thread());
         assert_eq!(timers.take_missed(), 0);

@@ -1,5 +1,5 @@
-//! The rules of the house that no compiler checks. ARCHITECTURE.md and CONTRIBUTING.md say why they are there.
-// A test that cannot read the house has failed: it panics.
+//! The project's rules that no compiler checks. ARCHITECTURE.md and CONTRIBUTING.md give the reasons.
+// If the test cannot read the project, it has failed, so it panics.
 #![allow(clippy::panic, clippy::expect_used)]
 
 mod walls;
@@ -9,18 +9,18 @@ use std::path::{Path, PathBuf};
 
 mod troubleshooting;
 
-/// Most lines of a file before its tests.
+/// Most lines of a file, not counting its tests.
 const MOST_LINES: usize = 500;
-/// Names that say nothing.
+/// Names without meaning.
 const EMPTY_NAMES: [&str; 6] = ["util", "utils", "common", "misc", "helper", "manager"];
-/// Folders with code of ours.
+/// Folders with our own code.
 const HOUSE: [&str; 11] = [
     "agent", "format", "tables", "writer", "snapshot", "bytecode", "reader", "graph", "cli",
     "benches", "fuzz",
 ];
 
-/// Folders where unsafe code may stand: the JVM's functions, the system's, what a live HotSpot keeps in memory, a signal's
-/// handler, and a copy of the heap in another process.
+/// Folders that may contain unsafe code: calls of the JVM and of the operating system, reads of a live HotSpot's
+/// memory, a signal handler, and a copy of the heap in another process.
 const FENCED: &[&str] = &[
     "agent/entry.rs",
     "agent/jvmti",
@@ -69,7 +69,7 @@ fn all_files() -> Vec<PathBuf> {
     HOUSE.iter().flat_map(|folder| rust_files(folder)).collect()
 }
 
-/// The code of a file without its tests, which stand at its foot.
+/// The code of a file without its tests, which are at its end.
 fn code(path: &Path) -> String {
     let text = read(&root().join(path));
     let tests = [
@@ -151,7 +151,7 @@ fn files_are_touched_in_one_place() {
         .iter()
         .flat_map(|folder| rust_files(folder))
     {
-        // What the system says of memory, of processes, of their threads and of their libraries.
+        // These read what the system says about memory, processes, threads and libraries.
         let allowed = [
             "writer/sink.rs",
             "writer/tail.rs",
@@ -218,7 +218,7 @@ fn what_the_documents_name_is_there() {
     }
 }
 
-/// How a heading is linked to.
+/// The link target of a heading.
 fn anchor(heading: &str) -> String {
     let letters = heading.trim_start_matches('#').trim().to_lowercase();
     letters

@@ -1,19 +1,19 @@
-//! docs/troubleshooting.md has every message of the agent and the command, and no other.
+//! Checks that docs/troubleshooting.md has every message of the agent and the command, and no other.
 //!
-//! Any literal that reads as a sentence is taken for a message, wherever it stands: so no new one is overlooked. What is printed
-//! elsewhere than on stderr is excluded by name.
+//! Any literal that reads like a sentence counts as a message, wherever it is, so that no new message is overlooked.
+//! Text that is not printed on stderr is excluded by name.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::{code, is_test, read, root, rust_files};
 
-/// Folders whose code prints, or makes the text of what is printed.
+/// Folders whose code prints messages, or parts of them.
 const SPEAKING: [&str; 7] = [
     "agent", "snapshot", "tables", "writer", "cli", "reader", "graph",
 ];
-/// What is printed elsewhere: the options (docs/options.md), the layouts of text files, and what `hprof check` and
-/// `hprof info` list on stdout.
+/// Files whose text goes elsewhere: the options (docs/options.md), the layouts of text files, and what `hprof check`
+/// and `hprof info` print on stdout.
 const ELSEWHERE: [&str; 7] = [
     "agent/options/help.rs",
     "agent/options/rows/mod.rs",
@@ -23,11 +23,11 @@ const ELSEWHERE: [&str; 7] = [
     "reader/text",
     "reader/text.rs",
 ];
-/// Literals that no user reads on stderr: names of threads, headings and tables on stdout, markers of formats.
+/// Literals that never reach a user's stderr: names of threads, headings and tables on stdout, markers of formats.
 const NO_MESSAGES: &str = include_str!("no_messages.txt");
 
-/// The string literals of Rust code, as they stand on the page: with `…` for what is put in, one space for any white space, and
-/// without backticks.
+/// The string literals of Rust code in the page's form: `…` for inserted values, one space for any white space, and no
+/// backticks.
 fn literals(code: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = code.chars().peekable();
@@ -42,7 +42,7 @@ fn literals(code: &str) -> Vec<String> {
     found
 }
 
-/// Behind an apostrophe: a character literal is skipped, a lifetime is not.
+/// After an apostrophe: skips a character literal, but not a lifetime.
 fn skip_char(rest: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     let mut ahead = rest.clone();
     let first = ahead.next();
@@ -55,7 +55,7 @@ fn skip_char(rest: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     }
 }
 
-/// The rest of a literal, without the quotes; a backslash at the end of a line joins it with the next one.
+/// The rest of a literal, without the quotes. A backslash at the end of a line joins it with the next.
 fn literal(rest: &mut std::iter::Peekable<std::str::Chars<'_>>) -> String {
     let mut text = String::new();
     while let Some(letter) = rest.next() {
@@ -74,7 +74,7 @@ fn literal(rest: &mut std::iter::Peekable<std::str::Chars<'_>>) -> String {
     text
 }
 
-/// A format string as its reader sees it.
+/// A format string in the form that its reader sees.
 fn shown(text: &str) -> String {
     let mut shown = String::new();
     let mut depth = 0;
@@ -93,13 +93,13 @@ fn shown(text: &str) -> String {
     words.join(" ").replace("……", "…").replace('`', "")
 }
 
-/// What of a literal stands on the page, whatever is put in before and after it.
+/// The part of a literal that appears on the page, without values inserted at its start and end.
 fn key(literal: &str) -> &str {
     literal.trim_matches([' ', ';', ',', ':', '.', '…'])
 }
 
-/// Whether this reads as a sentence or a part of one: two words, or a word and what is put in, one of which begins with a
-/// small letter.
+/// Whether this reads like a sentence or a part of one: two words, or a word and an inserted value, one of which starts
+/// with a lower-case letter.
 fn is_prose(text: &str) -> bool {
     let words: Vec<&str> = text
         .split(' ')
@@ -142,7 +142,7 @@ fn messages() -> BTreeSet<String> {
             let line = key(&literal);
             let is_help = path.starts_with("agent/options/rows")
                 && options.iter().any(|it| it.contains(line));
-            // Of the command's help, which clap prints.
+            // Lines of the command's help, which clap prints.
             let is_example = line.starts_with("Example") || line.starts_with("Exit codes:");
             if is_prose(&literal) && !is_help && !is_example && !excluded.contains(line) {
                 messages.insert(line.to_owned());
@@ -153,7 +153,7 @@ fn messages() -> BTreeSet<String> {
     messages
 }
 
-/// What stands between backticks; in a table of options, each cell.
+/// The text between backticks; in the table of options, each cell.
 fn spans(name: &str, text: &str) -> Vec<String> {
     let mark = if name.ends_with("options.md") {
         "| "
@@ -193,7 +193,7 @@ fn every_entry_has_its_message() {
         let Some(entry) = line.trim_start().strip_prefix("- `") else {
             continue;
         };
-        // An entry may go on in the next line.
+        // An entry may continue on the next line.
         let after: String = page
             .lines()
             .skip(n + 1)

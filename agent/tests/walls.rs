@@ -1,14 +1,15 @@
-//! Walls between the agent's folders: who may import whom. Cargo cannot see them, as the agent is one package.
+//! Walls between the agent's folders: which may import which. Cargo cannot check them, because the agent is one
+//! package.
 
 use super::{code, is_test, rust_files};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// A folder or a file, and what it may import beside itself. Rows stand in order: each may name earlier ones alone, so there is
-/// no circle.
+/// A folder or a file, and what it may import besides itself. Each row may only name earlier rows, so there is
+/// no cycle.
 type Row = (&'static str, &'static [&'static str]);
 
-/// The agent, the lowest first.
+/// The agent, lowest level first.
 const AGENT: [Row; 21] = [
     ("chance", &[]),
     ("os", &[]),
@@ -111,7 +112,7 @@ const AGENT: [Row; 21] = [
     ("entry", &["jvmti", "session"]),
 ];
 
-/// Heap dumps: neither engine knows the other.
+/// Heap dumps: the engines do not import each other.
 const HEAP: [Row; 9] = [
     ("error", &[]),
     ("memory_left", &[]),
@@ -130,7 +131,7 @@ const HEAP: [Row; 9] = [
     ),
 ];
 
-/// What chooses an engine is above all.
+/// The file that chooses an engine is above all of them.
 const DUMP: Row = (
     "dump",
     &[
@@ -145,7 +146,8 @@ const DUMP: Row = (
     ],
 );
 
-/// The profiles: features know what they share, and not each other. `*` is what `agent/profile/mod.rs` exports.
+/// The profiles: features import what they share, and not each other. `*` stands for the exports of
+/// `agent/profile/mod.rs`.
 const PROFILE: [Row; 10] = [
     ("*", &[]),
     ("threads", &[]),
@@ -184,7 +186,7 @@ const REPORT: Row = (
     ],
 );
 
-/// The module of a file of the agent: its path from the crate's root.
+/// The module of an agent file: its path from the crate's root.
 fn module(path: &Path) -> Vec<String> {
     let below = path.strip_prefix("agent").expect("a file of the agent");
     let mut parts: Vec<String> = below
@@ -206,7 +208,7 @@ fn without_comments(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The paths that begin here: one, or those of a group.
+/// The paths that start here: one, or those of a group.
 fn paths(rest: &str) -> Vec<Vec<String>> {
     if let Some(group) = rest.strip_prefix('{') {
         return parts(group).into_iter().flat_map(paths).collect();
@@ -247,14 +249,14 @@ fn parts(group: &str) -> Vec<&str> {
     parts
 }
 
-/// What a file of this module names in the module `within`: by `crate::…`, or by `super::…`.
+/// What a file of this module imports from the module `within`, by `crate::…` or by `super::…`.
 fn imports(text: &str, module: &[String], within: &[&str]) -> BTreeSet<String> {
     let text = without_comments(text);
     let mut found = BTreeSet::new();
     for start in ["crate::", "super::"] {
         for (at, _) in text.match_indices(start) {
             let before = text.get(..at).unwrap_or("");
-            // Not the end of another word, nor a `super` behind another one.
+            // Not the end of another word, nor a `super` after another one.
             if before.ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':') {
                 continue;
             }
@@ -280,7 +282,7 @@ fn imports(text: &str, module: &[String], within: &[&str]) -> BTreeSet<String> {
     found
 }
 
-/// What stands below `within` imports what its row does not list.
+/// The imports of the files below `within` that their rows do not list.
 fn faults(path: &Path, text: &str, within: &[&str], rows: &[Row]) -> Vec<String> {
     let module = module(path);
     let own: Vec<&str> = module.iter().map(String::as_str).collect();
