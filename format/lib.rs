@@ -25,7 +25,7 @@ pub const ID_SIZE_BYTES: u32 = 8;
 /// Bytes before a record's body: u1 tag, u4 time, u4 length.
 pub const RECORD_HEADER_BYTES: usize = 9;
 
-/// The stack trace serial that every record without a trace of its own refers to: a trace with no frames.
+/// The stack trace serial of every record without its own trace: a trace with no frames.
 pub const EMPTY_TRACE_SERIAL: u32 = 1;
 
 /// Line number of a frame whose line is not known (format text, FRAME).
@@ -62,7 +62,7 @@ pub mod record {
     pub const HEAP_DUMP: u8 = 0x0C;
     /// Samples of running threads by trace.
     pub const CPU_SAMPLES: u8 = 0x0D;
-    /// What the profiler was asked to record.
+    /// The profiler's settings.
     pub const CONTROL_SETTINGS: u8 = 0x0E;
     /// A part of a heap dump.
     pub const HEAP_DUMP_SEGMENT: u8 = 0x1C;
@@ -72,7 +72,7 @@ pub mod record {
 
 /// Tags of sub-records inside HEAP DUMP and HEAP DUMP SEGMENT.
 pub mod heap {
-    /// Root of a kind not known: id.
+    /// Root of unknown kind: id.
     pub const ROOT_UNKNOWN: u8 = 0xFF;
     /// Global JNI reference: id, reference id.
     pub const ROOT_JNI_GLOBAL: u8 = 0x01;
@@ -92,7 +92,7 @@ pub mod heap {
     pub const ROOT_THREAD_OBJ: u8 = 0x08;
     /// A class with its static fields and the layout of its instances.
     pub const CLASS_DUMP: u8 = 0x20;
-    /// An object that is no array and no class.
+    /// An object that is neither an array nor a class.
     pub const INSTANCE_DUMP: u8 = 0x21;
     /// An array of references.
     pub const OBJ_ARRAY_DUMP: u8 = 0x22;

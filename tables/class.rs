@@ -12,7 +12,7 @@ pub struct Field {
     pub name: StringId,
     /// Its type as HPROF numbers it.
     pub basic_type: BasicType,
-    /// Whether it is declared as an array of a primitive type, so that what it refers to refers to nothing.
+    /// Whether it is declared as an array of a primitive type, so that its target has no references.
     pub is_primitive_array: bool,
     /// Whether it belongs to the class and not to its instances.
     pub is_static: bool,
@@ -23,13 +23,14 @@ pub struct Field {
 pub struct ClassRow {
     /// The JVM's form: `Ljava/lang/String;`, `[I`, `[Ljava/lang/String;`.
     pub signature: StringId,
-    /// The form readers expect, which is HotSpot's: `java/lang/String`, `[I`, `[Ljava/lang/String;`.
+    /// The form that readers expect (HotSpot's): `java/lang/String`, `[I`, `[Ljava/lang/String;`.
     pub name: StringId,
     /// The defining loader; `None` is the bootstrap loader.
     pub loader: Option<LoaderId>,
     /// The superclass; `None` for `java.lang.Object` and for interfaces.
     pub super_class: Option<ClassId>,
-    /// The interfaces it names itself: what it implements, or for an interface what it extends.
+    /// The interfaces that it declares itself: those it implements, or for an interface those it
+    /// extends.
     pub interfaces: Vec<ClassId>,
     /// The fields it declares, static and instance together, in the order of JVMTI's
     /// GetClassFields; `None` as long as the class is not prepared.
@@ -43,7 +44,7 @@ impl ClassRow {
     }
 }
 
-/// Classes in order of arrival, keyed by nothing: two classes of one name are two rows.
+/// Classes in order of arrival. They have no key: two classes with the same name are two rows.
 ///
 /// Any thread may call any method.
 #[derive(Debug, Default)]
@@ -62,10 +63,10 @@ impl ClassTable {
         self.classes.get(id)
     }
 
-    /// Puts another row in the place of a class's; false if there is no such class.
+    /// Replaces a class's row; false if there is no such class.
     ///
-    /// A class may name as its super a class that has no row yet, so rows are added first and
-    /// completed when all have an id.
+    /// A class may refer to a superclass that has no row yet, so rows are added first and completed
+    /// when all have an id.
     pub fn replace(&self, id: ClassId, row: ClassRow) -> bool {
         self.classes.replace(id, Arc::new(row))
     }

@@ -1,23 +1,24 @@
-//! The frame table: places in methods.
+//! The frame table: positions in methods.
 
 use std::sync::Arc;
 
 use crate::{ClassId, FrameId, Interner, StringId};
 
-/// Where in its source a frame stands.
+/// A frame's position in its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Line {
-    /// This line, from 1. The encoder writes 0 and what exceeds 2^31 - 1 as unknown.
+    /// This line, from 1. The encoder writes 0, and numbers above 2^31 - 1, as unknown.
     Number(u32),
-    /// The class file has no line table, or none for this place.
+    /// The class file has no line table, or no line for this position.
     Unknown,
     /// The method is native.
     Native,
 }
 
-/// One place in one method: what a stack trace is made of (format text, FRAME).
+/// One position in one method, as an element of a stack trace (format text, FRAME).
 ///
-/// Names are stored, not method ids, since a method id dies with its class.
+/// Stores names and not method ids, because a method id is only valid as long as its class is
+/// loaded.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Frame {
     /// The class that declares the method.
@@ -26,7 +27,7 @@ pub struct Frame {
     pub method: StringId,
     /// The method's descriptor, `(I)V`.
     pub signature: StringId,
-    /// The source file's name; a real string even where it is not known, since readers expect one.
+    /// The source file's name; a real string even if it is unknown, because readers expect one.
     pub source: StringId,
     /// The line.
     pub line: Line,
@@ -39,7 +40,7 @@ pub struct FrameTable {
 }
 
 impl FrameTable {
-    /// The id of this frame, which is stored if it is new.
+    /// The id of this frame. Adds the frame if it is new.
     pub fn intern(&self, frame: Frame) -> FrameId {
         self.frames.intern(frame)
     }

@@ -1,7 +1,7 @@
-//! The ids: one type a table, so that an id of one can never be used in another.
+//! The ids: one type for each table, so that an id of one table cannot be used in another.
 //!
 //! Table ids are dense from 1 in order of arrival. 0 is never an id, so `Option` of an id is as small
-//! as the id, and absent stays `None` until the encoder writes 0.
+//! as the id, and an absent id stays `None` until the encoder writes 0.
 
 use std::num::{NonZeroU32, NonZeroU64};
 
@@ -13,7 +13,7 @@ pub trait DenseId: Copy {
     /// The position of this id's row, counted from 0.
     fn index(self) -> usize;
 
-    /// The last id there can be.
+    /// The last possible id.
     fn last() -> Self;
 }
 
@@ -71,7 +71,8 @@ dense_id! {
     ClassId
 }
 dense_id! {
-    /// A class loader that is not the bootstrap loader; never written, a file knows loaders by object.
+    /// A class loader other than the bootstrap loader. Never written, because a file identifies
+    /// loaders by object.
     LoaderId
 }
 dense_id! {
@@ -89,17 +90,17 @@ dense_id! {
 dense_id! {
     /// An object's position in the table of one dump; the walk uses it as the object's JVMTI tag.
     ///
-    /// Not what the file calls the object: that is [`ObjectId`].
+    /// Not the object's id in the file, which is [`ObjectId`].
     ObjectIndex
 }
 
 impl TraceId {
-    /// The trace without frames: what a record without a trace of its own refers to.
+    /// The trace without frames, to which records without their own trace refer.
     pub const EMPTY: Self = Self(NonZeroU32::MIN);
 }
 
 impl ObjectIndex {
-    /// The index that a JVMTI tag stands for; `None` for 0 (not tagged) and for tags not from here.
+    /// The index for a JVMTI tag; `None` for 0 (not tagged) and for tags that are not indexes.
     pub fn from_tag(tag: i64) -> Option<Self> {
         Self::new(u32::try_from(tag).ok()?)
     }
@@ -110,7 +111,7 @@ impl ObjectIndex {
     }
 }
 
-/// The address by which a file knows an object; null has none and is written as 0.
+/// The address that identifies an object in a file. Null has no id and is written as 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectId(NonZeroU64);
 

@@ -1,4 +1,4 @@
-//! The interner: the one mechanism that turns equal keys into one dense id.
+//! The interner: the one mechanism that maps equal keys to one dense id.
 
 use std::borrow::Borrow;
 use std::hash::Hash;
@@ -9,10 +9,10 @@ use dashmap::DashMap;
 
 use crate::{DenseId, Rows};
 
-/// Keys, each kept once, with ids that are dense from 1 in order of arrival.
+/// Keys, each stored once, with ids that are dense from 1 in order of arrival.
 ///
-/// Any thread may call any method. Equal keys get one id, however many threads bring them at once.
-/// Locks: a shard of the map, and while that is held the rows; never the other way round.
+/// Any thread may call any method. Equal keys get one id, however many threads add them at once. Lock
+/// order: a shard of the map, then the rows; never the other way round.
 #[derive(Debug)]
 pub struct Interner<K: ?Sized + Eq + Hash, I> {
     ids: DashMap<Arc<K>, I>,
@@ -29,13 +29,14 @@ impl<K: ?Sized + Eq + Hash, I> Default for Interner<K, I> {
 }
 
 impl<K: ?Sized + Eq + Hash, I: DenseId> Interner<K, I> {
-    /// The id of this key, which is stored if it is new.
+    /// The id of this key. Adds the key if it is new.
     pub fn intern(&self, key: impl Borrow<K> + Into<Arc<K>>) -> I {
-        // Most keys are known already: look before allocating.
+        // Most keys are known already, so look before allocating.
         if let Some(id) = self.ids.get(key.borrow()) {
             return *id;
         }
-        // The entry holds the shard, so nobody else can add this key between the look and the insert.
+        // The entry locks the shard, so no other thread can add this key between the lookup and the
+        // insertion.
         match self.ids.entry(key.into()) {
             Entry::Occupied(known) => *known.get(),
             Entry::Vacant(place) => {

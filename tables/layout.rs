@@ -1,12 +1,12 @@
-//! Where a field is: JVMTI's field numbers turned into places in a record.
+//! Where a field is: turns JVMTI's field numbers into positions in a record.
 //!
-//! JVMTI numbers the fields of a class C (jvmtiHeapReferenceInfoField): first come the fields of all
-//! interfaces that C implements, through whatever path, each interface once; then the fields of
-//! `java.lang.Object`, and so on down to C's own. HPROF stores an instance the other way round: C's own
-//! fields, then its super's, and so on up (format text, INSTANCE DUMP).
+//! JVMTI numbers the fields of a class C as follows (jvmtiHeapReferenceInfoField): first the fields of
+//! all interfaces that C implements, through whatever path, each interface once; then the fields of
+//! `java.lang.Object`, and so on down to C's own. HPROF stores an instance the other way round: C's
+//! own fields, then its superclass's, and so on up (format text, INSTANCE DUMP).
 //!
-//! Pure functions on a [`ClassTable`]. The results hold no reference to it, so the VM thread may use
-//! them in a safepoint; it must not make them, since the table has locks.
+//! These are pure functions on a [`ClassTable`]. Their results hold no reference to it, so the VM
+//! thread may use them at a safepoint. It must not create them, because the table has locks.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub const ID_SIZE_BYTES: u32 = 8;
 
 /// A class, its superclass and so on up to `java.lang.Object`.
 ///
-/// Empty if there is no such class. Stops at a class that has no row, and at one it has met before,
+/// Empty if there is no such class. Stops at a class without a row, and at one that occurred before,
 /// so a broken table gives a short chain and not an endless one.
 pub fn class_chain(classes: &ClassTable, id: ClassId) -> Vec<ClassId> {
     rows_of_chain(classes, id)
@@ -30,11 +30,11 @@ pub fn class_chain(classes: &ClassTable, id: ClassId) -> Vec<ClassId> {
 
 /// The JVMTI number of the first field that a class or an interface declares itself.
 ///
-/// `None` if there is no such class, if the fields of a super or an interface are not known, or if the
-/// number does not fit 32 bits.
+/// `None` if there is no such class, if the fields of a superclass or an interface are unknown, or if
+/// the number does not fit into 32 bits.
 pub fn first_field_index(classes: &ClassTable, id: ClassId) -> Option<u32> {
     let chain = rows_of_chain(classes, id);
-    // The chain of an interface is the interface alone: it has no superclass.
+    // The chain of an interface is just the interface, which has no superclass.
     let supers = chain.get(1..)?;
     let inherited = supers
         .iter()
@@ -43,7 +43,7 @@ pub fn first_field_index(classes: &ClassTable, id: ClassId) -> Option<u32> {
     u32::try_from(interface_fields(classes, &chain)?.checked_add(inherited)?).ok()
 }
 
-/// One instance field's place in the data of an INSTANCE DUMP.
+/// One instance field's position in the data of an INSTANCE DUMP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
     /// Bytes before the value.
@@ -52,7 +52,7 @@ pub struct Slot {
     pub basic_type: BasicType,
 }
 
-/// Where the instances of one class keep their fields in a file.
+/// Where a file stores the fields of one class's instances.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstanceLayout {
     data_bytes: u32,
@@ -61,10 +61,10 @@ pub struct InstanceLayout {
 }
 
 impl InstanceLayout {
-    /// The layout of instances of this very class.
+    /// The layout of instances of exactly this class.
     ///
-    /// `None` if there is no such class, if the fields of it, a super or an interface are not known (a
-    /// guess would shift every value), or if the data would pass 4 GiB.
+    /// `None` if there is no such class, if the fields of the class, a superclass or an interface are
+    /// unknown (a guess would shift every value), or if the data would exceed 4 GiB.
     pub fn of(classes: &ClassTable, id: ClassId) -> Option<Self> {
         let chain = rows_of_chain(classes, id);
         if chain.is_empty() {
@@ -92,7 +92,7 @@ impl InstanceLayout {
         self.data_bytes
     }
 
-    /// The place of the field with this JVMTI number; `None` for interfaces' fields, for static
+    /// The position of the field with this JVMTI number; `None` for fields of interfaces, for static
     /// fields and for numbers that no field has.
     pub fn slot(&self, field_index: u32) -> Option<Slot> {
         let position = field_index.checked_sub(self.interface_fields)?;
@@ -105,7 +105,7 @@ impl InstanceLayout {
     }
 }
 
-/// Which JVMTI field numbers stand for the static fields of one class or interface.
+/// The JVMTI field numbers of the static fields of one class or interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StaticLayout {
     first_index: u32,
@@ -113,8 +113,8 @@ pub struct StaticLayout {
 }
 
 impl StaticLayout {
-    /// The layout of this very class; statics of its supers are theirs. `None` if there is no such
-    /// class.
+    /// The layout of exactly this class, without the static fields of its superclasses. `None` if
+    /// there is no such class.
     pub fn of(classes: &ClassTable, id: ClassId) -> Option<Self> {
         let row = classes.get(id)?;
         let is_static = row
@@ -128,8 +128,8 @@ impl StaticLayout {
         })
     }
 
-    /// The position, in the class's own fields, of the static field with this JVMTI number; `None` if
-    /// the number is an instance field's or not of this class.
+    /// The position, among the class's own fields, of the static field with this JVMTI number; `None`
+    /// if the number belongs to an instance field or to another class.
     pub fn position(&self, field_index: u32) -> Option<usize> {
         let position = field_index.checked_sub(self.first_index)? as usize;
         self.is_static.get(position)?.then_some(position)
@@ -150,9 +150,11 @@ fn rows_of_chain(classes: &ClassTable, id: ClassId) -> Chain {
     chain
 }
 
-/// How many fields the interfaces of a chain declare, each interface counted once; `None` if that is not known.
+/// The number of fields that a chain's interfaces declare, each interface counted once; `None` if
+/// unknown.
 fn interface_fields(classes: &ClassTable, chain: &Chain) -> Option<usize> {
-    // A class is never its own interface: met from the start, a broken table cannot make it so.
+    // A class is never its own interface. Starting with the chain as visited, a broken table cannot
+    // make it so.
     let mut met: HashSet<ClassId> = chain.iter().map(|&(id, _)| id).collect();
     let mut open: Vec<ClassId> = chain
         .iter()
@@ -170,8 +172,8 @@ fn interface_fields(classes: &ClassTable, chain: &Chain) -> Option<usize> {
     Some(count)
 }
 
-/// A slot for each own field, the first at `start`, and the offset behind the last; `None` if the fields are
-/// not known.
+/// A slot for each own field, the first at `start`, and the offset after the last; `None` if the
+/// fields are unknown.
 fn own_slots(row: &ClassRow, start: u32) -> Option<(Vec<Option<Slot>>, u32)> {
     let mut offset_bytes = start;
     let fields = row.fields.as_ref()?;
@@ -196,7 +198,7 @@ mod tests {
     use super::*;
     use crate::{Field, StringId};
 
-    /// A class whose fields are given by one letter each: a descriptor, in lower case if static.
+    /// A class with one field for each letter: a descriptor, in lower case if the field is static.
     fn add(
         classes: &ClassTable,
         super_class: Option<ClassId>,

@@ -1,19 +1,19 @@
-//! What is remembered between events and for one dump: the contents page.
+//! The tables: what is remembered between events, and during one dump.
 //!
-//! A table keeps facts as rows and hands out a small dense id for each; no table knows Java, and none
-//! knows a byte of the file. One [`Tables`] is all that one dump file is written from, apart from
-//! the [`ObjectTable`], which belongs to the walk alone.
+//! A table stores facts as rows and assigns a small dense id to each. Tables know neither Java nor
+//! the bytes of the file. One dump file is written from one [`Tables`] and the [`ObjectTable`], which
+//! belongs only to the walk.
 //!
 //! # Locks
 //!
-//! Every table of [`Tables`] may be filled and read from any number of threads at once. A call takes
-//! the locks of its own table only and releases them before it returns; none calls back into another
-//! table or into the caller while it holds one. Inside a table the order is: a shard of the lookup
-//! map first, then the rows. So there is no order between tables to keep, and none to get wrong.
+//! Every table of [`Tables`] may be filled and read by any number of threads at once. A call takes
+//! only the locks of its own table and releases them before it returns; it never calls another table
+//! or the caller while it holds one. Inside a table the order is: a shard of the lookup map first,
+//! then the rows. So there is no lock order between tables that one could get wrong.
 //!
-//! The locks are ordinary ones: a VM thread inside a safepoint must not take them, because a stopped
-//! Java thread may hold them. What such a thread needs is copied out beforehand ([`InstanceLayout`],
-//! [`StaticLayout`]), or it owns the table ([`ObjectTable`]), or it needs no lock ([`Census`]).
+//! The locks are ordinary ones. A VM thread at a safepoint must not take them, because a stopped Java
+//! thread may hold them. Such a thread uses copies made beforehand ([`InstanceLayout`],
+//! [`StaticLayout`]), or a table that it owns ([`ObjectTable`]), or one without locks ([`Census`]).
 #![forbid(unsafe_code)]
 
 mod census;
@@ -50,9 +50,9 @@ pub use string::StringTable;
 pub use thread::{ThreadRow, ThreadTable};
 pub use trace::{Trace, TraceTable};
 
-/// All that one dump file is written from, objects excepted.
+/// Everything that one dump file is written from, except objects.
 ///
-/// The dumping thread makes a fresh one for each dump and drops it afterwards. Any thread may use any
+/// The dumping thread creates a new one for each dump and drops it afterwards. Any thread may use any
 /// table at any time; see the crate's page for the locks.
 #[derive(Debug, Default)]
 pub struct Tables {
@@ -62,7 +62,7 @@ pub struct Tables {
     pub classes: ClassTable,
     /// Class loaders other than the bootstrap loader.
     pub loaders: LoaderTable,
-    /// Places in methods.
+    /// Positions in methods.
     pub frames: FrameTable,
     /// Stacks of frames; the first is the empty one.
     pub traces: TraceTable,
@@ -71,7 +71,7 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Empty tables, but for the empty trace.
+    /// Tables that are empty except for the empty trace.
     pub fn new() -> Self {
         Self::default()
     }

@@ -1,18 +1,18 @@
-//! The loader table: the objects that have loaded classes.
+//! The loader table: the class loader objects.
 
 use crate::{Interner, LoaderId, ObjectIndex};
 
-/// Class loaders, each known by its object.
+/// Class loaders, each identified by its object.
 ///
-/// The bootstrap loader is no object and has no row: it is `None` wherever a loader may stand. Any
-/// thread may call any method.
+/// The bootstrap loader is not an object and has no row: a `None` stands for it. Any thread may
+/// call any method.
 #[derive(Debug, Default)]
 pub struct LoaderTable {
     loaders: Interner<ObjectIndex, LoaderId>,
 }
 
 impl LoaderTable {
-    /// The id of the loader that is this object.
+    /// The id of the loader with this object.
     pub fn intern(&self, object: ObjectIndex) -> LoaderId {
         self.loaders.intern(object)
     }
@@ -22,7 +22,7 @@ impl LoaderTable {
         self.loaders.get(id).map(|object| *object)
     }
 
-    /// How many loaders there are, the bootstrap loader not counted.
+    /// The number of loaders, not counting the bootstrap loader.
     pub fn len(&self) -> usize {
         self.loaders.len()
     }

@@ -1,25 +1,26 @@
-//! The object table: every object of one dump, with the address the file gives it.
+//! The object table: every object of one dump, with its address in the file.
 //!
-//! A JVM does not tell addresses, but readers compute sizes from them: they take the alignment from
-//! the gaps and guess the width of references from arrays. So each object gets a pseudo-address, the
-//! sum of the sizes before it, which is 8-aligned and leaves only the small gaps of a real heap.
+//! JVMTI does not report addresses, but readers compute sizes from them: they derive the alignment
+//! from the gaps, and guess the width of references from arrays. So each object gets a
+//! pseudo-address, the sum of the sizes before it, which is aligned to 8 and leaves only the small
+//! gaps of a real heap.
 
 use std::fmt;
 
 use crate::{DenseId, ObjectId, ObjectIndex};
 
-/// The first object's address: not 0, which is null, and clear of the first page.
+/// The first object's address: not 0 (null), and beyond the first page.
 const BASE_ADDRESS: u64 = 0x1_0000;
-/// The alignment of objects on every JVM's default.
+/// The default alignment of objects on every JVM.
 const ALIGNMENT_BYTES: u64 = 8;
 /// Rows of one allocation: 1 MiB at 16 bytes a row.
 const CHUNK_ROWS: usize = 1 << 16;
-/// Marks in the low bits of the address, which alignment leaves free.
+/// Flags in the low bits of the address, which are free because of alignment.
 const WRITTEN: u64 = 1;
 const IS_ARRAY: u64 = 2;
 const MARKS: u64 = ALIGNMENT_BYTES - 1;
 
-/// No further object fits: no memory is left, or all 2^32 - 1 indexes are taken.
+/// No further object fits: memory is exhausted, or all 2^32 - 1 indexes are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TableFull;
 
@@ -31,7 +32,7 @@ impl fmt::Display for TableFull {
 
 impl std::error::Error for TableFull {}
 
-/// What is known of one object. 16 bytes, as there may be a thousand million of them.
+/// The facts about one object. 16 bytes, because there may be a thousand million of them.
 #[derive(Clone, Copy, Debug)]
 pub struct ObjectRow {
     address_and_marks: u64,
@@ -40,12 +41,12 @@ pub struct ObjectRow {
 }
 
 impl ObjectRow {
-    /// The address the file gives to the object; always there, since addresses begin above 0.
+    /// The object's address in the file. Always present, because addresses start above 0.
     pub fn id(&self) -> Option<ObjectId> {
         ObjectId::new(self.address_and_marks & !MARKS)
     }
 
-    /// The mirror of the object's class; `None` while it is not known.
+    /// The mirror of the object's class; `None` while it is unknown.
     pub fn class(&self) -> Option<ObjectIndex> {
         self.class
     }
@@ -63,11 +64,12 @@ impl ObjectRow {
 
 /// The objects of one dump. An object's index is its JVMTI tag.
 ///
-/// The walk owns it: its methods want `&mut self`, and that exclusive ownership is its lock. The
-/// callbacks that fill it run on the VM thread inside a safepoint, where no lock may be taken.
+/// The walk owns it: its methods need `&mut self`, and this exclusive access serves as its lock. The
+/// callbacks that fill it run on the VM thread at a safepoint, where no lock may be taken.
 #[derive(Debug)]
 pub struct ObjectTable {
-    // Fixed chunks: growth never copies a row, so the pause has no hiccups and memory no double peak.
+    // Fixed chunks: growth copies no rows, so the pause has no hiccups and memory does not peak at
+    // twice the size.
     chunks: Vec<Vec<ObjectRow>>,
     next_address: u64,
 }
@@ -91,7 +93,7 @@ impl ObjectTable {
     ///
     /// `size_bytes` is the size in the JVM's heap, `class` the index of its class's mirror if that is
     /// known already, `length` the number of elements if it is an array. Safe on the VM thread: takes
-    /// no lock, and fails instead of aborting when there is no memory.
+    /// no lock, and fails instead of aborting if there is no memory.
     pub fn push(
         &mut self,
         size_bytes: u64,
@@ -100,7 +102,7 @@ impl ObjectTable {
     ) -> Result<ObjectIndex, TableFull> {
         let index = self.next_index().ok_or(TableFull)?;
         let address = self.next_address;
-        // An object without a size would share its address with the next one.
+        // An object of size 0 would share its address with the next one.
         let next_address = size_bytes
             .max(1)
             .checked_next_multiple_of(ALIGNMENT_BYTES)
@@ -117,9 +119,9 @@ impl ObjectTable {
         Ok(index)
     }
 
-    /// Appends an object that stands at this address, of which nothing else is known.
+    /// Appends an object at this address. Nothing else about it is known.
     ///
-    /// `TableFull`, too, for an address that is 0 or not aligned to 8.
+    /// `TableFull` also for an address that is 0 or not aligned to 8.
     pub fn push_at(&mut self, address: u64) -> Result<ObjectIndex, TableFull> {
         if address == 0 || address & MARKS != 0 {
             return Err(TableFull);
@@ -129,8 +131,8 @@ impl ObjectTable {
         Ok(index)
     }
 
-    /// Gives an object its address in the JVM's heap, where that is known; false if there is no such object, and
-    /// for an address that is 0 or not aligned to 8.
+    /// Sets an object's address in the JVM's heap, if that is known. False if there is no such
+    /// object, or if the address is 0 or not aligned to 8.
     pub fn set_address(&mut self, index: ObjectIndex, address: u64) -> bool {
         if address == 0 || address & MARKS != 0 {
             return false;
@@ -150,7 +152,7 @@ impl ObjectTable {
         self.chunks.get(chunk)?.get(row)
     }
 
-    /// The address the file gives to an object; `None` if the index came from elsewhere.
+    /// The address of an object in the file; `None` if the index came from elsewhere.
     pub fn id(&self, index: ObjectIndex) -> Option<ObjectId> {
         self.get(index)?.id()
     }
@@ -166,8 +168,8 @@ impl ObjectTable {
         }
     }
 
-    /// Notes that an object's record is written; false if it was already, or if there is no such
-    /// object. Readers die of a second record for one object, so false means: do not write.
+    /// Notes that an object's record is written; false if it was already written, or if there is no
+    /// such object. Then do not write it: readers fail on a second record for one object.
     pub fn mark_written(&mut self, index: ObjectIndex) -> bool {
         match self.row_mut(index) {
             Some(row) if !row.is_written() => {
@@ -185,7 +187,7 @@ impl ObjectTable {
 
     /// How many objects there are.
     pub fn len(&self) -> u64 {
-        // All chunks but the last are full.
+        // All chunks except the last are full.
         let before = self.chunks.len().saturating_sub(1) * CHUNK_ROWS;
         (before + self.chunks.last().map_or(0, Vec::len)) as u64
     }
@@ -195,12 +197,12 @@ impl ObjectTable {
         self.chunks.is_empty()
     }
 
-    /// The sizes of all objects together, each rounded up to 8.
+    /// The total size of all objects, each rounded up to 8.
     pub fn bytes(&self) -> u64 {
         self.next_address - BASE_ADDRESS
     }
 
-    /// The objects whose record is not written, in the order of indexes.
+    /// The objects whose records are not written yet, in index order.
     pub fn unwritten(&self) -> impl Iterator<Item = (ObjectIndex, &ObjectRow)> + '_ {
         self.chunks
             .iter()
@@ -293,7 +295,7 @@ mod tests {
         assert!(!objects.mark_written(index(99)));
         let rest: Vec<_> = objects.unwritten().map(|(index, _)| index).collect();
         assert_eq!(rest, [second]);
-        // The marks leave address and length alone.
+        // The flags leave address and length unchanged.
         assert_eq!(objects.id(first).unwrap().get(), 0x1_0000);
         assert_eq!(objects.get(first).unwrap().length(), Some(3));
     }

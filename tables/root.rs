@@ -1,36 +1,36 @@
-//! Roots: why an object is alive though no object refers to it.
+//! Roots: why an object is alive although no object refers to it.
 
 use crate::{ObjectIndex, ThreadId, TraceId};
 
-/// One root of one object, as the walk has learnt it (format text, the ROOT sub-records).
+/// One root of one object, as the walk found it (format text, the ROOT sub-records).
 ///
-/// Plain data without a lock. Roots that fit no kind are `JniGlobal` with reference 0, as HotSpot
-/// writes them, since some readers refuse the kind "unknown".
+/// Plain data without a lock. Roots of no known kind are `JniGlobal` with reference 0, as HotSpot
+/// writes them, because some readers reject the kind "unknown".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Root {
     /// Held by a global JNI reference.
     JniGlobal {
         /// The object.
         object: ObjectIndex,
-        /// The reference's own number; 0 if it is not known.
+        /// The reference's own number; 0 if unknown.
         reference: u64,
     },
     /// Held by a local JNI reference.
     JniLocal {
         /// The object.
         object: ObjectIndex,
-        /// The thread whose reference it is.
+        /// The thread that owns the reference.
         thread: ThreadId,
-        /// The frame, 0 the top one; `None` if it belongs to no frame.
+        /// The frame, counted from the top (0); `None` if it belongs to no frame.
         frame: Option<u32>,
     },
     /// Held by a local variable or an operand.
     JavaFrame {
         /// The object.
         object: ObjectIndex,
-        /// The thread on whose stack it is.
+        /// The thread whose stack contains it.
         thread: ThreadId,
-        /// The frame, 0 the top one; `None` if it is not known.
+        /// The frame, counted from the top (0); `None` if unknown.
         frame: Option<u32>,
     },
     /// A class of the bootstrap loader, which is never unloaded.
@@ -38,12 +38,12 @@ pub enum Root {
         /// The class's mirror.
         object: ObjectIndex,
     },
-    /// Somebody owns or waits for its monitor.
+    /// A thread owns its monitor, or waits for it.
     MonitorUsed {
         /// The object.
         object: ObjectIndex,
     },
-    /// It is a live thread.
+    /// A live thread.
     ThreadObject {
         /// The `java.lang.Thread` object.
         object: ObjectIndex,
@@ -75,7 +75,7 @@ impl Root {
         }
     }
 
-    /// The thread the root belongs to; `None` for the kinds that belong to none.
+    /// The root's thread; `None` for kinds without one.
     pub fn thread(&self) -> Option<ThreadId> {
         match *self {
             Self::JniLocal { thread, .. }

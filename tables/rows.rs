@@ -10,8 +10,8 @@ use crate::DenseId;
 /// Rows in order of arrival, each with an id that never changes.
 ///
 /// Any thread may call any method; no lock is held when a method returns or a closure runs. At most
-/// 2^32 - 1 rows fit: a row beyond is dropped and the last id returned, which no process lives to
-/// see, since the rows before it fill hundreds of gigabytes.
+/// 2^32 - 1 rows fit. Further rows are dropped and the last id is returned; no process will see
+/// that, because so many rows fill hundreds of gigabytes.
 #[derive(Debug)]
 pub struct Rows<T: ?Sized, I> {
     rows: RwLock<Vec<Arc<T>>>,
@@ -45,9 +45,9 @@ impl<T: ?Sized, I: DenseId> Rows<T, I> {
         self.rows.read().get(id.index()).cloned()
     }
 
-    /// Puts another row in the place of one; false if there is no such id.
+    /// Replaces a row; false if there is no such id.
     ///
-    /// Whoever holds the old row keeps it.
+    /// An `Arc` of the old row stays valid.
     pub fn replace(&self, id: I, row: Arc<T>) -> bool {
         match self.rows.write().get_mut(id.index()) {
             Some(place) => {
@@ -68,7 +68,7 @@ impl<T: ?Sized, I: DenseId> Rows<T, I> {
         self.len() == 0
     }
 
-    /// Calls `visit` for each row in the order of ids, as the rows are now.
+    /// Calls `visit` for each current row in the order of ids.
     ///
     /// Works on a copy of the list (not of the rows), so `visit` may use this table or any other.
     pub fn for_each(&self, mut visit: impl FnMut(I, &T)) {

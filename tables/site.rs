@@ -1,13 +1,13 @@
-//! The site table: which stacks allocated objects of which class, how many and how many bytes.
+//! The site table: which stacks allocated objects of which class, their number and their bytes.
 //!
-//! Allocations are sampled, so a row holds estimates. An object of `s` bytes is sampled with the probability
-//! `p = 1 - e^(-s/I)` at an interval of `I` bytes, so each sample stands for `1/p` objects and `s/p` bytes: the sums are
-//! unbiased for every size.
+//! Allocations are sampled, so a row holds estimates. At an interval of `I` bytes, an object of `s` bytes is
+//! sampled with the probability `p = 1 - e^(-s/I)`. Each sample then stands for `1/p` objects and `s/p`
+//! bytes, so the sums are unbiased for every size.
 
 use crate::{ClassId, TraceId};
 use std::collections::HashMap;
 
-/// What stands for how much: estimates, or exact counts where every allocation is seen.
+/// A number of objects and bytes: estimates, or exact counts if every allocation is seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Weight {
     /// Objects.
@@ -17,7 +17,7 @@ pub struct Weight {
 }
 
 impl Weight {
-    /// What a sampled object of so many bytes stands for; an interval of 0 samples everything.
+    /// The weight of a sampled object of `size_bytes`; an interval of 0 samples everything.
     #[allow(clippy::cast_precision_loss)] // a size of 2^53 bytes and more is no object's
     pub fn of_sample(size_bytes: u64, interval_bytes: u64) -> Self {
         let size = size_bytes as f64;
@@ -32,7 +32,7 @@ impl Weight {
         }
     }
 
-    /// Adds `times` of the other.
+    /// Adds the other weight `times` times.
     pub fn add(&mut self, other: Self, times: f64) {
         self.objects += other.objects * times;
         self.bytes += other.bytes * times;
@@ -44,7 +44,7 @@ impl Weight {
 pub struct SiteKey {
     /// Class of the objects.
     pub class: ClassId,
-    /// Where they are allocated.
+    /// The stack.
     pub trace: TraceId,
 }
 
@@ -59,7 +59,7 @@ impl SiteIndex {
     }
 }
 
-/// Sites in the order in which they were met. One owner: whoever shares it locks it.
+/// Sites in order of arrival. Not synchronised: a shared table needs a lock.
 #[derive(Clone, Debug, Default)]
 pub struct SiteTable {
     by_key: HashMap<SiteKey, SiteIndex>,
@@ -67,7 +67,7 @@ pub struct SiteTable {
 }
 
 impl SiteTable {
-    /// The number of a site, which is added if it is new; `None` if there are 2^32 sites.
+    /// The number of a site. Adds the site if it is new; `None` if there are 2^32 sites already.
     pub fn find(&mut self, key: SiteKey) -> Option<SiteIndex> {
         let next = SiteIndex(u32::try_from(self.rows.len()).ok()?);
         let index = *self.by_key.entry(key).or_insert(next);
@@ -84,14 +84,14 @@ impl SiteTable {
         }
     }
 
-    /// Begins anew: every site stays, under its index, and has allocated nothing.
+    /// Resets all weights. Every site keeps its index.
     pub fn clear_weights(&mut self) {
         for (_, allocated) in &mut self.rows {
             *allocated = Weight::default();
         }
     }
 
-    /// All sites and what they have allocated, by index.
+    /// All sites and their weights, by index.
     pub fn rows(&self) -> &[(SiteKey, Weight)] {
         &self.rows
     }

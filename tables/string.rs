@@ -4,17 +4,19 @@ use std::sync::Arc;
 
 use crate::{Interner, StringId};
 
-/// Byte strings, each kept once.
+/// Byte strings, each stored once.
 ///
 /// The bytes are modified UTF-8 (JVM specification, 4.4.7) and are never decoded here: a name may
-/// hold what no UTF-8 can, and equal names have equal bytes. Any thread may call any method.
+/// contain what UTF-8 cannot express, and equal names have equal bytes. Any thread may call any
+/// method.
 #[derive(Debug, Default)]
 pub struct StringTable {
     strings: Interner<[u8], StringId>,
 }
 
 impl StringTable {
-    /// The id of this string, which is stored if it is new. The empty string is a string like others.
+    /// The id of this string. Adds the string if it is new. The empty string is a string like any
+    /// other.
     pub fn intern(&self, bytes: &[u8]) -> StringId {
         self.strings.intern(bytes)
     }

@@ -19,7 +19,8 @@ pub struct ThreadRow {
     pub trace: TraceId,
 }
 
-/// Threads in order of arrival. Nothing is merged: a row is a thread. Any thread may call any method.
+/// Threads in order of arrival. Rows are never merged: each is one thread. Any thread may call any
+/// method.
 #[derive(Debug, Default)]
 pub struct ThreadTable {
     threads: Rows<ThreadRow, ThreadId>,
@@ -36,10 +37,10 @@ impl ThreadTable {
         self.threads.get(id)
     }
 
-    /// Puts another row in the place of a thread's; false if there is no such thread.
+    /// Replaces a thread's row; false if there is no such thread.
     ///
-    /// A trace carries its thread's id, so a thread is added with the empty trace and gets its own
-    /// when that is known.
+    /// A trace contains its thread's id, so a thread is added with the empty trace and gets its own
+    /// trace later.
     pub fn replace(&self, id: ThreadId, row: ThreadRow) -> bool {
         self.threads.replace(id, Arc::new(row))
     }

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use crate::{FrameId, Interner, ThreadId, TraceId};
 
-/// A stack of frames, with the thread it belongs to if it is a live thread's own.
+/// A stack of frames, with its thread if it is a live thread's own stack.
 ///
-/// The thread is part of the key: two threads with equal frames are two traces, since readers find a
-/// thread's stack by the thread in the trace. Traces of allocations, samples and monitors have none.
+/// The thread is part of the key: two threads with equal frames have two traces, because readers
+/// find a thread's stack by the thread in the trace. Traces of allocations, samples and monitors
+/// have no thread.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Trace {
     /// The thread whose stack this was at the dump; `None` for all other traces.
@@ -16,7 +17,7 @@ pub struct Trace {
     pub frames: Vec<FrameId>,
 }
 
-/// Traces, each kept once; the first is [`TraceId::EMPTY`]. Any thread may call any method.
+/// Traces, each stored once; the first is [`TraceId::EMPTY`]. Any thread may call any method.
 #[derive(Debug)]
 pub struct TraceTable {
     traces: Interner<Trace, TraceId>,
@@ -36,7 +37,7 @@ impl TraceTable {
         Self { traces }
     }
 
-    /// The id of this trace, which is stored if it is new.
+    /// The id of this trace. Adds the trace if it is new.
     pub fn intern(&self, trace: Trace) -> TraceId {
         self.traces.intern(trace)
     }
@@ -46,12 +47,12 @@ impl TraceTable {
         self.traces.get(id)
     }
 
-    /// How many different traces there are, the empty one included.
+    /// The number of different traces, including the empty one.
     pub fn len(&self) -> usize {
         self.traces.len()
     }
 
-    /// Always false: the empty trace is there from the start.
+    /// Always false, because the empty trace always exists.
     pub fn is_empty(&self) -> bool {
         self.traces.is_empty()
     }

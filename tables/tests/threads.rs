@@ -1,4 +1,4 @@
-//! Tables filled by many threads at once: ids stay dense, and equal rows stay one.
+//! Many threads fill tables at once: ids stay dense, and equal rows stay one.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 use std::collections::{HashMap, HashSet};
@@ -7,10 +7,10 @@ use std::sync::Barrier;
 use tables::{ClassId, Frame, FrameId, Line, StringId, Tables, Trace, TraceId};
 
 const THREADS: u32 = 8;
-// A power of two, so that steps of any odd width meet every key once.
+// A power of two, so that steps of any odd width visit every key once.
 const KEYS: u32 = 2_048;
 
-/// What one thread got for each key.
+/// One thread's ids for all keys.
 #[derive(Default)]
 struct Ids {
     strings: HashMap<u32, StringId>,
@@ -18,7 +18,7 @@ struct Ids {
     traces: HashMap<u32, TraceId>,
 }
 
-/// Interns all keys, each thread in an order of its own, so that the threads meet in all tables.
+/// Interns all keys, each thread in its own order, so that threads meet in all tables.
 fn fill(tables: &Tables, thread: u32) -> Ids {
     let mut ids = Ids::default();
     for step in 0..KEYS {
@@ -31,7 +31,7 @@ fn fill(tables: &Tables, thread: u32) -> Ids {
             source: StringId::new(1).unwrap(),
             line: Line::Number(key + 1),
         });
-        // Depth 0 is the empty trace, which is there already.
+        // Depth 0 is the empty trace, which exists already.
         let depth = key as usize % 40;
         let frames = (0..depth).filter_map(FrameId::from_index).collect();
         let trace = tables.traces.intern(Trace {
