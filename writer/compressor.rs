@@ -1,7 +1,7 @@
-//! The compressor: blocks become gzip members on several threads and come back in their order.
+//! The compressor: several threads turn blocks into gzip members, which come back in order.
 //!
-//! Blocks under way are limited, so is memory. Each block brings the channel on which its member
-//! returns: a thread that ends early drops that channel, so nobody waits for ever.
+//! The number of blocks in progress is limited, and so is memory. Each block brings the channel for its member. A
+//! thread that ends early drops that channel, so nothing waits for ever.
 
 use std::collections::VecDeque;
 
@@ -12,37 +12,37 @@ use crate::segment::emptied;
 use crate::worker::{self, StartWorker, Worker};
 use crate::WriteError;
 
-/// Blocks of one stream that are under way at most, for each thread: enough to work on while the thread that has the oldest
-/// waits for a processor.
+/// Most blocks of one stream in progress, for each thread: enough to work on while the thread with the oldest
+/// block waits for a processor.
 const BLOCKS_PER_THREAD: usize = 8;
 
-/// A compressed block, or why there is none.
+/// A compressed block, or an error.
 type Member = Result<Vec<u8>, WriteError>;
 
-/// What comes back: the member, and the buffer, which another block may have.
+/// The result: the member, and the buffer, which can be reused.
 type Done = (Member, Vec<u8>);
 
 struct Job {
     buffer: Vec<u8>,
-    /// Where in the buffer the block begins.
+    /// Index in the buffer at which the block starts.
     start: usize,
     commented: bool,
     done: Sender<Done>,
 }
 
-/// Threads that compress, each with an encoder of its own.
+/// Threads that compress, each with its own encoder.
 ///
 /// Dropping it waits for them.
 #[derive(Debug)]
 pub(crate) struct Compressor {
-    // `None` only while it is being dropped.
+    // `None` only during the drop.
     jobs: Option<Sender<Job>>,
     threads: Vec<Box<dyn Worker>>,
     most_under_way: usize,
 }
 
 impl Compressor {
-    /// Starts so many threads, at least one; the errors are `NoThread` and `NoMemory`.
+    /// Starts `threads` threads, at least one. The errors are `NoThread` and `NoMemory`.
     pub(crate) fn start(
         level: GzipLevel,
         threads: usize,
@@ -54,7 +54,7 @@ impl Compressor {
         })
     }
 
-    /// The same with other encoders, one a thread.
+    /// The same with other encoders, one for each thread.
     fn start_with<F>(
         threads: usize,
         start_worker: StartWorker,
@@ -79,7 +79,7 @@ impl Compressor {
         Ok(compressor)
     }
 
-    /// Hands a block, which is what stands from `start` on, to the threads; its member comes through the receiver.
+    /// Passes a block (the buffer from `start` on) to the threads. Its member comes through the receiver.
     fn compress(
         &self,
         buffer: Vec<u8>,
@@ -103,32 +103,32 @@ impl Drop for Compressor {
     fn drop(&mut self) {
         self.jobs = None;
         for thread in self.threads.drain(..) {
-            // If it panicked, its block's receiver has told so.
+            // If it panicked, its block's receiver has reported it.
             let _ = thread.join();
         }
     }
 }
 
-/// A thread's whole life.
+/// A thread's main function.
 fn work(mut encoder: impl FnMut(&[u8], bool) -> Member, inbox: &Receiver<Job>) {
     for job in inbox {
-        // Nobody waits for the members of a stream that was given up.
+        // Fails if the stream was given up, so that its members are not wanted.
         let block = job.buffer.get(job.start..).unwrap_or_default();
         let member = encoder(block, job.commented);
         let _ = job.done.send((member, job.buffer));
     }
 }
 
-/// Bytes in a row, on their way through a [`Compressor`].
+/// A sequence of bytes on its way through a [`Compressor`].
 ///
-/// For one thread. `write` takes the members, whole and in order.
+/// For one thread. `write` receives the members, complete and in order.
 #[derive(Debug)]
 pub(crate) struct GzipStream {
     commented: bool,
     // Shorter than a block.
     block: Vec<u8>,
     under_way: VecDeque<Receiver<Done>>,
-    // Buffers of blocks that are done: new ones cost a page fault for every 4 KiB.
+    // Buffers of finished blocks, because new ones cost a page fault for every 4 KiB.
     free: Vec<Vec<u8>>,
 }
 
@@ -143,8 +143,8 @@ impl GzipStream {
         }
     }
 
-    /// Appends what stands in a buffer from `start` on. If it is no longer than a block it becomes one, and is not copied; what is
-    /// returned then is another buffer, if one is free.
+    /// Appends a buffer from `start` on. If it is not longer than a block, it becomes one without a copy. Then
+    /// returns another buffer, if one is free.
     pub(crate) fn put_buffer(
         &mut self,
         buffer: Vec<u8>,
@@ -163,7 +163,7 @@ impl GzipStream {
         Ok(self.free.pop())
     }
 
-    /// Appends bytes; blocks that are full by now are compressed.
+    /// Appends bytes. Compresses full blocks.
     pub(crate) fn put(
         &mut self,
         mut bytes: &[u8],
@@ -187,7 +187,7 @@ impl GzipStream {
         Ok(())
     }
 
-    /// Compresses what is left, as a shorter block, and waits until everything is written.
+    /// Compresses the rest as a shorter block, and waits until everything is written.
     pub(crate) fn end(
         &mut self,
         compressor: &Compressor,
@@ -197,7 +197,7 @@ impl GzipStream {
         self.write_until(0, &mut write)
     }
 
-    /// Compresses the bytes that were put, if they are not compressed yet.
+    /// Compresses the bytes that were put but not yet compressed.
     fn end_block(&mut self, compressor: &Compressor) -> Result<(), WriteError> {
         // A reader may take an empty member for the end of the file.
         if self.block.is_empty() {
@@ -219,7 +219,7 @@ impl GzipStream {
         Ok(())
     }
 
-    /// Writes the oldest members, until no more than `most` are under way, and those that need not be waited for.
+    /// Writes the oldest members until at most `most` are in progress, and all further ones that are ready.
     fn write_until(
         &mut self,
         most: usize,
@@ -258,7 +258,7 @@ mod tests {
         GzipLevel::new(1).unwrap()
     }
 
-    /// What a stream puts into a file of what `put` puts into it.
+    /// The file that results from what `put` puts into a stream.
     fn file_of(
         compressor: &Compressor,
         put: impl FnOnce(
@@ -277,7 +277,7 @@ mod tests {
         Ok(file)
     }
 
-    /// The file of buffers that are copied.
+    /// The file that results from copied buffers.
     fn compressed<'a>(
         compressor: &Compressor,
         mut buffers: impl Iterator<Item = &'a [u8]>,
@@ -287,7 +287,7 @@ mod tests {
         })
     }
 
-    /// The file of buffers that are given away.
+    /// The file that results from buffers that are passed without a copy.
     fn compressed_as_they_are<'a>(
         compressor: &Compressor,
         mut buffers: impl Iterator<Item = &'a [u8]>,
@@ -327,7 +327,7 @@ mod tests {
         let bytes = some_bytes(3 * BLOCK_BYTES);
         let first = bytes[..100].to_vec();
         let its_memory = first.as_ptr();
-        // Bytes that were put and a buffer that is too long are no block by themselves.
+        // Bytes that were put, and a buffer that is too long, do not become blocks of their own.
         stream.put(b"put", &compressor, &mut write).unwrap();
         let mut free = Vec::new();
         for (buffer, start) in [(bytes.clone(), 1), (Vec::new(), 0), (first, 40)] {
@@ -377,7 +377,7 @@ mod tests {
         let compressor = Compressor::start_with(3, start_worker, || {
             let begun = Arc::clone(&begun);
             Ok(move |block: &[u8], _| {
-                // Even blocks take longer than odd ones.
+                // Blocks with even numbers take longer than the others.
                 if begun.fetch_add(1, Ordering::Relaxed) % 2 == 0 {
                     (0..100).for_each(|_| thread::yield_now());
                 }

@@ -1,4 +1,4 @@
-//! The connection to a peer that takes dumps: whatever waits for the peer has a limit.
+//! The connection to a peer that receives dumps. Every wait for the peer has a limit.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -11,21 +11,21 @@ use std::time::{Duration, Instant};
 use crate::sink::failed;
 use crate::WriteError;
 
-/// All tries to connect together take no longer, but for the look-up of the name.
+/// Limit of all attempts to connect together, not counting the name lookup.
 pub const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 /// A peer that takes less than 64 KiB in this time is given up.
 pub const SEND_LIMIT: Duration = Duration::from_secs(10);
 
-/// What a peer must take in a second on average once the JVM ends.
+/// Bytes that a peer must take per second on average once the JVM is shutting down.
 pub const HURRY_BYTES: u64 = 1 << 20;
-/// How long nobody looks whether it does.
+/// How long that is not yet checked.
 pub const HURRY_GRACE: Duration = Duration::from_secs(5);
 
-/// What a peer must take within the limit.
+/// Bytes that a peer must take within the limit.
 const PIECE_BYTES: usize = 64 << 10;
-/// More addresses of one name are not tried.
+/// Most addresses of one name that are tried.
 const MOST_ADDRESSES: usize = 8;
-/// How long one call waits for a peer before it looks at the limit.
+/// How long one call waits for the peer before the limit is checked.
 const ONE_WAIT: Duration = Duration::from_secs(1);
 
 /// Host and port, as the user wrote them: `localhost:9000`, `192.0.2.1:9000`, `[::1]:9000`.
@@ -36,7 +36,7 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// Takes `HOST:PORT` apart; the port is from 1 to 65535. `None`: it is something else.
+    /// Parses `HOST:PORT`; the port is from 1 to 65535. `None` for anything else.
     pub fn parse(text: &str) -> Option<Self> {
         let (host, port) = text.rsplit_once(':')?;
         let port = port.parse().ok().filter(|&port| port > 0)?;
@@ -49,7 +49,7 @@ impl Peer {
         })
     }
 
-    /// The addresses of the host, in the order in which the system prefers them.
+    /// The host's addresses, in the system's order of preference.
     fn addresses(&self) -> io::Result<Vec<SocketAddr>> {
         let found = (self.host.as_str(), self.port).to_socket_addrs()?;
         Ok(found.take(MOST_ADDRESSES).collect())
@@ -66,7 +66,8 @@ impl fmt::Display for Peer {
     }
 }
 
-/// An open connection. Dumps go down one after the other, each whole; what the peer says is read by one other thread.
+/// An open connection. Dumps are sent one after the other, each complete. One other thread reads what the peer
+/// sends.
 ///
 /// Any thread may call any method. The first failure closes it for good.
 #[derive(Debug)]
@@ -74,28 +75,28 @@ pub struct Connection {
     peer: Peer,
     stream: TcpStream,
     limit: Duration,
-    /// Since when the peer must keep up, as the JVM ends.
+    /// Since when the peer must keep up, because the JVM is shutting down.
     hurry: OnceLock<Instant>,
     /// Bytes that the peer has taken.
     sent_bytes: AtomicU64,
-    /// What it had taken when the hurry began.
+    /// The value of `sent_bytes` when the hurry began.
     sent_before: AtomicU64,
-    /// Held while a dump is sent.
+    /// Locked while a dump is sent.
     sending: Mutex<()>,
-    /// Why it is closed; `None` while it is open. Held for moments.
+    /// Why it is closed; `None` while it is open. Locked only briefly.
     closed: Mutex<Option<String>>,
 }
 
 impl Connection {
-    /// Connects, trying all addresses of the host. Blocks for [`CONNECT_LIMIT`] at most, and for the look-up.
+    /// Connects, trying all addresses of the host. Blocks for at most [`CONNECT_LIMIT`], plus the lookup.
     ///
-    /// The error is `NotConnected`, with what the last address answered.
+    /// The error is `NotConnected`, with the last address's answer.
     pub fn open(peer: Peer) -> Result<Self, WriteError> {
         let stream = connect(&peer).map_err(|error| WriteError::NotConnected {
             peer: peer.to_string(),
             reason: error.to_string(),
         })?;
-        // Without these it works too, but less well.
+        // It works without these, too, but less well.
         let _ = stream.set_nodelay(true);
         let _ = stream.set_write_timeout(Some(ONE_WAIT));
         Ok(Self {
@@ -115,7 +116,7 @@ impl Connection {
         &self.peer
     }
 
-    /// The error `Lost` if it is closed.
+    /// Returns the error `Lost` if it is closed.
     pub fn check(&self) -> Result<(), WriteError> {
         match &*lock(&self.closed) {
             None => Ok(()),
@@ -123,16 +124,16 @@ impl Connection {
         }
     }
 
-    /// Reads what the peer sends, as [`Read::read`] does; blocks without a limit. 0: the peer sends no more, or the
+    /// Reads what the peer sends, like [`Read::read`]; blocks without a limit. 0 if the peer sends no more, or the
     /// connection is closed.
     pub fn read(&self, into: &mut [u8]) -> io::Result<usize> {
         (&self.stream).read(into)
     }
 
-    /// Sends all of `from`, whose file is named so, and tells how many bytes that was.
+    /// Sends all of `from` and returns the number of bytes; errors name the file `path`.
     ///
-    /// Waits for what another thread sends. Errors: `Lost`, which closes the connection, as the peer has half a dump; `Io`
-    /// if `from` cannot be read, likewise.
+    /// Waits while another thread sends. Errors: `Lost`, which closes the connection, because the peer has half a
+    /// dump; `Io` if `from` cannot be read, likewise.
     pub(crate) fn send(&self, from: &mut impl Read, path: &Path) -> Result<u64, WriteError> {
         let _sending = lock(&self.sending);
         self.check()?;
@@ -149,15 +150,15 @@ impl Connection {
             };
             if let Err(reason) = self.send_piece(piece, began) {
                 self.close(&reason);
-                // Somebody else may have closed it, and that is the reason then.
+                // If another thread has closed it, report its reason.
                 self.check()?;
             }
             bytes += piece.len() as u64;
         }
     }
 
-    /// From now on the peer must take [`HURRY_BYTES`] a second on average, after [`HURRY_GRACE`]: somebody waits for it who cannot go on
-    /// without. The first call counts.
+    /// From now on, after [`HURRY_GRACE`], the peer must take [`HURRY_BYTES`] per second on average, because
+    /// something is blocked on it. Only the first call counts.
     pub fn hurry(&self) {
         self.hurry.get_or_init(|| {
             self.sent_before
@@ -166,7 +167,7 @@ impl Connection {
         });
     }
 
-    /// Whether the peer is too slow for somebody in a hurry, who waits since `began` or the hurry's beginning.
+    /// Whether the peer is too slow in a hurry, measured from `began` or from the start of the hurry.
     fn is_too_slow(&self, began: Instant) -> bool {
         let Some(&hurry) = self.hurry.get() else {
             return false;
@@ -177,21 +178,21 @@ impl Connection {
         seconds > HURRY_GRACE && sent < HURRY_BYTES.saturating_mul(seconds.as_secs())
     }
 
-    /// Closes both directions at once: whoever sends or reads is told so. The first reason stays.
+    /// Closes both directions at once; senders and readers get an error. The first reason is kept.
     pub fn close(&self, reason: &str) {
         lock(&self.closed).get_or_insert_with(|| reason.to_owned());
-        // It may be closed by the peer already.
+        // The peer may have closed it already.
         let _ = self.stream.shutdown(Shutdown::Both);
     }
 
-    /// Tells the peer that nothing more will come, after what is being sent. It may go on speaking.
+    /// Tells the peer that nothing more will come, after the current dump. The peer may go on sending.
     pub fn end_sending(&self, reason: &str) {
         let _sending = lock(&self.sending);
         lock(&self.closed).get_or_insert_with(|| reason.to_owned());
         let _ = self.stream.shutdown(Shutdown::Write);
     }
 
-    /// Err: why not, as a sentence's end.
+    /// The error gives the reason, as the end of a sentence.
     fn send_piece(&self, mut piece: &[u8], dump_began: Instant) -> Result<(), String> {
         let began = Instant::now();
         while !piece.is_empty() {
@@ -225,7 +226,7 @@ impl Connection {
     }
 }
 
-/// Whether a write has only waited in vain.
+/// Whether a write only timed out.
 fn is_no_failure(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -247,7 +248,7 @@ fn connect(peer: &Peer) -> io::Result<TcpStream> {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What they hold is whole whenever the lock is free.
+    // The data is consistent whenever the lock is free.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -262,7 +263,7 @@ pub(crate) mod tests {
         connection_until(Duration::from_secs(30))
     }
 
-    /// One with this limit.
+    /// A connection with this limit.
     fn connection_until(limit: Duration) -> (Connection, TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let peer = Peer::parse(&listener.local_addr().unwrap().to_string()).unwrap();
@@ -333,7 +334,7 @@ pub(crate) mod tests {
         let error = send(&connection, &vec![0; 64 << 20]).unwrap_err();
         assert!(reason(error).contains("next to nothing"));
         assert!(began.elapsed() < Duration::from_secs(30));
-        // At once, the second time.
+        // The second call returns at once.
         assert!(reason(connection.check().unwrap_err()).contains("next to nothing"));
         assert_eq!(connection.read(&mut [0; 9]).unwrap(), 0);
     }
@@ -361,7 +362,7 @@ pub(crate) mod tests {
 
     #[test]
     fn nobody_there_is_an_error_with_a_name() {
-        // Bound and closed again: nobody listens there.
+        // Bound and closed again, so nothing listens there.
         let port = TcpListener::bind("127.0.0.1:0")
             .unwrap()
             .local_addr()

@@ -1,7 +1,7 @@
-//! One dump on its way to disk, and the only thread that writes it.
+//! A dump on its way to disk, and the only thread that writes it.
 //!
-//! The thread is an ordinary one of the operating system: it is never attached to the JVM, takes no
-//! lock of a table and so may run while every Java thread stands still in a safepoint.
+//! The thread is an ordinary thread of the operating system. It is never attached to the JVM and takes no lock of a
+//! table, so it may run while every Java thread is stopped at a safepoint.
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, OnceLock};
@@ -20,14 +20,14 @@ use crate::transcript_sink::TranscriptSink;
 use crate::worker::{self, StartWorker, Worker};
 use crate::{start_worker, Deliver, FileSink, GzipLevel, Outlet, Sink, Tail, WriteError, Written};
 
-/// Buffers under way at most: 2 MiB of segments, enough that the writer need not wait for those who fill them, and few
-/// enough that one that comes back is still in the caches, unless it has been compressed.
+/// Most buffers in transit: 2 MiB of segments. Enough that the writer need not wait for the threads that fill them,
+/// and few enough that a returned buffer is still in the caches (unless it was compressed).
 const CHANNEL_BUFFERS: usize = 8;
 
-/// How long objects may wait for the disk. The application stands still meanwhile.
+/// How long objects may wait for the disk. The application is paused meanwhile.
 const STALL_LIMIT: Duration = Duration::from_secs(10);
 
-/// What the writer thread is told.
+/// A message to the writer thread.
 pub(crate) enum Message {
     Head(Vec<u8>),
     Objects(Vec<u8>),
@@ -38,15 +38,15 @@ pub(crate) enum Message {
     Abandon,
 }
 
-/// Where the writer thread answers.
+/// Where the writer thread sends its answer.
 pub(crate) type Reply<T> = Sender<Result<T, WriteError>>;
 
-/// The writer thread's first error, for everybody who still sends.
+/// The writer thread's first error, for all later senders.
 type FirstError = Arc<OnceLock<WriteError>>;
 
 /// One dump file that is being written.
 ///
-/// Any thread may hold it and its senders. Dropping it is [`DumpFile::abandon`].
+/// Any thread may hold it and its senders. Dropping it is like [`DumpFile::abandon`].
 #[derive(Debug)]
 pub struct DumpFile {
     messages: Sender<Message>,
@@ -57,10 +57,11 @@ pub struct DumpFile {
 }
 
 impl DumpFile {
-    /// Opens the file and starts the thread that writes it, and one a processor that compresses
-    /// if the dump shall be compressed.
+    /// Opens the file and starts its writer thread and, for a compressed dump, one compressing thread per
+    /// processor.
     ///
-    /// Errors: those of [`FileSink::create`], `Lost`, `NoThread` and `NoMemory`; after one nothing is left.
+    /// Errors: those of [`FileSink::create`], `Lost`, `NoThread` and `NoMemory`; after an error nothing is left
+    /// behind.
     pub fn create(outlet: impl Into<Outlet>) -> Result<Self, WriteError> {
         Self::with_sink(sink(outlet.into())?, start_worker)
     }
@@ -82,7 +83,7 @@ impl DumpFile {
         Self::with_sink(Box::new(sink), start_worker)
     }
 
-    /// The same onto another sink, by a thread that is started so.
+    /// The same for another sink; `start_worker` starts its thread.
     pub fn with_sink(sink: Box<dyn Sink>, start_worker: StartWorker) -> Result<Self, WriteError> {
         let (messages, inbox) = bounded(CHANNEL_BUFFERS);
         let (give_back, written) = bounded(CHANNEL_BUFFERS);
@@ -92,11 +93,11 @@ impl DumpFile {
         let work = move || {
             let result = write_all(sink, &inbox, &give_back);
             if let Err(error) = &result {
-                // Before the inbox closes, so that whoever finds it closed finds the reason.
+                // Before the inbox closes, so that a sender who finds it closed also finds the reason.
                 let _ = told.set(error.clone());
             }
             drop(inbox);
-            // Whoever does not wait for it does not want to know.
+            // If the receiver is gone, the answer is not wanted.
             let _ = tell.send(result);
         };
         let thread = worker::start(start_worker, "hprof writer", Box::new(work))?;
@@ -109,16 +110,16 @@ impl DumpFile {
         })
     }
 
-    /// Sends bytes that stand before the objects: strings, classes, frames, traces, threads, and the
-    /// segments with class records and roots.
+    /// Sends bytes that come before the objects: strings, classes, frames, traces, threads, and the segments with
+    /// class records and roots.
     ///
-    /// They are written in the order they are sent. Blocks while the channel is full; returns the
-    /// writer's first error once there is one.
+    /// They are written in the order in which they are sent. Blocks while the channel is full. Returns the writer's
+    /// first error once there is one.
     pub fn head(&self, bytes: Vec<u8>) -> Result<(), WriteError> {
         send(&self.messages, &self.first_error, Message::Head(bytes))
     }
 
-    /// A handle through which a walk delivers the objects' segments; may be cloned and moved.
+    /// A handle through which a walk delivers segments of objects; may be cloned and moved.
     pub fn objects_sender(&self) -> ObjectsSender {
         ObjectsSender {
             messages: self.messages.clone(),
@@ -129,50 +130,49 @@ impl DumpFile {
 
     /// Returns when everything that [`DumpFile::head`] has sent so far is in the file.
     ///
-    /// A compressed head ends its block there, so that what follows is compressed apart. An error
-    /// ends the dump.
+    /// A compressed head ends its block there, so that the rest is compressed separately. An error ends the dump.
     pub fn flush(&self) -> Result<(), WriteError> {
         self.ask(Message::Flush)
     }
 
-    /// The place behind the head, for a forked child to go on at; flush before.
+    /// The position after the head, from which a forked child continues. Flush before.
     ///
-    /// From the fork until [`DumpFile::finish_with_tail`] the head must stay as it is. The child uses the
-    /// tail alone: there this `DumpFile` has no thread, and dropping it would wait for ever.
+    /// From the fork until [`DumpFile::finish_with_tail`] the head must not change. The child must use only the
+    /// tail: there this `DumpFile` has no thread, and dropping it would wait for ever.
     pub fn tail(&self) -> Result<Tail, WriteError> {
         self.ask(Message::Tail)
     }
 
-    /// Puts the objects behind the head, writes the end record, syncs and renames.
+    /// Appends the objects to the head, writes the end record, syncs and renames.
     ///
-    /// Waits until all is done. On an error there is no file and no `.part`. What a sender sends
-    /// afterwards is refused.
+    /// Waits until everything is done. After an error there is neither a file nor a `.part` file. Senders get an
+    /// error afterwards.
     pub fn finish(mut self) -> Result<Written, WriteError> {
-        // If the thread is gone already, joining it tells why.
+        // If the thread is already gone, joining it returns the reason.
         let _ = self.messages.send(Message::Finish);
         self.join()
     }
 
-    /// Makes a file final whose end others have written through [`DumpFile::tail`]: syncs, renames.
+    /// Finishes a file whose end was written through [`DumpFile::tail`]: syncs, renames.
     ///
-    /// Nothing is appended; objects sent to this `DumpFile` itself are lost. `tail_bytes` is what
-    /// [`crate::TailWriter::finish`] told, 0 where the head is all; if the file has another size the error is `WrongSize`. Otherwise
-    /// as [`DumpFile::finish`].
+    /// Nothing is appended; objects sent to this `DumpFile` itself are lost. `tail_bytes` is the result of
+    /// [`crate::TailWriter::finish`], or 0 if the head is everything. If the file has another size, the error is
+    /// `WrongSize`. Otherwise as [`DumpFile::finish`].
     pub fn finish_with_tail(mut self, tail_bytes: u64) -> Result<Written, WriteError> {
         let _ = self.messages.send(Message::FinishWithTail(tail_bytes));
         self.join()
     }
 
-    /// Gives the dump up: waits for the thread and leaves no file and no `.part`.
+    /// Gives the dump up: waits for the thread, and leaves neither a file nor a `.part` file.
     pub fn abandon(self) {
-        // Dropping does it.
+        // The drop does it.
     }
 
-    /// Asks the thread and waits for its answer.
+    /// Sends the thread a question and waits for the answer.
     fn ask<T>(&self, question: impl FnOnce(Reply<T>) -> Message) -> Result<T, WriteError> {
         let (reply, answer) = bounded(1);
         send(&self.messages, &self.first_error, question(reply))?;
-        // Without an answer the thread has ended before it came to the question.
+        // Without an answer, the thread has ended before the question.
         answer
             .recv()
             .unwrap_or_else(|_| Err(why_closed(&self.first_error)))
@@ -182,7 +182,7 @@ impl DumpFile {
         let Some(thread) = self.thread.take() else {
             return Err(WriteError::WriterGone);
         };
-        // A panic in the thread ends it alone; the sink has cleaned up while it unwound.
+        // A panic ends only the thread; its sink has cleaned up during unwinding.
         thread.join();
         self.result
             .try_recv()
@@ -193,7 +193,7 @@ impl DumpFile {
 impl Drop for DumpFile {
     fn drop(&mut self) {
         if self.thread.is_some() {
-            // Said in so many words: senders may outlive us, so the channel need not close.
+            // Sent explicitly, because senders may outlive this value, so that the channel stays open.
             let _ = self.messages.send(Message::Abandon);
             let _ = self.join();
         }
@@ -202,13 +202,13 @@ impl Drop for DumpFile {
 
 /// Delivers segments of objects to a [`DumpFile`]'s thread.
 ///
-/// For any thread, the VM thread in a safepoint included: the writer needs no Java thread to make
-/// progress. While the channel is full it blocks, but not for ever: a disk that hangs must not hold up a safepoint.
+/// For any thread, including the VM thread at a safepoint: the writer makes progress without any Java thread. While
+/// the channel is full it blocks, but not for ever: a hanging disk must not delay a safepoint.
 #[derive(Clone, Debug)]
 pub struct ObjectsSender {
     messages: Sender<Message>,
     first_error: FirstError,
-    /// Buffers that are free again.
+    /// Free buffers.
     written: Receiver<Vec<u8>>,
 }
 
@@ -234,7 +234,7 @@ impl Deliver for ObjectsSender {
     }
 }
 
-/// The file or connection, behind threads that compress if it shall be compressed.
+/// The file or the connection, behind compressing threads for a compressed dump.
 fn sink(outlet: Outlet) -> Result<Box<dyn Sink>, WriteError> {
     let spool_path = outlet.spool_path();
     match outlet {
@@ -272,7 +272,7 @@ fn why_closed(first_error: &FirstError) -> WriteError {
     first_error.get().cloned().unwrap_or(WriteError::Closed)
 }
 
-/// The thread's whole life; buffers that are written go back to those who fill them.
+/// The thread's main function. Written buffers go back to the threads that fill them.
 fn write_all(
     mut sink: Box<dyn Sink>,
     inbox: &Receiver<Message>,
@@ -315,7 +315,7 @@ fn finish(mut sink: Box<dyn Sink>) -> Result<Written, WriteError> {
 mod tests {
     use super::*;
 
-    /// Breaks in one way or another at the first byte.
+    /// Fails in a chosen way at the first byte.
     struct BrokenSink {
         panics: bool,
     }
@@ -353,7 +353,7 @@ mod tests {
             DumpFile::with_sink(Box::new(BrokenSink { panics: false }), start_worker).unwrap();
         let mut objects = dump.objects_sender();
         let first = WriteError::NoMemory { bytes: 7 };
-        // More than the channel holds: a full channel must not hide the error.
+        // More than fits in the channel: a full channel must not hide the error.
         let error = (0..100).find_map(|_| objects.deliver(vec![0]).err());
         assert_eq!(error, Some(first.clone()));
         assert_eq!(dump.head(vec![0]), Err(first.clone()));
@@ -379,7 +379,7 @@ mod tests {
         }
         dump.finish().unwrap();
         let (blocks, _) = crate::gzip::tests::members(&std::fs::read(&path).unwrap());
-        // What is last is the end record.
+        // The last block is the end record.
         let found: Vec<usize> = blocks.iter().map(Vec::len).collect();
         assert_eq!(found, [&[4][..], &lengths, &[9]].concat());
     }

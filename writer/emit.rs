@@ -1,7 +1,7 @@
-//! Emit: what the tables hold, as records in the order that every reader accepts.
+//! Emit: writes the tables' contents as records, in the order that every reader accepts.
 //!
-//! The one file of this crate that reads rows. It runs on the dumping thread, takes the tables' locks
-//! one at a time and holds none while it delivers.
+//! This is the crate's only file that reads rows. It runs on the dumping thread, takes the tables'
+//! locks one at a time, and holds none while it delivers.
 
 use tables::{
     ClassId, Line, ObjectId, ObjectIndex, ObjectTable, Root, Tables, ThreadId, ThreadRow, TraceId,
@@ -12,14 +12,14 @@ use crate::record::{Frame, Header, LoadClass, StartThread, Trace, Utf8};
 use crate::{mutf8, Deliver, Segments, WriteError};
 use format::{LINE_NATIVE, LINE_UNKNOWN};
 
-/// Bytes of a buffer that is delivered.
+/// Bytes of a delivered buffer.
 const BUFFER_BYTES: usize = 1 << 20;
 
 /// Everything before the first segment: header, strings, classes, frames, traces, threads.
 ///
-/// A record comes after all records it names. `class_object` tells a class's mirror in the file; a
-/// class without one is left out, as is a thread without a row in `objects`. `millis` is the time of
-/// the dump, milliseconds since 1 January 1970, UTC. Errors: the receiver's, and `TooLarge`.
+/// A record follows all records to which it refers. `class_object` returns a class's mirror in the
+/// file; a class without one is left out, as is a thread without a row in `objects`. `millis` is the
+/// time of the dump, in milliseconds since 1 January 1970, UTC. Errors: the receiver's, and `TooLarge`.
 pub fn head(
     tables: &Tables,
     objects: &ObjectTable,
@@ -96,7 +96,7 @@ fn start_thread(thread: ThreadId, object: ObjectId, row: &ThreadRow) -> StartThr
     }
 }
 
-/// Readers know lines above 0 and the three special numbers, and one of them dies of 0.
+/// Readers know positive lines and three special numbers; one of the readers fails on 0.
 fn line_number(line: Line) -> i32 {
     match line {
         Line::Number(0) | Line::Unknown => LINE_UNKNOWN,
@@ -105,7 +105,7 @@ fn line_number(line: Line) -> i32 {
     }
 }
 
-/// A thread that the head tells of.
+/// A thread in the head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LiveThread {
     /// Its serial number.
@@ -114,7 +114,7 @@ pub struct LiveThread {
     pub object: ObjectIndex,
     /// Its stack.
     pub trace: TraceId,
-    /// How many frames that has.
+    /// Number of frames in its stack.
     pub depth_frames: usize,
 }
 
@@ -133,13 +133,14 @@ pub fn live_threads(tables: &Tables) -> Vec<LiveThread> {
     threads
 }
 
-/// All roots, each thread's own object before what else the thread holds.
+/// All roots, each thread's own object before the other objects that the thread holds.
 ///
-/// Readers need the thread first, so: thread by thread the thread object, then thread blocks, Java
-/// frames and JNI locals; then JNI globals, monitors, sticky classes. A thread object that no root
-/// tells of is taken from `threads`, which stand in the order of their ids, from the first on. A root whose object
-/// has no row is left out. A root of a thread that cannot be written becomes a JNI global: the object stays alive
-/// and no reader meets a thread it does not know. A frame beyond the thread's trace becomes "no frame".
+/// Readers need the thread first. So for each thread come the thread object, then thread blocks, Java
+/// frames and JNI locals; at the end JNI globals, monitors, sticky classes. If no root reports a thread
+/// object, it is taken from `threads`, which must be in id order from the first on. A root whose object
+/// has no row is left out. A root of a thread that cannot be written becomes a JNI global, so that the
+/// object stays alive and no reader sees an unknown thread. A frame beyond the thread's trace becomes
+/// "no frame".
 pub fn roots<D: Deliver>(
     roots: &[Root],
     objects: &ObjectTable,
@@ -195,14 +196,14 @@ struct ThreadRoots<'d> {
 }
 
 impl ThreadRoots<'_> {
-    /// The thread with this id, if a reader will know it.
+    /// The thread with this id, if readers will know it.
     fn written(&self, id: ThreadId) -> Option<&LiveThread> {
         self.threads
             .get(id.index())
             .filter(|thread| self.objects.id(thread.object).is_some())
     }
 
-    /// What to write for a root; `None` if it is written already.
+    /// The record for a root; `None` if it is already written.
     fn record(&self, root: &Root, object: ObjectId) -> Option<RootRecord> {
         if let Some(id) = root.thread() {
             let Some(thread) = self.written(id) else {
@@ -214,7 +215,7 @@ impl ThreadRoots<'_> {
             Root::MonitorUsed { .. } => RootRecord::MonitorUsed(object),
             Root::StickyClass { .. } => RootRecord::StickyClass(object),
             Root::JniGlobal { reference, .. } => RootRecord::JniGlobal(object, reference),
-            // The others have a thread.
+            // All other kinds have a thread.
             _ => RootRecord::JniGlobal(object, 0),
         })
     }
@@ -232,7 +233,7 @@ impl LiveThread {
             Root::JniLocal { frame, .. } => {
                 Some(RootRecord::JniLocal(object, self.id, inside(frame)))
             }
-            // Written from the thread table, before anything else of the thread.
+            // Already written from the thread table, before the thread's other roots.
             _ => None,
         }
     }
@@ -295,7 +296,7 @@ mod tests {
         file
     }
 
-    /// One class, one thread with one frame on its stack; the thread's object is the first.
+    /// One class, and one thread with one frame on its stack; the thread's object is the first.
     fn small_tables(objects: &mut ObjectTable) -> (Tables, ThreadId) {
         let tables = Tables::new();
         let name = tables.strings.intern(b"a\xC0\x80");
@@ -467,7 +468,7 @@ mod tests {
             (heap::ROOT_STICKY_CLASS, held, vec![]),
         ];
         assert_eq!(written_roots(&given, &objects, &tables), expected);
-        // Told of by a root as well, the thread is written once all the same.
+        // A thread that is also reported by a root is still written only once.
         let trace = tables.threads.get(thread).unwrap().trace;
         let own_root = Root::ThreadObject {
             object: ObjectIndex::new(1).unwrap(),

@@ -22,14 +22,15 @@ pub(crate) fn put_u8(out: &mut Vec<u8>, value: u64) {
     out.extend_from_slice(&value.to_be_bytes());
 }
 
-/// What stands before a record's data: put together first, appended at once, as there are millions of them.
+/// The bytes before a record's data. They are assembled first and appended in one step, because there are
+/// millions of them.
 pub(crate) struct Head<const BYTES: usize> {
     bytes: [u8; BYTES],
     filled: usize,
 }
 
 impl<const BYTES: usize> Head<BYTES> {
-    /// Zeros, none of them filled.
+    /// Zeros, nothing filled.
     #[inline]
     pub(crate) fn new() -> Self {
         Self {
@@ -38,7 +39,7 @@ impl<const BYTES: usize> Head<BYTES> {
         }
     }
 
-    /// Fills the next bytes; what does not fit is left out.
+    /// Fills the next bytes. Ignores bytes that do not fit.
     #[inline]
     pub(crate) fn with<const N: usize>(mut self, big_endian: [u8; N]) -> Self {
         let end = self.filled + N;
@@ -49,7 +50,7 @@ impl<const BYTES: usize> Head<BYTES> {
         self
     }
 
-    /// Appends all of it.
+    /// Appends all bytes.
     #[inline]
     pub(crate) fn append(self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.bytes);
@@ -69,7 +70,7 @@ pub(crate) fn put_type(out: &mut Vec<u8>, basic_type: BasicType) {
     put_u1(out, basic_type.code());
 }
 
-/// Narrows a count to u4, or says what was too large.
+/// Narrows a count to u4, or returns an error that says what was too large.
 pub(crate) fn u4(what: &'static str, value: usize) -> Result<u32, WriteError> {
     u32::try_from(value).map_err(|_| WriteError::TooLarge {
         what,
@@ -77,7 +78,7 @@ pub(crate) fn u4(what: &'static str, value: usize) -> Result<u32, WriteError> {
     })
 }
 
-/// Narrows a count to u2, or says what was too large.
+/// Narrows a count to u2, or returns an error that says what was too large.
 pub(crate) fn u2(what: &'static str, value: usize) -> Result<u16, WriteError> {
     u16::try_from(value).map_err(|_| WriteError::TooLarge {
         what,
@@ -85,14 +86,15 @@ pub(crate) fn u2(what: &'static str, value: usize) -> Result<u16, WriteError> {
     })
 }
 
-/// A record's header; every record's time is 0, since readers misjudge times that go backwards.
+/// A record's header. The time is always 0, because readers misinterpret times that go backwards.
 pub(crate) fn put_record_header(out: &mut Vec<u8>, tag: u8, body_bytes: u32) {
     put_u1(out, tag);
     put_u4(out, 0);
     put_u4(out, body_bytes);
 }
 
-/// One top-level record: header, then what `body` appends, then the length as it turned out.
+/// One top-level record: the header, then the bytes that `body` appends, then the measured length in the
+/// header.
 ///
 /// On an error nothing is appended.
 pub(crate) fn record(
@@ -109,7 +111,7 @@ pub(crate) fn record(
     patched
 }
 
-/// Writes into the record header at `start` how many bytes follow it.
+/// Stores into the record header at `start` the number of bytes that follow it.
 pub(crate) fn patch_length(out: &mut [u8], start: usize) -> Result<(), WriteError> {
     let body_start = start + RECORD_HEADER_BYTES;
     let length = u4(

@@ -1,20 +1,21 @@
-//! The one error of this crate: why a dump was not written, in a sentence for the person who asked.
+//! The crate's only error: why a dump was not written, in a sentence for the user.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// Why a dump was not written. Cheap to clone: the first error of the writer thread is told to
-/// everybody who still wants to write.
+/// Why a dump was not written. Cheap to clone, because all later senders get the writer thread's
+/// first error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WriteError {
-    /// A number does not fit the field of the format that it belongs to.
+    /// A number does not fit into its field of the format.
     TooLarge {
         /// What the number counts, in plain words.
         what: &'static str,
         /// The number.
         value: u64,
     },
-    /// An array's bytes are not those of its elements: no whole number of them, or another number.
+    /// An array's bytes do not match its elements: not a whole number of elements, or a wrong
+    /// number.
     BrokenArray {
         /// The bytes given, of the array or of a piece of it.
         bytes: u64,
@@ -31,57 +32,57 @@ pub enum WriteError {
         /// The path as given.
         path: PathBuf,
     },
-    /// The directory is not there, or is no directory.
+    /// The directory does not exist, or is not a directory.
     NoDirectory {
         /// The target.
         path: PathBuf,
         /// The directory that was looked for.
         directory: PathBuf,
     },
-    /// The target is there already and must not be replaced.
+    /// The target exists already and must not be replaced.
     Exists {
         /// The target.
         path: PathBuf,
     },
-    /// The target, or what stands in the place of its `.part` file, is a directory, a pipe or a device.
+    /// The target, or what is in the place of its `.part` file, is a directory, a pipe or a device.
     NotARegularFile {
         /// What was found there.
         path: PathBuf,
     },
-    /// The system does not let this process write there.
+    /// The system does not permit this process to write there.
     NoPermission {
-        /// The file that could not be made.
+        /// The file that could not be created.
         path: PathBuf,
     },
-    /// Another process has put a file of its own in the place of our `.part` file.
+    /// Another process has put its own file in the place of our `.part` file.
     Taken {
         /// The `.part` file.
         path: PathBuf,
     },
-    /// The file is longer or shorter than what was written to it.
+    /// The file is longer or shorter than the bytes written to it.
     WrongSize {
         /// The `.part` file.
         path: PathBuf,
-        /// The bytes written, the tail's included.
+        /// The bytes written, including the tail.
         expected_bytes: u64,
         /// The file's length.
         found_bytes: u64,
     },
-    /// The system refused to do something with a file.
+    /// The system refused an operation on a file.
     Io {
         /// The file.
         path: PathBuf,
-        /// What was being done, as in "while it was ...".
+        /// The operation, as in "while it was ...".
         action: &'static str,
         /// The system's reason.
         reason: String,
     },
-    /// The disk has taken nothing for so long that the application, which stands still meanwhile, must go on.
+    /// The disk has accepted nothing for so long that the paused application must go on.
     Stalled {
         /// How long, in seconds.
         seconds: u64,
     },
-    /// No address of the peer's could be connected to.
+    /// No address of the peer accepted a connection.
     NotConnected {
         /// `HOST:PORT`.
         peer: String,
@@ -95,16 +96,16 @@ pub enum WriteError {
         /// Why it was closed.
         reason: String,
     },
-    /// The writer thread, or one that compresses, could not be started.
+    /// The writer thread, or a compressing thread, could not be started.
     NoThread {
         /// The system's reason.
         reason: String,
     },
     /// The dump was finished or given up before this was sent.
     Closed,
-    /// The writer thread is gone and has left no reason: a fault of this crate.
+    /// The writer thread is gone and has left no reason: a bug in this crate.
     WriterGone,
-    /// A block could not be compressed, or a thread that compresses is gone: a fault of this crate.
+    /// A block could not be compressed, or a compressing thread is gone: a bug in this crate.
     CompressorFailed,
 }
 
@@ -172,7 +173,7 @@ impl fmt::Display for WriteError {
 }
 
 impl WriteError {
-    /// The sentences about those that the writer has waited for: a peer, a disk.
+    /// The sentences about a peer or a disk that did not respond.
     fn fmt_wait(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Stalled { seconds } => write!(
@@ -197,7 +198,7 @@ impl WriteError {
         }
     }
 
-    /// A sentence without names and numbers, or the rest of one that begins with the path.
+    /// A sentence without names and numbers, or the rest of one that starts with the path.
     fn words(&self) -> &'static str {
         match self {
             Self::Closed => "the dump was finished or given up; start another",

@@ -1,7 +1,7 @@
-//! Gzip members: one block each, so that a reader can begin at any of them.
+//! Gzip members: one for each block, so that a reader can start at any of them.
 //!
-//! Source: RFC 1952, and the head of HotSpot's `heapDumperCompression.cpp` for the comment by which readers know such a file, and
-//! how long a block is at most. Whole members one after the other are a valid gzip file.
+//! Source: RFC 1952, and the head of HotSpot's `heapDumperCompression.cpp` for the comment by which readers recognise
+//! such a file, with the largest block size. A sequence of complete members is a valid gzip file.
 
 use std::panic;
 
@@ -11,19 +11,20 @@ use crate::holes::is_zero;
 use crate::segment::{buffer_of, BUFFER_BYTES};
 use crate::WriteError;
 
-/// Most bytes of a block before it is compressed: a walker's buffer, which becomes one as it is. HotSpot's are of 1 MiB at most;
-/// these make the file 0.3 % larger, and readers that go from object to object decompress less for each that they have not at hand.
+/// Most bytes of a block before compression: a walker's buffer, which becomes a block as it is. HotSpot's blocks have
+/// at most 1 MiB. Ours make the file 0.3 % larger, but readers that go from object to object decompress less for each
+/// uncached object.
 pub(crate) const BLOCK_BYTES: usize = BUFFER_BYTES;
 
-/// Magic, deflate, no flags, no time, no remark about the level, made on Unix.
+/// Magic, deflate, no flags, no time, no extra flags, created on Unix.
 const HEADER: [u8; 10] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3];
 /// The same with the flag for a comment.
 const HEADER_WITH_COMMENT: [u8; 10] = [0x1F, 0x8B, 8, 0x10, 0, 0, 0, 0, 0, 3];
 /// Tells readers the size of a block; ends with a NUL byte.
 const COMMENT: &[u8] = b"HPROF BLOCKSIZE=278528\0";
-/// The checksum and the length behind the compressed bytes.
+/// The checksum and the length after the compressed bytes.
 const TRAILER_BYTES: usize = 8;
-/// More than what libdeflate takes for its tables at the levels there are here.
+/// More than libdeflate's tables take at these levels.
 const TABLES_BYTES: u64 = 1 << 20;
 
 /// How hard to compress: 1 is fast, 9 is small.
@@ -42,19 +43,19 @@ impl GzipLevel {
     }
 }
 
-/// Makes members, one after the other, with tables and a buffer that it keeps. For one thread.
+/// Creates members, one after the other, reusing its tables and its buffer. For one thread.
 pub(crate) struct MemberEncoder {
     deflate: libdeflater::Compressor,
     compressed: Vec<u8>,
-    /// The last block that was nothing but zeros: its length, and the member.
+    /// The last block of zeros: its length, and the member.
     zeros: Option<(usize, Vec<u8>)>,
 }
 
 impl MemberEncoder {
-    /// Takes all memory that it will need for itself; the error is `NoMemory`.
+    /// Allocates everything that it will need for itself; the error is `NoMemory`.
     pub(crate) fn new(level: GzipLevel) -> Result<Self, WriteError> {
         let level = CompressionLvl::new(i32::from(level.get())).unwrap_or_default();
-        // The crate panics if there is no memory, and has no other way to say so.
+        // The crate panics if there is no memory, and cannot report it in another way.
         let mut deflate =
             panic::catch_unwind(|| libdeflater::Compressor::new(level)).map_err(|_| {
                 WriteError::NoMemory {
@@ -71,10 +72,10 @@ impl MemberEncoder {
         })
     }
 
-    /// The member that holds this block, at most [`BLOCK_BYTES`] long; `commented` for a file's first.
+    /// The member for this block of at most [`BLOCK_BYTES`]; `commented` for the first one in a file.
     ///
-    /// Arrays that are made large and filled little by little leave many blocks of zeros, and libdeflate takes as long for those as for
-    /// any others: of one length, they are compressed once.
+    /// Arrays that are created large and filled gradually leave many blocks of zeros, on which libdeflate takes as long
+    /// as on others. So a block of zeros is compressed once for each length.
     pub(crate) fn encode(&mut self, block: &[u8], commented: bool) -> Result<Vec<u8>, WriteError> {
         if commented || !is_zero(block) {
             return self.compress(block, commented);
@@ -121,7 +122,7 @@ pub(crate) mod tests {
     use flate2::bufread::GzDecoder;
     use std::io::Read;
 
-    /// What each member of a file holds, and the comment of the first; fails if there is anything else.
+    /// The contents of each member of a file, and the comment of the first; panics if there is anything else.
     pub(crate) fn members(mut file: &[u8]) -> (Vec<Vec<u8>>, Option<Vec<u8>>) {
         let mut blocks = Vec::new();
         let mut comment = None;
@@ -142,7 +143,7 @@ pub(crate) mod tests {
         (blocks, comment)
     }
 
-    /// Bytes that compress neither to nothing nor not at all.
+    /// Bytes that compress, but not completely.
     pub(crate) fn some_bytes(length: usize) -> Vec<u8> {
         let mut state = 1_u32;
         let mut next = || {
@@ -161,7 +162,7 @@ pub(crate) mod tests {
         let third = encoder.encode(&zeros, false).unwrap();
         assert!(members(&first).1.is_some() && members(&second).1.is_none());
         assert_eq!(second, third);
-        // Were they compressed again, this would be what they become.
+        // If the block were compressed again, it would become this.
         let (length, kept) = encoder.zeros.as_mut().unwrap();
         assert_eq!((*length, &*kept), (zeros.len(), &third));
         *kept = b"kept".to_vec();

@@ -1,10 +1,10 @@
-//! A sink that compresses on its way to another one.
+//! A sink that compresses for another sink.
 
 use crate::compressor::{Compressor, GzipStream};
 use crate::gzip::GzipLevel;
 use crate::{Sink, StartWorker, Tail, WriteError, Written};
 
-/// Compresses the head and the objects, each as a stream of its own, for the sink behind it.
+/// Compresses the head and the objects, each as a separate stream, and passes them to the other sink.
 #[derive(Debug)]
 pub(crate) struct GzipSink<S> {
     sink: S,
@@ -14,7 +14,8 @@ pub(crate) struct GzipSink<S> {
 }
 
 impl<S: Sink> GzipSink<S> {
-    /// Starts the threads that compress; `begins_file` unless others have written what stands before.
+    /// Starts the compressing threads; `begins_file` is false if another process has written the
+    /// start of the file.
     ///
     /// The errors are `NoThread` and `NoMemory`.
     pub(crate) fn start(
@@ -92,7 +93,7 @@ mod tests {
     use crate::gzip::tests::{members, some_bytes};
     use std::sync::{Arc, Mutex};
 
-    /// A disk with room for so many bytes, and what was written to it.
+    /// A disk with space for this many bytes, and what was written to it.
     struct SmallDisk {
         room_bytes: usize,
         spool: Vec<u8>,
@@ -140,7 +141,8 @@ mod tests {
         }
     }
 
-    /// A head, more objects than a block holds, and something behind them; the file, if it fitted.
+    /// Writes a head, more objects than fit into a block, and something after them; returns the file,
+    /// if it fitted.
     fn file_on(room_bytes: usize, objects: &[u8]) -> Result<Vec<u8>, WriteError> {
         let file = Arc::default();
         let disk = SmallDisk {

@@ -1,9 +1,9 @@
 //! Sub-records of a heap dump: roots, classes, instances, arrays.
 //!
-//! Source: format text, the tables under HEAP DUMP. Stateless: any thread may encode into a buffer of
-//! its own, the VM thread included. A sub-record has no length field, so a buffer that a failed
-//! `encode` was given must be cut back to where it was; [`crate::Segments::record`] does that. The errors
-//! are [`WriteError::TooLarge`] and [`WriteError::BrokenArray`].
+//! Source: format text, the tables under HEAP DUMP. Stateless: any thread, including the VM thread,
+//! may encode into its own buffer. A sub-record has no length field, so after a failed `encode` its
+//! buffer must be truncated to its earlier length; [`crate::Segments::record`] does that. The
+//! errors are [`WriteError::TooLarge`] and [`WriteError::BrokenArray`].
 
 use format::BasicType;
 use tables::{ObjectId, StringId, ThreadId, TraceId};
@@ -14,14 +14,14 @@ use crate::encoder::{
 use crate::WriteError;
 use format::{heap, ID_SIZE_BYTES, NO_FRAME};
 
-/// Why an object is alive though no object refers to it.
+/// Why an object is alive although no object refers to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RootRecord {
-    /// Held by a global JNI reference, whose own number is 0 if it is not known.
+    /// Held by a global JNI reference; its own number is 0 if unknown.
     JniGlobal(ObjectId, u64),
     /// Held by a local JNI reference of a thread and a frame; `None` if it belongs to no frame.
     JniLocal(ObjectId, ThreadId, Option<u32>),
-    /// Held by a local variable of a thread and a frame; `None` if the frame is not known.
+    /// Held by a local variable of a thread and a frame; `None` if the frame is unknown.
     JavaFrame(ObjectId, ThreadId, Option<u32>),
     /// A class that is never unloaded.
     StickyClass(ObjectId),
@@ -96,7 +96,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// What a field of this type holds before anything is stored in it: null, false or 0.
+    /// The initial value of a field of this type: null, false or 0.
     pub fn zero(basic_type: BasicType) -> Self {
         match basic_type {
             BasicType::Object => Self::Object(None),
@@ -111,7 +111,8 @@ impl Value {
         }
     }
 
-    /// The value of this type from its bits in memory, zero-extended; of a reference the object's address, 0 for null.
+    /// The value of this type from its bits in memory, zero-extended; for a reference the object's
+    /// address, 0 for null.
     #[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap)] // `bits` is zero-extended
     pub fn of_bits(basic_type: BasicType, bits: u64) -> Self {
         match basic_type {
@@ -142,7 +143,7 @@ impl Value {
         }
     }
 
-    /// Appends the value alone, big-endian, in the width of its type.
+    /// Appends just the value, big-endian, in the width of its type.
     pub fn encode(&self, out: &mut Vec<u8>) {
         match *self {
             Self::Object(object) => put_object(out, object),
@@ -167,10 +168,10 @@ pub struct StaticField {
     pub value: Value,
 }
 
-/// A class: its supers, its static fields, the fields of its instances.
+/// A class: its superclass, its static fields, the fields of its instances.
 ///
-/// The constant pool is always written as empty and the trace as the empty one: references out of the
-/// constant pool are static fields with invented names, since readers skip the pool itself.
+/// The constant pool is always written as empty, and the trace as the empty one: references from
+/// the constant pool are static fields with invented names, because readers skip the pool itself.
 #[derive(Clone, Copy, Debug)]
 pub struct ClassDump<'a> {
     /// The class object.
@@ -220,12 +221,12 @@ impl ClassDump<'_> {
     }
 }
 
-/// What stands before the field values of an object that is no array and no class.
+/// The part before the field values of an instance.
 #[derive(Clone, Copy, Debug)]
 pub struct InstanceHeader {
     /// The object.
     pub object: ObjectId,
-    /// Where it was allocated; [`TraceId::EMPTY`] if that is not known.
+    /// Its allocation trace; [`TraceId::EMPTY`] if unknown.
     pub trace: TraceId,
     /// Its class object.
     pub class: ObjectId,
@@ -245,21 +246,22 @@ impl InstanceHeader {
     }
 }
 
-/// An object that is no array and no class.
+/// An instance: an object that is neither an array nor a class.
 #[derive(Clone, Copy, Debug)]
 pub struct InstanceDump<'a> {
     /// The object.
     pub object: ObjectId,
-    /// Where it was allocated; [`TraceId::EMPTY`] if that is not known.
+    /// Its allocation trace; [`TraceId::EMPTY`] if unknown.
     pub trace: TraceId,
     /// Its class object.
     pub class: ObjectId,
-    /// Its field values, big-endian: own class first, then super, up to `java.lang.Object`.
+    /// Its field values, big-endian: own class first, then the superclass, up to
+    /// `java.lang.Object`.
     pub data: &'a [u8],
 }
 
 impl InstanceDump<'_> {
-    /// Appends the sub-record; an error if the data passes 4 GiB.
+    /// Appends the sub-record; an error if the data exceeds 4 GiB.
     pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), WriteError> {
         let header = InstanceHeader {
             object: self.object,
@@ -272,12 +274,12 @@ impl InstanceDump<'_> {
     }
 }
 
-/// What stands before the elements of an array of references.
+/// The part before the elements of an array of references.
 #[derive(Clone, Copy, Debug)]
 pub struct ObjectArrayHeader {
     /// The array.
     pub object: ObjectId,
-    /// Where it was allocated; [`TraceId::EMPTY`] if that is not known.
+    /// Its allocation trace; [`TraceId::EMPTY`] if unknown.
     pub trace: TraceId,
     /// The array's class object.
     pub class: ObjectId,
@@ -302,14 +304,15 @@ impl ObjectArrayHeader {
 pub struct ObjectArrayDump<'a> {
     /// The array, its trace and its class.
     pub header: ObjectArrayHeader,
-    /// The elements' ids, big-endian, 8 bytes each; 0 is null. Their number is measured from this.
+    /// The elements' ids, big-endian, 8 bytes each; 0 is null. Their number follows from the
+    /// length.
     pub element_bytes: &'a [u8],
 }
 
 impl ObjectArrayDump<'_> {
-    /// Appends the whole sub-record; an error if the bytes are no whole number of ids.
+    /// Appends the whole sub-record; an error if the bytes are not a whole number of ids.
     ///
-    /// For arrays of any size there is [`crate::Segments::object_array`].
+    /// [`crate::Segments::object_array`] takes arrays of any size.
     pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), WriteError> {
         let elements = count_elements(self.element_bytes.len(), ID_SIZE_BYTES)?;
         self.header
@@ -319,12 +322,12 @@ impl ObjectArrayDump<'_> {
     }
 }
 
-/// What stands before the elements of an array of primitive values.
+/// The part before the elements of an array of primitive values.
 #[derive(Clone, Copy, Debug)]
 pub struct PrimitiveArrayHeader {
     /// The array.
     pub object: ObjectId,
-    /// Where it was allocated; [`TraceId::EMPTY`] if that is not known.
+    /// Its allocation trace; [`TraceId::EMPTY`] if unknown.
     pub trace: TraceId,
     /// The type of the elements; not a reference.
     pub element_type: BasicType,
@@ -344,10 +347,11 @@ impl PrimitiveArrayHeader {
     }
 }
 
-/// How many elements these bytes are, if they are a whole number; an element's are a power of 2.
+/// The number of elements in `bytes`; an error if it is not a whole number. `element_bytes` is a
+/// power of 2.
 #[inline]
 pub(crate) fn count_elements(bytes: usize, element_bytes: u32) -> Result<usize, WriteError> {
-    // No division, which takes longer than all else that is done for a small array.
+    // No division, which would take longer than everything else for a small array.
     let elements = bytes >> element_bytes.trailing_zeros();
     if elements * element_bytes as usize == bytes {
         Ok(elements)

@@ -1,17 +1,17 @@
-//! Holes: long runs of zeros are not written, since a file reads as zeros where nothing was written. Heaps are full of them: buffers
-//! and tables that are made large and filled little by little.
+//! Holes: long runs of zeros are not written, because unwritten parts of a file read as zeros. Heaps are full of them:
+//! buffers and tables that are created large and filled gradually.
 
 use std::io;
 
-/// A file system gives room to whole blocks of this size, or of less.
+/// File systems allocate blocks of this size or less.
 const BLOCK_BYTES: usize = 4096;
-/// Least that is left out: for each hole there is one write more, which takes as long as some hundred kilobytes, and a
-/// millisecond where the disk is far away.
+/// Least bytes of a hole. Each hole costs an additional write, which takes as long as some hundred kilobytes, and a
+/// millisecond on a remote disk.
 const LEAST_HOLE_BYTES: usize = 128 << 10;
 
-/// Has `put` write what is to stand at `offset` and behind, but for the holes: pieces and where each belongs, in their order. A hole is
-/// a number of whole blocks of the file; where the file has had no bytes yet it is as good as written, unless nothing comes
-/// behind it. The error is that of `put`.
+/// Calls `put` for the pieces of `bytes` between holes, in order, each with its file offset; `bytes` belongs at
+/// `offset`. A hole is a whole number of file blocks. Where the file has no data yet, a hole is as good as written,
+/// unless nothing follows it. The error is that of `put`.
 pub(crate) fn write_around(
     bytes: &[u8],
     offset: u64,
@@ -32,7 +32,7 @@ pub(crate) fn write_around(
     put(rest, at)
 }
 
-/// Where the first hole begins and ends.
+/// Start and end of the first hole.
 fn first_hole(bytes: &[u8], offset: u64) -> Option<(usize, usize)> {
     let before_block = offset.next_multiple_of(BLOCK_BYTES as u64) - offset;
     let mut from = usize::try_from(before_block).ok()?;
@@ -49,7 +49,7 @@ fn first_hole(bytes: &[u8], offset: u64) -> Option<(usize, usize)> {
     }
 }
 
-/// Whether there is no other byte than zero.
+/// Whether all bytes are zero.
 pub(crate) fn is_zero(block: &[u8]) -> bool {
     let any = |part: &[u8]| part.iter().fold(0, |any, &byte| any | byte);
     block.chunks(64).all(|part| any(part) == 0)
@@ -62,7 +62,7 @@ mod tests {
 
     const HOLE: usize = LEAST_HOLE_BYTES;
 
-    /// The pieces that are written, by where they begin and how long they are.
+    /// The pieces that are written, as offsets and lengths.
     fn pieces(bytes: &[u8], offset: u64) -> Vec<(u64, usize)> {
         let mut pieces = Vec::new();
         write_around(bytes, offset, |piece, at| {
@@ -77,7 +77,7 @@ mod tests {
     fn long_runs_of_zeros_are_left_out() {
         let mut bytes = vec![0; 3 * HOLE];
         assert_eq!(pieces(&bytes, 0), []);
-        // Whole blocks of the file only.
+        // Only whole blocks of the file.
         assert_eq!(
             pieces(&bytes, 1),
             [(1, 4095), (3 * HOLE as u64, 1)],

@@ -1,5 +1,5 @@
-//! Segments joined before they are written: walkers fill small ones, as those stay in the processor's caches, but readers
-//! are made for segments of a megabyte and more, and some are slow with many.
+//! Joins segments before they are written. Walkers fill small ones, which stay in the processor's caches, but readers
+//! expect segments of a megabyte and more, and some are slow with many small ones.
 
 use crossbeam_channel::{Receiver, Sender};
 
@@ -8,25 +8,25 @@ use crate::encoder::u4;
 use crate::WriteError;
 use format::{record, RECORD_HEADER_BYTES};
 
-/// Where a record's header has the length of what follows.
+/// The length field in a record's header.
 const LENGTH: std::ops::Range<usize> = RECORD_HEADER_BYTES - 4..RECORD_HEADER_BYTES;
-/// Bytes that are joined at least, unless something else comes first.
+/// Bytes that are joined at least, unless another message comes first.
 const JOINED_BYTES: usize = 1 << 20;
 
-/// What writes the bytes that stand in a buffer from somewhere on, and returns a buffer that is free, if there is one.
+/// Writes a buffer from an index on, and returns a free buffer if there is one.
 type Put<'p> = &'p mut dyn FnMut(Vec<u8>, usize) -> Result<Option<Vec<u8>>, WriteError>;
 
-/// Writes the objects' buffers. For the writer thread.
+/// Writes the buffers of objects. For the writer thread.
 pub(crate) struct JoinedSegments<'a> {
     inbox: &'a Receiver<Message>,
-    /// Where buffers go that are written.
+    /// Where written buffers go.
     give_back: &'a Sender<Vec<u8>>,
-    /// Bytes that are missing of a segment that comes in pieces.
+    /// Missing bytes of a segment that arrives in pieces.
     missing_bytes: usize,
 }
 
 impl<'a> JoinedSegments<'a> {
-    /// Nothing is missing yet.
+    /// Starts without a missing piece.
     pub(crate) fn new(inbox: &'a Receiver<Message>, give_back: &'a Sender<Vec<u8>>) -> Self {
         Self {
             inbox,
@@ -35,8 +35,8 @@ impl<'a> JoinedSegments<'a> {
         }
     }
 
-    /// Writes a buffer, and joined to it the whole segments that come behind it: waits for so many, so that one walker's
-    /// file does not depend on who was faster. Answers the message that came after those and is something else.
+    /// Writes a buffer, joined with the whole segments that follow it. It waits for them, so that one walker's file
+    /// does not depend on timing. Returns the first message that is something else.
     pub(crate) fn write(
         &mut self,
         put: Put<'_>,
@@ -85,10 +85,10 @@ impl<'a> JoinedSegments<'a> {
         Ok(next)
     }
 
-    /// Writes what stands from `start` on.
+    /// Writes the buffer from `start` on.
     fn put(&self, put: Put<'_>, buffer: Vec<u8>, start: usize) -> Result<(), WriteError> {
         if let Some(free) = put(buffer, start)? {
-            // There are enough of them if it does not take this one.
+            // If the channel does not take this one, there are enough.
             let _ = self.give_back.try_send(free);
         }
         Ok(())
@@ -99,7 +99,7 @@ fn is_whole(buffer: &[u8]) -> bool {
     body_bytes(buffer).is_some_and(|body| RECORD_HEADER_BYTES + body == buffer.len())
 }
 
-/// What the header says that a buffer begins with; `None` if it does not begin with a segment's.
+/// The body length in the header at the start of a buffer; `None` if the buffer does not start with a segment's header.
 fn body_bytes(buffer: &[u8]) -> Option<usize> {
     let length = buffer.get(LENGTH)?.first_chunk()?;
     let is_segment = buffer.first() == Some(&record::HEAP_DUMP_SEGMENT);
@@ -115,7 +115,7 @@ mod tests {
         [&[0x1C, 0, 0, 0, 0, 0, 0, 0, length], body].concat()
     }
 
-    /// What is written of these buffers.
+    /// The result of writing these buffers.
     fn written(buffers: Vec<Vec<u8>>) -> Vec<u8> {
         let (messages, inbox) = unbounded();
         let (give_back, _written) = unbounded();

@@ -1,4 +1,4 @@
-//! Where a dump goes: into a file, or down a connection.
+//! Where a dump goes: to a file or a connection.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,29 +8,29 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::{Connection, GzipLevel, Target};
 
-/// Where a dump goes. Shown as the path, or as `HOST:PORT`.
+/// Where a dump goes. Displayed as the path, or as `HOST:PORT`.
 #[derive(Clone, Debug)]
 pub enum Outlet {
-    /// Into a file.
+    /// To a file.
     File(Target),
-    /// Down a connection, when it is whole; until then it is kept in the system's folder for temporary files, under no
-    /// name.
+    /// To a connection, once it is complete. Until then it is kept in the system's folder for temporary files, without
+    /// a name.
     Connection {
         /// The connection.
         connection: Arc<Connection>,
-        /// How hard to compress; `None` sends it plain.
+        /// The compression level; `None` for no compression.
         gzip: Option<GzipLevel>,
     },
 }
 
 impl Outlet {
-    /// The file beside which what is not ready yet is kept.
+    /// The file beside which unfinished data is kept.
     pub(crate) fn spool_path(&self) -> PathBuf {
         static SPOOLS: AtomicU64 = AtomicU64::new(0);
         match self {
             Self::File(target) => target.path.clone(),
             Self::Connection { .. } => {
-                // No other spool's name: process ids alone are not enough where containers share a folder.
+                // A unique name: process ids are not enough where containers share a folder.
                 let nanos = SystemTime::now().duration_since(UNIX_EPOCH);
                 let nanos = nanos.unwrap_or_default().subsec_nanos();
                 let number = SPOOLS.fetch_add(1, Ordering::Relaxed);

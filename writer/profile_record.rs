@@ -1,12 +1,12 @@
 //! Records of profiles: allocation sites, totals of the heap, samples, settings, ends of threads.
 //!
-//! Source: format text, "The following TAGs are supported". As in [`crate::record`] each `encode`
-//! appends one whole record, or nothing if it returns an error, and the one error is
+//! Source: format text, "The following TAGs are supported". As in [`crate::record`], each `encode`
+//! appends one whole record, or nothing if it returns an error. The only error is
 //! [`WriteError::TooLarge`]: more rows than a record can count.
 //!
-//! The format gives live totals and the numbers of a row only four bytes. A number that needs more is
-//! written as 2^32 - 1, since a profile whose largest row is known to be "at least 4 GiB" is worth
-//! more than none; percentages are taken from the true numbers before.
+//! The format has only four bytes for live totals and for the numbers of a row. A larger number is
+//! written as 2^32 - 1, because a profile whose largest row is known to be "at least 4 GiB" is
+//! worth more than none. Percentages are computed from the true numbers before.
 
 use tables::ThreadId;
 
@@ -25,7 +25,7 @@ const CPU_SAMPLING: u32 = 0x2;
 /// Allocation sites, complete down to the cutoff.
 #[derive(Clone, Copy, Debug)]
 pub struct AllocSites<'a> {
-    /// The sites, ranked; their classes and traces stand in the file before.
+    /// The sites, ranked. Their classes and traces must come before them in the file.
     pub sites: &'a Sites<'a>,
 }
 
@@ -77,19 +77,20 @@ fn put_site(out: &mut Vec<u8>, site: &Site<'_>) {
     }
 }
 
-/// 2^32 - 1 for what does not fit.
+/// 2^32 - 1 if the number does not fit.
 fn at_most_u4(number: u64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 /// Totals of the heap.
 ///
-/// Not for a file with a heap dump: some viewers take these numbers for the dump's own and read them as signed.
+/// Not for a file with a heap dump: some viewers take these numbers for the dump's own and read
+/// them as signed.
 #[derive(Clone, Copy, Debug)]
 pub struct HeapSummary {
-    /// What lives.
+    /// Live objects.
     pub live: SiteTotals,
-    /// What was ever allocated.
+    /// All objects ever allocated.
     pub allocated: SiteTotals,
 }
 
@@ -106,7 +107,7 @@ impl HeapSummary {
 /// Samples of running threads by stack.
 #[derive(Clone, Copy, Debug)]
 pub struct CpuSamples<'a> {
-    /// The samples, ranked; their traces stand in the file before.
+    /// The samples, ranked. Their traces must come before them in the file.
     pub samples: &'a Costs<'a>,
 }
 
@@ -125,10 +126,10 @@ impl CpuSamples<'_> {
     }
 }
 
-/// What the profiler was asked to record.
+/// The profiler's settings.
 #[derive(Clone, Copy, Debug)]
 pub struct ControlSettings {
-    /// Whether objects carry the stacks that allocated them.
+    /// Whether objects have their allocation stacks.
     pub alloc_traces: bool,
     /// Whether running threads are sampled.
     pub cpu_sampling: bool,

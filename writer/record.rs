@@ -1,8 +1,8 @@
 //! Top-level records, one struct each, and the header of the file.
 //!
-//! Source: format text, "The following TAGs are supported". Stateless: any thread may encode into a
-//! buffer of its own. Each `encode` appends one whole record, or nothing if it returns an error;
-//! the one error there can be is [`WriteError::TooLarge`]. The time of every record is 0.
+//! Source: format text, "The following TAGs are supported". Stateless: any thread may encode into
+//! its own buffer. Each `encode` appends one whole record, or nothing if it returns an error. The
+//! only possible error is [`WriteError::TooLarge`]. The time of every record is 0.
 
 use tables::{ClassId, FrameId, ObjectId, StringId, ThreadId, TraceId};
 
@@ -56,7 +56,7 @@ pub struct LoadClass {
     pub serial: ClassId,
     /// The class object.
     pub object: ObjectId,
-    /// Where it was loaded; [`TraceId::EMPTY`] if that is not known.
+    /// The trace that loaded it; [`TraceId::EMPTY`] if unknown.
     pub trace: TraceId,
     /// The name in HotSpot's form, `java/lang/String`.
     pub name: StringId,

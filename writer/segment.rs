@@ -1,7 +1,7 @@
-//! Segments: whole sub-records packed into heap dump segments of a quarter of a megabyte.
+//! Segments: packs whole sub-records into heap dump segments of a quarter of a megabyte.
 //!
-//! Source: format text, HEAP DUMP SEGMENT; the limits are the readers': no empty segment, no
-//! sub-record across two segments, nothing that passes a u4.
+//! Source: format text, HEAP DUMP SEGMENT. The limits are the readers': no empty segment, no sub-record across two
+//! segments, nothing that exceeds a u4.
 
 use std::ops::Range;
 
@@ -12,41 +12,41 @@ use crate::heap_record::{count_elements, ObjectArrayHeader, PrimitiveArrayHeader
 use crate::WriteError;
 use format::{record, ID_SIZE_BYTES, RECORD_HEADER_BYTES};
 
-/// Bytes of a segment, header included, that is full: little enough that it is still in the processor's caches when it
-/// is written.
+/// Bytes of a full segment, including its header: small enough to be still in the processor's caches when it is
+/// written.
 const SEGMENT_BYTES: usize = 256 << 10;
-/// Room behind a full segment, so that the record that overfills it seldom moves the buffer.
+/// Space after a full segment, so that the record that overfills it seldom makes the buffer grow.
 const SLACK_BYTES: usize = 16 << 10;
-/// Bytes of nearly every buffer that is delivered, at most.
+/// Most bytes of nearly every delivered buffer.
 pub(crate) const BUFFER_BYTES: usize = SEGMENT_BYTES + SLACK_BYTES;
-/// Bytes of one piece of an array that gets a segment of its own.
+/// Bytes of one piece of an array that has its own segment.
 const PIECE_BYTES: usize = SEGMENT_BYTES;
-/// What is left of an array is no piece of its own if it is no more than a 32nd of one: the piece before takes it.
+/// The rest of an array is added to the last piece if it is at most a 32nd of a piece.
 const PIECE_TO_LEAST: usize = 32;
 
 /// More than a segment's header and an array's header together.
 const HEADERS_BYTES: usize = 64;
 const ARRAY_LENGTH: &str = "the length of an array";
 
-/// Where finished bytes go, in the order of the file.
+/// Receives finished bytes, in file order.
 ///
-/// A buffer is a whole segment, or a piece of one that is larger than the limit: only all buffers
-/// together, one after the other, are sure to be whole. An error ends the dump.
+/// A buffer is a whole segment, or a piece of one that is larger than the limit. Only all buffers together are
+/// sure to be complete. An error ends the dump.
 pub trait Deliver {
-    /// Takes one buffer; may block until there is room for it.
+    /// Takes one buffer; may block until there is space for it.
     fn deliver(&mut self, bytes: Vec<u8>) -> Result<(), WriteError>;
 
-    /// An empty buffer with room for so many bytes, to be filled and delivered: one that has been written, if there is
-    /// one, as a new one costs a page fault for every 4 KiB. The error is [`WriteError::NoMemory`].
+    /// An empty buffer with capacity for `bytes` bytes, to be filled and delivered. It reuses a written buffer if
+    /// possible, because a new one costs a page fault for every 4 KiB. The error is [`WriteError::NoMemory`].
     fn buffer(&mut self, bytes: usize) -> Result<Vec<u8>, WriteError> {
         buffer_of(bytes)
     }
 
-    /// Several buffers follow that belong together: others that deliver to the same place wait until
-    /// [`Deliver::release`]. May block while another holds.
+    /// Several buffers that belong together follow: other threads that deliver to the same place wait until
+    /// [`Deliver::release`]. May block while another thread holds.
     fn hold(&mut self) {}
 
-    /// Ends what [`Deliver::hold`] began; nothing if nothing is held.
+    /// Ends [`Deliver::hold`]; does nothing without it.
     fn release(&mut self) {}
 }
 
@@ -56,21 +56,21 @@ impl<F: FnMut(Vec<u8>) -> Result<(), WriteError>> Deliver for F {
     }
 }
 
-/// What went through a [`Segments`].
+/// Counts of what passed through a [`Segments`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SegmentTotals {
     /// Sub-records.
     pub records: u64,
     /// Segments.
     pub segments: u64,
-    /// Bytes, the segments' headers included.
+    /// Bytes, including the segments' headers.
     pub bytes: u64,
 }
 
-/// Packs sub-records into segments and delivers each as soon as it is full.
+/// Packs sub-records into segments and delivers each when it is full.
 ///
-/// For one thread: the walk owns it. Whatever is still in it when it is dropped is lost; call
-/// [`Segments::finish`]. After an error it must not be used again.
+/// For one thread: the walk owns it. Call [`Segments::finish`]: dropping it loses what is not delivered. It must
+/// not be used after an error.
 #[derive(Debug)]
 pub struct Segments<D> {
     deliver: D,
@@ -88,7 +88,7 @@ impl<D: Deliver> Segments<D> {
         Self::with_limits(deliver, SEGMENT_BYTES, PIECE_BYTES, u32::MAX)
     }
 
-    /// The same with other limits: tests need small ones.
+    /// The same with other limits, because tests need small ones.
     fn with_limits(deliver: D, segment_bytes: usize, piece_bytes: usize, max_body: u32) -> Self {
         Self {
             deliver,
@@ -102,9 +102,9 @@ impl<D: Deliver> Segments<D> {
 
     /// Adds the one sub-record that `encode` appends.
     ///
-    /// A record that does not fit the segment at hand begins the next one; a record larger than a
-    /// segment gets one of its own. If `encode` fails, what it appended is dropped and its error
-    /// returned. Other errors are those of the receiver, and [`WriteError::NoMemory`].
+    /// A record that does not fit into the current segment starts the next one; a record larger than a segment
+    /// gets its own. If `encode` fails, the bytes that it appended are dropped and its error is returned. Other
+    /// errors are the receiver's, and [`WriteError::NoMemory`].
     pub fn record(
         &mut self,
         encode: impl FnOnce(&mut Vec<u8>) -> Result<(), WriteError>,
@@ -128,10 +128,10 @@ impl<D: Deliver> Segments<D> {
         Ok(())
     }
 
-    /// Adds an array of primitive values; `elements` are its bytes as the host's processor has them.
+    /// Adds an array of primitive values; `elements` are its bytes in the host's byte order.
     ///
-    /// A large one is not copied as a whole but delivered in pieces, in a segment of its own. Returns
-    /// how many elements are missing in the file: 0, unless the record would have passed 4 GiB.
+    /// A large array is not copied as a whole but delivered in pieces, in its own segment. Returns the number of
+    /// elements missing from the file: 0, unless the record would have exceeded 4 GiB.
     pub fn primitive_array(
         &mut self,
         header: &PrimitiveArrayHeader,
@@ -150,7 +150,7 @@ impl<D: Deliver> Segments<D> {
         )
     }
 
-    /// Adds an array of so many primitive values that are all zero; what they are in the heap does not get into the file.
+    /// Adds an array of `elements` zeros of a primitive type, in place of the array's values in the heap.
     ///
     /// Pieces and result as for [`Segments::primitive_array`].
     pub fn zeroed_array(
@@ -189,13 +189,12 @@ impl<D: Deliver> Segments<D> {
         )
     }
 
-    /// Adds an array of `elements` references whose ids `put` appends on demand, big-endian, 8 bytes each.
+    /// Adds an array of `elements` references; `put` appends their ids on demand, big-endian, 8 bytes each.
     ///
-    /// `put` is asked for ranges of elements, in order and without gaps: a small array in one, a large
-    /// one piece by piece, so that it is never in memory as a whole. Result as for
-    /// [`Segments::primitive_array`]; elements that are missing in the file are not asked for. Errors:
-    /// those of `put` and of the receiver, `NoMemory`, and `BrokenArray` if `put` appends more or fewer
-    /// bytes than it should.
+    /// `put` is called with ranges of elements, in order and without gaps: once for a small array, piece by piece
+    /// for a large one, so that this is never in memory as a whole. Result as for [`Segments::primitive_array`];
+    /// `put` is not called for elements that are missing from the file. Errors: those of `put` and of the
+    /// receiver, `NoMemory`, and `BrokenArray` if `put` appends more or fewer bytes than it should.
     pub fn object_array_with(
         &mut self,
         header: &ObjectArrayHeader,
@@ -214,18 +213,18 @@ impl<D: Deliver> Segments<D> {
         )
     }
 
-    /// Delivers the last segment and tells what went through.
+    /// Delivers the last segment and returns the totals.
     pub fn finish(mut self) -> Result<SegmentTotals, WriteError> {
         self.flush()?;
         Ok(self.totals)
     }
 
-    /// What went through so far, counted when a segment is delivered; records when they are added.
+    /// The totals so far. Segments and bytes count when a segment is delivered, records when they are added.
     pub fn totals(&self) -> SegmentTotals {
         self.totals
     }
 
-    /// An array of so many elements, which `put` appends by ranges.
+    /// An array of `wanted` elements, which `put` appends by ranges.
     fn array(
         &mut self,
         width: u32,
@@ -234,10 +233,10 @@ impl<D: Deliver> Segments<D> {
         mut put: impl FnMut(Range<usize>, &mut Vec<u8>) -> Result<(), WriteError>,
     ) -> Result<u64, WriteError> {
         let width_bytes = width.max(1) as usize;
-        // The common case takes no memory of its own.
+        // The common case needs no additional memory.
         if wanted.saturating_mul(width_bytes) <= self.segment_bytes.saturating_sub(HEADERS_BYTES) {
             let count = u4(ARRAY_LENGTH, wanted)?;
-            // It would be cut off, and the buffer be larger than all others from then on.
+            // It would be cut off, and from then on the buffer would be larger than all others.
             let end = self.buffer.len() + HEADERS_BYTES + wanted * width_bytes;
             if end > self.segment_bytes + SLACK_BYTES {
                 self.flush()?;
@@ -262,7 +261,7 @@ impl<D: Deliver> Segments<D> {
         Ok((wanted - kept) as u64)
     }
 
-    /// One sub-record as a segment of its own, in pieces; its length is known beforehand.
+    /// One sub-record as its own segment, in pieces; its length is known beforehand.
     fn stream(
         &mut self,
         header: &[u8],
@@ -296,7 +295,7 @@ impl<D: Deliver> Segments<D> {
             let full = std::mem::replace(&mut buffer, next);
             self.deliver(full)?;
         }
-        // Without elements nothing was delivered yet.
+        // Without elements nothing has been delivered yet.
         if buffer.is_empty() {
             Ok(())
         } else {
@@ -304,7 +303,7 @@ impl<D: Deliver> Segments<D> {
         }
     }
 
-    /// Makes sure that the buffer begins with a record header.
+    /// Ensures that the buffer starts with a record header.
     fn begin_segment(&mut self) -> Result<(), WriteError> {
         if self.buffer.is_empty() {
             self.buffer = self.buffer(self.segment_bytes)?;
@@ -313,7 +312,7 @@ impl<D: Deliver> Segments<D> {
         Ok(())
     }
 
-    /// Delivers what stands before `start`; what stands behind begins the next segment.
+    /// Delivers the bytes before `start`; the rest starts the next segment.
     fn cut_at(&mut self, start: usize) -> Result<(), WriteError> {
         let overhang = self.buffer.len() - start;
         let mut next = self.buffer(overhang + SLACK_BYTES)?;
@@ -324,13 +323,14 @@ impl<D: Deliver> Segments<D> {
         Ok(())
     }
 
-    /// An empty buffer for so many bytes at least; nearly all are of one size, so that each may serve as any other.
+    /// An empty buffer for at least `bytes` bytes. Nearly all have the same size, so that they are
+    /// interchangeable.
     fn buffer(&mut self, bytes: usize) -> Result<Vec<u8>, WriteError> {
         let usual = self.segment_bytes + SLACK_BYTES;
         self.deliver.buffer(bytes.max(usual))
     }
 
-    /// Delivers the buffer, if there is a sub-record in it.
+    /// Delivers the buffer if it contains a sub-record.
     fn flush(&mut self) -> Result<(), WriteError> {
         let mut segment = std::mem::take(&mut self.buffer);
         if segment.len() <= RECORD_HEADER_BYTES {
@@ -347,7 +347,7 @@ impl<D: Deliver> Segments<D> {
     }
 }
 
-/// A buffer that was written, emptied and with room for so many bytes.
+/// A written buffer, emptied and with capacity for `bytes` bytes.
 pub(crate) fn emptied(mut buffer: Vec<u8>, bytes: usize) -> Result<Vec<u8>, WriteError> {
     buffer.clear();
     let reserved = buffer.try_reserve_exact(bytes);
@@ -357,12 +357,13 @@ pub(crate) fn emptied(mut buffer: Vec<u8>, bytes: usize) -> Result<Vec<u8>, Writ
     Ok(buffer)
 }
 
-/// An empty buffer; no memory is an error here, where the host must live on, and not an abort.
+/// An empty buffer. Returns an error instead of aborting if there is no memory, because the host process must live
+/// on.
 pub(crate) fn buffer_of(bytes: usize) -> Result<Vec<u8>, WriteError> {
     emptied(Vec::new(), bytes)
 }
 
-/// Lets `put` append these elements, and measures what came: no reader finds its way past a wrong length.
+/// Calls `put` for these elements and checks the number of bytes: with a wrong length, no reader could read on.
 fn put_measured(
     range: Range<usize>,
     width: u32,
@@ -382,7 +383,7 @@ fn put_measured(
     })
 }
 
-/// The bytes of these elements, which are there.
+/// The bytes of these elements, which exist.
 fn slice_of(bytes: &[u8], elements: Range<usize>, width: u32) -> &[u8] {
     let width = width as usize;
     bytes
@@ -390,7 +391,7 @@ fn slice_of(bytes: &[u8], elements: Range<usize>, width: u32) -> &[u8] {
         .unwrap_or_default()
 }
 
-/// Appends elements in the file's byte order; readers want a boolean to be 0 or 1.
+/// Appends elements in the file's byte order. Readers expect a boolean to be 0 or 1.
 fn put_elements(element_type: BasicType, native: &[u8], out: &mut Vec<u8>) {
     match element_type {
         BasicType::Boolean => out.extend(native.iter().map(|&byte| u8::from(byte != 0))),
@@ -407,7 +408,7 @@ fn put_elements(element_type: BasicType, native: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Copies first and swaps in place: a loop the compiler turns into vector instructions.
+/// Copies first, then swaps in place: the compiler vectorises this loop.
 fn put_each<const N: usize>(
     native: &[u8],
     out: &mut Vec<u8>,
@@ -433,7 +434,7 @@ mod tests {
 
     const LIMIT: usize = 128;
 
-    /// Runs `fill` with small limits and returns everything that was delivered, with the totals.
+    /// Runs `fill` with small limits and returns everything delivered, with the totals.
     fn delivered(
         max_body: u32,
         fill: impl FnOnce(&mut Segments<&mut dyn FnMut(Vec<u8>) -> Result<(), WriteError>>),
@@ -451,7 +452,7 @@ mod tests {
         (file, totals)
     }
 
-    /// The bodies of the segments that a file consists of; fails unless it consists of nothing else.
+    /// The bodies of the segments in a file; panics if the file contains anything else.
     fn bodies(mut file: &[u8]) -> Vec<Vec<u8>> {
         let mut bodies = Vec::new();
         while !file.is_empty() {
@@ -471,7 +472,7 @@ mod tests {
             trace: TraceId::EMPTY,
             element_type: BasicType::Int,
         };
-        // In a segment with others, in pieces of its own, and cut as it would pass the limit.
+        // In a segment with others, in pieces of its own segment, and cut because it would exceed the limit.
         for (elements, max_body) in [(3, u32::MAX), (1000, u32::MAX), (1000, 400)] {
             let values = vec![7; elements as usize * 4];
             let (with_values, _) = delivered(max_body, |segments| {
@@ -487,7 +488,7 @@ mod tests {
         }
     }
 
-    /// Encodes a record that is these bytes.
+    /// Encodes these bytes as a record.
     fn plain(bytes: &[u8], out: &mut Vec<u8>) -> Result<(), WriteError> {
         out.extend_from_slice(bytes);
         Ok(())
@@ -535,7 +536,8 @@ mod tests {
         assert_eq!((totals.records, totals.segments), (3, 3));
     }
 
-    /// How long the buffers are in which arrays of so many ints are delivered, by the usual limits; none may have grown.
+    /// Lengths of the delivered buffers for arrays of these numbers of ints, with the usual limits; none may have
+    /// grown.
     fn buffers_of(counts: &[i32]) -> Vec<usize> {
         let mut lengths = Vec::new();
         let mut segments = Segments::new(|bytes: Vec<u8>| {
@@ -609,7 +611,7 @@ mod tests {
         }
     }
 
-    /// Appends the numbers of these elements as their ids.
+    /// Appends the elements' numbers as their ids.
     fn numbers(range: Range<u64>, out: &mut Vec<u8>) -> Result<(), WriteError> {
         out.extend(range.flat_map(u64::to_be_bytes));
         Ok(())
@@ -671,7 +673,7 @@ mod tests {
         }
     }
 
-    /// Notes in a word what it is told.
+    /// Records the calls, each as a word.
     struct Notes(Vec<&'static str>);
 
     impl Deliver for &mut Notes {

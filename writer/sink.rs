@@ -1,9 +1,9 @@
-//! The sink: the one place that touches files.
+//! The sink: the only file that touches files.
 //!
-//! A dump is written as `NAME.part` and renamed when it is whole and on disk. The objects go to a
-//! spool file first: a heap walk learns the classes' static values and the roots only while it walks,
-//! and readers want them before the objects. The spool loses its name as soon as it is open, so the
-//! system removes it with the process, however that ends.
+//! A dump is written as `NAME.part` and renamed when it is complete and on disk. The objects go to a
+//! spool file first: a heap walk finds the classes' static values and the roots only while it walks,
+//! but readers want them before the objects. The spool file is unlinked as soon as it is open, so the
+//! kernel removes it with the process, however that ends.
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -15,12 +15,12 @@ use std::time::SystemTime;
 
 use crate::{GzipLevel, Tail, WriteError};
 
-/// What to do if the target is there already.
+/// What to do if the target exists already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
     /// Refuse, before anything is written and again before the rename.
     Keep,
-    /// Replace it, at the rename: until then the old file stays whole.
+    /// Replace it, by the rename: until then the old file stays complete.
     Replace,
 }
 
@@ -29,14 +29,14 @@ pub enum Existing {
 pub struct Target {
     /// The path; a symbolic link there is replaced, not followed.
     pub path: PathBuf,
-    /// What to do if there is a file already.
+    /// What to do if there is already a file.
     pub existing: Existing,
-    /// How hard to compress; `None` writes a plain file.
+    /// The compression level; `None` for an uncompressed file.
     pub gzip: Option<GzipLevel>,
 }
 
 impl Target {
-    /// This path, where nothing may be yet, for a plain file.
+    /// This path, which must not exist, for an uncompressed file.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),
@@ -45,9 +45,10 @@ impl Target {
         }
     }
 
-    /// Whether a dump could be written here as things are: directory, permission, kind of what is there.
+    /// Checks whether a dump could be written here at the moment: directory, permission, and the kind
+    /// of an existing file.
     ///
-    /// Leaves nothing behind, and leaves a `.part` of another process alone. Errors: those of
+    /// Leaves nothing behind, and leaves another process's `.part` file alone. Errors: those of
     /// [`FileSink::create`].
     pub fn look(&self) -> Result<(), WriteError> {
         let name = file_name(&self.path)?;
@@ -59,29 +60,29 @@ impl Target {
     }
 }
 
-/// What was written.
+/// The result of writing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// The file, under its final name; `HOST:PORT` if it was sent down a connection.
+    /// The file, under its final name; `HOST:PORT` if it was sent to a connection.
     pub path: PathBuf,
     /// Its size.
     pub bytes: u64,
 }
 
-/// Where the writer thread puts a dump. The steps come in this order: heads and objects in any
-/// mixture, then [`Sink::append_objects`] once, then heads again, then [`Sink::commit`]. If others
-/// write the end: heads, [`Sink::flush`] and [`Sink::tail`], then [`Sink::commit`].
+/// Where the writer thread puts a dump. The order of calls: heads and objects in any mixture, then
+/// [`Sink::append_objects`] once, then heads again, then [`Sink::commit`]. If another process writes
+/// the end: heads, [`Sink::flush`] and [`Sink::tail`], then [`Sink::commit`].
 ///
 /// For one thread, which may block. Dropping a sink that is not committed undoes everything.
 pub trait Sink: Send {
     /// Appends bytes to the file.
     fn write_head(&mut self, bytes: &[u8]) -> Result<(), WriteError>;
 
-    /// Keeps bytes that belong after the head.
+    /// Stores bytes that belong after the head.
     fn write_objects(&mut self, bytes: &[u8]) -> Result<(), WriteError>;
 
-    /// Keeps what stands in a buffer from `start` on, as [`Sink::write_objects`] does; returns a buffer that is free, this or another
-    /// one, if there is one.
+    /// Stores a buffer from `start` on, like [`Sink::write_objects`]. Returns a free buffer, this or
+    /// another one, if there is one.
     fn take_objects(
         &mut self,
         buffer: Vec<u8>,
@@ -91,20 +92,21 @@ pub trait Sink: Send {
         Ok(Some(buffer))
     }
 
-    /// Appends all kept bytes to the file.
+    /// Appends all stored bytes to the file.
     fn append_objects(&mut self) -> Result<(), WriteError>;
 
     /// Returns when all heads so far are in the file.
     fn flush(&mut self) -> Result<(), WriteError>;
 
-    /// The place behind what is written, for others to go on at.
+    /// The position after everything written, from which another process continues.
     fn tail(&self) -> Result<Tail, WriteError>;
 
-    /// Makes the file final, to which others have appended `tail_bytes`. If this fails there is no file.
+    /// Makes the file final; another process has appended `tail_bytes`. If this fails there is no
+    /// file.
     fn commit(self: Box<Self>, tail_bytes: u64) -> Result<Written, WriteError>;
 }
 
-/// A sink that is a regular file, readable by its owner only, as heaps hold secrets.
+/// A sink for a regular file, readable only by its owner because heaps contain secrets.
 ///
 /// Writes bytes as they come: for a compressed dump they are compressed already.
 #[derive(Debug)]
@@ -114,15 +116,16 @@ pub struct FileSink {
     // Opened for the first objects.
     spool: Option<Spool>,
     bytes: u64,
-    /// Device and number of the file that will be replaced.
+    /// Device and inode of the file that will be replaced.
     before: Option<(u64, u64)>,
 }
 
 impl FileSink {
     /// Opens `NAME.part`.
     ///
-    /// A regular file left over under the name `NAME.part` is replaced. Errors: `NoFileName`,
-    /// `NoDirectory`, `Exists`, `NotARegularFile`, `NoPermission`, `Io`; after one nothing is left.
+    /// A leftover regular file with the name `NAME.part` is replaced. Errors: `NoFileName`,
+    /// `NoDirectory`, `Exists`, `NotARegularFile`, `NoPermission`, `Io`; after an error nothing is
+    /// left behind.
     pub fn create(target: Target) -> Result<Self, WriteError> {
         let name = file_name(&target.path)?;
         check_directory(&target.path)?;
@@ -162,7 +165,7 @@ impl Sink for FileSink {
     }
 
     fn flush(&mut self) -> Result<(), WriteError> {
-        // Nothing is kept back.
+        // Nothing is buffered.
         Ok(())
     }
 
@@ -185,7 +188,7 @@ impl Sink for FileSink {
         check_target(target)?;
         let found = identity(&target.path);
         let path = if found.is_some() && found != self.before {
-            // Another process's dump has come there meanwhile. Neither may be lost.
+            // Another process has put its dump there meanwhile. Neither may be lost.
             with_process_id(&target.path)
         } else {
             target.path.clone()
@@ -193,18 +196,18 @@ impl Sink for FileSink {
         fs::rename(&part.path, &path)
             .map_err(|error| failed(&path, "being renamed from its .part name", &error))?;
         part.committed = true;
-        // The file is whole by now: that a directory cannot be synced, as on some network file
-        // systems, is no reason to call the dump a failure.
+        // The file is complete by now. Some network file systems cannot sync a directory; that is no
+        // reason to call the dump a failure.
         let _ = File::open(directory(&path)).and_then(|directory| directory.sync_all());
         Ok(Written { path, bytes })
     }
 }
 
-/// Bytes that wait for their place in the dump; a file without a name.
+/// Bytes that wait for their place in the dump, in a file without a name.
 #[derive(Debug)]
 pub(crate) struct Spool {
     file: File,
-    // The name it had for a moment.
+    // The name that it had for a moment.
     path: PathBuf,
 }
 
@@ -217,7 +220,7 @@ impl Spool {
         Ok(Self { file, path })
     }
 
-    /// Appends to a spool that is opened for its first bytes.
+    /// Appends to a spool, which is opened for its first bytes.
     pub(crate) fn append_to(
         spool: &mut Option<Self>,
         target: &Path,
@@ -239,19 +242,19 @@ impl Spool {
             .map_err(|error| failed(&self.path, "being written", &error))
     }
 
-    /// Appends all of another one, and tells how many bytes that is.
+    /// Appends all of another spool, and returns the number of bytes.
     pub(crate) fn append_all_of(&mut self, other: &mut Self) -> Result<u64, WriteError> {
         other.copy_to(&mut self.file, &self.path)
     }
 
-    /// The place behind what is written, for others to go on at.
+    /// The position after everything written, from which another process continues.
     ///
-    /// `gzip`: how hard what is written is compressed.
+    /// `gzip` is the compression level of the data.
     pub(crate) fn tail(&self, gzip: Option<GzipLevel>) -> Result<Tail, WriteError> {
         Tail::of(&self.file, &self.path, gzip)
     }
 
-    /// All of it from the start, if it has so many bytes; and the path that messages about it name.
+    /// All of it from the start, if it has this many bytes; and the path to name in messages.
     pub(crate) fn read_back(
         &mut self,
         expected_bytes: u64,
@@ -263,7 +266,7 @@ impl Spool {
 
     fn copy_to(&mut self, file: &mut File, path: &Path) -> Result<u64, WriteError> {
         self.rewind()?;
-        // From file to file the standard library lets the kernel copy, or share, the blocks.
+        // Between files, the standard library lets the kernel copy or share the blocks.
         io::copy(&mut self.file, file)
             .map_err(|error| failed(path, "receiving the objects", &error))
     }
@@ -275,7 +278,7 @@ impl Spool {
     }
 }
 
-/// The `.part` file, which goes when it is dropped without having been renamed.
+/// The `.part` file. Dropping it before the rename removes it.
 #[derive(Debug)]
 struct PartFile {
     file: File,
@@ -283,11 +286,11 @@ struct PartFile {
     committed: bool,
 }
 
-/// Paths of `.part` files that are being written, with the device and number of each.
+/// Paths, devices and inodes of `.part` files that are being written.
 static UNFINISHED: Mutex<Vec<(PathBuf, u64, u64)>> = Mutex::new(Vec::new());
 
-/// Removes all `.part` files that this process is writing. For a process that ends and gives up its dumps: what is being written then
-/// gets no name.
+/// Removes all `.part` files that this process is writing. For a process that exits and gives up its
+/// dumps: unfinished files then get no name.
 pub fn remove_unfinished() {
     let unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
     for (path, device, number) in unfinished.iter() {
@@ -300,7 +303,7 @@ pub fn remove_unfinished() {
 }
 
 impl PartFile {
-    /// Opens a new one.
+    /// Creates a new one.
     fn create(path: PathBuf) -> Result<Self, WriteError> {
         let file = create_new(&path)?;
         if let Ok(meta) = file.metadata() {
@@ -314,7 +317,7 @@ impl PartFile {
         })
     }
 
-    /// Whether the name still belongs to the file we write, and not to one of another process.
+    /// Whether the name still belongs to our file, and not to another process's.
     fn is_ours(&self) -> bool {
         let identity = |meta: Metadata| (meta.dev(), meta.ino());
         match (self.file.metadata(), fs::symlink_metadata(&self.path)) {
@@ -330,13 +333,15 @@ impl Drop for PartFile {
         unfinished.retain(|(path, ..)| *path != self.path);
         drop(unfinished);
         if !self.committed && self.is_ours() {
-            // Nobody is left to be told; a leftover is replaced by the next dump of this name.
+            // An error cannot be reported to anything; the next dump of this name replaces a
+            // leftover.
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// Opens a file that somebody has made for an answer, to write at its end. `None`: it is not there, no regular file, or a link.
+/// Opens a file that a client has created for an answer, for writing at its end. `None` if it does
+/// not exist, is not a regular file, or is a link.
 pub fn open_answer(path: &Path) -> Option<Box<dyn Write>> {
     let mut options = OpenOptions::new();
     options.append(true).custom_flags(libc::O_NOFOLLOW);
@@ -347,12 +352,12 @@ pub fn open_answer(path: &Path) -> Option<Box<dyn Write>> {
     Some(Box::new(file))
 }
 
-/// When a file was written last; `None` if there is none, or the system does not tell.
+/// When a file was last written; `None` if there is none, or if the system does not say.
 pub fn last_written(path: &Path) -> Option<SystemTime> {
     fs::metadata(path).and_then(|meta| meta.modified()).ok()
 }
 
-/// Device and number of the file of this name; `None` if there is none.
+/// Device and inode of the file with this name; `None` if there is none.
 fn identity(path: &Path) -> Option<(u64, u64)> {
     let meta = fs::symlink_metadata(path).ok()?;
     Some((meta.dev(), meta.ino()))
@@ -370,7 +375,7 @@ fn with_process_id(path: &Path) -> PathBuf {
     path.with_file_name(format!("{stem}.{}{ending}", std::process::id()))
 }
 
-/// Refuses a file that is not made of what we and the writer of the tail have written.
+/// Rejects a file that does not consist of exactly what we and the tail's writer have written.
 fn check_length(file: &File, path: &Path, expected_bytes: u64) -> Result<(), WriteError> {
     let meta = file.metadata();
     let found_bytes = meta
@@ -409,13 +414,14 @@ fn check_directory(path: &Path) -> Result<(), WriteError> {
     }
 }
 
-/// Refuses a target that must not be replaced: any if so wished, and always what is no regular file.
+/// Rejects a target that must not be replaced: any, if so configured, and always one that is not a
+/// regular file.
 fn check_target(target: &Target) -> Result<(), WriteError> {
     let path = &target.path;
     if fs::symlink_metadata(path).is_err() {
         return Ok(());
     }
-    // Following a link here: a link to a pipe or a device is as little a place for a dump.
+    // This follows links: a link to a pipe or a device is just as unsuitable for a dump.
     if fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
         return Err(WriteError::NotARegularFile { path: path.clone() });
     }
@@ -425,7 +431,7 @@ fn check_target(target: &Target) -> Result<(), WriteError> {
     }
 }
 
-/// Creates a file that is surely a new one; a regular file left over from a dead process makes way.
+/// Creates a file that is certainly new. Replaces a regular file that a dead process left behind.
 fn create_new(path: &Path) -> Result<File, WriteError> {
     let open = || {
         OpenOptions::new()

@@ -1,4 +1,4 @@
-//! A sink that sends a dump down a connection, once it is whole.
+//! A sink that sends a dump to a connection once it is complete.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -6,9 +6,9 @@ use std::sync::Arc;
 use crate::sink::Spool;
 use crate::{Connection, GzipLevel, Sink, Tail, WriteError, Written};
 
-/// Keeps the dump in a file without a name, and sends it from there when it is committed.
+/// Stores the dump in a file without a name, and sends it from there at the commit.
 ///
-/// So neither a pause nor a forked child waits for the peer: only the thread that asked for the dump does.
+/// So neither a pause nor a forked child waits for the peer: only the thread that requested the dump does.
 #[derive(Debug)]
 pub(crate) struct SocketSink {
     connection: Arc<Connection>,
@@ -22,8 +22,7 @@ pub(crate) struct SocketSink {
 }
 
 impl SocketSink {
-    /// Opens the file, under a name that nothing else uses. Errors: `Lost` if the connection is closed already, those of a
-    /// file.
+    /// Opens the file, under a unique name. Errors: `Lost` if the connection is already closed, and those of a file.
     pub(crate) fn create(
         connection: Arc<Connection>,
         spool_path: PathBuf,
@@ -60,7 +59,7 @@ impl Sink for SocketSink {
     }
 
     fn flush(&mut self) -> Result<(), WriteError> {
-        // Nothing is kept back.
+        // Nothing is buffered.
         Ok(())
     }
 
@@ -87,7 +86,7 @@ mod tests {
     use std::sync::Arc;
     use std::thread;
 
-    /// What the peer gets of the dump that `write` makes.
+    /// What the peer receives of the dump that `write` makes.
     fn sent(write: impl FnOnce(DumpFile) -> u64) -> Vec<u8> {
         let (connection, mut peer) = connection();
         let connection = Arc::new(connection);

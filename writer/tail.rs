@@ -1,4 +1,5 @@
-//! The place in a file behind the head, where another process goes on; it may write there past the page cache, and leaves holes.
+//! The position in a file after the head, from which another process continues. It may write past the page cache, and
+//! leaves holes.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -10,15 +11,15 @@ use crate::holes::write_around;
 use crate::sink::failed;
 use crate::{GzipLevel, WriteError};
 
-/// What is written at a time past the cache.
+/// Bytes per write past the cache.
 const CHUNK_BYTES: usize = 1 << 20;
-/// Where such a write begins in file and memory, and how long it is: a multiple of this, a disk's largest blocks.
+/// Alignment of such a write in file and memory, and of its length: the largest block of any disk.
 const BLOCK_BYTES: usize = 4096;
 
-/// The place in a `.part` file behind the head, where another process goes on.
+/// The position in a `.part` file after the head, from which another process continues.
 ///
-/// A descriptor of its own with the offset of the first: what one writes, the other writes behind.
-/// So only one of them may write at a time. For any thread, and for a forked child.
+/// It has its own descriptor, which shares the file offset with the first: each process writes after what the other
+/// one has written. So only one of them may write at a time. For any thread, and for a forked child.
 #[derive(Debug)]
 pub struct Tail {
     file: File,
@@ -27,28 +28,28 @@ pub struct Tail {
     cache: Cache,
 }
 
-/// Whether what is appended goes through the system's page cache.
+/// Whether appended bytes go through the page cache.
 #[derive(Debug)]
 enum Cache {
-    /// It does.
+    /// They do.
     Used,
-    /// It need not: nobody reads it soon. Decided at the first bytes, in the process that writes.
+    /// They need not, because the file will not be read soon. Decided at the first bytes, in the process that writes.
     Unwanted,
-    /// It does not.
+    /// They do not.
     Passed(Chunk),
 }
 
-/// Bytes on their way to the disk, and the descriptor that takes them there.
+/// Bytes on their way to the disk, and the descriptor for writing them.
 #[derive(Debug)]
 struct Chunk {
     direct: File,
-    /// Has a block too many, so that it can begin at an address that the disk takes.
+    /// One block longer than needed, so that the chunk can start at an aligned address.
     room: Vec<u8>,
-    /// Where in the room the chunk begins.
+    /// Index in `room` at which the chunk starts.
     start: usize,
     /// Bytes in it.
     filled: usize,
-    /// Where in the file it belongs: the start of a block, unless it is empty.
+    /// The chunk's offset in the file: the start of a block, unless the chunk is empty.
     offset: u64,
 }
 
@@ -70,17 +71,17 @@ impl Tail {
         })
     }
 
-    /// Has what is appended written past the page cache, if the file is on a disk that can.
+    /// Writes appended bytes past the page cache, if the file is on a disk that supports it.
     ///
-    /// A dump is synced before it gets its name, so the cache would speed nothing up: the processor would copy every page
-    /// into it, and the application's own files would be thrown out of it, for a file that nobody reads soon. What is
-    /// appended is in the file after [`Tail::flush`] only.
+    /// A dump is synced before it gets its name, so the cache would not make anything faster: the processor would copy
+    /// every page into it, and evict the application's files from it, for a file that will not be read soon. Appended
+    /// bytes are only in the file after [`Tail::flush`].
     pub(crate) fn past_the_cache(mut self) -> Self {
         self.cache = Cache::Unwanted;
         self
     }
 
-    /// How hard to compress; `None` if the head is plain.
+    /// The compression level; `None` if the head is not compressed.
     pub fn gzip(&self) -> Option<GzipLevel> {
         self.gzip
     }
@@ -90,7 +91,8 @@ impl Tail {
         &self.path
     }
 
-    /// Appends bytes to the file; long runs of zeros are holes in it. What comes last must not be zeros, or the file is too short.
+    /// Appends bytes to the file; long runs of zeros become holes. The last bytes must not be zeros, or the file is
+    /// too short.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
         if matches!(self.cache, Cache::Unwanted) {
             self.cache = Chunk::of(&mut self.file).map_or(Cache::Used, Cache::Passed);
@@ -102,7 +104,7 @@ impl Tail {
         appended.map_err(|error| failed(&self.path, "being written", &error))
     }
 
-    /// Returns when everything that was appended is in the file, and what others write comes behind it.
+    /// Returns when everything appended is in the file, and other writers continue after it.
     pub(crate) fn flush(&mut self) -> Result<(), WriteError> {
         let Cache::Passed(chunk) = &mut self.cache else {
             return Ok(());
@@ -114,7 +116,7 @@ impl Tail {
             .map_err(|error| failed(&self.path, "being written", &error))
     }
 
-    /// The same place once more.
+    /// The same position again.
     pub(crate) fn duplicate(&self) -> Result<Self, WriteError> {
         Self::of(&self.file, &self.path, self.gzip)
     }
@@ -128,15 +130,15 @@ impl AsRawFd for Tail {
 }
 
 impl Chunk {
-    /// An empty one, for where `file` stands; `None` if the file is not on a disk, or there is no memory.
+    /// An empty chunk at the position of `file`; `None` if the file is not on a disk, or if there is no memory.
     fn of(file: &mut File) -> Option<Self> {
-        // A file system that is not a disk's own (in memory, over the network, in layers) has a device without a major
-        // number. Direct writes are nothing to such a one, or something of its own.
+        // A file system without its own disk (in memory, network, overlay) has a device number with major 0. Direct
+        // writes there have no effect, or an unknown one.
         let is_on_disk = libc::major(file.metadata().ok()?.dev()) != 0;
         if !is_on_disk {
             return None;
         }
-        // By its descriptor: the name may be another file's by now.
+        // Opened by descriptor, because the name may belong to another file by now.
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());
         let direct = OpenOptions::new()
             .write(true)
@@ -157,7 +159,7 @@ impl Chunk {
     }
 
     fn append(&mut self, file: &File, mut bytes: &[u8]) -> io::Result<()> {
-        // The block that somebody else has begun.
+        // Completes the block that an earlier write has begun.
         let missing = self.offset.next_multiple_of(BLOCK_BYTES as u64) - self.offset;
         if missing > 0 {
             let missing = usize::try_from(missing).unwrap_or(0).min(bytes.len());
@@ -183,10 +185,10 @@ impl Chunk {
         Ok(())
     }
 
-    /// Writes a full chunk: whole blocks, and so are its pieces between holes.
+    /// Writes a full chunk: whole blocks, as are its pieces between holes.
     fn write(&mut self, file: &File) -> io::Result<()> {
         write_around(self.bytes(), self.offset, |piece, at| {
-            // What the disk does not take in this way it takes in the usual one, or that one says why not.
+            // Bytes that the disk rejects here are written in the usual way, which reports any error.
             let written = self.direct.write_at(piece, at).unwrap_or(0);
             let rest = piece.get(written..).unwrap_or_default();
             file.write_all_at(rest, at + written as u64)
@@ -195,7 +197,7 @@ impl Chunk {
         Ok(())
     }
 
-    /// Writes what is there through the cache.
+    /// Writes the rest of the chunk through the cache.
     fn flush(&mut self, file: &File) -> io::Result<()> {
         file.write_all_at(self.bytes(), self.offset)?;
         self.empty();
@@ -213,7 +215,7 @@ impl Chunk {
     }
 }
 
-/// Appends where the file stands. File systems that can only be written from front to back get the zeros.
+/// Appends at the file's position. File systems that only support sequential writes get the zeros, too.
 fn append(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     let start = file.stream_position()?;
     match write_around(bytes, start, |piece, at| file.write_all_at(piece, at)) {
@@ -225,7 +227,7 @@ fn append(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Writes what is missing of the file up to `start`, which is holes, and of these bytes behind it, from front to back.
+/// Writes zeros up to `start`, where the file has holes, and then these bytes, sequentially.
 fn append_all(file: &mut File, bytes: &[u8], start: u64) -> io::Result<()> {
     let end = file.seek(SeekFrom::End(0))?;
     io::copy(&mut io::repeat(0).take(start.saturating_sub(end)), file)?;
@@ -233,7 +235,7 @@ fn append_all(file: &mut File, bytes: &[u8], start: u64) -> io::Result<()> {
     file.write_all(bytes.get(written..).unwrap_or_default())
 }
 
-/// Whether a write was refused for its place, and not for what is wrong with the disk.
+/// Whether a write was rejected because of its position, and not because of a problem with the disk.
 fn is_refused(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidInput, Unsupported};
     matches!(error.kind(), InvalidInput | Unsupported)
@@ -244,13 +246,13 @@ mod tests {
     use super::*;
     use std::fs;
 
-    /// Beside the test itself, which is on a disk: folders for temporary files may be in memory.
+    /// Beside the test binary, which is on a disk: folders for temporary files may be in memory.
     fn directory() -> tempfile::TempDir {
         let test = std::env::current_exe().unwrap();
         tempfile::tempdir_in(test.parent().unwrap()).unwrap()
     }
 
-    /// A file with a head of so many bytes, and its tail.
+    /// A file with a head of this many bytes, and its tail.
     fn tail(path: &Path, head_bytes: usize) -> (File, Tail) {
         let mut file = File::options()
             .read(true)
@@ -287,7 +289,7 @@ mod tests {
             }
             tail.flush().unwrap();
             tail.flush().unwrap();
-            // Whoever shares the descriptor goes on behind all that.
+            // Another user of the descriptor continues after all that.
             file.write_all(b"end").unwrap();
             expected.extend(b"end");
             assert!(fs::read(&path).unwrap() == expected, "{head_bytes}");
@@ -332,7 +334,7 @@ mod tests {
             file.write_all(b"end").unwrap();
             expected.extend(b"lastend");
             assert!(fs::read(&path).unwrap() == expected);
-            // What a file system makes of holes is its own affair, but this one is known.
+            // What file systems do with holes varies, but this one is known.
             let taken_bytes = fs::metadata(&path).unwrap().blocks() * 512;
             let is_known = directory.path().starts_with("/dev/shm");
             assert!(!is_known || taken_bytes < 200 << 10, "{taken_bytes}");
@@ -342,7 +344,7 @@ mod tests {
     #[test]
     fn where_holes_are_refused_the_zeros_are_written() {
         let directory = directory();
-        // A hole before these bytes, one in them that was written up to, and none.
+        // A hole before these bytes, one in the middle of them, and none.
         for (written, start) in [(100, 300_000), (300_000, 200_000), (100, 100)] {
             let path = directory.path().join(start.to_string());
             let mut expected = numbers(written, 3);
@@ -367,7 +369,7 @@ mod tests {
         let (_file, mut tail) = tail(&path, 0);
         tail.append(b"").unwrap();
         if let Cache::Passed(chunk) = &mut tail.cache {
-            // An address that no disk takes.
+            // An address that no disk accepts.
             chunk.start += 1;
             chunk.room.push(0);
         }

@@ -1,7 +1,7 @@
-//! The tail of a dump: what a forked child writes behind the head that its parent wrote.
+//! The tail of a dump: what a forked child writes after the head that its parent wrote.
 //!
-//! Everything here is made after the fork: threads, channel, locks of the standard library. The child
-//! uses nothing of the parent's [`DumpFile`] but the [`Tail`]. Its file, synced and named, is the parent's work.
+//! Everything here is created after the fork: threads, channel, locks of the standard library. The child uses
+//! nothing of the parent's [`DumpFile`] except the [`Tail`]. The parent syncs and renames the file.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::{Deliver, DumpFile, ObjectsSender, Sink, StartWorker, Tail, WriteErro
 /// Any thread may hold it and its senders. Dropping it waits for its thread and leaves a tail without an end.
 #[derive(Debug)]
 pub struct TailWriter {
-    // A dump whose sink appends to a file that others began.
+    // A dump whose sink appends to a file that the parent began.
     dump: DumpFile,
     turn: Arc<Turn>,
     bytes: Arc<AtomicU64>,
@@ -23,7 +23,8 @@ pub struct TailWriter {
 }
 
 impl TailWriter {
-    /// Starts the thread that writes, and so many that compress if the dump is compressed; a child has its own way to.
+    /// Starts the writer thread and, for a compressed dump, `threads` compressing threads. A child passes its
+    /// own way to start threads.
     ///
     /// Errors: `NoThread`, `NoMemory`.
     pub fn start(
@@ -64,30 +65,31 @@ impl TailWriter {
         }
     }
 
-    /// Whether what is delivered is compressed: then it matters what stands beside what.
+    /// Whether delivered bytes are compressed. Then it matters which records are neighbours.
     pub fn is_compressed(&self) -> bool {
         self.is_compressed
     }
 
-    /// Bytes that are in the file so far, or within the next megabyte, compressed if it is: for those who watch the progress.
+    /// Bytes written to the file so far, up to a megabyte ahead of it; compressed bytes if it is compressed. For
+    /// progress reports.
     pub fn bytes_written(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// Writes what is under way and the end record, and waits until all is in the file.
+    /// Writes everything in progress and the end record, and waits until all is in the file.
     ///
-    /// Returns the bytes of the tail, for [`DumpFile::finish_with_tail`]. The error is the first
-    /// one that the thread met. What a sender sends afterwards is refused.
+    /// Returns the bytes of the tail, for [`DumpFile::finish_with_tail`]. The error is the thread's first one.
+    /// Senders get an error afterwards.
     pub fn finish(self) -> Result<u64, WriteError> {
         Ok(self.dump.finish()?.bytes)
     }
 }
 
-/// Delivers segments to a [`TailWriter`]'s thread. For any thread; a walker has one of its own.
+/// Delivers segments to a [`TailWriter`]'s thread. For any thread; each walker has its own.
 ///
-/// Blocks while the channel is full, and while another clone holds the turn. Returns the writer's
-/// first error once there is one. What was delivered between [`Deliver::hold`] and
-/// [`Deliver::release`] stands together in the file.
+/// Blocks while the channel is full, and while another clone holds the turn. Returns the writer's first error
+/// once there is one. Buffers delivered between [`Deliver::hold`] and [`Deliver::release`] are contiguous in the
+/// file.
 #[derive(Debug)]
 pub struct TailSender {
     objects: ObjectsSender,
@@ -138,12 +140,12 @@ impl Deliver for TailSender {
 
 impl Drop for TailSender {
     fn drop(&mut self) {
-        // A walker that panicked between two pieces must not keep the others waiting.
+        // A walker that panicked between two pieces must not block the others.
         self.release();
     }
 }
 
-/// Appends all it gets to the tail.
+/// Appends all bytes to the tail.
 struct TailSink {
     tail: Tail,
     bytes: Arc<AtomicU64>,
@@ -157,7 +159,7 @@ impl Sink for TailSink {
     }
 
     fn write_objects(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
-        // The head is there already.
+        // The head is already in the file.
         self.write_head(bytes)
     }
 
@@ -233,7 +235,7 @@ mod tests {
                 }
             };
             thread::scope(|scope| {
-                // Their numbers are none of the pieces'.
+                // Numbers that the pieces do not use.
                 for walker in 10..10 + WALKERS {
                     let sender = writer.sender();
                     scope.spawn(move || deliver(sender, walker));
@@ -254,7 +256,7 @@ mod tests {
         let file = written(|writer| {
             let mut sender = writer.sender();
             sender.hold();
-            // Neither a second time nor through a clone.
+            // A second hold has no effect, nor has one through a clone.
             sender.hold();
             let mut other = sender.clone();
             sender.deliver(b"one ".to_vec()).unwrap();
@@ -286,7 +288,7 @@ mod tests {
             bytes.extend(b"one ");
             place = bytes.as_ptr();
             sender.deliver(bytes).unwrap();
-            // The writer gives the buffer back before it comes to this.
+            // The writer returns the buffer before it handles this.
             writer.dump.flush().unwrap();
             let mut again = sender.clone().buffer(900).unwrap();
             assert!(again.is_empty() && again.capacity() >= 900);

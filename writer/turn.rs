@@ -1,10 +1,10 @@
-//! The turn: who of several may deliver now.
+//! The turn: which of several senders may deliver now.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// One turn, which one sender has at a time. For any thread.
+/// A turn that one sender has at a time. For any thread.
 ///
-/// Made of the standard library's primitives only: it works in a forked child too.
+/// Uses only the standard library's primitives, so it works in a forked child, too.
 #[derive(Debug, Default)]
 pub(crate) struct Turn {
     taken: Mutex<bool>,
@@ -12,7 +12,7 @@ pub(crate) struct Turn {
 }
 
 impl Turn {
-    /// Takes the turn; waits while another has it.
+    /// Takes the turn; waits while another sender has it.
     pub(crate) fn take(&self) {
         let mut taken = self.lock();
         while *taken {
@@ -24,14 +24,14 @@ impl Turn {
         *taken = true;
     }
 
-    /// Gives the turn back; for who has taken it.
+    /// Returns the turn; only for the sender that has it.
     pub(crate) fn give_back(&self) {
         *self.lock() = false;
         self.free.notify_one();
     }
 
     fn lock(&self) -> MutexGuard<'_, bool> {
-        // A flag is whole whenever its lock is free, whatever became of the last thread.
+        // A flag is consistent whenever its lock is free, whatever happened to the last thread.
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

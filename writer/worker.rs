@@ -1,4 +1,4 @@
-//! Worker threads, and how they are started: a forked child must not do it as everybody else does.
+//! Worker threads, and how to start them: a forked child must do it differently.
 
 use std::fmt::Debug;
 use std::io;
@@ -6,22 +6,22 @@ use std::thread::{self, JoinHandle};
 
 use crate::WriteError;
 
-/// A thread's stack: none of the writer's recurses, and libdeflate keeps its tables elsewhere.
+/// A thread's stack: no writer thread recurses, and libdeflate keeps its tables elsewhere.
 const STACK_BYTES: usize = 256 << 10;
 
-/// A thread that was started.
+/// A started thread.
 pub trait Worker: Send + Sync + Debug {
-    /// Waits until it has ended. `false`: it panicked.
+    /// Waits until it has ended. `false` if it panicked.
     fn join(self: Box<Self>) -> bool;
 }
 
-/// What a thread does.
+/// The work of a thread.
 pub type Work = Box<dyn FnOnce() + Send>;
 
 /// Starts a thread with a name, of which the system shows 15 bytes.
 pub type StartWorker = fn(&str, Work) -> io::Result<Box<dyn Worker>>;
 
-/// Starts a thread of the standard library's: right in every process but a forked child.
+/// Starts a thread of the standard library: right in every process except a forked child.
 pub fn start_worker(name: &str, work: Work) -> io::Result<Box<dyn Worker>> {
     let builder = thread::Builder::new().name(name.to_owned());
     let thread = builder.stack_size(STACK_BYTES).spawn(work)?;
@@ -34,7 +34,7 @@ impl Worker for JoinHandle<()> {
     }
 }
 
-/// Starts one, or says in the writer's words why there is none.
+/// Starts one, or returns the writer's error.
 pub(crate) fn start(
     start_worker: StartWorker,
     name: &str,

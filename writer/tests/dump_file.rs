@@ -1,4 +1,4 @@
-//! A dump file from the outside: what is on disk after each way it can end.
+//! A dump file seen from outside: what is on disk after each way in which it can end.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 use std::fs;
@@ -33,7 +33,7 @@ fn objects_come_after_the_head_whenever_they_were_sent() {
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
 }
 
-/// Arrays of all lengths up to some times that of a segment.
+/// Arrays of all lengths up to several times that of a segment.
 fn write_arrays(dump: &DumpFile) {
     let mut segments = Segments::new(dump.objects_sender());
     let bytes: Vec<u8> = (0_u32..300_000).flat_map(u32::to_be_bytes).collect();
@@ -90,7 +90,7 @@ fn a_dump_given_up_leaves_nothing() {
     let target = Target::new(directory.path().join("a.hprof"));
     let dump = DumpFile::create(target.clone()).unwrap();
     dump.head(vec![1; 100]).unwrap();
-    // A sender that outlives the dump must not keep it waiting.
+    // A sender that outlives the dump must not block it.
     let mut objects = dump.objects_sender();
     dump.abandon();
     assert_eq!(objects.deliver(vec![1]), Err(WriteError::Closed));

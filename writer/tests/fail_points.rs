@@ -1,4 +1,4 @@
-//! Fail points: a dump that breaks at any byte, or whose process is killed, leaves nothing that looks
+//! Fail points: a dump that fails at any byte, or whose process is killed, leaves nothing that looks
 //! like a dump.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
@@ -13,7 +13,7 @@ use writer::{
     emit, Deliver, DumpFile, FileSink, Segments, Sink, Tail, Target, WriteError, Written,
 };
 
-/// A file on a disk that has room for so many bytes and no more, and may break at the very end.
+/// A file on a disk with space for only this many bytes, which may fail at the very end.
 struct SmallDisk {
     file: Box<FileSink>,
     room_bytes: usize,
@@ -71,7 +71,7 @@ impl Sink for SmallDisk {
     }
 }
 
-/// A small dump: a head, a root, some objects; stops at the first error as a walk does.
+/// A small dump: a head, a root, some objects. Stops at the first error, as a walk does.
 fn dump(dump: &DumpFile) -> Result<(), WriteError> {
     let tables = Tables::new();
     tables.strings.intern(b"main");
@@ -89,7 +89,7 @@ fn dump(dump: &DumpFile) -> Result<(), WriteError> {
     sender.deliver(vec![0x55; 40])
 }
 
-/// Makes the dump on a disk of this size and returns its end, and the names left in the directory.
+/// Makes the dump on a disk of this size; returns the result, and the names left in the directory.
 fn dump_on(room_bytes: usize) -> (Result<Written, WriteError>, Vec<String>) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.hprof");
@@ -100,7 +100,7 @@ fn dump_on(room_bytes: usize) -> (Result<Written, WriteError>, Vec<String>) {
         path,
     };
     let file = DumpFile::with_sink(Box::new(disk), writer::start_worker).unwrap();
-    // Whichever call meets the error, finishing tells the same one.
+    // Whichever call gets the error, finishing returns the same one.
     let told = dump(&file);
     let end = file.finish();
     if let Err(error) = told {
@@ -130,7 +130,7 @@ fn a_disk_that_fills_at_any_byte_leaves_nothing() {
     assert!(dump_on(whole).0.is_ok());
 }
 
-/// Run again by the next test as a process of its own, which is killed; alone it has nothing to do.
+/// The next test runs this again as a separate process and kills it; by itself it does nothing.
 #[test]
 fn victim() {
     let Some(path) = std::env::var_os("HPROF_VICTIM") else {
@@ -167,7 +167,7 @@ fn a_killed_process_leaves_no_final_name_and_no_spool() {
         .map(|entry| entry.unwrap().path())
         .collect();
     assert_eq!(left, [part]);
-    // The next dump of this name is not held up by what is left.
+    // Leftovers do not block the next dump of this name.
     let file = DumpFile::create(Target::new(&path)).unwrap();
     dump(&file).unwrap();
     file.finish().unwrap();

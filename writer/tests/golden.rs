@@ -1,4 +1,4 @@
-//! Goldens: each record as a list of its fields, to be read by a person beside the format text.
+//! Goldens: each record as a list of its fields, for a person to compare with the format text.
 //!
 //! `BLESS=1 cargo test -p hprof-writer --test golden` rewrites the files; review the difference.
 #![allow(
@@ -26,7 +26,7 @@ use writer::WriteError;
 /// The fields before the body of every top-level record.
 const RECORD: &str = "1 tag, 4 time, 4 length";
 
-/// Compares the bytes, one line a field, with the golden of this name.
+/// Compares the bytes with the golden of this name, one line for each field.
 ///
 /// `fields` is the layout by the format text: "bytes name, bytes name, ...".
 fn check(name: &str, fields: &str, encode: impl FnOnce(&mut Vec<u8>) -> Result<(), WriteError>) {

@@ -1,7 +1,8 @@
-//! Real records of the JDK's own agent, taken apart and written again by our encoders: the same bytes.
+//! Real records of the JDK's own agent, parsed and written again by our encoders, must give the same
+//! bytes.
 //!
-//! See `tests/real/README.md` for where they come from. None of these records has an id in it, so it does
-//! not matter that the old agent's ids have four bytes.
+//! See `tests/real/README.md` for their origin. None of these records contains an id, so it does not
+//! matter that the old agent's ids have four bytes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 use format::RECORD_HEADER_BYTES;
@@ -22,7 +23,7 @@ fn real(name: &str) -> Vec<u8> {
         .collect()
 }
 
-/// The body of the record that is encoded here.
+/// The body of the record encoded here.
 fn ours(encode: impl FnOnce(&mut Vec<u8>) -> Result<(), WriteError>) -> Vec<u8> {
     let mut out = Vec::new();
     encode(&mut out).unwrap();
@@ -92,7 +93,7 @@ fn samples() {
     let samples = Costs::new(&costs, 0.0);
     assert_eq!(samples.total(), u64::from(u4(&body, 0)));
     let ours = ours(|out| CpuSamples { samples: &samples }.encode(out));
-    // The old agent sorts traces of one count as it pleases.
+    // The old agent sorts traces with equal counts arbitrarily.
     let sorted = |body: &[u8]| {
         let mut rows: Vec<Vec<u8>> = body[8..].chunks(8).map(<[u8]>::to_vec).collect();
         rows.sort();
@@ -106,7 +107,7 @@ const HEAD_BYTES: usize = 34;
 #[test]
 fn allocation_sites() {
     let mut body = real("alloc_sites");
-    // The old agent wrote half of a double: issue 11 of its list of faults. The cutoff was 0.02.
+    // The old agent wrote half of a double: item 11 in its list of faults. The cutoff was 0.02.
     body[2..6].copy_from_slice(&0.02_f32.to_be_bytes());
     let signature = |kind: u8| -> &'static [u8] {
         match kind {
@@ -132,7 +133,7 @@ fn allocation_sites() {
     assert_eq!(ours, body);
 }
 
-/// Sites below the cutoff that make up the rest of these totals; each with less than two percent.
+/// Sites below the cutoff that complete these totals; each has less than two percent.
 fn cut_off(listed: &[Site<'static>], all: SiteTotals) -> Vec<Site<'static>> {
     const SITES: u64 = 64;
     let listed_bytes: u64 = listed.iter().map(|site| site.live.bytes).sum();
