@@ -8,14 +8,14 @@ use reader::{ClassDump, Constant, Field, Static};
 use crate::heap_scan::{id_at, u32_at};
 use crate::window::Window;
 
-/// A record that is decoded piece by piece; nothing is used up until it is whole.
+/// A record that is decoded piece by piece. Nothing is consumed until the record is complete.
 struct Pieces<'w, 'f> {
     window: &'w mut Window<'f>,
     used: usize,
 }
 
 impl Pieces<'_, '_> {
-    /// The next `count` bytes, or `None` where the part of the file ends.
+    /// The next `count` bytes, or `None` at the end of this part of the file.
     fn take(&mut self, count: usize) -> io::Result<Option<&[u8]>> {
         let (from, to) = (self.used, self.used + count);
         self.used = to;
@@ -49,7 +49,8 @@ impl Pieces<'_, '_> {
     }
 }
 
-/// The class at the window's front, whose tag has been looked at; `None` if it is cut or has no such type.
+/// Decodes the class at the window's front, after its tag was checked; `None` if it is cut off or has an
+/// invalid type.
 pub(crate) fn class_dump<const ID: usize>(
     window: &mut Window<'_>,
 ) -> io::Result<Option<ClassDump>> {

@@ -1,4 +1,5 @@
-//! What the second pass needs of each class: where references lie in an instance, and how large it is.
+//! What the second pass needs to know about each class: the offsets of references in an instance, and
+//! the instance's size.
 
 use format::BasicType;
 use reader::{primitive_array_name, ClassTable, Directory, Layout, StringTable};
@@ -28,7 +29,7 @@ const REFERENT: &[u8] = b"referent";
 pub(crate) struct ClassFacts {
     /// Offsets of the references in an instance's field values, ascending.
     pub(crate) references: Box<[u32]>,
-    /// Offset of the reference that does not keep its object alive, if there is one.
+    /// Offset of the reference that does not keep its object alive, if the class has one.
     pub(crate) referent: Option<u32>,
     /// Size of an instance in units.
     pub(crate) units: u32,
@@ -36,13 +37,13 @@ pub(crate) struct ClassFacts {
     pub(crate) object: u32,
 }
 
-/// All classes of a dump. The first are those of the [`ClassTable`] in its order, then one for each type of primitive
-/// array that has no class there, then one for objects whose class is not in the dump.
+/// All classes of a dump. First come those of the [`ClassTable`] in its order, then one for each type
+/// of primitive array without a class there, then one for objects whose class is not in the dump.
 #[derive(Debug)]
 pub(crate) struct AllFacts {
     facts: Vec<ClassFacts>,
     by_id: FxHashMap<u64, u32>,
-    /// Class of the arrays of each basic type, by its code.
+    /// Class of primitive arrays, by the code of their element type.
     arrays: [u32; 12],
     unknown: u32,
     /// `java.lang.Class`.
@@ -50,7 +51,7 @@ pub(crate) struct AllFacts {
 }
 
 impl AllFacts {
-    /// The facts of all classes, whose layouts are resolved.
+    /// The facts about all classes, with resolved layouts.
     pub(crate) fn new(directory: &Directory, ids: &IdIndex, sizes: &Sizes, id_bytes: u32) -> Self {
         let (table, strings) = (&directory.classes, &directory.strings);
         let rule = Rule {
@@ -109,7 +110,7 @@ impl AllFacts {
         self.by_id.get(&id).copied().unwrap_or(self.unknown)
     }
 
-    /// Number of the class of arrays of these elements.
+    /// Number of the class of arrays with these elements.
     pub(crate) fn of_array(&self, kind: BasicType) -> u32 {
         let place = usize::from(kind.code());
         self.arrays.get(place).copied().unwrap_or(self.unknown)
@@ -126,7 +127,7 @@ impl AllFacts {
         self.facts.len()
     }
 
-    /// Name of a class that the table does not have.
+    /// Name of a class that is not in the table.
     pub(crate) fn invented_name(&self, number: u32) -> &'static str {
         let code = self.arrays.iter().position(|array| *array == number);
         let kind = code.and_then(|code| BasicType::from_code(u8::try_from(code).ok()?));
@@ -145,7 +146,7 @@ impl ClassFacts {
     }
 }
 
-/// How the facts of one class are computed.
+/// The inputs for computing the facts about a class.
 struct Rule<'a> {
     table: &'a ClassTable,
     strings: &'a StringTable,

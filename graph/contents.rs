@@ -1,4 +1,4 @@
-//! What single objects hold: the file is read again at their places.
+//! The contents of single objects, read again from their positions in the file.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,23 +11,23 @@ use crate::heap_scan::{id_at, scan, Head, Visitor};
 use crate::link::PartPlace;
 use crate::survey::CHECKPOINT_OBJECTS;
 
-/// What one object holds.
+/// The contents of one object.
 #[derive(Clone, Debug)]
 pub enum Contents {
     /// A class: its static fields and their names.
     Class(Box<ClassDump>),
-    /// An object that is no array: the bytes of its fields' values, nearest class first.
+    /// An instance: the bytes of its fields' values, nearest class first.
     Instance {
         /// Id of its class.
         class: u64,
-        /// Field values as they stand in the file.
+        /// Field values as in the file.
         data: Vec<u8>,
     },
     /// An array of references.
     References {
         /// Number of elements.
         length: u32,
-        /// Ids of the first elements, 0 for null.
+        /// Ids of the first elements; 0 is null.
         ids: Vec<u64>,
     },
     /// An array of primitive values.
@@ -36,7 +36,7 @@ pub enum Contents {
         length: u32,
         /// Type of the elements.
         kind: BasicType,
-        /// The first elements as they stand in the file, big-endian.
+        /// The first elements as in the file, big-endian.
         bytes: Vec<u8>,
     },
 }
@@ -54,25 +54,25 @@ pub struct FieldValue {
     pub value: u64,
 }
 
-/// Takes down the wanted objects of a part.
+/// Collects the wanted objects of a part.
 struct Finder<'a> {
     id_bytes: u32,
     /// Number of the next object.
     next: u32,
     /// The wanted objects, ascending.
     wanted: &'a [u32],
-    /// Bytes of an array's elements that are kept.
+    /// Most bytes kept of an array's elements.
     most_bytes: usize,
-    /// Ids whose place in the object's array is wanted.
+    /// For arrays, by number: the id whose position in the array is wanted.
     sought: &'a HashMap<u32, u64>,
     found: &'a mut Found,
-    /// The array whose elements come.
+    /// The array whose elements are being read.
     open: Option<u32>,
-    /// Elements of it that came.
+    /// Number of its elements read so far.
     passed: u32,
 }
 
-/// What was taken down.
+/// What was collected.
 #[derive(Debug, Default)]
 struct Found {
     contents: BTreeMap<u32, Contents>,
@@ -80,7 +80,7 @@ struct Found {
 }
 
 impl Finder<'_> {
-    /// Counts an object; its number if it is wanted.
+    /// Counts an object; returns its number if it is wanted.
     #[inline]
     fn object(&mut self) -> Option<u32> {
         let number = self.next;
@@ -186,7 +186,8 @@ impl Visitor for Finder<'_> {
 }
 
 impl Heap<'_> {
-    /// What these objects hold, of arrays at most `most_bytes` bytes each. A packed file is read whole for it.
+    /// The contents of these objects; at most `most_bytes` bytes of each array. This reads all of a
+    /// compressed file.
     ///
     /// Errors: the file cannot be read.
     pub fn contents(
@@ -197,7 +198,7 @@ impl Heap<'_> {
         Ok(self.find(objects, most_bytes, &HashMap::new())?.contents)
     }
 
-    /// For each array of references, the place of the first element that is this object.
+    /// For each array of references, the position of the first element that is this object.
     pub(crate) fn places(
         &self,
         sought: &HashMap<u32, u32>,
@@ -257,7 +258,7 @@ impl Heap<'_> {
         Ok(found)
     }
 
-    /// The neighbours of an object that are read together.
+    /// The neighbours of an object that are read together with it.
     fn run_of(&self, object: u32) -> Option<Run> {
         let behind = self.parts.partition_point(|part| part.first <= object);
         let part: &PartPlace = self
@@ -281,7 +282,8 @@ impl Heap<'_> {
         })
     }
 
-    /// The fields of an instance with their values, nearest class first; static fields of a class; none of an array.
+    /// The fields of an instance with their values, nearest class first; the static fields of a
+    /// class; none for an array.
     pub fn fields(&self, contents: &Contents) -> Vec<FieldValue> {
         let directory = self.directory();
         let name = |id: u64| directory.strings.text(id).unwrap_or_default().into_owned();
@@ -320,12 +322,12 @@ impl Heap<'_> {
     }
 }
 
-/// Some neighbours in the file.
+/// Some objects that are neighbours in the file.
 struct Run {
     start: u64,
     end: u64,
     /// Number of the first object.
     first: u32,
-    /// Number behind the last one.
+    /// Number after the last one.
     behind: u32,
 }

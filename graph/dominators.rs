@@ -1,27 +1,38 @@
 //! The dominator tree by SEMI-NCA (Georgiadis, "Linear-Time Algorithms for Dominators and Related Problems", 2005), and
 //! the retained sizes that follow from it.
 //!
-//! An object dominates another one if every path from the roots to it leads through the first. What an object dominates
-//! would go with it: its retained size. All steps after the search work on the numbers that the search gives (*pre-order*
-//! numbers, 0 for the root of all), so that neighbours in the tree are neighbours in memory.
+//! An object dominates another one if every path from the roots to the second leads through the first. Everything that
+//! an object dominates would be freed with it: this is its retained size. A virtual root refers to every root of the
+//! heap. The steps:
+//!
+//! 1. [`Search`] walks depth first from the virtual root. It numbers objects in preorder (0 is the virtual root), notes
+//!    each number's parent in the search tree, and collects all references that are not tree edges.
+//! 2. [`Predecessors`] sorts these references by their target.
+//! 3. [`semi_dominators`] goes through the numbers in descending order, and finds for each the least number from which
+//!    a path leads to it through higher numbers only. [`Forest`] answers the queries, with path compression.
+//! 4. [`nearest_common_ancestors`] goes through the numbers in ascending order: the immediate dominator is the nearest
+//!    ancestor whose number is not above the semi-dominator's.
+//! 5. [`Tree::retained`] adds, in descending order, each number's sum to its dominator's.
+//!
+//! All steps after the first use only preorder numbers, so that neighbours in the tree are neighbours in memory.
 
 use crate::error::GraphError;
 use crate::graph_view::GraphView;
 use crate::numbers::Numbers;
 
-/// The root of all, which refers to every root of the heap.
+/// The virtual root, which refers to every root of the heap.
 pub(crate) const ROOT: u32 = 0;
 
-/// Elements of a large object that are looked at before what they lead to.
+/// References of a large object that are followed before their targets are searched.
 const BATCH_EDGES: u64 = 64;
 
-/// The number of a root that the search has not come to: the root of all dominates it, whoever else refers to it.
+/// Marks a root that the search has not reached. The virtual root dominates it, whatever else refers to it.
 const UNSEEN_ROOT: u32 = u32::MAX;
 
-/// In the place of an object: the rest of a large object's references.
+/// Stands for an object in [`Search::steps`]: the rest of a large object's references.
 const REST: u32 = u32::MAX;
 
-/// References of a large object that the search still has to look at.
+/// The references of a large object that the search has not followed yet.
 #[derive(Clone, Copy)]
 struct Rest {
     at: u64,
@@ -31,17 +42,17 @@ struct Rest {
 /// A depth-first search from the roots.
 struct Search<'a> {
     graph: &'a GraphView<'a>,
-    /// Pre-order number of each object; 0 for what is not reached.
+    /// Preorder number of each object; 0 if it is unreachable.
     numbers: &'a mut [u32],
-    /// The object with each pre-order number.
+    /// The object with each preorder number.
     order: &'a mut [u32],
-    /// Pre-order number of each one's parent in the search.
+    /// Preorder number of each number's parent in the search tree.
     parents: &'a mut [u32],
     /// The next number.
     next: u32,
-    /// References that are not of the search's tree: to, from.
+    /// References that are not tree edges, as (to, from).
     others: Vec<(u32, u32)>,
-    /// References still to be followed: the object, or [`REST`], and the number of who refers to it.
+    /// References to follow: the object or [`REST`], and the number of the referring object.
     steps: Vec<(u32, u32)>,
     rests: Vec<Rest>,
 }
@@ -69,7 +80,7 @@ impl Search<'_> {
         }
     }
 
-    /// Comes to an object along a reference.
+    /// Reaches an object along a reference.
     #[inline]
     fn reach(&mut self, object: u32, from: u32) {
         let Some(number) = self.numbers.get_mut(object as usize) else {
@@ -96,7 +107,8 @@ impl Search<'_> {
         self.follow(own, at, end);
     }
 
-    /// Looks at references of an object: up to so many that their targets are in the cache when it is their turn.
+    /// Follows references of an object, at most so many that their targets are still in the cache when they are
+    /// searched.
     #[inline]
     fn follow(&mut self, from: u32, at: u64, end: u64) {
         let stop = end.min(at + BATCH_EDGES);
@@ -115,28 +127,28 @@ impl Search<'_> {
         match self.numbers.get(object as usize).copied() {
             Some(0) => self.steps.push((object, from)),
             Some(UNSEEN_ROOT) | None => {}
-            // A root needs no predecessor but the root of all.
+            // The virtual root is a root's only relevant predecessor.
             Some(_) if self.graph.roots.is_root(object) => {}
             Some(number) => self.others.push((number, from)),
         }
     }
 }
 
-/// The dominator tree of the reachable objects, by pre-order numbers.
+/// The dominator tree of the reachable objects, by preorder numbers.
 #[derive(Debug)]
 pub(crate) struct Tree {
-    /// The object with each number; the root of all has none.
+    /// The object with each number; the virtual root has none.
     pub(crate) order: Numbers<u32>,
-    /// Number of each one's immediate dominator.
+    /// Number of each number's immediate dominator.
     pub(crate) dominators: Numbers<u32>,
 }
 
 impl Tree {
     /// The tree of this graph.
     ///
-    /// Errors: there is no memory, or there are 2^32 references or more beside those of the search's tree.
+    /// Errors: there is no memory, or 2^32 references or more are not tree edges.
     pub(crate) fn of(graph: &GraphView<'_>) -> Result<Self, GraphError> {
-        // One more for the root of all.
+        // One more, for the virtual root.
         let most = graph.objects() as usize + 1;
         let mut order = Numbers::zeroed(most)?;
         let mut parents = Numbers::zeroed(most)?;
@@ -170,12 +182,12 @@ impl Tree {
         })
     }
 
-    /// Number of objects in it, the root of all included.
+    /// Number of objects in it, including the virtual root.
     pub(crate) fn len(&self) -> usize {
         self.order.all().len()
     }
 
-    /// Sums up what each one dominates; `size` gives an object's own. Errors: there is no memory.
+    /// The retained size of each number; `size` returns an object's own size. Errors: there is no memory.
     pub(crate) fn retained(&self, size: impl Fn(u32) -> u64) -> Result<Numbers<u64>, GraphError> {
         let (order, dominators) = (self.order.all(), self.dominators.all());
         let mut retained: Numbers<u64> = Numbers::zeroed(order.len())?;
@@ -195,7 +207,7 @@ impl Tree {
     }
 }
 
-/// The references that are not of the search's tree, by the number that they lead to.
+/// The references that are not tree edges, by target number.
 struct Predecessors {
     starts: Numbers<u32>,
     sources: Numbers<u32>,
@@ -232,7 +244,7 @@ impl Predecessors {
     }
 }
 
-/// The semi-dominator of each number: the first from which a path leads to it through later ones alone.
+/// The semi-dominator of each number: the least number from which a path leads to it through higher numbers only.
 fn semi_dominators(
     parents: &[u32],
     predecessors: &Predecessors,
@@ -269,17 +281,17 @@ fn semi_dominators(
     Ok(semi_numbers)
 }
 
-/// The part of the search's tree that has been worked on, with paths made short as they are walked.
+/// The processed part of the search tree. Paths are compressed as they are walked.
 struct Forest<'a> {
-    /// Parent of each number, or an ancestor further up.
+    /// Parent of each number, or a more distant ancestor.
     ancestors: &'a mut [u32],
-    /// The least semi-dominator from each number up to, not with, its ancestor.
+    /// The least semi-dominator from each number up to its ancestor, excluding it.
     labels: &'a mut [u32],
     path: Vec<u32>,
 }
 
 impl Forest<'_> {
-    /// The least semi-dominator on the way up from `from` to the last number above `limit`.
+    /// The least semi-dominator on the path from `from` up to the last number above `limit`.
     #[inline]
     fn least_above(&mut self, from: u32, limit: usize) -> u32 {
         let mut at = from;
@@ -306,7 +318,7 @@ impl Forest<'_> {
     }
 }
 
-/// Makes immediate dominators of parents: the nearest ancestor that is not behind the semi-dominator.
+/// Turns parents into immediate dominators: the nearest ancestor that is not above the semi-dominator.
 fn nearest_common_ancestors(parents: &mut [u32], semi: &[u32]) {
     for number in 1..parents.len() {
         let bound = semi.get(number).copied().unwrap_or(ROOT);

@@ -1,23 +1,23 @@
-//! Which object refers to which: the targets of all objects, one behind the other.
+//! The references between objects: the targets of all objects, one object after the other.
 
 use crate::error::GraphError;
 use crate::numbers::Numbers;
 
-/// Objects whose references share a base, as a power of two.
+/// Log2 of the number of objects whose references share a base.
 const BLOCK_SHIFT: u32 = 12;
 
-/// The references of all objects by number. Those to an object's own class are not among them.
+/// The references of all objects by number, except those to an object's own class.
 #[derive(Debug)]
 pub(crate) struct Edges {
     targets: Numbers<u32>,
-    /// Where each object's references end: the low half of the place.
+    /// End of each object's references: the low half of the position.
     ends: Numbers<u32>,
-    /// Where the references of each block of objects begin.
+    /// Start of the references of each block of objects.
     bases: Vec<u64>,
 }
 
 impl Edges {
-    /// No references yet, with room for those of so many objects. Errors: there is no memory.
+    /// No references yet, with capacity for this many objects and references. Errors: there is no memory.
     pub(crate) fn with_room(objects: usize, most_references: usize) -> Result<Self, GraphError> {
         Ok(Self {
             targets: Numbers::with_room(most_references)?,
@@ -26,7 +26,7 @@ impl Edges {
         })
     }
 
-    /// Appends the references of the next objects: their targets, and where those of each object end.
+    /// Appends the references of the next objects: the targets, and the end of each object's references.
     pub(crate) fn append(&mut self, targets: &[u32], ends: &[u64]) -> Result<(), GraphError> {
         let before = self.targets.all().len() as u64;
         self.targets.extend(targets);
@@ -53,7 +53,7 @@ impl Edges {
         self.targets.all().len()
     }
 
-    /// Where the references of an object begin and end among all.
+    /// Start and end of an object's references.
     #[inline]
     pub(crate) fn range(&self, object: u32) -> (u64, u64) {
         let start = match object.checked_sub(1) {
@@ -72,7 +72,7 @@ impl Edges {
         base + u64::from(end.wrapping_sub(u32::from_be_bytes([b3, b2, b1, b0])))
     }
 
-    /// Targets from one place to another.
+    /// The targets between two positions.
     #[inline]
     pub(crate) fn slice(&self, from: u64, to: u64) -> &[u32] {
         let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);

@@ -12,9 +12,9 @@ pub enum GraphError {
     Read(ReadError),
     /// The dump has 2^32 objects or more.
     TooManyObjects,
-    /// Some thousand neighbouring objects have 2^32 references or more.
+    /// A few thousand neighbouring objects have 2^32 references or more.
     TooManyReferences,
-    /// The file has no heap dump: it is a profile, or holds stacks alone.
+    /// The file has no heap dump: it is a profile, or contains only stacks.
     NoHeap,
 }
 

@@ -1,33 +1,35 @@
-//! The graph that the searches walk: references, roots, and each object's class.
+//! The graph that searches walk: references, roots, and each object's class.
 
 use crate::class_facts::{AllFacts, NONE};
 use crate::edges::Edges;
 use crate::roots::Roots;
 
-/// What all objects of a class refer to without a field that is stored.
+/// References that all objects of a class have and that are not stored.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Implied {
-    /// The class object; [`NONE`] where it is a root or not in the dump.
+    /// The class object; [`NONE`] if it is a root or not in the dump.
     class_object: u32,
     /// Whether its objects have a referent.
     has_referent: bool,
 }
 
-/// References to an object's own class are not stored: they follow from the class. Referents are stored apart.
+/// References to an object's own class are not stored, because they follow from the class. Referents are
+/// stored separately.
 #[derive(Debug)]
 pub(crate) struct GraphView<'h> {
     pub(crate) edges: &'h Edges,
     pub(crate) roots: &'h Roots,
     /// Class of each object.
     pub(crate) classes: &'h [u32],
-    /// What follows from the class.
+    /// The implied references of each class.
     pub(crate) implied: &'h [Implied],
-    /// References that do not keep their object alive: from, to; ascending. Empty where they do not count.
+    /// References that do not keep their target alive, as (from, to), ascending. Empty if they do not count.
     pub(crate) referents: &'h [(u32, u32)],
 }
 
 impl Implied {
-    /// What follows from each class. A class object that is a root is left out: the root of all holds it.
+    /// The implied references of each class. A class object that is a root is left out, because the virtual
+    /// root refers to it.
     pub(crate) fn of_all(facts: &AllFacts, roots: &Roots) -> Vec<Self> {
         let count = u32::try_from(facts.len()).unwrap_or(NONE);
         let facts = (0..count).filter_map(|class| facts.get(class));
@@ -54,7 +56,7 @@ impl GraphView<'_> {
         self.roots.global.iter().map(|root| root.object)
     }
 
-    /// What an object refers to without a stored field: its class, if it is no root, and its referent.
+    /// The implied references of an object: its class, unless that is a root, and its referent.
     #[inline]
     pub(crate) fn implied(&self, object: u32) -> (Option<u32>, Option<u32>) {
         let class = self.classes.get(object as usize);

@@ -12,16 +12,16 @@ use crate::roots::{HeapRoot, Local, Roots};
 use crate::sizes::{Sizes, UNIT_BYTES};
 use crate::survey::{survey, Part, Survey};
 
-/// Most objects: two numbers have meanings of their own.
+/// Most objects: two numbers have special meanings.
 const OBJECTS_MAX: u64 = 0xFFFF_FFFD;
 
-/// Bytes of memory that one object takes while its dump is analysed.
+/// Bytes of memory per object while a dump is analysed.
 const OBJECT_BYTES: u64 = 40;
 
-/// How a dump is read.
+/// How to read a dump.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Threads that read a plain file; at least 1.
+    /// Threads that read an uncompressed file; at least 1.
     pub threads: usize,
 }
 
@@ -33,7 +33,7 @@ impl Default for Options {
     }
 }
 
-/// The objects of a dump, numbered from 0 in the order of the file, classes among them.
+/// The objects of a dump, including classes, numbered from 0 in file order.
 #[derive(Debug)]
 pub struct Heap<'p> {
     pub(crate) input: Input<'p>,
@@ -50,9 +50,9 @@ pub struct Heap<'p> {
 }
 
 impl<'p> Heap<'p> {
-    /// Reads a dump; the file is read twice.
+    /// Reads a dump. Reads the file twice.
     ///
-    /// Errors: it cannot be read, is no dump, or has too many objects or names.
+    /// Errors: the file cannot be read, is not a dump, or has too many objects or names.
     pub fn read(input: Input<'p>, options: Options) -> Result<Self, GraphError> {
         let Survey {
             header,
@@ -120,22 +120,22 @@ impl<'p> Heap<'p> {
         u32::try_from(self.linked.classes.all().len()).unwrap_or(NONE)
     }
 
-    /// Number of references between objects, those of objects to their classes left out.
+    /// Number of references between objects, not counting those to an object's own class.
     pub fn references(&self) -> u64 {
         self.linked.edges.len() as u64
     }
 
-    /// References to ids that no object of the dump has.
+    /// Number of references to ids that no object of the dump has.
     pub fn dangling(&self) -> u64 {
         self.linked.dangling
     }
 
-    /// Places of the file that could not be read; what they hide is missing.
+    /// Number of unreadable places in the file. Objects there are missing.
     pub fn damaged(&self) -> u64 {
         self.damaged
     }
 
-    /// The layout that sizes are computed by.
+    /// The layout for computing sizes.
     pub fn sizes(&self) -> Sizes {
         self.sizes
     }
@@ -150,12 +150,12 @@ impl<'p> Heap<'p> {
         self.directory.stacks()
     }
 
-    /// What the profiler counted by site; `None` if it did not.
+    /// The profiler's counts by site; `None` if it did not count.
     pub fn sites(&self) -> Option<SiteTable> {
         self.directory.sites()
     }
 
-    /// The id of an object; 0 for a number that no object has.
+    /// The id of an object; 0 if no object has this number.
     pub fn id(&self, object: u32) -> u64 {
         self.ids.id(object)
     }
@@ -170,12 +170,12 @@ impl<'p> Heap<'p> {
         self.linked.classes.get(object).unwrap_or(NONE)
     }
 
-    /// Number of classes, invented ones for primitive arrays included.
+    /// Number of classes, including invented ones for primitive arrays.
     pub fn classes(&self) -> u32 {
         u32::try_from(self.facts.len()).unwrap_or(NONE)
     }
 
-    /// Name of a class in Java's form.
+    /// Name of a class in Java form.
     pub fn class_name(&self, class: u32) -> String {
         match self.directory.classes.at(class as usize) {
             Some(found) => {
@@ -186,7 +186,7 @@ impl<'p> Heap<'p> {
         }
     }
 
-    /// The class that an object is, if it is a class object.
+    /// The class that a class object represents; `None` for other objects.
     pub fn class_of_object(&self, object: u32) -> Option<u32> {
         let table = &self.directory.classes;
         let class = table.index(self.id(object))?;
@@ -202,14 +202,14 @@ impl<'p> Heap<'p> {
         (object != NONE).then_some(object)
     }
 
-    /// Bytes of the object itself.
+    /// The object's own size in bytes.
     pub fn shallow_bytes(&self, object: u32) -> u64 {
         let units = self.linked.units.get(object);
         units.map_or(0, |units| u64::from(units) * UNIT_BYTES)
     }
 
-    /// Objects that an object refers to, repetitions included, its class left out. A thread's are its fields' and its
-    /// frames'.
+    /// The objects that an object refers to, with repetitions but without its class. A thread's are
+    /// those in its fields and in its frames.
     pub fn targets(&self, object: u32) -> &[u32] {
         self.linked.edges.of(object)
     }
@@ -219,12 +219,12 @@ impl<'p> Heap<'p> {
         &self.roots.global
     }
 
-    /// What a thread holds in its frames.
+    /// The objects held by a thread's frames.
     pub fn locals(&self, thread: u32) -> &[Local] {
         self.roots.locals_of(thread)
     }
 
-    /// The thread objects by their serials.
+    /// The thread objects by serial number.
     pub fn threads(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         self.roots
             .threads
@@ -232,17 +232,18 @@ impl<'p> Heap<'p> {
             .map(|(serial, object)| (*serial, *object))
     }
 
-    /// Serial of the trace where a thread stood, see [`Heap::stacks`]; `None` if the object is no thread of the file's.
+    /// Serial number of the trace of a thread's stack, see [`Heap::stacks`]; `None` if the object
+    /// is not a thread of the file.
     pub fn thread_trace(&self, thread: u32) -> Option<u32> {
         self.roots.traces.get(&thread).copied()
     }
 
-    /// Objects that carry the serial of the trace where they were allocated, ascending.
+    /// Objects with the serial number of their allocation trace, ascending.
     pub fn traced(&self) -> &[(u32, u32)] {
         &self.linked.traces
     }
 
-    /// The graph by this rule.
+    /// The graph with this rule.
     pub(crate) fn graph(&self, rule: References) -> GraphView<'_> {
         GraphView {
             edges: &self.linked.edges,
@@ -257,7 +258,7 @@ impl<'p> Heap<'p> {
     }
 }
 
-/// Adds what CLASS DUMPs say, in the order of the file.
+/// Adds the CLASS DUMPs, in file order.
 fn add_classes(table: &mut ClassTable, parts: &[Part], id_bytes: u32) {
     for class in parts.iter().flat_map(|part| &part.classes) {
         table.add_dump(class.offset, &class.dump);
@@ -268,7 +269,7 @@ fn add_classes(table: &mut ClassTable, parts: &[Part], id_bytes: u32) {
 fn places(parts: Vec<Part>, counts: &[u64]) -> Vec<PartPlace> {
     let mut first = 0_u32;
     let place = |(part, count): (Part, &u64)| {
-        // Their sum was checked.
+        // Their sum was already checked.
         let count = u32::try_from(*count).unwrap_or(NONE);
         let place = PartPlace {
             start: part.start,

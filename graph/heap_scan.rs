@@ -1,6 +1,8 @@
-//! Walks over the sub-records of a heap dump and tells a visitor of each: the fast path over millions of objects.
+//! Scans the sub-records of a heap dump and calls a visitor for each: the fast path over millions of
+//! objects.
 //!
-//! [`reader::DumpReader`] gives the same records as events, with every check. Here a record is a few loads.
+//! [`reader::DumpReader`] returns the same records as events, with every check. Here a record costs only a
+//! few loads.
 
 use std::io;
 
@@ -13,23 +15,24 @@ use reader::{ClassDump, Root, RootKind};
 /// Bytes of the longest head of a sub-record: an instance's or an array's with ids of 8 bytes.
 const HEAD_BYTES: usize = 25;
 
-/// Most bytes of field values of one instance. The JVM has no class of so many fields.
+/// Most bytes of field values of one instance. No JVM class has that many fields.
 const INSTANCE_BYTES_MAX: usize = 64 << 20;
 
-/// Takes what a scan meets, in the order of the file.
+/// Receives the records of a scan, in file order.
 pub(crate) trait Visitor {
-    /// Whether field values and elements are wanted; they are skipped otherwise.
+    /// Whether it wants field values and elements; otherwise they are skipped.
     const WANTS_DATA: bool;
 
     /// A root.
     fn root(&mut self, root: Root);
-    /// A class, which is an object, too.
+    /// A class, which is also an object.
     fn class(&mut self, offset: u64, dump: ClassDump);
-    /// An object that is neither a class nor an array, with its field values if they are wanted.
+    /// An object that is neither a class nor an array. `data` has its field values if the visitor wants
+    /// them.
     fn instance(&mut self, offset: u64, head: Head, data: &[u8]);
-    /// An array of references. If wanted, its elements follow.
+    /// An array of references. Its elements follow if the visitor wants them.
     fn object_array(&mut self, offset: u64, head: Head, length: u32);
-    /// Some elements of the last array of references: whole ids.
+    /// Some elements of the last array of references, as whole ids.
     fn elements(&mut self, ids: &[u8]);
     /// An array of primitive values; its class is 0.
     fn primitive_array(&mut self, offset: u64, head: Head, length: u32, kind: BasicType);
@@ -37,12 +40,12 @@ pub(crate) trait Visitor {
     fn values(&mut self, _bytes: &[u8]) {}
 }
 
-/// What all objects but classes have.
+/// The common part of all objects except classes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Head {
     /// Id of the object.
     pub(crate) object: u64,
-    /// Serial of the trace where it was allocated.
+    /// Serial number of its allocation trace.
     pub(crate) trace: u32,
     /// Id of its class; 0 for primitive arrays.
     pub(crate) class: u64,
@@ -51,13 +54,13 @@ pub(crate) struct Head {
 /// How a scan ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ScanEnd {
-    /// All bytes up to the end were sub-records.
+    /// All bytes were sub-records.
     Whole,
-    /// At this offset something is no sub-record, or is cut.
+    /// At this offset is no sub-record, or it is cut off.
     Damaged(u64),
 }
 
-/// The identifier at the front of `bytes`; 0 where they are too few.
+/// The identifier at `at`; 0 if `bytes` is too short.
 #[inline]
 pub(crate) fn id_at<const ID: usize>(bytes: &[u8], at: usize) -> u64 {
     if ID == 4 {
@@ -67,14 +70,14 @@ pub(crate) fn id_at<const ID: usize>(bytes: &[u8], at: usize) -> u64 {
     word.map_or(0, |word| u64::from_be_bytes(*word))
 }
 
-/// The number of 32 bits at `at`; 0 where the bytes are too few.
+/// The 32-bit number at `at`; 0 if `bytes` is too short.
 #[inline]
 pub(crate) fn u32_at(bytes: &[u8], at: usize) -> u32 {
     let word = bytes.get(at..).and_then(|bytes| bytes.first_chunk::<4>());
     word.map_or(0, |word| u32::from_be_bytes(*word))
 }
 
-/// Visits the sub-records up to the file offset `end`, with ids of `id_bytes`. Errors: I/O.
+/// Visits the sub-records up to the file offset `end`; ids have `id_bytes`. Errors: I/O.
 pub(crate) fn scan(
     window: &mut Window<'_>,
     end: u64,
@@ -122,7 +125,7 @@ fn scan_ids<const ID: usize>(
     Ok(ScanEnd::Whole)
 }
 
-/// Each returns whether the record is whole.
+/// Each returns whether the record is complete.
 #[inline]
 fn instance<const ID: usize>(
     window: &mut Window<'_>,
@@ -221,7 +224,7 @@ fn primitive_array<const ID: usize>(
     })
 }
 
-/// Gives `count` bytes in pieces of whole units.
+/// Passes on `count` bytes in pieces of whole units.
 fn in_pieces(
     window: &mut Window<'_>,
     count: u64,

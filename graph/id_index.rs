@@ -1,42 +1,42 @@
-//! From the id of an object to its number.
+//! Maps the id of an object to its number.
 //!
-//! An id is an address in nearly all dumps. So one bit for each possible place in the heap says whether an object begins
-//! there, and the number of bits before it is its rank: one load and a count of bits. Where the file is in the order of
-//! addresses, the rank is the number.
+//! In nearly all dumps an id is an address. So there is one bit for each possible object address of the heap, set if an
+//! object starts there. The number of set bits before it is the object's rank: one load and a population count. In a
+//! file in address order, the rank is the number.
 
 use std::sync::OnceLock;
 
 use crate::id_list::IdList;
 
-/// Words of a page, as a power of two: the unit of heap that takes memory or takes none.
+/// Log2 of the words in a page: the unit of the heap that is stored or left out.
 const PAGE_SHIFT: u32 = 5;
 
-/// The bits of a word's number that tell its place in the page.
+/// The bits of a word's number that give its position in the page.
 const WORD_IN_PAGE: u64 = (1 << PAGE_SHIFT) - 1;
 
 /// No page, or no number.
 const NONE: u32 = u32::MAX;
 
-/// 64 places of the heap, and how many objects begin before them.
+/// 64 possible addresses, and the number of objects before them.
 #[derive(Clone, Copy, Debug, Default)]
 struct Word {
     bits: u64,
     rank: u32,
 }
 
-/// How a rank is found.
+/// How to find a rank.
 #[derive(Debug)]
 enum Ranks {
     Bits {
         low: u64,
         shift: u32,
-        /// First word of each page's words; [`NONE`] for pages without an object.
+        /// First word of each page; [`NONE`] for pages without objects.
         pages: Vec<u32>,
         /// The page of each run of words.
         page_numbers: Vec<u32>,
         words: Vec<Word>,
     },
-    /// Ids that lie too far apart for bits.
+    /// Ids that are too far apart for bits.
     Sorted(Vec<u64>),
 }
 
@@ -44,15 +44,15 @@ enum Ranks {
 #[derive(Debug)]
 pub(crate) struct IdIndex {
     ranks: Ranks,
-    /// Numbers by rank; empty where they are the same.
+    /// Numbers by rank; empty if they are equal.
     numbers: Vec<u32>,
-    /// Ranks by number, made when an id is first asked for.
+    /// Ranks by number. Made when an id is first requested.
     by_number: OnceLock<Vec<u32>>,
     len: u32,
 }
 
 impl IdIndex {
-    /// The index of these lists, whose objects are numbered through from 0 in order.
+    /// The index of these lists, whose objects are numbered in order from 0.
     pub(crate) fn new(lists: &[IdList]) -> Self {
         let mut ascending = true;
         let (mut low, mut high, mut count, mut last) = (u64::MAX, 0, 0_u64, None);
@@ -78,7 +78,7 @@ impl IdIndex {
         index
     }
 
-    /// The first object with an id has it; a second one has none.
+    /// If several objects have the same id, it belongs to the first.
     fn numbered(&self, lists: &[IdList]) -> Vec<u32> {
         let mut numbers = vec![NONE; self.ranks.len()];
         let ids = lists.iter().flat_map(IdList::iter);
@@ -131,7 +131,7 @@ impl Ranks {
         let used = ids().fold(0, |used, id| used | (id - low));
         let shift = used.trailing_zeros().min(63);
         let pages = ((high - low) >> shift >> 6 >> PAGE_SHIFT) + 1;
-        // What the directory of pages may cost: some bytes an object.
+        // The directory of pages may use a few bytes per object.
         let most = count.saturating_mul(2).saturating_add(1 << 16);
         match usize::try_from(pages) {
             Ok(pages) if pages as u64 <= most => {
@@ -231,7 +231,7 @@ impl Ranks {
                 words,
                 ..
             } => {
-                // Words without objects have the rank of the one behind them; the last of equal ones has the bit.
+                // Words without objects have the same rank as the next word; the last of equal ones has the bit.
                 let at = words.partition_point(|word| word.rank <= rank);
                 let Some((at, word)) = at.checked_sub(1).and_then(|at| Some((at, words.get(at)?)))
                 else {
@@ -247,7 +247,7 @@ impl Ranks {
     }
 }
 
-/// Place of the word for this slot, or `None` if its page has no object.
+/// Index of the word for this slot; `None` if its page has no object.
 #[inline]
 fn word_of(pages: &[u32], slot: u64) -> Option<usize> {
     let page = usize::try_from(slot >> 6 >> PAGE_SHIFT).ok()?;

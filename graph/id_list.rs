@@ -1,13 +1,14 @@
-//! The ids of objects in the order of a file, as distances of some bits.
+//! The ids of objects in file order, as variable-length distances.
 
-/// Ids that were appended one after the other. Neighbours in a heap take one or two bytes, others at most nine.
+/// Ids in the order in which they were appended. Neighbours in a heap take one or two bytes, others at most
+/// nine.
 #[derive(Debug, Default)]
 pub(crate) struct IdList {
     bytes: Vec<u8>,
     last: u64,
     /// Number of ids.
     pub(crate) count: u64,
-    /// Whether each id was above the one before.
+    /// Whether each id was higher than the one before.
     pub(crate) ascending: bool,
     /// Smallest and largest id.
     pub(crate) bounds: Option<(u64, u64)>,
@@ -15,7 +16,7 @@ pub(crate) struct IdList {
     pub(crate) first: u64,
 }
 
-/// The code of an id that is not a multiple of 8 ahead, which follows as it is.
+/// The code of an id that is not ahead by a multiple of 8. The id itself follows.
 const WHOLE_ID: u8 = 1;
 
 impl IdList {
@@ -34,7 +35,8 @@ impl IdList {
             }
         }
         let distance = id.wrapping_sub(self.last);
-        // Bits 2 to 56 of the distance's eighth are the code, seven to a byte, so that the lowest bit is free.
+        // The code is the distance in units of 8, written seven bits to a byte. The shift keeps the lowest bit
+        // free.
         if distance % 8 == 0 && distance < 1 << 56 {
             self.push_code(distance >> 3 << 1);
         } else {
@@ -47,7 +49,7 @@ impl IdList {
 
     #[inline]
     fn push_code(&mut self, mut code: u64) {
-        // The first byte has six bits and the flag of a whole id, which is 0 here.
+        // The first byte has six bits of the code, and the flag of a whole id, which is 0 here.
         while code >= 0x80 {
             let [low, ..] = code.to_le_bytes();
             self.bytes.push(low | 0x80);

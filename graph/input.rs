@@ -1,4 +1,4 @@
-//! The file of a dump, plain or packed, that is read several times.
+//! The file of a dump, plain or compressed, which is read several times.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -7,10 +7,10 @@ use reader::Budget;
 
 use crate::window::Window;
 
-/// A dump's file and what is known of it.
+/// A dump's file, and the facts about it.
 pub struct Input<'p> {
     file: File,
-    /// Where the dump begins in the file.
+    /// Offset in the file at which the dump starts.
     start: u64,
     packed: bool,
     /// Bytes on disk.
@@ -28,8 +28,8 @@ impl std::fmt::Debug for Input<'_> {
 }
 
 impl<'p> Input<'p> {
-    /// The dump that begins at the file's position. `progress` is told of bytes that have been read: each pass tells
-    /// of the whole file once. Errors: the file cannot be read, or has no positions, such as a pipe.
+    /// The dump that starts at the file's position. `progress` is called with the number of bytes read; each pass
+    /// reports the whole file once. Errors: the file cannot be read, or cannot seek (a pipe, for example).
     pub fn new(mut file: File, progress: &'p (dyn Fn(u64) + Sync)) -> io::Result<Self> {
         let start = file.stream_position()?;
         let packed = reader::opened(&file)?.1;
@@ -43,22 +43,22 @@ impl<'p> Input<'p> {
         })
     }
 
-    /// Whether the file is gzip, so that it can only be read from the front.
+    /// Whether the file is gzip, so that it can only be read from the start.
     pub(crate) fn is_packed(&self) -> bool {
         self.packed
     }
 
-    /// Memory that the tables built from the file may take.
+    /// Most memory for the tables built from the file.
     pub(crate) fn budget(&self) -> Budget {
         Budget::for_file(self.disk_bytes)
     }
 
-    /// Tells of bytes that have been read.
+    /// Reports bytes that have been read.
     pub(crate) fn note(&self, bytes: u64) {
         (self.progress)(bytes);
     }
 
-    /// The uncompressed bytes from the front.
+    /// The uncompressed bytes from the start.
     pub(crate) fn whole(&self) -> io::Result<Window<'_>> {
         if !self.packed {
             return Ok(self.part(0, u64::MAX - self.start));
@@ -72,13 +72,13 @@ impl<'p> Input<'p> {
         Ok(Window::of_stream(reader::unpacked(counted)?))
     }
 
-    /// A part of a plain file by offsets of the dump.
+    /// A part of an uncompressed file, by offsets in the dump.
     pub(crate) fn part(&self, offset: u64, end: u64) -> Window<'_> {
         Window::of_file(&self.file, self.start, offset, end)
     }
 }
 
-/// A packed file that tells how far it has been read.
+/// A compressed file that reports how far it has been read.
 struct Counted<'p> {
     file: File,
     progress: &'p (dyn Fn(u64) + Sync),

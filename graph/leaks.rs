@@ -1,8 +1,9 @@
-//! Who may be leaking: single objects that retain much, and classes whose objects do together.
+//! Leak suspects: single objects that retain much, and classes whose objects do so together.
 //!
-//! The rules are those of Eclipse MAT's leak suspects: an object that nothing dominates is a suspect if it retains more
-//! than a share of the heap; so is a class whose undominated objects do together. From a suspect the way leads down the
-//! dominator tree as long as one object has nearly all of it; where it spreads is the *accumulation point*.
+//! The rules are those of Eclipse MAT's leak suspects. An object without a dominator is a suspect if it retains
+//! more than a certain share of the heap; so is a class if its objects without a dominator do so together. From a
+//! suspect, we descend the dominator tree as long as a single child retains nearly everything. Where the bytes
+//! spread over several children is the *accumulation point*.
 
 use std::collections::HashMap;
 
@@ -15,31 +16,31 @@ use crate::retained::Retained;
 /// The share of the heap from which on an object or a class is a suspect.
 pub const THRESHOLD_PERCENT: u64 = 10;
 
-/// A child that has less than seven tenths of what its parent has is a big drop.
+/// A child that retains less than seven tenths of its parent's bytes is a big drop.
 const BIG_DROP: (u64, u64) = (7, 10);
 
-/// The way to a class's objects is common as long as more than eight tenths of them take it.
+/// A path is common to a class's objects if more than eight tenths of them use it.
 const COMMON: (u64, u64) = (8, 10);
 
-/// Most levels of the dominator tree down to an accumulation point.
+/// Most levels of the dominator tree between a suspect and its accumulation point.
 const DEPTH_MAX: u32 = 1000;
 
 /// Most objects of a class whose paths are compared.
 const PATHS_MAX: usize = 10_000;
 
-/// Most classes that are told of what a suspect holds.
+/// Most classes listed for the objects that a suspect holds.
 const GROUPS_MAX: usize = 10;
 
-/// Who is suspected.
+/// An object or a class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Who {
     /// One object.
     Object(u32),
-    /// Objects of a class that nothing dominates.
+    /// The objects of a class that have no dominator.
     Class {
         /// The class.
         class: u32,
-        /// How many objects.
+        /// Number of objects.
         objects: u64,
     },
 }
@@ -49,7 +50,7 @@ pub enum Who {
 pub struct Group {
     /// The class.
     pub class: u32,
-    /// How many objects.
+    /// Number of objects.
     pub objects: u64,
     /// Sum of their own bytes.
     pub bytes: u64,
@@ -58,24 +59,25 @@ pub struct Group {
 /// One suspect.
 #[derive(Clone, Debug)]
 pub struct Suspect {
-    /// Who it is.
+    /// The suspect.
     pub who: Who,
     /// Bytes retained.
     pub bytes: u64,
-    /// The object where the bytes spread; for a class, the last object that the paths to most of its objects share,
-    /// and `None` if they share none.
+    /// The object from which the bytes spread; for a class, the last object that the paths to most of its objects
+    /// share, or `None` if they share none.
     pub accumulation: Option<u32>,
-    /// Bytes that the accumulation point retains, or 0.
+    /// Bytes retained by the accumulation point, or 0.
     pub accumulated_bytes: u64,
     /// The shortest path from a root to the accumulation point, or to the suspect.
     pub path: Option<Path>,
-    /// What is held, by class, most bytes first; at most ten classes.
+    /// The objects that it holds, by class, most bytes first; at most ten classes.
     pub holds: Vec<Group>,
-    /// Objects held that carry the trace where they were allocated: class, trace and their number, most first.
+    /// Allocation traces of the objects that it holds, as far as known: class, trace and number of objects, most
+    /// first.
     pub traces: Vec<(u32, u32, u64)>,
 }
 
-/// What was found.
+/// The result.
 #[derive(Clone, Debug)]
 pub struct Leaks {
     /// Bytes of all reachable objects.
@@ -85,7 +87,7 @@ pub struct Leaks {
 }
 
 impl Leaks {
-    /// Looks for suspects with more than `percent` percent of the heap. Errors: the file cannot be read.
+    /// Finds suspects with more than `percent` percent of the heap. Errors: the file cannot be read.
     pub fn find(heap: &Heap<'_>, retained: &Retained, percent: u64) -> Result<Self, GraphError> {
         let total_bytes = retained.total_bytes();
         let least = total_bytes / 100 * percent.min(100);
@@ -143,7 +145,7 @@ impl Leaks {
 }
 
 impl Suspect {
-    /// Counts what it holds.
+    /// Counts the objects that it holds.
     fn with_contents(mut self, heap: &Heap<'_>, held: impl Iterator<Item = u32>) -> Self {
         let mut groups: HashMap<u32, (u64, u64)> = HashMap::new();
         let mut traces: HashMap<(u32, u32), u64> = HashMap::new();
@@ -177,7 +179,7 @@ impl Suspect {
     }
 }
 
-/// Follows the largest child as long as it has most of its parent's bytes.
+/// Descends to the largest child as long as it retains most of its parent's bytes.
 fn accumulation_point(retained: &Retained, object: u32) -> u32 {
     let mut at = object;
     for _ in 0..DEPTH_MAX {
@@ -239,7 +241,7 @@ fn common_object(heap: &Heap<'_>, retained: &Retained, objects: &[u32]) -> Optio
     let every = objects.len().div_ceil(PATHS_MAX).max(1);
     let some: Vec<u32> = objects.iter().copied().step_by(every).collect();
     let search = Search::until(heap, &some, References::Strong);
-    // By object on a path: its parent there, how many paths lead through it, and the bytes at their ends.
+    // For each object on a path: its parent, the number of paths through it, and the bytes at their ends.
     let mut passed: HashMap<u32, (Option<u32>, u64, u64)> = HashMap::new();
     for object in &some {
         let bytes = retained.bytes(*object);
@@ -261,7 +263,7 @@ fn common_object(heap: &Heap<'_>, retained: &Retained, objects: &[u32]) -> Optio
     while let Some((paths, child)) = children.get(&at) {
         let ends = passed.get(child).map_or(0, |(_, _, ends)| *ends);
         let is_common = !is_less(*paths, COMMON, some.len() as u64);
-        // The objects themselves are no accumulation point.
+        // The objects themselves cannot be the accumulation point.
         if !is_common || some.contains(child) || bytes < u64::MAX && is_less(ends, BIG_DROP, bytes)
         {
             break;

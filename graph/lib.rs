@@ -1,8 +1,9 @@
-//! The object graph of one heap: who refers to whom, who keeps whom alive, and how much that is.
+//! The object graph of one heap: which objects refer to which, which keep which alive, and the bytes
+//! retained.
 //!
-//! [`Heap`] reads a dump; [`Retained`] computes its dominator tree.
-//! Sizes, and what counts as a reference, follow Eclipse MAT unless the file or the caller says otherwise.
-//! Files may be hostile: nothing is allocated on a claim, and nothing recurses.
+//! [`Heap`] reads a dump; [`Retained`] computes its dominator tree. Sizes, and the meaning of a reference,
+//! follow Eclipse MAT unless the file or the caller says otherwise. Files may be hostile: no length in a
+//! file is trusted for allocation, and nothing recurses.
 #![forbid(unsafe_code)]
 
 mod class_dump;

@@ -1,7 +1,7 @@
-//! Long arrays of numbers in pages of 2 MB, where the system has them.
+//! Long arrays of numbers, in pages of 2 MB if the system supports them.
 //!
-//! The searches go to random places of arrays that are far larger than the processor's cache of page addresses. Large
-//! pages make these steps cheaper, and the first touch of the memory, too.
+//! Searches access random places in arrays far larger than the reach of the processor's TLB. Huge pages make these
+//! accesses cheaper, and also the first touch of the memory.
 
 use std::io;
 use std::marker::PhantomData;
@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 use bytemuck::Pod;
 use memmap2::{MmapMut, MmapOptions};
 
-/// An array of numbers that are 0 at first. What is never touched takes no memory.
+/// An array of numbers, initially 0. Untouched parts use no memory.
 #[derive(Debug)]
 pub(crate) struct Numbers<T> {
     memory: MmapMut,
@@ -22,7 +22,7 @@ impl<T: Pod> Numbers<T> {
     pub(crate) fn zeroed(len: usize) -> io::Result<Self> {
         let bytes = len.saturating_mul(size_of::<T>()).max(1);
         let memory = MmapOptions::new().len(bytes).no_reserve_swap().map_anon()?;
-        // A system without such pages says no; the numbers work all the same.
+        // A system without huge pages returns an error; the array works all the same.
         #[cfg(target_os = "linux")]
         let _ = memory.advise(memmap2::Advice::HugePage);
         Ok(Self {
@@ -39,7 +39,7 @@ impl<T: Pod> Numbers<T> {
         Ok(numbers)
     }
 
-    /// Appends numbers; those that there is no room for are dropped.
+    /// Appends numbers; those beyond the capacity are dropped.
     pub(crate) fn extend(&mut self, more: &[T]) {
         let from = self.len;
         let to = from
@@ -58,20 +58,20 @@ impl<T: Pod> Numbers<T> {
         bytemuck::cast_slice(bytes.unwrap_or_default())
     }
 
-    /// The numbers, to be changed.
+    /// The numbers, mutable.
     #[inline]
     pub(crate) fn all_mut(&mut self) -> &mut [T] {
         let bytes = self.memory.get_mut(..self.len * size_of::<T>());
         bytemuck::cast_slice_mut(bytes.unwrap_or_default())
     }
 
-    /// The number at this place, if there is one.
+    /// The number at this index, if there is one.
     #[inline]
     pub(crate) fn get(&self, place: u32) -> Option<T> {
         self.all().get(place as usize).copied()
     }
 
-    /// Forgets the numbers behind the first `len`.
+    /// Drops all but the first `len` numbers.
     pub(crate) fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
     }

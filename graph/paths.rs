@@ -1,4 +1,5 @@
-//! How an object is held: the shortest path from a root, and the names of the references on it.
+//! How an object is kept alive: the shortest path from a root, and the names of the references on
+//! it.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,10 +15,10 @@ use crate::heap::Heap;
 /// The parent of a root in a search.
 const TOP: u32 = NONE - 1;
 
-/// How one object refers to another one.
+/// How one object refers to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Link {
-    /// By a field, with the class that declares it.
+    /// By a field.
     Field {
         /// Name of the declaring class in Java's form.
         class: String,
@@ -28,11 +29,11 @@ pub enum Link {
     Static(String),
     /// By an element of an array.
     Element(u32),
-    /// By a thread's frame, or native code that the thread runs.
+    /// By a thread's frame, or by native code that the thread runs.
     Frame(RootKind),
-    /// By being of this class.
+    /// As the class of the object.
     Class,
-    /// As a class's super class, loader, signers, protection domain or constant.
+    /// As a class's superclass, loader, signers, protection domain or constant.
     OfClass,
 }
 
@@ -50,27 +51,28 @@ impl fmt::Display for Link {
     }
 }
 
-/// The objects from a root to another one.
+/// A path from a root to an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Path {
-    /// The root first, the object itself last.
+    /// The root first, the target last.
     pub objects: Vec<u32>,
-    /// How each object refers to the next one.
+    /// How each object refers to the next.
     pub links: Vec<Link>,
     /// Why the first object is a root.
     pub root: RootKind,
-    /// Whether a reference on it does not keep its object alive, as there is no other path.
+    /// Whether it contains a reference that does not keep its target alive. Then there is no other
+    /// path.
     pub is_weak: bool,
 }
 
-/// A search from all roots, as far as it was needed.
+/// A breadth-first search from all roots, stopped when it has found its targets.
 #[derive(Debug)]
 pub(crate) struct Search {
     parents: Vec<u32>,
 }
 
 impl Search {
-    /// Searches until all of `targets` are met, or everything is.
+    /// Searches until all `targets` are found, or all objects are visited.
     pub(crate) fn until(heap: &Heap<'_>, targets: &[u32], rule: References) -> Self {
         let graph = heap.graph(rule);
         let mut missing: std::collections::HashSet<u32> = targets.iter().copied().collect();
@@ -99,7 +101,7 @@ impl Search {
         Self { parents }
     }
 
-    /// The objects from a root to `object`; `None` if it was not met.
+    /// The objects on the path from a root to `object`; `None` if it was not found.
     pub(crate) fn to(&self, object: u32) -> Option<Vec<u32>> {
         let (mut objects, mut at) = (vec![object], object);
         loop {
@@ -118,8 +120,8 @@ impl Search {
 }
 
 impl Heap<'_> {
-    /// The shortest path from a root to each of these objects, by references that keep objects alive where there is
-    /// one; `None` for objects that are not reachable. Errors: the file cannot be read.
+    /// The shortest path from a root to each of these objects, using only references that keep
+    /// objects alive if possible; `None` for unreachable objects. Errors: the file cannot be read.
     pub fn paths(&self, objects: &[u32]) -> Result<Vec<Option<Path>>, GraphError> {
         let strong = Search::until(self, objects, References::Strong);
         let mut found: Vec<_> = objects

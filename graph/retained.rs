@@ -1,4 +1,4 @@
-//! Who keeps whom alive, by object: immediate dominators, retained sizes, and what each object dominates.
+//! Immediate dominators, retained sizes, and the objects that each object dominates.
 
 use std::sync::OnceLock;
 
@@ -8,12 +8,12 @@ use crate::error::GraphError;
 use crate::heap::Heap;
 use crate::numbers::Numbers;
 
-/// What dominates an object.
+/// The immediate dominator of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dominator {
-    /// Nothing: it is not reachable.
+    /// None: the object is unreachable.
     Unreachable,
-    /// No single object: it is a root, or held by two or more.
+    /// No single object: it is a root, or two or more objects keep it alive.
     Roots,
     /// This object.
     Object(u32),
@@ -23,18 +23,19 @@ pub enum Dominator {
 #[derive(Debug)]
 pub struct Retained {
     tree: Tree,
-    /// Retained bytes by the tree's numbers.
+    /// Retained bytes by preorder number.
     bytes: Numbers<u64>,
-    /// The tree's number of each object; 0 for unreachable ones. Made when first asked for.
+    /// Preorder number of each object; 0 for unreachable ones. Made when first requested.
     numbers: OnceLock<Vec<u32>>,
-    /// What each number dominates: where its list begins, and all lists. Made when first asked for.
+    /// The numbers that each number dominates: the start of each list, and all lists. Made when first
+    /// requested.
     children: OnceLock<(Vec<u32>, Vec<u32>)>,
     objects: u32,
     rule: References,
 }
 
 impl Retained {
-    /// Computes all of it. Errors: too many references.
+    /// Computes everything. Errors: too many references.
     pub fn of(heap: &Heap<'_>, rule: References) -> Result<Self, GraphError> {
         let tree = Tree::of(&heap.graph(rule))?;
         let bytes = tree.retained(|object| heap.shallow_bytes(object))?;
@@ -55,7 +56,7 @@ impl Retained {
 
     /// Number of reachable objects.
     pub fn reachable(&self) -> u32 {
-        // The root of all is no object.
+        // The virtual root is not an object.
         u32::try_from(self.tree.len()).map_or(NONE, |count| count.saturating_sub(1))
     }
 
@@ -64,7 +65,8 @@ impl Retained {
         self.bytes.get(ROOT).unwrap_or(0)
     }
 
-    /// What would go with an object: its own bytes and those of all that it dominates; 0 if it is unreachable.
+    /// The bytes that would be freed with an object: its own and those of all objects that it dominates; 0 if
+    /// it is unreachable.
     pub fn bytes(&self, object: u32) -> u64 {
         match self.number(object) {
             ROOT => 0,
@@ -72,7 +74,7 @@ impl Retained {
         }
     }
 
-    /// What dominates an object immediately.
+    /// The immediate dominator of an object.
     pub fn dominator(&self, object: u32) -> Dominator {
         let number = self.number(object);
         if number == ROOT {
@@ -84,12 +86,12 @@ impl Retained {
         }
     }
 
-    /// The objects that no other one dominates, largest retained size first.
+    /// The objects without a dominator, largest retained size first.
     pub fn top(&self) -> Vec<u32> {
         self.largest_first(ROOT)
     }
 
-    /// The objects that an object dominates immediately, largest retained size first.
+    /// The objects that an object immediately dominates, largest retained size first.
     pub fn dominated(&self, object: u32) -> Vec<u32> {
         match self.number(object) {
             ROOT => Vec::new(),
@@ -97,7 +99,7 @@ impl Retained {
         }
     }
 
-    /// The objects that an object dominates immediately, in no order.
+    /// The objects that an object immediately dominates, in no order.
     pub fn each_dominated(&self, object: u32) -> impl Iterator<Item = u32> + '_ {
         let children = match self.number(object) {
             ROOT => &[],
@@ -106,7 +108,7 @@ impl Retained {
         children.iter().map(|number| self.object(*number))
     }
 
-    /// The object with the largest retained size of those that an object dominates immediately.
+    /// Of the objects that an object immediately dominates, the one with the largest retained size.
     pub fn largest_dominated(&self, object: u32) -> Option<u32> {
         let number = self.number(object);
         if number == ROOT {
@@ -120,10 +122,10 @@ impl Retained {
             .map(|number| self.object(*number))
     }
 
-    /// Calls `visit` for each reachable object with its retained bytes: with `true` before all that it dominates, with
-    /// `false` behind it.
+    /// Calls `visit` for each reachable object with its retained bytes: with `true` before the objects that it
+    /// dominates, with `false` after them.
     pub fn walk_tree(&self, mut visit: impl FnMut(u32, u64, bool)) {
-        // A number and whether its object is entered or left.
+        // A number, and whether its object is entered or left.
         let mut open: Vec<(u32, bool)> = Vec::new();
         let enter = |open: &mut Vec<(u32, bool)>, number: u32| {
             open.extend(self.children(number).iter().map(|child| (*child, true)));
@@ -139,12 +141,13 @@ impl Retained {
         }
     }
 
-    /// The `count` objects that retain most, largest first; one that another one dominates is behind it.
+    /// The `count` objects with the largest retained sizes, largest first; a dominator comes before the
+    /// objects that it dominates.
     pub fn largest(&self, count: usize) -> Vec<u32> {
         let mut numbers: Vec<u32> = (1..=self.reachable()).collect();
         let key = |number: &u32| {
             let bytes = self.bytes.get(*number).unwrap_or(0);
-            // What dominates is met earlier by the search.
+            // The search reaches a dominator before the objects that it dominates.
             (std::cmp::Reverse(bytes), *number)
         };
         if count < numbers.len() {
@@ -158,7 +161,7 @@ impl Retained {
             .collect()
     }
 
-    /// All that an object dominates, itself included, as often as it is asked for; in no order.
+    /// All objects that an object dominates, including itself, in no order. Computed lazily.
     pub fn subtree(&self, object: u32) -> impl Iterator<Item = u32> + '_ {
         let number = self.number(object);
         let mut open = if number == ROOT {
@@ -216,7 +219,7 @@ impl Retained {
     }
 }
 
-/// The numbers that each number dominates, by a counting sort.
+/// The numbers that each number immediately dominates, by a counting sort.
 fn lists(dominators: &[u32]) -> (Vec<u32>, Vec<u32>) {
     let mut starts = vec![0_u32; dominators.len() + 1];
     for dominator in dominators.iter().skip(1) {

@@ -1,6 +1,7 @@
-//! Why objects are alive that no other object refers to.
+//! Roots: why objects are alive that no other object refers to.
 //!
-//! As in Eclipse MAT, what a thread's frames hold is held by the thread object, not by the root of all.
+//! As in Eclipse MAT, objects in a thread's frames are held by the thread object, not by the
+//! virtual root.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -25,27 +26,27 @@ pub struct Local {
     pub object: u32,
     /// How the thread holds it.
     pub kind: RootKind,
-    /// Number of the frame in the thread's stack, 0 the top; `None` if the file names none.
+    /// Number of the frame in the thread's stack, 0 for the top; `None` if the file has none.
     pub frame: Option<u32>,
 }
 
 /// All roots of a dump.
 #[derive(Debug, Default)]
 pub(crate) struct Roots {
-    /// Roots of the whole heap by object, each object once, by its first kind in the file.
+    /// Roots of the whole heap by object, each object once, with its first kind in the file.
     pub(crate) global: Vec<HeapRoot>,
-    /// What each thread object holds, by its number.
+    /// The objects held by each thread object, by the thread object's number.
     locals: BTreeMap<u32, Vec<Local>>,
     /// A bit for each object: whether it is a root of the whole heap.
     is_root: Vec<u64>,
-    /// The thread objects by their serials.
+    /// The thread objects by serial number.
     pub(crate) threads: BTreeMap<u32, u32>,
-    /// Serials of the traces where the thread objects stood, by their numbers.
+    /// Serial numbers of the thread objects' stack traces, by object number.
     pub(crate) traces: BTreeMap<u32, u32>,
 }
 
 impl Roots {
-    /// The roots of all parts.
+    /// The roots in all parts.
     pub(crate) fn new(parts: &[Part], ids: &IdIndex, directory: &Directory, objects: u32) -> Self {
         let mut roots = Self {
             is_root: vec![0; objects as usize / 64 + 1],
@@ -112,10 +113,10 @@ impl Roots {
         word.is_some_and(|word| word & (1 << (object % 64)) != 0)
     }
 
-    /// What a thread object holds; nothing for other objects.
+    /// The objects that a thread object holds; none for other objects.
     #[inline]
     pub(crate) fn locals_of(&self, object: u32) -> &[Local] {
-        // Threads are roots: the bit spares a look-up for nearly all objects.
+        // Threads are roots, so the bit saves the lookup for nearly all objects.
         if !self.is_root(object) {
             return &[];
         }

@@ -1,39 +1,39 @@
-//! What the objects that a line of code allocated keep alive.
+//! The bytes kept alive by the objects that each line of code allocated.
 //!
-//! A dump may have the stacks of some objects only: those that the profiler sampled, with a chance that depends on their
-//! size. Each of them stands for as many objects as the dump has of its class and size, over those of them that carry a
-//! stack (post-stratification; Cochran, "Sampling Techniques", 5A.9). Objects that the JVM made before the profiler began
-//! carry none, and so count to the sites of their class.
+//! A dump may have allocation stacks for only some objects: those that the profiler sampled, with a probability that
+//! depends on their size. Each of them represents a number of objects: those in the dump with its class and size,
+//! divided by those of them that have a stack (post-stratification; Cochran, "Sampling Techniques", 5A.9). Objects
+//! created before the profiler started have no stack, and thus count towards the sites of their class.
 
 use std::collections::HashMap;
 
 use crate::heap::Heap;
 use crate::retained::Retained;
 
-/// Objects of one class that one stack allocated, those left out that another object of the class dominates: so no byte
-/// counts twice in a list or a tree.
+/// Objects of one class allocated by one stack, without those that another object of the class dominates: so no byte of
+/// a list or a tree counts twice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SiteTotal {
     /// The class.
     pub class: u32,
-    /// Serial of the trace.
+    /// Serial number of the trace.
     pub trace: u32,
-    /// How many objects; an estimate if there is an error.
+    /// Number of objects; an estimate if there is an error.
     pub objects: f64,
     /// Bytes that they retain; an estimate if there is an error.
     pub retained_bytes: f64,
-    /// Standard error of the retained bytes; 0 if all objects of these classes and sizes carry a stack.
+    /// Standard error of the retained bytes; 0 if all objects of these classes and sizes have a stack.
     pub error_bytes: f64,
 }
 
-/// Objects whose chance to be sampled is about the same: a class, and the number of bits of their size.
+/// Objects with about the same probability of being sampled: a class, and the number of bits of their size.
 type Stratum = (u32, u32);
 
-/// How many objects of a stratum are reachable, and how many of these carry a stack.
+/// Numbers of a stratum's reachable objects, and of those among them that have a stack.
 type Counts = HashMap<Stratum, (u64, u64)>;
 
 impl Retained {
-    /// The sites of all objects that carry a stack, largest retained size first.
+    /// The sites of all objects that have a stack, largest retained size first.
     pub fn sites(&self, heap: &Heap<'_>) -> Vec<SiteTotal> {
         let outermost = self.outermost(heap);
         let counts = self.strata(heap);
@@ -59,7 +59,7 @@ impl Retained {
             });
             total.objects += weight;
             total.retained_bytes += weight * bytes;
-            // The variance, until all objects are in.
+            // This is the variance until all objects are added.
             total.error_bytes += weight * (weight - 1.0) * bytes * bytes;
         }
         let mut totals: Vec<SiteTotal> = sites.into_values().collect();
@@ -73,7 +73,7 @@ impl Retained {
         totals
     }
 
-    /// The reachable objects of all strata that have one with a stack.
+    /// The reachable objects of all strata in which at least one object has a stack.
     fn strata(&self, heap: &Heap<'_>) -> Counts {
         let mut counts = Counts::new();
         let is_reachable = |object: u32| self.bytes(object) > 0;
@@ -95,7 +95,7 @@ impl Retained {
     /// A bit for each object: whether no other object of its class dominates it.
     fn outermost(&self, heap: &Heap<'_>) -> Vec<u64> {
         let mut outermost = vec![0; heap.objects() as usize / 64 + 1];
-        // How many objects of each class are on the way from the root of all.
+        // Number of objects of each class on the path from the virtual root.
         let mut above = vec![0_u32; heap.classes() as usize];
         self.walk_tree(|object, _, enters| {
             let Some(above) = above.get_mut(heap.class(object) as usize) else {
@@ -124,7 +124,7 @@ fn stratum(heap: &Heap<'_>, object: u32) -> Stratum {
     (heap.class(object), u64::BITS - bytes.leading_zeros())
 }
 
-/// Sums of this size need no more digits than a float has.
+/// Sums of this size are exact in a float.
 #[allow(clippy::cast_precision_loss)]
 fn number(count: u64) -> f64 {
     count as f64

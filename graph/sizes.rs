@@ -1,11 +1,12 @@
-//! How many bytes an object takes in the heap.
+//! The size of an object in the heap.
 //!
-//! HPROF does not say. Where the file does not tell the JVM's layout, the rules are those of Eclipse MAT: the fields of
-//! each class of the chain begin at a multiple of a reference's size, and the whole is a multiple of the alignment.
+//! HPROF does not contain it. If the file does not describe the JVM's layout, the rules are Eclipse MAT's: the fields
+//! of each class in the superclass chain start at a multiple of a reference's size, and the total is a multiple of the
+//! alignment.
 
 use format::BasicType;
 
-/// Multiple that all sizes are counted in.
+/// All sizes are counted in multiples of this.
 pub(crate) const UNIT_BYTES: u64 = 8;
 
 /// The layout of a JVM's objects.
@@ -17,15 +18,15 @@ pub struct Sizes {
     pub array_header_bytes: u64,
     /// Bytes of a reference in a field or an array.
     pub reference_bytes: u64,
-    /// Multiple that objects are rounded up to; at least 8.
+    /// Object sizes are rounded up to a multiple of this; at least 8.
     pub alignment_bytes: u64,
-    /// Whether the file tells these numbers; they are assumed otherwise.
+    /// Whether the file contains these numbers; otherwise they are assumed.
     pub are_told: bool,
 }
 
 impl Sizes {
-    /// The layout that is assumed for ids of this size. References are narrow (compressed) if objects were seen to lie
-    /// too close for wide ones, or if all addresses are below 32 GiB, where HotSpot compresses unless told not to.
+    /// The assumed layout for ids of this size. References are narrow (compressed) if some objects are too close
+    /// together for wide ones, or if all addresses are below 32 GiB, where HotSpot compresses references by default.
     pub fn assumed(id_bytes: u32, references_are_narrow: bool, highest_id: u64) -> Self {
         let is_narrow = references_are_narrow || highest_id < 32 << 30;
         let (word, reference) = match (id_bytes, is_narrow) {
@@ -42,7 +43,7 @@ impl Sizes {
         }
     }
 
-    /// Bytes of the fields of one class of a chain.
+    /// Bytes of the fields that one class declares.
     pub(crate) fn fields(&self, kinds: impl Iterator<Item = BasicType>) -> u64 {
         kinds.map(|kind| self.value(kind)).sum()
     }
@@ -55,7 +56,7 @@ impl Sizes {
         }
     }
 
-    /// Bytes that fields take with those of the supers before them.
+    /// Bytes of these fields together with those of the superclasses.
     pub(crate) fn with_fields(&self, supers_bytes: u64, fields_bytes: u64) -> u64 {
         rounded(
             supers_bytes.saturating_add(fields_bytes),
@@ -72,7 +73,7 @@ impl Sizes {
     /// The size of an array in units.
     pub(crate) fn array_units(&self, length: u32, kind: BasicType) -> u32 {
         let elements = u64::from(length).saturating_mul(self.value(kind));
-        // Where elements of 8 bytes follow a header that is no multiple of them, HotSpot leaves a gap.
+        // If elements of 8 bytes follow a header whose size is not a multiple of 8, HotSpot leaves a gap.
         let header = rounded(self.array_header_bytes, self.value(kind).min(UNIT_BYTES));
         self.units(header.saturating_add(elements))
     }

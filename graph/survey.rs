@@ -12,31 +12,32 @@ use crate::id_list::IdList;
 use crate::input::Input;
 use crate::window::Window;
 
-/// Bytes of the longest header: version, NUL, size of ids, time.
+/// Bytes of the longest file header: version, NUL, size of ids, time.
 const HEADER_BYTES_MAX: usize = 19 + 4 + 8;
 
-/// Most bytes of a record outside the heap that is looked at. Those that JVMs write have some kilobytes.
+/// Most bytes of a record outside the heap that is read. Records written by JVMs have a few
+/// kilobytes.
 const RECORD_BYTES_MAX: u32 = 64 << 20;
 
-/// Objects between two places that are remembered, by which one is found again.
+/// Objects between two checkpoints, from which a single object is found again.
 pub(crate) const CHECKPOINT_OBJECTS: u64 = 1024;
 
-/// Bytes of memory that one part of the heap takes at least.
+/// Least memory for one part of the heap, in bytes.
 const PART_BYTES: u64 = 256;
 
-/// A class as the file has it, with the offset of its record.
+/// A class in the file, with the offset of its record.
 #[derive(Debug)]
 pub(crate) struct FileClass {
     pub(crate) offset: u64,
     pub(crate) dump: ClassDump,
 }
 
-/// A HEAP DUMP or HEAP DUMP SEGMENT record and what is in it.
+/// A HEAP DUMP or HEAP DUMP SEGMENT record and its contents.
 #[derive(Debug, Default)]
 pub(crate) struct Part {
     /// Offset of the first sub-record.
     pub(crate) start: u64,
-    /// Offset behind the last one.
+    /// Offset after the last sub-record.
     pub(crate) end: u64,
     /// Ids of the objects in order.
     pub(crate) ids: IdList,
@@ -44,21 +45,21 @@ pub(crate) struct Part {
     pub(crate) checkpoints: Vec<u64>,
     pub(crate) roots: Vec<Root>,
     pub(crate) classes: Vec<FileClass>,
-    /// Whether two neighbours lie too close for references of 8 bytes.
+    /// Whether two neighbours are too close together for references of 8 bytes.
     pub(crate) references_are_narrow: bool,
-    /// Whether something in it is no sub-record; the rest of it is not read.
+    /// Whether it contains something that is not a sub-record; the rest is then not read.
     pub(crate) damaged: bool,
-    /// End by the last array's references, were they 8 bytes wide.
+    /// Where the last array of references would end if they were 8 bytes wide.
     wide_end: u64,
 }
 
-/// What the first pass found.
+/// The result of the first pass.
 #[derive(Debug)]
 pub(crate) struct Survey {
     pub(crate) header: Header,
     pub(crate) directory: Directory,
     pub(crate) parts: Vec<Part>,
-    /// Damaged places.
+    /// Number of damaged places.
     pub(crate) damaged: u64,
 }
 
@@ -67,7 +68,7 @@ impl Part {
         if self.ids.count % CHECKPOINT_OBJECTS == 0 {
             self.checkpoints.push(offset);
         }
-        // Only a neighbour just behind an array tells how wide its elements are.
+        // Only a neighbour directly after an array shows how wide its elements are.
         if id > self.ids.last() && id < self.wide_end {
             self.references_are_narrow = true;
         }
@@ -75,7 +76,7 @@ impl Part {
         self.ids.push(id);
     }
 
-    /// Reads the part's sub-records from the window, which stands at its start.
+    /// Reads the part's sub-records from the window, which is at its start.
     fn read(&mut self, window: &mut Window<'_>, id_bytes: u32) -> Result<(), GraphError> {
         let end = self.end;
         self.damaged = scan(window, end, id_bytes, self)? != ScanEnd::Whole;
@@ -111,7 +112,7 @@ impl Visitor for Part {
     }
 }
 
-/// Reads the whole file once, plain ones with `threads` threads.
+/// Reads the whole file once, an uncompressed one on `threads` threads.
 pub(crate) fn survey(input: &Input<'_>, threads: usize) -> Result<Survey, GraphError> {
     let mut window = input.whole()?;
     let header = header(&mut window)?;
@@ -145,7 +146,7 @@ pub(crate) fn survey(input: &Input<'_>, threads: usize) -> Result<Survey, GraphE
 }
 
 impl Survey {
-    /// A part of the heap: read now if the file is packed, else noted.
+    /// A part of the heap: read now if the file is compressed, otherwise noted.
     fn part(
         &mut self,
         window: &mut Window<'_>,
@@ -190,7 +191,7 @@ impl Survey {
         Ok(())
     }
 
-    /// Reads all parts, each by the thread that comes to it first.
+    /// Reads all parts; each thread takes the next free one.
     fn read_parts(&mut self, input: &Input<'_>, threads: usize) -> Result<(), GraphError> {
         let id_bytes = self.header.id_bytes;
         let parts = std::mem::take(&mut self.parts);
@@ -226,7 +227,7 @@ pub(crate) fn next_of<'v, T>(all: &'v [T], next: &AtomicUsize) -> Option<(usize,
     Some((at, all.get(at)?))
 }
 
-/// Runs `work` in so many threads, at least in this one. Errors: the first of theirs.
+/// Runs `work` on `threads` threads, at least on this one. Returns the first error.
 pub(crate) fn in_threads<T: Send>(
     threads: usize,
     work: impl Fn() -> Result<T, GraphError> + Sync,
@@ -254,7 +255,7 @@ fn header(window: &mut Window<'_>) -> Result<Header, GraphError> {
     Ok(header)
 }
 
-/// The head of the next record, or `None` at the end of the file.
+/// The head of the next record; `None` at the end of the file.
 fn record_head(window: &mut Window<'_>) -> Result<Option<RecordHead>, GraphError> {
     let offset = window.offset();
     let bytes = window.ask(RECORD_HEADER_BYTES)?;

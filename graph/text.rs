@@ -1,4 +1,4 @@
-//! The texts of Java strings in a heap.
+//! The text of Java strings in a heap.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::error::GraphError;
 use crate::heap::Heap;
 
 impl Heap<'_> {
-    /// The texts of those of these objects that are strings, cut to about `most_bytes` bytes.
+    /// The text of those of these objects that are strings, cut to about `most_bytes` bytes.
     ///
     /// Errors: the file cannot be read.
     pub fn strings(
@@ -38,14 +38,14 @@ impl Heap<'_> {
         Ok(arrays.into_iter().filter_map(text).collect())
     }
 
-    /// The name of a thread, by its object's field `name`.
+    /// The names of threads, from the field `name` of their objects.
     ///
     /// Errors: the file cannot be read.
     pub fn thread_names(&self, threads: &[u32]) -> Result<BTreeMap<u32, String>, GraphError> {
         let mut names = BTreeMap::new();
         for (thread, contents) in self.contents(threads, 0)? {
             let fields = self.fields(&contents);
-            // Subclasses may have a field of this name, too: the one of Thread is the last.
+            // Subclasses may also have a field of this name. That of Thread is the last.
             let name = fields.iter().rev().find(|field| field.name == "name");
             if let Some(name) = name.and_then(|field| self.object(field.value)) {
                 names.insert(thread, name);
@@ -58,10 +58,10 @@ impl Heap<'_> {
     }
 }
 
-/// Bytes of a thread's name that are read.
+/// Most bytes of a thread's name that are read.
 const NAME_BYTES: usize = 1024;
 
-/// The characters of a string's array. Since JDK 9 it has one byte a character if `coder` is 0.
+/// The characters in a string's array. Since JDK 9 it has one byte per character if `coder` is 0.
 fn decoded(contents: &Contents, coder: Option<u64>) -> Option<String> {
     let Contents::Values { kind, bytes, .. } = contents else {
         return None;
@@ -81,7 +81,7 @@ fn decoded(contents: &Contents, coder: Option<u64>) -> Option<String> {
     match (kind, coder) {
         (BasicType::Char, _) => Some(units(false)),
         (BasicType::Byte, Some(0)) => Some(bytes.iter().map(|byte| char::from(*byte)).collect()),
-        // The bytes of UTF-16 stand as the JVM has them in memory: low first on all machines that we know.
+        // UTF-16 is stored in the JVM's byte order: little-endian on all known machines.
         (BasicType::Byte, Some(_)) => Some(units(true)),
         _ => None,
     }

@@ -3,24 +3,25 @@
 use crate::heap::Heap;
 use crate::retained::Retained;
 
-/// What the reachable objects of one group have together.
+/// Sums over the reachable objects of one group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Total {
-    /// How many objects.
+    /// Number of objects.
     pub objects: u64,
     /// Sum of their own bytes.
     pub shallow_bytes: u64,
-    /// Sum of what those of them retain that no other object of the group dominates. It is what at least would go with
-    /// the whole group; objects that several of its objects hold together come on top (Eclipse MAT's minimum retained
-    /// size).
+    /// Sum of the retained sizes of those objects that no other object of the group dominates: at least this much
+    /// would be freed with the whole group, plus objects that several of its objects hold together (Eclipse MAT's
+    /// minimum retained size).
     pub retained_bytes: u64,
 }
 
 impl Retained {
-    /// The sums of each group, by the number that `group` gives to an object; numbers from `groups` on are left out.
+    /// The sums of each group. `group` returns the group's number for an object; numbers of `groups` and above are
+    /// left out.
     pub fn totals(&self, heap: &Heap<'_>, groups: u32, group: impl Fn(u32) -> u32) -> Vec<Total> {
         let mut totals = vec![Total::default(); groups as usize];
-        // How many objects of each group are on the way from the root of all.
+        // Number of objects of each group on the path from the virtual root.
         let mut above = vec![0_u32; groups as usize];
         self.walk_tree(|object, bytes, enters| {
             let place = group(object) as usize;

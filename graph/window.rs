@@ -1,27 +1,29 @@
-//! A file's uncompressed bytes, front to back, through one buffer that is refilled as it is used up.
+//! A file's uncompressed bytes from start to end, through one buffer that is refilled as it is
+//! consumed.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::FileExt;
 
-/// Bytes asked from the file at once.
+/// Bytes per read.
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// Where the bytes come from.
+/// The source of the bytes.
 enum Origin<'f> {
-    /// A plain file, which can be read at any offset, and where the dump begins in it.
+    /// An uncompressed file, which can be read at any offset, and the offset at which the dump
+    /// starts.
     File(&'f File, u64),
-    /// A stream, which can only be read on.
+    /// A stream, which can only be read forward.
     Stream(Box<dyn Read + 'f>),
 }
 
-/// A part of a file, of which some bytes are in memory.
+/// A part of a file, with some of its bytes in memory.
 pub(crate) struct Window<'f> {
     origin: Origin<'f>,
     buffer: Vec<u8>,
-    /// First byte of `buffer` that is not used up.
+    /// First byte of `buffer` that is not consumed.
     start: usize,
-    /// End of the bytes of `buffer` that came from the file.
+    /// End of the bytes in `buffer` that came from the file.
     filled: usize,
     /// File offset of the byte at `start`.
     offset: u64,
@@ -30,7 +32,8 @@ pub(crate) struct Window<'f> {
 }
 
 impl<'f> Window<'f> {
-    /// The bytes from `offset` up to `end` of the dump that begins at the offset `start` of a plain file.
+    /// The bytes from `offset` up to `end` of the dump that starts at the offset `start` of an
+    /// uncompressed file.
     pub(crate) fn of_file(file: &'f File, start: u64, offset: u64, end: u64) -> Self {
         Self::new(Origin::File(file, start), offset, end)
     }
@@ -51,7 +54,7 @@ impl<'f> Window<'f> {
         }
     }
 
-    /// Goes to another part of a plain file, and keeps the memory.
+    /// Moves to another part of an uncompressed file, and keeps the buffer.
     pub(crate) fn aim(&mut self, offset: u64, end: u64) {
         (self.start, self.filled, self.offset, self.end) = (0, 0, offset, end);
     }
@@ -61,7 +64,7 @@ impl<'f> Window<'f> {
         self.offset
     }
 
-    /// The next bytes: at least `count` of them, fewer only where the part or the file ends.
+    /// The next bytes: at least `count` of them, or fewer if the part or the file ends.
     #[inline]
     pub(crate) fn ask(&mut self, count: usize) -> io::Result<&[u8]> {
         if self.filled - self.start < count {
@@ -70,7 +73,7 @@ impl<'f> Window<'f> {
         Ok(self.buffer.get(self.start..self.filled).unwrap_or_default())
     }
 
-    /// Uses up `count` bytes, or as many as are in memory.
+    /// Consumes `count` bytes, or as many as are in memory.
     #[inline]
     pub(crate) fn advance(&mut self, count: usize) {
         let count = count.min(self.filled - self.start);
@@ -78,7 +81,8 @@ impl<'f> Window<'f> {
         self.offset += count as u64;
     }
 
-    /// Moves `count` bytes on; a plain file is not read for it. Returns whether the part has so many.
+    /// Skips `count` bytes, without reading an uncompressed file. Returns whether the part has that
+    /// many.
     pub(crate) fn skip(&mut self, count: u64) -> io::Result<bool> {
         let at_hand = (self.filled - self.start) as u64;
         if let (Ok(count), true) = (usize::try_from(count), count <= at_hand) {
@@ -128,7 +132,7 @@ impl<'f> Window<'f> {
                 Ok(0) => break,
                 Ok(more) => self.filled += more,
                 Err(fault) if fault.kind() == ErrorKind::Interrupted => {}
-                // A gzip stream that stops too early; for the format it is a file that ends here.
+                // A truncated gzip stream; treated like a file that ends here.
                 Err(fault) if fault.kind() == ErrorKind::UnexpectedEof => break,
                 Err(fault) => return Err(fault),
             }

@@ -1,4 +1,5 @@
-//! Files that are cut, changed or made up: an answer or an error, never a panic, and no memory on a claim.
+//! Files that are cut off, changed or made up give an answer or an error, never a panic, and no length in
+//! a file is trusted for allocation.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,

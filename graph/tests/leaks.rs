@@ -1,4 +1,4 @@
-//! Suspects, paths and what they hold, on heaps of known shape.
+//! Suspects, their paths and the objects that they hold, on heaps of known shape.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -94,7 +94,7 @@ fn what_a_thread_holds_is_held_by_the_thread() {
 fn many_objects_that_nothing_dominates_are_suspected_together() {
     let mut dump = start();
     let ids = entries(&mut dump, 0x10_0000, 500);
-    // Two arrays hold each: no single one dominates them.
+    // Two arrays hold each object, so no single one dominates it.
     dump.object_array(0x3000, &ids);
     dump.object_array(0x4000, &ids);
     dump.root(0x3000);
@@ -197,7 +197,7 @@ fn sampled_objects_stand_for_others_of_their_class() {
     let list = |first: u64, number: u64| first + number * 64;
     let mut ids = Vec::new();
     for number in 0..100 {
-        // Each entry holds another one of its class, which counts to it alone.
+        // Each entry holds another entry, which counts only towards the outer one.
         let (outer, inner) = (list(0x10_0000, number), list(0x20_0000, number));
         let trace = if number % 4 == 0 { 5 } else { 0 };
         dump.instance_of(outer, ENTRY, &[inner], trace);

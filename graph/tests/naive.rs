@@ -1,5 +1,5 @@
-//! Retained sizes of random graphs, object by object, against an algorithm that cannot be wrong: what is no longer
-//! reachable when an object is taken away.
+//! Retained sizes of random graphs, compared object by object with a naive algorithm: the objects that become
+//! unreachable when an object is removed.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -14,7 +14,7 @@ use graph::{Dominator, Heap, Options, References, Retained};
 use proptest::prelude::*;
 use written::Dump;
 
-/// A heap of arrays: what each refers to, which are roots, and which are held by the one thread.
+/// A heap of arrays: the targets of each, the roots, and the objects that the one thread holds.
 #[derive(Clone, Debug)]
 struct Model {
     targets: Vec<Vec<usize>>,
@@ -24,7 +24,7 @@ struct Model {
 
 impl Model {
     fn reachable(&self, without: Option<usize>) -> BTreeSet<usize> {
-        // The thread is a root, too, and none of the objects.
+        // The thread is also a root, but not one of the objects.
         let mut open: Vec<usize> = self.roots.union(&self.locals).copied().collect();
         let mut found = BTreeSet::new();
         while let Some(object) = open.pop() {
@@ -36,7 +36,7 @@ impl Model {
     }
 
     fn bytes(&self, object: usize, wide: bool) -> u64 {
-        // Low addresses: references take four bytes.
+        // Addresses are low, so references take four bytes.
         (if wide { 16 } else { 12 } + 4 * self.targets[object].len() as u64).next_multiple_of(8)
     }
 

@@ -1,11 +1,11 @@
-//! All that commands do with a graph, on bytes from anywhere.
+//! Everything that commands do with a graph, on arbitrary bytes.
 #![allow(dead_code, unreachable_pub)]
 
 use std::fs::File;
 
 use graph::{GraphError, Heap, Input, Leaks, Options, References, Retained};
 
-/// Does all that the commands do, with both rules.
+/// Does everything that the commands do, with both rules.
 pub fn analyse(file: File) -> Result<(), GraphError> {
     let input = Input::new(file, &|_| {})?;
     let heap = Heap::read(input, Options { threads: 2 })?;

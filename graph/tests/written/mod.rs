@@ -1,4 +1,4 @@
-//! Dumps that tests write by hand.
+//! Dumps written by tests by hand.
 #![allow(
     dead_code,
     unreachable_pub,
@@ -100,7 +100,7 @@ impl Dump {
         self.instance_of(id, class, fields, 0);
     }
 
-    /// Adds an instance that was allocated at this trace.
+    /// Adds an instance allocated at this trace.
     pub fn instance_of(&mut self, id: u64, class: u64, fields: &[u64], trace: u32) {
         self.heap.push(heap::INSTANCE_DUMP);
         self.id(id);
@@ -120,13 +120,13 @@ impl Dump {
             .extend_from_slice(&(elements.len() as u32).to_be_bytes());
         self.id(ARRAY);
         elements.iter().for_each(|element| self.id(*element));
-        // Parts of all sizes.
+        // Make parts of different sizes.
         if self.heap.len() > 300 {
             self.end_part();
         }
     }
 
-    /// Adds a root of no known kind.
+    /// Adds a root of unknown kind.
     pub fn root(&mut self, id: u64) {
         self.heap.push(heap::ROOT_UNKNOWN);
         self.id(id);
