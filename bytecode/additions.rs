@@ -4,7 +4,7 @@ use crate::bytes::Bytes;
 use crate::constant_pool::{CLASS, FIELD_REF, INTEGER, METHOD_REF, NAME_AND_TYPE, STRING, UTF8};
 use crate::error::Reason;
 
-/// A constant that several methods of a class share, so it is added once.
+/// A constant that several methods of a class share, so that it is added only once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shared {
     TrackerClass,
@@ -26,7 +26,7 @@ pub(crate) enum Shared {
 
 const SHARED: usize = Shared::NewArraysSign as usize + 1;
 
-/// The added constants: their bytes and how many there are in all.
+/// The added constants: their bytes, and the total number of constants.
 #[derive(Debug)]
 pub(crate) struct Additions {
     bytes: Vec<u8>,
@@ -39,7 +39,7 @@ pub(crate) struct Mark {
     length: usize,
     /// The index of the next constant.
     next: u16,
-    /// The indices of the shared constants; 0 where it was not added.
+    /// The indices of the shared constants; 0 if not added yet.
     shared: [u16; SHARED],
 }
 
@@ -56,7 +56,7 @@ impl Additions {
         }
     }
 
-    /// The count to write before the whole pool.
+    /// The count to write before the constant pool.
     pub(crate) fn count(&self) -> u16 {
         self.state.next
     }
@@ -139,7 +139,7 @@ impl Additions {
         Ok(index)
     }
 
-    /// The index of a shared constant, which is made when it is asked for first.
+    /// The index of a shared constant, which is created at the first request.
     pub(crate) fn shared(
         &mut self,
         which: Shared,

@@ -1,4 +1,4 @@
-//! Rewrites the type annotations of a method's code, some of which say where in the code they are (4.7.20).
+//! Rewrites the type annotations of a method's code, some of which contain code positions (4.7.20).
 
 use crate::bytes::Bytes;
 use crate::cursor::Cursor;
@@ -25,7 +25,7 @@ pub(crate) fn type_annotations(
     })
 }
 
-/// What is annotated (tables 4.7.20-A and B).
+/// The annotated element (tables 4.7.20-A and B).
 fn target(
     program: &Program,
     layout: &Layout,
@@ -35,7 +35,7 @@ fn target(
     let kind = cursor.u1()?;
     out.put_u1(kind);
     match kind {
-        // Local variables, by the ranges in which they hold something.
+        // Local variables, by their live ranges.
         0x40 | 0x41 => {
             let count = cursor.u2()?;
             out.put_u2(count);
@@ -44,7 +44,7 @@ fn target(
                 out.put_u2(cursor.u2()?);
             }
         }
-        // An entry of the exception table. Ours come after the old ones.
+        // An entry of the exception table. Added entries come after the old ones.
         0x42 => out.put_u2(cursor.u2()?),
         // instanceof, new, method references; casts and type arguments.
         0x43..=0x4B => {
@@ -59,9 +59,9 @@ fn target(
     Ok(())
 }
 
-/// Goes over an annotation (4.7.16). They nest, so what is left to do is kept in a list.
+/// Skips an annotation (4.7.16). Annotations nest, so pending levels are kept in a list.
 fn skip_annotation(cursor: &mut Cursor<'_>) -> Result<(), Reason> {
-    // How many values are left at each level, and whether each has a name before it.
+    // For each level, how many values are left, and whether each has a name before it.
     let mut levels = vec![annotation_head(cursor)?];
     while let Some((left, named)) = levels.last_mut() {
         let Some(fewer) = left.checked_sub(1) else {

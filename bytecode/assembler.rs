@@ -1,5 +1,6 @@
-//! For tests: makes code from instructions with labels, and classes from code. It shares nothing with the rewriter.
-// The numbers of a test are small.
+//! For tests: assembles code from instructions with labels, and classes from code. It shares no code with the
+//! rewriter.
+// Numbers in tests are small.
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 
 use crate::additions::Additions;
@@ -7,12 +8,12 @@ use crate::bytes::Bytes;
 use crate::opcode::{GOTO, GOTO_W, LOOKUPSWITCH, TABLESWITCH};
 use std::collections::HashMap;
 
-/// An instruction, or a label at which jumps land.
+/// An instruction, or a label as a jump target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Op {
     Label(usize),
     Raw(Vec<u8>),
-    /// A jump by 16 bits; a `goto` by 32 where it must.
+    /// A jump with a 16-bit offset; a `goto` with 32 bits if necessary.
     Jump(u8, usize),
     Switch {
         is_table: bool,
@@ -21,7 +22,7 @@ pub(crate) enum Op {
     },
 }
 
-/// Code and where its labels are; nothing if a conditional jump does not reach.
+/// The code and the positions of its labels; `None` if a conditional jump does not reach its target.
 pub(crate) fn assemble(ops: &[Op]) -> Option<(Vec<u8>, HashMap<usize, usize>)> {
     let mut wide = vec![false; ops.len()];
     loop {

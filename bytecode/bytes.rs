@@ -1,16 +1,16 @@
-//! Appends big-endian numbers to bytes; what is counted or measured is patched in afterwards.
+//! Appends big-endian numbers to bytes. Counts and lengths are patched in afterwards.
 
 use crate::error::Reason;
 
-/// Bytes that grow.
+/// A growing byte buffer.
 pub(crate) trait Bytes {
     fn put_u1(&mut self, value: u8);
     fn put_u2(&mut self, value: u16);
     fn put_u4(&mut self, value: u32);
     fn put(&mut self, bytes: &[u8]);
-    /// Sets the two bytes at a place that was written before.
+    /// Overwrites the two bytes at this position.
     fn patch_u2(&mut self, at: usize, value: u16);
-    /// Writes into the four bytes at a place how many bytes follow them.
+    /// Overwrites the four bytes at this position with the number of bytes that follow them.
     fn patch_length(&mut self, at: usize) -> Result<(), Reason>;
 }
 

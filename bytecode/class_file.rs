@@ -1,4 +1,4 @@
-//! A class file, taken apart as far as rewriting needs it (4.1).
+//! A class file, parsed as far as rewriting needs it (4.1).
 
 use crate::constant_pool::ConstantPool;
 use crate::cursor::Cursor;
@@ -6,7 +6,7 @@ use crate::error::ClassError;
 
 const MAGIC: u32 = 0xCAFE_BABE;
 
-/// A class file. It borrows the bytes it was read from.
+/// A class file that borrows its bytes.
 #[derive(Debug)]
 pub struct ClassFile<'a> {
     pub(crate) pool: ConstantPool<'a>,
@@ -16,14 +16,14 @@ pub struct ClassFile<'a> {
     super_name: Option<&'a [u8]>,
     /// Magic number and version.
     pub(crate) head: &'a [u8],
-    /// From after the constant pool to before the count of methods.
+    /// The bytes between the constant pool and the count of methods.
     pub(crate) before_methods: &'a [u8],
     pub(crate) methods: Vec<Member<'a>>,
-    /// The attributes of the class, with their count.
+    /// The attributes of the class, including their count.
     pub(crate) after_methods: &'a [u8],
 }
 
-/// A method as it is in the file.
+/// A method as in the file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Member<'a> {
     pub(crate) method: Method<'a>,
@@ -34,19 +34,19 @@ pub(crate) struct Member<'a> {
 /// A method of a class, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Method<'a> {
-    /// Its name in modified UTF-8, as `<init>`.
+    /// Its name in modified UTF-8, such as `<init>`.
     pub name: &'a [u8],
-    /// Its descriptor in modified UTF-8, as `(I)V`.
+    /// Its descriptor in modified UTF-8, such as `(I)V`.
     pub descriptor: &'a [u8],
     /// Its access flags (table 4.6-A).
     pub access: u16,
 }
 
 impl<'a> ClassFile<'a> {
-    /// Reads a class file.
+    /// Parses a class file.
     ///
     /// # Errors
-    /// The bytes are not a whole class file.
+    /// The bytes are not a complete class file.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, ClassError> {
         let mut cursor = Cursor::new(bytes);
         let start = cursor;
@@ -88,7 +88,7 @@ impl<'a> ClassFile<'a> {
         })
     }
 
-    /// The major version: 52 is Java 8, each later Java one more.
+    /// The major version: 52 for Java 8, one more for each later version.
     #[must_use]
     pub fn major_version(&self) -> u16 {
         self.major_version
@@ -100,19 +100,20 @@ impl<'a> ClassFile<'a> {
         self.access
     }
 
-    /// The name of the class in modified UTF-8, as `java/lang/Object`.
+    /// The name of the class in modified UTF-8, such as `java/lang/Object`.
     #[must_use]
     pub fn name(&self) -> &'a [u8] {
         self.name
     }
 
-    /// The name of the superclass; nothing for `java/lang/Object` and module descriptions.
+    /// The name of the superclass; `None` for `java/lang/Object` and module descriptions.
     #[must_use]
     pub fn super_name(&self) -> Option<&'a [u8]> {
         self.super_name
     }
 
-    /// The name of the source file in modified UTF-8; nothing if the class does not say it (4.7.10).
+    /// The name of the source file in modified UTF-8; `None` if the class file does not have it
+    /// (4.7.10).
     #[must_use]
     pub fn source_file(&self) -> Option<&'a [u8]> {
         let mut cursor = Cursor::new(self.after_methods);
@@ -125,7 +126,7 @@ impl<'a> ClassFile<'a> {
         None
     }
 
-    /// The methods in the order of the file.
+    /// The methods in file order.
     pub fn methods(&self) -> impl Iterator<Item = Method<'a>> + '_ {
         self.methods.iter().map(|member| member.method)
     }
@@ -152,7 +153,8 @@ fn read_methods<'a>(
     Ok(methods)
 }
 
-/// Goes over a field or a method: its access flags and the indices of name and descriptor (4.5, 4.6).
+/// Skips a field or a method. Returns its access flags and the indices of name and descriptor (4.5,
+/// 4.6).
 fn skip_member(cursor: &mut Cursor<'_>) -> Result<(u16, u16, u16), ClassError> {
     let head = (cursor.u2()?, cursor.u2()?, cursor.u2()?);
     for _ in 0..cursor.u2()? {

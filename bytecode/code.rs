@@ -1,23 +1,23 @@
-//! The `Code` attribute of a method, taken apart (4.7.3).
+//! The `Code` attribute of a method, parsed (4.7.3).
 
 use crate::cursor::Cursor;
 use crate::error::ClassError;
 
-/// A method's code and the tables beside it.
+/// A method's code and its tables.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Code<'a> {
     pub(crate) max_stack: u16,
     pub(crate) max_locals: u16,
     pub(crate) bytes: &'a [u8],
-    /// The exception table, 8 bytes an entry.
+    /// The exception table, 8 bytes for each entry.
     pub(crate) handlers: &'a [u8],
-    /// How many attributes follow.
+    /// The number of attributes.
     pub(crate) attribute_count: u16,
     attributes: &'a [u8],
 }
 
 impl<'a> Code<'a> {
-    /// Reads the body of the attribute.
+    /// Parses the body of the attribute.
     pub(crate) fn read(body: &'a [u8]) -> Result<Self, ClassError> {
         let mut cursor = Cursor::new(body);
         let max_stack = cursor.u2()?;
@@ -44,7 +44,7 @@ impl<'a> Code<'a> {
         })
     }
 
-    /// The attributes: index of the name, body.
+    /// The attributes: index of the name, and body.
     pub(crate) fn attributes(&self) -> impl Iterator<Item = (u16, &'a [u8])> {
         let mut cursor = Cursor::new(self.attributes);
         std::iter::from_fn(move || cursor.attribute().ok())

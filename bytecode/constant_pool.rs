@@ -1,4 +1,4 @@
-//! The constants of a class as they are in the file (4.4).
+//! The constants in a class file (4.4).
 
 use crate::cursor::Cursor;
 use crate::error::ClassError;
@@ -12,19 +12,20 @@ pub(crate) const METHOD_REF: u8 = 10;
 const INTERFACE_METHOD_REF: u8 = 11;
 pub(crate) const NAME_AND_TYPE: u8 = 12;
 
-/// Where each constant is.
+/// The positions of all constants.
 #[derive(Debug)]
 pub(crate) struct ConstantPool<'a> {
     /// The bytes of the constants, without their count.
     bytes: &'a [u8],
-    /// Of each index, where its tag is in `bytes`; `NOWHERE` at 0 and after a long or a double.
+    /// For each index, the position of its tag in `bytes`; `NOWHERE` at 0 and after a long or a
+    /// double.
     at: Vec<u32>,
 }
 
 const NOWHERE: u32 = u32::MAX;
 
 impl<'a> ConstantPool<'a> {
-    /// Reads the count and the constants; the cursor is after them.
+    /// Parses the count and the constants, and leaves the cursor after them.
     pub(crate) fn read(cursor: &mut Cursor<'a>) -> Result<Self, ClassError> {
         let count = usize::from(cursor.u2()?);
         let start = *cursor;
@@ -46,7 +47,7 @@ impl<'a> ConstantPool<'a> {
         })
     }
 
-    /// The constants as bytes, without their count.
+    /// The bytes of the constants, without their count.
     pub(crate) fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
@@ -56,7 +57,7 @@ impl<'a> ConstantPool<'a> {
         self.at.len()
     }
 
-    /// What follows the tag of a constant, if it is of this kind.
+    /// The bytes after the tag of a constant, if it has this tag.
     fn constant(&self, index: u16, tag: u8) -> Option<Cursor<'a>> {
         let at = *self.at.get(usize::from(index))?;
         let (found, rest) = self.bytes.get(at as usize..)?.split_first()?;
@@ -70,7 +71,7 @@ impl<'a> ConstantPool<'a> {
         constant.take(usize::from(length)).ok()
     }
 
-    /// The name of a `Class` constant, as `java/lang/Object`.
+    /// The name of a `Class` constant, such as `java/lang/Object`.
     pub(crate) fn class_name(&self, index: u16) -> Option<&'a [u8]> {
         self.utf8(self.constant(index, CLASS)?.u2().ok()?)
     }
@@ -86,7 +87,7 @@ impl<'a> ConstantPool<'a> {
     }
 }
 
-/// Goes over a constant; true if it takes two indices (4.4.5).
+/// Skips a constant; true if it takes two indices (4.4.5).
 fn skip_constant(cursor: &mut Cursor<'_>) -> Result<bool, ClassError> {
     let tag = cursor.u1()?;
     let length = match tag {

@@ -1,6 +1,6 @@
 //! Finds the code of a constructor that runs after `super(…)` or `this(…)` has returned.
 //!
-//! Before that, `this` is uninitialized, and the verifier lets no handler without local variables cover the code
+//! Before that, `this` is uninitialized, and the verifier allows no handler without local variables there
 //! (4.10.1.6: the flag `flagThisUninit`).
 
 use crate::class_file::{ClassFile, Method};
@@ -10,7 +10,7 @@ use crate::frame::{Frames, Locals, Types, UNINITIALIZED, UNINITIALIZED_THIS};
 use crate::opcode::{Kind, INVOKESPECIAL, JSR, JSR_W, NEW, RET};
 use crate::program::{Instruction, Program, Run};
 
-/// A constructor under examination.
+/// A constructor being analysed.
 #[derive(Debug)]
 pub(crate) struct Constructor<'a> {
     pub(crate) class: &'a ClassFile<'a>,
@@ -21,11 +21,11 @@ pub(crate) struct Constructor<'a> {
     pub(crate) frames: Option<&'a [u8]>,
 }
 
-/// What the verifier knows at some instruction.
+/// The verifier's state at an instruction.
 #[derive(Clone, Copy, Debug)]
 struct State {
     this_is_uninitialized: bool,
-    /// How many other objects were made by `new` and are not initialized yet.
+    /// Number of other objects that were created by `new` and are not yet initialized.
     uninitialized: usize,
 }
 
@@ -35,9 +35,9 @@ const AT_START: State = State {
 };
 
 impl Constructor<'_> {
-    /// The runs of instructions in which `this` is initialized; nothing if that is not clear.
+    /// The runs of instructions in which `this` is initialized; `None` if that is unclear.
     pub(crate) fn initialized(&self) -> Result<Option<Vec<Run>>, Reason> {
-        // Version 50 may have gone without frames; the JVM then verifies it as it did the older ones.
+        // Version 50 may lack frames; the JVM then verifies the class like older ones.
         let jumps = self.program.instructions().iter();
         let has_jumps = jumps.into_iter().any(|i| is_jump(*i));
         let version = self.class.major_version();
@@ -48,7 +48,8 @@ impl Constructor<'_> {
         }
     }
 
-    /// The type checker goes through the code once, front to back, taking what the frames say; so does this.
+    /// The type checker goes through the code once from start to end, and trusts the frames. So does this
+    /// function.
     fn by_frames(&self) -> Result<Vec<Run>, Reason> {
         let empty: &[u8] = &[0, 0];
         let mut frames = Frames::read(self.frames.unwrap_or(empty))?.peekable();
@@ -81,7 +82,8 @@ impl Constructor<'_> {
         Ok(runs)
     }
 
-    /// The old verifier follows the jumps. All code after the call counts if nothing before it leads past it.
+    /// The old verifier follows jumps. All code after the call counts, unless code before the call jumps past
+    /// it.
     fn without_frames(&self) -> Result<Option<Vec<Run>>, Reason> {
         let instructions = self.program.instructions();
         if instructions
@@ -113,7 +115,8 @@ impl Constructor<'_> {
         Ok(Some(Vec::new()))
     }
 
-    /// Where `super(…)` or `this(…)` is called, as compilers of Java order code; nothing if it is not there.
+    /// The position of the call of `super(…)` or `this(…)` in the code order of Java compilers; `None` if
+    /// there is none.
     pub(crate) fn initializing_call(&self) -> Option<u16> {
         let mut state = AT_START;
         let mut instructions = self.program.instructions().iter();
@@ -137,7 +140,7 @@ impl Constructor<'_> {
         }
     }
 
-    /// Whether an `invokespecial` calls a constructor, and not a private or a super method.
+    /// Whether an `invokespecial` calls a constructor, and not a private or a superclass method.
     fn initializes(&self, call: Instruction) -> bool {
         let operand = usize::from(call.at) + 1;
         let index = self.code.bytes.get(operand..);
@@ -153,7 +156,7 @@ fn is_jump(instruction: Instruction) -> bool {
 
 fn state_of(locals: &[(u8, u16)], stack: Types<'_>) -> State {
     let all = || locals.iter().copied().chain(stack.iter());
-    // Copies of one object name the same `new`.
+    // Copies of one object refer to the same `new`.
     let mut news: Vec<u16> = all()
         .filter(|(tag, _)| *tag == UNINITIALIZED)
         .map(|(_, at)| at)
@@ -166,14 +169,14 @@ fn state_of(locals: &[(u8, u16)], stack: Types<'_>) -> State {
     }
 }
 
-/// How many arguments a method has, `this` not counted (4.3.3).
+/// The number of a method's arguments, not counting `this` (4.3.3).
 fn argument_count(descriptor: &[u8]) -> usize {
     let mut count = 0;
     let mut bytes = descriptor.iter().skip(1);
     while let Some(byte) = bytes.next() {
         match byte {
             b')' => break,
-            // The dimensions of an array belong to what follows them.
+            // The dimensions of an array belong to the type that follows them.
             b'[' => continue,
             b'L' => {
                 bytes.find(|b| **b == b';');

@@ -1,8 +1,8 @@
-//! Reads big-endian numbers from bytes, front to back.
+//! Reads big-endian numbers from bytes, sequentially.
 
 use crate::error::ClassError;
 
-/// A place in some bytes.
+/// A position in a byte slice.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cursor<'a> {
     rest: &'a [u8],
@@ -48,7 +48,7 @@ impl<'a> Cursor<'a> {
         Ok(taken)
     }
 
-    /// What lies between an earlier copy of this cursor and this one.
+    /// The bytes between an earlier copy of this cursor and this one.
     pub(crate) fn since(&self, earlier: &Self) -> &'a [u8] {
         let length = earlier.rest.len().saturating_sub(self.rest.len());
         earlier.rest.get(..length).unwrap_or(&[])

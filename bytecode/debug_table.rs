@@ -1,6 +1,6 @@
 //! Rewrites the tables for debuggers: line numbers and local variables (4.7.12 to 4.7.14).
 //!
-//! The JVM does not ask where exactly their places are, so one inside an instruction counts as that instruction.
+//! The JVM does not check their code positions, so one inside an instruction counts as that instruction.
 
 use crate::bytes::Bytes;
 use crate::cursor::Cursor;
@@ -8,7 +8,7 @@ use crate::error::Reason;
 use crate::layout::Layout;
 use crate::program::Program;
 
-/// The new place of an old one. What begins with the method still does, before all that is put in.
+/// The new position of an old one. The start of the method stays the start, before all inserted code.
 fn place(program: &Program, layout: &Layout, at: u16) -> Result<u16, Reason> {
     if at == 0 {
         return Ok(0);
@@ -30,7 +30,7 @@ pub(crate) fn line_numbers(
     })
 }
 
-/// Rewrites a table: how many rows, the rows, and whatever stands behind them.
+/// Rewrites a table: the number of rows, the rows, and any bytes after them.
 pub(crate) fn rows<'b>(
     body: &'b [u8],
     out: &mut Vec<u8>,
@@ -60,7 +60,7 @@ pub(crate) fn local_variables(
     })
 }
 
-/// A range as its start and its length.
+/// A range as start and length.
 pub(crate) fn range(
     program: &Program,
     layout: &Layout,
@@ -71,7 +71,7 @@ pub(crate) fn range(
     let length = cursor.u2()?;
     let end = start.checked_add(length).ok_or(Reason::NotUnderstood)?;
     let new_start = place(program, layout, start)?;
-    // Nothing stays nothing, even at the start.
+    // An empty range stays empty, even at the start.
     let new_end = if length == 0 {
         new_start
     } else {

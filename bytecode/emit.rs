@@ -1,4 +1,4 @@
-//! Writes the instructions of a method at their new places.
+//! Writes the instructions of a method at their new positions.
 
 use crate::bytes::Bytes;
 use crate::error::Reason;
@@ -7,7 +7,7 @@ use crate::opcode::{self, Kind, GOTO, GOTO_W, JSR_W};
 use crate::program::{Instruction, Program, Word};
 use crate::snippet::Snippets;
 
-/// What an instruction is written from.
+/// The inputs for writing a method's instructions.
 #[derive(Debug)]
 pub(crate) struct Emitter<'a> {
     pub(crate) program: &'a Program,
@@ -17,10 +17,10 @@ pub(crate) struct Emitter<'a> {
 }
 
 impl Emitter<'_> {
-    /// Writes all instructions with what goes in between, without the handler.
+    /// Writes all instructions and the inserted code, without the handler.
     pub(crate) fn emit(&self, out: &mut Vec<u8>) -> Result<(), Reason> {
         out.put(&self.snippets.entry);
-        // What is copied as it is, is copied in one go.
+        // Consecutive unchanged instructions are copied in one go.
         let mut copied = 0;
         let mut targets = self.snippets.targets.iter();
         for (index, instruction) in self.program.instructions().iter().enumerate() {
@@ -50,7 +50,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// How far it is from one instruction to where jumps to another land.
+    /// The distance from one instruction to the position for jumps to another.
     fn offset(&self, from: usize, to: usize) -> Result<i32, Reason> {
         Ok(i32::from(self.layout.start(to)?) - i32::from(self.layout.start(from)?))
     }
@@ -81,7 +81,7 @@ impl Emitter<'_> {
         out.put_u1(switch.opcode);
         let old = opcode::padding(usize::from(switch.at));
         let new = opcode::padding(usize::from(self.layout.start(index)?));
-        // Padding need not be zero: where it is as long as before, it stays.
+        // Padding need not be zero: if its length is unchanged, so are its bytes.
         let at = usize::from(switch.at) + 1;
         match self.code.get(at..at + old) {
             Some(padding) if old == new => out.put(padding),

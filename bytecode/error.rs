@@ -2,18 +2,18 @@
 
 use std::fmt;
 
-/// Why a class file was not understood. Such a class is to be left to the JVM as it is.
+/// Why a class file was not understood. Leave such a class unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClassError {
-    /// The file ends in the middle of something.
+    /// The file ends too early.
     Truncated,
-    /// It does not begin with `CAFEBABE`.
+    /// It does not start with `CAFEBABE`.
     NotAClass,
-    /// A constant of a kind that is not known.
+    /// A constant of an unknown kind.
     UnknownConstant(u8),
-    /// An index into the constant pool that leads nowhere, or to a constant of another kind.
+    /// An index that is not in the constant pool, or of a constant of another kind.
     WrongIndex(u16),
-    /// Bytes after the last attribute.
+    /// There are bytes after the last attribute.
     BytesLeft,
     /// A name of more than 65535 bytes, or too many constants.
     TooLong,
@@ -37,15 +37,15 @@ impl std::error::Error for ClassError {}
 /// Why a method kept its old code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reason {
-    /// The new code, or one of its tables, would pass the format's limit of 65535.
+    /// The new code, or one of its tables, would exceed the format's limit of 65535.
     TooBig,
-    /// HotSpot compiles the method, and would not compile the new code.
+    /// HotSpot compiles the method, but would not compile the new code.
     NotCompiled,
-    /// A conditional jump would have to reach farther than 32767 bytes.
+    /// A conditional jump would exceed 32767 bytes.
     FarJump,
-    /// The constant pool has no room.
+    /// The constant pool is full.
     PoolFull,
-    /// Something in the code or its tables is not as the specification says, or newer than this crate.
+    /// The code or a table violates the specification, or is newer than this crate.
     NotUnderstood,
 }
 

@@ -1,4 +1,4 @@
-//! The frames of a `StackMapTable`: what the verifier is to expect at the targets of jumps (4.7.4).
+//! The frames of a `StackMapTable`: the types that the verifier expects at jump targets (4.7.4).
 
 use crate::bytes::Bytes;
 use crate::cursor::Cursor;
@@ -16,23 +16,23 @@ pub(crate) const UNINITIALIZED_THIS: u8 = 6;
 const OBJECT: u8 = 7;
 pub(crate) const UNINITIALIZED: u8 = 8;
 
-/// A frame as it is in the table.
+/// A frame as in the table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame<'a> {
     tag: u8,
-    /// Where in the code it holds.
+    /// Its position in the code.
     pub(crate) at: usize,
-    /// The local variables that are named: all of them, the appended ones, or none.
+    /// The local variables in the frame: all of them, the appended ones, or none.
     pub(crate) locals: Types<'a>,
     pub(crate) stack: Types<'a>,
 }
 
-/// What a frame does to the local variables of the one before.
+/// How a frame changes the local variables of the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Locals {
-    /// Removes some from the end.
+    /// Removes this many from the end.
     Chop(usize),
-    /// Adds the named ones at the end.
+    /// Appends those of the frame.
     Append,
     /// Sets them all.
     Replace,
@@ -73,7 +73,7 @@ impl<'a> Types<'a> {
         })
     }
 
-    /// Tag and operand of each type; without operand, 0.
+    /// Tag and operand of each type; 0 if it has no operand.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u8, u16)> + 'a {
         let mut cursor = Cursor::new(self.bytes);
         std::iter::from_fn(move || {
@@ -86,7 +86,7 @@ impl<'a> Types<'a> {
         })
     }
 
-    /// Writes the types; of an object not yet initialized, where its `new` is now.
+    /// Writes the types. An uninitialized object gets the new position of its `new`.
     fn write(&self, program: &Program, layout: &Layout, out: &mut Vec<u8>) -> Result<(), Reason> {
         for (tag, operand) in self.iter() {
             out.put_u1(tag);
@@ -108,12 +108,12 @@ impl<'a> Types<'a> {
 pub(crate) struct Frames<'a> {
     cursor: Cursor<'a>,
     left: u16,
-    /// Where the next frame is at least.
+    /// The lowest position of the next frame.
     least: usize,
 }
 
 impl<'a> Frames<'a> {
-    /// The frames of the body of the attribute.
+    /// Parses the frames in the body of the attribute.
     pub(crate) fn read(body: &'a [u8]) -> Result<Self, Reason> {
         let mut cursor = Cursor::new(body);
         Ok(Self {
@@ -168,13 +168,13 @@ impl<'a> Iterator for Frames<'a> {
     }
 }
 
-/// Writes frames with their new places.
+/// Writes frames at their new positions.
 #[derive(Debug)]
 pub(crate) struct FrameWriter<'a> {
     out: &'a mut Vec<u8>,
     count_at: usize,
     count: u16,
-    /// Where the next frame is at least.
+    /// The lowest position of the next frame.
     least: u16,
 }
 
@@ -190,7 +190,7 @@ impl<'a> FrameWriter<'a> {
         }
     }
 
-    /// How far a frame is from the one before.
+    /// The distance of a frame from the one before.
     fn delta(&mut self, at: u16) -> Result<u16, Reason> {
         let delta = at.checked_sub(self.least).ok_or(Reason::NotUnderstood)?;
         self.least = at.checked_add(1).ok_or(Reason::TooBig)?;
@@ -198,7 +198,7 @@ impl<'a> FrameWriter<'a> {
         Ok(delta)
     }
 
-    /// All frames of the old table.
+    /// Copies all frames of the old table.
     pub(crate) fn copy(
         &mut self,
         program: &Program,
@@ -221,7 +221,8 @@ impl<'a> FrameWriter<'a> {
         Ok(())
     }
 
-    /// The tag and the distance. A short frame whose distance no longer fits gets its long form.
+    /// Writes the tag and the distance. A short frame whose distance no longer fits gets its long
+    /// form.
     fn head(&mut self, frame: &Frame<'_>, delta: u16) {
         let short = u8::try_from(delta).ok().filter(|d| *d <= SAME_MOST);
         match (frame.tag, short) {
@@ -240,7 +241,7 @@ impl<'a> FrameWriter<'a> {
         }
     }
 
-    /// A frame like the one before: the first ones are like the one that the method begins with.
+    /// Writes a frame equal to the one before; the first frames equal the method's initial one.
     pub(crate) fn same(&mut self, at: u16) -> Result<(), Reason> {
         let delta = self.delta(at)?;
         self.out.put_u1(SAME_EXTENDED);
@@ -248,7 +249,7 @@ impl<'a> FrameWriter<'a> {
         Ok(())
     }
 
-    /// The frame of a handler that needs no local variable.
+    /// Writes the frame of a handler that needs no local variable.
     pub(crate) fn handler(&mut self, at: u16, throwable: u16) -> Result<(), Reason> {
         let delta = self.delta(at)?;
         self.out.put_u1(FULL);

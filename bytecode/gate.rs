@@ -1,4 +1,4 @@
-//! What has `java.lang.Object.wait(long, int)` pass calls on to the tracker ([`crate::Route`]).
+//! The gate: makes `java.lang.Object.wait(long, int)` forward calls to the tracker ([`crate::Route`]).
 
 use crate::additions::Additions;
 use crate::bytes::Bytes;
@@ -10,25 +10,25 @@ pub(crate) const OBJECT: &[u8] = b"java/lang/Object";
 pub(crate) const WAIT: &str = "wait";
 pub(crate) const WAIT_DESCRIPTOR: &str = "(JI)V";
 
-/// Who calls `wait` of this very string, `0` and a number means the beginning of a method; with `1`, its end. A program has
-/// to lock an object before it may wait for it, and would have to find this one first.
+/// A call of `wait` on exactly this string, with `0` and a number, reports that a method starts; with `1`, that it
+/// ends. A program would have to find this string and lock it before it could wait for it.
 pub(crate) const TOKEN: &[u8] = b"hprof-rs: a method begins (0) or ends (1)";
 
-/// Who calls `wait` of any object with one of these numbers of nanoseconds has something to report: a method begins or ends,
-/// its number in place of the milliseconds; the array is new, its length there; the array of arrays is new, its dimensions
-/// there. A program gets an `IllegalArgumentException` for each negative number.
+/// A call of `wait` on any object with one of these numbers of nanoseconds is a report: a method starts or ends (its
+/// number is in the milliseconds); the array is new (its length is there); the array of arrays is new (its dimensions
+/// are there). All these numbers are negative, so a program that used one would get an `IllegalArgumentException`.
 pub(crate) const ENTER_SIGN: u32 = 0x9D5A_C0F0;
 pub(crate) const EXIT_SIGN: u32 = ENTER_SIGN + 1;
 pub(crate) const NEW_ARRAY_SIGN: u32 = ENTER_SIGN + 2;
 pub(crate) const NEW_ARRAYS_SIGN: u32 = ENTER_SIGN + 3;
 
-/// Milliseconds and nanoseconds with which `wait` of an object does nothing if it passes calls on, and throws if it does
-/// not: method 0 ends, which is none.
+/// Milliseconds and nanoseconds with which `wait` has no effect if the gate is in place, and throws if it is not: the
+/// end of method 0, which does not exist.
 pub const PROBE: (i64, i32) = (0, i32::from_be_bytes(EXIT_SIGN.to_be_bytes()));
 
 /// Operand stack that the instructions need.
 pub(crate) const STACK: u16 = 3;
-/// Where frames are, each as at the method's beginning: the targets of the jumps below.
+/// Positions of the frames, all equal to the method's initial one: the targets of the jumps below.
 pub(crate) const FRAMES: [u16; 7] = [EXIT, RETURN, SIGNS, SIGN_EXIT, NEW, NEW_ARRAYS, ORIGINAL];
 
 const EXIT: u16 = 23;
@@ -39,7 +39,7 @@ const NEW: u16 = 67;
 const NEW_ARRAYS: u16 = 80;
 const ORIGINAL: u16 = 87;
 
-/// The instructions to put before those of the method:
+/// The instructions to insert before those of the method:
 ///
 /// ```java
 /// if (this == TOKEN) {
@@ -88,14 +88,14 @@ pub(crate) fn code(names: &TrackerNames, additions: &mut Additions) -> Result<Ve
     code.plain(&[ALOAD_0]).plain(&MILLIS).end(new_array);
     code.at(NEW_ARRAYS)?.plain(&[ALOAD_0]);
     code.plain(&MILLIS).end(new_arrays);
-    // A frame of its own, should the method begin with one.
+    // A separate instruction for this frame, in case the method starts with one.
     code.at(ORIGINAL)?.plain(&[NOP]);
     Ok(code.0)
 }
 
-/// What `nanos >> 2` is for the four signs.
+/// The value of `nanos >> 2` for the four signs.
 fn sign_without_kind() -> u32 {
-    // Arithmetic, as the number is negative.
+    // An arithmetic shift, because the number is negative.
     (ENTER_SIGN >> 2) | 0xC000_0000
 }
 
@@ -118,7 +118,7 @@ const GETSTATIC: u8 = 178;
 const INVOKESTATIC: u8 = 184;
 const MILLIS: [u8; 2] = [LLOAD_1, L2I];
 
-/// Instructions, one after the other.
+/// A sequence of instructions.
 #[derive(Debug, Default)]
 struct Code(Vec<u8>);
 
@@ -134,7 +134,7 @@ impl Code {
         self
     }
 
-    /// A call, and the method returns.
+    /// A call, and a return from the method.
     fn end(&mut self, target: u16) {
         self.constant(INVOKESTATIC, target).plain(&[RETURN_NOTHING]);
     }
@@ -144,7 +144,7 @@ impl Code {
         Ok(self.constant(opcode, target.wrapping_sub(here)))
     }
 
-    /// A place that is jumped to.
+    /// Marks a jump target.
     fn at(&mut self, place: u16) -> Result<&mut Self, Reason> {
         match self.0.len() == usize::from(place) {
             true => Ok(self),

@@ -1,4 +1,4 @@
-//! Which code the handler covers that reports a method's end by an exception.
+//! The code covered by the handler that reports a method's end by an exception.
 
 use crate::class_file::{ClassFile, Method};
 use crate::code::Code;
@@ -7,9 +7,9 @@ use crate::error::Reason;
 use crate::opcode::may_throw;
 use crate::program::{Program, Run};
 
-/// The runs of instructions to cover; nothing if it is not clear where a constructor may be covered.
+/// The runs of instructions to cover; `None` if it is unclear where a constructor may be covered.
 ///
-/// Runs in which no instruction can throw need no handler and are not there.
+/// Runs without an instruction that can throw need no handler and are left out.
 pub(crate) fn covered(
     class: &ClassFile<'_>,
     method: Method<'_>,
@@ -17,7 +17,7 @@ pub(crate) fn covered(
     program: &Program,
     frames: Option<&[u8]>,
 ) -> Result<Option<Vec<Run>>, Reason> {
-    // The constructor of Object has nothing to call first: its `this` is initialized from the start.
+    // The constructor of Object need not call another one: its `this` is initialized from the start.
     let runs = if method.name == b"<init>" && class.super_name().is_some() {
         let constructor = Constructor {
             class,

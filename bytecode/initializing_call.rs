@@ -1,5 +1,5 @@
-//! Where constructors hand on to those above: what a stack needs to tell a constructor that runs for an object from one
-//! that makes another.
+//! Where constructors call `super(…)` or `this(…)`. With this, a stack tells a constructor that initializes an object
+//! from one that creates another object.
 
 use crate::class_file::{ClassFile, Member};
 use crate::code::Code;
@@ -10,14 +10,14 @@ use crate::program::Program;
 /// A constructor's call of `super(…)` or `this(…)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InitializingCall<'a> {
-    /// The descriptor of the constructor that calls, in modified UTF-8.
+    /// The descriptor of the calling constructor, in modified UTF-8.
     pub descriptor: &'a [u8],
     /// Index of the instruction in its code.
     pub at: u16,
 }
 
 impl<'a> ClassFile<'a> {
-    /// The calls of all constructors; those whose code is not understood are left out.
+    /// The calls of all constructors, except those whose code is not understood.
     pub fn initializing_calls(&self) -> impl Iterator<Item = InitializingCall<'a>> + '_ {
         let constructors = self.methods.iter().filter(|m| m.method.name == b"<init>");
         constructors.filter_map(|member| {

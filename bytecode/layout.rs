@@ -1,25 +1,26 @@
-//! Where each instruction goes.
+//! Computes the new position of each instruction.
 
 use crate::error::Reason;
 use crate::opcode::{self, Kind, GOTO, JSR};
 use crate::program::{Instruction, Program};
 use crate::snippet::Snippets;
 
-/// The longest code that there may be, in bytes (4.7.3).
+/// The longest allowed code, in bytes (4.7.3).
 const LONGEST: usize = 0xFFFF;
-/// Farthest jump by 16 bits, in bytes.
+/// Longest jump with a 16-bit offset, in bytes.
 const FARTHEST: usize = 0x7FFF;
 
-/// The new places of the instructions of a method.
+/// The new positions of the instructions of a method.
 #[derive(Debug, Default)]
 pub(crate) struct Layout {
-    /// Of each instruction and of the end, where it begins, or what is put before it.
+    /// For each instruction and for the end, where it starts, including code inserted before it.
     starts: Vec<u16>,
     before_return: u16,
 }
 
 impl Layout {
-    /// Finds the places. `goto` and `jsr` that no longer reach are marked as widened in the program.
+    /// Computes the positions. Marks `goto` and `jsr` instructions that no longer reach their
+    /// targets as widened in the program.
     pub(crate) fn place(
         &mut self,
         program: &mut Program,
@@ -32,7 +33,7 @@ impl Layout {
             if end + snippets.handler.len() > LONGEST {
                 return Err(Reason::TooBig);
             }
-            // Each round widens something, or it is the last.
+            // Each round widens an instruction, or is the last one.
             if end <= FARTHEST || !self.widen(program, code)? {
                 return Ok(());
             }
@@ -61,7 +62,7 @@ impl Layout {
         Ok(at)
     }
 
-    /// Marks the jumps that no longer reach; false if all do.
+    /// Marks jumps that no longer reach; false if all do.
     fn widen(&self, program: &mut Program, code: &[u8]) -> Result<bool, Reason> {
         let mut any = false;
         for index in 0..program.count() {
@@ -97,12 +98,12 @@ impl Layout {
         Ok(i16::try_from(offset).is_ok())
     }
 
-    /// Where jumps to an instruction go, which is also where a range of code begins or ends.
+    /// The position for jumps to an instruction, and for ranges of code that start or end there.
     pub(crate) fn start(&self, index: usize) -> Result<u16, Reason> {
         self.starts.get(index).copied().ok_or(Reason::NotUnderstood)
     }
 
-    /// Where the instruction itself is.
+    /// The position of the instruction itself.
     pub(crate) fn itself(&self, program: &Program, index: usize) -> Result<u16, Reason> {
         let before = match program.instructions().get(index).map(|i| i.kind) {
             Some(Kind::Return) => self.before_return,
@@ -111,18 +112,18 @@ impl Layout {
         Ok(self.start(index)?.saturating_add(before))
     }
 
-    /// How long the code is with this handler, in bytes.
+    /// The length of the code including this handler, in bytes.
     pub(crate) fn length(&self, snippets: &Snippets) -> usize {
         usize::from(self.end()) + snippets.handler.len()
     }
 
-    /// The place after the last instruction: where the handler begins.
+    /// The position after the last instruction, where the handler starts.
     pub(crate) fn end(&self) -> u16 {
         self.starts.last().copied().unwrap_or(0)
     }
 }
 
-/// A place or a length in the code as the format has it.
+/// A position or a length in the format's 16 bits.
 pub(crate) fn narrow(number: usize) -> Result<u16, Reason> {
     u16::try_from(number).map_err(|_| Reason::TooBig)
 }

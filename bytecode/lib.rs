@@ -1,9 +1,9 @@
 //! Rewrites Java class files so that they report allocations, method entries and method exits to a tracker class.
 //!
-//! [`rewrite()`] takes the bytes of a class and a [`Plan`] and gives the new bytes. The constant pool only grows at its
-//! end, so indices never move, and what is not a method's code is copied as it is. A method whose code cannot be
-//! rewritten stays as it was and is counted with its [`Reason`]. [`tracker_class`] makes the class that is called.
-//! Chapter numbers in the comments are those of the Java Virtual Machine Specification, chapter 4 of which is the format.
+//! [`rewrite()`] takes the bytes of a class and a [`Plan`] and returns the new bytes. The constant pool only grows at
+//! its end, so indices never change. Everything except methods' code is copied unchanged. A method whose code cannot be
+//! rewritten stays unchanged and is reported with its [`Reason`]. [`tracker_class`] makes the called class. Chapter
+//! numbers in comments refer to the Java Virtual Machine Specification; its chapter 4 defines the format.
 //!
 //! ```
 //! use bytecode::{rewrite, tracker_class, Plan, TrackerNames};

@@ -20,20 +20,20 @@ use crate::snippet::Snippets;
 const FIRST_WITH_FRAMES: u16 = 50;
 const STACK_MAP_TABLE: &[u8] = b"StackMapTable";
 
-/// A method of the JDK that tells more than others.
+/// A JDK method that reports something special.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Special {
-    /// Each object that is made comes through it.
+    /// Every object creation calls it.
     ObjectInit,
-    /// Passes calls on to the tracker.
+    /// Forwards calls to the tracker.
     Gate,
-    /// Puts a virtual thread onto its carrier.
+    /// Mounts a virtual thread on its carrier.
     Mount,
-    /// Takes it off.
+    /// Unmounts it.
     Unmount,
 }
 
-/// Rewrites methods one after the other; what they need of memory is kept from one to the next.
+/// Rewrites methods one after the other, reusing its memory.
 #[derive(Debug)]
 pub(crate) struct MethodRewriter<'a> {
     class: &'a ClassFile<'a>,
@@ -43,7 +43,7 @@ pub(crate) struct MethodRewriter<'a> {
     snippets: Snippets,
     /// The runs of instructions that the handler covers.
     covered: Vec<Run>,
-    /// How many methods have a beginning and an end, but no report when they throw.
+    /// Number of methods that report their start and end, but not when they throw.
     pub(crate) without_handler: usize,
 }
 
@@ -60,9 +60,9 @@ impl<'a> MethodRewriter<'a> {
         }
     }
 
-    /// Writes the body of the method's `Code` anew; false if it can stay as it is.
+    /// Writes a new body of the method's `Code`; false if it can stay unchanged.
     ///
-    /// After an error, `out` and `additions` hold rests that the caller takes back.
+    /// After an error, the caller must undo the changes of `out` and `additions`.
     pub(crate) fn rewrite(
         &mut self,
         method: Method<'a>,
@@ -95,7 +95,7 @@ impl<'a> MethodRewriter<'a> {
         Ok(true)
     }
 
-    /// A first look that costs little: whether anything may go into the method.
+    /// A cheap first check whether anything may be inserted into the method.
     fn wants(&self, method: Method<'_>, number: Option<u32>, code: Code<'_>) -> bool {
         // A byte that looks like such an instruction may be an operand.
         let is_array = |byte: &u8| {
@@ -110,7 +110,7 @@ impl<'a> MethodRewriter<'a> {
             || self.plan.arrays && code.bytes.iter().any(is_array)
     }
 
-    /// What is special about a method of the JDK.
+    /// The special role of a JDK method.
     fn special(&self, method: Method<'_>) -> Option<Special> {
         let name = (self.class.name(), method.name, method.descriptor);
         let (special, is_wanted) = match name {
@@ -125,7 +125,7 @@ impl<'a> MethodRewriter<'a> {
         is_wanted.then_some(special)
     }
 
-    /// Makes the snippets, with a handler whenever there are calls.
+    /// Makes the snippets, with a handler if calls are reported.
     fn prepare(
         &mut self,
         method: Method<'_>,
@@ -172,7 +172,8 @@ impl<'a> MethodRewriter<'a> {
         Ok(())
     }
 
-    /// Finds what the handler is to cover, and drops it if that is nothing; false if that is because it is not clear.
+    /// Finds the code for the handler to cover, and drops the handler if there is none; false if that is because it
+    /// is unclear.
     fn prepare_handler(&mut self, method: Method<'a>, code: Code<'a>) -> Result<bool, Reason> {
         self.covered.clear();
         if self.snippets.handler.is_empty() {
@@ -206,7 +207,7 @@ impl<'a> MethodRewriter<'a> {
     ) -> Result<(), Reason> {
         let more = self.snippets.more_stack;
         let max_stack = code.max_stack.checked_add(more).ok_or(Reason::TooBig)?;
-        // The handler has the exception, too.
+        // The stack at the handler also has the exception.
         let least = match self.covered.is_empty() {
             true => 0,
             false => self.snippets.handler_stack + 1,
@@ -228,7 +229,7 @@ impl<'a> MethodRewriter<'a> {
         self.write_attributes(code, additions, out)
     }
 
-    /// The exception table. The first entry that fits is taken, so ours are the last.
+    /// Writes the exception table. The first matching entry is used, so added ones come last.
     fn write_handlers(&self, code: Code<'_>, out: &mut Vec<u8>) -> Result<(), Reason> {
         out.put_u2(narrow(code.handlers.len() / 8 + self.covered.len())?);
         for [start, end, handler, kind] in code.handlers() {
@@ -311,8 +312,8 @@ impl<'a> MethodRewriter<'a> {
     }
 }
 
-/// An empty `finalize` reports no calls: the JVM does not register objects for finalization whose `finalize` is a lone
-/// `return`, and `java/lang/Object` has one.
+/// An empty `finalize` does not report calls. The JVM does not register objects for finalization if their `finalize`
+/// is just a `return`, like the one of `java/lang/Object`.
 fn is_empty_finalize(method: Method<'_>, code: Code<'_>) -> bool {
     code.bytes == [RETURN] && method.name == b"finalize" && method.descriptor == b"()V"
 }

@@ -1,4 +1,5 @@
-//! The instructions of the JVM: their lengths and what rewriting has to know of them (chapter 6 of the specification).
+//! The instructions of the JVM: their lengths, and what rewriting needs to know about them (chapter 6 of the
+//! specification).
 
 pub(crate) const ICONST_0: u8 = 3;
 pub(crate) const BIPUSH: u8 = 16;
@@ -34,14 +35,14 @@ const WIDE: u8 = 196;
 pub(crate) const GOTO_W: u8 = 200;
 pub(crate) const JSR_W: u8 = 201;
 
-/// What an instruction is to the rewriter.
+/// How the rewriter treats an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Copied as it is.
+    /// Copied unchanged.
     Plain,
-    /// A jump by 16 bits: conditional, `goto` or `jsr`.
+    /// A jump with a 16-bit offset: conditional, `goto` or `jsr`.
     Jump,
-    /// `goto_w` or `jsr_w`, a jump by 32 bits.
+    /// `goto_w` or `jsr_w`, a jump with a 32-bit offset.
     FarJump,
     /// `tableswitch` or `lookupswitch`.
     Switch,
@@ -66,18 +67,18 @@ pub(crate) fn kind(opcode: u8) -> Kind {
     }
 }
 
-/// Whether an instruction may throw something. True of some that never do.
+/// Whether an instruction may throw. Also true of some that never do.
 pub(crate) fn may_throw(opcode: u8) -> bool {
     !matches!(opcode,
-        // Constants but the loaded ones; loads and stores of local variables.
+        // Constants except loaded ones; loads and stores of local variables.
         0..=17 | 21..=45 | 54..=78
-        // The stack, arithmetic but division, conversions, comparisons.
+        // The stack, arithmetic except division, conversions, comparisons.
         | 87..=107 | 116..=152
         // Jumps, switches, returns.
         | 153..=177 | 198..=201)
 }
 
-/// Lengths of the instructions from 0 to 201; 0 where it depends on what follows.
+/// Lengths of the instructions from 0 to 201; 0 if the length depends on the operands.
 #[rustfmt::skip]
 const LENGTHS: [u8; 202] = [
     // nop to dconst_1, bipush, sipush, ldc, ldc_w, ldc2_w
@@ -104,12 +105,12 @@ const LENGTHS: [u8; 202] = [
     0, 4, 3, 3, 5, 5,
 ];
 
-/// Zeroes between the opcode of a switch at this place and its first number, which stands at a multiple of 4.
+/// Padding between the opcode of a switch at this position and its first number, which is aligned to 4.
 pub(crate) fn padding(at: usize) -> usize {
     3 - at % 4
 }
 
-/// The length of the instruction at a place of some code, if it is one and is whole.
+/// The length of the instruction at this position; `None` if there is no complete instruction.
 pub(crate) fn length(code: &[u8], at: usize) -> Option<usize> {
     let opcode = *code.get(at)?;
     let length = match (*LENGTHS.get(usize::from(opcode))?, opcode) {

@@ -3,35 +3,36 @@
 use crate::error::Reason;
 use crate::opcode::{self, Kind, TABLESWITCH};
 
-/// An instruction: where it was, and what it is.
+/// An instruction: its old position and its kind.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Instruction {
     pub(crate) at: u16,
     pub(crate) opcode: u8,
     pub(crate) kind: Kind,
-    /// A `goto` or `jsr` that has to become a `goto_w` or `jsr_w`.
+    /// Whether a `goto` or `jsr` must become a `goto_w` or `jsr_w`.
     pub(crate) widened: bool,
 }
 
-/// The instructions from one up to another one, which is not among them.
+/// The instructions from one up to, but not including, another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Run {
     pub(crate) start: usize,
     pub(crate) end: usize,
 }
 
-/// The instructions of a method. The place after the last one counts as an instruction wherever something may end there.
+/// The instructions of a method. The end of the code also counts as an instruction, for ranges that
+/// end there.
 #[derive(Debug, Default)]
 pub(crate) struct Program {
     instructions: Vec<Instruction>,
-    /// Of each place in the code, which instruction begins there.
+    /// For each position in the code, the instruction that starts there.
     index_at: Vec<u32>,
 }
 
 const NONE: u32 = u32::MAX;
 
 impl Program {
-    /// Reads the instructions of some code; those of an earlier method are forgotten.
+    /// Parses the instructions of a method's code, replacing those of an earlier method.
     pub(crate) fn read(&mut self, code: &[u8]) -> Result<(), Reason> {
         self.instructions.clear();
         self.index_at.clear();
@@ -70,12 +71,12 @@ impl Program {
         self.instructions.get(run.start..run.end).unwrap_or(&[])
     }
 
-    /// How many instructions there are, which is also the index of the end.
+    /// The number of instructions, which is also the index of the end.
     pub(crate) fn count(&self) -> usize {
         self.instructions.len()
     }
 
-    /// Where an instruction, or the end, was.
+    /// The old position of an instruction or the end.
     pub(crate) fn at(&self, index: usize) -> usize {
         self.instructions
             .get(index)
@@ -87,7 +88,7 @@ impl Program {
         self.index_at.len().saturating_sub(1)
     }
 
-    /// The instruction that begins at a place, or the end.
+    /// The instruction that starts at a position, or the end.
     pub(crate) fn index(&self, at: usize) -> Result<usize, Reason> {
         match self.index_at.get(at) {
             Some(index) if *index != NONE => Ok(*index as usize),
@@ -95,21 +96,21 @@ impl Program {
         }
     }
 
-    /// The instruction that a place is in, or the end.
+    /// The instruction that contains a position, or the end.
     pub(crate) fn index_around(&self, at: usize) -> Result<usize, Reason> {
         let before = self.index_at.get(..=at).ok_or(Reason::NotUnderstood)?;
         let begun = before.iter().rev().find(|index| **index != NONE);
         begun.map_or(Err(Reason::NotUnderstood), |index| Ok(*index as usize))
     }
 
-    /// The instruction that lies this many bytes from another one.
+    /// The instruction at this distance in bytes from another one.
     fn index_from(&self, at: usize, offset: i64) -> Result<usize, Reason> {
         let at = i64::try_from(at).map_err(|_| Reason::NotUnderstood)?;
         let target = usize::try_from(at + offset).map_err(|_| Reason::NotUnderstood)?;
         self.index(target)
     }
 
-    /// Where a jump goes.
+    /// The target of a jump.
     pub(crate) fn jump_target(&self, code: &[u8], jump: Instruction) -> Result<usize, Reason> {
         let at = usize::from(jump.at);
         let operand = code.get(at + 1..).unwrap_or(&[]);
@@ -125,7 +126,7 @@ impl Program {
         self.index_from(at, offset.ok_or(Reason::NotUnderstood)?)
     }
 
-    /// A switch, number by number.
+    /// Reads a switch, number by number.
     pub(crate) fn switch<'a>(&'a self, code: &'a [u8], switch: Instruction) -> SwitchWords<'a> {
         let at = usize::from(switch.at);
         let start = at + 1 + opcode::padding(at);
@@ -138,7 +139,7 @@ impl Program {
         }
     }
 
-    /// Calls something with each target of an instruction: none, one, or those of a switch.
+    /// Calls `visit` with each target of an instruction: none, one, or those of a switch.
     pub(crate) fn each_target(
         &self,
         code: &[u8],
@@ -165,11 +166,11 @@ impl Program {
 pub(crate) enum Word {
     /// A bound, a count or a value.
     Number(i32),
-    /// The index of the instruction that is jumped to.
+    /// The index of the target instruction.
     Target(usize),
 }
 
-/// The numbers of a switch, from the default's on.
+/// The numbers of a switch, starting with the default.
 #[derive(Debug)]
 pub(crate) struct SwitchWords<'a> {
     program: &'a Program,

@@ -8,17 +8,17 @@ use crate::error::{ClassError, Reason};
 use crate::method::MethodRewriter;
 use crate::plan::Plan;
 
-/// What became of a class.
+/// The result for a class.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rewritten {
-    /// The new class file; nothing if the old one needs no change.
+    /// The new class file; `None` if the old one needs no change.
     pub bytes: Option<Vec<u8>>,
-    /// How many methods have new code.
+    /// Number of methods with new code.
     pub methods_rewritten: usize,
-    /// Methods that should have new code and kept the old one.
+    /// Methods that should have new code but kept the old one.
     pub left_alone: Vec<LeftAlone>,
-    /// How many of the rewritten methods report their end only when they return, not when they throw: constructors in
-    /// which it is not clear where the object is initialized.
+    /// Number of rewritten methods that report their end only when they return, not when they throw: constructors in
+    /// which it is unclear where the object is initialized.
     pub without_handler: usize,
 }
 
@@ -29,15 +29,15 @@ pub struct LeftAlone {
     pub name: Vec<u8>,
     /// Its descriptor in modified UTF-8.
     pub descriptor: Vec<u8>,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
 }
 
-/// Rewrites a class as planned.
+/// Rewrites a class according to a plan.
 ///
-/// With [`Plan::calls`], `number` is asked once for each method that has code, in the order of the file, and gives the
-/// number that the method reports, or nothing if it is to report none. It is asked before it is known whether the
-/// method can be rewritten. It is not asked for a `finalize` that does nothing, which never reports.
+/// With [`Plan::calls`], `number` is called once for each method with code, in file order. It returns the number that
+/// the method reports, or `None` for no reports. It is called before it is known whether the method can be rewritten.
+/// It is not called for a `finalize` that does nothing, which never reports.
 ///
 /// # Errors
 /// The bytes are not understood as a class file.
@@ -97,7 +97,7 @@ fn assemble(
     Ok(out)
 }
 
-/// Writes a method with new code; false if there is none, and then what was written is of no use.
+/// Writes a method with new code; false if it needs none, and then the written bytes are useless.
 fn write_method<'a>(
     member: &Member<'a>,
     methods: &mut MethodRewriter<'a>,

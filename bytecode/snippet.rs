@@ -1,4 +1,4 @@
-//! The instructions that go into a method.
+//! The instructions inserted into a method.
 
 use crate::additions::{Additions, Shared};
 use crate::bytes::Bytes;
@@ -20,30 +20,31 @@ const INT: u8 = 10;
 /// Operand stack for a call through `wait`: an object, a long, an int.
 const WAIT_STACK: u16 = 4;
 
-/// What goes into one method; empty where nothing does.
+/// The code inserted into one method; empty if there is none.
 #[derive(Debug, Default)]
 pub(crate) struct Snippets {
-    /// Before the first instruction. Jumps to that one land after it.
+    /// Inserted before the first instruction. Jumps to that instruction skip it.
     pub(crate) entry: Vec<u8>,
-    /// Where the entry has frames, each as at the method's beginning.
+    /// Positions of the frames in the entry, each equal to the method's initial frame.
     pub(crate) entry_frames: &'static [u16],
-    /// Before each return. Jumps to the return land on it.
+    /// Inserted before each return. Jumps to the return run it.
     pub(crate) before_return: Vec<u8>,
-    /// After each instruction that makes an array.
+    /// Inserted after each instruction that creates an array.
     pub(crate) after_array: Vec<u8>,
-    /// After each instruction that makes an array of arrays, with its dimensions at [`DIMENSIONS_AT`].
+    /// Inserted after each instruction that creates an array of arrays, with its dimensions at
+    /// [`DIMENSIONS_AT`].
     pub(crate) after_nest: Vec<u8>,
-    /// For each instruction that makes an array, the method to call, if it is not the same for all.
+    /// For each instruction that creates an array, the method to call, if it is not the same for all.
     pub(crate) targets: Vec<u16>,
-    /// After the last instruction: where exceptions that nobody catches go.
+    /// Inserted after the last instruction: the handler for uncaught exceptions.
     pub(crate) handler: Vec<u8>,
-    /// More room on the operand stack than the method has asked for.
+    /// Operand stack needed in addition to the method's own.
     pub(crate) more_stack: u16,
-    /// Room on the operand stack that the handler needs besides the exception.
+    /// Operand stack that the handler needs in addition to the exception.
     pub(crate) handler_stack: u16,
 }
 
-/// Where `after_nest` has the number of dimensions.
+/// Position in `after_nest` of the number of dimensions.
 const DIMENSIONS_AT: usize = 3;
 
 impl Snippets {
@@ -70,7 +71,7 @@ impl Snippets {
         all.all(Vec::is_empty)
     }
 
-    /// Has `wait(JI)V` of `java/lang/Object` pass calls on. Before all else that is added.
+    /// Makes `wait(JI)V` of `java/lang/Object` forward calls. Call it before all other additions.
     pub(crate) fn add_gate(
         &mut self,
         names: &TrackerNames,
@@ -100,7 +101,7 @@ impl Snippets {
         Ok(())
     }
 
-    /// Reports that the virtual thread is put onto this thread.
+    /// Reports that the virtual thread is mounted on this thread.
     pub(crate) fn add_mount(
         &mut self,
         names: &TrackerNames,
@@ -114,7 +115,7 @@ impl Snippets {
         Ok(())
     }
 
-    /// Reports that the virtual thread leaves this thread.
+    /// Reports that the virtual thread is unmounted from this thread.
     pub(crate) fn add_unmount(
         &mut self,
         names: &TrackerNames,
@@ -126,7 +127,8 @@ impl Snippets {
         Ok(())
     }
 
-    /// Reports each array that was made, with its length; of an array of arrays how many dimensions were made.
+    /// Reports each new array with its length, and each new array of arrays with its number of new
+    /// dimensions.
     pub(crate) fn add_arrays(
         &mut self,
         plan: &Plan,
@@ -151,8 +153,8 @@ impl Snippets {
         Ok(())
     }
 
-    /// With [`Route::Arrays`], for each instruction that makes an array: the class whose `wait` is called is that of the array,
-    /// which was resolved for the instruction.
+    /// With [`Route::Arrays`], for each instruction that creates an array: calls `wait` of the array's
+    /// own class, which was resolved for the instruction.
     pub(crate) fn add_target(
         &mut self,
         pool: &ConstantPool<'_>,
@@ -166,7 +168,7 @@ impl Snippets {
         Ok(())
     }
 
-    /// Writes what goes behind an instruction that makes an array.
+    /// Writes the code after an instruction that creates an array.
     pub(crate) fn put_array(&self, instruction: &[u8], target: Option<&u16>, out: &mut Vec<u8>) {
         let start = out.len();
         match instruction {
@@ -184,7 +186,7 @@ impl Snippets {
         }
     }
 
-    /// Reports beginning and end of the method, without its handler.
+    /// Reports the start and the end of the method, without its handler.
     pub(crate) fn add_calls(
         &mut self,
         plan: &Plan,
@@ -214,14 +216,14 @@ impl Snippets {
     }
 }
 
-/// The constants of a call that says a method begins or ends.
+/// The constants of a call that reports a method's start or end.
 #[derive(Clone, Copy, Debug)]
 struct CallTarget {
     /// The method to call.
     method: u16,
     /// [`Route::Object`]: the token. [`Route::Arrays`]: the sign.
     constant: u16,
-    /// Whether the method ends.
+    /// Whether it reports the end.
     is_end: bool,
 }
 
@@ -287,7 +289,7 @@ fn call_with_number(route: Route, code: &mut Vec<u8>, pushed: &[u8], target: Cal
     }
 }
 
-/// Calls with an array and an int on the stack.
+/// Calls with the array and the int on the stack.
 fn call_with_array(
     route: Route,
     code: &mut Vec<u8>,
@@ -305,7 +307,7 @@ fn call_with_array(
     Ok(())
 }
 
-/// The method that is told of arrays; 0 if it depends on the array.
+/// The method to which arrays are reported; 0 if it depends on the array.
 fn array_target(plan: &Plan, additions: &mut Additions, which: Shared) -> Result<u16, Reason> {
     let names = &plan.tracker;
     let name = match which {
@@ -319,7 +321,7 @@ fn array_target(plan: &Plan, additions: &mut Additions, which: Shared) -> Result
     }
 }
 
-/// The name of the class of the array that an instruction makes.
+/// The name of the class of the array that an instruction creates.
 fn array_class(pool: &ConstantPool<'_>, instruction: &[u8]) -> Option<Vec<u8>> {
     let name = |high, low| pool.class_name(u16::from_be_bytes([high, low]));
     Some(match *instruction {
@@ -363,7 +365,7 @@ fn call_virtual(code: &mut Vec<u8>, target: u16) {
     code.put_u2(target);
 }
 
-/// Pushes a number; one above 32767 is a constant of the pool.
+/// Pushes a number; above 32767 it is a constant of the pool.
 fn push(code: &mut Vec<u8>, number: u32, constant: u16) {
     if let Ok(short) = u16::try_from(number).and_then(i16::try_from) {
         match u8::try_from(short) {

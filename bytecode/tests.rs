@@ -1,5 +1,6 @@
-//! Random programs, rewritten: what comes out must be what an assembler makes of the program with the calls put in.
-// The numbers of a test are small.
+//! Rewrites random programs and compares the result with an assembler's output for the program with
+//! the calls inserted.
+// Numbers in tests are small.
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 
 use crate::assembler::{assemble, ClassBuilder, Op, TestCode};
@@ -16,7 +17,7 @@ const NEWARRAY: [u8; 2] = [188, 10];
 pub(crate) const IDIV: u8 = 108;
 pub(crate) const NUMBER: u32 = 77;
 
-/// An instruction of a random program. Where a target is, is a share of the program's length.
+/// An instruction of a random program. Targets are fractions of the program's length.
 #[derive(Clone, Debug)]
 enum Random {
     Nops(usize),
@@ -24,7 +25,7 @@ enum Random {
     Array,
     Return,
     Goto(f64),
-    /// How many instructions ahead, or back.
+    /// Number of instructions ahead, or back if negative.
     If(isize),
     Switch(bool, f64, Vec<f64>),
 }
@@ -43,14 +44,14 @@ fn random() -> impl Strategy<Value = Random> {
     ]
 }
 
-/// A program whose tables name places by the index of an instruction.
+/// A program whose tables refer to positions by instruction index.
 #[derive(Clone, Debug)]
 struct Source {
     version: u16,
     ops: Vec<Op>,
     handlers: Vec<[usize; 3]>,
     lines: Vec<usize>,
-    /// In order, each once; with the index of a `new`, the stack holds what it made.
+    /// In order, each once; if there is the index of a `new`, its object is on the stack.
     frames: Vec<(usize, Option<usize>)>,
 }
 
@@ -101,7 +102,7 @@ fn op_of(random: Random, at: usize, index: impl Fn(f64) -> usize) -> Op {
     }
 }
 
-/// What is put in where.
+/// What is inserted, and where.
 #[derive(Clone, Debug, Default)]
 struct Injected {
     entry: Vec<u8>,
@@ -110,10 +111,11 @@ struct Injected {
     handler: Vec<u8>,
 }
 
-/// The label of an instruction itself, after what is before it. Its number alone is where jumps land.
+/// Added to an instruction's number, it labels the instruction itself, after the code inserted before
+/// it. The number alone labels the target of jumps.
 const ITSELF: usize = 1 << 20;
 
-/// A program as a method, with things put in. `old` says of each frame whether it was a long one.
+/// A program as a method with insertions. `old` says for each frame whether it was long.
 fn method(source: &Source, injected: &Injected, old: Option<&TestCode>) -> Option<TestCode> {
     let mut ops = vec![Op::Raw(injected.entry.clone())];
     for (index, op) in source.ops.iter().enumerate() {
@@ -214,7 +216,7 @@ fn long_frames(old: Option<&TestCode>) -> Vec<bool> {
     long
 }
 
-/// The code of the only method of a class. What the handler's frame names is set to 0.
+/// The code of the only method of a class, with the handler frame's class set to 0.
 pub(crate) fn code_of(class: &[u8]) -> TestCode {
     let class = ClassFile::parse(class).unwrap();
     let mut cursor = Cursor::new(class.methods[0].bytes);
@@ -274,7 +276,7 @@ pub(crate) fn same() -> Plan {
     }
 }
 
-/// Rewrites a program and compares it with the one made by hand.
+/// Rewrites a program and compares it with the assembled one.
 fn check(source: &Source, arrays: bool, calls: bool) -> Result<(), TestCaseError> {
     let old = method(source, &Injected::default(), None);
     let old = old.filter(|old| old.code.len() <= 0xFFFF);
@@ -325,17 +327,17 @@ fn check(source: &Source, arrays: bool, calls: bool) -> Result<(), TestCaseError
     Ok(())
 }
 
-/// The length of what is put before the first instruction.
+/// The length of the code inserted before the first instruction.
 pub(crate) const ENTRY: u16 = 5;
 
-/// The entries of the exception table, but for what they share.
+/// The entries of the exception table, without their common parts.
 pub(crate) fn covered(rewritten: &Rewritten) -> Vec<(u16, u16)> {
     let code = code_of(rewritten.bytes.as_ref().unwrap());
     let handlers = code.handlers.iter();
     handlers.map(|[start, end, ..]| (*start, *end)).collect()
 }
 
-/// What failed is in the test's output; no file is left behind.
+/// Failures are in the test's output; no file is left behind.
 fn cases(cases: u32) -> ProptestConfig {
     ProptestConfig {
         cases,

@@ -6,7 +6,7 @@ use crate::error::{ClassError, Reason};
 use crate::opcode::{ALOAD_0, GETSTATIC, IFEQ, ILOAD_0, ILOAD_1, INVOKESTATIC, RETURN};
 use crate::plan::TrackerNames;
 
-/// Java 8, the oldest JVM there is to run on.
+/// Java 8, the oldest supported JVM.
 const VERSION: u32 = 52;
 const PUBLIC: u16 = 0x0001;
 const STATIC: u16 = 0x0008;
@@ -16,15 +16,15 @@ const VOLATILE: u16 = 0x0040;
 const NATIVE: u16 = 0x0100;
 const SYNTHETIC: u16 = 0x1000;
 
-/// Makes the tracker class, a public final one without constructor:
+/// Makes the tracker class, a public final class without a constructor:
 ///
 /// ```java
 /// public static volatile int engaged;
 /// public static void enter(int number) { if (engaged != 0) TrackerNatives.enter(number); }
 /// ```
 ///
-/// and likewise for the other names of [`TrackerNames`]. Set `engaged` when the methods
-/// of [`natives_class`] are registered.
+/// and likewise for the other names of [`TrackerNames`]. Set `engaged` when the methods of
+/// [`natives_class`] are registered.
 ///
 /// # Errors
 /// A name is longer than 65535 bytes.
@@ -32,7 +32,7 @@ pub fn tracker_class(names: &TrackerNames) -> Result<Vec<u8>, ClassError> {
     make_tracker(names).map_err(|_| ClassError::TooLong)
 }
 
-/// Makes the class of the native methods, a public final one without constructor:
+/// Makes the class with the native methods, a public final class without a constructor:
 ///
 /// ```java
 /// public static native void enter(int number);
@@ -48,7 +48,8 @@ pub fn natives_class(names: &TrackerNames) -> Result<Vec<u8>, ClassError> {
 
 const METHODS: u16 = 7;
 
-/// A method: its name, its descriptor, and the instructions that load its arguments, one each, of a word each.
+/// A method: its name, its descriptor, and the instructions that load its arguments (one
+/// instruction and one word each).
 type Method = (&'static str, &'static str, &'static [u8]);
 
 fn methods(names: &TrackerNames) -> [Method; METHODS as usize] {
@@ -135,7 +136,7 @@ fn class_file(pool: &Additions, class: u16, object: u16, body: &[u8]) -> Vec<u8>
     out
 }
 
-/// A method that code calls.
+/// Adds a constant for a called method.
 fn add_method(
     common: &Common,
     pool: &mut Additions,
@@ -151,12 +152,12 @@ fn add_method(
     out.put_u2(common.code);
     let length_at = out.len();
     out.put_u4(0);
-    // `engaged`, and then the arguments.
+    // The stack holds `engaged`, and later the arguments.
     out.put_u2(u16::from(words.max(1)));
     out.put_u2(u16::from(words));
     let return_at = add_code(common, target, (loads, words), out)?;
     out.put_u2(0);
-    // One frame, as at the start, at the return.
+    // One frame at the return, equal to the initial one.
     out.put_u2(1);
     out.put_u2(common.stack_map_table);
     out.put_u4(3);
@@ -165,7 +166,7 @@ fn add_method(
     out.patch_length(length_at)
 }
 
-/// Answers where the return is.
+/// Returns the position of the return.
 fn add_code(
     common: &Common,
     target: u16,

@@ -1,4 +1,4 @@
-//! Constructors and the code of theirs that a handler covers.
+//! Constructors, and the part of their code that a handler covers.
 
 use super::*;
 use crate::assembler::{assemble, ClassBuilder, Op, TestCode};
@@ -13,7 +13,7 @@ fn arguments_are_counted() {
     assert_eq!(argument_count(b"([[ILjava/lang/String;[LFoo;Z)V"), 4);
 }
 
-/// Rewrites a constructor, in whose code 0 is the `<init>` of the super class, and 1 that of another one.
+/// Rewrites a constructor. In its code, 0 is the `<init>` of the superclass and 1 that of another class.
 fn constructor(version: u16, ops: &[Op], frames: &[u8]) -> Rewritten {
     constructor_with(version, ops, frames, &[])
 }
@@ -101,7 +101,7 @@ fn objects_made_for_the_call_of_super_are_not_taken_for_this() {
     }
 }
 
-/// `super(x ? new Other() : new Other())`, as javac writes it.
+/// `super(x ? new Other() : new Other())`, as javac compiles it.
 fn conditional_argument() -> Vec<Op> {
     vec![
         raw(&[42]),        // 0
@@ -127,7 +127,7 @@ fn a_condition_before_the_call_of_super_is_understood() {
     let after = [(ENTRY + 25, ENTRY + 26 + 6)];
     let old = constructor(49, &conditional_argument(), &[]);
     assert_eq!(covered(&old), after);
-    // At 15 this is on the stack, at 22 it and an Other.
+    // At 15 `this` is on the stack, at 22 `this` and an Other.
     let frames = [
         0, 2, 255, 0, 15, 0, 2, 6, 1, 0, 1, 6, 255, 0, 6, 0, 2, 6, 1, 0, 2, 6, 7, 0, 1,
     ];
@@ -151,7 +151,7 @@ fn copies_of_an_object_are_one() {
         raw(&[IDIV]),   // 17
         raw(&[RETURN]), // 18
     ];
-    // At 10 there are this and twice what the instruction at 1 made.
+    // At 10 the stack has `this`, and the object of the instruction at 1 twice.
     let frames = [0, 1, 255, 0, 10, 0, 2, 6, 1, 0, 3, 6, 8, 0, 1, 8, 0, 1];
     let result = constructor(52, &ops, &frames);
     assert_eq!(covered(&result), [(ENTRY + 17, ENTRY + 18 + 6)]);
@@ -211,7 +211,7 @@ fn an_old_constructor_with_subroutines_has_no_handler() {
     assert_eq!((result.without_handler, covered(&result).len()), (1, 0));
 }
 
-/// `if (x) this(); else this(); idiv`, which no javac writes.
+/// `if (x) this(); else this(); idiv`, which javac never produces.
 fn two_calls() -> Vec<Op> {
     vec![
         raw(&[42]),        // 0

@@ -1,10 +1,10 @@
-//! Rewrites the classes in a file into another one, and says how many and how fast.
+//! Rewrites the classes in a file to another file, and prints how many and how fast.
 //!
 //! `rewrite_classes FROM TO PLAN`, where PLAN is some of `init`, `arrays`, `calls` and `every` joined by commas: the
-//! fields of `bytecode::Plan`. Both files hold classes one after the other: the length of a name in two bytes, the name,
-//! the length of the class file in four bytes, the class file; so `java.io.DataOutputStream` writes them. The tracker
-//! class is the last one of TO, but `every` alone puts nothing in: TO must come out as FROM.
-// A tool for developers and for java-tests/: it prints.
+//! fields of `bytecode::Plan`. Both files contain a sequence of classes, each as the length of its name in two bytes,
+//! the name, the length of the class file in four bytes, and the class file; `java.io.DataOutputStream` writes this
+//! format. The tracker class is the last one in TO. With `every` alone nothing is inserted: TO must equal FROM.
+// A tool for developers and for java-tests/, so it may print.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use bytecode::{rewrite, tracker_class, Plan, Reason, Rewritten};
@@ -14,7 +14,7 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::time::{Duration, Instant};
 
-/// Whatever ends the tool is said in a line.
+/// The tool reports any error in one line.
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
 #[derive(Default)]
@@ -36,7 +36,7 @@ fn main() -> Outcome<()> {
         return Err("usage: rewrite_classes FROM TO init,arrays,calls,every".into());
     };
     let plan = plan(words)?;
-    // All are read before the first is rewritten, so the time is that of rewriting alone.
+    // All classes are read before the first is rewritten, so that only rewriting is timed.
     let from = fs::read(from)?;
     let mut rest = from.as_slice();
     let mut to = BufWriter::new(File::create(to)?);
@@ -93,7 +93,7 @@ fn put(to: &mut impl Write, name: &[u8], class: &[u8]) -> Outcome<()> {
 }
 
 impl Totals {
-    /// The new class, nothing if it stays as it was.
+    /// The new class; `None` if it is unchanged.
     fn rewrite(
         &mut self,
         name: &[u8],

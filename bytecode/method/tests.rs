@@ -1,5 +1,5 @@
-//! Methods in which something is special.
-// The numbers of a test are small.
+//! Methods with something special.
+// Numbers in tests are small.
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 
 use super::*;
@@ -121,7 +121,8 @@ fn the_constructor_of_object_reports_the_object_and_then_its_end() {
     let mut class = ClassBuilder::object();
     class.method("<init>", "()V", &code);
     let result = rewritten(&class.finish(), &plan);
-    // There is no constructor to call first, so all is covered: idiv, 4 bytes and 5 before the return, the return.
+    // No constructor needs to be called first, so everything is covered: idiv, 4 and 5 bytes before the return,
+    // the return.
     assert_eq!(covered(&result), [(ENTRY, ENTRY + 1 + 4 + 5 + 1)]);
     let bytes = result.bytes.unwrap();
     let expected = [
@@ -171,7 +172,7 @@ fn code_that_the_jvm_compiles_does_not_grow_beyond_what_it_compiles() {
         };
         rewritten(&class, &plan)
     };
-    // One return, no handler, since nothing can throw.
+    // One return, and no handler because nothing can throw.
     let new_length = length + 2 * usize::from(ENTRY);
     assert_eq!(result(new_length).methods_rewritten, 1);
     assert_eq!(
@@ -179,6 +180,6 @@ fn code_that_the_jvm_compiles_does_not_grow_beyond_what_it_compiles() {
         Reason::NotCompiled
     );
     assert_eq!(result(length).left_alone[0].reason, Reason::NotCompiled);
-    // It was not compiled before either.
+    // It was not compiled before, either.
     assert_eq!(result(length - 1).methods_rewritten, 1);
 }
