@@ -1,4 +1,4 @@
-//! Where a file says that its objects were allocated.
+//! The allocation sites in a file.
 
 use std::io::Read;
 
@@ -18,16 +18,16 @@ use crate::text::{TextEvent, TextReader};
 /// The allocation sites of a file, binary or text.
 #[derive(Debug, Default)]
 pub struct Allocations {
-    /// The stacks that the sites name.
+    /// The stacks to which the sites refer.
     pub stacks: Stacks,
-    /// What the profiler counted: ALLOC SITES records, or the SITES section of a text profile. The last report if
-    /// there are several; `None` if there is none.
+    /// The profiler's counts: ALLOC SITES records, or the SITES section of a text profile. The last report if there
+    /// are several; `None` if there is none.
     pub recorded: Option<SiteTable>,
-    /// What the objects of the heap dump tell, see [`crate::shallow_bytes`]; `None` if none of them carries a stack.
+    /// Counts of the heap dump's objects, see [`crate::shallow_bytes`]; `None` if none of them has a stack.
     pub dumped: Option<SiteTable>,
     /// Whether there is a heap dump, with or without stacks.
     pub has_heap: bool,
-    /// Damaged places met; what they hid is not counted.
+    /// Number of damaged places; what they hide is not counted.
     pub damaged: u64,
 }
 

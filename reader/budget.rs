@@ -1,29 +1,29 @@
-//! How much memory the contents of a file may take.
+//! How much memory a file's contents may take.
 
 use std::mem::size_of;
 
 use crate::error::ReadError;
 
-/// Bytes that any file may take: the names and stacks of a large application need a tenth of it.
+/// Bytes allowed for any file: the names and stacks of a large application need a tenth of it.
 const BASE_BYTES: u64 = 256 << 20;
 
-/// Bytes more for each byte on disk. A dump that a JVM wrote needs less than one; a packed one, two or three.
+/// Additional bytes for each byte on disk. A JVM's dump needs less than one, a compressed dump two or three.
 const BYTES_PER_BYTE: u64 = 8;
 
-/// Bytes that an entry of a hash map with small keys and values takes, its share of the free room included.
+/// Bytes of an entry in a hash map with small keys and values, including its share of free space.
 pub(crate) const ENTRY_BYTES: u64 = 64;
 
 /// A limit for the tables that a command builds from a file: names, classes, stacks, sites, ids.
 ///
-/// A packed file of a megabyte can claim a gigabyte of names. Its reader then fails with [`ReadError::TooMuch`]
-/// instead of taking the memory.
+/// A compressed file of a megabyte can claim a gigabyte of names. Reading it then fails with
+/// [`ReadError::TooMuch`] instead of taking the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     limit_bytes: u64,
 }
 
 impl Budget {
-    /// The limit for a file of this size on disk, packed or not.
+    /// The limit for a file of this size on disk, compressed or not.
     pub fn for_file(disk_bytes: u64) -> Self {
         Self::new(BASE_BYTES.saturating_add(disk_bytes.saturating_mul(BYTES_PER_BYTE)))
     }
@@ -33,7 +33,7 @@ impl Budget {
         Self { limit_bytes }
     }
 
-    /// Checks what the tables hold by now. Errors: [`ReadError::TooMuch`].
+    /// Checks the current size of the tables. Errors: [`ReadError::TooMuch`].
     pub fn allow(self, held_bytes: u64) -> Result<(), ReadError> {
         if held_bytes > self.limit_bytes {
             return Err(ReadError::TooMuch {

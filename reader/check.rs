@@ -1,4 +1,4 @@
-//! Judges a whole file: is it what the format says and what readers need?
+//! Checks a whole file: does it follow the format, and does it have what readers need?
 
 mod citations;
 mod class_rules;
@@ -25,22 +25,22 @@ use judge::Judge;
 use origin::Origin;
 use references::References;
 
-/// How to judge.
+/// How to check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckOptions {
-    /// Faults described one by one; the others are only counted.
+    /// How many faults are described; the others are only counted.
     pub most: usize,
-    /// Whether even what the file's writer is known for is an error, and no note.
+    /// Whether faults that the file's writer is known for are errors, too, instead of notes.
     pub strict: bool,
     /// Memory that the tables may take.
     pub budget: Budget,
 }
 
-/// Reads a file twice, once for what it defines and once for what it refers to, and reports every broken rule.
+/// Reads a file twice, once for definitions and once for references, and reports every broken rule.
 ///
-/// `open` must give the same uncompressed bytes each time, see [`crate::unpacked`]. Memory is used
-/// for strings, classes and the ids of objects, not for their data.
-/// Errors: `open` or the reading fails, the header is not that of an HPROF file, or the file is beyond the budget. All else is in the report.
+/// `open` must return the same uncompressed bytes each time, see [`crate::unpacked`]. Memory is used for strings,
+/// classes and the ids of objects, not for their data. Errors: `open` or reading fails, the file has no HPROF header,
+/// or it exceeds the budget. Everything else is in the report.
 pub fn check<'r>(
     open: &mut dyn FnMut() -> io::Result<Box<dyn Read + 'r>>,
     options: CheckOptions,

@@ -1,4 +1,4 @@
-//! The classes of a file: their names, supers and fields, and the layout of their instances.
+//! The classes of a file: their names, superclasses and fields, and the layout of their instances.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -10,7 +10,7 @@ use crate::names::Names;
 use crate::record::LoadClass;
 use crate::strings::StringTable;
 
-/// What LOAD CLASS and CLASS DUMP say of one class.
+/// A class, from LOAD CLASS and CLASS DUMP.
 #[derive(Clone, Debug, Default)]
 pub struct Class {
     /// Id of the class object.
@@ -19,32 +19,32 @@ pub struct Class {
     pub serial: Option<u32>,
     /// String id of the name; 0 without LOAD CLASS.
     pub name: u64,
-    /// Offset of the CLASS DUMP; `None` without one, and the fields below are then empty.
+    /// Offset of the CLASS DUMP; `None` without one, and then the fields below are empty.
     pub dump_offset: Option<u64>,
-    /// Id of the super class; 0 for none.
+    /// Id of the superclass; 0 for none.
     pub super_class: u64,
     /// Id of the class loader; 0 for the bootstrap loader.
     pub loader: u64,
-    /// Bytes of an instance as CLASS DUMP says.
+    /// Bytes of an instance according to CLASS DUMP.
     pub instance_bytes: u32,
-    /// Instance fields of this class alone, in the file's order.
+    /// Instance fields declared by this class, in file order.
     pub fields: Box<[Field]>,
 }
 
-/// How the field values of a class's instances follow each other.
+/// The sequence of field values in a class's instances.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Layout {
     /// Not computed yet.
     #[default]
     Unknown,
-    /// All supers are there.
+    /// All superclasses are known.
     Complete {
-        /// Sum of the field sizes over the class and its supers.
+        /// Sum of the field sizes of the class and its superclasses.
         data_bytes: u64,
     },
-    /// A super class has no CLASS DUMP.
+    /// A superclass has no CLASS DUMP.
     SuperMissing,
-    /// The class is a super of itself.
+    /// The class is its own superclass.
     Cycle,
 }
 
@@ -52,7 +52,7 @@ pub enum Layout {
 #[derive(Clone, Copy, Debug, Default)]
 struct Chain {
     layout: Layout,
-    /// The nearest super that has fields of its own.
+    /// The nearest superclass that declares fields.
     next: Option<usize>,
     visiting: bool,
 }
@@ -68,7 +68,7 @@ pub struct ClassTable {
 }
 
 impl ClassTable {
-    /// Adds what LOAD CLASS says; false if there was one for this class already (the first stays).
+    /// Adds a LOAD CLASS; false if the class already had one (the first is kept).
     pub fn add_load(&mut self, load: &LoadClass) -> bool {
         let added = self.update(load.class, |class| {
             let new = class.serial.is_none();
@@ -81,7 +81,7 @@ impl ClassTable {
         added == Some(true)
     }
 
-    /// Adds what CLASS DUMP says; false if there was one for this class already (the first stays).
+    /// Adds a CLASS DUMP; false if the class already had one (the first is kept).
     pub fn add_dump(&mut self, offset: u64, dump: &ClassDump) -> bool {
         let added = self.update(dump.class, |class| {
             let new = class.dump_offset.is_none();
@@ -100,7 +100,7 @@ impl ClassTable {
         added == Some(true)
     }
 
-    /// Number of a class for [`ClassTable::at`], or `None` if neither record names the id.
+    /// Number of a class for [`ClassTable::at`], or `None` if neither record has this id.
     pub fn index(&self, id: u64) -> Option<usize> {
         self.by_id.get(&id).copied()
     }
@@ -136,7 +136,7 @@ impl ClassTable {
         self.classes.is_empty()
     }
 
-    /// Bytes of memory that the classes take, layouts included.
+    /// Bytes of memory that the classes take, including layouts.
     pub(crate) fn held_bytes(&self) -> u64 {
         let count = self.classes.len();
         let each = bytes_of::<Class>(count).saturating_add(bytes_of::<Chain>(count));
@@ -144,21 +144,21 @@ impl ClassTable {
             .saturating_add(bytes_of::<Field>(self.fields))
     }
 
-    /// The name in Java's form, or `class 0x…` if the file does not tell it.
+    /// The name in Java form, or `class 0x…` if the file does not have it.
     pub fn java_name(&self, id: u64, strings: &StringTable) -> String {
         self.get(id)
             .and_then(|class| strings.text(class.name))
             .map_or_else(|| format!("class {id:#x}"), |name| java_name(&name))
     }
 
-    /// As [`ClassTable::java_name`], each name made once.
+    /// Like [`ClassTable::java_name`], but each name is made only once.
     pub(crate) fn shared_name(&self, id: u64, names: &mut Names<'_>) -> Rc<str> {
         self.get(id)
             .and_then(|class| names.class(class.name))
             .unwrap_or_else(|| format!("class {id:#x}").into())
     }
 
-    /// Computes the layouts; to be called when all classes are in, and again if some were added.
+    /// Computes the layouts. Call it after all classes are added, and again if more are added.
     pub fn resolve(&mut self, id_bytes: u32) {
         self.chains = vec![Chain::default(); self.classes.len()];
         for start in 0..self.classes.len() {
@@ -173,7 +173,8 @@ impl ClassTable {
             .map_or(Layout::Unknown, |chain| chain.layout)
     }
 
-    /// The class and those of its supers that have fields, nearest first. Only for a complete layout it is all of them.
+    /// The class and those of its superclasses that declare fields, nearest first. It includes all of them
+    /// only if the layout is complete.
     pub fn chain(&self, index: usize) -> impl Iterator<Item = &Class> {
         let mut next = Some(index);
         std::iter::from_fn(move || {
@@ -183,7 +184,7 @@ impl ClassTable {
         })
     }
 
-    /// Runs `change` on the class with this id, which is added if it is new.
+    /// Calls `change` with the class of this id. Adds the class if it is new.
     fn update<T>(&mut self, id: u64, change: impl FnOnce(&mut Class) -> T) -> Option<T> {
         let end = self.classes.len();
         let index = *self.by_id.entry(id).or_insert(end);
@@ -196,7 +197,8 @@ impl ClassTable {
         self.classes.get_mut(index).map(change)
     }
 
-    /// Walks up to a known layout, then back down: no recursion, since a hostile chain can be millions deep.
+    /// Walks up to a known layout, then back down: no recursion, because a hostile chain can be millions
+    /// deep.
     fn resolve_from(&mut self, start: usize, id_bytes: u32) {
         let mut path = Vec::new();
         let mut at = Some(start);
@@ -226,7 +228,7 @@ impl ClassTable {
         }
     }
 
-    /// The super's number, or what stands above a class that has none.
+    /// The superclass's number, or the layout above a class that has none.
     fn step_up(&self, index: usize, top: Layout) -> (Option<usize>, Layout) {
         match self.classes.get(index) {
             Some(class) if class.dump_offset.is_none() => (None, Layout::SuperMissing),
@@ -238,7 +240,7 @@ impl ClassTable {
         }
     }
 
-    /// What a direct sub-class of this class sees above itself.
+    /// The chain for a direct subclass of this class.
     fn link(&self, index: usize) -> Chain {
         let chain = self.chains.get(index).copied().unwrap_or_default();
         let has_fields = self.at(index).is_some_and(|class| !class.fields.is_empty());
@@ -260,7 +262,7 @@ impl ClassTable {
                 broken => broken,
             };
             if !matches!(chain.layout, Layout::Complete { .. }) {
-                // A broken chain must not be walked: it may have no end.
+                // A broken chain must not be walked, because it may be endless.
                 chain.next = None;
             }
         }

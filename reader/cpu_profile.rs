@@ -1,4 +1,4 @@
-//! Where a file says that the time went: CPU samples, and times of methods.
+//! The CPU profiles in a file: CPU samples, and times of methods.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -13,7 +13,7 @@ use crate::stacks::{SpelledStacks, StackRecords, Stacks};
 use crate::strings::StringTable;
 use crate::text::{TextEvent, TextReader};
 
-/// What the cost of a [`CpuRow`] is.
+/// The meaning of the cost in a [`CpuRow`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CpuKind {
     /// Samples of running threads.
@@ -22,7 +22,7 @@ pub enum CpuKind {
     Times,
 }
 
-/// One stack and what it cost.
+/// One stack and its cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CpuRow {
     /// Serial of the trace, see [`crate::Stacks::frames`].
@@ -31,17 +31,17 @@ pub struct CpuRow {
     pub cost: u64,
 }
 
-/// Stacks and what they cost.
+/// Stacks and their costs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CpuTable {
-    /// The stacks, the dearest first, each once.
+    /// The stacks, most expensive first, each once.
     pub rows: Vec<CpuRow>,
-    /// What was spent in all; more than the rows sum up to if the writer left small ones out.
+    /// The total cost; more than the sum of the rows if the writer omitted small ones.
     pub total: u64,
 }
 
 impl CpuTable {
-    /// A table of these rows, with their sum or the greater total that the writer tells.
+    /// A table with these rows, and the larger of their sum and the writer's total.
     pub(crate) fn new(rows: impl IntoIterator<Item = CpuRow>, total: u64) -> Self {
         let mut costs: HashMap<u32, u64> = HashMap::new();
         for row in rows {
@@ -62,7 +62,7 @@ impl CpuTable {
         }
     }
 
-    /// Both tables in one: each report counts from the one before it.
+    /// The sum of both tables: each report counts from the one before it.
     fn plus(self, more: Self) -> Self {
         let total = self.total.saturating_add(more.total);
         Self::new(self.rows.into_iter().chain(more.rows), total)
@@ -72,13 +72,13 @@ impl CpuTable {
 /// The CPU profiles of a file, binary or text.
 #[derive(Debug, Default)]
 pub struct CpuProfile {
-    /// The stacks that the rows name.
+    /// The stacks to which the rows refer.
     pub stacks: Stacks,
     /// All CPU SAMPLES; `None` if there are none.
     pub samples: Option<CpuTable>,
     /// All CPU TIME sections; `None` if there are none, as in every binary file.
     pub times: Option<CpuTable>,
-    /// Damaged places met; what they hid is not counted.
+    /// Number of damaged places; what they hide is not counted.
     pub damaged: u64,
 }
 

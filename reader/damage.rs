@@ -1,4 +1,4 @@
-//! Bytes that do not form a record, met while decoding; reading goes on where it can.
+//! Damage: bytes that do not form a record. Reading continues where it can.
 
 use std::fmt;
 
@@ -7,18 +7,18 @@ use crate::record::record_name;
 /// A place where the bytes do not fit the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Damage {
-    /// Offset of the record, sub-record or byte in question.
+    /// Offset of the damaged record, sub-record or byte.
     pub offset: u64,
-    /// What is wrong there.
+    /// The kind of damage.
     pub kind: DamageKind,
 }
 
-/// What can be wrong with the bytes themselves, whatever they mean.
+/// What can be wrong with the bytes themselves, regardless of their meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DamageKind {
     /// The file ends inside a record. Nothing follows.
     Truncated,
-    /// Behind HEAP DUMP END stand bytes that are no record. Nothing follows.
+    /// There are bytes after HEAP DUMP END that are not a record. Nothing follows.
     TrailingBytes,
     /// No record has this tag; its body was skipped.
     UnknownRecord {
@@ -31,10 +31,10 @@ pub enum DamageKind {
     RecordTooShort {
         /// Kind of the record.
         tag: u8,
-        /// Bytes of body claimed.
+        /// Claimed length of the body.
         length: u32,
     },
-    /// Bytes are left in the record behind its last field; they were skipped.
+    /// The record has bytes after its last field; they were skipped.
     RecordTooLong {
         /// Kind of the record.
         tag: u8,
@@ -51,9 +51,10 @@ pub enum DamageKind {
         /// The number.
         code: u8,
     },
-    /// A sub-record runs over the end of its heap record, whose rest was skipped.
+    /// A sub-record extends past the end of its heap record, whose rest was skipped.
     HeapRecordCut,
-    /// A heap record says length 0, yet sub-records follow; they were read to the end of the file.
+    /// A heap record claims length 0, but sub-records follow; they were read to the end of the
+    /// file.
     HeapLengthZero,
 }
 

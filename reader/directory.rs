@@ -1,4 +1,4 @@
-//! What stands outside of the heap: names, classes, stacks and allocation sites.
+//! The records outside the heap: names, classes, stacks and allocation sites.
 
 use crate::budget::{Budget, ENTRY_BYTES};
 use crate::classes::ClassTable;
@@ -9,21 +9,21 @@ use crate::sites::{SiteRecords, SiteTable};
 use crate::stacks::{StackRecords, Stacks};
 use crate::strings::StringTable;
 
-/// The records of a file that are not in its heap dump, as tables.
+/// The records of a file outside its heap dump, as tables.
 #[derive(Debug, Default)]
 pub struct Directory {
     /// All strings by id.
     pub strings: StringTable,
-    /// The classes as LOAD CLASS tells of them; their CLASS DUMPs are the caller's to add.
+    /// The classes from LOAD CLASS; the caller adds their CLASS DUMPs.
     pub classes: ClassTable,
-    /// Serial and object id of the threads that START THREAD names, in the file's order.
+    /// Serial and object id of the threads in START THREAD, in file order.
     pub threads: Vec<(u32, u64)>,
     stacks: StackRecords,
     sites: SiteRecords,
 }
 
 impl Directory {
-    /// Takes the next record.
+    /// Adds the next record.
     pub fn add(&mut self, mut record: Record) {
         self.stacks.add(&mut record);
         match record {
@@ -39,7 +39,7 @@ impl Directory {
         }
     }
 
-    /// Checks the memory that the tables take. Errors: [`ReadError::TooMuch`].
+    /// Checks the memory used by the tables. Errors: [`ReadError::TooMuch`].
     pub fn allow(&self, budget: Budget) -> Result<(), ReadError> {
         let threads = (self.threads.len() as u64).saturating_mul(ENTRY_BYTES);
         let held = [
@@ -51,12 +51,12 @@ impl Directory {
         budget.allow(held.into_iter().fold(threads, u64::saturating_add))
     }
 
-    /// The stacks of all traces, in words.
+    /// The stacks of all traces, with names.
     pub fn stacks(&self) -> Stacks {
         self.stacks.resolve(&mut Names::new(&self.strings))
     }
 
-    /// The sites that the profiler recorded; `None` if the file has none.
+    /// The profiler's sites; `None` if the file has none.
     pub fn sites(&self) -> Option<SiteTable> {
         let mut names = Names::new(&self.strings);
         self.sites.clone().finish(&self.stacks, &mut names)

@@ -1,4 +1,4 @@
-//! The pull reader over a whole file: one event a record, sub-record or damaged place.
+//! The pull reader for a whole file: one event for each record, sub-record or damaged place.
 
 use std::io::Read;
 
@@ -12,29 +12,29 @@ use crate::heap_record::{HeapRecord, SubError};
 use crate::record::{record_name, Record, RecordHead};
 use crate::stream::Source;
 
-/// What the file holds next.
+/// The next item in the file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// A record outside the heap.
     Record(RecordHead, Record),
-    /// A HEAP DUMP or HEAP DUMP SEGMENT begins; its sub-records follow.
+    /// The start of a HEAP DUMP or HEAP DUMP SEGMENT; its sub-records follow.
     HeapStart(RecordHead),
-    /// A sub-record and its offset. Its data can be read until the next event is asked for.
+    /// A sub-record and its offset. Its data can be read until the next event is requested.
     Heap(u64, HeapRecord),
-    /// The heap record has ended.
+    /// The end of the heap record.
     HeapEnd,
     /// Bytes that do not fit the format.
     Damage(Damage),
 }
 
-/// Reads a file from front to back; holds one record in memory, never the data of an object.
+/// Reads a file sequentially; keeps one record in memory, but never the data of an object.
 #[derive(Debug)]
 pub struct DumpReader<'r> {
     from: Source<'r>,
     header: Header,
-    /// Offset behind the heap record that is being read; `u64::MAX` if only the file's end ends it.
+    /// Offset after the current heap record; `u64::MAX` if only the file's end ends it.
     heap_end: Option<u64>,
-    /// Offset behind the data, or the leftovers, of the last event.
+    /// Offset after the data, or the leftover bytes, of the last event.
     skip_end: u64,
     pending: Option<Damage>,
     dump_ended: bool,
@@ -43,7 +43,7 @@ pub struct DumpReader<'r> {
 }
 
 impl<'r> DumpReader<'r> {
-    /// Reads the header. Errors: not an HPROF file, an impossible size of identifiers, I/O.
+    /// Reads the header. Errors: not an HPROF file, an impossible identifier size, I/O.
     pub fn new(inner: Box<dyn Read + 'r>) -> Result<Self, ReadError> {
         let mut from = Source::new(inner);
         let header = Header::read(&mut from)?;
@@ -80,8 +80,8 @@ impl<'r> DumpReader<'r> {
         self.from.offset()
     }
 
-    /// The next event, or `None` behind the last. Only a failing I/O is an error; bytes that do not
-    /// fit the format come as [`Event::Damage`].
+    /// The next event, or `None` after the last. Only I/O failures are errors; bytes that do not fit the
+    /// format are returned as [`Event::Damage`].
     pub fn next_event(&mut self) -> Result<Option<Event>, ReadError> {
         if let Some(damage) = self.pending.take() {
             return Ok(Some(Event::Damage(damage)));
@@ -97,13 +97,14 @@ impl<'r> DumpReader<'r> {
         }
     }
 
-    /// Appends the data of the last event's sub-record to `to`: all of it, or what a cut file still has.
+    /// Appends the data of the last event's sub-record to `to`: all of it, or what a truncated file still
+    /// has.
     pub fn read_data(&mut self, to: &mut Vec<u8>) -> Result<(), ReadError> {
         let count = self.skip_end.saturating_sub(self.from.offset());
         allow_shortage(self.from.append(to, count))
     }
 
-    /// The next piece of the data of the last event's sub-record; empty behind its end.
+    /// The next piece of the data of the last event's sub-record; empty at its end.
     pub fn next_chunk(&mut self) -> Result<&[u8], ReadError> {
         let count = self.skip_end.saturating_sub(self.from.offset());
         match self.from.chunk(count) {
@@ -112,7 +113,8 @@ impl<'r> DumpReader<'r> {
         }
     }
 
-    /// The next identifier in the data of the last event's sub-record, or `None` behind the last whole one.
+    /// The next identifier in the data of the last event's sub-record, or `None` after the last complete
+    /// one.
     pub fn next_id(&mut self) -> Result<Option<u64>, ReadError> {
         let left = self.skip_end.saturating_sub(self.from.offset());
         if left < u64::from(self.header.id_bytes) {
@@ -203,7 +205,7 @@ impl<'r> DumpReader<'r> {
         }
     }
 
-    /// The next record's head, or `None` if the file ends in it behind HEAP DUMP END.
+    /// The next record's head, or `None` if the file ends within it after HEAP DUMP END.
     fn head(&mut self) -> Result<Option<RecordHead>, ReadError> {
         let offset = self.from.offset();
         let head = (|| {
@@ -235,7 +237,8 @@ impl<'r> DumpReader<'r> {
         Ok(Event::HeapStart(head))
     }
 
-    /// Whether the next byte is the tag of a sub-record and of no record, so that a length of 0 is a lie.
+    /// Whether the next byte is the tag of a sub-record but not of a record, so that a length of 0 is
+    /// false.
     fn sub_record_follows(&mut self) -> Result<bool, ReadError> {
         let Some(next) = self.from.peek()? else {
             return Ok(false);
@@ -273,7 +276,7 @@ impl<'r> DumpReader<'r> {
         Ok(Event::Damage(Damage { offset, kind }))
     }
 
-    /// Remembers the end of the dump, and bytes left over in a record.
+    /// Notes the end of the dump, or leftover bytes in a record.
     fn note_end(&mut self, head: &RecordHead, end: u64) {
         if head.tag == tag::HEAP_DUMP_END {
             // A length here is not a fault of the record's fields but of this one record.
@@ -295,7 +298,7 @@ impl<'r> DumpReader<'r> {
     }
 }
 
-/// Missing bytes are reported by the next event; here they only end the data.
+/// The next event reports missing bytes; here they only end the data.
 fn allow_shortage(result: Result<(), ReadError>) -> Result<(), ReadError> {
     match result {
         Err(fault) if fault.is_shortage() => Ok(()),

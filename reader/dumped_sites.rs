@@ -1,4 +1,4 @@
-//! Sites counted from a heap dump whose objects carry the trace where they were allocated.
+//! Sites counted in a heap dump whose objects have allocation traces.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::shallow::shallow_bytes;
 use crate::sites::{Amount, Site, SiteTable};
 use crate::stacks::Stacks;
 
-/// What an object is an instance of.
+/// The class of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Kind {
     /// A class by the id of its class object.
@@ -22,14 +22,14 @@ enum Kind {
     Primitive(BasicType),
 }
 
-/// The objects of a dump by trace and class. Memory grows with their number, not with that of the objects.
+/// The objects of a dump by trace and class. Memory grows with the number of these pairs, not of objects.
 #[derive(Debug, Default)]
 pub(crate) struct DumpedSites {
     counts: HashMap<(u32, Kind), Amount>,
 }
 
 impl DumpedSites {
-    /// Counts an object or array; other sub-records are passed over.
+    /// Counts an object or array; ignores other sub-records.
     pub(crate) fn add(&mut self, record: &HeapRecord, id_bytes: u32) {
         let (trace, kind, payload_bytes) = match record {
             HeapRecord::Instance(instance) => (
@@ -43,7 +43,7 @@ impl DumpedSites {
                 record.data_bytes(id_bytes),
             ),
             HeapRecord::PrimitiveArray(array) => {
-                // Android may leave the elements out, the array has them all the same.
+                // Android may omit the elements in the file, but the array has them.
                 let element_bytes = u64::from(array.kind.size_bytes(id_bytes));
                 let payload_bytes = u64::from(array.length) * element_bytes;
                 (array.trace, Kind::Primitive(array.kind), payload_bytes)
@@ -56,12 +56,12 @@ impl DumpedSites {
         });
     }
 
-    /// Bytes of memory that the counts take, and will take when they are named.
+    /// Bytes of memory that the counts take, including later ones for names.
     pub(crate) fn held_bytes(&self) -> u64 {
         entries(3 * self.counts.len())
     }
 
-    /// The sites in words, or `None` if no object carries a trace with frames.
+    /// The sites with names, or `None` if no object has a trace with frames.
     pub(crate) fn finish(
         self,
         stacks: &Stacks,

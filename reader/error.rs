@@ -1,26 +1,26 @@
-//! Why a file cannot be read on.
+//! Why reading a file has failed.
 
 use std::fmt;
 use std::io;
 
-/// What stops the reading of a file, with the offset where it happened.
+/// An error that stops the reading of a file, with its offset.
 #[derive(Debug)]
 pub enum ReadError {
     /// The operating system, or the decompression, failed.
     Io {
-        /// Where the bytes were missing.
+        /// Offset of the missing bytes.
         offset: u64,
         /// What the system said.
         source: io::Error,
     },
-    /// The file ends inside something.
+    /// The file ends too early.
     Truncated {
-        /// The first byte that could not be read whole.
+        /// Offset of the first incomplete item.
         offset: u64,
     },
-    /// A field lies behind the end of its record.
+    /// A field extends past the end of its record.
     PastLimit {
-        /// Where the field would begin.
+        /// Offset at which the field would start.
         offset: u64,
     },
     /// The first bytes are not those of an HPROF file.
@@ -32,9 +32,9 @@ pub enum ReadError {
         /// The limit.
         limit_bytes: u64,
     },
-    /// The header names a size of identifiers other than 4 and 8.
+    /// The header has an identifier size other than 4 and 8.
     IdSize {
-        /// The size that the header names.
+        /// The size in the header.
         id_bytes: u32,
     },
 }
@@ -83,7 +83,8 @@ impl std::error::Error for ReadError {
 }
 
 impl ReadError {
-    /// Whether bytes are missing (against an I/O failure): the reader then goes on behind the record, or ends.
+    /// Whether bytes are missing, as opposed to an I/O failure: the reader then continues after the
+    /// record, or ends.
     pub(crate) fn is_shortage(&self) -> bool {
         matches!(self, Self::Truncated { .. } | Self::PastLimit { .. })
     }

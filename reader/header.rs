@@ -4,7 +4,7 @@ use crate::error::ReadError;
 use crate::stream::Source;
 use crate::text::TEXT_MAGIC;
 
-/// Longest version text that is looked at; those we know have 18 bytes.
+/// Longest version text that is read; those we know have 18 bytes.
 const VERSION_BYTES_MAX: usize = 32;
 
 /// Version of the format.
@@ -19,7 +19,7 @@ pub enum Version {
 }
 
 impl Version {
-    /// The number as it stands in the file, for example `1.0.2`.
+    /// The version number as in the file, for example `1.0.2`.
     pub fn number(self) -> &'static str {
         match self {
             Self::V1_0_1 => "1.0.1",
@@ -38,7 +38,7 @@ impl Version {
     }
 }
 
-/// What stands before the first record (format text: "The binary output begins with the information").
+/// The file header (format text: "The binary output begins with the information").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Version of the format.
@@ -50,7 +50,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// Reads the header and sets the source's size of identifiers.
+    /// Reads the header and sets the source's identifier size.
     ///
     /// Errors: [`ReadError::NotHprof`], [`ReadError::IdSize`], a file that ends too early, I/O.
     pub fn read(from: &mut Source<'_>) -> Result<Self, ReadError> {

@@ -38,7 +38,7 @@ pub enum RootKind {
     VmInternal,
     /// Android: JNI monitor.
     JniMonitor,
-    /// Android: not reachable, listed all the same.
+    /// Android: not reachable, but listed.
     Unreachable,
 }
 
@@ -65,7 +65,7 @@ impl RootKind {
         }
     }
 
-    /// The kind with this sub-record tag, or `None` if it is the tag of no root.
+    /// The kind with this sub-record tag, or `None` if the tag is not a root's.
     pub fn from_tag(tag: u8) -> Option<Self> {
         Some(match tag {
             heap::ROOT_UNKNOWN => Self::Unknown,
@@ -92,15 +92,16 @@ impl RootKind {
 /// A root of the heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Root {
-    /// Why it is one.
+    /// Why it is a root.
     pub kind: RootKind,
-    /// The object; 0 is null and should not be there.
+    /// The object; 0 is null, which a sound file does not have.
     pub object: u64,
-    /// Serial of the thread, for the kinds that name one.
+    /// Serial of the thread, for kinds that have one.
     pub thread_serial: Option<u32>,
     /// Serial of the thread's trace; only for [`RootKind::ThreadObject`].
     pub trace: Option<u32>,
-    /// Number of the frame in the thread's trace, 0 the top, `u32::MAX` none; for the kinds that name one.
+    /// Number of the frame in the thread's trace, 0 for the top, `u32::MAX` for none; for kinds
+    /// that have one.
     pub frame_number: Option<u32>,
 }
 
@@ -111,7 +112,7 @@ pub struct ClassDump {
     pub class: u64,
     /// Serial of the trace; 1 for none.
     pub trace: u32,
-    /// Id of the super class; 0 for java.lang.Object.
+    /// Id of the superclass; 0 for java.lang.Object.
     pub super_class: u64,
     /// Id of the class loader; 0 for the bootstrap loader.
     pub loader: u64,
@@ -119,13 +120,14 @@ pub struct ClassDump {
     pub signers: u64,
     /// Id of the protection domain; 0 for none.
     pub protection_domain: u64,
-    /// Bytes of one instance. HotSpot: the sum of the field sizes of the class and its supers, no object header.
+    /// Bytes of one instance. HotSpot: the sum of the field sizes of the class and its
+    /// superclasses, without an object header.
     pub instance_bytes: u32,
     /// Entries of the constant pool; HotSpot writes none.
     pub constants: Vec<Constant>,
     /// Static fields with their values.
     pub statics: Vec<Static>,
-    /// Instance fields of this class alone.
+    /// Instance fields declared by this class.
     pub fields: Vec<Field>,
 }
 
@@ -165,7 +167,7 @@ pub struct Field {
 pub struct Instance {
     /// Id of the object.
     pub object: u64,
-    /// Serial of the trace where it was allocated; 1 for none.
+    /// Serial of its allocation trace; 1 for none.
     pub trace: u32,
     /// Id of its class.
     pub class: u64,
@@ -178,7 +180,7 @@ pub struct Instance {
 pub struct ObjectArray {
     /// Id of the array.
     pub object: u64,
-    /// Serial of the trace where it was allocated; 1 for none.
+    /// Serial of its allocation trace; 1 for none.
     pub trace: u32,
     /// Number of elements.
     pub length: u32,
@@ -191,13 +193,13 @@ pub struct ObjectArray {
 pub struct PrimitiveArray {
     /// Id of the array.
     pub object: u64,
-    /// Serial of the trace where it was allocated; 1 for none.
+    /// Serial of its allocation trace; 1 for none.
     pub trace: u32,
     /// Number of elements.
     pub length: u32,
     /// Type of the elements, never [`BasicType::Object`].
     pub kind: BasicType,
-    /// Whether the elements stand in the file; Android may leave them out.
+    /// Whether the file contains the elements; Android may omit them.
     pub has_data: bool,
 }
 
@@ -214,7 +216,7 @@ pub enum HeapRecord {
     ObjectArray(ObjectArray),
     /// PRIMITIVE ARRAY DUMP.
     PrimitiveArray(PrimitiveArray),
-    /// Android: the heap that the next objects lie in.
+    /// Android: the heap that contains the next objects.
     HeapInfo {
         /// Number of the heap.
         heap: u32,
@@ -241,7 +243,7 @@ impl From<ReadError> for SubError {
 }
 
 impl HeapRecord {
-    /// Decodes one sub-record up to its data, which stays unread.
+    /// Decodes one sub-record up to its data, which is not read.
     pub(crate) fn read(from: &mut Source<'_>) -> Result<Self, SubError> {
         let tag = from.u1()?;
         Ok(match tag {
@@ -261,7 +263,7 @@ impl HeapRecord {
         })
     }
 
-    /// Bytes of data that follow the decoded part: field values or elements. At most 2^35.
+    /// Bytes of data after the decoded part: field values or elements. At most 2^35.
     pub fn data_bytes(&self, id_bytes: u32) -> u64 {
         match self {
             Self::Instance(instance) => u64::from(instance.data_bytes),
@@ -297,7 +299,7 @@ fn root(kind: RootKind, from: &mut Source<'_>) -> Result<Root, ReadError> {
     };
     match kind {
         RootKind::JniGlobal => {
-            // The JNI reference itself means nothing outside the JVM that made it.
+            // The JNI reference itself means nothing outside its JVM.
             from.id()?;
         }
         RootKind::JniLocal | RootKind::JavaFrame | RootKind::JniMonitor => {

@@ -1,4 +1,4 @@
-//! How many objects of each class a dump holds, and how large they are.
+//! The number and the size of a dump's objects, by class.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -31,12 +31,12 @@ pub struct HistogramRow {
     pub bytes: u64,
 }
 
-/// The objects of a dump by class, largest first. Two classes of one name keep two rows.
+/// The objects of a dump by class, largest first. Two classes with the same name have two rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
-    /// The classes that have objects: by bytes, then instances, then name.
+    /// The classes with objects: by bytes, then instances, then name.
     pub rows: Vec<HistogramRow>,
-    /// Damaged places met; what they hid is not counted.
+    /// Number of damaged places; what they hide is not counted.
     pub damaged: u64,
 }
 
@@ -64,8 +64,8 @@ struct Counts {
 }
 
 impl Histogram {
-    /// Reads a whole dump once. `java.lang.Class` counts the CLASS DUMPs and the instances of it (mirrors of
-    /// primitive types). Errors: I/O only.
+    /// Reads a whole dump once. `java.lang.Class` counts the CLASS DUMPs and its instances (mirrors
+    /// of primitive types). Errors: I/O only.
     pub fn read(dump: &mut DumpReader<'_>) -> Result<Self, ReadError> {
         let id_bytes = dump.header().id_bytes;
         let mut counts = Counts::default();
@@ -127,7 +127,7 @@ impl Counts {
                 .or_default()
                 .add(payload_bytes),
             HeapRecord::PrimitiveArray(array) => {
-                // Android may leave the elements out, the array has them all the same.
+                // Android may omit the elements in the file, but the array has them.
                 let element = u64::from(array.kind.size_bytes(id_bytes));
                 let payload_bytes = u64::from(array.length) * element;
                 self.by_type

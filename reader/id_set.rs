@@ -1,29 +1,29 @@
-//! A set of identifiers that stays small when they are addresses, and knows how large it is.
+//! A set of identifiers that is small if they are addresses, and that knows its size.
 
 use std::collections::HashMap;
 
 /// Bits that are zero in an address of a HotSpot object.
 const ALIGNMENT_BITS: u32 = 3;
 
-/// Bits of an id, less its alignment, within a page: 512 KiB of heap.
+/// Bits of an id, without its alignment, within a page: 512 KiB of heap.
 const PAGE_BITS: u32 = 16;
 
-/// 64-bit words of a page as a bitmap.
+/// 64-bit words in the bitmap of a page.
 const WORDS: usize = 1 << (PAGE_BITS - 6);
 
-/// Ids of a page up to which a list takes less memory than a bitmap.
+/// Most ids of a page for which a list takes less memory than a bitmap.
 const LIST_MAX: usize = 4096;
 
-/// Bytes that a page takes beside its ids: its entry in the map, with the room that a map keeps free.
+/// Bytes of a page besides its ids: its entry in the map, including free space of the map.
 const PAGE_OVERHEAD_BYTES: u64 = 128;
 
 /// Ids of objects, classes or strings.
 #[derive(Debug, Default)]
 pub struct IdSet {
-    /// Upper bits of the ids of a page to its place in `pages`.
+    /// Index in `pages` by the upper bits of a page's ids.
     places: HashMap<u64, usize>,
     pages: Vec<Page>,
-    /// The page that was added to last: objects come in the order of their addresses.
+    /// The page of the last insertion, because objects come in address order.
     last: Option<(u64, usize)>,
     len: u64,
     id_bytes: u64,
@@ -33,12 +33,12 @@ pub struct IdSet {
 enum Page {
     /// Lower bits of the ids, in order.
     List(Vec<u16>),
-    /// A bit an id.
+    /// One bit for each id.
     Bits(Box<[u64; WORDS]>),
 }
 
 impl IdSet {
-    /// Adds an id; false if it was there already.
+    /// Adds an id; false if it already existed.
     pub fn insert(&mut self, id: u64) -> bool {
         let (key, low) = split(id);
         let place = match self.last {
@@ -151,8 +151,8 @@ fn bit(low: u16) -> u64 {
     1 << (low % 64)
 }
 
-/// The page of an id and its place there. The low bits turn to the top, so that aligned ids become dense and unaligned
-/// ones stay distinct.
+/// The page of an id and its position there. Rotates the low bits to the top, so that aligned ids
+/// become dense and unaligned ones stay distinct.
 fn split(id: u64) -> (u64, u16) {
     let packed = id.rotate_right(ALIGNMENT_BITS);
     let [.., high, low] = packed.to_be_bytes();

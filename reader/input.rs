@@ -1,4 +1,4 @@
-//! Opens what a file contains, unpacking gzip by its magic number.
+//! Opens a file's contents, decompressing gzip if its magic number is there.
 
 use std::io::{self, Cursor, ErrorKind, Read};
 
@@ -7,14 +7,15 @@ use flate2::read::MultiGzDecoder;
 /// First bytes of a gzip member (RFC 1952).
 const GZIP_MAGIC: [u8; 2] = [0x1F, 0x8B];
 
-/// The uncompressed bytes of `raw`: unpacked if it begins like gzip (one or many members), as it is otherwise.
+/// The uncompressed bytes of `raw`: decompressed if it starts like gzip (one or many members), otherwise
+/// unchanged.
 ///
 /// Errors: the first bytes cannot be read.
 pub fn unpacked<'r>(raw: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
     Ok(opened(raw)?.0)
 }
 
-/// As [`unpacked`], and whether it had to be unpacked.
+/// Like [`unpacked`], and whether it was compressed.
 pub fn opened<'r>(mut raw: impl Read + 'r) -> io::Result<(Box<dyn Read + 'r>, bool)> {
     let mut magic = Vec::with_capacity(GZIP_MAGIC.len());
     let mut byte = [0];

@@ -1,11 +1,10 @@
-//! Decodes and checks HPROF heap dumps: versions 1.0.1, 1.0.2 and Android's 1.0.3, plain or gzip.
+//! Decodes and checks HPROF heap dumps: versions 1.0.1, 1.0.2 and Android's 1.0.3, uncompressed or gzip.
 //!
-//! [`DumpReader`] gives a file's records as events, front to back, in little memory. On it stand
-//! [`check()`] (is the file sound?), [`summarize`] (what is in it?), [`Histogram`] (how much of each class?),
-//! [`Allocations`] (who allocated it?) and [`CpuProfile`] (where did the time go?). The last two read text profiles
-//! as well, by [`TextReader`].
-//! Files may be hostile: lengths and counts are claims, and nothing is allocated on a claim; a text that many records
-//! name is kept once, and what is kept in all has a limit, [`Budget`].
+//! [`DumpReader`] returns a file's records as events, sequentially and in little memory. Built on it are [`check()`]
+//! (is the file sound?), [`summarize`] (what is in it?), [`Histogram`] (how much of each class?), [`Allocations`]
+//! (who allocated it?) and [`CpuProfile`] (where did the time go?). The last two also read text profiles, with
+//! [`TextReader`]. Files may be hostile: no length or count in a file is trusted for allocation, a text to which many
+//! records refer is stored once, and the total that is stored has a limit, [`Budget`].
 #![forbid(unsafe_code)]
 
 mod allocations;

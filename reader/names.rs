@@ -1,4 +1,4 @@
-//! Names in Java's form, each made once however often the file refers to it.
+//! Names in Java form, each made once however often the file refers to it.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -7,7 +7,7 @@ use crate::budget::entries;
 use crate::java_name::java_name;
 use crate::strings::StringTable;
 
-/// Shares one text among all that name it by its string id.
+/// Shares one text among all records that refer to its string id.
 #[derive(Debug)]
 pub(crate) struct Names<'a> {
     strings: &'a StringTable,

@@ -1,4 +1,4 @@
-//! Tells a text profile from a binary file by its first bytes.
+//! Distinguishes a text profile from a binary file by the first bytes.
 
 use std::io::{self, Cursor, ErrorKind, Read};
 
@@ -6,7 +6,7 @@ use crate::dump::DumpReader;
 use crate::error::ReadError;
 use crate::text::{TextReader, TEXT_MAGIC};
 
-/// Bytes of `JAVA PROFILE 1.0.1`, behind which the two kinds differ.
+/// Bytes of `JAVA PROFILE 1.0.1`, after which the two kinds differ.
 const VERSION_BYTES: usize = 18;
 
 /// A file of either kind, ready to be read.
@@ -19,7 +19,7 @@ pub enum Opened<'r> {
 }
 
 impl<'r> Opened<'r> {
-    /// Looks at the first bytes of uncompressed data. Errors: I/O, or not an HPROF file of either kind.
+    /// Reads the first bytes of uncompressed data. Errors: I/O, or not an HPROF file of either kind.
     pub fn new(mut inner: Box<dyn Read + 'r>) -> Result<Self, ReadError> {
         let start =
             first_bytes(&mut inner).map_err(|source| ReadError::Io { offset: 0, source })?;
@@ -36,7 +36,7 @@ fn first_bytes(inner: &mut dyn Read) -> io::Result<Vec<u8>> {
     let mut start = Vec::with_capacity(VERSION_BYTES + 1);
     let mut limited = inner.take(VERSION_BYTES as u64 + 1);
     match limited.read_to_end(&mut start) {
-        // A gzip stream that stops too early; for the format it is a file that ends here.
+        // A truncated gzip stream; treated like a file that ends here.
         Err(fault) if fault.kind() == ErrorKind::UnexpectedEof => Ok(start),
         other => other.map(|_| start),
     }

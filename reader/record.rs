@@ -1,17 +1,17 @@
-//! The top-level records of a file, one struct a kind.
+//! The top-level records of a file, one struct for each kind.
 
 use format::record as tag;
 
 use crate::error::ReadError;
 use crate::stream::Source;
 
-/// Bytes kept of one string's text: a name in a class file has no more.
+/// Most bytes kept of a string: a name in a class file has no more.
 pub const TEXT_BYTES_MAX: u64 = 0xFFFF;
 
-/// Entries kept of one record's list (frames, samples, sites); more than any JVM writes.
+/// Most entries kept of a record's list (frames, samples, sites); more than any JVM writes.
 pub const ENTRIES_MAX: u32 = 1 << 22;
 
-/// What stands before a record's body.
+/// The header of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordHead {
     /// Offset of the tag.
@@ -20,7 +20,7 @@ pub struct RecordHead {
     pub tag: u8,
     /// Microseconds since the header's time; 0 in most files.
     pub time_micros: u32,
-    /// Bytes of the body as the record claims them.
+    /// Length of the body, as the record claims.
     pub length: u32,
 }
 
@@ -71,7 +71,7 @@ pub struct LoadClass {
     pub serial: u32,
     /// Id of the class object.
     pub class: u64,
-    /// Serial of the trace where it was loaded.
+    /// Serial of the trace that loaded it.
     pub trace: u32,
     /// String id of the name, in the form `java/lang/String`.
     pub name: u64,
@@ -86,11 +86,11 @@ pub struct Frame {
     pub method: u64,
     /// String id of the method's descriptor.
     pub signature: u64,
-    /// String id of the source file's name; 0 if not known.
+    /// String id of the source file's name; 0 if unknown.
     pub source: u64,
     /// Serial of the class.
     pub class_serial: u32,
-    /// Line, above 0; or -1 not known, -2 compiled method, -3 native method.
+    /// Line, above 0; or -1 for unknown, -2 for a compiled method, -3 for a native method.
     pub line: i32,
 }
 
@@ -99,7 +99,7 @@ pub struct Frame {
 pub struct Trace {
     /// Serial, from 1.
     pub serial: u32,
-    /// Serial of the thread that stood there; 0 for a trace of no particular thread.
+    /// Serial of the thread with this stack; 0 for a trace of no particular thread.
     pub thread_serial: u32,
     /// Ids of the frames, top first; at most [`ENTRIES_MAX`].
     pub frames: Vec<u64>,
@@ -110,11 +110,11 @@ pub struct Trace {
 pub struct AllocSites {
     /// Bit 0 incremental, bit 1 sorted by allocation, bit 2 a collection was forced.
     pub flags: u16,
-    /// Share of the total below which sites were left out.
+    /// Share of the total below which sites were omitted.
     pub cutoff: f32,
-    /// Bytes live.
+    /// Live bytes.
     pub live_bytes: u32,
-    /// Objects live.
+    /// Live objects.
     pub live_objects: u32,
     /// Bytes allocated since the start.
     pub allocated_bytes: u64,
@@ -129,13 +129,13 @@ pub struct AllocSites {
 pub struct AllocSite {
     /// 0 for plain objects, else the basic type of an array's elements.
     pub array_type: u8,
-    /// Serial of the class; may be 0 for objects made while the JVM started.
+    /// Serial of the class; may be 0 for objects created while the JVM started.
     pub class_serial: u32,
     /// Serial of the trace.
     pub trace: u32,
-    /// Bytes live.
+    /// Live bytes.
     pub live_bytes: u32,
-    /// Objects live.
+    /// Live objects.
     pub live_objects: u32,
     /// Bytes allocated.
     pub allocated_bytes: u32,
@@ -146,9 +146,9 @@ pub struct AllocSite {
 /// Totals of the heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeapSummary {
-    /// Bytes live.
+    /// Live bytes.
     pub live_bytes: u32,
-    /// Objects live.
+    /// Live objects.
     pub live_objects: u32,
     /// Bytes allocated since the start.
     pub allocated_bytes: u64,
@@ -176,7 +176,7 @@ pub struct StartThread {
 /// Samples of running threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CpuSamples {
-    /// Samples in all.
+    /// Total number of samples.
     pub total: u32,
     /// The traces, at most [`ENTRIES_MAX`].
     pub rows: Vec<CpuSample>,
@@ -191,7 +191,7 @@ pub struct CpuSample {
     pub trace: u32,
 }
 
-/// What the profiler recorded.
+/// The profiler's settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ControlSettings {
     /// Bit 0 allocation traces, bit 1 CPU sampling.
@@ -201,8 +201,8 @@ pub struct ControlSettings {
 }
 
 impl Record {
-    /// Decodes the body that lies between the source's position and its limit; `None` if the tag is
-    /// not that of a record of this kind (heap dumps included). May leave bytes over.
+    /// Decodes the body between the source's position and its limit; `None` if no record of this
+    /// kind has the tag (heap dumps included). May leave bytes over.
     ///
     /// Errors: bytes are missing.
     pub fn read(head: &RecordHead, from: &mut Source<'_>) -> Result<Option<Self>, ReadError> {
@@ -227,7 +227,7 @@ impl Record {
     }
 }
 
-/// The format text's name of a record's kind, or `None` for a tag that it does not know.
+/// The format text's name of a record's kind, or `None` for an unknown tag.
 pub fn record_name(tag: u8) -> Option<&'static str> {
     Some(match tag {
         tag::UTF8 => "UTF8",

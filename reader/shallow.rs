@@ -1,14 +1,14 @@
-//! How large an object is, as far as a dump can tell.
+//! The size of an object, as far as a dump shows it.
 
-/// Bytes of an object's header that are assumed; HPROF does not say.
+/// Assumed size of an object's header; HPROF does not contain it.
 const OBJECT_HEADER_BYTES: u64 = 16;
 
-/// Multiple that sizes are rounded up to.
+/// Sizes are rounded up to a multiple of this.
 const ALIGNMENT_BYTES: u64 = 8;
 
-/// Estimated bytes of an object whose fields or elements take `payload_bytes` in the file: a header
-/// of 16 bytes more, rounded up to 8. References count as one identifier, so that a JVM
-/// with compressed references uses less than this.
+/// Estimated bytes of an object whose fields or elements take `payload_bytes` in the file: adds a
+/// header of 16 bytes, and rounds up to 8. A reference counts as one identifier, so a JVM with
+/// compressed references uses less than this.
 pub fn shallow_bytes(payload_bytes: u64) -> u64 {
     payload_bytes
         .checked_add(OBJECT_HEADER_BYTES)

@@ -12,10 +12,10 @@ use crate::names::Names;
 use crate::record::{AllocSite, AllocSites};
 use crate::stacks::StackRecords;
 
-/// [`AllocSites::flags`]: the record holds only what changed since the one before it.
+/// [`AllocSites::flags`]: the record contains only changes since the one before it.
 const INCREMENTAL: u16 = 1;
 
-/// Objects, and the bytes that they take.
+/// A number of objects and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Amount {
     /// Sum of their sizes.
@@ -25,13 +25,13 @@ pub struct Amount {
 }
 
 impl Amount {
-    /// Adds another amount; at `u64::MAX` the sum stays.
+    /// Adds another amount; the sum saturates at `u64::MAX`.
     pub(crate) fn add(&mut self, other: Self) {
         self.bytes = self.bytes.saturating_add(other.bytes);
         self.objects = self.objects.saturating_add(other.objects);
     }
 
-    /// The greater of each number.
+    /// The larger of each number.
     fn at_least(self, other: Self) -> Self {
         Self {
             bytes: self.bytes.max(other.bytes),
@@ -40,34 +40,34 @@ impl Amount {
     }
 }
 
-/// The objects of one class that one stack allocated.
+/// The objects of one class allocated by one stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Site {
     /// Class in Java's form, for example `java.lang.String` or `int[]`.
     pub class: Rc<str>,
-    /// Serial of the trace where they were allocated, see [`crate::Stacks::frames`].
+    /// Serial of their allocation trace, see [`crate::Stacks::frames`].
     pub trace: u32,
-    /// Those that were alive.
+    /// The live objects.
     pub live: Amount,
-    /// All that were ever allocated; `None` if the file does not tell.
+    /// All objects ever allocated; `None` if the file does not have the number.
     pub allocated: Option<Amount>,
 }
 
-/// All sites that a file tells of.
+/// All sites in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SiteTable {
     /// The sites by live bytes, then live objects, largest first; equal ones by class and trace.
     pub rows: Vec<Site>,
-    /// What was alive in all; more than the rows sum up to if the writer left small sites out.
+    /// Total of live objects; more than the sum of the rows if the writer omitted small sites.
     pub live: Amount,
-    /// What was allocated in all; `None` if the file does not tell.
+    /// Total of allocated objects; `None` if the file does not have the number.
     pub allocated: Option<Amount>,
-    /// Live objects that carry no stack and so stand in no row; only in a heap dump.
+    /// Live objects without a stack, which are in no row; only in a heap dump.
     pub stackless: Amount,
 }
 
 impl SiteTable {
-    /// A table of these rows in their order, with their sums or the greater totals that the writer tells.
+    /// A table with these rows, sorted, and the larger of their sums and the writer's totals.
     pub(crate) fn new(mut rows: Vec<Site>, live: Amount, allocated: Option<Amount>) -> Self {
         rows.sort_by(|a, b| {
             let key = |site: &Site| (site.live.bytes, site.live.objects);
@@ -88,10 +88,10 @@ impl SiteTable {
     }
 }
 
-/// What tells two rows of ALLOC SITES apart: array type, class serial, trace.
+/// The key of an ALLOC SITES row: array type, class serial, trace.
 type SiteKey = (u8, u32, u32);
 
-/// The ALLOC SITES records of a file: each is a report of its own, or what changed since the one before.
+/// The ALLOC SITES records of a file: each is a complete report, or the changes since the one before.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SiteRecords {
     rows: HashMap<SiteKey, AllocSite>,
@@ -101,7 +101,7 @@ pub(crate) struct SiteRecords {
 }
 
 impl SiteRecords {
-    /// Takes the next record; an incremental one replaces rows, a complete one all rows.
+    /// Adds the next record: an incremental one replaces some rows, a complete one all rows.
     pub(crate) fn add(&mut self, record: &AllocSites) {
         self.seen = true;
         if record.flags & INCREMENTAL == 0 {
@@ -118,12 +118,12 @@ impl SiteRecords {
         };
     }
 
-    /// Bytes of memory that the rows take, and will take when they are named.
+    /// Bytes of memory that the rows take, including later ones for names.
     pub(crate) fn held_bytes(&self) -> u64 {
         bytes_of::<(SiteKey, AllocSite, [Site; 2])>(self.rows.len())
     }
 
-    /// The sites in words, or `None` if there was no record.
+    /// The sites with names, or `None` if there was no record.
     pub(crate) fn finish(self, stacks: &StackRecords, names: &mut Names<'_>) -> Option<SiteTable> {
         if !self.seen {
             return None;
@@ -142,7 +142,7 @@ impl SiteRecords {
     }
 }
 
-/// Orders names; two references to one name are not compared letter by letter.
+/// Compares names; two references to one name are not compared letter by letter.
 pub(crate) fn compare_names(a: &Rc<str>, b: &Rc<str>) -> Ordering {
     if Rc::ptr_eq(a, b) {
         Ordering::Equal
@@ -158,7 +158,7 @@ fn amount(bytes: u32, objects: u32) -> Amount {
     }
 }
 
-/// The class by its serial; without one, as for objects older than the profiler, by the type of the array.
+/// The class by its serial; without one (for objects older than the profiler) by the type of the array.
 fn class_name(site: &AllocSite, stacks: &StackRecords, names: &mut Names<'_>) -> Rc<str> {
     if let Some(name) = stacks.class_name(site.class_serial, names) {
         return name;

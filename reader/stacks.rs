@@ -1,4 +1,4 @@
-//! The stacks of a file in words: each frame once, each trace as a list of frames.
+//! The stacks of a file with names: each frame once, each trace as a list of frames.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -7,16 +7,16 @@ use crate::budget::{bytes_of, entries};
 use crate::names::Names;
 use crate::record::{Frame, Record};
 
-/// One frame of a stack, in words.
+/// One frame of a stack, with names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StackFrame {
-    /// Class in Java's form; empty if the file does not tell.
+    /// Class in Java form; empty if the file does not have it.
     pub class: Rc<str>,
-    /// Name of the method; empty if the file does not tell.
+    /// Name of the method; empty if the file does not have it.
     pub method: Rc<str>,
-    /// Name of the source file, if the file tells it.
+    /// Name of the source file, if the file has it.
     pub source: Option<Rc<str>>,
-    /// Line above 0; -1 not known, -2 compiled method, -3 native method.
+    /// Line above 0; -1 for unknown, -2 for a compiled method, -3 for a native method.
     pub line: i32,
 }
 
@@ -28,7 +28,7 @@ impl StackFrame {
     }
 }
 
-/// All stacks of a file by the serials of their traces. Memory grows with the traces, not with the heap.
+/// All stacks of a file by trace serial. Memory grows with the traces, not with the heap.
 #[derive(Clone, Debug, Default)]
 pub struct Stacks {
     frames: Vec<StackFrame>,
@@ -48,7 +48,7 @@ impl Stacks {
         self.places(trace).len()
     }
 
-    /// Whether nothing is known of where this trace stood.
+    /// Whether the trace has no known frames.
     pub fn is_empty(&self, trace: u32) -> bool {
         self.places(trace).is_empty()
     }
@@ -58,7 +58,7 @@ impl Stacks {
     }
 }
 
-/// Stacks that come frame by frame in words, as in a text profile.
+/// Stacks with names from the start, as in a text profile.
 #[derive(Debug, Default)]
 pub(crate) struct SpelledStacks {
     /// Bytes of the frames' texts, and number of frames of all traces.
@@ -69,7 +69,7 @@ pub(crate) struct SpelledStacks {
 }
 
 impl SpelledStacks {
-    /// Adds a trace, top frame first; the last of two with one serial stays.
+    /// Adds a trace, top frame first; of two with the same serial, the last is kept.
     pub(crate) fn add(&mut self, serial: u32, frames: Vec<StackFrame>) {
         let mut places = Vec::with_capacity(frames.len());
         for frame in frames {
@@ -104,21 +104,21 @@ impl SpelledStacks {
     }
 }
 
-/// The binary records that stacks are made of, gathered until the strings are all there.
+/// The binary records of stacks, collected until all strings are known.
 #[derive(Debug, Default)]
 pub(crate) struct StackRecords {
     frames: Vec<Frame>,
-    /// Frame id to the place of the last frame with it.
+    /// For each frame id, the position of the last frame with it.
     places: HashMap<u64, usize>,
     traces: HashMap<u32, Vec<u64>>,
-    /// Class serial to the string id of its name.
+    /// For each class serial, the string id of its name.
     class_names: HashMap<u32, u64>,
     /// Number of frames of all traces.
     depth_sum: usize,
 }
 
 impl StackRecords {
-    /// Keeps what a record says of frames, traces and class serials; other records are passed over.
+    /// Stores frames, traces and class serials; ignores other records.
     pub(crate) fn add(&mut self, record: &mut Record) {
         match record {
             Record::LoadClass(load) => {
@@ -138,7 +138,7 @@ impl StackRecords {
         }
     }
 
-    /// Bytes of memory that the records take, and will take when they are resolved.
+    /// Bytes of memory that the records take, including later ones for names.
     pub(crate) fn held_bytes(&self) -> u64 {
         let frames = self.frames.len();
         let each = bytes_of::<Frame>(frames).saturating_add(bytes_of::<StackFrame>(frames));
@@ -148,12 +148,12 @@ impl StackRecords {
         .saturating_add(bytes_of::<[u64; 2]>(self.depth_sum))
     }
 
-    /// Name of the class with this serial in Java's form, if the file tells it.
+    /// Name of the class with this serial in Java form, if the file has it.
     pub(crate) fn class_name(&self, serial: u32, names: &mut Names<'_>) -> Option<Rc<str>> {
         names.class(*self.class_names.get(&serial)?)
     }
 
-    /// Puts names to all frames; frames that are nowhere are left out of their traces.
+    /// Adds names to all frames; traces omit undefined frames.
     pub(crate) fn resolve(&self, names: &mut Names<'_>) -> Stacks {
         let none: Rc<str> = Rc::from("");
         let or_none = |name: Option<Rc<str>>| name.unwrap_or_else(|| Rc::clone(&none));

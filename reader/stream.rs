@@ -1,21 +1,21 @@
-//! A big-endian source of bytes that knows its offset and the end of the record being read.
+//! A big-endian source of bytes that knows its offset and the end of the current record.
 
 use std::fmt;
 use std::io::{self, ErrorKind, Read};
 
 use crate::error::ReadError;
 
-/// Bytes asked from the file at once.
+/// Bytes per read of the file.
 const BUFFER_BYTES: usize = 256 * 1024;
 
-/// Reads integers and identifiers from the front of a file of any size, in one direction.
+/// Reads integers and identifiers from a file of any size, sequentially.
 ///
 /// Offsets count uncompressed bytes from the first byte of the header. Reading past the limit
-/// gives [`ReadError::PastLimit`], reading past the end of the file [`ReadError::Truncated`].
+/// returns [`ReadError::PastLimit`], reading past the end of the file [`ReadError::Truncated`].
 pub struct Source<'r> {
     inner: Box<dyn Read + 'r>,
     buffer: Vec<u8>,
-    /// First byte of `buffer` not handed out yet.
+    /// First byte of `buffer` not yet returned.
     position: usize,
     /// End of the bytes of `buffer` that came from the file.
     filled: usize,
@@ -48,7 +48,7 @@ impl<'r> Source<'r> {
         }
     }
 
-    /// A source of these bytes alone, which are at offset 0.
+    /// A source of just these bytes, starting at offset 0.
     pub fn of_bytes(bytes: Vec<u8>) -> Self {
         Self {
             inner: Box::new(io::empty()),
@@ -76,7 +76,7 @@ impl<'r> Source<'r> {
         self.id_bytes = if id_bytes == 4 { 4 } else { 8 };
     }
 
-    /// Forbids reads at or behind this offset; `u64::MAX` means no limit.
+    /// Forbids reads at or after this offset; `u64::MAX` means no limit.
     pub fn set_limit(&mut self, limit: u64) {
         self.limit = limit;
     }
@@ -86,13 +86,14 @@ impl<'r> Source<'r> {
         self.limit.saturating_sub(self.offset())
     }
 
-    /// Whether the file has no further byte. The limit plays no part.
+    /// Whether the file is at its end, regardless of the limit.
     pub fn at_end(&mut self) -> Result<bool, ReadError> {
         self.fill(1)?;
         Ok(self.position == self.filled)
     }
 
-    /// The next byte without consuming it, or `None` at the end of the file. The limit plays no part.
+    /// The next byte without consuming it, or `None` at the end of the file, regardless of the
+    /// limit.
     pub fn peek(&mut self) -> Result<Option<u8>, ReadError> {
         self.fill(1)?;
         Ok(self.buffered().first().copied())
@@ -133,7 +134,7 @@ impl<'r> Source<'r> {
         }
     }
 
-    /// Up to `most` bytes, at least one unless `most` is 0: as many as are at hand.
+    /// Up to `most` bytes, and at least one unless `most` is 0: as many as are buffered.
     pub fn chunk(&mut self, most: u64) -> Result<&[u8], ReadError> {
         if most == 0 {
             return Ok(&[]);
@@ -146,7 +147,7 @@ impl<'r> Source<'r> {
         Ok(self.buffer.get(start..self.position).unwrap_or_default())
     }
 
-    /// Appends `count` bytes to `to`, which grows only by bytes that are there.
+    /// Appends `count` bytes to `to`, which grows only by bytes that exist.
     pub fn append(&mut self, to: &mut Vec<u8>, count: u64) -> Result<(), ReadError> {
         let mut missing = count;
         while missing > 0 {
@@ -157,7 +158,7 @@ impl<'r> Source<'r> {
         Ok(())
     }
 
-    /// Moves on to `offset`, reading over what lies between; does nothing if it has passed already.
+    /// Skips to `offset`; does nothing if it is already past it.
     pub fn skip_to(&mut self, offset: u64) -> Result<(), ReadError> {
         while self.offset() < offset {
             let missing = offset - self.offset();
@@ -190,7 +191,7 @@ impl<'r> Source<'r> {
         })
     }
 
-    /// Makes sure that `count` bytes, few, are buffered and lie before the limit.
+    /// Ensures that `count` bytes (a small number) are buffered and lie before the limit.
     fn require(&mut self, count: usize) -> Result<(), ReadError> {
         let offset = self.offset();
         if self.left() < count as u64 {
@@ -224,7 +225,7 @@ impl<'r> Source<'r> {
                 Ok(0) => break,
                 Ok(more) => self.filled = (self.filled + more).min(self.buffer.len()),
                 Err(fault) if fault.kind() == ErrorKind::Interrupted => {}
-                // A gzip stream that stops too early; for the format it is a file that ends here.
+                // A truncated gzip stream; treated like a file that ends here.
                 Err(fault) if fault.kind() == ErrorKind::UnexpectedEof => break,
                 Err(fault) => return Err(self.io_error(fault)),
             }

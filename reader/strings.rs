@@ -7,7 +7,7 @@ use crate::budget::entries;
 use crate::java_name::java_name;
 use crate::record::Utf8;
 
-/// Text of every STRING record; the first of two with one id stays.
+/// Text of every STRING record; of two with the same id, the first is kept.
 #[derive(Debug, Default)]
 pub struct StringTable {
     texts: HashMap<u64, Box<[u8]>>,
@@ -15,7 +15,7 @@ pub struct StringTable {
 }
 
 impl StringTable {
-    /// Adds a string; false if its id was there already.
+    /// Adds a string; false if its id already existed.
     pub fn insert(&mut self, string: Utf8) -> bool {
         let mut new = false;
         let bytes = string.text.len() as u64;
@@ -39,13 +39,13 @@ impl StringTable {
         self.texts.get(&id).map(AsRef::as_ref)
     }
 
-    /// The text of a string, bytes that are no UTF-8 replaced; `None` if there is none with this id.
+    /// The text of a string, with invalid UTF-8 replaced; `None` if there is none with this id.
     pub fn text(&self, id: u64) -> Option<Cow<'_, str>> {
         self.bytes(id).map(String::from_utf8_lossy)
     }
 
-    /// Whether a string is this class name, which is given as `java/lang/Class` or `[I`; the JDK's own agent and
-    /// Android write `java.lang.Class` and `int[]`.
+    /// Whether a string is this class name, given as `java/lang/Class` or `[I`. The JDK's own agent and Android
+    /// write `java.lang.Class` and `int[]`.
     pub fn is_class(&self, id: u64, name: &str) -> bool {
         self.bytes(id)
             .is_some_and(|text| text == name.as_bytes() || text == java_name(name).as_bytes())

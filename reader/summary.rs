@@ -1,4 +1,4 @@
-//! What a dump holds: its records by kind, its objects, roots, classes and threads.
+//! The contents of a dump: its records by kind, its objects, roots, classes and threads.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
@@ -16,22 +16,22 @@ use crate::shallow::shallow_bytes;
 use crate::stacks::{StackRecords, Stacks};
 use crate::strings::StringTable;
 
-/// Damaged places kept for display.
+/// Most damaged places kept for display.
 const DAMAGE_MAX: usize = 10;
 
 /// Bytes of a record's head: tag, time, length.
 const HEAD_BYTES: u64 = format::RECORD_HEADER_BYTES as u64;
 
-/// How much of a file one kind of record takes.
+/// A file's records of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KindTotal {
     /// Number of records.
     pub count: u64,
-    /// Their bytes in the file, heads included.
+    /// Their bytes in the file, including heads.
     pub bytes: u64,
 }
 
-/// A thread that has a root in the dump.
+/// A thread with a root in the dump.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadSummary {
     /// Serial of the thread.
@@ -40,11 +40,11 @@ pub struct ThreadSummary {
     pub object: u64,
     /// Name from START THREAD, if there is one; see also [`crate::thread_names`].
     pub name: Option<Rc<str>>,
-    /// Serial of the trace where it stood, see [`Summary::stacks`].
+    /// Serial of its stack trace, see [`Summary::stacks`].
     pub trace: u32,
 }
 
-/// What a dump holds.
+/// The contents of a dump.
 #[derive(Debug)]
 pub struct Summary {
     /// The file's header.
@@ -61,7 +61,7 @@ pub struct Summary {
     pub objects: u64,
     /// Sum of their shallow sizes, see [`crate::shallow_bytes`].
     pub object_bytes: u64,
-    /// Class loaders that dumped classes name, the bootstrap loader included.
+    /// Number of class loaders of dumped classes, including the bootstrap loader.
     pub loaders: u64,
     /// Threads by serial.
     pub threads: Vec<ThreadSummary>,
@@ -124,7 +124,7 @@ impl Gathered {
         }
     }
 
-    /// Takes an event; `after` is the offset behind its decoded part.
+    /// Handles an event; `after` is the offset after its decoded part.
     fn event(&mut self, event: Event, after: u64) {
         match event {
             Event::Record(head, record) => {

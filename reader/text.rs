@@ -1,7 +1,7 @@
 //! Reads text profiles, which the JDK's HPROF agent wrote with `format=a`: traces, sites, CPU samples and times.
 //!
-//! Layout: `JAVA PROFILE 1.0.1, created <date>`, prose, and sections that begin with a line in capitals. Heap dumps,
-//! threads and monitors are passed over.
+//! Layout: `JAVA PROFILE 1.0.1, created <date>`, prose, and sections that start with a line in capitals. Skips
+//! heap dumps, threads and monitors.
 
 mod lines;
 mod rows;
@@ -18,10 +18,10 @@ use lines::Lines;
 /// First bytes of a text profile; a digit and a comma follow.
 pub(crate) const TEXT_MAGIC: &[u8] = b"JAVA PROFILE 1.0.";
 
-/// Rows kept of one section, and frames kept of one trace; more than any JVM writes.
+/// Most rows kept of one section, and frames kept of one trace; more than any JVM writes.
 const ROWS_MAX: usize = 1 << 22;
 
-/// What a text profile tells next.
+/// The next item of a text profile.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TextEvent {
     /// A TRACE: its serial and its frames, top first.
@@ -32,16 +32,16 @@ pub enum TextEvent {
     Cpu(CpuKind, CpuTable),
 }
 
-/// A line that begins something.
+/// A line that starts something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Head {
     Trace(u32),
     Sites,
-    /// With the total that the line tells.
+    /// With the total in the line.
     Cpu(CpuKind, u64),
 }
 
-/// Reads a text profile from front to back, a section at a time.
+/// Reads a text profile sequentially, a section at a time.
 #[derive(Debug)]
 pub struct TextReader<'r> {
     lines: Lines<'r>,
@@ -65,12 +65,12 @@ impl<'r> TextReader<'r> {
         self
     }
 
-    /// Lines so far that do not fit their section, and sections without an end.
+    /// Number of lines so far that do not fit their section, and of sections without an end.
     pub fn damaged(&self) -> u64 {
         self.damaged
     }
 
-    /// The next trace or section, or `None` behind the last. Errors: I/O only.
+    /// The next trace or section, or `None` after the last. Errors: I/O only.
     pub fn next_event(&mut self) -> Result<Option<TextEvent>, ReadError> {
         while let Some(line) = self.lines.next_line()? {
             match head(line) {
@@ -102,7 +102,7 @@ impl<'r> TextReader<'r> {
 
     fn sites(&mut self) -> Result<TextEvent, ReadError> {
         let rows = self.section("SITES END", rows::site)?;
-        // The section tells no totals; its rows tell both amounts.
+        // The section has no totals; its rows have both amounts.
         let table = SiteTable::new(rows, Amount::default(), Some(Amount::default()));
         Ok(TextEvent::Sites(table))
     }
@@ -116,7 +116,7 @@ impl<'r> TextReader<'r> {
         Ok(TextEvent::Cpu(kind, CpuTable::new(rows, total)))
     }
 
-    /// The rows up to the line that ends the section; stops before another section as well.
+    /// The rows up to the line that ends the section; also stops before another section.
     fn section<T>(
         &mut self,
         end: &str,
@@ -148,7 +148,7 @@ impl<'r> TextReader<'r> {
     }
 }
 
-/// What this line begins. The prose before the sections names them too, in other words.
+/// What this line starts. The prose before the sections mentions them, too, in other words.
 fn head(line: &str) -> Option<Head> {
     if let Some(rest) = line.strip_prefix("TRACE ") {
         let (serial, _) = rest.split_once(':')?;

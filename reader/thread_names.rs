@@ -1,4 +1,4 @@
-//! The names of threads, read from the thread objects themselves.
+//! The names of threads, read from the thread objects.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Read};
@@ -15,13 +15,13 @@ use crate::strings::StringTable;
 /// Longest name read, in bytes of its array.
 const NAME_BYTES_MAX: u64 = 4096;
 
-/// Largest instance read; threads and strings are far smaller.
+/// Largest instance that is read; threads and strings are far smaller.
 const INSTANCE_BYTES_MAX: u64 = 1 << 16;
 
-/// Opens the file anew for each pass.
+/// Opens the file again for each pass.
 type Open<'o, 'r> = dyn FnMut() -> io::Result<Box<dyn Read + 'r>> + 'o;
 
-/// An object's data as the file has it.
+/// An object's data as in the file.
 #[derive(Debug)]
 struct Object {
     /// Class of an instance; 0 for an array.
@@ -31,7 +31,7 @@ struct Object {
     data: Vec<u8>,
 }
 
-/// What the names are looked up in.
+/// The inputs for looking names up.
 #[derive(Clone, Copy, Debug)]
 struct Fields<'a> {
     classes: &'a ClassTable,
@@ -39,10 +39,10 @@ struct Fields<'a> {
     id_bytes: u32,
 }
 
-/// Names of thread objects by id: field `name` of `java.lang.Thread`, then `value` of `java.lang.String`.
+/// Names of thread objects by id: the field `name` of `java.lang.Thread`, then `value` of `java.lang.String`.
 ///
-/// Reads the file three times more, since objects stand in any order; `open` as in [`crate::check()`]. `classes` and
-/// `strings` come from [`crate::summarize`]. A name that cannot be found is left out. Errors: I/O only.
+/// Reads the file three times, because objects come in any order; `open` as in [`crate::check()`]. `classes`
+/// and `strings` come from [`crate::summarize`]. A name that cannot be found is omitted. Errors: I/O only.
 pub fn thread_names(
     open: &mut Open<'_, '_>,
     classes: &mut ClassTable,
@@ -129,7 +129,7 @@ fn objects(
 }
 
 impl Fields<'_> {
-    /// The raw value of the field of this name that this class declares, or `None`.
+    /// The raw value of this class's field with this name, or `None`.
     fn value(&self, object: &Object, owner: &str, name: &str) -> Option<u64> {
         let mut rest = object.data.as_slice();
         for class in self.classes.chain(self.classes.index(object.class)?) {
@@ -154,7 +154,8 @@ impl Fields<'_> {
 /// The text in a string's array: `char[]` until JDK 8; since then Latin-1 bytes, or UTF-16 if the coder is 1.
 fn decoded(array: &Object, coder: Option<u64>) -> Option<String> {
     let pairs = array.data.chunks_exact(2);
-    // HotSpot writes a char[] as chars, but a byte[] as the machine has it: little-endian on all but a few.
+    // HotSpot writes a char[] as chars, but a byte[] in the machine's byte order: little-endian on all but a
+    // few.
     let from = |order: fn([u8; 2]) -> u16| {
         let units: Vec<u16> = pairs
             .filter_map(|pair| pair.try_into().ok().map(order))

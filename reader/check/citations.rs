@@ -1,20 +1,20 @@
-//! Things that were named before they were defined.
+//! References to things that are not defined yet.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
 use crate::budget::entries;
 
-/// The first place that names a thing.
+/// The first reference to a thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Citation {
-    /// Offset of the record that names it.
+    /// Offset of the referring record.
     pub(super) offset: u64,
-    /// What kind of record that is.
+    /// Kind of the referring record.
     pub(super) by: &'static str,
 }
 
-/// Keys named but not defined so far, with their first citation each.
+/// Keys that are referred to but not yet defined, with the first reference to each.
 #[derive(Debug)]
 pub(super) struct Citations<K> {
     open: HashMap<K, Citation>,
@@ -27,12 +27,12 @@ impl<K: Hash + Eq + Ord + Copy> Citations<K> {
         }
     }
 
-    /// Notes that a key without definition is named.
+    /// Notes a reference to an undefined key.
     pub(super) fn add(&mut self, key: K, offset: u64, by: &'static str) {
         self.open.entry(key).or_insert(Citation { offset, by });
     }
 
-    /// Notes a definition; gives the citation that came before it, if one did.
+    /// Notes a definition; returns the reference before it, if there was one.
     pub(super) fn resolve(&mut self, key: K) -> Option<Citation> {
         self.open.remove(&key)
     }

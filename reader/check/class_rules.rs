@@ -1,4 +1,5 @@
-//! Rules on classes: names, serials, supers, sizes, and the classes that readers look up by name.
+//! Rules on classes: names, serials, superclasses, sizes, and the classes that readers look up by
+//! name.
 
 use std::collections::HashSet;
 
@@ -28,10 +29,10 @@ const CORE_CLASSES: [&str; 6] = [
 /// The array classes of the primitive types.
 const PRIMITIVE_CLASSES: [&str; 8] = ["[Z", "[C", "[F", "[D", "[B", "[S", "[I", "[J"];
 
-/// First field count that readers with signed 16-bit numbers cannot take.
+/// First field count that readers with signed 16-bit numbers cannot handle.
 const FIELDS_END: usize = 1 << 15;
 
-/// The classes so far, their serials, and serials named too early.
+/// The classes so far, their serials, and serials that were referred to too early.
 #[derive(Debug)]
 pub(super) struct ClassRules {
     pub(super) table: ClassTable,
@@ -131,7 +132,7 @@ impl ClassRules {
         tables + self.citations.held_bytes() + entries(self.unloaded.len())
     }
 
-    /// Judges what only the whole file shows; gives the table, layouts computed.
+    /// Checks what only the whole file shows; returns the table with computed layouts.
     pub(super) fn finish(
         mut self,
         strings: &StringTable,
@@ -266,7 +267,7 @@ fn judge_names(table: &ClassTable, strings: &StringTable, faults: &mut Faults) {
     judge(Rule::PrimitiveClassMissing, &PRIMITIVE_CLASSES, &primitive);
 }
 
-/// Reports a class that readers look up by another name than it has here.
+/// Reports a class that readers look up by another spelling of its name.
 fn judge_dots(class: &Class, offset: u64, strings: &StringTable, faults: &mut Faults) {
     let name = strings.text(class.name).unwrap_or_default();
     if name.contains('.') {

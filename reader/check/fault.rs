@@ -1,4 +1,4 @@
-//! Broken rules found in a file: the first ones in full, all of them counted.
+//! Faults (broken rules) in a file: the first ones in full, all of them counted.
 
 use std::collections::{BTreeMap, BinaryHeap};
 
@@ -9,26 +9,26 @@ use crate::header::Header;
 /// One broken rule.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fault {
-    /// How much it matters to this judge.
+    /// Its severity for this check.
     pub severity: Severity,
-    /// Where in the (uncompressed) file.
+    /// Offset in the (uncompressed) file.
     pub offset: u64,
-    /// Which rule.
+    /// The broken rule.
     pub rule: Rule,
-    /// One sentence: what was found there.
+    /// One sentence: what was found.
     pub found: String,
 }
 
-/// How often one rule is broken.
+/// How often one rule was broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RuleTotal {
     /// The rule.
     pub rule: Rule,
-    /// How much it matters to this judge.
+    /// Its severity for this check.
     pub severity: Severity,
-    /// Number of breaches.
+    /// Number of faults.
     pub count: u64,
-    /// Offset of the first.
+    /// Offset of the first fault.
     pub first_offset: u64,
 }
 
@@ -37,17 +37,18 @@ pub struct RuleTotal {
 pub struct Report {
     /// The file's header.
     pub header: Header,
-    /// Who wrote it: what that writer is known for is no error.
+    /// The file's writer; faults that it is known for are not errors.
     pub origin: Origin,
     /// Bytes of the (uncompressed) file.
     pub bytes: u64,
     /// Objects, arrays and classes in it.
     pub objects: u64,
-    /// The first faults, errors before notes, each by offset; as many as were asked for.
+    /// The first faults, errors before notes, each by offset; as many as requested.
     pub faults: Vec<Fault>,
     /// Every broken rule, errors first, then by offset.
     pub totals: Vec<RuleTotal>,
-    /// Whether parts of the file could not be decoded. What is missing, and what refers to it, was then not judged.
+    /// Whether parts of the file could not be decoded. Missing things, and references to them, were
+    /// then not checked.
     pub incomplete: bool,
 }
 
@@ -68,7 +69,7 @@ pub(crate) struct Faults {
     most: usize,
     origin: Origin,
     strict: bool,
-    /// The `most` first in order; the last of them is on top.
+    /// The `most` first in order, as a heap with the last of them on top.
     lowest: BinaryHeap<Fault>,
     totals: BTreeMap<Rule, (u64, u64)>,
 }
@@ -84,7 +85,7 @@ impl Faults {
         }
     }
 
-    /// Counts a fault; `found` is only called for those that are kept.
+    /// Counts a fault; `found` is only called for faults that are kept.
     pub(crate) fn add(&mut self, rule: Rule, offset: u64, found: impl FnOnce() -> String) {
         let total = self.totals.entry(rule).or_insert((0, offset));
         total.0 += 1;

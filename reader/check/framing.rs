@@ -1,4 +1,4 @@
-//! Rules on the sequence of records: segments, their end, and what stands between them.
+//! Rules on the sequence of records: segments, their end, and records between them.
 
 use format::record as tag;
 
@@ -10,7 +10,7 @@ use crate::record::{record_name, RecordHead};
 /// Length of a heap record that signed 32-bit readers take as negative.
 const HUGE_BYTES: u32 = 1 << 31;
 
-/// How far the run of segments has come.
+/// The state of the run of segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Run {
     NotBegun,
@@ -18,19 +18,19 @@ enum Run {
     Ended {
         offset: u64,
     },
-    /// Segments behind an end: another dump if it gets an end of its own, a misplaced end otherwise.
+    /// Segments after an end: another dump if it gets its own end, otherwise the end was misplaced.
     Again {
         end: u64,
         offset: u64,
     },
 }
 
-/// What was seen of the file's frame so far.
+/// The file's structure so far.
 #[derive(Debug)]
 pub(super) struct Framing {
     version: Version,
     run: Run,
-    /// Records since the last segment; a fault each if the run goes on or is ended.
+    /// Records since the last segment; each is a fault if the run continues or ends.
     strays: Vec<RecordHead>,
     heap_dumps: u64,
     segments: u64,
@@ -41,7 +41,7 @@ pub(super) struct Framing {
     summary: Option<u64>,
 }
 
-/// Strays kept for the report; a run of them is one fault of the writer's.
+/// Most strays kept for the report; a run of them is one fault of the writer.
 const STRAYS_MAX: usize = 1000;
 
 impl Framing {
@@ -116,7 +116,7 @@ impl Framing {
         }
     }
 
-    /// Judges what only the whole file shows; `incomplete` if its end may be missing.
+    /// Checks what only the whole file shows; `incomplete` if its end may be missing.
     pub(super) fn finish(self, incomplete: bool, faults: &mut Faults) {
         match self.run {
             Run::Again { end, offset } => faults.add(Rule::HeapEndMisplaced, end, || {

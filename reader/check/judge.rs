@@ -1,4 +1,4 @@
-//! The first pass: hands each record to the rules of its noun.
+//! The first pass: passes each record to the rules about it.
 
 use super::class_rules::ClassRules;
 use super::fault::Faults;
@@ -18,7 +18,7 @@ use crate::id_set::IdSet;
 use crate::record::{AllocSites, Frame, LoadClass, Record, RecordHead, StartThread};
 use crate::strings::StringTable;
 
-/// All rules that one pass can judge.
+/// All rules that one pass can check.
 #[derive(Debug)]
 pub(super) struct Judge<'a> {
     faults: &'a mut Faults,
@@ -31,13 +31,13 @@ pub(super) struct Judge<'a> {
     incomplete: bool,
 }
 
-/// What the second pass needs of the first.
+/// What the second pass needs from the first.
 #[derive(Debug)]
 pub(super) struct Contents {
     pub(super) classes: ClassTable,
     pub(super) strings: StringTable,
     pub(super) ids: IdSet,
-    /// Whether something could not be decoded, so that a missing thing may be no fault.
+    /// Whether something could not be decoded, so that a missing thing may not be a fault.
     pub(super) incomplete: bool,
 }
 
@@ -169,7 +169,7 @@ impl<'a> Judge<'a> {
         profile_rules::sites(at, sites, self.faults);
         for site in &sites.sites {
             self.traces.cite(at, site.trace, "ALLOC SITES", self.faults);
-            // The format allows 0 for classes that were in use before they were announced.
+            // The format allows 0 for classes that were used before they were announced.
             if site.class_serial != 0 {
                 self.classes
                     .cite_serial(at, site.class_serial, "ALLOC SITES");

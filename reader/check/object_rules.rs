@@ -5,10 +5,10 @@ use super::rule::Rule;
 use crate::heap_record::{Root, RootKind};
 use crate::id_set::IdSet;
 
-/// Alignment that readers infer sizes from.
+/// Alignment from which readers infer sizes.
 const ID_ALIGNMENT: u64 = 8;
 
-/// The objects so far, classes among them.
+/// The objects so far, including classes.
 #[derive(Debug, Default)]
 pub(super) struct ObjectRules {
     pub(super) ids: IdSet,
@@ -50,7 +50,7 @@ impl ObjectRules {
                 format!("class {id:#x} behind {before}")
             });
         }
-        // A class that is there twice has a rule of its own.
+        // A duplicate class has its own rule.
         if !self.add(offset, id, faults) && !known {
             faults.add(Rule::ClassMirrorInstance, offset, || {
                 format!("class {id:#x} was dumped as an object before")

@@ -1,10 +1,10 @@
-//! Who wrote a file: a habit excuses only the writer that has it.
+//! The writer of a file: a habit excuses only the writer that has it.
 
 use crate::dump::Event;
 use crate::header::{Header, Version};
 use crate::record::Record;
 
-/// The writer of a file, by what stands at its beginning.
+/// The writer of a file, recognised by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// Android: the version is 1.0.3.
@@ -13,17 +13,17 @@ pub enum Origin {
     HotSpot,
     /// This project, or another writer that numbers its strings from 1.
     HprofRs,
-    /// The HPROF agent that JDK 8 and earlier came with: CONTROL SETTINGS stands first.
+    /// The HPROF agent of JDK 8 and earlier: CONTROL SETTINGS comes first.
     JdkAgent,
     /// None of these.
     Unknown,
 }
 
-/// Lower numbers are no addresses of HotSpot's symbols: a program's code and data lie there.
+/// Lower numbers are not addresses of HotSpot's symbols: the program's code and data are there.
 const LOWEST_ADDRESS: u64 = 1 << 24;
 
 impl Origin {
-    /// Judges by the header and what follows it; `None` for a file that ends there.
+    /// Decides by the header and the record after it; `None` for a file that ends there.
     pub(super) fn of(header: &Header, first: Option<&Event>) -> Self {
         if header.version == Version::V1_0_3 {
             return Self::Android;
@@ -39,7 +39,7 @@ impl Origin {
         }
     }
 
-    /// The writer's name; `unknown` if it is not known.
+    /// The writer's name, or `unknown`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Android => "Android",

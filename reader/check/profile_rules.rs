@@ -1,4 +1,4 @@
-//! Rules on profiles: rows that are there once and sums that can be.
+//! Rules on profiles: no duplicate rows, and plausible sums.
 
 use std::collections::HashSet;
 
@@ -8,10 +8,10 @@ use super::fault::Faults;
 use super::rule::Rule;
 use crate::record::{AllocSite, AllocSites, ControlSettings, CpuSamples, HeapSummary};
 
-/// Flags of CONTROL SETTINGS that the format text knows.
+/// Flags of CONTROL SETTINGS defined by the format text.
 const CONTROL_FLAGS: u32 = 0b11;
 
-/// Judges an ALLOC SITES record by itself.
+/// Checks an ALLOC SITES record by itself.
 pub(super) fn sites(offset: u64, record: &AllocSites, faults: &mut Faults) {
     let mut seen = HashSet::new();
     for site in &record.sites {
@@ -24,7 +24,8 @@ pub(super) fn sites(offset: u64, record: &AllocSites, faults: &mut Faults) {
         }
     }
     judge_site_totals(offset, record, faults);
-    // Rows may be estimates of their own, from samples of which some were dropped: more of one may seem to live than there was.
+    // Rows may be estimates from samples of which some were dropped, so a row's live objects may exceed its allocated
+    // ones.
     let live = [record.live_bytes, record.live_objects].map(u64::from);
     let allocated = [record.allocated_bytes, record.allocated_objects];
     judge_live(offset, "ALLOC SITES", live, allocated, faults);
@@ -35,14 +36,14 @@ pub(super) fn sites(offset: u64, record: &AllocSites, faults: &mut Faults) {
     }
 }
 
-/// Judges a HEAP SUMMARY by itself.
+/// Checks a HEAP SUMMARY by itself.
 pub(super) fn summary(offset: u64, summary: &HeapSummary, faults: &mut Faults) {
     let live = [summary.live_bytes.into(), summary.live_objects.into()];
     let allocated = [summary.allocated_bytes, summary.allocated_objects];
     judge_live(offset, "HEAP SUMMARY", live, allocated, faults);
 }
 
-/// Judges a CPU SAMPLES record by itself.
+/// Checks a CPU SAMPLES record by itself.
 pub(super) fn samples(offset: u64, record: &CpuSamples, faults: &mut Faults) {
     let mut seen = HashSet::new();
     let mut sum = 0_u64;
@@ -61,7 +62,7 @@ pub(super) fn samples(offset: u64, record: &CpuSamples, faults: &mut Faults) {
     }
 }
 
-/// Judges CONTROL SETTINGS.
+/// Checks CONTROL SETTINGS.
 pub(super) fn control(offset: u64, settings: ControlSettings, faults: &mut Faults) {
     if settings.flags & !CONTROL_FLAGS != 0 {
         faults.add(Rule::ControlFlags, offset, || {
@@ -126,7 +127,7 @@ fn judge_site_totals(offset: u64, record: &AllocSites, faults: &mut Faults) {
     }
 }
 
-/// Whether a sum is greater than a total of 32 bits, which says nothing at its end.
+/// Whether a sum exceeds a 32-bit total, which means nothing at its maximum.
 fn exceeds(sum: u64, total: u32) -> bool {
     total != u32::MAX && sum > u64::from(total)
 }

@@ -1,4 +1,4 @@
-//! The second pass: what each object's data says, and whether what it refers to is there.
+//! The second pass: checks each object's data and whether the targets of its references exist.
 
 use format::BasicType;
 
@@ -11,7 +11,7 @@ use crate::heap_record::{ClassDump, HeapRecord, Instance, ObjectArray, Primitive
 use crate::id_set::IdSet;
 use crate::strings::StringTable;
 
-/// What the first pass learnt, and room for one object's data.
+/// The results of the first pass, and a buffer for one object's data.
 #[derive(Debug)]
 pub(super) struct References<'a> {
     pub(super) classes: &'a ClassTable,
@@ -22,7 +22,7 @@ pub(super) struct References<'a> {
 }
 
 impl References<'_> {
-    /// Reads the whole file once more.
+    /// Reads the whole file again.
     pub(super) fn judge(&mut self, dump: &mut DumpReader<'_>) -> Result<(), ReadError> {
         while let Some(event) = dump.next_event()? {
             let Event::Heap(offset, record) = event else {
@@ -101,7 +101,7 @@ impl References<'_> {
             });
             return Ok(());
         };
-        // A broken chain of supers is reported where it is broken.
+        // A broken superclass chain is reported where it is broken.
         let Layout::Complete { data_bytes } = classes.layout(index) else {
             return Ok(());
         };
@@ -121,7 +121,7 @@ impl References<'_> {
         Ok(())
     }
 
-    /// Walks the fields of the data read last.
+    /// Walks the fields in the data read last.
     fn fields(&mut self, offset: u64, class: usize, id_bytes: u32) {
         let (classes, strings) = (self.classes, self.strings);
         let data = std::mem::take(&mut self.data);

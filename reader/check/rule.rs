@@ -1,24 +1,24 @@
-//! The rules that a sound file keeps, each with its name and why it stands.
+//! The rules for a sound file, each with its name and its reason.
 
 use super::origin::Origin;
 
 /// How much a broken rule matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// The data are wrong, or a reader that people use cannot read them.
+    /// The data is wrong, or a commonly used reader cannot read it.
     Error,
-    /// A well-known writer breaks the rule, and its dumps are read all the same.
+    /// A well-known writer breaks the rule, but its dumps can be read.
     Note,
 }
 
-/// Which well-known writer breaks a rule in files that its readers cope with.
+/// A well-known writer that breaks a rule, although readers cope with its files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Habit {
     /// None: always an error.
     Nobody,
     /// HotSpot's own dumps.
     HotSpot,
-    /// The HPROF agent that JDK 8 and earlier came with.
+    /// The HPROF agent of JDK 8 and earlier.
     JdkAgent,
     /// HotSpot's own dumps and the JDK's HPROF agent.
     Jdk,
@@ -29,7 +29,7 @@ enum Habit {
 }
 
 impl Habit {
-    /// The writer that is best known for it.
+    /// The best known writer with this habit.
     fn writer(self) -> Option<&'static str> {
         Some(match self {
             Self::Nobody | Self::Many => return None,
@@ -39,7 +39,8 @@ impl Habit {
         })
     }
 
-    /// Whether a file of this origin may have it. Android's may have any, as may those of a writer that nobody knows.
+    /// Whether a file of this origin may break the rule. Android's may break any, as may those of
+    /// an unknown writer.
     fn excuses(self, origin: Origin) -> bool {
         match (self, origin) {
             (Self::Many, _) => true,
@@ -52,10 +53,11 @@ impl Habit {
     }
 }
 
-/// One row of the list: the variant, its name, who breaks it, what is wrong when it is broken.
+/// One row of the list: the variant, its name, the writer that breaks it, and what is wrong if it
+/// is broken.
 macro_rules! rules {
     ($($variant:ident, $id:literal, $habit:ident, $meaning:literal;)*) => {
-        /// A rule that a sound file keeps.
+        /// A rule for sound files.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Rule {
             $(#[doc = $meaning] $variant,)*
@@ -71,7 +73,7 @@ macro_rules! rules {
 }
 
 rules! {
-    // The bytes.
+    // Bytes.
     Truncated, "truncated-file", Nobody, "The file ends inside a record.";
     TrailingBytes, "trailing-bytes", Nobody, "Behind HEAP DUMP END stand bytes that are no record.";
     UnknownRecord, "unknown-record", Nobody, "A record's tag is not in the format text; most readers refuse the file.";
@@ -182,12 +184,12 @@ impl Rule {
         self.row().0
     }
 
-    /// One sentence: what is wrong when the rule is broken.
+    /// One sentence: what is wrong if the rule is broken.
     pub fn meaning(self) -> &'static str {
         self.row().2
     }
 
-    /// How much a breach matters in a file of this origin; a strict judge forgives no writer.
+    /// The severity of a fault in a file of this origin; a strict check excuses no writer.
     pub fn severity(self, origin: Origin, strict: bool) -> Severity {
         let habit = self.row().1;
         if habit == Habit::Many || habit.excuses(origin) && !strict {
@@ -197,7 +199,8 @@ impl Rule {
         }
     }
 
-    /// The well-known writer that breaks this rule, if one does: that of the file, if it is known.
+    /// The well-known writer that breaks this rule, if there is one: the file's writer, if it is
+    /// known.
     pub fn habit(self, origin: Origin) -> Option<&'static str> {
         let habit = self.row().1;
         match origin {
@@ -207,7 +210,7 @@ impl Rule {
     }
 
     fn row(self) -> (&'static str, Habit, &'static str) {
-        // One row a variant: the macro writes both lists.
+        // One row for each variant, because the macro writes both lists.
         ROWS.get(self as usize)
             .copied()
             .unwrap_or(("rule", Habit::Nobody, ""))

@@ -1,10 +1,10 @@
-//! Numbers that must be 1, 2, 3 and so on, in any order.
+//! Serial numbers that must be 1, 2, 3 and so on, in any order.
 
 use super::fault::Faults;
 use super::rule::Rule;
 use crate::id_set::IdSet;
 
-/// The serials of one kind that were defined so far.
+/// The serials of one kind defined so far.
 #[derive(Debug, Default)]
 pub(super) struct Serials {
     seen: IdSet,
@@ -13,7 +13,7 @@ pub(super) struct Serials {
 }
 
 impl Serials {
-    /// Adds a serial; false if it was there already.
+    /// Adds a serial; false if it already existed.
     pub(super) fn insert(&mut self, serial: u64, offset: u64) -> bool {
         if serial >= self.greatest {
             self.greatest = serial;

@@ -1,4 +1,4 @@
-//! Rules on strings: unique ids, true UTF-8, defined before they are named.
+//! Rules on strings: unique ids, true UTF-8, defined before they are referred to.
 
 use super::citations::Citations;
 use super::fault::Faults;
@@ -6,13 +6,13 @@ use super::rule::Rule;
 use crate::record::Utf8;
 use crate::strings::StringTable;
 
-/// VisualVM maps large files in windows that overlap by this much.
+/// VisualVM maps large files in windows that overlap by this many bytes.
 const TEXT_BYTES_END: u64 = 32 * 1024;
 
-/// Bytes of a text in a report.
+/// Bytes of a text shown in a report.
 const TEXT_BYTES_SHOWN: usize = 40;
 
-/// The strings so far, and those named too early.
+/// The strings so far, and those referred to too early.
 #[derive(Debug)]
 pub(super) struct StringRules {
     pub(super) table: StringTable,
@@ -50,7 +50,7 @@ impl StringRules {
         }
     }
 
-    /// A record names a string that must not be null.
+    /// A record refers to a string that must not be null.
     pub(super) fn cite(&mut self, offset: u64, id: u64, by: &'static str, faults: &mut Faults) {
         if id == 0 {
             faults.add(Rule::NameZero, offset, || format!("{by} with string id 0"));
@@ -59,7 +59,7 @@ impl StringRules {
         }
     }
 
-    /// A record names a string, or null.
+    /// A record refers to a string, or to null.
     pub(super) fn cite_or_null(&mut self, offset: u64, id: u64, by: &'static str) {
         if id != 0 && !self.table.contains(id) {
             self.citations.add(id, offset, by);
@@ -71,7 +71,7 @@ impl StringRules {
         self.table.held_bytes() + self.citations.held_bytes()
     }
 
-    /// Reports what was never defined; gives the table for the passes to come.
+    /// Reports strings that were never defined; returns the table for later passes.
     pub(super) fn finish(self, incomplete: bool, faults: &mut Faults) -> StringTable {
         if !incomplete {
             for (id, citation) in self.citations.into_missing() {
@@ -92,7 +92,7 @@ fn judge_text(offset: u64, string: &Utf8, faults: &mut Faults) {
     }
     let cut = string.text.len() as u64 != string.text_bytes;
     match std::str::from_utf8(&string.text) {
-        // A text that was cut while reading may end inside a character.
+        // A text that was truncated while reading may end inside a character.
         Err(fault) if !(cut && fault.error_len().is_none()) => {
             faults.add(Rule::StringNotUtf8, offset, || {
                 let at = fault.valid_up_to();
@@ -103,7 +103,7 @@ fn judge_text(offset: u64, string: &Utf8, faults: &mut Faults) {
     }
 }
 
-/// The beginning of a text, short enough for one line, whatever its bytes.
+/// The start of a text, short enough for one line, whatever its bytes.
 fn shown(text: &[u8]) -> String {
     text.get(..TEXT_BYTES_SHOWN)
         .unwrap_or(text)

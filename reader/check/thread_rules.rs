@@ -1,4 +1,4 @@
-//! Rules on threads: their serials, their roots, and the frames that roots name.
+//! Rules on threads: their serials, their roots, and the frames to which roots refer.
 
 use std::collections::HashMap;
 
@@ -12,14 +12,14 @@ use super::trace_rules::TraceRules;
 use crate::budget::entries;
 use crate::heap_record::{Root, RootKind};
 
-/// The threads so far, and serials named too early.
+/// The threads so far, and serials referred to too early.
 #[derive(Debug)]
 pub(super) struct ThreadRules {
     /// Serials of threads in the heap or in START THREAD.
     serials: Serials,
-    /// Serial of a thread in the heap to the serial of its trace.
+    /// For each thread's serial in the heap, the serial of its trace.
     roots: HashMap<u32, u32>,
-    /// Roots of frames that came before their thread.
+    /// Roots in frames that came before their thread.
     citations: Citations<u32>,
     /// Records outside the heap, which may come before the thread's root.
     outside: Citations<u32>,
@@ -40,12 +40,12 @@ impl ThreadRules {
         self.serials.insert(u64::from(serial), offset);
     }
 
-    /// A record outside the heap names a thread.
+    /// A record outside the heap refers to a thread.
     pub(super) fn cite(&mut self, offset: u64, serial: u32, by: &'static str) {
         self.outside.add(serial, offset, by);
     }
 
-    /// A root that names a thread.
+    /// A root refers to a thread.
     pub(super) fn root(
         &mut self,
         offset: u64,
@@ -82,9 +82,9 @@ impl ThreadRules {
         self.serials.held_bytes() + citations + entries(self.roots.len())
     }
 
-    /// Judges what only the whole file shows, with a heap or without.
+    /// Checks what only the whole file shows, with or without a heap.
     pub(super) fn finish(self, has_heap: bool, faults: &mut Faults) {
-        // A profile names the threads that it met, not all that there were.
+        // A profile lists only the threads that it has seen.
         if has_heap {
             self.serials.judge(Rule::ThreadSerialGap, "threads", faults);
         }

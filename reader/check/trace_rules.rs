@@ -1,4 +1,4 @@
-//! Rules on frames and traces: unique, dense, defined before they are named.
+//! Rules on frames and traces: unique, dense, defined before they are referred to.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use super::serials::Serials;
 use crate::budget::entries;
 use crate::record::{Frame, Trace};
 
-/// What later rules need of a trace.
+/// The facts about a trace that later rules need.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TraceFacts {
     /// Number of frames.
@@ -20,14 +20,14 @@ pub(super) struct TraceFacts {
     pub(super) thread_serial: u32,
 }
 
-/// The frames and traces so far, and those named too early.
+/// The frames and traces so far, and those referred to too early.
 #[derive(Debug)]
 pub(super) struct TraceRules {
     frames: Serials,
     frame_citations: Citations<u64>,
     serials: Serials,
     traces: HashMap<u32, TraceFacts>,
-    /// Thread serial to the trace that carries it.
+    /// The trace of each thread, by thread serial.
     by_thread: HashMap<u32, u32>,
     /// Traces whose thread has another trace.
     shared: Vec<Shared>,
@@ -102,7 +102,7 @@ impl TraceRules {
             });
         }
         if let Some(early) = self.citations.resolve(serial) {
-            // Classes are loaded before the traces stand in the file, whatever the writer.
+            // Classes are loaded before the traces come in the file, whatever the writer.
             if early.by != LOAD_CLASS {
                 faults.add(Rule::TraceLate, early.offset, || {
                     format!(
@@ -115,7 +115,7 @@ impl TraceRules {
         self.note_thread(offset, trace);
     }
 
-    /// A record names a trace.
+    /// A record refers to a trace.
     pub(super) fn cite(&mut self, offset: u64, serial: u32, by: &'static str, faults: &mut Faults) {
         if serial == 0 {
             faults.add(Rule::TraceZero, offset, || {
@@ -133,9 +133,9 @@ impl TraceRules {
         serials + citations + entries(self.traces.len() + self.by_thread.len() + self.shared.len())
     }
 
-    /// Judges what only the whole file shows, with a heap or without.
+    /// Checks what only the whole file shows, with or without a heap.
     pub(super) fn finish(self, has_heap: bool, faults: &mut Faults) {
-        // In a profile a thread has as many stacks as it was met with.
+        // In a profile a thread may have many stacks.
         for shared in self.shared.iter().filter(|_| has_heap) {
             let Shared {
                 trace,
@@ -155,7 +155,7 @@ impl TraceRules {
             });
         }
         for (serial, citation) in self.citations.into_missing() {
-            // The missing empty trace has a rule of its own.
+            // The missing empty trace has its own rule.
             if serial != EMPTY_TRACE_SERIAL {
                 faults.add(Rule::TraceMissing, citation.offset, || {
                     format!("{} names trace {serial}, which is nowhere", citation.by)
@@ -200,5 +200,5 @@ struct Shared {
     first: u32,
 }
 
-/// How LOAD CLASS names itself to [`TraceRules::cite`].
+/// The name that LOAD CLASS passes to [`TraceRules::cite`].
 pub(super) const LOAD_CLASS: &str = "LOAD CLASS";

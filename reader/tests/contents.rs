@@ -1,4 +1,4 @@
-//! What `info` and `histo` say of a dump whose content is known.
+//! The output of `info` and `histo` for a dump with known contents.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

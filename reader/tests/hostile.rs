@@ -1,4 +1,4 @@
-//! Files made to break a reader: no panic, no overflow, no end of time, whatever the bytes.
+//! Files made to break a reader: no panic, no overflow, no endless loop, whatever the bytes.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -141,7 +141,7 @@ fn tag() -> impl Strategy<Value = u8> {
     ]
 }
 
-/// Bytes that often make a number or a tag.
+/// Bytes that often form a number or a tag.
 fn small() -> impl Strategy<Value = u8> {
     prop_oneof![3 => Just(0), 2 => 0..12_u8, 1 => 0x20..0x24_u8, 1 => any::<u8>()]
 }
@@ -221,7 +221,7 @@ fn a_long_chain_of_classes_takes_linear_time() {
     try_all(&sample.bytes());
 }
 
-/// The fuzzer's seed is the sample, so that it starts from a sound dump; `BLESS=1` writes it anew.
+/// The fuzzer's seed is the sample, so that it starts from a sound dump; `BLESS=1` rewrites it.
 #[test]
 fn the_fuzzers_seed_is_the_sample() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../fuzz/seeds/two_threads");

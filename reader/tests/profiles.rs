@@ -45,7 +45,7 @@ fn samples(total: u32, rows: &[(u32, u32)]) -> Record {
 #[test]
 fn objects_are_counted_by_class_and_trace() {
     let mut dump = Sample::new();
-    // Another instance at the same site, two arrays at one trace, and traces that say nothing.
+    // Another instance at the same site, two arrays at one trace, and traces without information.
     dump.heap(1).push(instance(0x3000, 4, LEAF, &[0; 17]));
     let mut ints = primitive_array(0x3008, INT, 2, &[0; 8]);
     ints[9..13].copy_from_slice(&3_u32.to_be_bytes());

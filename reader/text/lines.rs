@@ -1,14 +1,14 @@
-//! Lines of a text of any size, without their ends.
+//! Lines of a text of any size, without their line ends.
 
 use std::fmt;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 
 use crate::error::ReadError;
 
-/// Bytes kept of one line; the JDK's agent cuts them at 1,023.
+/// Most bytes kept of one line; the JDK's agent cuts them at 1,023.
 const LINE_BYTES_MAX: usize = 1 << 16;
 
-/// Gives the lines of a text one by one; a line may be given twice.
+/// Returns the lines of a text one by one; a line may be put back once.
 pub(super) struct Lines<'r> {
     inner: BufReader<Box<dyn Read + 'r>>,
     line: String,
@@ -34,7 +34,7 @@ impl<'r> Lines<'r> {
         }
     }
 
-    /// The next line without LF or CR LF, bytes that are no UTF-8 replaced; `None` at the end of the text.
+    /// The next line without LF or CR LF, with invalid UTF-8 replaced; `None` at the end of the text.
     pub(super) fn next_line(&mut self) -> Result<Option<&str>, ReadError> {
         if std::mem::take(&mut self.again) {
             return Ok(Some(&self.line));
@@ -45,7 +45,7 @@ impl<'r> Lines<'r> {
         }
         let mut ended = bytes.ends_with(b"\n");
         while !ended {
-            // What a line has beyond the limit is read over.
+            // The part of a line beyond the limit is skipped.
             let mut rest = Vec::new();
             ended = self.read_piece(&mut rest)? == 0 || rest.ends_with(b"\n");
         }
@@ -55,7 +55,7 @@ impl<'r> Lines<'r> {
         Ok(Some(&self.line))
     }
 
-    /// Makes [`Lines::next_line`] give the last line once more.
+    /// Makes [`Lines::next_line`] return the last line again.
     pub(super) fn put_back(&mut self) {
         self.again = true;
     }
@@ -65,7 +65,7 @@ impl<'r> Lines<'r> {
         let mut limited = (&mut self.inner).take(LINE_BYTES_MAX as u64);
         let length = match limited.read_until(b'\n', to) {
             Ok(length) => length,
-            // A gzip stream that stops too early; for the format it is a file that ends here.
+            // A truncated gzip stream; treated like a file that ends here.
             Err(fault) if fault.kind() == ErrorKind::UnexpectedEof => to.len(),
             Err(source) => {
                 let offset = self.offset;

@@ -53,13 +53,13 @@ pub(super) fn cpu(line: &str, kind: CpuKind, total: u64) -> Option<CpuRow> {
     let trace = words.next()?.parse().ok()?;
     let cost = match kind {
         CpuKind::Samples => count,
-        // The count is that of the calls; the time stands in the percentage alone.
+        // The count is the number of calls; only the percentage contains the time.
         CpuKind::Times => part(total, share),
     };
     Some(CpuRow { trace, cost })
 }
 
-/// Whether a line that is no row belongs to a table all the same: its titles.
+/// Whether a line that is not a row belongs to a table nevertheless: its titles.
 pub(super) fn is_title(line: &str) -> bool {
     matches!(
         line.split_whitespace().next(),
@@ -67,7 +67,7 @@ pub(super) fn is_title(line: &str) -> bool {
     )
 }
 
-/// A number that the JDK's agent may have printed as a signed one of 32 bits.
+/// A number that the JDK's agent may have printed as a signed 32-bit number.
 pub(super) fn unsigned(word: &str) -> Option<u64> {
     let number: i64 = word.parse().ok()?;
     if let Ok(small) = i32::try_from(number) {
@@ -76,7 +76,7 @@ pub(super) fn unsigned(word: &str) -> Option<u64> {
     u64::try_from(number).ok()
 }
 
-/// The words of a row behind its rank and its two percentages.
+/// The words of a row after its rank and its two percentages.
 fn words_behind_shares(line: &str) -> Option<std::str::SplitWhitespace<'_>> {
     let mut words = line.split_whitespace();
     words.next()?.parse::<u64>().ok()?;
@@ -85,7 +85,7 @@ fn words_behind_shares(line: &str) -> Option<std::str::SplitWhitespace<'_>> {
     Some(words)
 }
 
-/// This percentage (two decimals, `57.82%`) of a whole, rounded; 0 if it is no number.
+/// This percentage (two decimals, `57.82%`) of a whole, rounded; 0 if it is not a number.
 fn part(total: u64, share: &str) -> u64 {
     let digits: String = share.chars().filter(char::is_ascii_digit).collect();
     let hundredths: u128 = digits.parse().unwrap_or(0).min(10_000);

@@ -1,4 +1,4 @@
-//! One broken dump for each rule: the check must name that rule and no other.
+//! One broken dump for each rule: the check must report that rule and no other.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -8,7 +8,7 @@
     reason = "a test fails by panicking"
 )]
 
-/// A test a line: its name, the rules that must be named, the breaking.
+/// One test per line: its name, the expected rules, and how the sample is broken.
 macro_rules! broken {
     ($($name:ident, [$($rule:literal),*], $change:expr;)*) => {
         $(#[test] fn $name() { assert_rules($change, &[$($rule),*]); })*
@@ -74,7 +74,7 @@ fn every_rule_is_broken_once() {
     }
 }
 
-// The bytes and the sequence of records.
+// Bytes, and the sequence of records.
 broken! {
     truncated_at_two_thirds, ["truncated-file"], |dump| {
         dump.records.pop();
@@ -157,7 +157,7 @@ broken! {
     two_dumps_in_segments, ["several-dumps"], |dump| {
         dump.records.push(segment(vec![root(0x05, CLASS), instance(0x3000, 1, OBJECT, &[])]));
         dump.records.push(end());
-        // Behind objects of the first dump the second one's roots are late as well.
+        // After objects of the first dump, the second one's roots are late, too.
         let Body::Heap(subs) = &mut dump.records.iter_mut().rev().nth(1).unwrap().body else { panic!() };
         subs.remove(0);
     };
@@ -185,7 +185,7 @@ broken! {
         }
         dump.records.push(samples());
     };
-    // In a profile a thread has as many stacks as it was met with, and not every thread was met.
+    // In a profile a thread may have many stacks, and not every thread is listed.
     profile_by_thread, [], |dump| {
         dump.records.retain(|record| record.tag != 0x1C && record.tag != 0x2C);
         for (serial, object) in [(1, MAIN), (2, WORKER), (9, LEAF)] {

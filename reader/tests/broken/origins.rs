@@ -1,10 +1,10 @@
-//! What one writer is known for is an error in the files of another.
+//! A habit of one writer is an error in the files of another.
 
 use super::insert_frame;
 use crate::sample::*;
 use reader::Severity;
 
-/// A writer, and what makes the sample look like a file of its.
+/// A writer, and how to make the sample look like its file.
 type Sign = (&'static str, fn(&mut Sample));
 
 const SIGNS: [Sign; 5] = [
@@ -23,7 +23,8 @@ const SIGNS: [Sign; 5] = [
     }),
 ];
 
-/// In whose files this breach is an error, as letters: `o`urs, `h`otSpot's, the JDK's `a`gent's, an`d`roid's, `u`nknown.
+/// The writers in whose files this fault is an error, as letters: `o`urs, `h`otSpot's, the JDK's `a`gent's,
+/// an`d`roid's, `u`nknown.
 fn errors(rule: &str, change: impl Fn(&mut Sample)) -> String {
     let is_error = |(writer, sign): &Sign| {
         let mut sample = Sample::new();

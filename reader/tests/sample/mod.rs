@@ -1,4 +1,5 @@
-//! A small valid dump that tests can break: written with plain byte pushing, on purpose without the writer.
+//! A small valid dump for tests to break, deliberately written with plain byte pushing instead of
+//! the writer.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -37,7 +38,7 @@ pub(crate) const CHAR: u8 = 5;
 pub(crate) const INT: u8 = 10;
 pub(crate) const LONG: u8 = 11;
 
-/// Names of the classes in serial order, with ids and supers.
+/// Names of the classes in serial order, with ids and superclasses.
 const CLASSES: [(u64, &str, u64); 18] = [
     (OBJECT, "java/lang/Object", 0),
     (CLASS, "java/lang/Class", OBJECT),
@@ -59,14 +60,14 @@ const CLASSES: [(u64, &str, u64); 18] = [
     (LEAF, "app/Leaf", BASE),
 ];
 
-/// What a record holds: bytes, or sub-records.
+/// The contents of a record: bytes, or sub-records.
 #[derive(Clone, Debug)]
 pub(crate) enum Body {
     Bytes(Vec<u8>),
     Heap(Vec<Vec<u8>>),
 }
 
-/// A record with a length that may lie.
+/// A record whose length may be false.
 #[derive(Clone, Debug)]
 pub(crate) struct Record {
     pub(crate) tag: u8,
@@ -165,7 +166,7 @@ pub(crate) fn trace(serial: u32, thread: u32, frames: &[u64]) -> Record {
     record(0x05, body)
 }
 
-/// A class dump to be changed before it is written.
+/// A class dump that can be changed before it is written.
 #[derive(Clone, Debug)]
 pub(crate) struct ClassDump {
     pub(crate) id: u64,
@@ -298,7 +299,7 @@ impl Sample {
         sample
     }
 
-    /// Id of a string, which is added if it is new.
+    /// Id of a string. Adds the string if it is new.
     pub(crate) fn name(&mut self, text: &'static str) -> u64 {
         let at = self.strings.iter().position(|known| *known == text);
         at.unwrap_or_else(|| {
@@ -341,7 +342,7 @@ impl Sample {
         }
     }
 
-    /// Place of the `number`th record with this tag.
+    /// Index of the `number`th record with this tag.
     pub(crate) fn at(&self, tag: u8, number: usize) -> usize {
         let mut places = (0..self.records.len()).filter(|at| self.records[*at].tag == tag);
         places.nth(number).unwrap()
@@ -356,20 +357,20 @@ impl Sample {
         }
     }
 
-    /// The roots and class dumps, place by first byte and object id.
+    /// Index of a root or class dump, by first byte and object id.
     pub(crate) fn sub_record(&mut self, number: usize, tag: u8, object: u64) -> usize {
         let id = object.to_be_bytes();
         let same = |sub: &Vec<u8>| sub[0] == tag && sub[1..9] == id;
         self.heap(number).iter().position(same).unwrap()
     }
 
-    /// Writes the class dump in the place of the one with its id.
+    /// Replaces the class dump with the same id.
     pub(crate) fn replace_class(&mut self, dump: &ClassDump) {
         let at = self.sub_record(0, 0x20, dump.id);
         self.heap(0)[at] = dump.bytes();
     }
 
-    /// Writes the object in the place of the one with its id and tag.
+    /// Replaces the object with the same id and tag.
     pub(crate) fn replace_object(&mut self, object: &[u8]) {
         let id = u64::from_be_bytes(object[1..9].try_into().unwrap());
         let at = self.sub_record(1, object[0], id);
@@ -426,7 +427,7 @@ fn objects() -> Vec<Vec<u8>> {
     ]
 }
 
-/// Checks bytes with many faults described.
+/// Checks bytes, with many faults described.
 pub(crate) fn checked(dump: &[u8], lenient: bool) -> Report {
     let mut open = || Ok(Box::new(dump) as Box<dyn Read>);
     let options = CheckOptions {
