@@ -1,7 +1,8 @@
-//! Attach: HotSpot's own way for another process to have it load an agent (`attachListener_posix.cpp`, Linux), as `jcmd` uses it.
+//! Attach: HotSpot's own way for another process to make it load an agent (`attachListener_posix.cpp`, Linux), as
+//! `jcmd` uses it.
 //!
-//! A JVM listens on a socket in its folder for temporary files, once somebody has asked for it: by a file there and a SIGQUIT,
-//! which would otherwise print all stacks, and would end a process that is no JVM.
+//! A JVM listens on a socket in its folder for temporary files once it was asked to: by a file there and a SIGQUIT.
+//! Without the file, SIGQUIT would print all stacks; in a process that is not a JVM, it would end the process.
 
 use std::fs;
 use std::io::{self, ErrorKind, Read, Write};
@@ -22,11 +23,11 @@ use crate::inside::{self, Inside};
 use crate::made_file::MadeFile;
 use crate::plain::{plain, shown};
 
-/// Time for a JVM to begin to listen: it does at its next safepoint.
+/// How long a JVM may take to start listening, which it does at its next safepoint.
 const LISTEN_LIMIT: Duration = Duration::from_secs(30);
-/// Time between two looks.
+/// Time between two checks.
 const LOOK: Duration = Duration::from_millis(20);
-/// Bytes read of an answer.
+/// Most bytes read of an answer.
 const ANSWER_BYTES_MAX: usize = 64 << 10;
 /// SIGQUIT in the masks of `/proc/PID/status`.
 const QUIT_BIT: u64 = 1 << 2;
@@ -35,27 +36,27 @@ const QUIT_BIT: u64 = 1 << 2;
 #[derive(Debug)]
 pub(crate) struct Jvm {
     pid: Pid,
-    /// Its number in its own container, by which it names its socket.
+    /// Its process id in its own container, which is part of its socket's name.
     own_pid: String,
-    /// What it sees as `/`.
+    /// Its root folder.
     root: Inside,
-    /// Its user and group, those that it acts as.
+    /// Its effective user and group.
     owner: (u32, u32),
 }
 
 /// The JVM's answer to a command.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
-    /// What the agent returned, 0 if all is well; `None` if it was not loaded.
+    /// The agent's return value, 0 for success; `None` if the agent was not loaded.
     pub(crate) returned: Option<i32>,
-    /// What the JVM says.
+    /// The JVM's answer as text.
     pub(crate) text: String,
 }
 
 impl Jvm {
-    /// The JVM of this process. Errors, as sentences: there is none, or it cannot be looked at.
+    /// The JVM with this process id. The errors are sentences: there is no such JVM, or it cannot be inspected.
     pub(crate) fn find(pid: i32) -> Result<Self, String> {
-        // A number below 1 means many processes to the system, or to the library a fault.
+        // The system takes a number below 1 for a group of processes, and the library panics on it.
         let known = (pid > 0).then(|| Pid::from_raw(pid)).flatten();
         let known = known.ok_or(format!("{pid} is not a process id"))?;
         let folder = PathBuf::from(format!("/proc/{pid}"));
@@ -93,35 +94,35 @@ impl Jvm {
         })
     }
 
-    /// Its number here.
+    /// Its process id here.
     pub(crate) fn pid(&self) -> i32 {
         self.pid.as_raw_nonzero().get()
     }
 
-    /// What the JVM sees as `/`.
+    /// Its root folder.
     pub(crate) fn root(&self) -> &Inside {
         &self.root
     }
 
-    /// Makes a file that the JVM's user owns in a folder of the JVM's.
+    /// Creates a file that the JVM's user owns, in one of the JVM's folders.
     pub(crate) fn make(&self, folder: &OwnedFd, name: &str) -> rustix::io::Result<MadeFile> {
         MadeFile::new(folder, name, self.owner)
     }
 
-    /// The JVM's number in its own container.
+    /// The JVM's process id in its own container.
     pub(crate) fn own_pid(&self) -> &str {
         &self.own_pid
     }
 
-    /// The folder that the JVM works in, where it finds what has a relative path.
+    /// The JVM's working folder, to which its relative paths refer.
     pub(crate) fn working_folder(&self) -> rustix::io::Result<OwnedFd> {
         let process = PathBuf::from(format!("/proc/{}", self.pid.as_raw_nonzero()));
         inside::working_folder(&process)
     }
 
-    /// Has the JVM load this library and run it with these options; `waiting` is called meanwhile, several times a second.
+    /// Makes the JVM load this library and run it with these options; calls `waiting` several times a second meanwhile.
     ///
-    /// Errors, as sentences: the JVM does not listen, or hangs up.
+    /// The errors are sentences: the JVM does not listen, or closes the connection.
     pub(crate) fn load(
         &self,
         library: &Path,
@@ -141,7 +142,7 @@ impl Jvm {
         let ended = Ended::new();
         let mut socket = self.connect(&ended)?;
         let library = library.to_string_lossy();
-        // The version of the protocol, the command, its three arguments: the path is the whole one.
+        // The version of the protocol, the command, and its three arguments; `true` means that the path is absolute.
         let command = format!("1\0load\0{library}\0true\0{options}\0");
         socket.write_all(command.as_bytes()).map_err(gone)?;
         let text = read_all(&mut socket, &ended, waiting).map_err(gone)?;
@@ -151,7 +152,7 @@ impl Jvm {
         Ok(answer(&text))
     }
 
-    /// A file for what the agent says; `None` if none can be made, and it says that on the JVM's stderr alone.
+    /// A file for the agent's messages. `None` if it cannot be created; then they only go to the JVM's stderr.
     pub(crate) fn answer_file(&self) -> Option<AnswerFile> {
         let folder = self.root.folder(Path::new("/tmp")).ok()?;
         let name = format!(".hprof_answer.{}.{}", self.own_pid, std::process::id());
@@ -174,7 +175,8 @@ impl Jvm {
         if statat(&folder, &name, AtFlags::SYMLINK_NOFOLLOW).is_err() {
             self.wake(&folder, &name, ended)?;
         }
-        // Everybody may write to that folder, and what is sent there is obeyed: what was looked at is what is connected to.
+        // Everybody may write to that folder, and the receiver obeys our commands. So we connect to exactly the file
+        // that was checked.
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let held = openat(&folder, &name, flags, Mode::empty());
         let is_its_own = |held: &OwnedFd| {
@@ -201,7 +203,7 @@ impl Jvm {
         Ok(socket)
     }
 
-    /// Has the JVM listen.
+    /// Makes the JVM listen.
     fn wake(&self, folder: &OwnedFd, socket: &str, ended: &Ended) -> Result<(), String> {
         let pid = self.pid.as_raw_nonzero();
         let _trigger = self.trigger(folder)?;
@@ -223,8 +225,8 @@ impl Jvm {
         Ok(())
     }
 
-    /// The file that makes a SIGQUIT mean "listen": in the folder for temporary files, or where that cannot be written to,
-    /// in the JVM's working folder, where HotSpot looks as well.
+    /// Creates the file that makes a SIGQUIT mean "listen": in the folder for temporary files, or if that is not
+    /// writable, in the JVM's working folder, where HotSpot looks, too.
     fn trigger(&self, folder: &OwnedFd) -> Result<MadeFile, String> {
         let name = format!(".attach_pid{}", self.own_pid);
         let first = match MadeFile::new(folder, &name, self.owner) {
@@ -241,7 +243,8 @@ impl Jvm {
     }
 }
 
-/// A file in the JVM's folder for temporary files, to which the agent writes what it says; it goes when it is dropped.
+/// A file in the JVM's folder for temporary files, to which the agent writes its messages. Dropping it removes the
+/// file.
 #[derive(Debug)]
 pub(crate) struct AnswerFile {
     made: MadeFile,
@@ -254,11 +257,11 @@ impl AnswerFile {
         format!("/tmp/{}", self.made.name().unwrap_or_default())
     }
 
-    /// What the agent has said, a line each, without its name; harmless for a terminal.
+    /// The agent's messages, one line each, without its name; safe to print on a terminal.
     pub(crate) fn lines(self) -> Vec<String> {
         let mut bytes = Vec::new();
         let limit = u64::try_from(ANSWER_BYTES_MAX).unwrap_or(u64::MAX);
-        // What was written is worth telling even if reading ends early.
+        // If reading fails, what was read until then is still useful.
         let _ = (&self.held).take(limit).read_to_end(&mut bytes);
         let text = String::from_utf8_lossy(&bytes);
         let lines = text.lines().map(|line| {
@@ -269,10 +272,10 @@ impl AnswerFile {
     }
 }
 
-/// What ends the wait for a JVM when the user gives up.
+/// The message when the user interrupts the wait for a JVM.
 const INTERRUPTED: &str = "interrupted; a dump that has begun goes on";
 
-/// Whether SIGINT or SIGTERM has come: what was made is then removed before the command ends.
+/// Whether SIGINT or SIGTERM has arrived. The command then removes its files before it ends.
 #[derive(Debug)]
 struct Ended(Arc<AtomicBool>);
 
@@ -280,7 +283,7 @@ impl Ended {
     fn new() -> Self {
         let flag = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM] {
-            // Without it the signal ends the command at once, as it does by default.
+            // If this fails, the signal ends the command at once, as by default.
             let _ = signal_hook::flag::register(signal, Arc::clone(&flag));
         }
         Self(flag)
@@ -295,7 +298,7 @@ fn contains(text: &[u8], words: &[u8]) -> bool {
     text.windows(words.len()).any(|window| window == words)
 }
 
-/// What stands behind a name in the text of `/proc/PID/status`.
+/// The text after a name in `/proc/PID/status`.
 fn value<'s>(status: &'s str, name: &str) -> Option<&'s str> {
     let mut lines = status.lines();
     lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))
@@ -306,19 +309,19 @@ fn handles_quit(status: &str) -> bool {
     caught.is_some_and(|mask| mask & QUIT_BIT != 0)
 }
 
-/// The user and group as which the process acts: not those of its folder, which may be root's.
+/// The effective user and group of the process. The owner of its folder in /proc may be root instead.
 fn owner(status: &str) -> Option<(u32, u32)> {
     let effective = |name| value(status, name)?.split_whitespace().nth(1)?.parse().ok();
     Some((effective("Uid")?, effective("Gid")?))
 }
 
-/// The process's number in the innermost of the containers it is in.
+/// The process's id in its innermost container.
 fn own_pid(status: &str) -> Option<String> {
     let numbers = value(status, "NSpid")?;
     numbers.split_whitespace().last().map(str::to_owned)
 }
 
-/// Reads to the end, or as much as any JVM says.
+/// Reads to the end, or as much as any JVM would send.
 fn read_all(
     socket: &mut UnixStream,
     ended: &Ended,
@@ -346,8 +349,8 @@ fn read_all(
     }
 }
 
-/// The first line says whether the command was carried out, the next what the agent returned: `return code: 0`, from Java 8
-/// the number alone.
+/// The first line says whether the command was executed, the next what the agent returned: `return code: 0`, on Java 8
+/// just the number.
 fn answer(text: &str) -> Answer {
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
     let rest = rest.trim();
@@ -358,7 +361,7 @@ fn answer(text: &str) -> Answer {
     }
 }
 
-/// What a JVM says, harmless for a terminal: who answers may be anybody's program.
+/// A JVM's answer, safe to print on a terminal, because any program may have sent it.
 fn one_line(text: &str) -> String {
     let lines: Vec<String> = text.trim().lines().map(plain).collect();
     shown(&lines.join("; ")).into_owned()

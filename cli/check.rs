@@ -12,33 +12,33 @@ use crate::outcome::{Failure, Verdict};
 use crate::plain::{plain, shown};
 use crate::table::{Side, Table};
 
-/// Errors that are described one by one unasked.
+/// Number of errors described without `--top`.
 const TOP: usize = 20;
 
-/// Checks a dump against the format and against what readers need
+/// Checks a dump against the format and against the needs of readers
 ///
-/// Reads the file twice and judges lengths, order, ids, references, classes, frames, traces, threads and roots.
-/// Prints how often each rule is broken, with the first places in detail, and at last one line: `OK: ...` or `N errors`.
+/// Reads the file twice and checks lengths, order, ids, references, classes, frames, traces, threads and roots. Prints
+/// how often each rule is broken, the first places in detail, and finally one line: `OK: ...` or `N errors`.
 ///
-/// An error means that the data are wrong, or that a reader that people use cannot read the file. A note means that a
-/// rule is broken which the file's writer is known to break, and readers of its dumps cope: in HotSpot's own dumps
-/// references to objects that are not there or roots behind objects, in those of the JDK's HPROF agent (Java 8 and
-/// earlier) record times or class names with dots, in Android's its own records, and the like. The beginning of the file
-/// tells the writer; --json names it. --strict makes errors of the notes, as they are in hprof-rs's own dumps.
+/// An error means that the data is wrong, or that a commonly used reader cannot read the file. A note means that the
+/// file's writer is known to break this rule, and that readers can cope: examples are HotSpot's references to missing
+/// objects and roots after objects, record times and class names with dots from the JDK's HPROF agent (Java 8 and
+/// earlier), and Android's own records. The start of the file shows the writer; --json prints it. --strict turns notes
+/// into errors, which they always are in hprof-rs's own dumps.
 ///
 /// Exit codes: 0 no errors, 1 errors, 2 wrong usage or unreadable file.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  hprof check heap.hprof")]
 pub(crate) struct Arguments {
-    /// The dump, plain or gzip; - for standard input
+    /// The dump, uncompressed or gzip; - for standard input
     file: PathBuf,
-    /// Count as errors what the file's writer is known for, too
+    /// Count as errors also what the file's writer is known for
     #[arg(long)]
     strict: bool,
-    /// The default since notes and errors are told apart
+    /// Without effect: notes have replaced it
     #[arg(long, hide = true, conflicts_with = "strict")]
     lenient: bool,
-    /// Describe at most N errors, and after them notes, one by one; 0 for all [default: 20, of errors alone]
+    /// Describe at most N errors, then N notes; 0 for all [default: 20 errors]
     #[arg(long, alias = "most", value_name = "N")]
     top: Option<usize>,
     /// Print JSON
@@ -46,7 +46,7 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// Checks the file and prints what was found.
+/// Checks the file and prints the result.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     let file = DumpFile::new(&arguments.file)?;
     let options = CheckOptions {

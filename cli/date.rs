@@ -1,8 +1,9 @@
-//! Milliseconds since 1970 as a date.
+//! Converts milliseconds since 1970 to a date.
 
 use jiff::Timestamp;
 
-/// `2026-01-31 23:59:59 UTC`, or the bare number if it is beyond the year 9999: a header may hold any number.
+/// `2026-01-31 23:59:59 UTC`, or just the number if it is after the year 9999, because a header may contain
+/// any number.
 pub(crate) fn date(millis: u64) -> String {
     let timestamp = i64::try_from(millis)
         .ok()

@@ -13,18 +13,18 @@ use crate::number::grouped;
 use crate::outcome::{Failure, Verdict};
 use crate::table::{Side, Table};
 
-/// Lists the classes whose objects grew between two dumps, by what they retain
+/// Lists the classes that grew between two dumps, by retained bytes
 ///
-/// Objects move between dumps, so they are compared by the names of their classes. Retained bytes are those of
-/// `hprof top --by class`.
+/// Objects move between dumps, so classes are matched by name. Retained bytes are those of `hprof
+/// top --by class`.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example, in a script:\n  hprof diff before.hprof after.hprof --fail-if-grown 1000000"
 )]
 pub(crate) struct Arguments {
-    /// The earlier dump, plain or gzip
+    /// The earlier dump, uncompressed or gzip
     before: PathBuf,
-    /// The later dump, plain or gzip
+    /// The later dump, uncompressed or gzip
     after: PathBuf,
     /// Which references keep an object alive
     #[arg(long, value_enum, default_value_t = Rule::All)]
@@ -35,12 +35,12 @@ pub(crate) struct Arguments {
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Exit with 1 if all reachable objects together take more than this many bytes more
+    /// Exit with 1 if all reachable objects together grew by more than this many bytes
     #[arg(long, value_name = "BYTES")]
     fail_if_grown: Option<u64>,
 }
 
-/// What one dump has.
+/// The sums of one dump.
 #[derive(Debug, Default)]
 struct Sums {
     classes: BTreeMap<String, Total>,
@@ -110,7 +110,7 @@ fn sums(file: &Path, references: Rule) -> Result<(Sums, Verdict), Failure> {
     Ok((sums, verdict))
 }
 
-/// The classes of both, those that grew most first.
+/// The classes of both dumps, those that grew most first.
 fn rows(before: BTreeMap<String, Total>, mut after: BTreeMap<String, Total>) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     for (class, before) in before {

@@ -1,4 +1,4 @@
-//! `hprof dump`: has a JVM that runs dump its heap.
+//! `hprof dump`: makes a running JVM dump its heap.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -12,11 +12,12 @@ use crate::library::Library;
 use crate::number::grouped;
 use crate::outcome::{Failure, Verdict};
 
-/// Has a running JVM dump its heap, complete, while the application pauses for milliseconds
+/// Makes a running JVM dump its whole heap, while the application pauses for milliseconds
 ///
-/// Loads the agent into the JVM, as jcmd does, but needs no JDK, and works for Java 8, too. The JVM writes the file itself, as
-/// its own user and with mode 0600. A JVM in a container finds FILE among its own folders, and gets a copy of the library in
-/// its /tmp for as long as it takes to load it; the command tells both paths of the dump.
+/// Loads the agent into the JVM, as jcmd does, but needs no JDK, and also works for Java 8. The JVM writes the file
+/// itself, as its own user and with mode 0600. For a JVM in a container, FILE is a path inside the container, and the
+/// library is copied to the container's /tmp while it is loaded; the command prints the dump's path both inside and
+/// outside.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   hprof dump 4711                           java-4711-20261122T084500Z.hprof in this folder, or in the container's /tmp
@@ -25,15 +26,15 @@ use crate::outcome::{Failure, Verdict};
 pub(crate) struct Arguments {
     /// The JVM's process id
     pid: i32,
-    /// Write to this file, which must not be there yet; .gz at its end compresses
+    /// Write to this file, which must not exist yet; compressed if the name ends in .gz
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Let the application stop if its heap cannot be forked (ZGC), for one to two seconds per million objects
+    /// Allow the application to stop if its heap cannot be forked (ZGC), for one to two seconds per million objects
     ///
-    /// Without this flag such a heap is not dumped, and the command says how long it would take.
+    /// Without this flag such a heap is not dumped; the command estimates how long it would take.
     #[arg(long)]
     stop_the_world: bool,
-    /// More options for the agent, such as gz=6,threads=2; docs/options.md lists them
+    /// More options for the agent, such as gz=6,threads=2; see docs/options.md
     #[arg(long, value_name = "OPTIONS")]
     options: Option<String>,
     /// The agent's library [default: libhprof_rs.so beside this command]
@@ -41,7 +42,7 @@ pub(crate) struct Arguments {
     agent: Option<PathBuf>,
 }
 
-/// Has the JVM dump, and tells of the file.
+/// Makes the JVM dump, and reports the file.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     let pid = arguments.pid;
     let jvm = Jvm::find(pid).map_err(Failure::Input)?;
@@ -65,7 +66,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     tell(&jvm, &place, began.elapsed())
 }
 
-/// What the agent is told.
+/// The options for the agent.
 fn options(file: &Path, arguments: &Arguments) -> Result<String, Failure> {
     let name = file
         .to_str()
@@ -82,7 +83,7 @@ fn options(file: &Path, arguments: &Arguments) -> Result<String, Failure> {
     Ok(format!("heap=dump,format=b,stop={stop},file={name}{more}"))
 }
 
-/// What the agent's return code means, and what it has said about it.
+/// Interprets the agent's return code and messages.
 fn judge(pid: i32, answer: &Answer, said: &[String]) -> Result<(), Failure> {
     let why = match answer.returned {
         Some(0) => return Ok(()),
@@ -106,7 +107,7 @@ fn judge(pid: i32, answer: &Answer, said: &[String]) -> Result<(), Failure> {
     Err(Failure::Input(why))
 }
 
-/// A line on stdout about the file that was written.
+/// Prints a line on stdout about the finished file.
 fn tell(jvm: &Jvm, place: &DumpPlace, took: Duration) -> Result<Verdict, Failure> {
     let name = place.names();
     let seconds = took.as_secs_f64();
@@ -121,7 +122,7 @@ fn tell(jvm: &Jvm, place: &DumpPlace, took: Duration) -> Result<Verdict, Failure
     Ok(Verdict::Sound)
 }
 
-/// Shows how large the unfinished file is, if somebody watches.
+/// Shows the size of the unfinished file if stderr is a terminal.
 #[derive(Debug)]
 struct Waiting {
     bar: ProgressBar,

@@ -1,4 +1,5 @@
-//! A file that is read, opened once a pass, with a progress bar when it is large and somebody watches.
+//! An input file that is opened once for each pass. Shows a progress bar if the file is large and stderr
+//! is a terminal.
 
 use std::cell::Cell;
 use std::fmt;
@@ -15,29 +16,29 @@ use crate::number::counted;
 use crate::outcome::{reason, Failure, Verdict};
 use crate::plain::plain;
 
-/// Files up to this size are read before a bar could be looked at.
+/// Files up to this size are read before anyone could see a bar.
 const QUIET_BYTES: u64 = 64 << 20;
 
-/// The name that means standard input.
+/// The file name for standard input.
 const STDIN: &str = "-";
 
-/// A file, its size, and how far it has been read.
+/// A file, its size, and the progress of reading it.
 #[derive(Debug)]
 pub(crate) struct DumpFile {
     path: PathBuf,
-    /// What has no name to be opened by, and where it begins: standard input, or a copy of a pipe.
+    /// An open file that has no name, and the dump's offset in it: standard input, or the copy of a pipe.
     held: Option<(File, u64)>,
-    /// Bytes on disk; of the packed file if it is packed.
+    /// Bytes on disk; of a compressed file, the compressed bytes.
     pub(crate) bytes: u64,
-    /// Device and number, by which files are told apart.
+    /// Device and inode, which identify the file.
     identity: (u64, u64),
-    /// Whether it was packed when it was opened last.
+    /// Whether it was compressed when it was last opened.
     packed: Cell<bool>,
     bar: ProgressBar,
 }
 
 impl DumpFile {
-    /// Looks at the file; `-` is standard input. What can be read only once is copied to a temporary file.
+    /// Inspects the file; `-` is standard input. A pipe is copied to a temporary file.
     pub(crate) fn new(path: &Path) -> Result<Self, Failure> {
         let failed = |fault: io::Error| Failure::reading(path, fault);
         let is_stdin = path.as_os_str() == STDIN;
@@ -101,14 +102,14 @@ impl DumpFile {
         }
     }
 
-    /// What moves the bar by so many bytes, of a file that is read so many times.
+    /// Returns a function that moves the bar by a number of bytes, for a file that is read `passes` times.
     pub(crate) fn progress(&self, passes: u64) -> impl Fn(u64) + Sync + use<> {
         self.bar.set_length(self.bytes.saturating_mul(passes));
         let bar = self.bar.clone();
         move |bytes| bar.inc(bytes)
     }
 
-    /// Opens the file for another pass over its uncompressed bytes. The pass before it must have ended.
+    /// Opens the file for another pass over its uncompressed bytes. The previous pass must have ended.
     pub(crate) fn open(&self) -> io::Result<Box<dyn Read>> {
         self.bar.set_position(0);
         let file = self.raw()?;
@@ -139,28 +140,29 @@ impl DumpFile {
         Ok(found)
     }
 
-    /// Whether the file is gzip; known when it has been opened.
+    /// Whether the file is gzip; known once it has been opened.
     pub(crate) fn is_packed(&self) -> bool {
         self.packed.get()
     }
 
-    /// Memory that the tables built from the file may take.
+    /// Most memory for the tables built from the file.
     pub(crate) fn budget(&self) -> Budget {
         Budget::for_file(self.bytes)
     }
 
-    /// Whether these are the facts of this very file.
+    /// Whether these are the metadata of this file.
     pub(crate) fn is(&self, facts: &Metadata) -> bool {
         self.identity == (facts.dev(), facts.ino())
     }
 
-    /// How a command ends that met this many damaged places: it says on stderr that its numbers are not complete.
+    /// The verdict of a command that met this many damaged places. Warns on stderr that its numbers are
+    /// incomplete.
     pub(crate) fn verdict(&self, damaged: u64) -> Verdict {
         if damaged == 0 {
             return Verdict::Sound;
         }
         let (name, places) = (plain(&self.name()), counted(damaged, "damaged place"));
-        // If stderr is closed, the exit code still tells.
+        // If stderr is closed, the exit code still reports it.
         let _ = writeln!(
             io::stderr(),
             "hprof: {name}: {places}; what they hide is not counted. hprof check lists them"
@@ -168,18 +170,18 @@ impl DumpFile {
         Verdict::Faulty
     }
 
-    /// A failure of the reader, with the file's name.
+    /// A failure to read the file, with the file's name.
     pub(crate) fn failure(&self, fault: &ReadError) -> Failure {
         self.done();
         Failure::reading(&self.path, reason(fault))
     }
 
-    /// A failure because of what the file holds, with the file's name.
+    /// A failure caused by the file's contents, with the file's name.
     pub(crate) fn refuse(&self, reason: impl fmt::Display) -> Failure {
         Failure::reading(&self.path, reason)
     }
 
-    /// Takes the bar off the screen, before anything is printed.
+    /// Removes the bar from the screen, before anything is printed.
     pub(crate) fn done(&self) {
         self.bar.finish_and_clear();
     }
@@ -196,7 +198,7 @@ impl DumpFile {
     }
 }
 
-/// A copy of what a pipe gives, in a temporary file without a name, and its size.
+/// Copies a pipe to a temporary file without a name; returns the file and its size.
 fn kept(mut pipe: File) -> io::Result<(Option<(File, u64)>, u64)> {
     let mut copy = tempfile::tempfile()?;
     let bytes = io::copy(&mut pipe, &mut copy)?;

@@ -1,4 +1,4 @@
-//! Where a JVM is told to write its dump: a path as the JVM sees it, which may be in a container.
+//! Where a JVM writes its dump: a path inside the JVM's container, if it has one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,22 +9,23 @@ use crate::attach::Jvm;
 use crate::inside::Inside;
 use crate::outcome::Failure;
 
-/// Where a JVM in a container writes unless it is told.
+/// The default folder for a JVM in a container.
 const ITS_TEMPORARY: &str = "/tmp";
 
-/// A file of the JVM's that is not there yet.
+/// A file of the JVM that does not exist yet.
 #[derive(Debug)]
 pub(crate) struct DumpPlace {
-    /// Its whole path as the JVM sees it.
+    /// Its absolute path inside the JVM's container.
     path: PathBuf,
-    /// By which path it is found here, if not by the same.
+    /// Its path outside, if that differs.
     here: Option<PathBuf>,
 }
 
 impl DumpPlace {
-    /// The file named by the user, or one named after the JVM: in this command's folder if the JVM sees that, or in its `/tmp`.
+    /// The user's file, or one named after the JVM: in this command's folder if the JVM sees that, otherwise in the
+    /// JVM's `/tmp`.
     ///
-    /// Errors: the JVM sees no such folder, or the file is there already.
+    /// Errors: the JVM does not see the folder, or the file exists already.
     pub(crate) fn find(jvm: &Jvm, output: Option<&Path>) -> Result<Self, Failure> {
         let pid = jvm.pid();
         let file = match output {
@@ -66,12 +67,12 @@ impl DumpPlace {
         Ok(Self { path, here })
     }
 
-    /// Its whole path as the JVM sees it.
+    /// Its absolute path inside the JVM's container.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The path by which both the JVM and this command find it, or one path for each.
+    /// Its path, or its two paths inside and outside.
     pub(crate) fn names(&self) -> String {
         let path = self.path.display();
         match &self.here {

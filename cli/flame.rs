@@ -10,29 +10,29 @@ use crate::flame_graph::FlameGraph;
 use crate::outcome::{Failure, Verdict};
 use crate::site_source::{choose, SiteSource};
 
-/// Draws a flame graph: every stack a tower of boxes, as wide as the time or the memory that it cost
+/// Draws a flame graph: every stack is a tower of boxes, as wide as the time or memory that it cost
 ///
-/// CPU profiles are drawn by samples, or by milliseconds where the times of methods were measured. A file without
-/// a CPU profile is drawn by the live bytes of its allocation sites, as `hprof sites --flame` does.
+/// A CPU profile is drawn by samples, or by milliseconds if the times of methods were measured. A file without a
+/// CPU profile is drawn by the live bytes of its allocation sites, as `hprof sites --flame` does.
 ///
 /// Reads HPROF binary and HPROF text (format=a), which hprof-rs and the JDK's HPROF agent write with cpu=samples,
-/// cpu=times or heap=sites. The SVG file is for a browser: click on a box to look at it alone, Ctrl-F to search.
+/// cpu=times or heap=sites. Open the SVG file in a browser: click a box to zoom in, press Ctrl-F to search.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   hprof flame cpu.hprof -o cpu.svg         then open cpu.svg in a browser
   hprof flame java.hprof.txt -o cpu.svg    a text profile
   hprof flame --collapsed cpu.hprof        folded stacks, for speedscope and other tools")]
 pub(crate) struct Arguments {
-    /// The profile or heap dump, plain or gzip; - for standard input
+    /// The profile or heap dump, uncompressed or gzip; - for standard input
     file: PathBuf,
-    /// Write to this file, which is replaced unless it is a dump or a profile; without it to stdout, unless that is a
+    /// Write to this file, replacing it unless it is a dump or a profile; without it to stdout, unless that is a
     /// terminal
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Print folded stacks, `root;...;leaf number`, instead of a picture
     #[arg(long)]
     collapsed: bool,
-    /// What to draw, if the file has several [default: the first of these that is there]
+    /// What to draw, if the file has several [default: the first of these in the file]
     #[arg(long, value_enum, value_name = "SOURCE")]
     from: Option<FlameSource>,
 }
@@ -42,11 +42,11 @@ pub(crate) struct Arguments {
 enum FlameSource {
     /// CPU samples
     Samples,
-    /// Times of methods; only text profiles have them
+    /// Times of methods; only in text profiles
     Times,
-    /// Live bytes as the profiler counted them
+    /// Live bytes, as the profiler counted them
     Sites,
-    /// Live bytes of the heap dump's objects that carry a stack
+    /// Live bytes of the heap dump's objects that have a stack
     Dump,
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     Ok(file.verdict(damaged))
 }
 
-/// What is to be drawn, and the number of damaged places met.
+/// The graph to draw, and the number of damaged places.
 fn graph(file: &DumpFile, from: Option<FlameSource>) -> Result<(FlameGraph, u64), Failure> {
     match from {
         Some(FlameSource::Sites) => site_graph(file, Some(SiteSource::Sites)),
@@ -102,7 +102,7 @@ fn site_graph(file: &DumpFile, from: Option<SiteSource>) -> Result<(FlameGraph, 
     Ok((graph.map_err(|why| file.refuse(why))?, found.damaged))
 }
 
-/// `None` if the profile has nothing of the kind. Errors, as a sentence: it is too large.
+/// `None` if the profile has no such data. The error is a sentence: the profile is too large.
 fn cpu_graph(
     profile: &CpuProfile,
     from: Option<FlameSource>,

@@ -1,4 +1,4 @@
-//! A flame graph: stacks as boxes, as wide as their weight, in an SVG file that a browser opens.
+//! A flame graph: stacks as boxes as wide as their weight, in an SVG file for a browser.
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -14,26 +14,27 @@ use crate::outcome::Failure;
 use crate::plain::plain;
 use crate::target;
 
-/// The name that means standard output.
+/// The file name for standard output.
 const STDOUT: &str = "-";
 
-/// Bytes of folded stacks up to which a picture is drawn: drawing takes several times as much memory.
+/// Most bytes of folded stacks for which a picture is drawn: drawing takes several times as much
+/// memory.
 const PICTURE_BYTES_MAX: u64 = 128 << 20;
 
-/// Folded stacks with the words and the colours of their picture.
+/// Folded stacks, with the words and colours for their picture.
 #[derive(Debug)]
 pub(crate) struct FlameGraph {
     title: String,
-    /// Noun of the weights: `bytes`, `samples`, `ms`.
+    /// Unit of the weights: `bytes`, `samples`, `ms`.
     unit: &'static str,
     colors: BasicPalette,
     folded: Folded,
-    /// What the file counts in all, stacks or not.
+    /// The file's total, with or without stacks.
     whole: u64,
 }
 
 impl FlameGraph {
-    /// The bytes of each class on the stacks that allocated them: those alive, or all ever allocated.
+    /// The bytes of each class on its allocation stacks: live ones, or all ever allocated.
     pub(crate) fn of_sites(
         found: &Allocations,
         table: &SiteTable,
@@ -63,7 +64,7 @@ impl FlameGraph {
         })
     }
 
-    /// Samples, or milliseconds, on their stacks.
+    /// Samples, or milliseconds, by stack.
     pub(crate) fn of_cpu(stacks: &Stacks, table: &CpuTable, kind: CpuKind) -> Result<Self, String> {
         let mut folded = Folded::default();
         for row in &table.rows {
@@ -82,12 +83,12 @@ impl FlameGraph {
         })
     }
 
-    /// Whether no stack has any weight, so that there is nothing to draw.
+    /// Whether all stacks have weight 0, so that there is nothing to draw.
     pub(crate) fn is_empty(&self) -> bool {
         self.folded.total == 0
     }
 
-    /// Prints the folded stacks of this file to another, or to stdout.
+    /// Writes this file's folded stacks to a file or to stdout.
     pub(crate) fn collapse(&self, file: &DumpFile, path: Option<&Path>) -> Result<(), Failure> {
         let Some(path) = path.filter(|path| path.as_os_str() != STDOUT) else {
             let mut to = BufWriter::new(io::stdout().lock());
@@ -99,7 +100,7 @@ impl FlameGraph {
         self.tell(path)
     }
 
-    /// Draws the picture of this file, to another or to stdout.
+    /// Writes this file's picture to a file or to stdout.
     pub(crate) fn draw(&self, file: &DumpFile, path: Option<&Path>) -> Result<(), Failure> {
         if self.folded.line_bytes() > PICTURE_BYTES_MAX {
             return Err(file
@@ -129,7 +130,8 @@ impl FlameGraph {
         Ok(svg)
     }
 
-    /// How much is drawn, and how much is not: without a stack, or too little for the profiler to list.
+    /// How much is drawn, and how much is not, because it has no stack or was too little for the
+    /// profiler to list.
     fn subtitle(&self) -> String {
         let drawn = grouped(self.folded.total);
         match self.whole.saturating_sub(self.folded.total) {
@@ -142,7 +144,7 @@ impl FlameGraph {
         }
     }
 
-    /// Says in one line what was written.
+    /// Reports in one line what was written.
     fn tell(&self, path: &Path) -> Result<(), Failure> {
         let stacks = counted(self.folded.len(), "stack");
         let total = grouped(self.folded.total);

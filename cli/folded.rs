@@ -1,4 +1,4 @@
-//! Folded stacks: one line a stack, `root;...;leaf weight`, as flame graph tools read them.
+//! Folded stacks: one line for each stack, `root;...;leaf weight`, as flame graph tools read them.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -10,29 +10,30 @@ use reader::{StackFrame, Stacks};
 use crate::frame::method;
 use crate::plain::{is_harmful, shown};
 
-/// What stands for a stack without frames.
+/// The name for a stack without frames.
 const NO_STACK: &str = "[no stack]";
 
-/// What stands for the callers of a stack that was cut.
+/// The name for the callers that were cut off a stack.
 const CUT: &str = "[...]";
 
-/// Frames of a stack that are kept, from the top; what called them is one frame `[...]`. HotSpot's traces end here too.
+/// Most frames kept of a stack, from the top; their callers become one frame `[...]`. HotSpot's traces end
+/// here, too.
 const FRAMES_MAX: usize = 1024;
 
-/// Frames of all stacks: 256 MiB of them. The stacks of a profile share what the file tells once.
+/// Most frames of all stacks: 256 MiB. A profile's stacks share what the file contains once.
 const FRAMES_SUM_MAX: usize = 1 << 26;
 
-/// Greatest sum of weights: flame graph tools count in floating point numbers.
+/// Largest sum of weights, because flame graph tools use floating-point numbers.
 const TOTAL_MAX: u64 = 1 << 53;
 
 /// Stacks, each with its weight.
 #[derive(Debug, Default)]
 pub(crate) struct Folded {
-    /// Stacks from the root, each frame as its place in `names`.
+    /// Stacks from the root, with each frame as its index in `names`.
     weights: HashMap<Box<[u32]>, u64>,
     names: Vec<Rc<str>>,
     places: HashMap<Rc<str>, u32>,
-    /// Places of the names of frames, by the frames' addresses.
+    /// Indexes of the frames' names, by the frames' addresses.
     by_frame: HashMap<usize, u32>,
     frames_sum: usize,
     /// Sum of the weights.
@@ -40,9 +41,9 @@ pub(crate) struct Folded {
 }
 
 impl Folded {
-    /// Adds the weight of a trace, with `leaf`, if any, on top of its frames. Nothing is added for weight 0.
+    /// Adds the weight of a trace, with `leaf`, if any, on top of its frames. Adds nothing for weight 0.
     ///
-    /// Errors, as a sentence: the stacks would take too much memory.
+    /// The error is a sentence: the stacks would take too much memory.
     pub(crate) fn add(
         &mut self,
         stacks: &Stacks,
@@ -155,7 +156,8 @@ impl Folded {
     }
 }
 
-/// A name without what has a meaning in folded stacks, on a terminal or in XML, and not longer than is shown.
+/// A name without characters that have a meaning in folded stacks, on a terminal or in XML, and cut to the
+/// displayed length.
 fn plain_name(name: &str) -> String {
     let plain = |c: char| match c {
         ';' => ':',

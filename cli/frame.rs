@@ -1,17 +1,17 @@
-//! Frames of stacks in the words of Java's stack traces.
+//! Frames in the form of Java's stack traces.
 
 use reader::StackFrame;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::plain::shown;
 
-/// `app.Main.run(Main.java:7)`, the way Java prints it behind `at`.
+/// `app.Main.run(Main.java:7)`, as Java prints it after `at`.
 pub(crate) fn line(frame: &StackFrame) -> String {
     let (class, method) = (shown(&frame.class), shown(&frame.method));
     format!("{class}.{method}({})", place(frame))
 }
 
-/// `app.Main.run`: what two frames at different lines of one method have in common.
+/// `app.Main.run`: the common part of two frames at different lines of one method.
 pub(crate) fn method(frame: &StackFrame) -> String {
     match (&*shown(&frame.class), &*shown(&frame.method)) {
         ("", "") => "?".to_owned(),
@@ -21,7 +21,7 @@ pub(crate) fn method(frame: &StackFrame) -> String {
     }
 }
 
-/// Where a frame stands, in the words of Java's stack traces.
+/// A frame's position, in the form of Java's stack traces.
 fn place(frame: &StackFrame) -> String {
     let source = shown(frame.source.as_deref().unwrap_or("Unknown Source"));
     match frame.line {
@@ -31,7 +31,7 @@ fn place(frame: &StackFrame) -> String {
     }
 }
 
-/// A frame as JSON, its line as in the file: -1 not known, -2 compiled method, -3 native method.
+/// A frame as JSON, with its line as in the file: -1 unknown, -2 compiled method, -3 native method.
 #[derive(Debug)]
 struct FrameInJson<'f>(&'f StackFrame);
 

@@ -1,4 +1,4 @@
-//! A dump that is read as a graph, for the commands that ask who keeps what alive.
+//! A dump that is read as a graph, for commands about retained memory.
 
 use std::path::{Path, PathBuf};
 
@@ -8,10 +8,10 @@ use graph::{GraphError, Heap, Input, Options, References, Retained};
 use crate::dump_file::DumpFile;
 use crate::outcome::{Failure, Verdict};
 
-/// What all commands on the graph take.
+/// The arguments that all graph commands have.
 #[derive(Debug, clap::Args)]
 pub(crate) struct GraphArguments {
-    /// The dump, plain or gzip; - for standard input
+    /// The dump, uncompressed or gzip; - for standard input
     pub(crate) file: PathBuf,
     /// Which references keep an object alive
     #[arg(long, value_enum, default_value_t = Rule::All)]
@@ -21,9 +21,9 @@ pub(crate) struct GraphArguments {
 /// Which references keep an object alive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Rule {
-    /// All, as in Eclipse MAT: weak, soft, phantom and finalizer references too
+    /// All, as in Eclipse MAT: also weak, soft, phantom and finalizer references
     All,
-    /// All but the field `referent` of java.lang.ref.Reference
+    /// All except the field `referent` of java.lang.ref.Reference
     Strong,
 }
 
@@ -35,7 +35,7 @@ impl Rule {
         }
     }
 
-    /// The rule's name as the option has it.
+    /// The rule's name in the option.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::All => "all",
@@ -44,7 +44,7 @@ impl Rule {
     }
 }
 
-/// Reads the dump and computes what its objects retain, then has `answer` print.
+/// Reads the dump and computes retained sizes, then calls `answer` to print.
 pub(crate) fn with_heap(
     arguments: &GraphArguments,
     answer: impl FnOnce(&Heap<'_>, &Retained, &DumpFile) -> Result<(), Failure>,
@@ -68,7 +68,7 @@ fn reading(path: &Path, fault: &std::io::Error) -> Failure {
     Failure::reading(path, fault)
 }
 
-/// What went wrong with the graph, with the file's name.
+/// A failure of the graph, with the file's name.
 pub(crate) fn failure(file: &DumpFile, fault: &GraphError) -> Failure {
     file.done();
     match fault {

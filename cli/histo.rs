@@ -13,15 +13,15 @@ use crate::number::{counted, grouped};
 use crate::outcome::{Failure, Verdict};
 use crate::table::{Side, Table};
 
-/// Lists the classes of a dump with the number and the size of their objects, largest first
+/// Lists the classes of a dump with the number and size of their objects, largest first
 ///
-/// `bytes` is an estimate of the shallow size, since HPROF tells no sizes: 16 bytes of header, plus the
-/// fields or elements with references counted at the file's id size, rounded up to 8. `java.lang.Class` counts
-/// every dumped class, without its static fields.
+/// `bytes` is an estimate of the shallow size, because HPROF contains no sizes: a header of 16 bytes, plus the
+/// fields or elements (references have the file's id size), rounded up to 8. `java.lang.Class` counts every
+/// dumped class, without its static fields.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  hprof histo --top 30 heap.hprof")]
 pub(crate) struct Arguments {
-    /// The dump, plain or gzip; - for standard input
+    /// The dump, uncompressed or gzip; - for standard input
     file: PathBuf,
     /// Print at most N classes; 0 for all
     #[arg(long, alias = "most", value_name = "N", default_value_t = 0)]

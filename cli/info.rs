@@ -16,18 +16,18 @@ use crate::outcome::{Failure, Verdict};
 use crate::plain::{plain, shown};
 use crate::table::{Side, Table};
 
-/// Up to this size the names of threads are looked up unasked: it takes three passes more.
+/// In files up to this size the names of threads are always looked up, which takes three more passes.
 const NAMES_BYTES: u64 = 1 << 30;
 
 /// Summarises a dump: header, records by kind, objects, roots, classes and threads
 ///
-/// Object bytes are an estimate, as in `hprof histo`: 16 bytes of header, plus the data, rounded up to 8.
-/// Names of threads come from START THREAD records or from the thread objects; the latter are looked up in files
-/// up to 1 GiB, and in larger ones with --threads.
+/// Object bytes are an estimate, as in `hprof histo`: a header of 16 bytes, plus the data, rounded up to 8.
+/// Names of threads come from START THREAD records or from the thread objects; these are looked up in files up
+/// to 1 GiB, and in larger ones only with --threads.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  hprof info --threads heap.hprof")]
 pub(crate) struct Arguments {
-    /// The dump, plain or gzip; - for standard input
+    /// The dump, uncompressed or gzip; - for standard input
     file: PathBuf,
     /// Print every thread's stack
     #[arg(long)]
@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// Reads the file and prints what is in it.
+/// Reads the file and prints the summary.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     let file = DumpFile::new(&arguments.file)?;
     let mut dump = file.reader()?;
@@ -120,7 +120,7 @@ fn print(summary: &Summary, file: &DumpFile, stacks: bool, to: &mut dyn Write) -
 fn print_head(summary: &Summary, file: &DumpFile, to: &mut dyn Write) -> io::Result<()> {
     let header = &summary.header;
     let size = match file.bytes {
-        // A plain file may be cut, and hold less than its records claim.
+        // An uncompressed file may be truncated, and thus contain less than its records claim.
         _ if !file.is_packed() => counted(summary.bytes, "byte"),
         packed => format!(
             "{}, packed {}",

@@ -1,4 +1,4 @@
-//! Paths as another process sees them, which may run in a container whose files nobody vouches for.
+//! Paths as seen by another process, which may run in a container whose files are not trusted.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
@@ -8,10 +8,10 @@ use rustix::fs::{
 };
 use rustix::io::{Errno, Result};
 
-/// Flags of a folder that paths are looked up in.
+/// Flags for opening a folder in which paths are looked up.
 const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// What a process sees as `/`, held open: no link below it leads out of it.
+/// A process's root folder, held open. No link below it leads out of it.
 #[derive(Debug)]
 pub(crate) struct Inside(OwnedFd);
 
@@ -26,19 +26,19 @@ impl Inside {
         self.open(path, FOLDER)
     }
 
-    /// Whether the process sees something at this path.
+    /// Whether the process has anything at this path.
     pub(crate) fn has(&self, path: &Path) -> bool {
         self.open(path, OFlags::PATH | OFlags::CLOEXEC).is_ok()
     }
 
-    /// Whether the process sees at this path what this command sees there.
+    /// Whether the process has the same file at this path as this command.
     pub(crate) fn has_this(&self, path: &Path) -> bool {
         let inside = self.facts(path);
         let here = stat(path);
         matches!((inside, here), (Ok(a), Ok(b)) if (a.st_dev, a.st_ino) == (b.st_dev, b.st_ino))
     }
 
-    /// Bytes of the file at this path; `None` if the process sees none.
+    /// Size of the file at this path; `None` if the process has none.
     pub(crate) fn bytes(&self, path: &Path) -> Option<u64> {
         u64::try_from(self.facts(path).ok()?.st_size).ok()
     }
@@ -56,7 +56,7 @@ impl Inside {
         }
     }
 
-    /// As [`Inside::open`], but refuses every symbolic link and every `..`.
+    /// Like [`Inside::open`], but rejects every symbolic link and every `..`.
     fn open_without_links(&self, path: &Path, flags: OFlags) -> Result<OwnedFd> {
         let mut names = Vec::new();
         for component in path.components() {
@@ -75,7 +75,7 @@ impl Inside {
             None => Ok(folder),
             Some(name) => {
                 let found = openat(&folder, name, flags | OFlags::NOFOLLOW, Mode::empty())?;
-                // Without DIRECTORY a link itself is opened instead of being refused.
+                // Without DIRECTORY, a link is opened itself instead of being rejected.
                 let kind = FileType::from_raw_mode(fstat(&found)?.st_mode);
                 if kind.is_symlink() {
                     return Err(Errno::LOOP);
@@ -86,12 +86,12 @@ impl Inside {
     }
 }
 
-/// The folder that a process works in.
+/// The working folder of a process.
 pub(crate) fn working_folder(process: &Path) -> Result<OwnedFd> {
     openat(CWD, process.join("cwd"), FOLDER, Mode::empty())
 }
 
-/// A path to what is held open, that no rename changes.
+/// A path to an open file that no rename changes.
 pub(crate) fn path_of(held: &OwnedFd) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", held.as_raw_fd()))
 }
@@ -103,7 +103,8 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::symlink;
 
-    /// A root whose `tmp` is a link to a folder outside, by a path that exists outside alone.
+    /// A root in which `tmp` is a link to a folder outside, through a path that only exists
+    /// outside.
     #[test]
     fn links_do_not_lead_out() {
         let host = tempfile::tempdir().unwrap();

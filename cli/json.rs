@@ -1,4 +1,5 @@
-//! JSON that is written as it comes: a list of a hostile file may be far longer than memory.
+//! JSON that is written incrementally, because a list from a hostile file may be far larger than
+//! memory.
 
 use std::io::{self, Write};
 
@@ -17,7 +18,7 @@ where
     }
 }
 
-/// Prints a value with indents, and a line end.
+/// Prints a value with indentation, and a line end.
 pub(crate) fn print(value: &impl Serialize, to: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *to, value)?;
     writeln!(to)

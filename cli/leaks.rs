@@ -14,14 +14,14 @@ use crate::plain::{plain, shown};
 use crate::sentence::{root_name, Words};
 use crate::table::{Side, Table};
 
-/// Stacks that are told of what a suspect holds.
+/// Number of stacks printed for the objects that a suspect holds.
 const STACKS: usize = 3;
 
 /// Says what keeps the memory: one sentence, then each suspect with its path from a root
 ///
-/// A suspect is an object that no other one dominates and that retains more than a share of the heap, or a class whose
-/// objects do together. The way leads down from it to the point where its memory spreads. Retained sizes are exact;
-/// sizes of objects and the rules for suspects are those of Eclipse MAT.
+/// A suspect is an object that no other one dominates and that retains more than a given share of the heap, or a class
+/// whose objects do so together. From the suspect, the search descends to the point where its memory spreads. Retained
+/// sizes are exact; object sizes and the rules for suspects are those of Eclipse MAT.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  hprof leaks heap.hprof")]
 pub(crate) struct Arguments {
@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Least share of the heap that makes a suspect, in percent
+    /// Least share of the heap for a suspect, in percent
     #[arg(long, value_name = "PERCENT", default_value_t = THRESHOLD_PERCENT, value_parser = clap::value_parser!(u64).range(1..=100))]
     threshold: u64,
 }
@@ -187,7 +187,7 @@ fn suspect_in_json(heap: &Heap<'_>, suspect: &Suspect, words: &Words<'_, '_>) ->
     })
 }
 
-/// A path as JSON: each object with how the one before refers to it.
+/// A path as JSON: each object, and how the one before refers to it.
 pub(crate) fn path_in_json(heap: &Heap<'_>, path: &Path) -> Value {
     let links = std::iter::once(None).chain(path.links.iter().map(Some));
     let steps = path.objects.iter().zip(links).map(|(object, link)| {
@@ -204,7 +204,7 @@ pub(crate) fn path_in_json(heap: &Heap<'_>, path: &Path) -> Value {
     })
 }
 
-/// Name of the object's class; of a class object, `class` and its name.
+/// Name of the object's class; for a class object, `class` and its name.
 pub(crate) fn described(heap: &Heap<'_>, object: u32) -> String {
     match heap.class_of_object(object) {
         Some(class) => format!("class {}", heap.class_name(class)),

@@ -1,4 +1,4 @@
-//! The agent's library where a JVM can load it: where it lies, or in a copy that is brought into the JVM's container.
+//! The agent's library where a JVM can load it: in place, or as a copy in the JVM's container.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -12,22 +12,22 @@ use crate::attach::Jvm;
 use crate::made_file::MadeFile;
 use crate::outcome::Failure;
 
-/// The agent's file.
+/// The agent's file name.
 const LIBRARY: &str = "libhprof_rs.so";
 
-/// A library that the JVM can load. A copy goes when this is dropped; what is loaded stays loaded.
+/// A library that the JVM can load. Dropping it removes a copy; a loaded library stays loaded.
 #[derive(Debug)]
 pub(crate) struct Library {
-    /// Its path as the JVM sees it.
+    /// Its path inside the JVM's container.
     path: PathBuf,
     _copy: Option<MadeFile>,
 }
 
 impl Library {
-    /// The library of this name as the JVM finds it, or the one beside this command.
+    /// The library with this name as the JVM finds it, or the one beside this command.
     ///
-    /// A JVM in a container has other files. A name that it finds there is taken; otherwise the library is copied to it.
-    /// Errors: there is none; the JVM has no folder that takes a copy.
+    /// A JVM in a container has other files. If it finds the name, that file is used; otherwise the library is copied
+    /// into the container. Errors: there is no library; the JVM has no folder for a copy.
     pub(crate) fn find(jvm: &Jvm, named: Option<&Path>) -> Result<Self, Failure> {
         let path = match named {
             Some(path) => path.to_owned(),
@@ -53,7 +53,7 @@ impl Library {
         bring(jvm, &here).map_err(Failure::Input)
     }
 
-    /// Its path as the JVM sees it.
+    /// Its path inside the JVM's container.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -63,7 +63,8 @@ impl Library {
     }
 }
 
-/// Copies the library to the JVM's folder for temporary files, or where nothing can be loaded from there, to its working folder.
+/// Copies the library to the JVM's folder for temporary files, or if libraries cannot be loaded from there, to its
+/// working folder.
 fn bring(jvm: &Jvm, library: &Path) -> Result<Library, String> {
     let bytes = fs::read(library).map_err(|error| format!("{}: {error}", library.display()))?;
     let first = match jvm.root().folder(Path::new("/tmp")) {
@@ -87,14 +88,14 @@ fn bring(jvm: &Jvm, library: &Path) -> Result<Library, String> {
     })
 }
 
-/// A copy in a folder that the JVM knows by this path.
+/// A copy in a folder that has this path inside the JVM's container.
 fn copy(jvm: &Jvm, folder: &OwnedFd, path: &Path, bytes: &[u8]) -> Result<Library, String> {
     let flags = fstatvfs(folder).map_err(|error| error.to_string())?.f_flag;
     if flags.contains(StatVfsMountFlags::NOEXEC) {
         return Err("mounted with noexec".to_owned());
     }
     let name = name(jvm.own_pid(), bytes);
-    // Whole from the start by its own name, even if two commands bring it.
+    // Written under a unique name and renamed, so that it is complete even if two commands copy it.
     let part = format!("{name}.{}", std::process::id());
     let made = jvm.make(folder, &part).and_then(|mut made| {
         if let Some(mut file) = made.file() {
@@ -111,7 +112,7 @@ fn copy(jvm: &Jvm, folder: &OwnedFd, path: &Path, bytes: &[u8]) -> Result<Librar
     })
 }
 
-/// The copy's name: the same for the same library, as the system's loader then takes the one that is loaded already.
+/// The copy's name: the same for the same library, so that the system's loader reuses a library that is already loaded.
 fn name(own_pid: &str, bytes: &[u8]) -> String {
     let mut hasher = DefaultHasher::new();
     bytes.hash(&mut hasher);

@@ -1,4 +1,5 @@
-//! A file made in a folder of a JVM's, where everybody may write: never through a link, and it goes when it is dropped.
+//! A file created in a folder of the JVM to which everybody may write: never through a link, and removed when it is
+//! dropped.
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
@@ -8,25 +9,27 @@ use rustix::fs::{
 };
 use rustix::io::{Errno, Result};
 
-/// The file; it is removed when this is dropped, unless it was there before.
+/// The file. Dropping this removes it, unless it existed before.
 #[derive(Debug)]
 pub(crate) struct MadeFile {
     folder: OwnedFd,
-    /// `None` if somebody else made it.
+    /// `None` if another process created it.
     made: Option<(File, String)>,
 }
 
 impl MadeFile {
-    /// An empty file of this user and group with mode 0600: a new one, or one that an earlier command left.
+    /// An empty file of this user and group with mode 0600: a new one, or one left by an earlier command.
     ///
-    /// Errors: another user's file or what is no regular file has the name (`EXIST`); the system refuses.
+    /// Errors: the name belongs to another user's file, or to something that is not a regular file (`EXIST`); the
+    /// system refuses.
     pub(crate) fn new(folder: &OwnedFd, name: &str, (user, group): (u32, u32)) -> Result<Self> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let made = openat(folder, name, flags, Mode::RUSR | Mode::WUSR);
         let folder = folder.try_clone().map_err(|_| Errno::MFILE)?;
         let made = match made {
             Ok(file) => {
-                // HotSpot takes no notice of another user's file. Who may not give files away is that user, or is told later.
+                // HotSpot ignores another user's file. A command that may not change the owner is that user, or fails
+                // later.
                 let _ = fchown(&file, Some(Uid::from_raw(user)), Some(Gid::from_raw(group)));
                 Some((File::from(file), name.to_owned()))
             }
@@ -43,17 +46,17 @@ impl MadeFile {
         Ok(Self { folder, made })
     }
 
-    /// The file's name; `None` if somebody else made it.
+    /// The file's name; `None` if another process created it.
     pub(crate) fn name(&self) -> Option<&str> {
         self.made.as_ref().map(|(_, name)| name.as_str())
     }
 
-    /// The file, open for writing; `None` if somebody else made it.
+    /// The file, open for writing; `None` if another process created it.
     pub(crate) fn file(&self) -> Option<&File> {
         self.made.as_ref().map(|(file, _)| file)
     }
 
-    /// Gives the file another name, which it takes from whatever has it.
+    /// Renames the file, replacing any file with the new name.
     pub(crate) fn rename(&mut self, name: &str) -> Result<()> {
         let (_, old) = self.made.as_mut().ok_or(Errno::EXIST)?;
         renameat(&self.folder, old.as_str(), &self.folder, name)?;
@@ -65,7 +68,7 @@ impl MadeFile {
 impl Drop for MadeFile {
     fn drop(&mut self) {
         if let Some(name) = self.name() {
-            // It does no harm where it is.
+            // If it stays, it does no harm.
             let _ = unlinkat(&self.folder, name, AtFlags::empty());
         }
     }
@@ -97,7 +100,7 @@ mod tests {
             MadeFile::new(&held, "target", another).unwrap_err(),
             Errno::EXIST
         );
-        // What an earlier command left will do, and stays.
+        // A file left by an earlier command is used, and stays.
         drop(MadeFile::new(&held, "target", owner).unwrap());
         assert_eq!(fs::read(&target).unwrap(), b"precious");
         drop(MadeFile::new(&held, "new", owner).unwrap());

@@ -1,4 +1,4 @@
-//! The `hprof` command: has JVMs dump their heaps, and looks into HPROF heap dumps.
+//! The `hprof` command: makes JVMs dump their heaps, and analyses HPROF heap dumps.
 #![forbid(unsafe_code)]
 
 mod attach;
@@ -42,12 +42,12 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Makes heap dumps of running JVMs, and looks into heap dumps and profiles in HPROF format, as jcmd, jmap, the JVM itself
-/// and hprof-rs write them.
+/// Makes heap dumps of running JVMs, and analyses heap dumps and profiles in HPROF format, as written by jcmd, jmap,
+/// the JVM itself and hprof-rs.
 ///
-/// Reads versions 1.0.1, 1.0.2 and Android's 1.0.3, plain or gzip, of any size, from a file or from standard input (-):
-/// files are streamed, and memory is used for names, stacks and ids only, up to a limit that grows with the file.
-/// `sites` and `flame` read text profiles (format=a) as well.
+/// Reads versions 1.0.1, 1.0.2 and Android's 1.0.3, uncompressed or gzip, of any size, from a file or from standard
+/// input (-). Files are streamed; memory is only used for names, stacks and ids, up to a limit that grows with the
+/// file. `sites` and `flame` also read text profiles (format=a).
 #[derive(Debug, Parser)]
 #[command(name = "hprof", version, after_help = EXIT_CODES, max_term_width = 100)]
 struct Arguments {

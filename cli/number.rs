@@ -1,4 +1,4 @@
-//! Numbers as people read them.
+//! Numbers in human-readable form.
 
 /// Digits in groups of three: `1234567` becomes `1,234,567`.
 pub(crate) fn grouped(number: u64) -> String {
@@ -13,7 +13,7 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
-/// A number with its noun, which takes an `s` unless the number is 1: `2 faults`.
+/// A number with its noun, which gets an `s` unless the number is 1: `2 faults`.
 pub(crate) fn counted(number: u64, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", grouped(number))
@@ -23,7 +23,7 @@ pub(crate) fn counted(number: u64, noun: &str) -> String {
 pub(crate) fn in_units(bytes: u64) -> String {
     let mut unit = 1;
     for name in ["B", "kB", "MB", "GB", "TB"] {
-        // Rounding must not lead to four digits.
+        // Rounding must not produce four digits.
         let tenths = (u128::from(bytes) * 10 + unit / 2) / unit;
         if tenths < 10_000 || name == "TB" {
             return match tenths {

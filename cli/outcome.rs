@@ -9,7 +9,7 @@ use reader::ReadError;
 
 use crate::plain::plain;
 
-/// Why a command could not do its work.
+/// Why a command failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The dump could not be read; the message names the file.
@@ -42,13 +42,14 @@ impl From<io::Error> for Failure {
 /// Whether a finished command found the file sound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Nothing to complain of.
+    /// No problems.
     Sound,
     /// `check` found errors, or another command met damaged places.
     Faulty,
 }
 
-/// Turns the end of a command into an exit code. A reader that closes the pipe, such as `head`, is no failure.
+/// Turns the end of a command into an exit code. A reader that closes the pipe, such as `head`, is not a
+/// failure.
 pub(crate) fn exit_code(result: Result<Verdict, Failure>) -> ExitCode {
     let message = match result {
         Ok(Verdict::Sound) => return ExitCode::SUCCESS,
@@ -59,12 +60,12 @@ pub(crate) fn exit_code(result: Result<Verdict, Failure>) -> ExitCode {
         Err(Failure::Output(fault)) => format!("cannot write: {fault}"),
         Err(Failure::Input(message) | Failure::Target(message)) => message,
     };
-    // If stderr is closed too there is nobody left to tell.
+    // If stderr is also closed, nothing can be reported.
     let _ = writeln!(io::stderr(), "hprof: {message}");
     ExitCode::from(2)
 }
 
-/// What went wrong with the bytes of a file, without the offset 0 of a file that could not be opened at all.
+/// The problem with a file, without the offset 0 of a file that could not even be opened.
 pub(crate) fn reason(fault: &ReadError) -> String {
     match fault {
         ReadError::Io { offset: 0, source } => source.to_string(),

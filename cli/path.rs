@@ -15,7 +15,7 @@ use crate::sentence::{root_name, Words};
 
 /// Prints the shortest path from a root to an object, with the fields on it
 ///
-/// References that do not keep an object alive (weak, soft, phantom, finalizer) are taken only where no other path
+/// References that do not keep an object alive (weak, soft, phantom, finalizer) are only used if no other path
 /// leads to it.
 #[derive(Debug, clap::Args)]
 #[command(
@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// The object's id, or a class: then its objects that retain most
+    /// The object's id, or a class: then its objects with the largest retained sizes
     #[arg(value_name = "CLASS|0xID")]
     what: String,
     /// Print paths to at most N objects of a class; 0 for all
@@ -85,7 +85,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     })
 }
 
-/// The object with the id, or the class's largest ones.
+/// The object with this id, or the class's largest ones.
 fn wanted(
     heap: &Heap<'_>,
     retained: &Retained,

@@ -1,12 +1,12 @@
-//! Text from a file or from a JVM, made harmless for a terminal.
+//! Text from a file or from a JVM, made safe to print on a terminal.
 
 use std::borrow::Cow;
 
-/// Letters that are printed of one name; JSON has all.
+/// Most characters printed of one name; JSON has all.
 pub(crate) const SHOWN_CHARS: usize = 1000;
 
-/// The text with its control characters, and those that turn the direction of text, replaced: what a hostile file
-/// holds must neither move the cursor nor change the order of what is beside it.
+/// The text, with control characters and characters that change the text's direction replaced: a hostile file
+/// must neither move the cursor nor reorder neighbouring text.
 pub(crate) fn plain(text: &str) -> String {
     let harmless = |c: char| {
         if is_harmful(c) {
@@ -18,7 +18,7 @@ pub(crate) fn plain(text: &str) -> String {
     text.chars().map(harmless).collect()
 }
 
-/// Whether a character does something to a terminal instead of being seen there.
+/// Whether a character controls a terminal instead of being displayed.
 pub(crate) fn is_harmful(c: char) -> bool {
     c.is_control()
         || matches!(
@@ -31,7 +31,7 @@ pub(crate) fn is_harmful(c: char) -> bool {
         )
 }
 
-/// The text, or its beginning and a mark if it is longer than [`SHOWN_CHARS`].
+/// The text, or its start and a mark if it is longer than [`SHOWN_CHARS`].
 pub(crate) fn shown(text: &str) -> Cow<'_, str> {
     if text.len() <= SHOWN_CHARS || text.chars().nth(SHOWN_CHARS).is_none() {
         return Cow::Borrowed(text);

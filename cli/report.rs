@@ -27,9 +27,9 @@ use space::Space;
 
 /// Makes one HTML page that shows what keeps the memory
 ///
-/// The page has the sentence of `hprof leaks`, a map of what keeps what alive, classes, threads, and a flame graph of live
-/// bytes by allocating line if the dump has stacks. It is one file of at most 2 MB for any heap. It loads nothing from
-/// anywhere, and of the heap's strings it shows only the names of threads.
+/// The page has the sentence of `hprof leaks`, a map of what keeps what alive, classes, threads, and, if the dump has
+/// stacks, a flame graph of live bytes by allocating line. It is a single file of at most 2 MB for any heap. It loads
+/// nothing from elsewhere. Of the heap's strings it only shows the names of threads.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example:\n  hprof report heap.hprof -o page.html    then open page.html in a browser"
@@ -37,7 +37,7 @@ use space::Space;
 pub(crate) struct Arguments {
     #[command(flatten)]
     graph: GraphArguments,
-    /// Write to this file, which is replaced unless it is a dump or a profile
+    /// Write to this file, replacing it unless it is a dump or a profile
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 }
@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     })
 }
 
-/// What the page shows, for its script. The size is bounded by [`Space`], whatever the heap is.
+/// The page's data for its script. [`Space`] bounds its size for any heap.
 fn model(
     heap: &Heap<'_>,
     retained: &Retained,

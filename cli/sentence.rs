@@ -1,4 +1,4 @@
-//! What keeps the memory, in one sentence that can be copied into a ticket.
+//! What keeps the memory, in one sentence that fits into a ticket.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use crate::frame;
 use crate::number::{counted, grouped, in_units, percent};
 use crate::plain::{plain, shown};
 
-/// Packages whose frames tell how something was allocated, not why.
+/// Packages whose frames show how something was allocated, but not why.
 const PLUMBING: [&str; 5] = ["java.", "javax.", "jdk.", "sun.", "kotlin."];
 
-/// Everything that a sentence needs beside the suspect.
+/// Everything needed for sentences besides the suspect.
 pub(crate) struct Words<'h, 'p> {
     heap: &'h Heap<'p>,
     stacks: Stacks,
@@ -93,7 +93,7 @@ impl<'h, 'p> Words<'h, 'p> {
         text
     }
 
-    /// `class app.Main` for a class object, else the class and the id.
+    /// `class app.Main` for a class object; for others the class and the id.
     pub(crate) fn object(&self, object: u32) -> String {
         match self.heap.class_of_object(object) {
             Some(class) => format!("class {}", name(&self.heap.class_name(class))),
@@ -118,7 +118,8 @@ impl<'h, 'p> Words<'h, 'p> {
         lines
     }
 
-    /// The trace where objects of this class, held by the suspect, were mostly allocated: its frame of the application.
+    /// The frame of the application in the trace that allocated most of this class's objects held by
+    /// the suspect.
     fn allocated(&self, suspect: &Suspect, class: u32) -> Option<&StackFrame> {
         let of_class = |(found, _, _): &&(u32, u32, u64)| *found == class;
         let (_, trace, _) = suspect.traces.iter().find(of_class)?;
@@ -142,14 +143,14 @@ impl<'h, 'p> Words<'h, 'p> {
         &self.stacks
     }
 
-    /// Who holds the first object of a path, in words.
+    /// What holds the first object of a path, in words.
     pub(crate) fn holder(&self, path: &Path) -> Option<String> {
         let first = *path.objects.first()?;
         if is_thread(path) {
             let thread = self.threads.get(&first).map_or("?", String::as_str);
             return Some(format!("thread \"{}\"", name(thread)));
         }
-        // Of several static fields the one nearest to the object tells most.
+        // Of several static fields, the one nearest to the object says most.
         let mut links = path.links.iter().zip(&path.objects).rev();
         let field = links.find_map(|(link, object)| match link {
             Link::Static(field) => Some((field, *object)),
@@ -164,7 +165,7 @@ impl<'h, 'p> Words<'h, 'p> {
     }
 }
 
-/// The kind of a root in small letters: `JNI global`.
+/// The kind of a root in lower case: `JNI global`.
 pub(crate) fn root_name(kind: RootKind) -> String {
     match kind {
         RootKind::JniGlobal => "JNI global reference".to_owned(),

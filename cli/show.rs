@@ -1,4 +1,4 @@
-//! `hprof show`: what is this object, what does it hold, and who refers to it?
+//! `hprof show`: what is this object, what does it hold, and what refers to it?
 
 use std::io::{self, BufWriter, Write};
 
@@ -13,16 +13,16 @@ use crate::outcome::{Failure, Verdict};
 use crate::path::object_with_id;
 use crate::plain::{plain, shown};
 
-/// Bytes of an array's elements that are read.
+/// Most bytes read of an array's elements.
 const ARRAY_BYTES: usize = 64 << 10;
 
-/// Bytes of a string that are printed.
+/// Most bytes printed of a string.
 const STRING_BYTES: usize = 200;
 
-/// Prints an object: sizes, what dominates it, fields or elements, referrers, and what it dominates
+/// Prints an object: sizes, its dominator, fields or elements, referrers, and the objects that it dominates
 ///
-/// Objects refer to their class, too: these are not among a class's referrers. Texts of strings and values of arrays may
-/// be secret, so only `--strings` prints them.
+/// Objects also refer to their class; these are not listed as a class's referrers. Strings and values of arrays may be
+/// secret, so they are only printed with `--strings`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  hprof show heap.hprof 0x7f1c3a80")]
 pub(crate) struct Arguments {
@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     /// Print at most N elements, referrers and dominated objects; 0 for all
     #[arg(long, value_name = "N", default_value_t = 20)]
     top: usize,
-    /// Print the texts of strings and the values of primitive arrays
+    /// Print strings and the values of primitive arrays
     #[arg(long)]
     strings: bool,
 }
@@ -60,7 +60,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     })
 }
 
-/// What the parts of the answer need.
+/// The inputs for the parts of the answer.
 struct Page<'h, 'p> {
     heap: &'h Heap<'p>,
     retained: &'h Retained,
@@ -183,7 +183,7 @@ fn number(bytes: &[u8]) -> u64 {
         .fold(0, |number, byte| (number << 8) | u64::from(*byte))
 }
 
-/// A primitive value, as Java prints it; characters as numbers.
+/// A primitive value as Java prints it; characters as numbers.
 fn value(kind: BasicType, bits: u64) -> String {
     let low = |bytes: usize| {
         let all = bits.to_be_bytes();

@@ -1,13 +1,13 @@
-//! Which of a file's two tales of allocation sites to tell.
+//! Which of a file's two kinds of allocation sites to use.
 
 use reader::{Allocations, SiteTable};
 
-/// Where sites can come from.
+/// The source of allocation sites.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum SiteSource {
-    /// What the profiler counted: ALLOC SITES records, or SITES in a text profile
+    /// The profiler's counts: ALLOC SITES records, or SITES in a text profile
     Sites,
-    /// The objects of the heap dump that carry the stack where they were allocated
+    /// The objects of the heap dump that have an allocation stack
     Dump,
 }
 
@@ -15,7 +15,7 @@ pub(crate) enum SiteSource {
 pub(crate) const ADVICE: &str = "Record them with the agent's option heap=sites or heap=all";
 
 impl SiteSource {
-    /// The sites from here.
+    /// The sites from this source.
     fn table(self, found: &Allocations) -> Option<&SiteTable> {
         match self {
             Self::Sites => found.recorded.as_ref(),
@@ -23,7 +23,7 @@ impl SiteSource {
         }
     }
 
-    /// What is not there if they are not here.
+    /// What is missing if this source has no sites.
     fn missing(self, found: &Allocations) -> &'static str {
         match self {
             Self::Sites => "none were recorded",
@@ -35,7 +35,7 @@ impl SiteSource {
     }
 }
 
-/// The sites that were asked for; unasked what the profiler counted, else what the heap dump tells. Errors: one sentence.
+/// The requested sites; by default the profiler's counts, otherwise those of the heap dump. The error is one sentence.
 pub(crate) fn choose(
     found: &Allocations,
     asked: Option<SiteSource>,

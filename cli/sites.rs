@@ -1,4 +1,4 @@
-//! `hprof sites`: who allocated what is in the heap?
+//! `hprof sites`: which code allocated the objects in the heap?
 
 mod site_json;
 
@@ -18,20 +18,20 @@ use crate::plain::plain;
 use crate::site_source::{choose, SiteSource};
 use crate::table::{Cell, Side, Table, INDENT};
 
-/// Sites that are printed unasked.
+/// Number of sites printed by default.
 const TOP: usize = 20;
 
-/// Frames of each stack that are printed unasked.
+/// Number of frames printed of each stack by default.
 const DEPTH_FRAMES: usize = 8;
 
 /// Lists the places in the program that allocated the most memory: class, bytes, and the stack below
 ///
 /// A site is a class and a stack: all objects of that class that were allocated there. `live` is what was still in
-/// use when the file was written, `allocated` is all since the start, garbage included.
+/// use when the file was written, `allocated` is everything since the start, including garbage.
 ///
 /// The numbers come from ALLOC SITES records (hprof-rs and the JDK's HPROF agent write them with heap=sites or
-/// heap=all), from the SITES section of a text profile (format=a), or from a heap dump whose objects carry the stack
-/// where they were allocated. A heap dump tells no garbage, and its sizes are estimates as in `hprof histo`.
+/// heap=all), from the SITES section of a text profile (format=a), or from a heap dump whose objects have
+/// allocation stacks. A heap dump does not count garbage, and its sizes are estimates as in `hprof histo`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   hprof sites heap.hprof                        the 20 largest sites, 8 frames each
@@ -39,7 +39,7 @@ const DEPTH_FRAMES: usize = 8;
   hprof sites --flame sites.svg heap.hprof      a flame graph, to be opened in a browser
   hprof sites --collapsed heap.hprof            folded stacks, for speedscope and other tools")]
 pub(crate) struct Arguments {
-    /// The heap dump or profile, plain or gzip; - for standard input
+    /// The heap dump or profile, uncompressed or gzip; - for standard input
     file: PathBuf,
     /// Print at most N sites; 0 for all [default: 20, all in JSON]
     #[arg(long, alias = "most", value_name = "N")]
@@ -47,19 +47,20 @@ pub(crate) struct Arguments {
     /// Print at most N frames of each stack, the innermost first; 0 for all [default: 8, all in JSON]
     #[arg(long, value_name = "N")]
     depth: Option<usize>,
-    /// Largest first by the bytes that are alive; the default
+    /// Sort by live bytes, largest first; the default
     #[arg(long, conflicts_with = "allocated")]
     live: bool,
-    /// Largest first by all bytes that were ever allocated
+    /// Sort by all bytes ever allocated, largest first
     #[arg(long)]
     allocated: bool,
-    /// Which sites, if the file has both [default: sites]
+    /// Which sites to use, if the file has both [default: sites]
     #[arg(long, value_enum, value_name = "SOURCE")]
     from: Option<SiteSource>,
     /// Print JSON
     #[arg(long, conflicts_with_all = ["flame", "collapsed"])]
     json: bool,
-    /// Draw all sites as a flame graph in this file instead of a table; it is replaced unless it is a dump or a profile
+    /// Draw all sites as a flame graph in this file instead of a table, replacing it unless it is a dump or a
+    /// profile
     #[arg(long, value_name = "SVG", conflicts_with = "collapsed")]
     flame: Option<PathBuf>,
     /// Print all sites as folded stacks, `root;...;leaf;class bytes`, instead of a table
@@ -127,7 +128,7 @@ fn print(arguments: &Arguments, listing: &Listing<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A number of which 0 means all.
+/// Interprets 0 as no limit.
 fn most(number: usize) -> usize {
     if number == 0 {
         usize::MAX
@@ -136,7 +137,7 @@ fn most(number: usize) -> usize {
     }
 }
 
-/// The sites as they are to be printed.
+/// The sites to print.
 #[derive(Debug)]
 struct Listing<'a> {
     found: &'a Allocations,
@@ -144,11 +145,11 @@ struct Listing<'a> {
     table: &'a SiteTable,
     /// Largest first.
     rows: Vec<&'a Site>,
-    /// Whether the order is that of the allocated bytes.
+    /// Whether they are sorted by allocated bytes.
     allocated: bool,
 }
 
-/// The rows, largest first; the table has them by live bytes.
+/// The rows, largest first. The table has them by live bytes.
 fn ordered(table: &SiteTable, allocated: bool) -> Vec<&Site> {
     let mut rows: Vec<&Site> = table.rows.iter().collect();
     if allocated {
@@ -242,7 +243,7 @@ impl Listing<'_> {
         self.print_table(&table, depth, to)
     }
 
-    /// A row a site, from its rank and share.
+    /// One row for each site, from its rank and share.
     fn fill<const N: usize>(
         &self,
         table: &mut Table<N>,
@@ -268,7 +269,7 @@ impl Listing<'_> {
         })
     }
 
-    /// The site's part of all bytes that the order is about, in percent.
+    /// The site's share of all bytes of the sort order, in percent.
     fn share(&self, site: &Site) -> String {
         let bytes = |amount: Option<Amount>| amount.unwrap_or_default().bytes;
         let (part, whole) = if self.allocated {

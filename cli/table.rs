@@ -1,14 +1,14 @@
-//! Columns that line up.
+//! Aligned columns.
 
 use std::io::{self, Write};
 use std::rc::Rc;
 
 use crate::plain::{plain, shown, SHOWN_CHARS};
 
-/// What stands before a line below a row.
+/// The indentation of lines below a row.
 pub(crate) const INDENT: &str = "        ";
 
-/// Which side of its column a cell keeps to.
+/// The alignment of a column's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     /// Words.
@@ -17,7 +17,7 @@ pub(crate) enum Side {
     Right,
 }
 
-/// The text of a cell: its own, or a name that other cells share.
+/// The text of a cell: its own, or a name shared with other cells.
 #[derive(Clone, Debug)]
 pub(crate) enum Cell {
     Own(Box<str>),
@@ -32,7 +32,7 @@ impl Cell {
         }
     }
 
-    /// Letters that are printed of it.
+    /// Number of printed characters.
     fn width(&self) -> usize {
         self.text().chars().take(SHOWN_CHARS).count()
     }
@@ -50,7 +50,7 @@ impl From<Rc<str>> for Cell {
     }
 }
 
-/// Rows of cells, as wide as their widest cell.
+/// Rows of cells; each column is as wide as its widest cell.
 #[derive(Debug)]
 pub(crate) struct Table<const N: usize> {
     sides: [Side; N],
@@ -58,7 +58,7 @@ pub(crate) struct Table<const N: usize> {
 }
 
 impl<const N: usize> Table<N> {
-    /// A table with these titles; each column keeps to its side.
+    /// A table with these titles and alignments.
     pub(crate) fn new(columns: [(&str, Side); N]) -> Self {
         Self {
             sides: columns.map(|(_, side)| side),
@@ -66,22 +66,22 @@ impl<const N: usize> Table<N> {
         }
     }
 
-    /// Adds a row. Long cells are cut, and control characters replaced, when it is printed.
+    /// Adds a row. Printing cuts long cells and replaces control characters.
     pub(crate) fn row(&mut self, cells: [Cell; N]) {
         self.rows.push(cells);
     }
 
-    /// Whether there is nothing below the titles.
+    /// Whether it has no rows.
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.len() <= 1
     }
 
-    /// Prints titles and rows, two blanks between columns and none at the end.
+    /// Prints titles and rows, with two spaces between columns and none at the end.
     pub(crate) fn print(&self, to: &mut dyn Write) -> io::Result<()> {
         self.print_with(to, |_, _| Ok(()))
     }
 
-    /// As [`Table::print`]; `below` prints what stands under a row, whose number from 0 it gets.
+    /// Like [`Table::print`]; after each row, calls `below` with its number from 0.
     pub(crate) fn print_with(
         &self,
         to: &mut dyn Write,
@@ -97,7 +97,7 @@ impl<const N: usize> Table<N> {
             let mut line = String::new();
             for ((cell, width), side) in row.iter().zip(widths).zip(self.sides) {
                 let text = plain(&shown(cell.text()));
-                // Formatting has a limit for widths, which names from a file may exceed.
+                // Formatting limits widths, and names from a file may exceed the limit.
                 let blanks = " ".repeat(width.saturating_sub(cell.width()));
                 match side {
                     Side::Left => line.extend([&text, blanks.as_str()]),

@@ -1,4 +1,4 @@
-//! Files that the command writes: whole or not at all, and never in the place of a dump.
+//! Output files: written completely or not at all, and never in place of a dump.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, BufWriter, ErrorKind, Read, Write};
@@ -10,14 +10,14 @@ use tempfile::NamedTempFile;
 use crate::dump_file::DumpFile;
 use crate::outcome::Failure;
 
-/// How every HPROF file begins, binary or text.
+/// The start of every HPROF file, binary or text.
 const MAGIC: &[u8] = b"JAVA PROFILE";
 
-/// Writes what `content` gives to this path.
+/// Writes the output of `content` to this path.
 ///
-/// The bytes go to a temporary file beside it, which takes the path's place when it is complete. A symbolic link stays,
-/// and the file it leads to is replaced. What is no regular file, such as a pipe, is written to as it is. Errors: the
-/// path leads to the input, to an HPROF file, to a folder or nowhere; or the system refuses.
+/// The bytes go to a temporary file beside it, which replaces the path when it is complete. A symbolic link is kept,
+/// and the file it leads to is replaced. Anything but a regular file, such as a pipe, is written to directly. Errors:
+/// the path leads to the input, to an HPROF file, to a folder or nowhere; or the system refuses.
 pub(crate) fn write(
     path: &Path,
     input: &DumpFile,
@@ -49,7 +49,7 @@ pub(crate) fn write(
     replace(&place, there.as_ref(), content).map_err(failed)
 }
 
-/// The path without symbolic links, and what is there.
+/// The path without symbolic links, and the metadata of an existing file.
 fn resolve(path: &Path) -> io::Result<(PathBuf, Option<Metadata>)> {
     match fs::canonicalize(path) {
         Ok(place) => {
@@ -69,12 +69,12 @@ fn resolve(path: &Path) -> io::Result<(PathBuf, Option<Metadata>)> {
     }
 }
 
-/// Whether the file begins like an HPROF file, packed or not. One that cannot be read is taken for one.
+/// Whether the file starts like an HPROF file, compressed or not. True if it cannot be read.
 fn is_hprof(path: &Path) -> io::Result<bool> {
     let mut start = Vec::new();
     let unpacked = reader::unpacked(File::open(path)?)?;
     match unpacked.take(MAGIC.len() as u64).read_to_end(&mut start) {
-        // What begins like gzip and is none.
+        // It starts like gzip but is not.
         Err(fault)
             if matches!(
                 fault.kind(),
@@ -108,7 +108,7 @@ fn replace(
             made.as_file().set_permissions(facts.permissions())?;
             made.persist(place).map_err(|fault| fault.error)?
         }
-        // What has come there meanwhile stays.
+        // A file created there meanwhile is kept.
         None => made.persist_noclobber(place).map_err(|fault| fault.error)?,
     };
     File::open(folder)?.sync_all()

@@ -1,4 +1,4 @@
-//! `hprof threads`: where did the threads stand, and what do their frames keep alive?
+//! `hprof threads`: what are the threads' stacks, and what do their frames keep alive?
 
 use std::cmp::Reverse;
 use std::io::{self, BufWriter, Write};
@@ -17,14 +17,14 @@ use crate::plain::{plain, shown};
 
 /// Prints the threads with their stacks, and what the local variables of each frame retain
 ///
-/// A local variable retains what only it keeps alive: what another frame or a field holds, too, is not counted. JNI
-/// references of a thread are among its locals.
+/// A local variable retains what it alone keeps alive: objects that another frame or a field also holds are not
+/// counted. A thread's JNI references count as locals.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  hprof threads heap.hprof --top 5")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     graph: GraphArguments,
-    /// Print at most N threads, those that retain most first; 0 for all
+    /// Print at most N threads, largest retained size first; 0 for all
     #[arg(long, value_name = "N", default_value_t = 0)]
     top: usize,
     /// Print at most N objects of each frame; 0 for all
@@ -40,7 +40,7 @@ struct Thread<'h> {
     object: u32,
     name: Option<String>,
     frames: Vec<&'h StackFrame>,
-    /// What the thread holds, most retained bytes first.
+    /// The objects that the thread holds, most retained bytes first.
     locals: Vec<Local>,
 }
 
@@ -93,7 +93,7 @@ fn thread<'s>(
             local.frame,
         )
     });
-    // A frame may hold an object by several variables.
+    // A frame may hold an object through several variables.
     locals.dedup_by_key(|local| (local.object, local.frame));
     let trace = heap.thread_trace(object).unwrap_or_default();
     Thread {
@@ -105,7 +105,7 @@ fn thread<'s>(
 }
 
 impl Thread<'_> {
-    /// What a frame holds; frames that the stack does not have are those of no frame.
+    /// The objects held by a frame. `None` also returns those of frames that are not in the stack.
     fn locals_of(&self, frame: Option<usize>) -> impl Iterator<Item = &Local> {
         let depth = self.frames.len();
         self.locals.iter().filter(move |local| {

@@ -16,12 +16,12 @@ use crate::number::{counted, grouped};
 use crate::outcome::{Failure, Verdict};
 use crate::table::{Side, Table};
 
-/// Lists what retains most
+/// Lists what retains the most memory
 ///
-/// `retained` is what would go with an object: its own bytes and those of all objects that only it keeps alive. It is
-/// exact. A class, package or loader retains at least the sum of what its objects retain, each byte counted once.
-/// Objects that no root leads to are left out. A site retains what its objects do, those left out that another one of
-/// their class dominates. If the profiler sampled, this is an estimate, and `error` is its standard error.
+/// `retained` is what would be freed with an object: its own bytes and those of all objects that it alone keeps
+/// alive. It is exact. A class, package or loader retains at least the sum of what its objects retain, with each byte
+/// counted once. Unreachable objects are left out. A site retains what its objects do, except those that another
+/// object of their class dominates. If the profiler sampled, this is an estimate, and `error` is its standard error.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  hprof top heap.hprof --by class --top 20")]
 pub(crate) struct Arguments {
@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// What is listed
+    /// What to list
     #[arg(long, value_enum, default_value_t = By::Object)]
     by: By,
     /// Print at most N rows; 0 for all
@@ -41,7 +41,7 @@ pub(crate) struct Arguments {
 /// What is listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum By {
-    /// Single objects, dominated ones behind what dominates them
+    /// Single objects, dominated ones after their dominators
     Object,
     /// Classes
     Class,
@@ -49,7 +49,7 @@ enum By {
     Package,
     /// Class loaders
     Loader,
-    /// Stacks that allocated, of dumps made with the agent's heap=all
+    /// Stacks that allocated, in dumps made with the agent's heap=all
     Site,
 }
 
@@ -90,7 +90,7 @@ fn objects(
                 "shallow": heap.shallow_bytes(*object),
             })
         });
-        // A dump has more objects than memory has room for as one value.
+        // A dump has more objects than fit into memory as one JSON value.
         writeln!(to, "{{\"objects\":[")?;
         for (place, row) in rows.enumerate() {
             writeln!(to, "{}{row}", if place == 0 { "" } else { "," })?;
@@ -168,14 +168,14 @@ fn groups(
     table.print(to)
 }
 
-/// The names of all groups, and the number of each class's group.
+/// The names of all groups, and each class's group number.
 fn named_groups(heap: &Heap<'_>, by: By) -> (Vec<String>, Vec<u32>) {
     let (mut names, mut numbers) = (Vec::new(), HashMap::new());
     let of_class = (0..heap.classes()).map(|class| {
         let name = match by {
             By::Package => package(&heap.class_name(class)),
             By::Loader => loader(heap, class),
-            // Two classes of one name have two loaders, and two rows.
+            // Two classes with the same name have two loaders, and two rows.
             By::Object | By::Class | By::Site => format!("{}\0{class}", heap.class_name(class)),
         };
         *numbers.entry(name.clone()).or_insert_with(|| {
@@ -188,7 +188,7 @@ fn named_groups(heap: &Heap<'_>, by: By) -> (Vec<String>, Vec<u32>) {
     (names, of_class)
 }
 
-/// `app.model` for `app.model.User[]`; primitive arrays have a group of their own.
+/// `app.model` for `app.model.User[]`; primitive arrays have their own group.
 fn package(class: &str) -> String {
     let element = class.trim_end_matches("[]");
     // The suffix of a hidden class has a slash.

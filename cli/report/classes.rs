@@ -7,14 +7,14 @@ use serde_json::{json, Value};
 
 use super::space::Space;
 
-/// Bytes of the page for the table.
+/// Bytes of the page for this table.
 const SPACE_BYTES: u64 = 450_000;
 
-/// Bytes that the numbers of a row take, about.
+/// Approximate bytes of a row's numbers.
 const ROW_BYTES: u64 = 40;
 
-/// The classes with reachable objects, most retained bytes first: name, objects, shallow and retained bytes. Those that
-/// do not fit are summed up.
+/// The classes with reachable objects, most retained bytes first: name, objects, shallow and retained bytes. Classes
+/// that do not fit are summed up.
 pub(crate) fn in_json(heap: &Heap<'_>, retained: &Retained, space: &mut Space) -> Value {
     let totals = retained.totals(heap, heap.classes(), |object| heap.class(object));
     let mut rows: Vec<(u32, Total)> = (0..).zip(totals).collect();

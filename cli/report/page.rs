@@ -1,7 +1,8 @@
 //! The page itself: one file with its style, its script and its data.
 //!
-//! Nothing of the heap's can act in it: the data stand in a block that is no script, without any letter that could end
-//! it, the script shows them as text only, and the browser is told to run this one script and to load nothing.
+//! Nothing from the heap can execute in it: the data is in a block that is not a script and contains no character that
+//! could end it, the script only displays the data as text, and a security policy allows the browser only this one
+//! script and no loading.
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -17,7 +18,7 @@ pub(crate) fn page(data: &Value) -> String {
         hash(STYLE),
         hash(SCRIPT)
     );
-    // In the order of the page, so that no part is searched for the marks of another one.
+    // In page order, so that no part is searched for the marks of another one.
     let parts = [
         ("%POLICY%", policy.as_str()),
         ("%STYLE%", STYLE),
@@ -34,7 +35,7 @@ pub(crate) fn page(data: &Value) -> String {
     page + rest
 }
 
-/// JSON without letters that mean something in HTML, or that end a line of a script.
+/// JSON without characters that have a meaning in HTML, or that end a line of a script.
 pub(crate) fn escaped(json: &str) -> String {
     let mut text = String::with_capacity(json.len() + json.len() / 16);
     for c in json.chars() {
@@ -50,7 +51,7 @@ pub(crate) fn escaped(json: &str) -> String {
     text
 }
 
-/// SHA-256 of a text in base 64, as a content security policy has it.
+/// SHA-256 of a text in base 64, for a content security policy.
 fn hash(text: &str) -> String {
     base_64(&Sha256::digest(text.as_bytes()))
 }

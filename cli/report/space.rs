@@ -1,14 +1,14 @@
-//! The space of a page: names, each kept once, and how many bytes all of it takes.
+//! The space in a page: names, each stored once, and the total size.
 
 use std::collections::HashMap;
 
 use crate::plain::plain;
 
-/// Letters of a name that are kept.
+/// Most characters kept of a name.
 const NAME_CHARS: usize = 200;
 
-/// Names by their numbers, and the bytes that they and the rows take. Each section of the page has its own share, so
-/// that no heap makes a page too large.
+/// Names by number, and the bytes that they and the rows take. Each section of the page has its own share, so that
+/// no heap makes a page too large.
 #[derive(Debug, Default)]
 pub(crate) struct Space {
     names: Vec<String>,
@@ -18,22 +18,22 @@ pub(crate) struct Space {
 }
 
 impl Space {
-    /// Gives the next section so many bytes; it stops when [`Space::has_room`] says so.
+    /// Starts the next section, with this many bytes. It should stop when [`Space::has_room`] is false.
     pub(crate) fn open(&mut self, bytes: u64) {
         self.limit_bytes = self.used_bytes.saturating_add(bytes);
     }
 
-    /// Whether the section may have another row.
+    /// Whether the section may add a row.
     pub(crate) fn has_room(&self) -> bool {
         self.used_bytes < self.limit_bytes
     }
 
-    /// Counts bytes that a row takes beside its names.
+    /// Counts the bytes of a row without its names.
     pub(crate) fn take(&mut self, bytes: u64) {
         self.used_bytes = self.used_bytes.saturating_add(bytes);
     }
 
-    /// The number of a name, which is cut and made harmless first.
+    /// The number of a name, which is first cut and made safe.
     pub(crate) fn name(&mut self, text: &str) -> u32 {
         let name = cut(text);
         if let Some(place) = self.places.get(&name) {
@@ -46,13 +46,13 @@ impl Space {
         place
     }
 
-    /// All names in the order of their numbers.
+    /// All names, in the order of their numbers.
     pub(crate) fn names(self) -> Vec<String> {
         self.names
     }
 }
 
-/// A text without control characters, and not longer than a name may be.
+/// A text without control characters, cut to the length of a name.
 pub(crate) fn cut(text: &str) -> String {
     let mut chars = text.chars();
     let mut name: String = chars.by_ref().take(NAME_CHARS).collect();
@@ -62,7 +62,7 @@ pub(crate) fn cut(text: &str) -> String {
     plain(&name)
 }
 
-/// Bytes that a text takes in the page, see [`super::page::escaped`].
+/// Bytes of a text in the page, see [`super::page::escaped`].
 fn page_bytes(text: &str) -> u64 {
     let bytes = |c: char| match c {
         '<' | '>' | '&' => 6,

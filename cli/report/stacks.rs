@@ -1,4 +1,4 @@
-//! Where live bytes were allocated, stack by stack.
+//! The allocation stacks of live bytes.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -13,14 +13,14 @@ use crate::frame;
 /// Bytes of the page for all stacks.
 const SPACE_BYTES: u64 = 300_000;
 
-/// Bytes that a row takes beside its frames, and that a frame takes, about.
+/// Approximate bytes of a row without its frames, and of a frame.
 const ROW_BYTES: u64 = 30;
 const FRAME_BYTES: u64 = 6;
 
-/// Frames of a stack that are shown, from the top.
+/// Most frames shown of a stack, from the top.
 pub(crate) const FRAMES_MAX: usize = 64;
 
-/// Objects of one class that one stack allocated.
+/// Objects of one class allocated by one stack.
 struct Row {
     bytes: u64,
     objects: u64,
@@ -28,7 +28,7 @@ struct Row {
     trace: u32,
 }
 
-/// What the profiler counted, else what the objects of the dump carry; null if no stack is known. A row has bytes,
+/// The profiler's counts, otherwise those of the dump's objects; null if no stack is known. A row has bytes,
 /// objects, class, and the frames from the top.
 pub(crate) fn in_json(heap: &Heap<'_>, stacks: &Stacks, space: &mut Space) -> Value {
     let recorded = recorded(heap, stacks);
@@ -73,7 +73,7 @@ pub(crate) fn in_json(heap: &Heap<'_>, stacks: &Stacks, space: &mut Space) -> Va
     })
 }
 
-/// The numbers of the names of a trace's frames, from the top.
+/// The numbers of the frames' names of a trace, from the top.
 pub(crate) fn frames(stacks: &Stacks, trace: u32, space: &mut Space) -> Vec<u32> {
     let mut names = Vec::new();
     for frame in stacks.frames(trace).take(FRAMES_MAX) {

@@ -11,17 +11,17 @@ use crate::sentence::{root_name, Words};
 /// Bytes of the page for all suspects.
 const SPACE_BYTES: u64 = 100_000;
 
-/// Bytes that a step of a path takes beside its names, about.
+/// Approximate bytes of a step in a path, without its names.
 const STEP_BYTES: u64 = 40;
 
-/// Bytes that a suspect takes beside its names and steps, about.
+/// Approximate bytes of a suspect, without its names and steps.
 const SUSPECT_BYTES: u64 = 400;
 
-/// Objects at the two ends of a path that are shown.
+/// Objects shown at each end of a path.
 const PATH_HEAD: usize = 12;
 const PATH_TAIL: usize = 24;
 
-/// Stacks of a suspect that are shown.
+/// Stacks shown of a suspect.
 const TRACES_MAX: usize = 3;
 
 /// The suspects, most bytes first.
@@ -83,7 +83,8 @@ fn in_words(heap: &Heap<'_>, suspect: &Suspect, words: &Words<'_, '_>, space: &m
     })
 }
 
-/// Each step: how the object before it refers to it, what it is, and its id. A number stands for so many steps.
+/// Each step: how the object before it refers to it, what it is, and its id. A number stands for that many
+/// omitted steps.
 fn path_in_json(heap: &Heap<'_>, path: &Path, words: &Words<'_, '_>, space: &mut Space) -> Value {
     let count = path.objects.len();
     let left_out = count.saturating_sub(PATH_HEAD + PATH_TAIL);

@@ -1,4 +1,4 @@
-//! The threads, where they stood, and what their frames hold.
+//! The threads, their stacks, and the objects that their frames hold.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -13,15 +13,15 @@ use super::stacks;
 /// Bytes of the page for all threads.
 const SPACE_BYTES: u64 = 250_000;
 
-/// Bytes that the numbers of a thread and of a local take, about.
+/// Approximate bytes of the numbers of a thread, and of a local.
 const ROW_BYTES: u64 = 60;
 const LOCAL_BYTES: u64 = 40;
 
-/// Objects of one frame that are named, those that retain most.
+/// Most objects listed for one frame, those that retain most.
 const LOCALS_MAX: usize = 5;
 
 /// The threads, most retained bytes first: name, class, id, retained bytes, number of locals, frames from the top. A
-/// frame has its name, its locals in all, and the largest of them with class and retained bytes.
+/// frame has its name, its number of locals, and the largest of them with class and retained bytes.
 pub(crate) fn in_json(
     heap: &Heap<'_>,
     retained: &Retained,

@@ -1,4 +1,5 @@
-//! The dominator tree, pruned to what can be seen: what has too little area is summed up beside its sisters.
+//! The dominator tree, pruned to what is visible: nodes with too little area are summed up beside their
+//! siblings.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -8,10 +9,10 @@ use serde_json::{json, Value};
 
 use super::space::Space;
 
-/// How much of a tree is kept.
+/// How much of a tree to keep.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// Nodes, about.
+    /// Approximate number of nodes.
     pub(crate) nodes: usize,
     /// Levels below the heap.
     pub(crate) depth: u32,
@@ -21,7 +22,7 @@ pub(crate) struct Limits {
     pub(crate) bytes: u64,
 }
 
-/// More than is drawn at once, so that parts can be zoomed into.
+/// More than is displayed at once, so that one can zoom in.
 pub(crate) const LIMITS: Limits = Limits {
     nodes: 10_000,
     depth: 64,
@@ -29,68 +30,69 @@ pub(crate) const LIMITS: Limits = Limits {
     bytes: 600_000,
 };
 
-/// An object with at least the total divided by this stands at the top by itself, not in its class's group.
+/// An object with at least the total divided by this is a separate node at the top, not part of its class's
+/// group.
 const ALONE_SHARE: u64 = 10;
 
-/// Single objects below one node, at most: smaller ones are drawn together by class.
+/// Most separate objects below one node. Smaller ones are drawn together by class.
 const SINGLE_MAX: u64 = 200;
 
-/// Bytes that a node takes beside its name, about.
+/// Approximate bytes of a node, without its name.
 const NODE_BYTES: u64 = 40;
 
-/// What a node is. The page's script knows the numbers.
+/// The kind of a node. The page's script knows the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// All of it.
+    /// The whole heap.
     Heap = 0,
     /// An object; named by its class.
     Object = 1,
-    /// A class object; named by the class that it is.
+    /// A class object; named by the class that it represents.
     Class = 2,
-    /// Objects of several classes that have too little area together.
+    /// Objects of several classes that together have too little area.
     Others = 3,
-    /// Objects of one class, of which at least one has a node of its own below.
+    /// Objects of one class, at least one of which has its own node below.
     Group = 4,
-    /// Objects of one class that are drawn as if they were one, and what they hold likewise.
+    /// Objects of one class that are drawn as one, as are the objects that they hold.
     Together = 5,
 }
 
-/// Why a node stands at the top.
+/// Why a node is at the top.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Held {
-    /// It does not.
+    /// It is not.
     ByAbove = 0,
     /// It is a root.
     AsRoot = 1,
-    /// Two or more hold it, none of them alone.
+    /// Two or more objects hold it, none of them alone.
     ByTwoOrMore = 2,
 }
 
-/// One node with what it retains.
+/// One node and its retained bytes.
 #[derive(Clone, Debug)]
 struct Node {
     parent: usize,
     kind: Kind,
     held: Held,
     name: u32,
-    /// Bytes of it and all below it.
+    /// Bytes of the node and everything below it.
     bytes: u64,
-    /// Bytes of the object itself; 0 if it is no single object.
+    /// Bytes of the object itself; 0 if the node is not a single object.
     own: u64,
-    /// Objects that it stands for, those below them not counted.
+    /// Objects that it stands for, not counting those below it.
     objects: u64,
     /// The object's id, or 0.
     id: u64,
     depth: u32,
 }
 
-/// Where the children of a node come from.
+/// The source of a node's children.
 enum Below {
-    /// What an object dominates.
+    /// The objects that this object dominates.
     Dominated(u32),
     /// These objects of one class.
     Members(Held, Vec<u32>),
-    /// What each of these objects of one class dominates.
+    /// The objects that these objects of one class dominate.
     Together(Vec<u32>),
 }
 
@@ -100,7 +102,7 @@ pub(crate) struct Tree {
     nodes: Vec<Node>,
 }
 
-/// A tree that grows, largest nodes first.
+/// A tree under construction, largest nodes first.
 struct Growing<'a, 'p> {
     heap: &'a Heap<'p>,
     retained: &'a Retained,
@@ -108,13 +110,14 @@ struct Growing<'a, 'p> {
     limits: Limits,
     least_bytes: u64,
     nodes: Vec<Node>,
-    /// What can still be divided: bytes, node, and where its children come from.
+    /// Nodes that can still be divided: bytes, node, and the source of its children.
     open: BinaryHeap<(u64, Reverse<usize>)>,
     below: HashMap<usize, Below>,
 }
 
 impl Tree {
-    /// The tree of a heap. Top objects are grouped by class, and by whether they are roots, but for the largest.
+    /// The tree of a heap. Objects at the top are grouped by class and by whether they are roots, except the
+    /// largest.
     pub(crate) fn of(
         heap: &Heap<'_>,
         retained: &Retained,
@@ -152,7 +155,7 @@ impl Tree {
         }
     }
 
-    /// The nodes by columns.
+    /// The nodes as columns.
     pub(crate) fn in_json(&self) -> Value {
         let column = |value: &dyn Fn(&Node) -> Value| -> Vec<Value> {
             self.nodes.iter().map(value).collect()
@@ -165,7 +168,7 @@ impl Tree {
             "bytes": column(&|node| node.bytes.into()),
             "own": column(&|node| node.own.into()),
             "objects": column(&|node| node.objects.into()),
-            // Scripts have no whole numbers of 64 bits.
+            // Scripts have no 64-bit integers.
             "id": column(&|node| match node.id {
                 0 => 0.into(),
                 id => format!("{id:x}").into(),
@@ -206,7 +209,7 @@ impl Growing<'_, '_> {
         self.add_others(0, rest_bytes, rest_objects);
     }
 
-    /// Adds what is below a node: large objects one by one, small ones by class.
+    /// Adds the children of a node: large objects one by one, small ones by class.
     fn divide(&mut self, node: usize) {
         let (held, objects) = match self.below.remove(&node) {
             Some(Below::Dominated(object)) => (Held::ByAbove, self.retained.dominated(object)),
@@ -246,7 +249,7 @@ impl Growing<'_, '_> {
         self.add_others(node, rest_bytes, rest_objects);
     }
 
-    /// Adds objects of one class, the first of which is the largest or as small as the others.
+    /// Adds objects of one class. The first one is the largest, or they are all small.
     fn add_class(
         &mut self,
         parent: usize,
@@ -287,13 +290,13 @@ impl Growing<'_, '_> {
         self.add(node, has_more.then_some(below));
     }
 
-    /// Whether a node with so many bytes is one of its own.
+    /// Whether a node with this many bytes is worth adding.
     fn takes(&self, bytes: u64) -> bool {
         let has_place = self.nodes.len() < self.limits.nodes && self.space.has_room();
         bytes >= self.least_bytes && has_place
     }
 
-    /// Bytes that an object needs to be a node of its own below one with so many.
+    /// Least bytes of an object that is a separate node below one with this many bytes.
     fn single_bytes(&self, bytes: u64) -> u64 {
         self.least_bytes.max(bytes / SINGLE_MAX)
     }
@@ -359,7 +362,7 @@ mod tests {
     use graph::{Input, Options, References};
     use std::io::{Seek, Write};
 
-    /// Arrays that hold one another as a complete tree with ten children each, three levels deep, behind one root.
+    /// Arrays that form a complete tree with ten children each, three levels deep, below one root.
     fn tree_of_arrays() -> Sample {
         let mut sample = Sample::new();
         let id = |place: u64| 0x10_0000 + place * 0x100;
@@ -430,7 +433,7 @@ mod tests {
         })
         .1
         .len();
-        // One more for the rest of each node that was divided.
+        // One more for the remainder of each divided node.
         assert!(few <= 2 * 40, "{few}");
         let large = pruned(Limits {
             share: 30,

@@ -1,4 +1,4 @@
-//! The command as users meet it: output, exit codes, closed pipes.
+//! The command as users see it: output, exit codes, closed pipes.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -87,7 +87,7 @@ fn a_broken_file_names_its_errors() {
     assert_eq!(value["faults"][0]["severity"], "error");
 }
 
-/// Has the file begin as HotSpot's own: ids of strings are addresses.
+/// Makes the file start like HotSpot's own: ids of strings are addresses.
 fn as_hotspot(dump: &mut Sample) {
     dump.records
         .insert(0, sample::string(0x7F00_0000_1000, b"symbol"));
@@ -130,7 +130,7 @@ fn android_and_names_with_dots_are_noted() {
     let mut dump = Sample::new();
     dump.version = "JAVA PROFILE 1.0.3";
     dump.heap(0).push(root(0x89, sample::OBJECT));
-    // Things without a trace name trace 0, which is there; roots stand between objects.
+    // Records without a trace refer to trace 0, which exists; roots are between objects.
     dump.records.insert(0, sample::trace(0, 0, &[]));
     let untraced = sample::instance(0x3000, 0, sample::OBJECT, &[]);
     dump.heap(1).push(untraced);

@@ -1,4 +1,4 @@
-//! `hprof leaks`, `top` and `path` as users meet them.
+//! `hprof leaks`, `top` and `path` as users see them.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -17,7 +17,7 @@ use written::{Dump, OBJECT};
 
 const CACHE: u64 = 0x2000;
 
-/// A class that holds a hundred objects by a static field.
+/// A class that holds a hundred objects through a static field.
 fn cache() -> Dump {
     let mut dump = Dump::new(8);
     dump.class(0x2100, "app/Entry", OBJECT, 0, &["next"], &[]);
@@ -64,7 +64,7 @@ fn the_sentence_comes_first() {
 fn nothing_that_stands_out_is_said() {
     let dir = TempDir::new().unwrap();
     let mut dump = Dump::new(8);
-    // Each under ten percent, and each of a class of its own.
+    // Each is under ten percent and has its own class.
     for number in 0..40 {
         let class = 0x20_0000 + number * 64;
         dump.class(class, &format!("app/C{number}"), OBJECT, 0, &[], &[]);
@@ -144,7 +144,7 @@ fn what_is_not_there_is_told() {
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr)
         .contains("no allocation sites: no object of the heap dump"));
-    // A file that is cut is answered as far as it goes.
+    // A truncated file is analysed as far as it goes.
     let cut = file(&dir, &whole[..whole.len() - 40]);
     let output = hprof(&["top"], &cut, &[]);
     assert_eq!(output.status.code(), Some(1));

@@ -19,13 +19,14 @@ use flate2::{write::GzEncoder, Compression};
 use sample::{bytes, frame, instance, load_class, record, root, string, trace, Sample};
 use tempfile::TempDir;
 
-/// Address space of the command: its budget is 256 MiB, and what it builds from that takes no more than this.
+/// Address space of the command: its budget is 256 MiB, and the tables built from that take no more than
+/// this.
 const LIMIT_KIB: u32 = 1 << 20;
 
 /// Bytes of the longest name.
 const NAME_BYTES: usize = 1 << 20;
 
-/// A packed file that begins with the header, a name of 1 MiB with id 9, and the empty trace.
+/// A compressed file that starts with the header, a name of 1 MiB with id 9, and the empty trace.
 fn packed(folder: &TempDir, name: &str, fill: impl FnOnce(&mut dyn FnMut(&[u8]))) -> PathBuf {
     let path = folder.path().join(name);
     let file = BufWriter::new(std::fs::File::create(&path).unwrap());
@@ -47,7 +48,7 @@ fn raw(records: Vec<sample::Record>) -> Vec<u8> {
     none.bytes().split_off(head)
 }
 
-/// Runs the command with little memory; it must end by itself, whatever it finds. Its output is thrown away.
+/// Runs the command with little memory. It must end by itself, whatever it finds. Its output is discarded.
 fn run(arguments: &[&str], file: &Path) -> Output {
     let line = format!("ulimit -v {LIMIT_KIB}; exec \"$0\" \"$@\"");
     let output = Command::new("sh")

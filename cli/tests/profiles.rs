@@ -1,4 +1,4 @@
-//! `hprof sites` and `hprof flame` as users meet them. What they print stands in `profiles/`; `BLESS=1` writes it anew.
+//! `hprof sites` and `hprof flame` as users see them. Their expected output is in `profiles/`; `BLESS=1` rewrites it.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -43,7 +43,7 @@ fn failure(arguments: &[&str], file: &Path) -> String {
     message
 }
 
-/// Compares what a command prints with a file of `profiles/`.
+/// Compares a command's output with a file in `profiles/`.
 fn assert_golden(name: &str, arguments: &[&str], file: &Path) {
     let output = hprof(arguments, file);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
@@ -167,7 +167,7 @@ fn folded_stacks_go_to_a_file() {
 fn packed_files_are_unpacked() {
     let files = Files::new();
     let plain = std::fs::read(text(TEXT)).unwrap();
-    // Several members, as HotSpot and hprof-rs write them.
+    // Several members, as written by HotSpot and hprof-rs.
     let mut packed = Vec::new();
     for part in plain.chunks(100) {
         let mut to = flate2::write::GzEncoder::new(&mut packed, flate2::Compression::fast());
@@ -263,7 +263,7 @@ fn a_file_without_sites_tells_how_to_get_them() {
     let files = Files::new();
     let mut plain = Sample::new();
     let at = plain.sub_record(1, 0x21, sample::LEAF_OBJECT);
-    // Every object with the empty trace, as in HotSpot's own dumps.
+    // Every object has the empty trace, as in HotSpot's own dumps.
     plain.heap(1)[at][9..13].copy_from_slice(&1_u32.to_be_bytes());
     let file = files.write("a.hprof", &plain.bytes());
     assert!(failure(&["sites"], &file).ends_with(

@@ -1,4 +1,4 @@
-//! The page of `hprof report`: its size is bounded, it takes the place of no dump, and names cannot act in it.
+//! The page of `hprof report`: its size is bounded, it replaces no dump, and names cannot execute in it.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -30,7 +30,7 @@ fn data(page: &str) -> serde_json::Value {
     serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
 }
 
-/// A heap with so many classes of long, hostile names, and an object of each.
+/// A heap with this many classes with long, hostile names, and an object of each.
 fn with_classes(count: u32) -> Vec<u8> {
     let mut sample = Sample::new();
     let (mut names, mut objects) = (Vec::new(), Vec::new());

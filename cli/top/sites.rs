@@ -14,10 +14,10 @@ use crate::plain::plain;
 use crate::site_source::ADVICE;
 use crate::table::{Side, Table, INDENT};
 
-/// Frames of each stack that are printed.
+/// Number of frames printed of each stack.
 const DEPTH_FRAMES: usize = 8;
 
-/// The sites, largest first. Errors: no object carries a stack.
+/// The sites, largest first. Errors: no object has a stack.
 pub(super) fn rows(
     heap: &Heap<'_>,
     retained: &Retained,
@@ -76,7 +76,7 @@ pub(super) fn print(
     })
 }
 
-/// A sum of bytes or objects without its fraction. What is no number is 0.
+/// A sum of bytes or objects without its fraction; 0 for NaN.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn whole(sum: f64) -> u64 {
     sum.round() as u64
