@@ -1,9 +1,7 @@
-//! The catalogue: every loaded class with its superclass, interfaces, loader and fields, read from the JVM
-//! before the pause.
+//! The catalogue: every loaded class with its supertypes, loader and fields, read from the JVM before the pause.
 //!
-//! Its handles keep the classes from being unloaded until the dump is written. They are released with the
-//! dump's local frame. If the walk meets a class loaded after the catalogue was taken, it is
-//! [admitted](Catalogue::admit) afterwards.
+//! Its handles keep the classes from being unloaded until the dump is written. They are released with the dump's local
+//! frame. A class loaded after the catalogue, and met by the walk, is [admitted](Catalogue::admit) afterwards.
 
 use super::anonymous_names::without_hash;
 use super::{heap_room, unlinked};
@@ -125,8 +123,7 @@ impl<'f> Catalogue<'f> {
         self.late.get(&mirror).copied()
     }
 
-    /// Whether the class was not linked at the first pass, so that a walk since then may not have reported its
-    /// fields.
+    /// Whether the class was not linked at the first pass, so that the walk may not have reported its fields.
     pub(in crate::heap) fn is_linked_late(&self, class: ClassId) -> bool {
         self.linked_late.contains(&class)
     }
@@ -328,9 +325,8 @@ impl<'f> Catalogue<'f> {
         }
     }
 
-    /// The class's row as the JVM reports it now. `fields` is `None`, so that the class is read again after the
-    /// walk, if it is not linked, or if its superclass or an interface is not in the catalogue (its fields
-    /// could not be numbered).
+    /// The class's row as the JVM reports it now. `fields` is `None`, so that the class is read again after the walk,
+    /// if it is not linked, or if a supertype is not in the catalogue (its fields could not be numbered).
     fn row(
         &self,
         class: &Object<'_>,
@@ -353,8 +349,8 @@ impl<'f> Catalogue<'f> {
                 fields = fields.filter(|_| known.is_some());
                 known
             }
-            // An interface. HotSpot's own dumps give Object as its superclass; readers take a class without a
-            // superclass for Object itself.
+            // An interface: HotSpot's own dumps give it Object as superclass. Readers take a class without
+            // one for Object.
             None if signature != b"Ljava/lang/Object;" => Some(self.object_class),
             None => None,
         };
@@ -489,8 +485,7 @@ fn row_of_field(field: &FieldFacts, tables: &Tables) -> Result<Field, DumpError>
 
 /// A class's name as HotSpot's own dumps write it: `java/lang/String`, `[I`, `[Ljava/lang/String;`.
 ///
-/// JVMTI writes a hidden class as `a/B.0x12`, HotSpot's dumps as `a/B+0x12`. Names in class files contain no
-/// dot.
+/// JVMTI writes a hidden class as `a/B.0x12`, HotSpot's dumps as `a/B+0x12`. Names in class files contain no dot.
 fn hprof_name(signature: &[u8]) -> Vec<u8> {
     let name = match signature {
         [b'L', name @ .., b';'] => name,
