@@ -28,8 +28,7 @@ pub(super) const PANICKED: i32 = 2;
 const CRASHED: i32 = 64;
 
 /// Signals that HotSpot handles on a thread that the child lacks, and that are sent to groups of processes: by the
-/// terminal (Ctrl-\ and Ctrl-C), by systemd, by `pkill -f`. The child leaves them to the JVM, and ends when the JVM
-/// ends.
+/// terminal (Ctrl-\ and Ctrl-C), by systemd, by `pkill -f`. The child leaves them to the JVM, and ends with it.
 const QUIET_SIGNALS: [i32; 6] = [
     libc::SIGTERM,
     libc::SIGINT,
@@ -51,8 +50,7 @@ const CRASHES: [i32; 7] = [
     libc::SIGSYS,
 ];
 
-/// How long a killed child may take to end. It takes longer only if its disk hangs: then nothing ends it until the disk
-/// responds.
+/// How long a killed child may take to end. It takes longer only if its disk hangs, until that responds.
 const END_LIMIT: Duration = Duration::from_secs(5);
 /// Time between two checks whether a child has ended.
 const END_LOOK: Duration = Duration::from_millis(2);
@@ -77,13 +75,12 @@ pub(super) struct End {
     pub(super) hung: bool,
 }
 
-/// A child of this process, as the parent sees it. Dropping it waits for the child; unless the child has finished its
-/// work, it is killed.
+/// A child of this process, as the parent sees it. Dropping it kills it, unless its work is done, and waits for it.
 #[derive(Debug)]
 pub(in crate::heap) struct Child {
     pid: libc::pid_t,
-    /// A pidfd, where the kernel has them (5.3): another process may get the child's process id, if the application
-    /// waits for children that are not its own.
+    /// A pidfd, where the kernel has them (5.3): the process id may be reused, if the application waits for all
+    /// children.
     handle: Option<OwnedFd>,
     /// Whether the child has said that it only has to end.
     is_done: bool,
@@ -110,8 +107,8 @@ pub(super) fn fork(by: ForkBy) -> io::Result<Side> {
     }
 }
 
-/// Forks with all signals blocked. Before Linux 4.19 each signal makes the fork start again, so that with a profiler's
-/// timer the fork of a large process would never end.
+/// Forks with all signals blocked. Before Linux 4.19 each signal restarts the fork, so that under a profiler's timer
+/// the fork of a large process would never end.
 fn undisturbed_fork(by: ForkBy) -> io::Result<libc::pid_t> {
     // SAFETY: the signal sets outlive the calls; the child does little, under a watchdog.
     unsafe {
@@ -231,7 +228,7 @@ impl Child {
         if self.reaped {
             return;
         }
-        // SAFETY: system calls with plain numbers; without a pidfd, the process id stays the child's until it is waited
+        // SAFETY: system calls with plain numbers; without a pidfd, the process id is the child's until it is waited
         // for.
         unsafe {
             match &self.handle {
@@ -300,8 +297,7 @@ fn describe(answer: libc::pid_t, status: i32) -> End {
     }
     match libc::WEXITSTATUS(status) {
         PANICKED => plain("failed with an internal error; please report it".to_owned()),
-        // Only SIGSEGV says something about the heap. SIGBUS means that no huge page was left for a copy (hugetlbfs),
-        // SIGABRT that there was no memory.
+        // Only SIGSEGV says something about the heap. SIGBUS: no huge page was left for a copy. SIGABRT: no memory.
         code if code > CRASHED => End {
             how: format!("crashed with signal {}", code - CRASHED),
             crashed: code - CRASHED == libc::SIGSEGV,
@@ -319,8 +315,7 @@ pub(super) fn exit(code: i32) -> ! {
 
 /// Prepares the child so that it harms nobody. `keep` are the descriptors that it still needs.
 pub(super) fn settle(keep: &[RawFd]) {
-    // SAFETY: system calls with plain numbers, and with pointers to variables that outlive them; there is only one
-    // thread.
+    // SAFETY: system calls with plain numbers, and pointers to variables that outlive them; there is one thread.
     unsafe {
         libc::prctl(libc::PR_SET_NAME, c"hprof heap dump".as_ptr());
         for signal in QUIET_SIGNALS {
@@ -434,8 +429,7 @@ impl Watchdog {
         Self { limit_s }
     }
 
-    /// Seconds for what a child does before it can show life: a few milliseconds of work, unless it meets a lock that
-    /// was held at the fork.
+    /// Seconds for what a child does before it can show life: milliseconds, unless it meets a lock held at the fork.
     pub(super) const START_LIMIT_S: u32 = 5;
 
     /// Shows life: the whole time is available again.
