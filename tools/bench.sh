@@ -474,7 +474,7 @@ dump_tables() {
     END {
         for (i = 1; i <= jdks; i++) {
             jdk = order[i]
-            printf "Java %s: %.2f GB live, %.2f GB resident; a command that does nothing takes %.0f ms.\n\n", jdk,
+            printf "Java %s: %.2f GB live, %.2f GB resident; an empty command takes %.0f ms.\n\n", jdk,
                 median(live[jdk]), median(resident[jdk]), median(command[jdk, "RAM", "empty"])
             print "| on | what | pause, ms | total, ms | synced, ms | file, MB | JVM grew, MB | child, MB |"
             print "|---|---|--:|--:|--:|--:|--:|--:|"
@@ -538,15 +538,15 @@ target_table() {
     }
     END {
         target_head()
-        row(1, "pause, of that of `jcmd -all`: at most 0.020 with 1 GB live")
+        row(1, "pause / `jcmd -all`: at most 0.020 with 1 GB live")
         row(2, "pause, ms: at most 25 for each GB resident, and 10")
-        row(3, "pause for each GB resident, ms")
-        row(4, "the same of `jcmd -all`")
-        row(5, "time, of that of `jcmd -all`: at most 0.60")
-        row(10, "time, of that of `jcmd`, which dumps what is reachable as ours does")
-        row(6, "time with `gz=1`, of that of `jcmd -all -gz=1`: at most 0.50")
-        row(7, "file with `gz=1`, of that of `jcmd -all -gz=1`: at most 1.000")
-        row(8, "memory of the child, MB: at most 5 % of what is live, and 200")
+        row(3, "pause per resident GB, ms")
+        row(4, "the same for `jcmd -all`")
+        row(5, "time / `jcmd -all`: at most 0.60")
+        row(10, "time / `jcmd`, which dumps reachable objects as ours does")
+        row(6, "time with `gz=1` / `jcmd -all -gz=1`: at most 0.50")
+        row(7, "file with `gz=1` / `jcmd -all -gz=1`: at most 1.000")
+        row(8, "memory of the child, MB: at most 5 % of the live bytes, plus 200")
         row(9, "the same with `gz=1`")
     }' "$1"
 }
@@ -739,7 +739,7 @@ dump_report() {
     echo "### Objects linked in $1 order"
     echo
     dump_tables "$work/dumps.$1"
-    echo "Targets of the snapshot engine. Two numbers: on the RAM disk, by *total* · on the disk, by *synced*."
+    echo "Targets of the fork. Two numbers: *total* on the RAM disk · *synced* on the disk."
     echo
     target_table "$work/dumps.$1"
     echo
@@ -750,7 +750,7 @@ machine() {
     echo "Measured $(date -u +%Y-%m-%d) on $(nproc) cores ($(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1))," \
         "$(awk '/^MemTotal/ { printf "%.0f GB", $2 / 1048576 }' /proc/meminfo) of memory, Linux $(uname -r)," \
         "transparent huge pages: $(sed -n 's/.*\[\(.*\)\].*/\1/p' /sys/kernel/mm/transparent_hugepage/enabled);" \
-        "load average when it began: $load."
+        "load average at the start: $load."
     echo "Java: $(for jdk in $2; do "$root/target/jdks/$jdk/bin/java" -version 2>&1 | sed -n '1s/.*"\(.*\)".*/\1/p'; done \
         | paste -sd ' ' | sed 's/ /, /g'); \`$1\`."
     echo
@@ -759,7 +759,7 @@ machine() {
 report_dumps() {
     machine "$settings" "$jdks"
     echo "A heap of about $heap_mb MB ($(echo "$shape" | awk '{ printf "%s %% small objects, %s %% maps, %s %% strings, %s %% large arrays", $1, $2, $3, $4 }'));" \
-        "medians of $rounds rounds, memory the largest of them; the portable engine dumps only once."
+        "medians of $rounds rounds, for memory the largest value; the portable engine dumps once."
     echo
     for order in $orders; do
         dump_report "$order"
@@ -768,20 +768,19 @@ report_dumps() {
 
 report_runs() {
     machine "$settings" "$jdks"
-    echo "\`fill\` makes the heap above, \`threads\` starts and ends $threads platform threads, \`virtual\` $virtual virtual" \
-        "threads that yield three times and park once; medians of $runs runs in turn. CPU is the processor time of the" \
-        "whole JVM, the better measure on a busy machine."
+    echo "\`fill\` fills the heap above, \`threads\` starts and ends $threads platform threads, \`virtual\` starts $virtual virtual" \
+        "threads that yield three times and park once. Medians of $runs runs in turn. CPU is the CPU time of the whole JVM," \
+        "which is the better measure on a busy machine."
     echo
     run_table "$work/runs"
 }
 
 report_profiles() {
     machine "$small_settings" "$jdks"
-    echo "\`allocate\` makes small arrays and does nothing else, \`call\` calls a method of some twenty nanoseconds, in" \
-        "\`contend\` four threads want one monitor half of their time, \`h2\` is the H2 database under inserts and queries, \`javac\`" \
-        "the Java compiler, where the runtime has it." \
-        "How many times longer it took than without the agent, and in brackets how many times more processor time; medians of" \
-        "$runs runs in turn, each after one that is not timed."
+    echo "\`allocate\` only allocates small arrays, \`call\` only calls a method of 20 ns, in \`contend\` four threads compete for" \
+        "one monitor, \`h2\` is the H2 database under inserts and queries, \`javac\` is the Java compiler, where the runtime has" \
+        "it. A cell shows the time divided by the time without the agent, and the same for CPU time in brackets. Medians of" \
+        "$runs runs in turn, after one warm-up run."
     echo
     profile_table "$work/profiles"
     case " $profiles " in *" heap=sites,sampling=0 "*)
@@ -792,27 +791,26 @@ report_profiles() {
 
 report_sampled() {
     machine "$small_settings" "$jdks"
-    echo "\`h2\` again and again in one JVM with \`heap=sites\`: $sampled_pairs rounds without samples and as many with them, in turn," \
-        "switched by the agent's socket after twelve rounds that are not timed. Medians of the rounds; the geometric mean of the" \
-        "pairs' ratios, and two standard errors of that. The target is one for the time that a round takes; what the error" \
-        "leaves open is not shown."
+    echo "One JVM runs \`h2\` repeatedly with \`heap=sites\`: $sampled_pairs rounds without samples and $sampled_pairs with samples, in" \
+        "turn. The agent's socket switches them, after twelve warm-up rounds. The table has the medians, the geometric mean of" \
+        "the pairs' ratios, and two standard errors of it. The target applies to the elapsed time of a round; an undecided" \
+        "comparison is not shown."
     echo
     switched_table "$work/switched"
     echo
-    echo "Whole JVMs, their beginning included: \`h2\` six times in one, all six together; medians of $sampled_jvms JVMs without the" \
-        "agent and as many with \`heap=sites\`, in turn. JVMs differ from each other by far more than samples cost."
+    echo "Whole JVMs, start included: each runs \`h2\` six times. Medians of $sampled_jvms JVMs without the agent and $sampled_jvms with" \
+        "\`heap=sites\`, in turn. JVMs differ from each other by much more than sampling costs."
     echo
     sampled_table "$work/sampled"
 }
 
 report_classic() {
     machine "$small_settings" "$loop_jdks"
-    echo "\`allocate\` and \`arrays\` do nothing but allocate: small arrays, and arrays of 4 KiB. \`call\` and \`longcall\` do nothing" \
-        "but call: a method of some twenty nanoseconds, and one of some fifty. What a turn of the loop takes; behind it how" \
-        "many times as long as without the agent, and in brackets how many times as much processor time. The JDK's agent, that" \
-        "of 8, was run with \`heap=sites\` for the first two and with \`cpu=times\` for the others; ours, counting all, with" \
-        "\`heap=sites,sampling=0\` and \`cpu=times\`, sampling, with \`heap=sites\` and \`cpu=samples\`. Medians of $runs runs in" \
-        "turn, each after one that is not timed."
+    echo "\`allocate\` and \`arrays\` only allocate: small arrays, and arrays of 4 KiB. \`call\` and \`longcall\` only call a" \
+        "method: one of 20 ns, one of 50 ns. A cell shows the time of one iteration, that time divided by the time without the" \
+        "agent, and the same ratio for CPU time in brackets. The JDK's agent (JDK 8) ran with \`heap=sites\` for the first two" \
+        "loops and with \`cpu=times\` for the others. Ours ran with \`heap=sites,sampling=0\` and \`cpu=times\` (all counted) and" \
+        "with \`heap=sites\` and \`cpu=samples\` (sampled). Medians of $runs runs in turn, after one warm-up run."
     echo
     loop_table "$work/classic"
     echo
