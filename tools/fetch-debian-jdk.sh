@@ -45,7 +45,8 @@ mirror() {
 found=$(mirror | head -n 1)
 [ -n "$found" ] || fail "no Debian mirror in /etc/apt/sources.list or /etc/apt/sources.list.d to take Java $major from"
 
-# An apt of its own: the system's mirror and keys, but suite sid, and lists and cache under target/.
+# An apt of its own: the system's mirror and keys, but suite sid, and lists and cache under target/. A mirror may be weeks
+# behind, so the lists' date does not count; their signature does.
 work=$root/target/jdks/.fetch-debian
 mkdir -p "$work/sources" "$work/lists/partial" "$work/cache/archives/partial" "$work/debs"
 rm -f "$work"/sources/*
@@ -57,6 +58,7 @@ Dir::State::lists "$work/lists";
 Dir::Cache "$work/cache";
 APT::Sandbox::User "root";
 Acquire::Languages "none";
+Acquire::Check-Valid-Until "false";
 CONF
 export APT_CONFIG=$work/apt.conf
 package=openjdk-$major-jre-headless

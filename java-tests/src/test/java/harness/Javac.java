@@ -42,8 +42,8 @@ public final class Javac {
 
     private static Path compile(int release) {
         Path classes = Tools.PROJECT.resolve("target/classes-" + release);
-        List<String> words = new ArrayList<>(List.of(Jdks.javac(release).toString(), "--release", "" + release,
-                "-g", "-cp", Tools.subjects().toString(), "-d", classes.toString()));
+        List<String> words = new ArrayList<>(Jdks.javac(release));
+        words.addAll(List.of("-g", "-cp", Tools.subjects().toString(), "-d", classes.toString()));
         try (Stream<Path> files = Files.walk(Tools.PROJECT.resolve("src/test/java" + release))) {
             files.map(Path::toString).filter(file -> file.endsWith(".java")).forEach(words::add);
         } catch (IOException e) {

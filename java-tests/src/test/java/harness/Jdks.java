@@ -87,12 +87,39 @@ public final class Jdks {
         return present().stream().filter(jdk -> jdk.major <= limit).reduce((older, newer) -> newer).orElseThrow();
     }
 
-    /** A compiler for this level of the language. */
-    static Path javac(int release) {
-        return present().stream().filter(jdk -> jdk.major >= release).map(jdk -> jdk.home.resolve("bin/javac"))
-                .filter(Files::exists).findFirst()
-                .orElseThrow(() -> new IllegalStateException(
-                        "no javac for Java " + release + " under /usr/lib/jvm: install a JDK"));
+    /**
+     * The first words of a command that compiles for this level of the language: those of a JDK's javac, or else of a
+     * runtime that has the compiler as a module. Debian 12 has no JDK for Java 21.
+     */
+    static List<String> javac(int release) {
+        List<Path> homes = present().stream().filter(jdk -> jdk.major >= release).map(jdk -> jdk.home)
+                .collect(Collectors.toList());
+        String level = Integer.toString(release);
+        for (Path home : homes) {
+            Path javac = home.resolve("bin/javac");
+            if (Files.exists(javac)) {
+                return List.of(javac.toString(), "--release", level);
+            }
+        }
+        for (Path home : homes) {
+            if (hasCompiler(home)) {
+                // --release needs a file that only JDKs have.
+                return List.of(home.resolve("bin/java").toString(), "-m", "jdk.compiler/com.sun.tools.javac.Main",
+                        "-source", level, "-target", level);
+            }
+        }
+        throw new IllegalStateException("no compiler for Java " + release
+                + ": install a JDK under /usr/lib/jvm, or fetch a runtime that has one with tools/fetch-jdks.sh 26");
+    }
+
+    /** Whether the runtime's list of modules names the compiler. */
+    private static boolean hasCompiler(Path home) {
+        try {
+            Path release = home.resolve("release");
+            return Files.exists(release) && Files.readString(release).contains("jdk.compiler");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private static List<Path> homes(Path folder) {
