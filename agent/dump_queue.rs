@@ -166,7 +166,7 @@ impl DumpQueue {
         let began = Instant::now();
         while state.served && state.is_busy() {
             if began.elapsed() >= limit && ending::silent_for() >= limit {
-                say("the dump in progress is given up: it shows no life, and the JVM ends");
+                say("the dump in progress is given up: it makes no progress, and the JVM is shutting down");
                 return;
             }
             self.changed.wait_for(&mut state, LOOK);

@@ -100,7 +100,7 @@ impl FileName {
         let mut letters = pattern.chars();
         while let Some(letter) = letters.next() {
             if letter == '\u{FFFD}' {
-                return Err("the name is no UTF-8".to_owned());
+                return Err("the name is not valid UTF-8".to_owned());
             }
             if letter != '%' {
                 text.push(letter);

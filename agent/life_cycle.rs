@@ -77,7 +77,7 @@ fn tell_of_other_switches() {
     for name in ["ExitOnOutOfMemoryError", "CrashOnOutOfMemoryError"] {
         if flags::is_on(name) == Some(true) {
             say(&format!(
-                "-XX:+{name} ends the JVM before it tells the agent of an OutOfMemoryError, so there will be no dump of it: \
+                "-XX:+{name} ends the JVM before it reports an OutOfMemoryError to the agent, so there will be no dump: \
                  use oom=exit instead, or -XX:+HeapDumpOnOutOfMemoryError"
             ));
         }

@@ -66,7 +66,7 @@ impl Jvm {
             ErrorKind::PermissionDenied => {
                 format!("process {pid} is another user's: try as that user, or as root")
             }
-            _ => format!("process {pid} cannot be looked at: {error}"),
+            _ => format!("process {pid} cannot be inspected: {error}"),
         };
         let maps = fs::read(folder.join("maps")).map_err(told)?;
         if !contains(&maps, b"/libjvm.so") {
@@ -187,7 +187,7 @@ impl Jvm {
         };
         let Some(held) = held.ok().filter(is_its_own) else {
             return Err(format!(
-                "/tmp/{name} is no socket of the JVM {pid}: remove it and try again"
+                "/tmp/{name} is not a socket of the JVM {pid}: remove it and try again"
             ));
         };
         let socket = UnixStream::connect(inside::path_of(&held))

@@ -74,7 +74,7 @@ fn options(file: &Path, arguments: &Arguments) -> Result<String, Failure> {
     let name = name.ok_or_else(|| {
         Failure::writing(
             file,
-            "the agent takes no name with a comma, a percent sign or what is no UTF-8",
+            "the agent accepts no name with a comma, a percent sign or invalid UTF-8",
         )
     })?;
     let stop = if arguments.stop_the_world { "y" } else { "n" };
@@ -114,8 +114,8 @@ fn tell(jvm: &Jvm, place: &DumpPlace, took: Duration) -> Result<Verdict, Failure
     let line = match jvm.root().bytes(place.path()) {
         Some(bytes) => format!("{name}: {} bytes in {seconds:.1} s", grouped(bytes)),
         None => format!(
-            "dumped in {seconds:.1} s, but there is no {name}: the JVM has made a dump of this name before and given this \
-             one a number; its stderr tells"
+            "dumped in {seconds:.1} s, but there is no {name}: the JVM had already made a dump with this name, \
+             so it added a number; see its stderr"
         ),
     };
     writeln!(io::stdout(), "{line}")?;

@@ -63,9 +63,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         return Err(file.refuse("all its numbers are 0, so there is nothing to draw"));
     }
     if output.is_none() && io::stdout().is_terminal() {
-        return Err(
-            file.refuse("say where the picture goes: -o flame.svg; or --collapsed, to see text")
-        );
+        return Err(file.refuse(
+            "name a file for the picture, as in -o flame.svg, or use --collapsed for text",
+        ));
     }
     graph.draw(&file, output)?;
     Ok(file.verdict(damaged))

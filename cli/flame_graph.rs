@@ -104,7 +104,7 @@ impl FlameGraph {
     pub(crate) fn draw(&self, file: &DumpFile, path: Option<&Path>) -> Result<(), Failure> {
         if self.folded.line_bytes() > PICTURE_BYTES_MAX {
             return Err(file
-                .refuse("its stacks are too many for a picture; --collapsed prints them as text"));
+                .refuse("it has too many stacks for a picture; --collapsed prints them as text"));
         }
         let svg = self.svg(&file.short_name())?;
         let Some(path) = path.filter(|path| path.as_os_str() != STDOUT) else {

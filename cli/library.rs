@@ -39,7 +39,7 @@ impl Library {
             Err(_) if is_inside => return Ok(Self::seen(path)),
             Err(error) => {
                 return Err(Failure::Input(format!(
-                    "the agent is not there: {}: {error}; name it with --agent",
+                    "cannot find the agent: {}: {error}; name it with --agent",
                     path.display()
                 )))
             }

@@ -119,7 +119,7 @@ fn wanted(
 pub(crate) fn object_with_id(heap: &Heap<'_>, id: &str, file: &DumpFile) -> Result<u32, Failure> {
     let digits = id.strip_prefix("0x").unwrap_or_default();
     let number = u64::from_str_radix(digits, 16)
-        .map_err(|_| file.refuse(format!("{id} is no id: ids look like 0x7f1c3a80")))?;
+        .map_err(|_| file.refuse(format!("{id} is not an id: ids look like 0x7f1c3a80")))?;
     let missing = || file.refuse(format!("no object has the id {id}; `hprof top` lists ids"));
     heap.object(number).ok_or_else(missing)
 }

@@ -96,8 +96,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     Ok(file.verdict(found.damaged))
 }
 
-const NOT_ALLOCATED: &str =
-    "a heap dump does not tell what was allocated and is gone; leave --allocated out";
+const NOT_ALLOCATED: &str = "a heap dump does not count freed objects; leave --allocated out";
 
 fn draw(arguments: &Arguments, file: &DumpFile, graph: &FlameGraph) -> Result<(), Failure> {
     match &arguments.flame {

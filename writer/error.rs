@@ -178,7 +178,7 @@ impl WriteError {
         match self {
             Self::Stalled { seconds } => write!(
                 out,
-                "the disk has taken nothing for {seconds} s, while the application stands still; choose another with file="
+                "the disk has accepted nothing for {seconds} s while the application is paused; choose another with file="
             ),
             Self::NoThread { reason } => {
                 write!(
@@ -209,7 +209,7 @@ impl WriteError {
                 "exists and is not overwritten; remove it or choose another name"
             }
             Self::NotARegularFile { .. } => {
-                "is no regular file, which a dump needs; choose another name"
+                "is not a regular file, which a dump needs; choose another name"
             }
             Self::NoPermission { .. } => {
                 "may not be written by this user; choose another directory or change its rights"

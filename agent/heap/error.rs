@@ -73,18 +73,18 @@ impl fmt::Display for DumpError {
             Self::Missing(what) => write!(f, "the JVM does not offer {what}"),
             Self::Unmade(class) => write!(f, "no object of {class} can be created, which the check of the heap layout needs; try again after a collection"),
             Self::FullHeap => f.write_str(
-                "the heap is too full for the few objects that the agent makes there if it was not loaded at the start with heap=dump, \
-                 or if classes were loaded since that must be linked; try again after a collection",
+                "the heap is too full for the few objects that the agent needs: heap=dump at the start of the JVM creates them, \
+                 but classes loaded since then may need more; try again after a collection",
             ),
             Self::Write(error) => error.fmt(f),
             Self::Child(why) => f.write_str(why),
             Self::Damaged(what) => write!(
                 f,
-                "the heap seems to be damaged: {what}; no other engine is tried, as it would read the heap inside the application"
+                "the heap seems to be damaged: {what}; no other engine is tried, because it would read the heap inside the application"
             ),
             Self::Engine(why) => write!(
                 f,
-                "the engine that was asked for cannot serve here: {why}; without engine= and snapshot= the agent takes another"
+                "the requested engine does not work here: {why}; without engine= and snapshot= the agent chooses another"
             ),
             Self::NoCopy(why) => write!(
                 f,
@@ -109,7 +109,7 @@ impl fmt::Display for DumpError {
                 left_bytes,
             } => write!(
                 f,
-                "the JVM would take some {} MiB of memory to look through the {frames} frames of all stacks, and only {} MiB are \
+                "the JVM would need about {} MiB of memory to walk the {frames} frames of all stacks, but only {} MiB are \
                  left, which the application may need; raise its limit, or dump while fewer threads run",
                 bytes >> 20,
                 left_bytes >> 20

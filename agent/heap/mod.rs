@@ -55,7 +55,7 @@ fn tell_of_pauses(options: &Options, object: &Object<'_>) {
     }
     if let Err(why) = fork::look_at_heap(object) {
         say(&format!(
-            "a heap dump will stop the application, for one to two seconds per million objects, as {why}: where that matters, HotSpot's own (jcmd PID GC.heap_dump) takes a fraction of it"
+            "a heap dump will stop the application for one to two seconds per million objects, because {why}; HotSpot's own dump (jcmd PID GC.heap_dump) takes a fraction of that"
         ));
     }
 }

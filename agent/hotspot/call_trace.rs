@@ -100,7 +100,7 @@ impl StackFault {
             Self::UNNAMED => "in methods without an id",
             Self::RING_FULL => "too many at once",
             Self::ENDED => "as threads ended before the clock ticked",
-            Self(-1) => "class loading is not told",
+            Self(-1) => "class loading is not reported",
             Self(-2) => "during a collection",
             Self(Self::SUSPENDED_COUNT) => {
                 "while HotSpot held the thread, as for its flight recorder"
@@ -110,7 +110,7 @@ impl StackFault {
             Self(-8) => "in threads that end",
             Self(-9) => "during deoptimization",
             Self(-10) => "at safepoints",
-            Self(_) => "for a reason that HotSpot does not tell",
+            Self(_) => "for an unknown reason",
         }
     }
 }

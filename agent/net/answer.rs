@@ -152,7 +152,7 @@ fn sampling(profiles: &Profiles, on: bool, thread_object: u32) -> Result<(), Str
     };
     if thread_object != 0 {
         return Err(format!(
-            "thread {thread_object:#x} is an id of four bytes, and no thread here has such a one; 0 is all threads"
+            "thread {thread_object:#x} is a four-byte id, which no thread has here; 0 means all threads"
         ));
     }
     samples.switch(on);

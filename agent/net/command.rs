@@ -193,7 +193,7 @@ fn ratio(bytes: [u8; 4]) -> Result<f32, &'static str> {
     if cutoff.is_finite() && cutoff >= 0.0 {
         Ok(cutoff)
     } else {
-        Err("its cutoff is no ratio")
+        Err("its cutoff is not a ratio")
     }
 }
 
@@ -302,8 +302,11 @@ mod tests {
         assert_eq!(why(8, &[0, 8]), "there is no such control");
         assert_eq!(why(8, &[7, 0]), "there is no such control");
         // Not a number, and a negative number.
-        assert_eq!(why(3, &[0, 0, 0x7F, 0xC0, 0, 0]), "its cutoff is no ratio");
-        assert_eq!(why(3, &[0, 0, 0xBF, 0, 0, 0]), "its cutoff is no ratio");
+        assert_eq!(
+            why(3, &[0, 0, 0x7F, 0xC0, 0, 0]),
+            "its cutoff is not a ratio"
+        );
+        assert_eq!(why(3, &[0, 0, 0xBF, 0, 0, 0]), "its cutoff is not a ratio");
     }
 
     #[test]

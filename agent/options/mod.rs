@@ -414,7 +414,7 @@ fn cpu(said: &Said, notes: &mut Vec<String>) -> Result<Option<Cpu>, OptionError>
     }
     if said.options.depth_frames == Some(0) {
         return Err(OptionError(
-            "depth=0: cpu=samples needs at least the method that runs; the least is depth=1"
+            "depth=0: cpu=samples needs at least the running method; use depth=1 or more"
                 .to_owned(),
         ));
     }

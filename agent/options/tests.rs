@@ -85,7 +85,7 @@ fn wrong_values_name_the_option_the_value_and_what_is_allowed() {
         ),
         (
             "cpu=samples,depth=0",
-            "depth=0: cpu=samples needs at least the method that runs; the least is depth=1",
+            "depth=0: cpu=samples needs at least the running method; use depth=1 or more",
         ),
         ("cutoff=x", "cutoff=x: cutoff must be decimal and >= 0"),
         (
@@ -118,7 +118,7 @@ fn wrong_values_name_the_option_the_value_and_what_is_allowed() {
 
 #[test]
 fn what_is_not_built_is_refused_by_name() {
-    assert!(refusal("heap=dump,logflags=4").contains("debugging the JDK's own agent"));
+    assert!(refusal("heap=dump,logflags=4").contains("debugged the JDK's own agent"));
     assert!(refusal("heap=dump,precrash=y").contains("-XX:OnError"));
 }
 

@@ -155,7 +155,7 @@ impl Profiles {
     pub(crate) fn set_depth(&self, frames: usize) -> Result<(), String> {
         if self.cpu_times.is_some() {
             return Err(
-                "with cpu=times the depth stays as it is, as calls are under way".to_owned(),
+                "with cpu=times the depth cannot change, because calls are in progress".to_owned(),
             );
         }
         self.traces.set_depth(frames);

@@ -133,7 +133,7 @@ fn what_is_not_there_is_told() {
     let path = file(&dir, &whole);
     for (what, message) in [
         ("0x99", "no object has the id 0x99"),
-        ("0xzz", "0xzz is no id"),
+        ("0xzz", "0xzz is not an id"),
         ("app.Missing", "no class is called app.Missing"),
     ] {
         let output = hprof(&["path"], &path, &[what]);

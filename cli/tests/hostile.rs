@@ -135,7 +135,10 @@ fn a_long_name_of_many_sites_is_kept_once() {
     let output = run(&["flame", "-o", picture.to_str().unwrap()], &file);
     assert_eq!(output.status.code(), Some(2));
     let message = String::from_utf8(output.stderr).unwrap();
-    assert!(message.contains("too many for a picture"), "{message}");
+    assert!(
+        message.contains("too many stacks for a picture"),
+        "{message}"
+    );
 }
 
 #[test]

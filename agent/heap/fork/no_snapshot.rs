@@ -40,7 +40,7 @@ impl From<Failure> for NoSnapshot {
             Failure::Stuck => Self::Stuck,
             Failure::Unlinked(classes) => Self::Unlinked(classes),
             Failure::NoClass(object) => {
-                Self::Damaged(format!("the object at {object:#x} tells of no class"))
+                Self::Damaged(format!("the object at {object:#x} has no valid class"))
             }
             Failure::LeftOut(object) => Self::Damaged(format!(
                 "the object at {object:#x} reaches into unused memory"
@@ -48,7 +48,7 @@ impl From<Failure> for NoSnapshot {
             Failure::NoMirror => Self::Refused("an object's class was never loaded".to_owned()),
             Failure::Moving => Self::Moving,
             Failure::OutsideOfHeap(address) => Self::Damaged(format!(
-                "a reference leads out of the heap, to {address:#x}"
+                "a reference points outside the heap, to {address:#x}"
             )),
             Failure::TooLong(array) => {
                 Self::Damaged(format!("the array at {array:#x} is longer than the heap"))
@@ -60,7 +60,7 @@ impl From<Failure> for NoSnapshot {
             Failure::NoThread(why) => lost(&format!("could not start a thread: {why}")),
             Failure::NoMemory => lost("had no memory for its marks"),
             Failure::NoFrames => {
-                Self::Refused("the frames of a virtual thread were not told".to_owned())
+                Self::Refused("the frames of a virtual thread were not reported".to_owned())
             }
             Failure::Fault => lost("failed with an internal error; please report it"),
             Failure::NoAnswer => lost("got no answer from the application's process"),

@@ -185,7 +185,7 @@ impl Child {
         }
         End {
             how: format!(
-                "does not end, though it was killed {} s ago: its disk may hang",
+                "has not ended, although it was killed {} s ago: its disk may hang",
                 END_LIMIT.as_secs()
             ),
             crashed: false,
@@ -289,8 +289,7 @@ fn describe(answer: libc::pid_t, status: i32) -> End {
                     .to_owned(),
             ),
             libc::SIGKILL => plain(
-                "was killed (signal 9), by somebody or by the system when memory ran out"
-                    .to_owned(),
+                "was killed (signal 9), by a user or by the kernel when memory ran out".to_owned(),
             ),
             signal => plain(format!("was ended by signal {signal}")),
         };

@@ -23,7 +23,7 @@ pub(super) fn virtual_thread_fields(
     let in_use = env.is_initialised(class).unwrap_or(true);
     let fields = look_up(in_use, catalogue, tables);
     if fields.is_none() && in_use {
-        let why = "the fields of its virtual threads are not those that are known";
+        let why = "its virtual threads have unknown fields";
         return Err(NoSnapshot::Refused(why.to_owned()));
     }
     Ok(fields)

@@ -32,7 +32,7 @@ pub(super) const ROWS: &[Row] = &[
         values: "auto|snapshot|portable",
         default: "auto",
         help: "`snapshot`: by fork, or inside the pause. `portable`: only what the JVMTI specification \
-               promises; slow, and CPU samples at safepoints. `auto`: the best that works",
+               guarantees; slow, and CPU samples at safepoints. `auto`: the best that works",
         standing: Standing::Built,
         set: |said, value| {
             said.options.engine = match value {
@@ -64,9 +64,9 @@ pub(super) const ROWS: &[Row] = &[
         name: "stop",
         values: "auto|y|n",
         default: "auto",
-        help: "may a dump stop the application for a walk over the heap that nobody asked for? `auto`: only if \
-               the heap can never be forked (ZGC). `y`: whenever there is no forked copy. `n`: never; the dump \
-               is refused with an estimate",
+        help: "may a dump stop the application for a heap walk that you did not request with `snapshot=pause`? \
+               `auto`: only if the heap can never be forked (ZGC). `y`: whenever there is no forked copy. `n`: \
+               never; the dump is refused, with an estimate",
         standing: Standing::Built,
         set: |said, value| {
             said.options.stop_the_world = match value {
@@ -82,8 +82,8 @@ pub(super) const ROWS: &[Row] = &[
         name: "hugepages",
         values: "y|n",
         default: "n",
-        help: "make huge pages of the heap before a fork, while the application runs: the pause is about ten \
-               times shorter (Linux 6.1 and later). Not for the dump at the end",
+        help: "put the heap into huge pages before a fork, while the application runs: the pause is about ten \
+               times shorter (Linux 6.1 and later). Not used for the dump at the JVM's end",
         standing: Standing::Built,
         set: |said, value| yes_no(value).map(|on| said.options.huge_pages = on),
     },

@@ -3,7 +3,7 @@
 use super::{Row, Standing};
 use crate::options::values::yes_no;
 
-const DEBUG: &str = "a switch for debugging the JDK's own agent; this one has none of the kind";
+const DEBUG: &str = "it debugged the JDK's own agent and has no meaning for this one; leave it out";
 const REMOVED: &str = "was removed from the JDK's agent, too; use the JVM's -XX:OnError";
 
 /// The options, in the order of the help.

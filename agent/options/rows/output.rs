@@ -40,7 +40,7 @@ pub(super) const ROWS: &[Row] = &[
         values: "a|b",
         default: "by file",
         help: "`a`: text. `b`: binary. By default a heap dump is binary, unless `cpu=times`, `cpu=old` or \
-               `monitor=y` is given too; and so is what goes to `NAME.hprof`",
+               `monitor=y` is given, too; a file named `NAME.hprof` is binary",
         standing: Standing::Built,
         set: |said, value| match value {
             "a" | "b" => {
@@ -65,8 +65,8 @@ pub(super) const ROWS: &[Row] = &[
         name: "force",
         values: "y|n",
         default: "y",
-        help: "replace a file that was there before; `n` chooses another name. No dump replaces another of the \
-               same JVM",
+        help: "replace an existing file; `n` chooses another name. No dump replaces another one of the same \
+               JVM",
         standing: Standing::Built,
         set: |said, value| yes_no(value).map(|on| said.options.force = on),
     },
@@ -83,7 +83,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "answer",
         values: "FILE",
         default: "none",
-        help: "when attached: append what is said on stderr to this file too, if it exists; `hprof dump` uses \
+        help: "when attached: also append the messages on stderr to this file, if it exists; `hprof dump` uses \
                it",
         standing: Standing::Built,
         // The session takes it from the text before the options are parsed.

@@ -15,8 +15,8 @@ pub(super) const ROWS: &[Row] = &[
         name: "depth",
         values: "FRAMES",
         default: "all",
-        help: "most frames of a stack. Without it sampled allocations and CPU samples have the 32 innermost \
-               frames, `sampling=0` and `cpu=times` 4",
+        help: "most frames of a stack. Without it, threads have complete stacks, sampled allocations and CPU \
+               samples have the 32 innermost frames, and `sampling=0` and `cpu=times` have 4",
         standing: Standing::Built,
         set: |said, value| match value.parse() {
             Ok(frames) => {
@@ -38,7 +38,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "thread",
         values: "y|n",
         default: "n",
-        help: "keep the traces of threads apart; the text report names the threads",
+        help: "separate traces for each thread; the text report names the threads",
         standing: Standing::Built,
         set: |said, value| yes_no(value).map(|on| said.options.by_thread = on),
     },
@@ -75,7 +75,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "maxlive",
         values: "N",
         default: "65536",
-        help: "most live sampled objects to remember; beyond it every second one is dropped and the others \
+        help: "most live sampled objects to remember; beyond that, every second one is dropped and the others \
                count twice",
         standing: Standing::Built,
         set: |said, value| match value.parse() {
@@ -90,9 +90,9 @@ pub(super) const ROWS: &[Row] = &[
         name: "maxcost",
         values: "PERCENT",
         default: "0.5",
-        help: "most of a thread's time that allocation samples may take; 0 is no limit. Where they would take \
-               more, some are left out at random and the others count for them; if that goes on, the JVM \
-               samples up to 256 times fewer, for all agents",
+        help: "most of a thread's time that allocation samples may take; 0 means no limit. If they would take \
+               more, some are skipped at random and the others count for them; if that continues, the JVM \
+               samples up to 256 times fewer allocations, for all agents",
         standing: Standing::Built,
         set: |said, value| match basis_points(value) {
             Some(points) => {
@@ -149,7 +149,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "exclude",
         values: "PATTERNS",
         default: "none",
-        help: "but not those of these",
+        help: "except the methods of these classes",
         standing: Standing::Built,
         set: |said, value| {
             said.options.classes.exclude = ClassPatterns::parse(value).ok_or("")?;

@@ -27,8 +27,8 @@ pub(super) const ROWS: &[Row] = &[
         values: "samples|times|old",
         default: "off",
         help: "`samples` or `y`: stacks of running threads, by CPU time. `times`: the cost of each method, by \
-               timing every call. `old`: the same in the format of `java -prof`, behind other profiles. \
-               `cpu=samples,cpu=times` does both. Without `heap=` the heap is left alone",
+               timing every call. `old`: the same in the format of `java -prof`, after all other profiles. \
+               `cpu=samples,cpu=times` does both. Without `heap=`, nothing is recorded about the heap",
         standing: Standing::Built,
         set: |said, value| {
             // As with the JDK's agent: `cpu=samples,cpu=times` asks for both.
@@ -45,8 +45,8 @@ pub(super) const ROWS: &[Row] = &[
         name: "monitor",
         values: "y|n",
         default: "n",
-        help: "contention for monitors, calls of `Object.wait`, owners; as text, and only from the start of the \
-               JVM",
+        help: "monitor contention, calls of `Object.wait`, and owners; only as text, and only if the agent is \
+               loaded at the start of the JVM",
         standing: Standing::Built,
         set: |said, value| yes_no(value).map(|on| said.options.monitors = on),
     },

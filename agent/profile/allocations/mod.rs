@@ -112,7 +112,7 @@ impl Allocations {
         let sampled = format!("sampled every {} bytes", self.interval_bytes());
         match self.budget.left_out_percent() {
             0 => sampled,
-            percent => format!("{sampled}, {percent} % of the samples left out to spare time"),
+            percent => format!("{sampled}, {percent} % of the samples skipped to save time"),
         }
     }
 

@@ -92,7 +92,7 @@ impl fmt::Display for HugePages {
             0 => Ok(()),
             refused => write!(
                 out,
-                "; not all of {refused} MB, as there was no memory in one piece"
+                "; not all of {refused} MB, because free memory is fragmented"
             ),
         }
     }
@@ -198,6 +198,6 @@ mod tests {
         };
         assert!(made
             .to_string()
-            .ends_with("; not all of 134 MB, as there was no memory in one piece"));
+            .ends_with("; not all of 134 MB, because free memory is fragmented"));
     }
 }

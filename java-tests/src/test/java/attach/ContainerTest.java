@@ -91,7 +91,7 @@ class ContainerTest extends CommandTest {
     void followsNoLinkOutOfTheContainer() {
         try (Jvm jvm = contained(Jdks.of(21), "mode=1777")) {
             mustRefuse(dump(jvm.pid(), "-o", "/link/1.hprof"), "cannot write to /link: No such file");
-            mustRefuse(dump(jvm.pid(), "--agent", "/link/agent.so"), "the agent is not there: /link/agent.so");
+            mustRefuse(dump(jvm.pid(), "--agent", "/link/agent.so"), "cannot find the agent: /link/agent.so");
             assertEquals(Set.of(), new Folder(host).names());
             assertEquals(0, jvm.end(), jvm.err::text);
         }

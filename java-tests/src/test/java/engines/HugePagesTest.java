@@ -28,7 +28,7 @@ import readers.Few;
 class HugePagesTest {
     private static final int HEAP_MB = 128;
     private static final Pattern MADE = Pattern.compile("hprof-rs: (\\d+) MB of the heap are huge pages, made in \\d+ ms"
-            + "(?:; not all of (\\d+) MB, as there was no memory in one piece)?");
+            + "(?:; not all of (\\d+) MB, because free memory is fragmented)?");
     private static final Pattern KERNEL = Pattern.compile("(\\d+)\\.(\\d+).*");
 
     @TempDir Path folder;

@@ -66,8 +66,8 @@ class DeepStacksTest extends HoldingTest {
             Files.writeString(limit, "" + (used - Long.parseLong(cached.split(" ")[1]) + LEFT_BYTES));
             jvm.signal("QUIT");
             String line = outcome(jvm, 1);
-            assertTrue(line.matches("no dump: the JVM would take some \\d+ MiB of memory to look through the \\d+ frames of all stacks, "
-                    + "and only \\d+ MiB are left, which the application may need; raise its limit, or dump while fewer threads run"), line);
+            assertTrue(line.matches("no dump: the JVM would need about \\d+ MiB of memory to walk the \\d+ frames of all stacks, "
+                    + "but only \\d+ MiB are left, which the application may need; raise its limit, or dump while fewer threads run"), line);
             Files.writeString(limit, "-1");
             assertEquals(0, jvm.end(), jvm.err::text);
             assertTrue(jvm.out.text().contains("ENDED"), jvm.out::text);

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Whatever becomes of the forked copy, the application runs on; no dump stops it for long unless the user allows that. */
 class HarmTest extends HoldingTest {
-    private static final String KILLED = "the forked copy was killed (signal 9), by somebody or by the system when memory ran out";
+    private static final String KILLED = "the forked copy was killed (signal 9), by a user or by the kernel when memory ran out";
 
     static Stream<Arguments> places() {
         return two().stream().flatMap(jdk -> Stream.of(Place.values()).map(place -> Arguments.of(jdk, place)));
@@ -85,7 +85,7 @@ class HarmTest extends HoldingTest {
                 fellBack(jvm, how);
             } else {
                 gaveUp(jvm, "the heap seems to be damaged: " + how
-                        + "; no other engine is tried, as it would read the heap inside the application");
+                        + "; no other engine is tried, because it would read the heap inside the application");
             }
         }
     }

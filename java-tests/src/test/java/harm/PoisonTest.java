@@ -19,8 +19,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** A heap that a faulty library has damaged is read in the copy alone: the application, which never looks there, runs on. */
 class PoisonTest {
-    private static final String OUTSIDE = "a reference leads out of the heap, to 0x[0-9a-f]+";
-    private static final String NO_CLASS = "the object at 0x[0-9a-f]+ tells of no class";
+    private static final String OUTSIDE = "a reference points outside the heap, to 0x[0-9a-f]+";
+    private static final String NO_CLASS = "the object at 0x[0-9a-f]+ has no valid class";
 
     private static final String TOO_LONG = "the array at 0x[0-9a-f]+ is longer than the heap";
 
@@ -45,7 +45,7 @@ class PoisonTest {
             String line = jvm.err.await(1, "word of a dump's end",
                     text -> text.contains("hprof-rs: no dump") || text.contains("hprof-rs: dumped"), Jvm.LIMIT);
             assertTrue(line.matches("hprof-rs: no dump: the heap seems to be damaged: " + what
-                    + "; no other engine is tried, as it would read the heap inside the application"), line);
+                    + "; no other engine is tried, because it would read the heap inside the application"), line);
             jvm.say("heal").out.await("DID heal", Jvm.LIMIT);
             assertEquals(List.of(), Children.of(jvm.pid()), "children and zombies");
             assertEquals(0, jvm.end(), jvm.err::text);

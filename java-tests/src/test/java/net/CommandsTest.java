@@ -142,7 +142,7 @@ class CommandsTest {
             ignored(jvm, "the command sampling on is ignored: there are no CPU samples; start the JVM with cpu=samples");
             peer.command(CONTROL, 0, 6).command(CONTROL, 0, 7, 0, 9).command(CONTROL, 0, 5);
             ignored(jvm, "the command clear sites is ignored: no allocations are recorded");
-            ignored(jvm, "the command depth is ignored: with cpu=times the depth stays as it is");
+            ignored(jvm, "the command depth is ignored: with cpu=times the depth cannot change");
             assertEquals(0, jvm.end(), jvm.err::text);
             assertFalse(jvm.err.text().contains("clear CPU costs is ignored"), jvm.err::text);
             assertEquals(0, peer.all().length);
@@ -198,7 +198,7 @@ class CommandsTest {
             jvm.ready();
             work(jvm, 1);
             peer.command(CONTROL, 0, 4, 0, 0, 0, 9).command(CONTROL, 0, 4, 0, 0, 0, 0);
-            ignored(jvm, "the command sampling off is ignored: thread 0x9 is an id of four bytes");
+            ignored(jvm, "the command sampling off is ignored: thread 0x9 is a four-byte id");
             samples(peer);
             wrote(jvm, 1);
             work(jvm, 2);

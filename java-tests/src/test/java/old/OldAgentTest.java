@@ -92,7 +92,7 @@ class OldAgentTest {
     void refusals() {
         for (String option : new String[] {"logflags=1", "debugflags=0", "coredump=n", "errorexit=n", "debug=n", "X=0"}) {
             assertEquals(0, old("cpu=samples," + option).exit, option);
-            refused(ours("cpu=samples," + option), option + ": a switch for debugging the JDK's own agent");
+            refused(ours("cpu=samples," + option), option + ": it debugged the JDK's own agent");
         }
         assertEquals(0, old("cpu=samples,depth=0").exit);
         refused(ours("cpu=samples,depth=0"), "depth=0: ");

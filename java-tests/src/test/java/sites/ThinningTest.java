@@ -30,7 +30,7 @@ class ThinningTest {
     private static final double ROUNDING = 1;
     private static final int MOST_LIVE = 8192;
     private static final int LEAST_LEFT_OUT = 10;
-    private static final Pattern LEFT_OUT = Pattern.compile("([0-9]+) % of the samples left out to spare time");
+    private static final Pattern LEFT_OUT = Pattern.compile("([0-9]+) % of the samples skipped to save time");
 
     @TempDir Path folder;
 
