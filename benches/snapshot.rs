@@ -1,4 +1,4 @@
-//! How fast a heap that stands still is marked and encoded, on an invented one: objects a second of one thread.
+//! How fast a snapshot's heap is marked and encoded, measured on an invented heap: objects per second and thread.
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -24,16 +24,16 @@ fn main() {
     divan::main();
 }
 
-/// Objects of a heap: with the words below 24 MB, more than the caches of most processors hold.
+/// Objects of the heap: 24 MB with the words below, more than most processors cache.
 const NODES: u64 = 500_000;
-/// Words to an object: mark, class, two references, a long, two ints.
+/// Words of an object: mark, class, two references, a long, two ints.
 const NODE_WORDS: u64 = 6;
-/// Of so many objects one is an array of references to others.
+/// One in this many objects is an array of references to others.
 const ARRAY_STEP: u64 = 16;
 
-/// Another number below `NODES` for each number.
+/// Maps each number below `NODES` to another one.
 fn scattered(number: u64) -> u64 {
-    // Odd, and no multiple of 5: so it has no factor in common with `NODES`.
+    // Odd and not a multiple of 5, so that it has no common factor with `NODES`.
     number.wrapping_mul((0x9E37_79B9_7F4A_7C15 % NODES) | 1) % NODES
 }
 
@@ -45,7 +45,7 @@ fn heap() -> Vec<u64> {
     for (node, object) in (0..NODES).zip(words.chunks_mut(6)) {
         let (first, second) = (at((node + 1) % NODES), at(scattered(node)));
         let filled = if node % ARRAY_STEP == 0 {
-            // The length, then three elements.
+            // The length, and three elements.
             [1, 2, 3, first, second, second]
         } else {
             [1, 1, first, second, node, (node << 32) | 7]
@@ -76,15 +76,16 @@ fn shapes() -> Vec<Shape> {
     vec![instance, Shape::ObjectArray]
 }
 
-/// The heap as a forked copy is read.
+/// The heap, read like a forked copy.
 fn snapshot(words: &[u64]) -> Snapshot {
-    // SAFETY: the words outlive what a benchmark does with the snapshot, and nobody writes to them; all addresses lie in them.
+    // SAFETY: the words outlive the benchmark's use of the snapshot, and nothing writes to them; all addresses lie in
+    // them.
     let memory = unsafe { ProcessMemory::new() };
     let start = words.as_ptr() as u64;
     Snapshot::invented(memory, start..start + size_of_val(words) as u64, shapes())
 }
 
-/// Marks all that can be reached from one object, which is everything.
+/// Marks everything reachable from one object, which is the whole heap.
 fn reach(snapshot: &Snapshot, first: u64) {
     let work = Work::new(1, vec![Batch::References(vec![first])]);
     if let Err(failure) = Walker::new(snapshot, &work, MarkOnly).run() {

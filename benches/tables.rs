@@ -1,6 +1,6 @@
-//! The cost of one row: interning names, frames and traces with 1, 2 and 8 threads, and remembering one object.
+//! The cost of one row: interning names, frames and traces on 1, 2 and 8 threads, and adding one object.
 //!
-//! A hit is a key that is known already, a miss one that is new. Keys are made outside the measured time.
+//! A hit is a known key, a miss a new one. Keys are made outside the measured time.
 #![allow(
     clippy::expect_used,
     reason = "a benchmark that cannot make its input must stop"
@@ -14,7 +14,7 @@ use tables::{
     Trace, TraceTable,
 };
 
-/// Keys that a table holds before hits are measured: a middling application's.
+/// Keys in a table before hits are measured: those of a medium-sized application.
 const KNOWN: u32 = 20_000;
 
 fn main() {
@@ -31,17 +31,17 @@ impl Numbers {
     }
 }
 
-/// Measures `intern` on keys that it has been given before.
+/// Measures `intern` on known keys.
 fn hits<K>(bencher: Bencher<'_, '_>, key: impl Fn(u32) -> K + Sync, intern: impl Fn(K) + Sync) {
     (0..KNOWN).for_each(|number| intern(key(number)));
     let numbers = Numbers::default();
-    // A stride that is prime: neighbours in time are no neighbours in memory.
+    // A prime stride, so that consecutive keys are not neighbours in memory.
     bencher
         .with_inputs(|| key(numbers.next().wrapping_mul(7919) % KNOWN))
         .bench_values(&intern);
 }
 
-/// Measures `intern` on keys that it has not seen.
+/// Measures `intern` on new keys.
 fn misses<K>(bencher: Bencher<'_, '_>, key: impl Fn(u32) -> K + Sync, intern: impl Fn(K) + Sync) {
     let numbers = Numbers::default();
     bencher
@@ -130,7 +130,7 @@ mod trace {
     }
 }
 
-/// One object; a sample is a whole chunk of the table, so the memory is paid for too.
+/// Adds one object. A sample is a whole chunk of the table, so that allocation is included.
 #[divan::bench(sample_size = 65_536)]
 fn object_push(bencher: Bencher<'_, '_>) {
     let mut objects = ObjectTable::new();
@@ -138,7 +138,7 @@ fn object_push(bencher: Bencher<'_, '_>) {
     bencher.bench_local(|| objects.push(black_box(24), black_box(class), None));
 }
 
-/// The class of one object, told later, in an order that jumps.
+/// Sets the class of one object, in an order that jumps.
 #[divan::bench(sample_size = 65_536)]
 fn object_set_class(bencher: Bencher<'_, '_>) {
     const OBJECTS: u32 = 1 << 22;

@@ -1,6 +1,7 @@
-//! How fast objects become bytes: records through [`Segments`] to a receiver that drops them, and names made readable.
+//! How fast objects become bytes: records through [`Segments`] to a receiver that drops them, and names converted to
+//! UTF-8.
 //!
-//! The buffers are taken and freed for each segment, as in a dump; nothing is written to any file.
+//! The buffers are allocated and freed for each segment, as in a dump; nothing is written to a file.
 #![allow(
     clippy::expect_used,
     reason = "a benchmark that cannot make its input must stop"
@@ -65,7 +66,7 @@ fn byte_array(bencher: Bencher<'_, '_>, bytes: usize) {
     array(bencher, BasicType::Byte, bytes);
 }
 
-/// A `long[]` of this many bytes: each element changes its byte order.
+/// A `long[]` of this many bytes: the byte order of each element is swapped.
 #[divan::bench(args = [32, 4096], sample_size = 10_000)]
 fn long_array(bencher: Bencher<'_, '_>, bytes: usize) {
     array(bencher, BasicType::Long, bytes);
@@ -77,7 +78,7 @@ fn array_of_16_mib(bencher: Bencher<'_, '_>, element_type: BasicType) {
     array(bencher, element_type, 16 << 20);
 }
 
-/// A name as they are nearly always, and one with letters of three bytes, a pair and a NUL.
+/// A typical name, and one with three-byte characters, a surrogate pair and a NUL.
 #[divan::bench(args = ["ascii", "mixed"])]
 fn to_utf8(bencher: Bencher<'_, '_>, kind: &str) {
     let name: &[u8] = match kind {

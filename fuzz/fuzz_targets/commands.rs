@@ -1,4 +1,5 @@
-//! Fuzzes the commands of `net=` with arbitrary bytes: each step goes on and stays inside.
+//! Fuzzes the commands of `net=` with arbitrary bytes: each step makes progress and stays within
+//! the input.
 #![no_main]
 #![allow(dead_code)]
 

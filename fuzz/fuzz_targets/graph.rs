@@ -12,7 +12,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         file.seek(SeekFrom::Start(0))?;
         Ok(file)
     });
-    // Errors are answers; a full disk is no finding.
+    // Errors are valid answers; a full disk is not a finding.
     if let Ok(file) = file {
         let _ = trial::analyse(file);
     }

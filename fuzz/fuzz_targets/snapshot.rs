@@ -1,4 +1,5 @@
-//! Fuzzes what reads a forked copy with damaged heaps: each is refused, or read to its end; nothing panics.
+//! Fuzzes the reading of a forked copy with damaged heaps: each is rejected or read to its end, and nothing
+//! panics.
 #![no_main]
 
 use format::BasicType;
@@ -12,7 +13,8 @@ use snapshot::walk::{Batch, MarkOnly, Walker, Work};
 use snapshot::Snapshot;
 use writer::Segments;
 
-/// Where the heap of the walk begins: so low that no address taken for a length makes an array long.
+/// Start address of the walk's heap: so low that no address that is mistaken for a length makes an array
+/// long.
 const START: u64 = 0x1000;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
@@ -26,7 +28,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// Looks for the layout of a heap with some other bits.
+/// Calibrates on a heap in which some bits are flipped.
 fn calibrate(kind: u8, damages: &[u8]) {
     let mut heap = InventedHeap::new(&plan(kind));
     for damage in damages.chunks_exact(4) {
@@ -65,7 +67,7 @@ fn plan(kind: u8) -> Plan {
     }
 }
 
-/// Marks and encodes a heap of these words, of which every second one in the middle is an address in it.
+/// Marks and encodes a heap of these words. Every second one in the middle is an address in the heap.
 fn walk_and_encode(bytes: &[u8]) {
     let count = bytes.len() as u64 / 2;
     let word = |pair: &[u8]| match u64::from(u16::from_le_bytes([pair[0], pair[1]])) {
