@@ -1,20 +1,21 @@
-//! The sizes of arrays, by what they hold and how many, as the JVM says once for each.
+//! The sizes of arrays, by element kind and length. The JVM is asked once for each.
 
 use crate::jvmti::env::Env;
 use crate::jvmti::object::Object;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Kinds of elements that differ in size: of 1, 2, 4 and 8 bytes, and references.
+/// Kinds of elements with different sizes: 1, 2, 4 and 8 bytes, and references.
 const KINDS: usize = 5;
-/// Lengths that are remembered. To ask for the size of a longer one is little beside making it.
+/// Lengths that are cached. For a longer array, asking for its size is cheap compared with creating
+/// it.
 const LENGTHS: usize = 1024;
 
-/// What an array holds, as far as its size depends on it.
+/// The kind of an array's elements, as far as the array's size depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Elements(u8);
 
 impl Elements {
-    /// The elements of an array class of this signature.
+    /// The elements of the array class with this signature.
     pub(crate) fn of(signature: &[u8]) -> Self {
         Self(match signature.get(1) {
             Some(b'Z' | b'B') => 0,
@@ -26,7 +27,7 @@ impl Elements {
     }
 }
 
-/// What is known of sizes; 0 where nothing is.
+/// The cached sizes; 0 if unknown.
 #[derive(Debug)]
 pub(crate) struct ArraySizes {
     bytes: [Box<[AtomicU32]>; KINDS],
@@ -42,7 +43,7 @@ impl Default for ArraySizes {
 }
 
 impl ArraySizes {
-    /// The size of an array, headers and padding included; 0 if the JVM does not say.
+    /// The size of an array, including header and padding; 0 if the JVM does not report it.
     pub(crate) fn bytes(
         &self,
         env: &Env,

@@ -1,4 +1,4 @@
-//! What one thread has allocated: counted by that thread, read by reports.
+//! The allocations of one thread: counted by that thread, read by reports.
 
 use crate::profile::allocations::live_objects::LiveObject;
 use parking_lot::{Condvar, Mutex};
@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 use tables::{SiteIndex, Weight};
 
-/// How long a report waits for a thread that gives handles back. One that takes longer is missing in the report.
+/// How long a report waits for a thread that releases handles. After that, its objects are missing from the
+/// report.
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
 
-/// A thread's counts and the objects that may live. The lock is held for moments, never across a call of the JVM.
+/// A thread's counts, and its objects that may be alive. The lock is held briefly, never across a call of the JVM.
 #[derive(Debug, Default)]
 pub(crate) struct ThreadTally {
     state: Mutex<State>,
@@ -20,9 +21,9 @@ pub(crate) struct ThreadTally {
 struct State {
     counts: Vec<Count>,
     live: Vec<LiveObject>,
-    /// Somebody has taken the objects out and will give them back.
+    /// Whether the objects are taken out and will be given back.
     is_taken: bool,
-    /// Who remembers the objects since the thread has ended.
+    /// The tally that has taken over the objects after this thread has ended.
     heir: Option<Arc<ThreadTally>>,
 }
 
@@ -33,12 +34,12 @@ struct Count {
     bytes: u64,
 }
 
-/// Place of a site in one thread's counts.
+/// Index of a site in one thread's counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CountIndex(u32);
 
 impl ThreadTally {
-    /// A place to count a site at.
+    /// Adds a site to count at.
     pub(crate) fn add_site(&self, site: SiteIndex) -> CountIndex {
         let mut state = self.state.lock();
         state.counts.push(Count {
@@ -46,11 +47,11 @@ impl ThreadTally {
             objects: 0,
             bytes: 0,
         });
-        // What does not fit is not counted: 4 billion places of one thread.
+        // Beyond 4 billion places of one thread, nothing is counted.
         CountIndex(u32::try_from(state.counts.len() - 1).unwrap_or(u32::MAX))
     }
 
-    /// Counts an object, and remembers it if there is a handle. Answers how many are remembered.
+    /// Counts an object, and remembers it if there is a handle. Returns how many are remembered.
     pub(crate) fn note(
         &self,
         index: CountIndex,
@@ -66,18 +67,18 @@ impl ThreadTally {
         state.live.len()
     }
 
-    /// Forgets the places; what was counted there must have been handed over. For the thread that allocates.
+    /// Forgets the places, whose counts must have been flushed. Only on the thread that allocates.
     pub(crate) fn clear_sites(&self) {
         self.state.lock().counts.clear();
     }
 
-    /// How many objects are remembered.
+    /// Number of remembered objects.
     pub(crate) fn remembered(&self) -> usize {
         self.state.lock().live.len()
     }
 
-    /// The objects that another thread remembers, which has ended; those that somebody has taken come when they are
-    /// given back.
+    /// Takes over the objects remembered by an ended thread. Objects that are taken out at the moment come when
+    /// they are given back.
     pub(crate) fn take_over(self: &Arc<Self>, other: &Self) {
         let mut left = {
             let mut other = other.state.lock();
@@ -87,7 +88,7 @@ impl ThreadTally {
         self.state.lock().live.append(&mut left);
     }
 
-    /// Hands over what was counted since the last time.
+    /// Hands over the counts since the last time.
     #[allow(clippy::cast_precision_loss)] // 2^53 objects are more than a thread allocates
     pub(crate) fn flush(&self, mut add: impl FnMut(SiteIndex, Weight)) {
         let counts = {
@@ -109,8 +110,8 @@ impl ThreadTally {
         }
     }
 
-    /// Takes the objects out, to be [given back](Self::give_back); waits a while for one who has them. Not for the
-    /// thread that allocates.
+    /// Takes the objects out, to be [given back](Self::give_back). Waits for a while if they are already taken
+    /// out. Not on the thread that allocates.
     pub(crate) fn take(&self) -> Option<Vec<LiveObject>> {
         let mut state = self.state.lock();
         while state.is_taken {
@@ -122,7 +123,7 @@ impl ThreadTally {
         Some(std::mem::take(&mut state.live))
     }
 
-    /// Takes the objects out unless somebody has them. For the thread that allocates: it never waits.
+    /// Takes the objects out unless they are already taken out. For the thread that allocates: it never waits.
     pub(crate) fn try_take(&self) -> Option<Vec<LiveObject>> {
         let mut state = self.state.lock();
         if state.is_taken {
@@ -132,7 +133,7 @@ impl ThreadTally {
         Some(std::mem::take(&mut state.live))
     }
 
-    /// Gives back what is left of the objects; those that came meanwhile stay. Answers how many there are.
+    /// Gives back the remaining objects; objects added meanwhile stay. Returns their number.
     pub(crate) fn give_back(&self, mut left: Vec<LiveObject>) -> usize {
         let mut state = self.state.lock();
         state.is_taken = false;
