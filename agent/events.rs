@@ -59,7 +59,7 @@ impl Listener for Session {
         let injection = self.profiles.injection.as_ref()?;
         if let Some(allocations) = &self.profiles.allocations {
             if injection.is_started() {
-                allocations.note_class_file(file.is_redefined);
+                allocations.note_class_file();
             }
         }
         injection.rewrite(jni, file.bytes, file.loader)

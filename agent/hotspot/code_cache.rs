@@ -7,7 +7,6 @@
 use super::interpreter::Interpreter;
 use super::memory::{Address, WORD_BYTES};
 use super::place::Place;
-use super::scopes::{Scopes, ScopesLayout};
 use super::vm_structs::Table;
 use std::ffi::CStr;
 use std::os::raw::c_char;
@@ -28,7 +27,6 @@ pub(super) struct CodeCache {
     heaps: Vec<CodeHeap>,
     low: u64,
     layout: Layout,
-    scopes: Scopes,
     /// Where HotSpot has the names of [`METHOD_NAMES`]; 0 until they were met.
     names: [AtomicU64; METHOD_NAMES.len()],
     pub(super) interpreter: Interpreter,
@@ -80,8 +78,6 @@ pub(super) struct CompiledFrame {
     method: u32,
     compile_id: u32,
     size_words: u16,
-    /// Java frames that it is, with what was inlined; at least 1.
-    pub(super) java_frames: u16,
 }
 
 const _: () = assert!(std::mem::size_of::<CompiledFrame>() == 16);
@@ -109,7 +105,6 @@ impl CodeCache {
             heaps,
             low,
             layout: Layout::find(table)?,
-            scopes: Scopes::new(ScopesLayout::find(table)?),
             names: Default::default(),
             interpreter: Interpreter::find(table)?,
             // SAFETY: a variable of HotSpot's.
@@ -130,19 +125,7 @@ impl CodeCache {
             method: self.distance(method.bits())?,
             compile_id: self.layout.compile_id(method),
             size_words: words.checked_sub(LEAST_WORDS)? + LEAST_WORDS,
-            java_frames: u16::try_from(self.scopes.java_frames(method, pc)).ok()?,
         })
-    }
-
-    /// How many bytes lie between the stack pointer of a stub that compiled code calls the JVM by, which goes on at `pc`, and
-    /// that of its caller; `None` if it is no such stub.
-    pub(super) fn stub_frame_bytes(&self, pc: u64) -> Option<u64> {
-        if self.interpreter.contains(pc) {
-            return None;
-        }
-        let blob = self.blob(pc).filter(|&blob| !self.is_method(blob))?;
-        let words = u16::try_from(self.layout.frame_size_words(blob)).ok()?;
-        (words >= LEAST_WORDS).then(|| u64::from(words) * WORD_BYTES)
     }
 
     /// From the first address of the code cache, which has less than 2 GiB; `None` if it is not in it.
@@ -420,7 +403,6 @@ pub(super) mod fake {
                 heaps: vec![heap],
                 low,
                 layout,
-                scopes: Scopes::new(ScopesLayout::fake()),
                 names: Default::default(),
                 interpreter: Interpreter::fake(0x1000, 0x2000),
                 call_stub_return: 0,
@@ -464,15 +446,6 @@ mod tests {
         assert!(code.cache.frame(code.pc(1, 20)).is_none());
         assert!(code.cache.frame(code.pc(2, 0)).is_none());
         assert!(code.cache.frame(0x1800).is_none());
-    }
-
-    #[test]
-    fn a_stub_has_a_frame_of_its_size() {
-        let code = FakeCode::new();
-        assert_eq!(code.cache.stub_frame_bytes(code.pc(1, 20)), Some(3 * 8));
-        for pc in [code.pc(0, 20), code.pc(2, 0), 0x1800] {
-            assert_eq!(code.cache.stub_frame_bytes(pc), None);
-        }
     }
 
     #[test]

@@ -23,8 +23,6 @@ pub(super) struct Interpreter {
     constant_part: u64,
     code_size: u64,
     constant_part_size: u64,
-    constant_pool: u64,
-    pool_holder: u64,
 }
 
 /// A frame of the interpreter.
@@ -32,8 +30,6 @@ pub(super) struct Interpreter {
 pub(super) struct InterpretedFrame {
     /// The address of the bytecode that runs, which is the method's own.
     pub(super) bytecode: u64,
-    /// What does not change of the method.
-    constant_part: Address,
     /// The stack pointer of the caller.
     pub(super) caller_stack_pointer: u64,
     /// Its frame pointer.
@@ -62,8 +58,6 @@ impl Interpreter {
             constant_part: table.offset("Method", "_constMethod")?,
             code_size: table.offset("ConstMethod", "_code_size")?,
             constant_part_size: Table::size_bytes("ConstMethod")?,
-            constant_pool: table.offset("ConstMethod", "_constants")?,
-            pool_holder: table.offset("ConstantPool", "_pool_holder")?,
         })
     }
 
@@ -75,8 +69,6 @@ impl Interpreter {
             constant_part: 8,
             code_size: 2,
             constant_part_size: 16,
-            constant_pool: 0,
-            pool_holder: 8,
         }
     }
 
@@ -113,23 +105,10 @@ impl Interpreter {
                 .find(|bytecode| codes.contains(bytecode))?;
             Some(InterpretedFrame {
                 bytecode,
-                constant_part: constant,
                 caller_stack_pointer: at.before(CALLER_STACK_POINTER_WORDS * WORD_BYTES).read(),
                 caller_frame_pointer: at.read(),
                 caller_pc: at.add(WORD_BYTES).read(),
             })
-        }
-    }
-
-    /// Where HotSpot keeps the class that has the method of a frame: names the class while it is loaded.
-    ///
-    /// # Safety
-    /// The method runs.
-    pub(super) unsafe fn holder(&self, frame: &InterpretedFrame) -> u64 {
-        // SAFETY: the caller's promise: a method has its constant pool, and that its class, as long as it lives.
-        unsafe {
-            let pool: u64 = frame.constant_part.add(self.constant_pool).read();
-            Address::new(pool).add(self.pool_holder).read()
         }
     }
 }
@@ -160,7 +139,6 @@ mod tests {
             let frame = unsafe { interpreter().frame(low + 9 * 8, low..low + 11 * 8) };
             let expected = InterpretedFrame {
                 bytecode,
-                constant_part: Address::new(constant.as_ptr() as u64),
                 caller_stack_pointer: 70,
                 caller_frame_pointer: 80,
                 caller_pc: 90,

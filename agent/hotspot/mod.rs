@@ -1,5 +1,5 @@
 //! What HotSpot tells of its own structures, and what is read from them while the application runs: the calling thread's
-//! stack, and how many classes there were. (The heap is read in a copy of the process: [`crate::heap`].)
+//! stack. (The heap is read in a copy of the process: [`crate::heap`].)
 //!
 //! Nobody promises any of it. Whoever uses it has another way, asks the JVM now and then whether both ways answer the
 //! same, and leaves this one for good when they do not.
@@ -8,20 +8,17 @@
 #![allow(unsafe_code)]
 
 pub(crate) mod call_trace;
-mod class_counters;
 mod code_cache;
 pub(crate) mod flags;
 mod interpreter;
 mod interrupted;
 mod memory;
 mod place;
-mod scopes;
 mod stack_walk;
 mod tag_words;
 pub(crate) mod vm_structs;
 mod weak_slots;
 
-pub(crate) use class_counters::ClassCounters;
 pub(crate) use interrupted::{Interrupted, Registers};
 pub(crate) use stack_walk::{JavaCode, StackWalk};
 pub(crate) use weak_slots::WeakSlots;

@@ -10,8 +10,6 @@ pub(super) enum Place {
     Address(u64),
     /// A field with the distance from the structure's start.
     Offset(u64),
-    /// A field with an address, and one with the distance from there.
-    Behind(u64, u64),
 }
 
 impl Place {
@@ -31,10 +29,6 @@ impl Place {
             match self {
                 Self::Address(at) => Address::new(structure.add(at).read()),
                 Self::Offset(at) => structure.offset(structure.add(at).read()),
-                Self::Behind(base, at) => {
-                    let base = Address::new(structure.add(base).read());
-                    base.offset(structure.add(at).read())
-                }
             }
         }
     }
@@ -45,15 +39,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_told_in_three_ways() {
+    fn a_place_is_told_in_two_ways() {
         // An address, and a distance of 100.
         let structure = [0x5000_u64, 100];
         let start = structure.as_ptr() as u64;
-        for (place, expected) in [
-            (Place::Address(0), 0x5000),
-            (Place::Offset(8), start + 100),
-            (Place::Behind(0, 8), 0x5000 + 100),
-        ] {
+        for (place, expected) in [(Place::Address(0), 0x5000), (Place::Offset(8), start + 100)] {
             // SAFETY: both fields are there.
             let found = unsafe { place.of(Address::new(start)) };
             assert_eq!(found.bits(), expected, "{place:?}");

@@ -1,7 +1,7 @@
 //! The calling thread's stack, by the addresses at which its frames go on, which are the same whenever the same calls are
 //! under way. Some loads for each frame, where HotSpot's own walks take ten to a hundred times as long.
 //!
-//! From within a native method, or an event that the JVM posts. On x86-64 a compiled frame has a fixed size; above it, towards
+//! From within a native method. On x86-64 a compiled frame has a fixed size; above it, towards
 //! higher addresses, lie the frame pointer that it saved and the address that it returns to (frame_x86.cpp,
 //! sender_for_compiled_frame). An interpreted frame has a frame pointer.
 
@@ -14,12 +14,10 @@ use crate::jvmti::object::Object;
 /// Words below an entry frame's frame pointer at which its link to older Java frames stands (frame_x86.hpp,
 /// entry_frame_call_wrapper_offset).
 const CALL_WRAPPER_WORDS: u64 = 6;
-/// Frames whose code a thread remembers, 16 bytes each, where each object has its stack walked: a power of two.
-const REMEMBERED_FOR_OBJECTS: usize = 2048;
-/// And where samples have.
-const REMEMBERED_FOR_SAMPLES: usize = 256;
+/// Frames whose code a thread remembers, 16 bytes each: a power of two.
+const REMEMBERED: usize = 2048;
 /// Frames that are walked at most.
-const MOST_FRAMES: usize = 32;
+const MOST_FRAMES: usize = 64;
 /// Set in the numbers of interpreted frames; in those of compiled ones it is not, as a code cache has less than 2 GiB.
 const INTERPRETED: u64 = 1 << 63;
 
@@ -68,13 +66,10 @@ impl JavaCode {
 #[derive(Debug)]
 pub(crate) struct StackWalk {
     known: Box<[CompiledFrame]>,
-    /// Whether the number of an interpreted frame also says of which class the method is.
-    names_holders: bool,
     stack_end: u64,
     first: Frame,
     at: Frame,
     is_whole: bool,
-    java_frames: usize,
     has_interpreted: bool,
     frames: usize,
     fingerprint: Fingerprint,
@@ -109,27 +104,14 @@ struct Frame {
 }
 
 impl StackWalk {
-    /// For the calling thread, to be taken for each object that it makes; `None` if the system does not tell where its stack
-    /// ends.
-    pub(crate) fn for_each_object() -> Option<Self> {
-        Self::new(REMEMBERED_FOR_OBJECTS, false)
-    }
-
-    /// For the calling thread, to be taken now and then. Costs some loads more for each interpreted frame, and tells apart
-    /// methods of different classes whose bytecode came to lie at the same address, where nobody notes redefinitions.
-    pub(crate) fn for_samples() -> Option<Self> {
-        Self::new(REMEMBERED_FOR_SAMPLES, true)
-    }
-
-    fn new(remembered: usize, names_holders: bool) -> Option<Self> {
+    /// For the calling thread; `None` if the system does not tell where its stack ends.
+    pub(crate) fn new() -> Option<Self> {
         Some(Self {
-            known: vec![CompiledFrame::default(); remembered].into(),
-            names_holders,
+            known: vec![CompiledFrame::default(); REMEMBERED].into(),
             stack_end: own_stack_end()?,
             first: Frame::default(),
             at: Frame::default(),
             is_whole: false,
-            java_frames: 0,
             has_interpreted: false,
             frames: 0,
             fingerprint: Fingerprint::EMPTY,
@@ -152,38 +134,20 @@ impl StackWalk {
         }
     }
 
-    /// Begins at the Java frame that called the JVM, which called the agent. `false` if there is none.
-    pub(crate) fn begin_in_jvm(&mut self, code: &JavaCode, jni: &Jni<'_>) -> bool {
-        if !self.begin(code, jni) {
-            return false;
-        }
-        // Compiled code calls the JVM by a stub, which has a frame of a fixed size, too.
-        let at = self.first;
-        if let Some(stub_bytes) = code.code.stub_frame_bytes(at.pc) {
-            let Some(caller) = self.caller(at, stub_bytes) else {
-                return false;
-            };
-            self.first = caller;
-            self.rewind();
-        }
-        true
-    }
-
     /// Begins anew where it began last.
     pub(crate) fn rewind(&mut self) {
         self.at = self.first;
         self.frames = 0;
         self.fingerprint = Fingerprint::EMPTY;
-        self.java_frames = 0;
         self.has_interpreted = false;
         self.is_whole = false;
     }
 
-    /// Goes on until the frames hold so many Java frames, or to the bottom of the stack. Answers a number for the frames so
-    /// far: equal numbers mean equal Java frames, also where some of those were inlined; but see
+    /// Goes on for so many frames, each of which is at least one Java frame, or to the bottom of the stack. Answers a number
+    /// for the frames so far: equal numbers mean equal Java frames, also where some of those were inlined; but see
     /// [`has_interpreted`](Self::has_interpreted). `None` if there is a frame of another kind.
-    pub(crate) fn extend(&mut self, code: &JavaCode, java_frames: usize) -> Option<u64> {
-        while self.java_frames < java_frames && !self.is_whole {
+    pub(crate) fn extend(&mut self, code: &JavaCode, frames: usize) -> Option<u64> {
+        while self.frames < frames && !self.is_whole {
             self.step(code)?;
         }
         Some(self.fingerprint.0)
@@ -217,7 +181,6 @@ impl StackWalk {
     fn pass_compiled(&mut self, code: &JavaCode) -> Option<Frame> {
         let frame = self.frame(code, self.at.pc)?;
         self.fingerprint = self.fingerprint.with(frame.key());
-        self.java_frames += usize::from(frame.java_frames);
         self.caller(self.at, frame.size_bytes())
     }
 
@@ -247,12 +210,6 @@ impl StackWalk {
         // SAFETY: the own stack; who goes on in the interpreter has a frame of its.
         let frame = unsafe { code.code.interpreter.frame(self.at.frame_pointer, stack) }?;
         self.fingerprint = self.fingerprint.with(frame.bytecode | INTERPRETED);
-        if self.names_holders {
-            // SAFETY: the method runs, so it lives.
-            let holder = unsafe { code.code.interpreter.holder(&frame) };
-            self.fingerprint = self.fingerprint.with(holder);
-        }
-        self.java_frames += 1;
         self.has_interpreted = true;
         Some(Frame {
             stack_pointer: frame.caller_stack_pointer,

@@ -12,8 +12,6 @@ pub(crate) struct ClassFileEvent<'a, 'f> {
     pub(crate) bytes: &'a [u8],
     /// The loader that defines the class; `None` is the bootstrap loader.
     pub(crate) loader: Option<&'a Object<'f>>,
-    /// Whether the class had another file so far.
-    pub(crate) is_redefined: bool,
 }
 
 /// An object that was just allocated.

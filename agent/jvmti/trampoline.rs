@@ -136,7 +136,7 @@ unsafe extern "system" fn thread_end<L: Listener>(
 unsafe extern "system" fn class_file_load_hook<L: Listener>(
     _env: *mut jvmtiEnv,
     jni: *mut JNIEnv,
-    redefined: jobject,
+    _redefined: jobject,
     loader: jobject,
     _name: *const c_char,
     _protection_domain: jobject,
@@ -159,7 +159,6 @@ unsafe extern "system" fn class_file_load_hook<L: Listener>(
         let file = ClassFileEvent {
             bytes,
             loader: loader.as_ref(),
-            is_redefined: !redefined.is_null(),
         };
         // SAFETY: this thread's environment, valid until we return.
         let rewritten = unsafe { Jni::enter(jni, |jni| listener.class_file_load_hook(jni, file)) };

@@ -14,7 +14,6 @@ use crate::jvmti::listener::Allocation;
 use crate::jvmti::object::{Handle, Object};
 use crate::jvmti::stack::StackFrame;
 use crate::options::Sampling;
-use crate::profile::stacks::stack_addresses::StackAddresses;
 use crate::profile::stacks::StackTraces;
 use exact::exact_allocations::{ExactAllocations, NewObject};
 use exact::thread_tally::ThreadTally;
@@ -23,9 +22,8 @@ use parking_lot::{Mutex, MutexGuard};
 use rustc_hash::FxHashMap;
 use sampled::live_samples::{weight, LiveSamples, Sample};
 use sampled::sample_budget::{SampleBudget, Taken};
-use sampled::sampled_places::SampledPlaces;
 use site_rows::SiteRow;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::Arc;
 use tables::{SiteIndex, SiteKey, SiteTable, Tables, TraceId, Weight};
 
@@ -37,9 +35,9 @@ const MOST_SHOWN: usize = 1 << 16;
 pub(crate) struct Allocations {
     budget: SampleBudget,
     traces: Arc<StackTraces>,
-    addresses: Arc<StackAddresses>,
-    places: SampledPlaces,
     sites: Arc<Mutex<SiteTable>>,
+    /// Collections that have ended, since the number last began anew.
+    collections: AtomicU32,
     /// Every allocation that bytecode shows; `None` if all are sampled.
     exact: Option<Arc<ExactAllocations>>,
     is_sampled: bool,
@@ -56,18 +54,11 @@ pub(crate) struct Allocations {
 impl Allocations {
     /// Nothing sampled yet: as `sampling` says, each stack a row of `traces`.
     pub(crate) fn sampled(sampling: Sampling, traces: Arc<StackTraces>) -> Self {
-        let addresses = Arc::<StackAddresses>::default();
-        let sites = Arc::default();
         Self {
             budget: SampleBudget::new(sampling.most_cost_basis_points, sampling.interval_bytes),
-            places: SampledPlaces::new(
-                Arc::clone(&traces),
-                Arc::clone(&sites),
-                Arc::clone(&addresses),
-            ),
             traces,
-            addresses,
-            sites,
+            sites: Arc::default(),
+            collections: AtomicU32::new(0),
             exact: None,
             is_sampled: true,
             is_on: AtomicBool::new(true),
@@ -83,7 +74,6 @@ impl Allocations {
         let exact = ExactAllocations::new(
             Arc::clone(&self.traces),
             Arc::clone(&self.sites),
-            Arc::clone(&self.addresses),
             Arc::clone(&self.slots),
         );
         Self {
@@ -165,7 +155,9 @@ impl Allocations {
     /// `VMInit`, before anything is counted.
     pub(crate) fn start(&self, env: &Env, jni: &Jni<'_>) {
         if let Ok(thread) = env.current_thread(jni) {
-            self.addresses.start(jni, &thread);
+            if let Some(exact) = &self.exact {
+                exact.start(jni, &thread);
+            }
             self.slots.look(jni, &thread);
             jni.forget(thread);
         }
@@ -173,13 +165,17 @@ impl Allocations {
 
     /// `GarbageCollectionFinish`: calls nothing, takes no lock.
     pub(crate) fn note_collection(&self) {
-        self.addresses.note_collection();
+        self.collections.fetch_add(1, Ordering::Relaxed);
+        if let Some(exact) = &self.exact {
+            exact.note_collection();
+        }
     }
 
     /// `ClassFileLoadHook`, but for the classes that the session itself sends through it: calls nothing, takes no lock.
-    /// `is_redefined` is whether the class had another file so far.
-    pub(crate) fn note_class_file(&self, is_redefined: bool) {
-        self.addresses.note_class_file(is_redefined);
+    pub(crate) fn note_class_file(&self) {
+        if let Some(exact) = &self.exact {
+            exact.note_class_file();
+        }
     }
 
     /// `ThreadStart`, on that thread.
@@ -230,7 +226,7 @@ impl Allocations {
     }
 
     fn note_taken(&self, env: &Env, jni: &Jni<'_>, allocation: &Allocation<'_, '_>, taken: Taken) {
-        let Some(site) = self.places.site(env, jni, allocation) else {
+        let Some(site) = self.sampled_site(env, jni, allocation) else {
             return;
         };
         let Taken {
@@ -251,10 +247,29 @@ impl Allocations {
             doublings,
             interval_bytes,
         };
-        let collections = self.addresses.collections();
+        let collections = self.collections.load(Ordering::Relaxed);
         if self.live.lock().keep(sample, collections) {
             self.thin(jni);
         }
+    }
+
+    /// The site of an object, on the thread that allocates it; `None` if the JVM does not tell its class, or there are 2^32
+    /// sites.
+    fn sampled_site(
+        &self,
+        env: &Env,
+        jni: &Jni<'_>,
+        allocation: &Allocation<'_, '_>,
+    ) -> Option<SiteIndex> {
+        let owner = self.traces.owner(env, jni, allocation.thread);
+        let trace = self.traces.of_thread(env, jni, owner);
+        let key = SiteKey {
+            class: self
+                .traces
+                .class(&env.class_signature(allocation.class).ok()?),
+            trace: trace.unwrap_or(TraceId::EMPTY),
+        };
+        self.sites.lock().find(key)
     }
 
     /// All sites, with what lives of them now. Objects that nobody has collected yet count as living.

@@ -2,14 +2,13 @@
 //! frames go on.
 
 use super::array_sizes::Elements;
-use super::recent_places::{Recent, RecentPlaces};
+use super::known_classes::KnownClass;
+use super::stack_addresses::is_due;
 use super::thread_tally::CountIndex;
 use crate::hotspot::{JavaCode, StackWalk};
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
 use crate::jvmti::stack::StackFrame;
-use crate::profile::stacks::known_classes::KnownClass;
-use crate::profile::stacks::stack_addresses::{is_due, BytecodeAge};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use tables::SiteIndex;
@@ -100,29 +99,18 @@ pub(crate) enum LookUp {
 }
 
 /// What is known of a stack by its addresses.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) enum Walked {
+#[derive(Clone, Copy, Debug)]
+enum Walked {
     /// The only place at it, and how often it was met.
     Place(Counted, u32),
     /// It was cut off among the constructors: a longer walk goes on.
-    #[default]
     TooShort,
     /// There are places of several classes, or may be; and how often it was met.
     ByClass(StackIndex, u32),
 }
 
-const _: () = assert!(std::mem::size_of::<Recent<Walked>>() == 32);
-
-impl LookUp {
-    /// Whether it is time to ask the JVM.
-    fn is_due(self) -> bool {
-        matches!(self, Self::Check(_) | Self::ByClass(_, true))
-    }
-}
-
 impl Walked {
     /// What it tells of an object more; `None` if it takes a longer walk.
-    #[inline]
     fn meet(&mut self) -> Option<LookUp> {
         match self {
             Self::TooShort => None,
@@ -150,8 +138,8 @@ struct ClassPlaces {
 #[derive(Clone, Copy, Debug)]
 struct Remembered {
     what: Walked,
-    /// While bytecode is of this age.
-    age: BytecodeAge,
+    /// While bytecode is of this age; `None`: for good.
+    age: Option<u32>,
 }
 
 const _: () = assert!(std::mem::size_of::<Remembered>() <= 32);
@@ -163,8 +151,6 @@ pub(crate) struct AllocationPlaces {
     by_stack: [FxHashMap<Box<[StackFrame]>, Known>; CONSTRUCTOR_FRAMES.len()],
     by_address: [FxHashMap<u64, Remembered>; CONSTRUCTOR_FRAMES.len()],
     by_class: Vec<ClassPlaces>,
-    /// Some of `by_address` again.
-    recent: RecentPlaces<Walked>,
     /// The stack that was taken down last.
     pub(crate) stack: Vec<StackFrame>,
     /// `None` where stacks cannot be walked.
@@ -203,7 +189,7 @@ impl AllocationPlaces {
     /// None yet. `can_walk` is whether the JVM's stacks can be walked.
     pub(crate) fn new(can_walk: bool) -> Self {
         Self {
-            walk: can_walk.then(StackWalk::for_each_object).flatten(),
+            walk: can_walk.then(StackWalk::new).flatten(),
             ..Self::default()
         }
     }
@@ -222,7 +208,6 @@ impl AllocationPlaces {
         if is_full || self.by_class.len() >= MOST_PLACES {
             self.by_address = Default::default();
             self.by_class = Vec::new();
-            self.recent = RecentPlaces::default();
         }
     }
 
@@ -231,7 +216,6 @@ impl AllocationPlaces {
         self.by_stack = Default::default();
         self.by_address = Default::default();
         self.by_class = Vec::new();
-        self.recent = RecentPlaces::default();
     }
 
     /// The frames of the last stack below the tracker's.
@@ -267,7 +251,7 @@ impl AllocationPlaces {
         code: &JavaCode,
         jni: &Jni<'_>,
         rooms: &[usize],
-        age: BytecodeAge,
+        age: u32,
     ) -> LookUp {
         let Some(walk) = &mut self.walk else {
             return LookUp::Ask;
@@ -275,34 +259,15 @@ impl AllocationPlaces {
         if !walk.begin(code, jni) {
             return LookUp::Ask;
         }
-        let levels = rooms.iter().zip(&mut self.by_address).enumerate();
-        for (level, (&room, known)) in levels {
+        for (&room, known) in rooms.iter().zip(&mut self.by_address) {
             let Some(addresses) = walk.extend(code, room) else {
                 return LookUp::Ask;
             };
-            if let Some(what) = self.recent.get_mut(level, addresses) {
-                match what.meet() {
-                    None => continue,
-                    Some(found) => {
-                        // Or it would be due again once it has been forgotten here.
-                        if found.is_due() {
-                            known
-                                .entry(addresses)
-                                .and_modify(|known| known.what = *what);
-                        }
-                        return found;
-                    }
-                }
-            }
             let known = known.get_mut(&addresses);
-            let Some(known) = known.filter(|known| known.age.holds(age)) else {
+            let Some(known) = known.filter(|known| known.age.is_none_or(|then| then == age)) else {
                 return LookUp::Learn;
             };
-            let found = known.what.meet();
-            if known.age.is_for_good() {
-                self.recent.put(level, addresses, known.what);
-            }
-            if let Some(found) = found {
+            if let Some(found) = known.what.meet() {
                 return found;
             }
         }
@@ -336,13 +301,7 @@ impl AllocationPlaces {
     }
 
     /// Remembers what the stack that was looked up last is: too short below the level, and the place of an object there.
-    pub(crate) fn learn(
-        &mut self,
-        code: &JavaCode,
-        rooms: &[usize],
-        found: PlaceAt,
-        age: BytecodeAge,
-    ) {
+    pub(crate) fn learn(&mut self, code: &JavaCode, rooms: &[usize], found: PlaceAt, age: u32) {
         let PlaceAt { level, place } = found;
         self.make_room();
         let Some(walk) = &mut self.walk else {
@@ -368,10 +327,7 @@ impl AllocationPlaces {
             };
             let remembered = Remembered {
                 what,
-                age: match walk.has_interpreted() {
-                    true => age,
-                    false => BytecodeAge::FOR_GOOD,
-                },
+                age: walk.has_interpreted().then_some(age),
             };
             known.insert(addresses, remembered);
         }

@@ -7,6 +7,8 @@ use super::allocation_places::{
     AllocationPlaces, Counted, Known, LookUp, New, Place, PlaceAt, Rooms, Size,
 };
 use super::array_sizes::{ArraySizes, Elements};
+use super::known_classes::KnownClasses;
+use super::stack_addresses::StackAddresses;
 use super::thread_tally::ThreadTally;
 use crate::hotspot::WeakSlots;
 use crate::jvmti::env::Env;
@@ -14,12 +16,10 @@ use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
 use crate::jvmti::stack::StackFrame;
 use crate::profile::allocations::live_objects::{forget_gone, LiveObject, WORD_BYTES};
-use crate::profile::stacks::known_classes::KnownClasses;
-use crate::profile::stacks::stack_addresses::{BytecodeAge, StackAddresses};
 use crate::profile::stacks::StackTraces;
 use parking_lot::Mutex;
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use tables::{ClassId, SiteKey, SiteTable};
 
@@ -33,7 +33,7 @@ struct LookedUp<'r> {
     /// How many frames were looked at, the fewest first.
     rooms: &'r [usize],
     /// The age of bytecode before the look.
-    age: BytecodeAge,
+    age: u32,
 }
 
 /// The allocations of all threads.
@@ -43,8 +43,10 @@ pub(crate) struct ExactAllocations {
     sites: Arc<Mutex<SiteTable>>,
     classes: KnownClasses,
     array_sizes: ArraySizes,
-    addresses: Arc<StackAddresses>,
+    addresses: StackAddresses,
     slots: Arc<WeakSlots>,
+    /// Collections that have ended, since the number last began anew.
+    collections: AtomicU32,
     tallies: Mutex<Vec<Arc<ThreadTally>>>,
     /// Of the threads that have ended.
     ended: Arc<ThreadTally>,
@@ -81,11 +83,10 @@ pub(crate) struct NewObject<'a, 'j, 'f> {
 }
 
 impl ExactAllocations {
-    /// Nothing allocated yet. What is will be counted in `sites`, at stacks that are known by `addresses`.
+    /// Nothing allocated yet. What is will be counted in `sites`.
     pub(crate) fn new(
         traces: Arc<StackTraces>,
         sites: Arc<Mutex<SiteTable>>,
-        addresses: Arc<StackAddresses>,
         slots: Arc<WeakSlots>,
     ) -> Self {
         Self {
@@ -93,12 +94,29 @@ impl ExactAllocations {
             sites,
             classes: KnownClasses::default(),
             array_sizes: ArraySizes::default(),
-            addresses,
+            addresses: StackAddresses::default(),
             slots,
+            collections: AtomicU32::new(0),
             tallies: Mutex::default(),
             ended: Arc::default(),
             ended_purge_at: AtomicUsize::new(FIRST_PURGE),
         }
+    }
+
+    /// `VMInit`, on this platform thread.
+    pub(crate) fn start(&self, jni: &Jni<'_>, thread: &Object<'_>) {
+        self.addresses.start(jni, thread);
+    }
+
+    /// `GarbageCollectionFinish`: takes no lock.
+    pub(crate) fn note_collection(&self) {
+        self.collections.fetch_add(1, Ordering::Relaxed);
+        self.addresses.note_bytecode();
+    }
+
+    /// `ClassFileLoadHook`, but for the classes that the session itself sends through it: takes no lock.
+    pub(crate) fn note_class_file(&self) {
+        self.addresses.note_bytecode();
     }
 
     /// Counts a new object, on the thread that made it.
@@ -177,7 +195,7 @@ impl ExactAllocations {
         }
         let rooms = Rooms::new(at.new, depth);
         let rooms = rooms.as_slice();
-        let age = self.addresses.age();
+        let age = self.addresses.bytecode_age();
         let code = self.addresses.code().filter(|_| depth > 0);
         let found = match code {
             Some(code) => own.places.look_up(code, at.jni, rooms, age),
@@ -282,7 +300,7 @@ impl ExactAllocations {
         let object = handle.map(|handle| LiveObject::new(handle, counted.site, size_bytes));
         let remembered = own.tally.note(counted.count, size_bytes, object);
         if remembered >= own.purge_at {
-            let collections = self.addresses.collections();
+            let collections = self.collections.load(Ordering::Relaxed);
             if collections != own.collections {
                 own.collections = collections;
                 let left = self.purge(&own.tally, at.jni).unwrap_or(remembered);

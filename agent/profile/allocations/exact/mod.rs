@@ -3,7 +3,8 @@
 pub(crate) mod allocation_places;
 pub(crate) mod array_sizes;
 pub(crate) mod exact_allocations;
-pub(crate) mod recent_places;
+pub(crate) mod known_classes;
+pub(crate) mod stack_addresses;
 pub(crate) mod thread_tally;
 
 pub(crate) use allocation_places::New;

@@ -3,4 +3,3 @@
 pub(crate) mod live_samples;
 pub(crate) mod sample_budget;
 pub(crate) mod sample_interval;
-pub(crate) mod sampled_places;
