@@ -7,8 +7,8 @@
 //! Data path: JVM event → `jvmti::trampoline` → [`gate`] → [`events`] → [`profile`] → `tables`; dump request →
 //! [`dump_queue`] → `heap` → `writer`.
 //!
-//! Imports point down: the files of this folder, then `net`, `heap`, `profile`, then `sampler`, `hotspot`, `jvmti`,
-//! `os`; `tests/walls.rs` checks it.
+//! Imports point down: the files of this folder, then `net`, `heap`, `profile`, then `hotspot`, `jvmti`, `os`;
+//! `tests/walls.rs` checks it.
 
 mod agent_threads;
 mod chance;
@@ -29,5 +29,4 @@ mod net;
 mod options;
 mod os;
 mod profile;
-mod sampler;
 mod session;

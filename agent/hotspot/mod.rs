@@ -14,6 +14,7 @@ mod interpreter;
 mod interrupted;
 mod memory;
 mod place;
+pub(crate) mod sampler;
 mod stack_walk;
 mod tag_words;
 pub(crate) mod vm_structs;

@@ -26,7 +26,6 @@ const FENCED: &[&str] = &[
     "agent/jvmti",
     "agent/os",
     "agent/hotspot",
-    "agent/sampler",
     "agent/heap/fork",
     "agent/tests",
     "snapshot/memory.rs",

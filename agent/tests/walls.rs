@@ -10,19 +10,18 @@ use std::path::Path;
 type Row = (&'static str, &'static [&'static str]);
 
 /// The agent, lowest level first.
-const AGENT: [Row; 21] = [
+const AGENT: [Row; 20] = [
     ("chance", &[]),
     ("os", &[]),
     ("jvmti", &["os"]),
-    ("hotspot", &["jvmti", "os"]),
-    ("sampler", &["chance", "hotspot", "jvmti", "os"]),
+    ("hotspot", &["chance", "jvmti", "os"]),
     ("message", &[]),
     ("gate", &[]),
     ("class_gate", &[]),
     ("ending", &[]),
     ("file_name", &["os"]),
     ("options", &["file_name"]),
-    ("agent_threads", &["jvmti", "sampler"]),
+    ("agent_threads", &["hotspot", "jvmti"]),
     ("method_facts", &["jvmti"]),
     (
         "profile",
@@ -35,7 +34,6 @@ const AGENT: [Row; 21] = [
             "method_facts",
             "options",
             "os",
-            "sampler",
         ],
     ),
     (

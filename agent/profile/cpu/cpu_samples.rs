@@ -7,6 +7,7 @@
 use super::cpu_counts::CpuCounts;
 use super::cpu_lists::CpuLists;
 use crate::agent_threads;
+use crate::hotspot::sampler::{RawSample, StackSampler};
 use crate::jvmti::env::{Env, Vm};
 use crate::jvmti::event::COMPILED_METHOD_LOAD;
 use crate::jvmti::jni::Jni;
@@ -15,7 +16,6 @@ use crate::message::say;
 use crate::os::threads::{os_threads, OsThread, NAME_BYTES};
 use crate::profile::native::NativeSymbols;
 use crate::profile::stacks::StackTraces;
-use crate::sampler::{RawSample, StackSampler};
 use parking_lot::{Condvar, Mutex};
 use std::collections::HashMap;
 use std::panic::{catch_unwind, AssertUnwindSafe};
