@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
 
-/// One mapping.
+/// A stretch of memory: one line of `/proc/PID/maps`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OsMapping<'t> {
+pub struct Mapping {
     /// Its address range.
     pub range: Range<u64>,
     /// `rwxp`: readable, writable, executable, private. A letter or a dash each; `s` instead of `p` if it is
@@ -16,25 +16,24 @@ pub struct OsMapping<'t> {
     pub offset: u64,
     /// The file's inode; 0 if the mapping has no file.
     inode: u64,
-    /// The file's path, a word in brackets, or empty.
-    pub name: &'t [u8],
 }
 
-/// The text of `/proc/self/maps`, for [`OsMapping::all`]. Works in a forked child, too.
+/// The text of `/proc/self/maps`, for [`Mapping::all`]. Works in a forked child, too.
 pub fn os_maps() -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     File::open("/proc/self/maps")?.read_to_end(&mut text)?;
     Ok(text)
 }
 
-impl<'t> OsMapping<'t> {
-    /// The mappings in address order, as the kernel lists them. Skips lines that cannot be parsed.
-    pub fn all(text: &'t [u8]) -> impl Iterator<Item = Self> + 't {
+impl Mapping {
+    /// The mappings in address order, as the kernel lists them, each with its name: the file's path, a word in brackets,
+    /// or nothing. Skips lines that cannot be parsed.
+    pub fn all(text: &[u8]) -> impl Iterator<Item = (Self, &[u8])> {
         text.split(|&byte| byte == b'\n').filter_map(Self::parse)
     }
 
     /// `7f3b0000-7f3c0000 rw-p 00000000 00:00 0   name`
-    fn parse(line: &'t [u8]) -> Option<Self> {
+    fn parse(line: &[u8]) -> Option<(Self, &[u8])> {
         let mut words = line.splitn(6, |&byte| byte == b' ');
         let range = std::str::from_utf8(words.next()?).ok()?;
         let (start, end) = range.split_once('-')?;
@@ -42,13 +41,13 @@ impl<'t> OsMapping<'t> {
         let offset = std::str::from_utf8(words.next()?).ok()?;
         let inode = std::str::from_utf8(words.nth(1)?).ok()?;
         let hex = |text| u64::from_str_radix(text, 16).ok();
-        Some(Self {
+        let mapping = Self {
             range: hex(start)?..hex(end)?,
             flags: *flags,
             offset: hex(offset)?,
             inode: inode.parse().ok()?,
-            name: words.next().unwrap_or_default().trim_ascii_start(),
-        })
+        };
+        Some((mapping, words.next().unwrap_or_default().trim_ascii_start()))
     }
 
     /// Whether it is readable.
@@ -72,16 +71,6 @@ impl<'t> OsMapping<'t> {
     }
 }
 
-/// One line of `/proc/PID/maps`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Mapping {
-    range: Range<u64>,
-    is_readable: bool,
-    is_private: bool,
-    /// Writable and without a file.
-    is_anonymous: bool,
-}
-
 /// All mappings of this process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mappings {
@@ -92,15 +81,8 @@ pub struct Mappings {
 impl Mappings {
     /// Parses the text of `/proc/self/maps`. Skips lines that cannot be parsed.
     pub fn parse(text: &[u8]) -> Self {
-        let mapping = |told: OsMapping<'_>| Mapping {
-            is_readable: told.is_readable(),
-            is_private: told.is_private(),
-            is_anonymous: told.is_anonymous(),
-            range: told.range,
-        };
-        Self {
-            mappings: OsMapping::all(text).map(mapping).collect(),
-        }
+        let mappings = Mapping::all(text).map(|(mapping, _)| mapping).collect();
+        Self { mappings }
     }
 
     fn at(&self, address: u64) -> Option<&Mapping> {
@@ -141,7 +123,7 @@ impl Mappings {
 
     /// Whether a word can be read at this address.
     pub fn is_readable(&self, address: u64) -> bool {
-        self.at(address).is_some_and(|mapping| mapping.is_readable)
+        self.at(address).is_some_and(Mapping::is_readable)
     }
 
     /// Whether all of these bytes can be read.
@@ -152,7 +134,7 @@ impl Mappings {
         let mut from = start;
         while from < end {
             match self.at(from) {
-                Some(mapping) if mapping.is_readable => from = mapping.range.end,
+                Some(mapping) if mapping.is_readable() => from = mapping.range.end,
                 _ => return false,
             }
         }
@@ -164,7 +146,10 @@ impl Mappings {
         &'m self,
         within: &'m Range<u64>,
     ) -> impl Iterator<Item = Range<u64>> + 'm {
-        let own = self.mappings.iter().filter(|mapping| mapping.is_anonymous);
+        let own = self
+            .mappings
+            .iter()
+            .filter(|mapping| mapping.is_anonymous());
         own.map(|mapping| &mapping.range)
             .map(|range| range.start.max(within.start)..range.end.min(within.end))
             .filter(|range| range.start < range.end)
@@ -173,7 +158,7 @@ impl Mappings {
     /// Whether a fork gets its own copy of this address. True for the Java heap of every collector except ZGC.
     pub fn is_private(&self, address: u64) -> bool {
         self.at(address)
-            .is_some_and(|mapping| mapping.is_private && mapping.is_readable)
+            .is_some_and(|mapping| mapping.is_private() && mapping.is_readable())
     }
 }
 
@@ -235,18 +220,18 @@ mod tests {
             nonsense\n\
             7f03000-7f04000 rw-p 00000000 00:00 0 \n\
             7f05000-7f06000 rw-s 00000000 00:05 9    /memfd:heap (deleted)\n";
-        let all: Vec<_> = OsMapping::all(text).collect();
-        let [code, memory, shared] = &all[..] else {
+        let all: Vec<_> = Mapping::all(text).collect();
+        let [(code, code_name), (memory, memory_name), (shared, _)] = &all[..] else {
             panic!("{all:?}");
         };
         assert_eq!(
             (&code.range, code.offset),
             (&(0x7f0_1000..0x7f0_2000), 0x1000)
         );
-        assert_eq!(code.name, b"/usr/lib/two words.so");
+        assert_eq!(*code_name, b"/usr/lib/two words.so");
         assert!(code.is_readable() && code.is_executable() && code.is_private());
         assert!(!code.is_anonymous() && !memory.is_executable());
-        assert!(memory.is_anonymous() && memory.name.is_empty());
+        assert!(memory.is_anonymous() && memory_name.is_empty());
         assert!(!shared.is_private() && !shared.is_anonymous());
     }
 
@@ -254,8 +239,8 @@ mod tests {
     fn this_process_has_mappings() {
         let text = os_maps().unwrap();
         let here = this_process_has_mappings as *const () as u64;
-        let mut all = OsMapping::all(&text);
-        assert!(all.any(|mapping| mapping.range.contains(&here) && mapping.is_executable()));
-        assert!(OsMapping::all(&text).any(|mapping| mapping.is_anonymous()));
+        let mut all = Mapping::all(&text);
+        assert!(all.any(|(mapping, _)| mapping.range.contains(&here) && mapping.is_executable()));
+        assert!(Mapping::all(&text).any(|(mapping, _)| mapping.is_anonymous()));
     }
 }

@@ -139,6 +139,7 @@ impl Drop for Crew {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use snapshot::mappings::{os_maps, Mapping};
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::sync::mpsc::channel;
 
@@ -152,18 +153,13 @@ mod tests {
         assert!(start_own("a name that is too long", Box::new(work))
             .expect("a thread")
             .join());
-        let place = told.recv().expect("told");
-        let maps = std::fs::read_to_string("/proc/self/maps").expect("maps");
-        let own = maps.lines().find_map(|line| {
-            let (start, rest) = line.split_once('-')?;
-            let (end, _) = rest.split_once(' ')?;
-            let range =
-                usize::from_str_radix(start, 16).ok()?..usize::from_str_radix(end, 16).ok()?;
-            range.contains(&place).then_some(range)
-        });
+        let place = told.recv().expect("told") as u64;
+        let maps = os_maps().expect("maps");
+        let mut ranges = Mapping::all(&maps).map(|(mapping, _)| mapping.range);
+        let own = ranges.find(|range| range.contains(&place)).expect("mapped");
         // The stack is still mapped after the thread's end. glibc would have kept a stack of its own, too, but with its
         // own size.
-        assert!(own.expect("mapped").len() >= STACK_BYTES);
+        assert!(own.end - own.start >= STACK_BYTES as u64);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The code mapped into this process, and its files (proc_pid_maps(5)).
 
-use snapshot::mappings::{os_maps, OsMapping};
+use snapshot::mappings::{os_maps, Mapping};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -9,16 +9,8 @@ use std::sync::Arc;
 /// The kernel appends this to the path of a deleted file. Another file may have its name now.
 const DELETED: &[u8] = b" (deleted)";
 
-/// An executable mapping.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Mapping {
-    start: u64,
-    end: u64,
-    /// Offset of the mapping in its file.
-    offset: u64,
-    /// `None` for memory without a file, such as a JVM's code cache.
-    file: Option<Arc<Path>>,
-}
+/// An executable mapping and its file; `None` for memory without a file, such as a JVM's code cache.
+type Code = (Mapping, Option<Arc<Path>>);
 
 /// A position in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +36,7 @@ pub(super) enum Mapped<'m> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct MappedFiles {
     /// In address order.
-    mappings: Vec<Mapping>,
+    mappings: Vec<Code>,
 }
 
 impl MappedFiles {
@@ -54,49 +46,36 @@ impl MappedFiles {
     }
 
     fn parse(text: &[u8]) -> Self {
-        let code = OsMapping::all(text).filter(OsMapping::is_executable);
-        let mut mappings: Vec<Mapping> = code.map(|code| mapping(&code)).collect();
-        mappings.sort_unstable_by_key(|mapping| mapping.start);
+        let code = Mapping::all(text).filter(|(mapping, _)| mapping.is_executable());
+        let mut mappings: Vec<Code> = code.map(|(code, name)| (code, file(name))).collect();
+        mappings.sort_unstable_by_key(|(mapping, _)| mapping.range.start);
         Self { mappings }
     }
 
     /// Whether code of this file is mapped.
     pub(super) fn has(&self, file: &Path) -> bool {
-        let mut files = self.mappings.iter().filter_map(|it| it.file.as_ref());
+        let mut files = self.mappings.iter().filter_map(|(_, file)| file.as_ref());
         files.any(|it| **it == *file)
     }
 
     /// What is mapped at this address.
     pub(super) fn at(&self, address: u64) -> Mapped<'_> {
-        let behind = self.mappings.partition_point(|it| it.start <= address);
-        let before = behind.checked_sub(1);
-        let before = before.and_then(|last| self.mappings.get(last));
-        match before.filter(|it| address < it.end) {
+        let behind = |(code, _): &Code| code.range.end <= address;
+        let at = self.mappings.get(self.mappings.partition_point(behind));
+        match at.filter(|(code, _)| code.range.contains(&address)) {
             None => Mapped::Nothing,
-            Some(Mapping { file: None, .. }) => Mapped::Memory,
-            Some(Mapping {
-                file: Some(file),
-                start,
-                offset,
-                ..
-            }) => Mapped::File(FilePlace {
+            Some((_, None)) => Mapped::Memory,
+            Some((code, Some(file))) => Mapped::File(FilePlace {
                 file,
-                offset: (address - start).saturating_add(*offset),
+                offset: (address - code.range.start).saturating_add(code.offset),
             }),
         }
     }
 }
 
-fn mapping(code: &OsMapping<'_>) -> Mapping {
-    let name = code.name;
+fn file(name: &[u8]) -> Option<Arc<Path>> {
     let is_file = name.starts_with(b"/") && !name.ends_with(DELETED);
-    let path = || Arc::from(Path::new(OsStr::from_bytes(name)));
-    Mapping {
-        start: code.range.start,
-        end: code.range.end,
-        offset: code.offset,
-        file: is_file.then(path),
-    }
+    is_file.then(|| Arc::from(Path::new(OsStr::from_bytes(name))))
 }
 
 #[cfg(test)]

@@ -329,7 +329,7 @@ mod tests {
     use super::*;
     use crate::heap::fork::fork_handlers::ForkBy;
     use crate::heap::fork::process;
-    use snapshot::mappings::{os_maps, OsMapping};
+    use snapshot::mappings::{os_maps, Mapping};
 
     const MB: u64 = 1 << 20;
 
@@ -435,10 +435,10 @@ mod tests {
         const BYTES: usize = 8 << 20;
         let pieces = |start: u64| {
             let maps = os_maps().expect("maps");
-            let inside = |mapping: &OsMapping<'_>| {
+            let inside = |(mapping, _): &(Mapping, &[u8])| {
                 mapping.range.start < start + 8 * MB && start < mapping.range.end
             };
-            OsMapping::all(&maps).filter(inside).count()
+            Mapping::all(&maps).filter(inside).count()
         };
         // SAFETY: memory that this test maps and unmaps.
         unsafe {
