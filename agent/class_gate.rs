@@ -59,6 +59,14 @@ impl ClassGate {
     }
 }
 
+#[cfg(test)]
+impl ClassGate {
+    /// Whether a thread waits at the gate; it is woken for nothing, and waits again.
+    pub(crate) fn holds_one(&self) -> bool {
+        self.opened.notify_one()
+    }
+}
+
 impl Drop for ClosedGate<'_> {
     fn drop(&mut self) {
         *self.0.closed_by.lock() = None;
@@ -98,7 +106,7 @@ mod tests {
             // Each successful notification shows that a thread was waiting at the gate. It wakes up, finds the gate
             // closed, and waits again.
             for _ in 0..3 {
-                while !gate.opened.notify_one() {
+                while !gate.holds_one() {
                     assert!(told.try_recv().is_err(), "a closed gate was passed");
                     thread::yield_now();
                 }

@@ -388,3 +388,36 @@ fn listen_for_the_end(vm: Vm, options: &Options) -> Result<(), JvmtiError> {
         session.env.notify(VM_DEATH, true)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::class_gate::CLASS_GATE;
+    use crate::jvmti::env::fake;
+    use crate::jvmti::listener::Listener;
+    use std::sync::mpsc::channel;
+    use std::thread;
+
+    #[test]
+    fn a_thread_that_has_linked_a_class_waits_at_the_gate() {
+        let Ok(Parsed::Options(options)) = options::parse("heap=dump") else {
+            panic!("no options");
+        };
+        let session = Session::new(fake::vm(), options).unwrap();
+        let closed = CLASS_GATE.close();
+        thread::scope(|scope| {
+            let (tell, told) = channel();
+            let session = &session;
+            scope.spawn(move || {
+                session.class_prepare(&fake::object());
+                tell.send(()).unwrap();
+            });
+            while !CLASS_GATE.holds_one() {
+                assert!(told.try_recv().is_err(), "nobody asked the gate");
+                thread::yield_now();
+            }
+            drop(closed);
+            told.recv().unwrap();
+        });
+    }
+}
