@@ -247,6 +247,9 @@ impl ClassMap {
     pub(crate) fn with_mirror(mut self, class_class: ClassId, mirror: u64, of: ClassId) -> Self {
         for class in &mut self.classes {
             class.is_class_class = class.id == class_class;
+            if class.id == of {
+                class.mirror = mirror;
+            }
         }
         self.by_mirror.insert(mirror, of);
         self

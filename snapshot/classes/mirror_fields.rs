@@ -238,3 +238,226 @@ impl MirrorReferences {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::classes::Shape;
+    use crate::memory::BufferMemory;
+    use crate::Snapshot;
+    use tables::{ClassRow, Field};
+
+    /// Signatures of the classes. Their class words are 1, 2 and so on, and each has a mirror of [`MIRROR_WORDS`].
+    const SIGNATURES: [&str; 6] = [
+        "Ljava/lang/Class;",
+        "LThing;",
+        "[I",
+        "[Ljava/lang/Object;",
+        "Ljava/lang/String;",
+        "Ljava/security/ProtectionDomain;",
+    ];
+    /// Numbers of the classes.
+    const CLASS: usize = 0;
+    const THING: usize = 1;
+    const INTS: usize = 2;
+    const OBJECTS: usize = 3;
+    const STRING: usize = 4;
+    const DOMAIN: usize = 5;
+
+    /// What a mirror declares, by offset. At 40 it has its `Klass`, at 56 a number, and from 64 on injected references.
+    const DECLARED: [(&str, BasicType, u64); 6] = [
+        ("classLoader", BasicType::Object, 16),
+        ("componentType", BasicType::Object, 24),
+        ("hash", BasicType::Int, 32),
+        ("name", BasicType::Object, 48),
+        ("signers", BasicType::Object, 88),
+        ("protectionDomain", BasicType::Object, 96),
+    ];
+    const MIRROR_WORDS: usize = 15;
+    const INJECTED: usize = 8;
+    const ALWAYS_NULL: usize = 9;
+    const NUMBER: usize = 7;
+    const OF_ONE_MIRROR: usize = 10;
+    /// Where static fields start, in bytes: the words behind hold an object, and are not looked at.
+    const END: u64 = 104;
+
+    /// Mirrors, and behind them an object of each class.
+    struct Heap(Vec<u64>);
+
+    impl Heap {
+        fn new() -> Self {
+            let objects = SIGNATURES.len() * MIRROR_WORDS;
+            let mut heap = Self(vec![0; objects + SIGNATURES.len() * 4]);
+            for class in 0..SIGNATURES.len() {
+                let thing = heap.object(THING);
+                let mirror = class * MIRROR_WORDS;
+                heap.0[mirror] = 1;
+                heap.0[mirror + 1] = 1;
+                // Neither is a reference, though both look like one.
+                (heap.0[mirror + 4], heap.0[mirror + 5]) = (thing, thing);
+                heap.0[mirror + NUMBER] = thing + 4;
+                heap.0[mirror + INJECTED] = heap.object(DOMAIN);
+                heap.0[mirror + 13] = thing;
+                heap.0[objects + class * 4] = 1;
+                heap.0[objects + class * 4 + 1] = class as u64 + 1;
+            }
+            heap.0[OF_ONE_MIRROR] = heap.object(STRING);
+            heap
+        }
+
+        fn mirror(&self, class: usize) -> u64 {
+            self.0.as_ptr() as u64 + (class * MIRROR_WORDS * 8) as u64
+        }
+
+        fn object(&self, class: usize) -> u64 {
+            self.mirror(SIGNATURES.len()) + class as u64 * 32
+        }
+
+        fn snapshot(&self) -> Snapshot<BufferMemory<'_>> {
+            let mut snapshot = Snapshot::of_words(&self.0, Vec::new());
+            let shapes = SIGNATURES.map(|_| Shape::Unknown).to_vec();
+            let mut classes = ClassMap::of_shapes(shapes);
+            for class in 0..SIGNATURES.len() {
+                let id = |index| ClassId::from_index(index).expect("an id");
+                classes = classes.with_mirror(id(CLASS), self.mirror(class), id(class));
+            }
+            snapshot.classes = classes;
+            snapshot.layout.klass_in_mirror = 40;
+            let (start, end) = (self.mirror(0), self.object(SIGNATURES.len()));
+            snapshot.mappings = Mappings::parse(format!("{start:x}-{end:x} rw-p 0 0 0").as_bytes());
+            snapshot
+        }
+    }
+
+    fn tables() -> Tables {
+        let tables = Tables::new();
+        for signature in SIGNATURES {
+            let intern = |text: &str| tables.strings.intern(text.as_bytes());
+            let field = |&(name, basic_type, _): &(&str, BasicType, u64)| Field {
+                name: intern(name),
+                basic_type,
+                is_primitive_array: false,
+                is_static: false,
+            };
+            let signature = intern(signature);
+            tables.classes.add(ClassRow {
+                signature,
+                name: signature,
+                loader: None,
+                super_class: None,
+                interfaces: Vec::new(),
+                fields: Some(DECLARED.iter().map(field).collect()),
+            });
+        }
+        tables
+    }
+
+    fn found(heap: &Heap, tables: &Tables) -> MirrorReferences {
+        let ids = DECLARED.map(|(.., offset)| FieldId::of_bits(offset << 2 | 2));
+        let class = ClassId::from_index(CLASS).expect("an id");
+        let fields = MirrorFields::of(class, &ids, tables);
+        let snapshot = heap.snapshot();
+        let (memory, layout) = (snapshot.memory, &snapshot.layout);
+        let (classes, marks) = (&snapshot.classes, &snapshot.marks);
+        MirrorReferences::find(
+            &fields,
+            END,
+            memory,
+            layout,
+            classes,
+            marks,
+            &snapshot.mappings,
+        )
+    }
+
+    /// The references of a mirror, each with its role's name and the class of what it refers to.
+    fn references(heap: &Heap, class: usize) -> Vec<(String, usize)> {
+        let tables = tables();
+        let (found, snapshot) = (found(heap, &tables), heap.snapshot());
+        let (memory, layout) = (snapshot.memory, &snapshot.layout);
+        let all = found.of(
+            heap.mirror(class),
+            memory,
+            layout,
+            &snapshot.classes,
+            &tables,
+        );
+        all.map(|(role, target)| {
+            let name = match role {
+                Role::Extra(name) => {
+                    String::from_utf8_lossy(&tables.strings.get(name).expect("a name")).into_owned()
+                }
+                role => format!("{role:?}"),
+            };
+            let class = usize::try_from(layout.class_word(memory, target)).expect("small") - 1;
+            (name, class)
+        })
+        .collect()
+    }
+
+    fn named(expected: &[(&str, usize)]) -> Vec<(String, usize)> {
+        let owned = |&(name, class): &(&str, usize)| (name.to_owned(), class);
+        expected.iter().map(owned).collect()
+    }
+
+    #[test]
+    fn injected_references_are_where_all_mirrors_have_an_object_or_null() {
+        let found = found(&Heap::new(), &tables());
+        assert_eq!(
+            found.injected,
+            [8 * INJECTED as u64, 8 * OF_ONE_MIRROR as u64]
+        );
+        let mut heap = Heap::new();
+        let after = heap.object(SIGNATURES.len());
+        for not_an_object in [heap.object(STRING) + 8, heap.object(STRING) + 4, after] {
+            heap.0[5 * MIRROR_WORDS + OF_ONE_MIRROR] = not_an_object;
+            assert_eq!(super::tests::found(&heap, &tables()).injected, [64]);
+        }
+        assert!(heap
+            .0
+            .iter()
+            .skip(ALWAYS_NULL)
+            .step_by(MIRROR_WORDS)
+            .take(6)
+            .all(|&it| it == 0));
+    }
+
+    #[test]
+    fn each_reference_of_a_mirror_has_its_role() {
+        let mut heap = Heap::new();
+        let targets = [THING, INTS, STRING, OBJECTS, DOMAIN].map(|class| heap.object(class));
+        for (word, target) in [2, 3, 6, 11, 12].into_iter().zip(targets) {
+            heap.0[word] = target;
+        }
+        let expected = [
+            ("<init_lock>", INTS),
+            ("<name>", STRING),
+            ("Signers", OBJECTS),
+            ("ProtectionDomain", DOMAIN),
+            ("ProtectionDomain", DOMAIN),
+            ("<source_file>", STRING),
+        ];
+        assert_eq!(references(&heap, 0), named(&expected));
+        // An array class has the mirror of its elements where others have the lock.
+        heap.0[3] = heap.mirror(THING);
+        let (tables, snapshot) = (tables(), heap.snapshot());
+        let component =
+            found(&heap, &tables).component(heap.mirror(0), snapshot.memory, &snapshot.layout);
+        assert_eq!(component, Some(heap.mirror(THING)));
+        assert_eq!(references(&heap, 0), named(&expected[1..]));
+    }
+
+    #[test]
+    fn what_is_injected_is_named_by_its_class() {
+        let mut heap = Heap::new();
+        for (target, name) in [
+            (THING, "<injected>"),
+            (INTS, "<init_lock>"),
+            (OBJECTS, "Signers"),
+            (STRING, "<source_file>"),
+        ] {
+            heap.0[THING * MIRROR_WORDS + INJECTED] = heap.object(target);
+            assert_eq!(references(&heap, THING), named(&[(name, target)]));
+        }
+    }
+}

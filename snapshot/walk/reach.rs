@@ -193,11 +193,17 @@ impl<'s, O: OnObject, M: Memory> Walker<'s, O, M> {
                 self.push(object, references, 0);
                 self.push(object, primitive_arrays, LEAF);
             }
-            Shape::ObjectArray => self.follow(Slice {
-                array: object,
-                from: 0,
-                to: snapshot.layout.length(snapshot.memory, object),
-            }),
+            Shape::ObjectArray => {
+                let length = snapshot.layout.length(snapshot.memory, object);
+                let elements = u64::from(length) * snapshot.layout.oops.width_bytes();
+                let header = snapshot.layout.arrays.elements(BasicType::Object);
+                snapshot.check_length(object, header + elements)?;
+                self.follow(Slice {
+                    array: object,
+                    from: 0,
+                    to: length,
+                });
+            }
             Shape::PrimitiveArray(_) => {}
             Shape::Unknown => snapshot.note_unlinked(class.id),
         }
@@ -344,6 +350,17 @@ mod tests {
             let snapshot = Snapshot::of_words(&words, shapes());
             let answer = walk(&snapshot, start);
             assert_eq!(answer, Err(Failure::OutsideOfHeap(start + distance)));
+        }
+    }
+
+    #[test]
+    fn an_array_of_references_ends_in_the_heap() {
+        for (length, answer) in [(3, Ok(1)), (4, Err(())), (u64::from(u32::MAX), Err(()))] {
+            let words = [1, 1, length, 0, 0, 0];
+            let start = words.as_ptr() as u64;
+            let snapshot = Snapshot::of_words(&words, vec![Shape::ObjectArray]);
+            let expected = answer.map_err(|()| Failure::TooLong(start));
+            assert_eq!(walk(&snapshot, start), expected, "length {length}");
         }
     }
 
