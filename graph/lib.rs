@@ -21,6 +21,7 @@ mod input;
 mod leaks;
 mod link;
 mod numbers;
+mod parts;
 mod paths;
 mod retained;
 mod roots;

@@ -1,10 +1,5 @@
 //! The second pass: class, size and references of each object.
 
-use std::collections::BTreeMap;
-use std::sync::atomic::AtomicUsize;
-use std::sync::mpsc::{sync_channel, SyncSender};
-use std::thread;
-
 use format::BasicType;
 use reader::{ClassDump, Root};
 
@@ -15,16 +10,13 @@ use crate::heap_scan::{id_at, scan, Head, Visitor};
 use crate::id_index::IdIndex;
 use crate::input::Input;
 use crate::numbers::Numbers;
+use crate::parts::in_order;
 use crate::roots::Roots;
 use crate::sizes::Sizes;
-use crate::survey::next_of;
 use crate::window::Window;
 
 /// Traces up to this serial have no frames: 0 is none, 1 the empty trace.
 const LAST_EMPTY_TRACE: u32 = 1;
-
-/// Parts that may be done before the one that is appended next, for each thread.
-const PARTS_AHEAD: usize = 4;
 
 /// A part of the heap as the second pass needs it.
 #[derive(Clone, Debug)]
@@ -239,66 +231,9 @@ pub(crate) fn link(
         referents: Vec::new(),
         dangling: 0,
     };
-    if input.is_packed() {
-        one_after_the_other(input, parts, known, &mut linked)?;
-    } else {
-        side_by_side(input, parts, known, threads, &mut linked)?;
-    }
+    let read = |window: &mut Window<'_>, part: &PartPlace| chunk(window, part, known);
+    in_order(input, parts, threads, read, |chunk| linked.append(&chunk))?;
     Ok(linked)
-}
-
-fn one_after_the_other(
-    input: &Input<'_>,
-    parts: &[PartPlace],
-    known: Known<'_>,
-    linked: &mut Linked,
-) -> Result<(), GraphError> {
-    let mut window = input.whole()?;
-    for part in parts {
-        window.skip(part.start.saturating_sub(window.offset()))?;
-        linked.append(&chunk(&mut window, part, known)?)?;
-    }
-    Ok(())
-}
-
-fn side_by_side(
-    input: &Input<'_>,
-    parts: &[PartPlace],
-    known: Known<'_>,
-    threads: usize,
-    linked: &mut Linked,
-) -> Result<(), GraphError> {
-    let next = AtomicUsize::new(0);
-    let (to, from) = sync_channel(PARTS_AHEAD * threads.max(1));
-    let work = |to: SyncSender<(usize, Result<Chunk, GraphError>)>| {
-        let mut window = input.part(0, 0);
-        while let Some((at, part)) = next_of(parts, &next) {
-            window.aim(part.start, part.end);
-            let chunk = chunk(&mut window, part, known);
-            input.note(part.end - part.start);
-            if to.send((at, chunk)).is_err() {
-                return;
-            }
-        }
-    };
-    thread::scope(|scope| {
-        for _ in 0..threads.max(1) {
-            let to = to.clone();
-            scope.spawn(|| work(to));
-        }
-        drop(to);
-        let (mut early, mut wanted) = (BTreeMap::new(), 0);
-        // A fault ends this loop, and with it the channel, which ends the threads.
-        let from = from;
-        for (at, chunk) in &from {
-            early.insert(at, chunk?);
-            while let Some(chunk) = early.remove(&wanted) {
-                linked.append(&chunk)?;
-                wanted += 1;
-            }
-        }
-        Ok(())
-    })
 }
 
 fn chunk(window: &mut Window<'_>, part: &PartPlace, known: Known<'_>) -> Result<Chunk, GraphError> {

@@ -1,0 +1,66 @@
+//! The parts of a heap, read side by side and taken in the order of the file.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicUsize;
+use std::sync::mpsc::{sync_channel, SyncSender};
+use std::thread;
+
+use crate::error::GraphError;
+use crate::input::Input;
+use crate::link::PartPlace;
+use crate::survey::next_of;
+use crate::window::Window;
+
+/// Parts that may be done before the one that is taken next, for each thread.
+const PARTS_AHEAD: usize = 4;
+
+/// Has `read` make something of each part, by `threads` threads if the file is plain, and `take` take it in order.
+///
+/// Errors: the first of `read` or `take`; the file cannot be read.
+pub(crate) fn in_order<T: Send>(
+    input: &Input<'_>,
+    parts: &[PartPlace],
+    threads: usize,
+    read: impl Fn(&mut Window<'_>, &PartPlace) -> Result<T, GraphError> + Sync,
+    mut take: impl FnMut(T) -> Result<(), GraphError>,
+) -> Result<(), GraphError> {
+    if input.is_packed() {
+        let mut window = input.whole()?;
+        for part in parts {
+            window.skip(part.start.saturating_sub(window.offset()))?;
+            take(read(&mut window, part)?)?;
+        }
+        return Ok(());
+    }
+    let next = AtomicUsize::new(0);
+    let (to, from) = sync_channel(PARTS_AHEAD * threads.max(1));
+    let work = |to: SyncSender<(usize, Result<T, GraphError>)>| {
+        let mut window = input.part(0, 0);
+        while let Some((at, part)) = next_of(parts, &next) {
+            window.aim(part.start, part.end);
+            let made = read(&mut window, part);
+            input.note(part.end - part.start);
+            if to.send((at, made)).is_err() {
+                return;
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..threads.max(1) {
+            let to = to.clone();
+            scope.spawn(|| work(to));
+        }
+        drop(to);
+        let (mut early, mut wanted) = (BTreeMap::new(), 0);
+        // A fault ends this loop, and with it the channel, which ends the threads.
+        let from = from;
+        for (at, made) in &from {
+            early.insert(at, made?);
+            while let Some(made) = early.remove(&wanted) {
+                take(made)?;
+                wanted += 1;
+            }
+        }
+        Ok(())
+    })
+}
