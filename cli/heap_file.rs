@@ -49,9 +49,21 @@ pub(crate) fn with_heap(
     arguments: &GraphArguments,
     answer: impl FnOnce(&Heap<'_>, &Retained, &DumpFile) -> Result<(), Failure>,
 ) -> Result<Verdict, Failure> {
+    with_heap_of(arguments, 2, |heap, retained, file| {
+        file.done();
+        answer(heap, retained, file)
+    })
+}
+
+/// As [`with_heap`], for an answer that reads the file again: `passes` times in all, two of them before. The bar is the
+/// answer's to take off the screen.
+pub(crate) fn with_heap_of(
+    arguments: &GraphArguments,
+    passes: u64,
+    answer: impl FnOnce(&Heap<'_>, &Retained, &DumpFile) -> Result<(), Failure>,
+) -> Result<Verdict, Failure> {
     let file = DumpFile::new(&arguments.file)?;
-    // Two passes over the file.
-    let note = file.progress(2);
+    let note = file.progress(passes);
     let raw = file
         .raw()
         .map_err(|fault| reading(&arguments.file, &fault))?;
@@ -59,7 +71,6 @@ pub(crate) fn with_heap(
     let heap = Heap::read(input, Options::default()).map_err(|fault| failure(&file, &fault))?;
     let rule = arguments.references.references();
     let retained = Retained::of(&heap, rule).map_err(|fault| failure(&file, &fault))?;
-    file.done();
     answer(&heap, &retained, &file)?;
     Ok(file.verdict(heap.damaged()))
 }

@@ -36,6 +36,7 @@ mod table;
 mod target;
 mod threads;
 mod top;
+mod waste;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -71,6 +72,7 @@ enum Command {
     Show(show::Arguments),
     Threads(threads::Arguments),
     Diff(diff::Arguments),
+    Waste(waste::Arguments),
     Sites(sites::Arguments),
     Flame(flame::Arguments),
     Report(report::Arguments),
@@ -90,6 +92,7 @@ fn main() -> ExitCode {
         Command::Show(arguments) => show::run(&arguments),
         Command::Threads(arguments) => threads::run(&arguments),
         Command::Diff(arguments) => diff::run(&arguments),
+        Command::Waste(arguments) => waste::run(&arguments),
         Command::Sites(arguments) => sites::run(&arguments),
         Command::Flame(arguments) => flame::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),

@@ -40,13 +40,14 @@ pub struct Heap<'p> {
     header: Header,
     directory: Directory,
     pub(crate) ids: IdIndex,
-    facts: AllFacts,
+    pub(crate) facts: AllFacts,
     sizes: Sizes,
     roots: Roots,
     pub(crate) parts: Vec<PartPlace>,
     linked: Linked,
     implied: Vec<Implied>,
     damaged: u64,
+    pub(crate) threads: usize,
 }
 
 impl<'p> Heap<'p> {
@@ -107,6 +108,7 @@ impl<'p> Heap<'p> {
             linked,
             implied,
             damaged,
+            threads: options.threads,
         })
     }
 

@@ -74,6 +74,11 @@ impl Retained {
         }
     }
 
+    /// Whether a root leads to an object.
+    pub fn is_reachable(&self, object: u32) -> bool {
+        self.number(object) != ROOT
+    }
+
     /// The immediate dominator of an object.
     pub fn dominator(&self, object: u32) -> Dominator {
         let number = self.number(object);

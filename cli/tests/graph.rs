@@ -5,6 +5,8 @@
     reason = "a test fails by panicking"
 )]
 
+#[path = "../../graph/tests/wasteful/mod.rs"]
+mod wasteful;
 #[path = "../../graph/tests/written/mod.rs"]
 mod written;
 
@@ -207,4 +209,39 @@ fn threads_have_what_they_hold() {
     let output = hprof(&["threads", "--json"], &file(&dir, &cache().bytes()), &[]);
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(json["threads"][0]["other_locals"], serde_json::json!([]));
+}
+
+#[test]
+fn waste_is_listed_and_texts_only_on_request() {
+    let dir = TempDir::new().unwrap();
+    let file = file(&dir, &wasteful::dump(8).bytes());
+    let lines = text(&hprof(&["waste"], &file, &[]));
+    for row in [
+        "72 3 7 0x4000",
+        "120 2 100 0x5000 byte[]",
+        "248 1 sparse java.util.HashMap app.Owner#all",
+        "40 1 empty java.util.HashSet app.Owner#seen",
+        "16 1 java.lang.Integer app.Owner#LAST (static)",
+    ] {
+        let is_row = |line: &str| line.split_whitespace().eq(row.split_whitespace());
+        assert!(lines.lines().any(is_row), "{row}\n{lines}");
+    }
+    assert!(lines.starts_with("640 B of "), "{lines}");
+    let in_json = text(&hprof(&["waste", "--json"], &file, &[]));
+    assert!(!lines.contains(wasteful::SECRET) && !in_json.contains(wasteful::SECRET));
+    let json: Value = serde_json::from_str(&in_json).unwrap();
+    assert_eq!(json["lost_bytes"], 640);
+    let group = serde_json::json!({
+        "class": "java.lang.String", "id": "0x4000", "length": 7, "lost_bytes": 72, "objects": 3,
+    });
+    assert_eq!(json["strings"]["groups"], serde_json::json!([group]));
+    let shown = text(&hprof(&["waste", "--strings"], &file, &[]));
+    assert!(shown.contains("0x4000       \"hunter2\"\n"), "{shown}");
+    let json = text(&hprof(&["waste", "--strings", "--json"], &file, &[]));
+    assert!(json.contains("\"text\": \"hunter2\""), "{json}");
+    let cut = text(&hprof(&["waste", "--top", "1"], &file, &[]));
+    assert!(
+        cut.contains("... and 3 more rows; --top 0 prints all"),
+        "{cut}"
+    );
 }

@@ -107,6 +107,7 @@ fn a_long_name_of_many_classes_is_kept_once() {
     });
     run(&["histo", "--top", "1"], &file);
     run(&["histo", "--top", "1000"], &file);
+    run(&["waste"], &file);
     run(&["check"], &file);
 }
 
@@ -167,12 +168,32 @@ fn many_long_names_are_refused() {
             add(&raw(vec![string(id, &vec![b'n'; 1 << 16])]));
         }
     });
-    for command in ["check", "info", "histo", "sites", "flame"] {
+    for command in ["check", "info", "histo", "waste", "sites", "flame"] {
         let output = run(&[command], &file);
         assert_eq!(output.status.code(), Some(2), "{command}");
         let message = String::from_utf8(output.stderr).unwrap();
         assert!(message.contains("MiB of memory"), "{command}: {message}");
     }
+}
+
+#[test]
+fn a_bomb_of_arrays_is_read_in_little_memory() {
+    let folder = TempDir::new().unwrap();
+    // Two million arrays, and one that claims to have 4 GiB.
+    let file = packed(&folder, "arrays.gz", |add| {
+        let ids = (0..100_000).map(|at| 0x1000_0000 + at * 16);
+        let arrays = ids.map(|id| sample::primitive_array(id, 8, 0, &[]));
+        let segment = raw(vec![sample::segment(arrays.collect())]);
+        for _ in 0..20 {
+            add(&segment);
+        }
+        let claim = sample::primitive_array(0x10, 8, u32::MAX, &[1; 100]);
+        add(&raw(vec![sample::segment(vec![claim]), sample::end()]));
+    });
+    let output = run(&["waste"], &file);
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(message.contains("1 damaged place"), "{message}");
 }
 
 fn hprof(arguments: &[&str]) -> Output {

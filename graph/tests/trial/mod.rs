@@ -3,7 +3,7 @@
 
 use std::fs::File;
 
-use graph::{GraphError, Heap, Input, Leaks, Options, References, Retained};
+use graph::{GraphError, Heap, Input, Leaks, Options, References, Retained, Waste};
 
 /// Does everything that the commands do, with both rules.
 pub fn analyse(file: File) -> Result<(), GraphError> {
@@ -21,6 +21,7 @@ pub fn analyse(file: File) -> Result<(), GraphError> {
         let totals = retained.totals(&heap, heap.classes(), |object| heap.class(object));
         let sum: u64 = totals.iter().map(|total| total.shallow_bytes).sum();
         assert!(sum <= all);
+        assert!(Waste::find(&heap, &retained)?.lost_bytes() <= all);
     }
     Ok(())
 }

@@ -3,7 +3,8 @@
     dead_code,
     unreachable_pub,
     clippy::unwrap_used,
-    clippy::cast_possible_truncation
+    clippy::cast_possible_truncation,
+    clippy::indexing_slicing
 )]
 
 use std::fs::File;
@@ -11,7 +12,7 @@ use std::io::{Seek, SeekFrom, Write};
 
 use flate2::write::GzEncoder;
 use flate2::Compression;
-use format::{heap, record};
+use format::{heap, record, BasicType};
 
 /// Id of the class object of `java.lang.Object`, of `Object[]`, of the thread's class and of the thread.
 pub const OBJECT: u64 = 0x1000;
@@ -63,6 +64,19 @@ impl Dump {
         fields: &[&str],
         statics: &[(&str, u64)],
     ) {
+        let fields: Vec<(&str, u8)> = fields.iter().map(|name| (*name, 2)).collect();
+        self.class_of(id, name, (above, loader), &fields, statics);
+    }
+
+    /// Adds a class with fields of these names and types, a super class and a loader.
+    pub fn class_of(
+        &mut self,
+        id: u64,
+        name: &str,
+        (above, loader): (u64, u64),
+        fields: &[(&str, u8)],
+        statics: &[(&str, u64)],
+    ) {
         let name = self.string(name);
         let mut body = vec![0, 0, 0, 1];
         self.put(&mut body, id);
@@ -75,7 +89,12 @@ impl Dump {
         for id in [above, loader, 0, 0, 0, 0] {
             self.id(id);
         }
-        let instance_bytes = fields.len() as u32 * self.id_bytes;
+        let size = |kind: u8| {
+            BasicType::from_code(kind)
+                .unwrap()
+                .size_bytes(self.id_bytes)
+        };
+        let instance_bytes: u32 = fields.iter().map(|(_, kind)| size(*kind)).sum();
         self.heap.extend_from_slice(&instance_bytes.to_be_bytes());
         self.heap.extend_from_slice(&[0, 0]);
         self.heap
@@ -88,11 +107,35 @@ impl Dump {
         }
         self.heap
             .extend_from_slice(&(fields.len() as u16).to_be_bytes());
-        for name in fields {
+        for (name, kind) in fields {
             let name = self.string(name);
             self.id(name);
-            self.heap.push(2);
+            self.heap.push(*kind);
         }
+    }
+
+    /// Adds an instance with fields of any types: size in bytes and value of each.
+    pub fn instance_with(&mut self, id: u64, class: u64, values: &[(u32, u64)]) {
+        self.heap.push(heap::INSTANCE_DUMP);
+        self.id(id);
+        self.heap.extend_from_slice(&[0; 4]);
+        self.id(class);
+        let bytes = |(size, value): &(u32, u64)| value.to_be_bytes()[8 - *size as usize..].to_vec();
+        let data: Vec<u8> = values.iter().flat_map(bytes).collect();
+        self.heap
+            .extend_from_slice(&(data.len() as u32).to_be_bytes());
+        self.heap.extend_from_slice(&data);
+    }
+
+    /// Adds an array of bytes.
+    pub fn byte_array(&mut self, id: u64, bytes: &[u8]) {
+        self.heap.push(heap::PRIM_ARRAY_DUMP);
+        self.id(id);
+        self.heap.extend_from_slice(&[0; 4]);
+        self.heap
+            .extend_from_slice(&(bytes.len() as u32).to_be_bytes());
+        self.heap.push(BasicType::Byte.code());
+        self.heap.extend_from_slice(bytes);
     }
 
     /// Adds an instance whose fields are all references.

@@ -1,0 +1,339 @@
+//! The third pass: the contents of what may be waste, as hashes and counts.
+
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+
+use format::BasicType;
+use reader::{ClassDump, Root};
+use siphasher::sip128::{Hasher128, SipHasher13};
+
+use crate::class_facts::NONE;
+use crate::error::GraphError;
+use crate::heap::Heap;
+use crate::heap_scan::{id_at, scan, Head, Visitor};
+use crate::holder::{self, Holder};
+use crate::link::PartPlace;
+use crate::parts::in_order;
+use crate::retained::Retained;
+use crate::roles::{roles, Role};
+use crate::window::Window;
+
+/// A string: its object, its array's and the kind of its characters.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Text {
+    pub(crate) object: u32,
+    pub(crate) array: u32,
+    pub(crate) coder: u8,
+}
+
+impl Text {
+    /// Number of characters of an array of this length: since JDK 9, two bytes may be one.
+    pub(crate) fn length(self, array_length: u32) -> u32 {
+        match self.coder {
+            0 => array_length,
+            _ => array_length / 2,
+        }
+    }
+}
+
+/// A collection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Collection {
+    pub(crate) object: u32,
+    /// The array of its elements; [`NONE`] without one.
+    pub(crate) array: u32,
+    /// How many elements it says it has; `None` if it does not say.
+    pub(crate) size: Option<u32>,
+}
+
+/// An array of references.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slots {
+    pub(crate) object: u32,
+    pub(crate) length: u32,
+    /// How many elements are not null.
+    pub(crate) used: u32,
+}
+
+/// An array of primitive values.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Values {
+    pub(crate) object: u32,
+    /// Number of elements.
+    pub(crate) length: u32,
+    /// Hash of type, length and values.
+    pub(crate) hash: (u64, u64),
+}
+
+/// What the pass finds of the reachable objects, by number ascending where a list has an object first.
+#[derive(Debug, Default)]
+pub(crate) struct Gleaned {
+    pub(crate) values: Vec<Values>,
+    pub(crate) texts: Vec<Text>,
+    pub(crate) collections: Vec<Collection>,
+    /// Collections that are made of another one, and that one.
+    pub(crate) wrappers: Vec<(u32, u32)>,
+    pub(crate) boxed: Vec<u32>,
+    pub(crate) slots: Vec<Slots>,
+    /// What a text, a number or a collection is held by, in the order of the file.
+    pub(crate) holders: Vec<(u32, Holder)>,
+}
+
+impl Gleaned {
+    fn append(&mut self, mut more: Self) {
+        self.values.append(&mut more.values);
+        self.texts.append(&mut more.texts);
+        self.collections.append(&mut more.collections);
+        self.wrappers.append(&mut more.wrappers);
+        self.boxed.append(&mut more.boxed);
+        self.slots.append(&mut more.slots);
+        self.holders.append(&mut more.holders);
+    }
+}
+
+/// What is known of the classes.
+struct Known<'a, 'p> {
+    heap: &'a Heap<'p>,
+    retained: &'a Retained,
+    roles: Vec<Role>,
+    fields: Vec<Box<[(u32, Holder)]>>,
+    wants_holders: bool,
+    /// Keys of the hash.
+    keys: (u64, u64),
+}
+
+/// Looks through the objects of one part.
+struct Gleaner<'a, 'p> {
+    known: &'a Known<'a, 'p>,
+    gleaned: Gleaned,
+    /// Number of the next object.
+    next: u32,
+    /// The array of values that comes: object, length, and the hash so far.
+    values: Option<(u32, u32, SipHasher13)>,
+    /// Class of the array of references that comes; [`NONE`] if it is not reachable.
+    elements_of: u32,
+}
+
+/// Keys of a hash that nobody knows before.
+pub(crate) fn new_keys() -> (u64, u64) {
+    let key = || RandomState::new().build_hasher().finish();
+    (key(), key())
+}
+
+/// Reads the file once more. Errors: it cannot be read.
+pub(crate) fn glean(
+    heap: &Heap<'_>,
+    retained: &Retained,
+    keys: (u64, u64),
+    wants_holders: bool,
+) -> Result<Gleaned, GraphError> {
+    let known = Known {
+        heap,
+        retained,
+        roles: roles(heap),
+        fields: if wants_holders {
+            holder::fields(heap)
+        } else {
+            Vec::new()
+        },
+        wants_holders,
+        keys,
+    };
+    let read = |window: &mut Window<'_>, part: &PartPlace| {
+        let mut gleaner = Gleaner {
+            known: &known,
+            gleaned: Gleaned::default(),
+            next: part.first,
+            values: None,
+            elements_of: NONE,
+        };
+        scan(window, part.end, heap.header().id_bytes, &mut gleaner)?;
+        gleaner.close();
+        Ok(gleaner.gleaned)
+    };
+    let mut gleaned = Gleaned::default();
+    in_order(&heap.input, &heap.parts, heap.threads, read, |part| {
+        gleaned.append(part);
+        Ok(())
+    })?;
+    Ok(gleaned)
+}
+
+impl Gleaner<'_, '_> {
+    /// Begins the next object; its number if it is reachable.
+    fn object(&mut self) -> Option<u32> {
+        self.close();
+        let number = self.next;
+        self.next = self.next.saturating_add(1);
+        self.known.retained.is_reachable(number).then_some(number)
+    }
+
+    /// Ends an array.
+    fn close(&mut self) {
+        self.elements_of = NONE;
+        if let Some((object, length, hasher)) = self.values.take() {
+            let hash = hasher.finish128();
+            self.gleaned.values.push(Values {
+                object,
+                length,
+                hash: (hash.h1, hash.h2),
+            });
+        }
+    }
+
+    fn id_bytes(&self) -> u32 {
+        self.known.heap.header().id_bytes
+    }
+
+    fn id(&self, bytes: &[u8], at: u32) -> u64 {
+        match self.id_bytes() {
+            4 => id_at::<4>(bytes, at as usize),
+            _ => id_at::<8>(bytes, at as usize),
+        }
+    }
+
+    /// Notes who holds an object, if that is of interest.
+    fn held(&mut self, id: u64, holder: Holder) {
+        if !self.known.wants_holders {
+            return;
+        }
+        let heap = self.known.heap;
+        let Some(object) = heap.object(id).filter(|_| id != 0) else {
+            return;
+        };
+        let role = self.known.roles.get(heap.class(object) as usize);
+        if role.is_some_and(|role| *role != Role::Other) {
+            self.gleaned.holders.push((object, holder));
+        }
+    }
+
+    fn note(&mut self, object: u32, role: Role, data: &[u8]) {
+        let (heap, id_bytes) = (self.known.heap, self.id_bytes());
+        let number = |id: u64| heap.object(id).filter(|_| id != 0);
+        let gleaned = &mut self.gleaned;
+        match role {
+            Role::Text { array, coder } => {
+                if let Some(array) = number(array.value(data, id_bytes)) {
+                    let coder = coder.map_or(0, |coder| coder.value(data, id_bytes));
+                    let coder = u8::try_from(coder).unwrap_or(u8::MAX);
+                    gleaned.texts.push(Text {
+                        object,
+                        array,
+                        coder,
+                    });
+                }
+            }
+            Role::Boxed => gleaned.boxed.push(object),
+            Role::Collection { size, array } => {
+                let array = array.and_then(|array| number(array.value(data, id_bytes)));
+                let size = size.map(|size| size.value(data, id_bytes));
+                gleaned.collections.push(Collection {
+                    object,
+                    array: array.unwrap_or(NONE),
+                    size: size.map(|size| u32::try_from(size).unwrap_or(u32::MAX)),
+                });
+            }
+            Role::Wrapper { inner } => {
+                if let Some(inner) = number(inner.value(data, id_bytes)) {
+                    gleaned.wrappers.push((object, inner));
+                }
+            }
+            Role::Other => {}
+        }
+    }
+}
+
+impl Visitor for Gleaner<'_, '_> {
+    const WANTS_DATA: bool = true;
+
+    fn root(&mut self, _: Root) {}
+
+    fn class(&mut self, _: u64, dump: ClassDump) {
+        let class = self.known.heap.directory().classes.index(dump.class);
+        let class = class.and_then(|class| u32::try_from(class).ok());
+        if let (Some(_), Some(class)) = (self.object(), class) {
+            for (place, value) in (0..).zip(&dump.statics) {
+                if value.kind == BasicType::Object {
+                    self.held(value.value, Holder::Static(class, place));
+                }
+            }
+        }
+    }
+
+    fn instance(&mut self, _: u64, _: Head, data: &[u8]) {
+        let Some(object) = self.object() else {
+            return;
+        };
+        let known = self.known;
+        let class = known.heap.class(object) as usize;
+        for (offset, holder) in known.fields.get(class).into_iter().flatten() {
+            self.held(self.id(data, *offset), *holder);
+        }
+        match known.roles.get(class) {
+            None | Some(Role::Other) => {}
+            Some(role) => self.note(object, *role, data),
+        }
+    }
+
+    fn object_array(&mut self, _: u64, _: Head, length: u32) {
+        if let Some(object) = self.object() {
+            self.elements_of = self.known.heap.class(object);
+            let used = 0;
+            self.gleaned.slots.push(Slots {
+                object,
+                length,
+                used,
+            });
+        }
+    }
+
+    fn elements(&mut self, ids: &[u8]) {
+        if self.elements_of == NONE {
+            return;
+        }
+        let holder = Holder::Element(self.elements_of);
+        let mut used = 0;
+        for id in ids.chunks_exact(self.id_bytes() as usize) {
+            let id = self.id(id, 0);
+            used += u32::from(id != 0);
+            self.held(id, holder);
+        }
+        if let Some(slots) = self.gleaned.slots.last_mut() {
+            slots.used = slots.used.saturating_add(used);
+        }
+    }
+
+    fn primitive_array(&mut self, _: u64, _: Head, length: u32, kind: BasicType) {
+        if let Some(object) = self.object() {
+            let (first, second) = self.known.keys;
+            let mut hasher = SipHasher13::new_with_keys(first, second);
+            hasher.write(&[kind.code()]);
+            hasher.write(&length.to_be_bytes());
+            self.values = Some((object, length, hasher));
+        }
+    }
+
+    fn values(&mut self, bytes: &[u8]) {
+        if let Some((_, _, hasher)) = &mut self.values {
+            hasher.write(bytes);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hash_does_not_depend_on_how_the_bytes_come() {
+        let bytes: Vec<u8> = (0..100).collect();
+        let hash = |pieces: usize| {
+            let mut hasher = SipHasher13::new_with_keys(1, 2);
+            bytes.chunks(pieces).for_each(|piece| hasher.write(piece));
+            hasher.finish128().as_u128()
+        };
+        for pieces in [1, 3, 8, 9, 64] {
+            assert_eq!(hash(pieces), hash(100));
+        }
+    }
+}

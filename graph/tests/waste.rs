@@ -1,0 +1,114 @@
+//! Waste that was planted is found, to the byte.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+mod wasteful;
+mod written;
+
+use graph::{Filling, Heap, Input, Options, References, Retained, Waste};
+
+/// Bytes of objects and arrays with compressed references; with ids of 4 bytes all headers are shorter.
+struct Expected {
+    id_bytes: u32,
+    text: u64,
+    text_array: u64,
+    array: u64,
+    list: u64,
+    places: u64,
+    set: u64,
+    map: u64,
+    boxed: u64,
+}
+
+/// Bytes of an array of two references.
+const PAIR: u64 = 24;
+
+const EXPECTED: [Expected; 2] = [
+    Expected {
+        id_bytes: 8,
+        text: 24,
+        text_array: 24,
+        array: 120,
+        list: 24,
+        places: 56,
+        set: 16,
+        map: 24,
+        boxed: 16,
+    },
+    Expected {
+        id_bytes: 4,
+        text: 16,
+        text_array: 24,
+        array: 112,
+        list: 16,
+        places: 56,
+        set: 16,
+        map: 16,
+        boxed: 16,
+    },
+];
+
+fn find(id_bytes: u32, packed: bool) -> Waste {
+    let input = Input::new(wasteful::dump(id_bytes).file(packed), &|_| {}).unwrap();
+    let heap = Heap::read(input, Options { threads: 2 }).unwrap();
+    let retained = Retained::of(&heap, References::All).unwrap();
+    Waste::find(&heap, &retained).unwrap()
+}
+
+#[test]
+fn planted_waste_is_found() {
+    for expected in &EXPECTED {
+        let waste = find(expected.id_bytes, false);
+        let strings = &waste.strings;
+        assert_eq!((strings.objects, strings.contents), (5, 3));
+        // Three equal ones, two arrays between them.
+        let lost = 2 * expected.text + expected.text_array;
+        assert_eq!((strings.groups[0].objects, strings.lost_bytes), (3, lost));
+        assert_eq!(strings.groups.len(), 1);
+        let arrays = &waste.arrays;
+        assert_eq!((arrays.objects, arrays.contents), (2, 1));
+        assert_eq!(arrays.lost_bytes, expected.array);
+        let rows = waste.collections.iter();
+        let rows: Vec<_> = rows
+            .map(|row| (row.filling, &*row.holder, row.objects, row.lost_bytes))
+            .collect();
+        let mut wanted = [
+            (Filling::Sparse, "app.Owner#all", 1, 62 * 4),
+            (
+                Filling::Empty,
+                "app.Owner#names",
+                1,
+                expected.list + expected.places,
+            ),
+            (Filling::One, "app.Owner#tags", 1, expected.list + PAIR),
+            (
+                Filling::Empty,
+                "app.Owner#seen",
+                1,
+                expected.set + expected.map,
+            ),
+        ];
+        wanted.sort_by_key(|row| std::cmp::Reverse(row.3));
+        assert_eq!(rows, wanted);
+        let boxed: Vec<_> = waste
+            .boxed
+            .iter()
+            .map(|row| (&*row.holder, row.bytes))
+            .collect();
+        let wanted = ["app.Owner#count", "app.Owner#LAST (static)"].map(|it| (it, expected.boxed));
+        assert_eq!(boxed, wanted);
+        let sum: u64 = waste.collections.iter().map(|row| row.lost_bytes).sum();
+        assert_eq!(
+            waste.lost_bytes(),
+            lost + expected.array + sum + 2 * expected.boxed
+        );
+    }
+}
+
+#[test]
+fn a_packed_file_has_the_same() {
+    assert_eq!(find(8, true), find(8, false));
+}
