@@ -5,11 +5,12 @@
 #   make one TEST=HarmTest JDK=17    one test class of java-tests on one JVM, with a build that takes seconds
 #   make bench   measurements: the cost of one row and one record, and our dump beside the JVM's own
 #   make page-test   the page of `hprof report` in Chromium, used as a person does; `make test` leaves it out
+#   make sql-test    the questions of docs/sql.md in Spark; `make test` asks DuckDB alone
 #   make fuzz    a minute of fuzzing for whatever reads bytes (needs a nightly toolchain)
 # CI says -D warnings here. Elsewhere a Clippy that is older or newer than CI's may warn, and the tests go on.
 CLIPPY_FLAGS =
 
-.PHONY: build demo test rust-test java-test one jdks readers page-test bench fuzz clean
+.PHONY: build demo test rust-test java-test one jdks readers page-test sql-test bench fuzz clean
 
 build:
 	tools/setup.sh build
@@ -57,6 +58,11 @@ page-test:
 	tools/setup.sh page
 	cargo build --release --locked
 	python3 tools/page-test/page_test.py
+
+sql-test: jdks
+	tools/fetch-readers.sh spark
+	cargo build --release --locked
+	cd java-tests && mvn --batch-mode --no-transfer-progress test -Dtest=SqlTest -Dsql=spark
 
 bench: jdks
 	cargo build --release --locked

@@ -8,6 +8,7 @@ mod diff;
 mod dump;
 mod dump_file;
 mod dump_place;
+mod export;
 mod flame;
 mod flame_graph;
 mod folded;
@@ -76,6 +77,7 @@ enum Command {
     Sites(sites::Arguments),
     Flame(flame::Arguments),
     Report(report::Arguments),
+    Export(export::Arguments),
     /// Prints the version
     Version,
 }
@@ -96,6 +98,7 @@ fn main() -> ExitCode {
         Command::Sites(arguments) => sites::run(&arguments),
         Command::Flame(arguments) => flame::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
+        Command::Export(arguments) => export::run(&arguments),
         Command::Version => version(),
     };
     outcome::exit_code(result)

@@ -91,6 +91,25 @@ impl Retained {
         }
     }
 
+    /// Number of objects that dominate each object, by number; 0 for unreachable ones and for those that no other one
+    /// dominates.
+    pub fn depths(&self) -> Vec<u32> {
+        let mut by_number: Vec<u32> = Vec::with_capacity(self.tree.len());
+        let mut depths = vec![0; self.objects as usize];
+        for (number, object) in (0_u32..).zip(self.tree.order.all()) {
+            let depth = match self.dominator_number(number) {
+                ROOT => 0,
+                // What dominates has the smaller number.
+                above => by_number.get(above as usize).map_or(0, |depth| depth + 1),
+            };
+            by_number.push(depth);
+            if let (Some(slot), true) = (depths.get_mut(*object as usize), number != ROOT) {
+                *slot = depth;
+            }
+        }
+        depths
+    }
+
     /// The objects without a dominator, largest retained size first.
     pub fn top(&self) -> Vec<u32> {
         self.largest_first(ROOT)

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Gets the foreign readers that are judges in java-tests/, once, into target/readers/: hprof-slurp, built into bin/, for heap
-# dumps; gprof2dot and hprof2flamegraph, from PyPI into python/, for profiles as text.
+# dumps; gprof2dot and hprof2flamegraph, from PyPI into python/, for profiles as text; DuckDB, from there into duckdb/, for the
+# tables of hprof export. With the word spark it gets Spark alone, into spark/, which make sql-test asks.
 set -eu
 
 slurp=0.10.0
@@ -47,6 +48,39 @@ fetch_python() {
     echo "gprof2dot, hprof2flamegraph: fetched"
 }
 
+# For Python 3.11, and for later ones.
+duckdb() {
+    echo "duckdb==2.0.1 --hash=sha256:eb32b389d99d14cbbec4c110f58237c77eacefc65ef6f737619f413c97a91a77" \
+        "--hash=sha256:39ffeb136abed770a496e5592a464f18a07b1543e7ddb1ff6453215e179f1647"
+}
+
+# py4j is what pyspark asks for.
+spark() {
+    echo "pyspark==4.3.0 --hash=sha256:e8c517948eff7088a7aa07449aa8eafa4a15a8d50319de2525a6fd26622476c6"
+    echo "py4j==0.10.9.9 --hash=sha256:c7c26e4158defb37b0bb124933163641a2ff6e3a3913f7811b0ddbe07ed61533"
+}
+
+# fetch_engine NAME: an SQL engine as a Python package, into the folder of its name.
+fetch_engine() {
+    if [ "$(cat "$readers/.$1" 2>/dev/null)" = "$("$1")" ]; then
+        echo "$1: there already"
+        return
+    fi
+    python3 -m pip --version >/dev/null 2>&1 || fail "python3 with pip is needed: see tools/setup.sh"
+    rm -rf "${readers:?}/$1"
+    "$1" >"$readers/$1.txt"
+    PIP_ROOT_USER_ACTION=ignore python3 -m pip install --quiet --disable-pip-version-check --no-deps --no-compile --require-hashes \
+        --requirement "$readers/$1.txt" --target "$readers/$1" ||
+        fail "$1 cannot be had in the version of $readers/$1.txt"
+    mv "$readers/$1.txt" "$readers/.$1"
+    echo "$1: fetched"
+}
+
 mkdir -p "$readers"
+if [ "${1:-}" = spark ]; then
+    fetch_engine spark
+    exit
+fi
 fetch_slurp
 fetch_python
+fetch_engine duckdb

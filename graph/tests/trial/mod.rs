@@ -3,7 +3,7 @@
 
 use std::fs::File;
 
-use graph::{GraphError, Heap, Input, Leaks, Options, References, Retained, Waste};
+use graph::{FieldTable, GraphError, Heap, Input, Leaks, Options, References, Retained, Waste};
 
 /// Does everything that the commands do, with both rules.
 pub fn analyse(file: File) -> Result<(), GraphError> {
@@ -21,7 +21,15 @@ pub fn analyse(file: File) -> Result<(), GraphError> {
         let totals = retained.totals(&heap, heap.classes(), |object| heap.class(object));
         let sum: u64 = totals.iter().map(|total| total.shallow_bytes).sum();
         assert!(sum <= all);
+        assert_eq!(retained.depths().len(), heap.objects() as usize);
+        heap.string_rows(&retained, rule == References::All)?;
         assert!(Waste::find(&heap, &retained)?.lost_bytes() <= all);
     }
+    let mut objects = 0;
+    heap.rows(&FieldTable::new(&heap)?, |rows| {
+        objects += rows.kinds.len();
+        Ok(())
+    })?;
+    assert_eq!(objects, heap.objects() as usize);
     Ok(())
 }

@@ -1,5 +1,7 @@
 package harness;
 
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -62,6 +64,14 @@ public final class Tools {
     /** A program of gprof2dot's and hprof2flamegraph's packages, to be run by python3. */
     static Path python(String name) {
         return needed("python", TARGET.resolve("readers/python"), "fetch it with tools/fetch-readers.sh").resolve(name);
+    }
+
+    /** The answers to the questions of docs/sql.md over a folder of exports: by question, rows of columns. */
+    public static JsonObject questions(String engine, Path exports) {
+        Path library = needed("sql-engines", TARGET.resolve("readers/" + engine), "fetch it with tools/fetch-readers.sh " + engine);
+        String answers = Command.run("env", "PYTHONPATH=" + library, "python3", PROJECT.resolveSibling("tools/sql-test/questions.py"),
+                engine, PROJECT.resolveSibling("docs/sql.md"), exports).good().out;
+        return JsonParser.parseString(answers).getAsJsonObject();
     }
 
     /** The source of a subject, by its path from src/test/java. */

@@ -1,0 +1,142 @@
+//! `hprof export`: a dump as tables that any SQL engine reads.
+
+mod folder;
+mod heap_tables;
+mod small_tables;
+mod table_file;
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use graph::{FieldTable, Heap, Retained};
+
+use crate::dump_file::DumpFile;
+use crate::heap_file::{failure, with_heap_of, GraphArguments};
+use crate::number::{grouped, percent};
+use crate::outcome::{Failure, Verdict};
+use crate::plain::plain;
+
+use folder::Folder;
+
+/// Passes over the file: two for the graph, one for rows, one for strings.
+const PASSES: u64 = 4;
+
+/// Writes a dump as tables in Parquet files, for DuckDB, Spark and other SQL engines
+///
+/// The folder gets the files dump, object, reference, class, field, root, thread, frame, string and site, each .parquet.
+/// All have a column `dump` first, so that the exports of many JVMs can be read as one table. Texts of the heap's strings
+/// are left out unless --strings asks for them; of the heap's strings only the names of threads are there.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  hprof export shop-1.hprof -o exports/shop-1\n  duckdb -c \"SELECT * FROM 'exports/*/dump.parquet'\""
+)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    graph: GraphArguments,
+    /// Write to this folder, which is made; an older export there is replaced, anything else is not
+    #[arg(short, long, value_name = "DIR")]
+    output: PathBuf,
+    /// What stands in the column `dump` [default: the file's name without .hprof and .gz]
+    #[arg(long, value_name = "NAME")]
+    dump: Option<String>,
+    /// Write the texts of strings, too, which may be secret, each cut to 4,096 bytes
+    #[arg(long)]
+    strings: bool,
+}
+
+/// Reads the dump and writes the tables.
+pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
+    let to = &arguments.output;
+    let written = |fault: io::Error| Failure::writing(to, fault);
+    let folder = Folder::new(to).map_err(written)?;
+    with_heap_of(&arguments.graph, PASSES, |heap, retained, file| {
+        let name = arguments.dump.clone();
+        let export = Export {
+            heap,
+            retained,
+            file,
+            name: name.unwrap_or_else(|| dump_name(&file.short_name())),
+            rule: arguments.graph.references.name(),
+            strings: arguments.strings,
+        };
+        let bytes = match export.write(&folder) {
+            Ok(bytes) => bytes,
+            Err(Fault::Reading(fault)) => return Err(failure(file, &fault)),
+            Err(Fault::Writing(fault)) => return Err(written(fault)),
+        };
+        file.done();
+        folder.finish().map_err(written)?;
+        let name = plain(&to.display().to_string());
+        writeln!(
+            io::stdout(),
+            "{name}: {} tables, {} bytes, {} of the file",
+            folder::TABLES.len(),
+            grouped(bytes),
+            percent(bytes, file.bytes)
+        )?;
+        Ok(())
+    })
+}
+
+/// What went wrong on the way from the dump to the tables.
+enum Fault {
+    Reading(graph::GraphError),
+    Writing(io::Error),
+}
+
+impl From<graph::GraphError> for Fault {
+    fn from(fault: graph::GraphError) -> Self {
+        Self::Reading(fault)
+    }
+}
+
+impl From<io::Error> for Fault {
+    fn from(fault: io::Error) -> Self {
+        Self::Writing(fault)
+    }
+}
+
+/// What is written.
+struct Export<'h, 'p> {
+    heap: &'h Heap<'p>,
+    retained: &'h Retained,
+    file: &'h DumpFile,
+    /// What the column `dump` says.
+    name: String,
+    /// The rule for references.
+    rule: &'static str,
+    strings: bool,
+}
+
+impl Export<'_, '_> {
+    /// Writes all tables; their bytes.
+    fn write(&self, folder: &Folder) -> Result<u64, Fault> {
+        let fields = FieldTable::new(self.heap)?;
+        let traces = self.write_heap(folder.path(), &fields)?;
+        let strings = self.write_strings(folder.path())?;
+        Ok(traces + strings + self.write_small(folder.path(), &fields)?)
+    }
+}
+
+/// The file's name without what tells its form.
+fn dump_name(file: &str) -> String {
+    let name = file.strip_suffix(".gz").unwrap_or(file);
+    name.strip_suffix(".hprof").unwrap_or(name).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::dump_name;
+
+    #[test]
+    fn a_dump_is_called_as_its_file() {
+        for (file, name) in [
+            ("a.hprof", "a"),
+            ("a.b.hprof.gz", "a.b"),
+            ("x.gz", "x"),
+            ("plain", "plain"),
+        ] {
+            assert_eq!(dump_name(file), name);
+        }
+    }
+}

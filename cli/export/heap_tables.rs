@@ -1,0 +1,178 @@
+//! The large tables: objects, references, strings.
+
+use std::io;
+use std::path::Path;
+
+use graph::{Dominator, FieldTable, GraphError, Heap, Kind as ObjectKind, Retained, Rows};
+use parquet::data_type::ByteArray;
+
+use super::table_file::{long, Column, Kind, TableFile, Values};
+use super::{Export, Fault};
+
+/// Rows that are gathered before they are written.
+const GROUP_ROWS: usize = 1 << 20;
+
+/// Bytes of a string that are written.
+const TEXT_BYTES: usize = 4096;
+
+const OBJECT: [Column; 11] = [
+    ("n", Kind::Ascending),
+    ("id", Kind::AscendingLong),
+    ("class", Kind::Number),
+    ("kind", Kind::Text),
+    ("shallow", Kind::Long),
+    ("length", Kind::Number),
+    ("retained", Kind::Long),
+    ("dominator", Kind::Ascending),
+    ("depth", Kind::Number),
+    ("trace", Kind::Number),
+    ("offset", Kind::AscendingLong),
+];
+
+const REFERENCE: [Column; 4] = [
+    ("source", Kind::Ascending),
+    ("target", Kind::Ascending),
+    ("field", Kind::Number),
+    ("index", Kind::Ascending),
+];
+
+const STRING: [Column; 4] = [
+    ("n", Kind::Ascending),
+    ("length", Kind::Number),
+    ("hash", Kind::AscendingLong),
+    ("value", Kind::Text),
+];
+
+/// The two tables that grow with the heap.
+struct Growing<'h, 'p> {
+    heap: &'h Heap<'p>,
+    retained: &'h Retained,
+    /// Number of dominators of each object.
+    depths: Vec<u32>,
+    object: TableFile,
+    reference: TableFile,
+    /// Rows that are not written yet.
+    gathered: Rows,
+}
+
+impl Export<'_, '_> {
+    /// Writes objects and references; their bytes.
+    pub(super) fn write_heap(&self, folder: &Path, fields: &FieldTable) -> Result<u64, Fault> {
+        let mut tables = Growing {
+            heap: self.heap,
+            retained: self.retained,
+            depths: self.retained.depths(),
+            object: TableFile::create(folder, "object", &OBJECT, &self.name)?,
+            reference: TableFile::create(folder, "reference", &REFERENCE, &self.name)?,
+            gathered: Rows::default(),
+        };
+        let mut writing = Ok(());
+        let read = self.heap.rows(fields, |rows| {
+            writing = tables.take(rows);
+            match &writing {
+                Ok(()) => Ok(()),
+                // Ends the pass; what went wrong is told below.
+                Err(fault) => Err(GraphError::from(io::Error::from(fault.kind()))),
+            }
+        });
+        writing?;
+        read?;
+        tables.write()?;
+        Ok(tables.object.close()? + tables.reference.close()?)
+    }
+
+    /// Writes the strings; their bytes.
+    pub(super) fn write_strings(&self, folder: &Path) -> Result<u64, Fault> {
+        let mut table = TableFile::create(folder, "string", &STRING, &self.name)?;
+        for rows in self
+            .heap
+            .string_rows(self.retained, self.strings)?
+            .chunks(GROUP_ROWS)
+        {
+            let objects: Vec<u32> = rows.iter().map(|row| row.object).collect();
+            let mut texts = if self.strings {
+                self.heap.strings(&objects, TEXT_BYTES)?
+            } else {
+                std::collections::BTreeMap::new()
+            };
+            table.write(vec![
+                Values::numbers(objects.iter().copied()),
+                Values::numbers(rows.iter().map(|row| row.length)),
+                Values::longs(rows.iter().map(|row| row.hash)),
+                Values::texts(objects.iter().map(|object| texts.remove(object))),
+            ])?;
+        }
+        Ok(table.close()?)
+    }
+}
+
+impl Growing<'_, '_> {
+    fn take(&mut self, mut rows: Rows) -> io::Result<()> {
+        let all = &mut self.gathered;
+        if all.kinds.is_empty() {
+            *all = rows;
+        } else {
+            all.ids.append(&mut rows.ids);
+            all.kinds.append(&mut rows.kinds);
+            all.lengths.append(&mut rows.lengths);
+            all.offsets.append(&mut rows.offsets);
+            all.traces.append(&mut rows.traces);
+            all.sources.append(&mut rows.sources);
+            all.targets.append(&mut rows.targets);
+            all.fields.append(&mut rows.fields);
+            all.places.append(&mut rows.places);
+        }
+        if all.kinds.len().max(all.sources.len()) < GROUP_ROWS {
+            return Ok(());
+        }
+        self.write()
+    }
+
+    fn write(&mut self) -> io::Result<()> {
+        let rows = std::mem::take(&mut self.gathered);
+        let (heap, retained) = (self.heap, self.retained);
+        let count = u32::try_from(rows.kinds.len()).unwrap_or(u32::MAX);
+        let numbers = || rows.first..rows.first.saturating_add(count);
+        let names = ["class", "instance", "object array", "primitive array"].map(ByteArray::from);
+        let [class, instance, references, values] = names;
+        let kind = |kind: &ObjectKind| match kind {
+            ObjectKind::Class => class.clone(),
+            ObjectKind::Instance => instance.clone(),
+            ObjectKind::References => references.clone(),
+            ObjectKind::Values => values.clone(),
+        };
+        let bytes = |object: u32| {
+            let is_reachable = retained.is_reachable(object);
+            is_reachable.then(|| long(retained.bytes(object)))
+        };
+        let dominator = |object: u32| match retained.dominator(object) {
+            Dominator::Object(above) => Some(above),
+            Dominator::Roots | Dominator::Unreachable => None,
+        };
+        let depth = |object: u32| {
+            let is_reachable = retained.is_reachable(object);
+            let depth = self.depths.get(object as usize).copied();
+            depth.filter(|_| is_reachable)
+        };
+        let trace = |trace: &u32| (*trace > 1).then_some(*trace);
+        self.object.write(vec![
+            Values::numbers(numbers()),
+            Values::longs(rows.ids.iter().copied()),
+            Values::numbers(numbers().map(|object| heap.class(object))),
+            Values::Texts(rows.kinds.iter().map(|it| Some(kind(it))).collect()),
+            Values::longs(numbers().map(|object| heap.shallow_bytes(object))),
+            Values::Numbers(rows.lengths),
+            Values::Longs(numbers().map(bytes).collect()),
+            Values::Numbers(numbers().map(dominator).collect()),
+            Values::Numbers(numbers().map(depth).collect()),
+            Values::Numbers(rows.traces.iter().map(trace).collect()),
+            Values::longs(rows.offsets.iter().copied()),
+        ])?;
+        self.reference.write(vec![
+            Values::numbers(rows.sources.iter().copied()),
+            Values::numbers(rows.targets.iter().copied()),
+            Values::Numbers(rows.fields),
+            Values::Numbers(rows.places),
+        ])
+    }
+}
