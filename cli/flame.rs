@@ -1,14 +1,16 @@
 //! `hprof flame`: where did the time, or the memory, go?
 
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use reader::{Allocations, CpuKind, CpuProfile};
+use reader::{Allocations, CpuKind, CpuProfile, CpuTable, SiteTable, Stacks};
 
 use crate::dump_file::DumpFile;
 use crate::flame_graph::FlameGraph;
 use crate::outcome::{Failure, Verdict};
+use crate::pprof;
 use crate::site_source::{choose, SiteSource};
+use crate::target;
 
 /// Draws a flame graph: every stack is a tower of boxes, as wide as the time or memory that it cost
 ///
@@ -32,6 +34,9 @@ pub(crate) struct Arguments {
     /// Print folded stacks, `root;...;leaf number`, instead of a picture
     #[arg(long)]
     collapsed: bool,
+    /// Write a profile for `go tool pprof` to this file instead of a picture
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["collapsed", "output"])]
+    pprof: Option<PathBuf>,
     /// What to draw, if the file has several [default: the first of these in the file]
     #[arg(long, value_enum, value_name = "SOURCE")]
     from: Option<FlameSource>,
@@ -53,6 +58,10 @@ enum FlameSource {
 /// Reads the file and draws it.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     let file = DumpFile::new(&arguments.file)?;
+    if let Some(to) = &arguments.pprof {
+        let damaged = write_pprof(&file, arguments.from, to)?;
+        return Ok(file.verdict(damaged));
+    }
     let (graph, damaged) = graph(&file, arguments.from)?;
     let output = arguments.output.as_deref();
     if arguments.collapsed {
@@ -73,51 +82,68 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
 
 /// The graph to draw, and the number of damaged places.
 fn graph(file: &DumpFile, from: Option<FlameSource>) -> Result<(FlameGraph, u64), Failure> {
-    match from {
-        Some(FlameSource::Sites) => site_graph(file, Some(SiteSource::Sites)),
-        Some(FlameSource::Dump) => site_graph(file, Some(SiteSource::Dump)),
-        Some(source @ (FlameSource::Samples | FlameSource::Times)) => {
-            let profile = file.whole(CpuProfile::read)?;
-            let graph =
-                cpu_graph(&profile, from).unwrap_or_else(|| Err(nothing(source).to_owned()));
-            Ok((graph.map_err(|why| file.refuse(why))?, profile.damaged))
-        }
-        None => {
-            let profile = file.whole(CpuProfile::read)?;
-            match cpu_graph(&profile, None) {
-                Some(graph) => Ok((graph.map_err(|why| file.refuse(why))?, profile.damaged)),
-                None => site_graph(file, None),
-            }
-        }
-    }
+    let of_sites = |found: &Allocations, table: &SiteTable| {
+        FlameGraph::of_sites(found, table, false).map_err(|why| file.refuse(why))
+    };
+    let of_cpu = |stacks: &Stacks, table: &CpuTable, kind| {
+        FlameGraph::of_cpu(stacks, table, kind).map_err(|why| file.refuse(why))
+    };
+    with_source(file, from, of_cpu, of_sites)
 }
 
-fn site_graph(file: &DumpFile, from: Option<SiteSource>) -> Result<(FlameGraph, u64), Failure> {
+/// Writes the source as a profile for pprof; the number of damaged places.
+fn write_pprof(file: &DumpFile, from: Option<FlameSource>, to: &Path) -> Result<u64, Failure> {
+    let of_sites = |found: &Allocations, table: &SiteTable| {
+        target::write(to, file, |to| pprof::write_sites(found, table, to))
+    };
+    let of_cpu = |stacks: &Stacks, table: &CpuTable, kind| {
+        target::write(to, file, |to| pprof::write_cpu(stacks, table, kind, to))
+    };
+    Ok(with_source(file, from, of_cpu, of_sites)?.1)
+}
+
+/// Makes something of the source, and counts the damaged places.
+fn with_source<T>(
+    file: &DumpFile,
+    from: Option<FlameSource>,
+    of_cpu: impl FnOnce(&Stacks, &CpuTable, CpuKind) -> Result<T, Failure>,
+    of_sites: impl FnOnce(&Allocations, &SiteTable) -> Result<T, Failure>,
+) -> Result<(T, u64), Failure> {
+    let source = match from {
+        Some(FlameSource::Sites) => Some(SiteSource::Sites),
+        Some(FlameSource::Dump) => Some(SiteSource::Dump),
+        Some(FlameSource::Samples | FlameSource::Times) | None => {
+            let profile = file.whole(CpuProfile::read)?;
+            match (cpu_table(&profile, from), from) {
+                (Some((kind, table)), _) => {
+                    let made = of_cpu(&profile.stacks, table, kind)?;
+                    return Ok((made, profile.damaged));
+                }
+                (None, Some(source)) => return Err(file.refuse(nothing(source))),
+                (None, None) => None,
+            }
+        }
+    };
     let found = file.whole(Allocations::read)?;
-    let (_, table) = choose(&found, from).map_err(|reason| match from {
+    let (_, table) = choose(&found, source).map_err(|reason| match source {
         Some(_) => file.refuse(reason),
         None => file.refuse(NOTHING),
     })?;
-    let graph = FlameGraph::of_sites(&found, table, false);
-    Ok((graph.map_err(|why| file.refuse(why))?, found.damaged))
+    Ok((of_sites(&found, table)?, found.damaged))
 }
 
-/// `None` if the profile has no such data. The error is a sentence: the profile is too large.
-fn cpu_graph(
-    profile: &CpuProfile,
-    from: Option<FlameSource>,
-) -> Option<Result<FlameGraph, String>> {
+/// `None` if the profile has no such data.
+fn cpu_table(profile: &CpuProfile, from: Option<FlameSource>) -> Option<(CpuKind, &CpuTable)> {
     let samples = profile
         .samples
         .as_ref()
         .map(|table| (CpuKind::Samples, table));
     let times = profile.times.as_ref().map(|table| (CpuKind::Times, table));
-    let (kind, table) = match from {
+    match from {
         Some(FlameSource::Samples) => samples,
         Some(FlameSource::Times) => times,
         _ => samples.or(times),
-    }?;
-    Some(FlameGraph::of_cpu(&profile.stacks, table, kind))
+    }
 }
 
 const NOTHING: &str = "neither a CPU profile nor allocation sites. Record them with the agent's \

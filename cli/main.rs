@@ -25,6 +25,7 @@ mod number;
 mod outcome;
 mod path;
 mod plain;
+mod pprof;
 mod report;
 #[cfg(test)]
 #[path = "../reader/tests/sample/mod.rs"]

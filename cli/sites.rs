@@ -15,8 +15,10 @@ use crate::json;
 use crate::number::{counted, grouped};
 use crate::outcome::{Failure, Verdict};
 use crate::plain::plain;
+use crate::pprof;
 use crate::site_source::{choose, SiteSource};
 use crate::table::{Cell, Side, Table, INDENT};
+use crate::target;
 
 /// Number of sites printed by default.
 const TOP: usize = 20;
@@ -63,6 +65,9 @@ pub(crate) struct Arguments {
     /// profile
     #[arg(long, value_name = "SVG", conflicts_with = "collapsed")]
     flame: Option<PathBuf>,
+    /// Write all sites as a profile for `go tool pprof` to this file instead of a table; classes are labels
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "flame", "collapsed"])]
+    pprof: Option<PathBuf>,
     /// Print all sites as folded stacks, `root;...;leaf;class bytes`, instead of a table
     #[arg(long)]
     collapsed: bool,
@@ -79,6 +84,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     let (source, table) = chosen.map_err(|reason| file.refuse(reason))?;
     if arguments.allocated && table.allocated.is_none() {
         return Err(file.refuse(NOT_ALLOCATED));
+    }
+    if let Some(to) = &arguments.pprof {
+        target::write(to, &file, |to| pprof::write_sites(&found, table, to))?;
+        return Ok(file.verdict(found.damaged));
     }
     if arguments.collapsed || arguments.flame.is_some() {
         let graph = FlameGraph::of_sites(&found, table, arguments.allocated);

@@ -132,6 +132,8 @@ fn a_long_name_of_many_sites_is_kept_once() {
     });
     run(&["sites", "--top", "1"], &file);
     run(&["sites", "--top", "0", "--depth", "2"], &file);
+    let profile = folder.path().join("x.pb.gz");
+    run(&["sites", "--pprof", profile.to_str().unwrap()], &file);
     let picture = folder.path().join("x.svg");
     let output = run(&["flame", "-o", picture.to_str().unwrap()], &file);
     assert_eq!(output.status.code(), Some(2));
@@ -194,6 +196,9 @@ fn a_bomb_of_arrays_is_read_in_little_memory() {
     let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{message}");
     assert!(message.contains("1 damaged place"), "{message}");
+    let tables = folder.path().join("tables");
+    let output = run(&["export", "-o", tables.to_str().unwrap()], &file);
+    assert_eq!(output.status.code(), Some(1));
 }
 
 fn hprof(arguments: &[&str]) -> Output {
