@@ -3,6 +3,7 @@
 
 mod attach;
 mod check;
+mod convert;
 mod date;
 mod diff;
 mod dump;
@@ -79,6 +80,7 @@ enum Command {
     Flame(flame::Arguments),
     Report(report::Arguments),
     Export(export::Arguments),
+    Convert(convert::Arguments),
     /// Prints the version
     Version,
 }
@@ -100,6 +102,7 @@ fn main() -> ExitCode {
         Command::Flame(arguments) => flame::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
+        Command::Convert(arguments) => convert::run(&arguments),
         Command::Version => version(),
     };
     outcome::exit_code(result)
