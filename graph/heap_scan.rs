@@ -278,6 +278,7 @@ fn root<const ID: usize>(
         thread_serial: names_thread.then(|| u32_at(bytes, 1 + ID)),
         trace: is_thread.then(|| u32_at(bytes, 5 + ID)),
         frame_number: names_frame.then(|| u32_at(bytes, 5 + ID)),
+        reference: (kind == RootKind::JniGlobal).then(|| id_at::<ID>(bytes, 1 + ID)),
     });
     window.advance(record_bytes);
     Ok(true)

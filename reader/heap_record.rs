@@ -103,6 +103,8 @@ pub struct Root {
     /// Number of the frame in the thread's trace, 0 for the top, `u32::MAX` for none; for kinds
     /// that have one.
     pub frame_number: Option<u32>,
+    /// The JNI reference itself, the address of its slot in a JVM's own dump; only for [`RootKind::JniGlobal`].
+    pub reference: Option<u64>,
 }
 
 /// A class with its static fields and its own instance fields.
@@ -296,12 +298,10 @@ fn root(kind: RootKind, from: &mut Source<'_>) -> Result<Root, ReadError> {
         thread_serial: None,
         trace: None,
         frame_number: None,
+        reference: None,
     };
     match kind {
-        RootKind::JniGlobal => {
-            // The JNI reference itself means nothing outside its JVM.
-            from.id()?;
-        }
+        RootKind::JniGlobal => root.reference = Some(from.id()?),
         RootKind::JniLocal | RootKind::JavaFrame | RootKind::JniMonitor => {
             root.thread_serial = Some(from.u4()?);
             root.frame_number = Some(from.u4()?);
