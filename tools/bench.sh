@@ -9,7 +9,6 @@
 #   ORDER=sequential           objects refer to each other in the order in which they lie in memory, or 'shuffled';
 #                              'sequential shuffled' measures one after the other
 #   ROUNDS=3  RUNS=5           repetitions of the dumps, and of the runs without a dump
-#   PORTABLE=y                 n leaves away our portable engine, which is slow and dumps once for each Java
 #   THREADS=2000 VIRTUAL=100000    threads that come and go in the runs without a dump (there: 20000 and 1000000; with
 #                                  few of them the time is that of the JIT compiler, and the ratio too kind)
 #   PARTS='dumps runs profiles sampled classic'   what to measure; with --keep each part replaces its own results. The last
@@ -28,7 +27,6 @@ shape=${SHAPE:-20 15 25 40}
 orders=${ORDER:-sequential}
 rounds=${ROUNDS:-3}
 runs=${RUNS:-5}
-portable=${PORTABLE:-y}
 threads=${THREADS:-2000}
 virtual=${VIRTUAL:-100000}
 jdks=${JDKS:-$(cd "$root/target/jdks" && ls -d ?? | sort -n)}
@@ -87,7 +85,6 @@ dump() {
     case $1 in
         ours) set -- JVMTI.agent_load "$agent" "\"$ours,engine=snapshot\"" ;;
         ours-gz) set -- JVMTI.agent_load "$agent" "\"$ours,engine=snapshot,gz=1\"" ;;
-        portable) set -- JVMTI.agent_load "$agent" "\"$ours,engine=portable\"" ;;
         live) set -- GC.heap_dump "$2" ;;
         all) set -- GC.heap_dump -all "$2" ;;
         all-gz) set -- GC.heap_dump -all -gz=1 "$2" ;;
@@ -108,7 +105,6 @@ new_file() {
 took_ms() {
     case $1 in
         ours*) tail -1 "$work/java.err" | sed -n 's/.*: dumped .* total \([0-9]*\) ms, engine snapshot$/\1/p' ;;
-        portable) tail -1 "$work/java.err" | sed -n 's/.*: dumped .* total \([0-9]*\) ms, engine portable$/\1/p' ;;
         *) sed -n 's/.* bytes in \([0-9.]*\) secs.*/\1/p' "$work/jcmd.out" | awk '{ printf "%d\n", $1 * 1000 + 0.5 }' ;;
     esac
 }
@@ -216,7 +212,6 @@ dumps_on() {
     done
     child_memory ours
     child_memory ours-gz
-    [ "$portable" = n ] || measure portable RAM "$shm"
     exec 3>&- 4<&-
     wait $java || true
     java=
@@ -462,7 +457,6 @@ dump_tables() {
     function rows(where) {
         row(where, "ours", "hprof-rs")
         row(where, "ours-gz", "hprof-rs, `gz=1`")
-        row(where, "portable", "hprof-rs, `engine=portable`")
         row(where, "live", "`jcmd`")
         row(where, "all", "`jcmd -all`")
         row(where, "all-2", "`jcmd -all -parallel=2`")
@@ -759,7 +753,7 @@ machine() {
 report_dumps() {
     machine "$settings" "$jdks"
     echo "A heap of about $heap_mb MB ($(echo "$shape" | awk '{ printf "%s %% small objects, %s %% maps, %s %% strings, %s %% large arrays", $1, $2, $3, $4 }'));" \
-        "medians of $rounds rounds, for memory the largest value; the portable engine dumps once."
+        "medians of $rounds rounds, for memory the largest value."
     echo
     for order in $orders; do
         dump_report "$order"

@@ -31,6 +31,7 @@ mod gzip_sink;
 mod holes;
 mod joined_segments;
 mod outlet;
+mod raw_dump;
 mod segment;
 mod sink;
 mod socket_sink;
@@ -47,6 +48,7 @@ pub use dump_file::{DumpFile, ObjectsSender};
 pub use error::WriteError;
 pub use gzip::GzipLevel;
 pub use outlet::Outlet;
+pub use raw_dump::{RawDump, RawFile, RawReader};
 pub use segment::{Deliver, SegmentTotals, Segments};
 pub use sink::{
     last_written, open_answer, remove_unfinished, Existing, FileSink, Sink, Target, Written,

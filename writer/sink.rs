@@ -286,17 +286,30 @@ struct PartFile {
     committed: bool,
 }
 
-/// Paths, devices and inodes of `.part` files that are being written.
-static UNFINISHED: Mutex<Vec<(PathBuf, u64, u64)>> = Mutex::new(Vec::new());
+/// A file that is being written, with device and inode unless no other process uses its name.
+type Unfinished = (PathBuf, Option<(u64, u64)>);
 
-/// Removes all `.part` files that this process is writing. For a process that exits and gives up its
+/// The files that are being written.
+static UNFINISHED: Mutex<Vec<Unfinished>> = Mutex::new(Vec::new());
+
+/// Lets [`remove_unfinished`] remove this file.
+pub(crate) fn note_unfinished(path: &Path, identity: Option<(u64, u64)>) {
+    let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+    unfinished.push((path.to_owned(), identity));
+}
+
+/// The file is finished, or gone.
+pub(crate) fn forget_unfinished(path: &Path) {
+    let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+    unfinished.retain(|(noted, _)| noted != path);
+}
+
+/// Removes all files that this process is writing. For a process that exits and gives up its
 /// dumps: unfinished files then get no name.
 pub fn remove_unfinished() {
     let unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
-    for (path, device, number) in unfinished.iter() {
-        let is_ours = fs::symlink_metadata(path)
-            .is_ok_and(|meta| (meta.dev(), meta.ino()) == (*device, *number));
-        if is_ours {
+    for (path, noted) in unfinished.iter() {
+        if noted.is_none_or(|noted| identity(path) == Some(noted)) {
             let _ = fs::remove_file(path);
         }
     }
@@ -307,8 +320,7 @@ impl PartFile {
     fn create(path: PathBuf) -> Result<Self, WriteError> {
         let file = create_new(&path)?;
         if let Ok(meta) = file.metadata() {
-            let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
-            unfinished.push((path.clone(), meta.dev(), meta.ino()));
+            note_unfinished(&path, Some((meta.dev(), meta.ino())));
         }
         Ok(Self {
             file,
@@ -329,9 +341,7 @@ impl PartFile {
 
 impl Drop for PartFile {
     fn drop(&mut self) {
-        let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
-        unfinished.retain(|(path, ..)| *path != self.path);
-        drop(unfinished);
+        forget_unfinished(&self.path);
         if !self.committed && self.is_ours() {
             // An error cannot be reported to anything; the next dump of this name replaces a
             // leftover.
@@ -466,7 +476,7 @@ fn sibling(path: &Path, name: &OsString, suffix: &str) -> PathBuf {
     path.with_file_name(name)
 }
 
-fn directory(path: &Path) -> &Path {
+pub(crate) fn directory(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),

@@ -1,5 +1,6 @@
 //! One heap dump, from the request to the summary line: chooses how to make it.
 
+use super::dumper::dump_by_hotspot;
 use super::error::{estimate_text, DumpError, For};
 use super::facts::allocation_traces::Profiled;
 use super::fork::{Child, Ending, NoSnapshot, SnapshotDump};
@@ -7,7 +8,6 @@ use super::object_sizes;
 use super::outcome::Outcome;
 use super::request::{millis_since_epoch, Request, Way};
 use super::tried::Tried;
-use super::walk::walk_and_write;
 use crate::ending;
 use crate::jvmti::capability::{GET_LINE_NUMBERS, GET_SOURCE_FILE_NAME, TAG_OBJECTS};
 use crate::jvmti::env::{Env, Vm};
@@ -28,8 +28,6 @@ const SNAPSHOT_TRIES: u32 = 8;
 const LEAST_TRIES: u32 = 3;
 /// Longest total pause of failed attempts.
 const MOST_PAUSED: Duration = Duration::from_millis(500);
-/// Attempts at a dump during which classes are unloaded.
-const TRIES: u32 = 3;
 
 /// How long a dump waits for the previous dump's child to end and give back its copy of the heap.
 const LAST_CHILD: Duration = Duration::from_secs(30);
@@ -61,7 +59,7 @@ pub(crate) struct Known<'s> {
 
 /// Makes one dump and reports the result on stderr. Returns `true` if the file exists or the peer has received it.
 ///
-/// Runs on any thread attached to the JVM, in the live phase. The application pauses only during the walk.
+/// Runs on any thread attached to the JVM, in the live phase. The application pauses for a part of the time only.
 pub(crate) fn dump(
     vm: Vm,
     jni: &mut Jni<'_>,
@@ -135,8 +133,8 @@ type Made = (Outcome, Option<Child>);
 
 /// Makes the dump in the best possible way.
 ///
-/// A walk stops the application for long. It follows a failed fork only if the heap can never be forked, or if the user
-/// allows it.
+/// HotSpot's dumper stops the application for long. It follows a failed fork only if the heap can never be forked, or if
+/// the user allows it.
 fn choose(request: Request<'_>, jni: &mut Jni<'_>) -> Result<Made, DumpError> {
     let mut refusals: Vec<String> = Vec::new();
     let tried = Tried::default();
@@ -145,7 +143,7 @@ fn choose(request: Request<'_>, jni: &mut Jni<'_>) -> Result<Made, DumpError> {
     for &way in ways {
         let made = match way {
             Way::Fork => by_fork(request, jni, &tried),
-            Way::Pause | Way::Tags => by_walk(request, jni, way).map(|outcome| (outcome, None)),
+            Way::HotSpot => by_hotspot(request, jni).map(|outcome| (outcome, None)),
         };
         let is_last = ways.last() == Some(&way);
         match made {
@@ -156,7 +154,7 @@ fn choose(request: Request<'_>, jni: &mut Jni<'_>) -> Result<Made, DumpError> {
                 return Ok((outcome, child));
             }
             Err(DumpError::Engine(why)) if way == Way::Fork && !is_last => {
-                let estimate = tried.walk_estimate();
+                let estimate = tried.stop_estimate();
                 if may_stop == StopTheWorld::Never {
                     return Err(DumpError::WouldStop { why, estimate });
                 }
@@ -164,7 +162,7 @@ fn choose(request: Request<'_>, jni: &mut Jni<'_>) -> Result<Made, DumpError> {
                 refusals.push(why);
             }
             Err(DumpError::NoCopy(why)) if may_stop == StopTheWorld::Always && !is_last => {
-                announce(&why, tried.walk_estimate());
+                announce(&why, tried.stop_estimate());
                 refusals.push(why);
             }
             // The options allow no other way, so there is none to recommend.
@@ -247,36 +245,20 @@ fn by_snapshot(
     tried: &Tried,
     copies_all: bool,
 ) -> Result<(Outcome, Child), NoSnapshot> {
-    let (vm, options, env) = (request.vm, request.options, environment(request.vm)?);
+    let (options, env) = (request.options, environment(request.vm)?);
     let file = create_file(request, &env, jni)?;
     let made = jni.with_frame(|jni| {
         let now = millis_since_epoch();
-        SnapshotDump::new(vm, &env, jni, options, now, tried, copies_all)
-            .run(file, request.profiled)
+        SnapshotDump::new(&env, jni, options, now, tried, copies_all).run(file, request.profiled)
     });
     made.ok_or(DumpError::Missing("memory for local references"))?
 }
 
-/// Makes the dump by JVMTI's heap walk. Tries again if classes are unloaded meanwhile.
-fn by_walk(request: Request<'_>, jni: &mut Jni<'_>, way: Way) -> Result<Outcome, DumpError> {
-    let mut tries = 1;
-    loop {
-        match try_dump(request, jni, way) {
-            Err(DumpError::ClassGone) if tries < TRIES => tries += 1,
-            // Tags may succeed where addresses fail.
-            Err(error @ (DumpError::Layout(_) | DumpError::InPieces)) if way == Way::Pause => {
-                return Err(DumpError::Engine(format!("with addresses {error}")));
-            }
-            other => return other,
-        }
-    }
-}
-
-/// One attempt, in a JVMTI environment of its own. Disposing of it removes all tags.
-fn try_dump(request: Request<'_>, jni: &mut Jni<'_>, way: Way) -> Result<Outcome, DumpError> {
+/// Makes the dump by HotSpot's own dumper, in a JVMTI environment of its own.
+fn by_hotspot(request: Request<'_>, jni: &mut Jni<'_>) -> Result<Outcome, DumpError> {
     let env = environment(request.vm)?;
     let file = create_file(request, &env, jni)?;
-    jni.with_frame(|jni| walk_and_write(request, &env, jni, file, way))
+    jni.with_frame(|jni| dump_by_hotspot(request, &env, jni, file))
         .ok_or(DumpError::Missing("memory for local references"))?
 }
 

@@ -2,6 +2,7 @@
 
 use crate::jvmti::error::JvmtiError;
 use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 use writer::WriteError;
 
@@ -33,7 +34,7 @@ pub(crate) enum DumpError {
     /// The fork failed, or the child died; the reason. The application was not stopped for another
     /// way.
     NoCopy(String),
-    /// Only a walk that stops the application would work, and the user does not allow one.
+    /// Only HotSpot's dumper, which stops the application, would work, and the user does not allow it.
     WouldStop {
         /// Why the heap cannot be copied by a fork.
         why: String,
@@ -43,7 +44,7 @@ pub(crate) enum DumpError {
     },
     /// There is no memory for the table of objects, or there are more objects than it can number.
     TableFull,
-    /// The walk used so much memory that the application might run short.
+    /// The dump used so much memory that the application might run short.
     LittleMemory {
         /// Bytes that the machine or the control group had left.
         left_bytes: u64,
@@ -57,13 +58,21 @@ pub(crate) enum DumpError {
         /// Bytes that the machine or the control group had left.
         left_bytes: u64,
     },
-    /// The JVM reported an object's references in two separate runs, but the file holds each object
-    /// once.
-    InPieces,
-    /// The JVM reported a field or an element that the object's class does not have.
+    /// HotSpot's own dumper failed; the reason.
+    Dumper(String),
+    /// HotSpot's own dump cannot be read; the reason.
+    Unreadable(String),
+    /// HotSpot's own dump may not fit the disk.
+    SmallDisk {
+        /// Where it would be written.
+        path: PathBuf,
+        /// Bytes of heap in use.
+        needed_bytes: u64,
+        /// Bytes that the disk has left.
+        free_bytes: u64,
+    },
+    /// The JVM reported a field that the object's class does not have.
     Layout(&'static str),
-    /// A class in the dump was unloaded. Another attempt may succeed.
-    ClassGone,
 }
 
 impl fmt::Display for DumpError {
@@ -84,11 +93,11 @@ impl fmt::Display for DumpError {
             ),
             Self::Engine(why) => write!(
                 f,
-                "the requested engine does not work here: {why}; without engine= and snapshot= the agent chooses another"
+                "there is no way to dump this heap with these options: {why}; without engine= and snapshot= the agent tries every way"
             ),
             Self::NoCopy(why) => write!(
                 f,
-                "{why}; the application ran on; try again, or add stop=y to have it stopped for as long as a walk over its heap takes"
+                "{why}; the application ran on; try again, or add stop=y to have it stopped for as long as HotSpot's own dump takes"
             ),
             Self::WouldStop { why, estimate } => write!(
                 f,
@@ -98,6 +107,29 @@ impl fmt::Display for DumpError {
             Self::TableFull => f.write_str(
                 "there is no memory for the table of objects; free some, or dump a smaller heap",
             ),
+            Self::Dumper(why) => write!(
+                f,
+                "HotSpot's own dumper, which writes a file of its own beside the dump first, failed: {why}"
+            ),
+            Self::Unreadable(what) => write!(
+                f,
+                "HotSpot's own dumper wrote a file that cannot be read: {what}; please report it"
+            ),
+            Self::LittleMemory { .. } | Self::DeepStacks { .. } | Self::SmallDisk { .. } => {
+                self.fmt_shortage(f)
+            }
+            Self::Layout(what) => write!(
+                f,
+                "the JVM reported {what} that is not in its class, so the dump would be wrong; please report it"
+            ),
+        }
+    }
+}
+
+impl DumpError {
+    /// The same for what there is too little of.
+    fn fmt_shortage(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
             Self::LittleMemory { left_bytes } => write!(
                 f,
                 "only {} MiB of memory are left, which the application may need; raise its limit, or dump a smaller heap",
@@ -114,16 +146,18 @@ impl fmt::Display for DumpError {
                 bytes >> 20,
                 left_bytes >> 20
             ),
-            Self::InPieces => {
-                f.write_str("the JVM reported one object twice, which the agent cannot write; please report it")
-            }
-            Self::Layout(what) => write!(
+            Self::SmallDisk {
+                path,
+                needed_bytes,
+                free_bytes,
+            } => write!(
                 f,
-                "the JVM reported {what} that is not in its class, so the dump would be wrong; please report it"
+                "HotSpot's own dumper may need {} MB for {}, and the disk has {} MB left; free some, or choose another folder",
+                needed_bytes / 1_000_000,
+                path.display(),
+                free_bytes / 1_000_000
             ),
-            Self::ClassGone => f.write_str(
-                "classes were unloaded again and again while the dump was made; try later",
-            ),
+            _ => Ok(()),
         }
     }
 }

@@ -1,13 +1,13 @@
 //! Memory left: how much the system can still provide before it kills a process.
 //!
-//! A walk with tags takes about 90 bytes for each object, most of them inside the JVM. In a container that may
-//! be more than there is, and the application would suffer.
+//! A forked copy takes memory for each page that the application changes, and the map of the objects in HotSpot's
+//! file a sixtieth of the heap. In a container that may be more than there is, and the application would suffer.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-/// Bytes that a walk must leave to the application.
+/// Bytes that a dump must leave to the application.
 const RESERVE_BYTES: u64 = 32 << 20;
 /// The same where the kernel kills the whole control group at once: the forked copy does not die first there,
 /// and tens of MB may be taken between two checks.
@@ -42,7 +42,7 @@ const NO_LIMIT: u64 = 1 << 62;
 /// The file that says whether a group is killed as a whole (version 2; Kubernetes sets it).
 const DIES_AS_ONE: &str = "memory.oom.group";
 
-/// The usage files of the machine and the control group. Opened before the walk, so that the walk only reads
+/// The usage files of the machine and the control group. Opened before the pause, so that the pause only reads
 /// them.
 #[derive(Debug)]
 pub(super) struct MemoryLeft {

@@ -1,8 +1,8 @@
 //! Heap dumps: facts (classes, stacks) → roots → objects → file.
 //!
-//! [`dump`] chooses one of three ways and reports the result ([`outcome`], [`error`]). [`fork`] reads a forked copy;
-//! [`walk`] stops the application for a heap walk. Neither knows the other, and [`facts`] are what both read from the
-//! JVM.
+//! [`dump`] chooses one of two ways and reports the result ([`outcome`], [`error`]). [`fork`] reads a forked copy;
+//! [`dumper`] has HotSpot dump the heap and makes our file of HotSpot's. Neither knows the other, and [`facts`] are what
+//! both read from the JVM.
 
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
@@ -11,6 +11,7 @@ use crate::message::say;
 use crate::options::{Engine, Format, Options, SnapshotBy, StopTheWorld};
 
 mod dump;
+mod dumper;
 mod error;
 mod facts;
 mod fork;
@@ -19,7 +20,6 @@ mod object_sizes;
 mod outcome;
 mod request;
 mod tried;
-mod walk;
 
 pub(crate) use dump::{dump, is_dumping_here, Known};
 
@@ -38,9 +38,8 @@ pub(crate) fn prepare<'f>(env: &'f Env, jni: &'f Jni<'f>, options: &Options) {
         tell_of_pauses(options, class);
     }
     facts::unlinked::link(env, jni, &loaded);
-    if options.engine != Engine::Portable {
-        facts::kept_objects::prepare(env, jni, loaded);
-    }
+    let name = dumper::prepared_name();
+    facts::kept_objects::prepare(env, jni, loaded, name.as_deref());
 }
 
 /// Tells the user at startup, rather than at the first dump, that dumps will stop the application. `object` is any
@@ -55,7 +54,7 @@ fn tell_of_pauses(options: &Options, object: &Object<'_>) {
     }
     if let Err(why) = fork::look_at_heap(object) {
         say(&format!(
-            "a heap dump will stop the application for one to two seconds per million objects, because {why}; HotSpot's own dump (jcmd PID GC.heap_dump) takes a fraction of that"
+            "a heap dump will stop the application for as long as HotSpot's own (jcmd PID GC.heap_dump) does, because {why}"
         ));
     }
 }

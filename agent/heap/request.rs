@@ -20,23 +20,17 @@ pub(super) struct Request<'r> {
 pub(super) enum Way {
     /// Reads a forked copy.
     Fork,
-    /// JVMTI reports the heap during the pause; addresses identify objects.
-    Pause,
-    /// JVMTI reports the heap during the pause; tags identify objects.
-    Tags,
+    /// Has HotSpot's own dumper stop the application.
+    HotSpot,
 }
 
 impl Way {
     /// The ways that the options allow, the best first.
     pub(super) fn all(options: &Options) -> &'static [Self] {
         match (options.engine, options.snapshot) {
-            (Engine::Auto, SnapshotBy::Auto) => &[Way::Fork, Way::Pause, Way::Tags],
-            (Engine::Auto, SnapshotBy::Fork) => &[Way::Fork, Way::Tags],
-            (Engine::Auto, SnapshotBy::Pause) => &[Way::Pause, Way::Tags],
-            (Engine::Snapshot, SnapshotBy::Auto) => &[Way::Fork, Way::Pause],
-            (Engine::Snapshot, SnapshotBy::Fork) => &[Way::Fork],
-            (Engine::Snapshot, SnapshotBy::Pause) => &[Way::Pause],
-            (Engine::Portable, _) => &[Way::Tags],
+            (Engine::Portable, _) | (_, SnapshotBy::Pause) => &[Way::HotSpot],
+            (_, SnapshotBy::Fork) => &[Way::Fork],
+            (_, SnapshotBy::Auto) => &[Way::Fork, Way::HotSpot],
         }
     }
 }

@@ -4,6 +4,7 @@
 //! It belongs to no specification. Sun's Forte analyzer looked it up by name, and so have profilers since then;
 //! HotSpot has had it since 1.4. It neither waits nor allocates, and returns a count below 1 when it finds no stack.
 
+use super::exported::exported_function;
 use jni::sys::{jmethodID, JNIEnv};
 use std::os::raw::c_void;
 
@@ -34,24 +35,7 @@ pub(crate) type AsyncGetCallTrace = unsafe extern "C" fn(*mut CallTrace, i32, *m
 
 /// Looks the function up in the JVM of this process; `None` if it has none.
 pub(crate) fn find() -> Option<AsyncGetCallTrace> {
-    let name = c"AsyncGetCallTrace".as_ptr();
-    // SAFETY: C strings; the handle is null or newly opened, of a library that is already loaded and stays loaded.
-    let address = unsafe {
-        let global = libc::dlsym(libc::RTLD_DEFAULT, name);
-        if global.is_null() {
-            let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD;
-            let library = libc::dlopen(c"libjvm.so".as_ptr(), flags);
-            if library.is_null() {
-                return None;
-            }
-            libc::dlsym(library, name)
-        } else {
-            global
-        }
-    };
-    if address.is_null() {
-        return None;
-    }
+    let address = exported_function(c"AsyncGetCallTrace")?;
     // SAFETY: the function of this name has always had this signature.
     Some(unsafe { std::mem::transmute::<*mut c_void, AsyncGetCallTrace>(address) })
 }

@@ -1,5 +1,5 @@
 //! What HotSpot tells of its own structures, and what is read from them while the application runs: the calling thread's
-//! stack. (The heap is read in a copy of the process: [`crate::heap`].)
+//! stack; and its own heap dumper. (We read the heap in a copy of the process: [`crate::heap`].)
 //!
 //! Nobody promises any of it. Whoever uses it has another way, asks the JVM now and then whether both ways answer the
 //! same, and leaves this one for good when they do not.
@@ -9,9 +9,11 @@
 
 pub(crate) mod call_trace;
 mod code_cache;
+mod exported;
 pub(crate) mod flags;
 mod interpreter;
 mod interrupted;
+mod management;
 mod memory;
 mod place;
 pub(crate) mod sampler;
@@ -21,5 +23,6 @@ pub(crate) mod vm_structs;
 mod weak_slots;
 
 pub(crate) use interrupted::{Interrupted, Registers};
+pub(crate) use management::Management;
 pub(crate) use stack_walk::{JavaCode, StackWalk};
 pub(crate) use weak_slots::WeakSlots;

@@ -1,7 +1,7 @@
 //! Global references: objects that the agent keeps alive for later calls (JNI, "Global References").
 
 use super::jni::{jni_call, Jni};
-use super::object::Object;
+use super::object::{Handle, Object};
 use jni::sys::jobject;
 use std::ptr::null_mut;
 
@@ -11,6 +11,13 @@ pub(crate) struct Global(jobject);
 
 // SAFETY: global references may be used on every thread (JNI, "Global and Local References").
 unsafe impl Send for Global {}
+
+impl Global {
+    /// The reference's bits: on HotSpot the address of the slot with the object's address, and marks in the low bits.
+    pub(crate) fn handle(&self) -> Handle {
+        Handle::new(self.0 as u64)
+    }
+}
 
 impl<'f> Jni<'f> {
     /// Keeps the object alive; `None` if the JVM has no memory for the reference.
@@ -34,5 +41,11 @@ impl<'f> Jni<'f> {
             jni_call!(self, DeleteGlobalRef, (global.0), ());
             local
         }
+    }
+
+    /// Gives the reference back.
+    pub(crate) fn forget_global(&self, global: Global) {
+        // SAFETY: made by `keep`, and moved in here, so nobody uses it any more.
+        unsafe { jni_call!(self, DeleteGlobalRef, (global.0), ()) };
     }
 }

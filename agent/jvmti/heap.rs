@@ -27,8 +27,6 @@ const VISIT_ABORT: i32 = 0x8000;
 pub(crate) enum Visit {
     /// Go on, and visit what the object refers to.
     On,
-    /// Go on, but not to what the object refers to.
-    Past,
     /// End the walk now.
     Abort,
 }
@@ -37,7 +35,6 @@ impl Visit {
     fn code(self) -> i32 {
         match self {
             Self::On => VISIT_OBJECTS,
-            Self::Past => 0,
             Self::Abort => VISIT_ABORT,
         }
     }
@@ -104,11 +101,9 @@ pub(crate) struct Target {
     pub(crate) class_tag: i64,
     /// Size in the heap, in bytes.
     pub(crate) size_bytes: u64,
-    /// Elements of an array; `None` for what is no array.
-    pub(crate) length: Option<u32>,
 }
 
-/// An object's tag, readable and writable during one callback.
+/// An object's tag, readable during one callback.
 #[derive(Debug)]
 pub(crate) struct TagCell(*mut jlong);
 
@@ -120,12 +115,6 @@ impl TagCell {
         unsafe { self.0.read() }
     }
 
-    /// A cell over a variable of a test's, which must outlive it.
-    #[cfg(test)]
-    pub(crate) fn for_test(tag: &mut i64) -> Self {
-        Self(tag)
-    }
-
     /// Where the JVM keeps the tag: on its own stack, until the callback returns.
     pub(crate) fn raw(&self) -> *mut jlong {
         self.0
@@ -134,12 +123,6 @@ impl TagCell {
     /// Whether both are the tag of one object in one callback.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         std::ptr::eq(self.0, other.0)
-    }
-
-    /// Gives the object a tag.
-    pub(crate) fn set(&self, tag: i64) {
-        // SAFETY: as in `get`.
-        unsafe { self.0.write(tag) };
     }
 }
 
@@ -152,17 +135,6 @@ pub(crate) struct Primitive {
     pub(crate) bits: u64,
 }
 
-/// A primitive field's value.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PrimitiveField {
-    /// JVMTI field index.
-    pub(crate) index: u32,
-    /// A static field: the object is its class.
-    pub(crate) is_static: bool,
-    /// The value.
-    pub(crate) value: Primitive,
-}
-
 /// What a walk is told. `Abort` from any of them ends it.
 pub(crate) trait Visitor {
     /// A reference to `object`; `referrer` is `None` for roots.
@@ -173,24 +145,6 @@ pub(crate) trait Visitor {
         object: &TagCell,
         referrer: Option<&TagCell>,
     ) -> Visit;
-    /// The value of a primitive field of `object`.
-    fn primitive_field(&mut self, object: &TagCell, field: PrimitiveField) -> Visit;
-    /// The elements of the primitive array `object`, in the host's byte order.
-    fn primitive_array(
-        &mut self,
-        object: &TagCell,
-        basic_type: BasicType,
-        elements: &[u8],
-    ) -> Visit;
-}
-
-/// Which primitive values a walk is told.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Wanted {
-    /// Call [`Visitor::primitive_field`].
-    pub(crate) primitive_fields: bool,
-    /// Call [`Visitor::primitive_array`].
-    pub(crate) primitive_arrays: bool,
 }
 
 /// `jvmtiHeapCallbacks`: five callbacks, eleven reserved places.
@@ -224,24 +178,14 @@ impl Env {
     /// Tells `visitor` of every root, and of every object reachable from them, at one moment (`FollowReferences`).
     ///
     /// The application stands still until this returns. Needs `can_tag_objects`.
-    pub(crate) fn follow_references<V: Visitor>(
-        &self,
-        visitor: &mut V,
-        wanted: Wanted,
-    ) -> Result<(), JvmtiError> {
+    pub(crate) fn follow_references<V: Visitor>(&self, visitor: &mut V) -> Result<(), JvmtiError> {
         let mut walk = Walk {
             visitor,
             panicked: false,
         };
         let mut callbacks = Callbacks([std::ptr::null(); 16]);
-        let [_, reference_at, field_at, array_at, ..] = &mut callbacks.0;
+        let [_, reference_at, ..] = &mut callbacks.0;
         *reference_at = reference::<V> as *const c_void;
-        if wanted.primitive_fields {
-            *field_at = primitive_field::<V> as *const c_void;
-        }
-        if wanted.primitive_arrays {
-            *array_at = primitive_array::<V> as *const c_void;
-        }
         let user_data: *mut Walk<'_, V> = &mut walk;
         // SAFETY: types as in jvmti.h; callbacks and user data outlive the call, and the callbacks run during
         // it only, one at a time; no filter, no class, no initial object.
@@ -270,7 +214,7 @@ unsafe extern "system" fn reference<V: Visitor>(
     size: jlong,
     tag: *mut jlong,
     referrer_tag: *mut jlong,
-    length: i32,
+    _length: i32,
     user_data: *mut c_void,
 ) -> i32 {
     // SAFETY: `user_data` is the walk that `follow_references` holds exclusively for us.
@@ -280,7 +224,6 @@ unsafe extern "system" fn reference<V: Visitor>(
     let target = Target {
         class_tag,
         size_bytes: u64::try_from(size).unwrap_or(0),
-        length: u32::try_from(length).ok(),
     };
     let object = TagCell(tag);
     let referrer = (!referrer_tag.is_null()).then_some(TagCell(referrer_tag));
@@ -343,66 +286,6 @@ fn index(index: i32) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)
 }
 
-/// `jvmtiPrimitiveFieldCallback`.
-unsafe extern "system" fn primitive_field<V: Visitor>(
-    kind: i32,
-    info: *const jvmtiHeapReferenceInfoField,
-    _class_tag: jlong,
-    tag: *mut jlong,
-    value: jvalue,
-    value_type: i32,
-    user_data: *mut c_void,
-) -> i32 {
-    /// `JVMTI_HEAP_REFERENCE_STATIC_FIELD`.
-    const STATIC_FIELD: i32 = 8;
-    // SAFETY: `user_data` is the walk that `follow_references` holds exclusively for us.
-    let walk = unsafe { &mut *user_data.cast::<Walk<'_, V>>() };
-    let Some(basic_type) = basic_type(value_type) else {
-        return VISIT_ABORT;
-    };
-    // SAFETY: the JVM passes the field's information.
-    let index = index(unsafe { (*info).index });
-    // SAFETY: the JVM stored a value of `basic_type` in the union.
-    let bits = unsafe { bits(value, basic_type) };
-    let field = PrimitiveField {
-        index,
-        is_static: kind == STATIC_FIELD,
-        value: Primitive { basic_type, bits },
-    };
-    walk.guard(|visitor| visitor.primitive_field(&TagCell(tag), field))
-}
-
-/// `jvmtiArrayPrimitiveValueCallback`.
-unsafe extern "system" fn primitive_array<V: Visitor>(
-    _class_tag: jlong,
-    _size: jlong,
-    tag: *mut jlong,
-    count: i32,
-    element_type: i32,
-    elements: *const u8,
-    user_data: *mut c_void,
-) -> i32 {
-    // SAFETY: `user_data` is the walk that `follow_references` holds exclusively for us.
-    let walk = unsafe { &mut *user_data.cast::<Walk<'_, V>>() };
-    let (Some(basic_type), Ok(count)) = (basic_type(element_type), usize::try_from(count)) else {
-        return VISIT_ABORT;
-    };
-    let bytes = if count == 0 || elements.is_null() {
-        &[][..]
-    } else {
-        // SAFETY: the JVM passes `count` packed elements of that type, valid until the callback returns;
-        // the identifier size is of no matter to a primitive type.
-        unsafe { std::slice::from_raw_parts(elements, count * basic_type.size_bytes(8) as usize) }
-    };
-    walk.guard(|visitor| visitor.primitive_array(&TagCell(tag), basic_type, bytes))
-}
-
-/// `jvmtiPrimitiveType`: the descriptor's letter as a number.
-fn basic_type(letter: i32) -> Option<BasicType> {
-    BasicType::from_descriptor(u8::try_from(letter).ok()?)
-        .filter(|&found| found != BasicType::Object)
-}
-
 /// The member of the union that holds a value of this type, zero-extended.
 ///
 /// # Safety
@@ -449,13 +332,6 @@ mod tests {
     }
 
     #[test]
-    fn letters_name_primitive_types_only() {
-        assert_eq!(basic_type(i32::from(b'J')), Some(BasicType::Long));
-        assert_eq!(basic_type(i32::from(b'L')), None);
-        assert_eq!(basic_type(-1), None);
-    }
-
-    #[test]
     fn a_panic_in_a_visitor_ends_the_walk() {
         struct Bad;
         impl Visitor for Bad {
@@ -467,12 +343,6 @@ mod tests {
                 _: Option<&TagCell>,
             ) -> Visit {
                 panic!("a fault of ours")
-            }
-            fn primitive_field(&mut self, _: &TagCell, _: PrimitiveField) -> Visit {
-                Visit::On
-            }
-            fn primitive_array(&mut self, _: &TagCell, _: BasicType, _: &[u8]) -> Visit {
-                Visit::On
             }
         }
         let mut walk = Walk {

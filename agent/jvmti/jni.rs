@@ -86,6 +86,28 @@ impl<'f> Jni<'f> {
         unsafe { jni_call!(self, ExceptionClear, (), ()) };
     }
 
+    /// What a pending exception says, which is forgotten; `None` if there is none.
+    pub(crate) fn take_exception(&self) -> Option<String> {
+        // SAFETY: allowed with and without a pending exception.
+        if unsafe { jni_call!(self, ExceptionCheck, (), 0) } == 0 {
+            return None;
+        }
+        let mut message = None;
+        self.with_crate(|env| {
+            let exception = env.exception_occurred()?;
+            env.exception_clear()?;
+            // Of the JDK's own exceptions alone, whose method runs no code of the application's.
+            let text = env.call_method(&exception, "getMessage", "()Ljava/lang/String;", &[])?;
+            let text = text.l()?;
+            if !text.is_null() {
+                message = Some(env.get_string((&text).into())?.into());
+            }
+            Ok(null_mut())
+        });
+        self.clear_exception();
+        Some(message.unwrap_or_else(|| "an exception without a message".to_owned()))
+    }
+
     /// The superclass, or `None` for `java.lang.Object`, interfaces and primitive types (`GetSuperclass`).
     pub(crate) fn superclass(&self, class: &Object<'_>) -> Option<Object<'f>> {
         // SAFETY: the handle is a live class; the answer is a local reference or null.

@@ -20,7 +20,6 @@ pub(crate) mod event;
 pub(crate) mod field;
 pub(crate) mod global;
 pub(crate) mod heap;
-pub(crate) mod instances;
 pub(crate) mod jni;
 pub(crate) mod listener;
 mod memory;

@@ -63,9 +63,7 @@ slots! {
     GET_TAG = 106, "Get Tag";
     SET_TAG = 107, "Set Tag";
     FORCE_GARBAGE_COLLECTION = 108, "Force Garbage Collection";
-    GET_OBJECTS_WITH_TAGS = 114, "Get Objects With Tags";
     FOLLOW_REFERENCES = 115, "Follow References";
-    ITERATE_THROUGH_HEAP = 116, "Iterate Through Heap";
     SET_EVENT_CALLBACKS = 122, "Set Event Callbacks";
     DISPOSE_ENVIRONMENT = 127, "Dispose Environment";
     GET_SYSTEM_PROPERTY = 131, "Get System Property";

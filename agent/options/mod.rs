@@ -47,8 +47,8 @@ pub(crate) enum SnapshotBy {
     Pause,
 }
 
-/// Whether a dump may stop the application for a heap walk that the user did not request
-/// (`snapshot=pause` requests one).
+/// Whether a dump may stop the application for HotSpot's own dumper where the user did not request it
+/// (`snapshot=pause` does).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StopTheWorld {
     /// No.
@@ -140,7 +140,7 @@ pub(crate) struct Options {
     pub(crate) engine: Engine,
     /// How the snapshot engine reads it.
     pub(crate) snapshot: SnapshotBy,
-    /// Whether a dump may stop the application for a walk that the user did not request.
+    /// Whether a dump may stop the application for HotSpot's own dumper where the user did not request it.
     pub(crate) stop_the_world: StopTheWorld,
     /// What the first OutOfMemoryError does.
     pub(crate) oom: OnOutOfMemory,

@@ -3,6 +3,8 @@
 #![allow(unsafe_code)]
 
 pub(crate) mod cpu_clock;
+pub(crate) mod descriptor;
+pub(crate) mod disk;
 pub(crate) mod host;
 pub(crate) mod process_end;
 pub(crate) mod semaphore;

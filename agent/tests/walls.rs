@@ -124,7 +124,7 @@ const HEAP: [Row; 9] = [
     ),
     ("request", &["facts"]),
     (
-        "walk",
+        "dumper",
         &["error", "facts", "memory_left", "outcome", "request"],
     ),
 ];
@@ -133,6 +133,7 @@ const HEAP: [Row; 9] = [
 const DUMP: Row = (
     "dump",
     &[
+        "dumper",
         "error",
         "facts",
         "fork",
@@ -140,7 +141,6 @@ const DUMP: Row = (
         "outcome",
         "request",
         "tried",
-        "walk",
     ],
 );
 

@@ -3,7 +3,7 @@
 
 use super::catalogue::Catalogue;
 use super::methods::Methods;
-use crate::heap::error::{DumpError, For};
+use crate::heap::error::DumpError;
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Handle;
@@ -14,13 +14,8 @@ use crate::profile::{
 };
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
-use tables::{
-    ClassId, Frame, FrameId, Line, ObjectIndex, ObjectTable, StringId, Tables, Trace, TraceId,
-};
+use tables::{ClassId, Frame, FrameId, Line, ObjectTable, StringId, Tables, Trace, TraceId};
 use writer::ClassName;
-
-/// The first tag of sampled objects in a walk, above all tags of rows.
-const FIRST_TAG: i64 = 1 << 32;
 
 /// The session's measurements that go into a dump.
 #[derive(Clone, Copy, Debug)]
@@ -38,24 +33,6 @@ pub(in crate::heap) struct AllocationTraces {
     pub(in crate::heap) by_handle: Vec<(Handle, TraceId)>,
     /// The records of allocation sites and CPU samples, which follow the head of the file; empty if there are none.
     pub(in crate::heap) records: Vec<u8>,
-    /// Traces by tag, starting at [`FIRST_TAG`].
-    tagged: Vec<TraceId>,
-}
-
-/// The allocation traces of a walk's objects, as far as they were sampled.
-#[derive(Debug, Default)]
-pub(in crate::heap) struct ObjectTraces(HashMap<ObjectIndex, TraceId>);
-
-impl ObjectTraces {
-    /// Records an object's allocation trace.
-    pub(in crate::heap) fn set(&mut self, object: ObjectIndex, trace: TraceId) {
-        self.0.insert(object, trace);
-    }
-
-    /// An object's allocation trace; the empty trace if it was not sampled.
-    pub(in crate::heap) fn of(&self, object: ObjectIndex) -> TraceId {
-        self.0.get(&object).copied().unwrap_or(TraceId::EMPTY)
-    }
 }
 
 /// Translates the session's traces to rows of the dump.
@@ -71,8 +48,8 @@ struct Translator<'d, 'f> {
 }
 
 impl AllocationTraces {
-    /// Takes the sites, and the traces of live objects. Call it before the walk, and keep the handles until the walk
-    /// has begun.
+    /// Takes the sites, and the traces of live objects. Call it before the dump, and keep the handles until the
+    /// pause has begun.
     ///
     /// Empty if nothing is sampled.
     pub(in crate::heap) fn take<'a, 'f>(
@@ -112,34 +89,6 @@ impl AllocationTraces {
             taken.records.append(&mut record);
         }
         Ok((taken, held))
-    }
-
-    /// Tags the `held` objects, for a JVMTI walk.
-    pub(in crate::heap) fn tag(
-        &mut self,
-        held: &LiveTraces<'_>,
-        env: &Env,
-        jni: &Jni<'_>,
-    ) -> Result<(), DumpError> {
-        let traces: HashMap<Handle, TraceId> = self.by_handle.iter().copied().collect();
-        for (handle, object) in held.objects(jni) {
-            // Mirrors, threads and loaders are already tagged with their rows.
-            let is_free = env.tag(&object).when("the tag of an object")? == 0;
-            if let (true, Some(&trace)) = (is_free, traces.get(&handle)) {
-                let number = i64::try_from(self.tagged.len()).unwrap_or(i64::MAX);
-                let tag = FIRST_TAG.saturating_add(number);
-                env.set_tag(&object, tag).when("a tag for an object")?;
-                self.tagged.push(trace);
-            }
-            jni.forget(object);
-        }
-        Ok(())
-    }
-
-    /// The trace of an object that [`Self::tag`] has tagged.
-    pub(in crate::heap) fn of_tag(&self, tag: i64) -> Option<TraceId> {
-        let number = usize::try_from(tag.checked_sub(FIRST_TAG)?).ok()?;
-        self.tagged.get(number).copied()
     }
 }
 

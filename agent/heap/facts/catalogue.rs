@@ -29,8 +29,6 @@ pub(in crate::heap) struct Catalogue<'f> {
     loaders: RefCell<Vec<(ObjectIndex, Object<'f>)>>,
     first_look: usize,
     late: HashMap<ObjectIndex, ClassId>,
-    /// Classes that were linked after the first pass.
-    linked_late: HashSet<ClassId>,
     object_class: ClassId,
     class_class: ClassId,
 }
@@ -72,7 +70,6 @@ impl<'f> Catalogue<'f> {
             loaders: RefCell::default(),
             first_look,
             late: HashMap::new(),
-            linked_late: HashSet::new(),
             object_class,
             class_class,
         };
@@ -123,19 +120,9 @@ impl<'f> Catalogue<'f> {
         self.late.get(&mirror).copied()
     }
 
-    /// Whether the class was not linked at the first pass, so that the walk may not have reported its fields.
-    pub(in crate::heap) fn is_linked_late(&self, class: ClassId) -> bool {
-        self.linked_late.contains(&class)
-    }
-
     /// The mirror of a class.
     pub(in crate::heap) fn mirror(&self, class: ClassId) -> Option<ObjectIndex> {
         self.mirrors.get(class.index()).copied()
-    }
-
-    /// The number of classes found by the first pass. Their mirrors are the first objects of the table.
-    pub(in crate::heap) fn first_look(&self) -> usize {
-        self.first_look
     }
 
     /// `java.lang.Class`.
@@ -250,9 +237,6 @@ impl<'f> Catalogue<'f> {
                 .class_signature(class)
                 .when("the name of a class")?;
             let (row, ids) = self.row(class, &signature, tables, objects)?;
-            if row.fields.is_some() {
-                self.linked_late.insert(id);
-            }
             tables.classes.replace(id, row);
             if let Some(place) = self.field_ids.get_mut(id.index()) {
                 *place = ids;

@@ -3,6 +3,7 @@
 
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
+use crate::jvmti::new_object::HeapBytes;
 use crate::jvmti::object::Object;
 
 /// With less free heap than this, nothing is made. Many times what the agent needs.
@@ -11,12 +12,20 @@ const RUNTIME: &[u8] = b"Ljava/lang/Runtime;";
 
 /// Whether there is room, according to `java.lang.Runtime`, which is one of these classes.
 pub(in crate::heap) fn is_there(env: &Env, jni: &Jni<'_>, classes: &[Object<'_>]) -> bool {
+    heap(env, jni, classes).is_some_and(|heap| heap.free >= LEAST_FREE_BYTES)
+}
+
+/// How many bytes of the heap are in use; `None` if the JVM does not tell.
+pub(in crate::heap) fn used_bytes(env: &Env, jni: &Jni<'_>, classes: &[Object<'_>]) -> Option<u64> {
+    heap(env, jni, classes).map(|heap| heap.used)
+}
+
+fn heap(env: &Env, jni: &Jni<'_>, classes: &[Object<'_>]) -> Option<HeapBytes> {
     let is_runtime = |class: &&Object<'_>| {
         let signature = env.class_signature(class);
         signature.is_ok_and(|signature| signature == RUNTIME)
             && matches!(env.class_loader(jni, class), Ok(None))
     };
     let runtime = classes.iter().find(is_runtime);
-    let heap = runtime.and_then(|runtime| jni.heap_bytes(runtime));
-    heap.is_some_and(|heap| heap.free >= LEAST_FREE_BYTES)
+    runtime.and_then(|runtime| jni.heap_bytes(runtime))
 }

@@ -125,32 +125,24 @@ impl<'f> KeptObjects<'f> {
         })
     }
 
-    /// The same, tagged as objects that do not belong in a dump.
-    pub(in crate::heap) fn take_tagged(
-        env: &Env,
-        jni: &'f Jni<'f>,
-    ) -> Result<Option<Self>, DumpError> {
-        let kept = Self::take(jni);
-        if let Some(kept) = &kept {
-            let tagged = env.set_tag(&kept.array, AGENTS_TAG);
-            tagged.when("a tag for an object of the agent's own")?;
-        }
-        Ok(kept)
-    }
-
     /// Makes objects of every kind: all primitive types, inheritance, arrays, strings, hashed and lockable ones. Uses
     /// only JDK classes that every JVM has loaded, and runs only their constructors.
     pub(in crate::heap) fn make(env: &'f Env, jni: &'f Jni<'f>) -> Result<Self, DumpError> {
         let loaded = env.loaded_classes(jni).when("the loaded classes")?;
-        Self::make_of(env, jni, loaded)
+        Self::make_of(env, jni, loaded, None)
     }
 
-    /// The same, with `loaded` as the loaded classes.
-    fn make_of(env: &'f Env, jni: &'f Jni<'f>, loaded: Vec<Object<'f>>) -> Result<Self, DumpError> {
+    /// The same, with `loaded` as the loaded classes, and a string of this `name`.
+    fn make_of(
+        env: &'f Env,
+        jni: &'f Jni<'f>,
+        loaded: Vec<Object<'f>>,
+        name: Option<&str>,
+    ) -> Result<Self, DumpError> {
         if !heap_room::is_there(env, jni, &loaded) {
             return Err(DumpError::FullHeap);
         }
-        let array = Maker::new(env, jni, loaded)?.all()?;
+        let array = Maker::new(env, jni, loaded)?.all(name)?;
         Ok(Self {
             jni,
             array,
@@ -163,17 +155,28 @@ impl<'f> KeptObjects<'f> {
         &self.array
     }
 
+    /// The string kept with them; `None` if there is none.
+    pub(in crate::heap) fn name(&self) -> Option<Object<'f>> {
+        let last = self.jni.array_length(&self.array) - 1;
+        self.jni.element(&self.array, last)
+    }
+
     /// Its elements; [`kind`] tells the kind of each.
     pub(in crate::heap) fn elements(&self) -> Vec<Option<Object<'f>>> {
         self.jni.elements(&self.array)
     }
 }
 
-/// Makes the kept objects in `VMInit`, before any dump; `loaded` are all classes.
+/// Makes the kept objects in `VMInit`, before any dump, and a string of this `name`; `loaded` are all classes.
 ///
 /// An error is not reported to the user: a dump then makes the objects itself, as with an attached agent.
-pub(in crate::heap) fn prepare<'f>(env: &'f Env, jni: &'f Jni<'f>, loaded: Vec<Object<'f>>) {
-    if let Ok(mut made) = KeptObjects::make_of(env, jni, loaded) {
+pub(in crate::heap) fn prepare<'f>(
+    env: &'f Env,
+    jni: &'f Jni<'f>,
+    loaded: Vec<Object<'f>>,
+    name: Option<&str>,
+) {
+    if let Ok(mut made) = KeptObjects::make_of(env, jni, loaded, name) {
         made.outlive_this = true;
     }
 }
@@ -225,8 +228,8 @@ impl<'f> Maker<'f> {
             .ok_or(DumpError::Unmade(signature))
     }
 
-    /// The array with all of them.
-    fn all(&self) -> Result<Object<'f>, DumpError> {
+    /// The array with all of them; a string of this name is last, or null.
+    fn all(&self, name: Option<&str>) -> Result<Object<'f>, DumpError> {
         let mut made = self.instances()?;
         for (element_type, length) in primitive_arrays() {
             let bytes = pattern(element_type, length);
@@ -240,7 +243,9 @@ impl<'f> Maker<'f> {
         }
         made.push(self.references(&[])?);
         let mirrors = self.others.iter().map(Some);
-        let elements: Vec<_> = made.iter().map(Some).chain([None]).chain(mirrors).collect();
+        let name = name.and_then(|name| self.jni.new_string(name));
+        let elements = made.iter().map(Some).chain([None]).chain(mirrors);
+        let elements: Vec<_> = elements.chain([name.as_ref()]).collect();
         self.references(&elements)
     }
 

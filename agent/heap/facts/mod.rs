@@ -3,7 +3,7 @@
 pub(super) mod allocation_traces;
 mod anonymous_names;
 pub(super) mod catalogue;
-mod heap_room;
+pub(super) mod heap_room;
 pub(super) mod kept_objects;
 pub(super) mod methods;
 pub(super) mod plain_facts;
@@ -12,4 +12,3 @@ mod stack_room;
 mod stacks;
 pub(super) mod threads;
 pub(super) mod unlinked;
-pub(super) mod virtual_threads;

@@ -5,9 +5,8 @@ use super::methods::Methods;
 use super::roots::ThreadNote;
 use super::stack_room::StackRoom;
 use super::stacks::agree;
-use super::virtual_threads::virtual_threads;
 use crate::heap::error::{DumpError, For};
-use crate::jvmti::env::{Env, Vm};
+use crate::jvmti::env::Env;
 use crate::jvmti::error::JvmtiError;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::method::MethodId;
@@ -22,9 +21,6 @@ use tables::{ObjectIndex, ObjectTable, Tables, ThreadId, ThreadRow, Trace, Trace
 const USUAL_DEPTH_FRAMES: i32 = 512;
 /// Threads whose stacks are requested at once. The application pauses for each request, 0.2 us a frame.
 const THREADS_AT_A_TIME: usize = 128;
-/// Virtual threads whose whole stacks are requested, 10 µs each. The others get only the frames that the walk
-/// saw.
-const MOST_VIRTUAL_THREADS: usize = 10_000;
 
 /// A thread and its stack shortly before the walk.
 #[derive(Debug)]
@@ -36,23 +32,12 @@ struct Captured<'f> {
 /// The stacks of all threads, shortly before the walk.
 #[derive(Debug)]
 pub(in crate::heap) struct CapturedStacks<'f> {
-    vm: Vm,
     env: &'f Env,
     jni: &'f Jni<'f>,
-    look: Look,
     stacks: Vec<Captured<'f>>,
     /// Longest time that the application paused for them.
     pause: Duration,
     _room: StackRoom,
-}
-
-/// Whether to look for threads that were not captured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::heap) enum Look {
-    /// Yes: the walk has tagged them.
-    ByTag,
-    /// No: their tags are unknown, or the application must not pause again.
-    NoFurther,
 }
 
 /// The threads' rows.
@@ -69,13 +54,10 @@ pub(in crate::heap) struct ThreadRows {
 impl<'f> CapturedStacks<'f> {
     /// Tags all platform threads, so that the walk can tell which thread a frame belongs to, and captures their
     /// stacks. That takes one short safepoint for each group of threads, and one more request for each deep
-    /// stack. Prepares memory for HotSpot's own walk over the stacks, which is kept until [`Self::fill`]. `look`
-    /// says whether `fill` looks for other threads.
+    /// stack. Prepares memory for HotSpot's own walk over the stacks, which is kept until [`Self::fill`].
     pub(in crate::heap) fn take(
-        vm: Vm,
         env: &'f Env,
         jni: &'f Jni<'f>,
-        look: Look,
         objects: &mut ObjectTable,
     ) -> Result<Self, DumpError> {
         let threads = env.live_threads(jni).when("the list of threads")?;
@@ -92,10 +74,8 @@ impl<'f> CapturedStacks<'f> {
             (stacks, pause) = (again, pause + once_more);
         }
         Ok(Self {
-            vm,
             env,
             jni,
-            look,
             stacks,
             pause,
             _room: room,
@@ -121,8 +101,8 @@ impl<'f> CapturedStacks<'f> {
 
     /// Fills `tables.threads` and `tables.traces` for the threads that the walk reported.
     ///
-    /// Looks for threads that were not captured: virtual threads, and those started since. The walk's frames
-    /// correct the stacks. `depth_frames` cuts stacks.
+    /// Threads that were not captured, virtual ones and those started since, get the frames that the walk saw. The
+    /// walk's frames correct the captured stacks. `depth_frames` cuts stacks.
     pub(in crate::heap) fn fill(
         self,
         notes: &[ThreadNote],
@@ -133,7 +113,7 @@ impl<'f> CapturedStacks<'f> {
         objects: &mut ObjectTable,
     ) -> Result<ThreadRows, DumpError> {
         let (env, jni) = (self.env, self.jni);
-        let (by_tag, pause) = self.by_tag(notes, catalogue, tables)?;
+        let (by_tag, pause) = self.by_tag()?;
         let mut ids = Vec::with_capacity(notes.len());
         let mut java_frames = Vec::with_capacity(notes.len());
         for note in notes {
@@ -184,39 +164,13 @@ impl<'f> CapturedStacks<'f> {
     }
 
     /// Each thread's handle and frames by tag, and how long the application paused for it.
-    fn by_tag(
-        self,
-        notes: &[ThreadNote],
-        catalogue: &Catalogue<'f>,
-        tables: &Tables,
-    ) -> Result<(HashMap<i64, Captured<'f>>, Duration), DumpError> {
-        let (vm, env, jni) = (self.vm, self.env, self.jni);
+    fn by_tag(self) -> Result<(HashMap<i64, Captured<'f>>, Duration), DumpError> {
         let mut by_tag = HashMap::new();
         for captured in self.stacks {
-            let tag = env.tag(&captured.thread).when("the tag of a thread")?;
+            let tag = self.env.tag(&captured.thread).when("the tag of a thread")?;
             by_tag.insert(tag, captured);
         }
-        let mut missing: Vec<i64> = notes.iter().map(|note| note.object.tag()).collect();
-        missing.retain(|tag| !by_tag.contains_key(tag));
-        if missing.is_empty() || self.look == Look::NoFurther {
-            return Ok((by_tag, self.pause));
-        }
-        let mut threads = env.live_threads(jni).when("the list of threads")?;
-        let (virtual_threads, pause) = virtual_threads(vm, jni, catalogue, tables)?;
-        threads.extend(virtual_threads);
-        let mut asked = 0;
-        for thread in threads {
-            let tag = env.tag(&thread).when("the tag of a thread")?;
-            if tag == 0 || by_tag.contains_key(&tag) || asked >= MOST_VIRTUAL_THREADS {
-                jni.forget(thread);
-                continue;
-            }
-            asked += 1;
-            // An ended thread has no stack.
-            let frames = env.stack(&thread).unwrap_or_default();
-            by_tag.insert(tag, Captured { thread, frames });
-        }
-        Ok((by_tag, self.pause + pause))
+        Ok((by_tag, self.pause))
     }
 }
 

@@ -10,8 +10,7 @@ use super::silence::Silence;
 use crate::heap::facts::kept_objects::AGENTS_TAG;
 use crate::heap::facts::roots::{RootNotes, SystemRoots};
 use crate::heap::memory_left::MemoryLeft;
-use crate::jvmti::heap::{PrimitiveField, Reference, TagCell, Target, Visit, Visitor};
-use format::BasicType;
+use crate::jvmti::heap::{Reference, TagCell, Target, Visit, Visitor};
 use snapshot::walk::VirtualFrames;
 use snapshot::Failure;
 use std::collections::HashMap;
@@ -327,13 +326,5 @@ impl Visitor for Forker<'_, '_> {
             Ok(Err(failure)) => self.end(Err(failure)),
             Err(_) => process::exit(process::PANICKED),
         }
-    }
-
-    fn primitive_field(&mut self, _: &TagCell, _: PrimitiveField) -> Visit {
-        Visit::On
-    }
-
-    fn primitive_array(&mut self, _: &TagCell, _: BasicType, _: &[u8]) -> Visit {
-        Visit::On
     }
 }

@@ -20,10 +20,10 @@ pub(in crate::heap) enum NoSnapshot {
     /// The heap is corrupt; the finding. If the child lacked the parts that HotSpot reports as unused, another attempt
     /// with the whole heap may succeed.
     Damaged(String),
-    /// This heap can never be read from a copy, but a walk may work. The end of a sentence.
+    /// This heap can never be read from a copy, but HotSpot's own dumper may work. The end of a sentence.
     Refused(String),
-    /// The fork failed, or the child died. Another dump may succeed; a walk would stop the application for long. The
-    /// start of a sentence.
+    /// The fork failed, or the child died. Another dump may succeed; HotSpot's own dumper would stop the application for
+    /// long. The start of a sentence.
     Lost(String),
     /// No engine can succeed, or should try.
     Failed(DumpError),

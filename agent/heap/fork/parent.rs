@@ -16,12 +16,11 @@ use crate::heap::error::{DumpError, For};
 use crate::heap::facts::allocation_traces::{AllocationTraces, Profiled};
 use crate::heap::facts::catalogue::Catalogue;
 use crate::heap::facts::plain_facts::{field_offset, mirror_fields};
-use crate::heap::facts::threads::{tag_thread, CapturedStacks, Look};
+use crate::heap::facts::threads::{tag_thread, CapturedStacks};
 use crate::heap::memory_left::MemoryLeft;
 use crate::heap::outcome::Outcome;
 use crate::heap::tried::Tried;
-use crate::jvmti::env::{Env, Vm};
-use crate::jvmti::heap::Wanted;
+use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
 use crate::message::say;
@@ -37,7 +36,6 @@ use writer::DumpFile;
 /// A dump in progress, in its own local frame.
 #[derive(Debug)]
 pub(in crate::heap) struct SnapshotDump<'f> {
-    vm: Vm,
     pub(super) env: &'f Env,
     pub(super) jni: &'f Jni<'f>,
     pub(super) options: &'f Options,
@@ -66,7 +64,6 @@ pub(in crate::heap) fn look_at_heap(object: &Object<'_>) -> Result<(), String> {
 impl<'f> SnapshotDump<'f> {
     /// A dump by an environment that has no tags.
     pub(in crate::heap) fn new(
-        vm: Vm,
         env: &'f Env,
         jni: &'f Jni<'f>,
         options: &'f Options,
@@ -75,7 +72,6 @@ impl<'f> SnapshotDump<'f> {
         copies_all: bool,
     ) -> Self {
         Self {
-            vm,
             env,
             jni,
             options,
@@ -98,7 +94,7 @@ impl<'f> SnapshotDump<'f> {
         self.note_used_bytes(&catalogue, &tables);
         let (current, own_thread) = self.begin(&mut objects)?;
         let mirror_fields = mirror_fields(&catalogue, &tables);
-        let stacks = CapturedStacks::take(self.vm, env, jni, Look::NoFurther, &mut objects)?;
+        let stacks = CapturedStacks::take(env, jni, &mut objects)?;
         let mut pinned = stacks.pinned()?;
         let (socket, childs_socket) = UnixStream::pair()
             .map_err(|error| NoSnapshot::Lost(format!("there can be no fork: {error}")))?;
@@ -215,12 +211,8 @@ impl<'f> SnapshotDump<'f> {
         own_thread: ObjectIndex,
     ) -> Result<(Child, ObjectTable), NoSnapshot> {
         let mut forker = Forker::new(task, own_thread);
-        let wanted = Wanted {
-            primitive_fields: false,
-            primitive_arrays: false,
-        };
         let began = Instant::now();
-        let answer = self.env.follow_references(&mut forker, wanted);
+        let answer = self.env.follow_references(&mut forker);
         self.tried
             .paused
             .set(self.tried.paused.get() + began.elapsed());

@@ -4,12 +4,14 @@
 use super::no_snapshot::NoSnapshot;
 use crate::heap::facts::catalogue::Catalogue;
 use crate::heap::facts::plain_facts::field_offset;
-use crate::heap::facts::virtual_threads::VIRTUAL_THREAD;
 use crate::jvmti::env::Env;
 use crate::jvmti::method::MethodId;
 use snapshot::walk::VirtualThreadFields;
 use std::collections::HashSet;
 use tables::{ClassId, Tables};
+
+/// The class of virtual threads, JDK 21 and later.
+const VIRTUAL_THREAD: &[u8] = b"Ljava/lang/VirtualThread;";
 
 /// Looks the fields up; `None` if there are no virtual threads.
 pub(super) fn virtual_thread_fields(

@@ -31,8 +31,8 @@ pub(super) const ROWS: &[Row] = &[
         name: "engine",
         values: "auto|snapshot|portable",
         default: "auto",
-        help: "`snapshot`: by fork, or inside the pause. `portable`: only what the JVMTI specification \
-               guarantees; slow, and CPU samples at safepoints. `auto`: the best that works",
+        help: "`auto`, `snapshot`: read a forked copy of the heap; where there can be none, use HotSpot's own \
+               dumper. `portable`: HotSpot's own dumper alone, and CPU samples at safepoints",
         standing: Standing::Built,
         set: |said, value| {
             said.options.engine = match value {
@@ -48,7 +48,8 @@ pub(super) const ROWS: &[Row] = &[
         name: "snapshot",
         values: "auto|fork|pause",
         default: "auto",
-        help: "`fork`: read a forked copy of the heap. `pause`: read the heap while the application is stopped",
+        help: "`fork`: read a forked copy of the heap, or make no dump. `pause`: have HotSpot's own dumper stop \
+               the application",
         standing: Standing::Built,
         set: |said, value| {
             said.options.snapshot = match value {
@@ -64,9 +65,9 @@ pub(super) const ROWS: &[Row] = &[
         name: "stop",
         values: "auto|y|n",
         default: "auto",
-        help: "may a dump stop the application for a heap walk that you did not request with `snapshot=pause`? \
-               `auto`: only if the heap can never be forked (ZGC). `y`: whenever there is no forked copy. `n`: \
-               never; the dump is refused, with an estimate",
+        help: "may a dump stop the application for HotSpot's own dumper if you did not request it with \
+               `snapshot=pause`? `auto`: only if the heap can never be forked (ZGC). `y`: whenever there is no \
+               forked copy. `n`: never; the dump is refused, with an estimate",
         standing: Standing::Built,
         set: |said, value| {
             said.options.stop_the_world = match value {

@@ -55,7 +55,7 @@ class DumpCommandTest extends CommandTest {
         }
     }
 
-    /** Without leave no application is stopped for a walk over its heap. */
+    /** Without leave no application is stopped for HotSpot's own dumper. */
     @Test
     void stopsTheApplicationOnlyWithLeave() {
         Path file = folder.resolve("z.hprof");
@@ -64,7 +64,7 @@ class DumpCommandTest extends CommandTest {
             mustRefuse(dump(jvm.pid(), "-o", file), "(--stop-the-world)");
             assertEquals(Set.of(), new Folder(folder).dumps());
             Command command = dump(jvm.pid(), "-o", file, "--stop-the-world").good();
-            assertTrue(command.err.contains("engine snapshot in the pause"), command::toString);
+            assertTrue(command.err.contains("engine hotspot"), command::toString);
             Testimony.of(jvm).mustHoldIn(file);
             assertEquals(0, jvm.end(), jvm.err::text);
         }

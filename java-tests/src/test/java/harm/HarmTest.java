@@ -32,7 +32,7 @@ class HarmTest extends HoldingTest {
                 Arguments.of(place.get()[0], place.get()[1], "BUS", "the forked copy crashed with signal 7")));
     }
 
-    /** A walk in the pause would stop the application for long, for whoever killed the copy. */
+    /** HotSpot's dumper would stop the application for long, for whoever killed the copy. */
     @ParameterizedTest
     @MethodSource("ends")
     void aCopyThatEndsEndsTheDump(Jdk jdk, Place place, String signal, String how) {
@@ -44,7 +44,7 @@ class HarmTest extends HoldingTest {
 
     @ParameterizedTest
     @MethodSource("places")
-    void aKilledCopyIsReplacedByAWalkInThePauseIfTheApplicationMayStop(Jdk jdk, Place place) {
+    void aKilledCopyIsReplacedByHotSpotsDumpIfTheApplicationMayStop(Jdk jdk, Place place) {
         try (Jvm jvm = storm(jdk, place, "stop=y,")) {
             signal(heldCopy(jvm), "KILL");
             fellBack(jvm, KILLED);
@@ -54,7 +54,7 @@ class HarmTest extends HoldingTest {
     @ParameterizedTest
     @MethodSource("two")
     void aKilledCopyLeavesNothingWhereNoOtherWayIsAllowed(Jdk jdk) {
-        try (Jvm jvm = storm(jdk, Place.MARKING, "engine=snapshot,snapshot=fork,stop=y,")) {
+        try (Jvm jvm = storm(jdk, Place.MARKING, "snapshot=fork,stop=y,")) {
             signal(heldCopy(jvm), "KILL");
             gaveUp(jvm, KILLED + "; the application ran on; try again");
         }
@@ -172,7 +172,7 @@ class HarmTest extends HoldingTest {
             String line = outcome(jvm, 1);
             if (option.isEmpty()) {
                 jvm.err.await("hprof-rs: " + why + "the dump stops the application for up to ", Jvm.LIMIT);
-                assertTrue(line.contains(", engine snapshot in the pause, as "), line);
+                assertTrue(line.contains(", engine hotspot, as "), line);
                 new HprofCheck(folder.resolve("out.1.hprof")).good();
             } else {
                 assertTrue(line.matches("no dump: " + why + "a dump would stop the application for up to \\d+ s, "

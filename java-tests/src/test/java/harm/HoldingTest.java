@@ -117,16 +117,16 @@ abstract class HoldingTest {
         return line.substring("hprof-rs: ".length());
     }
 
-    /** There was no copy, or it did not live to the end. The application was not stopped for a walk over its heap. */
+    /** There was no copy, or it did not live to the end. The application was not stopped for HotSpot's own dumper. */
     void lostItsCopy(Jvm jvm, String how) {
         gaveUp(jvm, how + "; the application ran on; try again, "
-                + "or add stop=y to have it stopped for as long as a walk over its heap takes");
+                + "or add stop=y to have it stopped for as long as HotSpot's own dump takes");
     }
 
     /** The first dump was made in another way, for this reason. */
     void fellBack(Jvm jvm, String reason) {
         String line = outcome(jvm, 1);
-        assertTrue(line.endsWith(", engine snapshot in the pause, as " + reason), line);
+        assertTrue(line.endsWith(", engine hotspot, as " + reason), line);
         new HprofCheck(folder.resolve("out.1.hprof")).good();
         isWell(jvm, Set.of("out.1.hprof", "out.2.hprof"));
     }

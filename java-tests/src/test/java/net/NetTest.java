@@ -53,8 +53,8 @@ class NetTest {
     static Stream<Arguments> engines() {
         return majors().stream().flatMap(jdk -> Stream.of(
                 Arguments.of(jdk, "engine=auto", "engine snapshot"),
-                Arguments.of(jdk, "snapshot=pause", "engine snapshot in the pause"),
-                Arguments.of(jdk, "engine=portable", "engine portable")));
+                Arguments.of(jdk, "snapshot=pause", "engine hotspot"),
+                Arguments.of(jdk, "engine=portable", "engine hotspot")));
     }
 
     /** By signal and at the end, whole and one after the other; of the forked child's part, too. */

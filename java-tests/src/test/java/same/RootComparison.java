@@ -55,6 +55,8 @@ final class RootComparison {
             findings.allow(Rule.SERVING_THREAD, "root of kind " + root.kind);
         } else if (rule != null) {
             findings.allow(rule, file.typeOf(root.object));
+        } else if (file == theirs && !theirs.has(root.object)) {
+            findings.allow(Rule.RECORDLESS, "root of kind " + root.kind);
         } else {
             findings.differ("root of kind " + root.kind + " that only " + whose + " has", text(file, root));
         }

@@ -24,6 +24,9 @@ enum Rule {
     /** The same, if ours has no record either. */
     NOWHERE("a reference to what neither dump has"),
 
+    /** HotSpot wrote a reference or a root to what its dump has no record of, as a class that is not linked; ours has none. */
+    RECORDLESS("HotSpot wrote an id without a record"),
+
     /** HotSpot writes every NaN in its canonical form. */
     CANONICAL_NAN("HotSpot made the NaN canonical"),
 

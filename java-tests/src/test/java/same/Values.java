@@ -28,6 +28,9 @@ final class Values {
         if (type.isNan(our) && type.isCanonicalNan(their)) {
             return Rule.CANONICAL_NAN;
         }
+        if (type == HprofType.OBJECT && our == 0 && !theirs.has(their)) {
+            return Rule.RECORDLESS;
+        }
         return type == HprofType.OBJECT && their == 0 && !theirs.has(our) ? Rule.DORMANT : null;
     }
 

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -31,11 +32,11 @@ class TextTest {
     private static final Pattern DUMPED = Pattern.compile(".* (\\d+) bytes, (\\d+) objects, (\\d+) classes; .* engine ([^,]+).*");
     /** Of a hundred lines, so many at least are the same in the dumps before and after the text. */
     private static final int STEADY = 99;
-    /** Of a hundred objects, so many at least are found along references from classes and roots. */
-    private static final int STEADY_OBJECTS = 95;
     /** Classes with fields that the JVM hides, or with room around one. */
     private static final Pattern HIDDEN_FIELDS = Pattern.compile("java\\.lang\\.(Class|Module|InternalError|Thread|VirtualThread)"
             + "|.*Thread|.*ClassLoader|.*ReferenceHandler|.*MemberName|.*CallSite.*|.*StackFrameInfo|.*ResolvedMethodName");
+    /** What fills the room that a thread has not used up yet: only HotSpot's own dumper writes it. */
+    private static final Predicate<String> FILLER = Pattern.compile("ARR .*elem type=int\\[\\]\\)").asMatchPredicate();
     /** Of a hundred classes, so many at least have instances of the size that is computed before Java 15. */
     private static final int EXACT = 88;
 
@@ -45,37 +46,23 @@ class TextTest {
         return Jdks.majors();
     }
 
+    static Stream<Arguments> engines() {
+        return jdks().stream().flatMap(jdk -> Stream.of("snapshot", "portable").map(engine -> Arguments.of(jdk, "engine=" + engine)));
+    }
+
     /** Ids are addresses: the same in all dumps, as long as nothing is collected. */
     @ParameterizedTest
-    @MethodSource("jdks")
-    void hasTheLinesOfABinaryDump(Jdk jdk) throws Exception {
+    @MethodSource("engines")
+    void hasTheLinesOfABinaryDump(Jdk jdk, String engine) throws Exception {
         try (Jvm jvm = quiet(jdk)) {
             // What the first look of all loads and makes is there for the others.
-            Attach.dump(jvm, 1, "engine=snapshot,file=" + folder.resolve("before.hprof"));
-            HprofLines first = binary(jvm, 2, "engine=snapshot");
-            TextDump found = text(jvm, 3, "engine=snapshot");
-            HprofLines last = binary(jvm, 4, "engine=snapshot");
+            Attach.dump(jvm, 1, engine + ",file=" + folder.resolve("before.hprof"));
+            HprofLines first = binary(jvm, 2, engine);
+            TextDump found = text(jvm, 3, engine);
+            HprofLines last = binary(jvm, 4, engine);
             compare("roots", first.roots, found.roots, last.roots);
             compare("objects", first.entries, withoutSizes(found), last.entries);
             compare("classes", first.classes, found.classes, last.classes);
-        }
-    }
-
-    /** Ids are numbers in the order of a walk: objects are told by how they are referred to. */
-    @ParameterizedTest
-    @MethodSource("jdks")
-    void hasTheObjectsOfAPortableDump(Jdk jdk) throws Exception {
-        try (Jvm jvm = quiet(jdk)) {
-            Attach.dump(jvm, 1, "engine=portable,file=" + folder.resolve("before.hprof"));
-            HprofLines binary = binary(jvm, 2, "engine=portable");
-            TextDump text = text(jvm, 3, "engine=portable");
-            Correspondence same = new Correspondence(new Correspondence.Dump(text.roots, withoutSizes(text), text.classes),
-                    new Correspondence.Dump(binary.roots, binary.entries, binary.classes));
-            List<String> differences = same.differences;
-            assertTrue(differences.size() * 1000L <= same.pairs(), () -> same.pairs() + " pairs, but " + differences);
-            assertTrue(differences.stream().noneMatch(what -> what.contains("text.Known")), differences::toString);
-            assertTrue(same.pairs() * 100L >= STEADY_OBJECTS * text.objects, () -> same.pairs() + " pairs of " + text.objects);
-            assertTrue(Math.abs(binary.roots.size() - text.roots.size()) <= 2, binary.roots.size() + " " + text.roots.size());
         }
     }
 
@@ -93,7 +80,7 @@ class TextTest {
     private TextDump text(Jvm jvm, int number, String options) throws Exception {
         Path file = folder.resolve(number + ".txt");
         Matcher end = DUMPED.matcher(Attach.dump(jvm, number, options + ",format=a,file=" + file));
-        assertTrue(end.matches() && options.equals("engine=" + end.group(4)), jvm.err::text);
+        assertTrue(end.matches() && end.group(4).equals(options.endsWith("portable") ? "hotspot" : "snapshot"), jvm.err::text);
         TextDump text = new TextDump(file);
         assertEquals(Files.size(file), Long.parseLong(end.group(1)));
         assertEquals(text.objects, Long.parseLong(end.group(2)));
@@ -119,6 +106,7 @@ class TextTest {
         assertEquals(List.of(), some(missing), what + " that the text has not, of " + steady.size());
         found.removeAll(before);
         found.removeAll(new HashSet<>(last));
+        found.removeIf(FILLER);
         assertEquals(List.of(), some(found), what + " that only the text has");
         boolean isBetween = Math.min(first.size(), last.size()) <= text.size() && text.size() <= Math.max(first.size(), last.size());
         assertTrue(isBetween, () -> what + ": " + first.size() + ", " + text.size() + ", " + last.size());

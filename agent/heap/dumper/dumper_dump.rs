@@ -1,0 +1,186 @@
+//! A dump by HotSpot's own dumper, from the JVM's side: what is known is held, HotSpot dumps, its file becomes ours.
+
+use super::dump_name::DumpName;
+use super::references::{Known, KnownByReference, References};
+use super::translate::{translate, Knowledge};
+use super::watch::watched;
+use crate::heap::error::{DumpError, For};
+use crate::heap::facts::allocation_traces::{AllocationTraces, Profiled};
+use crate::heap::facts::catalogue::Catalogue;
+use crate::heap::facts::heap_room;
+use crate::heap::outcome::Outcome;
+use crate::heap::request::Request;
+use crate::hotspot::Management;
+use crate::jvmti::env::Env;
+use crate::jvmti::jni::Jni;
+use crate::options::Options;
+use crate::os::disk;
+use std::time::{Duration, Instant};
+use tables::{ClassId, ObjectTable, Tables};
+use writer::DumpFile;
+
+/// What the agent knows of the heap before HotSpot dumps it.
+struct Facts<'f> {
+    env: &'f Env,
+    jni: &'f Jni<'f>,
+    tables: Tables,
+    objects: ObjectTable,
+    references: References<'f>,
+    site_records: Vec<u8>,
+}
+
+/// Makes the dump, in an environment without tags.
+pub(in crate::heap) fn dump_by_hotspot(
+    request: Request<'_>,
+    env: &Env,
+    jni: &Jni<'_>,
+    file: DumpFile,
+) -> Result<Outcome, DumpError> {
+    let management = Management::find(jni).map_err(DumpError::Engine)?;
+    let name = DumpName::beside(request.outlet, env, jni)?;
+    check_disk(&name, env, jni)?;
+    let mut facts = Facts {
+        env,
+        jni,
+        tables: Tables::new(),
+        objects: ObjectTable::new(),
+        references: References::new(jni),
+        site_records: Vec::new(),
+    };
+    facts.hold_threads()?;
+    facts.hold_own(&name)?;
+    facts.hold_profiled(request.profiled, request.options)?;
+    let (known, pause) = facts.dump(management, &name, request.options)?;
+    let raw = name.raw.open()?;
+    let knowledge = Knowledge {
+        tables: &facts.tables,
+        objects: &mut facts.objects,
+        known: &known,
+        site_records: &facts.site_records,
+    };
+    let translated = translate(&raw, knowledge, request.options, file)?;
+    Ok(Outcome {
+        engine: "hotspot".to_owned(),
+        path: translated.written.path,
+        bytes: translated.written.bytes,
+        objects: translated.objects,
+        classes: translated.classes,
+        cut_arrays: translated.cut_arrays,
+        pause,
+    })
+}
+
+/// An error if HotSpot's file may not fit the disk; ours takes the place of what was read of it.
+fn check_disk(name: &DumpName<'_>, env: &Env, jni: &Jni<'_>) -> Result<(), DumpError> {
+    let loaded = env.loaded_classes(jni).when("the list of loaded classes")?;
+    let used = heap_room::used_bytes(env, jni, &loaded);
+    loaded.into_iter().for_each(|class| jni.forget(class));
+    match (used, disk::free_bytes(name.raw.folder())) {
+        (Some(needed_bytes), Some(free_bytes)) if free_bytes < needed_bytes => {
+            Err(DumpError::SmallDisk {
+                path: name.raw.path().to_owned(),
+                needed_bytes,
+                free_bytes,
+            })
+        }
+        _ => Ok(()),
+    }
+}
+
+impl<'f> Facts<'f> {
+    /// The platform threads, of whose names HotSpot's file tells nothing beside their objects.
+    fn hold_threads(&mut self) -> Result<(), DumpError> {
+        let (env, jni) = (self.env, self.jni);
+        let own = env.current_thread(jni).when("the current thread")?;
+        self.references.hold(&own, Known::OwnThread)?;
+        for thread in env.live_threads(jni).when("the list of threads")? {
+            // One that has just ended has no names.
+            if let Ok(names) = env.thread_names(jni, &thread) {
+                self.references.hold(&thread, Known::Thread(names))?;
+            }
+            jni.forget(thread);
+        }
+        Ok(())
+    }
+
+    /// The string that HotSpot is given, and the array that refers to it: they must not be in the dump.
+    fn hold_own(&mut self, name: &DumpName<'_>) -> Result<(), DumpError> {
+        for object in [Some(name.string()), name.kept_array()]
+            .into_iter()
+            .flatten()
+        {
+            self.references.hold(object, Known::Agents)?;
+        }
+        if let Some(value) = self.jni.value_of_string(name.string()) {
+            self.references.hold(&value, Known::Agents)?;
+            self.jni.forget(value);
+        }
+        Ok(())
+    }
+
+    /// Rows for the stacks of profiles; the objects that they allocated, and the classes that they name, are held.
+    fn hold_profiled(
+        &mut self,
+        profiled: Profiled<'_>,
+        options: &Options,
+    ) -> Result<(), DumpError> {
+        if profiled.allocations.is_none() && profiled.cpu.is_none() {
+            return Ok(());
+        }
+        let (env, jni) = (self.env, self.jni);
+        let mut catalogue = Catalogue::take(env, jni, &self.tables, &mut self.objects)?;
+        let (allocated, held) = AllocationTraces::take(
+            profiled,
+            options,
+            (env, jni),
+            &mut catalogue,
+            &self.tables,
+            &mut self.objects,
+        )?;
+        for class in (0..catalogue.len()).filter_map(ClassId::from_index) {
+            if let Some(mirror) = catalogue.handle(class) {
+                self.references.hold(mirror, Known::Class(class))?;
+            }
+        }
+        if let Some(held) = held {
+            let traces = allocated
+                .by_handle
+                .iter()
+                .copied()
+                .collect::<std::collections::HashMap<_, _>>();
+            for (handle, object) in held.objects(jni) {
+                if let Some(&trace) = traces.get(&handle) {
+                    self.references.hold(&object, Known::Allocated(trace))?;
+                }
+                jni.forget(object);
+            }
+        }
+        self.site_records = allocated.records;
+        Ok(())
+    }
+
+    /// Has HotSpot dump; what was known, by the references of its file, and how long the application stood still.
+    fn dump(
+        &mut self,
+        management: Management,
+        name: &DumpName<'_>,
+        options: &Options,
+    ) -> Result<(KnownByReference, Duration), DumpError> {
+        let (jni, raw) = (self.jni, &name.raw);
+        let before = management.stopped(jni);
+        let began = Instant::now();
+        let dumped = watched(
+            || raw.bytes(),
+            options.verbose,
+            || management.dump_heap(jni, name.string()),
+        );
+        let took = began.elapsed();
+        let references = std::mem::replace(&mut self.references, References::new(jni));
+        let known = references.release();
+        dumped.map_err(DumpError::Dumper)?;
+        let stopped = management.stopped(jni).zip(before);
+        // Not all of the time is a pause: HotSpot since 22 joins the pieces of its file when the application runs again.
+        let pause = stopped.map(|(after, before)| after.saturating_sub(before));
+        Ok((known, pause.map_or(took, |pause| pause.min(took))))
+    }
+}

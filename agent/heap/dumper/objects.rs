@@ -1,0 +1,226 @@
+//! The second pass over HotSpot's file: the objects, each with the stack that allocated it.
+
+use super::records::object;
+use super::rows::Rows;
+use super::survey::{object_id, unreadable, Survey};
+use crate::ending;
+use crate::heap::error::DumpError;
+use crate::options::Options;
+use format::BasicType;
+use reader::{ClassDump, DumpReader, Event, HeapRecord, Instance, ObjectArray, PrimitiveArray};
+use rustc_hash::FxHashMap;
+use std::collections::HashMap;
+use std::io::Read;
+use std::ops::Range;
+use tables::TraceId;
+use writer::heap_record::{InstanceDump, ObjectArrayHeader, PrimitiveArrayHeader};
+use writer::{Deliver, Segments, WriteError};
+
+/// Objects between two signs of life.
+const LIFE_OBJECTS: u64 = 1 << 16;
+/// Bytes of the id of an object.
+const ID_BYTES: u32 = 8;
+
+/// Where the instances of a class have their fields.
+#[derive(Debug, Default)]
+struct Fields {
+    references: Vec<usize>,
+    primitives: Vec<Range<usize>>,
+}
+
+/// Writes the objects.
+#[derive(Debug)]
+pub(super) struct Objects<'d, D> {
+    survey: &'d Survey,
+    rows: &'d Rows,
+    options: &'d Options,
+    segments: Segments<D>,
+    /// Where instances have which fields, by class.
+    layouts: FxHashMap<u64, Fields>,
+    classes: HashMap<u64, &'d ClassDump>,
+    data: Vec<u8>,
+    cut_arrays: u64,
+}
+
+impl<'d, D: Deliver> Objects<'d, D> {
+    /// Behind what `segments` has written.
+    pub(super) fn new(
+        survey: &'d Survey,
+        rows: &'d Rows,
+        options: &'d Options,
+        segments: Segments<D>,
+    ) -> Self {
+        let classes = survey.classes.iter().map(|class| (class.class, class));
+        Self {
+            survey,
+            rows,
+            options,
+            segments,
+            layouts: FxHashMap::default(),
+            classes: classes.collect(),
+            data: Vec::new(),
+            cut_arrays: 0,
+        }
+    }
+
+    /// Reads the file, and writes all objects; answers how many arrays were cut.
+    pub(super) fn write(mut self, file: Box<dyn Read + '_>) -> Result<u64, DumpError> {
+        let mut dump = DumpReader::new(file).map_err(unreadable)?;
+        let mut objects = 0;
+        while let Some(event) = dump.next_event().map_err(unreadable)? {
+            let Event::Heap(_, record) = event else {
+                continue;
+            };
+            if self.rows.agents.contains(&object_id(&record)) {
+                objects += 1;
+                continue;
+            }
+            match record {
+                HeapRecord::Instance(instance) => self.instance(instance, &mut dump)?,
+                HeapRecord::ObjectArray(array) => self.object_array(array, &mut dump)?,
+                HeapRecord::PrimitiveArray(array) => self.primitive_array(array, &mut dump)?,
+                _ => continue,
+            }
+            objects += 1;
+            if objects % LIFE_OBJECTS == 0 {
+                ending::show_life();
+            }
+        }
+        if objects != self.survey.objects {
+            return Err(DumpError::Unreadable("it has changed".to_owned()));
+        }
+        self.segments.finish()?;
+        Ok(self.cut_arrays)
+    }
+
+    fn instance(&mut self, instance: Instance, dump: &mut DumpReader<'_>) -> Result<(), DumpError> {
+        let mut data = std::mem::take(&mut self.data);
+        data.clear();
+        dump.read_data(&mut data).map_err(unreadable)?;
+        if !self.survey.left_out.is_empty() || !self.options.primitive_fields {
+            self.leave_out(instance.class, &mut data);
+        }
+        let record = InstanceDump {
+            object: object(instance.object)?,
+            trace: self.trace(instance.object),
+            class: object(instance.class)?,
+            data: &data,
+        };
+        self.segments.record(|out| record.encode(out))?;
+        self.data = data;
+        Ok(())
+    }
+
+    fn object_array(
+        &mut self,
+        array: ObjectArray,
+        dump: &mut DumpReader<'_>,
+    ) -> Result<(), DumpError> {
+        let header = ObjectArrayHeader {
+            object: object(array.object)?,
+            trace: self.trace(array.object),
+            class: object(array.class)?,
+        };
+        let ids = &self.survey.ids;
+        let put = |range: Range<u64>, out: &mut Vec<u8>| {
+            for _ in range {
+                let id = dump.next_id().map_err(|_| WriteError::Closed)?.unwrap_or(0);
+                // HotSpot 26 has an array of its own that refers to objects of classes that are not loaded, which it leaves out.
+                let id = if ids.contains(id) { id } else { 0 };
+                out.extend_from_slice(&id.to_be_bytes());
+            }
+            Ok(())
+        };
+        let missing = self
+            .segments
+            .object_array_with(&header, array.length.into(), put)?;
+        self.cut_arrays += u64::from(missing > 0);
+        Ok(())
+    }
+
+    fn primitive_array(
+        &mut self,
+        array: PrimitiveArray,
+        dump: &mut DumpReader<'_>,
+    ) -> Result<(), DumpError> {
+        let header = PrimitiveArrayHeader {
+            object: object(array.object)?,
+            trace: self.trace(array.object),
+            element_type: array.kind,
+        };
+        if !self.options.primitive_arrays {
+            let missing = self.segments.zeroed_array(&header, array.length)?;
+            self.cut_arrays += u64::from(missing > 0);
+            return Ok(());
+        }
+        let width = array.kind.size_bytes(ID_BYTES);
+        let data = &mut self.data;
+        data.clear();
+        let put = |range: Range<u64>, out: &mut Vec<u8>| {
+            let wanted = usize::try_from((range.end - range.start) * u64::from(width));
+            let wanted = wanted.unwrap_or(usize::MAX);
+            while data.len() < wanted {
+                let chunk = dump.next_chunk().map_err(|_| WriteError::Closed)?;
+                if chunk.is_empty() {
+                    break;
+                }
+                data.extend_from_slice(chunk);
+            }
+            out.extend(data.drain(..wanted.min(data.len())));
+            Ok(())
+        };
+        let missing = self
+            .segments
+            .primitive_array_with(&header, array.length, put)?;
+        self.cut_arrays += u64::from(missing > 0);
+        Ok(())
+    }
+
+    fn trace(&self, object: u64) -> TraceId {
+        let allocated = self.rows.allocated.get(&object);
+        allocated.copied().unwrap_or(TraceId::EMPTY)
+    }
+
+    /// Puts zeros where a reference leads to a class that HotSpot has left out, and where a value is not wanted.
+    fn leave_out(&mut self, class: u64, data: &mut [u8]) {
+        let (survey, values) = (self.survey, self.options.primitive_fields);
+        let fields = self.fields(class);
+        for &at in &fields.references {
+            let bytes = data.get_mut(at..).and_then(<[u8]>::first_chunk_mut);
+            if let Some(bytes) =
+                bytes.filter(|bytes| survey.left_out.contains(&u64::from_be_bytes(**bytes)))
+            {
+                *bytes = [0; ID_BYTES as usize];
+            }
+        }
+        if !values {
+            for range in &fields.primitives {
+                data.get_mut(range.clone()).unwrap_or_default().fill(0);
+            }
+        }
+    }
+
+    /// The fields of a class's instances: its own come first, then those of its supers.
+    fn fields(&mut self, class: u64) -> &Fields {
+        let classes = &self.classes;
+        self.layouts.entry(class).or_insert_with(|| {
+            let (mut fields, mut at, mut next) = (Fields::default(), 0, class);
+            // No class has more supers than there are classes.
+            for _ in 0..classes.len() {
+                let Some(dump) = classes.get(&next) else {
+                    break;
+                };
+                for field in &dump.fields {
+                    let end = at + field.kind.size_bytes(ID_BYTES) as usize;
+                    match field.kind {
+                        BasicType::Object => fields.references.push(at),
+                        _ => fields.primitives.push(at..end),
+                    }
+                    at = end;
+                }
+                next = dump.super_class;
+            }
+            fields
+        })
+    }
+}

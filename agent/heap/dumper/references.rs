@@ -1,0 +1,74 @@
+//! References that the agent holds while HotSpot dumps. HotSpot writes a root for each, which tells the address of what is known here:
+//! no other word of the JVM's tells addresses that are good at that moment.
+
+use crate::heap::error::DumpError;
+use crate::jvmti::global::Global;
+use crate::jvmti::jni::Jni;
+use crate::jvmti::object::Object;
+use crate::jvmti::thread::ThreadNames;
+use std::collections::HashMap;
+use tables::{ClassId, TraceId};
+
+/// Low bits of a reference, in which HotSpot marks its kind.
+const MARKS: u64 = 7;
+
+/// What is known of an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Known {
+    /// It is the mirror of this class.
+    Class(ClassId),
+    /// This trace allocated it.
+    Allocated(TraceId),
+    /// It is a thread of these names.
+    Thread(ThreadNames),
+    /// It is the thread that makes the dump.
+    OwnThread,
+    /// It is the agent's own, and does not belong in a dump.
+    Agents,
+}
+
+/// What is known, by the reference as HotSpot's file has it.
+pub(super) type KnownByReference = HashMap<u64, Known>;
+
+/// The references, 8 bytes each in the JVM and 17 in HotSpot's file.
+#[derive(Debug)]
+pub(super) struct References<'f> {
+    jni: &'f Jni<'f>,
+    held: Vec<(Global, Known)>,
+}
+
+impl<'f> References<'f> {
+    /// None yet.
+    pub(super) fn new(jni: &'f Jni<'f>) -> Self {
+        Self {
+            jni,
+            held: Vec::new(),
+        }
+    }
+
+    /// Holds an object.
+    pub(super) fn hold(&mut self, object: &Object<'_>, known: Known) -> Result<(), DumpError> {
+        let reference = self.jni.keep(object);
+        let reference = reference.ok_or(DumpError::Missing("memory for global references"))?;
+        self.held.push((reference, known));
+        Ok(())
+    }
+
+    /// Gives all references back, and tells what was known.
+    pub(super) fn release(mut self) -> KnownByReference {
+        let mut known = HashMap::with_capacity(self.held.len());
+        for (reference, what) in self.held.drain(..) {
+            known.insert(reference.handle().bits() & !MARKS, what);
+            self.jni.forget_global(reference);
+        }
+        known
+    }
+}
+
+impl Drop for References<'_> {
+    fn drop(&mut self) {
+        for (reference, _) in self.held.drain(..) {
+            self.jni.forget_global(reference);
+        }
+    }
+}

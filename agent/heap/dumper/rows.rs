@@ -1,0 +1,344 @@
+//! Rows of our tables for what HotSpot's file names: classes, frames, stacks, threads.
+
+use super::references::{Known, KnownByReference};
+use super::survey::{unreadable, Survey};
+use crate::heap::error::DumpError;
+use crate::jvmti::thread::ThreadNames;
+use crate::options::Options;
+use format::{LINE_NATIVE, LINE_UNKNOWN};
+use reader::{Budget, ClassTable, Root, RootKind};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::HashMap;
+use std::io::Read;
+use tables::{
+    ClassId, ClassRow, Frame, FrameId, Line, ObjectTable, StringId, Tables, ThreadId, ThreadRow,
+    Trace, TraceId,
+};
+
+/// A thread of the file.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LiveThread {
+    /// Its row.
+    pub(super) id: ThreadId,
+    /// The thread object.
+    pub(super) object: u64,
+    /// Its stack.
+    pub(super) trace: TraceId,
+    /// How many frames that has in our file.
+    pub(super) depth_frames: u32,
+}
+
+/// What the tables have for HotSpot's ids and numbers.
+#[derive(Debug, Default)]
+pub(super) struct Rows {
+    strings: HashMap<u64, StringId>,
+    /// The class object of each class.
+    class_objects: HashMap<ClassId, u64>,
+    /// Classes by class object and by HotSpot's serial number.
+    by_object: HashMap<u64, ClassId>,
+    by_serial: HashMap<u32, ClassId>,
+    /// Who allocated the sampled objects.
+    pub(super) allocated: FxHashMap<u64, TraceId>,
+    /// Objects that do not belong in a dump.
+    pub(super) agents: FxHashSet<u64>,
+    names: HashMap<u64, ThreadNames>,
+    own_thread: Option<u64>,
+    /// Threads by HotSpot's serial number, in its order.
+    pub(super) threads: Vec<(u32, LiveThread)>,
+}
+
+/// Opens HotSpot's file anew.
+pub(super) type Open<'o, 'r> = dyn FnMut() -> std::io::Result<Box<dyn Read + 'r>> + 'o;
+
+/// What the rows are made of.
+pub(super) struct Source<'d> {
+    pub(super) survey: &'d mut Survey,
+    pub(super) tables: &'d Tables,
+    pub(super) objects: &'d mut ObjectTable,
+    pub(super) options: &'d Options,
+}
+
+impl Rows {
+    /// Fills the tables. `known`: what the agent's own references led to, whose roots leave the survey.
+    pub(super) fn fill(
+        mut source: Source<'_>,
+        known: &KnownByReference,
+        open: &mut Open<'_, '_>,
+    ) -> Result<Self, DumpError> {
+        let mut rows = Self::default();
+        rows.join(source.survey, known);
+        rows.classes(&source)?;
+        rows.threads(&mut source, open)?;
+        rows.leave_out_own(source.survey);
+        rows.names_of_fields(&source);
+        Ok(rows)
+    }
+
+    /// The class object of a class.
+    pub(super) fn class_object(&self, class: ClassId) -> Option<u64> {
+        self.class_objects.get(&class).copied()
+    }
+
+    /// The row of a name; the empty one for what has none.
+    pub(super) fn string(&self, id: u64) -> Option<StringId> {
+        self.strings.get(&id).copied()
+    }
+
+    /// Reads what the agent's own references lead to.
+    fn join(&mut self, survey: &mut Survey, known: &KnownByReference) {
+        let (allocated, names) = (&mut self.allocated, &mut self.names);
+        let (class_objects, own_thread) = (&mut self.class_objects, &mut self.own_thread);
+        let agents = &mut self.agents;
+        survey.roots.retain(|root| {
+            let Some(known) = root.reference.and_then(|reference| known.get(&reference)) else {
+                return true;
+            };
+            match known {
+                Known::Class(class) => drop(class_objects.insert(*class, root.object)),
+                Known::Allocated(trace) => drop(allocated.insert(root.object, *trace)),
+                Known::Thread(thread) => drop(names.insert(root.object, thread.clone())),
+                Known::OwnThread => *own_thread = Some(root.object),
+                Known::Agents => drop(agents.insert(root.object)),
+            }
+            false
+        });
+        let by_object = class_objects.iter();
+        self.by_object = by_object.map(|(&class, &object)| (object, class)).collect();
+    }
+
+    fn intern(&mut self, id: u64, source: &Source<'_>) -> StringId {
+        let strings = &source.tables.strings;
+        let text = source.survey.strings.bytes(id).unwrap_or_default();
+        *self
+            .strings
+            .entry(id)
+            .or_insert_with(|| strings.intern(text))
+    }
+
+    /// The classes: those that the agent knew have rows already, and get HotSpot's names.
+    fn classes(&mut self, source: &Source<'_>) -> Result<(), DumpError> {
+        let classes = &source.tables.classes;
+        for loaded in &source.survey.loaded {
+            let name = self.intern(loaded.name, source);
+            let known = self.by_object.get(&loaded.class).copied();
+            let class = match known {
+                Some(class) => class,
+                None => classes.add(ClassRow {
+                    signature: name,
+                    name,
+                    loader: None,
+                    super_class: None,
+                    interfaces: Vec::new(),
+                    fields: None,
+                }),
+            };
+            if let Some(row) = classes.get(class).filter(|row| row.name != name) {
+                let row = ClassRow {
+                    name,
+                    ..(*row).clone()
+                };
+                classes.replace(class, row);
+            }
+            self.by_object.insert(loaded.class, class);
+            self.by_serial.insert(loaded.serial, class);
+            self.class_objects.insert(class, loaded.class);
+        }
+        if self.by_serial.is_empty() {
+            return Err(DumpError::Unreadable("it names no classes".to_owned()));
+        }
+        Ok(())
+    }
+
+    fn threads(
+        &mut self,
+        source: &mut Source<'_>,
+        open: &mut Open<'_, '_>,
+    ) -> Result<(), DumpError> {
+        let is_thread = |root: &&Root| root.kind == RootKind::ThreadObject;
+        let roots: Vec<Root> = source
+            .survey
+            .roots
+            .iter()
+            .filter(is_thread)
+            .copied()
+            .collect();
+        self.name_others(&roots, source, open)?;
+        let unnamed = ThreadNames::default();
+        for root in &roots {
+            let names = self.names.get(&root.object).unwrap_or(&unnamed);
+            let strings = &source.tables.strings;
+            let row = ThreadRow {
+                object: source.objects.push_at(root.object)?,
+                name: strings.intern(&names.name),
+                group: strings.intern(&names.group),
+                parent_group: strings.intern(&names.parent_group),
+                trace: TraceId::EMPTY,
+            };
+            let id = source.tables.threads.add(row.clone());
+            let frames = self.stack(root.trace, source);
+            let depth_frames = u32::try_from(frames.len()).unwrap_or(u32::MAX);
+            let trace = source.tables.traces.intern(Trace {
+                thread: Some(id),
+                frames,
+            });
+            source
+                .tables
+                .threads
+                .replace(id, ThreadRow { trace, ..row });
+            let thread = LiveThread {
+                id,
+                object: root.object,
+                trace,
+                depth_frames,
+            };
+            self.threads
+                .extend(root.thread_serial.map(|serial| (serial, thread)));
+        }
+        Ok(())
+    }
+
+    /// The frames of a thread, as many as the user wants.
+    fn stack(&mut self, trace: Option<u32>, source: &Source<'_>) -> Vec<FrameId> {
+        let trace = trace.and_then(|serial| source.survey.traces.get(&serial));
+        let ids = trace.map_or(&[][..], |trace| trace.frames.as_slice());
+        let most = source
+            .options
+            .depth_frames
+            .map_or(usize::MAX, |depth| depth as usize);
+        let frames = ids.iter().take(most).filter_map(|id| {
+            let frame = source.survey.frames.get(id)?;
+            self.frame(frame, source)
+        });
+        frames.collect()
+    }
+
+    fn frame(&mut self, frame: &reader::Frame, source: &Source<'_>) -> Option<FrameId> {
+        let mut method = self.intern(frame.method, source);
+        let mut class = self.by_serial.get(&frame.class_serial).copied();
+        if class.is_none() {
+            // HotSpot has no number for some classes. No frame may be missing, as roots count them.
+            method = source.tables.strings.intern(b"<unknown>");
+            class = self.by_serial.values().copied().min();
+        }
+        let row = Frame {
+            class: class?,
+            method,
+            signature: self.intern(frame.signature, source),
+            source: self.intern(frame.source, source),
+            line: line(frame.line, source.options.line_numbers),
+        };
+        Some(source.tables.frames.intern(row))
+    }
+
+    /// Names of the threads that JVMTI does not list, as virtual ones: their objects tell.
+    fn name_others(
+        &mut self,
+        threads: &[Root],
+        source: &Source<'_>,
+        open: &mut Open<'_, '_>,
+    ) -> Result<(), DumpError> {
+        let objects = threads.iter().map(|root| root.object);
+        let others: Vec<u64> = objects
+            .filter(|object| !self.names.contains_key(object))
+            .collect();
+        if others.is_empty() {
+            return Ok(());
+        }
+        let survey = &*source.survey;
+        let mut classes = ClassTable::default();
+        for loaded in &survey.loaded {
+            classes.add_load(loaded);
+        }
+        for class in &survey.classes {
+            classes.add_dump(0, class);
+        }
+        let strings = &survey.strings;
+        let names = reader::thread_names(open, &mut classes, strings, &others, Budget::default());
+        for (object, name) in names.map_err(unreadable)? {
+            let names = ThreadNames {
+                name: modified_utf8(&name),
+                ..ThreadNames::default()
+            };
+            self.names.insert(object, names);
+        }
+        Ok(())
+    }
+
+    /// The agent's own local references are no roots of the application's.
+    fn leave_out_own(&self, survey: &mut Survey) {
+        let own = self.threads.iter();
+        let own = own.filter(|(_, thread)| Some(thread.object) == self.own_thread);
+        let Some(&(serial, _)) = own.clone().next() else {
+            return;
+        };
+        survey.roots.retain(|root| {
+            let is_outermost = matches!(root.frame_number, None | Some(0 | u32::MAX));
+            !(root.kind == RootKind::JniLocal && root.thread_serial == Some(serial) && is_outermost)
+        });
+    }
+
+    /// Names that only class records have: all strings stand before those.
+    fn names_of_fields(&mut self, source: &Source<'_>) {
+        for class in &source.survey.classes {
+            let statics = class.statics.iter().map(|field| field.name);
+            let fields = class.fields.iter().map(|field| field.name);
+            for name in statics.chain(fields) {
+                self.intern(name, source);
+            }
+        }
+    }
+}
+
+fn line(number: i32, wanted: bool) -> Line {
+    match (number, u32::try_from(number)) {
+        (LINE_NATIVE, _) => Line::Native,
+        (LINE_UNKNOWN.., Ok(number)) if wanted => Line::Number(number),
+        _ => Line::Unknown,
+    }
+}
+
+/// As the JVM would tell the name: characters beyond U+FFFF as two surrogates of three bytes.
+fn modified_utf8(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(text.len());
+    for character in text.chars() {
+        let mut units = [0; 2];
+        let units = character.encode_utf16(&mut units);
+        if let [unit] = units {
+            let mut buffer = [0; 4];
+            let text = char::from_u32(u32::from(*unit)).unwrap_or_default();
+            bytes.extend_from_slice(text.encode_utf8(&mut buffer).as_bytes());
+            continue;
+        }
+        for &mut unit in units {
+            let [high, low] = unit.to_be_bytes();
+            bytes.extend([
+                0xE0 | high >> 4,
+                0x80 | (high & 0xF) << 2 | low >> 6,
+                0x80 | low & 0x3F,
+            ]);
+        }
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_come_back_as_they_were() {
+        for name in ["main", "Grüße", "\u{4e2d}", "smile \u{1F600}"] {
+            let written = writer::mutf8::to_utf8(&modified_utf8(name)).into_owned();
+            assert_eq!(String::from_utf8(written).expect("UTF-8"), name);
+        }
+    }
+
+    #[test]
+    fn lines_are_numbers_or_nothing() {
+        assert_eq!(line(7, true), Line::Number(7));
+        assert_eq!(line(7, false), Line::Unknown);
+        assert_eq!(line(LINE_NATIVE, false), Line::Native);
+        assert_eq!(line(LINE_UNKNOWN, true), Line::Unknown);
+        assert_eq!(line(-2, true), Line::Unknown);
+    }
+}

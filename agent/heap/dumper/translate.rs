@@ -1,0 +1,442 @@
+//! From HotSpot's file to ours.
+
+use super::objects::Objects;
+use super::records::{write_classes, write_roots};
+use super::references::KnownByReference;
+use super::rows::{Rows, Source};
+use super::survey::Survey;
+use crate::heap::error::DumpError;
+use crate::options::Options;
+use crate::os::disk;
+use std::io::{self, Read};
+use std::num::NonZeroUsize;
+use std::thread::available_parallelism;
+use tables::{ObjectId, ObjectTable, Tables};
+use writer::{emit, start_worker, DumpFile, RawFile, RawReader, Segments, TailWriter, Written};
+
+/// Bytes of HotSpot's file that are given back at a time.
+const GIVEN_BACK_BYTES: u64 = 64 << 20;
+
+/// What our file holds.
+#[derive(Debug)]
+pub(super) struct Translated {
+    pub(super) written: Written,
+    pub(super) objects: u64,
+    pub(super) classes: usize,
+    pub(super) cut_arrays: u64,
+}
+
+/// What the agent knows of the heap.
+pub(super) struct Knowledge<'d> {
+    pub(super) tables: &'d Tables,
+    pub(super) objects: &'d mut ObjectTable,
+    pub(super) known: &'d KnownByReference,
+    /// The records of allocation sites and CPU samples, or nothing.
+    pub(super) site_records: &'d [u8],
+}
+
+/// Writes our file; the blocks of HotSpot's are given back as they are read.
+pub(super) fn translate(
+    raw: &RawFile,
+    knowledge: Knowledge<'_>,
+    options: &Options,
+    file: DumpFile,
+) -> Result<Translated, DumpError> {
+    let mut survey = Survey::of(Box::new(raw.reader()))?;
+    let tables = knowledge.tables;
+    let source = Source {
+        survey: &mut survey,
+        tables,
+        objects: &mut *knowledge.objects,
+        options,
+    };
+    let open = &mut || Ok(Box::new(raw.reader()) as Box<dyn Read + '_>);
+    let rows = Rows::fill(source, knowledge.known, open)?;
+    emit::head(
+        tables,
+        knowledge.objects,
+        |class| ObjectId::new(rows.class_object(class)?),
+        survey.millis_since_epoch,
+        &mut |bytes| file.head(bytes),
+    )?;
+    file.head(knowledge.site_records.to_vec())?;
+    file.flush()?;
+    let threads = options
+        .threads
+        .or(available_parallelism().ok().map(NonZeroUsize::get));
+    let tail = TailWriter::start(file.tail()?, threads.unwrap_or(1), start_worker)?;
+    let mut segments = Segments::new(tail.sender());
+    write_classes(&survey, &rows, options.primitive_fields, &mut segments)?;
+    write_roots(&survey, &rows, &mut segments)?;
+    let objects = Objects::new(&survey, &rows, options, segments);
+    let cut_arrays = objects.write(Box::new(GivingBack::new(raw)))?;
+    let written = file.finish_with_tail(tail.finish()?)?;
+    Ok(Translated {
+        written,
+        // As with a fork, classes count, too.
+        objects: survey.objects + survey.classes.len() as u64 - rows.agents.len() as u64,
+        classes: survey.classes.len(),
+        cut_arrays,
+    })
+}
+
+/// Reads a file that nobody needs any more behind what was read.
+struct GivingBack<'r> {
+    raw: &'r RawFile,
+    reader: RawReader<'r>,
+    given_back: u64,
+}
+
+impl<'r> GivingBack<'r> {
+    fn new(raw: &'r RawFile) -> Self {
+        Self {
+            raw,
+            reader: raw.reader(),
+            given_back: 0,
+        }
+    }
+}
+
+impl Read for GivingBack<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.reader.offset() >= self.given_back + GIVEN_BACK_BYTES {
+            disk::give_back(self.raw.descriptor(), self.given_back, GIVEN_BACK_BYTES);
+            self.given_back += GIVEN_BACK_BYTES;
+        }
+        self.reader.read(buffer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::heap::dumper::references::Known;
+    use crate::jvmti::thread::ThreadNames;
+    use format::{heap, record};
+    use reader::{summarize, DumpReader, Event, HeapRecord, Root, RootKind, Summary};
+    use std::fs;
+    use tables::{Trace, TraceId};
+    use writer::{Outlet, RawDump, Target};
+
+    const OBJECT_CLASS: u64 = 0x1000;
+    const THREAD_CLASS: u64 = 0x1008;
+    const UNLINKED_CLASS: u64 = 0x1010;
+    const THREAD: u64 = 0x2000;
+    const ARRAY: u64 = 0x2010;
+    const NOWHERE: u64 = 0x2F00;
+    /// Where HotSpot has the agent's references.
+    const TO_THREAD: u64 = 0x7000;
+    const TO_OWN: u64 = 0x7008;
+    const TO_ARRAY: u64 = 0x7010;
+
+    /// A file as HotSpot writes it: strings have addresses, a class has two numbers, roots come last.
+    #[derive(Default)]
+    struct HotSpot(Vec<u8>);
+
+    impl HotSpot {
+        fn record(&mut self, tag: u8, body: &[&[u8]]) {
+            let body = body.concat();
+            self.0.push(tag);
+            self.0.extend([0; 4]);
+            self.0
+                .extend(u32::try_from(body.len()).expect("short").to_be_bytes());
+            self.0.extend(body);
+        }
+
+        fn file() -> Vec<u8> {
+            let mut file = Self(b"JAVA PROFILE 1.0.2\0\0\0\0\x08".to_vec());
+            file.0.extend(77_u64.to_be_bytes());
+            let names = [
+                "java/lang/Object",
+                "java/lang/Thread",
+                "Unlinked",
+                "field",
+                "run",
+                "()V",
+            ];
+            for (number, name) in (0_u64..).zip(names) {
+                file.record(record::UTF8, &[&string(number), name.as_bytes()]);
+            }
+            for (serial, class, name) in [
+                (1_u32, OBJECT_CLASS, 0),
+                (2, THREAD_CLASS, 1),
+                (3, UNLINKED_CLASS, 2),
+                (4, OBJECT_CLASS, 0),
+            ] {
+                let body: [&[u8]; 4] = [
+                    &serial.to_be_bytes(),
+                    &class.to_be_bytes(),
+                    &[0, 0, 0, 1],
+                    &string(name),
+                ];
+                file.record(record::LOAD_CLASS, &body);
+            }
+            let line = 12_u32.to_be_bytes();
+            let frame: [&[u8]; 6] = [
+                &1_u64.to_be_bytes(),
+                &string(4),
+                &string(5),
+                &[0; 8],
+                &[0, 0, 0, 4],
+                &line,
+            ];
+            file.record(record::FRAME, &frame);
+            file.record(record::TRACE, &[&[0, 0, 0, 1], &[0; 8]]);
+            file.record(
+                record::TRACE,
+                &[&[0, 0, 0, 2, 0, 0, 0, 9, 0, 0, 0, 1], &1_u64.to_be_bytes()],
+            );
+            file.heap();
+            file.record(record::HEAP_DUMP_END, &[]);
+            file.0
+        }
+
+        fn heap(&mut self) {
+            self.record(
+                record::HEAP_DUMP_SEGMENT,
+                &[
+                    &class(OBJECT_CLASS, 0, &[]),
+                    &class(THREAD_CLASS, OBJECT_CLASS, &[10, 2]),
+                ],
+            );
+            let thread: [&[u8]; 7] = [
+                &[heap::INSTANCE_DUMP],
+                &id(THREAD),
+                &[0, 0, 0, 1],
+                &id(THREAD_CLASS),
+                &[0, 0, 0, 12],
+                &[9; 4],
+                &id(UNLINKED_CLASS),
+            ];
+            let array: [&[u8]; 7] = [
+                &[heap::OBJ_ARRAY_DUMP],
+                &id(ARRAY),
+                &[0, 0, 0, 1],
+                &[0, 0, 0, 2],
+                &id(OBJECT_CLASS),
+                &id(THREAD),
+                &id(NOWHERE),
+            ];
+            self.record(
+                record::HEAP_DUMP_SEGMENT,
+                &[&thread.concat(), &array.concat(), &roots()],
+            );
+        }
+    }
+
+    fn id(id: u64) -> [u8; 8] {
+        id.to_be_bytes()
+    }
+
+    fn string(number: u64) -> [u8; 8] {
+        id(0x7F00_0000_0000 + 8 * number)
+    }
+
+    /// A class whose fields have these types and one name.
+    fn class(class: u64, above: u64, fields: &[u8]) -> Vec<u8> {
+        let mut bytes = vec![heap::CLASS_DUMP];
+        bytes.extend(id(class));
+        bytes.extend([0, 0, 0, 1]);
+        bytes.extend(id(above));
+        bytes.extend([0; 8 * 5]);
+        bytes.extend([
+            0,
+            0,
+            0,
+            12,
+            0,
+            0,
+            0,
+            0,
+            0,
+            u8::try_from(fields.len()).expect("few"),
+        ]);
+        for kind in fields {
+            bytes.extend(string(3));
+            bytes.push(*kind);
+        }
+        bytes
+    }
+
+    fn roots() -> Vec<u8> {
+        let global = |object, reference| {
+            [&[heap::ROOT_JNI_GLOBAL][..], &id(object), &id(reference)].concat()
+        };
+        let local = |frame: u32| {
+            [
+                &[heap::ROOT_JNI_LOCAL][..],
+                &id(ARRAY),
+                &[0, 0, 0, 9],
+                &frame.to_be_bytes(),
+            ]
+            .concat()
+        };
+        [
+            global(ARRAY, 0x9000),
+            global(THREAD, TO_THREAD),
+            global(THREAD, TO_OWN),
+            global(ARRAY, TO_ARRAY),
+            local(u32::MAX),
+            local(3),
+            [&[heap::ROOT_STICKY_CLASS][..], &id(UNLINKED_CLASS)].concat(),
+            [
+                &[heap::ROOT_THREAD_OBJ][..],
+                &id(THREAD),
+                &[0, 0, 0, 9, 0, 0, 0, 2],
+            ]
+            .concat(),
+        ]
+        .concat()
+    }
+
+    /// Our file, where the array was allocated by a trace of the agent's.
+    fn translated(options: &Options) -> (Vec<u8>, Summary) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let target = folder.path().join("a.hprof");
+        let outlet = Outlet::from(Target::new(&target));
+        let raw = RawDump::beside(&outlet, "raw").expect("a name");
+        fs::write(folder.path().join("raw"), HotSpot::file()).expect("written");
+        let tables = Tables::new();
+        let trace = tables.traces.intern(Trace {
+            thread: None,
+            frames: Vec::new(),
+        });
+        assert_eq!(trace, TraceId::EMPTY);
+        let names = ThreadNames {
+            name: b"the thread".to_vec(),
+            ..ThreadNames::default()
+        };
+        let other = TraceId::new(5).expect("a number");
+        let known = [
+            (TO_THREAD, Known::Thread(names)),
+            (TO_OWN, Known::OwnThread),
+            (TO_ARRAY, Known::Allocated(other)),
+        ];
+        let knowledge = Knowledge {
+            tables: &tables,
+            objects: &mut ObjectTable::new(),
+            known: &known.into_iter().collect(),
+            site_records: &[],
+        };
+        let file = DumpFile::create(outlet).expect("a file");
+        let made = translate(&raw.open().expect("the raw file"), knowledge, options, file)
+            .expect("a dump");
+        assert_eq!((made.objects, made.classes, made.cut_arrays), (4, 2, 0));
+        let bytes = fs::read(&target).expect("our file");
+        let summary = summarize(&mut DumpReader::new(Box::new(bytes.as_slice())).expect("a dump"))
+            .expect("a summary");
+        (bytes, summary)
+    }
+
+    fn heap_records(bytes: &[u8]) -> (Vec<HeapRecord>, Vec<Vec<u8>>) {
+        let mut dump = DumpReader::new(Box::new(bytes)).expect("a dump");
+        let (mut records, mut data) = (Vec::new(), Vec::new());
+        while let Some(event) = dump.next_event().expect("an event") {
+            match event {
+                Event::Heap(_, record) => {
+                    records.push(record);
+                    data.push(Vec::new());
+                    dump.read_data(data.last_mut().expect("a place"))
+                        .expect("data");
+                }
+                Event::Damage(damage) => panic!("{damage:?}"),
+                _ => {}
+            }
+        }
+        (records, data)
+    }
+
+    #[test]
+    fn what_the_agent_holds_is_known_again_and_left_out() {
+        let (bytes, _) = translated(&Options::default());
+        let (records, data) = heap_records(&bytes);
+        let roots: Vec<&Root> = records
+            .iter()
+            .filter_map(|record| match record {
+                HeapRecord::Root(root) => Some(root),
+                _ => None,
+            })
+            .collect();
+        let kinds: Vec<RootKind> = roots.iter().map(|root| root.kind).collect();
+        assert_eq!(
+            kinds,
+            [
+                RootKind::ThreadObject,
+                RootKind::JniLocal,
+                RootKind::JniGlobal
+            ]
+        );
+        let local = roots.get(1).expect("a local");
+        assert_eq!(
+            local.frame_number,
+            Some(u32::MAX),
+            "the stack has one frame"
+        );
+        assert_eq!(roots.last().and_then(|root| root.reference), Some(0x9000));
+        for (record, data) in records.iter().zip(&data) {
+            match record {
+                HeapRecord::ObjectArray(array) => {
+                    assert_eq!((array.object, array.trace), (ARRAY, 5));
+                    assert_eq!(
+                        data[..],
+                        [id(THREAD), [0; 8]].concat(),
+                        "what is nowhere is null"
+                    );
+                }
+                HeapRecord::Instance(instance) => {
+                    assert_eq!((instance.object, instance.trace), (THREAD, 1));
+                    assert_eq!(
+                        data[..],
+                        [9, 9, 9, 9, 0, 0, 0, 0, 0, 0, 0, 0],
+                        "a class without a record is null"
+                    );
+                }
+                _ => {}
+            }
+        }
+    }
+
+    #[test]
+    fn threads_have_names_and_stacks_and_classes_one_number() {
+        let (bytes, summary) = translated(&Options::default());
+        let mut dump = DumpReader::new(Box::new(bytes.as_slice())).expect("a dump");
+        let (mut loaded, mut frames) = (Vec::new(), Vec::new());
+        while let Some(event) = dump.next_event().expect("an event") {
+            match event {
+                Event::Record(_, reader::Record::LoadClass(class)) => loaded.push(class),
+                Event::Record(_, reader::Record::Frame(frame)) => frames.push(frame),
+                _ => {}
+            }
+        }
+        let objects: Vec<u64> = loaded.iter().map(|class| class.class).collect();
+        assert_eq!(objects, [OBJECT_CLASS, THREAD_CLASS, UNLINKED_CLASS]);
+        let [frame] = frames.as_slice() else {
+            panic!("{frames:?}");
+        };
+        assert_eq!(frame.line, 12);
+        assert_eq!(
+            Some(frame.class_serial),
+            loaded.first().map(|class| class.serial)
+        );
+        let names: Vec<_> = summary
+            .threads
+            .iter()
+            .map(|thread| thread.name.clone())
+            .collect();
+        assert_eq!(names, [Some("the thread".into())]);
+    }
+
+    #[test]
+    fn values_that_are_not_wanted_are_zeros() {
+        let options = Options {
+            primitive_fields: false,
+            line_numbers: false,
+            ..Options::default()
+        };
+        let (records, data) = heap_records(&translated(&options).0);
+        let instance = records
+            .iter()
+            .position(|record| matches!(record, HeapRecord::Instance(_)));
+        assert_eq!(data[instance.expect("an instance")], [0; 12]);
+    }
+}

@@ -1,0 +1,89 @@
+//! Watches how HotSpot's file grows, by a thread that the pause does not stop: it tells the user, and those who wait for the dump.
+
+use crate::ending;
+use crate::message::say;
+use std::sync::mpsc::{channel, RecvTimeoutError, Sender};
+use std::thread::{scope, Builder};
+use std::time::{Duration, Instant};
+
+/// Time between two looks.
+const LOOK: Duration = Duration::from_millis(250);
+/// Time between two lines.
+const PROGRESS: Duration = Duration::from_secs(5);
+
+/// Runs `body` while a thread looks at `bytes` and says a line every few seconds if `tells`. Without a thread nobody looks.
+pub(super) fn watched<R>(
+    bytes: impl Fn() -> u64 + Sync,
+    tells: bool,
+    body: impl FnOnce() -> R,
+) -> R {
+    watched_every(
+        (LOOK, PROGRESS),
+        &bytes,
+        &|line| {
+            if tells {
+                say(&line);
+            }
+        },
+        body,
+    )
+}
+
+fn watched_every<R>(
+    (look, progress): (Duration, Duration),
+    bytes: &(impl Fn() -> u64 + Sync),
+    tell: &(impl Fn(String) + Sync),
+    body: impl FnOnce() -> R,
+) -> R {
+    let (end, ended) = channel::<()>();
+    scope(|threads| {
+        let watch = move || {
+            let (mut seen, mut told) = (0, Instant::now());
+            while ended.recv_timeout(look) == Err(RecvTimeoutError::Timeout) {
+                let now = bytes();
+                if now > seen {
+                    seen = now;
+                    ending::show_life();
+                }
+                if told.elapsed() >= progress {
+                    told = Instant::now();
+                    tell(line(seen));
+                }
+            }
+        };
+        let thread = Builder::new().name("hprof progress".to_owned());
+        let _ = thread.spawn_scoped(threads, watch);
+        let _end = End(end);
+        body()
+    })
+}
+
+/// Ends the watch, after a panic, too.
+struct End(#[allow(dead_code)] Sender<()>);
+
+/// What a user reads while the application stands still.
+fn line(bytes: u64) -> String {
+    format!(
+        "dumping inside the pause: {} MB written by HotSpot",
+        bytes / 1_000_000
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_told_until_the_body_ends() {
+        let (told, lines) = channel();
+        let every = (Duration::from_millis(1), Duration::from_millis(2));
+        let told = std::sync::Mutex::new(told);
+        let tell = |line| {
+            // The test may have heard enough.
+            let _ = told.lock().expect("the sender").send(line);
+        };
+        let line = watched_every(every, &|| 7_900_000, &tell, || lines.recv());
+        let line = line.expect("a line");
+        assert_eq!(line, "dumping inside the pause: 7 MB written by HotSpot");
+    }
+}

@@ -1,0 +1,38 @@
+package engines;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import harness.Jdk;
+import harness.Jdks;
+import harness.Jvm;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import readers.Few;
+
+/** A forked copy is not read where nothing is. */
+class HeapEndTest {
+    @TempDir Path folder;
+
+    static List<Jdk> withEpsilon() {
+        return Jdks.since(11);
+    }
+
+    /**
+     * Here the heap ends right behind its last objects, a class of the JDK among them, whatever the calibration guesses. Other
+     * collectors end there by chance: G1 in a program that did little.
+     */
+    @ParameterizedTest
+    @MethodSource("withEpsilon")
+    void theHeapMayEndBehindItsLastObject(Jdk jdk) {
+        try (Jvm jvm = Jvm.on(jdk, folder).dumpTo(folder.resolve("exit.hprof"))
+                .switches("-Xms1m", "-Xmx256m", "-XX:+UseEpsilonGC", "-XX:EpsilonMinHeapExpand=64k", "-XX:-UseTLAB")
+                .run(Few.class).ready()) {
+            assertEquals(0, jvm.end(), jvm.err::text);
+            assertTrue(jvm.dumped(1).endsWith("engine snapshot"), jvm.err::text);
+        }
+    }
+}

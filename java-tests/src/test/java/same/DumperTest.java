@@ -1,0 +1,142 @@
+package same;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static same.Comparison.Order.OURS_FIRST;
+
+import harness.Attach;
+import harness.Collector;
+import harness.Command;
+import harness.Folder;
+import harness.HprofCheck;
+import harness.Jdk;
+import harness.Jdks;
+import harness.Jvm;
+import harness.Launch;
+import harness.Setup;
+import harness.Tools;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * What the agent makes of a dump by HotSpot's own dumper holds what such a dump holds: the same objects at the same addresses, the same
+ * roots, classes and stacks. What was compared and let pass is in target/dumper/.
+ */
+class DumperTest {
+    /** So that no collection comes of itself between two dumps. */
+    private static final String[] QUIET_ZGC = {"-Xmx512m", "-XX:-ZProactive"};
+    private static final String[] QUIET_SHENANDOAH = {"-Xmx512m", "-XX:ShenandoahGuaranteedGCInterval=0"};
+
+    @TempDir Path folder;
+
+    static Stream<Setup> setups() {
+        List<Setup> setups = new ArrayList<>();
+        for (Jdk jdk : Jdks.since(11)) {
+            setups.add(Setup.of(jdk, Collector.G1, "-Xmx512m"));
+            if (jdk.major >= 17 && jdk.collectors().contains(Collector.ZGC)) {
+                setups.add(Setup.of(jdk, Collector.ZGC, QUIET_ZGC));
+            }
+            if (jdk.collectors().contains(Collector.SHENANDOAH)) {
+                setups.add(Setup.of(jdk, Collector.SHENANDOAH, QUIET_SHENANDOAH));
+            }
+        }
+        setups.add(Setup.of(Jdks.of(17), Collector.SERIAL, "-Xmx512m", "-XX:-UseCompressedOops"));
+        setups.add(Setup.of(Jdks.of(25), Collector.PARALLEL, "-Xmx512m", "-XX:+UseCompactObjectHeaders"));
+        return setups.stream().filter(setup -> setup.toString().contains(System.getProperty("setup", "")))
+                .filter(setup -> Files.exists(setup.jdk.home.resolve("bin/jcmd")));
+    }
+
+    @ParameterizedTest
+    @MethodSource("setups")
+    void isHotSpotsOwn(Setup setup) throws Exception {
+        mustBeHotSpotsOwn(setup.on(folder), Quiet.class, setup.toString());
+    }
+
+    static Stream<Arguments> applications() {
+        return Stream.of(17, 21, 25).map(Jdks::of).flatMap(jdk -> Stream.of(
+                Arguments.of(Setup.of(jdk, Collector.G1, "-Xmx512m")), Arguments.of(Setup.of(jdk, Collector.ZGC, QUIET_ZGC))));
+    }
+
+    /** With lambdas that call sites alone hold, reflection data, several loaders. */
+    @ParameterizedTest
+    @MethodSource("applications")
+    void isHotSpotsOwnOfAnApplication(Setup setup) throws Exception {
+        Launch launch = setup.on(folder);
+        Tools.jars().forEach(launch::classPath);
+        mustBeHotSpotsOwn(launch, WebServer.class, setup + " web server");
+    }
+
+    private void mustBeHotSpotsOwn(Launch launch, Class<?> program, String what) throws Exception {
+        Path ours = folder.resolve("ours.hprof");
+        Path theirs = folder.resolve("hotspot.hprof");
+        try (Jvm jvm = launch.run(program).ready()) {
+            String end = Attach.dump(jvm, 1, "snapshot=pause,file=" + ours);
+            assertTrue(end.endsWith("engine hotspot"), end);
+            assertEquals(Set.of("ours.hprof"), new Folder(folder).dumps(), "HotSpot's own file is gone");
+            jvm.hotspotDumpAll(theirs);
+            SameAsHotSpotTest.mustHaveBeenQuiet(jvm);
+        }
+        new HprofCheck(ours).good();
+        HprofFile our = HprofFile.read(ours);
+        HprofFile their = HprofFile.read(theirs);
+        Findings findings = Comparison.of(our, their, OURS_FIRST);
+        String report = what + ": " + findings;
+        Files.writeString(Tools.report("dumper", what.replaceAll("[^\\w.+-]+", "_") + ".txt"), report);
+        assertEquals(0, findings.differences(), report);
+        assertEquals(kinds(their), kinds(our), report);
+        assertTrue(our.objects.size() > 0.99 * their.objects.size(), report);
+    }
+
+    /** How many roots there are of each kind to objects that are there; those of the thread that serves the request left out. */
+    private static Map<HprofRoot.Kind, Integer> kinds(HprofFile file) {
+        Map<HprofRoot.Kind, Integer> kinds = new TreeMap<>();
+        file.roots.stream().filter(root -> file.has(root.object))
+                .filter(root -> root.thread == 0 || !file.threadName(root.thread).equals("Attach Listener"))
+                .forEach(root -> kinds.merge(root.kind, 1, Integer::sum));
+        return kinds;
+    }
+
+    static Stream<Setup> withoutFork() {
+        return Stream.of(Setup.of(Jdks.of(17), Collector.ZGC, QUIET_ZGC), Setup.of(Jdks.of(25), Collector.ZGC, QUIET_ZGC));
+    }
+
+    /** Whatever HotSpot could write of its file is gone when the disk takes no more, and so is ours; the application runs on. */
+    @ParameterizedTest
+    @MethodSource("withoutFork")
+    void aDumpThatDoesNotFitLeavesNothing(Setup setup) throws IOException {
+        try (Jvm jvm = setup.on(folder).agent("heap=dump,doe=n,file=" + folder.resolve("out.hprof")).run(Quiet.class).ready()) {
+            Command.run("prlimit", "--fsize=1000000", "--pid", jvm.pid()).good();
+            jvm.signal("QUIT");
+            String line = jvm.err.await("hprof-rs: no dump: HotSpot's own dumper, which writes a file of its own ", Jvm.LIMIT);
+            assertTrue(line.contains("File too large"), line);
+            assertEquals(Set.of(), new Folder(folder).dumps());
+            jvm.say("collections").out.await(3, "an answer", text -> text.startsWith("COLLECTIONS"), Jvm.LIMIT);
+        }
+    }
+
+    /** A file is refused that the disk may have no room for, before the application stops. */
+    @ParameterizedTest
+    @MethodSource("withoutFork")
+    void aDiskThatIsTooSmallIsSeenBefore(Setup setup) throws IOException {
+        Path disk = Files.createDirectories(folder.resolve("disk"));
+        try (Jvm jvm = setup.on(folder).through("unshare", "-rm", "sh", "-c",
+                "mount -t tmpfs -o size=1m tmpfs " + disk + " && exec \"$@\"", "sh")
+                .agent("heap=dump,doe=n,file=" + disk.resolve("out.hprof")).run(Quiet.class).ready()) {
+            jvm.signal("QUIT");
+            String line = jvm.err.await("hprof-rs: no dump: HotSpot's own dumper may need ", Jvm.LIMIT);
+            assertTrue(line.contains(", and the disk has 1 MB left"), line);
+            assertEquals(Set.of(), new Folder(Path.of("/proc/" + jvm.pid() + "/root" + disk)).names());
+        }
+    }
+}

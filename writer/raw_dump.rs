@@ -1,0 +1,175 @@
+//! The file that the JVM's own dumper writes, until ours is made of it.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use crate::sink::{directory, failed, forget_unfinished, note_unfinished};
+use crate::{Outlet, WriteError};
+
+/// More pieces than a dumper with several threads writes before it joins them.
+const MOST_PIECES: u32 = 1024;
+
+/// A name beside a dump under which somebody else in this process makes a file. Dropping it removes that file and its pieces.
+#[derive(Debug)]
+pub struct RawDump {
+    folder: File,
+    path: PathBuf,
+}
+
+impl RawDump {
+    /// In the folder of the dump; for a connection in the system's folder for temporary files. `name` is one that no other process
+    /// uses; nothing is made yet.
+    ///
+    /// Errors: `Io` if the folder cannot be opened.
+    pub fn beside(outlet: &Outlet, name: &str) -> Result<Self, WriteError> {
+        let folder_path = directory(&outlet.spool_path()).to_owned();
+        let mut options = OpenOptions::new();
+        options
+            .read(true)
+            .custom_flags(libc::O_PATH | libc::O_DIRECTORY);
+        let folder = options.open(&folder_path);
+        let folder = folder.map_err(|error| failed(&folder_path, "being opened", &error))?;
+        let path = folder_path.join(name);
+        note_unfinished(&path, None);
+        Ok(Self { folder, path })
+    }
+
+    /// The folder, opened as a place and not to be read.
+    pub fn folder(&self) -> BorrowedFd<'_> {
+        self.folder.as_fd()
+    }
+
+    /// The path, for messages.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// How large the file is by now, its pieces included; 0 if there is none yet.
+    pub fn bytes(&self) -> u64 {
+        let bytes = |path: &Path| fs::symlink_metadata(path).ok().map(|meta| meta.len());
+        let pieces = (0..MOST_PIECES).map_while(|number| bytes(&self.piece(number)));
+        bytes(&self.path).unwrap_or(0) + pieces.sum::<u64>()
+    }
+
+    /// Opens the file, which loses its name: the system frees it with the process, however that ends.
+    ///
+    /// Errors: `Io`; `NotARegularFile`.
+    pub fn open(&self) -> Result<RawFile, WriteError> {
+        let mut options = OpenOptions::new();
+        options
+            .read(true)
+            .write(true)
+            .custom_flags(libc::O_NOFOLLOW);
+        let file = options.open(&self.path);
+        let file = file.map_err(|error| failed(&self.path, "being opened", &error))?;
+        if !file.metadata().is_ok_and(|meta| meta.is_file()) {
+            return Err(WriteError::NotARegularFile {
+                path: self.path.clone(),
+            });
+        }
+        fs::remove_file(&self.path)
+            .map_err(|error| failed(&self.path, "having its name removed", &error))?;
+        Ok(RawFile(file))
+    }
+
+    fn piece(&self, number: u32) -> PathBuf {
+        let mut name = self.path.clone().into_os_string();
+        name.push(format!(".p{number}"));
+        name.into()
+    }
+}
+
+/// The file, without a name.
+#[derive(Debug)]
+pub struct RawFile(File);
+
+impl RawFile {
+    /// Reads it from the start. There may be several readers.
+    pub fn reader(&self) -> RawReader<'_> {
+        RawReader {
+            file: &self.0,
+            offset: 0,
+        }
+    }
+
+    /// Its descriptor.
+    pub fn descriptor(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// Reads a [`RawFile`] from front to back.
+#[derive(Debug)]
+pub struct RawReader<'r> {
+    file: &'r File,
+    offset: u64,
+}
+
+impl RawReader<'_> {
+    /// Where the next byte stands.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+}
+
+impl Read for RawReader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read_at(buffer, self.offset)?;
+        self.offset += count as u64;
+        Ok(count)
+    }
+}
+
+impl Drop for RawDump {
+    fn drop(&mut self) {
+        // As a rule there is nothing left.
+        let _ = fs::remove_file(&self.path);
+        for number in 0..MOST_PIECES {
+            if fs::remove_file(self.piece(number)).is_err() {
+                break;
+            }
+        }
+        forget_unfinished(&self.path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Target;
+
+    #[test]
+    fn the_file_is_gone_when_it_is_open_and_pieces_when_it_is_dropped() {
+        let folder = tempfile::tempdir().unwrap();
+        let outlet = Outlet::from(Target::new(folder.path().join("a.hprof")));
+        let raw = RawDump::beside(&outlet, "raw").unwrap();
+        assert_eq!(raw.bytes(), 0);
+        assert!(raw.open().is_err());
+        fs::write(folder.path().join("raw"), "whole").unwrap();
+        fs::write(folder.path().join("raw.p0"), "piece").unwrap();
+        fs::write(folder.path().join("raw.p1"), "another").unwrap();
+        assert_eq!(raw.bytes(), 17);
+        let mut text = String::new();
+        let opened = raw.open().unwrap();
+        for _ in 0..2 {
+            text.clear();
+            opened.reader().read_to_string(&mut text).unwrap();
+            assert_eq!(text, "whole");
+        }
+        assert!(!folder.path().join("raw").exists());
+        drop(raw);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_link_is_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let outlet = Outlet::from(Target::new(folder.path().join("a.hprof")));
+        let raw = RawDump::beside(&outlet, "raw").unwrap();
+        std::os::unix::fs::symlink("/dev/null", folder.path().join("raw")).unwrap();
+        assert!(raw.open().is_err());
+    }
+}
