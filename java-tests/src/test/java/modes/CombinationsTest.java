@@ -62,6 +62,7 @@ class CombinationsTest {
     }
 
     private void run(Jdk jdk, List<Modes> table) {
+        jdk.java();     // Skips the table as a whole: a check of assertAll that is skipped would count as failed.
         List<Executable> checks = new ArrayList<>();
         for (Modes modes : table) {
             checks.add(() -> run(jdk, modes));
