@@ -409,8 +409,8 @@ mod tests {
         timers.arm(this_thread(), None);
         let start_ns = cpu_ns(this_thread());
         let mut noted = 0;
-        while cpu_ns(this_thread()) < start_ns + 5_000_000 {
-            // Sample exactly two periods.
+        // Exactly two periods are sampled: the first signal may come only after 5 ms.
+        while noted < 2 || cpu_ns(this_thread()) < start_ns + 5_000_000 {
             if noted < 2 {
                 let (ticket, _) = await_ticket();
                 timers.note(ticket, 1).expect("a good ticket");
