@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
-use crossbeam_channel::{bounded, Receiver, SendTimeoutError, Sender};
+use crossbeam_channel::{bounded, Receiver, RecvTimeoutError, SendTimeoutError, Sender};
 
 use crate::gzip_sink::GzipSink;
 use crate::joined_segments::JoinedSegments;
@@ -23,6 +23,9 @@ use crate::{start_worker, Deliver, FileSink, GzipLevel, Outlet, Sink, Tail, Writ
 /// Most buffers in transit: 2 MiB of segments. Enough that the writer need not wait for the threads that fill them,
 /// and few enough that a returned buffer is still in the caches (unless it was compressed).
 const CHANNEL_BUFFERS: usize = 8;
+
+/// Time between two looks whether a thread that is asked has ended.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// How long objects may wait for the disk. The application is paused meanwhile.
 const STALL_LIMIT: Duration = Duration::from_secs(10);
@@ -54,6 +57,16 @@ pub struct DumpFile {
     written: Receiver<Vec<u8>>,
     thread: Option<Box<dyn Worker>>,
     result: Receiver<Result<Written, WriteError>>,
+}
+
+/// Tells the end of the writer thread, however it comes, to those who wait for an answer.
+struct Ending(FirstError);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        // If there is an error, it stays.
+        let _ = self.0.set(WriteError::Closed);
+    }
 }
 
 impl DumpFile {
@@ -91,6 +104,8 @@ impl DumpFile {
         let told = Arc::clone(&first_error);
         let (tell, result) = bounded(1);
         let work = move || {
+            // A panic is an end, too.
+            let _ending = Ending(Arc::clone(&told));
             let result = write_all(sink, &inbox, &give_back);
             if let Err(error) = &result {
                 // Before the inbox closes, so that a sender who finds it closed also finds the reason.
@@ -172,10 +187,14 @@ impl DumpFile {
     fn ask<T>(&self, question: impl FnOnce(Reply<T>) -> Message) -> Result<T, WriteError> {
         let (reply, answer) = bounded(1);
         send(&self.messages, &self.first_error, question(reply))?;
-        // Without an answer, the thread has ended before the question.
-        answer
-            .recv()
-            .unwrap_or_else(|_| Err(why_closed(&self.first_error)))
+        loop {
+            match answer.recv_timeout(LOOK) {
+                Ok(answer) => return answer,
+                // Without an answer, the thread has ended before the question, which may still be in the channel.
+                Err(RecvTimeoutError::Timeout) if self.first_error.get().is_none() => {}
+                Err(_) => return Err(why_closed(&self.first_error)),
+            }
+        }
     }
 
     fn join(&mut self) -> Result<Written, WriteError> {
