@@ -183,6 +183,7 @@ impl Session {
                 let path = name.choose(&mut USED_NAMES.lock(), options.force);
                 Some(options.target(path).into())
             }
+            (Destination::Graph(socket), _) => Some(Outlet::Socket(socket.clone())),
             (Destination::Net(_), Some(net)) => Some(Outlet::Connection {
                 connection: Arc::clone(&net.connection),
                 gzip: options.gzip,
@@ -244,6 +245,10 @@ pub(crate) fn load(vm: Vm, text: &str) -> i32 {
             return DO_NOT_START;
         }
     };
+    if let Destination::Graph(_) = options.destination {
+        say("graph= is for an agent that is attached: use file= or net=");
+        return DO_NOT_START;
+    }
     match start(vm, options) {
         Ok(()) => DONE,
         Err(error) => {

@@ -19,6 +19,10 @@ pub const HEADER_1_0_1: &[u8] = b"JAVA PROFILE 1.0.1";
 /// First bytes of a dump made by Android; a NUL byte follows.
 pub const HEADER_1_0_3: &[u8] = b"JAVA PROFILE 1.0.3";
 
+/// First bytes of a graph stream, which is no HPROF: what the agent sends to the command `hprof` when that asks for the
+/// objects of a JVM and who refers to whom, without values. A NUL byte follows. The number is the version.
+pub const HEADER_GRAPH: &[u8] = b"HPROF-RS GRAPH 1";
+
 /// Bytes of one identifier in every file that we write: the size of a pointer on all JVMs we know.
 pub const ID_SIZE_BYTES: u32 = 8;
 
@@ -98,7 +102,13 @@ pub mod heap {
     pub const OBJ_ARRAY_DUMP: u8 = 0x22;
     /// An array of primitive values.
     pub const PRIM_ARRAY_DUMP: u8 = 0x23;
+    /// Neighbours in the heap with their references, in a graph stream only: u4 length, then what
+    /// docs/design/graph-stream.md tells.
+    pub const GRAPH_OBJECTS: u8 = 0x40;
 }
+
+/// Graph streams: elements of one array of references that are sent; the rest of it is left out.
+pub const GRAPH_ELEMENTS_MAX: u32 = 1 << 28;
 
 /// Tags of sub-records that only Android's runtime writes (its `hprof.cc`); read, never written.
 pub mod android {

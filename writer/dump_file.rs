@@ -15,6 +15,7 @@ use crate::joined_segments::JoinedSegments;
 use crate::record::HeapDumpEnd;
 use crate::segment::{buffer_of, emptied};
 use crate::socket_sink::SocketSink;
+use crate::stream_sink::StreamSink;
 use crate::transcript::ObjectSizes;
 use crate::transcript_sink::TranscriptSink;
 use crate::worker::{self, StartWorker, Worker};
@@ -264,6 +265,7 @@ fn sink(outlet: Outlet) -> Result<Box<dyn Sink>, WriteError> {
         Outlet::Connection { connection, gzip } => {
             compressed(SocketSink::create(connection, spool_path, gzip)?, gzip)
         }
+        Outlet::Socket(path) => Ok(Box::new(StreamSink::connect(&path)?)),
     }
 }
 

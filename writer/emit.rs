@@ -8,8 +8,8 @@ use tables::{
 };
 
 use crate::heap_record::RootRecord;
-use crate::record::{Frame, Header, LoadClass, StartThread, Trace, Utf8};
-use crate::{mutf8, Deliver, Segments, WriteError};
+use crate::record::{Frame, GraphHeader, Header, LoadClass, StartThread, Trace, Utf8};
+use crate::{mutf8, Deliver, ObjectSizes, Segments, WriteError};
 use format::{LINE_NATIVE, LINE_UNKNOWN};
 
 /// Bytes of a delivered buffer.
@@ -27,17 +27,53 @@ pub fn head(
     millis: u64,
     deliver: &mut impl Deliver,
 ) -> Result<(), WriteError> {
+    let header = Header {
+        millis_since_epoch: millis,
+    };
+    behind(
+        |out| header.encode(out),
+        tables,
+        objects,
+        class_object,
+        deliver,
+    )
+}
+
+/// The same of a graph stream, from a JVM whose objects have these sizes.
+pub fn graph_head(
+    tables: &Tables,
+    objects: &ObjectTable,
+    class_object: impl Fn(ClassId) -> Option<ObjectId>,
+    (millis, sizes): (u64, ObjectSizes),
+    deliver: &mut impl Deliver,
+) -> Result<(), WriteError> {
+    let header = GraphHeader {
+        millis_since_epoch: millis,
+        sizes,
+    };
+    behind(
+        |out| header.encode(out),
+        tables,
+        objects,
+        class_object,
+        deliver,
+    )
+}
+
+/// A header and what stands behind it.
+fn behind(
+    header: impl FnOnce(&mut Vec<u8>) -> Result<(), WriteError>,
+    tables: &Tables,
+    objects: &ObjectTable,
+    class_object: impl Fn(ClassId) -> Option<ObjectId>,
+    deliver: &mut impl Deliver,
+) -> Result<(), WriteError> {
     let mut head = HeadBuffer {
         deliver,
         buffer: Vec::new(),
         result: Ok(()),
     };
-    head.put(|out| {
-        Header {
-            millis_since_epoch: millis,
-        }
-        .encode(out)
-    });
+    head.put(header);
     tables.strings.for_each(|id, bytes| {
         head.put(|out| {
             Utf8 {

@@ -4,6 +4,7 @@
 //! or down a [`Connection`]: its [`Outlet`] says which;
 //! [`TailWriter`] is the rest of one, written by a forked child; [`GzipLevel`] asks for compression;
 //! [`emit`] turns tables into records; [`Segments`] packs what the heap walk says into segments;
+//! [`GraphObjects`] packs objects without their values, for a peer that asks who refers to whom;
 //! [`record`], [`heap_record`] and [`profile_record`] encode one record each; [`text`] writes the same
 //! and more for a person to read, and a heap dump's records become text by way of [`DumpFile::create_text`]; [`profile`] ranks what both say of profiles; [`mutf8`] makes names readable. The numbers
 //! of the format are the crate `format`'s, which readers use as well.
@@ -26,6 +27,7 @@ mod connection;
 mod dump_file;
 mod encoder;
 mod error;
+mod graph_objects;
 mod gzip;
 mod gzip_sink;
 mod holes;
@@ -35,6 +37,7 @@ mod raw_dump;
 mod segment;
 mod sink;
 mod socket_sink;
+mod stream_sink;
 mod tail;
 mod tail_writer;
 mod transcript;
@@ -46,6 +49,7 @@ pub use class_name::ClassName;
 pub use connection::{Connection, Peer, CONNECT_LIMIT, HURRY_BYTES, HURRY_GRACE, SEND_LIMIT};
 pub use dump_file::{DumpFile, ObjectsSender};
 pub use error::WriteError;
+pub use graph_objects::{GraphClass, GraphObjects};
 pub use gzip::GzipLevel;
 pub use outlet::Outlet;
 pub use raw_dump::{RawDump, RawFile, RawReader};

@@ -1,4 +1,4 @@
-//! Where a dump goes: to a file or a connection.
+//! Where a dump goes: into a file, down a connection, or to a process that waits for it.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -21,6 +21,8 @@ pub enum Outlet {
         /// The compression level; `None` for no compression.
         gzip: Option<GzipLevel>,
     },
+    /// To the process that listens on the socket at this path, as it is made; never compressed.
+    Socket(PathBuf),
 }
 
 impl Outlet {
@@ -29,6 +31,7 @@ impl Outlet {
         static SPOOLS: AtomicU64 = AtomicU64::new(0);
         match self {
             Self::File(target) => target.path.clone(),
+            Self::Socket(path) => path.clone(),
             Self::Connection { .. } => {
                 // A unique name: process ids are not enough where containers share a folder.
                 let nanos = SystemTime::now().duration_since(UNIX_EPOCH);
@@ -52,6 +55,7 @@ impl fmt::Display for Outlet {
         match self {
             Self::File(target) => target.path.display().fmt(out),
             Self::Connection { connection, .. } => connection.peer().fmt(out),
+            Self::Socket(path) => path.display().fmt(out),
         }
     }
 }

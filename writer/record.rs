@@ -7,8 +7,9 @@
 use tables::{ClassId, FrameId, ObjectId, StringId, ThreadId, TraceId};
 
 use crate::encoder::{put_object, put_string, put_u4, put_u8, record, u4};
+use crate::ObjectSizes;
 use crate::WriteError;
-use format::{record as tag, HEADER_1_0_2, ID_SIZE_BYTES};
+use format::{record as tag, HEADER_1_0_2, HEADER_GRAPH, ID_SIZE_BYTES};
 
 /// The first bytes of the file: name and version, size of ids, time.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +26,41 @@ impl Header {
         put_u4(out, ID_SIZE_BYTES);
         // "High word, low word" is one big-endian u8.
         put_u8(out, self.millis_since_epoch);
+        Ok(())
+    }
+}
+
+/// The first bytes of a graph stream: as of a file, and the sizes of the JVM's objects.
+#[derive(Clone, Copy, Debug)]
+pub struct GraphHeader {
+    /// Milliseconds since 1 January 1970, UTC, at the dump.
+    pub millis_since_epoch: u64,
+    /// What objects take in the heap.
+    pub sizes: ObjectSizes,
+}
+
+impl GraphHeader {
+    /// Appends the header. The error is [`WriteError::TooLarge`].
+    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), WriteError> {
+        let ObjectSizes {
+            header_bytes,
+            array_header_bytes,
+            reference_bytes,
+            alignment_bytes,
+        } = self.sizes;
+        out.extend_from_slice(HEADER_GRAPH);
+        out.push(0);
+        put_u4(out, ID_SIZE_BYTES);
+        put_u8(out, self.millis_since_epoch);
+        for bytes in [
+            header_bytes,
+            array_header_bytes,
+            reference_bytes,
+            alignment_bytes,
+        ] {
+            let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+            put_u4(out, u4("a size of objects", bytes)?);
+        }
         Ok(())
     }
 }

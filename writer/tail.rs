@@ -3,7 +3,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -37,6 +37,8 @@ enum Cache {
     Unwanted,
     /// They do not.
     Passed(Chunk),
+    /// There is none: it is a stream, which has no places and no holes.
+    Stream,
 }
 
 /// Bytes on their way to the disk, and the descriptor for writing them.
@@ -71,6 +73,16 @@ impl Tail {
         })
     }
 
+    /// The end of a stream; its path is for messages.
+    pub(crate) fn of_stream(stream: OwnedFd, path: &Path) -> Self {
+        Self {
+            file: stream.into(),
+            path: path.to_owned(),
+            gzip: None,
+            cache: Cache::Stream,
+        }
+    }
+
     /// Writes appended bytes past the page cache, if the file is on a disk that supports it.
     ///
     /// A dump is synced before it gets its name, so the cache would not make anything faster: the processor would copy
@@ -99,6 +111,7 @@ impl Tail {
         }
         let appended = match &mut self.cache {
             Cache::Passed(chunk) => chunk.append(&self.file, bytes),
+            Cache::Stream => self.file.write_all(bytes),
             _ => append(&mut self.file, bytes),
         };
         appended.map_err(|error| failed(&self.path, "being written", &error))
@@ -118,7 +131,11 @@ impl Tail {
 
     /// The same position again.
     pub(crate) fn duplicate(&self) -> Result<Self, WriteError> {
-        Self::of(&self.file, &self.path, self.gzip)
+        let duplicate = Self::of(&self.file, &self.path, self.gzip)?;
+        Ok(match self.cache {
+            Cache::Stream => Self::of_stream(duplicate.file.into(), &self.path),
+            _ => duplicate,
+        })
     }
 }
 

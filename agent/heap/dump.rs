@@ -171,6 +171,9 @@ fn choose(request: Request<'_>, jni: &mut Jni<'_>) -> Result<Made, DumpError> {
                     "{why}; the application ran on; try again"
                 )));
             }
+            Err(DumpError::Engine(why)) if request.options.is_graph() => {
+                return Err(DumpError::NoGraph(why));
+            }
             Err(DumpError::Engine(why)) => refusals.push(why),
             Err(error) => return Err(error),
         }

@@ -31,6 +31,8 @@ pub(crate) enum DumpError {
     Damaged(String),
     /// The requested engine does not work here; the reason.
     Engine(String),
+    /// There can be no forked copy, so no graph can be sent; the reason.
+    NoGraph(String),
     /// The fork failed, or the child died; the reason. The application was not stopped for another
     /// way.
     NoCopy(String),
@@ -95,6 +97,7 @@ impl fmt::Display for DumpError {
                 f,
                 "there is no way to dump this heap with these options: {why}; without engine= and snapshot= the agent tries every way"
             ),
+            Self::NoGraph(why) => write!(f, "{why}, and only a forked copy can be sent"),
             Self::NoCopy(why) => write!(
                 f,
                 "{why}; the application ran on; try again, or add stop=y to have it stopped for as long as HotSpot's own dump takes"

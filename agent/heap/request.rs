@@ -27,6 +27,9 @@ pub(super) enum Way {
 impl Way {
     /// The ways that the options allow, the best first.
     pub(super) fn all(options: &Options) -> &'static [Self] {
+        if options.is_graph() {
+            return &[Way::Fork];
+        }
         match (options.engine, options.snapshot) {
             (Engine::Portable, _) | (_, SnapshotBy::Pause) => &[Way::HotSpot],
             (_, SnapshotBy::Fork) => &[Way::Fork],

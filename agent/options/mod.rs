@@ -75,6 +75,8 @@ pub(crate) enum Destination {
     File(FileName),
     /// One after the other to a connection.
     Net(Peer),
+    /// No dump, but the graph of objects, to the process that listens on this socket.
+    Graph(PathBuf),
 }
 
 /// How allocations are sampled.
@@ -191,6 +193,11 @@ impl Default for Options {
 }
 
 impl Options {
+    /// Whether a peer gets the graph of objects, and no dump is written.
+    pub(crate) fn is_graph(&self) -> bool {
+        matches!(self.destination, Destination::Graph(_))
+    }
+
     /// The file at this path, with these options' compression and replacement rules.
     pub(crate) fn target(&self, path: PathBuf) -> Target {
         let existing = if self.force {
@@ -252,6 +259,7 @@ struct Said {
     format: Option<char>,
     file: Option<String>,
     net: Option<Peer>,
+    graph: Option<PathBuf>,
     oom: Option<OnOutOfMemory>,
 }
 
@@ -272,6 +280,7 @@ impl Default for Said {
             format: None,
             file: None,
             net: None,
+            graph: None,
             oom: None,
         }
     }
@@ -358,12 +367,13 @@ fn resolve(said: Said, mut notes: Vec<String>) -> Result<Options, OptionError> {
     // As in the JDK's agent: without any request, both are made.
     let measures_cpu = said.cpu_samples || said.cpu_times.is_some();
     let is_nothing = !said.heap_dump && !said.heap_sites && !said.options.monitors && !measures_cpu;
-    let heap_dump = said.heap_dump || is_nothing;
+    let heap_dump = said.heap_dump || is_nothing || said.graph.is_some();
     let heap_sites = said.heap_sites || is_nothing;
     refuse(&said)?;
     let cpu = cpu(&said, &mut notes)?;
     // As in the JDK's agent: if anything has no binary form, everything is text.
     let is_binary = match said.format {
+        _ if said.graph.is_some() => true,
         None => names_binary(&said) || heap_dump && text_only(&said).is_none(),
         Some(format) => format == 'b',
     };
@@ -380,9 +390,10 @@ fn resolve(said: Said, mut notes: Vec<String>) -> Result<Options, OptionError> {
         None if said.net.is_none() && name.ends_with(".gz") => GzipLevel::new(1),
         gzip => gzip,
     };
-    let destination = match said.net {
-        Some(peer) => Destination::Net(peer),
-        None => Destination::File(
+    let destination = match (said.net, said.graph) {
+        (Some(peer), _) => Destination::Net(peer),
+        (None, Some(socket)) => Destination::Graph(socket),
+        (None, None) => Destination::File(
             FileName::parse(&name).map_err(|why| OptionError(format!("file={name}: {why}")))?,
         ),
     };

@@ -120,7 +120,14 @@ const HEAP: [Row; 9] = [
     ("facts", &["error", "memory_left"]),
     (
         "fork",
-        &["error", "facts", "memory_left", "outcome", "tried"],
+        &[
+            "error",
+            "facts",
+            "memory_left",
+            "object_sizes",
+            "outcome",
+            "tried",
+        ],
     ),
     ("request", &["facts"]),
     (

@@ -5,6 +5,7 @@
 //! in the file. The file is then read faster and compresses better than one in the order in which the walk
 //! reaches objects.
 
+use super::allocated::Allocated;
 use super::field_copy::{FieldCopy, AT_ONCE_BYTES};
 use super::groups::{Found, Groups};
 use super::room::fill;
@@ -45,8 +46,8 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// Takes the next part and returns its number.
-    fn take(&self) -> Option<usize> {
+    /// The number of a part that nobody else gets.
+    pub(super) fn take(&self) -> Option<usize> {
         let ended = self.ended.load(Ordering::Relaxed);
         (!ended).then(|| self.next.fetch_add(1, Ordering::Relaxed))
     }
@@ -65,9 +66,8 @@ pub struct Encoder<'s, D, M = ProcessMemory> {
     encoded: Encoded,
     /// Bytes of heap encoded since the last progress report.
     heap_bytes: u64,
-    /// Index in the sampled objects at which the search for the next object starts.
-    next_allocated: Option<usize>,
-    /// Groups objects by class; `None` keeps them in address order.
+    allocated: Allocated,
+    /// Puts objects of one class together; `None` leaves them in the order of their addresses.
     groups: Option<Groups<'s>>,
 }
 
@@ -79,7 +79,7 @@ impl<'s, D: Deliver, M: Memory> Encoder<'s, D, M> {
             segments,
             encoded: Encoded::default(),
             heap_bytes: 0,
-            next_allocated: None,
+            allocated: Allocated::default(),
             groups: grouped.then(|| Groups::new(snapshot.classes.index_end())),
         }
     }
@@ -99,7 +99,7 @@ impl<'s, D: Deliver, M: Memory> Encoder<'s, D, M> {
 
     /// Encodes one object regardless of address order.
     pub fn put(&mut self, class: &Class, address: u64) -> Result<(), Failure> {
-        self.next_allocated = None;
+        self.allocated.restart();
         let trace = self.trace(address);
         self.encode(class, Found { address, trace })?;
         self.tell();
@@ -120,7 +120,7 @@ impl<'s, D: Deliver, M: Memory> Encoder<'s, D, M> {
     }
 
     fn part(&mut self, objects: impl Iterator<Item = u64>) -> Result<(), Failure> {
-        self.next_allocated = None;
+        self.allocated.restart();
         let mut groups = self.groups.take();
         for address in objects {
             let class = self.snapshot.class_of(address)?;
@@ -192,19 +192,7 @@ impl<'s, D: Deliver, M: Memory> Encoder<'s, D, M> {
 
     /// The trace that allocated the object. Within a part, addresses must come in ascending order.
     fn trace(&mut self, address: u64) -> TraceId {
-        let allocated = &self.snapshot.allocated;
-        let first = || allocated.partition_point(|&(sampled, _)| sampled < address);
-        let next = self.next_allocated.get_or_insert_with(first);
-        while let Some(&(sampled, trace)) = allocated.get(*next) {
-            if sampled > address {
-                break;
-            }
-            *next += 1;
-            if sampled == address {
-                return trace;
-            }
-        }
-        TraceId::EMPTY
+        self.allocated.trace(&self.snapshot.allocated, address)
     }
 
     fn instance(
@@ -273,7 +261,8 @@ impl<'s, D: Deliver, M: Memory> Encoder<'s, D, M> {
     }
 }
 
-fn is_mirror<M>(snapshot: &Snapshot<M>, class: &Class, object: u64) -> bool {
+/// Whether an object is a mirror, whose record is its class's.
+pub(super) fn is_mirror<M>(snapshot: &Snapshot<M>, class: &Class, object: u64) -> bool {
     class.is_class_class && snapshot.classes.class_of_mirror(object).is_some()
 }
 

@@ -60,6 +60,16 @@ impl FieldCopy {
         self.width_bytes as usize
     }
 
+    /// Bytes in the file, for sums of offsets.
+    pub(crate) fn width(&self) -> u32 {
+        self.width_bytes
+    }
+
+    /// Whether anything of the field gets into the file but zeros.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.as_bits | self.as_boolean | self.as_reference != 0
+    }
+
     /// The value as the file has it, padded with meaningless bytes; `references` decodes narrow references.
     #[inline]
     pub fn value(&self, read: u64, references: Linear) -> [u8; AT_ONCE_BYTES as usize] {

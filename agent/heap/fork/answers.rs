@@ -152,13 +152,16 @@ impl Answers<'_, '_> {
         if self.catalogue.len() > classes {
             return Err(NoSnapshot::UnknownClass);
         }
-        emit::head(
-            self.tables,
-            &self.objects,
-            |class| self.objects.id(self.catalogue.mirror(class)?),
-            dump.millis_since_epoch,
-            &mut |bytes| self.file.head(bytes),
-        )?;
+        let mirror = |class| self.objects.id(self.catalogue.mirror(class)?);
+        let (objects, millis) = (&self.objects, dump.millis_since_epoch);
+        let mut deliver = |bytes| self.file.head(bytes);
+        match dump.graph {
+            Some(sizes) => {
+                let facts = (millis, sizes);
+                emit::graph_head(self.tables, objects, mirror, facts, &mut deliver)
+            }
+            None => emit::head(self.tables, objects, mirror, millis, &mut deliver),
+        }?;
         self.file.head(self.site_records.to_vec())?;
         self.file.flush()?;
         let depth = |trace| {

@@ -59,6 +59,8 @@ pub(super) struct Task<'d, 'f> {
     pub(super) vm_structs: VmStructs,
     /// Where the child writes its part of the file.
     pub(super) tail: Option<Tail>,
+    /// What objects are aligned to, if a peer gets their graph and no dump is written.
+    pub(super) alignment_bytes: Option<u64>,
     /// Whether the child gets the whole heap, including the parts without objects.
     pub(super) copies_all: bool,
     /// The connection to the parent.
@@ -239,7 +241,8 @@ impl Task<'_, '_> {
         let heap = known
             .and_then(|known| mappings.around(known.object.object(memory)))
             .ok_or(Failure::Unexplained("the heap is mapped"))?;
-        let primitive_fields = self.options.primitive_fields;
+        let has_values = self.alignment_bytes.is_none();
+        let primitive_fields = self.options.primitive_fields && has_values;
         let descriptions = Descriptions::of(facts, self.tables, &layout, primitive_fields);
         Ok(Snapshot {
             memory,
@@ -250,7 +253,7 @@ impl Task<'_, '_> {
             left_out,
             marks: Marks::new(heap).ok_or(Failure::NoMemory)?,
             primitive_fields,
-            primitive_arrays: self.options.primitive_arrays,
+            primitive_arrays: self.options.primitive_arrays && has_values,
             reached: AtomicU64::new(0),
             encoded_bytes: AtomicU64::new(0),
             unlinked: Mutex::default(),

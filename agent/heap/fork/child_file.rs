@@ -7,17 +7,17 @@ use super::own_thread::start_own;
 use super::process::Watchdog;
 use crate::heap::facts::roots::RootNotes;
 use snapshot::classes::ClassReferences;
-use snapshot::encode::{Encoded, Encoder, LargeArrays, Parts};
+use snapshot::encode::{Encoded, Encoder, GraphEncoder, LargeArrays, Parts, SizeFacts};
 use snapshot::{Failure, Snapshot};
 use std::collections::HashSet;
 use tables::{ObjectId, ObjectIndex};
 use writer::{emit, Segments, TailSender, TailWriter, WriteError};
 
 impl<'d, 'f> Task<'d, 'f> {
-    /// Whether writing may begin before marking ends. Not if the walk may find more roots, in the frames of virtual
-    /// threads.
+    /// Whether the file may be begun before all is marked: not where the walk may find more roots, the frames of virtual threads, and
+    /// not for a graph, which has no large arrays to begin with.
     pub(super) fn begins_early(&self) -> bool {
-        !self.virtual_threads.is_some_and(|fields| fields.in_use)
+        self.alignment_bytes.is_none() && !self.virtual_threads.is_some_and(|fields| fields.in_use)
     }
 
     /// Marks everything reachable and writes the file. Large arrays are written during marking.
@@ -117,12 +117,19 @@ impl<'d, 'f> Task<'d, 'f> {
         watchdog: &Watchdog,
     ) -> Result<Written, Failure> {
         let parts = Parts::default();
+        let sizes = self.alignment_bytes.map(|alignment_bytes| SizeFacts {
+            alignment_bytes,
+            size_in_klass: self.vm_structs.size_in_klass,
+        });
         let encoded = in_threads(
             self.walkers(),
             "hprof encoder",
             || {
                 let segments = Segments::<TailSender>::new(writer.sender());
-                Encoder::new(snapshot, segments, writer.is_compressed()).run(&parts)
+                match sizes {
+                    Some(sizes) => GraphEncoder::new(snapshot, sizes, segments).run(&parts),
+                    None => Encoder::new(snapshot, segments, writer.is_compressed()).run(&parts),
+                }
             },
             || parts.end(),
             &mut Watch::new(&mut self.socket, snapshot, Some(&writer), watchdog),

@@ -18,6 +18,7 @@ use crate::heap::facts::catalogue::Catalogue;
 use crate::heap::facts::plain_facts::{field_offset, mirror_fields};
 use crate::heap::facts::threads::{tag_thread, CapturedStacks};
 use crate::heap::memory_left::MemoryLeft;
+use crate::heap::object_sizes;
 use crate::heap::outcome::Outcome;
 use crate::heap::tried::Tried;
 use crate::jvmti::env::Env;
@@ -31,7 +32,7 @@ use std::cell::RefCell;
 use std::os::unix::net::UnixStream;
 use std::time::Instant;
 use tables::{ObjectIndex, ObjectTable, Tables};
-use writer::DumpFile;
+use writer::{DumpFile, ObjectSizes};
 
 /// A dump in progress, in its own local frame.
 #[derive(Debug)]
@@ -44,6 +45,8 @@ pub(in crate::heap) struct SnapshotDump<'f> {
     pub(super) tried: &'f Tried,
     /// Whether the child gets the whole heap, including the parts without objects.
     copies_all: bool,
+    /// The sizes of objects, if a peer gets their graph and no dump is written.
+    pub(super) graph: Option<ObjectSizes>,
 }
 
 /// Whether a fork copies the heap; if not, why, as the end of a sentence. `object` is any object.
@@ -71,6 +74,7 @@ impl<'f> SnapshotDump<'f> {
         tried: &'f Tried,
         copies_all: bool,
     ) -> Self {
+        let measure = || object_sizes::measure(env, jni).unwrap_or_default();
         Self {
             env,
             jni,
@@ -78,6 +82,7 @@ impl<'f> SnapshotDump<'f> {
             millis_since_epoch,
             tried,
             copies_all,
+            graph: options.is_graph().then(measure),
         }
     }
 
@@ -109,7 +114,6 @@ impl<'f> SnapshotDump<'f> {
             &tables,
             &mut objects,
         )?;
-        let tail = Some(file.tail()?);
         // No class is linked from here to the fork: its objects would be unknown.
         let closed = CLASS_GATE.close();
         catalogue.catch_up(&tables, &mut objects)?;
@@ -127,7 +131,8 @@ impl<'f> SnapshotDump<'f> {
             names: NameFields::of(|class, name| field_offset(&catalogue, &tables, class, name)),
             allocated: &allocated.by_handle,
             vm_structs: VmStructs::find(),
-            tail,
+            tail: Some(file.tail()?),
+            alignment_bytes: self.graph.map(|sizes| sizes.alignment_bytes),
             copies_all: self.copies_all,
             socket: childs_socket,
             options: self.options,

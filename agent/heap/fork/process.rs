@@ -27,9 +27,11 @@ pub(super) const PANICKED: i32 = 2;
 /// A signal that means a crash: the code is this plus the signal's number.
 const CRASHED: i32 = 64;
 
-/// Signals that HotSpot handles on a thread that the child lacks, and that are sent to groups of processes: by the
-/// terminal (Ctrl-\ and Ctrl-C), by systemd, by `pkill -f`. The child leaves them to the JVM, and ends with it.
-const QUIET_SIGNALS: [i32; 6] = [
+/// Signals that HotSpot answers with a thread that the child has not, and that are sent to groups of processes: by the terminal
+/// (Ctrl-\ and Ctrl-C), by systemd, by `pkill -f`. The child lets the JVM answer them, and ends when that does. And that of a
+/// peer that is gone, which a write tells as well.
+const QUIET_SIGNALS: [i32; 7] = [
+    libc::SIGPIPE,
     libc::SIGTERM,
     libc::SIGINT,
     libc::SIGHUP,

@@ -14,6 +14,8 @@ pub(super) struct VmStructs {
     pub(super) resolved: Option<ResolvedReferences>,
     /// Offset in a mirror of the number of static references, which HotSpot places before the other static fields.
     pub(super) static_reference_count: Option<u64>,
+    /// Where a `Klass` has the size of its instances.
+    pub(super) size_in_klass: Option<u64>,
     /// How to find the parts of the heap without objects.
     pub(super) unused_heap: Option<UnusedHeap>,
 }
@@ -24,6 +26,7 @@ impl VmStructs {
         Self {
             resolved: resolved_references(),
             static_reference_count: static_reference_count_offset(),
+            size_in_klass: Table::find().and_then(|table| table.offset("Klass", "_layout_helper")),
             unused_heap: UnusedHeap::find(),
         }
     }

@@ -80,6 +80,22 @@ pub(super) const ROWS: &[Row] = &[
         set: |said, value| yes_no(value).map(|on| said.options.verbose = on),
     },
     Row {
+        name: "graph",
+        values: "SOCKET",
+        default: "none",
+        help: "when attached: send the objects, who refers to whom and where the threads stand, without any \
+               value, to the process that listens on this socket; `hprof leaks PID` uses it",
+        standing: Standing::Built,
+        set: |said, value| {
+            if value.is_empty() {
+                return Err("");
+            }
+            once(said)?;
+            said.graph = Some(value.into());
+            Ok(())
+        },
+    },
+    Row {
         name: "answer",
         values: "FILE",
         default: "none",
@@ -93,7 +109,7 @@ pub(super) const ROWS: &[Row] = &[
 
 /// The output has only one destination.
 fn once(said: &Said) -> Result<(), &'static str> {
-    if said.file.is_some() || said.net.is_some() {
+    if said.file.is_some() || said.net.is_some() || said.graph.is_some() {
         return Err("file or net options should only appear once");
     }
     Ok(())

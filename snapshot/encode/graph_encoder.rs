@@ -1,0 +1,327 @@
+//! Encoding for a peer that asks who refers to whom: every marked object with its class, size and references, no values.
+
+use super::allocated::Allocated;
+use super::encoder::is_mirror;
+use super::field_copy::FieldCopy;
+use super::{Encoded, Parts};
+use crate::classes::{Class, Shape};
+use crate::memory::{Memory, ProcessMemory};
+use crate::{Failure, Snapshot};
+use format::{BasicType, GRAPH_ELEMENTS_MAX};
+use std::collections::HashMap;
+use tables::TraceId;
+use writer::{Deliver, GraphClass, GraphObjects, Segments};
+
+/// What the snapshot does not know of sizes.
+#[derive(Clone, Copy, Debug)]
+pub struct SizeFacts {
+    /// Objects begin at multiples of this.
+    pub alignment_bytes: u64,
+    /// Offset in a `Klass` of the size of its instances, if the JVM tells; without it sizes are what the fields take.
+    pub size_in_klass: Option<u64>,
+}
+
+/// How the objects of one class are encoded.
+#[derive(Debug)]
+struct Plan {
+    class: GraphClass,
+    /// The fields that are references, in the order of the file.
+    references: Vec<FieldCopy>,
+    /// The code of those that no trace allocated, 0 for none.
+    code: u64,
+}
+
+/// One thread's part of the work.
+#[derive(Debug)]
+pub struct GraphEncoder<'s, D, M = ProcessMemory> {
+    snapshot: &'s Snapshot<M>,
+    sizes: SizeFacts,
+    segments: Segments<D>,
+    encoded: Encoded,
+    objects: GraphObjects,
+    allocated: Allocated,
+    /// By the classes' indexes.
+    plans: Vec<Option<Plan>>,
+    /// The codes of objects that a trace allocated.
+    codes: HashMap<(usize, TraceId), u64>,
+}
+
+impl<'s, D: Deliver, M: Memory> GraphEncoder<'s, D, M> {
+    /// An encoder whose records go to `segments`, of a snapshot without values.
+    pub fn new(snapshot: &'s Snapshot<M>, sizes: SizeFacts, segments: Segments<D>) -> Self {
+        let mut plans = Vec::new();
+        plans.resize_with(snapshot.classes.index_end(), || None);
+        Self {
+            snapshot,
+            sizes,
+            segments,
+            encoded: Encoded::default(),
+            objects: GraphObjects::new(sizes.alignment_bytes),
+            allocated: Allocated::default(),
+            plans,
+            codes: HashMap::new(),
+        }
+    }
+
+    /// Encodes part after part until none is left; an error ends the work for all.
+    pub fn run(mut self, parts: &Parts) -> Result<Encoded, Failure> {
+        let marks = &self.snapshot.marks;
+        while let Some(objects) = parts.take().and_then(|number| marks.part(number)) {
+            if let Err(failure) = self.part(objects) {
+                parts.end();
+                return Err(failure);
+            }
+        }
+        self.segments.finish()?;
+        Ok(self.encoded)
+    }
+
+    fn part(&mut self, objects: impl Iterator<Item = u64>) -> Result<(), Failure> {
+        self.allocated.restart();
+        let (mut heap_bytes, before) = (0, self.encoded.objects);
+        for address in objects {
+            let class = self.snapshot.class_of(address)?;
+            self.encoded.objects += 1;
+            if is_mirror(self.snapshot, class, address) {
+                continue;
+            }
+            let bytes = self.object(class, address)?;
+            self.snapshot.check_is_here(address, bytes)?;
+            heap_bytes += bytes;
+        }
+        let encoded_bytes = &self.snapshot.encoded_bytes;
+        encoded_bytes.fetch_add(heap_bytes, std::sync::atomic::Ordering::Relaxed);
+        if self.encoded.objects == before {
+            return Ok(());
+        }
+        self.codes.clear();
+        for plan in self.plans.iter_mut().flatten() {
+            plan.code = 0;
+        }
+        self.segments.record(|out| self.objects.take(out))?;
+        Ok(())
+    }
+
+    /// Encodes an object, and tells how many bytes it has in the heap.
+    fn object(&mut self, class: &Class, address: u64) -> Result<u64, Failure> {
+        let snapshot = self.snapshot;
+        let trace = self.allocated.trace(&snapshot.allocated, address);
+        let index = class.id.index();
+        let slot = self.plans.get_mut(index).ok_or(Failure::UnknownClass)?;
+        let plan = match slot {
+            Some(plan) => plan,
+            None => slot.insert(plan(snapshot, self.sizes, class)?),
+        };
+        let code = match trace {
+            TraceId::EMPTY => &mut plan.code,
+            trace => self.codes.entry((index, trace)).or_insert(0),
+        };
+        *code = self
+            .objects
+            .object(*code, &plan.class, trace.get(), address);
+        match &plan.class {
+            GraphClass::Instance { heap_bytes, .. } => {
+                let references = snapshot.layout.oops.coding();
+                for field in &plan.references {
+                    let read = snapshot.memory.u64(field.place(address));
+                    let target = u64::from_be_bytes(field.value(read, references));
+                    self.objects.reference(target);
+                }
+                Ok(*heap_bytes)
+            }
+            GraphClass::References {
+                header_bytes,
+                width_bytes,
+                ..
+            } => {
+                let length = snapshot.layout.length(snapshot.memory, address);
+                let (start, width) = (address + header_bytes, *width_bytes);
+                let heap_bytes = header_bytes + u64::from(length) * width;
+                snapshot.check_length(address, heap_bytes)?;
+                self.objects.length(length, heap_bytes);
+                for index in 0..u64::from(length.min(GRAPH_ELEMENTS_MAX)) {
+                    let oops = &snapshot.layout.oops;
+                    self.objects
+                        .reference(oops.load(snapshot.memory, start + index * width));
+                }
+                self.encoded.cut_arrays += u64::from(length > GRAPH_ELEMENTS_MAX);
+                Ok(heap_bytes)
+            }
+            GraphClass::Values { kind, header_bytes } => {
+                let length = snapshot.layout.length(snapshot.memory, address);
+                let heap_bytes = header_bytes + u64::from(length) * u64::from(kind.size_bytes(8));
+                snapshot.check_length(address, heap_bytes)?;
+                self.objects.length(length, heap_bytes);
+                Ok(heap_bytes)
+            }
+        }
+    }
+}
+
+fn plan<M: Memory>(
+    snapshot: &Snapshot<M>,
+    sizes: SizeFacts,
+    class: &Class,
+) -> Result<Plan, Failure> {
+    let arrays = &snapshot.layout.arrays;
+    let mut references = Vec::new();
+    let class = match &class.shape {
+        Shape::Instance {
+            fields,
+            data_bytes,
+            heap_bytes,
+            ..
+        } => {
+            let (mut offset, mut offsets) = (0, Vec::new());
+            for field in fields {
+                // Of a snapshot without values nothing else is kept.
+                if field.is_kept() {
+                    references.push(*field);
+                    offsets.push(offset);
+                }
+                offset += field.width();
+            }
+            GraphClass::Instance {
+                class: class.mirror,
+                heap_bytes: instance_bytes(snapshot, sizes, class.mirror)
+                    .unwrap_or_else(|| u64::from(*heap_bytes)),
+                data_bytes: *data_bytes,
+                references: offsets,
+            }
+        }
+        Shape::ObjectArray => GraphClass::References {
+            class: class.mirror,
+            header_bytes: arrays.elements(BasicType::Object),
+            width_bytes: snapshot.layout.oops.width_bytes(),
+        },
+        Shape::PrimitiveArray(kind) => GraphClass::Values {
+            kind: *kind,
+            header_bytes: arrays.elements(*kind),
+        },
+        Shape::Unknown => return Err(Failure::Unlinked(vec![class.id])),
+    };
+    Ok(Plan {
+        class,
+        references,
+        code: 0,
+    })
+}
+
+/// What HotSpot itself takes the size of a class's instances to be: its word says so if it is positive, and the lowest bits
+/// tell how they are allocated.
+fn instance_bytes<M: Memory>(snapshot: &Snapshot<M>, sizes: SizeFacts, mirror: u64) -> Option<u64> {
+    const FLAGS: u32 = 7;
+    let klass = snapshot.layout.klass(snapshot.memory, mirror);
+    let word = snapshot
+        .memory
+        .u32(klass.wrapping_add(sizes.size_in_klass?));
+    let is_size = word > FLAGS && word >> 31 == 0;
+    is_size.then_some(u64::from(word & !FLAGS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::Oops;
+
+    const SECRET: u64 = 0x5EC2_E75E_C2E7_5EC2;
+
+    const SIZES: SizeFacts = SizeFacts {
+        alignment_bytes: 8,
+        size_in_klass: None,
+    };
+
+    /// What the objects at these places become.
+    fn encoded(
+        words: &[u64],
+        shape: Shape,
+        marked: &[u64],
+        allocated: Vec<(u64, TraceId)>,
+    ) -> Result<Vec<u8>, Failure> {
+        let mut snapshot = Snapshot::of_words(words, vec![shape]);
+        snapshot.allocated = allocated;
+        for object in marked {
+            assert!(snapshot.marks.mark(*object));
+        }
+        let mut file = Vec::new();
+        let segments = Segments::new(|bytes: Vec<u8>| {
+            file.extend(bytes);
+            Ok(())
+        });
+        let told = GraphEncoder::new(&snapshot, SIZES, segments).run(&Parts::default())?;
+        assert_eq!(told.objects, marked.len() as u64);
+        // Behind the segment's header.
+        Ok(file.split_off(9))
+    }
+
+    #[test]
+    fn an_instance_has_its_references_and_no_values() {
+        let mut words = vec![1, 1, 0, SECRET, 0, 1, 1, 0, SECRET, 0_u64];
+        let (a, b) = (words.as_ptr() as u64, words.as_ptr() as u64 + 40);
+        (words[2], words[7], words[9]) = (b, a, a);
+        let field = |offset, basic_type| {
+            FieldCopy::new(offset, basic_type, Oops::Wide, false).expect("behind the header")
+        };
+        let shape = Shape::Instance {
+            fields: vec![
+                field(16, BasicType::Object),
+                field(24, BasicType::Long),
+                field(32, BasicType::Object),
+            ],
+            data_bytes: 24,
+            references: vec![16, 32],
+            primitive_arrays: Vec::new(),
+            heap_bytes: 40,
+        };
+        let trace = TraceId::new(7).expect("a trace");
+        let class = GraphClass::Instance {
+            class: 1 << 40,
+            heap_bytes: 40,
+            data_bytes: 24,
+            references: vec![0, 16],
+        };
+        for second in [TraceId::EMPTY, trace] {
+            let mut expected = GraphObjects::new(8);
+            let code = expected.object(0, &class, TraceId::EMPTY.get(), a);
+            expected.reference(b);
+            expected.reference(0);
+            let code = if second == trace { 0 } else { code };
+            expected.object(code, &class, second.get(), b);
+            expected.reference(a);
+            expected.reference(a);
+            let mut block = Vec::new();
+            expected.take(&mut block).expect("no error");
+            let allocated = Vec::from_iter((second == trace).then_some((b, trace)));
+            let found = encoded(&words, shape.clone(), &[a, b], allocated).expect("no failure");
+            assert_eq!(found, block);
+        }
+    }
+
+    #[test]
+    fn an_array_has_its_length_and_no_values() {
+        // Mark, class, length, elements.
+        let words = [1, 1, 2, SECRET, SECRET];
+        let at = words.as_ptr() as u64;
+        let shape = Shape::PrimitiveArray(BasicType::Long);
+        let class = GraphClass::Values {
+            kind: BasicType::Long,
+            header_bytes: 24,
+        };
+        let mut expected = GraphObjects::new(8);
+        expected.object(0, &class, TraceId::EMPTY.get(), at);
+        expected.length(2, 40);
+        let mut block = Vec::new();
+        expected.take(&mut block).expect("no error");
+        assert_eq!(encoded(&words, shape, &[at], Vec::new()), Ok(block));
+    }
+
+    #[test]
+    fn an_array_that_ends_behind_the_heap_is_refused() {
+        let words = [1, 1, 3, 0, 0_u64];
+        let at = words.as_ptr() as u64;
+        for shape in [Shape::ObjectArray, Shape::PrimitiveArray(BasicType::Long)] {
+            let answer = encoded(&words, shape, &[at], Vec::new());
+            assert_eq!(answer, Err(Failure::TooLong(at)));
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! Objects of a graph stream: each with its class, its size and its references, in a few bytes; no values.
+//!
+//! docs/design/graph-stream.md has the bytes. Addresses and references are distances, as neighbours in a heap refer to
+//! each other; what all objects of a class and a trace share is defined at the first of them.
+
+use format::BasicType;
+
+use crate::encoder::put_u4;
+use crate::WriteError;
+use format::heap;
+
+/// Distances are counted in this.
+const GRAIN_BYTES: u64 = 8;
+
+/// What all objects of a class share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GraphClass {
+    /// No array.
+    Instance {
+        /// Id of the class object.
+        class: u64,
+        /// Bytes of each in the heap, a multiple of 8.
+        heap_bytes: u64,
+        /// Bytes of each one's values in a dump.
+        data_bytes: u32,
+        /// Where in them the references stand, ascending.
+        references: Vec<u32>,
+    },
+    /// Arrays of references.
+    References {
+        /// Id of the class object.
+        class: u64,
+        /// Bytes before the first element.
+        header_bytes: u64,
+        /// Bytes of an element.
+        width_bytes: u64,
+    },
+    /// Arrays of primitive values.
+    Values {
+        /// Type of the elements.
+        kind: BasicType,
+        /// Bytes before the first element.
+        header_bytes: u64,
+    },
+}
+
+impl GraphClass {
+    fn define(&self, trace: u32, out: &mut Vec<u8>) {
+        put(out, trace.into());
+        match self {
+            Self::Instance {
+                class,
+                heap_bytes,
+                data_bytes,
+                references,
+            } => {
+                out.push(0);
+                put(out, *class);
+                put(out, heap_bytes / GRAIN_BYTES);
+                put(out, (*data_bytes).into());
+                put(out, references.len() as u64);
+                let mut last = 0;
+                for offset in references {
+                    put(out, offset.saturating_sub(last).into());
+                    last = *offset;
+                }
+            }
+            Self::References {
+                class,
+                header_bytes,
+                width_bytes,
+            } => {
+                out.push(BasicType::Object.code());
+                put(out, *class);
+                put(out, *header_bytes);
+                put(out, *width_bytes);
+            }
+            Self::Values { kind, header_bytes } => {
+                out.push(kind.code());
+                put(out, *header_bytes);
+            }
+        }
+    }
+}
+
+/// Objects in the order of their addresses, which become one sub-record.
+#[derive(Debug)]
+pub struct GraphObjects {
+    bytes: Vec<u8>,
+    alignment_bytes: u64,
+    /// Codes given so far; 0 means that a definition follows.
+    codes: u64,
+    /// Where the last object ends.
+    end: u64,
+    /// What the next reference is told by its distance from.
+    near: u64,
+}
+
+impl GraphObjects {
+    /// None yet, of a heap whose objects begin at multiples of this.
+    pub fn new(alignment_bytes: u64) -> Self {
+        let mut objects = Self {
+            bytes: Vec::new(),
+            alignment_bytes: alignment_bytes.max(GRAIN_BYTES),
+            codes: 0,
+            end: 0,
+            near: 0,
+        };
+        objects.begin();
+        objects
+    }
+
+    fn begin(&mut self) {
+        self.bytes.push(heap::GRAPH_OBJECTS);
+        put_u4(&mut self.bytes, 0);
+        put(&mut self.bytes, self.alignment_bytes);
+        (self.codes, self.end) = (0, 0);
+    }
+
+    /// Begins the next object, at a higher address than all before. `code` is what it returned for an object of the same
+    /// class and trace before, 0 if there was none since [`GraphObjects::take`].
+    ///
+    /// Its references follow, or its length.
+    #[inline]
+    pub fn object(&mut self, code: u64, class: &GraphClass, trace: u32, address: u64) -> u64 {
+        let gap = address.wrapping_sub(self.end) / GRAIN_BYTES;
+        put(&mut self.bytes, code << 1 | u64::from(gap != 0));
+        if gap != 0 {
+            put(&mut self.bytes, gap);
+        }
+        self.near = address;
+        if let GraphClass::Instance { heap_bytes, .. } = class {
+            self.ends(address + heap_bytes);
+        }
+        if code != 0 {
+            return code;
+        }
+        class.define(trace, &mut self.bytes);
+        self.codes += 1;
+        self.codes
+    }
+
+    /// A reference of the last object, in the order of its fields or elements; 0 is null.
+    #[inline]
+    pub fn reference(&mut self, target: u64) {
+        if target == 0 {
+            self.bytes.push(0);
+            return;
+        }
+        // The lowest bit is the direction; 0 is null.
+        let code = match target.checked_sub(self.near) {
+            Some(ahead) => ahead / GRAIN_BYTES * 2 + 1,
+            None => (self.near - target) / GRAIN_BYTES * 2,
+        };
+        put(&mut self.bytes, code);
+        self.near = target;
+    }
+
+    /// The length of the last object, an array of so many bytes in the heap. The first [`format::GRAPH_ELEMENTS_MAX`]
+    /// references follow if it is one of references.
+    #[inline]
+    pub fn length(&mut self, length: u32, heap_bytes: u64) {
+        put(&mut self.bytes, length.into());
+        self.ends(self.near + heap_bytes);
+    }
+
+    fn ends(&mut self, end: u64) {
+        self.end = end.next_multiple_of(self.alignment_bytes);
+    }
+
+    /// The sub-record with all objects since the last time. The error is `TooLarge`, from 4 GiB on.
+    pub fn take(&mut self, out: &mut Vec<u8>) -> Result<(), WriteError> {
+        const HEAD_BYTES: usize = 5;
+        let body_bytes = self.bytes.len().saturating_sub(HEAD_BYTES);
+        let length = u32::try_from(body_bytes).map_err(|_| WriteError::TooLarge {
+            what: "the length of a part of the heap",
+            value: body_bytes as u64,
+        })?;
+        if let Some(place) = self.bytes.get_mut(1..HEAD_BYTES) {
+            place.copy_from_slice(&length.to_be_bytes());
+        }
+        out.extend_from_slice(&self.bytes);
+        self.bytes.clear();
+        self.begin();
+        Ok(())
+    }
+}
+
+/// Appends a number, seven bits to a byte, the lowest first; all bytes but the last have the highest bit set.
+#[inline]
+fn put(out: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        let [low, ..] = number.to_le_bytes();
+        out.push(low | 0x80);
+        number >>= 7;
+    }
+    let [low, ..] = number.to_le_bytes();
+    out.push(low);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(class: u64) -> GraphClass {
+        GraphClass::Instance {
+            class,
+            heap_bytes: 24,
+            data_bytes: 20,
+            references: vec![4, 12],
+        }
+    }
+
+    #[test]
+    fn neighbours_of_one_class_take_a_byte_and_their_references() {
+        let mut objects = GraphObjects::new(8);
+        let (class, mut out) = (pair(0x70), Vec::new());
+        let code = objects.object(0, &class, 1, 0x1000);
+        objects.reference(0x1018);
+        objects.reference(0);
+        assert_eq!(objects.object(code, &class, 1, 0x1018), code);
+        objects.reference(0x1000);
+        objects.reference(0x1008);
+        objects.take(&mut out).unwrap();
+        let body = [
+            8, // alignment
+            1, 0x80, 4, // a definition follows, a gap of 0x1000
+            1, 0, 0x70, 3, 20, 2, 4,
+            8, // trace, no array, class, size, values, two references
+            7, 0, // three words ahead, null
+            2, // the same class and trace, side by side
+            6, 3, // three words back, and from there one ahead
+        ];
+        assert_eq!(out[..5], [heap::GRAPH_OBJECTS, 0, 0, 0, 17]);
+        assert_eq!(out[5..], body);
+    }
+
+    #[test]
+    fn each_sub_record_stands_alone() {
+        let mut objects = GraphObjects::new(16);
+        let bytes = GraphClass::Values {
+            kind: BasicType::Byte,
+            header_bytes: 16,
+        };
+        let mut outs = [Vec::new(), Vec::new()];
+        for out in &mut outs {
+            let code = objects.object(0, &bytes, 1, 0x1000);
+            objects.length(1, 17);
+            objects.object(code, &bytes, 1, 0x1020);
+            objects.length(300, 316);
+            objects.take(out).unwrap();
+        }
+        assert_eq!(outs[0], outs[1]);
+        assert_eq!(outs[0][5..], [16, 1, 0x80, 4, 1, 8, 16, 1, 2, 0xAC, 2]);
+    }
+}

@@ -1,0 +1,119 @@
+//! A sink that sends a dump to a process that waits for it on a socket of this machine, as it is made.
+
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+
+use crate::connection::SEND_LIMIT;
+use crate::sink::failed;
+use crate::tail::Tail;
+use crate::{Sink, WriteError, Written};
+
+/// Sends what it gets at once, and keeps nothing. A peer that takes nothing for [`SEND_LIMIT`] is given up.
+#[derive(Debug)]
+pub(crate) struct StreamSink {
+    /// The same as `peer`, for its end.
+    stream: UnixStream,
+    peer: Tail,
+    bytes: u64,
+}
+
+impl StreamSink {
+    /// Connects to the socket at this path. Errors: `Io`.
+    pub(crate) fn connect(path: &Path) -> Result<Self, WriteError> {
+        let connected = UnixStream::connect(path).and_then(|stream| {
+            stream.set_write_timeout(Some(SEND_LIMIT))?;
+            Ok((stream.try_clone()?, stream))
+        });
+        let (writing, stream) =
+            connected.map_err(|error| failed(path, "being connected to", &error))?;
+        Ok(Self {
+            stream,
+            peer: Tail::of_stream(writing.into(), path),
+            bytes: 0,
+        })
+    }
+}
+
+impl Drop for StreamSink {
+    /// Ends the stream, whole or not, though a forked child may hold it for as long as it takes to end.
+    fn drop(&mut self) {
+        // The peer may have ended it.
+        let _ = self.stream.shutdown(Shutdown::Both);
+    }
+}
+
+impl Sink for StreamSink {
+    fn write_head(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+        self.peer.append(bytes)?;
+        self.bytes += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn write_objects(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+        self.write_head(bytes)
+    }
+
+    fn append_objects(&mut self) -> Result<(), WriteError> {
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), WriteError> {
+        Ok(())
+    }
+
+    fn tail(&self) -> Result<Tail, WriteError> {
+        self.peer.duplicate()
+    }
+
+    fn commit(self: Box<Self>, tail_bytes: u64) -> Result<Written, WriteError> {
+        Ok(Written {
+            path: PathBuf::from(self.peer.path()),
+            bytes: self.bytes.saturating_add(tail_bytes),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{start_worker, Deliver, DumpFile, Outlet, TailWriter, WriteError};
+    use std::io::Read;
+    use std::os::unix::net::UnixListener;
+    use std::thread;
+
+    #[test]
+    fn the_peer_gets_head_and_tail() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let listener = UnixListener::bind(&path).unwrap();
+        let peer = thread::spawn(move || {
+            let mut all = Vec::new();
+            listener.accept().unwrap().0.read_to_end(&mut all).unwrap();
+            all
+        });
+        let dump = DumpFile::create(Outlet::Socket(path)).unwrap();
+        dump.head(b"head".to_vec()).unwrap();
+        dump.flush().unwrap();
+        let tail = TailWriter::start(dump.tail().unwrap(), 1, start_worker).unwrap();
+        // Zeros are no holes here.
+        tail.sender().deliver(vec![0; 1 << 20]).unwrap();
+        let bytes = tail.finish().unwrap();
+        assert_eq!(dump.finish_with_tail(bytes).unwrap().bytes, 4 + bytes);
+        let all = peer.join().unwrap();
+        assert_eq!(all.len() as u64, 4 + bytes);
+        assert!(all.starts_with(b"head\0\0") && all.ends_with(&[0x2C, 0, 0, 0, 0, 0, 0, 0, 0]));
+    }
+
+    #[test]
+    fn a_peer_that_is_gone_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let listener = UnixListener::bind(&path).unwrap();
+        let dump = DumpFile::create(Outlet::Socket(path.clone())).unwrap();
+        drop(listener);
+        dump.head(vec![1; 4 << 20]).unwrap();
+        let error = dump.flush().unwrap_err();
+        assert!(matches!(error, WriteError::Io { path: at, .. } if at == path));
+        assert!(DumpFile::create(Outlet::Socket(path)).is_err());
+    }
+}
