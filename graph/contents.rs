@@ -9,7 +9,6 @@ use crate::error::GraphError;
 use crate::heap::Heap;
 use crate::heap_scan::{id_at, scan, Head, Visitor};
 use crate::link::PartPlace;
-use crate::survey::CHECKPOINT_OBJECTS;
 
 /// The contents of one object.
 #[derive(Clone, Debug)]
@@ -267,18 +266,17 @@ impl Heap<'_> {
             .iter()
             .rev()
             .find(|part| part.count > 0)?;
-        let step = u32::try_from(CHECKPOINT_OBJECTS).ok()?;
         let at = object
             .checked_sub(part.first)
-            .filter(|at| *at < part.count)?
-            / step;
-        let start = *part.checkpoints.get(at as usize)?;
-        let next = part.checkpoints.get(at as usize + 1).copied();
+            .filter(|at| *at < part.count)?;
+        let behind = part.checkpoints.partition_point(|place| place.first <= at);
+        let start = part.checkpoints.get(behind.checked_sub(1)?)?;
+        let next = part.checkpoints.get(behind);
         Some(Run {
-            start,
-            end: next.unwrap_or(part.end),
-            first: part.first + at * step,
-            behind: (part.first + (at + 1).saturating_mul(step)).min(part.first + part.count),
+            start: start.offset,
+            end: next.map_or(part.end, |next| next.offset),
+            first: part.first + start.first,
+            behind: part.first + next.map_or(part.count, |next| next.first),
         })
     }
 

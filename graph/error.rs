@@ -14,6 +14,8 @@ pub enum GraphError {
     TooManyObjects,
     /// A few thousand neighbouring objects have 2^32 references or more.
     TooManyReferences,
+    /// It is a graph stream of another version than this library's.
+    OtherStream,
     /// The file has no heap dump: it is a profile, or contains only stacks.
     NoHeap,
 }
@@ -29,6 +31,10 @@ impl fmt::Display for GraphError {
             Self::TooManyReferences => write!(
                 f,
                 "4,096 neighbouring objects have more than 4,294,967,295 references; this version cannot number them"
+            ),
+            Self::OtherStream => write!(
+                f,
+                "the agent speaks another version than this command; use the library libhprof_rs.so that came with the command"
             ),
             Self::NoHeap => write!(f, "the file has no heap dump"),
         }

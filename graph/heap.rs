@@ -57,6 +57,7 @@ impl<'p> Heap<'p> {
     pub fn read(input: Input<'p>, options: Options) -> Result<Self, GraphError> {
         let Survey {
             header,
+            sizes,
             mut directory,
             mut parts,
             damaged,
@@ -82,7 +83,9 @@ impl<'p> Heap<'p> {
         drop(lists);
         add_classes(&mut directory.classes, &parts, header.id_bytes);
         let is_narrow = parts.iter().any(|part| part.references_are_narrow);
-        let sizes = Sizes::assumed(header.id_bytes, is_narrow, highest.unwrap_or(0));
+        let is_stream = sizes.is_some();
+        let assumed = || Sizes::assumed(header.id_bytes, is_narrow, highest.unwrap_or(0));
+        let sizes = sizes.unwrap_or_else(assumed);
         let objects = u32::try_from(count).unwrap_or(NONE);
         let roots = Roots::new(&parts, &ids, &directory, objects);
         let facts = AllFacts::new(&directory, &ids, &sizes, header.id_bytes);
@@ -93,6 +96,7 @@ impl<'p> Heap<'p> {
             roots: &roots,
             sizes: &sizes,
             id_bytes: header.id_bytes,
+            reference_bytes_least: if is_stream { 1 } else { header.id_bytes },
         };
         let linked = link(&input, &parts, known, options.threads)?;
         let implied = Implied::of_all(&facts, &roots);

@@ -9,14 +9,15 @@ use std::io;
 use format::{android, heap, BasicType};
 
 use crate::class_dump::class_dump;
+use crate::graph_objects::graph_objects;
 use crate::window::Window;
 use reader::{ClassDump, Root, RootKind};
 
 /// Bytes of the longest head of a sub-record: an instance's or an array's with ids of 8 bytes.
 const HEAD_BYTES: usize = 25;
 
-/// Most bytes of field values of one instance. No JVM class has that many fields.
-const INSTANCE_BYTES_MAX: usize = 64 << 20;
+/// Most bytes of field values of one instance. The JVM has no class of so many fields.
+pub(crate) const INSTANCE_BYTES_MAX: usize = 64 << 20;
 
 /// Receives the records of a scan, in file order.
 pub(crate) trait Visitor {
@@ -49,6 +50,8 @@ pub(crate) struct Head {
     pub(crate) trace: u32,
     /// Id of its class; 0 for primitive arrays.
     pub(crate) class: u64,
+    /// Bytes that it takes in the heap, in units; 0 where only a rule tells.
+    pub(crate) units: u32,
 }
 
 /// How a scan ended.
@@ -115,6 +118,7 @@ fn scan_ids<const ID: usize>(
                 }
                 None => false,
             },
+            heap::GRAPH_OBJECTS if ID == 8 => graph_objects(window, visitor)?,
             android::HEAP_DUMP_INFO => window.skip(1 + 4 + ID as u64)?,
             _ => root::<ID>(window, visitor, tag)?,
         };
@@ -141,6 +145,7 @@ fn instance<const ID: usize>(
         object: id_at::<ID>(bytes, 1),
         trace: u32_at(bytes, 1 + ID),
         class: id_at::<ID>(bytes, 1 + ID + 4),
+        units: 0,
     };
     let data_bytes = u32_at(bytes, 1 + ID + 4 + ID) as usize;
     if !wants_data(visitor) {
@@ -177,6 +182,7 @@ fn object_array<const ID: usize>(
         object: id_at::<ID>(bytes, 1),
         trace: u32_at(bytes, 1 + ID),
         class: id_at::<ID>(bytes, 1 + ID + 8),
+        units: 0,
     };
     let length = u32_at(bytes, 1 + ID + 4);
     window.advance(head_bytes);
@@ -207,6 +213,7 @@ fn primitive_array<const ID: usize>(
         object: id_at::<ID>(bytes, 1),
         trace: u32_at(bytes, 1 + ID),
         class: 0,
+        units: 0,
     };
     let length = u32_at(bytes, 1 + ID + 4);
     window.advance(head_bytes);

@@ -1,9 +1,9 @@
 //! The object graph of one heap: which objects refer to which, which keep which alive, and the bytes
 //! retained.
 //!
-//! [`Heap`] reads a dump; [`Retained`] computes its dominator tree. Sizes, and the meaning of a reference,
-//! follow Eclipse MAT unless the file or the caller says otherwise. Files may be hostile: no length in a
-//! file is trusted for allocation, and nothing recurses.
+//! [`Heap`] reads a dump, or what the agent sends of a heap without writing one; [`Retained`] computes its dominator tree.
+//! Sizes, and what counts as a reference, follow Eclipse MAT unless the file or the caller says otherwise.
+//! Files may be hostile: nothing is allocated on a claim, and nothing recurses.
 #![forbid(unsafe_code)]
 
 mod class_dump;
@@ -13,6 +13,7 @@ mod dominators;
 mod edges;
 mod error;
 mod gleaner;
+mod graph_objects;
 mod graph_view;
 mod heap;
 mod heap_scan;

@@ -13,6 +13,7 @@ use crate::numbers::Numbers;
 use crate::parts::in_order;
 use crate::roots::Roots;
 use crate::sizes::Sizes;
+use crate::survey::Checkpoint;
 use crate::window::Window;
 
 /// Traces up to this serial have no frames: 0 is none, 1 the empty trace.
@@ -28,8 +29,8 @@ pub(crate) struct PartPlace {
     pub(crate) first: u32,
     /// Number of objects.
     pub(crate) count: u32,
-    /// Offsets of every 1,024th object.
-    pub(crate) checkpoints: Vec<u64>,
+    /// Where every 1,024th object is found.
+    pub(crate) checkpoints: Vec<Checkpoint>,
 }
 
 /// What is known before the second pass.
@@ -40,6 +41,8 @@ pub(crate) struct Known<'a> {
     pub(crate) roots: &'a Roots,
     pub(crate) sizes: &'a Sizes,
     pub(crate) id_bytes: u32,
+    /// Bytes that a reference takes in the file at least.
+    pub(crate) reference_bytes_least: u32,
 }
 
 /// What the second pass finds, by the objects' numbers.
@@ -176,7 +179,7 @@ impl Visitor for Linker<'_> {
             return;
         };
         let object = self.next;
-        self.begin(class, facts.units, head.trace);
+        self.begin(class, told_or(head.units, facts.units), head.trace);
         let id = |offset: u32| match known.id_bytes {
             4 => id_at::<4>(data, offset as usize),
             _ => id_at::<8>(data, offset as usize),
@@ -195,7 +198,7 @@ impl Visitor for Linker<'_> {
     fn object_array(&mut self, _: u64, head: Head, length: u32) {
         let class = self.class(head.class);
         let units = self.known.sizes.array_units(length, BasicType::Object);
-        self.begin(class, units, head.trace);
+        self.begin(class, told_or(head.units, units), head.trace);
     }
 
     fn elements(&mut self, ids: &[u8]) {
@@ -208,7 +211,15 @@ impl Visitor for Linker<'_> {
     fn primitive_array(&mut self, _: u64, head: Head, length: u32, kind: BasicType) {
         let class = self.known.facts.of_array(kind);
         let units = self.known.sizes.array_units(length, kind);
-        self.begin(class, units, head.trace);
+        self.begin(class, told_or(head.units, units), head.trace);
+    }
+}
+
+/// The size that is told, else the rule's.
+fn told_or(told: u32, by_rule: u32) -> u32 {
+    match told {
+        0 => by_rule,
+        told => told,
     }
 }
 
@@ -220,9 +231,10 @@ pub(crate) fn link(
     threads: usize,
 ) -> Result<Linked, GraphError> {
     let count = parts.iter().map(|part| part.count as usize).sum();
-    // A reference takes an id in the file; what a thread's frames hold has a record of its own.
+    // What a thread's frames hold has a record of its own, with an id.
     let bytes: u64 = parts.iter().map(|part| part.end - part.start).sum();
-    let most_references = usize::try_from(bytes / u64::from(known.id_bytes)).unwrap_or(0);
+    let most_references =
+        usize::try_from(bytes / u64::from(known.reference_bytes_least)).unwrap_or(0);
     let mut linked = Linked {
         edges: Edges::with_room(count, most_references)?,
         classes: Numbers::with_room(count)?,

@@ -43,6 +43,18 @@ impl Sizes {
         }
     }
 
+    /// The layout that a JVM tells of itself. What cannot be is taken for what is usual.
+    pub(crate) fn told(header: u64, array_header: u64, reference: u64, alignment: u64) -> Self {
+        let is_alignment = alignment.is_power_of_two() && (8..=1 << 20).contains(&alignment);
+        Self {
+            header_bytes: header,
+            array_header_bytes: array_header,
+            reference_bytes: if reference == 4 { 4 } else { 8 },
+            alignment_bytes: if is_alignment { alignment } else { 8 },
+            are_told: true,
+        }
+    }
+
     /// Bytes of the fields that one class declares.
     pub(crate) fn fields(&self, kinds: impl Iterator<Item = BasicType>) -> u64 {
         kinds.map(|kind| self.value(kind)).sum()

@@ -3,24 +3,31 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use format::{record as tag, BasicType, RECORD_HEADER_BYTES};
-use reader::{ClassDump, Directory, Header, Record, RecordHead, Root, Source};
+use format::{record as tag, BasicType, HEADER_GRAPH, RECORD_HEADER_BYTES};
+use reader::{ClassDump, Directory, Header, Record, RecordHead, Root, Source, Version};
 
 use crate::error::GraphError;
-use crate::heap_scan::{scan, u32_at, Head, ScanEnd, Visitor};
+use crate::heap_scan::{id_at, scan, u32_at, Head, ScanEnd, Visitor};
 use crate::id_list::IdList;
 use crate::input::Input;
+use crate::sizes::Sizes;
 use crate::window::Window;
 
-/// Bytes of the longest file header: version, NUL, size of ids, time.
-const HEADER_BYTES_MAX: usize = 19 + 4 + 8;
+/// Bytes of the longest header, that of a graph stream.
+const HEADER_BYTES_MAX: usize = GRAPH_HEADER_BYTES;
+
+/// How graph streams of all versions begin.
+const GRAPH_MAGIC: &[u8] = b"HPROF-RS GRAPH ";
+
+/// Bytes of the header of a graph stream: version, NUL, size of ids, time, four sizes.
+const GRAPH_HEADER_BYTES: usize = HEADER_GRAPH.len() + 1 + 4 + 8 + 16;
 
 /// Most bytes of a record outside the heap that is read. Records written by JVMs have a few
 /// kilobytes.
 const RECORD_BYTES_MAX: u32 = 64 << 20;
 
-/// Objects between two checkpoints, from which a single object is found again.
-pub(crate) const CHECKPOINT_OBJECTS: u64 = 1024;
+/// Objects between two places that are remembered, by which one is found again.
+const CHECKPOINT_OBJECTS: u64 = 1024;
 
 /// Least memory for one part of the heap, in bytes.
 const PART_BYTES: u64 = 256;
@@ -41,8 +48,8 @@ pub(crate) struct Part {
     pub(crate) end: u64,
     /// Ids of the objects in order.
     pub(crate) ids: IdList,
-    /// Offsets of every 1,024th object.
-    pub(crate) checkpoints: Vec<u64>,
+    /// Where every 1,024th object is found.
+    pub(crate) checkpoints: Vec<Checkpoint>,
     pub(crate) roots: Vec<Root>,
     pub(crate) classes: Vec<FileClass>,
     /// Whether two neighbours are too close together for references of 8 bytes.
@@ -51,12 +58,25 @@ pub(crate) struct Part {
     pub(crate) damaged: bool,
     /// Where the last array of references would end if they were 8 bytes wide.
     wide_end: u64,
+    /// The record of the last object.
+    last: Checkpoint,
+}
+
+/// A record of a part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Checkpoint {
+    /// Its offset.
+    pub(crate) offset: u64,
+    /// Number of its first object, counted from the part's first: a graph stream has many objects in one record.
+    pub(crate) first: u32,
 }
 
 /// The result of the first pass.
 #[derive(Debug)]
 pub(crate) struct Survey {
     pub(crate) header: Header,
+    /// What the stream tells of the JVM's layout; `None` for a dump.
+    pub(crate) sizes: Option<Sizes>,
     pub(crate) directory: Directory,
     pub(crate) parts: Vec<Part>,
     /// Number of damaged places.
@@ -65,8 +85,14 @@ pub(crate) struct Survey {
 
 impl Part {
     fn object(&mut self, offset: u64, id: u64) {
+        if offset != self.last.offset {
+            self.last = Checkpoint {
+                offset,
+                first: u32::try_from(self.ids.count).unwrap_or(u32::MAX),
+            };
+        }
         if self.ids.count % CHECKPOINT_OBJECTS == 0 {
-            self.checkpoints.push(offset);
+            self.checkpoints.push(self.last);
         }
         // Only a neighbour directly after an array shows how wide its elements are.
         if id > self.ids.last() && id < self.wide_end {
@@ -115,9 +141,10 @@ impl Visitor for Part {
 /// Reads the whole file once, an uncompressed one on `threads` threads.
 pub(crate) fn survey(input: &Input<'_>, threads: usize) -> Result<Survey, GraphError> {
     let mut window = input.whole()?;
-    let header = header(&mut window)?;
+    let (header, sizes) = header(&mut window)?;
     let mut survey = Survey {
         header,
+        sizes,
         directory: Directory::default(),
         parts: Vec::new(),
         damaged: 0,
@@ -245,14 +272,36 @@ pub(crate) fn in_threads<T: Send>(
     })
 }
 
-fn header(window: &mut Window<'_>) -> Result<Header, GraphError> {
+fn header(window: &mut Window<'_>) -> Result<(Header, Option<Sizes>), GraphError> {
     let bytes = window.ask(HEADER_BYTES_MAX)?;
+    if bytes.starts_with(GRAPH_MAGIC) {
+        let (header, sizes) = graph_header(bytes)?;
+        window.advance(GRAPH_HEADER_BYTES);
+        return Ok((header, Some(sizes)));
+    }
     let bytes = bytes.get(..HEADER_BYTES_MAX).unwrap_or(bytes).to_vec();
     let mut source = Source::of_bytes(bytes);
     let header = Header::read(&mut source)?;
     let used = usize::try_from(source.offset()).unwrap_or(HEADER_BYTES_MAX);
     window.advance(used);
-    Ok(header)
+    Ok((header, None))
+}
+
+/// The header of a graph stream: version, size of ids, time, four sizes of the JVM's layout.
+fn graph_header(bytes: &[u8]) -> Result<(Header, Sizes), GraphError> {
+    let rest = bytes.strip_prefix(HEADER_GRAPH);
+    let rest = rest.and_then(|rest| rest.strip_prefix(&[0]));
+    let rest = rest.ok_or(GraphError::OtherStream)?;
+    if rest.len() < GRAPH_HEADER_BYTES - HEADER_GRAPH.len() - 1 || u32_at(rest, 0) != 8 {
+        return Err(GraphError::OtherStream);
+    }
+    let header = Header {
+        version: Version::V1_0_2,
+        id_bytes: 8,
+        time_millis: id_at::<8>(rest, 4),
+    };
+    let size = |place: usize| u64::from(u32_at(rest, 12 + place * 4));
+    Ok((header, Sizes::told(size(0), size(1), size(2), size(3))))
 }
 
 /// The head of the next record; `None` at the end of the file.

@@ -38,7 +38,7 @@ impl Heap<'_> {
         Ok(arrays.into_iter().filter_map(text).collect())
     }
 
-    /// The names of threads, from the field `name` of their objects.
+    /// The name of a thread, by its object's field `name`, else as the JVM told it.
     ///
     /// Errors: the file cannot be read.
     pub fn thread_names(&self, threads: &[u32]) -> Result<BTreeMap<u32, String>, GraphError> {
@@ -53,8 +53,16 @@ impl Heap<'_> {
         }
         let wanted: Vec<u32> = names.values().copied().collect();
         let texts = self.strings(&wanted, NAME_BYTES)?;
-        let text = |(thread, name): (u32, u32)| Some((thread, texts.get(&name)?.clone()));
-        Ok(names.into_iter().filter_map(text).collect())
+        let told = |thread: u32| {
+            let directory = self.directory();
+            let name = directory.thread_names.get(&self.id(thread))?;
+            Some(directory.strings.text(*name)?.into_owned())
+        };
+        let name = |thread: &u32| {
+            let text = names.get(thread).and_then(|name| texts.get(name).cloned());
+            Some((*thread, text.or_else(|| told(*thread))?))
+        };
+        Ok(threads.iter().filter_map(name).collect())
     }
 }
 
@@ -63,9 +71,18 @@ const NAME_BYTES: usize = 1024;
 
 /// The characters in a string's array. Since JDK 9 it has one byte per character if `coder` is 0.
 fn decoded(contents: &Contents, coder: Option<u64>) -> Option<String> {
-    let Contents::Values { kind, bytes, .. } = contents else {
+    let Contents::Values {
+        kind,
+        bytes,
+        length,
+    } = contents
+    else {
         return None;
     };
+    if *length > 0 && bytes.is_empty() {
+        // A graph stream has no values.
+        return None;
+    }
     let units = |low_first: bool| {
         let pairs = bytes
             .chunks_exact(2)

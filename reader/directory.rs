@@ -1,5 +1,7 @@
 //! The records outside the heap: names, classes, stacks and allocation sites.
 
+use std::collections::HashMap;
+
 use crate::budget::{Budget, ENTRY_BYTES};
 use crate::classes::ClassTable;
 use crate::error::ReadError;
@@ -16,8 +18,8 @@ pub struct Directory {
     pub strings: StringTable,
     /// The classes from LOAD CLASS; the caller adds their CLASS DUMPs.
     pub classes: ClassTable,
-    /// Serial and object id of the threads in START THREAD, in file order.
-    pub threads: Vec<(u32, u64)>,
+    /// The names of threads by their objects' ids, as START THREAD tells them: ids of strings.
+    pub thread_names: HashMap<u64, u64>,
     stacks: StackRecords,
     sites: SiteRecords,
 }
@@ -33,7 +35,9 @@ impl Directory {
             Record::LoadClass(load) => {
                 self.classes.add_load(&load);
             }
-            Record::StartThread(thread) => self.threads.push((thread.serial, thread.object)),
+            Record::StartThread(thread) => {
+                self.thread_names.insert(thread.object, thread.name);
+            }
             Record::AllocSites(sites) => self.sites.add(&sites),
             _ => {}
         }
@@ -41,7 +45,7 @@ impl Directory {
 
     /// Checks the memory used by the tables. Errors: [`ReadError::TooMuch`].
     pub fn allow(&self, budget: Budget) -> Result<(), ReadError> {
-        let threads = (self.threads.len() as u64).saturating_mul(ENTRY_BYTES);
+        let threads = (self.thread_names.len() as u64).saturating_mul(ENTRY_BYTES);
         let held = [
             self.strings.held_bytes(),
             self.classes.held_bytes(),

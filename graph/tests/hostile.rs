@@ -11,7 +11,8 @@ mod written;
 
 use graph::{Heap, Input, Options};
 use proptest::prelude::*;
-use written::{file_of, Dump, OBJECT, THREAD};
+use writer::{GraphClass, GraphObjects};
+use written::{file_of, Dump, ARRAY, OBJECT, THREAD};
 
 fn sample(id_bytes: u32) -> Vec<u8> {
     let mut dump = Dump::new(id_bytes);
@@ -50,6 +51,51 @@ fn a_file_may_end_anywhere() {
     }
 }
 
+fn stream() -> Vec<u8> {
+    let mut dump = Dump::new(8);
+    dump.class(0x2000, "app/Pair", OBJECT, 0, &["first", "second"], &[]);
+    let pair = GraphClass::Instance {
+        class: 0x2000,
+        heap_bytes: 24,
+        data_bytes: 16,
+        references: vec![0, 8],
+    };
+    let array = GraphClass::References {
+        class: ARRAY,
+        header_bytes: 16,
+        width_bytes: 4,
+    };
+    let mut objects = GraphObjects::new(8);
+    let code = objects.object(0, &pair, 1, 0x3000);
+    objects.reference(0x3018);
+    objects.reference(THREAD);
+    objects.object(code, &pair, 1, 0x3018);
+    objects.reference(0);
+    objects.reference(0x3030);
+    objects.object(0, &array, 7, 0x3030);
+    objects.length(2, 24);
+    objects.reference(0x3000);
+    objects.reference(0);
+    let mut block = Vec::new();
+    objects.take(&mut block).unwrap();
+    dump.sub_record(&block);
+    dump.root(0x3018);
+    dump.stream()
+}
+
+#[test]
+fn a_graph_stream_may_end_anywhere() {
+    let whole = stream();
+    analyse(&whole).unwrap();
+    for length in 0..whole.len() {
+        let _ = analyse(&whole[..length]);
+    }
+    let mut other = whole;
+    other[format::HEADER_GRAPH.len() - 1] = b'2';
+    let error = analyse(&other).unwrap_err();
+    assert!(matches!(error, graph::GraphError::OtherStream));
+}
+
 #[test]
 fn a_dangling_reference_is_counted() {
     let input = Input::new(file_of(&sample(8)), &|_| {}).unwrap();
@@ -61,6 +107,16 @@ proptest! {
     #[test]
     fn changed_bytes_do_no_harm(changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6)) {
         let mut bytes = sample(8);
+        for (place, byte) in changes {
+            let place = place.index(bytes.len());
+            bytes[place] = byte;
+        }
+        let _ = analyse(&bytes);
+    }
+
+    #[test]
+    fn changed_bytes_of_a_graph_stream_do_no_harm(changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6)) {
+        let mut bytes = stream();
         for (place, byte) in changes {
             let place = place.index(bytes.len());
             bytes[place] = byte;

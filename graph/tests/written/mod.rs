@@ -193,6 +193,26 @@ impl Dump {
         bytes
     }
 
+    /// Adds a sub-record.
+    pub fn sub_record(&mut self, bytes: &[u8]) {
+        self.heap.extend_from_slice(bytes);
+        self.end_part();
+    }
+
+    /// The bytes of a graph stream, with the sizes of HotSpot's usual layout.
+    pub fn stream(self) -> Vec<u8> {
+        let bytes = self.bytes();
+        let mut stream = format::HEADER_GRAPH.to_vec();
+        let header_bytes = b"JAVA PROFILE 1.0.2\0".len() + 12;
+        stream.push(0);
+        stream.extend_from_slice(&bytes[header_bytes - 12..header_bytes]);
+        for size in [12_u32, 16, 4, 8] {
+            stream.extend_from_slice(&size.to_be_bytes());
+        }
+        stream.extend_from_slice(&bytes[header_bytes..]);
+        stream
+    }
+
     /// The file, ready to be read.
     pub fn file(self, packed: bool) -> File {
         let mut bytes = self.bytes();

@@ -1,0 +1,223 @@
+//! A heap is the same graph whether it is read from a dump or from a graph stream.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    reason = "a test fails by panicking"
+)]
+
+mod written;
+
+use std::collections::BTreeMap;
+
+use graph::{Heap, Input, Link, Options, References, Retained};
+use proptest::prelude::*;
+use writer::{GraphClass, GraphObjects};
+use written::{file_of, Dump, ARRAY, OBJECT};
+
+/// Id of the first class; others follow.
+const CLASSES: u64 = 0x2000;
+
+/// Address of the first object.
+const START: u64 = 0x1_0000;
+
+/// An object: an instance of the class with so many fields, or an array.
+#[derive(Clone, Debug)]
+struct Object {
+    is_array: bool,
+    targets: Vec<Option<usize>>,
+    trace: u32,
+    /// Words that are free before it.
+    gap: u64,
+}
+
+impl Object {
+    fn heap_bytes(&self) -> u64 {
+        let header = if self.is_array { 16 } else { 12 };
+        (header + 4 * self.targets.len() as u64).next_multiple_of(8)
+    }
+}
+
+fn objects() -> impl Strategy<Value = Vec<Object>> {
+    (1..60_usize).prop_flat_map(|count| {
+        let target = proptest::option::of(0..count);
+        let object = (
+            any::<bool>(),
+            proptest::collection::vec(target, 0..6),
+            1..4_u32,
+            0..3_u64,
+        );
+        let object = object.prop_map(|(is_array, targets, trace, gap)| Object {
+            is_array,
+            targets,
+            trace,
+            gap,
+        });
+        proptest::collection::vec(object, count)
+    })
+}
+
+/// The objects' addresses.
+fn places(objects: &[Object]) -> Vec<u64> {
+    let mut at = START;
+    let place = |object: &Object| {
+        let place = at + object.gap * 8;
+        at = place + object.heap_bytes();
+        place
+    };
+    objects.iter().map(place).collect()
+}
+
+/// A dump with the classes, and every seventh object as root.
+fn begun(places: &[u64]) -> Dump {
+    let mut dump = Dump::new(8);
+    for fields in 0..6_usize {
+        let names: Vec<String> = (0..fields).map(|field| format!("f{field}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let class = CLASSES + fields as u64 * 8;
+        dump.class(class, &format!("app/C{fields}"), OBJECT, 0, &names, &[]);
+    }
+    places.iter().step_by(7).for_each(|place| dump.root(*place));
+    dump
+}
+
+fn targets(object: &Object, places: &[u64]) -> Vec<u64> {
+    let target = |target: &Option<usize>| target.map_or(0, |target| places[target]);
+    object.targets.iter().map(target).collect()
+}
+
+fn dumped(objects: &[Object]) -> Vec<u8> {
+    let places = places(objects);
+    let mut dump = begun(&places);
+    for (object, place) in objects.iter().zip(&places) {
+        let targets = targets(object, &places);
+        match object.is_array {
+            true => dump.object_array(*place, &targets),
+            false => {
+                let class = CLASSES + targets.len() as u64 * 8;
+                dump.instance_of(*place, class, &targets, object.trace);
+            }
+        }
+    }
+    dump.bytes()
+}
+
+fn streamed(objects: &[Object], per_block: usize) -> Vec<u8> {
+    let places = places(objects);
+    let mut dump = begun(&places);
+    let mut graph = GraphObjects::new(8);
+    let all: Vec<(&Object, &u64)> = objects.iter().zip(&places).collect();
+    for block in all.chunks(per_block) {
+        let mut codes = BTreeMap::new();
+        for (object, place) in block {
+            let targets = targets(object, &places);
+            // Arrays of the dump have no trace.
+            let trace = if object.is_array { 1 } else { object.trace };
+            let key = (
+                object.is_array,
+                trace,
+                if object.is_array { 0 } else { targets.len() },
+            );
+            let class = if object.is_array {
+                GraphClass::References {
+                    class: ARRAY,
+                    header_bytes: 16,
+                    width_bytes: 4,
+                }
+            } else {
+                GraphClass::Instance {
+                    class: CLASSES + targets.len() as u64 * 8,
+                    heap_bytes: object.heap_bytes(),
+                    data_bytes: targets.len() as u32 * 8,
+                    references: (0..targets.len() as u32).map(|field| field * 8).collect(),
+                }
+            };
+            let code = codes.entry(key).or_insert(0);
+            *code = graph.object(*code, &class, trace, **place);
+            if object.is_array {
+                graph.length(targets.len() as u32, object.heap_bytes());
+            }
+            targets.iter().for_each(|target| graph.reference(*target));
+        }
+        let mut bytes = Vec::new();
+        graph.take(&mut bytes).unwrap();
+        dump.sub_record(&bytes);
+    }
+    dump.stream()
+}
+
+/// All that commands ask of a heap, by the objects' ids.
+fn told(bytes: &[u8]) -> Vec<String> {
+    let input = Input::new(file_of(bytes), &|_| {}).unwrap();
+    let heap = Heap::read(input, Options { threads: 2 }).unwrap();
+    assert_eq!((heap.damaged(), heap.dangling()), (0, 0));
+    let retained = Retained::of(&heap, References::All).unwrap();
+    let traces: BTreeMap<u32, u32> = heap.traced().iter().copied().collect();
+    let mut pairs = Vec::new();
+    let mut lines: Vec<String> = (0..heap.objects())
+        .map(|object| {
+            let targets: Vec<u64> = heap.targets(object).iter().map(|to| heap.id(*to)).collect();
+            pairs.extend(heap.targets(object).iter().map(|to| (object, *to)));
+            format!(
+                "{:#x} {} {} {} {:?} {:x?}",
+                heap.id(object),
+                heap.class_name(heap.class(object)),
+                heap.shallow_bytes(object),
+                retained.bytes(object),
+                traces.get(&object),
+                targets,
+            )
+        })
+        .collect();
+    // Which field it is that refers to an object is read from the file once more.
+    let links = heap.links(&pairs).unwrap();
+    lines.extend(pairs.iter().map(|pair| match links.get(pair) {
+        Some(link @ (Link::Field { .. } | Link::Element(_))) => {
+            format!("{:#x} {link} {:#x}", heap.id(pair.0), heap.id(pair.1))
+        }
+        other => format!("{pair:?} {other:?}"),
+    }));
+    lines.sort();
+    lines
+}
+
+proptest! {
+    #[test]
+    fn a_stream_tells_what_a_dump_does(objects in objects(), per_block in 1..30_usize) {
+        prop_assert_eq!(told(&streamed(&objects, per_block)), told(&dumped(&objects)));
+    }
+}
+
+/// Blocks that do not end where the places do by which objects are found again.
+#[test]
+fn objects_are_found_again_in_large_blocks() {
+    let object = |number: usize| Object {
+        is_array: false,
+        targets: vec![Some((number + 1) % 5000), Some(number / 2)],
+        trace: 1,
+        gap: 0,
+    };
+    let objects: Vec<Object> = (0..5000).map(object).collect();
+    let expected = told(&dumped(&objects));
+    for per_block in [600, 1500, 5000] {
+        assert!(
+            told(&streamed(&objects, per_block)) == expected,
+            "{per_block}"
+        );
+    }
+}
+
+/// Of neighbours that refer to each other an object takes three bytes: code, and two references.
+#[test]
+fn neighbours_take_few_bytes() {
+    let object = |number: usize| Object {
+        is_array: false,
+        targets: vec![Some((number + 1) % 5000), Some(number)],
+        trace: 1,
+        gap: 0,
+    };
+    let objects: Vec<Object> = (0..5000).map(object).collect();
+    let (none, all) = (streamed(&objects[..0], 1), streamed(&objects, 5000));
+    let per_object = (all.len() - none.len()) as f64 / 5000.0;
+    assert!(per_object < 5.5, "{per_object}");
+}
