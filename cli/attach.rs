@@ -10,7 +10,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -97,6 +97,16 @@ impl Jvm {
     /// Its process id here.
     pub(crate) fn pid(&self) -> i32 {
         self.pid.as_raw_nonzero().get()
+    }
+
+    /// Its process.
+    pub(crate) fn process(&self) -> Pid {
+        self.pid
+    }
+
+    /// Its user and group.
+    pub(crate) fn owner(&self) -> (u32, u32) {
+        self.owner
     }
 
     /// Its root folder.
@@ -279,12 +289,20 @@ const INTERRUPTED: &str = "interrupted; a dump that has begun goes on";
 #[derive(Debug)]
 struct Ended(Arc<AtomicBool>);
 
+/// Exit code of a command that such a signal ends while it has nothing to remove.
+const INTERRUPTED_CODE: i32 = 130;
+
 impl Ended {
     fn new() -> Self {
         let flag = Arc::new(AtomicBool::new(false));
+        let ends = Arc::clone(ends_at_once());
+        ends.store(false, Ordering::Relaxed);
         for signal in [SIGINT, SIGTERM] {
-            // If this fails, the signal ends the command at once, as by default.
+            // Without it the signal ends the command at once, as it does by default.
             let _ = signal_hook::flag::register(signal, Arc::clone(&flag));
+            let ends = Arc::clone(&ends);
+            let _ =
+                signal_hook::flag::register_conditional_shutdown(signal, INTERRUPTED_CODE, ends);
         }
         Self(flag)
     }
@@ -292,6 +310,18 @@ impl Ended {
     fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
+}
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        ends_at_once().store(true, Ordering::Relaxed);
+    }
+}
+
+/// Whether the signals end the command: while nobody waits for a JVM.
+fn ends_at_once() -> &'static Arc<AtomicBool> {
+    static ENDS: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+    ENDS.get_or_init(Arc::default)
 }
 
 fn contains(text: &[u8], words: &[u8]) -> bool {

@@ -3,14 +3,18 @@
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use graph::Total;
 use serde_json::{json, Value};
 
 use crate::heap_file::{with_heap, GraphArguments, Rule};
 use crate::json;
+use crate::live::process_named;
 use crate::number::grouped;
 use crate::outcome::{Failure, Verdict};
+use crate::plain::plain;
 use crate::table::{Side, Table};
 
 /// Lists the classes that grew between two dumps, by retained bytes
@@ -19,13 +23,17 @@ use crate::table::{Side, Table};
 /// top --by class`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example, in a script:\n  hprof diff before.hprof after.hprof --fail-if-grown 1000000"
+    after_help = "Examples:\n  hprof diff before.hprof after.hprof --fail-if-grown 1000000\n  hprof diff 4711 --after 10m"
 )]
 pub(crate) struct Arguments {
-    /// The earlier dump, uncompressed or gzip
+    /// The earlier dump, uncompressed or gzip; or the process id of a running JVM
     before: PathBuf,
-    /// The later dump, uncompressed or gzip
-    after: PathBuf,
+    /// The later dump, uncompressed or gzip; or a process id
+    #[arg(required_unless_present = "wait")]
+    after: Option<PathBuf>,
+    /// Ask the same running JVM twice, so far apart: 30s, 10m, 1h
+    #[arg(long = "after", value_name = "TIME", conflicts_with = "after", value_parser = duration)]
+    wait: Option<Duration>,
     /// Which references keep an object alive
     #[arg(long, value_enum, default_value_t = Rule::All)]
     references: Rule,
@@ -38,6 +46,9 @@ pub(crate) struct Arguments {
     /// Exit with 1 if all reachable objects together grew by more than this many bytes
     #[arg(long, value_name = "BYTES")]
     fail_if_grown: Option<u64>,
+    /// The agent's library, for a running JVM [default: libhprof_rs.so beside this command]
+    #[arg(long, value_name = "FILE")]
+    agent: Option<PathBuf>,
 }
 
 /// The sums of one dump.
@@ -64,8 +75,19 @@ impl Row {
 
 /// Reads both files and prints the classes.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
-    let (before, first) = sums(&arguments.before, arguments.references)?;
-    let (after, second) = sums(&arguments.after, arguments.references)?;
+    let began = Instant::now();
+    let wait = arguments.wait.unwrap_or_default();
+    if arguments.wait.is_some() && process_named(&arguments.before).is_none() {
+        return Err(Failure::Input(format!(
+            "{} is not a process id: --after asks a running JVM twice",
+            plain(&arguments.before.display().to_string())
+        )));
+    }
+    let (before, first) = sums(&arguments.before, arguments)?;
+    // The first answer took a part of the time.
+    sleep(wait.saturating_sub(began.elapsed()));
+    let later = arguments.after.as_ref().unwrap_or(&arguments.before);
+    let (after, second) = sums(later, arguments)?;
     let grown_bytes = change(before.total_bytes, after.total_bytes);
     let totals = (before.total_bytes, after.total_bytes);
     let rows = rows(before.classes, after.classes);
@@ -90,10 +112,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     })
 }
 
-fn sums(file: &Path, references: Rule) -> Result<(Sums, Verdict), Failure> {
+/// A time as people write it.
+fn duration(text: &str) -> Result<Duration, String> {
+    let parsed: Result<jiff::SignedDuration, _> = text.parse();
+    let time = parsed.ok().and_then(|time| Duration::try_from(time).ok());
+    time.ok_or_else(|| "a time is written as 30s, 10m or 1h".to_owned())
+}
+
+fn sums(file: &Path, arguments: &Arguments) -> Result<(Sums, Verdict), Failure> {
     let arguments = GraphArguments {
         file: file.to_owned(),
-        references,
+        references: arguments.references,
+        agent: arguments.agent.clone(),
     };
     let mut sums = Sums::default();
     let verdict = with_heap(&arguments, |heap, retained, _| {
@@ -198,6 +228,13 @@ fn in_json(rows: &[Row], most: usize, (before, after): (u64, u64)) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_are_written_as_people_do() {
+        assert_eq!(duration("90s"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("10m"), Ok(Duration::from_secs(600)));
+        assert!(duration("-1s").is_err() && duration("soon").is_err());
+    }
 
     #[test]
     fn changes_have_their_sign() {

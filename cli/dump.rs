@@ -1,16 +1,17 @@
 //! `hprof dump`: makes a running JVM dump its heap.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
+use indicatif::{HumanBytes, ProgressBar};
 
 use crate::attach::{Answer, AnswerFile, Jvm};
 use crate::dump_place::DumpPlace;
 use crate::library::Library;
 use crate::number::grouped;
 use crate::outcome::{Failure, Verdict};
+use crate::spinner::spinner;
 
 /// Makes a running JVM dump its whole heap, while the application pauses for milliseconds
 ///
@@ -133,15 +134,8 @@ impl Waiting {
     fn new(file: &Path) -> Self {
         let mut part = file.as_os_str().to_owned();
         part.push(".part");
-        let bar = if io::stderr().is_terminal() {
-            let style = ProgressStyle::with_template("{spinner} {elapsed} {msg}");
-            ProgressBar::new_spinner()
-                .with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
-        } else {
-            ProgressBar::hidden()
-        };
         Self {
-            bar,
+            bar: spinner(),
             part: part.into(),
         }
     }

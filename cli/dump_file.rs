@@ -70,6 +70,13 @@ impl DumpFile {
         Self::with(path, held, &facts).map_err(|fault| Failure::reading(path, fault))
     }
 
+    /// What a JVM has sent, under this name.
+    pub(crate) fn of_jvm(name: &Path, sent: File) -> Result<Self, Failure> {
+        let failed = |fault| Failure::reading(name, fault);
+        let facts = sent.metadata().map_err(failed)?;
+        Self::with(name, Some(sent), &facts).map_err(failed)
+    }
+
     fn with(path: &Path, held: Option<File>, facts: &Metadata) -> io::Result<Self> {
         let (held, bytes) = match held {
             Some(mut file) if facts.is_file() => {

@@ -46,6 +46,7 @@ pub(crate) struct Arguments {
 
 /// Reads the dump and writes the tables.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
+    arguments.graph.check_is_file()?;
     let to = &arguments.output;
     let written = |fault: io::Error| Failure::writing(to, fault);
     let folder = Folder::new(to).map_err(written)?;

@@ -6,16 +6,46 @@ use clap::ValueEnum;
 use graph::{GraphError, Heap, Input, Options, References, Retained};
 
 use crate::dump_file::DumpFile;
+use crate::live::{graph_of, process_named};
 use crate::outcome::{Failure, Verdict};
 
 /// The arguments that all graph commands have.
 #[derive(Debug, clap::Args)]
 pub(crate) struct GraphArguments {
-    /// The dump, uncompressed or gzip; - for standard input
+    /// The dump, uncompressed or gzip; - for standard input; or the process id of a running JVM
     pub(crate) file: PathBuf,
     /// Which references keep an object alive
     #[arg(long, value_enum, default_value_t = Rule::All)]
     pub(crate) references: Rule,
+    /// The agent's library, for a running JVM [default: libhprof_rs.so beside this command]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) agent: Option<PathBuf>,
+}
+
+impl GraphArguments {
+    /// For commands that read values. Errors: it is not a file but a process id.
+    pub(crate) fn check_is_file(&self) -> Result<(), Failure> {
+        let Some(pid) = process_named(&self.file) else {
+            return Ok(());
+        };
+        Err(Failure::Input(format!(
+            "a running JVM does not tell values, and its objects move: have it write a file with hprof dump {pid}"
+        )))
+    }
+
+    /// The file, or what the JVM with this process id sends.
+    fn open(&self) -> Result<DumpFile, Failure> {
+        match process_named(&self.file) {
+            Some(pid) => opened_jvm(pid, self.agent.as_deref()),
+            None => DumpFile::new(&self.file),
+        }
+    }
+}
+
+/// The objects of a JVM that runs, to be read as a file is.
+pub(crate) fn opened_jvm(pid: i32, agent: Option<&Path>) -> Result<DumpFile, Failure> {
+    let name = format!("JVM {pid}");
+    DumpFile::of_jvm(Path::new(&name), graph_of(pid, agent)?)
 }
 
 /// Which references keep an object alive.
@@ -62,21 +92,23 @@ pub(crate) fn with_heap_of(
     passes: u64,
     answer: impl FnOnce(&Heap<'_>, &Retained, &DumpFile) -> Result<(), Failure>,
 ) -> Result<Verdict, Failure> {
-    let file = DumpFile::new(&arguments.file)?;
+    let file = arguments.open()?;
     let note = file.progress(passes);
-    let raw = file
-        .raw()
-        .map_err(|fault| reading(&arguments.file, &fault))?;
-    let input = Input::new(raw, &note).map_err(|fault| reading(&arguments.file, &fault))?;
-    let heap = Heap::read(input, Options::default()).map_err(|fault| failure(&file, &fault))?;
+    let heap = heap(&file, &note)?;
     let rule = arguments.references.references();
     let retained = Retained::of(&heap, rule).map_err(|fault| failure(&file, &fault))?;
     answer(&heap, &retained, &file)?;
     Ok(file.verdict(heap.damaged()))
 }
 
-fn reading(path: &Path, fault: &std::io::Error) -> Failure {
-    Failure::reading(path, fault)
+/// Reads the dump as a graph; `note` is told of the bytes of two passes.
+pub(crate) fn heap<'n>(
+    file: &DumpFile,
+    note: &'n (dyn Fn(u64) + Sync),
+) -> Result<Heap<'n>, Failure> {
+    let failed = |fault: std::io::Error| file.refuse(fault);
+    let input = Input::new(file.raw().map_err(failed)?, note).map_err(failed)?;
+    Heap::read(input, Options::default()).map_err(|fault| failure(file, &fault))
 }
 
 /// A failure of the graph, with the file's name.

@@ -1,14 +1,17 @@
 //! `hprof histo`: how many objects of each class, and how large?
 
+use std::cmp::Reverse;
 use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use reader::{Histogram, HistogramRow};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::json;
 
 use crate::dump_file::DumpFile;
+use crate::heap_file::{heap, opened_jvm};
 use crate::json::{self, List};
+use crate::live::process_named;
 use crate::number::{counted, grouped};
 use crate::outcome::{Failure, Verdict};
 use crate::table::{Side, Table};
@@ -21,8 +24,11 @@ use crate::table::{Side, Table};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  hprof histo --top 30 heap.hprof")]
 pub(crate) struct Arguments {
-    /// The dump, uncompressed or gzip; - for standard input
+    /// The dump, uncompressed or gzip; - for standard input; or the process id of a running JVM
     file: PathBuf,
+    /// The agent's library, for a running JVM [default: libhprof_rs.so beside this command]
+    #[arg(long, value_name = "FILE")]
+    agent: Option<PathBuf>,
     /// Print at most N classes; 0 for all
     #[arg(long, alias = "most", value_name = "N", default_value_t = 0)]
     top: usize,
@@ -33,8 +39,15 @@ pub(crate) struct Arguments {
 
 /// Reads the file and prints the classes.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
-    let file = DumpFile::new(&arguments.file)?;
-    let histogram = Histogram::read(&mut file.reader()?).map_err(|fault| file.failure(&fault))?;
+    let (file, histogram) = match process_named(&arguments.file) {
+        Some(pid) => of_jvm(pid, arguments.agent.as_deref())?,
+        None => {
+            let file = DumpFile::new(&arguments.file)?;
+            let histogram = Histogram::read(&mut file.reader()?);
+            let histogram = histogram.map_err(|fault| file.failure(&fault))?;
+            (file, histogram)
+        }
+    };
     file.done();
     let top = match arguments.top {
         0 => usize::MAX,
@@ -49,6 +62,36 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     }
     to.flush()?;
     Ok(file.verdict(histogram.damaged))
+}
+
+/// The classes of a JVM that runs, with the sizes that it tells.
+fn of_jvm(pid: i32, agent: Option<&Path>) -> Result<(DumpFile, Histogram), Failure> {
+    let file = opened_jvm(pid, agent)?;
+    let note = file.progress(2);
+    let heap = heap(&file, &note)?;
+    let mut counts = vec![(0_u64, 0_u64); heap.classes() as usize];
+    for object in 0..heap.objects() {
+        if let Some((instances, bytes)) = counts.get_mut(heap.class(object) as usize) {
+            *instances += 1;
+            *bytes = bytes.saturating_add(heap.shallow_bytes(object));
+        }
+    }
+    let row = |(class, (instances, bytes)): (u32, (u64, u64))| HistogramRow {
+        class: heap.class_name(class).into(),
+        instances,
+        bytes,
+    };
+    let counted = (0..)
+        .zip(counts)
+        .filter(|(_, (instances, _))| *instances > 0);
+    let mut rows: Vec<HistogramRow> = counted.map(row).collect();
+    rows.sort_by(|a, b| {
+        let key = |row: &HistogramRow| (Reverse(row.bytes), Reverse(row.instances));
+        key(a).cmp(&key(b)).then_with(|| a.class.cmp(&b.class))
+    });
+    let damaged = heap.damaged();
+    drop(heap);
+    Ok((file, Histogram { rows, damaged }))
 }
 
 fn print(histogram: &Histogram, top: usize, to: &mut dyn Write) -> io::Result<()> {

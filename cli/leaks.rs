@@ -71,7 +71,7 @@ fn print(
         print_stacks(heap, suspect, words, to)?;
     }
     let sizes = if heap.sizes().are_told {
-        "the file"
+        "the JVM itself"
     } else {
         "Eclipse MAT's rules"
     };

@@ -41,6 +41,7 @@ pub(crate) struct Arguments {
 
 /// Reads the file and prints the object.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
+    arguments.graph.check_is_file()?;
     with_heap(&arguments.graph, |heap, retained, file| {
         let object = object_with_id(heap, &arguments.id, file)?;
         let page = Page {

@@ -44,6 +44,7 @@ pub(crate) struct Arguments {
 
 /// Reads the file and prints what is wasted.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
+    arguments.graph.check_is_file()?;
     with_heap_of(&arguments.graph, 3, |heap, retained, file| {
         let failed = |fault| failure(file, &fault);
         let waste = Waste::find(heap, retained).map_err(failed)?;

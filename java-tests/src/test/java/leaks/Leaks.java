@@ -11,7 +11,7 @@ import subject.Say;
 
 /** Leaks sessions in the way that the argument names: a static map, a thread local, a class loader that a thread keeps, listeners. */
 public class Leaks {
-    static final int SESSIONS = 3_000;
+    public static final int SESSIONS = 3_000;
     static final Map<Integer, Session> CACHE = new HashMap<>();
     static final Bus BUS = new Bus();
     static final ThreadLocal<List<Session>> LOCAL = new ThreadLocal<>();

@@ -46,10 +46,23 @@ class LeaksTest {
     @MethodSource("leaksOfAll")
     void theLeakIsFirst(Jdk jdk, String leak, String holder) {
         Path dump = folder.resolve("leak.hprof");
+        Command live;
         try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=all,sampling=0,file=" + dump).run(Leaks.class, leak).ready()) {
+            live = Command.run(Tools.command(), "leaks", jvm.pid(), "--json", "--agent", Tools.agent()).good();
             assertEquals(0, jvm.end(), jvm.err::text);
         }
+        assertTrue(live.err.contains("application paused for "), live::toString);
+        mustNameTheLeak(live.out, holder);
         String json = Command.run(Tools.command(), "leaks", dump, "--json").good().out;
+        mustNameTheLeak(json, holder);
+        mustRetainMost(dump);
+        // The text says the same first.
+        String sentence = JsonParser.parseString(json).getAsJsonObject().get("sentence").getAsString();
+        assertEquals(sentence, Command.run(Tools.command(), "leaks", dump).good().out.split("\n")[0]);
+    }
+
+    /** The same from a file and from the JVM that runs. */
+    private static void mustNameTheLeak(String json, String holder) {
         JsonObject answer = JsonParser.parseString(json).getAsJsonObject();
         JsonObject first = answer.getAsJsonArray("suspects").get(0).getAsJsonObject();
         String sentence = answer.get("sentence").getAsString();
@@ -60,9 +73,6 @@ class LeaksTest {
         JsonElement most = first.getAsJsonArray("holds").get(0).getAsJsonObject().get("class");
         assertEquals("byte[]", most.getAsString());
         assertTrue(first.getAsJsonObject("path").getAsJsonArray("objects").size() > 1, json);
-        mustRetainMost(dump);
-        // The text says the same first.
-        assertEquals(sentence, Command.run(Tools.command(), "leaks", dump).good().out.split("\n")[0]);
     }
 
     static List<Jdk> some() {
