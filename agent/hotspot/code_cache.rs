@@ -1,8 +1,7 @@
-//! HotSpot's code cache: from a return address to the compiled method that it lies in (codeCache.cpp, heap.cpp,
-//! nmethod.hpp).
+//! HotSpot's code cache: finds the compiled method at a return address (codeCache.cpp, heap.cpp, nmethod.hpp).
 //!
-//! Read by threads that hold neither lock nor safepoint, as HotSpot itself walks stacks: code that a frame returns to is
-//! not freed, and the entries of the segment map that lead to it do not change what they say.
+//! Threads read it without a lock or a safepoint, as HotSpot itself does when it walks stacks: code that a frame
+//! returns to is not freed, and the entries of the segment map that lead to it keep their meaning.
 
 use super::interpreter::Interpreter;
 use super::memory::{Address, WORD_BYTES};
@@ -12,48 +11,48 @@ use std::ffi::CStr;
 use std::os::raw::c_char;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Heaps in a code cache: one, or one for each kind of code.
+/// Most heaps in a code cache: it has one, or one for each kind of code.
 const MOST_HEAPS: u64 = 8;
-/// A segment of a heap that belongs to no block.
+/// Marks a segment that belongs to no block.
 const UNUSED_SEGMENT: u8 = 0xFF;
-/// Words of a frame: the frame pointer that it saves, and the address that it returns to.
+/// Fewest words of a frame: its saved frame pointer and its return address.
 const LEAST_WORDS: u16 = 2;
-/// What HotSpot calls the code of methods, and that of native ones.
+/// HotSpot's names for the code of methods and of native methods.
 const METHOD_NAMES: [&CStr; 2] = [c"nmethod", c"native nmethod"];
 
-/// The code cache, and where its structures have what.
+/// The code cache, and the layout of its structures.
 #[derive(Debug)]
 pub(super) struct CodeCache {
     heaps: Vec<CodeHeap>,
     low: u64,
     layout: Layout,
-    /// Where HotSpot has the names of [`METHOD_NAMES`]; 0 until they were met.
+    /// The addresses at which HotSpot has [`METHOD_NAMES`]; 0 until they are first seen.
     names: [AtomicU64; METHOD_NAMES.len()],
     pub(super) interpreter: Interpreter,
-    /// Where Java code returns to that was called from native code.
+    /// The return address of Java code that native code called.
     pub(super) call_stub_return: u64,
 }
 
-/// A heap of code: blocks of segments.
+/// One heap of the code cache. Its blocks consist of segments.
 #[derive(Clone, Copy, Debug)]
 struct CodeHeap {
     low: Address,
-    /// Where the end of what is used stands.
+    /// The address of the field with the end of the used part.
     high_at: Address,
     segment_map: Address,
     log2_segment_size: u32,
 }
 
-/// How far the code at an address is with its frame.
+/// The state of the frame when the code at an address runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Standing {
-    /// A compiled method, with its frame.
+    /// A compiled method whose frame is complete.
     InFrame,
-    /// A compiled method that builds its frame.
+    /// A compiled method that is building its frame.
     Entering,
-    /// A compiled method that has taken its frame down: its next instruction returns.
+    /// A compiled method that has removed its frame: the next instruction returns.
     Returning,
-    /// Code of HotSpot's own in the code cache.
+    /// HotSpot's own code in the code cache.
     InStub,
 }
 
@@ -65,16 +64,16 @@ struct Layout {
     name: u64,
     frame_size_words: u64,
     compile_id: u64,
-    /// The addresses that returns are bent to when a method is deoptimized.
+    /// The handlers to which HotSpot redirects returns into a deoptimized method.
     deoptimization: [Option<Place>; 2],
 }
 
-/// The code of a method, at an address that a frame returns to. Each thread remembers thousands, so it is small.
+/// The code of a method at a return address. Each thread remembers thousands, so it is small.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CompiledFrame {
-    /// The address, from the code cache's first on.
+    /// The return address, relative to the start of the code cache.
     pub(super) distance: u32,
-    /// Where the method begins, from there on, too.
+    /// The start of the method, also relative.
     method: u32,
     compile_id: u32,
     size_words: u16,
@@ -83,19 +82,19 @@ pub(super) struct CompiledFrame {
 const _: () = assert!(std::mem::size_of::<CompiledFrame>() == 16);
 
 impl CompiledFrame {
-    /// From the frame's stack pointer to that of its caller.
+    /// Bytes from the frame's stack pointer to that of its caller.
     pub(super) fn size_bytes(self) -> u64 {
         u64::from(self.size_words) * WORD_BYTES
     }
 
-    /// Names the address and the compilation: never the same for another one.
+    /// Identifies the address and the compilation. No other compilation ever gets the same key.
     pub(super) fn key(self) -> u64 {
         (u64::from(self.distance) << 32) | u64::from(self.compile_id)
     }
 }
 
 impl CodeCache {
-    /// Looks everything up; `None` if this JVM does not export it.
+    /// Looks up the structures; `None` if this JVM does not export them.
     pub(super) fn find() -> Option<Self> {
         let table = Table::find()?;
         let heaps = CodeHeap::all(table)?;
@@ -107,13 +106,13 @@ impl CodeCache {
             layout: Layout::find(table)?,
             names: Default::default(),
             interpreter: Interpreter::find(table)?,
-            // SAFETY: a variable of HotSpot's.
+            // SAFETY: a variable of HotSpot.
             call_stub_return: unsafe { Address::new(call_stub).read() },
         })
     }
 
-    /// The compiled method that a frame of the calling thread returns to at `pc`; `None` if there is none, or if the
-    /// return was bent to a deoptimization.
+    /// The compiled method at `pc`, to which a frame of the calling thread returns. `None` if there is none, or if the
+    /// return was redirected for a deoptimization.
     pub(super) fn frame(&self, pc: u64) -> Option<CompiledFrame> {
         let method = self.blob(pc)?;
         if !self.is_method(method) || self.layout.is_deoptimized(method, pc) {
@@ -128,13 +127,13 @@ impl CodeCache {
         })
     }
 
-    /// From the first address of the code cache, which has less than 2 GiB; `None` if it is not in it.
+    /// Distance from the start of the code cache, which is smaller than 2 GiB; `None` outside of it.
     pub(super) fn distance(&self, address: u64) -> Option<u32> {
         u32::try_from(address.checked_sub(self.low)?).ok()
     }
 
-    /// How far the code at `pc`, which runs, is with its frame; `None` if it is not in the code cache, or the interpreter's,
-    /// which keeps no rule that could be followed from outside.
+    /// The state of the frame of the code that runs at `pc`. `None` outside of the code cache, and for the interpreter,
+    /// whose frames follow no simple rule.
     pub(super) fn standing(&self, pc: u64) -> Option<Standing> {
         const RET: u8 = 0xC3;
         if self.interpreter.contains(pc) {
@@ -144,7 +143,7 @@ impl CodeCache {
         if !self.is_method(blob) {
             return Some(Standing::InStub);
         }
-        // SAFETY: an instruction that the thread runs.
+        // SAFETY: an instruction that the thread is running.
         if unsafe { Address::new(pc).read::<u8>() } == RET {
             return Some(Standing::Returning);
         }
@@ -156,20 +155,20 @@ impl CodeCache {
         })
     }
 
-    /// Whether a compiled method was met.
+    /// Whether a compiled method was seen.
     pub(super) fn has_met_method(&self) -> bool {
         let first = self.names.first();
         first.is_some_and(|name| name.load(Ordering::Relaxed) != 0)
     }
 
-    /// Whether Java code goes on at `pc`, which may be any number: a compiled method's, or the interpreter's. Of a compiled
-    /// method only if one was met before.
+    /// Whether `pc`, which may be any number, is in the interpreter or in a compiled method. Compiled methods are only
+    /// recognised after one was seen.
     pub(super) fn is_java(&self, pc: u64) -> bool {
         let in_method = || self.blob(pc).is_some_and(|blob| self.has_known_name(blob));
         self.interpreter.contains(pc) || in_method()
     }
 
-    /// Compares addresses alone: a blob that nobody runs may be half made, and have no name to look at.
+    /// Compares only addresses, because a blob that no thread runs may be incomplete, without a name to read.
     fn has_known_name(&self, blob: Address) -> bool {
         // SAFETY: memory of the code cache, which stays mapped.
         let name: u64 = unsafe { blob.add(self.layout.name).read() };
@@ -182,17 +181,17 @@ impl CodeCache {
         Some(block.add(self.layout.block_header_size))
     }
 
-    /// Whether what was found before is still there: code may have been freed since, and other code be in its place. That may
-    /// begin elsewhere, and what stands where the old began look as before, so both are asked.
+    /// Whether the code that was found before is still there, or was freed and replaced. New code may start at another
+    /// address and leave the old start as it was, so both the start and the compilation are compared.
     pub(super) fn is_current(&self, frame: &CompiledFrame) -> bool {
         let method = Address::new(self.low).add(u64::from(frame.method));
         self.blob(self.low + u64::from(frame.distance)) == Some(method)
             && self.layout.compile_id(method) == frame.compile_id
     }
 
-    /// Whether a blob is a method's; a thread runs it, or has a frame of it.
+    /// Whether a blob is a method. A thread must run it or have a frame of it.
     fn is_method(&self, blob: Address) -> bool {
-        // SAFETY: a code blob in use has its name there.
+        // SAFETY: a code blob in use has a pointer to its name there.
         let name: u64 = unsafe { blob.add(self.layout.name).read() };
         if name == 0 {
             return false;
@@ -233,9 +232,9 @@ impl Layout {
         unsafe { method.add(self.frame_size_words).read() }
     }
 
-    /// From which instruction on a method has its frame.
+    /// The first instruction at which a method's frame is complete.
     fn frame_complete_at(&self, method: Address) -> u64 {
-        // SAFETY: fields of a compiled method, of the size that the JVM says.
+        // SAFETY: fields of a compiled method, with the size that the JVM exports.
         let (code, offset) = unsafe {
             let offset = match self.frame_complete {
                 Complete::Int(at) => method.add(at).read::<i32>(),
@@ -253,7 +252,7 @@ impl Layout {
     }
 }
 
-/// Where a code blob says at which instruction its frame is complete: an int, and a short since 24.
+/// The field with the offset at which a blob's frame is complete: an int, and a short since JDK 24.
 #[derive(Clone, Copy, Debug)]
 enum Complete {
     Int(u64),
@@ -271,7 +270,8 @@ impl Complete {
     }
 }
 
-/// The handlers have had four names (8, 9, 23, 26), and there was one more of them for calls of method handles (to 25).
+/// The handlers had four different names (since JDK 8, 9, 23 and 26). Up to 25 there was a second one, for calls of
+/// method handles.
 fn handlers(table: Table) -> Option<[Option<Place>; 2]> {
     let address = |field| table.offset("CompiledMethod", field).map(Place::Address);
     let offset = |field| table.offset("nmethod", field).map(Place::Offset);
@@ -289,15 +289,15 @@ impl CodeHeap {
     fn all(table: Table) -> Option<Vec<Self>> {
         let Some(heaps) = table.static_address("CodeCache", "_heaps") else {
             let heap = table.static_address("CodeCache", "_heap")?;
-            // SAFETY: a variable of HotSpot's with the address of the only heap.
+            // SAFETY: a variable of HotSpot with the address of the only heap.
             let heap = unsafe { Address::new(heap).read() };
             return Some(vec![Self::new(table, Address::new(heap))?]);
         };
         let data = table.offset("GrowableArray<int>", "_data")?;
         let length = ["GrowableArrayBase", "GenericGrowableArray"];
         let length = length.iter().find_map(|name| table.offset(name, "_len"))?;
-        // SAFETY: the variable with the address of a growable array of addresses, which is complete before the first
-        // code is run.
+        // SAFETY: a variable with the address of a growable array of addresses, which is complete before the first code
+        // runs.
         unsafe {
             let array = Address::new(Address::new(heaps).read());
             let count: i32 = array.add(length).read();
@@ -315,7 +315,7 @@ impl CodeHeap {
         let segments = heap.add(table.offset("CodeHeap", "_segmap")?);
         let low = table.offset("VirtualSpace", "_low")?;
         let log2 = heap.add(table.offset("CodeHeap", "_log2_segment_size")?);
-        // SAFETY: fields of a heap, which do not change; the heap's end, which does, is read anew each time.
+        // SAFETY: fields of a heap that never change. The heap's end changes, so it is not read here.
         let (low_at, segment_map, log2) = unsafe {
             let segment_map = Address::new(segments.add(low).read());
             (memory.add(low).read(), segment_map, log2.read::<i32>())
@@ -328,7 +328,7 @@ impl CodeHeap {
         })
     }
 
-    /// The block that `pc` lies in: its header.
+    /// The header of the block that contains `pc`.
     fn block(&self, pc: u64) -> Option<Address> {
         let distance = pc.checked_sub(self.low.bits())?;
         // SAFETY: a field of the heap.
@@ -336,9 +336,9 @@ impl CodeHeap {
             return None;
         }
         let mut segment = distance >> self.log2_segment_size;
-        // Each entry says how many segments to go back, as far as it can say, up to the first of the block.
+        // Each entry is the number of segments to go back, in several steps if one byte is too small for it.
         loop {
-            // SAFETY: the map has an entry for each segment of the memory in use.
+            // SAFETY: the map has an entry for each segment in use.
             let back: u8 = unsafe { self.segment_map.add(segment).read() };
             match back {
                 0 => return Some(self.low.add(segment << self.log2_segment_size)),
@@ -415,7 +415,8 @@ pub(super) mod fake {
             }
         }
 
-        /// Address of an instruction, so many bytes behind the first, of the method (0), the stub (1) or what is free (2).
+        /// Address of an instruction, so many bytes behind the first, of the method (0), the stub (1) or what is free
+        /// (2).
         pub(in crate::hotspot) fn pc(&self, block: u64, offset: u64) -> u64 {
             self.memory.as_ptr() as u64 + block * 128 + HEADER_BYTES + CODE_AT + offset
         }

@@ -1,7 +1,7 @@
 //! Frames of HotSpot's interpreter (frame_x86.hpp, constMethod.hpp).
 //!
-//! Words are counted from the frame pointer: at 0 the caller's frame pointer, above it the address that it returns to, below
-//! it the caller's stack pointer, and further down the method and the bytecode that runs.
+//! Words are counted from the frame pointer: the caller's frame pointer is at 0, the return address above it, the
+//! caller's stack pointer below it, and further down the method and the bytecode that runs.
 
 use super::memory::{Address, WORD_BYTES};
 use super::vm_structs::Table;
@@ -9,13 +9,13 @@ use std::ops::Range;
 
 const CALLER_STACK_POINTER_WORDS: u64 = 1;
 const METHOD_WORDS: u64 = 3;
-/// Where the address of the bytecode is: from 9 on, and on 8. What stands there instead on the other is no address of a
-/// bytecode of the method.
+/// Where the address of the bytecode is: since JDK 9, and on 8. The word at the other place is never the address of one
+/// of the method's bytecodes.
 const BYTECODE_WORDS: [u64; 2] = [8, 7];
-/// Words below the frame pointer that are read.
+/// Words to read below the frame pointer.
 const WORDS: u64 = 8;
 
-/// The interpreter's code, and where a method has its bytecodes.
+/// The interpreter's code, and where methods have their bytecodes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Interpreter {
     low: u64,
@@ -25,26 +25,26 @@ pub(super) struct Interpreter {
     constant_part_size: u64,
 }
 
-/// A frame of the interpreter.
+/// An interpreted frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct InterpretedFrame {
-    /// The address of the bytecode that runs, which is the method's own.
+    /// The address of the bytecode that runs.
     pub(super) bytecode: u64,
     /// The stack pointer of the caller.
     pub(super) caller_stack_pointer: u64,
-    /// Its frame pointer.
+    /// The caller's frame pointer.
     pub(super) caller_frame_pointer: u64,
-    /// Where it goes on.
+    /// The return address.
     pub(super) caller_pc: u64,
 }
 
 impl Interpreter {
-    /// Looks everything up; `None` if this JVM does not export it.
+    /// Looks up the structures; `None` if this JVM does not export them.
     pub(super) fn find(table: Table) -> Option<Self> {
         let code = table.static_address("AbstractInterpreter", "_code")?;
         let buffer = table.offset("StubQueue", "_stub_buffer")?;
         let limit = table.offset("StubQueue", "_buffer_limit")?;
-        // SAFETY: the variable with the address of the queue that the interpreter's code lies in, which does not change.
+        // SAFETY: a variable with the address of the queue that contains the interpreter's code; it never changes.
         let (low, size) = unsafe {
             let queue = Address::new(Address::new(code).read());
             (
@@ -72,16 +72,15 @@ impl Interpreter {
         }
     }
 
-    /// Whether a frame that goes on at `pc` is the interpreter's.
+    /// Whether a frame that continues at `pc` is interpreted.
     pub(super) fn contains(&self, pc: u64) -> bool {
         (self.low..self.high).contains(&pc)
     }
 
-    /// The frame with this frame pointer; `None` if it is not one, or if it lies outside of the stack.
+    /// The frame with this frame pointer; `None` if it is no interpreted frame, or not within the stack.
     ///
     /// # Safety
-    /// `stack` is the calling thread's own, and `frame_pointer`, if it is inside, that of a frame of the
-    /// interpreter's.
+    /// `stack` is the calling thread's own. If `frame_pointer` lies within it, it belongs to an interpreted frame.
     pub(super) unsafe fn frame(
         &self,
         frame_pointer: u64,
@@ -92,7 +91,7 @@ impl Interpreter {
             return None;
         }
         let at = Address::new(frame_pointer);
-        // SAFETY: words of the own stack, as just seen; the method runs, so it lives.
+        // SAFETY: words of this thread's stack, as just checked; the method runs, so it is not freed.
         unsafe {
             let method = Address::new(at.before(METHOD_WORDS * WORD_BYTES).read());
             let constant = Address::new(method.add(self.constant_part).read());

@@ -1,10 +1,10 @@
-//! What HotSpot tells of its own structures, and what is read from them while the application runs: the calling thread's
-//! stack; and its own heap dumper. (We read the heap in a copy of the process: [`crate::heap`].)
+//! HotSpot's own structures, and what the agent reads from them while the application runs: the calling thread's stack;
+//! and HotSpot's own heap dumper. (We read the heap in a copy of the process: [`crate::heap`].)
 //!
-//! Nobody promises any of it. Whoever uses it has another way, asks the JVM now and then whether both ways answer the
-//! same, and leaves this one for good when they do not.
+//! No specification promises any of this. So every user has another way, compares both ways now and then, and gives
+//! this one up for good if they differ.
 //!
-//! Each read is behind `unsafe`, answered by what keeps the memory there.
+//! Each read is `unsafe`; its comment says what keeps the memory mapped.
 #![allow(unsafe_code)]
 
 pub(crate) mod call_trace;

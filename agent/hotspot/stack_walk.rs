@@ -1,9 +1,9 @@
-//! The calling thread's stack, by the addresses at which its frames go on, which are the same whenever the same calls are
-//! under way. Some loads for each frame, where HotSpot's own walks take ten to a hundred times as long.
+//! The calling thread's stack, by the return addresses of its frames: they are the same whenever the same calls are
+//! active. Takes a few loads for each frame; HotSpot's own walks take ten to a hundred times as long.
 //!
-//! From within a native method. On x86-64 a compiled frame has a fixed size; above it, towards
-//! higher addresses, lie the frame pointer that it saved and the address that it returns to (frame_x86.cpp,
-//! sender_for_compiled_frame). An interpreted frame has a frame pointer.
+//! The walk starts in a native method. On x86-64, a compiled frame has a fixed size. Its saved frame pointer and its
+//! return address lie above it, towards higher addresses (frame_x86.cpp, sender_for_compiled_frame). An interpreted
+//! frame has a frame pointer.
 
 use super::code_cache::{CodeCache, CompiledFrame};
 use super::memory::{own_stack_end, Address, WORD_BYTES};
@@ -11,26 +11,27 @@ use super::vm_structs::Table;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
 
-/// Words below an entry frame's frame pointer at which its link to older Java frames stands (frame_x86.hpp,
+/// Where an entry frame has its link to older Java frames: this many words below its frame pointer (frame_x86.hpp,
 /// entry_frame_call_wrapper_offset).
 const CALL_WRAPPER_WORDS: u64 = 6;
-/// Frames whose code a thread remembers, 16 bytes each: a power of two.
+/// Frames whose code a thread remembers, 16 bytes each. A power of two.
 const REMEMBERED: usize = 2048;
-/// Frames that are walked at most.
+/// Most frames to walk.
 const MOST_FRAMES: usize = 64;
-/// Set in the numbers of interpreted frames; in those of compiled ones it is not, as a code cache has less than 2 GiB.
+/// Set in the numbers of interpreted frames. Compiled frames do not have it, because a code cache is smaller than 2
+/// GiB.
 const INTERPRETED: u64 = 1 << 63;
 
-/// What is the same for all threads.
+/// What all threads share.
 #[derive(Debug)]
 pub(crate) struct JavaCode {
     code: CodeCache,
     anchor: AnchorLayout,
-    /// From a thread of HotSpot's to its JNI environment.
+    /// Offset of the JNI environment in HotSpot's thread structure.
     jni_offset: u64,
 }
 
-/// Where a thread says which Java frame is its last, while it runs native code (javaFrameAnchor.hpp).
+/// Where a thread that runs native code names its last Java frame (javaFrameAnchor.hpp).
 #[derive(Clone, Copy, Debug)]
 struct AnchorLayout {
     in_thread: u64,
@@ -41,8 +42,8 @@ struct AnchorLayout {
 }
 
 impl JavaCode {
-    /// `None` if this JVM does not export what it takes, or runs on another processor. `thread` is the calling one, a
-    /// platform thread.
+    /// `None` if this JVM does not export the needed structures, or runs on another processor. `thread` is the calling
+    /// thread, a platform thread.
     pub(crate) fn find(jni: &Jni<'_>, thread: &Object<'_>) -> Option<Self> {
         if !cfg!(target_arch = "x86_64") {
             return None;
@@ -62,7 +63,7 @@ impl JavaCode {
     }
 }
 
-/// A thread's walk over its own stack; kept, as it remembers what it has met.
+/// A thread's walk over its own stack. It is kept, because it remembers the code that it has met.
 #[derive(Debug)]
 pub(crate) struct StackWalk {
     known: Box<[CompiledFrame]>,
@@ -75,18 +76,19 @@ pub(crate) struct StackWalk {
     fingerprint: Fingerprint,
 }
 
-/// A number for a sequence of numbers, made step by step: sequences that differ have the same one by a chance of 1 in 2^64.
-/// A stack is looked up for each object, and its numbers themselves would be that many more bytes to fetch and compare.
+/// A hash of a sequence of numbers, computed step by step. Two different sequences have the same hash with a
+/// probability of 1 in 2^64. Each object's stack is looked up, and the numbers themselves would be more bytes to fetch
+/// and compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Fingerprint(u64);
 
 impl Fingerprint {
-    /// Of no number at all; as good as any. Digits of pi, in which nobody hides anything.
+    /// The hash of no number. Any value does; these are digits of pi.
     const EMPTY: Self = Self(0x243F_6A88_85A3_08D3);
     /// More digits of pi, and odd.
     const MULTIPLIER: u64 = 0x1319_8A2E_0370_7345;
 
-    /// Of the sequence with this number behind it. Both halves of a product of 128 bits depend on all bits of its factors.
+    /// The hash with one more number. Both halves of a 128-bit product depend on all bits of its factors.
     fn with(self, number: u64) -> Self {
         let product = u128::from(self.0 ^ number).wrapping_mul(u128::from(Self::MULTIPLIER));
         let (low, high) = (product & u128::from(u64::MAX), product >> 64);
@@ -94,8 +96,8 @@ impl Fingerprint {
     }
 }
 
-/// A frame: its own stack pointer and where its code goes on; the frame pointer is one only for an interpreted frame and one
-/// that native code entered Java by.
+/// A frame: its stack pointer, and the address at which its code continues. The frame pointer is valid only for an
+/// interpreted frame and for the frame by which native code entered Java.
 #[derive(Clone, Copy, Debug, Default)]
 struct Frame {
     stack_pointer: u64,
@@ -104,7 +106,7 @@ struct Frame {
 }
 
 impl StackWalk {
-    /// For the calling thread; `None` if the system does not tell where its stack ends.
+    /// A walk for the calling thread; `None` if the system does not say where its stack ends.
     pub(crate) fn new() -> Option<Self> {
         Some(Self {
             known: vec![CompiledFrame::default(); REMEMBERED].into(),
@@ -118,11 +120,11 @@ impl StackWalk {
         })
     }
 
-    /// Begins at the native method that runs. `false` if the thread is not in one.
+    /// Starts at the native method that runs. `false` if the thread runs none.
     pub(crate) fn begin(&mut self, code: &JavaCode, jni: &Jni<'_>) -> bool {
         let here = std::ptr::from_ref(&self) as u64;
         let thread = Address::new(jni.address()).before(code.jni_offset);
-        // SAFETY: the calling thread's own, which lives.
+        // SAFETY: the calling thread's own structure, which lives as long as the thread.
         let at = unsafe { self.anchored(code, thread.add(code.anchor.in_thread), here) };
         match at {
             Some(Some(at)) => {
@@ -134,7 +136,7 @@ impl StackWalk {
         }
     }
 
-    /// Begins anew where it began last.
+    /// Goes back to where the last walk started.
     pub(crate) fn rewind(&mut self) {
         self.at = self.first;
         self.frames = 0;
@@ -143,9 +145,9 @@ impl StackWalk {
         self.is_whole = false;
     }
 
-    /// Goes on for so many frames, each of which is at least one Java frame, or to the bottom of the stack. Answers a number
-    /// for the frames so far: equal numbers mean equal Java frames, also where some of those were inlined; but see
-    /// [`has_interpreted`](Self::has_interpreted). `None` if there is a frame of another kind.
+    /// Walks until `frames` frames are passed, each of which is at least one Java frame, or to the bottom of the stack.
+    /// Returns a hash of them: equal hashes mean equal Java frames, inlined ones included; but see
+    /// [`has_interpreted`](Self::has_interpreted). `None` if there is a frame of an unknown kind.
     pub(crate) fn extend(&mut self, code: &JavaCode, frames: usize) -> Option<u64> {
         while self.frames < frames && !self.is_whole {
             self.step(code)?;
@@ -153,8 +155,8 @@ impl StackWalk {
         Some(self.fingerprint.0)
     }
 
-    /// Whether one of the frames so far is the interpreter's. Its number is the address of a bytecode, and means the same
-    /// only until classes are unloaded or redefined: another may come to lie in its place.
+    /// Whether one of the frames so far is interpreted. Its number is the address of a bytecode, which another bytecode
+    /// may take when classes are unloaded or redefined.
     pub(crate) fn has_interpreted(&self) -> bool {
         self.has_interpreted
     }
@@ -184,14 +186,15 @@ impl StackWalk {
         self.caller(self.at, frame.size_bytes())
     }
 
-    /// The caller of a frame of this size that has no frame pointer.
+    /// The caller of a frame with this size and without a frame pointer.
     fn caller(&self, of: Frame, size_bytes: u64) -> Option<Frame> {
         let caller = of.stack_pointer.checked_add(size_bytes)?;
         if caller > self.stack_end {
             return None;
         }
         let top = Address::new(caller);
-        // SAFETY: inside of the own stack: above the frame before, and not beyond the end; a frame has two words at least.
+        // SAFETY: within this thread's stack: above the last frame, and not beyond the end; a frame has at least two
+        // words.
         let (pc, frame_pointer) = unsafe {
             (
                 top.before(WORD_BYTES).read(),
@@ -207,7 +210,7 @@ impl StackWalk {
 
     fn pass_interpreted(&mut self, code: &JavaCode) -> Option<Frame> {
         let stack = self.at.stack_pointer..self.stack_end;
-        // SAFETY: the own stack; who goes on in the interpreter has a frame of its.
+        // SAFETY: this thread's stack; code that continues in the interpreter has an interpreted frame.
         let frame = unsafe { code.code.interpreter.frame(self.at.frame_pointer, stack) }?;
         self.fingerprint = self.fingerprint.with(frame.bytecode | INTERPRETED);
         self.has_interpreted = true;
@@ -218,7 +221,7 @@ impl StackWalk {
         })
     }
 
-    /// From Java code that native code called to the Java code that had called that.
+    /// Skips from Java code that was called by native code to the Java code that called the native code.
     fn pass_entry(&mut self, code: &JavaCode) -> Option<()> {
         let Frame {
             stack_pointer,
@@ -229,13 +232,13 @@ impl StackWalk {
         if link < stack_pointer || frame_pointer >= self.stack_end {
             return None;
         }
-        // SAFETY: inside of the own stack, as just seen.
+        // SAFETY: within this thread's stack, as just checked.
         let wrapper: u64 = unsafe { Address::new(link).read() };
         let anchor = wrapper.checked_add(code.anchor.in_call_wrapper)?;
         if anchor < stack_pointer || anchor.checked_add(3 * WORD_BYTES)? > self.stack_end {
             return None;
         }
-        // SAFETY: an anchor that HotSpot keeps on the own stack while the call is under way.
+        // SAFETY: an anchor that HotSpot keeps on this thread's stack during the call.
         match unsafe { self.anchored(code, Address::new(anchor), stack_pointer) }? {
             Some(at) => self.at = at,
             None => self.is_whole = true,
@@ -243,7 +246,7 @@ impl StackWalk {
         Some(())
     }
 
-    /// The frame that an anchor names, further up than `below`; `Some(None)` if it names none.
+    /// The frame that an anchor names, which must lie above `below`; `Some(None)` if it names none.
     ///
     /// # Safety
     /// There is an anchor there.
@@ -269,7 +272,7 @@ impl StackWalk {
             return None;
         }
         let pc = match pc {
-            // SAFETY: the word below the top of the last Java frame is the return address of what it called.
+            // SAFETY: the word below the last Java frame's top is the return address of its callee.
             0 => unsafe { Address::new(stack_pointer).before(WORD_BYTES).read() },
             pc => pc,
         };
@@ -280,10 +283,10 @@ impl StackWalk {
         }))
     }
 
-    /// The code at an address that a frame returns to.
+    /// The code at a return address.
     fn frame(&mut self, code: &JavaCode, pc: u64) -> Option<CompiledFrame> {
         let distance = code.code.distance(pc)?;
-        // Calls are five bytes and more: the lowest bits of their ends say little.
+        // Calls have at least five bytes, so the lowest bits of return addresses differ little.
         let index = usize::try_from((distance >> 2) ^ (distance >> 13)).ok()?;
         let index = index & (self.known.len() - 1);
         let known = self.known.get_mut(index)?;

@@ -1,5 +1,5 @@
-//! The places that one thread allocates at, each known by its stack: as the JVM gives it, and by the addresses at which its
-//! frames go on.
+//! The places at which one thread allocates. Each is known by its stack as the JVM reports it, and by the return
+//! addresses of its frames.
 
 use super::array_sizes::Elements;
 use super::known_classes::KnownClass;
@@ -13,22 +13,23 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use tables::SiteIndex;
 
-/// Frames of the tracker on top of each stack: its native method and the one that calls it.
+/// Frames of the tracker on top of each stack: its native method and the method that calls it.
 pub(crate) const TRACKER_FRAMES: usize = 2;
-/// Constructors that a stack has room for above the frames that count: that of `Object` and its caller as a rule. Each
-/// frame more costs each object, so the others are for the stacks that were too short.
+/// Constructors that a stack may have above the frames that count, by level. Most have two: that of `Object` and its
+/// caller. Each frame costs time for each object, so the higher levels are only for stacks that were too short.
 pub(crate) const CONSTRUCTOR_FRAMES: [usize; 3] = [2, 6, 1024];
-/// Stacks that a thread remembers.
+/// Most stacks that a thread remembers.
 const MOST_PLACES: usize = 1 << 16;
-/// Classes that are told from each other at one stack: one by one, so where there are more it takes as long to ask the JVM.
+/// Most classes to distinguish at one stack. They are compared one by one, so with more of them it would take as long
+/// as asking the JVM.
 const MOST_CLASSES: usize = 16;
 
-/// A stack and class that allocated before.
+/// A stack and a class that was allocated there before.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     /// The class.
     pub(crate) class: Arc<KnownClass>,
-    /// Whether what allocates at this stack is always of this class.
+    /// Whether this stack only allocates objects of this class.
     pub(crate) is_only_class: bool,
     /// What is counted there.
     pub(crate) counted: Counted,
@@ -37,29 +38,29 @@ pub(crate) struct Place {
 /// Where an object is counted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Counted {
-    /// In the thread's counts.
+    /// Index in the thread's counts.
     pub(crate) count: CountIndex,
-    /// In the table of the session.
+    /// Index in the session's table.
     pub(crate) site: SiteIndex,
-    /// How large each object is.
+    /// The size of each object.
     pub(crate) size: Size,
 }
 
-/// How large the objects of a place are.
+/// The size of the objects of a place.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Size {
-    /// All of them so many words.
+    /// All have this many words.
     Words(u32),
-    /// It depends on how many of these an array holds.
+    /// It depends on the number of these elements.
     Array(Elements),
 }
 
-/// What is known of a stack as the JVM gave it.
+/// What is known about a stack as the JVM reported it.
 #[derive(Debug)]
 pub(crate) enum Known {
-    /// The places at it, mostly one.
+    /// Its places, mostly one.
     Places(Vec<Place>),
-    /// It was cut off among the constructors.
+    /// It was cut off within the constructors.
     TooShort,
 }
 
@@ -70,47 +71,47 @@ pub(crate) enum New {
     Instance,
     /// An array of this length.
     Array(i32),
-    /// An array of this length, made together with those that it holds or that hold it.
+    /// An array of this length that was allocated together with its inner or outer arrays.
     Nest(i32),
 }
 
-/// The place of an object, and which of the rooms its stack took.
+/// The place of an object, and the level that its stack needed.
 #[derive(Clone, Debug)]
 pub(crate) struct PlaceAt {
-    /// The first room is 0.
+    /// From 0.
     pub(crate) level: usize,
     /// The place.
     pub(crate) place: Place,
 }
 
-/// What a walk over a stack tells.
+/// The result of looking up a stack by its addresses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum LookUp {
     /// Where the object is counted.
     Count(Counted),
-    /// The same, and it is time to ask the JVM whether that is so.
+    /// The same, and it is time to verify it with the JVM.
     Check(Counted),
-    /// The object's class says where it is counted; and whether it is time to ask the JVM, too.
+    /// It depends on the object's class; and whether it is time to verify it with the JVM.
     ByClass(StackIndex, bool),
-    /// Nothing is known of the stack.
+    /// The stack is new.
     Learn,
-    /// Only the JVM can tell.
+    /// The stack cannot be walked: the JVM must be asked.
     Ask,
 }
 
-/// What is known of a stack by its addresses.
+/// What is known about a stack by its addresses.
 #[derive(Clone, Copy, Debug)]
 enum Walked {
-    /// The only place at it, and how often it was met.
+    /// Its only place, and how often it was met.
     Place(Counted, u32),
-    /// It was cut off among the constructors: a longer walk goes on.
+    /// It was cut off within the constructors: a longer walk is needed.
     TooShort,
-    /// There are places of several classes, or may be; and how often it was met.
+    /// It has places of several classes, or may have; and how often it was met.
     ByClass(StackIndex, u32),
 }
 
 impl Walked {
-    /// What it tells of an object more; `None` if it takes a longer walk.
+    /// Counts one more occurrence and returns what is known; `None` if a longer walk is needed.
     fn meet(&mut self) -> Option<LookUp> {
         match self {
             Self::TooShort => None,
@@ -123,22 +124,22 @@ impl Walked {
     }
 }
 
-/// Of a stack with places of several classes.
+/// Index of a stack with places of several classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StackIndex(u32);
 
-/// A stack with places of several classes, those first that were met last.
+/// A stack with places of several classes, the most recent first.
 #[derive(Debug)]
 struct ClassPlaces {
     level: usize,
     places: Vec<Place>,
 }
 
-/// The same, and how long it holds. It is looked up for each object, so it is small.
+/// The same, and how long it holds. It is small, because it is looked up for each object.
 #[derive(Clone, Copy, Debug)]
 struct Remembered {
     what: Walked,
-    /// While bytecode is of this age; `None`: for good.
+    /// The age of bytecode at which it holds; `None` if it holds for good.
     age: Option<u32>,
 }
 
@@ -147,27 +148,27 @@ const _: () = assert!(std::mem::size_of::<Remembered>() <= 32);
 /// The places of a thread.
 #[derive(Debug, Default)]
 pub(crate) struct AllocationPlaces {
-    /// By how much room the stack had: what is whole with more may be cut with less.
+    /// By level: a stack that is whole at one level may be cut at a lower one.
     by_stack: [FxHashMap<Box<[StackFrame]>, Known>; CONSTRUCTOR_FRAMES.len()],
     by_address: [FxHashMap<u64, Remembered>; CONSTRUCTOR_FRAMES.len()],
     by_class: Vec<ClassPlaces>,
-    /// The stack that was taken down last.
+    /// The last stack that the JVM reported.
     pub(crate) stack: Vec<StackFrame>,
-    /// `None` where stacks cannot be walked.
+    /// `None` if stacks cannot be walked.
     walk: Option<StackWalk>,
 }
 
-/// How many frames a stack has to take, by level.
+/// How many frames of a stack to read, by level.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Rooms {
     /// There are no constructors.
     One([usize; 1]),
-    /// With more and more constructors.
+    /// With room for more and more constructors.
     Each([usize; CONSTRUCTOR_FRAMES.len()]),
 }
 
 impl Rooms {
-    /// For what was made, where so many frames count.
+    /// For an object of this kind, if `depth_frames` frames count.
     pub(crate) fn new(new: New, depth_frames: usize) -> Self {
         let room = |above| TRACKER_FRAMES + above + depth_frames;
         match new {
@@ -176,7 +177,7 @@ impl Rooms {
         }
     }
 
-    /// Level by level.
+    /// The number of frames of each level.
     pub(crate) fn as_slice(&self) -> &[usize] {
         match self {
             Self::One(room) => room,
@@ -186,7 +187,7 @@ impl Rooms {
 }
 
 impl AllocationPlaces {
-    /// None yet. `can_walk` is whether the JVM's stacks can be walked.
+    /// No places yet. `can_walk` is whether the JVM's stacks can be walked.
     pub(crate) fn new(can_walk: bool) -> Self {
         Self {
             walk: can_walk.then(StackWalk::new).flatten(),
@@ -194,14 +195,14 @@ impl AllocationPlaces {
         }
     }
 
-    /// Whether more stacks are remembered than there may be.
+    /// Whether the limit of stacks is reached.
     pub(crate) fn is_full(&self) -> bool {
         let mut lengths = self.by_stack.iter().map(FxHashMap::len);
         lengths.any(|length| length >= MOST_PLACES)
     }
 
-    /// Makes room for another stack by its addresses. Most of what is forgotten will not be met again: the addresses of code
-    /// that was compiled anew, and of interpreted code.
+    /// If the limit is reached, forgets all stacks by addresses. Most of them will not occur again: their code was
+    /// compiled anew, or was interpreted.
     fn make_room(&mut self) {
         let mut lengths = self.by_address.iter().map(FxHashMap::len);
         let is_full = lengths.any(|length| length >= MOST_PLACES);
@@ -211,7 +212,7 @@ impl AllocationPlaces {
         }
     }
 
-    /// Forgets them all.
+    /// Forgets all places.
     pub(crate) fn clear(&mut self) {
         self.by_stack = Default::default();
         self.by_address = Default::default();
@@ -223,12 +224,12 @@ impl AllocationPlaces {
         self.stack.get(TRACKER_FRAMES..).unwrap_or_default()
     }
 
-    /// What is known of the last stack, with the room of this level.
+    /// What is known about the last stack at this level.
     pub(crate) fn known_at(&self, level: usize) -> Option<&Known> {
         self.by_stack.get(level)?.get(self.frames())
     }
 
-    /// Remembers more of the last stack.
+    /// Remembers more about the last stack.
     pub(crate) fn remember(&mut self, level: usize, more: Known) {
         let stack: Box<[StackFrame]> = self.frames().into();
         let Some(known) = self.by_stack.get_mut(level) else {
@@ -236,7 +237,7 @@ impl AllocationPlaces {
         };
         match (known.get_mut(&stack), more) {
             (Some(Known::Places(places)), Known::Places(mut more)) => places.append(&mut more),
-            // What has places is whole.
+            // A stack with places is whole.
             (Some(Known::Places(_)), Known::TooShort) => {}
             (_, more) => {
                 known.insert(stack, more);
@@ -244,8 +245,8 @@ impl AllocationPlaces {
         }
     }
 
-    /// What is known of the calling thread's stack by its addresses, at this age of bytecode. `rooms` are the Java frames
-    /// that it must have for each level.
+    /// Looks up the calling thread's stack by its addresses, at this age of bytecode. `rooms` are the frames to walk
+    /// for each level.
     pub(crate) fn look_up(
         &mut self,
         code: &JavaCode,
@@ -274,7 +275,7 @@ impl AllocationPlaces {
         LookUp::Ask
     }
 
-    /// Where an object of this class is counted, if one was met at this stack.
+    /// Where an object of this class is counted; `None` if this stack has not allocated one.
     pub(crate) fn of_class(
         &mut self,
         stack: StackIndex,
@@ -284,14 +285,14 @@ impl AllocationPlaces {
         let places = &mut self.by_class.get_mut(stack.0 as usize)?.places;
         let found = places.iter().position(|place| place.class.is(jni, class))?;
         let counted = places.get(found)?.counted;
-        // The next is often of the same class, and else of one that was met a short time ago.
+        // The next object is often of the same class, or of another recent one.
         if let Some(until) = places.get_mut(..=found) {
             until.rotate_right(1);
         }
         Some(counted)
     }
 
-    /// Remembers where an object of another class was counted at this stack.
+    /// Remembers the place of another class at this stack.
     pub(crate) fn learn_class(&mut self, stack: StackIndex, found: PlaceAt) {
         let known = self.by_class.get_mut(stack.0 as usize);
         if let Some(known) = known.filter(|known| known.level == found.level) {
@@ -300,7 +301,7 @@ impl AllocationPlaces {
         }
     }
 
-    /// Remembers what the stack that was looked up last is: too short below the level, and the place of an object there.
+    /// Remembers the stack that was looked up last: it is too short below the level of `found`, where it has a place.
     pub(crate) fn learn(&mut self, code: &JavaCode, rooms: &[usize], found: PlaceAt, age: u32) {
         let PlaceAt { level, place } = found;
         self.make_room();
@@ -334,8 +335,8 @@ impl AllocationPlaces {
     }
 }
 
-/// How often the place was met, if it is what it was `before`: what holds for an age of bytecode is learned anew in each, and
-/// might never be checked.
+/// How often the place was met, if it is the same as `before`. Stacks with bytecode are learned again at each age, and
+/// would never be verified if they started from 0.
 fn met_before(before: Option<Walked>, place: &Place) -> u32 {
     match before {
         Some(Walked::Place(counted, met)) if counted.site == place.counted.site => met,
@@ -343,7 +344,7 @@ fn met_before(before: Option<Walked>, place: &Place) -> u32 {
     }
 }
 
-/// A room for the places of a stack: that of what it was `before`, or a new one.
+/// Stores the places of a stack: where it had places `before`, or at a new index.
 fn put(all: &mut Vec<ClassPlaces>, before: Option<Walked>, places: ClassPlaces) -> StackIndex {
     if let Some(Walked::ByClass(index, _)) = before {
         if let Some(old) = all.get_mut(index.0 as usize) {
@@ -351,7 +352,7 @@ fn put(all: &mut Vec<ClassPlaces>, before: Option<Walked>, places: ClassPlaces) 
             return index;
         }
     }
-    // Fewer than there are stacks that a thread remembers.
+    // There are fewer than `MOST_PLACES`.
     let index = StackIndex(u32::try_from(all.len()).unwrap_or(u32::MAX));
     all.push(places);
     index

@@ -1,7 +1,7 @@
 //! Every allocation (`sampling=0`): rewritten code reports each new object, on the thread that makes it.
 //!
-//! The same stack allocates again and again, so each thread knows its stacks as the JVM gives them, with the site of
-//! each; what is new is looked up once.
+//! The same stacks allocate again and again, so each thread remembers its stacks and their sites. A new stack is looked
+//! up once.
 
 use super::allocation_places::{
     AllocationPlaces, Counted, Known, LookUp, New, Place, PlaceAt, Rooms, Size,
@@ -23,16 +23,16 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use tables::{ClassId, SiteKey, SiteTable};
 
-/// Objects that a thread remembers before it looks which of them are gone.
+/// Objects that a thread remembers before it first looks for collected ones.
 const FIRST_PURGE: usize = 8192;
 
-/// What was known of an object's stack.
+/// What was known about an object's stack.
 #[derive(Clone, Copy, Debug)]
 struct LookedUp<'r> {
     found: LookUp,
-    /// How many frames were looked at, the fewest first.
+    /// The frames to walk for each level, the fewest first.
     rooms: &'r [usize],
-    /// The age of bytecode before the look.
+    /// The age of bytecode before the walk.
     age: u32,
 }
 
@@ -45,15 +45,15 @@ pub(crate) struct ExactAllocations {
     array_sizes: ArraySizes,
     addresses: StackAddresses,
     slots: Arc<WeakSlots>,
-    /// Collections that have ended, since the number last began anew.
+    /// Collections that have ended. Wraps around.
     collections: AtomicU32,
     tallies: Mutex<Vec<Arc<ThreadTally>>>,
-    /// Of the threads that have ended.
+    /// The objects of threads that have ended.
     ended: Arc<ThreadTally>,
     ended_purge_at: AtomicUsize,
 }
 
-/// What the thread that this code runs on has allocated.
+/// What the current thread has allocated.
 #[derive(Debug)]
 struct Own {
     session: Weak<ExactAllocations>,
@@ -61,7 +61,7 @@ struct Own {
     places: AllocationPlaces,
     purge_at: usize,
     collections: u32,
-    /// Depth of the traces of the places that are known.
+    /// Depth of the traces of the known places.
     depth_frames: usize,
 }
 
@@ -69,10 +69,10 @@ thread_local! {
     static OWN: RefCell<Option<Own>> = const { RefCell::new(None) };
 }
 
-/// A new object, and who asks the JVM about it.
+/// A new object, and the environments to ask the JVM about it.
 #[derive(Clone, Copy)]
 pub(crate) struct NewObject<'a, 'j, 'f> {
-    /// The environment of the session.
+    /// The session's environment.
     pub(crate) env: &'a Env,
     /// The thread's own environment.
     pub(crate) jni: &'a Jni<'j>,
@@ -83,7 +83,7 @@ pub(crate) struct NewObject<'a, 'j, 'f> {
 }
 
 impl ExactAllocations {
-    /// Nothing allocated yet. What is will be counted in `sites`.
+    /// No allocations yet. They will be counted in `sites`.
     pub(crate) fn new(
         traces: Arc<StackTraces>,
         sites: Arc<Mutex<SiteTable>>,
@@ -108,22 +108,22 @@ impl ExactAllocations {
         self.addresses.start(jni, thread);
     }
 
-    /// `GarbageCollectionFinish`: takes no lock.
+    /// `GarbageCollectionFinish`. Takes no lock.
     pub(crate) fn note_collection(&self) {
         self.collections.fetch_add(1, Ordering::Relaxed);
         self.addresses.note_bytecode();
     }
 
-    /// `ClassFileLoadHook`, but for the classes that the session itself sends through it: takes no lock.
+    /// `ClassFileLoadHook`, except for classes that the session itself retransforms. Takes no lock.
     pub(crate) fn note_class_file(&self) {
         self.addresses.note_bytecode();
     }
 
     /// Counts a new object, on the thread that made it.
     pub(crate) fn note(self: &Arc<Self>, at: NewObject<'_, '_, '_>) {
-        // A thread that ends may allocate when it has no locals any more; that goes uncounted.
+        // An ending thread may allocate after its thread-locals are gone. Such an object is not counted.
         let _ = OWN.try_with(|own| {
-            // Nothing below runs Java code, so it is never borrowed; an allocation would go uncounted, not astray.
+            // Nothing below runs Java code, so it is never borrowed here. If it were, the object would not be counted.
             let Ok(mut own) = own.try_borrow_mut() else {
                 return;
             };
@@ -131,7 +131,7 @@ impl ExactAllocations {
         });
     }
 
-    /// `ThreadEnd`, on that thread: what it has allocated is kept without it.
+    /// `ThreadEnd`, on that thread. Keeps what it has allocated.
     pub(crate) fn thread_end(&self, jni: &Jni<'_>) {
         let own = OWN.try_with(|own| own.try_borrow_mut().ok()?.take());
         let Some(own) = own.ok().flatten() else {
@@ -146,7 +146,7 @@ impl ExactAllocations {
         }
     }
 
-    /// Adds what was counted since the last time to the sites.
+    /// Adds the counts since the last call to the sites.
     pub(crate) fn flush(&self) {
         for tally in self.all() {
             self.flush_one(&tally);
@@ -157,7 +157,7 @@ impl ExactAllocations {
         tally.flush(|site, weight| self.sites.lock().add(site, weight));
     }
 
-    /// All objects that may live, to be given back to whom they were taken from.
+    /// All objects that may be alive, to be given back to the tallies that they were taken from.
     pub(crate) fn take(&self) -> Vec<(Arc<ThreadTally>, Vec<LiveObject>)> {
         let taken = self.all().into_iter().filter_map(|tally| {
             let samples = tally.take()?;
@@ -185,8 +185,8 @@ impl ExactAllocations {
         }
     }
 
-    /// Counts an object where its stack says: by its addresses if they are known, which costs the least, or else by
-    /// what the JVM says of it.
+    /// Counts an object at the place of its stack: by addresses if they are known, which costs the least, or else by
+    /// the stack that the JVM reports.
     fn count(&self, own: &mut Own, at: NewObject<'_, '_, '_>) {
         let depth = self.traces.depth_frames();
         if own.depth_frames != depth {
@@ -213,7 +213,8 @@ impl ExactAllocations {
         at.jni.forget(class);
     }
 
-    /// Counts an object where its class says, if that is known at its stack, or where the JVM says, and learns from that.
+    /// Counts an object by its class, if the class is known at its stack, or else by the stack that the JVM reports,
+    /// and learns from that.
     fn count_by_class(
         &self,
         own: &mut Own,
@@ -246,8 +247,8 @@ impl ExactAllocations {
         }
     }
 
-    /// Counts an object by the stack that the JVM gives. Answers where, and how much room the stack took; `None` if it
-    /// could not be counted.
+    /// Counts an object by the stack that the JVM reports. Returns its place and the level that the stack needed;
+    /// `None` if it could not be counted.
     fn count_by_stack(
         &self,
         own: &mut Own,
@@ -280,14 +281,14 @@ impl ExactAllocations {
         None
     }
 
-    /// Forgets the stacks of a thread, and their places in its counts.
+    /// Forgets the stacks of a thread and their counts.
     fn forget_places(&self, own: &mut Own) {
         self.flush_one(&own.tally);
         own.tally.clear_sites();
         own.places.clear();
     }
 
-    /// Counts an object at a place that is known.
+    /// Counts an object at a known place.
     fn note_counted(&self, own: &mut Own, at: NewObject<'_, '_, '_>, counted: Counted) {
         let size_bytes = match (counted.size, at.new) {
             (Size::Words(words), _) => u64::from(words) * WORD_BYTES,
@@ -309,7 +310,7 @@ impl ExactAllocations {
         }
     }
 
-    /// Gives back the handles of objects that were collected. Answers how many are left; `None` if somebody else looks.
+    /// Frees the handles of collected objects. Returns how many are left; `None` if another thread has taken them.
     fn purge(&self, tally: &ThreadTally, jni: &Jni<'_>) -> Option<usize> {
         let mut objects = tally.try_take()?;
         forget_gone(jni, &self.slots, &mut objects);
@@ -317,7 +318,7 @@ impl ExactAllocations {
         Some(left)
     }
 
-    /// Gets to know the place of an object; `None` if the stack ends among its constructors.
+    /// Learns the place of an object; `None` if the stack was cut off within its constructors.
     fn learn(
         &self,
         own: &mut Own,
@@ -366,8 +367,8 @@ impl ExactAllocations {
         Some(place)
     }
 
-    /// Whether only objects of this class are made at a stack: if an instruction that names the class makes them. What
-    /// reflection and serialization make comes through code that serves many classes.
+    /// Whether this stack only allocates objects of this class: if an instruction that names the class allocates them.
+    /// Reflection and serialization allocate objects of many classes in the same code.
     fn is_only_class(
         &self,
         frames: &[StackFrame],
@@ -377,7 +378,7 @@ impl ExactAllocations {
     ) -> bool {
         const INVOKESPECIAL: u8 = 183;
         let outermost = match at.new {
-            // The instruction is before the tracker's call, in the same method.
+            // The allocating instruction stands before the tracker's call, in the same method.
             New::Array(_) => return !frames.is_empty(),
             New::Nest(_) => return false,
             New::Instance => above.checked_sub(1).and_then(|last| frames.get(last)),
@@ -394,8 +395,8 @@ impl ExactAllocations {
         constructor.class == class && call == Some(&INVOKESPECIAL)
     }
 
-    /// How many of the frames are the constructors that run for this very object: that of its class and of the classes
-    /// above, up to `Object`.
+    /// How many of the top frames are constructors of this object: those of its class and of its superclasses, up to
+    /// `Object`.
     fn constructors(
         &self,
         frames: &[StackFrame],
@@ -412,8 +413,8 @@ impl ExactAllocations {
                 lines.push(self.traces.class(&signature));
             }
         }
-        // From Object down to the object's own class. A constructor that does anything but hand on is one that makes
-        // the object, and counts.
+        // From Object down to the object's own class. A constructor that is not calling `super(…)` or `this(…)` at the
+        // moment is creating another object, so it counts as a frame.
         let mut count = 0;
         for &frame in frames {
             let constructor = self.traces.constructor(at.env, at.jni, frame);
@@ -430,7 +431,7 @@ impl ExactAllocations {
 }
 
 impl Own {
-    /// The place of this class at the last stack, if it is known.
+    /// The place of this class at the last stack; `None` if it is unknown.
     fn place_at(&self, level: usize, jni: &Jni<'_>, class: &Object<'_>) -> Option<Place> {
         let Known::Places(places) = self.places.known_at(level)? else {
             return None;

@@ -29,8 +29,9 @@ impl KnownClass {
 /// Classes of one name, of different loaders.
 type Namesakes = Vec<Arc<KnownClass>>;
 
-/// All classes that were met. Those that were unloaded leave, unless somebody else knows them, when another of their name comes, or
-/// when there are twice as many names as were left the last time: each hidden class has a name of its own.
+/// All classes that were met. Those that were unloaded leave, unless somebody else knows them, when another of their
+/// name comes, or when there are twice as many names as were left the last time: each hidden class has a name of its
+/// own.
 #[derive(Debug, Default)]
 pub(crate) struct KnownClasses {
     known: Mutex<Known>,

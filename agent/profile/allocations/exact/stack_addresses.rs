@@ -1,7 +1,7 @@
-//! Whether the addresses at which a stack's frames go on may stand for the stack, and for how long they do.
+//! Whether the return addresses of a stack's frames may stand for the stack, and for how long.
 //!
-//! Compiled code has addresses and numbers of its own for good. Bytecode is freed with its class, or when a class gets another
-//! one, and other bytecode may come to lie in its place.
+//! Each compilation has a number that is never used again. Bytecode is freed when its class is unloaded or redefined,
+//! and other bytecode may take its address.
 
 use crate::hotspot::JavaCode;
 use crate::jvmti::jni::Jni;
@@ -10,40 +10,40 @@ use crate::message::say;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::OnceLock;
 
-/// What a session knows of it, for all threads.
+/// What a session knows about it, for all threads.
 #[derive(Debug, Default)]
 pub(crate) struct StackAddresses {
-    /// How to walk stacks; nothing before `VMInit`.
+    /// How to walk stacks; empty before `VMInit`.
     code: OnceLock<Option<JavaCode>>,
     is_distrusted: AtomicBool,
     age: AtomicU32,
 }
 
 impl StackAddresses {
-    /// `VMInit`, on this platform thread.
+    /// Finds out how to walk stacks. For `VMInit`, on this platform thread.
     pub(crate) fn start(&self, jni: &Jni<'_>, thread: &Object<'_>) {
         let _ = self.code.set(JavaCode::find(jni, thread));
     }
 
-    /// Notes that bytecode may have come or gone: a class file has come, or a collection has ended, which may have
-    /// unloaded classes and makes room for hidden ones, whose files nobody is told of. Takes no lock.
+    /// Notes that bytecode may have come or gone: at each class file, and at the end of each collection. A collection
+    /// may unload classes, and hidden classes, which post no class file, may take their place. Takes no lock.
     pub(crate) fn note_bytecode(&self) {
         self.age.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// While it is the same, an address of bytecode means the same. Begins anew after 4 billion changes. (What the session
-    /// itself replaced at `VMInit` is not counted; some threads may still run it.)
+    /// As long as the age stays the same, an address of bytecode means the same. Wraps around after 4 billion changes.
+    /// (Classes that the session itself replaces at `VMInit` do not count; some threads may still run their old code.)
     pub(crate) fn bytecode_age(&self) -> u32 {
         self.age.load(Ordering::Relaxed)
     }
 
-    /// How to walk stacks; `None` where there is none, or it was wrong once.
+    /// How to walk stacks; `None` if that is impossible, or if a walk was wrong once.
     pub(crate) fn code(&self) -> Option<&JavaCode> {
         let code = self.code.get()?.as_ref();
         code.filter(|_| !self.is_distrusted.load(Ordering::Relaxed))
     }
 
-    /// Addresses stood for another stack than the JVM's: never again.
+    /// Stops using addresses for good, because they stood for another stack than the JVM's.
     pub(crate) fn distrust(&self) {
         if !self.is_distrusted.swap(true, Ordering::Relaxed) {
             say("this JVM's frames are not read rightly: some allocations were counted at a wrong stack; from now on the agent asks the JVM for each stack, which is slower");
@@ -51,8 +51,8 @@ impl StackAddresses {
     }
 }
 
-/// Whether it is time to ask the JVM, what was met so often included: more and more seldom. Many stacks are met a few times only,
-/// and to ask costs as much as some twenty objects.
+/// Counts one more occurrence. Returns whether to verify it with the JVM: at the 16th, 256th, … occurrence. Many stacks
+/// occur only a few times, and a check costs as much as some twenty objects.
 pub(crate) fn is_due(met: &mut u32) -> bool {
     const DOUBLINGS: u32 = 4;
     *met = met.saturating_add(1);
