@@ -310,3 +310,344 @@ fn reference(name: tables::StringId, target: u64) -> StaticField {
         value: Value::Object(ObjectId::new(target)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::classes::{ClassMap, FieldId, MirrorFields, Slot};
+    use crate::memory::BufferMemory;
+    use tables::{Field, StringId};
+
+    /// Numbers of the classes; class words are one more.
+    const CLASS: usize = 0;
+    const THING: usize = 1;
+    const THINGS: usize = 2;
+    const ROWS_OF_THINGS: usize = 3;
+    const INTS: usize = 4;
+    const UNLINKED: usize = 5;
+    const SIGNATURES: [&str; 6] = [
+        "Ljava/lang/Class;",
+        "LThing;",
+        "[LThing;",
+        "[[LThing;",
+        "[I",
+        "LUnlinked;",
+    ];
+
+    /// Words of a mirror: header, component type, signers, `Klass`, number of static references, module, static fields.
+    const MIRROR_WORDS: usize = 10;
+    const COMPONENT: usize = 2;
+    const SIGNERS: usize = 3;
+    const KLASS: usize = 4;
+    const COUNT: usize = 5;
+    const MODULE: usize = 6;
+    const STATICS: usize = 7;
+    /// Behind the mirrors: the `Klass` of `Thing`, its constants and their cache, a slot, the ids of its static fields.
+    const THING_KLASS: usize = SIGNATURES.len() * MIRROR_WORDS;
+    const CONSTANTS: usize = THING_KLASS + 2;
+    const CACHE: usize = CONSTANTS + 2;
+    const SLOT: usize = CACHE + 1;
+    const IDS: usize = SLOT + 1;
+    /// Then an array of things, and one of numbers.
+    const ARRAY: usize = IDS + 4;
+    const NUMBERS: usize = ARRAY + 4;
+    const WORDS: usize = NUMBERS + 3;
+
+    const RESOLVED: ResolvedReferences = ResolvedReferences {
+        constants: 8,
+        cache: Some(8),
+        resolved_references: 0,
+    };
+
+    struct Heap(Vec<u64>);
+
+    impl Heap {
+        fn new() -> Self {
+            let mut heap = Self(vec![0; WORDS]);
+            for class in 0..SIGNATURES.len() {
+                let mirror = class * MIRROR_WORDS;
+                (heap.0[mirror], heap.0[mirror + 1]) = (1, 1);
+            }
+            heap.0[THINGS * MIRROR_WORDS + COMPONENT] = heap.mirror(THING);
+            heap.0[ROWS_OF_THINGS * MIRROR_WORDS + COMPONENT] = heap.mirror(THINGS);
+            let thing = THING * MIRROR_WORDS;
+            heap.0[thing + SIGNERS] = heap.at(ARRAY);
+            heap.0[thing + KLASS] = heap.at(THING_KLASS);
+            heap.0[thing + STATICS] = heap.at(ARRAY);
+            heap.0[thing + STATICS + 1] = 7;
+            heap.0[THING_KLASS + 1] = heap.at(CONSTANTS);
+            heap.0[CONSTANTS + 1] = heap.at(CACHE);
+            heap.0[CACHE] = heap.at(SLOT);
+            heap.0[SLOT] = heap.at(ARRAY);
+            for (id, field) in [(IDS, STATICS), (IDS + 2, STATICS + 1)] {
+                (heap.0[id], heap.0[id + 1]) = (heap.at(THING_KLASS), field as u64 * 8);
+            }
+            (heap.0[ARRAY], heap.0[ARRAY + 1]) = (1, THINGS as u64 + 1);
+            (heap.0[NUMBERS], heap.0[NUMBERS + 1]) = (1, INTS as u64 + 1);
+            heap
+        }
+
+        fn at(&self, word: usize) -> u64 {
+            self.0.as_ptr() as u64 + word as u64 * 8
+        }
+
+        fn mirror(&self, class: usize) -> u64 {
+            self.at(class * MIRROR_WORDS)
+        }
+
+        fn snapshot(&self) -> Snapshot<BufferMemory<'_>> {
+            let mut snapshot = Snapshot::of_words(&self.0, Vec::new());
+            let instance = |data_bytes| Shape::Instance {
+                fields: Vec::new(),
+                data_bytes,
+                references: Vec::new(),
+                primitive_arrays: Vec::new(),
+                heap_bytes: 16,
+            };
+            let shapes = vec![
+                instance(0),
+                instance(24),
+                Shape::ObjectArray,
+                Shape::ObjectArray,
+                Shape::PrimitiveArray(BasicType::Int),
+                Shape::Unknown,
+            ];
+            let mut classes = ClassMap::of_shapes(shapes);
+            for class in 0..SIGNATURES.len() {
+                classes = classes.with_mirror(id(CLASS), self.mirror(class), id(class));
+            }
+            snapshot.classes = classes;
+            snapshot.layout.klass_in_mirror = 8 * KLASS as u64;
+            snapshot.layout.static_ids.offset = 8;
+            let (start, end) = (self.at(0), self.at(WORDS));
+            snapshot.mappings = Mappings::parse(format!("{start:x}-{end:x} rw-p 0 0 0").as_bytes());
+            snapshot
+        }
+
+        /// What `body` finds out about this heap.
+        fn look<R>(&self, body: impl FnOnce(&ClassDumps<'_, BufferMemory<'_>>) -> R) -> R {
+            let (tables, facts) = described(self);
+            let snapshot = self.snapshot();
+            let ids = [COMPONENT, SIGNERS, MODULE]
+                .map(|word| FieldId::of_bits((word as u64 * 8) << 2 | 2));
+            let fields = MirrorFields::of(id(CLASS), &ids, &tables);
+            let static_fields = 8 * STATICS as u64;
+            let references = MirrorReferences::find(
+                &fields,
+                static_fields,
+                snapshot.memory,
+                &snapshot.layout,
+                &snapshot.classes,
+                &snapshot.marks,
+                &snapshot.mappings,
+            );
+            body(&ClassDumps {
+                snapshot: &snapshot,
+                facts: &facts,
+                tables: &tables,
+                objects: &ObjectTable::new(),
+                references: &references,
+                names: fields.names(),
+                resolved: Some(RESOLVED),
+                static_reference_count: Some(8 * COUNT as u64),
+                static_fields,
+                mappings: &snapshot.mappings,
+            })
+        }
+    }
+
+    fn id(class: usize) -> ClassId {
+        ClassId::from_index(class).expect("an id")
+    }
+
+    /// Rows and facts: mirrors declare three references, `Thing` a static reference and a static number.
+    fn described(heap: &Heap) -> (Tables, ClassFacts) {
+        let (tables, mut facts) = (Tables::new(), ClassFacts::new(id(CLASS)));
+        let intern = |text: &str| tables.strings.intern(text.as_bytes());
+        let field = |name, basic_type, is_static| Field {
+            name: intern(name),
+            basic_type,
+            is_primitive_array: false,
+            is_static,
+        };
+        for (class, signature) in SIGNATURES.into_iter().enumerate() {
+            let fields = match class {
+                CLASS => vec![
+                    field("componentType", BasicType::Object, false),
+                    field("signers", BasicType::Object, false),
+                    field("module", BasicType::Object, false),
+                ],
+                THING => vec![
+                    field("held", BasicType::Object, true),
+                    field("number", BasicType::Long, true),
+                ],
+                _ => Vec::new(),
+            };
+            let ids = match class {
+                THING => vec![heap.at(IDS), heap.at(IDS + 2)],
+                _ => Vec::new(),
+            };
+            facts.push(Slot::of_handle(0), ids.into_iter().map(FieldId::of_bits));
+            tables.classes.add(ClassRow {
+                signature: intern(signature),
+                name: intern(signature),
+                loader: None,
+                super_class: (class == UNLINKED).then(|| id(THING)),
+                interfaces: Vec::new(),
+                fields: (class != UNLINKED).then_some(fields),
+            });
+        }
+        (tables, facts)
+    }
+
+    fn class<'s, M>(dumps: &'s ClassDumps<'_, M>, number: usize) -> &'s Class {
+        &dumps.snapshot.classes.classes()[number]
+    }
+
+    #[test]
+    fn static_fields_have_the_values_of_their_mirror() {
+        let mut heap = Heap::new();
+        let array = ObjectId::new(heap.at(ARRAY));
+        let statics = |heap: &Heap| {
+            heap.look(|dumps| {
+                let row = dumps.tables.classes.get(id(THING)).expect("a row");
+                let statics = dumps.statics(class(dumps, THING), &row);
+                statics.map(|all| all.iter().map(|one| one.value).collect::<Vec<_>>())
+            })
+        };
+        let expected = vec![Value::Object(array), Value::Long(7)];
+        assert_eq!(statics(&heap), Ok(expected));
+        // The id of another class's field.
+        heap.0[IDS + 2] += 8;
+        let failure = Failure::Unexplained("the place of a static field");
+        assert_eq!(statics(&heap), Err(failure));
+    }
+
+    #[test]
+    fn an_array_class_leads_to_its_innermost_elements() {
+        let mut heap = Heap::new();
+        // What other classes have there is their lock.
+        heap.0[THING * MIRROR_WORDS + COMPONENT] = heap.mirror(INTS);
+        heap.look(|dumps| {
+            let thing = heap.mirror(THING);
+            for class in [THING, THINGS, ROWS_OF_THINGS] {
+                assert_eq!(dumps.element_mirror(heap.mirror(class)), thing);
+            }
+            assert_eq!(dumps.element_mirror(heap.mirror(INTS)), heap.mirror(INTS));
+        });
+    }
+
+    #[test]
+    fn resolved_references_are_an_array_of_references() {
+        let found = |heap: &Heap, resolved, number| {
+            heap.look(|dumps| {
+                let dumps = ClassDumps { resolved, ..*dumps };
+                dumps.resolved_references(class(&dumps, number))
+            })
+        };
+        let mut heap = Heap::new();
+        let array = heap.at(ARRAY);
+        assert_eq!(found(&heap, Some(RESOLVED), THING), Some(array));
+        assert_eq!(found(&heap, None, THING), None);
+        // Without a cache, as on 8, the constants have the slot themselves.
+        heap.0[CONSTANTS] = heap.at(SLOT);
+        let without_cache = ResolvedReferences {
+            cache: None,
+            ..RESOLVED
+        };
+        assert_eq!(found(&heap, Some(without_cache), THING), Some(array));
+        for class in [THINGS, INTS] {
+            heap.0[class * MIRROR_WORDS + KLASS] = heap.at(THING_KLASS);
+            assert_eq!(found(&heap, Some(RESOLVED), class), None);
+        }
+        // An address between two words that has the array's class word behind it.
+        heap.0[ARRAY + 2] = (THINGS as u64 + 1) << 32;
+        for not_an_array in [heap.at(NUMBERS), heap.at(ARRAY) + 12, 0] {
+            heap.0[SLOT] = not_an_array;
+            assert_eq!(found(&heap, Some(RESOLVED), THING), None);
+        }
+        for not_a_place in [heap.at(SLOT) + 4, heap.at(WORDS), 0] {
+            heap.0[CACHE] = not_a_place;
+            assert_eq!(found(&heap, Some(RESOLVED), THING), None);
+        }
+    }
+
+    #[test]
+    fn a_class_that_is_not_linked_has_its_static_references() {
+        let found = |heap: &Heap, number| {
+            heap.look(|dumps| {
+                let row = dumps.tables.classes.get(id(number)).expect("a row");
+                dumps.unlinked_statics(class(dumps, number), &row)
+            })
+        };
+        let mut heap = Heap::new();
+        let unlinked = UNLINKED * MIRROR_WORDS;
+        (heap.0[unlinked + STATICS], heap.0[unlinked + STATICS + 1]) =
+            (heap.at(ARRAY), heap.at(NUMBERS));
+        assert_eq!(found(&heap, UNLINKED), []);
+        heap.0[unlinked + COUNT] = 1;
+        assert_eq!(found(&heap, UNLINKED), [heap.at(ARRAY)]);
+        heap.0[unlinked + COUNT] = 3;
+        // The third is no object.
+        heap.0[unlinked + STATICS + 2] = heap.at(ARRAY) + 4;
+        assert_eq!(found(&heap, UNLINKED), [heap.at(ARRAY), heap.at(NUMBERS)]);
+        heap.0[unlinked + COUNT] = (1 << 16) + 1;
+        assert_eq!(found(&heap, UNLINKED), []);
+        // Those of a linked class are declared.
+        heap.0[THING * MIRROR_WORDS + COUNT] = 1;
+        assert_eq!(found(&heap, THING), []);
+        heap.look(|dumps| {
+            assert_eq!(dumps.instance_size_bytes(id(THING)), 24);
+            assert_eq!(dumps.instance_size_bytes(id(UNLINKED)), 24);
+            assert_eq!(dumps.instance_size_bytes(id(INTS)), 0);
+        });
+    }
+
+    #[test]
+    fn hidden_classes_have_a_number_behind_their_name() {
+        Heap::new().look(|dumps| {
+            let is_hidden = |signature: &str| {
+                let signature: StringId = dumps.tables.strings.intern(signature.as_bytes());
+                dumps.is_hidden(&ClassRow {
+                    signature,
+                    name: signature,
+                    loader: None,
+                    super_class: None,
+                    interfaces: Vec::new(),
+                    fields: None,
+                })
+            };
+            assert!(is_hidden("LA$$Lambda.0x7f01;") && is_hidden("LA$$Lambda/12;"));
+            assert!(!is_hidden("Lp/A1;") && !is_hidden("[I") && !is_hidden("Lp/A.b;"));
+        });
+    }
+
+    #[test]
+    fn each_class_has_a_record_and_holds_its_objects() {
+        let mut heap = Heap::new();
+        for class in [THING, INTS] {
+            heap.0[class * MIRROR_WORDS + MODULE] = heap.at(NUMBERS);
+        }
+        let bytes = std::sync::Mutex::new(Vec::new());
+        let mut segments = Segments::new(|more: Vec<u8>| {
+            bytes.lock().expect("no panic").extend(more);
+            Ok(())
+        });
+        let mut starts = ClassReferences::default();
+        heap.look(|dumps| dumps.write(&mut segments, &mut starts))
+            .expect("written");
+        assert!(segments.finish().is_ok());
+        assert!(!bytes.lock().expect("no panic").is_empty());
+        // Its signers, a static field and the resolved constants are all the same array; then there is its module.
+        let held = starts.of(|mirror| mirror == heap.mirror(THING));
+        assert_eq!(held, HashSet::from([heap.at(ARRAY), heap.at(NUMBERS)]));
+        // An array class has the signers of its elements.
+        let held = starts.of(|mirror| mirror == heap.mirror(ROWS_OF_THINGS));
+        assert_eq!(held, HashSet::from([heap.at(ARRAY)]));
+        // The first class of a loader holds what all of them share.
+        assert!(starts.of(|mirror| mirror == heap.mirror(INTS)).is_empty());
+        let mirrors = (0..SIGNATURES.len()).map(|class| heap.mirror(class));
+        let objects = starts.into_objects();
+        assert!(mirrors.into_iter().all(|mirror| objects.contains(&mirror)));
+    }
+}

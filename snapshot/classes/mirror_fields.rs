@@ -278,8 +278,8 @@ mod tests {
     const ALWAYS_NULL: usize = 9;
     const NUMBER: usize = 7;
     const OF_ONE_MIRROR: usize = 10;
-    /// Where static fields start, in bytes: the words behind hold an object, and are not looked at.
-    const END: u64 = 104;
+    /// Where static fields start, in bytes. The word there holds an object, half of it before this end.
+    const END: u64 = 108;
 
     /// Mirrors, and behind them an object of each class.
     struct Heap(Vec<u64>);
@@ -408,8 +408,12 @@ mod tests {
             [8 * INJECTED as u64, 8 * OF_ONE_MIRROR as u64]
         );
         let mut heap = Heap::new();
+        let string = heap.object(STRING);
+        // An address between two words that has a class word behind it.
+        let words = usize::try_from(string - heap.mirror(0)).expect("small") / 8;
+        heap.0[words + 2] = (STRING as u64 + 1) << 32;
         let after = heap.object(SIGNATURES.len());
-        for not_an_object in [heap.object(STRING) + 8, heap.object(STRING) + 4, after] {
+        for not_an_object in [string + 8, string + 12, after] {
             heap.0[5 * MIRROR_WORDS + OF_ONE_MIRROR] = not_an_object;
             assert_eq!(super::tests::found(&heap, &tables()).injected, [64]);
         }
