@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
-use writer::text::Moment;
+use text::Moment;
 
 /// The user's file name, parsed. Empty by default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -9,10 +9,11 @@
 
 use divan::counter::BytesCount;
 use divan::{black_box, Bencher};
+use format::mutf8;
 use format::BasicType;
 use tables::{ObjectId, TraceId};
 use writer::heap_record::{InstanceDump, PrimitiveArrayHeader};
-use writer::{mutf8, Deliver, Segments};
+use writer::{Deliver, Segments};
 
 fn main() {
     divan::main();

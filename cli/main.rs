@@ -39,6 +39,7 @@ mod sites;
 mod spinner;
 mod table;
 mod target;
+mod text;
 mod threads;
 mod top;
 mod waste;
@@ -83,6 +84,7 @@ enum Command {
     Report(report::Arguments),
     Export(export::Arguments),
     Convert(convert::Arguments),
+    Text(text::Arguments),
     /// Prints the version
     Version,
 }
@@ -105,6 +107,7 @@ fn main() -> ExitCode {
         Command::Report(arguments) => report::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
         Command::Convert(arguments) => convert::run(&arguments),
+        Command::Text(arguments) => text::run(&arguments),
         Command::Version => version(),
     };
     outcome::exit_code(result)

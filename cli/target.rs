@@ -23,6 +23,24 @@ pub(crate) fn write(
     input: &DumpFile,
     content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Failure> {
+    write_with_mode(path, input, 0o666, content)
+}
+
+/// As [`write`]; a new file is its owner's alone, as it tells of a heap.
+pub(crate) fn write_private(
+    path: &Path,
+    input: &DumpFile,
+    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Failure> {
+    write_with_mode(path, input, 0o600, content)
+}
+
+fn write_with_mode(
+    path: &Path,
+    input: &DumpFile,
+    mode_of_new: u32,
+    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Failure> {
     let failed = |fault: io::Error| Failure::writing(path, fault);
     let (place, there) = resolve(path).map_err(failed)?;
     if let Some(facts) = &there {
@@ -46,7 +64,10 @@ pub(crate) fn write(
             ));
         }
     }
-    replace(&place, there.as_ref(), content).map_err(failed)
+    let mode = there
+        .as_ref()
+        .map_or(mode_of_new, |facts| facts.mode() & 0o777);
+    replace(&place, there.as_ref(), mode, content).map_err(failed)
 }
 
 /// The path without symbolic links, and the metadata of an existing file.
@@ -91,13 +112,13 @@ fn is_hprof(path: &Path) -> io::Result<bool> {
 fn replace(
     place: &Path,
     there: Option<&Metadata>,
+    mode: u32,
     content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
     let folder = match place.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    let mode = there.map_or(0o666, |facts| facts.mode() & 0o777);
     let made = tempfile::Builder::new()
         .prefix(".hprof-")
         .permissions(fs::Permissions::from_mode(mode))

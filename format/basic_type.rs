@@ -59,6 +59,21 @@ impl BasicType {
         })
     }
 
+    /// The name in dumps of the class of arrays of this type; for references that of `java.lang.Object[]`.
+    pub fn array_name(self) -> &'static str {
+        match self {
+            Self::Object => "[Ljava/lang/Object;",
+            Self::Boolean => "[Z",
+            Self::Char => "[C",
+            Self::Float => "[F",
+            Self::Double => "[D",
+            Self::Byte => "[B",
+            Self::Short => "[S",
+            Self::Int => "[I",
+            Self::Long => "[J",
+        }
+    }
+
     /// HPROF's number for this type.
     pub fn code(self) -> u8 {
         self as u8
@@ -98,6 +113,7 @@ mod tests {
             assert_eq!(basic_type.code(), code);
             assert_eq!(BasicType::from_descriptor(letter), Some(basic_type));
             assert_eq!(basic_type.size_bytes(8), bytes);
+            assert_eq!(basic_type.array_name().as_bytes()[..2], [b'[', letter]);
         }
         assert_eq!(BasicType::Object.size_bytes(4), 4);
         assert_eq!(BasicType::from_descriptor(b'['), Some(BasicType::Object));

@@ -1,4 +1,5 @@
-//! The constants of the HPROF binary format: header, record tags, sub-record tags, basic types.
+//! The constants of the HPROF binary format (header, record tags, sub-record tags, basic types) and how names are
+//! spelled.
 //!
 //! Source: "HPROF Binary Format", the comment that stood in the JDK's `hprof_b_spec.h`, and the
 //! head of HotSpot's `heapDumper.cpp`. Three number spaces exist and each has its own type here,
@@ -6,9 +7,16 @@
 
 #![forbid(unsafe_code)]
 
+pub mod mutf8;
+pub mod name;
+
 mod basic_type;
+mod class_name;
+mod object_sizes;
 
 pub use basic_type::BasicType;
+pub use class_name::ClassName;
+pub use object_sizes::ObjectSizes;
 
 /// First bytes of a file with heap dump segments; a NUL byte follows (format text: "JAVA PROFILE 1.0.2").
 pub const HEADER_1_0_2: &[u8] = b"JAVA PROFILE 1.0.2";
@@ -31,6 +39,9 @@ pub const RECORD_HEADER_BYTES: usize = 9;
 
 /// The stack trace serial of every record without its own trace: a trace with no frames.
 pub const EMPTY_TRACE_SERIAL: u32 = 1;
+
+/// The flag of ALLOC SITES for "sorted by allocation" (format text); without it by live bytes.
+pub const SORTED_BY_ALLOCATION: u16 = 0x0002;
 
 /// Line number of a frame whose line is not known (format text, FRAME).
 pub const LINE_UNKNOWN: i32 = -1;

@@ -2,7 +2,7 @@
 //! the instance's size.
 
 use format::BasicType;
-use reader::{primitive_array_name, ClassTable, Directory, Layout, StringTable};
+use reader::{ClassTable, Directory, Layout, StringTable};
 use rustc_hash::FxHashMap;
 
 use crate::id_index::IdIndex;
@@ -98,7 +98,7 @@ impl AllFacts {
         }
         for (code, slot) in (0..).zip(&mut self.arrays) {
             let kind = BasicType::from_code(code).filter(|kind| *kind != BasicType::Object);
-            if kind.is_some_and(|kind| strings.is_class(name, primitive_array_name(kind))) {
+            if kind.is_some_and(|kind| strings.is_class(name, kind.array_name())) {
                 *slot = number;
             }
         }
@@ -131,7 +131,7 @@ impl AllFacts {
     pub(crate) fn invented_name(&self, number: u32) -> &'static str {
         let code = self.arrays.iter().position(|array| *array == number);
         let kind = code.and_then(|code| BasicType::from_code(u8::try_from(code).ok()?));
-        kind.map_or("class not in the dump", primitive_array_name)
+        kind.map_or("class not in the dump", BasicType::array_name)
     }
 }
 

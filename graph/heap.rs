@@ -1,5 +1,6 @@
 //! One heap: the objects of a dump, their classes, sizes and references.
 
+use format::ClassName;
 use reader::{ClassTable, Directory, Header, SiteTable, Stacks};
 
 use crate::class_facts::{AllFacts, References, NONE};
@@ -188,7 +189,7 @@ impl<'p> Heap<'p> {
                 let (table, strings) = (&self.directory.classes, &self.directory.strings);
                 table.java_name(found.id, strings)
             }
-            None => reader::java_name(self.facts.invented_name(class)),
+            None => ClassName::from_dump(self.facts.invented_name(class).as_bytes()).to_java(),
         }
     }
 

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use format::BasicType;
+
 use crate::budget::{bytes_of, entries};
 use crate::heap_record::{ClassDump, Field};
-use crate::java_name::java_name;
 use crate::names::Names;
 use crate::record::LoadClass;
 use crate::strings::StringTable;
@@ -41,6 +42,8 @@ pub enum Layout {
     Complete {
         /// Sum of the field sizes of the class and its superclasses.
         data_bytes: u64,
+        /// How many of the fields are references.
+        references: u64,
     },
     /// A superclass has no CLASS DUMP.
     SuperMissing,
@@ -147,8 +150,8 @@ impl ClassTable {
     /// The name in Java form, or `class 0x…` if the file does not have it.
     pub fn java_name(&self, id: u64, strings: &StringTable) -> String {
         self.get(id)
-            .and_then(|class| strings.text(class.name))
-            .map_or_else(|| format!("class {id:#x}"), |name| java_name(&name))
+            .and_then(|class| strings.class_name(class.name))
+            .map_or_else(|| format!("class {id:#x}"), |name| name.to_java())
     }
 
     /// Like [`ClassTable::java_name`], but each name is made only once.
@@ -203,7 +206,10 @@ impl ClassTable {
         let mut path = Vec::new();
         let mut at = Some(start);
         let mut above = Chain {
-            layout: Layout::Complete { data_bytes: 0 },
+            layout: Layout::Complete {
+                data_bytes: 0,
+                references: 0,
+            },
             ..Chain::default()
         };
         while let Some(index) = at {
@@ -251,13 +257,19 @@ impl ClassTable {
     }
 
     fn settle(&mut self, index: usize, above: Chain, id_bytes: u32) {
-        let own: u64 = self.at(index).map_or(0, |class| class.own_bytes(id_bytes));
+        let class = self.at(index);
+        let own_bytes = class.map_or(0, |class| class.own_bytes(id_bytes));
+        let own_references = class.map_or(0, Class::own_references);
         if let Some(chain) = self.chains.get_mut(index) {
             chain.visiting = false;
             chain.next = above.next;
             chain.layout = match above.layout {
-                Layout::Complete { data_bytes } => Layout::Complete {
-                    data_bytes: data_bytes.saturating_add(own),
+                Layout::Complete {
+                    data_bytes,
+                    references,
+                } => Layout::Complete {
+                    data_bytes: data_bytes.saturating_add(own_bytes),
+                    references: references.saturating_add(own_references),
                 },
                 broken => broken,
             };
@@ -277,5 +289,12 @@ impl Class {
             .iter()
             .map(|field| u64::from(field.kind.size_bytes(id_bytes)));
         sizes.sum()
+    }
+    /// Number of the class's own fields that are references.
+    fn own_references(&self) -> u64 {
+        let fields = self.fields.iter();
+        fields
+            .filter(|field| field.kind == BasicType::Object)
+            .count() as u64
     }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use format::ClassName;
+
 use crate::budget::{Budget, ENTRY_BYTES};
 use crate::classes::ClassTable;
 use crate::error::ReadError;
@@ -53,6 +55,11 @@ impl Directory {
             self.sites.held_bytes(),
         ];
         budget.allow(held.into_iter().fold(threads, u64::saturating_add))
+    }
+
+    /// The name of the class with this serial; `None` if the file does not tell it.
+    pub fn class_name(&self, serial: u32) -> Option<ClassName<'_>> {
+        self.strings.class_name(self.stacks.class_name_id(serial)?)
     }
 
     /// The stacks of all traces, with names.

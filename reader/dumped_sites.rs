@@ -2,12 +2,11 @@
 
 use std::collections::HashMap;
 
-use format::BasicType;
+use format::{BasicType, ClassName};
 
 use crate::budget::entries;
 use crate::classes::ClassTable;
 use crate::heap_record::HeapRecord;
-use crate::java_name::{java_name, primitive_array_name};
 use crate::names::Names;
 use crate::shallow::shallow_bytes;
 use crate::sites::{Amount, Site, SiteTable};
@@ -79,7 +78,7 @@ impl DumpedSites {
             rows.push(Site {
                 class: match kind {
                     Kind::Class(id) => classes.shared_name(id, names),
-                    Kind::Primitive(kind) => java_name(primitive_array_name(kind)).into(),
+                    Kind::Primitive(kind) => ClassName::array_of(kind).to_java().into(),
                 },
                 trace,
                 live: amount,

@@ -3,14 +3,13 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use format::BasicType;
+use format::{BasicType, ClassName};
 
 use crate::budget::entries;
 use crate::classes::{ClassTable, Layout};
 use crate::dump::{DumpReader, Event};
 use crate::error::ReadError;
 use crate::heap_record::HeapRecord;
-use crate::java_name::{java_name, primitive_array_name};
 use crate::names::Names;
 use crate::record::Record;
 use crate::shallow::shallow_bytes;
@@ -151,7 +150,7 @@ impl Counts {
             rows.push(row(self.classes.shared_name(*class, names), *count));
         }
         for (kind, count) in &self.by_type {
-            rows.push(row(java_name(primitive_array_name(*kind)).into(), *count));
+            rows.push(row(ClassName::array_of(*kind).to_java().into(), *count));
         }
         rows.sort_by(|a, b| {
             let numbers = (b.bytes, b.instances).cmp(&(a.bytes, a.instances));
@@ -177,7 +176,7 @@ impl Counts {
             .index(class.id)
             .map(|index| self.classes.layout(index));
         let payload_bytes = match layout {
-            Some(Layout::Complete { data_bytes }) => data_bytes,
+            Some(Layout::Complete { data_bytes, .. }) => data_bytes,
             _ => 0,
         };
         let count = self.by_class.entry(class.id).or_default();

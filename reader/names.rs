@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::budget::entries;
-use crate::java_name::java_name;
 use crate::strings::StringTable;
 
 /// Shares one text among all records that refer to its string id.
@@ -38,7 +37,7 @@ impl<'a> Names<'a> {
     pub(crate) fn class(&mut self, id: u64) -> Option<Rc<str>> {
         let strings = self.strings;
         shared(&mut self.classes, &mut self.bytes, id, || {
-            strings.text(id).map(|text| Rc::from(java_name(&text)))
+            strings.class_name(id).map(|name| name.to_java().into())
         })
     }
 

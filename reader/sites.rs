@@ -4,10 +4,9 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use format::BasicType;
+use format::{BasicType, ClassName};
 
 use crate::budget::bytes_of;
-use crate::java_name::{java_name, primitive_array_name};
 use crate::names::Names;
 use crate::record::{AllocSite, AllocSites};
 use crate::stacks::StackRecords;
@@ -164,7 +163,7 @@ fn class_name(site: &AllocSite, stacks: &StackRecords, names: &mut Names<'_>) ->
         return name;
     }
     match BasicType::from_code(site.array_type) {
-        Some(kind) if kind != BasicType::Object => java_name(primitive_array_name(kind)).into(),
+        Some(kind) if kind != BasicType::Object => ClassName::array_of(kind).to_java().into(),
         _ => format!("class serial {}", site.class_serial).into(),
     }
 }

@@ -150,7 +150,12 @@ impl StackRecords {
 
     /// Name of the class with this serial in Java form, if the file has it.
     pub(crate) fn class_name(&self, serial: u32, names: &mut Names<'_>) -> Option<Rc<str>> {
-        names.class(*self.class_names.get(&serial)?)
+        names.class(self.class_name_id(serial)?)
+    }
+
+    /// String id of the name of the class with this serial, if the file tells it.
+    pub(crate) fn class_name_id(&self, serial: u32) -> Option<u64> {
+        self.class_names.get(&serial).copied()
     }
 
     /// Adds names to all frames; traces omit undefined frames.

@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use format::mutf8::to_text;
+use format::ClassName;
+
 use crate::budget::entries;
-use crate::java_name::java_name;
 use crate::record::Utf8;
 
 /// Text of every STRING record; of two with the same id, the first is kept.
@@ -39,16 +41,22 @@ impl StringTable {
         self.texts.get(&id).map(AsRef::as_ref)
     }
 
-    /// The text of a string, with invalid UTF-8 replaced; `None` if there is none with this id.
+    /// The text of a string in UTF-8 or modified UTF-8, with other bytes replaced; `None` if there is none with this id.
     pub fn text(&self, id: u64) -> Option<Cow<'_, str>> {
-        self.bytes(id).map(String::from_utf8_lossy)
+        self.bytes(id).map(to_text)
+    }
+
+    /// A string as the name of a class; `None` if there is none with this id.
+    pub fn class_name(&self, id: u64) -> Option<ClassName<'_>> {
+        self.bytes(id).map(ClassName::from_dump)
     }
 
     /// Whether a string is this class name, given as `java/lang/Class` or `[I`. The JDK's own agent and Android
     /// write `java.lang.Class` and `int[]`.
     pub fn is_class(&self, id: u64, name: &str) -> bool {
+        let java = || ClassName::from_dump(name.as_bytes()).to_java();
         self.bytes(id)
-            .is_some_and(|text| text == name.as_bytes() || text == java_name(name).as_bytes())
+            .is_some_and(|text| text == name.as_bytes() || text == java().as_bytes())
     }
 
     /// Bytes of memory that the strings take.

@@ -24,6 +24,7 @@ mod interner;
 mod layout;
 mod loader;
 mod object;
+pub mod profile;
 mod root;
 mod rows;
 mod site;

@@ -3,23 +3,16 @@
 //! The thread is an ordinary thread of the operating system. It is never attached to the JVM and takes no lock of a
 //! table, so it may run while every Java thread is stopped at a safepoint.
 
-use std::num::NonZeroUsize;
 use std::sync::{Arc, OnceLock};
-use std::thread;
 use std::time::Duration;
 
 use crossbeam_channel::{bounded, Receiver, RecvTimeoutError, SendTimeoutError, Sender};
 
-use crate::gzip_sink::GzipSink;
 use crate::joined_segments::JoinedSegments;
 use crate::record::HeapDumpEnd;
 use crate::segment::{buffer_of, emptied};
-use crate::socket_sink::SocketSink;
-use crate::stream_sink::StreamSink;
-use crate::transcript::ObjectSizes;
-use crate::transcript_sink::TranscriptSink;
 use crate::worker::{self, StartWorker, Worker};
-use crate::{start_worker, Deliver, FileSink, GzipLevel, Outlet, Sink, Tail, WriteError, Written};
+use crate::{start_worker, Deliver, Outlet, Sink, Tail, WriteError, Written};
 
 /// Most buffers in transit: 2 MiB of segments. Enough that the writer need not wait for the threads that fill them,
 /// and few enough that a returned buffer is still in the caches (unless it was compressed).
@@ -77,24 +70,7 @@ impl DumpFile {
     /// Errors: those of [`FileSink::create`], `Lost`, `NoThread` and `NoMemory`; after an error nothing is left
     /// behind.
     pub fn create(outlet: impl Into<Outlet>) -> Result<Self, WriteError> {
-        Self::with_sink(sink(outlet.into())?, start_worker)
-    }
-
-    /// The same for a heap dump that is written as text, for JVMs whose objects have these sizes and where local time is
-    /// ahead of UTC by so many seconds: no record tells either.
-    ///
-    /// It takes the records of a heap dump as [`DumpFile::create`] does, and keeps them, not compressed, in a
-    /// file without a name beside the target, or where a connection's dumps are kept; the text is made of them by the writer thread, at the end. Only then
-    /// is it known whether all of it fits the disk.
-    pub fn create_text(
-        outlet: impl Into<Outlet>,
-        sizes: ObjectSizes,
-        utc_offset_seconds: i32,
-    ) -> Result<Self, WriteError> {
-        let outlet = outlet.into();
-        let path = outlet.spool_path();
-        let sink = TranscriptSink::create(sink(outlet)?, path, sizes, utc_offset_seconds)?;
-        Self::with_sink(Box::new(sink), start_worker)
+        Self::with_sink(outlet.into().open()?, start_worker)
     }
 
     /// The same for another sink; `start_worker` starts its thread.
@@ -254,33 +230,6 @@ impl Deliver for ObjectsSender {
     }
 }
 
-/// The file or the connection, behind compressing threads for a compressed dump.
-fn sink(outlet: Outlet) -> Result<Box<dyn Sink>, WriteError> {
-    let spool_path = outlet.spool_path();
-    match outlet {
-        Outlet::File(target) => {
-            let gzip = target.gzip;
-            compressed(FileSink::create(target)?, gzip)
-        }
-        Outlet::Connection { connection, gzip } => {
-            compressed(SocketSink::create(connection, spool_path, gzip)?, gzip)
-        }
-        Outlet::Socket(path) => Ok(Box::new(StreamSink::connect(&path)?)),
-    }
-}
-
-fn compressed(
-    sink: impl Sink + 'static,
-    gzip: Option<GzipLevel>,
-) -> Result<Box<dyn Sink>, WriteError> {
-    let Some(level) = gzip else {
-        return Ok(Box::new(sink));
-    };
-    let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    let sink = GzipSink::start(sink, level, threads, start_worker, true)?;
-    Ok(Box::new(sink))
-}
-
 fn send(
     messages: &Sender<Message>,
     first_error: &FirstError,
@@ -335,6 +284,7 @@ fn finish(mut sink: Box<dyn Sink>) -> Result<Written, WriteError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::GzipLevel;
 
     /// Fails in a chosen way at the first byte.
     struct BrokenSink {

@@ -9,8 +9,8 @@ use tables::{
 
 use crate::heap_record::RootRecord;
 use crate::record::{Frame, GraphHeader, Header, LoadClass, StartThread, Trace, Utf8};
-use crate::{mutf8, Deliver, ObjectSizes, Segments, WriteError};
-use format::{LINE_NATIVE, LINE_UNKNOWN};
+use crate::{Deliver, Segments, WriteError};
+use format::{mutf8, ObjectSizes, LINE_NATIVE, LINE_UNKNOWN};
 
 /// Bytes of a delivered buffer.
 const BUFFER_BYTES: usize = 1 << 20;

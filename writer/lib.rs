@@ -5,9 +5,8 @@
 //! [`TailWriter`] is the rest of one, written by a forked child; [`GzipLevel`] asks for compression;
 //! [`emit`] turns tables into records; [`Segments`] packs what the heap walk says into segments;
 //! [`GraphObjects`] packs objects without their values, for a peer that asks who refers to whom;
-//! [`record`], [`heap_record`] and [`profile_record`] encode one record each; [`text`] writes the same
-//! and more for a person to read, and a heap dump's records become text by way of [`DumpFile::create_text`]; [`profile`] ranks what both say of profiles; [`mutf8`] makes names readable. The numbers
-//! of the format are the crate `format`'s, which readers use as well.
+//! [`record`], [`heap_record`] and [`profile_record`] encode one record each. The numbers of the format are the crate
+//! `format`'s, which readers use as well, and text is made by the crate `text`.
 //!
 //! Buffers of a quarter of a megabyte cross from the walk to the writer thread, never single records. A file is
 //! written as `NAME.part` and renamed when it is whole: what carries the final name is complete.
@@ -15,13 +14,9 @@
 
 pub mod emit;
 pub mod heap_record;
-pub mod mutf8;
-pub mod profile;
 pub mod profile_record;
 pub mod record;
-pub mod text;
 
-mod class_name;
 mod compressor;
 mod connection;
 mod dump_file;
@@ -36,16 +31,14 @@ mod outlet;
 mod raw_dump;
 mod segment;
 mod sink;
-mod socket_sink;
+mod spool_sink;
 mod stream_sink;
 mod tail;
 mod tail_writer;
-mod transcript;
-mod transcript_sink;
+mod text_stream;
 mod turn;
 mod worker;
 
-pub use class_name::ClassName;
 pub use connection::{Connection, Peer, CONNECT_LIMIT, HURRY_BYTES, HURRY_GRACE, SEND_LIMIT};
 pub use dump_file::{DumpFile, ObjectsSender};
 pub use error::WriteError;
@@ -57,8 +50,9 @@ pub use segment::{Deliver, SegmentTotals, Segments};
 pub use sink::{
     last_written, open_answer, remove_unfinished, Existing, FileSink, Sink, Target, Written,
 };
+pub use spool_sink::{HandOn, SpoolSink};
 pub use tail::Tail;
 pub use tail_writer::{TailSender, TailWriter};
+pub use text_stream::TextStream;
 
-pub use transcript::ObjectSizes;
 pub use worker::{start_worker, StartWorker, Work, Worker};

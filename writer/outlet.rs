@@ -1,12 +1,19 @@
 //! Where a dump goes: into a file, down a connection, or to a process that waits for it.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::fs::File;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
+use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::{Connection, GzipLevel, Target};
+use crate::gzip_sink::GzipSink;
+use crate::stream_sink::StreamSink;
+use crate::{
+    start_worker, Connection, FileSink, GzipLevel, Sink, SpoolSink, Target, WriteError, Written,
+};
 
 /// Where a dump goes. Displayed as the path, or as `HOST:PORT`.
 #[derive(Clone, Debug)]
@@ -26,8 +33,31 @@ pub enum Outlet {
 }
 
 impl Outlet {
+    /// Opens the file or the connection, behind one compressing thread per processor for a compressed dump.
+    ///
+    /// Errors: those of [`FileSink::create`], `Lost`, `NoThread`, `NoMemory`; after an error nothing is left behind.
+    pub fn open(self) -> Result<Box<dyn Sink>, WriteError> {
+        let spool_path = self.spool_path();
+        match self {
+            Self::File(target) => {
+                let gzip = target.gzip;
+                compressed(FileSink::create(target)?, gzip)
+            }
+            Self::Connection { connection, gzip } => {
+                connection.check()?;
+                let send = move |mut dump: &File, path: &Path, bytes| {
+                    connection.send(&mut dump, path)?;
+                    let path = connection.peer().to_string().into();
+                    Ok(Written { path, bytes })
+                };
+                compressed(SpoolSink::create(spool_path, gzip, Box::new(send))?, gzip)
+            }
+            Self::Socket(path) => Ok(Box::new(StreamSink::connect(&path)?)),
+        }
+    }
+
     /// The file beside which unfinished data is kept.
-    pub(crate) fn spool_path(&self) -> PathBuf {
+    pub fn spool_path(&self) -> PathBuf {
         static SPOOLS: AtomicU64 = AtomicU64::new(0);
         match self {
             Self::File(target) => target.path.clone(),
@@ -42,6 +72,18 @@ impl Outlet {
             }
         }
     }
+}
+
+fn compressed(
+    sink: impl Sink + 'static,
+    gzip: Option<GzipLevel>,
+) -> Result<Box<dyn Sink>, WriteError> {
+    let Some(level) = gzip else {
+        return Ok(Box::new(sink));
+    };
+    let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let sink = GzipSink::start(sink, level, threads, start_worker, true)?;
+    Ok(Box::new(sink))
 }
 
 impl From<Target> for Outlet {
@@ -64,6 +106,8 @@ impl fmt::Display for Outlet {
 mod tests {
     use super::*;
     use crate::connection::tests::connection;
+    use crate::DumpFile;
+    use std::io::Read;
 
     #[test]
     fn spools_of_a_connection_have_names_of_their_own() {
@@ -81,5 +125,28 @@ mod tests {
         let outlet = Outlet::from(Target::new("/d/a.hprof"));
         assert_eq!(outlet.spool_path(), PathBuf::from("/d/a.hprof"));
         assert_eq!(outlet.to_string(), "/d/a.hprof");
+    }
+    #[test]
+    fn a_dump_goes_down_the_connection() {
+        let (connection, mut peer) = connection();
+        let connection = Arc::new(connection);
+        let outlet = Outlet::Connection {
+            connection: Arc::clone(&connection),
+            gzip: None,
+        };
+        let file = DumpFile::create(outlet.clone()).unwrap();
+        file.head(b"head".to_vec()).unwrap();
+        let written = file.finish_with_tail(0).unwrap();
+        assert_eq!(
+            (written.path, written.bytes),
+            (outlet.to_string().into(), 4)
+        );
+        DumpFile::create(outlet.clone()).unwrap().abandon();
+        connection.end_sending("the end");
+        let mut all = Vec::new();
+        peer.read_to_end(&mut all).unwrap();
+        assert_eq!(all, b"head");
+        let error = DumpFile::create(outlet).unwrap_err();
+        assert!(matches!(error, WriteError::Lost { reason, .. } if reason == "the end"));
     }
 }

@@ -8,15 +8,13 @@
 //! written as 2^32 - 1, because a profile whose largest row is known to be "at least 4 GiB" is
 //! worth more than none. Percentages are computed from the true numbers before.
 
+use format::{record as tag, SORTED_BY_ALLOCATION};
+use tables::profile::{Costs, Site, SiteOrder, SiteTotals, Sites};
 use tables::ThreadId;
 
 use crate::encoder::{put_u1, put_u2, put_u4, put_u8, record, u4};
-use crate::profile::{Costs, Site, SiteOrder, SiteTotals, Sites};
-use crate::{ClassName, WriteError};
-use format::record as tag;
+use crate::WriteError;
 
-/// The flag of ALLOC SITES for "sorted by allocation" (format text); without it by live bytes.
-pub(crate) const SORTED_BY_ALLOCATION: u16 = 0x0002;
 /// The flag of CONTROL SETTINGS for "alloc traces on" (format text).
 const ALLOC_TRACES: u32 = 0x1;
 /// The flag of CONTROL SETTINGS for "cpu sampling on" (format text).
@@ -67,8 +65,7 @@ fn put_totals(out: &mut Vec<u8>, live: SiteTotals, allocated: SiteTotals) {
 }
 
 fn put_site(out: &mut Vec<u8>, site: &Site<'_>) {
-    let kind = ClassName::from_signature(site.signature).array_kind();
-    put_u1(out, kind);
+    put_u1(out, site.name.array_kind());
     put_u4(out, site.class.get());
     put_u4(out, site.trace.get());
     for total in [site.live, site.allocated] {
@@ -170,13 +167,14 @@ impl EndThread {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use format::ClassName;
     use tables::{ClassId, TraceId};
 
     fn site(bytes: u64) -> Site<'static> {
         let total = SiteTotals { bytes, objects: 1 };
         Site {
             class: ClassId::new(7).unwrap(),
-            signature: b"[I",
+            name: ClassName::from_signature(b"[I"),
             trace: TraceId::EMPTY,
             live: total,
             allocated: total,

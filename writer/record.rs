@@ -7,7 +7,7 @@
 use tables::{ClassId, FrameId, ObjectId, StringId, ThreadId, TraceId};
 
 use crate::encoder::{put_object, put_string, put_u4, put_u8, record, u4};
-use crate::ObjectSizes;
+use format::ObjectSizes;
 use crate::WriteError;
 use format::{record as tag, HEADER_1_0_2, HEADER_GRAPH, ID_SIZE_BYTES};
 
@@ -70,7 +70,7 @@ impl GraphHeader {
 pub struct Utf8<'a> {
     /// The id other records refer to.
     pub id: StringId,
-    /// True UTF-8, below 32 KiB; see [`crate::mutf8`].
+    /// True UTF-8, below 32 KiB; see [`format::mutf8`].
     pub text: &'a [u8],
 }
 

@@ -7,7 +7,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, Seek, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -254,14 +254,11 @@ impl Spool {
         Tail::of(&self.file, &self.path, gzip)
     }
 
-    /// All of it from the start, if it has this many bytes; and the path to name in messages.
-    pub(crate) fn read_back(
-        &mut self,
-        expected_bytes: u64,
-    ) -> Result<(impl Read + Seek + '_, &Path), WriteError> {
+    /// The file at its start, if it has this many bytes, and the path to name in messages.
+    pub(crate) fn read_back(&self, expected_bytes: u64) -> Result<(&File, &Path), WriteError> {
         check_length(&self.file, &self.path, expected_bytes)?;
         self.rewind()?;
-        Ok((&mut self.file, &self.path))
+        Ok((&self.file, &self.path))
     }
 
     fn copy_to(&mut self, file: &mut File, path: &Path) -> Result<u64, WriteError> {
@@ -271,8 +268,8 @@ impl Spool {
             .map_err(|error| failed(path, "receiving the objects", &error))
     }
 
-    fn rewind(&mut self) -> Result<(), WriteError> {
-        self.file
+    fn rewind(&self) -> Result<(), WriteError> {
+        (&self.file)
             .rewind()
             .map_err(|error| failed(&self.path, "being rewound", &error))
     }

@@ -7,6 +7,7 @@ use super::fork::{Child, Ending, NoSnapshot, SnapshotDump};
 use super::object_sizes;
 use super::outcome::Outcome;
 use super::request::{millis_since_epoch, Request, Way};
+use super::text_dump;
 use super::tried::Tried;
 use crate::ending;
 use crate::jvmti::capability::{GET_LINE_NUMBERS, GET_SOURCE_FILE_NAME, TAG_OBJECTS};
@@ -272,7 +273,7 @@ fn create_file(request: Request<'_>, env: &Env, jni: &mut Jni<'_>) -> Result<Dum
         return Ok(DumpFile::create(outlet)?);
     }
     let sizes = jni.with_frame(|jni| object_sizes::measure(env, jni));
-    Ok(DumpFile::create_text(
+    Ok(text_dump::create(
         outlet,
         sizes.flatten().unwrap_or_default(),
         utc_offset_seconds(millis_since_epoch() / 1000),

@@ -19,6 +19,7 @@ mod memory_left;
 mod object_sizes;
 mod outcome;
 mod request;
+mod text_dump;
 mod tried;
 
 pub(crate) use dump::{dump, is_dumping_here, Known};

@@ -4,9 +4,8 @@
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
-use format::BasicType;
+use format::{BasicType, ObjectSizes};
 use std::sync::OnceLock;
-use writer::ObjectSizes;
 
 /// More than HotSpot's largest `ObjectAlignmentInBytes`, which is 256.
 const MOST_BYTES: usize = 512;

@@ -6,7 +6,7 @@ use crate::jvmti::jni::Jni;
 use crate::message::say;
 use crate::options::{Format, Options};
 use crate::profile::{Part, Profiles};
-use writer::profile::SiteOrder;
+use tables::profile::SiteOrder;
 use writer::Connection;
 
 /// The message when no allocations are recorded.

@@ -14,10 +14,9 @@ const SPEAKING: [&str; 7] = [
 ];
 /// Files whose text goes elsewhere: the options (docs/options.md), the layouts of text files, and what `hprof check`
 /// and `hprof info` print on stdout.
-const ELSEWHERE: [&str; 7] = [
+const ELSEWHERE: [&str; 6] = [
     "agent/options/help.rs",
     "agent/options/rows/mod.rs",
-    "writer/text",
     "reader/check",
     "reader/damage.rs",
     "reader/text",

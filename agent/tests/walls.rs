@@ -111,11 +111,12 @@ const AGENT: [Row; 20] = [
 ];
 
 /// Heap dumps: the engines do not import each other.
-const HEAP: [Row; 9] = [
+const HEAP: [Row; 10] = [
     ("error", &[]),
     ("memory_left", &[]),
     ("object_sizes", &[]),
     ("outcome", &[]),
+    ("text_dump", &[]),
     ("tried", &[]),
     ("facts", &["error", "memory_left"]),
     (
@@ -147,6 +148,7 @@ const DUMP: Row = (
         "object_sizes",
         "outcome",
         "request",
+        "text_dump",
         "tried",
     ],
 );

@@ -85,7 +85,7 @@ fn a_long_name_that_many_threads_stand_in_is_kept_once() {
             sample::end(),
         ]));
     });
-    for arguments in [&["info"][..], &["check"]] {
+    for arguments in [&["info"][..], &["check"], &["text"]] {
         run(arguments, &file);
     }
 }
@@ -170,7 +170,7 @@ fn many_long_names_are_refused() {
             add(&raw(vec![string(id, &vec![b'n'; 1 << 16])]));
         }
     });
-    for command in ["check", "info", "histo", "waste", "sites", "flame"] {
+    for command in ["check", "info", "histo", "waste", "sites", "flame", "text"] {
         let output = run(&[command], &file);
         assert_eq!(output.status.code(), Some(2), "{command}");
         let message = String::from_utf8(output.stderr).unwrap();
@@ -247,6 +247,7 @@ fn no_output_takes_the_place_of_a_dump() {
                 &["flame", "--collapsed", read, "-o", target],
                 &["sites", "--flame", target, read],
                 &["sites", "--collapsed", "-o", target, read],
+                &["text", read, "-o", target],
             ] {
                 let output = hprof(arguments);
                 assert_eq!(output.status.code(), Some(2), "{arguments:?}");

@@ -196,7 +196,7 @@ fn judge_class(table: &ClassTable, index: usize, strings: &StringTable, faults: 
     }
     judge_super(table, class, offset, strings, faults);
     match table.layout(index) {
-        Layout::Complete { data_bytes } if data_bytes != u64::from(class.instance_bytes) => {
+        Layout::Complete { data_bytes, .. } if data_bytes != u64::from(class.instance_bytes) => {
             faults.add(Rule::InstanceSize, offset, || {
                 let said = class.instance_bytes;
                 format!(

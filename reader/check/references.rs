@@ -102,7 +102,7 @@ impl References<'_> {
             return Ok(());
         };
         // A broken superclass chain is reported where it is broken.
-        let Layout::Complete { data_bytes } = classes.layout(index) else {
+        let Layout::Complete { data_bytes, .. } = classes.layout(index) else {
             return Ok(());
         };
         if data_bytes != u64::from(instance.data_bytes) {

@@ -11,14 +11,13 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use format::BasicType;
-use format::{LINE_NATIVE, LINE_UNKNOWN};
+use format::{BasicType, ClassName, LINE_NATIVE, LINE_UNKNOWN};
+use tables::profile::{Cost, Costs, Site, SiteOrder, SiteTotals, Sites};
 use tables::{ClassId, FrameId, ObjectId, StringId, ThreadId, TraceId};
 use writer::heap_record::{
     ClassDump, InstanceDump, ObjectArrayDump, ObjectArrayHeader, PrimitiveArrayHeader, RootRecord,
     StaticField, Value,
 };
-use writer::profile::{Cost, Costs, Site, SiteOrder, SiteTotals, Sites};
 use writer::profile_record::{AllocSites, ControlSettings, CpuSamples, EndThread, HeapSummary};
 use writer::record::{Frame, Header, HeapDumpEnd, LoadClass, StartThread, Trace, Utf8};
 use writer::WriteError;
@@ -186,7 +185,7 @@ fn totals(bytes: u64, objects: u64) -> SiteTotals {
 fn alloc_sites() {
     let site = |class, signature, live, allocated| Site {
         class: ClassId::new(class).unwrap(),
-        signature,
+        name: ClassName::from_signature(signature),
         trace: trace(),
         live,
         allocated,

@@ -1,13 +1,14 @@
 //! Real records of the JDK's own agent, parsed and written again by our encoders, must give the same
 //! bytes.
 //!
-//! See `tests/real/README.md` for their origin. None of these records contains an id, so it does not
+//! See `text/tests/real/README.md` for their origin. None of these records contains an id, so it does not
 //! matter that the old agent's ids have four bytes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
+use format::ClassName;
 use format::RECORD_HEADER_BYTES;
+use tables::profile::{Cost, Costs, Site, SiteOrder, SiteTotals, Sites};
 use tables::{ClassId, ThreadId, TraceId};
-use writer::profile::{Cost, Costs, Site, SiteOrder, SiteTotals, Sites};
 use writer::profile_record::{AllocSites, ControlSettings, CpuSamples, EndThread, HeapSummary};
 use writer::WriteError;
 
@@ -121,7 +122,7 @@ fn allocation_sites() {
         .chunks(25)
         .map(|row| Site {
             class: ClassId::new(u4(row, 1)).unwrap(),
-            signature: signature(row[0]),
+            name: ClassName::from_signature(signature(row[0])),
             trace: TraceId::new(u4(row, 5)).unwrap(),
             live: small_totals(row, 9),
             allocated: small_totals(row, 17),

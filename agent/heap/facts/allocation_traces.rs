@@ -12,10 +12,10 @@ use crate::profile::{
     alloc_sites, cpu_samples_record, ranked_traces, Allocations, CpuCounts, CpuRow, LiveTraces,
     NamedFrame, SiteRow, StackTraces,
 };
+use format::ClassName;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use tables::{ClassId, Frame, FrameId, Line, ObjectTable, StringId, Tables, Trace, TraceId};
-use writer::ClassName;
 
 /// The session's measurements that go into a dump.
 #[derive(Clone, Copy, Debug)]

@@ -12,7 +12,7 @@ use crate::jvmti::error::JvmtiError;
 use crate::jvmti::field::FieldId;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::{Handle, Object};
-use format::BasicType;
+use format::{BasicType, ClassName};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use tables::{ClassId, ClassRow, Field, LoaderId, ObjectIndex, ObjectTable, Tables};
@@ -338,7 +338,8 @@ impl<'f> Catalogue<'f> {
             None if signature != b"Ljava/lang/Object;" => Some(self.object_class),
             None => None,
         };
-        let name = hprof_name(&without_hash(self.env, class, signature));
+        let of_class_file = without_hash(self.env, class, signature);
+        let name = ClassName::from_signature(&of_class_file).to_dump();
         let row = ClassRow {
             signature: tables.strings.intern(signature),
             name: tables.strings.intern(&name),
@@ -465,38 +466,4 @@ fn row_of_field(field: &FieldFacts, tables: &Tables) -> Result<Field, DumpError>
         is_primitive_array: matches!(field.descriptor.as_slice(), [b'[', _]),
         is_static: field.is_static,
     })
-}
-
-/// A class's name as HotSpot's own dumps write it: `java/lang/String`, `[I`, `[Ljava/lang/String;`.
-///
-/// JVMTI writes a hidden class as `a/B.0x12`, HotSpot's dumps as `a/B+0x12`. Names in class files contain no dot.
-fn hprof_name(signature: &[u8]) -> Vec<u8> {
-    let name = match signature {
-        [b'L', name @ .., b';'] => name,
-        other => other,
-    };
-    name.iter()
-        .map(|&byte| if byte == b'.' { b'+' } else { byte })
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_those_of_hotspot() {
-        for (signature, name) in [
-            ("Ljava/lang/String;", "java/lang/String"),
-            ("[I", "[I"),
-            ("[[Ljava/lang/String;", "[[Ljava/lang/String;"),
-            (
-                "Lapp/Main$$Lambda.0x00007f12;",
-                "app/Main$$Lambda+0x00007f12",
-            ),
-            ("LDefault;", "Default"),
-        ] {
-            assert_eq!(hprof_name(signature.as_bytes()), name.as_bytes());
-        }
-    }
 }

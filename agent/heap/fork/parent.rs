@@ -32,7 +32,7 @@ use std::cell::RefCell;
 use std::os::unix::net::UnixStream;
 use std::time::Instant;
 use tables::{ObjectIndex, ObjectTable, Tables};
-use writer::{DumpFile, ObjectSizes};
+use writer::DumpFile;
 
 /// A dump in progress, in its own local frame.
 #[derive(Debug)]

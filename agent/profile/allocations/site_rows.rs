@@ -1,8 +1,9 @@
 //! Allocation sites as rows of a report.
 
+use format::ClassName;
 use std::sync::Arc;
+use tables::profile::{Site, SiteOrder, SiteTotals, Sites};
 use tables::{ClassId, TraceId, Weight};
-use writer::profile::{Site, SiteOrder, SiteTotals, Sites};
 use writer::profile_record::AllocSites;
 use writer::WriteError;
 
@@ -55,7 +56,7 @@ pub(crate) fn sites(rows: &[SiteRow]) -> Vec<Site<'_>> {
         let row: &SiteRow = row;
         Site {
             class: row.class,
-            signature: &row.signature,
+            name: ClassName::from_signature(&row.signature),
             trace: row.trace,
             live: totals(row.live),
             allocated: totals(row.allocated),

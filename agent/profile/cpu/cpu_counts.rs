@@ -3,11 +3,12 @@
 
 use crate::hotspot::call_trace::StackFault;
 use crate::profile::stacks::{StackTraces, TopMethod};
+use format::ClassName;
 use std::collections::BTreeMap;
+use tables::profile::{Cost, Costs, Method};
 use tables::TraceId;
-use writer::profile::{Cost, Costs, Method};
 use writer::profile_record::CpuSamples as CpuSamplesRecord;
-use writer::{ClassName, WriteError};
+use writer::WriteError;
 
 /// Samples since the last report. Each stands for one interval of CPU time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

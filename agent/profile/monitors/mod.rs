@@ -15,8 +15,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 use tables::{ClassId, ThreadId, TraceId};
+use text::Activity;
 use waits::{WaitEvent, Waits};
-use writer::text::Activity;
 
 /// A place where threads wait to enter monitors: one stack, and one class of monitors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

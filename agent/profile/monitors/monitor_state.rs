@@ -12,7 +12,7 @@ use crate::profile::stacks::StackTraces;
 use std::collections::HashMap;
 use std::sync::Arc;
 use tables::{ClassId, ThreadId, TraceId};
-use writer::text::{self, Activity, Owner};
+use text::{self, Activity, Owner};
 
 /// A monitor with an owner or waiting threads.
 #[derive(Debug)]

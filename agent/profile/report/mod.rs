@@ -11,8 +11,8 @@ use crate::options::{Format, Options};
 use crate::profile::monitors::MonitorFigures;
 use crate::profile::times::CallRow;
 use crate::profile::{CpuCounts, CpuRow, Profiles, SiteRow};
-use writer::profile::SiteOrder;
-use writer::text::TextStream;
+use tables::profile::SiteOrder;
+use writer::TextStream;
 use writer::{DumpFile, Outlet, WriteError, Written};
 
 /// The part of the profiles that a report contains.

@@ -5,9 +5,9 @@ use crate::profile::monitors::{Contended, MonitorFigures, Place};
 use crate::profile::stacks::StackTraces;
 use std::io::{Result, Write};
 use std::sync::Arc;
+use tables::profile::{Contention, Contentions};
 use tables::{ThreadId, TraceId};
-use writer::profile::{Contention, Contentions};
-use writer::text::{Moment, Monitor, MonitorDump, MonitorEvent, MonitorTimeBlock, Report};
+use text::{Moment, Monitor, MonitorDump, MonitorEvent, MonitorTimeBlock, Report};
 
 /// Nanoseconds per millisecond.
 const NANOS: u64 = 1_000_000;

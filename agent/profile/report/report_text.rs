@@ -9,15 +9,15 @@ use crate::profile::cpu::cpu_counts::costs;
 use crate::profile::threads::Threads;
 use crate::profile::times::call_rows::NamedCall;
 use crate::profile::Profiles;
+use format::ClassName;
 use std::io::{Result, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
+use tables::profile::{Costs, Method, Sites};
 use tables::{Tables, TraceId};
-use writer::profile::{Costs, Method, Sites};
-use writer::text::{
+use text::{
     CpuSamplesBlock, CpuTimeBlock, Frame, Header, Moment, OldProfile, Report, SitesBlock,
     ThreadStart, Trace,
 };
-use writer::ClassName;
 
 /// Writes the head, the threads, all traces to which the blocks refer, and then one block for each profile, because
 /// readers look for traces in one place. The format of `java -prof` has none of this: its block stands alone if

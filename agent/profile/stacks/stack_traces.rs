@@ -8,6 +8,7 @@ use crate::jvmti::stack::StackFrame;
 use crate::method_facts::{MethodFacts, UNKNOWN_SOURCE};
 use crate::profile::native::NativeFunction;
 use crate::profile::threads::Threads;
+use format::ClassName;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -127,10 +128,11 @@ impl StackTraces {
     /// The row of the class with this signature.
     pub(crate) fn class(&self, signature: &[u8]) -> ClassId {
         let id = self.tables.strings.intern(signature);
+        let name = ClassName::from_signature(signature).to_dump();
         *self.known.lock().classes.entry(id).or_insert_with(|| {
             self.tables.classes.add(ClassRow {
                 signature: id,
-                name: self.tables.strings.intern(class_name(signature)),
+                name: self.tables.strings.intern(&name),
                 loader: None,
                 super_class: None,
                 interfaces: Vec::new(),
@@ -355,14 +357,6 @@ impl StackTraces {
     }
 }
 
-/// A class's name as HPROF has it: `java/lang/String`, `[B`.
-fn class_name(signature: &[u8]) -> &[u8] {
-    match signature {
-        [b'L', name @ .., b';'] => name,
-        other => other,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -376,6 +370,10 @@ mod tests {
         let row = traces.tables().classes.get(string).unwrap();
         let name = traces.tables().strings.get(row.name).unwrap();
         assert_eq!(&*name, b"java/lang/String");
+        let lambda = traces.class(b"La/B$$Lambda.0x7f12;");
+        let row = traces.tables().classes.get(lambda).unwrap();
+        let name = traces.tables().strings.get(row.name).unwrap();
+        assert_eq!(&*name, b"a/B$$Lambda+0x7f12");
     }
 
     #[test]
@@ -393,11 +391,5 @@ mod tests {
         let text = |id| traces.tables().strings.get(id).unwrap();
         assert_eq!(*text(frame.source), *b"libz.so.1.3");
         assert_eq!(*text(frame.method), *b"deflate");
-    }
-
-    #[test]
-    fn arrays_are_named_as_their_signature() {
-        assert_eq!(class_name(b"[[I"), b"[[I");
-        assert_eq!(class_name(b"La/B;"), b"a/B");
     }
 }

@@ -1,11 +1,11 @@
 //! Times of methods as rows of a report.
 
 use super::CallRow;
+use format::ClassName;
 use std::sync::Arc;
+use tables::profile::{Cost, Method};
 use tables::{FrameId, Tables};
-use writer::profile::{Cost, Method};
-use writer::text::{Call, OldMethod};
-use writer::ClassName;
+use text::{Call, OldMethod};
 
 /// A method's names, borrowed by rows of a report.
 #[derive(Debug)]

@@ -1,0 +1,305 @@
+//! The name of a class: how JVMTI, a dump and Java source spell it.
+
+use std::borrow::Cow;
+use std::fmt::{self, Formatter};
+
+use crate::mutf8::to_text;
+use crate::name::{plain, write_word};
+use crate::BasicType;
+
+/// What is shown for a class that has no name.
+const UNKNOWN_CLASS: &str = "Unknown_class";
+
+/// A class's name; shown in the form of Java source, `java.lang.String` and `byte[][]`.
+///
+/// Bytes are modified or true UTF-8. A hidden class keeps the slash before its number, as `Class.getName`
+/// has it: `Main$$Lambda/0x7f`. Blanks and control characters are shown as `\u` and four digits, so that a
+/// name is always one word. A signature that is none is shown as `Unknown_class`, and so is an empty name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ClassName<'a> {
+    bytes: &'a [u8],
+    form: Form,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Form {
+    /// `Ljava/lang/String;`, `[I`, `I`
+    Signature,
+    /// `java/lang/String`, `[I`
+    Dump,
+    /// `java.lang.String`, `int[]`
+    Java,
+}
+
+impl<'a> ClassName<'a> {
+    /// A class whose name is not known.
+    pub const UNKNOWN: Self = Self {
+        bytes: b"",
+        form: Form::Signature,
+    };
+
+    /// The class with this signature, as JVMTI gives it: `Ljava/lang/String;`, `[I`; `I` is `int`.
+    pub fn from_signature(signature: &'a [u8]) -> Self {
+        Self {
+            bytes: signature,
+            form: Form::Signature,
+        }
+    }
+
+    /// The class with this name in a dump: `java/lang/String`, `[I`; `I` is a class called I. What is no such name, as
+    /// the JDK's agent and Android have `java.lang.String` and `int[]`, stays as it is.
+    pub fn from_dump(name: &'a [u8]) -> Self {
+        Self {
+            bytes: name,
+            form: Form::Dump,
+        }
+    }
+
+    /// The class of arrays of this type; for references `java.lang.Object[]`.
+    pub fn array_of(element: BasicType) -> ClassName<'static> {
+        ClassName::from_dump(element.array_name().as_bytes())
+    }
+
+    /// The class with this name in Java source, as [`ClassName::to_java`] has it.
+    pub fn from_java(name: &'a str) -> Self {
+        Self {
+            bytes: name.as_bytes(),
+            form: Form::Java,
+        }
+    }
+
+    /// The name in the form of Java source, with every character as it is; empty if there is none.
+    pub fn to_java(&self) -> String {
+        if self.bytes.is_empty() {
+            return String::new();
+        }
+        let (dimensions, element) = self.split();
+        let mut name = match element {
+            Element::Word(word) => word.to_owned(),
+            Element::Class(name) => self.spelled(&to_text(name)),
+        };
+        name.extend((0..dimensions).map(|_| "[]"));
+        name
+    }
+
+    /// The name as HotSpot's own dumps have it: `java/lang/String`, `[I`, `[Ljava/lang/String;`. For signatures.
+    ///
+    /// JVMTI writes a hidden class as `a/B.0x12`, HotSpot's dumps as `a/B+0x12`; a class file's name holds no dot.
+    pub fn to_dump(&self) -> Cow<'a, [u8]> {
+        let name = match self.bytes {
+            [b'L', name @ .., b';'] => name,
+            other => other,
+        };
+        if !name.contains(&b'.') {
+            return Cow::Borrowed(name);
+        }
+        let plus = |&byte: &u8| if byte == b'.' { b'+' } else { byte };
+        Cow::Owned(name.iter().map(plus).collect())
+    }
+
+    /// The kind of array as ALLOC SITES numbers it (format text): 0 for what is no array, the type of
+    /// the elements for an array of primitive values, 2 for an array of references or of arrays.
+    pub fn array_kind(&self) -> u8 {
+        let element = match (self.form, self.bytes) {
+            (Form::Signature | Form::Dump, [b'[', element, ..]) => *element,
+            _ => return 0,
+        };
+        BasicType::from_descriptor(element).map_or(0, BasicType::code)
+    }
+
+    /// How many arrays are nested in it, 0 for a class that is none, and what they hold in the end.
+    fn split(&self) -> (usize, Element<'a>) {
+        let dimensions = self.bytes.iter().take_while(|&&b| b == b'[').count();
+        let element = || Element::of(self.bytes.get(dimensions..).unwrap_or_default());
+        match self.form {
+            Form::Signature => (
+                dimensions,
+                element().unwrap_or(Element::Word(UNKNOWN_CLASS)),
+            ),
+            _ if self.bytes.is_empty() => (0, Element::Word(UNKNOWN_CLASS)),
+            Form::Dump if dimensions > 0 => match element() {
+                Some(element) => (dimensions, element),
+                None => (0, Element::Class(self.bytes)),
+            },
+            Form::Dump | Form::Java => (0, Element::Class(self.bytes)),
+        }
+    }
+
+    /// Packages by dots, the number of a hidden class by a slash: JVMTI sets it off by a dot, HotSpot by a plus.
+    fn spelled(&self, name: &str) -> String {
+        match self.form {
+            Form::Java => name.to_owned(),
+            Form::Signature => {
+                let swapped = |character| match character {
+                    '/' => '.',
+                    '.' => '/',
+                    other => other,
+                };
+                name.chars().map(swapped).collect()
+            }
+            Form::Dump => {
+                let mut dotted = name.replace('/', ".");
+                if let Some(plus) = dotted.rfind("+0x") {
+                    dotted.replace_range(plus..=plus, "/");
+                }
+                dotted
+            }
+        }
+    }
+}
+
+enum Element<'a> {
+    Class(&'a [u8]),
+    Word(&'static str),
+}
+
+impl<'a> Element<'a> {
+    /// `None`: no type has this descriptor.
+    fn of(descriptor: &'a [u8]) -> Option<Self> {
+        match descriptor {
+            [b'L', name @ .., b';'] if !name.is_empty() => Some(Self::Class(name)),
+            [letter] => primitive(*letter).map(Self::Word),
+            _ => None,
+        }
+    }
+}
+
+fn primitive(letter: u8) -> Option<&'static str> {
+    Some(match letter {
+        b'Z' => "boolean",
+        b'C' => "char",
+        b'F' => "float",
+        b'D' => "double",
+        b'B' => "byte",
+        b'S' => "short",
+        b'I' => "int",
+        b'J' => "long",
+        b'V' => "void",
+        _ => return None,
+    })
+}
+
+impl fmt::Display for ClassName<'_> {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        let (dimensions, element) = self.split();
+        match element {
+            Element::Word(word) => out.write_str(word)?,
+            Element::Class(name) => match plain(name) {
+                Some(name) if self.form == Form::Java => out.write_str(name)?,
+                Some(name) if !name.contains(['.', '+']) => write_dotted(name, out)?,
+                _ => write_word(&self.spelled(&to_text(name)), out)?,
+            },
+        }
+        (0..dimensions).try_for_each(|_| out.write_str("[]"))
+    }
+}
+
+/// Packages by dots, without a copy.
+fn write_dotted(internal: &str, out: &mut Formatter<'_>) -> fmt::Result {
+    let mut parts = internal.split('/');
+    out.write_str(parts.next().unwrap_or_default())?;
+    parts.try_for_each(|part| {
+        out.write_str(".")?;
+        out.write_str(part)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of_signature(signature: &str) -> String {
+        ClassName::from_signature(signature.as_bytes()).to_string()
+    }
+
+    fn of_dump(name: &str) -> String {
+        ClassName::from_dump(name.as_bytes()).to_string()
+    }
+
+    #[test]
+    fn signatures_become_source() {
+        for (signature, source) in [
+            ("Ljava/lang/String;", "java.lang.String"),
+            ("[B", "byte[]"),
+            ("[[Ljava/util/Map$Entry;", "java.util.Map$Entry[][]"),
+            ("I", "int"),
+            ("V", "void"),
+            ("LMain;", "Main"),
+            ("Ldemo/Main$$Lambda.0x7f01;", "demo.Main$$Lambda/0x7f01"),
+            ("Ltwo words;", "two\\u0020words"),
+        ] {
+            assert_eq!(of_signature(signature), source);
+        }
+    }
+
+    #[test]
+    fn names_of_dumps_become_source() {
+        for (name, source) in [
+            ("java/lang/String", "java.lang.String"),
+            ("[Ljava/lang/String;", "java.lang.String[]"),
+            ("[[Ljava/lang/Object;", "java.lang.Object[][]"),
+            ("demo/Main$$Lambda+0x7f01", "demo.Main$$Lambda/0x7f01"),
+            ("[La/B+0x1;", "a.B/0x1[]"),
+            ("[I", "int[]"),
+            ("I", "I"),
+            ("a+b/C", "a+b.C"),
+            // Those of the JDK's agent and of Android.
+            ("java.lang.String", "java.lang.String"),
+            ("int[]", "int[]"),
+            // None of Java's.
+            ("[", "["),
+            ("[X", "[X"),
+        ] {
+            assert_eq!(of_dump(name), source);
+            assert_eq!(ClassName::from_dump(name.as_bytes()).to_java(), source);
+        }
+    }
+
+    #[test]
+    fn source_keeps_what_a_word_must_not_hold() {
+        let name = ClassName::from_dump(b"two words");
+        assert_eq!(name.to_java(), "two words");
+        assert_eq!(name.to_string(), "two\\u0020words");
+        let java = "a.B/0x1[]";
+        assert_eq!(ClassName::from_java(java).to_string(), java);
+        assert_eq!(ClassName::from_java("a b").to_string(), "a\\u0020b");
+    }
+
+    #[test]
+    fn what_is_no_name_is_unknown() {
+        for broken in ["", "L;", "Ljava/lang", "Q", "IL"] {
+            assert_eq!(of_signature(broken), "Unknown_class");
+        }
+        assert_eq!(of_signature("["), "Unknown_class[]");
+        assert_eq!(of_dump(""), "Unknown_class");
+        assert_eq!(ClassName::from_java("").to_string(), "Unknown_class");
+        assert_eq!(ClassName::UNKNOWN.to_string(), "Unknown_class");
+        assert_eq!(ClassName::UNKNOWN.to_java(), "");
+    }
+
+    #[test]
+    fn signatures_become_names_of_dumps() {
+        for (signature, name) in [
+            ("Ljava/lang/String;", "java/lang/String"),
+            ("[I", "[I"),
+            ("[[Ljava/lang/String;", "[[Ljava/lang/String;"),
+            ("Lapp/Main$$Lambda.0x7f12;", "app/Main$$Lambda+0x7f12"),
+            ("LDefault;", "Default"),
+        ] {
+            let found = ClassName::from_signature(signature.as_bytes()).to_dump();
+            assert_eq!(*found, *name.as_bytes());
+        }
+    }
+
+    #[test]
+    fn arrays_have_the_kind_of_the_format() {
+        let kind = |signature: &str| ClassName::from_signature(signature.as_bytes()).array_kind();
+        assert_eq!(kind("Ljava/lang/String;"), 0);
+        assert_eq!(kind("I"), 0);
+        assert_eq!(kind("[I"), 10);
+        assert_eq!(kind("[Z"), 4);
+        assert_eq!(kind("[[I"), 2);
+        assert_eq!(kind("[Ljava/lang/String;"), 2);
+        assert_eq!(ClassName::from_dump(b"I").array_kind(), 0);
+    }
+}

@@ -1,0 +1,114 @@
+//! The sizes of objects in a JVM's heap, which no record tells.
+
+use crate::BasicType;
+
+/// What objects take in the heap beside their values, in bytes.
+///
+/// The default is HotSpot's on 64 bits with a heap below 32 GiB: 12 bytes of header, references of 4.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ObjectSizes {
+    /// The header of an object that is no array.
+    pub header_bytes: u64,
+    /// What stands before the elements of an array of references.
+    pub array_header_bytes: u64,
+    /// A reference in a field or an element.
+    pub reference_bytes: u64,
+    /// Each object's size is a multiple of this.
+    pub alignment_bytes: u64,
+}
+
+impl Default for ObjectSizes {
+    fn default() -> Self {
+        Self {
+            header_bytes: 12,
+            array_header_bytes: 16,
+            reference_bytes: 4,
+            alignment_bytes: 8,
+        }
+    }
+}
+
+impl ObjectSizes {
+    /// The sizes in the JVM that wrote a file whose identifiers have so many bytes, as far as that tells: the default,
+    /// or those of HotSpot on 32 bits.
+    pub fn assumed(id_bytes: u32) -> Self {
+        match id_bytes {
+            4 => Self {
+                header_bytes: 8,
+                array_header_bytes: 12,
+                ..Self::default()
+            },
+            _ => Self::default(),
+        }
+    }
+
+    /// The size of an object with so many bytes of primitive fields and so many references, inherited ones included.
+    ///
+    /// An estimate: the fields are laid side by side. HotSpot does so from JDK 15 on; before, the fields of a subclass
+    /// begin at the next reference, so that an object may be larger by a word. What HotSpot adds to the fields of a few
+    /// classes of its own, and padding by `@Contended`, is not counted.
+    pub fn instance_bytes(&self, primitive_bytes: u64, references: u64) -> u64 {
+        let references = self.reference_bytes.saturating_mul(references);
+        let fields = primitive_bytes.saturating_add(references);
+        self.aligned(self.header_bytes.saturating_add(fields))
+    }
+
+    /// The size of an array of so many references; exact.
+    pub fn object_array_bytes(&self, elements: u32) -> u64 {
+        let references = self.reference_bytes.saturating_mul(u64::from(elements));
+        self.aligned(self.array_header_bytes.saturating_add(references))
+    }
+
+    /// The size of an array of primitive values: what its elements take, and no more, as it always was in text.
+    pub fn primitive_array_bytes(length: u32, element: BasicType) -> u64 {
+        u64::from(length) * u64::from(element.size_bytes(0))
+    }
+
+    fn aligned(&self, bytes: u64) -> u64 {
+        bytes
+            .checked_next_multiple_of(self.alignment_bytes)
+            .unwrap_or(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instances_are_headers_and_fields_aligned() {
+        let sizes = ObjectSizes::default();
+        assert_eq!(sizes.instance_bytes(0, 0), 16);
+        assert_eq!(sizes.instance_bytes(0, 1), 16);
+        assert_eq!(sizes.instance_bytes(1, 1), 24);
+        assert_eq!(sizes.instance_bytes(12, 0), 24);
+        let wide = ObjectSizes {
+            header_bytes: 16,
+            reference_bytes: 8,
+            alignment_bytes: 16,
+            ..sizes
+        };
+        assert_eq!(wide.instance_bytes(0, 1), 32);
+        assert_eq!(ObjectSizes::assumed(4).instance_bytes(4, 1), 16);
+        assert_eq!(ObjectSizes::assumed(8), sizes);
+    }
+
+    #[test]
+    fn arrays_are_headers_and_references_aligned() {
+        let sizes = ObjectSizes::default();
+        assert_eq!(sizes.object_array_bytes(0), 16);
+        assert_eq!(sizes.object_array_bytes(3), 32);
+        assert_eq!(sizes.object_array_bytes(u32::MAX), 17_179_869_200);
+    }
+
+    #[test]
+    fn nothing_to_align_to_is_no_fault() {
+        let none = ObjectSizes {
+            alignment_bytes: 0,
+            header_bytes: u64::MAX,
+            ..ObjectSizes::default()
+        };
+        assert_eq!(none.object_array_bytes(1), 20);
+        assert_eq!(none.instance_bytes(4, 0), u64::MAX);
+    }
+}

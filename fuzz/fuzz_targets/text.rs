@@ -1,0 +1,16 @@
+//! Fuzzes `hprof text` with arbitrary files.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    let settings = text::Settings {
+        sizes: None,
+        utc_offset_seconds: 0,
+        budget: reader::Budget::new(64 << 20),
+    };
+    // Text or an error, but an end.
+    let _ = text::transcribe(
+        &mut || reader::unpacked(bytes),
+        &settings,
+        &mut std::io::sink(),
+    );
+});

@@ -1,0 +1,113 @@
+//! Costs of stacks: processor samples, or the times of methods.
+
+use std::cmp::Reverse;
+use std::fmt::{self, Formatter};
+
+use format::name::Word;
+use format::ClassName;
+
+use super::ranking::{Ranked, Ranking};
+use crate::TraceId;
+
+/// A method, by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Method<'a> {
+    /// The class that declares it.
+    pub class: ClassName<'a>,
+    /// Its name as the JVM has it; empty is written as `<Unknown Method>`.
+    pub name: &'a [u8],
+}
+
+impl fmt::Display for Method<'_> {
+    /// `java.lang.String.length`; no blanks but those of `<Unknown Method>`.
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        match self.name {
+            b"" => write!(out, "{}.<Unknown Method>", self.class),
+            name => write!(out, "{}.{}", self.class, Word(name)),
+        }
+    }
+}
+
+/// What one stack costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cost<'a> {
+    /// The stack.
+    pub trace: TraceId,
+    /// The method on its top; `None` for a stack without frames.
+    ///
+    /// Parsers of CPU SAMPLES fail on a stack without frames: do not sample one.
+    pub top: Option<Method<'a>>,
+    /// How many samples were taken, or how often the method was called; 0 if it was called before and runs on.
+    pub count: u64,
+    /// The cost itself: samples again, or nanoseconds in the method without those it called.
+    pub own: u64,
+}
+
+/// Stacks in order of cost, down to the first below the cutoff.
+#[derive(Clone, Debug)]
+pub struct Costs<'a> {
+    ranking: Ranking<'a, Cost<'a>>,
+}
+
+impl<'a> Costs<'a> {
+    /// Ranks stacks by cost, and those of one cost by count. `cutoff` is a ratio; 0 keeps all that count.
+    pub fn new(costs: &'a [Cost<'a>], cutoff: f64) -> Self {
+        let tie = |cost: &Cost<'a>| (Reverse(cost.count), cost.trace);
+        let counted = costs.iter().filter(|cost| cost.count > 0 || cost.own > 0);
+        let ranking = Ranking::new(counted, |cost| cost.own, tie, cutoff);
+        Self { ranking }
+    }
+
+    /// The stacks that are left, the dearest first.
+    pub fn rows(&self) -> &[Ranked<'a, Cost<'a>>] {
+        self.ranking.rows()
+    }
+
+    /// The traces that the rows name, in their order; to be written before them.
+    pub fn traces(&self) -> impl Iterator<Item = TraceId> + '_ {
+        self.rows().iter().map(|ranked| ranked.row.trace)
+    }
+
+    /// The cost of all stacks, those cut off included, in the unit of the rows.
+    pub fn total(&self) -> u64 {
+        self.ranking.whole()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cost(trace: u32, count: u64, own: u64) -> Cost<'static> {
+        Cost {
+            trace: TraceId::new(trace).unwrap(),
+            top: None,
+            count,
+            own,
+        }
+    }
+
+    fn traces(costs: &[Cost<'_>], cutoff: f64) -> Vec<u32> {
+        Costs::new(costs, cutoff)
+            .traces()
+            .map(TraceId::get)
+            .collect()
+    }
+
+    #[test]
+    fn stacks_are_ranked_by_cost_then_count() {
+        let costs = [cost(2, 1, 5), cost(3, 9, 1), cost(4, 7, 5), cost(5, 7, 5)];
+        assert_eq!(traces(&costs, 0.0), [4, 5, 2, 3]);
+        assert_eq!(traces(&costs, 0.1), [4, 5, 2]);
+        assert_eq!(Costs::new(&costs, 0.1).total(), 16);
+    }
+
+    #[test]
+    fn what_cost_nothing_is_left_out() {
+        assert_eq!(traces(&[cost(2, 0, 0), cost(3, 4, 0)], 0.0), [3]);
+        // A method that was called before this report, and runs on.
+        assert_eq!(traces(&[cost(2, 0, 9), cost(3, 4, 1)], 0.6), [2]);
+        assert!(traces(&[cost(2, 0, 0)], 0.0001).is_empty());
+        assert!(traces(&[], 0.0).is_empty());
+    }
+}

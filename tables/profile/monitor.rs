@@ -1,0 +1,70 @@
+//! Contention: how long threads waited to enter monitors.
+
+use std::cmp::Reverse;
+
+use crate::TraceId;
+
+use super::ranking::{Ranked, Ranking};
+
+/// What threads waited for monitors of one class at one place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Contention<'a> {
+    /// Where they waited.
+    pub trace: TraceId,
+    /// The signature of the monitor's class: `Ljava/lang/Object;`.
+    pub signature: &'a [u8],
+    /// How often a thread had to wait.
+    pub count: u64,
+    /// How long they waited, all together.
+    pub nanos: u64,
+}
+
+/// Contention in order of time, down to the first below the cutoff.
+#[derive(Clone, Debug)]
+pub struct Contentions<'a> {
+    ranking: Ranking<'a, Contention<'a>>,
+}
+
+impl<'a> Contentions<'a> {
+    /// Ranks places by time, and those of one time by count. `cutoff` is a ratio; 0 keeps all.
+    pub fn new(contentions: &'a [Contention<'a>], cutoff: f64) -> Self {
+        let tie = |row: &Contention<'a>| (Reverse(row.count), row.trace, row.signature);
+        let ranking = Ranking::new(contentions, |row| row.nanos, tie, cutoff);
+        Self { ranking }
+    }
+
+    /// The places that are left, the longest wait first.
+    pub fn rows(&self) -> &[Ranked<'a, Contention<'a>>] {
+        self.ranking.rows()
+    }
+
+    /// The traces that the rows name, in their order and as often; to be written before them.
+    pub fn traces(&self) -> impl Iterator<Item = TraceId> + '_ {
+        self.rows().iter().map(|ranked| ranked.row.trace)
+    }
+
+    /// The time of all places, those cut off included, in nanoseconds.
+    pub fn total_nanos(&self) -> u64 {
+        self.ranking.whole()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_wait_comes_first() {
+        let row = |trace, count, nanos| Contention {
+            trace: TraceId::new(trace).unwrap(),
+            signature: b"Ljava/lang/Object;",
+            count,
+            nanos,
+        };
+        let rows = [row(2, 1, 10), row(3, 2, 10), row(4, 1, 20), row(5, 1, 0)];
+        let ranked = Contentions::new(&rows, 0.0001);
+        let order: Vec<u32> = ranked.traces().map(TraceId::get).collect();
+        assert_eq!(order, [4, 3, 2]);
+        assert_eq!(ranked.total_nanos(), 40);
+    }
+}

@@ -1,0 +1,182 @@
+//! Allocation sites: who allocated what, how much of it, and how much of that still lives.
+
+use format::ClassName;
+
+use super::ranking::{Ranked, Ranking};
+use crate::{ClassId, TraceId};
+
+/// One class of objects allocated with one stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Site<'a> {
+    /// The class's serial number, for the binary record.
+    pub class: ClassId,
+    /// The class's name.
+    pub name: ClassName<'a>,
+    /// The stack; [`TraceId::EMPTY`] if it is not known.
+    pub trace: TraceId,
+    /// What lives.
+    pub live: SiteTotals,
+    /// What was ever allocated, the living included.
+    pub allocated: SiteTotals,
+}
+
+/// Bytes and objects together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SiteTotals {
+    /// Bytes, headers and padding included.
+    pub bytes: u64,
+    /// Objects, arrays included.
+    pub objects: u64,
+}
+
+impl SiteTotals {
+    /// Both sums; each stays at 2^64 - 1 if it would pass it.
+    fn plus(self, other: Self) -> Self {
+        Self {
+            bytes: self.bytes.saturating_add(other.bytes),
+            objects: self.objects.saturating_add(other.objects),
+        }
+    }
+}
+
+/// What sites are ranked by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SiteOrder {
+    /// By what lives, the usual order.
+    LiveBytes,
+    /// By what was allocated.
+    AllocatedBytes,
+}
+
+impl SiteOrder {
+    fn weight(self, site: &Site<'_>) -> u64 {
+        match self {
+            Self::LiveBytes => site.live.bytes,
+            Self::AllocatedBytes => site.allocated.bytes,
+        }
+    }
+}
+
+/// Sites in order, down to the first below the cutoff, and the totals of all.
+///
+/// Percentages and cutoff are of what the order goes by. (The old agent took them of the live bytes in
+/// either order, and so ended a list by allocated bytes at the first site whose objects had died.)
+#[derive(Clone, Debug)]
+pub struct Sites<'a> {
+    ranking: Ranking<'a, Site<'a>>,
+    order: SiteOrder,
+    cutoff: f64,
+    live: SiteTotals,
+    allocated: SiteTotals,
+}
+
+impl<'a> Sites<'a> {
+    /// Ranks sites. `cutoff` is a ratio, 0.01 for one percent; 0 keeps all sites.
+    pub fn new(sites: &'a [Site<'a>], order: SiteOrder, cutoff: f64) -> Self {
+        let total = |part: fn(&Site<'_>) -> SiteTotals| {
+            sites
+                .iter()
+                .map(part)
+                .fold(SiteTotals::default(), SiteTotals::plus)
+        };
+        Self {
+            ranking: Ranking::new(sites, |site| order.weight(site), tie, cutoff),
+            order,
+            cutoff,
+            live: total(|site| site.live),
+            allocated: total(|site| site.allocated),
+        }
+    }
+
+    /// The same list, with totals that contain other sites, which can't be in it.
+    #[must_use]
+    pub fn beside(mut self, others: &[Site<'_>]) -> Self {
+        for other in others {
+            self.live = self.live.plus(other.live);
+            self.allocated = self.allocated.plus(other.allocated);
+        }
+        self
+    }
+
+    /// The sites that are left, the largest first.
+    pub fn rows(&self) -> &[Ranked<'a, Site<'a>>] {
+        self.ranking.rows()
+    }
+
+    /// The traces that the rows name, in their order and as often; to be written before them.
+    pub fn traces(&self) -> impl Iterator<Item = TraceId> + '_ {
+        self.rows().iter().map(|ranked| ranked.row.trace)
+    }
+
+    /// What they are ranked by.
+    pub fn order(&self) -> SiteOrder {
+        self.order
+    }
+
+    /// The ratio below which the list ends.
+    pub fn cutoff(&self) -> f64 {
+        self.cutoff
+    }
+
+    /// What lives of all sites, those cut off included.
+    pub fn live(&self) -> SiteTotals {
+        self.live
+    }
+
+    /// What all sites ever allocated, those cut off included.
+    pub fn allocated(&self) -> SiteTotals {
+        self.allocated
+    }
+}
+
+/// What orders sites of one weight.
+fn tie(site: &Site<'_>) -> (TraceId, ClassId) {
+    (site.trace, site.class)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn site(class: u32, live: u64, allocated: u64) -> Site<'static> {
+        let (class, objects) = (ClassId::new(class).unwrap(), 1);
+        let total = |bytes| SiteTotals { bytes, objects };
+        Site {
+            class,
+            name: ClassName::from_signature(b"[B"),
+            trace: TraceId::EMPTY,
+            live: total(live),
+            allocated: total(allocated),
+        }
+    }
+
+    fn classes(sites: &Sites<'_>) -> Vec<u32> {
+        sites
+            .rows()
+            .iter()
+            .map(|site| site.row.class.get())
+            .collect()
+    }
+
+    #[test]
+    fn sites_are_ranked_by_what_is_asked_for() {
+        let rows = [site(1, 10, 90), site(2, 30, 30), site(3, 0, 100)];
+        let by_live = Sites::new(&rows, SiteOrder::LiveBytes, 0.0001);
+        assert_eq!(classes(&by_live), [2, 1]);
+        let by_allocated = Sites::new(&rows, SiteOrder::AllocatedBytes, 0.0001);
+        assert_eq!(classes(&by_allocated), [3, 1, 2]);
+        assert_eq!(by_allocated.traces().count(), 3);
+    }
+
+    #[test]
+    fn totals_are_of_all_sites() {
+        let rows = [site(1, 1, u64::MAX), site(2, 99, 1)];
+        let sites = Sites::new(&rows, SiteOrder::LiveBytes, 0.5);
+        assert_eq!(classes(&sites), [2]);
+        assert_eq!((sites.live().bytes, sites.live().objects), (100, 2));
+        assert_eq!(sites.allocated().bytes, u64::MAX);
+        let sites = sites.beside(&[site(3, 7, 7)]);
+        assert_eq!(classes(&sites), [2]);
+        assert_eq!((sites.live().bytes, sites.live().objects), (107, 3));
+    }
+}

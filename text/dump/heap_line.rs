@@ -1,0 +1,148 @@
+//! The lines of a heap dump in text: one for each root, object and class, and one for each reference they hold.
+//!
+//! An object is a line of its own, followed by a line for each reference that is not null; so an array
+//! of millions of elements needs no buffer. Primitive values have no place in this layout.
+
+use std::io::{self, Write};
+
+use format::name::Word;
+use format::{ClassName, EMPTY_TRACE_SERIAL, NO_FRAME};
+use reader::{ClassDump, Instance, ObjectArray, PrimitiveArray, Root, RootKind};
+
+use crate::Moment;
+
+/// The first line. Roots follow, then instances and arrays, then classes.
+///
+/// `objects` counts arrays and classes too; `bytes` is the sum of all sizes below.
+pub fn begin(objects: u64, bytes: u64, at: Moment, out: &mut impl Write) -> io::Result<()> {
+    writeln!(
+        out,
+        "HEAP DUMP BEGIN ({objects} objects, {bytes} bytes) {at}"
+    )
+}
+
+/// The last line.
+pub fn end(out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "HEAP DUMP END")
+}
+
+/// Why an object is alive though no object refers to it; `name` is that of the class which it is, or [`ClassName::UNKNOWN`].
+///
+/// A thread that is not known is written as 0, a frame as -1. The kinds that only Android has are unknown here.
+pub fn root(root: &Root, name: ClassName<'_>, out: &mut impl Write) -> io::Result<()> {
+    let thread = root.thread_serial.unwrap_or(0);
+    // A global reference was made by nobody that the record tells.
+    let trace = root.trace.unwrap_or(EMPTY_TRACE_SERIAL);
+    let frame = root.frame_number.filter(|&frame| frame != NO_FRAME);
+    let frame = frame.map_or(-1, i64::from);
+    write!(out, "ROOT {:x} (kind=<", root.object)?;
+    match root.kind {
+        RootKind::ThreadObject => write!(out, "thread>, id={thread}, trace={trace}"),
+        RootKind::ThreadBlock => write!(out, "thread block>, thread={thread}"),
+        RootKind::NativeStack => write!(out, "native stack>, thread={thread}"),
+        RootKind::JavaFrame => write!(out, "Java stack>, thread={thread}, frame={frame}"),
+        RootKind::JniLocal => write!(out, "JNI local ref>, thread={thread}, frame={frame}"),
+        RootKind::JniGlobal => {
+            let reference = root.reference.unwrap_or(0);
+            write!(out, "JNI global ref>, id={reference:x}, trace={trace}")
+        }
+        RootKind::StickyClass => write!(out, "system class>, name={name}"),
+        RootKind::MonitorUsed | RootKind::JniMonitor => write!(out, "busy monitor>"),
+        _ => write!(out, "unknown>"),
+    }?;
+    writeln!(out, ")")
+}
+
+/// An object that is no array and no class, its size in the heap and the name of its class; its [`field`]s follow.
+pub fn instance(
+    instance: &Instance,
+    size_bytes: u64,
+    class: ClassName<'_>,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    writeln!(
+        out,
+        "OBJ {:x} (sz={size_bytes}, trace={}, class={class}@{:x})",
+        instance.object, instance.trace, instance.class
+    )
+}
+
+/// A field of an instance, inherited ones first; null has no line.
+pub fn field(name: &[u8], value: u64, out: &mut impl Write) -> io::Result<()> {
+    if value == 0 {
+        return Ok(());
+    }
+    let second_tab = if name.len() < 8 { "\t" } else { "" };
+    writeln!(out, "\t{}\t{second_tab}{value:x}", Word(name))
+}
+
+/// An array of references, its size in the heap and the name of its class, `java.lang.String[]`; its [`element`]s follow.
+pub fn object_array(
+    array: &ObjectArray,
+    size_bytes: u64,
+    class: ClassName<'_>,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    writeln!(
+        out,
+        "ARR {:x} (sz={size_bytes}, trace={}, nelems={}, elem type={class}@{:x})",
+        array.object, array.trace, array.length, array.class
+    )
+}
+
+/// An array of primitive values and its size, for which only what the elements take counts, as it always was.
+pub fn primitive_array(
+    array: &PrimitiveArray,
+    size_bytes: u64,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    writeln!(
+        out,
+        "ARR {:x} (sz={size_bytes}, trace={}, nelems={}, elem type={})",
+        array.object,
+        array.trace,
+        array.length,
+        ClassName::array_of(array.kind)
+    )
+}
+
+/// An element of an array of references, from 0; null has no line.
+pub fn element(index: u32, value: u64, out: &mut impl Write) -> io::Result<()> {
+    match value {
+        0 => Ok(()),
+        value => writeln!(out, "\t[{index}]\t\t{value:x}"),
+    }
+}
+
+/// A class, and what it belongs to: what is null has no line. Its [`static_field`]s follow, then its [`constant`]s.
+pub fn class(class: &ClassDump, name: ClassName<'_>, out: &mut impl Write) -> io::Result<()> {
+    let (object, trace) = (class.class, class.trace);
+    writeln!(out, "CLS {object:x} (name={name}, trace={trace})")?;
+    for (link, target) in [
+        ("super", class.super_class),
+        ("loader", class.loader),
+        ("signers", class.signers),
+        ("domain", class.protection_domain),
+    ] {
+        if target != 0 {
+            writeln!(out, "\t{link}\t\t{target:x}")?;
+        }
+    }
+    Ok(())
+}
+
+/// A static field of a class that is a reference; null has no line.
+pub fn static_field(name: &[u8], value: u64, out: &mut impl Write) -> io::Result<()> {
+    match value {
+        0 => Ok(()),
+        value => writeln!(out, "\tstatic {}\t{value:x}", Word(name)),
+    }
+}
+
+/// A constant of a class that is an object, by its index in the constant pool; null has no line.
+pub fn constant(index: u16, value: u64, out: &mut impl Write) -> io::Result<()> {
+    match value {
+        0 => Ok(()),
+        value => writeln!(out, "\tconstant pool entry {index}\t{value:x}"),
+    }
+}

@@ -1,0 +1,208 @@
+//! The heap dump itself: records read once more, a line or several each.
+
+use std::io::Write;
+
+use format::{BasicType, ObjectSizes};
+use reader::{
+    Budget, ClassDump, DumpReader, Event, Field, HeapRecord, Instance, Layout, ObjectArray,
+};
+
+use super::survey::Survey;
+use super::{heap_line, reader, Open, TextError};
+
+/// The parts of a heap dump in the order that text has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Roots,
+    Objects,
+    Classes,
+}
+
+impl Part {
+    /// `None`: it is no part of the text.
+    fn of(record: &HeapRecord) -> Option<Self> {
+        match record {
+            HeapRecord::Root(_) => Some(Self::Roots),
+            HeapRecord::Class(_) => Some(Self::Classes),
+            HeapRecord::HeapInfo { .. } => None,
+            _ => Some(Self::Objects),
+        }
+    }
+}
+
+/// Writes the lines of a heap dump.
+pub(super) struct HeapText<'s> {
+    survey: &'s Survey,
+    /// The values of the instance at hand.
+    values: Vec<u8>,
+    /// Its class and supers, the last of which stands first in text: where in the values the fields begin.
+    supers: Vec<(usize, &'s [Field])>,
+    /// Instances whose values are not those of their class.
+    damaged: u64,
+}
+
+impl<'s> HeapText<'s> {
+    /// For a dump that was looked at.
+    pub(super) fn new(survey: &'s Survey) -> Self {
+        Self {
+            survey,
+            values: Vec::new(),
+            supers: Vec::new(),
+            damaged: 0,
+        }
+    }
+
+    /// Writes all lines, from the first to the last, and tells how many objects have other values than their class.
+    pub(super) fn encode(
+        mut self,
+        open: &mut Open<'_, '_>,
+        budget: Budget,
+        out: &mut impl Write,
+    ) -> Result<u64, TextError> {
+        let survey = self.survey;
+        heap_line::begin(survey.all_objects(), survey.bytes(), survey.at, out)?;
+        for (part, count) in [
+            (Part::Roots, survey.roots),
+            (Part::Objects, survey.objects),
+            (Part::Classes, survey.classes),
+        ] {
+            self.part(part, count, &mut reader(open, budget)?, out)?;
+        }
+        heap_line::end(out)?;
+        Ok(self.damaged)
+    }
+
+    /// Writes the records of this part, and stops behind the last one: only objects are everywhere in a file.
+    fn part(
+        &mut self,
+        part: Part,
+        mut left: u64,
+        dump: &mut DumpReader<'_>,
+        out: &mut impl Write,
+    ) -> Result<(), TextError> {
+        while left > 0 {
+            let Some(event) = dump.next_event()? else {
+                break;
+            };
+            match event {
+                Event::Heap(_, record) if Part::of(&record) == Some(part) => {
+                    left -= 1;
+                    self.record(&record, dump, out)?;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn record(
+        &mut self,
+        record: &HeapRecord,
+        dump: &mut DumpReader<'_>,
+        out: &mut impl Write,
+    ) -> Result<(), TextError> {
+        match record {
+            HeapRecord::Root(root) => Ok(heap_line::root(
+                root,
+                self.survey.class_name(root.object),
+                out,
+            )?),
+            HeapRecord::Class(class) => self.class(class, out),
+            HeapRecord::Instance(instance) => self.instance(instance, dump, out),
+            HeapRecord::ObjectArray(array) => self.object_array(array, dump, out),
+            HeapRecord::PrimitiveArray(array) => {
+                let size_bytes = ObjectSizes::primitive_array_bytes(array.length, array.kind);
+                Ok(heap_line::primitive_array(array, size_bytes, out)?)
+            }
+            HeapRecord::HeapInfo { .. } => Ok(()),
+        }
+    }
+
+    fn class(&self, class: &ClassDump, out: &mut impl Write) -> Result<(), TextError> {
+        heap_line::class(class, self.survey.class_name(class.class), out)?;
+        let statics = class.statics.iter();
+        for field in statics.filter(|field| field.kind == BasicType::Object) {
+            heap_line::static_field(self.survey.string(field.name), field.value, out)?;
+        }
+        let constants = class.constants.iter();
+        for constant in constants.filter(|constant| constant.kind == BasicType::Object) {
+            heap_line::constant(constant.index, constant.value, out)?;
+        }
+        Ok(())
+    }
+
+    fn instance(
+        &mut self,
+        instance: &Instance,
+        dump: &mut DumpReader<'_>,
+        out: &mut impl Write,
+    ) -> Result<(), TextError> {
+        let survey = self.survey;
+        let size_bytes = survey.instance_bytes(instance.class, instance.data_bytes);
+        let name = survey.class_name(instance.class);
+        heap_line::instance(instance, size_bytes, name, out)?;
+        let classes = &survey.directory.classes;
+        let class = classes.index(instance.class);
+        let complete = class.filter(|&class| {
+            matches!(classes.layout(class), Layout::Complete { data_bytes, .. }
+                if data_bytes == u64::from(instance.data_bytes))
+        });
+        let Some(class) = complete else {
+            self.damaged += 1;
+            return Ok(());
+        };
+        self.values.clear();
+        dump.read_data(&mut self.values)?;
+        self.supers.clear();
+        let mut offset = 0;
+        for class in classes.chain(class) {
+            self.supers.push((offset, &class.fields));
+            let own_bytes = class.own_bytes(survey.id_bytes);
+            offset = offset.saturating_add(usize::try_from(own_bytes).unwrap_or(usize::MAX));
+        }
+        for &(offset, fields) in self.supers.iter().rev() {
+            let values = self.values.get(offset..).unwrap_or_default();
+            references(values, fields, survey, out)?;
+        }
+        Ok(())
+    }
+
+    fn object_array(
+        &self,
+        array: &ObjectArray,
+        dump: &mut DumpReader<'_>,
+        out: &mut impl Write,
+    ) -> Result<(), TextError> {
+        let size_bytes = self.survey.sizes.object_array_bytes(array.length);
+        let name = self.survey.class_name(array.class);
+        heap_line::object_array(array, size_bytes, name, out)?;
+        for index in 0..array.length {
+            let Some(value) = dump.next_id()? else {
+                break;
+            };
+            heap_line::element(index, value, out)?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes the references among the fields whose values these begin with.
+fn references(
+    mut values: &[u8],
+    fields: &[Field],
+    survey: &Survey,
+    out: &mut impl Write,
+) -> Result<(), TextError> {
+    for field in fields {
+        let width = field.kind.size_bytes(survey.id_bytes) as usize;
+        let Some((value, rest)) = values.split_at_checked(width) else {
+            break;
+        };
+        values = rest;
+        if field.kind == BasicType::Object {
+            let value = value.iter().fold(0, |id, &byte| id << 8 | u64::from(byte));
+            heap_line::field(survey.string(field.name), value, out)?;
+        }
+    }
+    Ok(())
+}

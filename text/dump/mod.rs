@@ -1,0 +1,170 @@
+//! A file of records as text: the contents page.
+//!
+//! A first look, [`Survey`], keeps names, classes and stacks and counts the objects, for the first line; then the file is
+//! read again for the roots, for instances and arrays, and for the classes, which come last in text. Memory is bounded by
+//! classes, strings and stacks.
+
+pub mod heap_line;
+
+mod heap_text;
+mod survey;
+
+use std::fmt;
+use std::io::{self, Read, Write};
+
+use format::{ClassName, ObjectSizes};
+use reader::{AllocSite, Budget, Damage, DumpReader, ReadError, StackFrame};
+use tables::profile::Method;
+use tables::Line;
+
+use crate::cpu::recorded_samples;
+use crate::sites::recorded_sites;
+use crate::thread::{ended, started};
+use crate::trace::{frames, Frame};
+use crate::Header;
+use heap_text::HeapText;
+use survey::{Profile, Survey, ThreadLine};
+
+/// Opens the file's uncompressed bytes anew for each pass.
+pub type Open<'o, 'r> = dyn FnMut() -> io::Result<Box<dyn Read + 'r>> + 'o;
+
+/// What no record tells.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// What objects take in the JVM's heap; `None` assumes it, see [`ObjectSizes::assumed`].
+    pub sizes: Option<ObjectSizes>,
+    /// Seconds that local time is ahead of UTC, negative west of Greenwich.
+    pub utc_offset_seconds: i32,
+    /// The memory that names, classes and stacks may take.
+    pub budget: Budget,
+}
+
+/// How it went.
+#[derive(Clone, Debug)]
+pub struct Transcribed {
+    /// Places that could not be read; what they hide is not in the text.
+    pub damaged: u64,
+    /// The first of them, unless it is an object whose values are not those of its class.
+    pub first_damage: Option<Damage>,
+    /// Whether the file has a record that says where its heap dump ends.
+    pub is_ended: bool,
+}
+
+/// Why there is no text, or not all of it.
+#[derive(Debug)]
+pub enum TextError {
+    /// The file cannot be read, is no HPROF file, or needs too much memory.
+    Read(ReadError),
+    /// The text cannot be written.
+    Write(io::Error),
+}
+
+impl From<ReadError> for TextError {
+    fn from(error: ReadError) -> Self {
+        Self::Read(error)
+    }
+}
+
+impl From<io::Error> for TextError {
+    fn from(error: io::Error) -> Self {
+        Self::Write(error)
+    }
+}
+
+impl fmt::Display for TextError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Read(error) => error.fmt(out),
+            Self::Write(error) => error.fmt(out),
+        }
+    }
+}
+
+impl std::error::Error for TextError {}
+
+/// Writes a binary file of records as text: threads, traces, the heap dump if there is one, and profiles.
+///
+/// The file is read up to four times, and seven times if its threads have no names but those in their objects.
+pub fn transcribe(
+    open: &mut Open<'_, '_>,
+    settings: &Settings,
+    out: &mut impl Write,
+) -> Result<Transcribed, TextError> {
+    let survey = Survey::take(open, settings)?;
+    let mut transcribed = Transcribed {
+        damaged: survey.damaged,
+        first_damage: survey.first_damage,
+        is_ended: survey.is_ended,
+    };
+    Header { created: survey.at }.encode(out)?;
+    threads(&survey, out)?;
+    traces(&survey, out)?;
+    if survey.has_heap {
+        transcribed.damaged += HeapText::new(&survey).encode(open, settings.budget, out)?;
+    }
+    profiles(&survey, out)?;
+    Ok(transcribed)
+}
+
+fn reader<'r>(open: &mut Open<'_, 'r>, budget: Budget) -> Result<DumpReader<'r>, ReadError> {
+    let opened = open().map_err(|source| ReadError::Io { offset: 0, source })?;
+    Ok(DumpReader::new(opened)?.with_budget(budget))
+}
+
+fn threads(survey: &Survey, out: &mut impl Write) -> io::Result<()> {
+    for line in &survey.threads {
+        match line {
+            ThreadLine::Start(thread) => {
+                let text = |id| survey.string(id);
+                let (name, group) = (text(thread.name), text(thread.group));
+                started(thread.serial, thread.object, name, group, out)?;
+            }
+            ThreadLine::Named(thread, object, name) => {
+                started(*thread, *object, name.as_bytes(), b"", out)?;
+            }
+            ThreadLine::End(thread) => ended(*thread, out)?,
+        }
+    }
+    Ok(())
+}
+
+fn traces(survey: &Survey, out: &mut impl Write) -> io::Result<()> {
+    for &serial in &survey.traces {
+        writeln!(out, "TRACE {serial}:")?;
+        frames(survey.stacks.frames(serial).map(frame), out)?;
+    }
+    Ok(())
+}
+
+fn frame(frame: &StackFrame) -> Frame<'_> {
+    Frame {
+        method: method(frame),
+        source: frame.source.as_deref().unwrap_or_default().as_bytes(),
+        line: match frame.line {
+            format::LINE_NATIVE => Line::Native,
+            number => u32::try_from(number).map_or(Line::Unknown, Line::Number),
+        },
+    }
+}
+
+fn method(frame: &StackFrame) -> Method<'_> {
+    Method {
+        class: ClassName::from_java(&frame.class),
+        name: frame.method.as_bytes(),
+    }
+}
+
+fn profiles(survey: &Survey, out: &mut impl Write) -> io::Result<()> {
+    let class = |site: &AllocSite| survey.class_of_site(site);
+    let top = |trace| survey.stacks.frames(trace).next().map(method);
+    for profile in &survey.profiles {
+        match profile {
+            Profile::Sites(record) => recorded_sites(record, class, survey.at, out)?,
+            Profile::Samples(record) => recorded_samples(record, top, survey.at, out)?,
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

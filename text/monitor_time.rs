@@ -1,0 +1,45 @@
+//! Contention in text: the MONITOR TIME block.
+
+use std::io::{self, Write};
+
+use crate::cpu::millis;
+use crate::Moment;
+use format::ClassName;
+use tables::profile::{Contention, Contentions, Ranked};
+
+/// The MONITOR TIME block.
+#[derive(Clone, Copy, Debug)]
+pub struct MonitorTimeBlock<'a> {
+    /// The contention, ranked; its traces are in the report before.
+    pub contentions: &'a Contentions<'a>,
+    /// When it was counted.
+    pub at: Moment,
+}
+
+impl MonitorTimeBlock<'_> {
+    /// Writes the block; without rows it has no line of column names either.
+    pub fn encode(&self, out: &mut impl Write) -> io::Result<()> {
+        let total = millis(self.contentions.total_nanos());
+        writeln!(out, "MONITOR TIME BEGIN (total = {total} ms) {}", self.at)?;
+        let rows = self.contentions.rows();
+        if !rows.is_empty() {
+            writeln!(out, "rank   self  accum   count trace monitor")?;
+        }
+        rows.iter().try_for_each(|ranked| row(ranked, out))?;
+        writeln!(out, "MONITOR TIME END")
+    }
+}
+
+fn row(ranked: &Ranked<'_, Contention<'_>>, out: &mut impl Write) -> io::Result<()> {
+    let contention = ranked.row;
+    writeln!(
+        out,
+        "{:>4} {} {} {:>7} {:>5} {} (Java)",
+        ranked.rank,
+        ranked.own,
+        ranked.accumulated,
+        contention.count,
+        contention.trace.get(),
+        ClassName::from_signature(contention.signature)
+    )
+}

@@ -1,0 +1,67 @@
+//! The profile of `cpu=old`: who called whom, as `java -prof` once wrote it.
+
+use std::cmp::Reverse;
+use std::fmt::{self, Formatter};
+use std::io::{self, Write};
+
+use crate::cpu::millis;
+use format::name::Word;
+use tables::profile::Method;
+
+/// A method with its descriptor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OldMethod<'a> {
+    /// The method.
+    pub method: Method<'a>,
+    /// Its descriptor, `(I)V`.
+    pub descriptor: &'a [u8],
+}
+
+impl fmt::Display for OldMethod<'_> {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        write!(out, "{}{}", self.method, Word(self.descriptor))
+    }
+}
+
+/// What one method cost when called by another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call<'a> {
+    /// The method called; `None` if it is not known.
+    pub callee: Option<OldMethod<'a>>,
+    /// The method that called it; `None` if it is not known.
+    pub caller: Option<OldMethod<'a>>,
+    /// How often; a call with 0 is left out.
+    pub count: u64,
+    /// The time in the callee and all that it called.
+    pub nanos: u64,
+}
+
+/// The whole report: it has no head, no threads and no traces.
+#[derive(Clone, Copy, Debug)]
+pub struct OldProfile<'a> {
+    /// The calls, in any order.
+    pub calls: &'a [Call<'a>],
+}
+
+impl OldProfile<'_> {
+    /// Writes all calls, the most frequent first and those of one count by time.
+    pub fn encode(&self, out: &mut impl Write) -> io::Result<()> {
+        writeln!(out, "count callee caller time")?;
+        let mut calls: Vec<_> = self.calls.iter().filter(|call| call.count > 0).collect();
+        calls.sort_by_key(|call| Reverse((call.count, call.nanos)));
+        calls.into_iter().try_for_each(|call| row(call, out))
+    }
+}
+
+fn row(call: &Call<'_>, out: &mut impl Write) -> io::Result<()> {
+    write!(out, "{} ", call.count)?;
+    match call.callee {
+        Some(callee) => write!(out, "{callee} ")?,
+        None => write!(out, "<unknown callee> ")?,
+    }
+    match call.caller {
+        Some(caller) => write!(out, "{caller} ")?,
+        None => write!(out, "<unknown caller> ")?,
+    }
+    writeln!(out, "{}", millis(call.nanos))
+}

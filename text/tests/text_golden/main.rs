@@ -1,0 +1,379 @@
+//! Goldens of text: each block of a report as a person gets to see it.
+//!
+//! `BLESS=1 cargo test -p hprof-text --test text_golden` rewrites the files; review the difference.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
+mod heap_dump;
+mod monitors;
+
+use std::collections::HashMap;
+use std::io;
+use std::path::Path;
+
+use format::ClassName;
+use tables::profile::{Cost, Costs, Method, Site, SiteOrder, SiteTotals, Sites};
+use tables::{ClassId, Line, ObjectId, ThreadId, TraceId};
+use text::{
+    thread_end, Call, CpuSamplesBlock, CpuTimeBlock, Frame, Header, Moment, OldMethod, OldProfile,
+    Phase, Report, SitesBlock, ThreadStart, Trace,
+};
+
+/// A text with the golden of this name, and the text itself.
+fn check(name: &str, encode: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> String {
+    let mut bytes = Vec::new();
+    encode(&mut bytes).unwrap();
+    let text = String::from_utf8(bytes).unwrap();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.txt"));
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, &text).unwrap();
+    }
+    let golden = std::fs::read_to_string(&path)
+        .unwrap_or_else(|error| panic!("{}: {error}; run with BLESS=1", path.display()));
+    assert_eq!(text, golden, "{} differs", path.display());
+    assert!(!text.contains("NaN") && text.ends_with('\n'));
+    text
+}
+
+/// Tue Jul 24 17:50:46 2018, in a zone two hours ahead of UTC.
+const AT: Moment = Moment {
+    seconds_since_epoch: 1_532_447_446,
+    utc_offset_seconds: 7200,
+};
+
+fn object(address: u64) -> ObjectId {
+    ObjectId::new(address).unwrap()
+}
+
+fn thread(serial: u32) -> ThreadId {
+    ThreadId::new(serial).unwrap()
+}
+
+fn trace(serial: u32) -> TraceId {
+    TraceId::new(serial).unwrap()
+}
+
+fn class(signature: &'static [u8]) -> ClassName<'static> {
+    ClassName::from_signature(signature)
+}
+
+fn method(class: &'static [u8], name: &'static [u8]) -> Method<'static> {
+    let class = ClassName::from_signature(class);
+    Method { class, name }
+}
+
+const MAIN: &[u8] = b"Ldemo/Main;";
+const STRING: &[u8] = b"Ljava/lang/String;";
+
+fn frame(name: &'static [u8], line: Line) -> Frame<'static> {
+    Frame {
+        method: method(MAIN, name),
+        source: b"Main.java",
+        line,
+    }
+}
+
+fn put_trace(serial: u32, frames: &[Frame<'_>], out: &mut Vec<u8>) -> io::Result<()> {
+    Trace {
+        serial: trace(serial),
+        thread: None,
+        phase: None,
+        frames,
+    }
+    .encode(out)
+}
+
+#[test]
+fn header() {
+    check("header", |out| Header { created: AT }.encode(out));
+}
+
+#[test]
+fn threads() {
+    let start = |serial, name, group| ThreadStart {
+        thread: thread(serial),
+        object: Some(object(0x7_c000_0000 + u64::from(serial) * 8)),
+        name,
+        group,
+    };
+    check("threads", |out| {
+        start(1, b"main", b"main").encode(out)?;
+        start(2, b"say \"hi\"\n", b"").encode(out)?;
+        start(3, "Gr\u{fc}\u{df}e \u{4e16}".as_bytes(), b"main").encode(out)?;
+        thread_end(thread(2), out)
+    });
+}
+
+#[test]
+fn traces() {
+    let frames = [
+        frame(b"work", Line::Number(79)),
+        frame(b"read0", Line::Native),
+        Frame {
+            source: b"",
+            ..frame(b"lambda$0", Line::Unknown)
+        },
+        frame(b"it works", Line::Unknown),
+        Frame {
+            method: Method {
+                class: ClassName::UNKNOWN,
+                name: b"",
+            },
+            ..frame(b"", Line::Number(0))
+        },
+    ];
+    check("traces", |out| {
+        put_trace(1, &[], out)?;
+        put_trace(2, &frames, out)?;
+        Trace {
+            serial: trace(3),
+            thread: Some(thread(1)),
+            phase: Some(Phase::Start),
+            frames: &frames[..1],
+        }
+        .encode(out)
+    });
+}
+
+fn sites() -> Vec<Site<'static>> {
+    let total = |bytes, objects| SiteTotals { bytes, objects };
+    let rows: [(&[u8], u32, SiteTotals, SiteTotals); 6] = [
+        (b"[C", 2, total(273_264, 3016), total(273_264, 3016)),
+        (MAIN, 3, total(8192, 256), total(9984, 312)),
+        (b"[[I", 3, total(8192, 1), total(8192, 1)),
+        (STRING, 4, total(0, 0), total(48_000_000, 2_000_000)),
+        (
+            b"[Ljava/lang/Object;",
+            4,
+            total(5_368_709_120, 12),
+            total(5_368_709_120, 12),
+        ),
+        (b"Ldemo/Long$Name;", 12_345_678, total(24, 1), total(24, 1)),
+    ];
+    (1..)
+        .zip(rows)
+        .map(|(class, (signature, serial, live, allocated))| Site {
+            class: ClassId::new(class).unwrap(),
+            name: ClassName::from_signature(signature),
+            trace: trace(serial),
+            live,
+            allocated,
+        })
+        .collect()
+}
+
+#[test]
+fn allocation_sites() {
+    let rows = sites();
+    for (name, order, cutoff) in [
+        ("sites", SiteOrder::LiveBytes, 0.0),
+        ("sites_cut_off", SiteOrder::LiveBytes, 0.9),
+        ("sites_allocated", SiteOrder::AllocatedBytes, 0.0),
+    ] {
+        let sites = Sites::new(&rows, order, cutoff);
+        let text = check(name, |out| {
+            SitesBlock {
+                sites: &sites,
+                at: AT,
+            }
+            .encode(out)
+        });
+        assert_eq!(text.lines().count(), sites.rows().len() + 4);
+        // tradefed and others count the words of a row.
+        let rows = text.lines().skip(3).take(sites.rows().len());
+        assert!(rows
+            .into_iter()
+            .all(|row| row.split_whitespace().count() == 9));
+    }
+    let sites = Sites::new(&[], SiteOrder::LiveBytes, 0.0);
+    check("sites_none", |out| {
+        SitesBlock {
+            sites: &sites,
+            at: AT,
+        }
+        .encode(out)
+    });
+}
+
+fn cost(serial: u32, top: Method<'static>, count: u64, own: u64) -> Cost<'static> {
+    Cost {
+        trace: trace(serial),
+        top: Some(top),
+        count,
+        own,
+    }
+}
+
+#[test]
+fn samples() {
+    let costs = [
+        cost(4, method(MAIN, b"work"), 16, 16),
+        cost(2, method(STRING, b"<init>"), 12, 12),
+        cost(3, method(MAIN, b"it works"), 7, 7),
+        cost(5, method(MAIN, b"idle"), 0, 0),
+    ];
+    let samples = Costs::new(&costs, 0.0);
+    check("cpu_samples", |out| {
+        CpuSamplesBlock {
+            samples: &samples,
+            at: AT,
+        }
+        .encode(out)
+    });
+    let none = Costs::new(&costs[3..], 0.0);
+    check("cpu_samples_none", |out| {
+        CpuSamplesBlock {
+            samples: &none,
+            at: AT,
+        }
+        .encode(out)
+    });
+}
+
+#[test]
+fn times() {
+    let costs = [
+        cost(4, method(MAIN, b"work"), 1_000, 61_400_000),
+        cost(2, method(STRING, b"length"), 25_000_000, 38_600_000),
+        Cost {
+            top: None,
+            ..cost(1, method(MAIN, b""), 1, 0)
+        },
+    ];
+    let times = Costs::new(&costs, 0.0);
+    check("cpu_time", |out| {
+        CpuTimeBlock {
+            times: &times,
+            at: AT,
+        }
+        .encode(out)
+    });
+    // Called, but nothing measured: no share of nothing.
+    let nothing = Costs::new(&costs[2..], 0.0);
+    check("cpu_time_nothing", |out| {
+        CpuTimeBlock {
+            times: &nothing,
+            at: AT,
+        }
+        .encode(out)
+    });
+}
+
+#[test]
+fn old_profile() {
+    let old = |name, descriptor| OldMethod {
+        method: method(MAIN, name),
+        descriptor,
+    };
+    let call = |callee, caller, count, nanos| Call {
+        callee,
+        caller,
+        count,
+        nanos,
+    };
+    let main = old(b"main", b"([Ljava/lang/String;)V");
+    let calls = [
+        call(Some(main), None, 1, 88_000_000),
+        call(Some(old(b"work", b"(I)V")), Some(main), 574, 13_400_000),
+        call(None, None, 2, 0),
+        call(Some(old(b"never", b"()V")), Some(main), 0, 0),
+    ];
+    check("old_profile", |out| {
+        OldProfile { calls: &calls }.encode(out)
+    });
+}
+
+/// Stacks of the whole report: number, frames.
+fn stacks() -> Vec<(u32, Vec<Frame<'static>>)> {
+    let string = |name, line| Frame {
+        method: method(STRING, name),
+        source: b"String.java",
+        line,
+    };
+    let main = frame(b"main", Line::Number(12));
+    let work = frame(b"work", Line::Number(79));
+    vec![
+        (2, vec![string(b"<init>", Line::Number(200)), work, main]),
+        (3, vec![frame(b"it works", Line::Number(5)), main]),
+        (4, vec![work, main]),
+        (5, vec![frame(b"read0", Line::Native), work, main]),
+    ]
+}
+
+/// Two dumps into one report, in the order that foreign parsers can follow: threads, traces, samples.
+#[test]
+fn a_whole_report() {
+    let dumps = [
+        [(4, 16), (2, 12), (3, 7), (5, 0)],
+        [(5, 40), (4, 9), (2, 0), (3, 1)],
+    ];
+    let stacks: HashMap<u32, Vec<Frame<'_>>> = stacks().into_iter().collect();
+    let mut report = Report::new();
+    let text = check("report", |out| {
+        Header { created: AT }.encode(out)?;
+        for dump in dumps {
+            report.begin_dump(out)?;
+            report.thread_start(
+                &ThreadStart {
+                    thread: thread(1),
+                    object: Some(object(0x7_c000_0008)),
+                    name: b"main",
+                    group: b"main",
+                },
+                out,
+            )?;
+            let costs = dump
+                .map(|(serial, samples)| cost(serial, stacks[&serial][0].method, samples, samples));
+            let samples = Costs::new(&costs, 0.0001);
+            for serial in samples.traces().filter(|serial| serial.get() != 1) {
+                report.trace(
+                    &Trace {
+                        serial,
+                        thread: None,
+                        phase: None,
+                        frames: &stacks[&serial.get()],
+                    },
+                    out,
+                )?;
+            }
+            CpuSamplesBlock {
+                samples: &samples,
+                at: AT,
+            }
+            .encode(out)?;
+        }
+        report.thread_end(thread(1), out).map(|_| ())
+    });
+    for serial in stacks.keys() {
+        assert_eq!(text.matches(&format!("TRACE {serial}:")).count(), 1);
+    }
+    let (_, dumps) = text.split_once("\n--------\n\n").unwrap();
+    dumps.split("\n\n").for_each(foreign_parsers_follow);
+}
+
+/// What gprof2dot and stackcollapse-hprof ask of a dump, as their sources have it.
+fn foreign_parsers_follow(dump: &str) {
+    let is_trace = |line: &&str| line.starts_with("TRACE ") || line.starts_with('\t');
+    let lines = dump.lines().skip_while(|line| !is_trace(line));
+    let (traces, rest): (Vec<&str>, Vec<&str>) = lines.partition(is_trace);
+    assert!(rest[0].starts_with("CPU SAMPLES BEGIN (total = "));
+    for heading in traces.iter().filter(|line| !line.starts_with('\t')) {
+        let number = heading.strip_prefix("TRACE ").unwrap().strip_suffix(':');
+        assert!(number.unwrap().parse::<u32>().is_ok(), "{heading}");
+    }
+    for frame in traces.iter().filter(|line| line.starts_with('\t')) {
+        let (_, place) = frame.split_once('(').unwrap();
+        assert!(place.contains(':') && place.ends_with(')'), "{frame}");
+    }
+    let rows = rest[2..].iter().take_while(|line| !line.starts_with("CPU"));
+    for row in rows {
+        let fields: Vec<&str> = row.split_whitespace().collect();
+        assert_eq!(fields.len(), 6, "{row}");
+        assert!(fields[3].parse::<u64>().is_ok() && fields[4].parse::<u32>().is_ok());
+    }
+}

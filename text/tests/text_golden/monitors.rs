@@ -1,0 +1,125 @@
+//! Monitors: waits, owners, contention.
+
+use super::*;
+use tables::profile::*;
+use text::*;
+
+#[test]
+fn monitor_time() {
+    let row = |serial, signature, count, nanos| Contention {
+        trace: trace(serial),
+        signature,
+        count,
+        nanos,
+    };
+    let rows = [
+        row(3, STRING, 1, 128_000_000),
+        row(2, b"Ljava/lang/Object;", 12, 512_000_000),
+    ];
+    let contentions = Contentions::new(&rows, 0.0001);
+    check("monitor_time", |out| {
+        MonitorTimeBlock {
+            contentions: &contentions,
+            at: AT,
+        }
+        .encode(out)
+    });
+    let none = Contentions::new(&[], 0.0001);
+    check("monitor_time_none", |out| {
+        MonitorTimeBlock {
+            contentions: &none,
+            at: AT,
+        }
+        .encode(out)
+    });
+}
+
+#[test]
+fn monitor_dump() {
+    let state = |serial, activity| ThreadState {
+        thread: thread(serial),
+        trace: trace(serial + 10),
+        activity,
+        suspended: false,
+        interrupted: false,
+        in_native: false,
+    };
+    let threads = [
+        state(1, Activity::Waiting),
+        ThreadState {
+            suspended: true,
+            interrupted: true,
+            in_native: true,
+            ..state(2, Activity::Runnable)
+        },
+        state(3, Activity::Entering),
+        state(4, Activity::Sleeping),
+        state(5, Activity::NotStarted),
+        state(6, Activity::Ended),
+        state(7, Activity::Unknown),
+    ];
+    let owner = |owner, entry_count| {
+        Some(Owner {
+            thread: owner,
+            entry_count,
+        })
+    };
+    let monitors = [
+        Monitor {
+            signature: b"Ljava/lang/Object;",
+            owner: owner(Some(thread(4)), 1),
+            waiting_to_enter: &[Some(thread(5)), Some(thread(6)), None],
+            waiting_to_be_notified: &[],
+        },
+        Monitor {
+            signature: b"[I",
+            owner: None,
+            waiting_to_enter: &[],
+            waiting_to_be_notified: &[Some(thread(1))],
+        },
+        Monitor {
+            signature: MAIN,
+            owner: owner(None, 3),
+            waiting_to_enter: &[],
+            waiting_to_be_notified: &[],
+        },
+    ];
+    check("monitor_dump", |out| {
+        MonitorDump {
+            threads: &threads,
+            monitors: &monitors,
+        }
+        .encode(out)
+    });
+}
+
+#[test]
+fn monitor_events() {
+    let signature = b"Ljava/lang/Object;";
+    check("monitor_events", |out| {
+        MonitorEvent::Wait {
+            signature,
+            timeout_millis: 0,
+            thread: Some(thread(3)),
+        }
+        .encode(out)?;
+        MonitorEvent::Waited {
+            signature,
+            waited_millis: 512,
+            thread: Some(thread(3)),
+        }
+        .encode(out)?;
+        MonitorEvent::Wait {
+            signature: b"[I",
+            timeout_millis: 5_000_000_000,
+            thread: None,
+        }
+        .encode(out)?;
+        MonitorEvent::Waited {
+            signature: b"[I",
+            waited_millis: 5_000_000_000,
+            thread: None,
+        }
+        .encode(out)
+    });
+}

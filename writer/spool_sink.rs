@@ -1,0 +1,149 @@
+//! A sink that stores a dump until it is complete, and then hands it on: to a connection, or to be made into text.
+
+use std::fmt;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use crate::sink::Spool;
+use crate::{GzipLevel, Sink, Tail, WriteError, Written};
+
+/// Takes a complete dump: the file, the path to name in messages, and the number of bytes.
+pub type HandOn = Box<dyn FnOnce(&File, &Path, u64) -> Result<Written, WriteError> + Send>;
+
+/// Stores the dump in a file without a name, and hands it on at the commit.
+///
+/// So neither a pause nor a forked child waits for a peer or for text: only the thread that requested the dump does.
+pub struct SpoolSink {
+    /// The path beside which the files had a name for a moment.
+    path: PathBuf,
+    dump: Spool,
+    /// Opened for the first objects.
+    objects: Option<Spool>,
+    gzip: Option<GzipLevel>,
+    bytes: u64,
+    hand_on: HandOn,
+}
+
+impl SpoolSink {
+    /// Opens the file beside this path. `gzip` is the compression level of the data. Errors: those of a file.
+    pub fn create(
+        path: PathBuf,
+        gzip: Option<GzipLevel>,
+        hand_on: HandOn,
+    ) -> Result<Self, WriteError> {
+        Ok(Self {
+            dump: Spool::create(&path)?,
+            path,
+            objects: None,
+            gzip,
+            bytes: 0,
+            hand_on,
+        })
+    }
+}
+
+impl fmt::Debug for SpoolSink {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("SpoolSink")
+            .field("path", &self.path)
+            .field("bytes", &self.bytes)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Sink for SpoolSink {
+    fn write_head(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+        self.dump.append(bytes)?;
+        self.bytes += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn write_objects(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+        Spool::append_to(&mut self.objects, &self.path, bytes)
+    }
+
+    fn append_objects(&mut self) -> Result<(), WriteError> {
+        // Taken, so that its disk blocks are free before the text needs room.
+        if let Some(mut objects) = self.objects.take() {
+            self.bytes += self.dump.append_all_of(&mut objects)?;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), WriteError> {
+        // Nothing is buffered.
+        Ok(())
+    }
+
+    fn tail(&self) -> Result<Tail, WriteError> {
+        self.dump.tail(self.gzip)
+    }
+
+    fn commit(self: Box<Self>, tail_bytes: u64) -> Result<Written, WriteError> {
+        let bytes = self.bytes.saturating_add(tail_bytes);
+        let (file, path) = self.dump.read_back(bytes)?;
+        (self.hand_on)(file, path, bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{start_worker, Deliver, DumpFile, TailWriter};
+    use std::io::Read;
+    use std::sync::mpsc::channel;
+
+    /// What is handed on of the dump that `write` makes; `None` if nothing is.
+    fn handed_on(write: impl FnOnce(DumpFile)) -> Option<Vec<u8>> {
+        let directory = tempfile::tempdir().unwrap();
+        let (tell, told) = channel();
+        let hand_on = move |mut file: &File, path: &Path, bytes| {
+            let mut all = Vec::new();
+            file.read_to_end(&mut all).unwrap();
+            assert_eq!(all.len() as u64, bytes);
+            tell.send(all).unwrap();
+            let path = path.to_owned();
+            Ok(Written { path, bytes })
+        };
+        let path = directory.path().join("a");
+        let sink = SpoolSink::create(path, None, Box::new(hand_on)).unwrap();
+        write(DumpFile::with_sink(Box::new(sink), start_worker).unwrap());
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
+        told.recv().ok()
+    }
+
+    #[test]
+    fn objects_stand_behind_the_head() {
+        let all = handed_on(|file| {
+            file.objects_sender().deliver(b"objects".to_vec()).unwrap();
+            file.head(b"head ".to_vec()).unwrap();
+            let written = file.finish().unwrap();
+            assert!(written.path.ends_with("a.spool"));
+        });
+        assert_eq!(all.unwrap(), b"head objects\x2C\0\0\0\0\0\0\0\0");
+    }
+
+    #[test]
+    fn others_may_write_the_tail() {
+        let all = handed_on(|file| {
+            file.head(b"head ".to_vec()).unwrap();
+            file.flush().unwrap();
+            let tail = TailWriter::start(file.tail().unwrap(), 1, start_worker).unwrap();
+            tail.sender().deliver(b"tail".to_vec()).unwrap();
+            let bytes = tail.finish().unwrap();
+            file.finish_with_tail(bytes).unwrap();
+        });
+        assert_eq!(all.unwrap(), b"head tail\x2C\0\0\0\0\0\0\0\0");
+    }
+
+    #[test]
+    fn what_is_given_up_or_has_another_size_is_not_handed_on() {
+        assert_eq!(handed_on(DumpFile::abandon), None);
+        let all = handed_on(|file| {
+            file.head(b"head".to_vec()).unwrap();
+            let error = file.finish_with_tail(1).unwrap_err();
+            assert!(matches!(error, WriteError::WrongSize { .. }));
+        });
+        assert_eq!(all, None);
+    }
+}
