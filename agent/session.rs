@@ -20,9 +20,9 @@ use crate::os::process_end::exit_now;
 use crate::profile::{self, CpuSamples, Part, Profiles};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 use tables::Census;
-use writer::{Existing, Outlet, Target};
+use writer::{Existing, Outlet, StreamOutlet, Target};
 
 /// Answer to the JVM: success.
 const DONE: i32 = 0;
@@ -125,9 +125,9 @@ impl Session {
             allocations: self.profiles.allocations.as_ref(),
             cpu: cpu.map(CpuSamples::traces).zip(counts.as_ref()),
         };
-        let is_there = heap::dump(self.vm, jni, options, known, &outlet);
-        if let (false, Outlet::File(target)) = (is_there, &outlet) {
-            USED_NAMES.lock().give_back(&target.path);
+        let is_there = heap::dump(self.vm, jni, options, known, &*outlet);
+        if let (false, Some(file)) = (is_there, outlet.file()) {
+            USED_NAMES.lock().give_back(file);
         }
         if let (Some(cpu), Some(counts)) = (cpu, counts) {
             if !is_there {
@@ -167,7 +167,7 @@ impl Session {
     pub(crate) fn report(&self, jni: &mut Jni<'_>, options: &Options, part: Part) -> bool {
         let outlet = self.outlet(options);
         outlet.is_some_and(|outlet| {
-            profile::report(&self.env, jni, options, &self.profiles, part, outlet)
+            profile::report(&self.env, jni, options, &self.profiles, part, &*outlet)
         })
     }
 
@@ -177,17 +177,14 @@ impl Session {
     }
 
     /// The destination of the next dump or report; `None`, with a line on stderr, if there is no connection.
-    fn outlet(&self, options: &Options) -> Option<Outlet> {
+    fn outlet(&self, options: &Options) -> Option<Box<dyn Outlet>> {
         match (&options.destination, &self.net) {
             (Destination::File(name), _) => {
                 let path = name.choose(&mut USED_NAMES.lock(), options.force);
-                Some(options.target(path).into())
+                Some(Box::new(options.target(path)))
             }
-            (Destination::Graph(socket), _) => Some(Outlet::Socket(socket.clone())),
-            (Destination::Net(_), Some(net)) => Some(Outlet::Connection {
-                connection: Arc::clone(&net.connection),
-                gzip: options.gzip,
-            }),
+            (Destination::Graph(socket), _) => Some(Box::new(StreamOutlet::new(socket.clone()))),
+            (Destination::Net(_), Some(net)) => Some(Box::new(net.outlet(options.gzip))),
             (Destination::Net(peer), None) => {
                 say(&format!(
                     "nothing is sent: there is no connection to {peer}"

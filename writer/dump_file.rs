@@ -67,10 +67,10 @@ impl DumpFile {
     /// Opens the file and starts its writer thread and, for a compressed dump, one compressing thread per
     /// processor.
     ///
-    /// Errors: those of [`FileSink::create`], `Lost`, `NoThread` and `NoMemory`; after an error nothing is left
+    /// Errors: those of [`Outlet::open`]; after an error nothing is left
     /// behind.
-    pub fn create(outlet: impl Into<Outlet>) -> Result<Self, WriteError> {
-        Self::with_sink(outlet.into().open()?, start_worker)
+    pub fn create(outlet: &(impl Outlet + ?Sized)) -> Result<Self, WriteError> {
+        Self::with_sink(outlet.open()?, start_worker)
     }
 
     /// The same for another sink; `start_worker` starts its thread.
@@ -337,7 +337,7 @@ mod tests {
     fn each_buffer_of_objects_becomes_a_member() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.hprof");
-        let dump = DumpFile::create(crate::Target {
+        let dump = DumpFile::create(&crate::Target {
             gzip: GzipLevel::new(1),
             ..crate::Target::new(&path)
         });

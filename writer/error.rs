@@ -82,20 +82,8 @@ pub enum WriteError {
         /// How long, in seconds.
         seconds: u64,
     },
-    /// No address of the peer accepted a connection.
-    NotConnected {
-        /// `HOST:PORT`.
-        peer: String,
-        /// The system's reason.
-        reason: String,
-    },
-    /// The connection is closed: nothing more can be sent.
-    Lost {
-        /// `HOST:PORT`.
-        peer: String,
-        /// Why it was closed.
-        reason: String,
-    },
+    /// What the dump goes to takes no more, for the reason in this sentence.
+    Refused(String),
     /// The writer thread, or a compressing thread, could not be started.
     NoThread {
         /// The system's reason.
@@ -129,9 +117,8 @@ impl fmt::Display for WriteError {
                 out,
                 "no memory for a buffer of {bytes} bytes; leave the process more memory"
             ),
-            Self::NotConnected { .. }
-            | Self::Lost { .. }
-            | Self::Stalled { .. }
+            Self::Refused(sentence) => out.write_str(sentence),
+            Self::Stalled { .. }
             | Self::NoThread { .. } => {
                 self.fmt_wait(out)
             }
@@ -173,7 +160,7 @@ impl fmt::Display for WriteError {
 }
 
 impl WriteError {
-    /// The sentences about a peer or a disk that did not respond.
+    /// The sentences about a disk that did not respond, and about threads.
     fn fmt_wait(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Stalled { seconds } => write!(
@@ -186,14 +173,6 @@ impl WriteError {
                     "cannot start a thread that writes: {reason}; check the limit on threads"
                 )
             }
-            Self::NotConnected { peer, reason } => write!(
-                out,
-                "cannot connect to {peer}: {reason}; start what listens there before the JVM"
-            ),
-            Self::Lost { peer, reason } => write!(
-                out,
-                "the connection to {peer} is closed: {reason}; nothing more is sent"
-            ),
             _ => out.write_str(self.words()),
         }
     }

@@ -5,21 +5,20 @@ use crate::gzip::GzipLevel;
 use crate::{Sink, StartWorker, Tail, WriteError, Written};
 
 /// Compresses the head and the objects, each as a separate stream, and passes them to the other sink.
-#[derive(Debug)]
-pub(crate) struct GzipSink<S> {
-    sink: S,
+pub(crate) struct GzipSink {
+    sink: Box<dyn Sink>,
     compressor: Compressor,
     head: GzipStream,
     objects: GzipStream,
 }
 
-impl<S: Sink> GzipSink<S> {
+impl GzipSink {
     /// Starts the compressing threads; `begins_file` is false if another process has written the
     /// start of the file.
     ///
     /// The errors are `NoThread` and `NoMemory`.
     pub(crate) fn start(
-        sink: S,
+        sink: Box<dyn Sink>,
         level: GzipLevel,
         threads: usize,
         start_worker: StartWorker,
@@ -40,7 +39,7 @@ impl<S: Sink> GzipSink<S> {
     }
 }
 
-impl<S: Sink> Sink for GzipSink<S> {
+impl Sink for GzipSink {
     fn write_head(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
         let sink = &mut self.sink;
         let write = |member: &[u8]| sink.write_head(member);
@@ -83,7 +82,7 @@ impl<S: Sink> Sink for GzipSink<S> {
 
     fn commit(mut self: Box<Self>, tail_bytes: u64) -> Result<Written, WriteError> {
         self.end_head()?;
-        Box::new(self.sink).commit(tail_bytes)
+        self.sink.commit(tail_bytes)
     }
 }
 
@@ -151,7 +150,13 @@ mod tests {
             file: Arc::clone(&file),
         };
         let level = GzipLevel::new(1).unwrap();
-        let mut sink = Box::new(GzipSink::start(disk, level, 2, crate::start_worker, true)?);
+        let mut sink = Box::new(GzipSink::start(
+            Box::new(disk),
+            level,
+            2,
+            crate::start_worker,
+            true,
+        )?);
         let (copied, taken) = objects.split_at(objects.len() / 2);
         sink.write_objects(copied)?;
         sink.take_objects([b"no more", taken].concat(), 7)?;

@@ -1,7 +1,6 @@
 //! What becomes bytes: the contents page.
 //!
-//! From the outside in: [`DumpFile`] is one dump on its way to disk, with the only thread that writes,
-//! or down a [`Connection`]: its [`Outlet`] says which;
+//! From the outside in: [`DumpFile`] is one dump on its way to its [`Outlet`], with the only thread that writes;
 //! [`TailWriter`] is the rest of one, written by a forked child; [`GzipLevel`] asks for compression;
 //! [`emit`] turns tables into records; [`Segments`] packs what the heap walk says into segments;
 //! [`GraphObjects`] packs objects without their values, for a peer that asks who refers to whom;
@@ -18,7 +17,6 @@ pub mod profile_record;
 pub mod record;
 
 mod compressor;
-mod connection;
 mod dump_file;
 mod encoder;
 mod error;
@@ -31,6 +29,7 @@ mod outlet;
 mod raw_dump;
 mod segment;
 mod sink;
+mod spool;
 mod spool_sink;
 mod stream_sink;
 mod tail;
@@ -39,7 +38,6 @@ mod text_stream;
 mod turn;
 mod worker;
 
-pub use connection::{Connection, Peer, CONNECT_LIMIT, HURRY_BYTES, HURRY_GRACE, SEND_LIMIT};
 pub use dump_file::{DumpFile, ObjectsSender};
 pub use error::WriteError;
 pub use graph_objects::{GraphClass, GraphObjects};
@@ -50,7 +48,9 @@ pub use segment::{Deliver, SegmentTotals, Segments};
 pub use sink::{
     last_written, open_answer, remove_unfinished, Existing, FileSink, Sink, Target, Written,
 };
+pub use spool::StoredDump;
 pub use spool_sink::{HandOn, SpoolSink};
+pub use stream_sink::StreamOutlet;
 pub use tail::Tail;
 pub use tail_writer::{TailSender, TailWriter};
 pub use text_stream::TextStream;

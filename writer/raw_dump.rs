@@ -20,11 +20,11 @@ pub struct RawDump {
 }
 
 impl RawDump {
-    /// In the folder of the dump; for a connection in the system's folder for temporary files. `name` is one that no other process
+    /// In the folder of the dump; for no file in the system's folder for temporary files. `name` is one that no other process
     /// uses; nothing is made yet.
     ///
     /// Errors: `Io` if the folder cannot be opened.
-    pub fn beside(outlet: &Outlet, name: &str) -> Result<Self, WriteError> {
+    pub fn beside(outlet: &dyn Outlet, name: &str) -> Result<Self, WriteError> {
         let folder_path = directory(&outlet.spool_path()).to_owned();
         let mut options = OpenOptions::new();
         options
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn the_file_is_gone_when_it_is_open_and_pieces_when_it_is_dropped() {
         let folder = tempfile::tempdir().unwrap();
-        let outlet = Outlet::from(Target::new(folder.path().join("a.hprof")));
+        let outlet = Target::new(folder.path().join("a.hprof"));
         let raw = RawDump::beside(&outlet, "raw").unwrap();
         assert_eq!(raw.bytes(), 0);
         assert!(raw.open().is_err());
@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn a_link_is_not_followed() {
         let folder = tempfile::tempdir().unwrap();
-        let outlet = Outlet::from(Target::new(folder.path().join("a.hprof")));
+        let outlet = Target::new(folder.path().join("a.hprof"));
         let raw = RawDump::beside(&outlet, "raw").unwrap();
         std::os::unix::fs::symlink("/dev/null", folder.path().join("raw")).unwrap();
         assert!(raw.open().is_err());

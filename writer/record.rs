@@ -7,8 +7,8 @@
 use tables::{ClassId, FrameId, ObjectId, StringId, ThreadId, TraceId};
 
 use crate::encoder::{put_object, put_string, put_u4, put_u8, record, u4};
-use format::ObjectSizes;
 use crate::WriteError;
+use format::ObjectSizes;
 use format::{record as tag, HEADER_1_0_2, HEADER_GRAPH, ID_SIZE_BYTES};
 
 /// The first bytes of the file: name and version, size of ids, time.

@@ -7,12 +7,13 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{self, Seek, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
+use crate::spool::Spool;
 use crate::{GzipLevel, Tail, WriteError};
 
 /// What to do if the target exists already.
@@ -203,78 +204,6 @@ impl Sink for FileSink {
     }
 }
 
-/// Bytes that wait for their place in the dump, in a file without a name.
-#[derive(Debug)]
-pub(crate) struct Spool {
-    file: File,
-    // The name that it had for a moment.
-    path: PathBuf,
-}
-
-impl Spool {
-    /// Opens it beside the target.
-    pub(crate) fn create(target: &Path) -> Result<Self, WriteError> {
-        let path = sibling(target, &file_name(target)?, ".spool");
-        let file = create_new(&path)?;
-        fs::remove_file(&path).map_err(|error| failed(&path, "having its name removed", &error))?;
-        Ok(Self { file, path })
-    }
-
-    /// Appends to a spool, which is opened for its first bytes.
-    pub(crate) fn append_to(
-        spool: &mut Option<Self>,
-        target: &Path,
-        bytes: &[u8],
-    ) -> Result<(), WriteError> {
-        let mut opened = match spool.take() {
-            Some(opened) => opened,
-            None => Self::create(target)?,
-        };
-        let appended = opened.append(bytes);
-        *spool = Some(opened);
-        appended
-    }
-
-    /// Appends bytes.
-    pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
-        self.file
-            .write_all(bytes)
-            .map_err(|error| failed(&self.path, "being written", &error))
-    }
-
-    /// Appends all of another spool, and returns the number of bytes.
-    pub(crate) fn append_all_of(&mut self, other: &mut Self) -> Result<u64, WriteError> {
-        other.copy_to(&mut self.file, &self.path)
-    }
-
-    /// The position after everything written, from which another process continues.
-    ///
-    /// `gzip` is the compression level of the data.
-    pub(crate) fn tail(&self, gzip: Option<GzipLevel>) -> Result<Tail, WriteError> {
-        Tail::of(&self.file, &self.path, gzip)
-    }
-
-    /// The file at its start, if it has this many bytes, and the path to name in messages.
-    pub(crate) fn read_back(&self, expected_bytes: u64) -> Result<(&File, &Path), WriteError> {
-        check_length(&self.file, &self.path, expected_bytes)?;
-        self.rewind()?;
-        Ok((&self.file, &self.path))
-    }
-
-    fn copy_to(&mut self, file: &mut File, path: &Path) -> Result<u64, WriteError> {
-        self.rewind()?;
-        // Between files, the standard library lets the kernel copy or share the blocks.
-        io::copy(&mut self.file, file)
-            .map_err(|error| failed(path, "receiving the objects", &error))
-    }
-
-    fn rewind(&self) -> Result<(), WriteError> {
-        (&self.file)
-            .rewind()
-            .map_err(|error| failed(&self.path, "being rewound", &error))
-    }
-}
-
 /// The `.part` file. Dropping it before the rename removes it.
 #[derive(Debug)]
 struct PartFile {
@@ -383,7 +312,11 @@ fn with_process_id(path: &Path) -> PathBuf {
 }
 
 /// Rejects a file that does not consist of exactly what we and the tail's writer have written.
-fn check_length(file: &File, path: &Path, expected_bytes: u64) -> Result<(), WriteError> {
+pub(crate) fn check_length(
+    file: &File,
+    path: &Path,
+    expected_bytes: u64,
+) -> Result<(), WriteError> {
     let meta = file.metadata();
     let found_bytes = meta
         .map_err(|error| failed(path, "being measured", &error))?
@@ -398,7 +331,7 @@ fn check_length(file: &File, path: &Path, expected_bytes: u64) -> Result<(), Wri
     })
 }
 
-fn file_name(path: &Path) -> Result<OsString, WriteError> {
+pub(crate) fn file_name(path: &Path) -> Result<OsString, WriteError> {
     let name = path.file_name().ok_or_else(|| WriteError::NoFileName {
         path: path.to_owned(),
     })?;
@@ -439,7 +372,7 @@ fn check_target(target: &Target) -> Result<(), WriteError> {
 }
 
 /// Creates a file that is certainly new. Replaces a regular file that a dead process left behind.
-fn create_new(path: &Path) -> Result<File, WriteError> {
+pub(crate) fn create_new(path: &Path) -> Result<File, WriteError> {
     let open = || {
         OpenOptions::new()
             .read(true)
@@ -467,7 +400,7 @@ fn create_new(path: &Path) -> Result<File, WriteError> {
     })
 }
 
-fn sibling(path: &Path, name: &OsString, suffix: &str) -> PathBuf {
+pub(crate) fn sibling(path: &Path, name: &OsString, suffix: &str) -> PathBuf {
     let mut name = name.clone();
     name.push(suffix);
     path.with_file_name(name)

@@ -1,14 +1,13 @@
 //! A sink that stores a dump until it is complete, and then hands it on: to a connection, or to be made into text.
 
 use std::fmt;
-use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use crate::sink::Spool;
+use crate::spool::{Spool, StoredDump};
 use crate::{GzipLevel, Sink, Tail, WriteError, Written};
 
-/// Takes a complete dump: the file, the path to name in messages, and the number of bytes.
-pub type HandOn = Box<dyn FnOnce(&File, &Path, u64) -> Result<Written, WriteError> + Send>;
+/// Takes a complete dump.
+pub type HandOn = Box<dyn FnOnce(StoredDump<'_>) -> Result<Written, WriteError> + Send>;
 
 /// Stores the dump in a file without a name, and hands it on at the commit.
 ///
@@ -81,8 +80,7 @@ impl Sink for SpoolSink {
 
     fn commit(self: Box<Self>, tail_bytes: u64) -> Result<Written, WriteError> {
         let bytes = self.bytes.saturating_add(tail_bytes);
-        let (file, path) = self.dump.read_back(bytes)?;
-        (self.hand_on)(file, path, bytes)
+        (self.hand_on)(self.dump.read_back(bytes)?)
     }
 }
 
@@ -97,19 +95,25 @@ mod tests {
     fn handed_on(write: impl FnOnce(DumpFile)) -> Option<Vec<u8>> {
         let directory = tempfile::tempdir().unwrap();
         let (tell, told) = channel();
-        let hand_on = move |mut file: &File, path: &Path, bytes| {
-            let mut all = Vec::new();
-            file.read_to_end(&mut all).unwrap();
-            assert_eq!(all.len() as u64, bytes);
-            tell.send(all).unwrap();
-            let path = path.to_owned();
+        let hand_on = move |dump: StoredDump<'_>| {
+            // Twice, as text is made.
+            for _ in 0..2 {
+                let mut all = Vec::new();
+                dump.open().unwrap().read_to_end(&mut all).unwrap();
+                assert_eq!(all.len() as u64, dump.bytes);
+                tell.send(all).unwrap();
+            }
+            let path = dump.path.to_owned();
+            let bytes = dump.bytes;
             Ok(Written { path, bytes })
         };
         let path = directory.path().join("a");
         let sink = SpoolSink::create(path, None, Box::new(hand_on)).unwrap();
         write(DumpFile::with_sink(Box::new(sink), start_worker).unwrap());
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
-        told.recv().ok()
+        let all = told.recv().ok()?;
+        assert_eq!(told.recv(), Ok(all.clone()));
+        Some(all)
     }
 
     #[test]

@@ -1,13 +1,55 @@
 //! A sink that sends a dump to a process that waits for it on a socket of this machine, as it is made.
 
+use std::fmt;
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use crate::connection::SEND_LIMIT;
 use crate::sink::failed;
 use crate::tail::Tail;
-use crate::{Sink, WriteError, Written};
+use crate::{GzipLevel, Outlet, Sink, WriteError, Written};
+
+/// A peer that takes nothing in this time is given up.
+const SEND_LIMIT: Duration = Duration::from_secs(10);
+
+/// The process that listens on a socket of this machine: takes a dump as it is made, never compressed.
+#[derive(Clone, Debug)]
+pub struct StreamOutlet {
+    path: PathBuf,
+}
+
+impl StreamOutlet {
+    /// Whoever listens on the socket at this path.
+    pub fn new(path: PathBuf) -> Self {
+        Self { path }
+    }
+}
+
+impl Outlet for StreamOutlet {
+    fn file(&self) -> Option<&Path> {
+        None
+    }
+
+    fn gzip(&self) -> Option<GzipLevel> {
+        None
+    }
+
+    fn sink(&self) -> Result<Box<dyn Sink>, WriteError> {
+        Ok(Box::new(StreamSink::connect(&self.path)?))
+    }
+
+    /// Beside the socket.
+    fn spool_path(&self) -> PathBuf {
+        self.path.clone()
+    }
+}
+
+impl fmt::Display for StreamOutlet {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.path.display().fmt(out)
+    }
+}
 
 /// Sends what it gets at once, and keeps nothing. A peer that takes nothing for [`SEND_LIMIT`] is given up.
 #[derive(Debug)]
@@ -76,7 +118,7 @@ impl Sink for StreamSink {
 
 #[cfg(test)]
 mod tests {
-    use crate::{start_worker, Deliver, DumpFile, Outlet, TailWriter, WriteError};
+    use crate::{start_worker, Deliver, DumpFile, StreamOutlet, TailWriter, WriteError};
     use std::io::Read;
     use std::os::unix::net::UnixListener;
     use std::thread;
@@ -91,7 +133,7 @@ mod tests {
             listener.accept().unwrap().0.read_to_end(&mut all).unwrap();
             all
         });
-        let dump = DumpFile::create(Outlet::Socket(path)).unwrap();
+        let dump = DumpFile::create(&StreamOutlet::new(path)).unwrap();
         dump.head(b"head".to_vec()).unwrap();
         dump.flush().unwrap();
         let tail = TailWriter::start(dump.tail().unwrap(), 1, start_worker).unwrap();
@@ -109,11 +151,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("socket");
         let listener = UnixListener::bind(&path).unwrap();
-        let dump = DumpFile::create(Outlet::Socket(path.clone())).unwrap();
+        let dump = DumpFile::create(&StreamOutlet::new(path.clone())).unwrap();
         drop(listener);
         dump.head(vec![1; 4 << 20]).unwrap();
         let error = dump.flush().unwrap_err();
         assert!(matches!(error, WriteError::Io { path: at, .. } if at == path));
-        assert!(DumpFile::create(Outlet::Socket(path)).is_err());
+        assert!(DumpFile::create(&StreamOutlet::new(path)).is_err());
     }
 }

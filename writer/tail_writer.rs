@@ -40,7 +40,7 @@ impl TailWriter {
         };
         let sink: Box<dyn Sink> = match level {
             Some(level) => Box::new(GzipSink::start(
-                sink,
+                Box::new(sink),
                 level,
                 compress_threads,
                 start_worker,

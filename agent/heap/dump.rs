@@ -66,7 +66,7 @@ pub(crate) fn dump(
     jni: &mut Jni<'_>,
     options: &Options,
     known: Known<'_>,
-    outlet: &Outlet,
+    outlet: &dyn Outlet,
 ) -> bool {
     IS_DUMPING.set(true);
     let is_there = dump_alone(vm, jni, options, known, outlet);
@@ -80,7 +80,7 @@ fn dump_alone(
     jni: &mut Jni<'_>,
     options: &Options,
     known: Known<'_>,
-    outlet: &Outlet,
+    outlet: &dyn Outlet,
 ) -> bool {
     let mut last_child = ONE_AT_A_TIME.lock();
     ending::show_life();
@@ -119,7 +119,7 @@ fn dump_alone(
     }
 }
 
-fn begin_line(outlet: &Outlet, census: Option<&Census>) -> String {
+fn begin_line(outlet: &dyn Outlet, census: Option<&Census>) -> String {
     let Some(seen) = census.map(Census::snapshot) else {
         return format!("dumping the heap to {outlet}");
     };
@@ -268,7 +268,7 @@ fn by_hotspot(request: Request<'_>, jni: &mut Jni<'_>) -> Result<Outcome, DumpEr
 
 /// Creates the file. It takes the same records for the binary and the text format.
 fn create_file(request: Request<'_>, env: &Env, jni: &mut Jni<'_>) -> Result<DumpFile, DumpError> {
-    let outlet = request.outlet.clone();
+    let outlet = request.outlet;
     if request.options.format == Format::Binary {
         return Ok(DumpFile::create(outlet)?);
     }

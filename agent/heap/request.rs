@@ -11,7 +11,7 @@ use writer::Outlet;
 pub(super) struct Request<'r> {
     pub(super) vm: Vm,
     pub(super) options: &'r Options,
-    pub(super) outlet: &'r Outlet,
+    pub(super) outlet: &'r dyn Outlet,
     pub(super) profiled: Profiled<'r>,
 }
 

@@ -3,14 +3,14 @@
 //! The first line of a text heap dump counts its objects, and classes stand last in it, first in the records:
 //! so nothing can be written before all is known. Nobody waits for it but the thread that asked for the dump.
 
-use std::fs::File;
-use std::io::{Read, Seek};
-use std::path::Path;
+use std::io::Read;
 
 use format::ObjectSizes;
 use reader::Budget;
 use text::{transcribe, Settings, TextError, Transcribed};
-use writer::{start_worker, DumpFile, Outlet, Sink, SpoolSink, TextStream, WriteError, Written};
+use writer::{
+    start_worker, DumpFile, Outlet, Sink, SpoolSink, StoredDump, TextStream, WriteError, Written,
+};
 
 /// Starts a heap dump that is written as text, for JVMs whose objects have these sizes and where local time is
 /// ahead of UTC by so many seconds: no record tells either.
@@ -19,48 +19,39 @@ use writer::{start_worker, DumpFile, Outlet, Sink, SpoolSink, TextStream, WriteE
 /// file without a name beside the target, or where a connection's dumps are kept; the text is made of them by the writer
 /// thread, at the end. Only then is it known whether all of it fits the disk.
 pub(super) fn create(
-    outlet: Outlet,
+    outlet: &dyn Outlet,
     sizes: ObjectSizes,
     utc_offset_seconds: i32,
 ) -> Result<DumpFile, WriteError> {
     let spool_path = outlet.spool_path();
     let target = outlet.open()?;
-    let hand_on = move |records: &File, path: &Path, bytes| {
+    let hand_on = move |records: StoredDump<'_>| {
         let settings = Settings {
             sizes: Some(sizes),
             utc_offset_seconds,
-            budget: Budget::for_file(bytes),
+            budget: Budget::for_file(records.bytes),
         };
-        write(records, path, &settings, target)
+        write(records, &settings, target)
     };
     let sink = SpoolSink::create(spool_path, None, Box::new(hand_on))?;
     DumpFile::with_sink(Box::new(sink), start_worker)
 }
 
-/// Writes a file of records as text. `path` is named if the records cannot be read.
+/// Writes records as text.
 fn write(
-    records: &File,
-    path: &Path,
+    records: StoredDump<'_>,
     settings: &Settings,
     mut target: Box<dyn Sink>,
 ) -> Result<Written, WriteError> {
     let mut out = TextStream::new(|bytes: Vec<u8>| target.write_head(&bytes));
-    let mut open = || {
-        let mut records = records;
-        records.rewind()?;
-        Ok(Box::new(records) as Box<dyn Read>)
-    };
+    let mut open = || Ok(Box::new(records.open()?) as Box<dyn Read + '_>);
     let transcribed = transcribe(&mut open, settings, &mut out);
     // An error of the target's is the first, and what `transcribed` tells as well.
     out.finish()?;
-    if let Some(reason) = fault(transcribed) {
-        return Err(WriteError::Io {
-            path: path.to_owned(),
-            action: "being read back",
-            reason,
-        });
+    match fault(transcribed) {
+        Some(reason) => Err(records.unreadable(reason)),
+        None => target.commit(0),
     }
-    target.commit(0)
 }
 
 /// Why the text is not that of a whole dump; `None` if it is.
@@ -82,7 +73,8 @@ fn fault(transcribed: Result<Transcribed, TextError>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
+    use std::fs::{self, File};
+    use std::path::Path;
     use writer::record::Header;
     use writer::{Deliver, GzipLevel, Target};
 
@@ -101,7 +93,7 @@ mod tests {
             gzip,
             ..Target::new(path)
         };
-        create(target.into(), ObjectSizes::default(), 3600).unwrap()
+        create(&target, ObjectSizes::default(), 3600).unwrap()
     }
 
     #[test]

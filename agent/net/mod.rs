@@ -4,6 +4,8 @@
 
 mod answer;
 mod command;
+mod connection;
+mod net_outlet;
 
 use crate::agent_threads;
 use crate::gate::Inside;
@@ -13,11 +15,13 @@ use crate::message::say;
 use crate::options::{Destination, Options};
 use crate::profile::{Part, Profiles};
 use command::{next, Command, Next};
+use connection::Connection;
+use net_outlet::NetOutlet;
 use parking_lot::{Condvar, Mutex};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::Arc;
 use std::time::Duration;
-use writer::Connection;
+use writer::GzipLevel;
 
 /// Name of the thread in thread dumps, as in the JDK's agent.
 const THREAD_NAME: &str = "HPROF listener thread";
@@ -71,6 +75,11 @@ impl Net {
                 None
             }
         }
+    }
+
+    /// The connection as a place where dumps go; `gzip` is the compression level.
+    pub(crate) fn outlet(&self, gzip: Option<GzipLevel>) -> NetOutlet {
+        NetOutlet::new(Arc::clone(&self.connection), gzip)
     }
 
     /// Starts the thread that reads commands and executes them on `session`. At `VMInit`.

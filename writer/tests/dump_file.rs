@@ -14,7 +14,7 @@ use writer::{Deliver, DumpFile, GzipLevel, Segments, Target, WriteError, Written
 fn objects_come_after_the_head_whenever_they_were_sent() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.hprof");
-    let dump = DumpFile::create(Target::new(&path)).unwrap();
+    let dump = DumpFile::create(&Target::new(&path)).unwrap();
     let mut objects = dump.objects_sender();
     objects.deliver(b"one ".to_vec()).unwrap();
     dump.head(b"head ".to_vec()).unwrap();
@@ -61,7 +61,7 @@ fn a_compressed_dump_holds_the_same() {
                 gzip,
                 ..Target::new(&path)
             };
-            let dump = DumpFile::create(target).unwrap();
+            let dump = DumpFile::create(&target).unwrap();
             let mut sender = dump.objects_sender();
             for segment in objects.chunks(4_000_000) {
                 sender.deliver(segment.to_vec()).unwrap();
@@ -88,12 +88,12 @@ fn a_compressed_dump_holds_the_same() {
 fn a_dump_given_up_leaves_nothing() {
     let directory = tempfile::tempdir().unwrap();
     let target = Target::new(directory.path().join("a.hprof"));
-    let dump = DumpFile::create(target.clone()).unwrap();
+    let dump = DumpFile::create(&target.clone()).unwrap();
     dump.head(vec![1; 100]).unwrap();
     // A sender that outlives the dump must not block it.
     let mut objects = dump.objects_sender();
     dump.abandon();
     assert_eq!(objects.deliver(vec![1]), Err(WriteError::Closed));
-    drop(DumpFile::create(target).unwrap());
+    drop(DumpFile::create(&target).unwrap());
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
 }

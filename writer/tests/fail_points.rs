@@ -136,7 +136,7 @@ fn victim() {
     let Some(path) = std::env::var_os("HPROF_VICTIM") else {
         return;
     };
-    let file = DumpFile::create(Target::new(path)).unwrap();
+    let file = DumpFile::create(&Target::new(path)).unwrap();
     dump(&file).unwrap();
     std::thread::sleep(Duration::from_secs(60));
 }
@@ -168,7 +168,7 @@ fn a_killed_process_leaves_no_final_name_and_no_spool() {
         .collect();
     assert_eq!(left, [part]);
     // Leftovers do not block the next dump of this name.
-    let file = DumpFile::create(Target::new(&path)).unwrap();
+    let file = DumpFile::create(&Target::new(&path)).unwrap();
     dump(&file).unwrap();
     file.finish().unwrap();
     assert!(path.exists());

@@ -40,7 +40,7 @@ fn part_bytes(directory: &Path) -> u64 {
 fn head_and_tail_make_one_file() {
     for gzip in [None, Some(1), Some(6)] {
         let directory = tempfile::tempdir().unwrap();
-        let dump = DumpFile::create(target(directory.path(), gzip)).unwrap();
+        let dump = DumpFile::create(&target(directory.path(), gzip)).unwrap();
         let head: Vec<u8> = (0_u32..300_000).flat_map(u32::to_be_bytes).collect();
         dump.head(head.clone()).unwrap();
         dump.flush().unwrap();
@@ -72,7 +72,7 @@ fn head_and_tail_make_one_file() {
 fn a_flush_leaves_nothing_behind() {
     for gzip in [None, Some(1)] {
         let directory = tempfile::tempdir().unwrap();
-        let dump = DumpFile::create(target(directory.path(), gzip)).unwrap();
+        let dump = DumpFile::create(&target(directory.path(), gzip)).unwrap();
         let part = directory.path().join("a.hprof.part");
         dump.flush().unwrap();
         assert_eq!(part_bytes(directory.path()), 0);
@@ -92,7 +92,7 @@ fn a_tail_of_another_size_is_refused() {
     for gzip in [None, Some(1)] {
         for wrong in [-1, 1] {
             let directory = tempfile::tempdir().unwrap();
-            let dump = DumpFile::create(target(directory.path(), gzip)).unwrap();
+            let dump = DumpFile::create(&target(directory.path(), gzip)).unwrap();
             dump.head(b"head ".to_vec()).unwrap();
             dump.flush().unwrap();
             let writer = TailWriter::start(dump.tail().unwrap(), 1, writer::start_worker).unwrap();
@@ -116,7 +116,7 @@ fn a_tail_of_another_size_is_refused() {
 #[test]
 fn a_tail_given_up_is_the_parents_to_remove() {
     let directory = tempfile::tempdir().unwrap();
-    let dump = DumpFile::create(target(directory.path(), Some(1))).unwrap();
+    let dump = DumpFile::create(&target(directory.path(), Some(1))).unwrap();
     dump.head(b"head".to_vec()).unwrap();
     dump.flush().unwrap();
     let writer = TailWriter::start(dump.tail().unwrap(), 2, writer::start_worker).unwrap();

@@ -65,7 +65,7 @@ pub(super) struct DumpName<'f> {
 impl<'f> DumpName<'f> {
     /// A name beside the dump: the prepared one, or a new one if the heap has room.
     pub(super) fn beside(
-        outlet: &Outlet,
+        outlet: &dyn Outlet,
         env: &'f Env,
         jni: &'f Jni<'f>,
     ) -> Result<Self, DumpError> {
@@ -111,7 +111,7 @@ impl Drop for DumpName<'_> {
     }
 }
 
-fn no_name(outlet: &Outlet, error: &io::Error) -> DumpError {
+fn no_name(outlet: &dyn Outlet, error: &io::Error) -> DumpError {
     DumpError::Write(WriteError::Io {
         path: outlet.to_string().into(),
         action: "having its folder opened for HotSpot",

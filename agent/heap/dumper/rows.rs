@@ -328,7 +328,7 @@ mod tests {
     #[test]
     fn names_come_back_as_they_were() {
         for name in ["main", "Grüße", "\u{4e2d}", "smile \u{1F600}"] {
-            let written = writer::mutf8::to_utf8(&modified_utf8(name)).into_owned();
+            let written = format::mutf8::to_utf8(&modified_utf8(name)).into_owned();
             assert_eq!(String::from_utf8(written).expect("UTF-8"), name);
         }
     }

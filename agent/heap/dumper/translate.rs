@@ -116,7 +116,7 @@ mod tests {
     use reader::{summarize, DumpReader, Event, HeapRecord, Root, RootKind, Summary};
     use std::fs;
     use tables::{Trace, TraceId};
-    use writer::{Outlet, RawDump, Target};
+    use writer::{RawDump, Target};
 
     const OBJECT_CLASS: u64 = 0x1000;
     const THREAD_CLASS: u64 = 0x1008;
@@ -293,7 +293,7 @@ mod tests {
     fn translated(options: &Options) -> (Vec<u8>, Summary) {
         let folder = tempfile::tempdir().expect("a folder");
         let target = folder.path().join("a.hprof");
-        let outlet = Outlet::from(Target::new(&target));
+        let outlet = Target::new(&target);
         let raw = RawDump::beside(&outlet, "raw").expect("a name");
         fs::write(folder.path().join("raw"), HotSpot::file()).expect("written");
         let tables = Tables::new();
@@ -318,7 +318,7 @@ mod tests {
             known: &known.into_iter().collect(),
             site_records: &[],
         };
-        let file = DumpFile::create(outlet).expect("a file");
+        let file = DumpFile::create(&outlet).expect("a file");
         let made = translate(&raw.open().expect("the raw file"), knowledge, options, file)
             .expect("a dump");
         assert_eq!((made.objects, made.classes, made.cut_arrays), (4, 2, 0));

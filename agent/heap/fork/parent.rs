@@ -26,6 +26,7 @@ use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
 use crate::message::say;
 use crate::options::Options;
+use format::ObjectSizes;
 use snapshot::classes::NameFields;
 use snapshot::mappings::{os_maps, Mappings};
 use std::cell::RefCell;

@@ -2,7 +2,8 @@
 
 use super::{Row, Said, Standing};
 use crate::options::values::yes_no;
-use writer::{GzipLevel, Peer};
+use crate::options::Peer;
+use writer::GzipLevel;
 
 /// The options, in the order of the help.
 pub(super) const ROWS: &[Row] = &[

@@ -167,7 +167,7 @@ pub(crate) fn report(
     options: &Options,
     profiles: &Profiles,
     part: Part,
-    outlet: Outlet,
+    outlet: &dyn Outlet,
 ) -> bool {
     let figures = Figures::take(options, profiles, part, env, jni);
     match write(outlet, options, profiles, &figures) {
@@ -190,7 +190,7 @@ pub(crate) fn report(
 }
 
 fn write(
-    outlet: Outlet,
+    outlet: &dyn Outlet,
     options: &Options,
     profiles: &Profiles,
     figures: &Figures,

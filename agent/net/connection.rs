@@ -1,25 +1,23 @@
 //! The connection to a peer that receives dumps. Every wait for the peer has a limit.
 
-use std::fmt;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream, ToSocketAddrs};
-use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::sink::failed;
-use crate::WriteError;
+use crate::options::Peer;
+use writer::WriteError;
 
 /// Limit of all attempts to connect together, not counting the name lookup.
-pub const CONNECT_LIMIT: Duration = Duration::from_secs(5);
+const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 /// A peer that takes less than 64 KiB in this time is given up.
-pub const SEND_LIMIT: Duration = Duration::from_secs(10);
+const SEND_LIMIT: Duration = Duration::from_secs(10);
 
 /// Bytes that a peer must take per second on average once the JVM is shutting down.
-pub const HURRY_BYTES: u64 = 1 << 20;
+const HURRY_BYTES: u64 = 1 << 20;
 /// How long that is not yet checked.
-pub const HURRY_GRACE: Duration = Duration::from_secs(5);
+const HURRY_GRACE: Duration = Duration::from_secs(5);
 
 /// Bytes that a peer must take within the limit.
 const PIECE_BYTES: usize = 64 << 10;
@@ -28,50 +26,12 @@ const MOST_ADDRESSES: usize = 8;
 /// How long one call waits for the peer before the limit is checked.
 const ONE_WAIT: Duration = Duration::from_secs(1);
 
-/// Host and port, as the user wrote them: `localhost:9000`, `192.0.2.1:9000`, `[::1]:9000`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Peer {
-    host: String,
-    port: u16,
-}
-
-impl Peer {
-    /// Parses `HOST:PORT`; the port is from 1 to 65535. `None` for anything else.
-    pub fn parse(text: &str) -> Option<Self> {
-        let (host, port) = text.rsplit_once(':')?;
-        let port = port.parse().ok().filter(|&port| port > 0)?;
-        let bare = host
-            .strip_prefix('[')
-            .map_or(Some(host), |rest| rest.strip_suffix(']'))?;
-        (!bare.is_empty()).then(|| Self {
-            host: bare.to_owned(),
-            port,
-        })
-    }
-
-    /// The host's addresses, in the system's order of preference.
-    fn addresses(&self) -> io::Result<Vec<SocketAddr>> {
-        let found = (self.host.as_str(), self.port).to_socket_addrs()?;
-        Ok(found.take(MOST_ADDRESSES).collect())
-    }
-}
-
-impl fmt::Display for Peer {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.host.contains(':') {
-            write!(out, "[{}]:{}", self.host, self.port)
-        } else {
-            write!(out, "{}:{}", self.host, self.port)
-        }
-    }
-}
-
 /// An open connection. Dumps are sent one after the other, each complete. One other thread reads what the peer
 /// sends.
 ///
 /// Any thread may call any method. The first failure closes it for good.
 #[derive(Debug)]
-pub struct Connection {
+pub(crate) struct Connection {
     peer: Peer,
     stream: TcpStream,
     limit: Duration,
@@ -90,11 +50,10 @@ pub struct Connection {
 impl Connection {
     /// Connects, trying all addresses of the host. Blocks for at most [`CONNECT_LIMIT`], plus the lookup.
     ///
-    /// The error is `NotConnected`, with the last address's answer.
-    pub fn open(peer: Peer) -> Result<Self, WriteError> {
-        let stream = connect(&peer).map_err(|error| WriteError::NotConnected {
-            peer: peer.to_string(),
-            reason: error.to_string(),
+    /// The error is a sentence, with the last address's answer.
+    pub(crate) fn open(peer: Peer) -> Result<Self, String> {
+        let stream = connect(&peer).map_err(|error| {
+            format!("cannot connect to {peer}: {error}; start what listens there before the JVM")
         })?;
         // It works without these, too, but less well.
         let _ = stream.set_nodelay(true);
@@ -112,12 +71,12 @@ impl Connection {
     }
 
     /// The peer.
-    pub fn peer(&self) -> &Peer {
+    pub(crate) fn peer(&self) -> &Peer {
         &self.peer
     }
 
-    /// Returns the error `Lost` if it is closed.
-    pub fn check(&self) -> Result<(), WriteError> {
+    /// Returns the error `Refused` if it is closed.
+    pub(crate) fn check(&self) -> Result<(), WriteError> {
         match &*lock(&self.closed) {
             None => Ok(()),
             Some(reason) => Err(self.lost(reason)),
@@ -126,15 +85,19 @@ impl Connection {
 
     /// Reads what the peer sends, like [`Read::read`]; blocks without a limit. 0 if the peer sends no more, or the
     /// connection is closed.
-    pub fn read(&self, into: &mut [u8]) -> io::Result<usize> {
+    pub(crate) fn read(&self, into: &mut [u8]) -> io::Result<usize> {
         (&self.stream).read(into)
     }
 
-    /// Sends all of `from` and returns the number of bytes; errors name the file `path`.
+    /// Sends all of `from` and returns the number of bytes; `unreadable` makes the error if it cannot be read.
     ///
-    /// Waits while another thread sends. Errors: `Lost`, which closes the connection, because the peer has half a
-    /// dump; `Io` if `from` cannot be read, likewise.
-    pub(crate) fn send(&self, from: &mut impl Read, path: &Path) -> Result<u64, WriteError> {
+    /// Waits while another thread sends. Errors: `Refused`, which closes the connection, because the peer has half a
+    /// dump; the error of `unreadable`, likewise.
+    pub(crate) fn send(
+        &self,
+        from: &mut impl Read,
+        unreadable: impl Fn(io::Error) -> WriteError,
+    ) -> Result<u64, WriteError> {
         let _sending = lock(&self.sending);
         self.check()?;
         let mut piece = vec![0; PIECE_BYTES];
@@ -143,7 +106,7 @@ impl Connection {
         loop {
             let read = from.read(&mut piece).map_err(|error| {
                 self.close("a dump could not be read back");
-                failed(path, "being read back", &error)
+                unreadable(error)
             })?;
             let Some(piece) = piece.get(..read).filter(|piece| !piece.is_empty()) else {
                 return Ok(bytes);
@@ -159,7 +122,7 @@ impl Connection {
 
     /// From now on, after [`HURRY_GRACE`], the peer must take [`HURRY_BYTES`] per second on average, because
     /// something is blocked on it. Only the first call counts.
-    pub fn hurry(&self) {
+    pub(crate) fn hurry(&self) {
         self.hurry.get_or_init(|| {
             self.sent_before
                 .store(self.sent_bytes.load(Ordering::Relaxed), Ordering::Relaxed);
@@ -179,14 +142,14 @@ impl Connection {
     }
 
     /// Closes both directions at once; senders and readers get an error. The first reason is kept.
-    pub fn close(&self, reason: &str) {
+    pub(crate) fn close(&self, reason: &str) {
         lock(&self.closed).get_or_insert_with(|| reason.to_owned());
         // The peer may have closed it already.
         let _ = self.stream.shutdown(Shutdown::Both);
     }
 
     /// Tells the peer that nothing more will come, after the current dump. The peer may go on sending.
-    pub fn end_sending(&self, reason: &str) {
+    pub(crate) fn end_sending(&self, reason: &str) {
         let _sending = lock(&self.sending);
         lock(&self.closed).get_or_insert_with(|| reason.to_owned());
         let _ = self.stream.shutdown(Shutdown::Write);
@@ -219,10 +182,10 @@ impl Connection {
     }
 
     fn lost(&self, reason: &str) -> WriteError {
-        WriteError::Lost {
-            peer: self.peer.to_string(),
-            reason: reason.to_owned(),
-        }
+        let peer = &self.peer;
+        WriteError::Refused(format!(
+            "the connection to {peer} is closed: {reason}; nothing more is sent"
+        ))
     }
 }
 
@@ -235,7 +198,9 @@ fn is_no_failure(error: &io::Error) -> bool {
 }
 
 fn connect(peer: &Peer) -> io::Result<TcpStream> {
-    let addresses = peer.addresses()?;
+    // In the system's order of preference.
+    let found = peer.host_and_port().to_socket_addrs()?;
+    let addresses: Vec<SocketAddr> = found.take(MOST_ADDRESSES).collect();
     let tries = u32::try_from(addresses.len()).unwrap_or(1).max(1);
     let mut answer = Err(io::Error::other("the host has no address"));
     for address in &addresses {
@@ -278,30 +243,13 @@ pub(crate) mod tests {
     }
 
     fn send(connection: &Connection, bytes: &[u8]) -> Result<u64, WriteError> {
-        connection.send(&mut &bytes[..], Path::new("/d/spool"))
+        connection.send(&mut &bytes[..], |error| panic!("{error}"))
     }
 
     fn reason(error: WriteError) -> String {
         match error {
-            WriteError::Lost { reason, .. } => reason,
+            WriteError::Refused(sentence) => sentence,
             other => panic!("{other:?}"),
-        }
-    }
-
-    #[test]
-    fn host_and_port_are_taken_apart() {
-        for (text, shown) in [
-            ("localhost:9000", "localhost:9000"),
-            ("192.0.2.1:1", "192.0.2.1:1"),
-            ("[::1]:9000", "[::1]:9000"),
-            ("fe80::1:9000", "[fe80::1]:9000"),
-        ] {
-            assert_eq!(Peer::parse(text).unwrap().to_string(), shown);
-        }
-        for text in [
-            "", "host", "host:", ":9", "[]:9", "[::1:9", "h:0", "h:65536", "h:9x",
-        ] {
-            assert_eq!(Peer::parse(text), None, "{text}");
         }
     }
 
@@ -324,7 +272,9 @@ pub(crate) mod tests {
         assert!(all
             .chunks(1 << 20)
             .all(|dump| dump.iter().all(|&byte| byte == dump[0])));
-        assert_eq!(reason(send(&connection, b"c").unwrap_err()), "the end");
+        let refusal = reason(send(&connection, b"c").unwrap_err());
+        let end = "is closed: the end; nothing more is sent";
+        assert!(refusal.ends_with(end), "{refusal}");
     }
 
     #[test]
@@ -369,7 +319,7 @@ pub(crate) mod tests {
             .unwrap()
             .port();
         let peer = Peer::parse(&format!("127.0.0.1:{port}")).unwrap();
-        let line = Connection::open(peer).unwrap_err().to_string();
+        let line = Connection::open(peer).unwrap_err();
         let start = format!("cannot connect to 127.0.0.1:{port}: Connection refused");
         assert!(line.starts_with(&start), "{line}");
     }

@@ -1,0 +1,84 @@
+//! The connection as a place where dumps and reports go.
+
+use super::connection::Connection;
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+use writer::{GzipLevel, Outlet, Sink, SpoolSink, StoredDump, WriteError, Written};
+
+/// Takes dumps once they are complete. Until then each is kept in the system's folder for temporary files, without a
+/// name. Displayed as `HOST:PORT`.
+#[derive(Clone, Debug)]
+pub(crate) struct NetOutlet {
+    connection: Arc<Connection>,
+    gzip: Option<GzipLevel>,
+}
+
+impl NetOutlet {
+    /// For this connection; `gzip` is the compression level.
+    pub(super) fn new(connection: Arc<Connection>, gzip: Option<GzipLevel>) -> Self {
+        Self { connection, gzip }
+    }
+}
+
+impl Outlet for NetOutlet {
+    fn file(&self) -> Option<&Path> {
+        None
+    }
+
+    fn gzip(&self) -> Option<GzipLevel> {
+        self.gzip
+    }
+
+    /// The error is `Refused` if the connection is already closed.
+    fn sink(&self) -> Result<Box<dyn Sink>, WriteError> {
+        self.connection.check()?;
+        let connection = Arc::clone(&self.connection);
+        let send = move |dump: StoredDump<'_>| {
+            let mut from = dump.open().map_err(|error| dump.unreadable(error))?;
+            let bytes = connection.send(&mut from, |error| dump.unreadable(error))?;
+            let path = connection.peer().to_string().into();
+            Ok(Written { path, bytes })
+        };
+        let sink = SpoolSink::create(self.spool_path(), self.gzip, Box::new(send))?;
+        Ok(Box::new(sink))
+    }
+}
+
+impl fmt::Display for NetOutlet {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.connection.peer().fmt(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::connection::tests::connection;
+    use std::io::Read;
+    use writer::DumpFile;
+
+    #[test]
+    fn complete_dumps_alone_go_down_the_connection() {
+        let (connection, mut peer) = connection();
+        let connection = Arc::new(connection);
+        let outlet = NetOutlet::new(Arc::clone(&connection), None);
+        assert!(outlet.to_string().starts_with("127.0.0.1:"));
+        assert_ne!(outlet.spool_path(), outlet.spool_path());
+        let file = DumpFile::create(&outlet).unwrap();
+        file.head(b"head".to_vec()).unwrap();
+        let written = file.finish_with_tail(0).unwrap();
+        let path = outlet.to_string().into();
+        assert_eq!(written, Written { path, bytes: 4 });
+        DumpFile::create(&outlet).unwrap().abandon();
+        connection.end_sending("the end");
+        let mut all = Vec::new();
+        peer.read_to_end(&mut all).unwrap();
+        assert_eq!(all, b"head");
+        let error = DumpFile::create(&outlet).unwrap_err().to_string();
+        assert!(
+            error.ends_with("is closed: the end; nothing more is sent"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,112 @@
+//! A file without a name: it goes with the process, however that ends.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use crate::sink::{check_length, create_new, failed, file_name, sibling};
+use crate::{GzipLevel, Tail, WriteError};
+
+/// Bytes that wait for their place in the dump, in a file without a name.
+#[derive(Debug)]
+pub(crate) struct Spool {
+    file: File,
+    // The name that it had for a moment.
+    path: PathBuf,
+}
+
+impl Spool {
+    /// Opens it beside the target.
+    pub(crate) fn create(target: &Path) -> Result<Self, WriteError> {
+        let path = sibling(target, &file_name(target)?, ".spool");
+        let file = create_new(&path)?;
+        fs::remove_file(&path).map_err(|error| failed(&path, "having its name removed", &error))?;
+        Ok(Self { file, path })
+    }
+
+    /// Appends to a spool, which is opened for its first bytes.
+    pub(crate) fn append_to(
+        spool: &mut Option<Self>,
+        target: &Path,
+        bytes: &[u8],
+    ) -> Result<(), WriteError> {
+        let mut opened = match spool.take() {
+            Some(opened) => opened,
+            None => Self::create(target)?,
+        };
+        let appended = opened.append(bytes);
+        *spool = Some(opened);
+        appended
+    }
+
+    /// Appends bytes.
+    pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+        self.file
+            .write_all(bytes)
+            .map_err(|error| failed(&self.path, "being written", &error))
+    }
+
+    /// Appends all of another spool, and returns the number of bytes.
+    pub(crate) fn append_all_of(&mut self, other: &mut Self) -> Result<u64, WriteError> {
+        other.copy_to(&mut self.file, &self.path)
+    }
+
+    /// The position after everything written, from which another process continues.
+    ///
+    /// `gzip` is the compression level of the data.
+    pub(crate) fn tail(&self, gzip: Option<GzipLevel>) -> Result<Tail, WriteError> {
+        Tail::of(&self.file, &self.path, gzip)
+    }
+
+    /// All of it, if it has this many bytes.
+    pub(crate) fn read_back(&self, expected_bytes: u64) -> Result<StoredDump<'_>, WriteError> {
+        check_length(&self.file, &self.path, expected_bytes)?;
+        Ok(StoredDump {
+            file: &self.file,
+            path: &self.path,
+            bytes: expected_bytes,
+        })
+    }
+
+    pub(crate) fn copy_to(&mut self, file: &mut File, path: &Path) -> Result<u64, WriteError> {
+        self.rewind()?;
+        // Between files, the standard library lets the kernel copy or share the blocks.
+        io::copy(&mut self.file, file)
+            .map_err(|error| failed(path, "receiving the objects", &error))
+    }
+
+    fn rewind(&self) -> Result<(), WriteError> {
+        (&self.file)
+            .rewind()
+            .map_err(|error| failed(&self.path, "being rewound", &error))
+    }
+}
+
+/// A complete dump in a file without a name.
+#[derive(Clone, Copy, Debug)]
+pub struct StoredDump<'f> {
+    file: &'f File,
+    /// The path to name in messages.
+    pub path: &'f Path,
+    /// Its size.
+    pub bytes: u64,
+}
+
+impl<'f> StoredDump<'f> {
+    /// Starts to read it from its first byte. One reader at a time: all share one position.
+    pub fn open(&self) -> io::Result<impl Read + use<'f>> {
+        let mut file = self.file;
+        file.rewind()?;
+        Ok(file)
+    }
+
+    /// The error that it cannot be read back.
+    pub fn unreadable(&self, reason: impl fmt::Display) -> WriteError {
+        WriteError::Io {
+            path: self.path.to_owned(),
+            action: "being read back",
+            reason: reason.to_string(),
+        }
+    }
+}
