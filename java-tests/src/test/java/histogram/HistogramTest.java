@@ -2,6 +2,7 @@ package histogram;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import harness.Collector;
 import harness.Folder;
 import harness.Histogram;
 import harness.Jvm;
@@ -59,7 +60,10 @@ class HistogramTest {
             Reach theirs = new Reach(jvm.hotspotDump(folder.resolve("hotspot.hprof")));
             Reach ours = new Reach(new Folder(folder).await("out.2.hprof", Jvm.LIMIT));
 
-            assertEquals(Map.of(), new Histogram().to(ours.unreached()), "what cannot be reached in our dump");
+            // Under ZGC HotSpot's own dumper writes ours, dead objects among the others.
+            if (setup.collector != Collector.ZGC) {
+                assertEquals(Map.of(), new Histogram().to(ours.unreached()), "what cannot be reached in our dump");
+            }
             assertEquals(Map.of(), unexpected(theirs.reached(), ours.reached()), "HotSpot's dump to ours");
             assertEquals(Map.of(), unexpected(counted.minus(theirs.unreached()), ours.reached()), "HotSpot's histogram to ours");
         }
