@@ -21,10 +21,7 @@ public final class Javac {
         return COMPILED.computeIfAbsent(release, Javac::compile);
     }
 
-    /** A subject of the sample's package that needs more than the JDK. */
-    private static final String NEEDS_SPRING = "WebServer.java";
-
-    /** The package of the bench that is the sample, four thousand lines; its tests are not in it. */
+    /** The package of the bench that is the sample, four thousand lines. */
     public static Path samplePackage() {
         return Tools.PROJECT.resolve("src/test/java/same");
     }
@@ -34,10 +31,18 @@ public final class Javac {
         Path sources = samplePackage().getParent();
         List<String> words = new ArrayList<>(
                 List.of("-proc:none", "-nowarn", "-g", "-sourcepath", sources.toString(), "-d", classes.toString()));
-        new Folder(samplePackage()).names().stream()
-                .filter(name -> !name.endsWith("Test.java") && !name.equals(NEEDS_SPRING))
-                .map(name -> samplePackage().resolve(name).toString()).forEach(words::add);
+        new Folder(samplePackage()).names().stream().map(samplePackage()::resolve).filter(Javac::needsTheJdkAlone)
+                .map(Path::toString).forEach(words::add);
         return words;
+    }
+
+    /** Whether this source imports nothing but the JDK and other sources of the tests. */
+    private static boolean needsTheJdkAlone(Path source) {
+        try (Stream<String> lines = Files.lines(source)) {
+            return lines.noneMatch(line -> line.matches("import (static )?org\\..*"));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private static Path compile(int release) {
