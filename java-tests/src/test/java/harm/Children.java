@@ -31,15 +31,24 @@ final class Children {
         return children;
     }
 
-    /** Waits until there is none, zombies included: the word of a dump's end comes a little before its child is gone. */
+    /**
+     * Waits until there is none, zombies included, and no handle of one (a pidfd): the word of a dump's end comes a little
+     * before its child is gone, and the handle is closed after that.
+     */
     static void awaitNone(long parent, Duration limit) {
         Deadline deadline = Deadline.in(limit);
-        for (List<String> found = of(parent); !found.isEmpty(); found = of(parent)) {
+        for (List<String> found = withHandles(parent); !found.isEmpty(); found = withHandles(parent)) {
             if (deadline.over()) {
-                throw new AssertionError("time is up, there are children or zombies: " + found);
+                throw new AssertionError("time is up, there are children, zombies or handles of them: " + found);
             }
             LockSupport.parkNanos(1_000_000);
         }
+    }
+
+    private static List<String> withHandles(long parent) {
+        List<String> found = of(parent);
+        descriptors(parent).stream().filter(target -> target.contains("pidfd")).forEach(found::add);
+        return found;
     }
 
     /** Waits until the process has ended, be it that nobody has waited for it. */
