@@ -15,9 +15,8 @@ const BASE_ADDRESS: u64 = 0x1_0000;
 const ALIGNMENT_BYTES: u64 = 8;
 /// Rows of one allocation: 1 MiB at 16 bytes a row.
 const CHUNK_ROWS: usize = 1 << 16;
-/// Flags in the low bits of the address, which are free because of alignment.
-const WRITTEN: u64 = 1;
-const IS_ARRAY: u64 = 2;
+/// A flag in the low bits of the address, which are free because of alignment.
+const IS_ARRAY: u64 = 1;
 const MARKS: u64 = ALIGNMENT_BYTES - 1;
 
 /// No further object fits: memory is exhausted, or all 2^32 - 1 indexes are used.
@@ -54,11 +53,6 @@ impl ObjectRow {
     /// An array's length in elements; `None` if the object is no array.
     pub fn length(&self) -> Option<u32> {
         (self.address_and_marks & IS_ARRAY != 0).then_some(self.length)
-    }
-
-    /// Whether the object's record has been written.
-    pub fn is_written(&self) -> bool {
-        self.address_and_marks & WRITTEN != 0
     }
 }
 
@@ -168,23 +162,6 @@ impl ObjectTable {
         }
     }
 
-    /// Notes that an object's record is written; false if it was already written, or if there is no
-    /// such object. Then do not write it: readers fail on a second record for one object.
-    pub fn mark_written(&mut self, index: ObjectIndex) -> bool {
-        match self.row_mut(index) {
-            Some(row) if !row.is_written() => {
-                row.address_and_marks |= WRITTEN;
-                true
-            }
-            _ => false,
-        }
-    }
-
-    /// Whether an object's record is written; false if there is no such object.
-    pub fn is_written(&self, index: ObjectIndex) -> bool {
-        self.get(index).is_some_and(ObjectRow::is_written)
-    }
-
     /// How many objects there are.
     pub fn len(&self) -> u64 {
         // All chunks except the last are full.
@@ -200,16 +177,6 @@ impl ObjectTable {
     /// The total size of all objects, each rounded up to 8.
     pub fn bytes(&self) -> u64 {
         self.next_address - BASE_ADDRESS
-    }
-
-    /// The objects whose records are not written yet, in index order.
-    pub fn unwritten(&self) -> impl Iterator<Item = (ObjectIndex, &ObjectRow)> + '_ {
-        self.chunks
-            .iter()
-            .flatten()
-            .enumerate()
-            .filter(|(_, row)| !row.is_written())
-            .filter_map(|(position, row)| Some((ObjectIndex::from_index(position)?, row)))
     }
 
     fn next_index(&self) -> Option<ObjectIndex> {
@@ -282,22 +249,6 @@ mod tests {
         assert!(!objects.set_address(array, 0x7F00_0011));
         assert!(!objects.set_address(index(9), 0x7F00_0010));
         assert_eq!(objects.push_at(0), Err(TableFull));
-    }
-
-    #[test]
-    fn an_object_is_written_once() {
-        let mut objects = ObjectTable::new();
-        let first = objects.push(16, None, Some(3)).unwrap();
-        let second = objects.push(16, None, None).unwrap();
-        assert!(objects.mark_written(first));
-        assert!(!objects.mark_written(first));
-        assert!(objects.is_written(first));
-        assert!(!objects.mark_written(index(99)));
-        let rest: Vec<_> = objects.unwritten().map(|(index, _)| index).collect();
-        assert_eq!(rest, [second]);
-        // The flags leave address and length unchanged.
-        assert_eq!(objects.id(first).unwrap().get(), 0x1_0000);
-        assert_eq!(objects.get(first).unwrap().length(), Some(3));
     }
 
     #[test]
