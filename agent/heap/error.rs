@@ -4,6 +4,7 @@ use crate::jvmti::error::JvmtiError;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
+use translation::TranslateError;
 use writer::WriteError;
 
 /// Why a heap dump was not made. The application is unharmed in every case.
@@ -178,6 +179,17 @@ pub(super) fn estimate_text(estimate: Option<Duration>) -> String {
 impl From<WriteError> for DumpError {
     fn from(error: WriteError) -> Self {
         Self::Write(error)
+    }
+}
+
+impl From<TranslateError> for DumpError {
+    fn from(error: TranslateError) -> Self {
+        match error {
+            TranslateError::Write(error) => Self::Write(error),
+            TranslateError::Unreadable(finding) => Self::Unreadable(finding),
+            TranslateError::TableFull => Self::TableFull,
+            TranslateError::LittleMemory { left_bytes } => Self::LittleMemory { left_bytes },
+        }
     }
 }
 

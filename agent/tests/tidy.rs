@@ -14,9 +14,20 @@ const MOST_LINES: usize = 500;
 /// Names without meaning.
 const EMPTY_NAMES: [&str; 6] = ["util", "utils", "common", "misc", "helper", "manager"];
 /// Folders with our own code.
-const HOUSE: [&str; 11] = [
-    "agent", "format", "tables", "writer", "snapshot", "bytecode", "reader", "graph", "cli",
-    "benches", "fuzz",
+const HOUSE: [&str; 13] = [
+    "agent",
+    "format",
+    "tables",
+    "writer",
+    "snapshot",
+    "bytecode",
+    "reader",
+    "text",
+    "translation",
+    "graph",
+    "cli",
+    "benches",
+    "fuzz",
 ];
 
 /// Folders that may contain unsafe code: calls of the JVM and of the operating system, reads of a live HotSpot's
@@ -135,7 +146,16 @@ fn unsafe_stays_behind_the_fence() {
             path.display()
         );
     }
-    for member in ["format", "tables", "writer", "bytecode", "reader", "graph"] {
+    for member in [
+        "format",
+        "tables",
+        "writer",
+        "bytecode",
+        "reader",
+        "text",
+        "translation",
+        "graph",
+    ] {
         let lib = read(&root().join(member).join("lib.rs"));
         assert!(
             lib.contains("#![forbid(unsafe_code)]"),
@@ -146,7 +166,7 @@ fn unsafe_stays_behind_the_fence() {
 
 #[test]
 fn files_are_touched_in_one_place() {
-    for path in ["agent", "tables", "writer", "snapshot"]
+    for path in ["agent", "tables", "writer", "snapshot", "translation"]
         .iter()
         .flat_map(|folder| rust_files(folder))
     {

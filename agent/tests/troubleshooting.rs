@@ -9,8 +9,15 @@ use std::path::Path;
 use super::{code, is_test, read, root, rust_files};
 
 /// Folders whose code prints messages, or parts of them.
-const SPEAKING: [&str; 7] = [
-    "agent", "snapshot", "tables", "writer", "cli", "reader", "graph",
+const SPEAKING: [&str; 8] = [
+    "agent",
+    "snapshot",
+    "tables",
+    "writer",
+    "translation",
+    "cli",
+    "reader",
+    "graph",
 ];
 /// Files whose text goes elsewhere: the options (docs/options.md), the layouts of text files, and what `hprof check`
 /// and `hprof info` print on stdout.

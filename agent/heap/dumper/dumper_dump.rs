@@ -1,8 +1,8 @@
 //! A dump by HotSpot's own dumper, from the JVM's side: what is known is held, HotSpot dumps, its file becomes ours.
 
 use super::dump_name::DumpName;
-use super::references::{Known, KnownByReference, References};
-use super::translate::{translate, Knowledge};
+use super::raw_heap::RawHeap;
+use super::references::References;
 use super::watch::watched;
 use crate::heap::error::{DumpError, For};
 use crate::heap::facts::allocation_traces::{AllocationTraces, Profiled};
@@ -15,8 +15,11 @@ use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
 use crate::options::Options;
 use crate::os::disk;
+use std::num::NonZeroUsize;
+use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 use tables::{ClassId, ObjectTable, Tables};
+use translation::{translate, Knowledge, Known, KnownByReference, Settings, ThreadNames};
 use writer::DumpFile;
 
 /// What the agent knows of the heap before HotSpot dumps it.
@@ -51,14 +54,14 @@ pub(in crate::heap) fn dump_by_hotspot(
     facts.hold_own(&name)?;
     facts.hold_profiled(request.profiled, request.options)?;
     let (known, pause) = facts.dump(management, &name, request.options)?;
-    let raw = name.raw.open()?;
+    let raw = RawHeap::new(name.raw.open()?);
     let knowledge = Knowledge {
         tables: &facts.tables,
         objects: &mut facts.objects,
         known: &known,
         site_records: &facts.site_records,
     };
-    let translated = translate(&raw, knowledge, request.options, file)?;
+    let translated = translate(&raw, knowledge, &settings(request.options), file)?;
     Ok(Outcome {
         engine: "hotspot".to_owned(),
         path: translated.written.path,
@@ -68,6 +71,17 @@ pub(in crate::heap) fn dump_by_hotspot(
         cut_arrays: translated.cut_arrays,
         pause,
     })
+}
+
+fn settings(options: &Options) -> Settings {
+    let processors = || available_parallelism().map_or(1, NonZeroUsize::get);
+    Settings {
+        primitive_fields: options.primitive_fields,
+        primitive_arrays: options.primitive_arrays,
+        line_numbers: options.line_numbers,
+        depth_frames: options.depth_frames,
+        threads: options.threads.unwrap_or_else(processors),
+    }
 }
 
 /// An error if HotSpot's file may not fit the disk; ours takes the place of what was read of it.
@@ -96,6 +110,11 @@ impl<'f> Facts<'f> {
         for thread in env.live_threads(jni).when("the list of threads")? {
             // One that has just ended has no names.
             if let Ok(names) = env.thread_names(jni, &thread) {
+                let names = ThreadNames {
+                    name: names.name,
+                    group: names.group,
+                    parent_group: names.parent_group,
+                };
                 self.references.hold(&thread, Known::Thread(names))?;
             }
             jni.forget(thread);

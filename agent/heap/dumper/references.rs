@@ -5,30 +5,11 @@ use crate::heap::error::DumpError;
 use crate::jvmti::global::Global;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
-use crate::jvmti::thread::ThreadNames;
 use std::collections::HashMap;
-use tables::{ClassId, TraceId};
+use translation::{Known, KnownByReference};
 
 /// Low bits of a reference, in which HotSpot marks its kind.
 const MARKS: u64 = 7;
-
-/// What is known of an object.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Known {
-    /// It is the mirror of this class.
-    Class(ClassId),
-    /// This trace allocated it.
-    Allocated(TraceId),
-    /// It is a thread of these names.
-    Thread(ThreadNames),
-    /// It is the thread that makes the dump.
-    OwnThread,
-    /// It is the agent's own, and does not belong in a dump.
-    Agents,
-}
-
-/// What is known, by the reference as HotSpot's file has it.
-pub(super) type KnownByReference = HashMap<u64, Known>;
 
 /// The references, 8 bytes each in the JVM and 17 in HotSpot's file.
 #[derive(Debug)]

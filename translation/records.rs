@@ -1,8 +1,8 @@
 //! Class dumps and roots, as HotSpot's file has them, with our numbers.
 
-use super::rows::{LiveThread, Rows};
-use super::survey::Survey;
-use crate::heap::error::DumpError;
+use crate::rows::{LiveThread, Rows};
+use crate::survey::Survey;
+use crate::TranslateError;
 use format::BasicType;
 use reader::{ClassDump, Root, RootKind};
 use std::collections::HashMap;
@@ -11,12 +11,12 @@ use writer::heap_record::{ClassDump as ClassRecord, RootRecord, StaticField, Val
 use writer::{Deliver, Segments};
 
 /// Writes all class dumps; without `values` fields of primitive types are zeros.
-pub(super) fn write_classes<D: Deliver>(
+pub(crate) fn write_classes<D: Deliver>(
     survey: &Survey,
     rows: &Rows,
     values: bool,
     segments: &mut Segments<D>,
-) -> Result<(), DumpError> {
+) -> Result<(), TranslateError> {
     for class in &survey.classes {
         write_class(class, rows, values, segments)?;
     }
@@ -28,7 +28,7 @@ fn write_class<D: Deliver>(
     rows: &Rows,
     values: bool,
     segments: &mut Segments<D>,
-) -> Result<(), DumpError> {
+) -> Result<(), TranslateError> {
     let name = |id| rows.string(id).ok_or_else(without_name);
     let mut statics = Vec::with_capacity(class.statics.len());
     for field in &class.statics {
@@ -45,7 +45,7 @@ fn write_class<D: Deliver>(
         .fields
         .iter()
         .map(|field| Ok((name(field.name)?, field.kind)));
-    let fields: Vec<(StringId, BasicType)> = fields.collect::<Result<_, DumpError>>()?;
+    let fields: Vec<(StringId, BasicType)> = fields.collect::<Result<_, TranslateError>>()?;
     let record = ClassRecord {
         class: object(class.class)?,
         super_class: ObjectId::new(class.super_class),
@@ -61,11 +61,11 @@ fn write_class<D: Deliver>(
 }
 
 /// Writes all roots, thread by thread: the thread object before what else the thread holds, as readers need it.
-pub(super) fn write_roots<D: Deliver>(
+pub(crate) fn write_roots<D: Deliver>(
     survey: &Survey,
     rows: &Rows,
     segments: &mut Segments<D>,
-) -> Result<(), DumpError> {
+) -> Result<(), TranslateError> {
     let threads: HashMap<u32, LiveThread> = rows.threads.iter().copied().collect();
     let mut roots: Vec<(Option<LiveThread>, &Root)> = survey
         .roots
@@ -127,10 +127,10 @@ fn record(root: &Root, thread: Option<LiveThread>, object: ObjectId) -> RootReco
 }
 
 /// An id that is not null.
-pub(super) fn object(id: u64) -> Result<ObjectId, DumpError> {
-    ObjectId::new(id).ok_or_else(|| DumpError::Unreadable("an object has the id 0".to_owned()))
+pub(crate) fn object(id: u64) -> Result<ObjectId, TranslateError> {
+    ObjectId::new(id).ok_or_else(|| TranslateError::unreadable("an object has the id 0"))
 }
 
-fn without_name() -> DumpError {
-    DumpError::Unreadable("a field has no name".to_owned())
+fn without_name() -> TranslateError {
+    TranslateError::unreadable("a field has no name")
 }

@@ -1,16 +1,13 @@
 //! The second pass over HotSpot's file: the objects, each with the stack that allocated it.
 
-use super::records::object;
-use super::rows::Rows;
-use super::survey::{object_id, unreadable, Survey};
-use crate::ending;
-use crate::heap::error::DumpError;
-use crate::options::Options;
+use crate::records::object;
+use crate::rows::Rows;
+use crate::survey::{object_id, Survey};
+use crate::{Settings, Surroundings, TranslateError};
 use format::BasicType;
 use reader::{ClassDump, DumpReader, Event, HeapRecord, Instance, ObjectArray, PrimitiveArray};
 use rustc_hash::FxHashMap;
 use std::collections::HashMap;
-use std::io::Read;
 use std::ops::Range;
 use tables::TraceId;
 use writer::heap_record::{InstanceDump, ObjectArrayHeader, PrimitiveArrayHeader};
@@ -30,10 +27,10 @@ struct Fields {
 
 /// Writes the objects.
 #[derive(Debug)]
-pub(super) struct Objects<'d, D> {
+pub(crate) struct Objects<'d, D> {
     survey: &'d Survey,
     rows: &'d Rows,
-    options: &'d Options,
+    settings: &'d Settings,
     segments: Segments<D>,
     /// Where instances have which fields, by class.
     layouts: FxHashMap<u64, Fields>,
@@ -44,17 +41,17 @@ pub(super) struct Objects<'d, D> {
 
 impl<'d, D: Deliver> Objects<'d, D> {
     /// Behind what `segments` has written.
-    pub(super) fn new(
+    pub(crate) fn new(
         survey: &'d Survey,
         rows: &'d Rows,
-        options: &'d Options,
+        settings: &'d Settings,
         segments: Segments<D>,
     ) -> Self {
         let classes = survey.classes.iter().map(|class| (class.class, class));
         Self {
             survey,
             rows,
-            options,
+            settings,
             segments,
             layouts: FxHashMap::default(),
             classes: classes.collect(),
@@ -64,10 +61,10 @@ impl<'d, D: Deliver> Objects<'d, D> {
     }
 
     /// Reads the file, and writes all objects; answers how many arrays were cut.
-    pub(super) fn write(mut self, file: Box<dyn Read + '_>) -> Result<u64, DumpError> {
-        let mut dump = DumpReader::new(file).map_err(unreadable)?;
+    pub(crate) fn write(mut self, surroundings: &dyn Surroundings) -> Result<u64, TranslateError> {
+        let mut dump = DumpReader::new(surroundings.open_finally())?;
         let mut objects = 0;
-        while let Some(event) = dump.next_event().map_err(unreadable)? {
+        while let Some(event) = dump.next_event()? {
             let Event::Heap(_, record) = event else {
                 continue;
             };
@@ -83,21 +80,25 @@ impl<'d, D: Deliver> Objects<'d, D> {
             }
             objects += 1;
             if objects % LIFE_OBJECTS == 0 {
-                ending::show_life();
+                surroundings.show_life();
             }
         }
         if objects != self.survey.objects {
-            return Err(DumpError::Unreadable("it has changed".to_owned()));
+            return Err(TranslateError::unreadable("it has changed"));
         }
         self.segments.finish()?;
         Ok(self.cut_arrays)
     }
 
-    fn instance(&mut self, instance: Instance, dump: &mut DumpReader<'_>) -> Result<(), DumpError> {
+    fn instance(
+        &mut self,
+        instance: Instance,
+        dump: &mut DumpReader<'_>,
+    ) -> Result<(), TranslateError> {
         let mut data = std::mem::take(&mut self.data);
         data.clear();
-        dump.read_data(&mut data).map_err(unreadable)?;
-        if !self.survey.left_out.is_empty() || !self.options.primitive_fields {
+        dump.read_data(&mut data)?;
+        if !self.survey.left_out.is_empty() || !self.settings.primitive_fields {
             self.leave_out(instance.class, &mut data);
         }
         let record = InstanceDump {
@@ -115,7 +116,7 @@ impl<'d, D: Deliver> Objects<'d, D> {
         &mut self,
         array: ObjectArray,
         dump: &mut DumpReader<'_>,
-    ) -> Result<(), DumpError> {
+    ) -> Result<(), TranslateError> {
         let header = ObjectArrayHeader {
             object: object(array.object)?,
             trace: self.trace(array.object),
@@ -142,13 +143,13 @@ impl<'d, D: Deliver> Objects<'d, D> {
         &mut self,
         array: PrimitiveArray,
         dump: &mut DumpReader<'_>,
-    ) -> Result<(), DumpError> {
+    ) -> Result<(), TranslateError> {
         let header = PrimitiveArrayHeader {
             object: object(array.object)?,
             trace: self.trace(array.object),
             element_type: array.kind,
         };
-        if !self.options.primitive_arrays {
+        if !self.settings.primitive_arrays {
             let missing = self.segments.zeroed_array(&header, array.length)?;
             self.cut_arrays += u64::from(missing > 0);
             return Ok(());
@@ -183,7 +184,7 @@ impl<'d, D: Deliver> Objects<'d, D> {
 
     /// Puts zeros where a reference leads to a class that HotSpot has left out, and where a value is not wanted.
     fn leave_out(&mut self, class: u64, data: &mut [u8]) {
-        let (survey, values) = (self.survey, self.options.primitive_fields);
+        let (survey, values) = (self.survey, self.settings.primitive_fields);
         let fields = self.fields(class);
         for &at in &fields.references {
             let bytes = data.get_mut(at..).and_then(<[u8]>::first_chunk_mut);

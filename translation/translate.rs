@@ -1,57 +1,73 @@
 //! From HotSpot's file to ours.
 
-use super::objects::Objects;
-use super::records::{write_classes, write_roots};
-use super::references::KnownByReference;
-use super::rows::{Rows, Source};
-use super::survey::Survey;
-use crate::heap::error::DumpError;
-use crate::options::Options;
-use crate::os::disk;
-use std::io::{self, Read};
-use std::num::NonZeroUsize;
-use std::thread::available_parallelism;
+use crate::objects::Objects;
+use crate::records::{write_classes, write_roots};
+use crate::rows::{Rows, Source};
+use crate::survey::Survey;
+use crate::{KnownByReference, Surroundings, TranslateError};
 use tables::{ObjectId, ObjectTable, Tables};
-use writer::{emit, start_worker, DumpFile, RawFile, RawReader, Segments, TailWriter, Written};
+use writer::{emit, start_worker, DumpFile, Segments, TailWriter, Written};
 
-/// Bytes of HotSpot's file that are given back at a time.
-const GIVEN_BACK_BYTES: u64 = 64 << 20;
+/// What the user wants of a dump.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Whether fields of primitive types have their values; zeros otherwise.
+    pub primitive_fields: bool,
+    /// Whether arrays of primitive types have their values; zeros otherwise.
+    pub primitive_arrays: bool,
+    /// Whether frames have line numbers.
+    pub line_numbers: bool,
+    /// Most frames of a thread's stack; `None` for all.
+    pub depth_frames: Option<u32>,
+    /// Threads that compress objects, at least 1.
+    pub threads: usize,
+}
 
 /// What our file holds.
 #[derive(Debug)]
-pub(super) struct Translated {
-    pub(super) written: Written,
-    pub(super) objects: u64,
-    pub(super) classes: usize,
-    pub(super) cut_arrays: u64,
+pub struct Translated {
+    /// The file.
+    pub written: Written,
+    /// Objects in it, classes included.
+    pub objects: u64,
+    /// Classes in it.
+    pub classes: usize,
+    /// Arrays without their end, because their records would pass 4 GiB.
+    pub cut_arrays: u64,
 }
 
-/// What the agent knows of the heap.
-pub(super) struct Knowledge<'d> {
-    pub(super) tables: &'d Tables,
-    pub(super) objects: &'d mut ObjectTable,
-    pub(super) known: &'d KnownByReference,
+/// What is known of the heap beside HotSpot's file.
+#[derive(Debug)]
+pub struct Knowledge<'d> {
+    /// The classes, strings and traces known so far; what the file names is added.
+    pub tables: &'d Tables,
+    /// The objects that rows of `tables` refer to; threads are added.
+    pub objects: &'d mut ObjectTable,
+    /// What references of the agent's led to.
+    pub known: &'d KnownByReference,
     /// The records of allocation sites and CPU samples, or nothing.
-    pub(super) site_records: &'d [u8],
+    pub site_records: &'d [u8],
 }
 
-/// Writes our file; the blocks of HotSpot's are given back as they are read.
-pub(super) fn translate(
-    raw: &RawFile,
+/// Writes our file. Reads HotSpot's once, once more if it has threads whose names are unknown, and then finally.
+///
+/// Errors: `Unreadable` for a file that is damaged, ends early or lacks names; `LittleMemory`, `TableFull`; those of the
+/// file that is written. After an error there is no file.
+pub fn translate(
+    surroundings: &dyn Surroundings,
     knowledge: Knowledge<'_>,
-    options: &Options,
+    settings: &Settings,
     file: DumpFile,
-) -> Result<Translated, DumpError> {
-    let mut survey = Survey::of(Box::new(raw.reader()))?;
+) -> Result<Translated, TranslateError> {
+    let mut survey = Survey::of(surroundings)?;
     let tables = knowledge.tables;
     let source = Source {
         survey: &mut survey,
         tables,
         objects: &mut *knowledge.objects,
-        options,
+        settings,
     };
-    let open = &mut || Ok(Box::new(raw.reader()) as Box<dyn Read + '_>);
-    let rows = Rows::fill(source, knowledge.known, open)?;
+    let rows = Rows::fill(source, knowledge.known, surroundings)?;
     emit::head(
         tables,
         knowledge.objects,
@@ -61,15 +77,12 @@ pub(super) fn translate(
     )?;
     file.head(knowledge.site_records.to_vec())?;
     file.flush()?;
-    let threads = options
-        .threads
-        .or(available_parallelism().ok().map(NonZeroUsize::get));
-    let tail = TailWriter::start(file.tail()?, threads.unwrap_or(1), start_worker)?;
+    let tail = TailWriter::start(file.tail()?, settings.threads, start_worker)?;
     let mut segments = Segments::new(tail.sender());
-    write_classes(&survey, &rows, options.primitive_fields, &mut segments)?;
+    write_classes(&survey, &rows, settings.primitive_fields, &mut segments)?;
     write_roots(&survey, &rows, &mut segments)?;
-    let objects = Objects::new(&survey, &rows, options, segments);
-    let cut_arrays = objects.write(Box::new(GivingBack::new(raw)))?;
+    let objects = Objects::new(&survey, &rows, settings, segments);
+    let cut_arrays = objects.write(surroundings)?;
     let written = file.finish_with_tail(tail.finish()?)?;
     Ok(Translated {
         written,
@@ -80,43 +93,16 @@ pub(super) fn translate(
     })
 }
 
-/// Reads a file that nobody needs any more behind what was read.
-struct GivingBack<'r> {
-    raw: &'r RawFile,
-    reader: RawReader<'r>,
-    given_back: u64,
-}
-
-impl<'r> GivingBack<'r> {
-    fn new(raw: &'r RawFile) -> Self {
-        Self {
-            raw,
-            reader: raw.reader(),
-            given_back: 0,
-        }
-    }
-}
-
-impl Read for GivingBack<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while self.reader.offset() >= self.given_back + GIVEN_BACK_BYTES {
-            disk::give_back(self.raw.descriptor(), self.given_back, GIVEN_BACK_BYTES);
-            self.given_back += GIVEN_BACK_BYTES;
-        }
-        self.reader.read(buffer)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::heap::dumper::references::Known;
-    use crate::jvmti::thread::ThreadNames;
+    use crate::{Known, ThreadNames};
     use format::{heap, record};
     use reader::{summarize, DumpReader, Event, HeapRecord, Root, RootKind, Summary};
     use std::fs;
+    use std::io::Read;
     use tables::{Trace, TraceId};
-    use writer::{RawDump, Target};
+    use writer::Target;
 
     const OBJECT_CLASS: u64 = 0x1000;
     const THREAD_CLASS: u64 = 0x1008;
@@ -128,6 +114,22 @@ mod tests {
     const TO_THREAD: u64 = 0x7000;
     const TO_OWN: u64 = 0x7008;
     const TO_ARRAY: u64 = 0x7010;
+
+    const ALL: Settings = Settings {
+        primitive_fields: true,
+        primitive_arrays: true,
+        line_numbers: true,
+        depth_frames: None,
+        threads: 1,
+    };
+
+    struct InMemory(Vec<u8>);
+
+    impl Surroundings for InMemory {
+        fn open(&self) -> Box<dyn Read + '_> {
+            Box::new(self.0.as_slice())
+        }
+    }
 
     /// A file as HotSpot writes it: strings have addresses, a class has two numbers, roots come last.
     #[derive(Default)]
@@ -290,12 +292,10 @@ mod tests {
     }
 
     /// Our file, where the array was allocated by a trace of the agent's.
-    fn translated(options: &Options) -> (Vec<u8>, Summary) {
+    fn translated(settings: &Settings) -> (Vec<u8>, Summary) {
         let folder = tempfile::tempdir().expect("a folder");
         let target = folder.path().join("a.hprof");
         let outlet = Target::new(&target);
-        let raw = RawDump::beside(&outlet, "raw").expect("a name");
-        fs::write(folder.path().join("raw"), HotSpot::file()).expect("written");
         let tables = Tables::new();
         let trace = tables.traces.intern(Trace {
             thread: None,
@@ -319,8 +319,8 @@ mod tests {
             site_records: &[],
         };
         let file = DumpFile::create(&outlet).expect("a file");
-        let made = translate(&raw.open().expect("the raw file"), knowledge, options, file)
-            .expect("a dump");
+        let made =
+            translate(&InMemory(HotSpot::file()), knowledge, settings, file).expect("a dump");
         assert_eq!((made.objects, made.classes, made.cut_arrays), (4, 2, 0));
         let bytes = fs::read(&target).expect("our file");
         let summary = summarize(&mut DumpReader::new(Box::new(bytes.as_slice())).expect("a dump"))
@@ -348,7 +348,7 @@ mod tests {
 
     #[test]
     fn what_the_agent_holds_is_known_again_and_left_out() {
-        let (bytes, _) = translated(&Options::default());
+        let (bytes, _) = translated(&ALL);
         let (records, data) = heap_records(&bytes);
         let roots: Vec<&Root> = records
             .iter()
@@ -398,7 +398,7 @@ mod tests {
 
     #[test]
     fn threads_have_names_and_stacks_and_classes_one_number() {
-        let (bytes, summary) = translated(&Options::default());
+        let (bytes, summary) = translated(&ALL);
         let mut dump = DumpReader::new(Box::new(bytes.as_slice())).expect("a dump");
         let (mut loaded, mut frames) = (Vec::new(), Vec::new());
         while let Some(event) = dump.next_event().expect("an event") {
@@ -428,12 +428,12 @@ mod tests {
 
     #[test]
     fn values_that_are_not_wanted_are_zeros() {
-        let options = Options {
+        let settings = Settings {
             primitive_fields: false,
             line_numbers: false,
-            ..Options::default()
+            ..ALL
         };
-        let (records, data) = heap_records(&translated(&options).0);
+        let (records, data) = heap_records(&translated(&settings).0);
         let instance = records
             .iter()
             .position(|record| matches!(record, HeapRecord::Instance(_)));

@@ -1,15 +1,11 @@
 //! Rows of our tables for what HotSpot's file names: classes, frames, stacks, threads.
 
-use super::references::{Known, KnownByReference};
-use super::survey::{unreadable, Survey};
-use crate::heap::error::DumpError;
-use crate::jvmti::thread::ThreadNames;
-use crate::options::Options;
+use crate::survey::Survey;
+use crate::{Known, KnownByReference, Settings, Surroundings, ThreadNames, TranslateError};
 use format::{LINE_NATIVE, LINE_UNKNOWN};
 use reader::{Budget, ClassTable, Root, RootKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::HashMap;
-use std::io::Read;
 use tables::{
     ClassId, ClassRow, Frame, FrameId, Line, ObjectTable, StringId, Tables, ThreadId, ThreadRow,
     Trace, TraceId,
@@ -17,20 +13,20 @@ use tables::{
 
 /// A thread of the file.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct LiveThread {
+pub(crate) struct LiveThread {
     /// Its row.
-    pub(super) id: ThreadId,
+    pub(crate) id: ThreadId,
     /// The thread object.
-    pub(super) object: u64,
+    pub(crate) object: u64,
     /// Its stack.
-    pub(super) trace: TraceId,
+    pub(crate) trace: TraceId,
     /// How many frames that has in our file.
-    pub(super) depth_frames: u32,
+    pub(crate) depth_frames: u32,
 }
 
 /// What the tables have for HotSpot's ids and numbers.
 #[derive(Debug, Default)]
-pub(super) struct Rows {
+pub(crate) struct Rows {
     strings: HashMap<u64, StringId>,
     /// The class object of each class.
     class_objects: HashMap<ClassId, u64>,
@@ -38,49 +34,46 @@ pub(super) struct Rows {
     by_object: HashMap<u64, ClassId>,
     by_serial: HashMap<u32, ClassId>,
     /// Who allocated the sampled objects.
-    pub(super) allocated: FxHashMap<u64, TraceId>,
+    pub(crate) allocated: FxHashMap<u64, TraceId>,
     /// Objects that do not belong in a dump.
-    pub(super) agents: FxHashSet<u64>,
+    pub(crate) agents: FxHashSet<u64>,
     names: HashMap<u64, ThreadNames>,
     own_thread: Option<u64>,
     /// Threads by HotSpot's serial number, in its order.
-    pub(super) threads: Vec<(u32, LiveThread)>,
+    pub(crate) threads: Vec<(u32, LiveThread)>,
 }
 
-/// Opens HotSpot's file anew.
-pub(super) type Open<'o, 'r> = dyn FnMut() -> std::io::Result<Box<dyn Read + 'r>> + 'o;
-
 /// What the rows are made of.
-pub(super) struct Source<'d> {
-    pub(super) survey: &'d mut Survey,
-    pub(super) tables: &'d Tables,
-    pub(super) objects: &'d mut ObjectTable,
-    pub(super) options: &'d Options,
+pub(crate) struct Source<'d> {
+    pub(crate) survey: &'d mut Survey,
+    pub(crate) tables: &'d Tables,
+    pub(crate) objects: &'d mut ObjectTable,
+    pub(crate) settings: &'d Settings,
 }
 
 impl Rows {
     /// Fills the tables. `known`: what the agent's own references led to, whose roots leave the survey.
-    pub(super) fn fill(
+    pub(crate) fn fill(
         mut source: Source<'_>,
         known: &KnownByReference,
-        open: &mut Open<'_, '_>,
-    ) -> Result<Self, DumpError> {
+        surroundings: &dyn Surroundings,
+    ) -> Result<Self, TranslateError> {
         let mut rows = Self::default();
         rows.join(source.survey, known);
         rows.classes(&source)?;
-        rows.threads(&mut source, open)?;
+        rows.threads(&mut source, surroundings)?;
         rows.leave_out_own(source.survey);
         rows.names_of_fields(&source);
         Ok(rows)
     }
 
     /// The class object of a class.
-    pub(super) fn class_object(&self, class: ClassId) -> Option<u64> {
+    pub(crate) fn class_object(&self, class: ClassId) -> Option<u64> {
         self.class_objects.get(&class).copied()
     }
 
     /// The row of a name; the empty one for what has none.
-    pub(super) fn string(&self, id: u64) -> Option<StringId> {
+    pub(crate) fn string(&self, id: u64) -> Option<StringId> {
         self.strings.get(&id).copied()
     }
 
@@ -116,7 +109,7 @@ impl Rows {
     }
 
     /// The classes: those that the agent knew have rows already, and get HotSpot's names.
-    fn classes(&mut self, source: &Source<'_>) -> Result<(), DumpError> {
+    fn classes(&mut self, source: &Source<'_>) -> Result<(), TranslateError> {
         let classes = &source.tables.classes;
         for loaded in &source.survey.loaded {
             let name = self.intern(loaded.name, source);
@@ -144,7 +137,7 @@ impl Rows {
             self.class_objects.insert(class, loaded.class);
         }
         if self.by_serial.is_empty() {
-            return Err(DumpError::Unreadable("it names no classes".to_owned()));
+            return Err(TranslateError::unreadable("it names no classes"));
         }
         Ok(())
     }
@@ -152,8 +145,8 @@ impl Rows {
     fn threads(
         &mut self,
         source: &mut Source<'_>,
-        open: &mut Open<'_, '_>,
-    ) -> Result<(), DumpError> {
+        surroundings: &dyn Surroundings,
+    ) -> Result<(), TranslateError> {
         let is_thread = |root: &&Root| root.kind == RootKind::ThreadObject;
         let roots: Vec<Root> = source
             .survey
@@ -162,7 +155,7 @@ impl Rows {
             .filter(is_thread)
             .copied()
             .collect();
-        self.name_others(&roots, source, open)?;
+        self.name_others(&roots, source, surroundings)?;
         let unnamed = ThreadNames::default();
         for root in &roots {
             let names = self.names.get(&root.object).unwrap_or(&unnamed);
@@ -202,7 +195,7 @@ impl Rows {
         let trace = trace.and_then(|serial| source.survey.traces.get(&serial));
         let ids = trace.map_or(&[][..], |trace| trace.frames.as_slice());
         let most = source
-            .options
+            .settings
             .depth_frames
             .map_or(usize::MAX, |depth| depth as usize);
         let frames = ids.iter().take(most).filter_map(|id| {
@@ -225,7 +218,7 @@ impl Rows {
             method,
             signature: self.intern(frame.signature, source),
             source: self.intern(frame.source, source),
-            line: line(frame.line, source.options.line_numbers),
+            line: line(frame.line, source.settings.line_numbers),
         };
         Some(source.tables.frames.intern(row))
     }
@@ -235,8 +228,8 @@ impl Rows {
         &mut self,
         threads: &[Root],
         source: &Source<'_>,
-        open: &mut Open<'_, '_>,
-    ) -> Result<(), DumpError> {
+        surroundings: &dyn Surroundings,
+    ) -> Result<(), TranslateError> {
         let objects = threads.iter().map(|root| root.object);
         let others: Vec<u64> = objects
             .filter(|object| !self.names.contains_key(object))
@@ -253,8 +246,9 @@ impl Rows {
             classes.add_dump(0, class);
         }
         let strings = &survey.strings;
+        let open = &mut || Ok(surroundings.open());
         let names = reader::thread_names(open, &mut classes, strings, &others, Budget::default());
-        for (object, name) in names.map_err(unreadable)? {
+        for (object, name) in names? {
             let names = ThreadNames {
                 name: modified_utf8(&name),
                 ..ThreadNames::default()

@@ -1,56 +1,52 @@
 //! The first pass over HotSpot's file: all that stands before and between the objects, and which objects there are.
 
-use crate::ending;
-use crate::heap::error::DumpError;
-use crate::heap::memory_left::MemoryLeft;
+use crate::{Surroundings, TranslateError};
 use format::BasicType;
 use reader::{
-    ClassDump, DumpReader, Event, Frame, HeapRecord, IdSet, LoadClass, ReadError, Record, Root,
-    StringTable, Trace,
+    ClassDump, DumpReader, Event, Frame, HeapRecord, IdSet, LoadClass, Record, Root, StringTable,
+    Trace,
 };
 use rustc_hash::FxHashSet;
 use std::collections::{HashMap, HashSet};
-use std::io::Read;
 
 /// Objects between two looks at what memory is left.
 const LOOK_OBJECTS: u64 = 1 << 20;
 
 /// What HotSpot's file holds beside the objects.
 #[derive(Debug, Default)]
-pub(super) struct Survey {
+pub(crate) struct Survey {
     /// When HotSpot made it: milliseconds since 1970, UTC.
-    pub(super) millis_since_epoch: u64,
+    pub(crate) millis_since_epoch: u64,
     /// Names, in modified UTF-8.
-    pub(super) strings: StringTable,
+    pub(crate) strings: StringTable,
     /// Classes and their serial numbers; HotSpot up to 20 writes some twice.
-    pub(super) loaded: Vec<LoadClass>,
+    pub(crate) loaded: Vec<LoadClass>,
     /// The frames by id.
-    pub(super) frames: HashMap<u64, Frame>,
+    pub(crate) frames: HashMap<u64, Frame>,
     /// The traces by serial number.
-    pub(super) traces: HashMap<u32, Trace>,
+    pub(crate) traces: HashMap<u32, Trace>,
     /// Each class once.
-    pub(super) classes: Vec<ClassDump>,
+    pub(crate) classes: Vec<ClassDump>,
     /// Classes without a dump: HotSpot leaves out those that are not linked, and refers to them all the same.
-    pub(super) left_out: FxHashSet<u64>,
+    pub(crate) left_out: FxHashSet<u64>,
     /// The roots in the order of the file, to objects that are in it.
-    pub(super) roots: Vec<Root>,
+    pub(crate) roots: Vec<Root>,
     /// Everything that has a record, classes included.
-    pub(super) ids: IdSet,
+    pub(crate) ids: IdSet,
     /// How many objects there are, classes not counted.
-    pub(super) objects: u64,
+    pub(crate) objects: u64,
 }
 
 impl Survey {
     /// Reads the file.
-    pub(super) fn of(file: Box<dyn Read + '_>) -> Result<Self, DumpError> {
-        let mut dump = DumpReader::new(file).map_err(unreadable)?;
+    pub(crate) fn of(surroundings: &dyn Surroundings) -> Result<Self, TranslateError> {
+        let mut dump = DumpReader::new(surroundings.open())?;
         let mut survey = Self {
             millis_since_epoch: dump.header().time_millis,
             ..Self::default()
         };
         let mut dumped = HashSet::new();
-        let memory = MemoryLeft::open();
-        while let Some(event) = dump.next_event().map_err(unreadable)? {
+        while let Some(event) = dump.next_event()? {
             match event {
                 Event::Record(_, record) => survey.note(record),
                 Event::Heap(_, HeapRecord::Root(root)) => survey.roots.push(root),
@@ -65,15 +61,15 @@ impl Survey {
                     survey.ids.insert(object_id(&record));
                     survey.objects += 1;
                     if survey.objects % LOOK_OBJECTS == 0 {
-                        ending::show_life();
-                        if let Some(left_bytes) = memory.too_little() {
-                            return Err(DumpError::LittleMemory { left_bytes });
+                        surroundings.show_life();
+                        if let Some(left_bytes) = surroundings.too_little_memory() {
+                            return Err(TranslateError::LittleMemory { left_bytes });
                         }
                     }
                 }
                 Event::HeapStart(_) | Event::HeapEnd => {}
                 Event::Damage(damage) => {
-                    return Err(DumpError::Unreadable(damage.kind.to_string()))
+                    return Err(TranslateError::Unreadable(damage.kind.to_string()))
                 }
             }
         }
@@ -114,17 +110,11 @@ impl Survey {
 }
 
 /// The object that a record is of; 0 for a root or a class.
-pub(super) fn object_id(record: &HeapRecord) -> u64 {
+pub(crate) fn object_id(record: &HeapRecord) -> u64 {
     match record {
         HeapRecord::Instance(instance) => instance.object,
         HeapRecord::ObjectArray(array) => array.object,
         HeapRecord::PrimitiveArray(array) => array.object,
         _ => 0,
     }
-}
-
-/// For what cannot be read.
-#[allow(clippy::needless_pass_by_value)] // For `map_err`.
-pub(super) fn unreadable(error: ReadError) -> DumpError {
-    DumpError::Unreadable(error.to_string())
 }
