@@ -173,8 +173,7 @@ impl Tree {
             return Err(GraphError::TooManyReferences);
         }
         let predecessors = Predecessors::new(others, count)?;
-        let semi = semi_dominators(parents.all(), &predecessors)?;
-        drop(predecessors);
+        let semi = semi_dominators(parents.all(), predecessors)?;
         nearest_common_ancestors(parents.all_mut(), semi.all());
         Ok(Self {
             order,
@@ -245,24 +244,31 @@ impl Predecessors {
 }
 
 /// The semi-dominator of each number: the least number from which a path leads to it through higher numbers only.
+///
+/// It goes through the numbers in descending order. A number's start in the list of predecessors is not needed again once its
+/// semi-dominator is known, which takes its place.
 fn semi_dominators(
     parents: &[u32],
-    predecessors: &Predecessors,
+    predecessors: Predecessors,
 ) -> Result<Numbers<u32>, GraphError> {
+    let Predecessors {
+        mut starts,
+        sources,
+    } = predecessors;
     let count = parents.len();
-    let mut semi_numbers = Numbers::zeroed(count)?;
-    let (mut ancestors, mut labels) = (Numbers::with_room(count)?, Numbers::zeroed(count)?);
-    ancestors.extend(parents);
-    let semi = semi_numbers.all_mut();
+    let mut steps = Numbers::zeroed(count)?;
+    for (step, parent) in steps.all_mut().iter_mut().zip(parents) {
+        *step = [*parent, ROOT];
+    }
     let mut forest = Forest {
-        ancestors: ancestors.all_mut(),
-        labels: labels.all_mut(),
+        steps: steps.all_mut(),
         path: Vec::new(),
     };
-    let (starts, sources) = (predecessors.starts.all(), predecessors.sources.all());
-    let mut end = starts.get(count).copied().unwrap_or(0);
+    let sources = sources.all();
+    let semi = starts.all_mut();
+    let mut end = semi.get(count).copied().unwrap_or(0);
     for number in (1..count).rev() {
-        let start = starts.get(number).copied().unwrap_or(0);
+        let start = semi.get(number).copied().unwrap_or(0);
         let own = sources.get(start as usize..end as usize);
         end = start;
         let mut least = parents.get(number).copied().unwrap_or(ROOT);
@@ -274,19 +280,20 @@ fn semi_dominators(
             };
             least = least.min(found);
         }
-        if let (Some(slot), Some(label)) = (semi.get_mut(number), forest.labels.get_mut(number)) {
+        if let (Some(slot), Some([_, label])) = (semi.get_mut(number), forest.steps.get_mut(number))
+        {
             (*slot, *label) = (least, least);
         }
     }
-    Ok(semi_numbers)
+    starts.truncate(count);
+    Ok(starts)
 }
 
 /// The processed part of the search tree. Paths are compressed as they are walked.
 struct Forest<'a> {
-    /// Parent of each number, or a more distant ancestor.
-    ancestors: &'a mut [u32],
-    /// The least semi-dominator from each number up to its ancestor, excluding it.
-    labels: &'a mut [u32],
+    /// For each number: its parent or a more distant ancestor, and the least semi-dominator from the number up to that
+    /// ancestor, excluding it. They are paired because a query reads both.
+    steps: &'a mut [[u32; 2]],
     path: Vec<u32>,
 }
 
@@ -295,21 +302,16 @@ impl Forest<'_> {
     #[inline]
     fn least_above(&mut self, from: u32, limit: usize) -> u32 {
         let mut at = from;
-        loop {
-            let above = self.ancestors.get(at as usize).copied().unwrap_or(ROOT);
-            if above as usize <= limit {
-                break;
+        let [top, mut least] = loop {
+            let step = self.steps.get(at as usize).copied().unwrap_or_default();
+            if step[0] as usize <= limit {
+                break step;
             }
             self.path.push(at);
-            at = above;
-        }
-        let mut least = self.labels.get(at as usize).copied().unwrap_or(ROOT);
-        let top = self.ancestors.get(at as usize).copied().unwrap_or(ROOT);
+            at = step[0];
+        };
         while let Some(below) = self.path.pop() {
-            let place = below as usize;
-            if let (Some(label), Some(ancestor)) =
-                (self.labels.get_mut(place), self.ancestors.get_mut(place))
-            {
+            if let Some([ancestor, label]) = self.steps.get_mut(below as usize) {
                 least = least.min(*label);
                 (*label, *ancestor) = (least, top);
             }
