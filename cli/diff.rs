@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use graph::Total;
+use graph::{Heap, Retained, Total};
 use serde_json::{json, Value};
 
-use crate::heap_file::{with_heap, GraphArguments, Rule};
+use crate::heap_file::{with_heap, GraphArguments, Loaded, Rule};
 use crate::json;
 use crate::live::process_named;
 use crate::number::grouped;
@@ -53,7 +53,7 @@ pub(crate) struct Arguments {
 
 /// The sums of one dump.
 #[derive(Debug, Default)]
-struct Sums {
+pub(crate) struct Sums {
     classes: BTreeMap<String, Total>,
     /// Bytes of all reachable objects.
     total_bytes: u64,
@@ -127,17 +127,36 @@ fn sums(file: &Path, arguments: &Arguments) -> Result<(Sums, Verdict), Failure> 
     };
     let mut sums = Sums::default();
     let verdict = with_heap(&arguments, |heap, retained, _| {
-        let totals = retained.totals(heap, heap.classes(), |object| heap.class(object));
-        for (class, total) in (0..).zip(totals).filter(|(_, total)| total.objects > 0) {
-            let sum = sums.classes.entry(heap.class_name(class)).or_default();
-            sum.objects += total.objects;
-            sum.shallow_bytes = sum.shallow_bytes.saturating_add(total.shallow_bytes);
-            sum.retained_bytes = sum.retained_bytes.saturating_add(total.retained_bytes);
-        }
-        sums.total_bytes = retained.total_bytes();
+        sums = sums_by_name(heap, retained);
         Ok(())
     })?;
     Ok((sums, verdict))
+}
+
+/// The sums of a heap that is in memory.
+pub(crate) fn sums_of(loaded: &Loaded<'_>) -> Sums {
+    sums_by_name(&loaded.heap, &loaded.retained)
+}
+
+fn sums_by_name(heap: &Heap<'_>, retained: &Retained) -> Sums {
+    let mut sums = Sums {
+        total_bytes: retained.total_bytes(),
+        ..Sums::default()
+    };
+    let totals = retained.totals(heap, heap.classes(), |object| heap.class(object));
+    for (class, total) in (0..).zip(totals).filter(|(_, total)| total.objects > 0) {
+        let sum = sums.classes.entry(heap.class_name(class)).or_default();
+        sum.objects += total.objects;
+        sum.shallow_bytes = sum.shallow_bytes.saturating_add(total.shallow_bytes);
+        sum.retained_bytes = sum.retained_bytes.saturating_add(total.retained_bytes);
+    }
+    sums
+}
+
+/// What `--json` prints, for two heaps whose sums are known.
+pub(crate) fn answer(before: Sums, after: Sums, most: usize) -> Value {
+    let totals = (before.total_bytes, after.total_bytes);
+    in_json(&rows(before.classes, after.classes), most, totals)
 }
 
 /// The classes of both dumps, those that grew most first.
@@ -220,6 +239,7 @@ fn in_json(rows: &[Row], most: usize, (before, after): (u64, u64)) -> Value {
     });
     json!({
         "classes": classes.collect::<Vec<_>>(),
+        "left_out": rows.len().saturating_sub(most),
         "total_bytes_after": after,
         "total_bytes_before": before,
     })

@@ -34,7 +34,7 @@ impl GraphArguments {
     }
 
     /// The file, or what the JVM with this process id sends.
-    fn open(&self) -> Result<DumpFile, Failure> {
+    pub(crate) fn open(&self) -> Result<DumpFile, Failure> {
         match process_named(&self.file) {
             Some(pid) => opened_jvm(pid, self.agent.as_deref()),
             None => DumpFile::new(&self.file),
@@ -94,11 +94,41 @@ pub(crate) fn with_heap_of(
 ) -> Result<Verdict, Failure> {
     let file = arguments.open()?;
     let note = file.progress(passes);
-    let heap = heap(&file, &note)?;
-    let rule = arguments.references.references();
-    let retained = Retained::of(&heap, rule).map_err(|fault| failure(&file, &fault))?;
-    answer(&heap, &retained, &file)?;
-    Ok(file.verdict(heap.damaged()))
+    let loaded = Loaded::read(file, arguments.references, &note)?;
+    answer(&loaded.heap, &loaded.retained, &loaded.file)?;
+    Ok(loaded.file.verdict(loaded.heap.damaged()))
+}
+
+/// A heap in memory, for any number of questions.
+#[derive(Debug)]
+pub(crate) struct Loaded<'n> {
+    /// Where it was read from.
+    pub(crate) file: DumpFile,
+    /// Its objects.
+    pub(crate) heap: Heap<'n>,
+    /// Their retained sizes.
+    pub(crate) retained: Retained,
+    /// Which references count.
+    pub(crate) rule: Rule,
+}
+
+impl<'n> Loaded<'n> {
+    /// Reads the dump and computes retained sizes; `note` is told of the bytes of two passes.
+    pub(crate) fn read(
+        file: DumpFile,
+        rule: Rule,
+        note: &'n (dyn Fn(u64) + Sync),
+    ) -> Result<Self, Failure> {
+        let heap = heap(&file, note)?;
+        let retained = Retained::of(&heap, rule.references());
+        let retained = retained.map_err(|fault| failure(&file, &fault))?;
+        Ok(Self {
+            file,
+            heap,
+            retained,
+            rule,
+        })
+    }
 }
 
 /// Reads the dump as a graph; `note` is told of the bytes of two passes.

@@ -4,9 +4,10 @@ use std::cmp::Reverse;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use graph::Heap;
 use reader::{Histogram, HistogramRow};
 use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::json;
+use serde_json::{json, Value};
 
 use crate::dump_file::DumpFile;
 use crate::heap_file::{heap, opened_jvm};
@@ -68,7 +69,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
 fn of_jvm(pid: i32, agent: Option<&Path>) -> Result<(DumpFile, Histogram), Failure> {
     let file = opened_jvm(pid, agent)?;
     let note = file.progress(2);
-    let heap = heap(&file, &note)?;
+    let histogram = of_heap(&heap(&file, &note)?);
+    Ok((file, histogram))
+}
+
+/// The classes of a heap that is in memory, with the sizes of its objects there.
+fn of_heap(heap: &Heap<'_>) -> Histogram {
     let mut counts = vec![(0_u64, 0_u64); heap.classes() as usize];
     for object in 0..heap.objects() {
         if let Some((instances, bytes)) = counts.get_mut(heap.class(object) as usize) {
@@ -89,9 +95,16 @@ fn of_jvm(pid: i32, agent: Option<&Path>) -> Result<(DumpFile, Histogram), Failu
         let key = |row: &HistogramRow| (Reverse(row.bytes), Reverse(row.instances));
         key(a).cmp(&key(b)).then_with(|| a.class.cmp(&b.class))
     });
-    let damaged = heap.damaged();
-    drop(heap);
-    Ok((file, Histogram { rows, damaged }))
+    Histogram {
+        rows,
+        damaged: heap.damaged(),
+    }
+}
+
+/// What `--json` prints, for a heap that is in memory. The sizes are those of `hprof top`.
+pub(crate) fn answer(heap: &Heap<'_>, top: usize) -> serde_json::Result<Value> {
+    let histogram = &of_heap(heap);
+    serde_json::to_value(InJson { histogram, top })
 }
 
 fn print(histogram: &Histogram, top: usize, to: &mut dyn Write) -> io::Result<()> {
@@ -140,11 +153,13 @@ impl Serialize for InJson<'_> {
             } = row;
             json!({ "class": **class, "instances": instances, "bytes": bytes })
         });
-        let mut map = to.serialize_map(Some(4))?;
+        let left_out = self.histogram.rows.len().saturating_sub(self.top);
+        let mut map = to.serialize_map(Some(5))?;
         map.serialize_entry("bytes", &self.histogram.bytes())?;
         map.serialize_entry("classes", &List(rows))?;
         map.serialize_entry("damaged", &self.histogram.damaged)?;
         map.serialize_entry("instances", &self.histogram.instances())?;
+        map.serialize_entry("left_out", &left_out)?;
         map.end()
     }
 }

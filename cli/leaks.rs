@@ -2,11 +2,11 @@
 
 use std::io::{self, BufWriter, Write};
 
-use graph::{Heap, Leaks, Path, Suspect, Who, THRESHOLD_PERCENT};
+use graph::{GraphError, Heap, Leaks, Path, Suspect, Who, THRESHOLD_PERCENT};
 use serde_json::{json, Value};
 
 use crate::frame;
-use crate::heap_file::{failure, with_heap, GraphArguments};
+use crate::heap_file::{failure, with_heap, GraphArguments, Loaded, Rule};
 use crate::json;
 use crate::number::{grouped, in_units, percent};
 use crate::outcome::{Failure, Verdict};
@@ -43,7 +43,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         let words = Words::new(heap, &leaks).map_err(failed)?;
         let mut to = BufWriter::new(io::stdout().lock());
         if arguments.json {
-            json::print(&in_json(heap, &leaks, &words, arguments), &mut to)?;
+            let asked = (arguments.graph.references, arguments.threshold);
+            json::print(&in_json(heap, &leaks, &words, asked), &mut to)?;
         } else {
             print(heap, &leaks, &words, arguments, &mut to)?;
         }
@@ -138,17 +139,35 @@ fn print_stacks(
     Ok(())
 }
 
-fn in_json(heap: &Heap<'_>, leaks: &Leaks, words: &Words<'_, '_>, arguments: &Arguments) -> Value {
+/// What `--json` prints, for a heap that is in memory. Errors: the file cannot be read.
+pub(crate) fn answer(loaded: &Loaded<'_>, threshold_percent: u64) -> Result<Value, GraphError> {
+    let heap = &loaded.heap;
+    let leaks = Leaks::find(heap, &loaded.retained, threshold_percent)?;
+    let words = Words::new(heap, &leaks)?;
+    Ok(in_json(
+        heap,
+        &leaks,
+        &words,
+        (loaded.rule, threshold_percent),
+    ))
+}
+
+fn in_json(
+    heap: &Heap<'_>,
+    leaks: &Leaks,
+    words: &Words<'_, '_>,
+    (rule, threshold_percent): (Rule, u64),
+) -> Value {
     let suspects = leaks.suspects.iter();
     let suspects: Vec<Value> = suspects
         .map(|suspect| suspect_in_json(heap, suspect, words))
         .collect();
     json!({
         "damaged": heap.damaged(),
-        "references": arguments.graph.references.name(),
-        "sentence": words.verdict(leaks, arguments.threshold),
+        "references": rule.name(),
+        "sentence": words.verdict(leaks, threshold_percent),
         "suspects": suspects,
-        "threshold_percent": arguments.threshold,
+        "threshold_percent": threshold_percent,
         "total_bytes": leaks.total_bytes,
     })
 }

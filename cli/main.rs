@@ -23,6 +23,7 @@ mod leaks;
 mod library;
 mod live;
 mod made_file;
+mod mcp;
 mod number;
 mod outcome;
 mod path;
@@ -82,6 +83,7 @@ enum Command {
     Sites(sites::Arguments),
     Flame(flame::Arguments),
     Report(report::Arguments),
+    Mcp(mcp::Arguments),
     Export(export::Arguments),
     Convert(convert::Arguments),
     Text(text::Arguments),
@@ -105,6 +107,7 @@ fn main() -> ExitCode {
         Command::Sites(arguments) => sites::run(&arguments),
         Command::Flame(arguments) => flame::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
+        Command::Mcp(arguments) => mcp::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
         Command::Convert(arguments) => convert::run(&arguments),
         Command::Text(arguments) => text::run(&arguments),

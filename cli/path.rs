@@ -6,7 +6,7 @@ use graph::{Heap, Leaks, Retained};
 use serde_json::{json, Value};
 
 use crate::dump_file::DumpFile;
-use crate::heap_file::{failure, with_heap, GraphArguments};
+use crate::heap_file::{failure, with_heap, GraphArguments, Loaded};
 use crate::json;
 use crate::leaks::{described, path_in_json};
 use crate::number::counted;
@@ -38,7 +38,11 @@ pub(crate) struct Arguments {
 /// Reads the file and prints the paths.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     with_heap(&arguments.graph, |heap, retained, file| {
-        let objects = wanted(heap, retained, arguments, file)?;
+        let most = match arguments.top {
+            0 => usize::MAX,
+            top => top,
+        };
+        let (objects, left_out) = wanted((heap, retained), &arguments.what, most, file)?;
         let failed = |fault| failure(file, &fault);
         let paths = heap.paths(&objects).map_err(failed)?;
         let none = Leaks {
@@ -47,17 +51,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         };
         let words = Words::new(heap, &none).map_err(failed)?;
         let mut to = BufWriter::new(io::stdout().lock());
-        let mut rows: Vec<Value> = Vec::new();
+        if arguments.json {
+            let answer = in_json((heap, retained), &objects, &paths, left_out);
+            json::print(&answer, &mut to)?;
+            return Ok(to.flush()?);
+        }
         for (object, path) in objects.iter().zip(&paths) {
-            if arguments.json {
-                rows.push(json!({
-                    "class": described(heap, *object),
-                    "id": format!("{:#x}", heap.id(*object)),
-                    "path": path.as_ref().map(|path| path_in_json(heap, path)),
-                    "retained": retained.bytes(*object),
-                }));
-                continue;
-            }
             let bytes = counted(retained.bytes(*object), "byte");
             let Some(path) = path else {
                 writeln!(to, "{}: no root leads to it", words.object(*object))?;
@@ -78,23 +77,45 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
                 writeln!(to, "    {line}")?;
             }
         }
-        if arguments.json {
-            json::print(&json!({ "paths": rows }), &mut to)?;
-        }
         Ok(to.flush()?)
     })
 }
 
-/// The object with this id, or the class's largest ones.
+/// What `--json` prints, for a heap that is in memory. Errors: no object is called so; the file cannot be read.
+pub(crate) fn answer(loaded: &Loaded<'_>, what: &str, most: usize) -> Result<Value, Failure> {
+    let (heap, retained) = (&loaded.heap, &loaded.retained);
+    let (objects, left_out) = wanted((heap, retained), what, most, &loaded.file)?;
+    let paths = heap.paths(&objects);
+    let paths = paths.map_err(|fault| failure(&loaded.file, &fault))?;
+    Ok(in_json((heap, retained), &objects, &paths, left_out))
+}
+
+fn in_json(
+    (heap, retained): (&Heap<'_>, &Retained),
+    objects: &[u32],
+    paths: &[Option<graph::Path>],
+    left_out: usize,
+) -> Value {
+    let rows = objects.iter().zip(paths).map(|(object, path)| {
+        json!({
+            "class": described(heap, *object),
+            "id": format!("{:#x}", heap.id(*object)),
+            "path": path.as_ref().map(|path| path_in_json(heap, path)),
+            "retained": retained.bytes(*object),
+        })
+    });
+    json!({ "left_out": left_out, "paths": rows.collect::<Vec<_>>() })
+}
+
+/// The object with this id, or the class's largest ones and how many more it has.
 fn wanted(
-    heap: &Heap<'_>,
-    retained: &Retained,
-    arguments: &Arguments,
+    (heap, retained): (&Heap<'_>, &Retained),
+    what: &str,
+    most: usize,
     file: &DumpFile,
-) -> Result<Vec<u32>, Failure> {
-    let what = arguments.what.as_str();
+) -> Result<(Vec<u32>, usize), Failure> {
     if what.starts_with("0x") {
-        return Ok(vec![object_with_id(heap, what, file)?]);
+        return Ok((vec![object_with_id(heap, what, file)?], 0));
     }
     let classes: Vec<bool> = (0..heap.classes())
         .map(|class| heap.class_name(class) == what)
@@ -109,10 +130,9 @@ fn wanted(
         return Err(file.refuse(format!("the dump has no object of {what}")));
     }
     objects.sort_by_key(|object| std::cmp::Reverse(retained.bytes(*object)));
-    if arguments.top > 0 && arguments.top < objects.len() {
-        objects.truncate(arguments.top);
-    }
-    Ok(objects)
+    let left_out = objects.len().saturating_sub(most);
+    objects.truncate(most);
+    Ok((objects, left_out))
 }
 
 /// The object with an id such as `0x7f1c3a80`.

@@ -1,12 +1,15 @@
 //! `hprof show`: what is this object, what does it hold, and what refers to it?
 
+mod show_json;
+
 use std::io::{self, BufWriter, Write};
 
 use format::BasicType;
-use graph::{Contents, Dominator, FieldValue, Heap, Retained};
+use graph::{Contents, Dominator, FieldValue, GraphError, Heap, Retained};
+use serde_json::Value;
 
-use crate::dump_file::DumpFile;
-use crate::heap_file::{failure, with_heap, GraphArguments};
+use crate::heap_file::{failure, with_heap, GraphArguments, Loaded};
+use crate::json;
 use crate::leaks::described;
 use crate::number::{counted, grouped};
 use crate::outcome::{Failure, Verdict};
@@ -37,6 +40,9 @@ pub(crate) struct Arguments {
     /// Print strings and the values of primitive arrays
     #[arg(long)]
     strings: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 /// Reads the file and prints the object.
@@ -47,31 +53,95 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         let page = Page {
             heap,
             retained,
-            file,
             most: if arguments.top == 0 {
                 usize::MAX
             } else {
                 arguments.top
             },
-            strings: arguments.strings,
+            shown: Shown::Values {
+                strings: arguments.strings,
+            },
         };
+        let failed = |fault| failure(file, &fault);
+        let facts = page.facts(object).map_err(failed)?;
         let mut to = BufWriter::new(io::stdout().lock());
-        page.print(object, &mut to)?;
+        if arguments.json {
+            json::print(&show_json::of(&page, object, &facts), &mut to)?;
+        } else {
+            page.print(object, &facts, &mut to)?;
+        }
         Ok(to.flush()?)
     })
+}
+
+/// What `--json` prints, for a heap that is in memory. Errors: there is no such object; the file cannot be read.
+pub(crate) fn answer(
+    loaded: &Loaded<'_>,
+    id: &str,
+    most: usize,
+    shown: Shown,
+) -> Result<Value, Failure> {
+    let object = object_with_id(&loaded.heap, id, &loaded.file)?;
+    let page = Page {
+        heap: &loaded.heap,
+        retained: &loaded.retained,
+        most,
+        shown,
+    };
+    let facts = page.facts(object);
+    let facts = facts.map_err(|fault| failure(&loaded.file, &fault))?;
+    Ok(show_json::of(&page, object, &facts))
+}
+
+/// What may be told of an object beside its references.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Shown {
+    /// Nothing: a running JVM has sent no values.
+    References,
+    /// Numbers in fields.
+    Values {
+        /// Also strings and the values of arrays.
+        strings: bool,
+    },
+}
+
+/// What was read from the file about an object.
+struct Facts {
+    contents: Option<Contents>,
+    /// Of a string, if it may be seen.
+    text: Option<String>,
+    referrers: Vec<u32>,
 }
 
 /// The inputs for the parts of the answer.
 struct Page<'h, 'p> {
     heap: &'h Heap<'p>,
     retained: &'h Retained,
-    file: &'h DumpFile,
     most: usize,
-    strings: bool,
+    shown: Shown,
 }
 
 impl Page<'_, '_> {
-    fn print(&self, object: u32, to: &mut dyn Write) -> Result<(), Failure> {
+    fn facts(&self, object: u32) -> Result<Facts, GraphError> {
+        let mut contents = self.heap.contents(&[object], ARRAY_BYTES)?;
+        let text = if self.with_strings() {
+            let mut texts = self.heap.strings(&[object], STRING_BYTES)?;
+            texts.remove(&object)
+        } else {
+            None
+        };
+        Ok(Facts {
+            contents: contents.remove(&object),
+            text,
+            referrers: self.referrers(object),
+        })
+    }
+
+    fn with_strings(&self) -> bool {
+        matches!(self.shown, Shown::Values { strings: true })
+    }
+
+    fn print(&self, object: u32, facts: &Facts, to: &mut dyn Write) -> io::Result<()> {
         let (heap, retained) = (self.heap, self.retained);
         writeln!(to, "{}", self.name(object))?;
         writeln!(to, "  shallow   {}", grouped(heap.shallow_bytes(object)))?;
@@ -85,8 +155,13 @@ impl Page<'_, '_> {
         if let Some(kind) = heap.root_kind(object) {
             writeln!(to, "  root      {}", kind.name())?;
         }
-        self.contents(object, to)?;
-        self.list("referrers", &self.referrers(object), to)?;
+        if let Some(contents) = &facts.contents {
+            self.contents(contents, to)?;
+        }
+        if let Some(text) = &facts.text {
+            writeln!(to, "  text \"{}\"", plain(text))?;
+        }
+        self.list("referrers", &facts.referrers, to)?;
         self.list("dominates", &retained.dominated(object), to)?;
         Ok(())
     }
@@ -96,13 +171,8 @@ impl Page<'_, '_> {
         format!("{name} {:#x}", self.heap.id(object))
     }
 
-    fn contents(&self, object: u32, to: &mut dyn Write) -> Result<(), Failure> {
-        let failed = |fault| failure(self.file, &fault);
-        let mut contents = self.heap.contents(&[object], ARRAY_BYTES).map_err(failed)?;
-        let Some(contents) = contents.remove(&object) else {
-            return Ok(());
-        };
-        match &contents {
+    fn contents(&self, contents: &Contents, to: &mut dyn Write) -> io::Result<()> {
+        match contents {
             Contents::References { length, ids } => {
                 writeln!(to, "  {}:", counted((*length).into(), "element"))?;
                 for (place, id) in ids.iter().enumerate().take(self.most) {
@@ -115,34 +185,20 @@ impl Page<'_, '_> {
                 bytes,
             } => {
                 writeln!(to, "  {}:", counted((*length).into(), "element"))?;
-                if self.strings {
-                    let size = kind.size_bytes(8) as usize;
-                    let values = bytes.chunks_exact(size).take(self.most);
-                    let values: Vec<String> =
-                        values.map(|bytes| value(*kind, number(bytes))).collect();
-                    writeln!(to, "    {}", values.join(" "))?;
+                if self.with_strings() {
+                    let values = values(*kind, bytes).take(self.most);
+                    writeln!(to, "    {}", values.collect::<Vec<_>>().join(" "))?;
                 } else {
                     writeln!(to, "    (--strings prints them)")?;
                 }
             }
             Contents::Class(_) | Contents::Instance { .. } => {
-                let fields = self.heap.fields(&contents);
+                let fields = self.heap.fields(contents);
                 writeln!(to, "  {}:", counted(fields.len() as u64, "field"))?;
                 for field in &fields {
                     writeln!(to, "    {}", self.field(field))?;
                 }
             }
-        }
-        let text = if self.strings {
-            self.heap
-                .strings(&[object], STRING_BYTES)
-                .map_err(failed)?
-                .remove(&object)
-        } else {
-            None
-        };
-        if let Some(text) = text {
-            writeln!(to, "  text \"{}\"", plain(&text))?;
         }
         Ok(())
     }
@@ -176,6 +232,13 @@ impl Page<'_, '_> {
         }
         Ok(())
     }
+}
+
+/// The values of an array as Java prints them.
+fn values(kind: BasicType, bytes: &[u8]) -> impl Iterator<Item = String> + '_ {
+    let size = kind.size_bytes(8) as usize;
+    let all = bytes.chunks_exact(size);
+    all.map(move |bytes| value(kind, number(bytes)))
 }
 
 fn number(bytes: &[u8]) -> u64 {

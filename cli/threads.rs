@@ -3,12 +3,12 @@
 use std::cmp::Reverse;
 use std::io::{self, BufWriter, Write};
 
-use graph::{Heap, Local, Retained};
+use graph::{GraphError, Heap, Local, Retained};
 use reader::{RootKind, StackFrame, Stacks};
 use serde_json::{json, Value};
 
 use crate::frame;
-use crate::heap_file::{failure, with_heap, GraphArguments};
+use crate::heap_file::{failure, with_heap, GraphArguments, Loaded};
 use crate::json;
 use crate::leaks::described;
 use crate::number::{counted, grouped};
@@ -47,36 +47,50 @@ struct Thread<'h> {
 /// Reads the file and prints the threads.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     with_heap(&arguments.graph, |heap, retained, file| {
-        let mut objects: Vec<u32> = heap.threads().map(|(_, object)| object).collect();
-        objects.sort_by_key(|object| (Reverse(retained.bytes(*object)), *object));
-        objects.dedup();
-        if arguments.top > 0 {
-            objects.truncate(arguments.top);
-        }
-        let names = heap.thread_names(&objects);
-        let mut names = names.map_err(|fault| failure(file, &fault))?;
+        let all = |most| if most == 0 { usize::MAX } else { most };
+        let (most, locals) = (all(arguments.top), all(arguments.locals));
         let stacks = heap.stacks();
-        let most = if arguments.locals == 0 {
-            usize::MAX
-        } else {
-            arguments.locals
-        };
+        let found = threads((heap, retained), &stacks, most);
+        let (threads, left_out) = found.map_err(|fault| failure(file, &fault))?;
         let mut to = BufWriter::new(io::stdout().lock());
-        let mut rows = Vec::new();
-        for object in objects {
-            let name = names.remove(&object);
-            let thread = thread(heap, retained, &stacks, (object, name));
-            if arguments.json {
-                rows.push(in_json(heap, retained, &thread, most));
-            } else {
-                print(heap, retained, &thread, most, &mut to)?;
-            }
-        }
         if arguments.json {
-            json::print(&json!({ "threads": rows }), &mut to)?;
+            let answer = in_json((heap, retained), &threads, locals, left_out);
+            json::print(&answer, &mut to)?;
+        } else {
+            for thread in &threads {
+                print(heap, retained, thread, locals, &mut to)?;
+            }
         }
         Ok(to.flush()?)
     })
+}
+
+/// What `--json` prints, for a heap that is in memory: `most` threads, and `locals` objects of a frame. Errors: the file
+/// cannot be read.
+pub(crate) fn answer(loaded: &Loaded<'_>, most: usize, locals: usize) -> Result<Value, GraphError> {
+    let both = (&loaded.heap, &loaded.retained);
+    let stacks = loaded.heap.stacks();
+    let (threads, left_out) = threads(both, &stacks, most)?;
+    Ok(in_json(both, &threads, locals, left_out))
+}
+
+/// The threads that retain most, and how many more there are.
+fn threads<'s>(
+    (heap, retained): (&Heap<'_>, &Retained),
+    stacks: &'s Stacks,
+    most: usize,
+) -> Result<(Vec<Thread<'s>>, usize), GraphError> {
+    let mut objects: Vec<u32> = heap.threads().map(|(_, object)| object).collect();
+    objects.sort_by_key(|object| (Reverse(retained.bytes(*object)), *object));
+    objects.dedup();
+    let left_out = objects.len().saturating_sub(most);
+    objects.truncate(most);
+    let mut names = heap.thread_names(&objects)?;
+    let threads = objects.into_iter().map(|object| {
+        let name = names.remove(&object);
+        thread(heap, retained, stacks, (object, name))
+    });
+    Ok((threads.collect(), left_out))
 }
 
 fn thread<'s>(
@@ -152,7 +166,23 @@ fn print(
     writeln!(to)
 }
 
-fn in_json(heap: &Heap<'_>, retained: &Retained, thread: &Thread<'_>, most: usize) -> Value {
+fn in_json(
+    both: (&Heap<'_>, &Retained),
+    threads: &[Thread<'_>],
+    locals: usize,
+    left_out: usize,
+) -> Value {
+    let rows = threads
+        .iter()
+        .map(|thread| thread_in_json(both, thread, locals));
+    json!({ "left_out": left_out, "threads": rows.collect::<Vec<_>>() })
+}
+
+fn thread_in_json(
+    (heap, retained): (&Heap<'_>, &Retained),
+    thread: &Thread<'_>,
+    most: usize,
+) -> Value {
     let held = |place: Option<usize>| {
         let locals = thread.locals_of(place).take(most).map(|local| {
             json!({

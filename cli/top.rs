@@ -9,7 +9,7 @@ use clap::ValueEnum;
 use graph::{Heap, Retained, Total};
 use serde_json::{json, Value};
 
-use crate::heap_file::{with_heap, GraphArguments};
+use crate::heap_file::{with_heap, GraphArguments, Loaded};
 use crate::json;
 use crate::leaks::described;
 use crate::number::{counted, grouped};
@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
 
 /// What is listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum By {
+pub(crate) enum By {
     /// Single objects, dominated ones after their dominators
     Object,
     /// Classes
@@ -82,20 +82,17 @@ fn objects(
 ) -> io::Result<()> {
     let objects = retained.largest(most);
     if in_json {
-        let rows = objects.iter().map(|object| {
-            json!({
-                "class": described(heap, *object),
-                "id": format!("{:#x}", heap.id(*object)),
-                "retained": retained.bytes(*object),
-                "shallow": heap.shallow_bytes(*object),
-            })
-        });
+        let rows = objects
+            .iter()
+            .map(|object| object_in_json(heap, retained, *object));
         // A dump has more objects than fit into memory as one JSON value.
         writeln!(to, "{{\"objects\":[")?;
         for (place, row) in rows.enumerate() {
             writeln!(to, "{}{row}", if place == 0 { "" } else { "," })?;
         }
-        return writeln!(to, "],\"total_bytes\":{}}}", retained.total_bytes());
+        let left_out = left_out(retained, objects.len());
+        let total = retained.total_bytes();
+        return writeln!(to, "],\"left_out\":{left_out},\"total_bytes\":{total}}}");
     }
     let mut table = Table::new([
         ("retained", Side::Right),
@@ -116,13 +113,44 @@ fn objects(
     writeln!(to, "{} bytes in {all}", grouped(retained.total_bytes()))
 }
 
-fn groups(
-    heap: &Heap<'_>,
-    retained: &Retained,
-    by: By,
-    (most, in_json): (usize, bool),
-    to: &mut dyn Write,
-) -> io::Result<()> {
+/// What `--json` prints, for a heap that is in memory and a few rows. Errors: the dump has no sites.
+pub(crate) fn answer(loaded: &Loaded<'_>, by: By, most: usize) -> Result<Value, Failure> {
+    let (heap, retained) = (&loaded.heap, &loaded.retained);
+    Ok(match by {
+        By::Object => {
+            let objects = retained.largest(most);
+            let left_out = left_out(retained, objects.len());
+            let rows = objects
+                .iter()
+                .map(|object| object_in_json(heap, retained, *object));
+            json!({
+                "left_out": left_out,
+                "objects": rows.collect::<Vec<_>>(),
+                "total_bytes": retained.total_bytes(),
+            })
+        }
+        By::Site => sites::in_json(heap, &sites::rows(heap, retained, &loaded.file)?, most),
+        by => groups_in_json(&group_rows(heap, retained, by), by, most, retained),
+    })
+}
+
+/// Reachable objects that are not among these many.
+fn left_out(retained: &Retained, listed: usize) -> usize {
+    (retained.reachable() as usize).saturating_sub(listed)
+}
+
+/// An object as JSON: class, id and sizes.
+pub(crate) fn object_in_json(heap: &Heap<'_>, retained: &Retained, object: u32) -> Value {
+    json!({
+        "class": described(heap, object),
+        "id": format!("{:#x}", heap.id(object)),
+        "retained": retained.bytes(object),
+        "shallow": heap.shallow_bytes(object),
+    })
+}
+
+/// The groups that have reachable objects, largest retained size first.
+fn group_rows(heap: &Heap<'_>, retained: &Retained, by: By) -> Vec<(String, Total)> {
     let (names, of_class) = named_groups(heap, by);
     let count = u32::try_from(names.len()).unwrap_or(u32::MAX);
     let group = |object| {
@@ -130,39 +158,61 @@ fn groups(
         of_class.get(class).copied().unwrap_or(u32::MAX)
     };
     let totals = retained.totals(heap, count, group);
-    let mut rows: Vec<(&String, Total)> = names.iter().zip(totals).collect();
+    let mut rows: Vec<(String, Total)> = names.into_iter().zip(totals).collect();
     rows.retain(|(_, total)| total.objects > 0);
-    rows.sort_by_key(|(name, total)| (std::cmp::Reverse(total.retained_bytes), *name));
-    let title = match by {
+    rows.sort_by(|(a, one), (b, other)| {
+        let bytes = other.retained_bytes.cmp(&one.retained_bytes);
+        bytes.then_with(|| a.cmp(b))
+    });
+    rows
+}
+
+fn groups_in_json(rows: &[(String, Total)], by: By, most: usize, retained: &Retained) -> Value {
+    let left_out = rows.len().saturating_sub(most);
+    let rows = rows.iter().take(most).map(|(name, total)| {
+        json!({
+            title(by): name,
+            "objects": total.objects,
+            "retained": total.retained_bytes,
+            "shallow": total.shallow_bytes,
+        })
+    });
+    let rows: Vec<Value> = rows.collect();
+    json!({ "left_out": left_out, "rows": rows, "total_bytes": retained.total_bytes() })
+}
+
+/// What a row is called.
+fn title(by: By) -> &'static str {
+    match by {
         By::Package => "package",
         By::Loader => "loader",
         By::Object | By::Class | By::Site => "class",
-    };
+    }
+}
+
+fn groups(
+    heap: &Heap<'_>,
+    retained: &Retained,
+    by: By,
+    (most, in_json): (usize, bool),
+    to: &mut dyn Write,
+) -> io::Result<()> {
+    let rows = group_rows(heap, retained, by);
     if in_json {
-        let rows = rows.iter().take(most).map(|(name, total)| {
-            json!({
-                title: name,
-                "objects": total.objects,
-                "retained": total.retained_bytes,
-                "shallow": total.shallow_bytes,
-            })
-        });
-        let rows: Vec<Value> = rows.collect();
-        let total = retained.total_bytes();
-        return json::print(&json!({ "rows": rows, "total_bytes": total }), to);
+        return json::print(&groups_in_json(&rows, by, most, retained), to);
     }
     let mut table = Table::new([
         ("retained", Side::Right),
         ("shallow", Side::Right),
         ("objects", Side::Right),
-        (title, Side::Left),
+        (title(by), Side::Left),
     ]);
     for (name, total) in rows.into_iter().take(most) {
         table.row([
             grouped(total.retained_bytes).into(),
             grouped(total.shallow_bytes).into(),
             grouped(total.objects).into(),
-            name.clone().into(),
+            name.into(),
         ]);
     }
     table.print(to)

@@ -5,10 +5,10 @@ mod waste_json;
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
 
-use graph::{Duplicates, Filling, Heap, Retained, Waste};
+use graph::{Duplicates, Filling, GraphError, Heap, Retained, Waste};
+use serde_json::Value;
 
-use crate::dump_file::DumpFile;
-use crate::heap_file::{failure, with_heap_of, GraphArguments};
+use crate::heap_file::{failure, with_heap_of, GraphArguments, Loaded};
 use crate::json;
 use crate::number::{counted, grouped, in_units, percent};
 use crate::outcome::{Failure, Verdict};
@@ -49,7 +49,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         let failed = |fault| failure(file, &fault);
         let waste = Waste::find(heap, retained).map_err(failed)?;
         file.done();
-        let answer = Answer::new(arguments, (heap, retained, file), waste)?;
+        let most = match arguments.top {
+            0 => usize::MAX,
+            top => top,
+        };
+        let answer = Answer::new((heap, retained), waste, most, arguments.strings);
+        let answer = answer.map_err(failed)?;
         let mut to = BufWriter::new(io::stdout().lock());
         if arguments.json {
             json::print(&waste_json::of(&answer), &mut to)?;
@@ -58,6 +63,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         }
         Ok(to.flush()?)
     })
+}
+
+/// What `--json` prints, for a heap of a file that is in memory. Errors: the file cannot be read.
+pub(crate) fn answer(
+    loaded: &Loaded<'_>,
+    most: usize,
+    with_texts: bool,
+) -> Result<Value, GraphError> {
+    let both = (&loaded.heap, &loaded.retained);
+    let waste = Waste::find(both.0, both.1)?;
+    let answer = Answer::new(both, waste, most, with_texts)?;
+    Ok(waste_json::of(&answer))
 }
 
 /// What is printed.
@@ -74,19 +91,15 @@ struct Answer<'h, 'p> {
 
 impl<'h, 'p> Answer<'h, 'p> {
     fn new(
-        arguments: &Arguments,
-        (heap, retained, file): (&'h Heap<'p>, &Retained, &DumpFile),
+        (heap, retained): (&'h Heap<'p>, &Retained),
         waste: Waste,
-    ) -> Result<Self, Failure> {
-        let failed = |fault| failure(file, &fault);
-        let most = match arguments.top {
-            0 => usize::MAX,
-            top => top,
-        };
+        most: usize,
+        with_texts: bool,
+    ) -> Result<Self, GraphError> {
         let strings = waste.strings.groups.iter().take(most);
-        let texts = if arguments.strings {
+        let texts = if with_texts {
             let objects: Vec<u32> = strings.map(|row| row.object).collect();
-            Some(heap.strings(&objects, TEXT_BYTES).map_err(failed)?)
+            Some(heap.strings(&objects, TEXT_BYTES)?)
         } else {
             None
         };

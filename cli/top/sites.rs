@@ -33,6 +33,22 @@ pub(super) fn rows(
     Ok(rows)
 }
 
+/// The first `most` sites as JSON.
+pub(super) fn in_json(heap: &Heap<'_>, rows: &[SiteTotal], most: usize) -> Value {
+    let stacks = heap.stacks();
+    let left_out = rows.len().saturating_sub(most);
+    let rows = rows.iter().take(most).map(|row| {
+        json!({
+            "class": heap.class_name(row.class),
+            "error": whole(row.error_bytes),
+            "frames": frame::in_json(stacks.frames(row.trace)),
+            "objects": whole(row.objects),
+            "retained": whole(row.retained_bytes),
+        })
+    });
+    json!({ "left_out": left_out, "rows": rows.collect::<Vec<_>>() })
+}
+
 /// Prints the first `most` sites.
 pub(super) fn print(
     heap: &Heap<'_>,
@@ -40,19 +56,10 @@ pub(super) fn print(
     (most, in_json): (usize, bool),
     to: &mut dyn Write,
 ) -> io::Result<()> {
-    let stacks = heap.stacks();
     if in_json {
-        let rows = rows.iter().take(most).map(|row| {
-            json!({
-                "class": heap.class_name(row.class),
-                "error": whole(row.error_bytes),
-                "frames": frame::in_json(stacks.frames(row.trace)),
-                "objects": whole(row.objects),
-                "retained": whole(row.retained_bytes),
-            })
-        });
-        return json::print(&json!({ "rows": rows.collect::<Vec<Value>>() }), to);
+        return json::print(&self::in_json(heap, rows, most), to);
     }
+    let stacks = heap.stacks();
     let mut table = Table::new([
         ("retained", Side::Right),
         ("error", Side::Right),

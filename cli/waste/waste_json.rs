@@ -28,7 +28,9 @@ pub(super) fn of(answer: &Answer<'_, '_>) -> Value {
     json!({
         "arrays": duplicates(answer, &waste.arrays),
         "boxed": boxed.collect::<Vec<_>>(),
+        "boxed_left_out": waste.boxed.len().saturating_sub(answer.most),
         "collections": collections.collect::<Vec<_>>(),
+        "collections_left_out": waste.collections.len().saturating_sub(answer.most),
         "damaged": heap.damaged(),
         "lost_bytes": waste.lost_bytes(),
         "strings": duplicates(answer, &waste.strings),
@@ -55,6 +57,7 @@ fn duplicates(answer: &Answer<'_, '_>, all: &Duplicates) -> Value {
     json!({
         "different": all.contents,
         "groups": rows.collect::<Vec<_>>(),
+        "groups_left_out": all.groups.len().saturating_sub(answer.most),
         "lost_bytes": all.lost_bytes,
         "objects": all.objects,
     })

@@ -7,6 +7,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -72,6 +73,17 @@ public final class Tools {
         String answers = Command.run("env", "PYTHONPATH=" + library, "python3", PROJECT.resolveSibling("tools/sql-test/questions.py"),
                 engine, PROJECT.resolveSibling("docs/sql.md"), exports).good().out;
         return JsonParser.parseString(answers).getAsJsonObject();
+    }
+
+    /** What `hprof mcp` with these words answers to calls of the protocol's own client: see tools/mcp-test/ask.py. */
+    public static JsonObject askMcp(List<Object> words, String... calls) {
+        Path library = needed("mcp", TARGET.resolve("readers/mcp"), "fetch it with tools/fetch-readers.sh");
+        List<Object> all = new ArrayList<>(List.of("env", "PYTHONPATH=" + library, "python3",
+                PROJECT.resolveSibling("tools/mcp-test/ask.py"), command()));
+        all.addAll(words);
+        all.add("--");
+        all.addAll(List.of(calls));
+        return JsonParser.parseString(Command.run(all.toArray()).good().out).getAsJsonObject();
     }
 
     /** The source of a subject, by its path from src/test/java. */

@@ -1,0 +1,157 @@
+//! An answer of a few kilobytes, as a model reads it: rows and names are cut, and what is left out is counted.
+
+use serde_json::{json, Map, Value};
+
+use crate::plain::plain;
+
+/// Most bytes of an answer.
+pub(crate) const ANSWER_BYTES_MAX: usize = 8 << 10;
+
+/// Rows of a list and characters of a text, from what is nice to what always fits.
+const LIMITS: [Limits; 6] = [
+    Limits::new(100, 1000),
+    Limits::new(30, 300),
+    Limits::new(12, 200),
+    Limits::new(6, 120),
+    Limits::new(2, 80),
+    Limits::new(1, 40),
+];
+
+#[derive(Clone, Copy)]
+struct Limits {
+    rows: usize,
+    chars: usize,
+}
+
+impl Limits {
+    const fn new(rows: usize, chars: usize) -> Self {
+        Self { rows, chars }
+    }
+}
+
+/// The answer as JSON, of at most [`ANSWER_BYTES_MAX`] bytes.
+///
+/// Beside a list that is cut stands how many rows are missing: in `left_out` if the object has that, else in
+/// `…_left_out`. A path keeps both of its ends.
+pub(crate) fn brief(answer: &Value) -> String {
+    let texts = LIMITS.iter().map(|limits| limits.cut(answer).to_string());
+    let mut shortest = String::new();
+    for text in texts {
+        shortest = text;
+        if shortest.len() <= ANSWER_BYTES_MAX {
+            break;
+        }
+    }
+    shortest
+}
+
+impl Limits {
+    fn cut(self, value: &Value) -> Value {
+        match value {
+            Value::String(text) => self.text(text).into(),
+            Value::Array(rows) => self.rows(rows, false).0,
+            Value::Object(object) => self.object(object),
+            other => other.clone(),
+        }
+    }
+
+    fn text(self, text: &str) -> String {
+        let mut chars = text.chars();
+        let mut start: String = chars.by_ref().take(self.chars).collect();
+        if chars.next().is_some() {
+            start.push('…');
+        }
+        plain(&start)
+    }
+
+    /// The rows, and how many are left out. Of a path those in the middle are.
+    fn rows(self, rows: &[Value], is_path: bool) -> (Value, usize) {
+        let left_out = rows.len().saturating_sub(self.rows);
+        let tail = if is_path { self.rows / 2 } else { 0 };
+        let behind = rows.len().saturating_sub(tail);
+        let kept = rows.iter().enumerate().filter(|(place, _)| {
+            left_out == 0 || *place < self.rows.saturating_sub(tail) || *place >= behind
+        });
+        let mut kept: Vec<Value> = kept.map(|(_, row)| self.cut(row)).collect();
+        if is_path && left_out > 0 {
+            kept.insert(self.rows - tail, json!({ "left_out": left_out }));
+        }
+        (kept.into(), left_out)
+    }
+
+    fn object(self, object: &Map<String, Value>) -> Value {
+        let is_path = object.contains_key("weak");
+        let mut kept = Map::new();
+        let mut missing = Vec::new();
+        for (key, value) in object {
+            let value = match value {
+                Value::Array(rows) => {
+                    let (rows, left_out) = self.rows(rows, is_path);
+                    if left_out > 0 && !is_path {
+                        missing.push((key, left_out));
+                    }
+                    rows
+                }
+                other => self.cut(other),
+            };
+            kept.insert(key.clone(), value);
+        }
+        for (key, left_out) in missing {
+            let key = match object.contains_key("left_out") {
+                true => "left_out".to_owned(),
+                false => format!("{key}_left_out"),
+            };
+            let before = kept.get(&key).and_then(Value::as_u64).unwrap_or(0);
+            kept.insert(key, json!(before.saturating_add(left_out as u64)));
+        }
+        kept.into()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fits_is_left_as_it_is() {
+        let answer = json!({ "left_out": 0, "rows": [{ "class": "app.Main", "retained": 5 }] });
+        assert_eq!(brief(&answer), answer.to_string());
+    }
+
+    #[test]
+    fn rows_that_are_left_out_are_counted() {
+        let rows: Vec<Value> = (0..5000)
+            .map(|number| json!({ "class": "c".repeat(500), "id": number }))
+            .collect();
+        let answer = json!({ "left_out": 7, "rows": rows, "groups": rows });
+        let text = brief(&answer);
+        assert!(text.len() <= ANSWER_BYTES_MAX, "{}", text.len());
+        let answer: Value = serde_json::from_str(&text).unwrap();
+        let kept = answer["rows"].as_array().unwrap().len() as u64;
+        assert!(kept > 0);
+        assert_eq!(answer["left_out"], 7 + 2 * (5000 - kept));
+        let answer: Value = serde_json::from_str(&brief(&json!({ "rows": rows }))).unwrap();
+        let kept = answer["rows"].as_array().unwrap().len() as u64;
+        assert_eq!(answer["rows_left_out"], 5000 - kept);
+    }
+
+    #[test]
+    fn a_path_keeps_both_ends() {
+        let objects: Vec<Value> = (0..1000).map(|number| json!({ "id": number })).collect();
+        let answer: Value =
+            serde_json::from_str(&brief(&json!({ "objects": objects, "weak": false }))).unwrap();
+        let kept = answer["objects"].as_array().unwrap();
+        assert_eq!(kept.first().unwrap()["id"], 0);
+        assert_eq!(kept.last().unwrap()["id"], 999);
+        let left_out = kept.iter().find_map(|row| row["left_out"].as_u64());
+        assert_eq!(left_out.unwrap() + kept.len() as u64 - 1, 1000);
+    }
+
+    #[test]
+    fn names_are_cut_and_cannot_move_a_cursor() {
+        let long = format!("\u{1b}[2J{}", "x".repeat(100_000));
+        let text = brief(&json!({ "class": long }));
+        assert!(text.len() < 2000 && !text.contains("\\u001b") && text.contains('…'));
+    }
+}

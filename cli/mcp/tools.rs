@@ -1,0 +1,296 @@
+//! The tools: the questions of the commands, asked of a heap that stays in memory.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use clap::ValueEnum;
+use graph::THRESHOLD_PERCENT;
+use jiff::Timestamp;
+use serde_json::{json, Map, Value};
+
+use super::brief::brief;
+use super::protocol::Tools;
+use super::Arguments;
+use crate::date::date;
+use crate::diff;
+use crate::dump_file::DumpFile;
+use crate::heap_file::{failure, opened_jvm, Loaded};
+use crate::histo;
+use crate::leaks;
+use crate::live::process_named;
+use crate::outcome::Failure;
+use crate::path;
+use crate::plain::plain;
+use crate::show::{self, Shown};
+use crate::threads;
+use crate::top::{self, By};
+use crate::waste;
+
+/// The tools, and what a model is told of them.
+const LIST: &str = include_str!("tools.json");
+
+/// What a model is told first.
+const INSTRUCTIONS: &str = include_str!("instructions.txt");
+
+/// Objects listed for one frame of a thread.
+const LOCALS: usize = 3;
+
+/// Most rows that a model may ask for.
+const ROWS_MAX: u64 = 100;
+
+/// Of a heap that is read for a program, nobody watches the progress.
+const UNSEEN: &(dyn Fn(u64) + Sync) = &|_| {};
+
+/// Where the heap is.
+#[derive(Clone, Debug)]
+enum Source {
+    File(PathBuf),
+    Jvm(i32),
+}
+
+/// The heap and the questions that may be asked.
+#[derive(Debug)]
+pub(super) struct HeapTools<'a> {
+    arguments: &'a Arguments,
+    source: Source,
+    /// Read when the first question comes.
+    loaded: Option<Loaded<'static>>,
+}
+
+impl<'a> HeapTools<'a> {
+    pub(super) fn new(arguments: &'a Arguments) -> Self {
+        let file = &arguments.graph.file;
+        let source = match process_named(file) {
+            Some(pid) => Source::Jvm(pid),
+            None => Source::File(file.clone()),
+        };
+        Self {
+            arguments,
+            source,
+            loaded: None,
+        }
+    }
+
+    /// Reads what the source has. Errors: it cannot be read.
+    fn load(&self) -> Result<Loaded<'static>, Failure> {
+        let file = match &self.source {
+            Source::File(path) => DumpFile::new(path)?,
+            Source::Jvm(pid) => opened_jvm(*pid, self.arguments.graph.agent.as_deref())?,
+        };
+        Loaded::read(file, self.arguments.graph.references, UNSEEN)
+    }
+
+    fn heap(&mut self) -> Result<&Loaded<'static>, Failure> {
+        let loaded = match self.loaded.take() {
+            Some(loaded) => loaded,
+            None => self.load()?,
+        };
+        Ok(self.loaded.insert(loaded))
+    }
+
+    fn is_live(&self) -> bool {
+        matches!(self.source, Source::Jvm(_))
+    }
+
+    /// The tools that this source has.
+    fn has(&self, tool: &str) -> bool {
+        let has_dump = self.is_live() && self.arguments.allow_dump.is_some();
+        match tool {
+            "refresh" => self.is_live(),
+            "dump" => has_dump,
+            // A dump can be made, which has values.
+            "waste" => !self.is_live() || has_dump,
+            _ => true,
+        }
+    }
+
+    fn answer(&mut self, tool: &str, given: &Map<String, Value>) -> Result<Value, String> {
+        let limit = |default| limit(given, default);
+        let told = match tool {
+            "overview" => self.overview(),
+            "leaks" => {
+                let threshold = number(given, "threshold", THRESHOLD_PERCENT)?;
+                let loaded = self.heap().map_err(said)?;
+                leaks::answer(loaded, threshold).map_err(|fault| failure(&loaded.file, &fault))
+            }
+            "top" => {
+                let (by, limit) = (by(given)?, limit(20)?);
+                self.heap()
+                    .and_then(|loaded| top::answer(loaded, by, limit))
+            }
+            "histo" => {
+                let limit = limit(20)?;
+                let histogram = histo::answer(&self.heap().map_err(said)?.heap, limit);
+                histogram.map_err(|fault| Failure::Input(fault.to_string()))
+            }
+            "path" => {
+                let (of, limit) = (text(given, "of")?, limit(3)?);
+                self.heap()
+                    .and_then(|loaded| path::answer(loaded, of, limit))
+            }
+            "show" => {
+                let (id, limit) = (text(given, "id")?, limit(10)?);
+                let shown = match self.is_live() {
+                    true => Shown::References,
+                    false => Shown::Values {
+                        strings: self.arguments.strings,
+                    },
+                };
+                self.heap()
+                    .and_then(|loaded| show::answer(loaded, id, limit, shown))
+            }
+            "threads" => {
+                let limit = limit(10)?;
+                let loaded = self.heap().map_err(said)?;
+                threads::answer(loaded, limit, LOCALS)
+                    .map_err(|fault| failure(&loaded.file, &fault))
+            }
+            "waste" => self.waste(limit(5)?),
+            "refresh" => self.refresh(),
+            "dump" => self.dump(),
+            _ => Err(Failure::Input(format!("there is no tool {tool}"))),
+        };
+        told.map_err(said)
+    }
+
+    fn overview(&mut self) -> Result<Value, Failure> {
+        let is_live = self.is_live();
+        let Loaded {
+            file,
+            heap,
+            retained,
+            rule,
+        } = self.heap()?;
+        let (header, reachable) = (heap.header(), retained.reachable());
+        Ok(json!({
+            "damaged": heap.damaged(),
+            "from": file.name(),
+            "has_allocation_stacks": !heap.traced().is_empty(),
+            "has_values": !is_live,
+            "made": (header.time_millis != 0).then(|| date(header.time_millis)),
+            "objects": reachable,
+            "references": rule.name(),
+            "total_bytes": retained.total_bytes(),
+            "unreachable_objects": heap.objects().saturating_sub(reachable),
+        }))
+    }
+
+    fn waste(&mut self, limit: usize) -> Result<Value, Failure> {
+        if self.is_live() {
+            let why = "a running JVM does not tell values: call dump first";
+            return Err(Failure::Input(why.to_owned()));
+        }
+        let strings = self.arguments.strings;
+        let loaded = self.heap()?;
+        waste::answer(loaded, limit, strings).map_err(|fault| failure(&loaded.file, &fault))
+    }
+
+    fn refresh(&mut self) -> Result<Value, Failure> {
+        let before = self.heap().map(diff::sums_of)?;
+        // Two heaps might not fit into memory.
+        self.loaded = None;
+        let after = self.heap().map(diff::sums_of)?;
+        Ok(diff::answer(before, after, 20))
+    }
+
+    /// Has this command make a dump, whose words would else get into the protocol.
+    fn dump(&mut self) -> Result<Value, Failure> {
+        let (Source::Jvm(pid), Some(folder)) = (&self.source, &self.arguments.allow_dump) else {
+            return Err(Failure::Input("there is no tool dump".to_owned()));
+        };
+        let now = Timestamp::now().strftime("%Y%m%dT%H%M%S%3fZ");
+        let file = std::path::absolute(folder)?.join(format!("java-{pid}-{now}.hprof"));
+        let mut command = Command::new(std::env::current_exe()?);
+        command
+            .arg("dump")
+            .arg(pid.to_string())
+            .arg("-o")
+            .arg(&file);
+        if let Some(agent) = &self.arguments.graph.agent {
+            command.arg("--agent").arg(agent);
+        }
+        let output = command.output()?;
+        if !output.status.success() {
+            let why = String::from_utf8_lossy(&output.stderr);
+            return Err(Failure::Input(why.trim().to_owned()));
+        }
+        let file = seen(&file, *pid);
+        let bytes = file.metadata().map_or(0, |facts| facts.len());
+        let answer = json!({ "bytes": bytes, "file": file.display().to_string() });
+        (self.source, self.loaded) = (Source::File(file), None);
+        Ok(answer)
+    }
+}
+
+impl Tools for HeapTools<'_> {
+    fn instructions(&self) -> &str {
+        INSTRUCTIONS.trim_end()
+    }
+
+    fn list(&self) -> Value {
+        let mut all: Vec<Value> = serde_json::from_str(LIST).unwrap_or_default();
+        let name = |tool: &Value| {
+            let name = tool.get("name").and_then(Value::as_str);
+            name.unwrap_or_default().to_owned()
+        };
+        all.retain(|tool| self.has(&name(tool)));
+        all.into()
+    }
+
+    fn call(&mut self, name: &str, given: &Map<String, Value>) -> Option<Result<String, String>> {
+        let Value::Array(tools) = self.list() else {
+            return None;
+        };
+        let is_one = |tool: &Value| tool.get("name").and_then(Value::as_str) == Some(name);
+        tools.iter().find(|tool| is_one(tool))?;
+        Some(self.answer(name, given).map(|answer| brief(&answer)))
+    }
+}
+
+/// A file that the JVM wrote, as this process sees it.
+fn seen(file: &Path, pid: i32) -> PathBuf {
+    if file.exists() {
+        return file.to_owned();
+    }
+    let below = file.strip_prefix("/").unwrap_or(file);
+    Path::new(&format!("/proc/{pid}/root")).join(below)
+}
+
+/// Why a question has no answer, for the model.
+fn said(failure: Failure) -> String {
+    let why = match failure {
+        Failure::Input(why) | Failure::Target(why) => why,
+        Failure::Output(fault) => fault.to_string(),
+    };
+    plain(&why).chars().take(1000).collect()
+}
+
+fn number(given: &Map<String, Value>, name: &str, default: u64) -> Result<u64, String> {
+    match given.get(name) {
+        None | Some(Value::Null) => Ok(default),
+        Some(value) => value
+            .as_u64()
+            .filter(|number| (1..=ROWS_MAX).contains(number))
+            .ok_or_else(|| format!("{name} is a number from 1 to {ROWS_MAX}")),
+    }
+}
+
+fn limit(given: &Map<String, Value>, default: u64) -> Result<usize, String> {
+    let limit = number(given, "limit", default)?;
+    Ok(usize::try_from(limit).unwrap_or(usize::MAX))
+}
+
+fn text<'g>(given: &'g Map<String, Value>, name: &str) -> Result<&'g str, String> {
+    let value = given.get(name).and_then(Value::as_str);
+    value.ok_or_else(|| format!("{name} is missing, or no text"))
+}
+
+fn by(given: &Map<String, Value>) -> Result<By, String> {
+    let Some(value) = given.get("by") else {
+        return Ok(By::Object);
+    };
+    let by = value
+        .as_str()
+        .and_then(|name| By::from_str(name, false).ok());
+    by.ok_or_else(|| "by is one of object, class, package, loader and site".to_owned())
+}
