@@ -79,9 +79,11 @@ impl LibrarySymbols {
 
     /// The function with code at this file offset, under its linker name; `None` if no symbol covers it.
     pub(super) fn function_at(&self, offset: u64) -> Option<&[u8]> {
-        let holds = |it: &&Segment| offset.wrapping_sub(it.offset) < it.bytes;
+        // A broken file may tell of a segment as large as all numbers.
+        let into = |it: &Segment| offset.checked_sub(it.offset);
+        let holds = |it: &&Segment| into(it).is_some_and(|into| into < it.bytes);
         let segment = self.segments.iter().find(holds)?;
-        let address = (offset - segment.offset).checked_add(segment.address)?;
+        let address = into(segment)?.checked_add(segment.address)?;
         let behind = self.functions.partition_point(|it| it.address <= address);
         let before = self.functions.get(..behind)?.iter().rev();
         let covers = |it: &&Function| address - it.address < u64::from(it.bytes);
