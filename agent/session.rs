@@ -231,7 +231,7 @@ impl Commanded for Session {
 /// Returns 0 to start the JVM, anything else to prevent that.
 pub(crate) fn load(vm: Vm, text: &str) -> i32 {
     let options = match options::parse(text) {
-        Ok(Parsed::Options(options)) => options,
+        Ok(Parsed::Options(options)) => *options,
         Ok(Parsed::Help) => {
             // The user asked for the help and not for a JVM; the JDK's agent exits here, too.
             options::print_help();
@@ -312,7 +312,7 @@ pub(crate) fn attach(vm: Vm, jni: &mut Jni<'_>, text: &str) -> i32 {
 /// Executes a command and returns `Agent_OnAttach`'s answer.
 fn obey(vm: Vm, jni: &mut Jni<'_>, text: &str) -> i32 {
     let options = match options::parse(text) {
-        Ok(Parsed::Options(options)) => options,
+        Ok(Parsed::Options(options)) => *options,
         Ok(Parsed::Help) => {
             say(&options::help());
             return DONE;
@@ -405,7 +405,7 @@ mod tests {
         let Ok(Parsed::Options(options)) = options::parse("heap=dump") else {
             panic!("no options");
         };
-        let session = Session::new(fake::vm(), options).unwrap();
+        let session = Session::new(fake::vm(), *options).unwrap();
         let closed = CLASS_GATE.close();
         thread::scope(|scope| {
             let (tell, told) = channel();

@@ -29,6 +29,7 @@ mod outcome;
 mod path;
 mod plain;
 mod pprof;
+mod redact;
 mod report;
 #[cfg(test)]
 #[path = "../reader/tests/sample/mod.rs"]
@@ -87,6 +88,7 @@ enum Command {
     Export(export::Arguments),
     Convert(convert::Arguments),
     Text(text::Arguments),
+    Redact(redact::Arguments),
     /// Prints the version
     Version,
 }
@@ -111,6 +113,7 @@ fn main() -> ExitCode {
         Command::Export(arguments) => export::run(&arguments),
         Command::Convert(arguments) => convert::run(&arguments),
         Command::Text(arguments) => text::run(&arguments),
+        Command::Redact(arguments) => redact::run(&arguments),
         Command::Version => version(),
     };
     outcome::exit_code(result)

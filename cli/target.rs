@@ -35,6 +35,20 @@ pub(crate) fn write_private(
     write_with_mode(path, input, 0o600, content)
 }
 
+/// As [`write_private`], but nothing that exists is replaced or written to.
+pub(crate) fn write_new(
+    path: &Path,
+    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Failure> {
+    if fs::symlink_metadata(path).is_ok() {
+        return Err(Failure::writing(
+            path,
+            "it exists; name another file, or remove it first",
+        ));
+    }
+    replace(path, None, 0o600, content).map_err(|fault| Failure::writing(path, fault))
+}
+
 fn write_with_mode(
     path: &Path,
     input: &DumpFile,

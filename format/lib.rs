@@ -9,6 +9,8 @@
 
 pub mod mutf8;
 pub mod name;
+pub mod name_pattern;
+pub mod redaction;
 
 mod basic_type;
 mod class_name;

@@ -5,7 +5,7 @@
 //! 1. [`layout`] finds HotSpot's object layout, using objects with known contents.
 //! 2. [`classes`] uses that layout to find what each class means to the file.
 //! 3. [`walk`] marks every reachable object, on several threads.
-//! 4. [`encode`] turns every marked object into a record.
+//! 4. [`encode`] turns every marked object into a record, with the [`Values`] that are wanted.
 //!
 //! All threads share the [`Snapshot`]. They read [`memory`], and check [`mappings`] to see what is mapped. [`Failure`]
 //! says why there is no dump.
@@ -19,7 +19,9 @@ pub mod layout;
 pub mod mappings;
 pub mod memory;
 mod snapshot;
+mod values;
 pub mod walk;
 
 pub use failure::Failure;
 pub use snapshot::Snapshot;
+pub use values::{Decision, Values};

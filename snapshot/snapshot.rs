@@ -5,7 +5,7 @@ use crate::layout::ObjectLayout;
 use crate::mappings::Mappings;
 use crate::memory::{Memory, ProcessMemory};
 use crate::walk::Marks;
-use crate::Failure;
+use crate::{Failure, Values};
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
@@ -30,10 +30,8 @@ pub struct Snapshot<M = ProcessMemory> {
     pub left_out: Vec<Range<u64>>,
     /// The reachable objects.
     pub marks: Marks,
-    /// Whether to write the values of primitive fields.
-    pub primitive_fields: bool,
-    /// Whether to write the elements of primitive arrays.
-    pub primitive_arrays: bool,
+    /// Which values to write.
+    pub values: Values,
     /// Objects reached so far, for progress reports.
     pub reached: AtomicU64,
     /// Bytes of heap encoded so far, for progress reports.
@@ -182,8 +180,7 @@ impl<M: Memory> Snapshot<M> {
             allocated: Vec::new(),
             left_out: Vec::new(),
             marks: Marks::new(heap).expect("memory"),
-            primitive_fields: true,
-            primitive_arrays: true,
+            values: Values::all(),
             reached: AtomicU64::new(0),
             encoded_bytes: AtomicU64::new(0),
             unlinked: Mutex::default(),

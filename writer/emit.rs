@@ -4,16 +4,46 @@
 //! locks one at a time, and holds none while it delivers.
 
 use tables::{
-    ClassId, Line, ObjectId, ObjectIndex, ObjectTable, Root, Tables, ThreadId, ThreadRow, TraceId,
+    ClassId, Line, ObjectId, ObjectIndex, ObjectTable, Root, StringId, Tables, ThreadId, ThreadRow,
+    TraceId,
 };
 
 use crate::heap_record::RootRecord;
 use crate::record::{Frame, GraphHeader, Header, LoadClass, StartThread, Trace, Utf8};
 use crate::{Deliver, Segments, WriteError};
+use format::redaction::stars;
 use format::{mutf8, ObjectSizes, LINE_NATIVE, LINE_UNKNOWN};
+use std::collections::HashSet;
 
 /// Bytes of a delivered buffer.
 const BUFFER_BYTES: usize = 1 << 20;
+
+/// Which texts a head has.
+#[derive(Clone, Copy, Debug)]
+pub enum Texts<'t> {
+    /// All.
+    All,
+    /// The names of classes, fields and methods, and these. All others are stars, as many as they have bytes.
+    Names(&'t [StringId]),
+}
+
+impl Texts<'_> {
+    /// The texts that stay; `None` for all.
+    fn kept(self, tables: &Tables) -> Option<HashSet<StringId>> {
+        let Self::Names(others) = self else {
+            return None;
+        };
+        let mut kept: HashSet<StringId> = others.iter().copied().collect();
+        tables.classes.for_each(|_, row| {
+            kept.extend([row.name, row.signature]);
+            kept.extend(row.own_fields().iter().map(|field| field.name));
+        });
+        tables.frames.for_each(|_, row| {
+            kept.extend([row.method, row.signature]);
+        });
+        Some(kept)
+    }
+}
 
 /// Everything before the first segment: header, strings, classes, frames, traces, threads.
 ///
@@ -22,6 +52,17 @@ const BUFFER_BYTES: usize = 1 << 20;
 /// time of the dump, in milliseconds since 1 January 1970, UTC. Errors: the receiver's, and `TooLarge`.
 pub fn head(
     tables: &Tables,
+    objects: &ObjectTable,
+    class_object: impl Fn(ClassId) -> Option<ObjectId>,
+    millis: u64,
+    deliver: &mut impl Deliver,
+) -> Result<(), WriteError> {
+    head_with((tables, Texts::All), objects, class_object, millis, deliver)
+}
+
+/// The same with these of the texts.
+pub fn head_with(
+    tables: (&Tables, Texts<'_>),
     objects: &ObjectTable,
     class_object: impl Fn(ClassId) -> Option<ObjectId>,
     millis: u64,
@@ -41,7 +82,7 @@ pub fn head(
 
 /// The same of a graph stream, from a JVM whose objects have these sizes.
 pub fn graph_head(
-    tables: &Tables,
+    tables: (&Tables, Texts<'_>),
     objects: &ObjectTable,
     class_object: impl Fn(ClassId) -> Option<ObjectId>,
     (millis, sizes): (u64, ObjectSizes),
@@ -63,7 +104,7 @@ pub fn graph_head(
 /// A header and what stands behind it.
 fn behind(
     header: impl FnOnce(&mut Vec<u8>) -> Result<(), WriteError>,
-    tables: &Tables,
+    (tables, texts): (&Tables, Texts<'_>),
     objects: &ObjectTable,
     class_object: impl Fn(ClassId) -> Option<ObjectId>,
     deliver: &mut impl Deliver,
@@ -74,14 +115,14 @@ fn behind(
         result: Ok(()),
     };
     head.put(header);
+    let kept = texts.kept(tables);
     tables.strings.for_each(|id, bytes| {
-        head.put(|out| {
-            Utf8 {
-                id,
-                text: &mutf8::to_utf8(bytes),
-            }
-            .encode(out)
-        });
+        let is_kept = kept.as_ref().is_none_or(|kept| kept.contains(&id));
+        let text = match is_kept {
+            true => mutf8::to_utf8(bytes),
+            false => stars(bytes.len()).into(),
+        };
+        head.put(|out| Utf8 { id, text: &text }.encode(out));
     });
     tables.classes.for_each(|serial, row| {
         if let Some(object) = class_object(serial) {
@@ -372,6 +413,34 @@ mod tests {
         });
         tables.threads.replace(thread, ThreadRow { trace, ..row });
         (tables, thread)
+    }
+
+    #[test]
+    fn texts_that_are_no_names_become_stars() {
+        let mut objects = ObjectTable::new();
+        let (tables, thread) = small_tables(&mut objects);
+        let intern = |text: &[u8]| tables.strings.intern(text);
+        let row = tables.threads.get(thread).unwrap();
+        let name = intern(b"secret");
+        let row = ThreadRow {
+            name,
+            ..ThreadRow::clone(&row)
+        };
+        tables.threads.replace(thread, row);
+        let invented = intern(b"<invented>");
+        let mut file = Vec::new();
+        let mut receive = |bytes: Vec<u8>| {
+            file.extend(bytes);
+            Ok(())
+        };
+        let kept = [invented];
+        let told = (&tables, Texts::Names(&kept));
+        head_with(told, &objects, |_| None, 5, &mut receive).unwrap();
+        let records = records(&file);
+        let texts = records.iter().filter(|record| record.0 == record::UTF8);
+        let texts: Vec<_> = texts.map(|record| &record.1[8..]).collect();
+        let expected: [&[u8]; 3] = [b"a\0", b"******", b"<invented>"];
+        assert_eq!(texts, expected);
     }
 
     #[test]

@@ -175,6 +175,9 @@ fn choose(request: Request<'_>, jni: &mut Jni<'_>) -> Result<Made, DumpError> {
             Err(DumpError::Engine(why)) if request.options.is_graph() => {
                 return Err(DumpError::NoGraph(why));
             }
+            Err(DumpError::Engine(why)) if !request.options.redaction.is_nothing() => {
+                return Err(DumpError::NoRedaction(why));
+            }
             Err(DumpError::Engine(why)) => refusals.push(why),
             Err(error) => return Err(error),
         }

@@ -34,6 +34,8 @@ pub(crate) enum DumpError {
     Engine(String),
     /// There can be no forked copy, so no graph can be sent; the reason.
     NoGraph(String),
+    /// There can be no forked copy, so nothing can be redacted; the reason.
+    NoRedaction(String),
     /// The fork failed, or the child died; the reason. The application was not stopped for another
     /// way.
     NoCopy(String),
@@ -99,6 +101,11 @@ impl fmt::Display for DumpError {
                 "there is no way to dump this heap with these options: {why}; without engine= and snapshot= the agent tries every way"
             ),
             Self::NoGraph(why) => write!(f, "{why}, and only a forked copy can be sent"),
+            Self::NoRedaction(why) => write!(
+                f,
+                "{why}, and only a forked copy is redacted before it is written; dump without redact= and drop=, and let hprof \
+                 redact make a copy of the dump"
+            ),
             Self::NoCopy(why) => write!(
                 f,
                 "{why}; the application ran on; try again, or add stop=y to have it stopped for as long as HotSpot's own dump takes"

@@ -27,7 +27,8 @@ pub(super) enum Way {
 impl Way {
     /// The ways that the options allow, the best first.
     pub(super) fn all(options: &Options) -> &'static [Self] {
-        if options.is_graph() {
+        // HotSpot's dumper writes all values to a file of its own first.
+        if options.is_graph() || !options.redaction.is_nothing() {
             return &[Way::Fork];
         }
         match (options.engine, options.snapshot) {

@@ -1,5 +1,7 @@
 //! Which classes to measure: patterns of names to include and to exclude.
 
+use format::name_pattern::fits;
+
 /// Patterns of class names like `com.acme.*`. A star matches any letters, at the end or anywhere.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ClassPatterns {
@@ -26,23 +28,6 @@ impl ClassPatterns {
                 .any(|pattern| fits(pattern.as_bytes(), class))
         };
         (self.include.is_empty() || is_any(&self.include)) && !is_any(&self.exclude)
-    }
-}
-
-/// Whether the name matches. Dots in the pattern stand for slashes in the name.
-fn fits(pattern: &[u8], name: &[u8]) -> bool {
-    match pattern.split_first() {
-        None => name.is_empty(),
-        Some((b'*', [])) => true,
-        Some((b'*', rest)) => {
-            let mut ends = (0..=name.len()).filter_map(|at| name.get(at..));
-            ends.any(|end| fits(rest, end))
-        }
-        Some((&letter, rest)) => {
-            let wanted = if letter == b'.' { b'/' } else { letter };
-            let next = name.split_first();
-            next.is_some_and(|(&letter, others)| letter == wanted && fits(rest, others))
-        }
     }
 }
 

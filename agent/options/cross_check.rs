@@ -1,6 +1,7 @@
 //! Combinations of options that are rejected.
 
 use super::{names_binary, Engine, OptionError, Said, SnapshotBy, TimesLayout};
+use format::redaction::Redacted;
 
 /// The combinations that the JDK's agent rejected, in its order and words.
 pub(super) fn cross_check(said: &Said) -> Result<(), OptionError> {
@@ -26,10 +27,34 @@ pub(super) fn refuse(said: &Said) -> Result<(), OptionError> {
             "hugepages=y has no effect with engine=portable or snapshot=pause, which do not fork; leave one of them out".to_owned(),
         ));
     }
+    refuse_redaction(said)?;
     match text_only(said) {
         Some(what) if said.format.is_none() => must_be_text(said, what),
         _ => Ok(()),
     }
+}
+
+/// Rejects what would not be redacted.
+fn refuse_redaction(said: &Said) -> Result<(), OptionError> {
+    let redaction = &said.options.redaction;
+    if !redaction.keep.is_empty() && redaction.what == Redacted::Nothing {
+        return Err(OptionError(
+            "keep= has no effect without redact=, which keeps everything; add redact=, or leave keep= out"
+                .to_owned(),
+        ));
+    }
+    let by_hotspot = match (said.options.engine, said.options.snapshot) {
+        (Engine::Portable, _) => "engine=portable",
+        (_, SnapshotBy::Pause) => "snapshot=pause",
+        _ => return Ok(()),
+    };
+    if redaction.is_nothing() {
+        return Ok(());
+    }
+    Err(OptionError(format!(
+        "{by_hotspot} cannot be redacted: HotSpot's own dumper writes all values to a file of its own first; leave {by_hotspot} \
+         out, or leave redact= and drop= out and let hprof redact make a copy of the dump"
+    )))
 }
 
 /// A requested profile that has no binary form, as the user wrote it.

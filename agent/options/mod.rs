@@ -16,6 +16,7 @@ use crate::file_name::FileName;
 pub(crate) use class_patterns::ClassPatterns;
 pub(crate) use cpu::{Clock, Cpu, TimesLayout};
 use cross_check::{cross_check, refuse, text_only};
+use format::redaction::{Redacted, Redaction};
 pub(crate) use help::help;
 pub(crate) use out_of_memory::OnOutOfMemory;
 pub(crate) use peer::Peer;
@@ -140,6 +141,8 @@ pub(crate) struct Options {
     pub(crate) primitive_fields: bool,
     /// Put the elements of primitive arrays into the dump.
     pub(crate) primitive_arrays: bool,
+    /// What heap dumps do not tell.
+    pub(crate) redaction: Redaction,
     /// How a heap is dumped.
     pub(crate) engine: Engine,
     /// How the snapshot engine reads it.
@@ -181,6 +184,7 @@ impl Default for Options {
             verbose: true,
             primitive_fields: true,
             primitive_arrays: true,
+            redaction: Redaction::default(),
             engine: Engine::Auto,
             snapshot: SnapshotBy::Auto,
             stop_the_world: StopTheWorld::IfNeeded,
@@ -198,6 +202,11 @@ impl Options {
     /// Whether a peer gets the graph of objects, and no dump is written.
     pub(crate) fn is_graph(&self) -> bool {
         matches!(self.destination, Destination::Graph(_))
+    }
+
+    /// Whether dumps and reports have stars in place of the names of threads.
+    pub(crate) fn hides_names(&self) -> bool {
+        self.redaction.what == Redacted::All
     }
 
     /// The file at this path, with these options' compression and replacement rules.
@@ -234,7 +243,7 @@ pub(crate) enum Parsed {
     /// Only the word `help`.
     Help,
     /// A run with these options.
-    Options(Options),
+    Options(Box<Options>),
 }
 
 /// Why an option string is rejected: one line for the user.
@@ -311,7 +320,7 @@ fn parse_with(text: &str, environment: &str) -> Result<Parsed, OptionError> {
     if let Some(refusal) = refusal {
         return Err(refusal);
     }
-    resolve(said, notes).map(Parsed::Options)
+    resolve(said, notes).map(Box::new).map(Parsed::Options)
 }
 
 /// Parses one `name=value`. A valid option that is refused goes to `refusal`, because wrong values

@@ -4,7 +4,7 @@ use super::*;
 
 fn options(text: &str) -> Options {
     match parse_with(text, "") {
-        Ok(Parsed::Options(options)) => options,
+        Ok(Parsed::Options(options)) => *options,
         other => panic!("{text}: {other:?}"),
     }
 }
@@ -109,11 +109,31 @@ fn wrong_values_name_the_option_the_value_and_what_is_allowed() {
         ("gc_okay=x", "gc_okay=x: gc_okay takes y|n"),
         ("primfields=x", "primfields=x: primfields takes y|n"),
         ("primarrays=x", "primarrays=x: primarrays takes y|n"),
+        (
+            "redact=nothing",
+            "redact=nothing: redact takes strings|arrays|values|all",
+        ),
+        ("drop=a.B", "drop=a.B: drop takes CLASS#FIELD"),
     ] {
         assert_eq!(refusal(text), line);
     }
     assert!(refusal("heep=dump")
         .starts_with("heep=dump: there is no option heep; the options are heap cpu "));
+}
+
+#[test]
+fn what_cannot_be_redacted_is_refused() {
+    let redaction = options("heap=dump,redact=values,keep=a.B#c").redaction;
+    assert!(redaction.what == Redacted::Values && !redaction.is_nothing());
+    assert!(!options("heap=dump,drop=a.B#c").redaction.is_nothing());
+    assert!(options("redact=all").hides_names() && !options("redact=values").hides_names());
+    assert!(refusal("keep=a.B#c").starts_with("keep= has no effect without redact="));
+    for way in ["engine=portable", "snapshot=pause"] {
+        for redacted in ["redact=strings", "drop=a.B#c"] {
+            let refused = refusal(&format!("heap=dump,{redacted},{way}"));
+            assert!(refused.starts_with(&format!("{way} cannot be redacted: ")));
+        }
+    }
 }
 
 #[test]

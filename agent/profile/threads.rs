@@ -4,6 +4,7 @@ use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
 use crate::jvmti::thread::ThreadNames;
+use format::redaction::stars;
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, VecDeque};
 use tables::ThreadId;
@@ -15,6 +16,19 @@ pub(crate) struct KnownThread {
     pub(crate) names: ThreadNames,
     /// Whether it has ended.
     pub(crate) has_ended: bool,
+}
+
+impl KnownThread {
+    fn shown(&self, hides_names: bool) -> Self {
+        let mut shown = self.clone();
+        if hides_names {
+            let names = &mut shown.names;
+            for text in [&mut names.name, &mut names.group, &mut names.parent_group] {
+                *text = stars(text.len());
+            }
+        }
+        shown
+    }
 }
 
 /// The threads seen so far, including virtual ones. A thread carries its number in JVMTI's thread-local storage.
@@ -101,11 +115,13 @@ impl Threads {
         Some(id)
     }
 
-    /// All threads by number, to be written before anything that refers to them.
-    pub(crate) fn rows(&self) -> Vec<(ThreadId, KnownThread)> {
+    /// All threads by number, to be written before anything that refers to them. With `hides_names`, their names and
+    /// groups are stars.
+    pub(crate) fn rows(&self, hides_names: bool) -> Vec<(ThreadId, KnownThread)> {
         let known = self.known.lock();
         let rows = known.threads.iter();
-        rows.map(|(&id, thread)| (id, thread.clone())).collect()
+        rows.map(|(&id, thread)| (id, thread.shown(hides_names)))
+            .collect()
     }
 
     fn add(&self, names: ThreadNames) -> Option<ThreadId> {
@@ -161,7 +177,7 @@ mod tests {
                 let ended = threads.add(ThreadNames::default()).unwrap();
                 threads.end(ended);
             }
-            let rows = threads.rows();
+            let rows = threads.rows(false);
             assert_eq!(rows.len(), MOST_PASSING + 1 + usize::from(keeps_ended));
             let second = if keeps_ended { 2 } else { 3 };
             assert_eq!((rows[0].0, rows[0].1.has_ended), (living, false));
@@ -186,8 +202,25 @@ mod tests {
                 }
             }
             let expected = if keeps_ended { 5 } else { 0 };
-            assert_eq!(threads.rows().len(), MOST_PASSING + expected);
+            assert_eq!(threads.rows(false).len(), MOST_PASSING + expected);
         }
+    }
+
+    #[test]
+    fn hidden_names_are_stars() {
+        let threads = Threads::new(false);
+        let names = ThreadNames {
+            name: b"secret".to_vec(),
+            group: b"main".to_vec(),
+            ..ThreadNames::default()
+        };
+        threads.add(names.clone()).unwrap();
+        assert_eq!(threads.rows(false)[0].1.names, names);
+        let hidden = &threads.rows(true)[0].1.names;
+        assert_eq!(
+            (&*hidden.name, &*hidden.group),
+            (&b"******"[..], &b"****"[..])
+        );
     }
 
     #[test]

@@ -14,7 +14,7 @@ const MOST_LINES: usize = 500;
 /// Names without meaning.
 const EMPTY_NAMES: [&str; 6] = ["util", "utils", "common", "misc", "helper", "manager"];
 /// Folders with our own code.
-const HOUSE: [&str; 13] = [
+const HOUSE: [&str; 14] = [
     "agent",
     "format",
     "tables",
@@ -23,6 +23,7 @@ const HOUSE: [&str; 13] = [
     "bytecode",
     "reader",
     "text",
+    "redact",
     "translation",
     "graph",
     "cli",

@@ -9,7 +9,7 @@ use std::path::Path;
 use super::{code, is_test, read, root, rust_files};
 
 /// Folders whose code prints messages, or parts of them.
-const SPEAKING: [&str; 8] = [
+const SPEAKING: [&str; 9] = [
     "agent",
     "snapshot",
     "tables",
@@ -17,6 +17,7 @@ const SPEAKING: [&str; 8] = [
     "translation",
     "cli",
     "reader",
+    "redact",
     "graph",
 ];
 /// Files whose text goes elsewhere: the options (docs/options.md), the layouts of text files, and what `hprof check`

@@ -211,14 +211,20 @@ impl<M: Memory> ClassDumps<'_, M> {
     /// The declared static fields in class-file order.
     fn statics(&self, class: &Class, row: &ClassRow) -> Result<Vec<StaticField>, Failure> {
         let (memory, layout) = (self.snapshot.memory, &self.snapshot.layout);
-        let mut statics = Vec::new();
+        let (mut statics, values) = (Vec::new(), &self.snapshot.values);
         let fields = row.own_fields().iter().zip(self.facts.field_ids(class.id));
         for (field, id) in fields.filter(|(field, _)| field.is_static) {
             let place = layout
                 .static_place(memory, class.mirror, id.bits())
                 .ok_or(Failure::Unexplained("the place of a static field"))?;
             let bits = layout.oops.value(memory, place, field.basic_type);
-            let value = if self.snapshot.primitive_fields || field.basic_type == BasicType::Object {
+            let is_reference = field.basic_type == BasicType::Object;
+            if is_reference {
+                for decision in values.decisions(self.tables, row, field) {
+                    self.snapshot.decide_over(decision, bits);
+                }
+            }
+            let value = if is_reference || values.has_field(self.tables, row, field) {
                 Value::of_bits(field.basic_type, bits)
             } else {
                 Value::zero(field.basic_type)

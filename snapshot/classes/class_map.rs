@@ -4,9 +4,10 @@ use crate::classes::{ClassFacts, Slot};
 use crate::encode::FieldCopy;
 use crate::layout::{instance_offset, ObjectLayout};
 use crate::memory::Memory;
+use crate::values::{Decision, Values};
 use format::BasicType;
 use std::collections::HashMap;
-use tables::{class_chain, ClassId, Tables};
+use tables::{class_chain, ClassId, ClassRow, Field, Tables};
 
 /// How the instances of a class are written to the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,11 +33,21 @@ pub enum Shape {
     Unknown,
 }
 
+/// A reference field of instances that decides over the elements of the array to which it leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Deciding {
+    /// Its offset.
+    pub offset: u32,
+    /// What it decides.
+    pub decision: Decision,
+}
+
 /// A class as the parent described it.
 #[derive(Debug)]
 struct Described {
     mirror: Slot,
     shape: Shape,
+    deciding: Vec<Deciding>,
 }
 
 /// All classes as the parent described them; the snapshot adds addresses.
@@ -47,14 +58,18 @@ pub struct Descriptions {
 }
 
 impl Descriptions {
-    /// Describes the classes. `values` says whether the file has the values of primitive fields.
-    pub fn of(facts: &ClassFacts, tables: &Tables, layout: &ObjectLayout, values: bool) -> Self {
-        let copy = |offset, basic_type| FieldCopy::new(offset, basic_type, layout.oops, values);
+    /// Describes the classes. `values` says which values the file has.
+    pub fn of(facts: &ClassFacts, tables: &Tables, layout: &ObjectLayout, values: &Values) -> Self {
+        let copy = |class: &ClassRow, field: &Field, offset| {
+            let is_kept = values.has_field(tables, class, field);
+            FieldCopy::new(offset, field.basic_type, layout.oops, is_kept)
+        };
         let describe = |(index, &mirror): (usize, &Slot)| {
             let class = ClassId::from_index(index)?;
             Some(Described {
                 mirror,
                 shape: shape(class, facts, tables, copy),
+                deciding: deciding(class, facts, tables, values),
             })
         };
         Self {
@@ -73,7 +88,7 @@ fn shape(
     class: ClassId,
     facts: &ClassFacts,
     tables: &Tables,
-    copy: impl Fn(u32, BasicType) -> Option<FieldCopy>,
+    copy: impl Fn(&ClassRow, &Field, u32) -> Option<FieldCopy>,
 ) -> Shape {
     let Some(row) = tables.classes.get(class) else {
         return Shape::Unknown;
@@ -94,7 +109,7 @@ fn instance_shape(
     class: ClassId,
     facts: &ClassFacts,
     tables: &Tables,
-    copy: impl Fn(u32, BasicType) -> Option<FieldCopy>,
+    copy: impl Fn(&ClassRow, &Field, u32) -> Option<FieldCopy>,
 ) -> Option<Shape> {
     let (mut fields, mut heap_bytes) = (Vec::new(), 16);
     let (mut references, mut primitive_arrays) = (Vec::new(), Vec::new());
@@ -105,7 +120,7 @@ fn instance_shape(
         for (field, id) in own.iter().zip(facts.field_ids(class)) {
             if !field.is_static {
                 let (offset, basic_type) = (instance_offset(id.bits())?, field.basic_type);
-                fields.push(copy(offset, basic_type)?);
+                fields.push(copy(&row, field, offset)?);
                 data_bytes += basic_type.size_bytes(8);
                 heap_bytes = heap_bytes.max(offset + basic_type.size_bytes(4));
                 match basic_type {
@@ -125,6 +140,30 @@ fn instance_shape(
     })
 }
 
+/// The fields of a class's instances, inherited ones as well, that decide over arrays.
+fn deciding(class: ClassId, facts: &ClassFacts, tables: &Tables, values: &Values) -> Vec<Deciding> {
+    let mut found = Vec::new();
+    if !values.are_decided() {
+        return found;
+    }
+    for class in class_chain(&tables.classes, class) {
+        let Some(row) = tables.classes.get(class) else {
+            break;
+        };
+        let own = row.own_fields().iter().zip(facts.field_ids(class));
+        found.extend(
+            own.filter(|(field, _)| !field.is_static)
+                .filter_map(|(field, id)| Some((field, instance_offset(id.bits())?)))
+                .flat_map(|(field, offset)| {
+                    values
+                        .decisions(tables, &row, field)
+                        .map(move |decision| Deciding { offset, decision })
+                }),
+        );
+    }
+    found
+}
+
 /// A class in the snapshot.
 #[derive(Debug)]
 pub struct Class {
@@ -136,6 +175,8 @@ pub struct Class {
     pub shape: Shape,
     /// Whether it is `java.lang.Class`, so that most of its instances are mirrors.
     pub is_class_class: bool,
+    /// The fields of its instances that decide over arrays.
+    pub deciding: Vec<Deciding>,
 }
 
 /// Classes by class word. An open-addressing hash table, because every object of the heap is looked
@@ -174,6 +215,7 @@ impl ClassMap {
                 mirror,
                 shape: described.shape,
                 is_class_class: Some(id) == class_class,
+                deciding: described.deciding,
             });
         }
         map
@@ -236,6 +278,7 @@ impl ClassMap {
                 mirror: word << 40,
                 shape,
                 is_class_class: false,
+                deciding: Vec::new(),
             });
         }
         map
@@ -252,6 +295,15 @@ impl ClassMap {
             }
         }
         self.by_mirror.insert(mirror, of);
+        self
+    }
+
+    /// Makes these fields of a class decide over arrays.
+    #[cfg(test)]
+    pub(crate) fn with_deciding(mut self, of: usize, deciding: Vec<Deciding>) -> Self {
+        if let Some(class) = self.classes.get_mut(of) {
+            class.deciding = deciding;
+        }
         self
     }
 
@@ -399,7 +451,8 @@ mod tests {
         let bytes = heap(8);
         let memory = BufferMemory::new(SLOTS, &bytes);
         let layout = layout();
-        let descriptions = Descriptions::of(&classes.facts, &classes.tables, &layout, true);
+        let descriptions =
+            Descriptions::of(&classes.facts, &classes.tables, &layout, &Values::all());
         let map = ClassMap::new(descriptions, &layout, memory);
         let shape = |number: u64| &map.get(0x9000 + number * 8).expect("a class").shape;
         let copy = |offset, basic_type| {

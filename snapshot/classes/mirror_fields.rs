@@ -86,6 +86,25 @@ impl MirrorFields {
         Self { declared, names }
     }
 
+    /// All names that only CLASS DUMPs use.
+    pub fn invented(&self) -> Vec<StringId> {
+        let names = self.names;
+        let extra = self.declared.iter().filter_map(|field| match field.role {
+            Some(Role::Extra(name)) => Some(name),
+            _ => None,
+        });
+        [
+            names.resolved_references,
+            names.init_lock,
+            names.source_file,
+            names.injected,
+            names.unlinked_static,
+        ]
+        .into_iter()
+        .chain(extra)
+        .collect()
+    }
+
     /// The invented names.
     pub fn names(&self) -> Names {
         self.names

@@ -8,6 +8,6 @@ mod thread_names;
 
 pub use class_dumps::{ClassDumps, ClassReferences};
 pub use class_facts::{ClassFacts, FieldId, ResolvedReferences, Slot};
-pub use class_map::{Class, ClassMap, Descriptions, Shape};
+pub use class_map::{Class, ClassMap, Deciding, Descriptions, Shape};
 pub use mirror_fields::{MirrorFields, MirrorReferences, Names, Role};
 pub use thread_names::NameFields;

@@ -250,7 +250,7 @@ impl<'s, D: Deliver, M: Memory> Encoder<'s, D, M> {
         let element_bytes = length as usize * element_type.size_bytes(8) as usize;
         let heap_bytes = start - array + element_bytes as u64;
         snapshot.check_length(array, heap_bytes)?;
-        let missing = if snapshot.primitive_arrays {
+        let missing = if snapshot.values.has_elements(array) {
             let elements = snapshot.memory.bytes(start, element_bytes);
             self.segments.primitive_array(header, elements)?
         } else {
@@ -283,7 +283,7 @@ mod tests {
         let words = [1, 1, 2, 0x7777, 0x7777_u64];
         let shapes = vec![Shape::PrimitiveArray(BasicType::Long)];
         let mut snapshot = Snapshot::of_words(&words, shapes);
-        snapshot.primitive_arrays = false;
+        snapshot.values.arrays = false;
         let mut file = Vec::new();
         let segments = Segments::new(|bytes: Vec<u8>| {
             file.extend(bytes);

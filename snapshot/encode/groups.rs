@@ -116,6 +116,7 @@ mod tests {
             mirror: 8,
             shape: Shape::ObjectArray,
             is_class_class: false,
+            deciding: Vec::new(),
         }
     }
 

@@ -56,8 +56,10 @@ impl<D: Deliver, M: Memory> OnObject for LargeArrays<'_, D, M> {
         let width_bytes = element_type.size_bytes(8);
         let length = layout.length(memory, address);
         let is_large = u64::from(length) * u64::from(width_bytes) >= LEAST_BYTES;
+        // Another object may still decide that a primitive array is left empty.
+        let is_open = element_type != BasicType::Object && self.snapshot.values.are_decided();
         // Without linked classes there will be no dump, so do not write to the disk.
-        if !is_large || self.snapshot.check_linked().is_err() {
+        if !is_large || is_open || self.snapshot.check_linked().is_err() {
             return Ok(false);
         }
         self.encoder.put(class, address)?;

@@ -115,6 +115,13 @@ impl Marks {
         before & mark == 0
     }
 
+    /// Whether the object is marked.
+    #[inline]
+    pub fn has(&self, address: u64) -> bool {
+        let place = self.place(address);
+        place.is_some_and(|(word, mark)| word.load(Ordering::Relaxed) & mark != 0)
+    }
+
     /// Removes a mark. Not while others mark: the order would be undefined.
     pub fn unmark(&self, address: u64) {
         if let Some((word, mark)) = self.place(address) {

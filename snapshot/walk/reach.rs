@@ -183,6 +183,7 @@ impl<'s, O: OnObject, M: Memory> Walker<'s, O, M> {
                 primitive_arrays,
                 ..
             } => {
+                snapshot.decide(class, object);
                 // The walk already started from all that mirrors refer to.
                 if class.is_class_class && snapshot.classes.class_of_mirror(object).is_some() {
                     return Ok(());

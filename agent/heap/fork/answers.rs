@@ -17,8 +17,9 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
-use tables::{ObjectIndex, ObjectTable, Tables};
-use writer::{emit, DumpFile};
+use tables::{ObjectIndex, ObjectTable, StringId, Tables};
+use writer::emit::{self, Texts};
+use writer::DumpFile;
 
 /// How much later than the child's own watchdog the parent gives up on a silent child.
 const GRACE: Duration = Duration::from_secs(5);
@@ -42,6 +43,8 @@ pub(super) struct Answers<'d, 'f> {
     /// The record of allocation sites; empty if there is none.
     pub(super) site_records: &'d [u8],
     pub(super) file: &'d DumpFile,
+    /// Names that classes have for what is no field of theirs.
+    pub(super) invented: Vec<StringId>,
 }
 
 impl Answers<'_, '_> {
@@ -155,12 +158,17 @@ impl Answers<'_, '_> {
         let mirror = |class| self.objects.id(self.catalogue.mirror(class)?);
         let (objects, millis) = (&self.objects, dump.millis_since_epoch);
         let mut deliver = |bytes| self.file.head(bytes);
+        let texts = match dump.options.hides_names() {
+            true => Texts::Names(&self.invented),
+            false => Texts::All,
+        };
+        let tables = (self.tables, texts);
         match dump.graph {
             Some(sizes) => {
                 let facts = (millis, sizes);
-                emit::graph_head(self.tables, objects, mirror, facts, &mut deliver)
+                emit::graph_head(tables, objects, mirror, facts, &mut deliver)
             }
-            None => emit::head(self.tables, objects, mirror, millis, &mut deliver),
+            None => emit::head_with(tables, objects, mirror, millis, &mut deliver),
         }?;
         self.file.head(self.site_records.to_vec())?;
         self.file.flush()?;

@@ -21,7 +21,7 @@ use snapshot::layout::{Calibration, ObjectLayout};
 use snapshot::mappings::{os_maps, Mappings};
 use snapshot::memory::{Memory, ProcessMemory};
 use snapshot::walk::{Batch, MarkOnly, Marks, OnObject, VirtualThreadFields, Walker, Work};
-use snapshot::{Failure, Snapshot};
+use snapshot::{Failure, Snapshot, Values};
 use std::collections::HashSet;
 use std::ops::Range;
 use std::os::unix::net::UnixStream;
@@ -241,9 +241,8 @@ impl Task<'_, '_> {
         let heap = known
             .and_then(|known| mappings.around(known.object.object(memory)))
             .ok_or(Failure::Unexplained("the heap is mapped"))?;
-        let has_values = self.alignment_bytes.is_none();
-        let primitive_fields = self.options.primitive_fields && has_values;
-        let descriptions = Descriptions::of(facts, self.tables, &layout, primitive_fields);
+        let values = self.values(&heap).ok_or(Failure::NoMemory)?;
+        let descriptions = Descriptions::of(facts, self.tables, &layout, &values);
         Ok(Snapshot {
             memory,
             mappings: mappings.clone(),
@@ -252,14 +251,23 @@ impl Task<'_, '_> {
             allocated: self.allocated(memory, mappings),
             left_out,
             marks: Marks::new(heap).ok_or(Failure::NoMemory)?,
-            primitive_fields,
-            primitive_arrays: self.options.primitive_arrays && has_values,
+            values,
             reached: AtomicU64::new(0),
             encoded_bytes: AtomicU64::new(0),
             unlinked: Mutex::default(),
             virtual_thread_class: self.virtual_threads.map(|fields| fields.class),
             virtual_threads: Mutex::default(),
         })
+    }
+
+    /// Which values of this heap get into the file; `None` if there is no memory.
+    fn values(&self, heap: &Range<u64>) -> Option<Values> {
+        if self.alignment_bytes.is_some() {
+            return Some(Values::none());
+        }
+        let options = self.options;
+        let values = Values::redacted(&options.redaction, heap)?;
+        Some(values.only(options.primitive_fields, options.primitive_arrays))
     }
 
     /// The sampled objects that are alive, in address order, each with its allocation trace.

@@ -26,6 +26,7 @@ use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
 use crate::message::say;
 use crate::options::Options;
+use format::redaction::Redaction;
 use format::ObjectSizes;
 use snapshot::classes::NameFields;
 use snapshot::mappings::{os_maps, Mappings};
@@ -93,8 +94,8 @@ impl<'f> SnapshotDump<'f> {
         file: DumpFile,
         profiled: Profiled<'_>,
     ) -> Result<(Outcome, Child), NoSnapshot> {
-        let (env, jni, tables) = (self.env, self.jni, Tables::new());
-        let mut objects = ObjectTable::new();
+        let (env, jni) = (self.env, self.jni);
+        let (tables, mut objects) = (Tables::new(), ObjectTable::new());
         let mut catalogue = Catalogue::take(env, jni, &tables, &mut objects)?;
         let known = KnownObjects::take(env, jni, &catalogue, &tables)?;
         self.note_used_bytes(&catalogue, &tables);
@@ -102,11 +103,9 @@ impl<'f> SnapshotDump<'f> {
         let mirror_fields = mirror_fields(&catalogue, &tables);
         let stacks = CapturedStacks::take(env, jni, &mut objects)?;
         let mut pinned = stacks.pinned()?;
-        let (socket, childs_socket) = UnixStream::pair()
-            .map_err(|error| NoSnapshot::Lost(format!("there can be no fork: {error}")))?;
+        let (socket, childs_socket) = UnixStream::pair().map_err(not_forked)?;
         let virtual_threads = virtual_thread_fields(env, &catalogue, &tables)?;
-        let mut known_methods = method_ids(env, &catalogue, virtual_threads);
-        known_methods.extend(stacks.methods());
+        let known_methods = &method_ids(env, &catalogue, virtual_threads) | &stacks.methods();
         let (allocated, held) = AllocationTraces::take(
             profiled,
             self.options,
@@ -138,6 +137,7 @@ impl<'f> SnapshotDump<'f> {
             socket: childs_socket,
             options: self.options,
         };
+        let invented = task.mirror_fields.invented();
         let (child, objects) = self.fork(task, own_thread)?;
         drop((closed, known, held));
         let mut answers = Answers {
@@ -150,10 +150,11 @@ impl<'f> SnapshotDump<'f> {
             same_words: RefCell::default(),
             site_records: &allocated.records,
             file: &file,
+            invented,
         };
         let done = answers.converse(socket, child);
         let (child, done) = done.map_err(|why| linked(why, &catalogue, &tables))?;
-        self.finish(file, child, done, catalogue.len())
+        self.finish(file, child, done, catalogue.len(), &tables)
     }
 
     fn finish(
@@ -162,10 +163,17 @@ impl<'f> SnapshotDump<'f> {
         child: Child,
         done: Written,
         classes: usize,
+        tables: &Tables,
     ) -> Result<(Outcome, Child), NoSnapshot> {
         let written = file.finish_with_tail(done.bytes)?;
+        let redaction = &self.options.redaction;
+        tell_of_patterns(redaction, tables);
+        let redacted = match redaction.is_nothing() {
+            true => String::new(),
+            false => format!(", redacted: {}", redaction.name()),
+        };
         let outcome = Outcome {
-            engine: "snapshot".to_owned(),
+            engine: format!("snapshot{redacted}"),
             path: written.path,
             bytes: written.bytes,
             objects: done.encoded.objects,
@@ -227,8 +235,37 @@ impl<'f> SnapshotDump<'f> {
         answer.when("the walk over the heap")?;
         match forked {
             Some(Ok(child)) => Ok((child, objects)),
-            Some(Err(error)) => Err(NoSnapshot::Lost(format!("there can be no fork: {error}"))),
+            Some(Err(error)) => Err(not_forked(error)),
             None => Err(NoSnapshot::Refused("the JVM reports no roots".to_owned())),
+        }
+    }
+}
+
+#[allow(clippy::needless_pass_by_value)] // For `map_err`.
+fn not_forked(error: std::io::Error) -> NoSnapshot {
+    NoSnapshot::Lost(format!("there can be no fork: {error}"))
+}
+
+/// Tells of `keep=` and `drop=` for fields that no loaded class has: they may be misspelt.
+fn tell_of_patterns(redaction: &Redaction, tables: &Tables) {
+    for (option, patterns) in [("keep", &redaction.keep), ("drop", &redaction.drop)] {
+        if patterns.is_empty() {
+            continue;
+        }
+        let text = |id| tables.strings.get(id).unwrap_or_default();
+        let mut names = Vec::new();
+        tables.classes.for_each(|_, row| {
+            let class = text(row.name);
+            names.extend(
+                row.own_fields()
+                    .iter()
+                    .map(|field| (class.clone(), text(field.name))),
+            );
+        });
+        for pattern in patterns.unmatched(names.iter().map(|(class, field)| (&**class, &**field))) {
+            say(&format!(
+                "{option}={pattern}: no loaded class has this field"
+            ));
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::{Row, Standing};
 use crate::options::values::yes_no;
 use crate::options::{Engine, SnapshotBy, StopTheWorld};
+use format::redaction::{FieldPatterns, Redacted};
 
 /// A day.
 const MOST_SECONDS: u32 = 86_400;
@@ -26,6 +27,43 @@ pub(super) const ROWS: &[Row] = &[
         help: "elements of primitive arrays; `n` writes zeros, so sizes stay right",
         standing: Standing::Built,
         set: |said, value| yes_no(value).map(|on| said.options.primitive_arrays = on),
+    },
+    Row {
+        name: "redact",
+        values: "strings|arrays|values|all",
+        default: "off",
+        help: "zeros in place of what heap dumps must not tell. `strings`: the text of strings. `arrays`: elements \
+               of all primitive arrays. `values`: `arrays`, and primitive fields. `all`: `values`, and stars in \
+               place of the names of threads and source files. Needs a fork: no value leaves the process",
+        standing: Standing::Built,
+        set: |said, value| {
+            said.options.redaction.what = Redacted::parse(value).ok_or("")?;
+            Ok(())
+        },
+    },
+    Row {
+        name: "keep",
+        values: "CLASS#FIELD",
+        default: "none",
+        help: "with `redact=`: fields whose value stays, or the text of the string or the elements of the \
+               primitive array that they refer to: `com.acme.Order#id;com.acme.*#currency`. A star matches any \
+               letters; `;` or `+` separates",
+        standing: Standing::Built,
+        set: |said, value| {
+            said.options.redaction.keep = FieldPatterns::parse(value).ok_or("")?;
+            Ok(())
+        },
+    },
+    Row {
+        name: "drop",
+        values: "CLASS#FIELD",
+        default: "none",
+        help: "the same for fields whose value becomes zeros, whatever `redact=` and `keep=` say",
+        standing: Standing::Built,
+        set: |said, value| {
+            said.options.redaction.drop = FieldPatterns::parse(value).ok_or("")?;
+            Ok(())
+        },
     },
     Row {
         name: "engine",

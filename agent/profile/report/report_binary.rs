@@ -25,7 +25,7 @@ pub(crate) fn write(
 ) -> Result<(), WriteError> {
     // This file contains no objects, so a class's number also serves as its object's id.
     let class_object = |class: ClassId| ObjectId::new(u64::from(class.get()));
-    let threads = threads(profiles);
+    let threads = threads(profiles, options.hides_names());
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let millis = u64::try_from(now.unwrap_or_default().as_millis()).unwrap_or(0);
     emit::head(
@@ -69,14 +69,14 @@ pub(crate) fn write(
 
 /// The threads to which traces refer, each with whether it has ended. Adds their names to the tables, so call it before
 /// the tables are written.
-fn threads(profiles: &Profiles) -> Vec<(StartThread, bool)> {
+fn threads(profiles: &Profiles, hides_names: bool) -> Vec<(StartThread, bool)> {
     let traces = &profiles.traces;
     let tables = traces.tables();
     let mut named: BTreeSet<ThreadId> = BTreeSet::new();
     tables
         .traces
         .for_each(|_, trace| named.extend(trace.thread));
-    let rows = traces.threads().rows();
+    let rows = traces.threads().rows(hides_names);
     let rows = rows.into_iter().filter(|(id, _)| named.contains(id));
     rows.map(|(thread, known)| {
         let start = StartThread {

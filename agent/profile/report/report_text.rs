@@ -6,14 +6,14 @@ use crate::options::{Cpu, Options};
 use crate::os::host::utc_offset_seconds;
 use crate::profile::allocations::site_rows::sites;
 use crate::profile::cpu::cpu_counts::costs;
-use crate::profile::threads::Threads;
+use crate::profile::threads::KnownThread;
 use crate::profile::times::call_rows::NamedCall;
 use crate::profile::Profiles;
 use format::ClassName;
 use std::io::{Result, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
 use tables::profile::{Costs, Method, Sites};
-use tables::{Tables, TraceId};
+use tables::{Tables, ThreadId, TraceId};
 use text::{
     CpuSamplesBlock, CpuTimeBlock, Frame, Header, Moment, OldProfile, Report, SitesBlock,
     ThreadStart, Trace,
@@ -36,7 +36,8 @@ pub(crate) fn write(
     Header { created: at }.encode(out)?;
     let mut report = Report::new();
     report.begin_dump(out)?;
-    write_threads(profiles.traces.threads(), &mut report, out)?;
+    let threads = profiles.traces.threads().rows(options.hides_names());
+    write_threads(threads, &mut report, out)?;
     if figures.part == Part::Traces {
         let mut all = Vec::new();
         let tables = profiles.traces.tables();
@@ -107,8 +108,12 @@ fn write_old(figures: &Figures, profiles: &Profiles, out: &mut impl Write) -> Re
     OldProfile { calls: &calls }.encode(out)
 }
 
-fn write_threads(threads: &Threads, report: &mut Report, out: &mut impl Write) -> Result<()> {
-    for (id, thread) in threads.rows() {
+fn write_threads(
+    threads: Vec<(ThreadId, KnownThread)>,
+    report: &mut Report,
+    out: &mut impl Write,
+) -> Result<()> {
+    for (id, thread) in threads {
         let start = ThreadStart {
             thread: id,
             object: None,

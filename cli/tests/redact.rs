@@ -1,0 +1,86 @@
+//! `hprof redact`: copies of dumps, plain and compressed.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a test fails by panicking"
+)]
+
+#[path = "../../reader/tests/sample/mod.rs"]
+mod sample;
+
+use std::fs;
+use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use flate2::{read::MultiGzDecoder, write::GzEncoder, Compression};
+use sample::Sample;
+use tempfile::TempDir;
+
+fn hprof(arguments: &[&str], folder: &Path) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hprof"));
+    let command = command.arg("redact").args(arguments).current_dir(folder);
+    command.output().unwrap()
+}
+
+#[test]
+fn a_copy_is_private_and_sound_plain_or_compressed() {
+    let folder = TempDir::new().unwrap();
+    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    packed.write_all(&Sample::new().bytes()).unwrap();
+    fs::write(folder.path().join("a.gz"), packed.finish().unwrap()).unwrap();
+    let output = hprof(&["a.gz", "-o", "b.hprof"], folder.path());
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let line = "b.hprof: zeros in 2 arrays and 3 objects, stars in 1 text\n";
+    assert_eq!(String::from_utf8_lossy(&output.stdout), line);
+    let copy = folder.path().join("b.hprof");
+    assert_eq!(copy.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    let copy = fs::read(copy).unwrap();
+    assert!(sample::checked(&copy, false).faults.is_empty());
+    assert!(!copy.windows(8).any(|it| it == b"\0m\0a\0i\0n"));
+    let output = hprof(&["b.hprof", "-o", "c.gz"], folder.path());
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let mut unpacked = Vec::new();
+    let file = fs::File::open(folder.path().join("c.gz")).unwrap();
+    MultiGzDecoder::new(file)
+        .read_to_end(&mut unpacked)
+        .unwrap();
+    assert_eq!(unpacked, copy);
+}
+
+#[test]
+fn nothing_is_replaced_and_nothing_half_is_left() {
+    let folder = TempDir::new().unwrap();
+    let dump = Sample::new().bytes();
+    fs::write(folder.path().join("a"), &dump).unwrap();
+    fs::write(folder.path().join("cut"), &dump[..dump.len() - 9]).unwrap();
+    fs::write(folder.path().join("there"), b"precious").unwrap();
+    for (arguments, why) in [
+        (&["a", "-o", "there"][..], "it exists"),
+        (&["a", "-o", "a"], "it exists"),
+        (&["cut", "-o", "b"], "its heap dump has no end"),
+        (&["there", "-o", "b"], "not an HPROF file"),
+        (&["a", "-o", "b", "--keep", "noHash"], "CLASS#FIELD"),
+    ] {
+        let output = hprof(arguments, folder.path());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains(why), "{said}");
+    }
+    assert_eq!(fs::read(folder.path().join("there")).unwrap(), b"precious");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
+}
+
+#[test]
+fn a_pattern_that_fits_nothing_is_told() {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("a"), Sample::new().bytes()).unwrap();
+    let output = hprof(&["a", "-o", "b", "--keep", "app.Leaf#w"], folder.path());
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(said, "hprof: no class has the field app.Leaf#w\n");
+}

@@ -1,0 +1,181 @@
+//! Which values of a heap a redacted dump has: the words of `redact=`, and fields by their names.
+
+use crate::name_pattern;
+
+/// What a redacted dump has zeros or stars for. Each has all that the one before it has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Redacted {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// The elements of the arrays that `java.lang.String` objects hold.
+    Strings,
+    /// The elements of all arrays of primitive types.
+    Arrays,
+    /// And primitive fields, static ones as well.
+    Values,
+    /// And all text but the names of classes, fields and methods.
+    All,
+}
+
+impl Redacted {
+    /// The meaning of a word: `strings`, `arrays`, `values` or `all`; `None` for any other.
+    pub fn parse(word: &str) -> Option<Self> {
+        let all = [Self::Strings, Self::Arrays, Self::Values, Self::All];
+        all.into_iter().find(|it| it.name() == word)
+    }
+
+    /// The word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Nothing => "nothing",
+            Self::Strings => "strings",
+            Self::Arrays => "arrays",
+            Self::Values => "values",
+            Self::All => "all",
+        }
+    }
+}
+
+/// What the user says about one field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldRule {
+    /// Its value stays.
+    Keep,
+    /// Its value becomes zeros.
+    Drop,
+}
+
+/// Fields by class and name: `com.acme.Order#id`. A star stands for any letters in both.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FieldPatterns(Vec<(String, String)>);
+
+impl FieldPatterns {
+    /// Patterns separated by `;` or `+`; `None` if one of them is not a class, `#` and a field.
+    pub fn parse(text: &str) -> Option<Self> {
+        let one = |pattern: &str| {
+            let (class, field) = pattern.split_once('#')?;
+            let is_whole = !class.is_empty() && !field.is_empty() && !field.contains('#');
+            is_whole.then(|| (class.to_owned(), field.to_owned()))
+        };
+        let patterns: Option<Vec<_>> = text.split([';', '+']).map(one).collect();
+        patterns.map(Self)
+    }
+
+    /// Whether the field is meant. The class's name is as in class files, `java/lang/String`.
+    pub fn matches(&self, class: &[u8], field: &[u8]) -> bool {
+        self.0.iter().any(|pattern| fits(pattern, class, field))
+    }
+
+    /// The patterns that fit none of these fields, as the user wrote them.
+    pub fn unmatched<'f>(&self, fields: impl Iterator<Item = (&'f [u8], &'f [u8])>) -> Vec<String> {
+        let mut left: Vec<_> = self.0.iter().collect();
+        for (class, field) in fields {
+            left.retain(|pattern| !fits(pattern, class, field));
+        }
+        let written = |(class, field): &(String, String)| format!("{class}#{field}");
+        left.into_iter().map(written).collect()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+fn fits((class, field): &(String, String), name: &[u8], of: &[u8]) -> bool {
+    name_pattern::fits(class.as_bytes(), name) && name_pattern::fits(field.as_bytes(), of)
+}
+
+/// What a dump does not tell.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Redaction {
+    /// Of all objects.
+    pub what: Redacted,
+    /// Fields that it tells nevertheless.
+    pub keep: FieldPatterns,
+    /// Fields that it does not tell in any case.
+    pub drop: FieldPatterns,
+}
+
+impl Redaction {
+    /// Whether the dump tells everything.
+    pub fn is_nothing(&self) -> bool {
+        self.what == Redacted::Nothing && self.drop.is_empty()
+    }
+
+    /// What the user says about this field, whose class's name is as in class files; `None` for nothing. `drop` is
+    /// stronger than `keep`.
+    pub fn rule(&self, class: &[u8], field: &[u8]) -> Option<FieldRule> {
+        if self.drop.matches(class, field) {
+            return Some(FieldRule::Drop);
+        }
+        self.keep.matches(class, field).then_some(FieldRule::Keep)
+    }
+
+    /// One word for lines about the dump: that of `redact=`, or `fields` where only some fields are dropped.
+    pub fn name(&self) -> &'static str {
+        match self.what {
+            Redacted::Nothing => "fields",
+            what => what.name(),
+        }
+    }
+}
+
+/// Stars in place of a text of this many bytes.
+pub fn stars(bytes: usize) -> Vec<u8> {
+    vec![b'*'; bytes]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_word_means_more_than_the_one_before() {
+        let words = ["strings", "arrays", "values", "all"];
+        let meant: Vec<_> = words.map(|word| Redacted::parse(word).unwrap()).to_vec();
+        assert!(meant.is_sorted() && meant[0] > Redacted::Nothing);
+        for word in ["", "nothing", "Strings", "string"] {
+            assert_eq!(Redacted::parse(word), None, "{word}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_is_a_class_and_a_field() {
+        let some = FieldPatterns::parse("com.acme.Order#id;com.acme.*#card*+Main$Inner#x").unwrap();
+        for (class, field, is_meant) in [
+            ("com/acme/Order", "id", true),
+            ("com/acme/Order", "ids", false),
+            ("com/acme/Customer", "cardNumber", true),
+            ("org/Customer", "cardNumber", false),
+            ("Main$Inner", "x", true),
+            ("Main", "x", false),
+        ] {
+            let found = some.matches(class.as_bytes(), field.as_bytes());
+            assert_eq!(found, is_meant, "{class}#{field}");
+        }
+        for wrong in ["", "a", "a#", "#b", "a#b;", "a#b#c", "a#b;;c#d"] {
+            assert_eq!(FieldPatterns::parse(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn patterns_without_a_field_are_told() {
+        let some = FieldPatterns::parse("a.B#c;a.B#d;*#e").unwrap();
+        let fields: [(&[u8], &[u8]); 2] = [(b"a/B", b"d"), (b"x/Y", b"e")];
+        assert_eq!(some.unmatched(fields.into_iter()), ["a.B#c"]);
+    }
+
+    #[test]
+    fn drop_is_stronger_than_keep() {
+        let redaction = Redaction {
+            what: Redacted::Values,
+            keep: FieldPatterns::parse("A#*").unwrap(),
+            drop: FieldPatterns::parse("A#b").unwrap(),
+        };
+        assert_eq!(redaction.rule(b"A", b"a"), Some(FieldRule::Keep));
+        assert_eq!(redaction.rule(b"A", b"b"), Some(FieldRule::Drop));
+        assert_eq!(redaction.rule(b"B", b"a"), None);
+    }
+}

@@ -1,0 +1,117 @@
+//! The bytes of a file on their way from a reader to the copy, with other bytes in some places.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::io::{self, Read, Write};
+use std::ops::Range;
+use std::rc::Rc;
+
+/// Bytes that were read and are not yet in the copy.
+#[derive(Debug, Default)]
+struct Held {
+    bytes: VecDeque<u8>,
+    /// Offset of the first of them.
+    offset: u64,
+}
+
+/// Reads a file for someone else, and keeps what was read for the copy.
+#[derive(Debug)]
+struct Listening<R> {
+    from: R,
+    held: Rc<RefCell<Held>>,
+}
+
+impl<R: Read> Read for Listening<R> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let count = self.from.read(to)?;
+        let read = to.get(..count).unwrap_or_default();
+        self.held.borrow_mut().bytes.extend(read);
+        Ok(count)
+    }
+}
+
+/// A place in the file, and the byte that stands there in the copy.
+type Blank = (Range<u64>, u8);
+
+/// The copy.
+pub(crate) struct Blanks<'o> {
+    held: Rc<RefCell<Held>>,
+    /// The places that are still to come, in their order.
+    blanks: VecDeque<Blank>,
+    out: &'o mut dyn Write,
+}
+
+impl<'o> Blanks<'o> {
+    /// A copy of what is read from `from` through the reader that this returns.
+    pub(crate) fn new<'r>(
+        from: Box<dyn Read + 'r>,
+        out: &'o mut dyn Write,
+    ) -> (Self, Box<dyn Read + 'r>) {
+        let held = Rc::new(RefCell::default());
+        let blanks = Self {
+            held: Rc::clone(&held),
+            blanks: VecDeque::new(),
+            out,
+        };
+        (blanks, Box::new(Listening { from, held }))
+    }
+
+    /// Has this byte in a place that has not been copied yet and lies behind all others.
+    pub(crate) fn blank(&mut self, place: Range<u64>, byte: u8) {
+        if !place.is_empty() {
+            self.blanks.push_back((place, byte));
+        }
+    }
+
+    /// Copies what was read up to this offset.
+    pub(crate) fn copy_to(&mut self, offset: u64) -> io::Result<()> {
+        let mut held = self.held.borrow_mut();
+        let start = held.offset;
+        let count = usize::try_from(offset.saturating_sub(start)).unwrap_or(usize::MAX);
+        let count = count.min(held.bytes.len());
+        let end = start + count as u64;
+        let bytes = held.bytes.make_contiguous();
+        let bytes = bytes.get_mut(..count).unwrap_or_default();
+        while let Some((place, byte)) = self.blanks.front() {
+            let of = |offset: u64| usize::try_from(offset.saturating_sub(start));
+            let (from, to) = (of(place.start.min(end)), of(place.end.min(end)));
+            if let (Ok(from), Ok(to)) = (from, to) {
+                bytes.get_mut(from..to).unwrap_or_default().fill(*byte);
+            }
+            if place.end > end {
+                break;
+            }
+            self.blanks.pop_front();
+        }
+        self.out.write_all(bytes)?;
+        held.bytes.drain(..count);
+        held.offset = end;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_blank_wherever_the_pieces_end() {
+        for piece in 1..20 {
+            let mut out = Vec::new();
+            let input: Vec<u8> = (1..20).collect();
+            let (mut blanks, mut reader) = Blanks::new(Box::new(input.as_slice()), &mut out);
+            for (place, byte) in [(2..5, 0), (5..6, b'*'), (9..9, 7), (10..18, 0)] {
+                blanks.blank(place, byte);
+            }
+            let mut read = Vec::new();
+            reader.read_to_end(&mut read).unwrap();
+            assert_eq!(read, input);
+            for end in (0..40).step_by(piece) {
+                blanks.copy_to(end).unwrap();
+            }
+            blanks.copy_to(40).unwrap();
+            let expected = [1, 2, 0, 0, 0, b'*', 7, 8, 9, 10, 0, 0, 0, 0, 0, 0, 0, 0, 19];
+            assert_eq!(out, expected, "{piece}");
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! The last pass: all bytes go to the copy, with zeros and stars where the survey says so.
+
+use std::io::Write;
+
+use format::redaction::Redacted as Word;
+use format::{BasicType, RECORD_HEADER_BYTES};
+use reader::{ClassDump, DumpReader, Event, HeapRecord, Instance, Record, RecordHead, Utf8};
+
+use crate::blanks::Blanks;
+use crate::survey::Survey;
+use crate::{next, Open, RedactError, Redacted};
+
+/// Bytes of the trace, of the constants' count and of an index, of a type, of a length.
+const TRACE_BYTES: u64 = 4;
+const COUNT_BYTES: u64 = 2;
+const TYPE_BYTES: u64 = 1;
+const SIZE_BYTES: u64 = 4;
+/// Ids of a class dump before its size: itself, superclass, loader, signers, domain, and two that mean nothing.
+const CLASS_IDS: u64 = 7;
+
+/// Copies the file.
+pub(crate) fn copy(
+    open: &mut Open<'_, '_>,
+    survey: &Survey<'_>,
+    out: &mut dyn Write,
+) -> Result<Redacted, RedactError> {
+    let opened = open().map_err(|source| reader::ReadError::Io { offset: 0, source })?;
+    let (blanks, listening) = Blanks::new(opened, out);
+    let mut dump = DumpReader::new(listening)?;
+    let mut copy = Copy {
+        survey,
+        id_bytes: u64::from(dump.header().id_bytes),
+        blanks,
+        redacted: Redacted {
+            unmatched: survey.unmatched(),
+            ..Redacted::default()
+        },
+    };
+    while let Some(event) = next(&mut dump)? {
+        copy.event(&event, dump.offset());
+        copy.blanks.copy_to(dump.offset())?;
+        // The bytes of an object are copied in pieces, however large it is.
+        while !dump.next_chunk()?.is_empty() {
+            copy.blanks.copy_to(dump.offset())?;
+        }
+    }
+    copy.blanks.copy_to(dump.offset())?;
+    Ok(copy.redacted)
+}
+
+struct Copy<'s, 'o> {
+    survey: &'s Survey<'s>,
+    id_bytes: u64,
+    blanks: Blanks<'o>,
+    redacted: Redacted,
+}
+
+impl Copy<'_, '_> {
+    /// Plans the copy of a record whose data, if it has any, begin at `data`.
+    fn event(&mut self, event: &Event, data: u64) {
+        match event {
+            Event::Record(head, Record::Utf8(text)) => self.text(head, text),
+            Event::Heap(offset, HeapRecord::Class(class)) => self.class(*offset, class),
+            Event::Heap(_, HeapRecord::Instance(instance)) => self.instance(instance, data),
+            Event::Heap(_, HeapRecord::PrimitiveArray(array)) => {
+                let bytes = HeapRecord::PrimitiveArray(*array).data_bytes(8);
+                if bytes > 0 && !self.survey.has_elements(array.object) {
+                    self.redacted.arrays += 1;
+                    self.blanks.blank(data..data + bytes, 0);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn text(&mut self, head: &RecordHead, text: &Utf8) {
+        let names = self.survey.names.as_ref();
+        if names.is_none_or(|names| names.contains(text.id)) {
+            return;
+        }
+        let body = head.offset + RECORD_HEADER_BYTES as u64;
+        let (start, end) = (body + self.id_bytes, body + u64::from(head.length));
+        self.redacted.texts += u64::from(start < end);
+        self.blanks.blank(start..end, b'*');
+    }
+
+    /// Constants and static fields of primitive types.
+    fn class(&mut self, offset: u64, class: &ClassDump) {
+        let ids = CLASS_IDS * self.id_bytes;
+        let mut at = offset + TYPE_BYTES + TRACE_BYTES + ids + SIZE_BYTES + COUNT_BYTES;
+        let name = self.survey.class_name(class.class);
+        let mut is_redacted = false;
+        for constant in &class.constants {
+            // A constant has no name, so no rule is about it.
+            let has_value = self.survey.planner().has_field(name, 0);
+            at += COUNT_BYTES + TYPE_BYTES;
+            is_redacted |= self.value(constant.kind, has_value, &mut at);
+        }
+        at += COUNT_BYTES;
+        for field in &class.statics {
+            let has_value = self.survey.planner().has_field(name, field.name);
+            at += self.id_bytes + TYPE_BYTES;
+            is_redacted |= self.value(field.kind, has_value, &mut at);
+        }
+        self.redacted.objects += u64::from(is_redacted);
+    }
+
+    /// A value at this offset, which moves behind it; whether it becomes zeros.
+    fn value(&mut self, kind: BasicType, has_value: bool, at: &mut u64) -> bool {
+        let id_bytes = u32::try_from(self.id_bytes).unwrap_or(8);
+        let end = *at + u64::from(kind.size_bytes(id_bytes));
+        let is_redacted = kind != BasicType::Object && !has_value;
+        if is_redacted {
+            self.blanks.blank(*at..end, 0);
+        }
+        *at = end;
+        is_redacted
+    }
+
+    fn instance(&mut self, instance: &Instance, data: u64) {
+        let plan = self.survey.plan(instance.class);
+        let bytes = u64::from(instance.data_bytes);
+        if plan.data_bytes != Some(bytes) {
+            let redaction = self.survey.redaction;
+            if redaction.what < Word::Values && redaction.drop.is_empty() {
+                return;
+            }
+            // Nobody can tell which of the bytes are values.
+            self.redacted.objects += u64::from(bytes > 0);
+            self.blanks.blank(data..data + bytes, 0);
+            return;
+        }
+        self.redacted.objects += u64::from(!plan.blanks.is_empty());
+        for place in &plan.blanks {
+            self.blanks.blank(data + place.start..data + place.end, 0);
+        }
+    }
+}

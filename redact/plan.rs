@@ -1,0 +1,121 @@
+//! What to do with the fields of a class: which bytes of an instance are values, and which references decide.
+
+use std::ops::Range;
+
+use format::redaction::{FieldRule, Redacted, Redaction};
+use format::BasicType;
+use reader::{Class, ClassTable, Field, Layout, StringTable};
+
+/// What a reference decides over the array to which it leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Decision {
+    /// It is the array of a string.
+    String,
+    /// It, or that of the string to which the field refers, is what the user says.
+    Rule(FieldRule),
+}
+
+/// What to do with the instances of a class.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Plan {
+    /// Bytes of an instance's values; `None` if the file does not tell its fields.
+    pub(crate) data_bytes: Option<u64>,
+    /// Which of them become zeros.
+    pub(crate) blanks: Vec<Range<u64>>,
+    /// The references that decide, by their places.
+    pub(crate) deciding: Vec<(usize, Decision)>,
+}
+
+/// Names and layouts, for plans.
+#[derive(Clone, Copy)]
+pub(crate) struct Planner<'s> {
+    pub(crate) redaction: &'s Redaction,
+    pub(crate) strings: &'s StringTable,
+    pub(crate) classes: &'s ClassTable,
+    pub(crate) id_bytes: u32,
+}
+
+impl Planner<'_> {
+    /// The plan for the class with this number.
+    pub(crate) fn plan(&self, index: usize) -> Plan {
+        let Layout::Complete { data_bytes, .. } = self.classes.layout(index) else {
+            return Plan::default();
+        };
+        let mut plan = Plan {
+            data_bytes: Some(data_bytes),
+            ..Plan::default()
+        };
+        let mut at = 0;
+        for class in self.classes.chain(index) {
+            for field in &class.fields {
+                let end = at + u64::from(field.kind.size_bytes(self.id_bytes));
+                self.add(class, field, at..end, &mut plan);
+                at = end;
+            }
+        }
+        plan
+    }
+
+    fn add(&self, class: &Class, field: &Field, place: Range<u64>, plan: &mut Plan) {
+        if field.kind != BasicType::Object {
+            if !self.has_field(class.name, field.name) {
+                match plan.blanks.last_mut() {
+                    Some(last) if last.end == place.start => last.end = place.end,
+                    _ => plan.blanks.push(place),
+                }
+            }
+            return;
+        }
+        let Ok(at) = usize::try_from(place.start) else {
+            return;
+        };
+        if self.is_string_value(class, field) {
+            plan.deciding.push((at, Decision::String));
+        }
+        if let Some(rule) = self.rule(class.name, field.name) {
+            plan.deciding.push((at, Decision::Rule(rule)));
+        }
+    }
+
+    /// Whether the field holds the elements of a string.
+    fn is_string_value(&self, class: &Class, field: &Field) -> bool {
+        self.strings.bytes(field.name) == Some(b"value")
+            && self.strings.is_class(class.name, "java/lang/String")
+    }
+
+    /// Whether strings have such a field.
+    pub(crate) fn knows_strings(&self) -> bool {
+        let is_value = |class: &Class| {
+            let mut fields = class.fields.iter();
+            fields.any(|field| self.is_string_value(class, field))
+        };
+        self.classes.iter().any(is_value)
+    }
+
+    /// Whether a primitive field keeps its value; names by their ids.
+    pub(crate) fn has_field(&self, class: u64, field: u64) -> bool {
+        let usually = self.redaction.what < Redacted::Values;
+        self.rule(class, field)
+            .map_or(usually, |rule| rule == FieldRule::Keep)
+    }
+
+    /// What the user says about a field; names by their ids.
+    pub(crate) fn rule(&self, class: u64, field: u64) -> Option<FieldRule> {
+        if self.redaction.keep.is_empty() && self.redaction.drop.is_empty() {
+            return None;
+        }
+        let field = self.strings.bytes(field)?;
+        self.redaction.rule(&self.class_name(class)?, field)
+    }
+
+    /// A class's name as in class files: the JDK's own agent and Android write dots.
+    pub(crate) fn class_name(&self, id: u64) -> Option<Vec<u8>> {
+        let mut name = self.strings.bytes(id)?.to_vec();
+        for byte in &mut name {
+            if *byte == b'.' {
+                *byte = b'/';
+            }
+        }
+        Some(name)
+    }
+}

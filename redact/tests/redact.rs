@@ -1,0 +1,178 @@
+//! What becomes zeros and stars, and that nothing else changes.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    reason = "a test fails by panicking"
+)]
+
+#[path = "../../reader/tests/sample/mod.rs"]
+mod sample;
+
+use format::redaction::{FieldPatterns, Redacted as Word, Redaction};
+use proptest::prelude::*;
+use reader::Budget;
+use redact::{redact, RedactError, Redacted};
+use sample::*;
+
+fn redaction(word: &str, keep: &str, drop: &str) -> Redaction {
+    let patterns = |text: &str| FieldPatterns::parse(text).unwrap_or_default();
+    Redaction {
+        what: Word::parse(word).unwrap_or_default(),
+        keep: patterns(keep),
+        drop: patterns(drop),
+    }
+}
+
+fn try_redact(dump: &[u8], redaction: &Redaction) -> Result<(Vec<u8>, Redacted), RedactError> {
+    let mut out = Vec::new();
+    let mut open = || reader::unpacked(dump);
+    let told = redact(&mut open, redaction, Budget::default(), &mut out)?;
+    Ok((out, told))
+}
+
+/// The copy, and the bytes of the dump that are no longer there.
+fn redacted(dump: &[u8], redaction: &Redaction) -> (Vec<u8>, Vec<u8>) {
+    let (copy, _) = try_redact(dump, redaction).unwrap();
+    assert_eq!(copy.len(), dump.len());
+    let changed = dump.iter().zip(&copy).filter(|(old, new)| old != new);
+    (copy.clone(), changed.map(|(old, _)| *old).collect())
+}
+
+/// The bytes that no longer stand in the sample, in its order.
+fn gone(word: &str, keep: &str, drop: &str) -> Vec<u8> {
+    redacted(&Sample::new().bytes(), &redaction(word, keep, drop)).1
+}
+
+/// The static field and the two of the leaf, in the order of the file; the array of flags; the letters.
+const STATIC: &[u8] = &[1];
+const LEAF_FIELDS: &[u8] = &[42, 1];
+const FLAG_BYTES: &[u8] = &[1, 1];
+const LETTERS: &[u8] = b"main";
+
+#[test]
+fn each_word_takes_what_it_says() {
+    assert_eq!(gone("strings", "", ""), LETTERS);
+    assert_eq!(gone("arrays", "", ""), [FLAG_BYTES, LETTERS].concat());
+    let values = [STATIC, LEAF_FIELDS, FLAG_BYTES, LETTERS].concat();
+    assert_eq!(gone("values", "", ""), values);
+    assert_eq!(gone("all", "", ""), [b"Leaf.java", &*values].concat());
+}
+
+#[test]
+fn fields_are_kept_and_dropped_by_name() {
+    let kept = gone("values", "app.Leaf#*;java.lang.Thread#name", "");
+    // The field of the superclass is its own.
+    assert_eq!(kept, [&[1], FLAG_BYTES].concat());
+    assert_eq!(
+        gone("", "", "app.Base#flag;java.lang.String#value"),
+        [&[1], LETTERS].concat()
+    );
+    assert_eq!(gone("all", "*#*", "*#*"), gone("all", "", ""));
+    let dump = Sample::new().bytes();
+    let (_, told) = try_redact(&dump, &redaction("values", "app.Leaf#v", "app.Leaf#w")).unwrap();
+    assert_eq!(told.unmatched, ["app.Leaf#w"]);
+    assert_eq!((told.arrays, told.objects, told.texts), (2, 3, 0));
+}
+
+#[test]
+fn the_copy_is_as_sound_as_the_dump() {
+    for word in ["strings", "arrays", "values", "all"] {
+        let (copy, _) = redacted(&Sample::new().bytes(), &redaction(word, "", ""));
+        assert!(checked(&copy, false).faults.is_empty(), "{word}");
+    }
+}
+
+#[test]
+fn constants_and_values_of_unknown_classes_become_zeros() {
+    let mut sample = Sample::new();
+    let mut leaf = sample.leaf();
+    leaf.constants = vec![(7, INT, vec![0, 0, 9, 9])];
+    sample.replace_class(&leaf);
+    sample.heap(1).push(instance(0x3000, 1, 0x9999, &[8; 3]));
+    let (_, changed) = redacted(&sample.bytes(), &redaction("values", "", ""));
+    let expected = [&[9, 9], STATIC, LEAF_FIELDS, FLAG_BYTES, LETTERS, &[8; 3]].concat();
+    assert_eq!(changed, expected);
+    assert_eq!(
+        redacted(&sample.bytes(), &redaction("strings", "", "")).1,
+        LETTERS
+    );
+}
+
+/// A dump with short ids: a class with a number and a reference to an array.
+#[test]
+fn ids_may_have_four_bytes() {
+    let record = |tag: u8, body: Bytes| {
+        let head = bytes().u1(tag).u4(0).u4(body.0.len() as u32);
+        head.all(&body.0).0
+    };
+    let mut class = bytes().u1(0x20).u4(0x10).u4(1);
+    for _ in 0..6 {
+        class = class.u4(0);
+    }
+    let class = class.u4(8).u2(0).u2(0).u2(2).u4(2).u1(INT).u4(3).u1(REF);
+    let object = bytes()
+        .u1(0x21)
+        .u4(0x20)
+        .u4(1)
+        .u4(0x10)
+        .u4(8)
+        .u4(7)
+        .u4(0x28);
+    let array = bytes().u1(0x23).u4(0x28).u4(1).u4(2).u1(INT).u4(5).u4(6);
+    let heap = class.all(&object.0).all(&array.0);
+    let mut dump = b"JAVA PROFILE 1.0.2\0\0\0\0\x04\0\0\0\0\0\0\0\0".to_vec();
+    for (id, text) in [(1, "a.B"), (2, "count"), (3, "data"), (4, "secret")] {
+        dump.extend(record(0x01, bytes().u4(id).all(text.as_bytes())));
+    }
+    dump.extend(record(0x02, bytes().u4(1).u4(0x10).u4(1).u4(1)));
+    dump.extend(record(0x1C, heap));
+    dump.extend(record(0x2C, bytes()));
+    let changed = |word, keep| redacted(&dump, &redaction(word, keep, "")).1;
+    assert_eq!(changed("all", ""), [&b"secret"[..], &[7, 5, 6]].concat());
+    assert_eq!(changed("all", "a.B#data"), [&b"secret"[..], &[7]].concat());
+    let refused = try_redact(&dump, &redaction("strings", "", ""));
+    assert!(matches!(refused, Err(RedactError::NoStrings)));
+}
+
+#[test]
+fn what_is_not_whole_is_refused() {
+    let dump = Sample::new().bytes();
+    let all = redaction("all", "", "");
+    let mut head = Sample::new();
+    head.records.truncate(head.at(0x1C, 0));
+    // Before the heap begins, a file may end behind any record.
+    for end in head.bytes().len() + 1..dump.len() {
+        let refused = try_redact(&dump[..end], &all);
+        let is_refused = matches!(
+            refused,
+            Err(RedactError::Damaged(_) | RedactError::NotEnded)
+        );
+        assert!(is_refused, "{end}: {refused:?}");
+    }
+    let mut sample = Sample::new();
+    sample
+        .records
+        .insert(0, record(0x77, bytes().all(b"secret")));
+    let refused = try_redact(&sample.bytes(), &all).unwrap_err();
+    assert!(refused.to_string().contains("0x1f"), "{refused}");
+}
+
+proptest! {
+    #[test]
+    fn whatever_the_bytes_there_is_an_end(
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6),
+        word in prop_oneof![Just("strings"), Just("arrays"), Just("values"), Just("all")],
+        keep in prop_oneof![Just(""), Just("*#*"), Just("app.Leaf#v")],
+    ) {
+        let mut dump = Sample::new().bytes();
+        for (at, byte) in changes {
+            let at = at.index(dump.len());
+            dump[at] = byte;
+        }
+        if let Ok((copy, _)) = try_redact(&dump, &redaction(word, keep, "")) {
+            prop_assert_eq!(copy.len(), dump.len());
+        }
+    }
+}

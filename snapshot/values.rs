@@ -1,0 +1,288 @@
+//! Which values of the heap get into the file, and the arrays for which single fields decide that.
+//!
+//! Each string, and each field that the user names, decides over one array. The walk visits all objects before the
+//! encoder writes arrays of primitive types, so it notes the decisions: one bit for 8 bytes of heap, as for marks.
+
+use crate::classes::{Class, Deciding, Shape};
+use crate::memory::Memory;
+use crate::walk::Marks;
+use crate::Snapshot;
+use format::redaction::{FieldRule, Redacted, Redaction};
+use format::BasicType;
+use std::ops::Range;
+use tables::{ClassRow, Field, Tables};
+
+/// The class and the field that hold the elements of a string.
+const STRING: (&[u8], &[u8]) = (b"java/lang/String", b"value");
+
+/// What a reference field decides over the array to which it leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// It is the array of a string.
+    String,
+    /// It, or that of the string to which the field refers, is what the user says.
+    Rule(FieldRule),
+}
+
+/// Which values of the heap get into the file.
+#[derive(Debug, Default)]
+pub struct Values {
+    /// Whether primitive fields do, unless a rule says otherwise.
+    pub fields: bool,
+    /// Whether elements of primitive arrays do, unless a decision says otherwise.
+    pub arrays: bool,
+    redaction: Redaction,
+    strings: Option<Marks>,
+    kept: Option<Marks>,
+    dropped: Option<Marks>,
+}
+
+impl Values {
+    /// All of them.
+    pub fn all() -> Self {
+        Self {
+            fields: true,
+            arrays: true,
+            ..Self::default()
+        }
+    }
+
+    /// No value.
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// All but those that are redacted, of objects in this range of addresses; `None` if there is no memory.
+    pub fn redacted(redaction: &Redaction, heap: &Range<u64>) -> Option<Self> {
+        let marks = |are_needed: bool| match are_needed {
+            true => Marks::new(heap.clone()).map(Some),
+            false => Some(None),
+        };
+        Some(Self {
+            fields: redaction.what < Redacted::Values,
+            arrays: redaction.what < Redacted::Arrays,
+            strings: marks(redaction.what == Redacted::Strings)?,
+            kept: marks(!redaction.keep.is_empty())?,
+            dropped: marks(!redaction.drop.is_empty())?,
+            redaction: redaction.clone(),
+        })
+    }
+
+    /// Fewer of them: primitive fields only where `fields`, elements of primitive arrays only where `arrays`. Rules and
+    /// decisions stay.
+    #[must_use]
+    pub fn only(mut self, fields: bool, arrays: bool) -> Self {
+        self.fields &= fields;
+        self.arrays &= arrays;
+        self
+    }
+
+    /// Whether fields decide over arrays, so that no array may be written before all is marked.
+    #[inline]
+    pub fn are_decided(&self) -> bool {
+        self.strings.is_some() || self.kept.is_some() || self.dropped.is_some()
+    }
+
+    /// Whether this field, if it is primitive, has its value in the file.
+    pub(crate) fn has_field(&self, tables: &Tables, class: &ClassRow, field: &Field) -> bool {
+        self.rule(tables, class, field)
+            .map_or(self.fields, |rule| rule == FieldRule::Keep)
+    }
+
+    /// What a reference field decides.
+    pub(crate) fn decisions(
+        &self,
+        tables: &Tables,
+        class: &ClassRow,
+        field: &Field,
+    ) -> impl Iterator<Item = Decision> {
+        let is_reference = field.basic_type == BasicType::Object;
+        let decides = self.are_decided() && is_reference;
+        let is_string = decides && !field.is_static && named(tables, class, field, STRING);
+        let rule = self.rule(tables, class, field).filter(|_| decides);
+        let string = is_string.then_some(Decision::String);
+        string.into_iter().chain(rule.map(Decision::Rule))
+    }
+
+    fn rule(&self, tables: &Tables, class: &ClassRow, field: &Field) -> Option<FieldRule> {
+        if self.kept.is_none() && self.dropped.is_none() {
+            return None;
+        }
+        let text = |id| tables.strings.get(id).unwrap_or_default();
+        self.redaction.rule(&text(class.name), &text(field.name))
+    }
+
+    /// Whether the elements of this primitive array get into the file. Once all is marked.
+    #[inline]
+    pub(crate) fn has_elements(&self, array: u64) -> bool {
+        if !self.are_decided() {
+            return self.arrays;
+        }
+        let among = |marks: &Option<Marks>| marks.as_ref().is_some_and(|it| it.has(array));
+        if among(&self.dropped) {
+            return false;
+        }
+        among(&self.kept) || self.arrays && !among(&self.strings)
+    }
+
+    fn note(&self, rule: FieldRule, array: u64) {
+        let marks = match rule {
+            FieldRule::Keep => &self.kept,
+            FieldRule::Drop => &self.dropped,
+        };
+        if let Some(marks) = marks {
+            marks.mark(array);
+        }
+    }
+}
+
+fn named(tables: &Tables, class: &ClassRow, field: &Field, (of, name): (&[u8], &[u8])) -> bool {
+    let is = |id, text: &[u8]| tables.strings.get(id).as_deref() == Some(text);
+    is(field.name, name) && is(class.name, of)
+}
+
+impl<M: Memory> Snapshot<M> {
+    /// Notes what the fields of an object decide.
+    #[inline]
+    pub(crate) fn decide(&self, class: &Class, object: u64) {
+        for deciding in &class.deciding {
+            let target = self.load(object, deciding);
+            self.decide_over(deciding.decision, target);
+        }
+    }
+
+    /// Notes a decision over the array at `target`, or over that of the string at `target`; null and other objects
+    /// have none.
+    #[inline]
+    pub(crate) fn decide_over(&self, decision: Decision, target: u64) {
+        match decision {
+            Decision::String => {
+                if let Some(strings) = &self.values.strings {
+                    strings.mark(target);
+                }
+            }
+            Decision::Rule(rule) => self.follow_rule(rule, target),
+        }
+    }
+
+    fn follow_rule(&self, rule: FieldRule, target: u64) {
+        if !self.marks.covers(target) {
+            return;
+        }
+        // An object without a known class ends the dump when the walk or the encoder comes to it.
+        let Ok(class) = self.class_of(target) else {
+            return;
+        };
+        match class.shape {
+            Shape::PrimitiveArray(_) => self.values.note(rule, target),
+            Shape::Instance { .. } => {
+                let mut fields = class.deciding.iter();
+                let value = fields.find(|it| it.decision == Decision::String);
+                if let Some(value) = value {
+                    self.values.note(rule, self.load(target, value));
+                }
+            }
+            Shape::ObjectArray | Shape::Unknown => {}
+        }
+    }
+
+    fn load(&self, object: u64, field: &Deciding) -> u64 {
+        let place = object + u64::from(field.offset);
+        self.layout.oops.load(self.memory, place)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::classes::ClassMap;
+    use crate::walk::{Batch, MarkOnly, Walker, Work};
+    use format::redaction::FieldPatterns;
+
+    /// Strings, arrays, and objects that refer to a string and to an array.
+    fn shapes() -> Vec<Shape> {
+        let instance = |references, primitive_arrays| Shape::Instance {
+            fields: Vec::new(),
+            data_bytes: 0,
+            references,
+            primitive_arrays,
+            heap_bytes: 32,
+        };
+        vec![
+            instance(Vec::new(), vec![16]),
+            Shape::PrimitiveArray(BasicType::Long),
+            instance(vec![16], vec![24]),
+        ]
+    }
+
+    /// Which of the three arrays have elements: that of the string, that of the object, that of another string.
+    fn kept(word: &str, keep: Option<FieldRule>) -> [bool; 3] {
+        let array = [1, 2, 1, 7];
+        let mut words = [
+            [1, 3, 0, 0],
+            [1, 1, 0, 0],
+            [1, 1, 0, 0],
+            array,
+            array,
+            array,
+        ]
+        .concat();
+        let start = words.as_ptr() as u64;
+        let at = |object: u64| start + object * 32;
+        words[2] = at(1);
+        words[3] = at(4);
+        words[6] = at(3);
+        words[10] = at(5);
+        let mut snapshot = Snapshot::of_words(&words, shapes());
+        let any = FieldPatterns::parse("*#*").expect("a pattern");
+        let (mut redaction, mut deciding) = (Redaction::default(), Vec::new());
+        redaction.what = Redacted::parse(word).unwrap_or_default();
+        if let Some(rule) = keep {
+            match rule {
+                FieldRule::Keep => redaction.keep = any,
+                FieldRule::Drop => redaction.drop = any,
+            }
+            let decision = Decision::Rule(rule);
+            deciding = [16, 24].map(|offset| Deciding { offset, decision }).into();
+        }
+        let heap = start..start + words.len() as u64 * 8;
+        snapshot.values = Values::redacted(&redaction, &heap).expect("memory");
+        let string = Deciding {
+            offset: 16,
+            decision: Decision::String,
+        };
+        snapshot.classes = ClassMap::of_shapes(shapes())
+            .with_deciding(0, vec![string])
+            .with_deciding(2, deciding);
+        let work = Work::new(1, vec![Batch::References(vec![at(0), at(2)])]);
+        Walker::new(&snapshot, &work, MarkOnly)
+            .run()
+            .expect("no failure");
+        [3, 4, 5].map(|array| snapshot.values.has_elements(at(array)))
+    }
+
+    #[test]
+    fn the_word_decides_and_a_rule_is_stronger() {
+        assert_eq!(kept("", None), [true; 3]);
+        assert_eq!(kept("strings", None), [false, true, false]);
+        assert_eq!(kept("arrays", None), [false; 3]);
+        assert_eq!(kept("strings", Some(FieldRule::Keep)), [true, true, false]);
+        assert_eq!(kept("all", Some(FieldRule::Keep)), [true, true, false]);
+        assert_eq!(kept("", Some(FieldRule::Drop)), [false, false, true]);
+    }
+
+    #[test]
+    fn an_array_whose_elements_are_undecided_is_not_written_early() {
+        let heap = 0..64;
+        let open = |word| {
+            let what = Redacted::parse(word).expect("a word");
+            let redaction = Redaction {
+                what,
+                ..Redaction::default()
+            };
+            let values = Values::redacted(&redaction, &heap);
+            values.is_some_and(|values| values.are_decided())
+        };
+        assert!(open("strings") && !open("arrays") && !open("all"));
+    }
+}
