@@ -50,14 +50,13 @@ mod tests {
 
     #[test]
     fn a_sign_of_life_ends_the_silence() {
-        show_life();
         let before = Instant::now();
-        while before.elapsed() < Duration::from_millis(5) {
+        // Dumps of other tests give signs of life, too.
+        while silent_for() < Duration::from_millis(5) {
             std::thread::yield_now();
         }
         let silent = silent_for();
         show_life();
-        assert!(silent >= Duration::from_millis(4), "{silent:?}");
         assert!(silent_for() <= silent + before.elapsed());
     }
 }
