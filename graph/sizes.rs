@@ -1,8 +1,8 @@
 //! The size of an object in the heap.
 //!
 //! HPROF does not contain it. If the file does not describe the JVM's layout, the rules are Eclipse MAT's: the fields
-//! of each class in the superclass chain start at a multiple of a reference's size, and the total is a multiple of the
-//! alignment.
+//! of each class in the superclass chain start at a multiple of a reference's size, so do the elements of an array, and the
+//! total is a multiple of the alignment.
 
 use format::BasicType;
 
@@ -36,7 +36,7 @@ impl Sizes {
         };
         Self {
             header_bytes: word + reference,
-            array_header_bytes: word + reference + 4,
+            array_header_bytes: rounded(word + reference + 4, reference),
             reference_bytes: reference,
             alignment_bytes: 8,
             are_told: false,
@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(narrow.array_units(0, BasicType::Byte) * 8, 16);
         assert_eq!(narrow.array_units(3, BasicType::Object) * 8, 32);
         assert_eq!(wide.array_units(3, BasicType::Object) * 8, 48);
-        assert_eq!(wide.array_units(1, BasicType::Int) * 8, 24);
+        assert_eq!(wide.array_units(1, BasicType::Int) * 8, 32);
         assert_eq!(narrow.array_units(u32::MAX, BasicType::Long), u32::MAX);
     }
 
