@@ -7,6 +7,8 @@
 //! records refer is stored once, and the total that is stored has a limit, [`Budget`].
 #![forbid(unsafe_code)]
 
+pub mod command;
+
 mod allocations;
 mod budget;
 mod check;

@@ -17,6 +17,8 @@ pub mod profile_record;
 pub mod record;
 
 mod compressor;
+mod connection;
+mod connection_outlet;
 mod dump_file;
 mod encoder;
 mod error;
@@ -26,6 +28,7 @@ mod gzip_sink;
 mod holes;
 mod joined_segments;
 mod outlet;
+mod peer;
 mod raw_dump;
 mod segment;
 mod sink;
@@ -38,11 +41,14 @@ mod text_stream;
 mod turn;
 mod worker;
 
+pub use connection::Connection;
+pub use connection_outlet::ConnectionOutlet;
 pub use dump_file::{DumpFile, ObjectsSender};
 pub use error::WriteError;
 pub use graph_objects::{GraphClass, GraphObjects};
 pub use gzip::GzipLevel;
 pub use outlet::Outlet;
+pub use peer::Peer;
 pub use raw_dump::{RawDump, RawFile, RawReader};
 pub use segment::{Deliver, SegmentTotals, Segments};
 pub use sink::{

@@ -1,13 +1,13 @@
 //! Executes the socket's commands. A line on stderr reports each one that cannot be executed.
 
-use super::command::{Command, Control, SitesWanted};
-use super::connection::Connection;
 use super::Commanded;
 use crate::jvmti::jni::Jni;
 use crate::message::say;
 use crate::options::{Format, Options};
 use crate::profile::{Part, Profiles};
+use reader::command::{Command, Control, SitesWanted};
 use tables::profile::SiteOrder;
+use writer::Connection;
 
 /// The message when no allocations are recorded.
 const NO_SITES: &str = "no allocations are recorded; start the JVM with heap=sites or heap=all";

@@ -1,11 +1,8 @@
 //! `net=HOST:PORT`: the connection that carries dumps and reports to the peer, and commands from it.
 //!
-//! [`command`] parses the bytes of commands, [`answer`] executes them. The thread here reads them.
+//! The crate `reader` parses the bytes of commands, [`answer`] executes them. The thread here reads them.
 
 mod answer;
-mod command;
-mod connection;
-mod net_outlet;
 
 use crate::agent_threads;
 use crate::gate::Inside;
@@ -14,14 +11,12 @@ use crate::jvmti::jni::Jni;
 use crate::message::say;
 use crate::options::{Destination, Options};
 use crate::profile::{Part, Profiles};
-use command::{next, Command, Next};
-use connection::Connection;
-use net_outlet::NetOutlet;
 use parking_lot::{Condvar, Mutex};
+use reader::command::{next, Command, Next};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::Arc;
 use std::time::Duration;
-use writer::GzipLevel;
+use writer::{Connection, ConnectionOutlet, GzipLevel};
 
 /// Name of the thread in thread dumps, as in the JDK's agent.
 const THREAD_NAME: &str = "HPROF listener thread";
@@ -78,8 +73,8 @@ impl Net {
     }
 
     /// The connection as a place where dumps go; `gzip` is the compression level.
-    pub(crate) fn outlet(&self, gzip: Option<GzipLevel>) -> NetOutlet {
-        NetOutlet::new(Arc::clone(&self.connection), gzip)
+    pub(crate) fn outlet(&self, gzip: Option<GzipLevel>) -> ConnectionOutlet {
+        ConnectionOutlet::new(Arc::clone(&self.connection), gzip)
     }
 
     /// Starts the thread that reads commands and executes them on `session`. At `VMInit`.

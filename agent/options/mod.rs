@@ -8,7 +8,6 @@ mod cpu;
 mod cross_check;
 mod help;
 mod out_of_memory;
-mod peer;
 mod rows;
 mod values;
 
@@ -19,11 +18,10 @@ use cross_check::{cross_check, refuse, text_only};
 use format::redaction::{Redacted, Redaction};
 pub(crate) use help::help;
 pub(crate) use out_of_memory::OnOutOfMemory;
-pub(crate) use peer::Peer;
 use rows::{rows, Standing};
 use std::fmt;
 use std::path::PathBuf;
-use writer::{Existing, GzipLevel, Target};
+use writer::{Existing, GzipLevel, Peer, Target};
 
 /// The options in this environment variable are appended to those of the command line.
 const ENVIRONMENT: &str = "_JAVA_HPROF_OPTIONS";

@@ -1,12 +1,8 @@
 //! Fuzzes the commands of `net=` with arbitrary bytes: each step makes progress and stays within
 //! the input.
 #![no_main]
-#![allow(dead_code)]
 
-#[path = "../../agent/net/command.rs"]
-mod command;
-
-use command::{next, Next};
+use reader::command::{next, Next};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let mut rest = bytes;

@@ -2,8 +2,8 @@
 
 use super::{Row, Said, Standing};
 use crate::options::values::yes_no;
-use crate::options::Peer;
 use writer::GzipLevel;
+use writer::Peer;
 
 /// The options, in the order of the help.
 pub(super) const ROWS: &[Row] = &[

@@ -1,27 +1,26 @@
 //! The connection as a place where dumps and reports go.
 
-use super::connection::Connection;
+use crate::{Connection, GzipLevel, Outlet, Sink, SpoolSink, StoredDump, WriteError, Written};
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
-use writer::{GzipLevel, Outlet, Sink, SpoolSink, StoredDump, WriteError, Written};
 
 /// Takes dumps once they are complete. Until then each is kept in the system's folder for temporary files, without a
 /// name. Displayed as `HOST:PORT`.
 #[derive(Clone, Debug)]
-pub(crate) struct NetOutlet {
+pub struct ConnectionOutlet {
     connection: Arc<Connection>,
     gzip: Option<GzipLevel>,
 }
 
-impl NetOutlet {
+impl ConnectionOutlet {
     /// For this connection; `gzip` is the compression level.
-    pub(super) fn new(connection: Arc<Connection>, gzip: Option<GzipLevel>) -> Self {
+    pub fn new(connection: Arc<Connection>, gzip: Option<GzipLevel>) -> Self {
         Self { connection, gzip }
     }
 }
 
-impl Outlet for NetOutlet {
+impl Outlet for ConnectionOutlet {
     fn file(&self) -> Option<&Path> {
         None
     }
@@ -45,7 +44,7 @@ impl Outlet for NetOutlet {
     }
 }
 
-impl fmt::Display for NetOutlet {
+impl fmt::Display for ConnectionOutlet {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.connection.peer().fmt(out)
     }
@@ -54,15 +53,15 @@ impl fmt::Display for NetOutlet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::net::connection::tests::connection;
+    use crate::connection::tests::connection;
+    use crate::DumpFile;
     use std::io::Read;
-    use writer::DumpFile;
 
     #[test]
     fn complete_dumps_alone_go_down_the_connection() {
         let (connection, mut peer) = connection();
         let connection = Arc::new(connection);
-        let outlet = NetOutlet::new(Arc::clone(&connection), None);
+        let outlet = ConnectionOutlet::new(Arc::clone(&connection), None);
         assert!(outlet.to_string().starts_with("127.0.0.1:"));
         assert_ne!(outlet.spool_path(), outlet.spool_path());
         let file = DumpFile::create(&outlet).unwrap();

@@ -1,17 +1,17 @@
-//! The value of `net=`: a host and a port.
+//! The address of a peer: a host and a port.
 
 use std::fmt;
 
 /// Host and port, as the user wrote them: `localhost:9000`, `192.0.2.1:9000`, `[::1]:9000`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Peer {
+pub struct Peer {
     host: String,
     port: u16,
 }
 
 impl Peer {
     /// Parses `HOST:PORT`; the port is from 1 to 65535. `None` for anything else.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         let (host, port) = text.rsplit_once(':')?;
         let port = port.parse().ok().filter(|&port| port > 0)?;
         let bare = host
@@ -24,7 +24,7 @@ impl Peer {
     }
 
     /// The host's name or address, and the port.
-    pub(crate) fn host_and_port(&self) -> (&str, u16) {
+    pub fn host_and_port(&self) -> (&str, u16) {
         (&self.host, self.port)
     }
 }

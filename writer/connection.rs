@@ -6,8 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::options::Peer;
-use writer::WriteError;
+use crate::{Peer, WriteError};
 
 /// Limit of all attempts to connect together, not counting the name lookup.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
@@ -31,7 +30,7 @@ const ONE_WAIT: Duration = Duration::from_secs(1);
 ///
 /// Any thread may call any method. The first failure closes it for good.
 #[derive(Debug)]
-pub(crate) struct Connection {
+pub struct Connection {
     peer: Peer,
     stream: TcpStream,
     limit: Duration,
@@ -51,7 +50,7 @@ impl Connection {
     /// Connects, trying all addresses of the host. Blocks for at most [`CONNECT_LIMIT`], plus the lookup.
     ///
     /// The error is a sentence, with the last address's answer.
-    pub(crate) fn open(peer: Peer) -> Result<Self, String> {
+    pub fn open(peer: Peer) -> Result<Self, String> {
         let stream = connect(&peer).map_err(|error| {
             format!("cannot connect to {peer}: {error}; start what listens there before the JVM")
         })?;
@@ -71,12 +70,12 @@ impl Connection {
     }
 
     /// The peer.
-    pub(crate) fn peer(&self) -> &Peer {
+    pub fn peer(&self) -> &Peer {
         &self.peer
     }
 
     /// Returns the error `Refused` if it is closed.
-    pub(crate) fn check(&self) -> Result<(), WriteError> {
+    pub fn check(&self) -> Result<(), WriteError> {
         match &*lock(&self.closed) {
             None => Ok(()),
             Some(reason) => Err(self.lost(reason)),
@@ -85,7 +84,7 @@ impl Connection {
 
     /// Reads what the peer sends, like [`Read::read`]; blocks without a limit. 0 if the peer sends no more, or the
     /// connection is closed.
-    pub(crate) fn read(&self, into: &mut [u8]) -> io::Result<usize> {
+    pub fn read(&self, into: &mut [u8]) -> io::Result<usize> {
         (&self.stream).read(into)
     }
 
@@ -93,7 +92,7 @@ impl Connection {
     ///
     /// Waits while another thread sends. Errors: `Refused`, which closes the connection, because the peer has half a
     /// dump; the error of `unreadable`, likewise.
-    pub(crate) fn send(
+    pub fn send(
         &self,
         from: &mut impl Read,
         unreadable: impl Fn(io::Error) -> WriteError,
@@ -122,7 +121,7 @@ impl Connection {
 
     /// From now on, after [`HURRY_GRACE`], the peer must take [`HURRY_BYTES`] per second on average, because
     /// something is blocked on it. Only the first call counts.
-    pub(crate) fn hurry(&self) {
+    pub fn hurry(&self) {
         self.hurry.get_or_init(|| {
             self.sent_before
                 .store(self.sent_bytes.load(Ordering::Relaxed), Ordering::Relaxed);
@@ -142,14 +141,14 @@ impl Connection {
     }
 
     /// Closes both directions at once; senders and readers get an error. The first reason is kept.
-    pub(crate) fn close(&self, reason: &str) {
+    pub fn close(&self, reason: &str) {
         lock(&self.closed).get_or_insert_with(|| reason.to_owned());
         // The peer may have closed it already.
         let _ = self.stream.shutdown(Shutdown::Both);
     }
 
     /// Tells the peer that nothing more will come, after the current dump. The peer may go on sending.
-    pub(crate) fn end_sending(&self, reason: &str) {
+    pub fn end_sending(&self, reason: &str) {
         let _sending = lock(&self.sending);
         lock(&self.closed).get_or_insert_with(|| reason.to_owned());
         let _ = self.stream.shutdown(Shutdown::Write);
@@ -218,7 +217,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+pub(super) mod tests {
     use super::*;
     use std::net::TcpListener;
     use std::thread;

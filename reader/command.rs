@@ -7,7 +7,7 @@
 /// Bytes before a body.
 const HEAD_BYTES: usize = 9;
 /// No command has a body this long.
-pub(crate) const MOST_BODY_BYTES: usize = 64 << 10;
+pub const MOST_BODY_BYTES: usize = 64 << 10;
 
 const FORCE_GC: u8 = 0x01;
 const HEAP_DUMP: u8 = 0x02;
@@ -22,7 +22,7 @@ const NO_MORE: u8 = 0xFF;
 
 /// A command from the peer.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Command {
+pub enum Command {
     /// Collect garbage.
     ForceGc,
     /// Dump the heap.
@@ -48,20 +48,20 @@ pub(crate) enum Command {
 
 /// Which allocation sites to report, and in which order.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct SitesWanted {
+pub struct SitesWanted {
     /// Only those that have changed since the last report.
-    pub(crate) changed_only: bool,
+    pub changed_only: bool,
     /// Ordered by allocated, not by live objects.
-    pub(crate) by_allocated: bool,
+    pub by_allocated: bool,
     /// Collect garbage first.
-    pub(crate) force_gc: bool,
+    pub force_gc: bool,
     /// Least share of a reported site.
-    pub(crate) cutoff: f32,
+    pub cutoff: f32,
 }
 
 /// Changes to what is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Control {
+pub enum Control {
     /// Allocations: on or off.
     Allocations(bool),
     /// CPU samples: on or off, for one thread or, if it is 0, for all.
@@ -81,7 +81,7 @@ pub(crate) enum Control {
 
 /// The start of the received bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Next {
+pub enum Next {
     /// An incomplete command: more bytes must arrive.
     Unfinished,
     /// A command.
@@ -113,7 +113,7 @@ pub(crate) enum Next {
 }
 
 /// The next command. Ignores the bytes after it.
-pub(crate) fn next(input: &[u8]) -> Next {
+pub fn next(input: &[u8]) -> Next {
     let Some(&tag) = input.first() else {
         return Next::Unfinished;
     };
