@@ -70,7 +70,7 @@ bench: jdks
 	tools/bench.sh
 
 fuzz:
-	cd fuzz && for target in check info profiles commands mcp snapshot graph text translate; do cargo +nightly fuzz run $$target -- -max_total_time=60 || exit 1; done
+	cd fuzz && for target in check info profiles commands mcp snapshot graph text translate symbols; do cargo +nightly fuzz run $$target -- -max_total_time=60 || exit 1; done
 
 clean:
 	cargo clean

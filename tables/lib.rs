@@ -16,6 +16,9 @@
 //! [`StaticLayout`]), or a table that it owns ([`ObjectTable`]), or one without locks ([`Census`]).
 #![forbid(unsafe_code)]
 
+pub mod call_contexts;
+pub mod profile;
+
 mod census;
 mod class;
 mod frame;
@@ -24,7 +27,6 @@ mod interner;
 mod layout;
 mod loader;
 mod object;
-pub mod profile;
 mod root;
 mod rows;
 mod site;

@@ -3,14 +3,13 @@
 //!
 //! [`allocations`] records allocations by site, sampled or complete. [`cpu`] samples running threads. [`times`] adds up
 //! the costs of calls. [`monitors`] records waits for monitors. [`injection`] inserts the calls into classes that exact
-//! allocations and times need. [`stacks`] turns stacks into rows of traces, [`threads`] numbers threads, [`native`]
-//! names native code. [`profiles`] combines them, and [`report`] writes them.
+//! allocations and times need. [`stacks`] turns stacks into rows of traces, [`threads`] numbers threads. [`profiles`]
+//! combines them, and [`report`] writes them.
 
 mod allocations;
 mod cpu;
 mod injection;
 mod monitors;
-mod native;
 mod profiles;
 mod report;
 mod stacks;

@@ -155,13 +155,12 @@ const DUMP: Row = (
 
 /// The profiles: features import what they share, and not each other. `*` stands for the exports of
 /// `agent/profile/mod.rs`.
-const PROFILE: [Row; 10] = [
+const PROFILE: [Row; 9] = [
     ("*", &[]),
     ("threads", &[]),
-    ("native", &[]),
-    ("stacks", &["native", "threads"]),
+    ("stacks", &["threads"]),
     ("allocations", &["stacks"]),
-    ("cpu", &["native", "stacks"]),
+    ("cpu", &["stacks"]),
     ("times", &["stacks"]),
     ("monitors", &["stacks"]),
     ("injection", &["stacks"]),

@@ -14,13 +14,13 @@ use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
 use crate::message::say;
 use crate::os::threads::{os_threads, OsThread, NAME_BYTES};
-use crate::profile::native::NativeSymbols;
 use crate::profile::stacks::StackTraces;
 use parking_lot::{Condvar, Mutex};
 use std::collections::HashMap;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
+use symbols::NativeSymbols;
 use tables::ThreadId;
 
 /// Name of the agent's thread in thread dumps.

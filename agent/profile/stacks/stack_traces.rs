@@ -6,13 +6,13 @@ use crate::jvmti::method::MethodId;
 use crate::jvmti::object::Object;
 use crate::jvmti::stack::StackFrame;
 use crate::method_facts::{MethodFacts, UNKNOWN_SOURCE};
-use crate::profile::native::NativeFunction;
 use crate::profile::threads::Threads;
 use format::ClassName;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
+use symbols::NativeFunction;
 use tables::{ClassId, ClassRow, Frame, FrameId, Line, StringId, Tables, ThreadId, Trace, TraceId};
 
 /// Most methods and frames that are cached by the JVM's ids. A class that is loaded again gets new ids for the same

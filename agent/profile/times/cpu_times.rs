@@ -1,6 +1,5 @@
 //! Times of methods (`cpu=times`): each thread records its own calls, and a report adds them up.
 
-use super::call_contexts::{CallContexts, CostNow, Shared};
 use super::unmounted::Unmounted;
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
@@ -11,6 +10,7 @@ use parking_lot::Mutex;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
+use tables::call_contexts::{CallContexts, CostNow, Shared};
 use tables::{FrameId, ThreadId, Trace, TraceId};
 
 /// The cost of one stack's calls since the last report.

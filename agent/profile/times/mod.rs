@@ -1,6 +1,5 @@
 //! Times of methods: rewritten code reports when they start and end.
 
-mod call_contexts;
 pub(crate) mod call_rows;
 mod cpu_times;
 mod unmounted;

@@ -17,7 +17,7 @@ const ANONYMOUS: &str = "(anonymous namespace)";
 
 /// The name: `JavaThread::run` from `_ZN10JavaThread3runEv`, `deflate` from `deflate.part.0`. It contains no parameters
 /// of functions or templates, no spaces, and no dots, because readers expect a class before a dot.
-pub(super) fn function_name(symbol: &[u8]) -> String {
+pub fn function_name(symbol: &[u8]) -> String {
     // A compiler's variants of a function have a suffix after a dot; a linker appends a version after an @.
     let end = symbol
         .iter()

@@ -2,9 +2,10 @@
 
 use object::elf::{FileHeader64, SHN_UNDEF, SHT_DYNSYM, SHT_SYMTAB, STT_FUNC};
 use object::read::elf::{FileHeader, ProgramHeader, SectionHeader, Sym};
-use object::read::{ReadCache, SectionIndex};
+use object::read::{ReadCache, ReadCacheOps, SectionIndex};
 use object::Endianness;
 use std::fs::File;
+use std::io::{Read, Seek};
 use std::path::Path;
 
 /// How many functions that start before an address to check, because functions may be nested.
@@ -12,7 +13,6 @@ const MOST_OUTER: usize = 8;
 
 type Elf = FileHeader64<Endianness>;
 type Symbol = <Elf as FileHeader>::Sym;
-type Data<'f> = &'f ReadCache<File>;
 
 /// A part of a file that is mapped as one.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +32,7 @@ struct Function {
 
 /// The functions of a file.
 #[derive(Debug, Default)]
-pub(super) struct LibrarySymbols {
+pub struct LibrarySymbols {
     segments: Vec<Segment>,
     /// In address order, one per address.
     functions: Vec<Function>,
@@ -44,13 +44,17 @@ impl LibrarySymbols {
     /// memory meanwhile.
     ///
     /// `None` if the file cannot be read, is not a 64-bit ELF file, or has symbols larger than `most_bytes`.
-    pub(super) fn read(path: &Path, most_bytes: u64) -> Option<Self> {
+    pub fn read(path: &Path, most_bytes: u64) -> Option<Self> {
         // Opening a device may have side effects.
         if !path.metadata().ok()?.is_file() {
             return None;
         }
-        let data = ReadCache::new(File::open(path).ok()?);
-        let data = &data;
+        Self::parse(File::open(path).ok()?, most_bytes)
+    }
+
+    /// The same for a file that is open, or in memory.
+    pub fn parse(file: impl Read + Seek, most_bytes: u64) -> Option<Self> {
+        let data = &ReadCache::new(file);
         let header = Elf::parse(data).ok()?;
         let endian = header.endian().ok()?;
         let sections = header.sections(endian, data).ok()?;
@@ -72,13 +76,13 @@ impl LibrarySymbols {
     }
 
     /// Memory used, in bytes.
-    pub(super) fn bytes(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         let functions = size_of::<Function>().saturating_mul(self.functions.len());
         u64::try_from(functions.saturating_add(self.names.len())).unwrap_or(u64::MAX)
     }
 
     /// The function with code at this file offset, under its linker name; `None` if no symbol covers it.
-    pub(super) fn function_at(&self, offset: u64) -> Option<&[u8]> {
+    pub fn function_at(&self, offset: u64) -> Option<&[u8]> {
         // A broken file may tell of a segment as large as all numbers.
         let into = |it: &Segment| offset.checked_sub(it.offset);
         let holds = |it: &&Segment| into(it).is_some_and(|into| into < it.bytes);
@@ -136,7 +140,11 @@ fn name_at(names: &[u8], start: u32) -> Option<&[u8]> {
 }
 
 /// The parts of a file that a loader maps.
-fn segments(header: &Elf, endian: Endianness, data: Data<'_>) -> Option<Vec<Segment>> {
+fn segments(
+    header: &Elf,
+    endian: Endianness,
+    data: &ReadCache<impl ReadCacheOps>,
+) -> Option<Vec<Segment>> {
     let headers = header.program_headers(endian, data).ok()?.iter();
     let loaded = headers.filter(|it| it.p_type(endian) == object::elf::PT_LOAD);
     let segment = |it: &<Elf as FileHeader>::ProgramHeader| Segment {
@@ -149,8 +157,8 @@ fn segments(header: &Elf, endian: Endianness, data: Data<'_>) -> Option<Vec<Segm
 
 #[cfg(test)]
 mod tests {
-    use super::super::mapped_files::{Mapped, MappedFiles};
     use super::*;
+    use crate::mapped_files::{Mapped, MappedFiles};
     use proptest::prelude::*;
 
     const AMPLE: u64 = 1 << 30;

@@ -13,7 +13,7 @@ const MOST_CONTEXTS: usize = 1 << 18;
 
 /// Cost of the calls of one method in one context. Written by one thread, read by all.
 #[derive(Debug, Default)]
-pub(crate) struct Cost {
+pub struct Cost {
     /// Number of calls.
     calls: AtomicU64,
     /// Time in the method itself, excluding callees.
@@ -24,15 +24,18 @@ pub(crate) struct Cost {
 
 /// The values of a [`Cost`] at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct CostNow {
-    pub(crate) calls: u64,
-    pub(crate) own_nanos: u64,
-    pub(crate) total_nanos: u64,
+pub struct CostNow {
+    /// Number of calls.
+    pub calls: u64,
+    /// Time in the method itself, excluding callees.
+    pub own_nanos: u64,
+    /// Time including callees; recursive calls count once.
+    pub total_nanos: u64,
 }
 
 impl CostNow {
     /// The difference since `before`.
-    pub(crate) fn since(self, before: Self) -> Self {
+    pub fn since(self, before: Self) -> Self {
         Self {
             calls: self.calls.saturating_sub(before.calls),
             own_nanos: self.own_nanos.saturating_sub(before.own_nanos),
@@ -41,7 +44,7 @@ impl CostNow {
     }
 
     /// The sum of both.
-    pub(crate) fn plus(self, other: Self) -> Self {
+    pub fn plus(self, other: Self) -> Self {
         Self {
             calls: self.calls + other.calls,
             own_nanos: self.own_nanos + other.own_nanos,
@@ -57,7 +60,7 @@ fn add(sum: &AtomicU64, more: u64) {
 
 impl Cost {
     /// The current values.
-    pub(crate) fn now(&self) -> CostNow {
+    pub fn now(&self) -> CostNow {
         CostNow {
             calls: self.calls.load(Ordering::Relaxed),
             own_nanos: self.own_nanos.load(Ordering::Relaxed),
@@ -67,11 +70,11 @@ impl Cost {
 }
 
 /// A context: the numbers of its methods, innermost first, and its cost.
-pub(crate) type Context = (Box<[u32]>, Arc<Cost>);
+pub type Context = (Box<[u32]>, Arc<Cost>);
 
 /// The part of a thread's data that others read.
 #[derive(Debug, Default)]
-pub(crate) struct Shared {
+pub struct Shared {
     /// All contexts so far, in order.
     contexts: Mutex<Vec<Context>>,
     /// When the thread last entered or left a method.
@@ -83,7 +86,7 @@ pub(crate) struct Shared {
 impl Shared {
     /// Calls `visit` for each context with its cost at `now_nanos` of the thread's clock. Time since the last event
     /// belongs to the running method. `None` stands for the time of the last event.
-    pub(crate) fn for_each(&self, now_nanos: Option<u64>, mut visit: impl FnMut(&[u32], CostNow)) {
+    pub fn for_each(&self, now_nanos: Option<u64>, mut visit: impl FnMut(&[u32], CostNow)) {
         let contexts = self.contexts.lock().clone();
         let running = self.running.load(Ordering::Relaxed);
         let last = self.last_nanos.load(Ordering::Relaxed);
@@ -124,7 +127,7 @@ struct Own {
 
 /// The running methods of one thread. Not for other threads.
 #[derive(Debug)]
-pub(crate) struct CallContexts {
+pub struct CallContexts {
     depth: usize,
     shared: Arc<Shared>,
     contexts: Vec<Own>,
@@ -139,7 +142,7 @@ const OUTSIDE: u32 = 0;
 
 impl CallContexts {
     /// No calls yet; contexts have at most `depth` methods, and at least one.
-    pub(crate) fn new(depth: usize, now_nanos: u64) -> Self {
+    pub fn new(depth: usize, now_nanos: u64) -> Self {
         let mut contexts = Self {
             depth: depth.max(1),
             shared: Arc::default(),
@@ -154,12 +157,12 @@ impl CallContexts {
     }
 
     /// The part that others read.
-    pub(crate) fn shared(&self) -> Arc<Shared> {
+    pub fn shared(&self) -> Arc<Shared> {
         Arc::clone(&self.shared)
     }
 
     /// A method starts.
-    pub(crate) fn enter(&mut self, method: u32, now_nanos: u64) {
+    pub fn enter(&mut self, method: u32, now_nanos: u64) {
         self.settle(self.context(), now_nanos);
         let context = self.push(method, now_nanos);
         if let Some(own) = self.contexts.get(context as usize) {
@@ -170,7 +173,7 @@ impl CallContexts {
 
     /// A method ends. Also ends all methods that started after it and whose ends were not reported. Ignores a method
     /// that never started.
-    pub(crate) fn exit(&mut self, method: u32, now_nanos: u64) {
+    pub fn exit(&mut self, method: u32, now_nanos: u64) {
         let is_it = |running: &Running| running.method == method;
         let Some(place) = self.running.iter().rposition(is_it) else {
             return;
@@ -180,7 +183,7 @@ impl CallContexts {
     }
 
     /// Removes the running methods from this thread, and returns them, outermost first. Their cost so far is counted.
-    pub(crate) fn put_aside(&mut self, now_nanos: u64) -> Box<[u32]> {
+    pub fn put_aside(&mut self, now_nanos: u64) -> Box<[u32]> {
         self.settle(self.context(), now_nanos);
         let methods = self.running.iter().map(|running| running.method).collect();
         self.end_down_to(0, now_nanos);
@@ -189,7 +192,7 @@ impl CallContexts {
 
     /// Resumes suspended methods, on this thread or another one, which must not run any. They do not count as called
     /// again.
-    pub(crate) fn go_on(&mut self, methods: &[u32], now_nanos: u64) {
+    pub fn go_on(&mut self, methods: &[u32], now_nanos: u64) {
         self.settle(self.context(), now_nanos);
         for &method in methods {
             self.push(method, now_nanos);

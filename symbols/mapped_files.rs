@@ -14,16 +14,16 @@ type Code = (Mapping, Option<Arc<Path>>);
 
 /// A position in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct FilePlace<'m> {
+pub(crate) struct FilePlace<'m> {
     /// The file, by an absolute path.
-    pub(super) file: &'m Arc<Path>,
+    pub(crate) file: &'m Arc<Path>,
     /// Offset in bytes.
-    pub(super) offset: u64,
+    pub(crate) offset: u64,
 }
 
 /// What is mapped at an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mapped<'m> {
+pub(crate) enum Mapped<'m> {
     /// Code from a file.
     File(FilePlace<'m>),
     /// Code without a file, or whose file was deleted.
@@ -34,14 +34,14 @@ pub(super) enum Mapped<'m> {
 
 /// All code of this process at one moment.
 #[derive(Clone, Debug, Default)]
-pub(super) struct MappedFiles {
+pub(crate) struct MappedFiles {
     /// In address order.
     mappings: Vec<Code>,
 }
 
 impl MappedFiles {
     /// Reads the mappings; empty if the system does not list them.
-    pub(super) fn read() -> Self {
+    pub(crate) fn read() -> Self {
         Self::parse(&os_maps().unwrap_or_default())
     }
 
@@ -53,13 +53,13 @@ impl MappedFiles {
     }
 
     /// Whether code of this file is mapped.
-    pub(super) fn has(&self, file: &Path) -> bool {
+    pub(crate) fn has(&self, file: &Path) -> bool {
         let mut files = self.mappings.iter().filter_map(|(_, file)| file.as_ref());
         files.any(|it| **it == *file)
     }
 
     /// What is mapped at this address.
-    pub(super) fn at(&self, address: u64) -> Mapped<'_> {
+    pub(crate) fn at(&self, address: u64) -> Mapped<'_> {
         let behind = |(code, _): &Code| code.range.end <= address;
         let at = self.mappings.get(self.mappings.partition_point(behind));
         match at.filter(|(code, _)| code.range.contains(&address)) {

@@ -1,14 +1,16 @@
-//! Names native code: finds the function and the library for a sampled address.
+//! Names native code: finds the function and the library for an address of this process.
 //!
-//! [`mapped_files`] finds the file whose code is at an address, [`library_symbols`] the function in that file, and
-//! [`function_name`] its name. Only for an agent thread, because it reads files.
+//! [`NativeSymbols`] finds the file whose code is at an address; [`LibrarySymbols`] the function in that file, and
+//! [`function_name()`] its name. Libraries are foreign files: none is trusted, and the memory that their symbols take has a
+//! limit. Not for a signal handler, because it reads files.
+#![forbid(unsafe_code)]
 
 mod function_name;
 mod library_symbols;
 mod mapped_files;
 
-use function_name::function_name;
-use library_symbols::LibrarySymbols;
+pub use function_name::function_name;
+pub use library_symbols::LibrarySymbols;
 use mapped_files::{Mapped, MappedFiles};
 use std::collections::HashMap;
 use std::path::Path;
@@ -26,16 +28,16 @@ const CURRENT_WITHOUT: Duration = Duration::from_millis(100);
 
 /// A function of a library.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct NativeFunction {
+pub struct NativeFunction {
     /// The library's file, without its folder.
-    pub(super) library: String,
+    pub library: String,
     /// Its name in the source; one word.
-    pub(super) name: String,
+    pub name: String,
 }
 
 /// The native code of this process that was looked up so far.
 #[derive(Debug, Default)]
-pub(super) struct NativeSymbols {
+pub struct NativeSymbols {
     files: MappedFiles,
     read_at: Option<Instant>,
     /// `None` if the file has no symbols, or too many.
@@ -47,7 +49,7 @@ pub(super) struct NativeSymbols {
 impl NativeSymbols {
     /// The function at this address; `None` if it is not native code (a JVM's code cache, for example), or if it has no
     /// name.
-    pub(super) fn function_at(&mut self, address: u64) -> Option<Arc<NativeFunction>> {
+    pub fn function_at(&mut self, address: u64) -> Option<Arc<NativeFunction>> {
         self.function_at_time(address, Instant::now())
     }
 
