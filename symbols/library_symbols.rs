@@ -226,6 +226,17 @@ mod tests {
     }
 
     #[test]
+    fn a_segment_that_has_no_end_does_not_start_earlier() {
+        let mut made = symbols(&[(0x1000, 0x200, "function")]);
+        for segment in &mut made.segments {
+            segment.bytes = u64::MAX;
+        }
+        assert_eq!(made.function_at(0xff), None);
+        assert_eq!(made.function_at(0x100), Some(&b"function"[..]));
+        assert_eq!(made.function_at(u64::MAX), None);
+    }
+
+    #[test]
     fn a_function_goes_on_behind_one_within_it() {
         let made = symbols(&[(0x1110, 0x100, "outer"), (0x1130, 0x10, "inner")]);
         assert_eq!(made.function_at(0x135), Some(&b"inner"[..]));
