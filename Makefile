@@ -4,7 +4,7 @@
 #   make test    everything: formatting, lints, Rust tests, real JVMs with foreign readers as judges
 #   make one TEST=HarmTest JDK=17    one test class of java-tests on one JVM, with a build that takes seconds
 #   make bench   measurements: the cost of one row and one record, and our dump beside the JVM's own
-#   make page-test   the page of `hprof report` in Chromium, used as a person does; `make test` leaves it out
+#   make page-test   the pages of `hprof report` and `hprof view` in Chromium, used as a person does; `make test` leaves it out
 #   make sql-test    the questions of docs/sql.md in Spark; `make test` asks DuckDB alone
 #   make fuzz    a minute of fuzzing for whatever reads bytes (needs a nightly toolchain)
 # CI says -D warnings here. Elsewhere a Clippy that is older or newer than CI's may warn, and the tests go on.

@@ -287,13 +287,14 @@ const INTERRUPTED: &str = "interrupted; a dump that has begun goes on";
 
 /// Whether SIGINT or SIGTERM has arrived. The command then removes its files before it ends.
 #[derive(Debug)]
-struct Ended(Arc<AtomicBool>);
+pub(crate) struct Ended(Arc<AtomicBool>);
 
 /// Exit code of a command that such a signal ends while it has nothing to remove.
 const INTERRUPTED_CODE: i32 = 130;
 
 impl Ended {
-    fn new() -> Self {
+    /// From now on a signal does not end the command at once, until this is dropped.
+    pub(crate) fn new() -> Self {
         let flag = Arc::new(AtomicBool::new(false));
         let ends = Arc::clone(ends_at_once());
         ends.store(false, Ordering::Relaxed);
@@ -307,7 +308,8 @@ impl Ended {
         Self(flag)
     }
 
-    fn is_set(&self) -> bool {
+    /// Whether one has arrived.
+    pub(crate) fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }

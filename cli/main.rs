@@ -44,6 +44,7 @@ mod target;
 mod text;
 mod threads;
 mod top;
+mod view;
 mod waste;
 
 use std::io::{self, Write};
@@ -84,6 +85,7 @@ enum Command {
     Sites(sites::Arguments),
     Flame(flame::Arguments),
     Report(report::Arguments),
+    View(view::Arguments),
     Mcp(mcp::Arguments),
     Export(export::Arguments),
     Convert(convert::Arguments),
@@ -109,6 +111,7 @@ fn main() -> ExitCode {
         Command::Sites(arguments) => sites::run(&arguments),
         Command::Flame(arguments) => flame::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
+        Command::View(arguments) => view::run(&arguments),
         Command::Mcp(arguments) => mcp::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
         Command::Convert(arguments) => convert::run(&arguments),

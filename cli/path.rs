@@ -117,6 +117,24 @@ fn wanted(
     if what.starts_with("0x") {
         return Ok((vec![object_with_id(heap, what, file)?], 0));
     }
+    let mut objects = objects_of_class((heap, retained), what, file)?;
+    let left_out = objects.len().saturating_sub(most);
+    objects.truncate(most);
+    Ok((objects, left_out))
+}
+
+/// All objects of the classes with this name, largest retained size first.
+///
+/// Errors: there is no such class, or no object of it.
+pub(crate) fn objects_of(loaded: &Loaded<'_>, class: &str) -> Result<Vec<u32>, Failure> {
+    objects_of_class((&loaded.heap, &loaded.retained), class, &loaded.file)
+}
+
+fn objects_of_class(
+    (heap, retained): (&Heap<'_>, &Retained),
+    what: &str,
+    file: &DumpFile,
+) -> Result<Vec<u32>, Failure> {
     let classes: Vec<bool> = (0..heap.classes())
         .map(|class| heap.class_name(class) == what)
         .collect();
@@ -130,9 +148,7 @@ fn wanted(
         return Err(file.refuse(format!("the dump has no object of {what}")));
     }
     objects.sort_by_key(|object| std::cmp::Reverse(retained.bytes(*object)));
-    let left_out = objects.len().saturating_sub(most);
-    objects.truncate(most);
-    Ok((objects, left_out))
+    Ok(objects)
 }
 
 /// The object with an id such as `0x7f1c3a80`.

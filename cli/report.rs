@@ -1,7 +1,7 @@
 //! `hprof report`: one page that shows what keeps the memory.
 
 mod classes;
-mod page;
+pub(crate) mod page;
 mod space;
 mod stacks;
 mod suspects;
@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
 }
 
 /// The page's data for its script. [`Space`] bounds its size for any heap.
-fn model(
+pub(crate) fn model(
     heap: &Heap<'_>,
     retained: &Retained,
     file: &DumpFile,

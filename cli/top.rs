@@ -167,17 +167,31 @@ fn group_rows(heap: &Heap<'_>, retained: &Retained, by: By) -> Vec<(String, Tota
     rows
 }
 
+/// Names of classes, and the rows of `--by class` as JSON, largest retained size first.
+pub(crate) fn class_rows(heap: &Heap<'_>, retained: &Retained) -> Vec<(String, Value)> {
+    let rows = group_rows(heap, retained, By::Class).into_iter();
+    rows.map(|(name, total)| {
+        let row = row_in_json(By::Class, &name, &total);
+        (name, row)
+    })
+    .collect()
+}
+
+fn row_in_json(by: By, name: &str, total: &Total) -> Value {
+    json!({
+        title(by): name,
+        "objects": total.objects,
+        "retained": total.retained_bytes,
+        "shallow": total.shallow_bytes,
+    })
+}
+
 fn groups_in_json(rows: &[(String, Total)], by: By, most: usize, retained: &Retained) -> Value {
     let left_out = rows.len().saturating_sub(most);
-    let rows = rows.iter().take(most).map(|(name, total)| {
-        json!({
-            title(by): name,
-            "objects": total.objects,
-            "retained": total.retained_bytes,
-            "shallow": total.shallow_bytes,
-        })
-    });
-    let rows: Vec<Value> = rows.collect();
+    let rows = rows.iter().take(most);
+    let rows: Vec<Value> = rows
+        .map(|(name, total)| row_in_json(by, name, total))
+        .collect();
     json!({ "left_out": left_out, "rows": rows, "total_bytes": retained.total_bytes() })
 }
 

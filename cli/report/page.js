@@ -38,6 +38,19 @@ const short = (name) => {
   const head = end < 0 ? name : name.slice(0, end);
   return name.slice(head.lastIndexOf(".") + 1);
 };
+/** An object's id: in the page of a server a button, which shows the object. */
+const idMark = (hex) => {
+  if (!data.view) return element("span", "id", "0x" + hex);
+  const made = button("0x" + hex, () => { location.hash = "0x" + hex; });
+  made.className = "id";
+  return made;
+};
+/** The name of a class, a button that lists its objects. */
+const classMark = (name) => {
+  const made = button(name, () => { location.hash = "class=" + encodeURIComponent(name); });
+  made.className = "kind";
+  return made;
+};
 const body = (section) => document.querySelector("#" + section + " .body");
 const packages = new Map();
 /** The colour of a class's package: the first ten that are drawn have one of their own. */
@@ -72,7 +85,7 @@ const pathList = (suspect) => {
     const thread = threadNames.get(id);
     const item = element("li", place === 0 ? "root" : "",
       link === null ? null : element("span", "link", names[link] + "  "),
-      names[name] + (thread === undefined ? "" : " \u201c" + thread + "\u201d") + " ", element("span", "id", "0x" + id));
+      names[name] + (thread === undefined ? "" : " \u201c" + thread + "\u201d") + " ", idMark(id));
     if (id === suspect.point) {
       item.classList.add("point");
       item.append("  \u2190 most of the bytes gather here");
@@ -139,6 +152,7 @@ const heapTree = () => {
     if (id !== 0) full += " 0x" + id;
     const top = node(place === 0 ? null : made[parent], text, full, bytes, hue, sort);
     top.held = tree.held[place];
+    top.id = id;
     top.own = tree.own[place];
     top.base = kind === CLASS ? "class " + short(name) : short(name);
     if (top.held > 0) {
@@ -401,7 +415,8 @@ class Chart {
     const way = [];
     for (let above = one.parent; above && above !== this.shown && above !== this.root; above = above.parent) way.unshift(above.text);
     const inside = way.length > 0 ? "  In: " + way.slice(-4).join(" \u203a ") + "." : "";
-    this.told.replaceChildren(element("b", "", inUnits(one.bytes) + " (" + share(one.bytes, this.root.bytes) + ")  "), one.full + "." + inside);
+    const mark = data.view && one.id ? idMark(one.id) : null;
+    this.told.replaceChildren(...[element("b", "", inUnits(one.bytes) + " (" + share(one.bytes, this.root.bytes) + ")  "), one.full + "." + inside, mark].filter(Boolean));
   }
 
   choose(cell) {
@@ -560,7 +575,7 @@ const classTable = () => {
     shown.sort((a, b) => (down ? -compare(a, b) : compare(a, b)));
     heads.forEach((head, place) => head.setAttribute("aria-sort", place !== by ? "none" : down ? "descending" : "ascending"));
     tbody.replaceChildren();
-    more.replaceChildren(long(tbody, shown, ([name, objects, own, retained]) => element("tr", "", element("td", "", name),
+    more.replaceChildren(long(tbody, shown, ([name, objects, own, retained]) => element("tr", "", element("td", "", data.view ? classMark(name) : name),
       element("td", "number", grouped(objects)), element("td", "number", grouped(own)), element("td", "number", grouped(retained)), barCell(retained))));
     count.textContent = counted(shown.length, "class").replace(/classs$/, "classes") + (wanted ? " of " + grouped(all.length) : "");
   };
@@ -596,7 +611,7 @@ const threadCard = ([name, kind, id, retained, locals, frames]) => {
     : element("p", "note", "The dump has no stack of this thread.");
   return element("details", "thread", element("summary", "", element("b", "", title),
     " \u00b7 retains " + inUnits(retained) + " (" + share(retained) + ") \u00b7 " + counted(locals, "local object") + " \u00b7 "
-    + counted(frames.length, "frame")), element("div", "", element("p", "id", names[kind] + " 0x" + id), inside));
+    + counted(frames.length, "frame")), element("div", "", element("p", "id", names[kind] + " ", idMark(id)), inside));
 };
 const threads = body("threads");
 threads.append(element("p", "note",
@@ -615,5 +630,8 @@ for (const section of document.querySelectorAll("main section")) {
 document.querySelector("footer").textContent = "hprof " + data.version + ". Sizes: "
   + (data.sizes.told ? "as the JVM lays out its objects" : "computed by Eclipse MAT\u2019s rules, references of " + data.sizes.reference + " bytes")
   + ". References: " + (data.rule === "all" ? "all count, weak and soft ones too" : "weak, soft, phantom and finalizer references do not count")
-  + ". Units are powers of 1,000. This page loads nothing and holds no values of the heap but names of classes, fields and threads.";
+  + ". Units are powers of 1,000. "
+  + (data.view ? "The page asks nobody but this command, on this machine." : "This page loads nothing and holds no values of the heap but names of classes, fields and threads.");
+/** For the page of a server. */
+if (data.view) globalThis.page = { data, element, button, grouped, inUnits, share, counted, short, idMark, classMark, barCell };
 })();

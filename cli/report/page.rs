@@ -11,19 +11,33 @@ const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// The page with these data.
+/// The page of a server, which its script asks for more.
+const VIEW_STYLE: &str = include_str!("../view/view.css");
+const VIEW_SCRIPT: &str = include_str!("../view/view.js");
+
+/// The page with these data, as a file.
 pub(crate) fn page(data: &Value) -> String {
+    filled(data, STYLE, SCRIPT, "")
+}
+
+/// The page with these data for [`crate::view`]: its script may ask where the page comes from.
+pub(crate) fn served(data: &Value) -> String {
+    let (style, script) = ([STYLE, VIEW_STYLE].concat(), [SCRIPT, VIEW_SCRIPT].concat());
+    filled(data, &style, &script, "; connect-src 'self'")
+}
+
+fn filled(data: &Value, style: &str, script: &str, more_policy: &str) -> String {
     let policy = format!(
-        "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'",
-        hash(STYLE),
-        hash(SCRIPT)
+        "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'{more_policy}",
+        hash(style),
+        hash(script)
     );
     // In page order, so that no part is searched for the marks of another one.
     let parts = [
         ("%POLICY%", policy.as_str()),
-        ("%STYLE%", STYLE),
+        ("%STYLE%", style),
         ("%DATA%", &escaped(&data.to_string())),
-        ("%SCRIPT%", SCRIPT),
+        ("%SCRIPT%", script),
     ];
     let mut page = String::new();
     let mut rest = PAGE;

@@ -75,6 +75,14 @@ class Browser:
         """Waits until the page has drawn two more frames."""
         self.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
 
+    def wait(self, condition):
+        """Waits until a condition holds, at most ten seconds."""
+        end = time.monotonic() + 10
+        while not self.evaluate(f"Boolean({condition})"):
+            if time.monotonic() > end:
+                raise RuntimeError(f"it does not come true: {condition}")
+            self.settle()
+
     def evaluate(self, script):
         found = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in found:

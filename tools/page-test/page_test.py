@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Opens the page of `hprof report` in Chromium and uses it as a person does.
+"""Opens the pages of `hprof report` and `hprof view` in Chromium and uses them as a person does.
 
 Usage: page_test.py [--screenshots FOLDER] [DUMP]
 Without DUMP a small program with a planted leak runs under the agent, and the page of its dump is judged.
@@ -11,6 +11,7 @@ import base64
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -38,6 +39,7 @@ def main():
         browser = Browser(folder / "profile")
         try:
             judge(browser, page, arguments)
+            judge_view(browser, dump, arguments)
             browser.close()
         except BaseException:
             browser.kill()
@@ -86,6 +88,37 @@ def judge_leak(browser):
     check("<script>document.title='owned'" in threads, "a thread's name is shown as it is")
     check("owned" not in browser.evaluate("document.title"), "a thread's name does nothing")
     check(browser.evaluate("document.querySelectorAll('img, iframe, a').length") == 0, "names make no elements")
+
+
+def judge_view(browser, dump, arguments):
+    server = subprocess.Popen([TARGET / "hprof", "view", dump], stdout=subprocess.PIPE, text=True)
+    try:
+        address = server.stdout.readline().strip()
+        browser.requests.clear()
+        browser.call("Emulation.setEmulatedMedia", features=[])
+        browser.open(address)
+        browser.wait("document.querySelectorAll('#objects .side > ul > li').length > 3")
+        browser.click("document.querySelector('#objects .turn')")
+        browser.wait("document.querySelector('#objects ul ul li')")
+        largest = browser.evaluate("document.querySelector('#objects ul ul button.id').textContent")
+        browser.click("document.querySelector('#objects ul ul button.id')")
+        browser.wait("document.querySelector('#objects ol.path')")
+        check(largest in text(browser, "#objects .side:last-child h3"), "a click on an id shows the object")
+        check(browser.evaluate("location.hash") == "#" + largest, "the address names the object")
+        check("planted-secret" not in browser.evaluate("document.documentElement.outerHTML"), "no string of the heap is shown")
+        browser.click("document.querySelector('#objects input')")
+        browser.type("HashMap$Node")
+        browser.wait("document.querySelector('#objects td button.kind')")
+        check("HashMap$Node" in text(browser, "#objects td button.kind"), "the search finds classes")
+        browser.click("document.querySelector('#objects td button.kind')")
+        browser.wait("document.querySelector('#objects .side h3').textContent.startsWith('Objects of')")
+        shoot(browser, arguments.screenshots, "view")
+        check(browser.faults == [], f"the console is empty: {browser.faults}")
+        own = all(asked.startswith(address) for asked in browser.requests)
+        check(own, f"nobody but the command is asked: {browser.requests}")
+    finally:
+        server.send_signal(signal.SIGINT)
+        check(server.wait() == 0, "Ctrl-C ends hprof view with 0")
 
 
 def judge_map(browser, folder):

@@ -1,0 +1,203 @@
+//! `hprof view`: the page of `hprof report`, with every object behind it.
+
+mod answers;
+mod http;
+
+use std::io::{self, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{sync_channel, Receiver, RecvTimeoutError, SyncSender};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::attach::Ended;
+use crate::heap_file::{failure, GraphArguments, Loaded};
+use crate::live::process_named;
+use crate::outcome::{Failure, Verdict};
+use crate::plain::plain;
+use crate::report;
+use crate::show::Shown;
+
+use answers::Answers;
+use http::{Answer, Door, Request, Status};
+
+/// Time between two looks whether Ctrl-C was pressed.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Most connections at once. A browser makes six.
+const CONNECTIONS_MAX: usize = 32;
+
+/// Bytes of the random part of the address.
+const TOKEN_BYTES: usize = 16;
+
+/// Serves the page of `hprof report` to this machine's browser, with every object behind it
+///
+/// The page has the dominator tree, each object with its fields, referrers and the objects that it keeps alive, the path from
+/// a root to it, and a search by class or id. The heap stays in memory until Ctrl-C ends the command.
+///
+/// Only this machine can ask, and only who knows the address that is printed: it has a random part. Strings and values of
+/// arrays are only shown with `--strings`. A running JVM tells no values at all.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  hprof view heap.hprof --open\n  hprof view 4711")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    graph: GraphArguments,
+    /// The port on 127.0.0.1 [default: any that is free]
+    #[arg(
+        long,
+        value_name = "PORT",
+        default_value_t = 0,
+        hide_default_value = true
+    )]
+    port: u16,
+    /// Open the page in the browser
+    #[arg(long)]
+    open: bool,
+    /// Show strings and the values of primitive arrays
+    #[arg(long)]
+    strings: bool,
+}
+
+/// Reads the heap and answers until Ctrl-C.
+pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
+    let port = arguments.port;
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port));
+    let listener = listener.map_err(|fault| {
+        Failure::Input(format!(
+            "cannot listen on 127.0.0.1:{port}: {fault} (--port)"
+        ))
+    })?;
+    let door = Door {
+        port: listener.local_addr()?.port(),
+        token: token()?,
+    };
+    let file = arguments.graph.open()?;
+    let note = file.progress(2);
+    let loaded = Loaded::read(file, arguments.graph.references, &note)?;
+    loaded.file.done();
+    let verdict = loaded.file.verdict(loaded.heap.damaged());
+    let shown = match process_named(&arguments.graph.file) {
+        Some(_) => Shown::References,
+        None => Shown::Values {
+            strings: arguments.strings,
+        },
+    };
+    let page = page(&loaded, shown)?;
+    let ended = Ended::new();
+    let asked = listen(listener, door.clone());
+    let address = door.address();
+    let mut to = io::stdout();
+    writeln!(to, "{address}\nCtrl-C ends it.")?;
+    to.flush()?;
+    if arguments.open {
+        open(&address);
+    }
+    let answers = Answers::new(&loaded, shown);
+    while !ended.is_set() {
+        match asked.recv_timeout(LOOK) {
+            Ok((request, mut stream)) => {
+                // Whoever has gone meanwhile needs no answer.
+                let _ = http::send(&mut stream, &answer(&answers, &page, &request));
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    Ok(verdict)
+}
+
+/// The page as the browser gets it. Errors: the file cannot be read.
+fn page(loaded: &Loaded<'_>, shown: Shown) -> Result<String, Failure> {
+    let failed = |fault| failure(&loaded.file, &fault);
+    let mut data =
+        report::model(&loaded.heap, &loaded.retained, &loaded.file, loaded.rule).map_err(failed)?;
+    let view = match shown {
+        Shown::References => json!({ "strings": false, "values": false }),
+        Shown::Values { strings } => json!({ "strings": strings, "values": true }),
+    };
+    if let Some(data) = data.as_object_mut() {
+        data.insert("view".to_owned(), view);
+    }
+    Ok(report::page::served(&data))
+}
+
+fn answer(answers: &Answers<'_, '_>, page: &str, request: &Request) -> Answer {
+    let in_json = |status, body: &serde_json::Value| Answer {
+        status,
+        kind: "application/json",
+        body: body.to_string(),
+    };
+    if request.path.is_empty() {
+        return Answer {
+            status: Status::Ok,
+            kind: "text/html",
+            body: page.to_owned(),
+        };
+    }
+    match answers.answer(request) {
+        Some(Ok(body)) => in_json(Status::Ok, &body),
+        Some(Err(Failure::Input(why) | Failure::Target(why))) => {
+            in_json(Status::NotFound, &json!({ "error": plain(&why) }))
+        }
+        Some(Err(Failure::Output(fault))) => {
+            in_json(Status::NotFound, &json!({ "error": fault.to_string() }))
+        }
+        None => in_json(Status::NotFound, &json!({ "error": "not found" })),
+    }
+}
+
+/// Takes connections and reads their requests, each in a thread of its own: the heap is asked by one at a time.
+fn listen(listener: TcpListener, door: Door) -> Receiver<(Request, TcpStream)> {
+    let (to, asked) = sync_channel(CONNECTIONS_MAX);
+    thread::spawn(move || {
+        let open = Arc::new(AtomicUsize::new(0));
+        for stream in listener.incoming() {
+            let Ok(stream) = stream else {
+                // There may be too many open files.
+                thread::sleep(LOOK);
+                continue;
+            };
+            if open.fetch_add(1, Ordering::Relaxed) >= CONNECTIONS_MAX {
+                open.fetch_sub(1, Ordering::Relaxed);
+                continue;
+            }
+            let (door, to, open) = (door.clone(), to.clone(), Arc::clone(&open));
+            thread::spawn(move || {
+                admit(&door, stream, &to);
+                open.fetch_sub(1, Ordering::Relaxed);
+            });
+        }
+    });
+    asked
+}
+
+fn admit(door: &Door, mut stream: TcpStream, to: &SyncSender<(Request, TcpStream)>) {
+    if let Some(request) = door.admit(&mut stream) {
+        // If nobody takes it, the command is ending.
+        let _ = to.send((request, stream));
+    }
+}
+
+/// A random text that nobody can guess. Errors: the system has no random numbers.
+fn token() -> Result<String, Failure> {
+    let mut bytes = [0_u8; TOKEN_BYTES];
+    let count = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty());
+    if count.map_err(io::Error::from)? < bytes.len() {
+        return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
+    }
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Has the desktop open the address; if it has no browser, the address is printed all the same.
+fn open(address: &str) {
+    let _ = Command::new("xdg-open")
+        .arg(address)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+}

@@ -1,0 +1,119 @@
+//! What the page asks: objects, paths, the dominator tree and names of classes, as JSON.
+
+use std::cell::OnceCell;
+
+use serde_json::{json, Value};
+
+use super::http::Request;
+use crate::heap_file::Loaded;
+use crate::outcome::Failure;
+use crate::path;
+use crate::show::{self, Shown};
+use crate::top::{class_rows, object_in_json};
+
+/// Rows of a list if the page does not say how many.
+const ROWS: usize = 50;
+
+/// Most rows of a list.
+const ROWS_MAX: usize = 2000;
+
+/// Most classes that a search lists.
+const CLASSES_MAX: usize = 100;
+
+/// A heap and what may be told of it.
+#[derive(Debug)]
+pub(super) struct Answers<'l, 'n> {
+    loaded: &'l Loaded<'n>,
+    shown: Shown,
+    /// The objects that no other one dominates, largest retained size first.
+    top: OnceCell<Vec<u32>>,
+    /// The classes as JSON, largest retained size first, with their names in lower case.
+    classes: OnceCell<Vec<(String, Value)>>,
+}
+
+impl<'l, 'n> Answers<'l, 'n> {
+    pub(super) fn new(loaded: &'l Loaded<'n>, shown: Shown) -> Self {
+        Self {
+            loaded,
+            shown,
+            top: OnceCell::new(),
+            classes: OnceCell::new(),
+        }
+    }
+
+    /// The answer to a question; `None` if there is no such question. Errors: what was asked for is not there.
+    pub(super) fn answer(&self, request: &Request) -> Option<Result<Value, Failure>> {
+        let of = |name| request.get(name).unwrap_or_default();
+        Some(match request.path.as_str() {
+            "show" => show::answer(self.loaded, of("id"), rows(request), self.shown),
+            "path" => path::answer(self.loaded, of("of"), 1),
+            "tree" => self.tree(request),
+            "objects" => self.objects(request),
+            "search" => Ok(self.search(of("text"))),
+            _ => return None,
+        })
+    }
+
+    /// The objects that an object dominates; without an id those that none dominates.
+    fn tree(&self, request: &Request) -> Result<Value, Failure> {
+        let (heap, retained) = (&self.loaded.heap, &self.loaded.retained);
+        let Some(id) = request.get("id") else {
+            let top = self.top.get_or_init(|| retained.top());
+            return Ok(self.list(top, request));
+        };
+        let object = path::object_with_id(heap, id, &self.loaded.file)?;
+        Ok(self.list(&retained.dominated(object), request))
+    }
+
+    /// The objects of a class, largest retained size first.
+    fn objects(&self, request: &Request) -> Result<Value, Failure> {
+        let class = request.get("class").unwrap_or_default();
+        let objects = path::objects_of(self.loaded, class)?;
+        Ok(self.list(&objects, request))
+    }
+
+    /// A part of a list: objects, each with the number of those that it dominates.
+    fn list(&self, objects: &[u32], request: &Request) -> Value {
+        let (heap, retained) = (&self.loaded.heap, &self.loaded.retained);
+        let from = request.get("from").and_then(|from| from.parse().ok());
+        let rest = objects.get(from.unwrap_or(0)..).unwrap_or_default();
+        let shown = rest.iter().take(rows(request));
+        let shown = shown.map(|object| {
+            let mut row = object_in_json(heap, retained, *object);
+            if let Some(row) = row.as_object_mut() {
+                let below = retained.each_dominated(*object).count();
+                row.insert("dominates".to_owned(), below.into());
+            }
+            row
+        });
+        json!({
+            "left_out": rest.len().saturating_sub(rows(request)),
+            "objects": shown.collect::<Vec<_>>(),
+        })
+    }
+
+    /// The classes whose names contain a text, and the object that has it for its id.
+    fn search(&self, text: &str) -> Value {
+        let (heap, retained) = (&self.loaded.heap, &self.loaded.retained);
+        let classes = self.classes.get_or_init(|| {
+            let rows = class_rows(heap, retained).into_iter();
+            rows.map(|(name, row)| (name.to_lowercase(), row)).collect()
+        });
+        let wanted = text.trim().to_lowercase();
+        let found = classes.iter().filter(|(name, _)| name.contains(&wanted));
+        let left_out = found.clone().count().saturating_sub(CLASSES_MAX);
+        let found = found.take(CLASSES_MAX).map(|(_, row)| row.clone());
+        let object = path::object_with_id(heap, &wanted, &self.loaded.file).ok();
+        json!({
+            "classes": found.collect::<Vec<_>>(),
+            "left_out": left_out,
+            "object": object.map(|object| object_in_json(heap, retained, object)),
+        })
+    }
+}
+
+/// How many rows a request asks for.
+fn rows(request: &Request) -> usize {
+    let rows = request.get("top").and_then(|top| top.parse().ok());
+    rows.unwrap_or(ROWS).clamp(1, ROWS_MAX)
+}

@@ -1,0 +1,292 @@
+//! HTTP on loopback: reads a request in bounded memory and time, refuses what is not the page's own, and answers.
+//!
+//! A page that knows the token is the one that the command has printed. The name of the host keeps out pages of others whose
+//! name was made to lead to this machine.
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::time::{Duration, Instant};
+
+/// Most bytes of a request: a line and the headers of a browser.
+const REQUEST_BYTES_MAX: usize = 16 << 10;
+
+/// Most headers of a request.
+const HEADERS_MAX: usize = 100;
+
+/// Time in which a request must have come, and an answer must have gone.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Bytes of a refused request that are read so that its sender sees the answer.
+const DRAINED_BYTES_MAX: u64 = 1 << 20;
+
+/// What is said beside each answer: nothing keeps it, frames it, guesses its type or tells its address.
+const HEADERS: &str = include_str!("headers.txt");
+
+/// Who may ask.
+#[derive(Clone, Debug)]
+pub(super) struct Door {
+    /// The port on loopback.
+    pub(super) port: u16,
+    /// The first part of each path.
+    pub(super) token: String,
+}
+
+/// A request that is answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Request {
+    /// What follows the token in the path: `show`.
+    pub(super) path: String,
+    /// The parameters behind the question mark, decoded.
+    pub(super) query: Vec<(String, String)>,
+}
+
+impl Request {
+    /// A parameter; `None` if it is missing.
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        let found = self.query.iter().find(|(key, _)| key == name);
+        found.map(|(_, value)| value.as_str())
+    }
+}
+
+/// An answer: its status, the type of its body, and the body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Answer {
+    pub(super) status: Status,
+    pub(super) kind: &'static str,
+    pub(super) body: String,
+}
+
+/// The status of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Status {
+    Ok,
+    BadRequest,
+    Forbidden,
+    NotFound,
+    MethodNotAllowed,
+    TooLarge,
+}
+
+impl Status {
+    fn line(self) -> &'static str {
+        match self {
+            Self::Ok => "200 OK",
+            Self::BadRequest => "400 Bad Request",
+            Self::Forbidden => "403 Forbidden",
+            Self::NotFound => "404 Not Found",
+            Self::MethodNotAllowed => "405 Method Not Allowed",
+            Self::TooLarge => "431 Request Header Fields Too Large",
+        }
+    }
+}
+
+impl Door {
+    /// The address of the page.
+    pub(super) fn address(&self) -> String {
+        format!("http://127.0.0.1:{}/{}/", self.port, self.token)
+    }
+
+    /// Reads a request; `None` if it was refused, and has been told so, or never came.
+    pub(super) fn admit(&self, stream: &mut TcpStream) -> Option<Request> {
+        stream.set_write_timeout(Some(PATIENCE)).ok()?;
+        let refused = match read(stream, Instant::now() + PATIENCE) {
+            Ok(Some(head)) => match self.judge(&head) {
+                Ok(request) => return Some(request),
+                Err(status) => status,
+            },
+            Ok(None) => Status::TooLarge,
+            Err(_) => return None,
+        };
+        let answer = Answer {
+            status: refused,
+            kind: "text/plain",
+            body: format!("{}\n", refused.line()),
+        };
+        send(stream, &answer).ok()?;
+        stream.shutdown(Shutdown::Write).ok()?;
+        // What is not read would make the system take the answer back.
+        io::copy(&mut stream.take(DRAINED_BYTES_MAX), &mut io::sink()).ok()?;
+        None
+    }
+
+    /// What the head of a request asks for, if it may.
+    fn judge(&self, head: &[u8]) -> Result<Request, Status> {
+        let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
+        let mut parsed = httparse::Request::new(&mut headers);
+        match parsed.parse(head) {
+            Ok(httparse::Status::Complete(_)) => {}
+            Err(httparse::Error::TooManyHeaders) => return Err(Status::TooLarge),
+            Ok(httparse::Status::Partial) | Err(_) => return Err(Status::BadRequest),
+        }
+        let is_host = |header: &&httparse::Header<'_>| header.name.eq_ignore_ascii_case("host");
+        let mut hosts = parsed.headers.iter().filter(is_host);
+        match (hosts.next(), hosts.next()) {
+            (Some(host), None) if self.is_here(host.value) => {}
+            _ => return Err(Status::Forbidden),
+        }
+        let target = parsed.path.unwrap_or_default();
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let rest = path.strip_prefix('/').and_then(|path| path.split_once('/'));
+        let (token, path) = rest.ok_or(Status::NotFound)?;
+        if !is_same(token.as_bytes(), self.token.as_bytes()) {
+            return Err(Status::NotFound);
+        }
+        if parsed.method != Some("GET") {
+            return Err(Status::MethodNotAllowed);
+        }
+        Ok(Request {
+            path: path.to_owned(),
+            query: form_urlencoded::parse(query.as_bytes())
+                .into_owned()
+                .collect(),
+        })
+    }
+
+    fn is_here(&self, host: &[u8]) -> bool {
+        let names = ["127.0.0.1", "localhost"];
+        let mut here = names
+            .map(|name| format!("{name}:{}", self.port))
+            .into_iter();
+        here.any(|name| host.eq_ignore_ascii_case(name.as_bytes()))
+    }
+}
+
+/// Whether the two are the same, in a time that does not tell how far they are.
+fn is_same(one: &[u8], other: &[u8]) -> bool {
+    let pairs = one.iter().zip(other);
+    let differ = pairs.fold(0, |differ, (one, other)| differ | (one ^ other));
+    one.len() == other.len() && std::hint::black_box(differ) == 0
+}
+
+/// The head of a request; `None` if it is too long. Errors: it did not come in time, or its sender has gone.
+fn read(stream: &mut TcpStream, until: Instant) -> io::Result<Option<Vec<u8>>> {
+    let mut head = Vec::new();
+    let mut room = [0; 4096];
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        stream.set_read_timeout(Some(left))?;
+        let count = stream.read(&mut room)?;
+        if count == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        head.extend_from_slice(room.get(..count).unwrap_or_default());
+        if head.windows(4).any(|end| end == b"\r\n\r\n") {
+            return Ok(Some(head));
+        }
+        if head.len() > REQUEST_BYTES_MAX {
+            return Ok(None);
+        }
+    }
+}
+
+/// Sends an answer. Errors: whoever asked has gone, or does not take it in time.
+pub(super) fn send(stream: &mut TcpStream, answer: &Answer) -> io::Result<()> {
+    let Answer { status, kind, body } = answer;
+    let allow = match status {
+        Status::MethodNotAllowed => "Allow: GET\r\n",
+        _ => "",
+    };
+    let mut head = format!(
+        "HTTP/1.1 {}\r\nContent-Type: {kind}; charset=utf-8\r\nContent-Length: {}\r\n{allow}",
+        status.line(),
+        body.len()
+    );
+    for header in HEADERS.lines() {
+        head.extend([header, "\r\n"]);
+    }
+    head.push_str("\r\n");
+    stream.write_all(head.as_bytes())?;
+    stream.write_all(body.as_bytes())?;
+    stream.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(head: &str) -> Result<Request, Status> {
+        let door = Door {
+            port: 8080,
+            token: "0123abcd".to_owned(),
+        };
+        door.judge(head.replace('\n', "\r\n").as_bytes())
+    }
+
+    fn asked(target: &str, host: &str) -> Result<Request, Status> {
+        judged(&format!("GET {target} HTTP/1.1\nHost: {host}\n\n"))
+    }
+
+    #[test]
+    fn the_page_and_its_questions_are_admitted() {
+        let page = asked("/0123abcd/", "127.0.0.1:8080");
+        assert_eq!(page.map(|it| it.path).as_deref(), Ok(""));
+        let show = asked("/0123abcd/show?id=0x1f&class=a%24b%5B%5D", "LocalHost:8080");
+        let show = show.ok();
+        let get = |name| show.as_ref().and_then(|it| it.get(name));
+        assert_eq!(get("id"), Some("0x1f"));
+        assert_eq!(get("class"), Some("a$b[]"));
+        assert_eq!(get("top"), None);
+    }
+
+    #[test]
+    fn other_hosts_are_not_admitted() {
+        for host in [
+            "evil.example:8080",
+            "127.0.0.1",
+            "127.0.0.1:80",
+            "127.0.0.1:8080.evil.example",
+            "",
+        ] {
+            assert_eq!(asked("/0123abcd/", host), Err(Status::Forbidden), "{host}");
+        }
+        let none = judged("GET /0123abcd/ HTTP/1.1\n\n");
+        assert_eq!(none, Err(Status::Forbidden));
+        let two = judged("GET /0123abcd/ HTTP/1.1\nHost: 127.0.0.1:8080\nHost: evil\n\n");
+        assert_eq!(two, Err(Status::Forbidden));
+    }
+
+    #[test]
+    fn who_does_not_know_the_token_finds_nothing() {
+        for target in [
+            "/",
+            "/0123abcd",
+            "/0123abc/",
+            "/0123abcde/",
+            "//0123abcd/",
+            "/../0123abcd/",
+            "/0123ABCD/",
+            "*",
+            "http://127.0.0.1:8080/0123abcd/",
+        ] {
+            let answer = asked(target, "127.0.0.1:8080");
+            assert_eq!(answer, Err(Status::NotFound), "{target}");
+        }
+    }
+
+    #[test]
+    fn only_get_is_allowed_and_nonsense_is_refused() {
+        for method in ["POST", "HEAD", "OPTIONS", "DELETE"] {
+            let answer = judged(&format!(
+                "{method} /0123abcd/ HTTP/1.1\nHost: 127.0.0.1:8080\n\n"
+            ));
+            assert_eq!(answer, Err(Status::MethodNotAllowed), "{method}");
+        }
+        for head in ["\n\n", "GET\n\n", "GET / HTTP/9\n\n", "\u{1}\u{2}\n\n"] {
+            assert_eq!(judged(head), Err(Status::BadRequest), "{head:?}");
+        }
+        let many = "a: b\n".repeat(HEADERS_MAX + 1);
+        let many = judged(&format!("GET / HTTP/1.1\n{many}\n"));
+        assert_eq!(many, Err(Status::TooLarge));
+    }
+
+    #[test]
+    fn tokens_are_compared_whole() {
+        assert!(is_same(b"abc", b"abc"));
+        for other in [&b"abd"[..], b"ab", b"abcd", b""] {
+            assert!(!is_same(b"abc", other));
+        }
+    }
+}
