@@ -222,6 +222,12 @@ mod tests {
             ("Ljava/lang/String;", "java.lang.String"),
             ("[B", "byte[]"),
             ("[[Ljava/util/Map$Entry;", "java.util.Map$Entry[][]"),
+            ("Z", "boolean"),
+            ("C", "char"),
+            ("F", "float"),
+            ("D", "double"),
+            ("[S", "short[]"),
+            ("[J", "long[]"),
             ("I", "int"),
             ("V", "void"),
             ("LMain;", "Main"),
@@ -263,6 +269,7 @@ mod tests {
         let java = "a.B/0x1[]";
         assert_eq!(ClassName::from_java(java).to_string(), java);
         assert_eq!(ClassName::from_java("a b").to_string(), "a\\u0020b");
+        assert_eq!(ClassName::from_java("B/0x1").to_string(), "B/0x1");
     }
 
     #[test]

@@ -144,3 +144,15 @@ pub mod android {
     /// The heap that the following objects belong to: u4 heap, name id.
     pub const HEAP_DUMP_INFO: u8 = 0xFE;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The numbers of the format's text (FRAME), and the largest array of a graph stream.
+    #[test]
+    fn numbers_without_a_record_are_those_of_the_format() {
+        assert_eq!((LINE_UNKNOWN, LINE_COMPILED, LINE_NATIVE), (-1, -2, -3));
+        assert_eq!(GRAPH_ELEMENTS_MAX, 268_435_456);
+    }
+}

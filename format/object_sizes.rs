@@ -99,6 +99,21 @@ mod tests {
         assert_eq!(sizes.object_array_bytes(0), 16);
         assert_eq!(sizes.object_array_bytes(3), 32);
         assert_eq!(sizes.object_array_bytes(u32::MAX), 17_179_869_200);
+        assert_eq!(ObjectSizes::assumed(4).object_array_bytes(0), 16);
+        assert_eq!(ObjectSizes::assumed(4).object_array_bytes(1), 16);
+        assert_eq!(ObjectSizes::assumed(4).object_array_bytes(2), 24);
+    }
+
+    #[test]
+    fn primitive_arrays_are_their_elements() {
+        for (element, bytes) in [
+            (BasicType::Byte, 3),
+            (BasicType::Char, 6),
+            (BasicType::Int, 12),
+            (BasicType::Double, 24),
+        ] {
+            assert_eq!(ObjectSizes::primitive_array_bytes(3, element), bytes);
+        }
     }
 
     #[test]

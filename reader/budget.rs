@@ -65,6 +65,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn each_entry_of_a_map_counts() {
+        assert_eq!(entries(3), 3 * ENTRY_BYTES);
+        assert_eq!(bytes_of::<u64>(3), 24);
+        assert_eq!(entries(usize::MAX), u64::MAX);
+    }
+
+    #[test]
     fn the_limit_grows_with_the_file() {
         let small = Budget::for_file(0);
         assert!(small.allow(BASE_BYTES).is_ok());

@@ -112,3 +112,17 @@ impl fmt::Display for DamageKind {
 fn name(tag: u8) -> &'static str {
     record_name(tag).unwrap_or("record")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_damage_names_its_record() {
+        let short = |tag| DamageKind::RecordTooShort { tag, length: 1 }.to_string();
+        assert!(short(0x0C).contains("HEAP DUMP "), "{}", short(0x0C));
+        assert!(short(0x1C).contains("HEAP DUMP SEGMENT"), "{}", short(0x1C));
+        assert!(short(0x04).contains("FRAME"), "{}", short(0x04));
+        assert!(short(0x7F).contains("record"), "{}", short(0x7F));
+    }
+}

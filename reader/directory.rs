@@ -73,3 +73,68 @@ impl Directory {
         self.sites.clone().finish(&self.stacks, &mut names)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{AllocSite, AllocSites, LoadClass, Utf8};
+
+    fn string(id: u64, text: &[u8]) -> Record {
+        Record::Utf8(Utf8 {
+            id,
+            text: text.to_vec(),
+            text_bytes: text.len() as u64,
+        })
+    }
+
+    fn sites() -> Record {
+        Record::AllocSites(AllocSites {
+            flags: 0,
+            cutoff: 0.0,
+            live_bytes: 24,
+            live_objects: 1,
+            allocated_bytes: 48,
+            allocated_objects: 2,
+            sites: vec![AllocSite {
+                array_type: 0,
+                class_serial: 3,
+                trace: 7,
+                live_bytes: 24,
+                live_objects: 1,
+                allocated_bytes: 48,
+                allocated_objects: 2,
+            }],
+        })
+    }
+
+    #[test]
+    fn sites_have_the_names_of_their_classes() {
+        let mut directory = Directory::default();
+        assert!(directory.sites().is_none() && directory.classes.is_empty());
+        directory.add(string(1, b"app/Main"));
+        directory.add(Record::LoadClass(LoadClass {
+            serial: 3,
+            class: 0x10,
+            trace: 1,
+            name: 1,
+        }));
+        directory.add(sites());
+        assert!(!directory.classes.is_empty());
+        let table = directory.sites().expect("sites");
+        let [site] = table.rows.as_slice() else {
+            panic!("{table:?}");
+        };
+        assert_eq!((&*site.class, site.trace), ("app.Main", 7));
+    }
+
+    #[test]
+    fn texts_count_as_memory() {
+        let mut directory = Directory::default();
+        directory.add(string(1, &[b'x'; 5000]));
+        assert!(directory.allow(Budget::new(5000)).is_err());
+        assert!(directory.allow(Budget::new(5000 + ENTRY_BYTES)).is_ok());
+        // A second one of the same id takes no more.
+        directory.add(string(1, &[b'x'; 5000]));
+        assert!(directory.allow(Budget::new(10_000 + ENTRY_BYTES)).is_ok());
+    }
+}

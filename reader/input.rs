@@ -39,6 +39,32 @@ pub fn opened<'r>(mut raw: impl Read + 'r) -> io::Result<(Box<dyn Read + 'r>, bo
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Fails once, in this way; then it is one byte long.
+    struct Failing(Option<ErrorKind>, bool);
+
+    impl Read for Failing {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            if let Some(kind) = self.0.take() {
+                return Err(kind.into());
+            }
+            if std::mem::replace(&mut self.1, true) {
+                return Ok(0);
+            }
+            buffer[0] = 7;
+            Ok(1)
+        }
+    }
+
+    #[test]
+    fn a_disk_that_fails_is_told_of_and_a_signal_is_not() {
+        assert!(opened(Failing(Some(ErrorKind::Other), false)).is_err());
+        let (mut whole, packed) = opened(Failing(Some(ErrorKind::Interrupted), false)).unwrap();
+        let mut bytes = Vec::new();
+        whole.read_to_end(&mut bytes).unwrap();
+        assert_eq!((bytes, packed), (vec![7], false));
+    }
+
     use flate2::{write::GzEncoder, Compression};
     use std::io::Write;
 

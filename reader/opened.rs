@@ -41,3 +41,25 @@ fn first_bytes(inner: &mut dyn Read) -> io::Result<Vec<u8>> {
         other => other.map(|_| start),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Failing(ErrorKind);
+
+    impl Read for Failing {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(self.0.into())
+        }
+    }
+
+    #[test]
+    fn a_disk_that_fails_is_no_short_file() {
+        let failing = |kind| Opened::new(Box::new(Failing(kind)));
+        let other = failing(ErrorKind::Other);
+        assert!(matches!(other, Err(ReadError::Io { offset: 0, .. })));
+        let cut = failing(ErrorKind::UnexpectedEof);
+        assert!(matches!(cut, Err(ReadError::NotHprof)));
+    }
+}

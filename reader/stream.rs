@@ -260,6 +260,53 @@ mod tests {
         assert!(from.at_end().unwrap());
     }
 
+    /// What each read answers, in turn; then the end.
+    struct Answers(Vec<io::Result<u8>>);
+
+    impl Read for Answers {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let Some(answer) = self.0.pop() else {
+                return Ok(0);
+            };
+            buffer[0] = answer?;
+            Ok(1)
+        }
+    }
+
+    fn answering(mut answers: Vec<io::Result<u8>>) -> Source<'static> {
+        answers.reverse();
+        Source::new(Box::new(Answers(answers)))
+    }
+
+    #[test]
+    fn a_signal_is_no_fault_and_a_cut_stream_ends() {
+        let signal = || Err(ErrorKind::Interrupted.into());
+        let mut from = answering(vec![signal(), Ok(1), signal(), Ok(2)]);
+        assert_eq!(from.u2().unwrap(), 0x102);
+        let mut from = answering(vec![Ok(1), Err(ErrorKind::UnexpectedEof.into())]);
+        assert!(matches!(from.u2(), Err(ReadError::Truncated { offset: 0 })));
+        let mut from = answering(vec![Ok(1), Err(ErrorKind::Other.into())]);
+        assert!(matches!(from.u2(), Err(ReadError::Io { offset: 1, .. })));
+    }
+
+    #[test]
+    fn a_skip_ends_where_it_is_told() {
+        let mut from = source(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+        assert_eq!(from.u1().unwrap(), 0);
+        from.skip_to(10).unwrap();
+        assert_eq!(from.offset(), 10);
+        from.skip_to(3).unwrap();
+        assert_eq!(from.u1().unwrap(), 10);
+    }
+
+    #[test]
+    fn what_ends_at_the_limit_is_within() {
+        let mut from = source(&[0, 0, 0, 5, 0]);
+        from.set_limit(4);
+        assert_eq!(from.u4().unwrap(), 5);
+        assert!(matches!(from.u1(), Err(ReadError::PastLimit { offset: 4 })));
+    }
+
     #[test]
     fn the_limit_comes_before_the_end() {
         let mut from = source(&[0; 10]);
