@@ -21,6 +21,7 @@ use crate::profile::{self, CpuSamples, Part, Profiles};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::path::Path;
 use std::sync::OnceLock;
+use std::time::Duration;
 use tables::Census;
 use writer::{Existing, Outlet, StreamOutlet, Target};
 
@@ -184,6 +185,11 @@ impl Session {
                 Some(Box::new(options.target(path)))
             }
             (Destination::Graph(socket), _) => Some(Box::new(StreamOutlet::new(socket.clone()))),
+            (Destination::Stream(socket), _) => {
+                let limit = Duration::from_secs(u64::from(options.timeout_s));
+                let outlet = StreamOutlet::new(socket.clone());
+                Some(Box::new(outlet.with_limit(limit)))
+            }
             (Destination::Net(_), Some(net)) => Some(Box::new(net.outlet(options.gzip))),
             (Destination::Net(peer), None) => {
                 say(&format!(
@@ -242,8 +248,8 @@ pub(crate) fn load(vm: Vm, text: &str) -> i32 {
             return DO_NOT_START;
         }
     };
-    if let Destination::Graph(_) = options.destination {
-        say("graph= is for an agent that is attached: use file= or net=");
+    if options.is_graph() || options.is_stream() {
+        say("graph= and stream= are for an agent that is attached: use file= or net=");
         return DO_NOT_START;
     }
     match start(vm, options) {

@@ -8,6 +8,7 @@ use indicatif::{HumanBytes, ProgressBar};
 
 use crate::attach::{Answer, AnswerFile, Jvm};
 use crate::dump_place::DumpPlace;
+use crate::dump_stream;
 use crate::library::Library;
 use crate::number::grouped;
 use crate::outcome::{Failure, Verdict};
@@ -23,11 +24,12 @@ use crate::spinner::spinner;
 #[command(after_help = "Examples:
   hprof dump 4711                           java-4711-20261122T084500Z.hprof in this folder, or in the container's /tmp
   hprof dump 4711 -o /var/tmp/app.hprof.gz  compressed
+  hprof dump 4711 -o - | zstd > app.zst     to another command, never to a disk
   hprof dump 4711 --options hugepages=y     a shorter pause for a large heap")]
 pub(crate) struct Arguments {
     /// The JVM's process id
     pid: i32,
-    /// Write to this file, which must not exist yet; compressed if the name ends in .gz
+    /// Write to this file, which must not exist yet; compressed if the name ends in .gz; - is standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Allow the application to stop if its heap cannot be forked (ZGC), for one to two seconds per million objects
@@ -40,13 +42,20 @@ pub(crate) struct Arguments {
     options: Option<String>,
     /// The agent's library [default: libhprof_rs.so beside this command]
     #[arg(long, value_name = "FILE")]
-    agent: Option<PathBuf>,
+    pub(crate) agent: Option<PathBuf>,
 }
 
 /// Makes the JVM dump, and reports the file.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     let pid = arguments.pid;
     let jvm = Jvm::find(pid).map_err(Failure::Input)?;
+    if arguments
+        .output
+        .as_deref()
+        .is_some_and(|it| it.as_os_str() == "-")
+    {
+        return dump_stream::run(&jvm, arguments);
+    }
     let place = DumpPlace::find(&jvm, arguments.output.as_deref())?;
     let mut told = options(place.path(), arguments)?;
     let library = Library::find(&jvm, arguments.agent.as_deref())?;
@@ -78,14 +87,21 @@ fn options(file: &Path, arguments: &Arguments) -> Result<String, Failure> {
             "the agent accepts no name with a comma, a percent sign or invalid UTF-8",
         )
     })?;
-    let stop = if arguments.stop_the_world { "y" } else { "n" };
-    let more = arguments.options.as_deref();
-    let more = more.map(|more| format!(",{more}")).unwrap_or_default();
-    Ok(format!("heap=dump,format=b,stop={stop},file={name}{more}"))
+    Ok(arguments.told(&format!("file={name}")))
+}
+
+impl Arguments {
+    /// The options for an agent that writes to this destination.
+    pub(crate) fn told(&self, to: &str) -> String {
+        let stop = if self.stop_the_world { "y" } else { "n" };
+        let more = self.options.as_deref();
+        let more = more.map(|more| format!(",{more}")).unwrap_or_default();
+        format!("heap=dump,format=b,stop={stop},{to}{more}")
+    }
 }
 
 /// Interprets the agent's return code and messages.
-fn judge(pid: i32, answer: &Answer, said: &[String]) -> Result<(), Failure> {
+pub(crate) fn judge(pid: i32, answer: &Answer, said: &[String]) -> Result<(), Failure> {
     let why = match answer.returned {
         Some(0) => return Ok(()),
         Some(100 | 200) if !said.is_empty() => {

@@ -29,11 +29,6 @@ impl DumpPlace {
     pub(crate) fn find(jvm: &Jvm, output: Option<&Path>) -> Result<Self, Failure> {
         let pid = jvm.pid();
         let file = match output {
-            Some(file) if file.as_os_str() == "-" => {
-                return Err(Failure::Input(
-                    "the JVM writes the dump itself and cannot write to standard output: name a file with -o".to_owned(),
-                ))
-            }
             Some(file) => std::path::absolute(file)?,
             None => {
                 let now = Timestamp::now().strftime("%Y%m%dT%H%M%SZ");

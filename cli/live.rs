@@ -27,7 +27,7 @@ const LOOK: Duration = Duration::from_millis(10);
 const BUFFER_BYTES: usize = 256 << 10;
 
 /// What the last record of a whole stream is: its tag, no time, no bytes.
-const END: [u8; RECORD_HEADER_BYTES] = [record::HEAP_DUMP_END, 0, 0, 0, 0, 0, 0, 0, 0];
+pub(crate) const END: [u8; RECORD_HEADER_BYTES] = [record::HEAP_DUMP_END, 0, 0, 0, 0, 0, 0, 0, 0];
 
 /// The process that a file's name means: a number that no file has.
 pub(crate) fn process_named(file: &Path) -> Option<i32> {
@@ -101,14 +101,15 @@ fn judge(pid: i32, answer: &Answer, said: &[String]) -> Result<(), Failure> {
 }
 
 /// A socket in the JVM's folder for temporary files; it goes when this is dropped.
-struct Place {
+pub(crate) struct Place {
     folder: OwnedFd,
     name: String,
     listener: UnixListener,
 }
 
 impl Place {
-    fn new(jvm: &Jvm) -> io::Result<Self> {
+    /// A new one, which only the JVM's user may connect to. Errors: the JVM has no such folder; the name is there.
+    pub(crate) fn new(jvm: &Jvm) -> io::Result<Self> {
         let folder = jvm.root().folder(Path::new("/tmp"))?;
         let name = format!(".hprof_graph.{}.{}", jvm.own_pid(), std::process::id());
         // Of a name that is there already this makes an error, whatever has it.
@@ -139,8 +140,13 @@ impl Place {
         Ok(())
     }
 
+    /// Whom the JVM connects to; it does not block.
+    pub(crate) fn listener(&self) -> &UnixListener {
+        &self.listener
+    }
+
     /// Its path as the JVM sees it.
-    fn path(&self) -> PathBuf {
+    pub(crate) fn path(&self) -> PathBuf {
         Path::new("/tmp").join(&self.name)
     }
 }

@@ -9,6 +9,7 @@ mod diff;
 mod dump;
 mod dump_file;
 mod dump_place;
+mod dump_stream;
 mod export;
 mod flame;
 mod flame_graph;

@@ -10,19 +10,30 @@ use crate::sink::failed;
 use crate::tail::Tail;
 use crate::{GzipLevel, Outlet, Sink, WriteError, Written};
 
-/// A peer that takes nothing in this time is given up.
+/// A peer that takes nothing in this time is usually given up.
 const SEND_LIMIT: Duration = Duration::from_secs(10);
 
 /// The process that listens on a socket of this machine: takes a dump as it is made, never compressed.
 #[derive(Clone, Debug)]
 pub struct StreamOutlet {
     path: PathBuf,
+    limit: Duration,
 }
 
 impl StreamOutlet {
+    /// Gives the peer up only when it takes nothing for as long as this; 10 seconds otherwise.
+    #[must_use]
+    pub fn with_limit(mut self, limit: Duration) -> Self {
+        self.limit = limit;
+        self
+    }
+
     /// Whoever listens on the socket at this path.
     pub fn new(path: PathBuf) -> Self {
-        Self { path }
+        Self {
+            path,
+            limit: SEND_LIMIT,
+        }
     }
 }
 
@@ -36,7 +47,7 @@ impl Outlet for StreamOutlet {
     }
 
     fn sink(&self) -> Result<Box<dyn Sink>, WriteError> {
-        Ok(Box::new(StreamSink::connect(&self.path)?))
+        Ok(Box::new(StreamSink::connect(&self.path, self.limit)?))
     }
 
     /// Beside the socket.
@@ -51,7 +62,7 @@ impl fmt::Display for StreamOutlet {
     }
 }
 
-/// Sends what it gets at once, and keeps nothing. A peer that takes nothing for [`SEND_LIMIT`] is given up.
+/// Sends what it gets at once, and keeps nothing. A peer that takes nothing for too long is given up.
 #[derive(Debug)]
 pub(crate) struct StreamSink {
     /// The same as `peer`, for its end.
@@ -62,9 +73,9 @@ pub(crate) struct StreamSink {
 
 impl StreamSink {
     /// Connects to the socket at this path. Errors: `Io`.
-    pub(crate) fn connect(path: &Path) -> Result<Self, WriteError> {
+    pub(crate) fn connect(path: &Path, limit: Duration) -> Result<Self, WriteError> {
         let connected = UnixStream::connect(path).and_then(|stream| {
-            stream.set_write_timeout(Some(SEND_LIMIT))?;
+            stream.set_write_timeout(Some(limit))?;
             Ok((stream.try_clone()?, stream))
         });
         let (writing, stream) =

@@ -28,6 +28,7 @@ pub(super) fn refuse(said: &Said) -> Result<(), OptionError> {
         ));
     }
     refuse_redaction(said)?;
+    refuse_stream(said)?;
     match text_only(said) {
         Some(what) if said.format.is_none() => must_be_text(said, what),
         _ => Ok(()),
@@ -54,6 +55,20 @@ fn refuse_redaction(said: &Said) -> Result<(), OptionError> {
     Err(OptionError(format!(
         "{by_hotspot} cannot be redacted: HotSpot's own dumper writes all values to a file of its own first; leave {by_hotspot} \
          out, or leave redact= and drop= out and let hprof redact make a copy of the dump"
+    )))
+}
+
+/// Rejects what a dump that is sent as it is made cannot be.
+fn refuse_stream(said: &Said) -> Result<(), OptionError> {
+    let refused = match said.format {
+        _ if said.stream.is_none() => return Ok(()),
+        Some('a') => "format=a: a text dump",
+        _ if said.options.gzip.is_some() => "gz=: a compressed dump",
+        _ => return Ok(()),
+    };
+    Err(OptionError(format!(
+        "{refused} cannot be sent by stream= (hprof dump PID -o -); leave this option out and pass what comes to another \
+         command, such as zstd or hprof text -"
     )))
 }
 

@@ -78,6 +78,8 @@ pub(crate) enum Destination {
     Net(Peer),
     /// No dump, but the graph of objects, to the process that listens on this socket.
     Graph(PathBuf),
+    /// The dump, to the process that listens on this socket.
+    Stream(PathBuf),
 }
 
 /// How allocations are sampled.
@@ -207,6 +209,11 @@ impl Options {
         self.redaction.what == Redacted::All
     }
 
+    /// Whether a dump goes to a peer that cannot begin anew, so that none is begun that may have to be.
+    pub(crate) fn is_stream(&self) -> bool {
+        matches!(self.destination, Destination::Stream(_))
+    }
+
     /// The file at this path, with these options' compression and replacement rules.
     pub(crate) fn target(&self, path: PathBuf) -> Target {
         let existing = if self.force {
@@ -269,6 +276,7 @@ struct Said {
     file: Option<String>,
     net: Option<Peer>,
     graph: Option<PathBuf>,
+    stream: Option<PathBuf>,
     oom: Option<OnOutOfMemory>,
 }
 
@@ -290,6 +298,7 @@ impl Default for Said {
             file: None,
             net: None,
             graph: None,
+            stream: None,
             oom: None,
         }
     }
@@ -376,13 +385,14 @@ fn resolve(said: Said, mut notes: Vec<String>) -> Result<Options, OptionError> {
     // As in the JDK's agent: without any request, both are made.
     let measures_cpu = said.cpu_samples || said.cpu_times.is_some();
     let is_nothing = !said.heap_dump && !said.heap_sites && !said.options.monitors && !measures_cpu;
-    let heap_dump = said.heap_dump || is_nothing || said.graph.is_some();
+    let is_sent = said.graph.is_some() || said.stream.is_some();
+    let heap_dump = said.heap_dump || is_nothing || is_sent;
     let heap_sites = said.heap_sites || is_nothing;
     refuse(&said)?;
     let cpu = cpu(&said, &mut notes)?;
     // As in the JDK's agent: if anything has no binary form, everything is text.
     let is_binary = match said.format {
-        _ if said.graph.is_some() => true,
+        _ if is_sent => true,
         None => names_binary(&said) || heap_dump && text_only(&said).is_none(),
         Some(format) => format == 'b',
     };
@@ -399,10 +409,11 @@ fn resolve(said: Said, mut notes: Vec<String>) -> Result<Options, OptionError> {
         None if said.net.is_none() && name.ends_with(".gz") => GzipLevel::new(1),
         gzip => gzip,
     };
-    let destination = match (said.net, said.graph) {
-        (Some(peer), _) => Destination::Net(peer),
-        (None, Some(socket)) => Destination::Graph(socket),
-        (None, None) => Destination::File(
+    let destination = match (said.net, said.graph, said.stream) {
+        (Some(peer), ..) => Destination::Net(peer),
+        (None, Some(socket), _) => Destination::Graph(socket),
+        (None, None, Some(socket)) => Destination::Stream(socket),
+        (None, None, None) => Destination::File(
             FileName::parse(&name).map_err(|why| OptionError(format!("file={name}: {why}")))?,
         ),
     };

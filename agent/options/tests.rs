@@ -137,6 +137,15 @@ fn what_cannot_be_redacted_is_refused() {
 }
 
 #[test]
+fn a_dump_is_sent_as_it_is_made() {
+    let sent = options("stream=/tmp/socket");
+    assert!(sent.is_stream() && sent.heap_dump && sent.format == Format::Binary);
+    assert!(refusal("stream=/s,gz=1").starts_with("gz=: a compressed dump cannot be sent"));
+    assert!(refusal("stream=/s,format=a").starts_with("format=a: a text dump cannot be sent"));
+    assert!(refusal("stream=/s,file=a").ends_with("should only appear once"));
+}
+
+#[test]
 fn what_is_not_built_is_refused_by_name() {
     assert!(refusal("heap=dump,logflags=4").contains("debugged the JDK's own agent"));
     assert!(refusal("heap=dump,precrash=y").contains("-XX:OnError"));

@@ -97,6 +97,22 @@ pub(super) const ROWS: &[Row] = &[
         },
     },
     Row {
+        name: "stream",
+        values: "SOCKET",
+        default: "none",
+        help: "when attached: send the dump to the process that listens on this socket; `hprof dump PID -o -` \
+               uses it",
+        standing: Standing::Built,
+        set: |said, value| {
+            if value.is_empty() {
+                return Err("");
+            }
+            once(said)?;
+            said.stream = Some(value.into());
+            Ok(())
+        },
+    },
+    Row {
         name: "answer",
         values: "FILE",
         default: "none",
@@ -110,7 +126,9 @@ pub(super) const ROWS: &[Row] = &[
 
 /// The output has only one destination.
 fn once(said: &Said) -> Result<(), &'static str> {
-    if said.file.is_some() || said.net.is_some() || said.graph.is_some() {
+    let sockets = [&said.graph, &said.stream];
+    let is_sent = sockets.into_iter().any(Option::is_some);
+    if said.file.is_some() || said.net.is_some() || is_sent {
         return Err("file or net options should only appear once");
     }
     Ok(())

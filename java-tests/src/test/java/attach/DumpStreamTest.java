@@ -1,0 +1,104 @@
+package attach;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import harness.Collector;
+import harness.Command;
+import harness.HprofCheck;
+import harness.Jdk;
+import harness.Jdks;
+import harness.Jvm;
+import harness.NetBeansReader;
+import harness.Tools;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import leaks.Leaks;
+import lifecycle.Patient;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A dump goes to another command as it is made, whole or with an exit code that says no; the JVM runs on in any case. */
+class DumpStreamTest extends CommandTest {
+    @TempDir Path folder;
+
+    static List<Jdk> some() {
+        return List.of(Jdks.of(8), Jdks.of(17), Jdks.of(25));
+    }
+
+    @ParameterizedTest
+    @MethodSource("some")
+    void aWholeDumpGoesThroughAPipe(Jdk jdk) throws IOException {
+        try (Jvm jvm = Jvm.on(jdk, folder).run(Leaks.class, "listeners").ready()) {
+            String said = piped(jvm, "", "gzip > a.hprof.gz", 0);
+            assertTrue(said.contains("dumped /tmp/") && said.contains("standard output: "), said);
+            Path dump = folder.resolve("a.hprof.gz");
+            assertEquals(Leaks.SESSIONS, new HprofCheck(dump).good().histogram().of("leaks.Leaks$Session"));
+            piped(jvm, "--options redact=all", "cat > b.hprof", 0);
+            try (NetBeansReader reader = new NetBeansReader(folder.resolve("b.hprof"))) {
+                assertEquals(Leaks.SESSIONS, reader.histogram().of("leaks.Leaks$Session"));
+            }
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+    }
+
+    @Test
+    void hotSpotsDumperSendsWhereNothingCanBeForked() throws IOException {
+        try (Jvm jvm = Jvm.on(Jdks.of(21), folder).with(Collector.ZGC).run(Patient.class).ready()) {
+            String said = piped(jvm, "", "cat > a.hprof", 2);
+            assertTrue(said.contains("--stop-the-world"), said);
+            assertEquals(0, Files.size(folder.resolve("a.hprof")));
+            piped(jvm, "--stop-the-world", "cat > a.hprof", 0);
+            new HprofCheck(folder.resolve("a.hprof")).good();
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+    }
+
+    @Test
+    void aReaderThatEndsOrStallsHarmsNothing() throws IOException {
+        Command.run("mkfifo", folder.resolve("go")).good();
+        try (Jvm jvm = Jvm.on(Jdks.of(17), folder).run(Leaks.class, "listeners").ready()) {
+            // In the head, and among the objects.
+            for (int bytes : new int[] {1, 300_000}) {
+                String said = piped(jvm, "", "head -c " + bytes + " > part", 2);
+                assertFalse(said.contains("bytes in"), said);
+                assertEquals(bytes, Files.size(folder.resolve("part")));
+            }
+            // It reads nothing before the command has ended.
+            String said = piped(jvm, "--options timeout=2", "{ read word < go; cat > part; }", 2);
+            assertTrue(said.contains("no dump: "), said);
+            piped(jvm, "", "cat > whole", 0);
+            new HprofCheck(folder.resolve("whole")).good();
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+    }
+
+    @Test
+    void whatCannotBeSentIsRefusedByName() throws IOException {
+        try (Jvm jvm = Jvm.on(Jdks.of(17), folder).run(Patient.class).ready()) {
+            String said = piped(jvm, "--options gz=1", "cat > part", 2);
+            assertTrue(said.contains("gz=: a compressed dump cannot be sent by stream="), said);
+            said = piped(jvm, "--options format=a", "cat > part", 2);
+            assertTrue(said.contains("format=a: a text dump cannot be sent by stream="), said);
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+    }
+
+    /** Pipes the dump through a command of the shell, and returns what `hprof dump` said; it must end with this code. */
+    private String piped(Jvm jvm, String options, String reader, int code) throws IOException {
+        String dump = Tools.command() + " dump " + jvm.pid() + " -o - " + options + " 2> said";
+        String go = Files.exists(folder.resolve("go")) && reader.contains("go") ? "; echo word > go" : "";
+        String script = "cd " + folder + "; { " + dump + "; echo $? > code" + go + "; } | " + reader;
+        Command.run("sh", "-c", script).good();
+        String said = new String(Files.readAllBytes(folder.resolve("said")), StandardCharsets.UTF_8);
+        String ended = new String(Files.readAllBytes(folder.resolve("code")), StandardCharsets.UTF_8);
+        assertEquals(String.valueOf(code), ended.trim(), said + jvm.err.text());
+        return said;
+    }
+}
