@@ -10,6 +10,7 @@ import harness.Jdks;
 import harness.Jvm;
 import harness.Launch;
 import harness.Testimony;
+import harness.Tools;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -82,6 +83,20 @@ class ContainerTest extends CommandTest {
         try (Jvm jvm = contained(Jdks.of(17), "mode=1777,noexec")) {
             dump(jvm.pid(), "-o", "/tmp/1.hprof").good();
             Testimony.of(jvm).mustHoldIn(Path.of("/proc/" + jvm.pid() + "/root/tmp/1.hprof"));
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+    }
+
+    /** The dump leaves the container by a socket in its /tmp, and needs no other room there. */
+    @Test
+    void sendsTheDumpOutOfTheContainer() throws IOException {
+        try (Jvm jvm = contained(Jdks.of(17), "mode=1777,size=1m,noexec")) {
+            Path sent = folder.resolve("sent.hprof");
+            Command.run("sh", "-c", Tools.command() + " dump " + jvm.pid() + " -o - > " + sent).good();
+            Testimony.of(jvm).mustHoldIn(sent);
+            try (var left = Files.list(Path.of("/proc/" + jvm.pid() + "/root/tmp"))) {
+                assertEquals(List.of(), left.filter(file -> file.toString().contains("hprof")).collect(Collectors.toList()));
+            }
             assertEquals(0, jvm.end(), jvm.err::text);
         }
     }
