@@ -56,15 +56,15 @@ pub(crate) struct Arguments {
 pub(crate) struct Sums {
     classes: BTreeMap<String, Total>,
     /// Bytes of all reachable objects.
-    total_bytes: u64,
+    pub(crate) total_bytes: u64,
 }
 
 /// One class in both dumps.
 #[derive(Clone, Debug)]
-struct Row {
-    class: String,
-    before: Total,
-    after: Total,
+pub(crate) struct Row {
+    pub(crate) class: String,
+    pub(crate) before: Total,
+    pub(crate) after: Total,
 }
 
 impl Row {
@@ -138,7 +138,8 @@ pub(crate) fn sums_of(loaded: &Loaded<'_>) -> Sums {
     sums_by_name(&loaded.heap, &loaded.retained)
 }
 
-fn sums_by_name(heap: &Heap<'_>, retained: &Retained) -> Sums {
+/// The sums of a heap, by class name.
+pub(crate) fn sums_by_name(heap: &Heap<'_>, retained: &Retained) -> Sums {
     let mut sums = Sums {
         total_bytes: retained.total_bytes(),
         ..Sums::default()
@@ -151,6 +152,11 @@ fn sums_by_name(heap: &Heap<'_>, retained: &Retained) -> Sums {
         sum.retained_bytes = sum.retained_bytes.saturating_add(total.retained_bytes);
     }
     sums
+}
+
+/// The classes of two heaps that differ, those that grew most first.
+pub(crate) fn compared(before: Sums, after: Sums) -> Vec<Row> {
+    rows(before.classes, after.classes)
 }
 
 /// What `--json` prints, for two heaps whose sums are known.

@@ -92,10 +92,21 @@ pub(crate) fn with_heap_of(
     passes: u64,
     answer: impl FnOnce(&Heap<'_>, &Retained, &DumpFile) -> Result<(), Failure>,
 ) -> Result<Verdict, Failure> {
+    with_loaded(arguments, passes, |loaded| {
+        answer(&loaded.heap, &loaded.retained, &loaded.file)
+    })
+}
+
+/// As [`with_heap_of`], with all in one.
+pub(crate) fn with_loaded(
+    arguments: &GraphArguments,
+    passes: u64,
+    answer: impl FnOnce(&Loaded<'_>) -> Result<(), Failure>,
+) -> Result<Verdict, Failure> {
     let file = arguments.open()?;
     let note = file.progress(passes);
     let loaded = Loaded::read(file, arguments.references, &note)?;
-    answer(&loaded.heap, &loaded.retained, &loaded.file)?;
+    answer(&loaded)?;
     Ok(loaded.file.verdict(loaded.heap.damaged()))
 }
 

@@ -1,42 +1,50 @@
 //! `hprof report`: one page that shows what keeps the memory.
 
+mod class_paths;
 mod classes;
+mod growth;
 pub(crate) mod page;
 mod space;
 mod stacks;
 mod suspects;
 mod threads;
 mod treemap;
+mod waste;
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use graph::{GraphError, Heap, Leaks, Retained, THRESHOLD_PERCENT};
+use graph::{GraphError, Leaks, Waste, THRESHOLD_PERCENT};
 use serde_json::{json, Value};
 
 use crate::date::date;
-use crate::dump_file::DumpFile;
-use crate::heap_file::{failure, with_heap, GraphArguments, Rule};
+use crate::heap_file::{failure, with_loaded, GraphArguments, Loaded};
+use crate::live::process_named;
 use crate::number::{grouped, in_units};
 use crate::outcome::{Failure, Verdict};
 use crate::plain::plain;
 use crate::sentence::Words;
 use crate::target;
 
+use growth::Earlier;
 use space::Space;
 
 /// Makes one HTML page that shows what keeps the memory
 ///
-/// The page has the sentence of `hprof leaks`, a map of what keeps what alive, classes, threads, and, if the dump has
+/// The page has the sentence of `hprof leaks`, a map of what keeps what alive, classes, threads, waste, and, if the dump has
 /// stacks, a flame graph of live bytes by allocating line. It is a single file of at most 2 MB for any heap. It loads
 /// nothing from elsewhere. Of the heap's strings it only shows the names of threads.
+///
+/// With two dumps, the page is about the later one and also shows what grew since the earlier one.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example:\n  hprof report heap.hprof -o page.html    then open page.html in a browser"
+    after_help = "Examples:\n  hprof report heap.hprof -o page.html    then open page.html in a browser\n  hprof report before.hprof after.hprof -o page.html"
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]
     graph: GraphArguments,
+    /// A later dump, or a process id: the page is about this one, and the first one is what it grew from
+    later: Option<PathBuf>,
     /// Write to this file, replacing it unless it is a dump or a profile
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
@@ -44,26 +52,60 @@ pub(crate) struct Arguments {
 
 /// Reads the dump and writes the page.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
-    with_heap(&arguments.graph, |heap, retained, file| {
-        let data = model(heap, retained, file, arguments.graph.references)
-            .map_err(|fault| failure(file, &fault))?;
+    let first = &arguments.graph;
+    let Some(later) = &arguments.later else {
+        return write(first, None, &arguments.output);
+    };
+    let mut earlier = None;
+    let verdict = with_loaded(first, 2, |loaded| {
+        earlier = Some(Earlier::of(&loaded.heap, &loaded.retained, &loaded.file));
+        loaded.file.done();
+        Ok(())
+    })?;
+    let later = GraphArguments {
+        file: later.clone(),
+        references: first.references,
+        agent: first.agent.clone(),
+    };
+    match write(&later, earlier, &arguments.output)? {
+        Verdict::Sound => Ok(verdict),
+        faulty => Ok(faulty),
+    }
+}
+
+fn write(graph: &GraphArguments, earlier: Option<Earlier>, to: &Path) -> Result<Verdict, Failure> {
+    let has_values = process_named(&graph.file).is_none();
+    let passes = if has_values { 3 } else { 2 };
+    with_loaded(graph, passes, |loaded| {
+        let file = &loaded.file;
+        let data = model(loaded, earlier, has_values);
+        let data = data.map_err(|fault| failure(file, &fault))?;
+        file.done();
         let page = page::page(&data);
-        let to = &arguments.output;
         target::write(to, file, |to| to.write_all(page.as_bytes()))?;
         let name = plain(&to.display().to_string());
-        let (bytes, total) = (grouped(page.len() as u64), in_units(retained.total_bytes()));
+        let (bytes, total) = (
+            grouped(page.len() as u64),
+            in_units(loaded.retained.total_bytes()),
+        );
         writeln!(io::stdout(), "{name}: {bytes} bytes, a heap of {total}")?;
         Ok(())
     })
 }
 
-/// The page's data for its script. [`Space`] bounds its size for any heap.
+/// The page's data for its script, with what grew since an earlier heap, and with waste if the heap has values. [`Space`]
+/// bounds its size for any heap.
 pub(crate) fn model(
-    heap: &Heap<'_>,
-    retained: &Retained,
-    file: &DumpFile,
-    rule: Rule,
+    loaded: &Loaded<'_>,
+    earlier: Option<Earlier>,
+    has_values: bool,
 ) -> Result<Value, GraphError> {
+    let Loaded {
+        file,
+        heap,
+        retained,
+        rule,
+    } = loaded;
     let leaks = Leaks::find(heap, retained, THRESHOLD_PERCENT)?;
     let words = Words::new(heap, &leaks)?;
     let mut space = Space::default();
@@ -72,6 +114,13 @@ pub(crate) fn model(
     let classes = classes::in_json(heap, retained, &mut space);
     let stacks = stacks::in_json(heap, words.stacks(), &mut space);
     let threads = threads::in_json(heap, retained, words.stacks(), &mut space)?;
+    let growth = earlier.map(|earlier| earlier.grown(heap, retained, &mut space));
+    let waste = if has_values {
+        let waste = Waste::find(heap, retained)?;
+        Some(waste::in_json(heap, &waste, &mut space))
+    } else {
+        None
+    };
     let header = heap.header();
     let sizes = heap.sizes();
     Ok(json!({
@@ -91,6 +140,8 @@ pub(crate) fn model(
         "classes": classes,
         "stacks": stacks,
         "threads": threads,
+        "growth": growth,
+        "waste": waste,
         "names": space.names(),
     }))
 }

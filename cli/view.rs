@@ -76,9 +76,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         token: token()?,
     };
     let file = arguments.graph.open()?;
-    let note = file.progress(2);
+    // What is waste is found by a third pass over a file.
+    let note = file.progress(3);
     let loaded = Loaded::read(file, arguments.graph.references, &note)?;
-    loaded.file.done();
     let verdict = loaded.file.verdict(loaded.heap.damaged());
     let shown = match process_named(&arguments.graph.file) {
         Some(_) => Shown::References,
@@ -87,6 +87,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         },
     };
     let page = page(&loaded, shown)?;
+    loaded.file.done();
     let ended = Ended::new();
     let asked = listen(listener, door.clone());
     let address = door.address();
@@ -113,8 +114,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
 /// The page as the browser gets it. Errors: the file cannot be read.
 fn page(loaded: &Loaded<'_>, shown: Shown) -> Result<String, Failure> {
     let failed = |fault| failure(&loaded.file, &fault);
-    let mut data =
-        report::model(&loaded.heap, &loaded.retained, &loaded.file, loaded.rule).map_err(failed)?;
+    let has_values = matches!(shown, Shown::Values { .. });
+    let mut data = report::model(loaded, None, has_values).map_err(failed)?;
     let view = match shown {
         Shown::References => json!({ "strings": false, "values": false }),
         Shown::Values { strings } => json!({ "strings": strings, "values": true }),

@@ -228,7 +228,7 @@ impl<'h, 'p> Answer<'h, 'p> {
 }
 
 /// What is wrong with a collection, in a word or two.
-fn fault(filling: Filling) -> &'static str {
+pub(crate) fn fault(filling: Filling) -> &'static str {
     match filling {
         Filling::Empty => "empty",
         Filling::One => "one element",

@@ -52,6 +52,21 @@ const classMark = (name) => {
   return made;
 };
 const body = (section) => document.querySelector("#" + section + " .body");
+/** A list that shows some of its rows, and more when asked. */
+const long = (list, rows, made, step = 100) => {
+  let end = 0;
+  const more = button("", () => grow());
+  more.className = "more";
+  const grow = () => {
+    list.append(...rows.slice(end, end + step).map(made));
+    end = Math.min(rows.length, end + step);
+    more.hidden = end >= rows.length;
+    more.textContent = "Show " + grouped(Math.min(step, rows.length - end)) + " more of " + grouped(rows.length);
+  };
+  grow();
+  return more;
+};
+
 const packages = new Map();
 /** The colour of a class's package: the first ten that are drawn have one of their own. */
 const hueOf = (name) => {
@@ -120,6 +135,39 @@ if (data.suspects.length === 0) {
   body("suspects").append(element("p", "", "No object and no class stands out."));
 }
 body("suspects").append(...data.suspects.map(suspectCard));
+
+// --- What grew
+
+const signed = (change, text) => (change > 0 ? "+" : change < 0 ? "\u2212" : "\u00b1") + text(Math.abs(change));
+const plainTable = (heads, rows) => element("table", "", element("thead", "", element("tr", "", ...heads.map(([text, kind]) => element("th", kind, text)))), element("tbody", "", ...rows));
+if (data.growth) {
+  const { before, classes, classes_left: left, paths } = data.growth;
+  const grew = total - before.bytes;
+  const rows = classes.filter(([, , , then, now]) => now > then);
+  const most = Math.max(1, ...rows.map(([, , , then, now]) => now - then));
+  const row = ([name, objects, objectsNow, then, now]) => {
+    const bar = element("span", "bar");
+    bar.style.width = 60 * (now - then) / most + "%";
+    return element("tr", "", element("td", "", names[name], objects === 0 ? element("span", "note", "  new") : null),
+      element("td", "number grown", signed(now - then, inUnits)), element("td", "number", inUnits(now)),
+      element("td", "number", signed(objectsNow - objects, grouped)), element("td", "number", grouped(objectsNow)), element("td", "share", bar));
+  };
+  const table = plainTable([["Class", ""], ["Retained", "number"], ["now", "number"], ["Objects", "number"], ["now", "number"], ["", ""]], []);
+  const steps = paths.map(([classes, objects, objectsNow, then, now]) => element("li", "", element("span", "grown", signed(now - then, inUnits) + "  "),
+    classes.map((name) => names[name]).join(" \u203a ") + "  ", element("span", "note", grouped(objects) + " \u2192 " + counted(objectsNow, "object")
+      + ", " + inUnits(then) + " \u2192 " + inUnits(now))));
+  body("growth").append(
+    element("p", "", "Since ", element("b", "", before.file), before.made ? " of " + before.made : "", ": ", element("span", "grown", signed(grew, inUnits)),
+      ", from " + inUnits(before.bytes) + " to " + inUnits(total) + "."),
+    element("h3", "", "Where it grew"),
+    element("p", "note", "Objects by class, each below what alone holds it. A path ends where its growth spreads."),
+    paths.length > 0 ? element("ol", "grew", ...steps) : element("p", "note", "No path grew."),
+    element("h3", "", "Classes that grew"),
+    ...(rows.length > 0 ? [table, long(table.lastChild, rows, row, 20)] : [element("p", "note", "None did.")]),
+    ...(left > 0 ? [element("p", "note", "The page has no room for " + grouped(left) + " more classes; hprof diff lists all.")] : []));
+} else {
+  document.getElementById("growth").remove();
+}
 
 // --- Trees that are drawn as boxes
 
@@ -545,21 +593,6 @@ if (data.stacks) {
 
 // --- Tables
 
-/** A list that shows some of its rows, and more when asked. */
-const long = (list, rows, made, step = 100) => {
-  let end = 0;
-  const more = button("", () => grow());
-  more.className = "more";
-  const grow = () => {
-    list.append(...rows.slice(end, end + step).map(made));
-    end = Math.min(rows.length, end + step);
-    more.hidden = end >= rows.length;
-    more.textContent = "Show " + grouped(Math.min(step, rows.length - end)) + " more of " + grouped(rows.length);
-  };
-  grow();
-  return more;
-};
-
 const classTable = () => {
   const { rows, rest } = data.classes;
   const columns = [["Class", ""], ["Objects", "number"], ["Own bytes", "number"], ["Retained bytes", "number"]];
@@ -620,6 +653,35 @@ const list = element("div");
 threads.append(list, long(list, data.threads.rows, threadCard, 50));
 if (data.threads.count > data.threads.rows.length) {
   threads.append(element("p", "note", "The page has no room for " + grouped(data.threads.count - data.threads.rows.length) + " more threads."));
+}
+
+// --- Waste
+
+if (data.waste) {
+  const { lost, strings, arrays, collections, collections_bytes: collectionBytes, boxed, boxed_bytes: boxedBytes } = data.waste;
+  const part = (title, bytes, note, heads, { rows, left }, made) => {
+    const list = plainTable(heads, rows.map((row) => element("tr", "", ...made(row))));
+    const inside = element("div", "", element("p", "note", note), rows.length > 0 ? list : null,
+      left > 0 ? element("p", "note", "The page has no room for " + grouped(left) + " more rows; hprof waste --top 0 lists all.") : null);
+    return element("details", "", element("summary", "", element("b", "", title), " \u00b7 " + inUnits(bytes) + " (" + share(bytes) + ")"), inside);
+  };
+  const number = (text) => element("td", "number", text);
+  const cell = (text) => element("td", "", text);
+  const copies = (row) => [number(inUnits(row[0])), number(grouped(row[1])), number(grouped(row[2])), cell(names[row[3]]), element("td", "", idMark(row[4]))];
+  const same = [["Lost", "number"], ["Copies", "number"], ["Length", "number"], ["Class", ""], ["One of them", ""]];
+  const different = (all, what) => counted(all.objects, what) + " have only " + grouped(all.different) + " different contents.";
+  body("waste").append(
+    element("p", "", element("b", "", inUnits(lost)), " of " + inUnits(total) + " (" + share(lost) + ") hold nothing new."),
+    part("Equal strings", strings.lost, different(strings, "string") + " All but one of each text are lost.", same, strings.table, copies),
+    part("Equal arrays of primitive values", arrays.lost, different(arrays, "array") + " All but one of each are lost.", same, arrays.table, copies),
+    part("Collections with little in them", collectionBytes, "Empty, with one element, or with less than a quarter of their places in use.",
+      [["Lost", "number"], ["Objects", "number"], ["Fault", ""], ["Class", ""], ["Held by", ""]], collections,
+      ([bytes, objects, fault, name, holder]) => [number(inUnits(bytes)), number(grouped(objects)), cell(fault), cell(names[name]), cell(names[holder])]),
+    part("Boxed values", boxedBytes, "Objects for numbers, characters and truth values.",
+      [["Bytes", "number"], ["Objects", "number"], ["Class", ""], ["Held by", ""]], boxed,
+      ([bytes, objects, name, holder]) => [number(inUnits(bytes)), number(grouped(objects)), cell(names[name]), cell(names[holder])]));
+} else {
+  document.getElementById("waste").remove();
 }
 
 // --- Around it

@@ -99,3 +99,39 @@ fn threads_have_their_stacks_and_the_classes_add_up() {
     let own: u64 = rows.iter().map(|row| row[2].as_u64().unwrap()).sum();
     assert_eq!(own, data["bytes"].as_u64().unwrap());
 }
+
+#[test]
+fn a_page_of_two_dumps_tells_what_grew() {
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let (before, after, page) = (path("a.hprof"), path("b.hprof"), path("page.html"));
+    std::fs::write(&before, with_classes(3)).unwrap();
+    std::fs::write(&after, with_classes(5)).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_hprof"))
+        .arg("report")
+        .args([&before, &after])
+        .arg("-o")
+        .arg(&page)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let data = data(&std::fs::read_to_string(&page).unwrap());
+    let growth = &data["growth"];
+    assert_eq!(growth["before"]["file"], "a.hprof");
+    let grew = growth["classes"].as_array().unwrap();
+    let is_new = |row: &&serde_json::Value| row[1] == 0 && row[2] == 1;
+    assert_eq!(grew.iter().filter(is_new).count(), 2, "{growth}");
+    assert_eq!(growth["paths"].as_array().unwrap().len(), 2, "{growth}");
+    assert!(growth["before"]["bytes"].as_u64() < data["bytes"].as_u64());
+}
+
+#[test]
+fn waste_is_in_the_page_and_growth_only_of_two_dumps() {
+    let folder = TempDir::new().unwrap();
+    let (dump, page) = (folder.path().join("a.hprof"), folder.path().join("a.html"));
+    std::fs::write(&dump, Sample::new().bytes()).unwrap();
+    assert!(report(&dump, &page).status.success());
+    let data = data(&std::fs::read_to_string(&page).unwrap());
+    assert!(data["waste"]["lost"].is_u64(), "{}", data["waste"]);
+    assert!(data["growth"].is_null());
+}

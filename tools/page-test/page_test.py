@@ -82,6 +82,7 @@ def judge_leak(browser):
     first = text(browser, ".suspect")
     check("class Leak" in first and "SESSIONS" in first, f"the planted leak is the first suspect: {first}")
     check("class Leak" in text(browser, "#sentence"), "the sentence names the planted leak")
+    check("Equal arrays" in text(browser, "#waste"), "the page tells of waste")
     check("Leak.java" in text(browser, "#allocated"), "the flame graph has the allocating line")
     check(text(browser, ".chart .cell.top").count("class Leak") == 1, "the largest box is the planted leak")
     threads = text(browser, "#threads")
