@@ -57,6 +57,8 @@ pub(crate) struct Sums {
     classes: BTreeMap<String, Total>,
     /// Bytes of all reachable objects.
     pub(crate) total_bytes: u64,
+    /// How long a running JVM paused for them.
+    pause_millis: Option<u64>,
 }
 
 /// One class in both dumps.
@@ -90,6 +92,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     let (after, second) = sums(later, arguments)?;
     let grown_bytes = change(before.total_bytes, after.total_bytes);
     let totals = (before.total_bytes, after.total_bytes);
+    let pauses = (before.pause_millis, after.pause_millis);
     let rows = rows(before.classes, after.classes);
     let most = match arguments.top {
         0 => usize::MAX,
@@ -97,7 +100,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     };
     let mut to = BufWriter::new(io::stdout().lock());
     if arguments.json {
-        json::print(&in_json(&rows, most, totals), &mut to)?;
+        let mut answer = in_json(&rows, most, totals);
+        if let Some(answer) = answer.as_object_mut() {
+            let of = |millis: Option<u64>| Some(Value::from(millis?));
+            let pauses = [("pause_ms_before", pauses.0), ("pause_ms_after", pauses.1)];
+            let told = pauses.map(|(name, millis)| Some((name.to_owned(), of(millis)?)));
+            answer.extend(told.into_iter().flatten());
+        }
+        json::print(&answer, &mut to)?;
     } else {
         print(&rows, most, totals, &mut to)?;
     }
@@ -126,8 +136,9 @@ fn sums(file: &Path, arguments: &Arguments) -> Result<(Sums, Verdict), Failure> 
         agent: arguments.agent.clone(),
     };
     let mut sums = Sums::default();
-    let verdict = with_heap(&arguments, |heap, retained, _| {
+    let verdict = with_heap(&arguments, |heap, retained, file| {
         sums = sums_by_name(heap, retained);
+        sums.pause_millis = file.pause_millis();
         Ok(())
     })?;
     Ok((sums, verdict))

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use reader::{Budget, DumpReader, ReadError};
+use serde_json::Value;
 
 use crate::number::counted;
 use crate::outcome::{reason, Failure, Verdict};
@@ -35,6 +36,8 @@ pub(crate) struct DumpFile {
     /// Whether it was compressed when it was last opened.
     packed: Cell<bool>,
     bar: ProgressBar,
+    /// How long the application paused for what a JVM has sent; `None` for a file.
+    pause_millis: Option<u64>,
 }
 
 impl DumpFile {
@@ -71,10 +74,18 @@ impl DumpFile {
     }
 
     /// What a JVM has sent, under this name.
-    pub(crate) fn of_jvm(name: &Path, sent: File) -> Result<Self, Failure> {
+    pub(crate) fn of_jvm(
+        name: &Path,
+        sent: File,
+        pause_millis: Option<u64>,
+    ) -> Result<Self, Failure> {
         let failed = |fault| Failure::reading(name, fault);
         let facts = sent.metadata().map_err(failed)?;
-        Self::with(name, Some(sent), &facts).map_err(failed)
+        let file = Self::with(name, Some(sent), &facts).map_err(failed)?;
+        Ok(Self {
+            pause_millis,
+            ..file
+        })
     }
 
     fn with(path: &Path, held: Option<File>, facts: &Metadata) -> io::Result<Self> {
@@ -94,6 +105,7 @@ impl DumpFile {
             identity: (facts.dev(), facts.ino()),
             packed: Cell::new(false),
             bar: bar(bytes),
+            pause_millis: None,
         })
     }
 
@@ -155,6 +167,19 @@ impl DumpFile {
     /// Most memory for the tables built from the file.
     pub(crate) fn budget(&self) -> Budget {
         Budget::for_file(self.bytes)
+    }
+
+    /// How long the application paused, in milliseconds; `None` for a file.
+    pub(crate) fn pause_millis(&self) -> Option<u64> {
+        self.pause_millis
+    }
+
+    /// An answer as JSON, with `pause_ms` if a running JVM gave it.
+    pub(crate) fn with_pause(&self, mut answer: Value) -> Value {
+        if let (Some(millis), Some(answer)) = (self.pause_millis, answer.as_object_mut()) {
+            answer.insert("pause_ms".to_owned(), millis.into());
+        }
+        answer
     }
 
     /// Whether these are the metadata of this file.

@@ -45,7 +45,8 @@ impl GraphArguments {
 /// The objects of a JVM that runs, to be read as a file is.
 pub(crate) fn opened_jvm(pid: i32, agent: Option<&Path>) -> Result<DumpFile, Failure> {
     let name = format!("JVM {pid}");
-    DumpFile::of_jvm(Path::new(&name), graph_of(pid, agent)?)
+    let (sent, pause_millis) = graph_of(pid, agent)?;
+    DumpFile::of_jvm(Path::new(&name), sent, pause_millis)
 }
 
 /// Which references keep an object alive.

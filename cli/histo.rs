@@ -57,7 +57,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     let mut to = BufWriter::new(io::stdout().lock());
     if arguments.json {
         let histogram = &histogram;
-        json::print(&InJson { histogram, top }, &mut to)?;
+        let pause_millis = file.pause_millis();
+        let answer = InJson {
+            histogram,
+            top,
+            pause_millis,
+        };
+        json::print(&answer, &mut to)?;
     } else {
         print(&histogram, top, &mut to)?;
     }
@@ -104,7 +110,11 @@ fn of_heap(heap: &Heap<'_>) -> Histogram {
 /// What `--json` prints, for a heap that is in memory. The sizes are those of `hprof top`.
 pub(crate) fn answer(heap: &Heap<'_>, top: usize) -> serde_json::Result<Value> {
     let histogram = &of_heap(heap);
-    serde_json::to_value(InJson { histogram, top })
+    serde_json::to_value(InJson {
+        histogram,
+        top,
+        pause_millis: None,
+    })
 }
 
 fn print(histogram: &Histogram, top: usize, to: &mut dyn Write) -> io::Result<()> {
@@ -141,6 +151,7 @@ fn print(histogram: &Histogram, top: usize, to: &mut dyn Write) -> io::Result<()
 struct InJson<'h> {
     histogram: &'h Histogram,
     top: usize,
+    pause_millis: Option<u64>,
 }
 
 impl Serialize for InJson<'_> {
@@ -154,12 +165,15 @@ impl Serialize for InJson<'_> {
             json!({ "class": **class, "instances": instances, "bytes": bytes })
         });
         let left_out = self.histogram.rows.len().saturating_sub(self.top);
-        let mut map = to.serialize_map(Some(5))?;
+        let mut map = to.serialize_map(None)?;
         map.serialize_entry("bytes", &self.histogram.bytes())?;
         map.serialize_entry("classes", &List(rows))?;
         map.serialize_entry("damaged", &self.histogram.damaged)?;
         map.serialize_entry("instances", &self.histogram.instances())?;
         map.serialize_entry("left_out", &left_out)?;
+        if let Some(millis) = self.pause_millis {
+            map.serialize_entry("pause_ms", &millis)?;
+        }
         map.end()
     }
 }

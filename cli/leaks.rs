@@ -44,7 +44,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         let mut to = BufWriter::new(io::stdout().lock());
         if arguments.json {
             let asked = (arguments.graph.references, arguments.threshold);
-            json::print(&in_json(heap, &leaks, &words, asked), &mut to)?;
+            let answer = in_json(heap, &leaks, &words, asked);
+            json::print(&file.with_pause(answer), &mut to)?;
         } else {
             print(heap, &leaks, &words, arguments, &mut to)?;
         }

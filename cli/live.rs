@@ -35,10 +35,11 @@ pub(crate) fn process_named(file: &Path) -> Option<i32> {
     (!file.exists()).then_some(pid)
 }
 
-/// Has the JVM of this process send its objects, and keeps them in memory: a file without a place on a disk.
+/// Has the JVM of this process send its objects, and keeps them in memory: a file without a place on a disk, and how many
+/// milliseconds the application paused, if the agent has said so.
 ///
 /// Errors: there is no such JVM, it cannot be forked, or what it sent is not whole.
-pub(crate) fn graph_of(pid: i32, agent: Option<&Path>) -> Result<File, Failure> {
+pub(crate) fn graph_of(pid: i32, agent: Option<&Path>) -> Result<(File, Option<u64>), Failure> {
     let jvm = Jvm::find(pid).map_err(Failure::Input)?;
     let library = Library::find(&jvm, agent)?;
     let said = jvm.answer_file();
@@ -80,11 +81,18 @@ pub(crate) fn graph_of(pid: i32, agent: Option<&Path>) -> Result<File, Failure> 
             "what the JVM {pid} sent cannot be kept: {error}; it takes some 6 bytes of memory for each object"
         ))
     })?;
-    taken.ok_or_else(|| {
+    let file = taken.ok_or_else(|| {
         Failure::Input(format!(
             "what the JVM {pid} sent is not whole; its stderr may say why"
         ))
-    })
+    })?;
+    Ok((file, said.iter().find_map(|line| pause_millis(line))))
+}
+
+/// The pause in the agent's line about what it has sent.
+fn pause_millis(line: &str) -> Option<u64> {
+    let (_, rest) = line.split_once("application paused for ")?;
+    rest.split_once(" ms")?.0.parse().ok()
 }
 
 /// What the agent's return code means, and what it has said about it.
@@ -244,6 +252,15 @@ mod tests {
         }
         std::fs::write(&file, b"").unwrap();
         assert_eq!(process_named(&file), None);
+    }
+
+    #[test]
+    fn the_agents_line_tells_the_pause() {
+        let line = "sent the graph: 5 bytes; application paused for 12 ms, total 80 ms";
+        assert_eq!(pause_millis(line), Some(12));
+        for line in ["", "application paused for a while", "paused for 3 ms"] {
+            assert_eq!(pause_millis(line), None);
+        }
     }
 
     /// What is kept of these connections, one after the other.

@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         let mut to = BufWriter::new(io::stdout().lock());
         if arguments.json {
             let answer = in_json((heap, retained), &objects, &paths, left_out);
-            json::print(&answer, &mut to)?;
+            json::print(&file.with_pause(answer), &mut to)?;
             return Ok(to.flush()?);
         }
         for (object, path) in objects.iter().zip(&paths) {

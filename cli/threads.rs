@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         let mut to = BufWriter::new(io::stdout().lock());
         if arguments.json {
             let answer = in_json((heap, retained), &threads, locals, left_out);
-            json::print(&answer, &mut to)?;
+            json::print(&file.with_pause(answer), &mut to)?;
         } else {
             for thread in &threads {
                 print(heap, retained, thread, locals, &mut to)?;

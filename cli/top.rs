@@ -9,6 +9,7 @@ use clap::ValueEnum;
 use graph::{Heap, Retained, Total};
 use serde_json::{json, Value};
 
+use crate::dump_file::DumpFile;
 use crate::heap_file::{with_heap, GraphArguments, Loaded};
 use crate::json;
 use crate::leaks::described;
@@ -62,12 +63,28 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         };
         let mut to = BufWriter::new(io::stdout().lock());
         match arguments.by {
-            By::Object => objects(heap, retained, most, arguments.json, &mut to)?,
+            By::Object => {
+                let in_json = arguments.json.then_some(file);
+                objects(heap, retained, most, in_json, &mut to)?;
+            }
             By::Site => {
                 let rows = sites::rows(heap, retained, file)?;
-                sites::print(heap, &rows, (most, arguments.json), &mut to)?;
+                if arguments.json {
+                    let answer = sites::in_json(heap, &rows, most);
+                    json::print(&file.with_pause(answer), &mut to)?;
+                } else {
+                    sites::print(heap, &rows, most, &mut to)?;
+                }
             }
-            by => groups(heap, retained, by, (most, arguments.json), &mut to)?,
+            by => {
+                let rows = group_rows(heap, retained, by);
+                if arguments.json {
+                    let answer = groups_in_json(&rows, by, most, retained);
+                    json::print(&file.with_pause(answer), &mut to)?;
+                } else {
+                    groups(rows, by, most, &mut to)?;
+                }
+            }
         }
         Ok(to.flush()?)
     })
@@ -77,11 +94,11 @@ fn objects(
     heap: &Heap<'_>,
     retained: &Retained,
     most: usize,
-    in_json: bool,
+    in_json: Option<&DumpFile>,
     to: &mut dyn Write,
 ) -> io::Result<()> {
     let objects = retained.largest(most);
-    if in_json {
+    if let Some(file) = in_json {
         let rows = objects
             .iter()
             .map(|object| object_in_json(heap, retained, *object));
@@ -92,7 +109,11 @@ fn objects(
         }
         let left_out = left_out(retained, objects.len());
         let total = retained.total_bytes();
-        return writeln!(to, "],\"left_out\":{left_out},\"total_bytes\":{total}}}");
+        write!(to, "],\"left_out\":{left_out},\"total_bytes\":{total}")?;
+        if let Some(millis) = file.pause_millis() {
+            write!(to, ",\"pause_ms\":{millis}")?;
+        }
+        return writeln!(to, "}}");
     }
     let mut table = Table::new([
         ("retained", Side::Right),
@@ -204,17 +225,7 @@ fn title(by: By) -> &'static str {
     }
 }
 
-fn groups(
-    heap: &Heap<'_>,
-    retained: &Retained,
-    by: By,
-    (most, in_json): (usize, bool),
-    to: &mut dyn Write,
-) -> io::Result<()> {
-    let rows = group_rows(heap, retained, by);
-    if in_json {
-        return json::print(&groups_in_json(&rows, by, most, retained), to);
-    }
+fn groups(rows: Vec<(String, Total)>, by: By, most: usize, to: &mut dyn Write) -> io::Result<()> {
     let mut table = Table::new([
         ("retained", Side::Right),
         ("shallow", Side::Right),

@@ -94,7 +94,7 @@ fn dump_alone(
     *last_child = None;
     let started = Instant::now();
     if options.verbose {
-        say(&begin_line(outlet, known.census));
+        say(&begin_line(outlet, known.census, options.is_graph()));
     }
     let request = Request {
         vm,
@@ -108,7 +108,11 @@ fn dump_alone(
     match choose(request, jni) {
         Ok((outcome, child)) => {
             let is_told = options.verbose || outcome.cut_arrays > 0;
-            say_if(is_told, &outcome.end_line(started.elapsed()));
+            let line = match options.is_graph() {
+                true => outcome.sent_line(started.elapsed()),
+                false => outcome.end_line(started.elapsed()),
+            };
+            say_if(is_told, &line);
             *last_child = child.and_then(Child::end_alone);
             true
         }
@@ -119,7 +123,10 @@ fn dump_alone(
     }
 }
 
-fn begin_line(outlet: &dyn Outlet, census: Option<&Census>) -> String {
+fn begin_line(outlet: &dyn Outlet, census: Option<&Census>, is_graph: bool) -> String {
+    if is_graph {
+        return "sending the graph of the heap to a command that asked for it".to_owned();
+    }
     let Some(seen) = census.map(Census::snapshot) else {
         return format!("dumping the heap to {outlet}");
     };

@@ -17,6 +17,18 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
+    /// As [`Self::end_line`], for a graph, which is never a file.
+    pub(super) fn sent_line(&self, total: Duration) -> String {
+        format!(
+            "sent the graph of the heap: {} bytes, {} objects, {} classes; application paused for {} ms, total {} ms",
+            self.bytes,
+            self.objects,
+            self.classes,
+            self.pause.as_millis(),
+            total.as_millis(),
+        )
+    }
+
     /// The summary line for the user; `total` is the time since the request.
     pub(super) fn end_line(&self, total: Duration) -> String {
         let cut = match self.cut_arrays {

@@ -169,6 +169,7 @@ impl<'a> HeapTools<'a> {
             "has_values": !is_live,
             "made": (header.time_millis != 0).then(|| date(header.time_millis)),
             "objects": reachable,
+            "pause_ms": file.pause_millis(),
             "references": rule.name(),
             "total_bytes": retained.total_bytes(),
             "unreachable_objects": heap.objects().saturating_sub(reachable),

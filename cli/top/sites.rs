@@ -7,7 +7,6 @@ use serde_json::{json, Value};
 
 use crate::dump_file::DumpFile;
 use crate::frame;
-use crate::json;
 use crate::number::grouped;
 use crate::outcome::Failure;
 use crate::plain::plain;
@@ -53,12 +52,9 @@ pub(super) fn in_json(heap: &Heap<'_>, rows: &[SiteTotal], most: usize) -> Value
 pub(super) fn print(
     heap: &Heap<'_>,
     rows: &[SiteTotal],
-    (most, in_json): (usize, bool),
+    most: usize,
     to: &mut dyn Write,
 ) -> io::Result<()> {
-    if in_json {
-        return json::print(&self::in_json(heap, rows, most), to);
-    }
     let stacks = heap.stacks();
     let mut table = Table::new([
         ("retained", Side::Right),
