@@ -1,9 +1,9 @@
 //! One heap dump, from the request to the summary line: chooses how to make it.
 
 use super::dumper::dump_by_hotspot;
-use super::error::{estimate_text, DumpError, For};
+use super::error::{estimate_text, Again, DumpError, For};
 use super::facts::allocation_traces::Profiled;
-use super::fork::{Child, Ending, NoSnapshot, SnapshotDump};
+use super::fork::{Child, Ending, SnapshotDump};
 use super::object_sizes;
 use super::outcome::Outcome;
 use super::request::{millis_since_epoch, Request, Way};
@@ -214,9 +214,8 @@ fn by_fork(request: Request<'_>, jni: &mut Jni<'_>, tried: &Tried) -> Result<Mad
         was_moving = false;
         match by_snapshot(request, jni, tried, copies_all) {
             Ok((outcome, child)) => return Ok((outcome, Some(child))),
-            Err(NoSnapshot::Damaged(_)) if tried.has_left_out.get() => copies_all = true,
-            Err(NoSnapshot::Damaged(what)) => return Err(DumpError::Damaged(what)),
-            Err(NoSnapshot::UnknownClass) => {
+            Err(DumpError::Damaged(_)) if tried.has_left_out.get() => copies_all = true,
+            Err(DumpError::Again(Again::UnknownClass)) => {
                 known.push(tried.classes.get());
                 if is_no_news(&known) && std::mem::replace(&mut copies_all, true) {
                     return Err(DumpError::Damaged(
@@ -224,12 +223,10 @@ fn by_fork(request: Request<'_>, jni: &mut Jni<'_>, tried: &Tried) -> Result<Mad
                     ));
                 }
             }
-            Err(NoSnapshot::Stuck) => copies_all |= tries > LEAST_TRIES,
-            Err(NoSnapshot::Moving) => was_moving = true,
-            Err(NoSnapshot::Unlinked(_)) => {}
-            Err(NoSnapshot::Refused(why)) => return Err(DumpError::Engine(why)),
-            Err(NoSnapshot::Lost(why)) => return Err(DumpError::NoCopy(why)),
-            Err(NoSnapshot::Failed(error)) => return Err(error),
+            Err(DumpError::Again(Again::Stuck)) => copies_all |= tries > LEAST_TRIES,
+            Err(DumpError::Again(Again::Moving)) => was_moving = true,
+            Err(DumpError::Again(Again::Unlinked(_))) => {}
+            Err(error) => return Err(error),
         }
     }
     if was_moving {
@@ -258,7 +255,7 @@ fn by_snapshot(
     jni: &mut Jni<'_>,
     tried: &Tried,
     copies_all: bool,
-) -> Result<(Outcome, Child), NoSnapshot> {
+) -> Result<(Outcome, Child), DumpError> {
     let (options, env) = (request.options, environment(request.vm)?);
     let file = create_file(request, &env, jni)?;
     let made = jni.with_frame(|jni| {

@@ -4,6 +4,7 @@ use crate::jvmti::error::JvmtiError;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
+use tables::ClassId;
 use translation::TranslateError;
 use writer::WriteError;
 
@@ -28,16 +29,20 @@ pub(crate) enum DumpError {
     Write(WriteError),
     /// The child could not write the file; the reason.
     Child(String),
-    /// The copied heap is corrupt; the finding.
+    /// The copied heap is corrupt; the finding. If the child lacked the parts that HotSpot reports as unused, another
+    /// attempt with the whole heap may succeed.
     Damaged(String),
-    /// The requested engine does not work here; the reason.
+    /// Another fork may succeed.
+    Again(Again),
+    /// The requested engine does not work here, or this heap can never be read from a copy; the reason, as the end of
+    /// a sentence.
     Engine(String),
     /// There can be no forked copy, so no graph can be sent; the reason.
     NoGraph(String),
     /// There can be no forked copy, so nothing can be redacted; the reason.
     NoRedaction(String),
-    /// The fork failed, or the child died; the reason. The application was not stopped for another
-    /// way.
+    /// The fork failed, or the child died; the reason, as the start of a sentence. Another dump may succeed. The
+    /// application was not stopped for another way.
     NoCopy(String),
     /// Only HotSpot's dumper, which stops the application, would work, and the user does not allow it.
     WouldStop {
@@ -80,6 +85,25 @@ pub(crate) enum DumpError {
     Layout(&'static str),
 }
 
+/// Why another fork may succeed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Again {
+    /// A class was loaded in between, or the first virtual thread was created.
+    UnknownClass,
+    /// Classes with instances were not linked, and now they are.
+    Unlinked(Vec<ClassId>),
+    /// A lock of HotSpot was held at the fork.
+    Stuck,
+    /// The collector was moving objects.
+    Moving,
+}
+
+impl From<Again> for DumpError {
+    fn from(why: Again) -> Self {
+        Self::Again(why)
+    }
+}
+
 impl fmt::Display for DumpError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -96,6 +120,7 @@ impl fmt::Display for DumpError {
                 f,
                 "the heap seems to be damaged: {what}; no other engine is tried, because it would read the heap inside the application"
             ),
+            Self::Again(_) => f.write_str("the fork came at a bad moment; try again"),
             Self::Engine(why) => write!(
                 f,
                 "there is no way to dump this heap with these options: {why}; without engine= and snapshot= the agent tries every way"

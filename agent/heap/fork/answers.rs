@@ -1,12 +1,12 @@
 //! The parent's side of the conversation with the child: answers it until the dump is written or must be given up.
 
 use super::careful_reads;
+use super::childs_end::silence;
 use super::message::{send_ids, FromChild, ThreadIds, ThreadNoteMessage, Written};
-use super::no_snapshot::{silence, NoSnapshot};
 use super::parent::SnapshotDump;
 use super::process::{self, Child};
 use crate::ending;
-use crate::heap::error::DumpError;
+use crate::heap::error::{Again, DumpError};
 use crate::heap::facts::catalogue::Catalogue;
 use crate::heap::facts::methods::Methods;
 use crate::heap::facts::roots::ThreadNote;
@@ -53,7 +53,7 @@ impl Answers<'_, '_> {
         &mut self,
         mut socket: UnixStream,
         mut child: Child,
-    ) -> Result<(Child, Written), NoSnapshot> {
+    ) -> Result<(Child, Written), DumpError> {
         let limit = Duration::from_secs(u64::from(self.dump.options.timeout_s)) + GRACE;
         // For the rest of a message that has started.
         let _ = socket.set_read_timeout(Some(limit));
@@ -109,7 +109,7 @@ impl Answers<'_, '_> {
     }
 
     /// Why the child ended without a message.
-    fn without_a_word(&self, child: &mut Child, calibrated: bool, hung: bool) -> NoSnapshot {
+    fn without_a_word(&self, child: &mut Child, calibrated: bool, hung: bool) -> DumpError {
         if hung {
             let seconds = self.dump.options.timeout_s;
             return given_up(
@@ -125,7 +125,7 @@ impl Answers<'_, '_> {
         &mut self,
         addresses: &[u64],
         threads: &[ThreadNoteMessage],
-    ) -> Result<ThreadIds, NoSnapshot> {
+    ) -> Result<ThreadIds, DumpError> {
         for (position, &address) in addresses.iter().enumerate() {
             let known = ObjectIndex::from_index(position)
                 .is_some_and(|index| self.objects.set_address(index, address));
@@ -153,7 +153,7 @@ impl Answers<'_, '_> {
         dump.tried.paused.set(dump.tried.paused.get() + rows.pause);
         // A frame belongs to a class that the child does not know.
         if self.catalogue.len() > classes {
-            return Err(NoSnapshot::UnknownClass);
+            return Err(Again::UnknownClass.into());
         }
         let mirror = |class| self.objects.id(self.catalogue.mirror(class)?);
         let (objects, millis) = (&self.objects, dump.millis_since_epoch);
@@ -223,15 +223,15 @@ fn progress_line(bytes: u64, objects: u64, heap_bytes: u64, used_bytes: Option<u
     )
 }
 
-fn broken_word() -> NoSnapshot {
-    NoSnapshot::Lost("the forked copy sent its messages in the wrong order".to_owned())
+fn broken_word() -> DumpError {
+    DumpError::NoCopy("the forked copy sent its messages in the wrong order".to_owned())
 }
 
 /// Kills a child that the parent no longer waits for.
-fn given_up(child: &mut Child, why: String) -> NoSnapshot {
+fn given_up(child: &mut Child, why: String) -> DumpError {
     child.kill();
     child.reap();
-    NoSnapshot::Failed(DumpError::Child(why))
+    DumpError::Child(why)
 }
 
 /// Waits until the child has sent something or is gone. An error, with the reason, if it has been silent for longer

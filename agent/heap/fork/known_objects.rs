@@ -1,7 +1,6 @@
 //! Known objects: the kept objects and some static fields, with the contents that JNI reports, for the check of the
 //! snapshot.
 
-use super::no_snapshot::NoSnapshot;
 use crate::heap::error::{DumpError, For};
 use crate::heap::facts::catalogue::Catalogue;
 use crate::heap::facts::kept_objects::{self, KeptObjects, Kind, AGENTS_TAG};
@@ -56,8 +55,8 @@ impl<'f> KnownObjects<'f> {
         jni: &'f Jni<'f>,
         catalogue: &Catalogue<'f>,
         tables: &Tables,
-    ) -> Result<Self, NoSnapshot> {
-        let refused = |error: DumpError| NoSnapshot::Refused(error.to_string());
+    ) -> Result<Self, DumpError> {
+        let refused = |error: DumpError| DumpError::Engine(error.to_string());
         let kept = KeptObjects::take(jni).map_or_else(|| KeptObjects::make(env, jni), Ok);
         let mut asker = Asker {
             env,

@@ -1,7 +1,6 @@
 //! Messages between child and parent, over a pair of sockets: numbers and a few texts.
 
-use super::no_snapshot::NoSnapshot;
-use crate::heap::error::DumpError;
+use crate::heap::error::{Again, DumpError};
 use snapshot::encode::Encoded;
 use std::io::{self, Read, Write};
 use tables::{ClassId, ThreadId, TraceId};
@@ -45,7 +44,7 @@ pub(super) enum FromChild {
     /// The dump is written.
     Done(Written),
     /// The child cannot go on.
-    Failed(NoSnapshot),
+    Failed(DumpError),
 }
 
 /// What the child wrote.
@@ -180,48 +179,49 @@ pub(super) fn receive_ids(from: &mut impl Read) -> io::Result<ThreadIds> {
     })
 }
 
-fn put_failed(body: &mut Vec<u8>, why: &NoSnapshot) -> u8 {
+fn put_failed(body: &mut Vec<u8>, why: &DumpError) -> u8 {
     let (kind, text) = match why {
-        NoSnapshot::UnknownClass => return kind::UNKNOWN_CLASS,
-        NoSnapshot::Stuck => return kind::STUCK,
-        NoSnapshot::Moving => return kind::MOVING,
-        NoSnapshot::Unlinked(classes) => {
+        DumpError::Again(Again::UnknownClass) => return kind::UNKNOWN_CLASS,
+        DumpError::Again(Again::Stuck) => return kind::STUCK,
+        DumpError::Again(Again::Moving) => return kind::MOVING,
+        DumpError::Again(Again::Unlinked(classes)) => {
             put_all(body, classes, |body, class| {
                 put(body, u64::from(class.get()))
             });
             return kind::UNLINKED;
         }
-        NoSnapshot::Failed(DumpError::LittleMemory { left_bytes }) => {
+        DumpError::LittleMemory { left_bytes } => {
             put(body, *left_bytes);
             return kind::LITTLE_MEMORY;
         }
-        NoSnapshot::Damaged(what) => (kind::DAMAGED, what),
-        NoSnapshot::Refused(why) => (kind::REFUSED, why),
-        NoSnapshot::Lost(why) => (kind::LOST, why),
-        NoSnapshot::Failed(error) => (kind::NOT_WRITTEN, &error.to_string()),
+        DumpError::Damaged(what) => (kind::DAMAGED, what),
+        DumpError::Engine(why) => (kind::REFUSED, why),
+        DumpError::NoCopy(why) => (kind::LOST, why),
+        error => (kind::NOT_WRITTEN, &error.to_string()),
     };
     put_bytes(body, text.as_bytes());
     kind
 }
 
-fn take_failed(kind: u8, body: &mut &[u8]) -> io::Result<NoSnapshot> {
+fn take_failed(kind: u8, body: &mut &[u8]) -> io::Result<DumpError> {
     let text = |body: &mut &[u8]| {
         Ok::<_, io::Error>(String::from_utf8_lossy(&take_bytes(body)?).into_owned())
     };
     Ok(match kind {
-        kind::UNKNOWN_CLASS => NoSnapshot::UnknownClass,
-        kind::STUCK => NoSnapshot::Stuck,
-        kind::MOVING => NoSnapshot::Moving,
-        kind::UNLINKED => NoSnapshot::Unlinked(take_all(body, |body| {
+        kind::UNKNOWN_CLASS => Again::UnknownClass.into(),
+        kind::STUCK => Again::Stuck.into(),
+        kind::MOVING => Again::Moving.into(),
+        kind::UNLINKED => Again::Unlinked(take_all(body, |body| {
             ClassId::new(take_u32(body)?).ok_or_else(broken)
-        })?),
-        kind::LITTLE_MEMORY => NoSnapshot::Failed(DumpError::LittleMemory {
+        })?)
+        .into(),
+        kind::LITTLE_MEMORY => DumpError::LittleMemory {
             left_bytes: take(body)?,
-        }),
-        kind::DAMAGED => NoSnapshot::Damaged(text(body)?),
-        kind::REFUSED => NoSnapshot::Refused(text(body)?),
-        kind::LOST => NoSnapshot::Lost(text(body)?),
-        kind::NOT_WRITTEN => NoSnapshot::Failed(DumpError::Child(text(body)?)),
+        },
+        kind::DAMAGED => DumpError::Damaged(text(body)?),
+        kind::REFUSED => DumpError::Engine(text(body)?),
+        kind::LOST => DumpError::NoCopy(text(body)?),
+        kind::NOT_WRITTEN => DumpError::Child(text(body)?),
         _ => return Err(broken()),
     })
 }
@@ -359,15 +359,15 @@ mod tests {
                     cut_arrays: 3,
                 },
             }),
-            FromChild::Failed(NoSnapshot::UnknownClass),
-            FromChild::Failed(NoSnapshot::Stuck),
-            FromChild::Failed(NoSnapshot::Moving),
-            FromChild::Failed(NoSnapshot::Unlinked(vec![class, class])),
-            FromChild::Failed(NoSnapshot::Damaged("what".to_owned())),
-            FromChild::Failed(NoSnapshot::Refused("why".to_owned())),
-            FromChild::Failed(NoSnapshot::Lost("why".to_owned())),
-            FromChild::Failed(DumpError::LittleMemory { left_bytes: 9 }.into()),
-            FromChild::Failed(DumpError::Child("disk full".to_owned()).into()),
+            FromChild::Failed(Again::UnknownClass.into()),
+            FromChild::Failed(Again::Stuck.into()),
+            FromChild::Failed(Again::Moving.into()),
+            FromChild::Failed(Again::Unlinked(vec![class, class]).into()),
+            FromChild::Failed(DumpError::Damaged("what".to_owned())),
+            FromChild::Failed(DumpError::Engine("why".to_owned())),
+            FromChild::Failed(DumpError::NoCopy("why".to_owned())),
+            FromChild::Failed(DumpError::LittleMemory { left_bytes: 9 }),
+            FromChild::Failed(DumpError::Child("disk full".to_owned())),
             FromChild::Calibrated,
         ] {
             assert_eq!(back(&message), message);

@@ -6,13 +6,12 @@ use super::child::Task;
 use super::forker::Forker;
 use super::known_objects::KnownObjects;
 use super::message::Written;
-use super::no_snapshot::NoSnapshot;
 use super::pause::huge_pages::HugePages;
 use super::process::Child;
 use super::virtual_thread_fields::{method_ids, the_same_fields, virtual_thread_fields};
 use super::vm_structs::VmStructs;
 use crate::class_gate::CLASS_GATE;
-use crate::heap::error::{DumpError, For};
+use crate::heap::error::{Again, DumpError, For};
 use crate::heap::facts::allocation_traces::{AllocationTraces, Profiled};
 use crate::heap::facts::catalogue::Catalogue;
 use crate::heap::facts::plain_facts::{field_offset, mirror_fields};
@@ -93,7 +92,7 @@ impl<'f> SnapshotDump<'f> {
         &self,
         file: DumpFile,
         profiled: Profiled<'_>,
-    ) -> Result<(Outcome, Child), NoSnapshot> {
+    ) -> Result<(Outcome, Child), DumpError> {
         let (env, jni) = (self.env, self.jni);
         let (tables, mut objects) = (Tables::new(), ObjectTable::new());
         let mut catalogue = Catalogue::take(env, jni, &tables, &mut objects)?;
@@ -164,7 +163,7 @@ impl<'f> SnapshotDump<'f> {
         done: Written,
         classes: usize,
         tables: &Tables,
-    ) -> Result<(Outcome, Child), NoSnapshot> {
+    ) -> Result<(Outcome, Child), DumpError> {
         let written = file.finish_with_tail(done.bytes)?;
         let redaction = &self.options.redaction;
         tell_of_patterns(redaction, tables);
@@ -186,12 +185,12 @@ impl<'f> SnapshotDump<'f> {
 
     /// Tags the thread that makes the dump. Its object shows where the heap is. Makes huge pages there if the user
     /// wants them. An error if a fork does not copy the heap.
-    fn begin(&self, objects: &mut ObjectTable) -> Result<(Object<'f>, ObjectIndex), NoSnapshot> {
+    fn begin(&self, objects: &mut ObjectTable) -> Result<(Object<'f>, ObjectIndex), DumpError> {
         let current = self.env.current_thread(self.jni);
         let current = current.when("the current thread")?;
-        look_at_heap(&current).map_err(NoSnapshot::Refused)?;
+        look_at_heap(&current).map_err(DumpError::Engine)?;
         if let Some(left_bytes) = MemoryLeft::open().too_little() {
-            return Err(DumpError::LittleMemory { left_bytes }.into());
+            return Err(DumpError::LittleMemory { left_bytes });
         }
         self.make_huge_pages(&current);
         let own_thread = tag_thread(self.env, self.jni, &current, objects)?;
@@ -223,7 +222,7 @@ impl<'f> SnapshotDump<'f> {
         &self,
         task: Task<'_, 'f>,
         own_thread: ObjectIndex,
-    ) -> Result<(Child, ObjectTable), NoSnapshot> {
+    ) -> Result<(Child, ObjectTable), DumpError> {
         let mut forker = Forker::new(task, own_thread);
         let began = Instant::now();
         let answer = self.env.follow_references(&mut forker);
@@ -236,14 +235,14 @@ impl<'f> SnapshotDump<'f> {
         match forked {
             Some(Ok(child)) => Ok((child, objects)),
             Some(Err(error)) => Err(not_forked(error)),
-            None => Err(NoSnapshot::Refused("the JVM reports no roots".to_owned())),
+            None => Err(DumpError::Engine("the JVM reports no roots".to_owned())),
         }
     }
 }
 
 #[allow(clippy::needless_pass_by_value)] // For `map_err`.
-fn not_forked(error: std::io::Error) -> NoSnapshot {
-    NoSnapshot::Lost(format!("there can be no fork: {error}"))
+fn not_forked(error: std::io::Error) -> DumpError {
+    DumpError::NoCopy(format!("there can be no fork: {error}"))
 }
 
 /// Tells of `keep=` and `drop=` for fields that no loaded class has: they may be misspelt.
@@ -271,13 +270,13 @@ fn tell_of_patterns(redaction: &Redaction, tables: &Tables) {
 }
 
 /// If the attempt failed because classes were not linked, links them so that the next attempt can read their fields.
-fn linked(why: NoSnapshot, catalogue: &Catalogue<'_>, tables: &Tables) -> NoSnapshot {
-    let NoSnapshot::Unlinked(classes) = &why else {
+fn linked(why: DumpError, catalogue: &Catalogue<'_>, tables: &Tables) -> DumpError {
+    let DumpError::Again(Again::Unlinked(classes)) = &why else {
         return why;
     };
     // If linking fails, no other engine can describe their instances either.
     match catalogue.link(classes.iter().copied(), tables) {
         Ok(()) => why,
-        Err(error) => NoSnapshot::Failed(error),
+        Err(error) => error,
     }
 }

@@ -1,7 +1,7 @@
 //! The fields that lead to a virtual thread's frames, and the methods that these frames may belong to. Read before the
 //! fork.
 
-use super::no_snapshot::NoSnapshot;
+use crate::heap::error::{Again, DumpError};
 use crate::heap::facts::catalogue::Catalogue;
 use crate::heap::facts::plain_facts::field_offset;
 use crate::jvmti::env::Env;
@@ -18,7 +18,7 @@ pub(super) fn virtual_thread_fields(
     env: &Env,
     catalogue: &Catalogue<'_>,
     tables: &Tables,
-) -> Result<Option<VirtualThreadFields>, NoSnapshot> {
+) -> Result<Option<VirtualThreadFields>, DumpError> {
     let Some(class) = catalogue.bootstrap_class(VIRTUAL_THREAD, tables) else {
         return Ok(None);
     };
@@ -26,7 +26,7 @@ pub(super) fn virtual_thread_fields(
     let fields = look_up(in_use, catalogue, tables);
     if fields.is_none() && in_use {
         let why = "its virtual threads have unknown fields";
-        return Err(NoSnapshot::Refused(why.to_owned()));
+        return Err(DumpError::Engine(why.to_owned()));
     }
     Ok(fields)
 }
@@ -38,13 +38,13 @@ pub(super) fn the_same_fields(
     env: &Env,
     catalogue: &Catalogue<'_>,
     tables: &Tables,
-) -> Result<Option<VirtualThreadFields>, NoSnapshot> {
+) -> Result<Option<VirtualThreadFields>, DumpError> {
     let fields = virtual_thread_fields(env, catalogue, tables)?;
     let in_use = |fields: Option<VirtualThreadFields>| fields.is_some_and(|fields| fields.in_use);
     if in_use(fields) == in_use(before) {
         Ok(fields)
     } else {
-        Err(NoSnapshot::UnknownClass)
+        Err(Again::UnknownClass.into())
     }
 }
 
