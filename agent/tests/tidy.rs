@@ -34,6 +34,9 @@ const HOUSE: &[&str] = &[
 
 /// Folders that may contain unsafe code: calls of the JVM and of the operating system, reads of a live HotSpot's
 /// memory, a signal handler, and a copy of the heap in another process.
+///
+/// Two files stand alone. `agent/entry.rs` has the functions that the JVM looks up; they call the session, which the
+/// fence must not know. `benches/snapshot.rs` reads its heap as the copy is read, without a check of addresses.
 const FENCED: &[&str] = &[
     "agent/entry.rs",
     "agent/jvmti",

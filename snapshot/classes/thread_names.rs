@@ -94,6 +94,59 @@ fn modified_utf8(units: &[u16]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::BufferMemory;
+
+    /// Start of the heap.
+    const START: u64 = 0x1000;
+
+    /// The name of a thread that refers to a string, which refers to an array of this class and length.
+    fn name(class: u64, length: u64, text: u64, coder: Option<u64>) -> Vec<u8> {
+        let (string, array) = (START + 32, START + 64);
+        // Mark, class, then fields; an array has its length before its elements.
+        let words = [
+            [1, 1, string, 0],
+            [1, 1, array, coder.unwrap_or(0)],
+            [1, class, length, text],
+        ];
+        let heap: Vec<u8> = words
+            .as_flattened()
+            .iter()
+            .flat_map(|word| word.to_ne_bytes())
+            .collect();
+        let shapes = vec![
+            Shape::Unknown,
+            Shape::PrimitiveArray(BasicType::Byte),
+            Shape::PrimitiveArray(BasicType::Char),
+        ];
+        let memory = BufferMemory::new(START, &heap);
+        let snapshot = Snapshot::invented(memory, START..START + heap.len() as u64, shapes);
+        let fields = NameFields::of(|class, name| match (class, name) {
+            (b"Ljava/lang/Thread;", b"name") | (b"Ljava/lang/String;", b"value") => Some(16),
+            (b"Ljava/lang/String;", b"coder") => coder.map(|_| 24),
+            _ => None,
+        });
+        fields.expect("the fields are there").read(&snapshot, START)
+    }
+
+    #[test]
+    fn names_are_read_in_each_form_of_strings() {
+        let latin = u64::from_ne_bytes(*b"main\xE9   ");
+        assert_eq!(name(2, 5, latin, Some(0)), b"main\xC3\xA9");
+        let mut wide = [0; 8];
+        for (pair, unit) in wide.chunks_exact_mut(2).zip("a\u{4e16}b".encode_utf16()) {
+            pair.copy_from_slice(&unit.to_ne_bytes());
+        }
+        let wide = u64::from_ne_bytes(wide);
+        let text = "a\u{4e16}b".as_bytes();
+        assert_eq!(name(2, 6, wide, Some(1)), text, "since JDK 9");
+        assert_eq!(name(3, 3, wide, None), text, "JDK 8");
+    }
+
+    #[test]
+    fn what_is_no_string_is_no_name() {
+        assert_eq!(name(9, 1, 7, Some(0)), b"", "a class that is not known");
+        assert!(NameFields::of(|_, name| (name == b"value").then_some(16)).is_none());
+    }
 
     #[test]
     fn names_are_modified_utf8() {
