@@ -168,6 +168,32 @@ mod tests {
     }
 
     #[test]
+    fn a_dump_that_drops_a_field_does_not_tell_everything() {
+        let nothing = Redaction::default();
+        assert!(nothing.is_nothing() && nothing.drop.is_empty());
+        let some = FieldPatterns::parse("A#b").unwrap();
+        assert!(!some.is_empty());
+        let kept = Redaction {
+            keep: some.clone(),
+            ..Redaction::default()
+        };
+        assert!(kept.is_nothing());
+        let dropped = Redaction {
+            drop: some,
+            ..Redaction::default()
+        };
+        assert!(!dropped.is_nothing());
+        assert_eq!(dropped.name(), "fields");
+        let strings = Redaction {
+            what: Redacted::Strings,
+            ..Redaction::default()
+        };
+        assert!(!strings.is_nothing());
+        assert_eq!(strings.name(), "strings");
+        assert_eq!(stars(3), b"***");
+    }
+
+    #[test]
     fn drop_is_stronger_than_keep() {
         let redaction = Redaction {
             what: Redacted::Values,
