@@ -22,6 +22,8 @@ mod request;
 mod text_dump;
 mod tried;
 
+use error::DumpError;
+
 pub(crate) use dump::{dump, is_dumping_here, Known};
 
 /// Makes the objects that dumps need, while the heap has room: a dump itself then allocates nothing. Runs in `VMInit`,
@@ -43,9 +45,16 @@ pub(crate) fn prepare<'f>(env: &'f Env, jni: &'f Jni<'f>, options: &Options) {
     facts::kept_objects::prepare(env, jni, loaded, name.as_deref());
 }
 
-/// Tells the user at startup, rather than at the first dump, that dumps will stop the application. `object` is any
-/// object.
+/// Tells the user at startup, rather than at the first dump, that dumps will stop the application, or that there will be
+/// none, as they cannot be redacted. `object` is any object.
 fn tell_of_pauses(options: &Options, object: &Object<'_>) {
+    if options.heap_dump && !options.redaction.is_nothing() {
+        if let Err(why) = fork::look_at_heap(object) {
+            let why = DumpError::NoRedaction(why);
+            say(&format!("there will be no dump unless this changes: {why}"));
+        }
+        return;
+    }
     let may_choose = options.engine != Engine::Portable && options.snapshot == SnapshotBy::Auto;
     if !(options.heap_dump && options.verbose && may_choose) {
         return;

@@ -136,19 +136,27 @@ class RedactionTest {
 
     @Test
     void whatCannotBeRedactedIsRefusedByName() {
+        Path file = folder.resolve("zgc.hprof");
+        List<String> ways = List.of("engine=portable", "snapshot=pause");
         try (Jvm jvm = Jvm.on(Jdks.of(21), folder).with(Collector.ZGC).run(Planted.class).ready()) {
-            Path file = folder.resolve("zgc.hprof");
             Command refused = jvm.attach("heap=dump,redact=strings,file=" + file);
             assertTrue(refused.out.contains("return code: 200"), refused::toString);
-            assertTrue(jvm.err.text().contains("only a forked copy is redacted before it is written"), jvm.err::text);
-            for (String way : List.of("engine=portable", "snapshot=pause")) {
+            for (String way : ways) {
                 refused = jvm.attach("heap=dump,redact=strings,file=" + file + "," + way);
                 assertTrue(refused.out.contains("return code: 100"), refused::toString);
+            }
+            assertEquals(0, jvm.end(), jvm.err::text);
+            assertTrue(jvm.err.text().contains("only a forked copy is redacted before it is written"), jvm.err::text);
+            for (String way : ways) {
                 assertTrue(jvm.err.text().contains(way + " cannot be redacted"), jvm.err::text);
             }
-            assertFalse(Files.exists(file));
-            assertEquals(0, jvm.end(), jvm.err::text);
         }
+        Launch launch = Jvm.on(Jdks.of(21), folder).with(Collector.ZGC);
+        try (Jvm jvm = launch.agent("heap=dump,redact=all,doe=n,file=" + file).run(Planted.class).ready()) {
+            assertEquals(0, jvm.end(), jvm.err::text);
+            assertTrue(jvm.err.text().contains("there will be no dump unless this changes: the collector maps"), jvm.err::text);
+        }
+        assertFalse(Files.exists(file));
     }
 
     private byte[] dump(Jvm jvm, String name, String options) throws Exception {
