@@ -104,6 +104,7 @@ fn print(summary: &Summary, file: &DumpFile, stacks: bool, to: &mut dyn Write) -
             .map(|(kind, total)| (kind.name(), *total)),
         to,
     )?;
+    print_heaps(summary, to)?;
     if stacks {
         for thread in &summary.threads {
             print_stack(summary, thread, to)?;
@@ -115,6 +116,28 @@ fn print(summary: &Summary, file: &DumpFile, stacks: bool, to: &mut dyn Write) -
         writeln!(to, "Warning: at {:#x}: {}", damage.offset, damage.kind)?;
     }
     Ok(())
+}
+
+/// Android's heaps: the application's own objects, and those that it shares with others.
+fn print_heaps(summary: &Summary, to: &mut dyn Write) -> io::Result<()> {
+    if summary.heaps.is_empty() {
+        return Ok(());
+    }
+    let mut table = Table::new([
+        ("Android's heaps", Side::Left),
+        ("objects", Side::Right),
+        ("bytes", Side::Right),
+    ]);
+    for (name, total) in &summary.heaps {
+        let name = summary.strings.text(*name).unwrap_or("?".into());
+        table.row([
+            name.into_owned().into(),
+            grouped(total.count).into(),
+            grouped(total.bytes).into(),
+        ]);
+    }
+    writeln!(to)?;
+    table.print(to)
 }
 
 fn print_head(summary: &Summary, file: &DumpFile, to: &mut dyn Write) -> io::Result<()> {

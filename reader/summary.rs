@@ -57,6 +57,9 @@ pub struct Summary {
     pub heap_records: BTreeMap<&'static str, KindTotal>,
     /// Roots by kind.
     pub roots: BTreeMap<RootKind, KindTotal>,
+    /// Android's heaps (app, image, zygote) by the ids of their names: objects, and the sum of their shallow sizes. Objects of
+    /// another dump are in no such heap.
+    pub heaps: BTreeMap<u64, KindTotal>,
     /// Objects and arrays, without class objects.
     pub objects: u64,
     /// Sum of their shallow sizes, see [`crate::shallow_bytes`].
@@ -97,6 +100,8 @@ struct Gathered {
     started: HashMap<u32, StartThread>,
     /// Serial to object id and trace serial.
     threads: BTreeMap<u32, (u64, u32)>,
+    /// Id of the name of the heap that has the next objects.
+    heap: Option<u64>,
 }
 
 impl Gathered {
@@ -108,6 +113,7 @@ impl Gathered {
                 records: BTreeMap::new(),
                 heap_records: BTreeMap::new(),
                 roots: BTreeMap::new(),
+                heaps: BTreeMap::new(),
                 objects: 0,
                 object_bytes: 0,
                 loaders: 0,
@@ -121,6 +127,7 @@ impl Gathered {
             stacks: StackRecords::default(),
             started: HashMap::new(),
             threads: BTreeMap::new(),
+            heap: None,
         }
     }
 
@@ -181,14 +188,16 @@ impl Gathered {
             HeapRecord::Class(dump) => {
                 self.summary.classes.add_dump(offset, dump);
             }
-            HeapRecord::HeapInfo { .. } => {}
+            HeapRecord::HeapInfo { name, .. } => self.heap = Some(*name),
             object => {
                 let payload_bytes = object.data_bytes(self.summary.header.id_bytes);
+                let object_bytes = shallow_bytes(payload_bytes);
                 let summary = &mut self.summary;
                 summary.objects += 1;
-                summary.object_bytes = summary
-                    .object_bytes
-                    .saturating_add(shallow_bytes(payload_bytes));
+                summary.object_bytes = summary.object_bytes.saturating_add(object_bytes);
+                if let Some(heap) = self.heap {
+                    add(summary.heaps.entry(heap).or_default(), object_bytes);
+                }
             }
         }
         add(
@@ -206,7 +215,8 @@ impl Gathered {
 
     fn held_bytes(&self) -> u64 {
         let tables = self.summary.strings.held_bytes() + self.summary.classes.held_bytes();
-        let threads = entries(2 * (self.started.len() + self.threads.len()));
+        let threads =
+            entries(2 * (self.started.len() + self.threads.len()) + self.summary.heaps.len());
         tables
             .saturating_add(self.stacks.held_bytes())
             .saturating_add(threads)

@@ -26,6 +26,11 @@ impl Serialize for InJson<'_> {
         map.serialize_entry("classes", &dumped)?;
         map.serialize_entry("damaged", &summary.damaged)?;
         map.serialize_entry("heap_records", &kinds(summary.heap_records.iter()))?;
+        let heaps = summary.heaps.iter().map(|(name, total)| {
+            let name = summary.strings.text(*name);
+            json!({ "bytes": total.bytes, "name": name, "objects": total.count })
+        });
+        map.serialize_entry("heaps", &List(heaps))?;
         map.serialize_entry("id_bytes", &header.id_bytes)?;
         map.serialize_entry("loaded_classes", &loaded)?;
         map.serialize_entry("loaders", &summary.loaders)?;

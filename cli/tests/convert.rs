@@ -15,7 +15,7 @@ mod sample;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use sample::{bytes, primitive_array, root, segment, Record, Sample, ARRAY, FLAGS, MAIN};
+use sample::{bytes, primitive_array, root, segment, string, Record, Sample, ARRAY, FLAGS, MAIN};
 use tempfile::TempDir;
 
 /// Android's sub-records, each with what becomes of it.
@@ -73,6 +73,41 @@ fn what_is_androids_alone_is_changed() {
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(said.ends_with(": 8 sub-records of Android's changed or left out\n"));
     assert!(std::fs::read(&to).unwrap() == plain);
+}
+
+#[test]
+fn info_tells_androids_heaps() {
+    let folder = TempDir::new().unwrap();
+    let (from, _) = paths(&folder);
+    let heap = |name: u64| bytes().u1(0xFE).u4(1).u8(name).0;
+    let array = |id: u64| primitive_array(id, 8, 16, &[7; 16]);
+    let mut sample = Sample::new();
+    sample.version = "JAVA PROFILE 1.0.3";
+    let place = sample.records.len() - 1;
+    let all = vec![
+        heap(0x901),
+        array(0x6000),
+        array(0x6100),
+        heap(0x902),
+        array(0x6200),
+    ];
+    sample.records.insert(place, segment(all));
+    sample.records.insert(0, string(0x901, b"zygote"));
+    sample.records.insert(0, string(0x902, b"app"));
+    std::fs::write(&from, sample.bytes()).unwrap();
+    let told = |more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hprof"));
+        let output = command.arg("info").args(more).arg(&from).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let answer: serde_json::Value = serde_json::from_str(&told(&["--json"])).unwrap();
+    let heaps = serde_json::json!([
+        { "bytes": 64, "name": "zygote", "objects": 2 },
+        { "bytes": 32, "name": "app", "objects": 1 },
+    ]);
+    assert_eq!(answer["heaps"], heaps);
+    assert!(told(&[]).contains("zygote"));
 }
 
 #[test]
