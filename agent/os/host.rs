@@ -17,7 +17,7 @@ pub(crate) fn host_name() -> String {
 ///
 /// Any thread, but never in a forked child: the C library holds a lock meanwhile, and may read a file.
 pub(crate) fn utc_offset_seconds(unix_seconds: u64) -> i32 {
-    let Ok(seconds) = libc::time_t::try_from(unix_seconds) else {
+    let Ok(seconds) = i64::try_from(unix_seconds) else {
         return 0;
     };
     // SAFETY: a struct of numbers and a pointer that may be null; zeros are valid.

@@ -4,6 +4,7 @@
 //! Behind the fence, because a handler works on the code that it has interrupted.
 #![allow(unsafe_code)]
 
+mod machine_registers;
 mod sample_ring;
 mod stack_sampler;
 mod thread_timers;

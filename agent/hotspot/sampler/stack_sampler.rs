@@ -3,6 +3,7 @@
 //! The handler neither waits nor allocates nor panics: it looks up a slot, reserves a cell of the ring, calls
 //! `AsyncGetCallTrace`, and wakes the reader if that is asleep.
 
+use super::machine_registers;
 use super::sample_ring::{RawSample, SampleRing};
 use super::thread_timers::{ThreadTimers, Ticket};
 use crate::hotspot::call_trace::{self, AsyncGetCallTrace, CallTrace, StackFault};
@@ -224,17 +225,15 @@ impl StackSampler {
         // SAFETY: the caller's promise; the registers are restored before this returns.
         unsafe {
             let context = context.cast::<libc::ucontext_t>();
-            let registers = &mut (*context).uc_mcontext.gregs;
-            let found = interrupted.caller(at(registers));
-            if let Some(caller) = found {
-                let before = *registers;
-                move_to(registers, caller);
+            let before = machine_registers::read(&(*context).uc_mcontext);
+            if let Some(caller) = interrupted.caller(before) {
+                machine_registers::write(&mut (*context).uc_mcontext, caller);
                 let count = trace.count;
                 (self.get_call_trace)(trace, self.depth_frames, context.cast());
                 if trace.count < 1 {
                     trace.count = count;
                 }
-                (*context).uc_mcontext.gregs = before;
+                machine_registers::write(&mut (*context).uc_mcontext, before);
             }
         }
     }
@@ -246,37 +245,7 @@ impl StackSampler {
 /// `context` comes from a signal on this thread.
 unsafe fn interrupted_at(context: *mut c_void) -> Registers {
     // SAFETY: the caller's promise.
-    at(unsafe { &(*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs })
-}
-
-/// The position that a context's registers describe.
-fn at(registers: &[libc::greg_t; 23]) -> Registers {
-    let register = |index: c_int| {
-        let index = usize::try_from(index).unwrap_or(0);
-        registers
-            .get(index)
-            .map_or(0, |value| u64::from_ne_bytes(value.to_ne_bytes()))
-    };
-    Registers {
-        pc: register(libc::REG_RIP),
-        stack_pointer: register(libc::REG_RSP),
-        frame_pointer: register(libc::REG_RBP),
-    }
-}
-
-/// Sets a context's registers to this position.
-fn move_to(registers: &mut [libc::greg_t; 23], there: Registers) {
-    let moved = [
-        (libc::REG_RIP, there.pc),
-        (libc::REG_RSP, there.stack_pointer),
-        (libc::REG_RBP, there.frame_pointer),
-    ];
-    for (index, value) in moved {
-        let place = usize::try_from(index).ok();
-        if let Some(register) = place.and_then(|place| registers.get_mut(place)) {
-            *register = i64::from_ne_bytes(value.to_ne_bytes());
-        }
-    }
+    machine_registers::read(unsafe { &(*context.cast::<libc::ucontext_t>()).uc_mcontext })
 }
 
 /// Excludes the calling thread, which belongs to the agent, from all sampling, now and later. Such threads do not end.
@@ -410,18 +379,6 @@ mod tests {
             assert!(is_suspended((&raw mut context).cast()));
             assert!(!is_suspended(std::ptr::null_mut()));
         }
-    }
-
-    #[test]
-    fn registers_are_read_where_they_are_written() {
-        let there = Registers {
-            pc: 1,
-            stack_pointer: u64::MAX,
-            frame_pointer: 3,
-        };
-        let mut registers = [0; 23];
-        move_to(&mut registers, there);
-        assert_eq!(at(&registers), there);
     }
 
     #[test]

@@ -323,7 +323,7 @@ fn create(signal: i32, thread: libc::pid_t, ticket: Ticket) -> Option<libc::time
 /// Makes the timer fire after `first_ns` of the thread's CPU time, and then after each `interval_ns`; zeros stop it.
 fn set(timer: &Timer, first_ns: u64, interval_ns: u64) -> bool {
     let spec = |ns: u64| libc::timespec {
-        tv_sec: libc::time_t::try_from(ns / 1_000_000_000).unwrap_or(libc::time_t::MAX),
+        tv_sec: i64::try_from(ns / 1_000_000_000).unwrap_or(i64::MAX),
         tv_nsec: libc::c_long::try_from(ns % 1_000_000_000).unwrap_or(0),
     };
     let time = libc::itimerspec {

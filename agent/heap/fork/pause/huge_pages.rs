@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 const PAGE_BYTES: usize = 4096;
 const PAGES: usize = 512;
 const HUGE_BYTES: u64 = 2 << 20;
+/// The advice that makes huge pages (`linux/mman.h`; Linux 6.1), which the crate libc does not have for musl.
+const MADV_COLLAPSE: libc::c_int = 25;
 /// Huge pages requested per call. Before each call the kernel makes every processor return its cached free pages, which
 /// takes milliseconds on a busy machine. After a call, we pause for as long as the call took, so that the application
 /// can use the memory system alone.
@@ -128,7 +130,7 @@ fn is_in_use(huge: u64) -> bool {
 fn collapse(run: &Range<u64>) -> io::Result<()> {
     let bytes = usize::try_from(run.end - run.start).unwrap_or(0);
     // SAFETY: does not change memory contents, and does nothing where nothing is mapped.
-    match unsafe { libc::madvise(run.start as *mut _, bytes, libc::MADV_COLLAPSE) } {
+    match unsafe { libc::madvise(run.start as *mut _, bytes, MADV_COLLAPSE) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }
