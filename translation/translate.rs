@@ -97,7 +97,7 @@ pub fn translate(
 mod tests {
     use super::*;
     use crate::{Known, ThreadNames};
-    use format::{heap, record};
+    use format::{heap, record, BasicType};
     use reader::{summarize, DumpReader, Event, HeapRecord, Root, RootKind, Summary};
     use std::fs;
     use std::io::Read;
@@ -109,6 +109,8 @@ mod tests {
     const UNLINKED_CLASS: u64 = 0x1010;
     const THREAD: u64 = 0x2000;
     const ARRAY: u64 = 0x2010;
+    const INTS: u64 = 0x2020;
+    const BYTES: u64 = 0x2040;
     const NOWHERE: u64 = 0x2F00;
     /// Where HotSpot has the agent's references.
     const TO_THREAD: u64 = 0x7000;
@@ -197,8 +199,8 @@ mod tests {
             self.record(
                 record::HEAP_DUMP_SEGMENT,
                 &[
-                    &class(OBJECT_CLASS, 0, &[]),
-                    &class(THREAD_CLASS, OBJECT_CLASS, &[10, 2]),
+                    &class(OBJECT_CLASS, 0, &STATICS, &[]),
+                    &class(THREAD_CLASS, OBJECT_CLASS, &[], &[10, 2]),
                 ],
             );
             let thread: [&[u8]; 7] = [
@@ -221,10 +223,64 @@ mod tests {
             ];
             self.record(
                 record::HEAP_DUMP_SEGMENT,
-                &[&thread.concat(), &array.concat(), &roots()],
+                &[&thread.concat(), &array.concat(), &VALUES, &roots()],
             );
         }
     }
+
+    /// The values of a static int and of a static reference to a class without a record, with their types.
+    const STATICS: [(u8, &[u8]); 2] = [(10, &[0, 0, 0, 7]), (2, &[0, 0, 0, 0, 0, 0, 0x10, 0x10])];
+
+    /// Arrays of two ints and of three bytes.
+    const VALUES: [u8; 47] = [
+        heap::PRIM_ARRAY_DUMP,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0x20,
+        0x20,
+        0,
+        0,
+        0,
+        1,
+        0,
+        0,
+        0,
+        2,
+        10,
+        1,
+        2,
+        3,
+        4,
+        5,
+        6,
+        7,
+        8,
+        heap::PRIM_ARRAY_DUMP,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0x20,
+        0x40,
+        0,
+        0,
+        0,
+        1,
+        0,
+        0,
+        0,
+        3,
+        8,
+        7,
+        8,
+        9,
+    ];
 
     fn id(id: u64) -> [u8; 8] {
         id.to_be_bytes()
@@ -234,25 +290,22 @@ mod tests {
         id(0x7F00_0000_0000 + 8 * number)
     }
 
-    /// A class whose fields have these types and one name.
-    fn class(class: u64, above: u64, fields: &[u8]) -> Vec<u8> {
+    /// A class whose statics have these values, and whose fields these types; all have one name.
+    fn class(class: u64, above: u64, statics: &[(u8, &[u8])], fields: &[u8]) -> Vec<u8> {
+        let few = |count: usize| u16::try_from(count).expect("few").to_be_bytes();
         let mut bytes = vec![heap::CLASS_DUMP];
         bytes.extend(id(class));
         bytes.extend([0, 0, 0, 1]);
         bytes.extend(id(above));
         bytes.extend([0; 8 * 5]);
-        bytes.extend([
-            0,
-            0,
-            0,
-            12,
-            0,
-            0,
-            0,
-            0,
-            0,
-            u8::try_from(fields.len()).expect("few"),
-        ]);
+        bytes.extend([0, 0, 0, 12, 0, 0]);
+        bytes.extend(few(statics.len()));
+        for (kind, value) in statics {
+            bytes.extend(string(3));
+            bytes.push(*kind);
+            bytes.extend(*value);
+        }
+        bytes.extend(few(fields.len()));
         for kind in fields {
             bytes.extend(string(3));
             bytes.push(*kind);
@@ -264,15 +317,9 @@ mod tests {
         let global = |object, reference| {
             [&[heap::ROOT_JNI_GLOBAL][..], &id(object), &id(reference)].concat()
         };
-        let local = |frame: u32| {
-            [
-                &[heap::ROOT_JNI_LOCAL][..],
-                &id(ARRAY),
-                &[0, 0, 0, 9],
-                &frame.to_be_bytes(),
-            ]
-            .concat()
-        };
+        let of_thread =
+            |tag, object, frame: &[u8]| [&[tag][..], &id(object), &[0, 0, 0, 9], frame].concat();
+        let local = |frame: u32| of_thread(heap::ROOT_JNI_LOCAL, ARRAY, &frame.to_be_bytes());
         [
             global(ARRAY, 0x9000),
             global(THREAD, TO_THREAD),
@@ -281,6 +328,12 @@ mod tests {
             local(u32::MAX),
             local(3),
             [&[heap::ROOT_STICKY_CLASS][..], &id(UNLINKED_CLASS)].concat(),
+            [&[heap::ROOT_STICKY_CLASS][..], &id(OBJECT_CLASS)].concat(),
+            [&[heap::ROOT_MONITOR_USED][..], &id(INTS)].concat(),
+            of_thread(heap::ROOT_NATIVE_STACK, BYTES, &[]),
+            of_thread(heap::ROOT_JAVA_FRAME, BYTES, &[0; 4]),
+            of_thread(heap::ROOT_JAVA_FRAME, INTS, &[0, 0, 0, 3]),
+            of_thread(heap::ROOT_THREAD_BLOCK, ARRAY, &[]),
             [
                 &[heap::ROOT_THREAD_OBJ][..],
                 &id(THREAD),
@@ -321,7 +374,7 @@ mod tests {
         let file = DumpFile::create(&outlet).expect("a file");
         let made =
             translate(&InMemory(HotSpot::file()), knowledge, settings, file).expect("a dump");
-        assert_eq!((made.objects, made.classes, made.cut_arrays), (4, 2, 0));
+        assert_eq!((made.objects, made.classes, made.cut_arrays), (6, 2, 0));
         let bytes = fs::read(&target).expect("our file");
         let summary = summarize(&mut DumpReader::new(Box::new(bytes.as_slice())).expect("a dump"))
             .expect("a summary");
@@ -357,22 +410,28 @@ mod tests {
                 _ => None,
             })
             .collect();
-        let kinds: Vec<RootKind> = roots.iter().map(|root| root.kind).collect();
+        let found: Vec<_> = roots
+            .iter()
+            .map(|root| (root.kind, root.object, root.frame_number))
+            .collect();
+        let beyond_the_stack = Some(u32::MAX);
         assert_eq!(
-            kinds,
+            found,
             [
-                RootKind::ThreadObject,
-                RootKind::JniLocal,
-                RootKind::JniGlobal
+                (RootKind::ThreadObject, THREAD, None),
+                (RootKind::ThreadBlock, ARRAY, None),
+                (RootKind::JavaFrame, BYTES, Some(0)),
+                (RootKind::JavaFrame, INTS, beyond_the_stack),
+                (RootKind::JniLocal, ARRAY, beyond_the_stack),
+                // Some readers refuse roots of native stacks.
+                (RootKind::JniGlobal, BYTES, None),
+                (RootKind::JniGlobal, ARRAY, None),
+                (RootKind::MonitorUsed, INTS, None),
+                (RootKind::StickyClass, OBJECT_CLASS, None),
             ]
         );
-        let local = roots.get(1).expect("a local");
-        assert_eq!(
-            local.frame_number,
-            Some(u32::MAX),
-            "the stack has one frame"
-        );
-        assert_eq!(roots.last().and_then(|root| root.reference), Some(0x9000));
+        let references: Vec<_> = roots.iter().filter_map(|root| root.reference).collect();
+        assert_eq!(references, [0, 0x9000]);
         for (record, data) in records.iter().zip(&data) {
             match record {
                 HeapRecord::ObjectArray(array) => {
@@ -424,6 +483,56 @@ mod tests {
             .map(|thread| thread.name.clone())
             .collect();
         assert_eq!(names, [Some("the thread".into())]);
+    }
+
+    /// The types and values of the statics of the first class, and the values of both arrays, for these settings.
+    fn values(settings: &Settings) -> (Vec<(BasicType, u64)>, Vec<Vec<u8>>) {
+        let (records, data) = heap_records(&translated(settings).0);
+        let (mut statics, mut arrays) = (Vec::new(), Vec::new());
+        for (record, data) in records.into_iter().zip(data) {
+            match record {
+                HeapRecord::Class(class) if class.class == OBJECT_CLASS => {
+                    statics.extend(class.statics.iter().map(|field| (field.kind, field.value)));
+                }
+                HeapRecord::PrimitiveArray(array) => {
+                    assert_eq!(
+                        array.length as usize * array.kind.size_bytes(8) as usize,
+                        data.len()
+                    );
+                    arrays.push(data);
+                }
+                _ => {}
+            }
+        }
+        (statics, arrays)
+    }
+
+    #[test]
+    fn values_come_through_if_they_are_wanted() {
+        let (int, reference) = (BasicType::Int, BasicType::Object);
+        let wanted = vec![vec![1, 2, 3, 4, 5, 6, 7, 8], vec![7, 8, 9]];
+        assert_eq!(
+            values(&ALL),
+            (vec![(int, 7), (reference, 0)], wanted.clone())
+        );
+        let no_fields = Settings {
+            primitive_fields: false,
+            ..ALL
+        };
+        assert_eq!(values(&no_fields), (vec![(int, 0), (reference, 0)], wanted));
+        let no_arrays = Settings {
+            primitive_arrays: false,
+            ..ALL
+        };
+        let zeros = vec![vec![0; 8], vec![0; 3]];
+        assert_eq!(values(&no_arrays), (vec![(int, 7), (reference, 0)], zeros));
+    }
+
+    #[test]
+    fn the_time_is_that_of_hotspots_file() {
+        let bytes = translated(&ALL).0;
+        let dump = DumpReader::new(Box::new(bytes.as_slice())).expect("a dump");
+        assert_eq!(dump.header().time_millis, 77);
     }
 
     #[test]
