@@ -460,8 +460,12 @@ mod tests {
         let (bytes, summary) = translated(&ALL);
         let mut dump = DumpReader::new(Box::new(bytes.as_slice())).expect("a dump");
         let (mut loaded, mut frames) = (Vec::new(), Vec::new());
+        let mut strings = std::collections::HashMap::new();
         while let Some(event) = dump.next_event().expect("an event") {
             match event {
+                Event::Record(_, reader::Record::Utf8(string)) => {
+                    strings.insert(string.id, string.text);
+                }
                 Event::Record(_, reader::Record::LoadClass(class)) => loaded.push(class),
                 Event::Record(_, reader::Record::Frame(frame)) => frames.push(frame),
                 _ => {}
@@ -469,6 +473,12 @@ mod tests {
         }
         let objects: Vec<u64> = loaded.iter().map(|class| class.class).collect();
         assert_eq!(objects, [OBJECT_CLASS, THREAD_CLASS, UNLINKED_CLASS]);
+        let names: Vec<_> = loaded
+            .iter()
+            .map(|class| strings.get(&class.name).map(Vec::as_slice))
+            .collect();
+        let expected = ["java/lang/Object", "java/lang/Thread", "Unlinked"];
+        assert_eq!(names, expected.map(|name| Some(name.as_bytes())));
         let [frame] = frames.as_slice() else {
             panic!("{frames:?}");
         };
