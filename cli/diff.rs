@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use graph::{Heap, Retained, Total};
 use serde_json::{json, Value};
 
+use crate::class_paths::{ClassPaths, GrownPath};
 use crate::heap_file::{with_heap, GraphArguments, Loaded, Rule};
 use crate::json;
 use crate::live::process_named;
@@ -17,10 +18,11 @@ use crate::outcome::{Failure, Verdict};
 use crate::plain::plain;
 use crate::table::{Side, Table};
 
-/// Lists the classes that grew between two dumps, by retained bytes
+/// Lists what grew between two dumps: places in the dominator tree, and classes
 ///
 /// Objects move between dumps, so classes are matched by name. Retained bytes are those of `hprof
-/// top --by class`.
+/// top --by class`. A place is told by the classes that lead to it, each kept alive by the one
+/// before.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  hprof diff before.hprof after.hprof --fail-if-grown 1000000\n  hprof diff 4711 --after 10m"
@@ -37,7 +39,7 @@ pub(crate) struct Arguments {
     /// Which references keep an object alive
     #[arg(long, value_enum, default_value_t = Rule::All)]
     references: Rule,
-    /// Print at most N classes; 0 for all
+    /// Print at most N places and N classes; 0 for all
     #[arg(long, value_name = "N", default_value_t = 30)]
     top: usize,
     /// Print JSON
@@ -55,6 +57,7 @@ pub(crate) struct Arguments {
 #[derive(Debug, Default)]
 pub(crate) struct Sums {
     classes: BTreeMap<String, Total>,
+    paths: ClassPaths,
     /// Bytes of all reachable objects.
     pub(crate) total_bytes: u64,
     /// How long a running JVM paused for them.
@@ -75,7 +78,35 @@ impl Row {
     }
 }
 
-/// Reads both files and prints the classes.
+/// How two heaps differ.
+#[derive(Debug)]
+pub(crate) struct Growth {
+    /// The classes that differ, those that grew most first.
+    pub(crate) rows: Vec<Row>,
+    /// Where in the dominator tree the heap grew, most first.
+    pub(crate) paths: Vec<GrownPath>,
+    /// Bytes of all reachable objects of the earlier heap.
+    pub(crate) before_bytes: u64,
+    after_bytes: u64,
+}
+
+impl Growth {
+    /// The growth between heaps with these sums.
+    pub(crate) fn of(before: Sums, after: Sums) -> Self {
+        Self {
+            paths: after.paths.grown_since(&before.paths),
+            rows: rows(before.classes, after.classes),
+            before_bytes: before.total_bytes,
+            after_bytes: after.total_bytes,
+        }
+    }
+
+    fn grown_bytes(&self) -> i128 {
+        change(self.before_bytes, self.after_bytes)
+    }
+}
+
+/// Reads both files and prints what grew.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     let began = Instant::now();
     let wait = arguments.wait.unwrap_or_default();
@@ -90,17 +121,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     sleep(wait.saturating_sub(began.elapsed()));
     let later = arguments.after.as_ref().unwrap_or(&arguments.before);
     let (after, second) = sums(later, arguments)?;
-    let grown_bytes = change(before.total_bytes, after.total_bytes);
-    let totals = (before.total_bytes, after.total_bytes);
     let pauses = (before.pause_millis, after.pause_millis);
-    let rows = rows(before.classes, after.classes);
+    let growth = Growth::of(before, after);
     let most = match arguments.top {
         0 => usize::MAX,
         top => top,
     };
     let mut to = BufWriter::new(io::stdout().lock());
     if arguments.json {
-        let mut answer = in_json(&rows, most, totals);
+        let mut answer = growth.in_json(most);
         if let Some(answer) = answer.as_object_mut() {
             let of = |millis: Option<u64>| Some(Value::from(millis?));
             let pauses = [("pause_ms_before", pauses.0), ("pause_ms_after", pauses.1)];
@@ -109,11 +138,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         }
         json::print(&answer, &mut to)?;
     } else {
-        print(&rows, most, totals, &mut to)?;
+        growth.print(most, &mut to)?;
     }
     to.flush()?;
     let limit = arguments.fail_if_grown.map(i128::from);
-    let failed = limit.is_some_and(|limit| grown_bytes > limit);
+    let failed = limit.is_some_and(|limit| growth.grown_bytes() > limit);
     let whole = first == Verdict::Sound && second == Verdict::Sound;
     Ok(if whole && !failed {
         Verdict::Sound
@@ -152,6 +181,7 @@ pub(crate) fn sums_of(loaded: &Loaded<'_>) -> Sums {
 /// The sums of a heap, by class name.
 pub(crate) fn sums_by_name(heap: &Heap<'_>, retained: &Retained) -> Sums {
     let mut sums = Sums {
+        paths: ClassPaths::of(heap, retained),
         total_bytes: retained.total_bytes(),
         ..Sums::default()
     };
@@ -163,17 +193,6 @@ pub(crate) fn sums_by_name(heap: &Heap<'_>, retained: &Retained) -> Sums {
         sum.retained_bytes = sum.retained_bytes.saturating_add(total.retained_bytes);
     }
     sums
-}
-
-/// The classes of two heaps that differ, those that grew most first.
-pub(crate) fn compared(before: Sums, after: Sums) -> Vec<Row> {
-    rows(before.classes, after.classes)
-}
-
-/// What `--json` prints, for two heaps whose sums are known.
-pub(crate) fn answer(before: Sums, after: Sums, most: usize) -> Value {
-    let totals = (before.total_bytes, after.total_bytes);
-    in_json(&rows(before.classes, after.classes), most, totals)
 }
 
 /// The classes of both dumps, those that grew most first.
@@ -211,55 +230,70 @@ fn signed(change: i128) -> String {
     }
 }
 
-fn print(
-    rows: &[Row],
-    most: usize,
-    (before, after): (u64, u64),
-    to: &mut dyn Write,
-) -> io::Result<()> {
-    let mut table = Table::new([
-        ("retained", Side::Right),
-        ("now", Side::Right),
-        ("objects", Side::Right),
-        ("now", Side::Right),
-        ("class", Side::Left),
-    ]);
-    for row in rows.iter().take(most) {
-        table.row([
-            signed(row.grown_bytes()).into(),
-            grouped(row.after.retained_bytes).into(),
-            signed(change(row.before.objects, row.after.objects)).into(),
-            grouped(row.after.objects).into(),
-            row.class.clone().into(),
+impl Growth {
+    fn print(&self, most: usize, to: &mut dyn Write) -> io::Result<()> {
+        for path in self.paths.iter().take(most) {
+            writeln!(
+                to,
+                "{} bytes in {}",
+                signed(path.grown_bytes().into()),
+                plain(&path.classes.join(" > "))
+            )?;
+        }
+        if !self.paths.is_empty() {
+            writeln!(to)?;
+        }
+        let mut table = Table::new([
+            ("retained", Side::Right),
+            ("now", Side::Right),
+            ("objects", Side::Right),
+            ("now", Side::Right),
+            ("class", Side::Left),
         ]);
+        for row in self.rows.iter().take(most) {
+            table.row([
+                signed(row.grown_bytes()).into(),
+                grouped(row.after.retained_bytes).into(),
+                signed(change(row.before.objects, row.after.objects)).into(),
+                grouped(row.after.objects).into(),
+                row.class.clone().into(),
+            ]);
+        }
+        table.print(to)?;
+        writeln!(
+            to,
+            "all reachable objects: {} bytes, {} before ({})",
+            grouped(self.after_bytes),
+            grouped(self.before_bytes),
+            signed(self.grown_bytes())
+        )
     }
-    table.print(to)?;
-    writeln!(
-        to,
-        "all reachable objects: {} bytes, {} before ({})",
-        grouped(after),
-        grouped(before),
-        signed(change(before, after))
-    )
-}
 
-fn in_json(rows: &[Row], most: usize, (before, after): (u64, u64)) -> Value {
-    let total = |total: &Total| {
+    /// What `--json` prints: at most so many classes and paths.
+    pub(crate) fn in_json(&self, most: usize) -> Value {
+        let total = |total: &Total| {
+            json!({
+                "objects": total.objects,
+                "retained": total.retained_bytes,
+                "shallow": total.shallow_bytes,
+            })
+        };
+        let of_path = |(objects, bytes): (u64, u64)| json!({"objects": objects, "retained": bytes});
+        let classes = self.rows.iter().take(most).map(|row| {
+            json!({ "after": total(&row.after), "before": total(&row.before), "class": row.class })
+        });
+        let paths = self.paths.iter().take(most).map(|path| {
+            json!({ "after": of_path(path.after), "before": of_path(path.before), "classes": path.classes })
+        });
         json!({
-            "objects": total.objects,
-            "retained": total.retained_bytes,
-            "shallow": total.shallow_bytes,
+            "classes": classes.collect::<Vec<_>>(),
+            "left_out": self.rows.len().saturating_sub(most),
+            "paths": paths.collect::<Vec<_>>(),
+            "paths_left_out": self.paths.len().saturating_sub(most),
+            "total_bytes_after": self.after_bytes,
+            "total_bytes_before": self.before_bytes,
         })
-    };
-    let classes = rows.iter().take(most).map(|row| {
-        json!({ "after": total(&row.after), "before": total(&row.before), "class": row.class })
-    });
-    json!({
-        "classes": classes.collect::<Vec<_>>(),
-        "left_out": rows.len().saturating_sub(most),
-        "total_bytes_after": after,
-        "total_bytes_before": before,
-    })
+    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 mod attach;
 mod check;
+mod class_paths;
 mod convert;
 mod date;
 mod diff;

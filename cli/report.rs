@@ -1,6 +1,5 @@
 //! `hprof report`: one page that shows what keeps the memory.
 
-mod class_paths;
 mod classes;
 mod growth;
 pub(crate) mod page;

@@ -12,7 +12,7 @@ use super::brief::brief;
 use super::protocol::Tools;
 use super::Arguments;
 use crate::date::date;
-use crate::diff;
+use crate::diff::{self, Growth};
 use crate::dump_file::DumpFile;
 use crate::heap_file::{failure, opened_jvm, Loaded};
 use crate::histo;
@@ -191,7 +191,7 @@ impl<'a> HeapTools<'a> {
         // Two heaps might not fit into memory.
         self.loaded = None;
         let after = self.heap().map(diff::sums_of)?;
-        Ok(diff::answer(before, after, 20))
+        Ok(Growth::of(before, after).in_json(20))
     }
 
     /// Has this command make a dump, whose words would else get into the protocol.

@@ -3,10 +3,10 @@
 use graph::{Heap, Retained};
 use serde_json::{json, Value};
 
-use super::class_paths::ClassPaths;
 use super::space::Space;
+use crate::class_paths::GrownPath;
 use crate::date::date;
-use crate::diff::{self, Row, Sums};
+use crate::diff::{self, Growth, Row, Sums};
 use crate::dump_file::DumpFile;
 use crate::plain::plain;
 
@@ -18,16 +18,12 @@ const PATHS_BYTES: u64 = 30_000;
 const ROW_BYTES: u64 = 50;
 const STEP_BYTES: u64 = 6;
 
-/// A path grew by the growth of the heap divided by this, or it is not listed.
-const SHARE: u64 = 100;
-
 /// What is kept of the earlier heap.
 #[derive(Debug)]
 pub(crate) struct Earlier {
     file: String,
     made: Option<String>,
     sums: Sums,
-    paths: ClassPaths,
 }
 
 impl Earlier {
@@ -38,22 +34,19 @@ impl Earlier {
             file: plain(&file.short_name()),
             made: (millis != 0).then(|| date(millis)),
             sums: diff::sums_by_name(heap, retained),
-            paths: ClassPaths::of(heap, retained),
         }
     }
 
     /// What grew until this heap: classes with objects and retained bytes of both, and paths with the same.
     pub(super) fn grown(self, heap: &Heap<'_>, retained: &Retained, space: &mut Space) -> Value {
-        let before_bytes = self.sums.total_bytes;
-        let paths = ClassPaths::of(heap, retained);
-        let rows = diff::compared(self.sums, diff::sums_by_name(heap, retained));
+        let growth = Growth::of(self.sums, diff::sums_by_name(heap, retained));
         space.open(CLASSES_BYTES);
         let mut classes = Vec::new();
         for Row {
             class,
             before,
             after,
-        } in &rows
+        } in &growth.rows
         {
             if !space.has_room() {
                 break;
@@ -67,18 +60,17 @@ impl Earlier {
                 after.retained_bytes
             ]));
         }
-        let grown_bytes = retained.total_bytes().saturating_sub(before_bytes);
-        let paths = paths.grown_since(&self.paths, grown_bytes / SHARE);
+        let (listed, rows) = (classes.len(), growth.rows.len());
         json!({
-            "before": { "bytes": before_bytes, "file": self.file, "made": self.made },
+            "before": { "bytes": growth.before_bytes, "file": self.file, "made": self.made },
             "classes": classes,
-            "classes_left": rows.len() - classes.len(),
-            "paths": paths_in_json(&paths, space),
+            "classes_left": rows - listed,
+            "paths": paths_in_json(&growth.paths, space),
         })
     }
 }
 
-fn paths_in_json(paths: &[super::class_paths::GrownPath], space: &mut Space) -> Vec<Value> {
+fn paths_in_json(paths: &[GrownPath], space: &mut Space) -> Vec<Value> {
     space.open(PATHS_BYTES);
     let mut listed = Vec::new();
     for path in paths {

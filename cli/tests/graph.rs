@@ -186,6 +186,8 @@ fn growth_is_told_and_fails_on_request() {
         lines.lines().any(|line| line.split_whitespace().eq(grown)),
         "{lines}"
     );
+    let place = "+1,600 bytes in class app.Cache > java.lang.Object[] > app.Entry";
+    assert_eq!(lines.lines().next(), Some(place), "{lines}");
     assert!(
         lines.ends_with("all reachable objects: 2,040 bytes, 16 before (+2,024)\n"),
         "{lines}"

@@ -10,6 +10,9 @@ use crate::leaks::described;
 /// Levels of the tree.
 const DEPTH_MAX: usize = 24;
 
+/// A path grew by the growth of the heap divided by this, or it is not told.
+const GROWN_SHARE: u64 = 100;
+
 /// Nodes of the tree.
 const NODES_MAX: usize = 4_000;
 
@@ -18,7 +21,7 @@ const SHARE: u64 = 1_000;
 
 /// Objects of one class, and what they keep alive.
 #[derive(Debug, Default)]
-pub(super) struct ClassPaths {
+pub(crate) struct ClassPaths {
     objects: u64,
     bytes: u64,
     below: BTreeMap<String, ClassPaths>,
@@ -26,23 +29,24 @@ pub(super) struct ClassPaths {
 
 /// A path whose objects retain more than before.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct GrownPath {
+pub(crate) struct GrownPath {
     /// The classes, from the top of the tree.
-    pub(super) classes: Vec<String>,
+    pub(crate) classes: Vec<String>,
     /// Objects and retained bytes at the end of the path.
-    pub(super) before: (u64, u64),
-    pub(super) after: (u64, u64),
+    pub(crate) before: (u64, u64),
+    pub(crate) after: (u64, u64),
 }
 
 impl GrownPath {
-    fn grown_bytes(&self) -> u64 {
+    /// Retained bytes that were not there before.
+    pub(crate) fn grown_bytes(&self) -> u64 {
         self.after.1.saturating_sub(self.before.1)
     }
 }
 
 impl ClassPaths {
     /// The tree of a heap.
-    pub(super) fn of(heap: &Heap<'_>, retained: &Retained) -> Self {
+    pub(crate) fn of(heap: &Heap<'_>, retained: &Retained) -> Self {
         let least_bytes = (retained.total_bytes() / SHARE).max(1);
         let mut tree = Self {
             objects: retained.reachable().into(),
@@ -83,9 +87,14 @@ impl ClassPaths {
         node
     }
 
-    /// The paths that grew by this many bytes or more, those that grew most first. Each ends where the growth spreads, or
-    /// where it is no more told apart.
-    pub(super) fn grown_since(&self, before: &Self, least_bytes: u64) -> Vec<GrownPath> {
+    /// The paths that grew by a hundredth of the heap's growth or more, those that grew most first. Each ends where the
+    /// growth spreads, or where it is no more told apart.
+    pub(crate) fn grown_since(&self, before: &Self) -> Vec<GrownPath> {
+        let grown_bytes = self.bytes.saturating_sub(before.bytes);
+        self.grown_by(before, grown_bytes / GROWN_SHARE)
+    }
+
+    fn grown_by(&self, before: &Self, least_bytes: u64) -> Vec<GrownPath> {
         let mut found = Vec::new();
         let none = Self::default();
         let mut open = vec![(Vec::new(), before, self)];
@@ -164,7 +173,7 @@ mod tests {
             ("New", 2, 50),
             ("Old", 1, 400),
         ]);
-        let grown = after.grown_since(&before, 20);
+        let grown = after.grown_by(&before, 20);
         let path = |classes: &[&str], before, after| GrownPath {
             classes: classes.iter().map(|class| (*class).to_owned()).collect(),
             before,
@@ -180,6 +189,6 @@ mod tests {
     #[test]
     fn what_did_not_grow_has_no_path() {
         let heap = tree(&[("Cache", 1, 100)]);
-        assert_eq!(heap.grown_since(&heap, 1), []);
+        assert_eq!(heap.grown_since(&heap), []);
     }
 }
