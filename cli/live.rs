@@ -1,33 +1,18 @@
 //! The objects of a JVM that runs, without a file: the agent's forked copy sends them to a socket of this command's.
 
 use std::fs::File;
-use std::io::{self, ErrorKind, Read, Seek, Write};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::io::{self, ErrorKind, Seek, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::path::Path;
 use std::thread;
-use std::time::Duration;
 
-use format::{record, RECORD_HEADER_BYTES};
-use indicatif::HumanBytes;
-use rustix::fs::{chmodat, chownat, memfd_create, unlinkat, AtFlags, Gid, MemfdFlags, Mode, Uid};
-use rustix::net::sockopt::socket_peercred;
+use rustix::fs::{memfd_create, MemfdFlags};
 use rustix::process::Pid;
 
+use crate::agent_stream::{Incoming, Place};
 use crate::attach::{Answer, AnswerFile, Jvm};
 use crate::library::Library;
 use crate::outcome::Failure;
-use crate::spinner::spinner;
-
-/// Time between two looks for a connection, or whether there will be more bytes.
-const LOOK: Duration = Duration::from_millis(10);
-
-/// Bytes read from the agent at once.
-const BUFFER_BYTES: usize = 256 << 10;
-
-/// What the last record of a whole stream is: its tag, no time, no bytes.
-pub(crate) const END: [u8; RECORD_HEADER_BYTES] = [record::HEAP_DUMP_END, 0, 0, 0, 0, 0, 0, 0, 0];
 
 /// The process that a file's name means: a number that no file has.
 pub(crate) fn process_named(file: &Path) -> Option<i32> {
@@ -43,27 +28,15 @@ pub(crate) fn graph_of(pid: i32, agent: Option<&Path>) -> Result<(File, Option<u
     let jvm = Jvm::find(pid).map_err(Failure::Input)?;
     let library = Library::find(&jvm, agent)?;
     let said = jvm.answer_file();
-    let place = Place::new(&jvm).map_err(|error| {
-        Failure::Input(format!(
-            "cannot make a socket where the JVM {pid} looks for it: {error} (/tmp)"
-        ))
-    })?;
+    let place = Place::new(&jvm)?;
     let mut told = format!("heap=dump,stop=n,graph={}", place.path().display());
     if let Some(said) = &said {
         told += &format!(",answer={}", said.path());
     }
-    let flow = Flow::default();
+    let incoming = Incoming::default();
     let (answer, taken) = thread::scope(|scope| {
-        let taking = scope.spawn(|| flow.take(&place.listener, jvm.process()));
-        let bar = spinner();
-        let answer = jvm.load(library.path(), &told, || {
-            let bytes = HumanBytes(flow.bytes.load(Ordering::Relaxed));
-            bar.set_message(format!("{bytes} received"));
-            bar.tick();
-        });
-        bar.finish_and_clear();
-        flow.given_up.store(answer.is_err(), Ordering::Relaxed);
-        flow.ended.store(true, Ordering::Relaxed);
+        let taking = scope.spawn(|| take(&incoming, place.listener(), jvm.process()));
+        let answer = incoming.load(&jvm, library.path(), &told, "received");
         let taken = taking.join();
         (
             answer,
@@ -108,139 +81,32 @@ fn judge(pid: i32, answer: &Answer, said: &[String]) -> Result<(), Failure> {
     }))
 }
 
-/// A socket in the JVM's folder for temporary files; it goes when this is dropped.
-pub(crate) struct Place {
-    folder: OwnedFd,
-    name: String,
-    listener: UnixListener,
-}
-
-impl Place {
-    /// A new one, which only the JVM's user may connect to. Errors: the JVM has no such folder; the name is there.
-    pub(crate) fn new(jvm: &Jvm) -> io::Result<Self> {
-        let folder = jvm.root().folder(Path::new("/tmp"))?;
-        let name = format!(".hprof_graph.{}.{}", jvm.own_pid(), std::process::id());
-        // Of a name that is there already this makes an error, whatever has it.
-        let path = format!("/proc/self/fd/{}/{name}", folder.as_raw_fd());
-        let listener = UnixListener::bind(path)?;
-        let place = Self {
-            folder,
-            name,
-            listener,
-        };
-        place.give_to(jvm.owner())?;
-        place.listener.set_nonblocking(true)?;
-        Ok(place)
-    }
-
-    /// Lets nobody connect but the JVM's user. Who connects is asked all the same.
-    fn give_to(&self, (user, group): (u32, u32)) -> rustix::io::Result<()> {
-        let (folder, name) = (&self.folder, self.name.as_str());
-        chmodat(folder, name, Mode::RUSR | Mode::WUSR, AtFlags::empty())?;
-        // Who may not give it away is that user.
-        let _ = chownat(
-            folder,
-            name,
-            Some(Uid::from_raw(user)),
-            Some(Gid::from_raw(group)),
-            AtFlags::SYMLINK_NOFOLLOW,
-        );
+/// Takes what this process sends: of several connections, each a try, the last one's. `None` if that is not whole.
+fn take(incoming: &Incoming, listener: &UnixListener, from: Pid) -> io::Result<Option<File>> {
+    let mut whole = None;
+    incoming.each(listener, from, |stream| {
+        whole = kept_of(incoming, stream)?;
         Ok(())
-    }
-
-    /// Whom the JVM connects to; it does not block.
-    pub(crate) fn listener(&self) -> &UnixListener {
-        &self.listener
-    }
-
-    /// Its path as the JVM sees it.
-    pub(crate) fn path(&self) -> PathBuf {
-        Path::new("/tmp").join(&self.name)
-    }
+    })?;
+    Ok(whole)
 }
 
-impl Drop for Place {
-    fn drop(&mut self) {
-        // It does no harm where it is.
-        let _ = unlinkat(&self.folder, self.name.as_str(), AtFlags::empty());
-    }
-}
-
-/// What the agent sends, on its way into memory.
-#[derive(Debug, Default)]
-struct Flow {
-    /// Nobody will connect any more.
-    ended: AtomicBool,
-    /// What is under way is not wanted either.
-    given_up: AtomicBool,
-    /// Bytes that have come in the last connection.
-    bytes: AtomicU64,
-}
-
-impl Flow {
-    /// Takes what this process sends: of several connections, each a try, the last one's. `None` if that is not whole.
-    fn take(&self, listener: &UnixListener, from: Pid) -> io::Result<Option<File>> {
-        let mut whole = None;
-        loop {
-            // Asked first: who connects before the end is still heard.
-            let is_last = self.ended.load(Ordering::Relaxed);
-            match listener.accept() {
-                Ok((stream, _)) if socket_peercred(&stream)?.pid == from => {
-                    whole = self.receive(stream)?;
-                }
-                Ok(_) => {}
-                Err(error) if error.kind() != ErrorKind::WouldBlock => return Err(error),
-                Err(_) if is_last => return Ok(whole),
-                Err(_) => thread::sleep(LOOK),
-            }
-        }
-    }
-
-    /// All that comes through a connection; `None` if its end is missing.
-    fn receive(&self, mut stream: UnixStream) -> io::Result<Option<File>> {
-        stream.set_nonblocking(false)?;
-        stream.set_read_timeout(Some(LOOK))?;
-        let mut file = File::from(memfd_create("hprof graph", MemfdFlags::CLOEXEC)?);
-        let mut room = vec![0; BUFFER_BYTES];
-        self.bytes.store(0, Ordering::Relaxed);
-        loop {
-            match stream.read(&mut room) {
-                Ok(0) => break,
-                Ok(count) => {
-                    file.write_all(room.get(..count).unwrap_or_default())?;
-                    self.bytes.fetch_add(count as u64, Ordering::Relaxed);
-                }
-                Err(_) if self.given_up.load(Ordering::Relaxed) => return Ok(None),
-                Err(error)
-                    if matches!(
-                        error.kind(),
-                        ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
-                    ) => {}
-                // A JVM that was killed.
-                Err(error) if error.kind() == ErrorKind::ConnectionReset => break,
-                Err(error) => return Err(error),
-            }
-        }
-        let is_whole = ends_whole(&mut file)?;
-        file.rewind()?;
-        Ok(is_whole.then_some(file))
-    }
-}
-
-fn ends_whole(file: &mut File) -> io::Result<bool> {
-    let bytes = file.stream_position()?;
-    let Some(start) = bytes.checked_sub(END.len() as u64) else {
-        return Ok(false);
-    };
-    let mut end = [0; END.len()];
-    std::os::unix::fs::FileExt::read_exact_at(file, &mut end, start)?;
-    Ok(end == END)
+/// All that comes through a connection; `None` if its end is missing.
+fn kept_of(incoming: &Incoming, stream: UnixStream) -> io::Result<Option<File>> {
+    let mut file = File::from(memfd_create("hprof graph", MemfdFlags::CLOEXEC)?);
+    incoming.restart();
+    let is_whole = incoming.receive(stream, &mut file)?;
+    file.rewind()?;
+    Ok(is_whole.then_some(file))
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
+    use crate::agent_stream::tests::sent;
+    use crate::agent_stream::END;
+    use std::io::Read;
 
     #[test]
     fn a_number_is_a_process_unless_a_file_has_it() {
@@ -265,26 +131,11 @@ mod tests {
 
     /// What is kept of these connections, one after the other.
     fn kept(tries: &[&[u8]]) -> Option<Vec<u8>> {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("socket");
-        let listener = UnixListener::bind(&path).unwrap();
-        listener.set_nonblocking(true).unwrap();
-        let flow = Flow::default();
-        let this = rustix::process::getpid();
-        thread::scope(|scope| {
-            let taking = scope.spawn(|| flow.take(&listener, this));
-            for bytes in tries {
-                UnixStream::connect(&path)
-                    .unwrap()
-                    .write_all(bytes)
-                    .unwrap();
-            }
-            flow.ended.store(true, Ordering::Relaxed);
-            let mut file = taking.join().unwrap().unwrap()?;
-            let mut all = Vec::new();
-            file.read_to_end(&mut all).unwrap();
-            Some(all)
-        })
+        let (incoming, this) = (Incoming::default(), rustix::process::getpid());
+        let taken = sent(&incoming, tries, |listener| take(&incoming, listener, this));
+        let mut all = Vec::new();
+        taken.unwrap()?.read_to_end(&mut all).unwrap();
+        Some(all)
     }
 
     #[test]
@@ -294,17 +145,5 @@ mod tests {
         assert_eq!(kept(&[&first, &last[..8]]), None);
         assert_eq!(kept(&[b""]), None);
         assert_eq!(kept(&[]), None);
-    }
-
-    #[test]
-    fn strangers_are_not_heard() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("socket");
-        let listener = UnixListener::bind(&path).unwrap();
-        listener.set_nonblocking(true).unwrap();
-        let flow = Flow::default();
-        flow.ended.store(true, Ordering::Relaxed);
-        UnixStream::connect(&path).unwrap().write_all(&END).unwrap();
-        assert!(flow.take(&listener, Pid::INIT).unwrap().is_none());
     }
 }

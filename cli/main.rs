@@ -1,6 +1,7 @@
 //! The `hprof` command: makes JVMs dump their heaps, and analyses HPROF heap dumps.
 #![forbid(unsafe_code)]
 
+mod agent_stream;
 mod attach;
 mod check;
 mod class_paths;
