@@ -26,6 +26,8 @@ pub(crate) struct Survey<'s> {
     strings: IdSet,
     kept: IdSet,
     dropped: IdSet,
+    /// Static fields that patterns fit: the ids of the names of class and field.
+    ruled_statics: Vec<(u64, u64)>,
     plans: RefCell<HashMap<u64, Rc<Plan>>>,
 }
 
@@ -45,6 +47,7 @@ impl<'s> Survey<'s> {
             strings: IdSet::default(),
             kept: IdSet::default(),
             dropped: IdSet::default(),
+            ruled_statics: Vec::new(),
             plans: RefCell::default(),
         };
         survey.read_names(reader(open)?)?;
@@ -105,6 +108,10 @@ impl<'s> Survey<'s> {
                 .filter_map(|field| strings.bytes(field.name));
             names.extend(fields.map(|field| (name.clone(), field)));
         }
+        let statics = self.ruled_statics.iter();
+        names.extend(statics.filter_map(|(class, field)| {
+            Some((planner.class_name(*class)?, strings.bytes(*field)?))
+        }));
         let mut unmatched = Vec::new();
         for patterns in [&self.redaction.keep, &self.redaction.drop] {
             let fields = names.iter().map(|(class, field)| (&**class, *field));
@@ -172,11 +179,15 @@ impl<'s> Survey<'s> {
                 Event::Heap(_, HeapRecord::Class(class)) => {
                     let name = self.class_name(class.class);
                     for field in &class.statics {
-                        let rule = self.planner().rule(name, field.name);
-                        if let (BasicType::Object, Some(rule)) = (field.kind, rule) {
+                        let Some(rule) = self.planner().rule(name, field.name) else {
+                            continue;
+                        };
+                        self.ruled_statics.push((name, field.name));
+                        if field.kind == BasicType::Object {
                             self.decide(Decision::Rule(rule), field.value);
                         }
                     }
+                    self.allow_ids()?;
                 }
                 Event::Heap(_, HeapRecord::Instance(instance)) => {
                     for (decision, target) in self.targets(&instance, &mut dump, &mut data)? {
@@ -258,8 +269,9 @@ impl<'s> Survey<'s> {
 
     fn allow_ids(&self) -> Result<(), ReadError> {
         let sets = [&self.strings, &self.kept, &self.dropped];
-        let held = sets.map(IdSet::held_bytes);
-        self.budget.allow(held.iter().sum())
+        let sets: u64 = sets.map(IdSet::held_bytes).iter().sum();
+        let statics = size_of_val(self.ruled_statics.as_slice()) as u64;
+        self.budget.allow(sets.saturating_add(statics))
     }
 }
 

@@ -73,6 +73,9 @@ fn fields_are_kept_and_dropped_by_name() {
     let dump = Sample::new().bytes();
     let (_, told) = try_redact(&dump, &redaction("values", "app.Leaf#v", "app.Leaf#w")).unwrap();
     assert_eq!(told.unmatched, ["app.Leaf#w"]);
+    let statics = redaction("values", "app.Leaf#shared;app.Base#on", "app.Leaf#on");
+    let (_, told_of_statics) = try_redact(&dump, &statics).unwrap();
+    assert_eq!(told_of_statics.unmatched, ["app.Base#on"]);
     assert_eq!((told.arrays, told.objects, told.texts), (2, 3, 0));
 }
 
