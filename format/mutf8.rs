@@ -29,6 +29,24 @@ pub fn to_text(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
+/// Modified UTF-8 of UTF-16 units: each unit by itself, and 0 in two bytes.
+#[allow(clippy::cast_possible_truncation)] // each byte takes seven bits or fewer
+pub fn from_units(units: impl IntoIterator<Item = u16>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for unit in units {
+        let low = 0x80 | (unit & 0x3F) as u8;
+        match unit {
+            1..=0x7F => bytes.push(unit as u8),
+            0 | 0x80..=0x7FF => bytes.extend([0xC0 | (unit >> 6) as u8, low]),
+            _ => {
+                let middle = 0x80 | ((unit >> 6) & 0x3F) as u8;
+                bytes.extend([0xE0 | (unit >> 12) as u8, middle, low]);
+            }
+        }
+    }
+    bytes
+}
+
 /// The characters that fit into `most_bytes`.
 fn decode(bytes: &[u8], most_bytes: usize) -> String {
     let mut text = String::with_capacity(bytes.len());
@@ -142,6 +160,15 @@ mod tests {
         let cut = text(long.as_bytes());
         assert!(cut.len() <= MAX_TEXT_BYTES && cut.len() > MAX_TEXT_BYTES - 3);
         assert!(long.starts_with(&cut));
+    }
+
+    #[test]
+    fn units_become_modified_utf8() {
+        let units: Vec<u16> = "aé€😀\0".encode_utf16().collect();
+        assert_eq!(
+            from_units(units),
+            b"a\xC3\xA9\xE2\x82\xAC\xED\xA0\xBD\xED\xB8\x80\xC0\x80"
+        );
     }
 
     /// Modified UTF-8 of any UTF-16, written out independently of the code above.

@@ -2,7 +2,7 @@
 
 use crate::survey::Survey;
 use crate::{Known, KnownByReference, Settings, Surroundings, ThreadNames, TranslateError};
-use format::{LINE_NATIVE, LINE_UNKNOWN};
+use format::{mutf8, LINE_NATIVE, LINE_UNKNOWN};
 use reader::{Budget, ClassTable, Root, RootKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::HashMap;
@@ -250,7 +250,7 @@ impl Rows {
         let names = reader::thread_names(open, &mut classes, strings, &others, Budget::default());
         for (object, name) in names? {
             let names = ThreadNames {
-                name: modified_utf8(&name),
+                name: mutf8::from_units(name.encode_utf16()),
                 ..ThreadNames::default()
             };
             self.names.insert(object, names);
@@ -291,41 +291,9 @@ fn line(number: i32, wanted: bool) -> Line {
     }
 }
 
-/// As the JVM would tell the name: characters beyond U+FFFF as two surrogates of three bytes.
-fn modified_utf8(text: &str) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(text.len());
-    for character in text.chars() {
-        let mut units = [0; 2];
-        let units = character.encode_utf16(&mut units);
-        if let [unit] = units {
-            let mut buffer = [0; 4];
-            let text = char::from_u32(u32::from(*unit)).unwrap_or_default();
-            bytes.extend_from_slice(text.encode_utf8(&mut buffer).as_bytes());
-            continue;
-        }
-        for &mut unit in units {
-            let [high, low] = unit.to_be_bytes();
-            bytes.extend([
-                0xE0 | high >> 4,
-                0x80 | (high & 0xF) << 2 | low >> 6,
-                0x80 | low & 0x3F,
-            ]);
-        }
-    }
-    bytes
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_come_back_as_they_were() {
-        for name in ["main", "Grüße", "\u{4e2d}", "smile \u{1F600}"] {
-            let written = format::mutf8::to_utf8(&modified_utf8(name)).into_owned();
-            assert_eq!(String::from_utf8(written).expect("UTF-8"), name);
-        }
-    }
 
     #[test]
     fn lines_are_numbers_or_nothing() {

@@ -4,7 +4,7 @@
 use crate::classes::Shape;
 use crate::memory::Memory;
 use crate::Snapshot;
-use format::BasicType;
+use format::{mutf8, BasicType};
 
 /// Longest name that is read, in bytes.
 const MOST_BYTES: usize = 4096;
@@ -34,7 +34,7 @@ impl NameFields {
     /// The thread's name in modified UTF-8; empty if it has no name or is not a thread.
     pub fn read(self, snapshot: &Snapshot<impl Memory>, thread: u64) -> Vec<u8> {
         self.units(snapshot, thread)
-            .map(|units| modified_utf8(&units))
+            .map(mutf8::from_units)
             .unwrap_or_default()
     }
 
@@ -71,24 +71,6 @@ impl NameFields {
                 .collect(),
         )
     }
-}
-
-/// Converts UTF-16 units to modified UTF-8 (JVM specification, 4.4.7): each unit by itself, and 0 in two bytes.
-#[allow(clippy::cast_possible_truncation)] // each byte takes six bits or fewer
-fn modified_utf8(units: &[u16]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(units.len());
-    for &unit in units {
-        let low = 0x80 | (unit & 0x3F) as u8;
-        match unit {
-            1..=0x7F => bytes.push(unit as u8),
-            0 | 0x80..=0x7FF => bytes.extend([0xC0 | (unit >> 6) as u8, low]),
-            _ => {
-                let middle = 0x80 | ((unit >> 6) & 0x3F) as u8;
-                bytes.extend([0xE0 | (unit >> 12) as u8, middle, low]);
-            }
-        }
-    }
-    bytes
 }
 
 #[cfg(test)]
@@ -146,14 +128,5 @@ mod tests {
     fn what_is_no_string_is_no_name() {
         assert_eq!(name(9, 1, 7, Some(0)), b"", "a class that is not known");
         assert!(NameFields::of(|_, name| (name == b"value").then_some(16)).is_none());
-    }
-
-    #[test]
-    fn names_are_modified_utf8() {
-        let units: Vec<u16> = "aé€😀\0".encode_utf16().collect();
-        assert_eq!(
-            modified_utf8(&units),
-            b"a\xC3\xA9\xE2\x82\xAC\xED\xA0\xBD\xED\xB8\x80\xC0\x80"
-        );
     }
 }
