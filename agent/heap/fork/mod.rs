@@ -3,8 +3,9 @@
 //! In the parent, [`parent`] leads, [`answers`] converses with the child, [`known_objects`] reads what the check needs,
 //! [`pause`] shortens the pause, and [`forker`] forks in HotSpot's callback and notes the roots. In the child,
 //! [`child`] leads, [`child_file`] writes its part of the file, [`crew`] runs its threads, and the `snapshot` crate
-//! reads the heap. Between them is [`message`]; the last one says what was [written](message::Written) or why nothing
-//! was, of which [`childs_end`] makes the user's error. [`process`] deals with processes, [`fork_handlers`] with libraries that run code in a fork.
+//! reads the heap. Between them is [`message`]: the last one says what was [written](message::Written) or why nothing
+//! was. [`childs_end`] makes the user's error of that. [`process`] deals with processes, [`fork_handlers`] with
+//! libraries that run code in a fork.
 //!
 //! Unsafe code is in [`careful_reads`], [`childs_memory`], [`fork_handlers`], [`own_thread`], [`process`] and
 //! [`pause`], and where the child permits itself to read all memory.
