@@ -31,7 +31,7 @@ impl Limits {
 
 /// The answer as JSON, of at most [`ANSWER_BYTES_MAX`] bytes.
 ///
-/// Beside a list that is cut stands how many rows are missing: in `left_out` if the object has that, else in
+/// Beside a list that is cut stands how many rows are missing: in `left_out` if the object has only that, else in
 /// `…_left_out`. A path keeps both of its ends.
 pub(crate) fn brief(answer: &Value) -> String {
     let texts = LIMITS.iter().map(|limits| limits.cut(answer).to_string());
@@ -97,9 +97,10 @@ impl Limits {
             kept.insert(key.clone(), value);
         }
         for (key, left_out) in missing {
-            let key = match object.contains_key("left_out") {
+            let own = format!("{key}_left_out");
+            let key = match object.contains_key("left_out") && !object.contains_key(&own) {
                 true => "left_out".to_owned(),
-                false => format!("{key}_left_out"),
+                false => own,
             };
             let before = kept.get(&key).and_then(Value::as_u64).unwrap_or(0);
             kept.insert(key, json!(before.saturating_add(left_out as u64)));
@@ -131,6 +132,13 @@ mod tests {
         let kept = answer["rows"].as_array().unwrap().len() as u64;
         assert!(kept > 0);
         assert_eq!(answer["left_out"], 7 + 2 * (5000 - kept));
+        let both = json!({ "left_out": 7, "paths": rows, "paths_left_out": 1, "rows": [] });
+        let both: Value = serde_json::from_str(&brief(&both)).unwrap();
+        let paths = both["paths"].as_array().unwrap().len() as u64;
+        assert_eq!(
+            (&both["left_out"], &both["paths_left_out"]),
+            (&json!(7), &json!(5001 - paths))
+        );
         let answer: Value = serde_json::from_str(&brief(&json!({ "rows": rows }))).unwrap();
         let kept = answer["rows"].as_array().unwrap().len() as u64;
         assert_eq!(answer["rows_left_out"], 5000 - kept);
