@@ -6,7 +6,6 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::sink::failed;
 use crate::tail::Tail;
 use crate::{GzipLevel, Outlet, Sink, WriteError, Written};
 
@@ -72,14 +71,18 @@ pub(crate) struct StreamSink {
 }
 
 impl StreamSink {
-    /// Connects to the socket at this path. Errors: `Io`.
+    /// Connects to the socket at this path. Errors: `Refused`.
     pub(crate) fn connect(path: &Path, limit: Duration) -> Result<Self, WriteError> {
         let connected = UnixStream::connect(path).and_then(|stream| {
             stream.set_write_timeout(Some(limit))?;
             Ok((stream.try_clone()?, stream))
         });
-        let (writing, stream) =
-            connected.map_err(|error| failed(path, "being connected to", &error))?;
+        let (writing, stream) = connected.map_err(|error| {
+            WriteError::Refused(format!(
+                "the command that asked for it does not listen at {}: {error}",
+                path.display()
+            ))
+        })?;
         Ok(Self {
             stream,
             peer: Tail::of_stream(writing.into(), path),
@@ -166,7 +169,7 @@ mod tests {
         drop(listener);
         dump.head(vec![1; 4 << 20]).unwrap();
         let error = dump.flush().unwrap_err();
-        assert!(matches!(error, WriteError::Io { path: at, .. } if at == path));
+        assert!(matches!(error, WriteError::Refused(_)), "{error}");
         assert!(DumpFile::create(&StreamOutlet::new(path)).is_err());
     }
 }

@@ -114,7 +114,12 @@ impl Tail {
             Cache::Stream => self.file.write_all(bytes),
             _ => append(&mut self.file, bytes),
         };
-        appended.map_err(|error| failed(&self.path, "being written", &error))
+        appended.map_err(|error| match self.cache {
+            Cache::Stream => WriteError::Refused(format!(
+                "the command that asked for it takes no more: {error}"
+            )),
+            _ => failed(&self.path, "being written", &error),
+        })
     }
 
     /// Returns when everything appended is in the file, and other writers continue after it.

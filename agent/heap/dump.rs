@@ -5,7 +5,7 @@ use super::error::{estimate_text, Again, DumpError, For};
 use super::facts::allocation_traces::Profiled;
 use super::fork::{Child, Ending, SnapshotDump};
 use super::object_sizes;
-use super::outcome::Outcome;
+use super::outcome::{sent_what, Outcome};
 use super::request::{millis_since_epoch, Request, Way};
 use super::text_dump;
 use super::tried::Tried;
@@ -14,7 +14,7 @@ use crate::jvmti::capability::{GET_LINE_NUMBERS, GET_SOURCE_FILE_NAME, TAG_OBJEC
 use crate::jvmti::env::{Env, Vm};
 use crate::jvmti::jni::Jni;
 use crate::message::{say, say_if};
-use crate::options::{Format, Options, StopTheWorld};
+use crate::options::{Destination, Format, Options, StopTheWorld};
 use crate::os::host::utc_offset_seconds;
 use crate::profile::{Allocations, CpuCounts, StackTraces};
 use parking_lot::Mutex;
@@ -94,7 +94,7 @@ fn dump_alone(
     *last_child = None;
     let started = Instant::now();
     if options.verbose {
-        say(&begin_line(outlet, known.census, options.is_graph()));
+        say(&begin_line(outlet, known.census, &options.destination));
     }
     let request = Request {
         vm,
@@ -108,10 +108,7 @@ fn dump_alone(
     match choose(request, jni) {
         Ok((outcome, child)) => {
             let is_told = options.verbose || outcome.cut_arrays > 0;
-            let line = match options.is_graph() {
-                true => outcome.sent_line(started.elapsed()),
-                false => outcome.end_line(started.elapsed()),
-            };
+            let line = outcome.end_line(&options.destination, started.elapsed());
             say_if(is_told, &line);
             *last_child = child.and_then(Child::end_alone);
             true
@@ -123,9 +120,9 @@ fn dump_alone(
     }
 }
 
-fn begin_line(outlet: &dyn Outlet, census: Option<&Census>, is_graph: bool) -> String {
-    if is_graph {
-        return "sending the graph of the heap to a command that asked for it".to_owned();
+fn begin_line(outlet: &dyn Outlet, census: Option<&Census>, destination: &Destination) -> String {
+    if let Some(what) = sent_what(destination) {
+        return format!("sending {what} to a command that asked for it");
     }
     let Some(seen) = census.map(Census::snapshot) else {
         return format!("dumping the heap to {outlet}");

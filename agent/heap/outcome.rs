@@ -1,5 +1,6 @@
 //! The result of a heap dump, for the summary line.
 
+use crate::options::Destination;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -17,33 +18,33 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    /// As [`Self::end_line`], for a graph, which is never a file.
-    pub(super) fn sent_line(&self, total: Duration) -> String {
-        format!(
-            "sent the graph of the heap: {} bytes, {} objects, {} classes; application paused for {} ms, total {} ms",
-            self.bytes,
-            self.objects,
-            self.classes,
-            self.pause.as_millis(),
-            total.as_millis(),
-        )
-    }
-
-    /// The summary line for the user; `total` is the time since the request.
-    pub(super) fn end_line(&self, total: Duration) -> String {
+    /// The summary line for the user, by where the dump went; `total` is the time since the request.
+    pub(super) fn end_line(&self, destination: &Destination, total: Duration) -> String {
+        let done = match sent_what(destination) {
+            Some(what) => format!("sent {what}"),
+            None => format!("dumped {}", self.path.display()),
+        };
         let cut = match self.cut_arrays {
             0 => String::new(),
             arrays => format!("; {arrays} arrays are cut, as their records would pass 4 GiB"),
         };
         format!(
-        "dumped {}: {} bytes, {} objects, {} classes; application paused for {} ms, total {} ms, engine {}{cut}",
-        self.path.display(),
-        self.bytes,
-        self.objects,
-        self.classes,
-        self.pause.as_millis(),
-        total.as_millis(),
-        self.engine,
-    )
+            "{done}: {} bytes, {} objects, {} classes; application paused for {} ms, total {} ms, engine {}{cut}",
+            self.bytes,
+            self.objects,
+            self.classes,
+            self.pause.as_millis(),
+            total.as_millis(),
+            self.engine,
+        )
+    }
+}
+
+/// What a command gets through a socket; `None` for what has a place of its own.
+pub(super) fn sent_what(destination: &Destination) -> Option<&'static str> {
+    match destination {
+        Destination::Graph(_) => Some("the graph of the heap"),
+        Destination::Stream(_) => Some("the heap dump"),
+        Destination::File(_) | Destination::Net(_) => None,
     }
 }
