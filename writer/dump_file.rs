@@ -102,10 +102,9 @@ impl DumpFile {
         })
     }
 
-    /// Sends bytes that come before the objects: strings, classes, frames, traces, threads, and the segments with
-    /// class records and roots.
+    /// Sends the head: strings, classes, frames, traces, threads, and the segments with class records and roots.
     ///
-    /// They are written in the order in which they are sent. Blocks while the channel is full. Returns the writer's
+    /// All is written in the order in which it is sent. Blocks while the channel is full. Returns the writer's
     /// first error once there is one.
     pub fn head(&self, bytes: Vec<u8>) -> Result<(), WriteError> {
         send(&self.messages, &self.first_error, Message::Head(bytes))
@@ -135,7 +134,7 @@ impl DumpFile {
         self.ask(Message::Tail)
     }
 
-    /// Appends the objects to the head, writes the end record, syncs and renames.
+    /// Writes the end record, syncs and renames.
     ///
     /// Waits until everything is done. After an error there is neither a file nor a `.part` file. Senders get an
     /// error afterwards.
@@ -252,10 +251,9 @@ fn write_all(
     let mut next = None;
     loop {
         match next.take().map_or_else(|| inbox.recv(), Ok) {
-            Ok(Message::Head(bytes)) => sink.write_head(&bytes)?,
+            Ok(Message::Head(bytes)) => sink.write(&bytes)?,
             Ok(Message::Objects(bytes)) => {
-                next =
-                    segments.write(&mut |buffer, start| sink.take_objects(buffer, start), bytes)?;
+                next = segments.write(&mut |buffer, start| sink.take(buffer, start), bytes)?;
             }
             Ok(Message::Flush(reply)) => {
                 let flushed = sink.flush();
@@ -274,10 +272,9 @@ fn write_all(
 }
 
 fn finish(mut sink: Box<dyn Sink>) -> Result<Written, WriteError> {
-    sink.append_objects()?;
     let mut end = Vec::new();
     HeapDumpEnd.encode(&mut end)?;
-    sink.write_head(&end)?;
+    sink.write(&end)?;
     sink.commit(0)
 }
 
@@ -292,21 +289,13 @@ mod tests {
     }
 
     impl Sink for BrokenSink {
-        fn write_head(&mut self, _: &[u8]) -> Result<(), WriteError> {
+        fn write(&mut self, _: &[u8]) -> Result<(), WriteError> {
             assert!(!self.panics, "a fault of the sink");
             Err(WriteError::NoMemory { bytes: 7 })
         }
 
-        fn write_objects(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
-            self.write_head(bytes)
-        }
-
-        fn append_objects(&mut self) -> Result<(), WriteError> {
-            Ok(())
-        }
-
         fn flush(&mut self) -> Result<(), WriteError> {
-            self.write_head(&[])
+            self.write(&[])
         }
 
         fn tail(&self) -> Result<Tail, WriteError> {

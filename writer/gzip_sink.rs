@@ -4,12 +4,11 @@ use crate::compressor::{Compressor, GzipStream};
 use crate::gzip::GzipLevel;
 use crate::{Sink, StartWorker, Tail, WriteError, Written};
 
-/// Compresses the head and the objects, each as a separate stream, and passes them to the other sink.
+/// Compresses what it gets and passes it to the other sink.
 pub(crate) struct GzipSink {
     sink: Box<dyn Sink>,
     compressor: Compressor,
-    head: GzipStream,
-    objects: GzipStream,
+    stream: GzipStream,
 }
 
 impl GzipSink {
@@ -27,52 +26,33 @@ impl GzipSink {
         Ok(Self {
             sink,
             compressor: Compressor::start(level, threads, start_worker)?,
-            head: GzipStream::new(begins_file),
-            objects: GzipStream::new(false),
+            stream: GzipStream::new(begins_file),
         })
     }
 
-    fn end_head(&mut self) -> Result<(), WriteError> {
+    fn end_stream(&mut self) -> Result<(), WriteError> {
         let sink = &mut self.sink;
-        let write = |member: &[u8]| sink.write_head(member);
-        self.head.end(&self.compressor, write)
+        let write = |member: &[u8]| sink.write(member);
+        self.stream.end(&self.compressor, write)
     }
 }
 
 impl Sink for GzipSink {
-    fn write_head(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
         let sink = &mut self.sink;
-        let write = |member: &[u8]| sink.write_head(member);
-        self.head.put(bytes, &self.compressor, write)
+        let write = |member: &[u8]| sink.write(member);
+        self.stream.put(bytes, &self.compressor, write)
     }
 
-    fn write_objects(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+    fn take(&mut self, buffer: Vec<u8>, start: usize) -> Result<Option<Vec<u8>>, WriteError> {
         let sink = &mut self.sink;
-        let write = |member: &[u8]| sink.write_objects(member);
-        self.objects.put(bytes, &self.compressor, write)
-    }
-
-    fn take_objects(
-        &mut self,
-        buffer: Vec<u8>,
-        start: usize,
-    ) -> Result<Option<Vec<u8>>, WriteError> {
-        let sink = &mut self.sink;
-        let write = |member: &[u8]| sink.write_objects(member);
-        self.objects
+        let write = |member: &[u8]| sink.write(member);
+        self.stream
             .put_buffer(buffer, start, &self.compressor, write)
     }
 
-    fn append_objects(&mut self) -> Result<(), WriteError> {
-        self.end_head()?;
-        let sink = &mut self.sink;
-        let write = |member: &[u8]| sink.write_objects(member);
-        self.objects.end(&self.compressor, write)?;
-        self.sink.append_objects()
-    }
-
     fn flush(&mut self) -> Result<(), WriteError> {
-        self.end_head()?;
+        self.end_stream()?;
         self.sink.flush()
     }
 
@@ -81,7 +61,7 @@ impl Sink for GzipSink {
     }
 
     fn commit(mut self: Box<Self>, tail_bytes: u64) -> Result<Written, WriteError> {
-        self.end_head()?;
+        self.end_stream()?;
         self.sink.commit(tail_bytes)
     }
 }
@@ -95,33 +75,14 @@ mod tests {
     /// A disk with space for this many bytes, and what was written to it.
     struct SmallDisk {
         room_bytes: usize,
-        spool: Vec<u8>,
         file: Arc<Mutex<Vec<u8>>>,
     }
 
-    impl SmallDisk {
-        fn take(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+    impl Sink for SmallDisk {
+        fn write(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
             let left = self.room_bytes.checked_sub(bytes.len());
             self.room_bytes = left.ok_or(WriteError::Closed)?;
-            Ok(())
-        }
-    }
-
-    impl Sink for SmallDisk {
-        fn write_head(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
-            self.take(bytes)?;
             self.file.lock().unwrap().extend_from_slice(bytes);
-            Ok(())
-        }
-
-        fn write_objects(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
-            self.take(bytes)?;
-            self.spool.extend_from_slice(bytes);
-            Ok(())
-        }
-
-        fn append_objects(&mut self) -> Result<(), WriteError> {
-            self.file.lock().unwrap().append(&mut self.spool);
             Ok(())
         }
 
@@ -146,7 +107,6 @@ mod tests {
         let file = Arc::default();
         let disk = SmallDisk {
             room_bytes,
-            spool: Vec::new(),
             file: Arc::clone(&file),
         };
         let level = GzipLevel::new(1).unwrap();
@@ -158,11 +118,11 @@ mod tests {
             true,
         )?);
         let (copied, taken) = objects.split_at(objects.len() / 2);
-        sink.write_objects(copied)?;
-        sink.take_objects([b"no more", taken].concat(), 7)?;
-        sink.write_head(b"head ")?;
-        sink.append_objects()?;
-        sink.write_head(b"end")?;
+        sink.write(b"head ")?;
+        sink.flush()?;
+        sink.write(copied)?;
+        sink.take([b"no more", taken].concat(), 7)?;
+        sink.write(b"end")?;
         let written = sink.commit(0)?;
         let file = std::mem::take(&mut *file.lock().unwrap());
         assert_eq!(written.bytes, file.len() as u64);
@@ -170,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn the_streams_are_compressed_apart_and_joined() {
+    fn what_is_flushed_or_taken_is_a_member_of_its_own() {
         let objects = some_bytes(400_000);
         let file = file_on(usize::MAX, &objects).unwrap();
         let (blocks, comment) = members(&file);

@@ -1,9 +1,6 @@
 //! The sink: the only file that touches files.
 //!
-//! A dump is written as `NAME.part` and renamed when it is complete and on disk. The objects go to a
-//! spool file first: a heap walk finds the classes' static values and the roots only while it walks,
-//! but readers want them before the objects. The spool file is unlinked as soon as it is open, so the
-//! kernel removes it with the process, however that ends.
+//! A dump is written as `NAME.part` and renamed when it is complete and on disk.
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -13,7 +10,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
-use crate::spool::Spool;
 use crate::{GzipLevel, Tail, WriteError};
 
 /// What to do if the target exists already.
@@ -70,33 +66,21 @@ pub struct Written {
     pub bytes: u64,
 }
 
-/// Where the writer thread puts a dump. The order of calls: heads and objects in any mixture, then
-/// [`Sink::append_objects`] once, then heads again, then [`Sink::commit`]. If another process writes
-/// the end: heads, [`Sink::flush`] and [`Sink::tail`], then [`Sink::commit`].
+/// Where the writer thread puts a dump: bytes, then [`Sink::commit`]. If another process writes the
+/// end: bytes, [`Sink::flush`] and [`Sink::tail`], then [`Sink::commit`].
 ///
 /// For one thread, which may block. Dropping a sink that is not committed undoes everything.
 pub trait Sink: Send {
     /// Appends bytes to the file.
-    fn write_head(&mut self, bytes: &[u8]) -> Result<(), WriteError>;
+    fn write(&mut self, bytes: &[u8]) -> Result<(), WriteError>;
 
-    /// Stores bytes that belong after the head.
-    fn write_objects(&mut self, bytes: &[u8]) -> Result<(), WriteError>;
-
-    /// Stores a buffer from `start` on, like [`Sink::write_objects`]. Returns a free buffer, this or
-    /// another one, if there is one.
-    fn take_objects(
-        &mut self,
-        buffer: Vec<u8>,
-        start: usize,
-    ) -> Result<Option<Vec<u8>>, WriteError> {
-        self.write_objects(buffer.get(start..).unwrap_or_default())?;
+    /// Appends a buffer from `start` on. Returns a free buffer, this or another one, if there is one.
+    fn take(&mut self, buffer: Vec<u8>, start: usize) -> Result<Option<Vec<u8>>, WriteError> {
+        self.write(buffer.get(start..).unwrap_or_default())?;
         Ok(Some(buffer))
     }
 
-    /// Appends all stored bytes to the file.
-    fn append_objects(&mut self) -> Result<(), WriteError>;
-
-    /// Returns when all heads so far are in the file.
+    /// Returns when all bytes so far are in the file.
     fn flush(&mut self) -> Result<(), WriteError>;
 
     /// The position after everything written, from which another process continues.
@@ -114,8 +98,6 @@ pub trait Sink: Send {
 pub struct FileSink {
     target: Target,
     part: PartFile,
-    // Opened for the first objects.
-    spool: Option<Spool>,
     bytes: u64,
     /// Device and inode of the file that will be replaced.
     before: Option<(u64, u64)>,
@@ -137,7 +119,6 @@ impl FileSink {
         Ok(Self {
             target,
             part,
-            spool: None,
             bytes: 0,
             before,
         })
@@ -145,23 +126,12 @@ impl FileSink {
 }
 
 impl Sink for FileSink {
-    fn write_head(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
         self.part
             .file
             .write_all(bytes)
             .map_err(|error| failed(&self.part.path, "being written", &error))?;
         self.bytes += bytes.len() as u64;
-        Ok(())
-    }
-
-    fn write_objects(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
-        Spool::append_to(&mut self.spool, &self.target.path, bytes)
-    }
-
-    fn append_objects(&mut self) -> Result<(), WriteError> {
-        if let Some(spool) = &mut self.spool {
-            self.bytes += spool.copy_to(&mut self.part.file, &self.part.path)?;
-        }
         Ok(())
     }
 
@@ -434,7 +404,7 @@ mod tests {
             ..Target::new(&path)
         };
         let mut sink = FileSink::create(target).unwrap();
-        sink.write_head(b"ours").unwrap();
+        sink.write(b"ours").unwrap();
         fs::write(&path, "theirs").unwrap();
         let written = Box::new(sink).commit(0).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"theirs");
@@ -447,7 +417,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let target = Target::new(directory.path().join("a.hprof"));
         let mut sink = FileSink::create(target).unwrap();
-        sink.write_head(b"half a dump").unwrap();
+        sink.write(b"half a dump").unwrap();
         let part = directory.path().join("a.hprof.part");
         assert!(part.exists());
         remove_unfinished();
@@ -485,7 +455,7 @@ mod tests {
             gzip: None,
         };
         let mut sink = Box::new(FileSink::create(target.clone()).unwrap());
-        sink.write_head(b"of another JVM").unwrap();
+        sink.write(b"of another JVM").unwrap();
         assert_eq!(target.look(), Ok(()));
         sink.commit(0).unwrap();
         assert_eq!(target.look(), Ok(()));
@@ -507,9 +477,8 @@ mod tests {
         let path = directory.path().join("a.hprof");
         let mut sink = Box::new(FileSink::create(Target::new(&path)).unwrap());
         assert_eq!(names(directory.path()), ["a.hprof.part"]);
-        sink.write_objects(b"objects").unwrap();
-        sink.write_head(b"head ").unwrap();
-        sink.append_objects().unwrap();
+        sink.write(b"head ").unwrap();
+        sink.take(b"no objects".to_vec(), 3).unwrap();
         let written = sink.commit(0).unwrap();
         assert_eq!(
             written,
@@ -524,32 +493,11 @@ mod tests {
     }
 
     #[test]
-    fn the_spool_is_there_for_objects_only() {
-        let directory = tempfile::tempdir().unwrap();
-        let spool = directory.path().join("a.hprof.spool");
-        fs::create_dir(&spool).unwrap();
-        let path = directory.path().join("a.hprof");
-        let mut sink = Box::new(FileSink::create(Target::new(&path)).unwrap());
-        sink.write_head(b"head").unwrap();
-        sink.append_objects().unwrap();
-        sink.commit(0).unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"head");
-        let mut sink = FileSink::create(Target::new(directory.path().join("b.hprof"))).unwrap();
-        fs::rename(&spool, directory.path().join("b.hprof.spool")).unwrap();
-        assert_eq!(
-            sink.write_objects(b"objects"),
-            Err(WriteError::NotARegularFile {
-                path: directory.path().join("b.hprof.spool")
-            })
-        );
-    }
-
-    #[test]
     fn a_file_of_another_size_is_refused() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.hprof");
         let mut sink = Box::new(FileSink::create(Target::new(&path)).unwrap());
-        sink.write_head(b"head ").unwrap();
+        sink.write(b"head ").unwrap();
         sink.tail().unwrap().append(b"tail").unwrap();
         assert_eq!(
             sink.commit(5),

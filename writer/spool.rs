@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::sink::{check_length, create_new, failed, file_name, sibling};
 use crate::{GzipLevel, Tail, WriteError};
 
-/// Bytes that wait for their place in the dump, in a file without a name.
+/// Bytes that are read back when all are there, in a file without a name.
 #[derive(Debug)]
 pub(crate) struct Spool {
     file: File,
@@ -25,31 +25,11 @@ impl Spool {
         Ok(Self { file, path })
     }
 
-    /// Appends to a spool, which is opened for its first bytes.
-    pub(crate) fn append_to(
-        spool: &mut Option<Self>,
-        target: &Path,
-        bytes: &[u8],
-    ) -> Result<(), WriteError> {
-        let mut opened = match spool.take() {
-            Some(opened) => opened,
-            None => Self::create(target)?,
-        };
-        let appended = opened.append(bytes);
-        *spool = Some(opened);
-        appended
-    }
-
     /// Appends bytes.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
         self.file
             .write_all(bytes)
             .map_err(|error| failed(&self.path, "being written", &error))
-    }
-
-    /// Appends all of another spool, and returns the number of bytes.
-    pub(crate) fn append_all_of(&mut self, other: &mut Self) -> Result<u64, WriteError> {
-        other.copy_to(&mut self.file, &self.path)
     }
 
     /// The position after everything written, from which another process continues.
@@ -67,19 +47,6 @@ impl Spool {
             path: &self.path,
             bytes: expected_bytes,
         })
-    }
-
-    pub(crate) fn copy_to(&mut self, file: &mut File, path: &Path) -> Result<u64, WriteError> {
-        self.rewind()?;
-        // Between files, the standard library lets the kernel copy or share the blocks.
-        io::copy(&mut self.file, file)
-            .map_err(|error| failed(path, "receiving the objects", &error))
-    }
-
-    fn rewind(&self) -> Result<(), WriteError> {
-        (&self.file)
-            .rewind()
-            .map_err(|error| failed(&self.path, "being rewound", &error))
     }
 }
 

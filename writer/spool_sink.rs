@@ -16,8 +16,6 @@ pub struct SpoolSink {
     /// The path beside which the files had a name for a moment.
     path: PathBuf,
     dump: Spool,
-    /// Opened for the first objects.
-    objects: Option<Spool>,
     gzip: Option<GzipLevel>,
     bytes: u64,
     hand_on: HandOn,
@@ -33,7 +31,6 @@ impl SpoolSink {
         Ok(Self {
             dump: Spool::create(&path)?,
             path,
-            objects: None,
             gzip,
             bytes: 0,
             hand_on,
@@ -51,21 +48,9 @@ impl fmt::Debug for SpoolSink {
 }
 
 impl Sink for SpoolSink {
-    fn write_head(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
         self.dump.append(bytes)?;
         self.bytes += bytes.len() as u64;
-        Ok(())
-    }
-
-    fn write_objects(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
-        Spool::append_to(&mut self.objects, &self.path, bytes)
-    }
-
-    fn append_objects(&mut self) -> Result<(), WriteError> {
-        // Taken, so that its disk blocks are free before the text needs room.
-        if let Some(mut objects) = self.objects.take() {
-            self.bytes += self.dump.append_all_of(&mut objects)?;
-        }
         Ok(())
     }
 
@@ -117,10 +102,10 @@ mod tests {
     }
 
     #[test]
-    fn objects_stand_behind_the_head() {
+    fn what_is_handed_on_is_whole() {
         let all = handed_on(|file| {
-            file.objects_sender().deliver(b"objects".to_vec()).unwrap();
             file.head(b"head ".to_vec()).unwrap();
+            file.objects_sender().deliver(b"objects".to_vec()).unwrap();
             let written = file.finish().unwrap();
             assert!(written.path.ends_with("a.spool"));
         });

@@ -100,17 +100,9 @@ impl Drop for StreamSink {
 }
 
 impl Sink for StreamSink {
-    fn write_head(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
         self.peer.append(bytes)?;
         self.bytes += bytes.len() as u64;
-        Ok(())
-    }
-
-    fn write_objects(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
-        self.write_head(bytes)
-    }
-
-    fn append_objects(&mut self) -> Result<(), WriteError> {
         Ok(())
     }
 

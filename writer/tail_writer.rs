@@ -152,18 +152,9 @@ struct TailSink {
 }
 
 impl Sink for TailSink {
-    fn write_head(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
         self.tail.append(bytes)?;
         self.bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-        Ok(())
-    }
-
-    fn write_objects(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
-        // The head is already in the file.
-        self.write_head(bytes)
-    }
-
-    fn append_objects(&mut self) -> Result<(), WriteError> {
         Ok(())
     }
 

@@ -43,7 +43,7 @@ fn write(
     settings: &Settings,
     mut target: Box<dyn Sink>,
 ) -> Result<Written, WriteError> {
-    let mut out = TextStream::new(|bytes: Vec<u8>| target.write_head(&bytes));
+    let mut out = TextStream::new(|bytes: Vec<u8>| target.write(&bytes));
     let mut open = || Ok(Box::new(records.open()?) as Box<dyn Read + '_>);
     let transcribed = transcribe(&mut open, settings, &mut out);
     // An error of the target's is the first, and what `transcribed` tells as well.
@@ -102,8 +102,8 @@ mod tests {
             let directory = tempfile::tempdir().unwrap();
             let path = directory.path().join("a.txt");
             let file = dump(&path, gzip);
-            file.objects_sender().deliver(ROOT.to_vec()).unwrap();
             file.head(head()).unwrap();
+            file.objects_sender().deliver(ROOT.to_vec()).unwrap();
             let written = file.finish().unwrap();
             assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
             assert_eq!(fs::metadata(&path).unwrap().len(), written.bytes);

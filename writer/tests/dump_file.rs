@@ -11,17 +11,18 @@ use writer::heap_record::PrimitiveArrayHeader;
 use writer::{Deliver, DumpFile, GzipLevel, Segments, Target, WriteError, Written};
 
 #[test]
-fn objects_come_after_the_head_whenever_they_were_sent() {
+fn bytes_stand_in_the_order_in_which_they_were_sent() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.hprof");
     let dump = DumpFile::create(&Target::new(&path)).unwrap();
     let mut objects = dump.objects_sender();
-    objects.deliver(b"one ".to_vec()).unwrap();
     dump.head(b"head ".to_vec()).unwrap();
+    objects.deliver(b"one ".to_vec()).unwrap();
+    dump.head(b"more ".to_vec()).unwrap();
     objects.deliver(b"two ".to_vec()).unwrap();
     let written = dump.finish().unwrap();
     let bytes = fs::read(&path).unwrap();
-    assert_eq!(bytes, b"head one two \x2C\0\0\0\0\0\0\0\0");
+    assert_eq!(bytes, b"head one more two \x2C\0\0\0\0\0\0\0\0");
     assert_eq!(
         written,
         Written {

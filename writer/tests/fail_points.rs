@@ -21,7 +21,7 @@ struct SmallDisk {
 }
 
 impl SmallDisk {
-    fn take(&mut self, bytes: &[u8]) -> (usize, Result<(), WriteError>) {
+    fn room_for(&mut self, bytes: &[u8]) -> (usize, Result<(), WriteError>) {
         let fits = bytes.len().min(self.room_bytes);
         self.room_bytes -= fits;
         let result = if fits < bytes.len() {
@@ -42,20 +42,10 @@ fn disk_full(path: &Path) -> WriteError {
 }
 
 impl Sink for SmallDisk {
-    fn write_head(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
-        let (fits, result) = self.take(bytes);
-        self.file.write_head(&bytes[..fits])?;
+    fn write(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+        let (fits, result) = self.room_for(bytes);
+        self.file.write(&bytes[..fits])?;
         result
-    }
-
-    fn write_objects(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
-        let (fits, result) = self.take(bytes);
-        self.file.write_objects(&bytes[..fits])?;
-        result
-    }
-
-    fn append_objects(&mut self) -> Result<(), WriteError> {
-        self.file.append_objects()
     }
 
     fn flush(&mut self) -> Result<(), WriteError> {
@@ -78,14 +68,14 @@ fn dump(dump: &DumpFile) -> Result<(), WriteError> {
     let mut objects = ObjectTable::new();
     let object = objects.push(16, None, None).unwrap();
     let object = objects.id(object).unwrap();
-    let mut sender = dump.objects_sender();
-    sender.deliver(vec![0x55; 40])?;
     emit::head(&tables, &objects, |_| None, 0, &mut |bytes| {
         dump.head(bytes)
     })?;
     let mut segments = Segments::new(|bytes| dump.head(bytes));
     segments.record(|out| RootRecord::StickyClass(object).encode(out))?;
     segments.finish()?;
+    let mut sender = dump.objects_sender();
+    sender.deliver(vec![0x55; 40])?;
     sender.deliver(vec![0x55; 40])
 }
 
@@ -142,7 +132,7 @@ fn victim() {
 }
 
 #[test]
-fn a_killed_process_leaves_no_final_name_and_no_spool() {
+fn a_killed_process_leaves_no_final_name() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.hprof");
     let part = directory.path().join("a.hprof.part");
