@@ -49,7 +49,14 @@ impl Folder {
         };
         let made = tempfile::Builder::new()
             .prefix(".hprof-")
-            .tempdir_in(parent(&place))?;
+            .tempdir_in(parent(&place))
+            .map_err(|fault| match fault.kind() {
+                ErrorKind::NotFound => io::Error::other(format!(
+                    "there is no folder {}; create it first",
+                    parent(&place).display()
+                )),
+                _ => fault,
+            })?;
         Ok(Self {
             made,
             place,

@@ -141,6 +141,10 @@ fn nothing_else_is_replaced() {
         assert_eq!(output.status.code(), Some(2), "{output:?}");
         assert!(String::from_utf8_lossy(&output.stderr).contains("cannot write"));
     }
+    let output = export(&dump, &folder.path().join("none").join("out"), &[]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(told.contains("none; create it first"), "{told}");
     assert_eq!(files(&other), ["object.parquet"]);
     assert_eq!(
         export(&dump, &empty, &["--dump", "a b"]).status.code(),
