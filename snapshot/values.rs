@@ -199,6 +199,23 @@ mod tests {
     use crate::walk::{Batch, MarkOnly, Walker, Work};
     use format::redaction::FieldPatterns;
 
+    #[test]
+    fn more_is_redacted_from_word_to_word() {
+        let values = |what| {
+            let redaction = Redaction {
+                what,
+                ..Redaction::default()
+            };
+            let values = Values::redacted(&redaction, &(0..1024)).expect("memory");
+            (values.fields, values.arrays, values.are_decided())
+        };
+        assert_eq!(values(Redacted::Nothing), (true, true, false));
+        assert_eq!(values(Redacted::Strings), (true, true, true));
+        assert_eq!(values(Redacted::Arrays), (true, false, false));
+        assert_eq!(values(Redacted::Values), (false, false, false));
+        assert_eq!(values(Redacted::All), (false, false, false));
+    }
+
     /// Strings, arrays, and objects that refer to a string and to an array.
     fn shapes() -> Vec<Shape> {
         let instance = |references, primitive_arrays| Shape::Instance {

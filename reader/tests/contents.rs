@@ -13,7 +13,8 @@ mod sample;
 use std::io::Read;
 
 use reader::{
-    summarize, thread_names, Budget, DumpReader, Event, HeapRecord, Histogram, RootKind, Version,
+    summarize, thread_names, Budget, DamageKind, DumpReader, Event, HeapRecord, Histogram,
+    ReadError, RootKind, Version,
 };
 use sample::*;
 
@@ -164,4 +165,59 @@ fn ids_of_four_bytes_are_read() {
         }
     }
     assert_eq!((data, elements), (vec![0, 0, 0, 0x30], vec![0x10, 0]));
+}
+
+#[test]
+fn a_heap_without_a_length_ends_where_it_is_not_understood() {
+    let mut dump = Sample::new();
+    let at = dump.at(0x1C, 1);
+    dump.records[at].length = Some(0);
+    dump.heap(1).insert(1, vec![0x77, 1, 2, 3]);
+    let bytes = dump.bytes();
+    let mut reader = reader(&bytes);
+    let mut damages = Vec::new();
+    while let Some(event) = reader.next_event().unwrap() {
+        if let Event::Damage(damage) = event {
+            damages.push(damage.kind);
+        }
+    }
+    // Nothing tells where the next record begins.
+    let expected = [
+        DamageKind::HeapLengthZero,
+        DamageKind::UnknownHeapRecord { tag: 0x77 },
+    ];
+    assert_eq!(damages, expected);
+}
+
+/// Bytes, and then a disk that fails.
+struct Failing<'b>(&'b [u8]);
+
+impl Read for Failing<'_> {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        match self.0.read(into) {
+            Ok(0) => Err(std::io::Error::other("the disk")),
+            read => read,
+        }
+    }
+}
+
+#[test]
+fn a_disk_that_fails_is_not_the_end_of_an_object() {
+    let bytes = Sample::new().bytes();
+    let name = bytes.windows(8).position(|bytes| bytes == b"\0m\0a\0i\0n");
+    let cut = &bytes[..name.unwrap() + 3];
+    let data = |from: Box<dyn Read>| {
+        let mut reader = DumpReader::new(from).unwrap();
+        loop {
+            if let Some(Event::Heap(_, HeapRecord::PrimitiveArray(array))) = reader.next_event()? {
+                if array.object == NAME_CHARS {
+                    let mut data = Vec::new();
+                    return reader.read_data(&mut data).map(|()| data);
+                }
+            }
+        }
+    };
+    assert_eq!(data(Box::new(cut)).unwrap(), b"\0m\0");
+    let failed = data(Box::new(Failing(cut)));
+    assert!(matches!(failed, Err(ReadError::Io { .. })), "{failed:?}");
 }

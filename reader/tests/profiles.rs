@@ -107,6 +107,20 @@ fn samples_of_all_reports_add_up() {
 }
 
 #[test]
+fn frames_of_samples_have_names() {
+    let mut dump = Sample::new();
+    dump.records.push(samples(7, &[(7, 2)]));
+    let found = cpu(&dump.bytes());
+    let frames: Vec<_> = found.stacks.frames(2).collect();
+    assert_eq!(frames.len(), 2);
+    assert_eq!(
+        (frames[0].class.as_ref(), frames[0].method.as_ref()),
+        ("app.Leaf", "run")
+    );
+    assert_eq!(frames[0].source.as_deref(), Some("Leaf.java"));
+}
+
+#[test]
 fn text_is_told_from_binary() {
     let text = b"JAVA PROFILE 1.0.1, created Sat Nov 21 20:49:18 2026\n";
     assert!(matches!(

@@ -278,6 +278,15 @@ mod tests {
     use crate::memory::BufferMemory;
 
     #[test]
+    fn what_threads_encoded_adds_up() {
+        let one = |objects, cut_arrays| Encoded {
+            objects,
+            cut_arrays,
+        };
+        assert_eq!(Encoded::sum([one(3, 1), one(4, 2)]), one(7, 3));
+    }
+
+    #[test]
     fn an_array_whose_values_are_not_wanted_keeps_its_length() {
         // The array's words: mark, class, length, two elements.
         let words = [1, 1, 2, 0x7777, 0x7777_u64];

@@ -149,6 +149,25 @@ mod tests {
     }
 
     #[test]
+    fn a_mirror_is_found_directly_or_through_a_slot() {
+        // The mirror's address, a slot's, what is in the slot, and nothing.
+        let words = [0x7000, 0x110, 0x8000, 0_u64];
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        let memory = BufferMemory::new(0x100, &bytes);
+        let load = |through_slot, klass| {
+            let offset = 8;
+            MirrorInKlass {
+                offset,
+                through_slot,
+            }
+            .load(memory, klass)
+        };
+        assert_eq!(load(false, 0x100 - 8), 0x7000);
+        assert_eq!(load(true, 0x108 - 8), 0x8000);
+        assert_eq!(load(true, 0x118 - 8), 0, "a class that was never loaded");
+    }
+
+    #[test]
     fn the_id_of_a_static_field_belongs_to_one_class() {
         // Two mirrors with their classes at 8, then two ids, each with the class and the field's
         // offset.
