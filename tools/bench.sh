@@ -11,7 +11,8 @@
 #   ROUNDS=3  RUNS=5           repetitions of the dumps, and of the runs without a dump
 #   THREADS=2000 VIRTUAL=100000    threads that come and go in the runs without a dump (there: 20000 and 1000000; with
 #                                  few of them the time is that of the JIT compiler, and the ratio too kind)
-#   PARTS='dumps runs profiles sampled classic'   what to measure; with --keep each part replaces its own results. The last
+#   ENTRIES=4000000  WORKS='G1:replace:1 ...'    entries of the map, and the applications that work (collector, work, threads)
+#   PARTS='dumps working runs profiles sampled classic'   what to measure; with --keep each part replaces its own results. The last
 #                              needs the HPROF agent that a JDK 8 has; without it that part is left out, or refused if asked for
 #   PROFILES='heap=sites ...'  the options whose costs are measured
 #   SAMPLED_JVMS=12            JVMs without and with `heap=sites`, in turn: few of them show nothing but noise
@@ -31,7 +32,9 @@ threads=${THREADS:-2000}
 virtual=${VIRTUAL:-100000}
 jdks=${JDKS:-$(cd "$root/target/jdks" && ls -d ?? | sort -n)}
 classic=$root/target/jdks/8/lib/amd64/libhprof.so
-parts=${PARTS:-dumps runs profiles sampled classic}
+entries=${ENTRIES:-4000000}
+works=${WORKS:-G1:replace:1 Parallel:replace:1 Serial:replace:1 G1:replace:2 G1:update:1 G1:hot:1 G1:young:1}
+parts=${PARTS:-dumps working runs profiles sampled classic}
 profiles=${PROFILES:-heap=sites heap=sites,sampling=0 cpu=samples cpu=times monitor=y}
 sampled_jvms=${SAMPLED_JVMS:-12}
 sampled_pairs=${SAMPLED_PAIRS:-300}
@@ -50,7 +53,7 @@ if measures classic && [ ! -e "$classic" ]; then
         exit 1
     fi
     say "$missing: that part is left out"
-    parts='dumps runs profiles sampled'
+    parts='dumps working runs profiles sampled'
 fi
 
 rm -rf "$work"
@@ -66,7 +69,7 @@ trap 'exit 1' INT TERM
 agent=$work/libhprof_rs.so
 cp "${AGENT:-$root/target/release/libhprof_rs.so}" "$agent"
 javac --release 8 -Xlint:-options -d "$work/classes" "$root/benches/java/Subject.java" "$root/benches/java/Profiled.java" \
-    "$root/benches/java/Switched.java"
+    "$root/benches/java/Switched.java" "$root/benches/java/Working.java"
 h2=2.3.232
 mvn --batch-mode --no-transfer-progress -q -Dstyle.color=never org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy \
     -Dartifact=com.h2database:h2:$h2 -DoutputDirectory="$work"
@@ -217,6 +220,10 @@ dumps_on() {
     java=
 }
 
+# ---- our dump of an application that works
+
+. "$root/tools/bench-working.sh"
+
 # ---- the cost until a dump is asked for
 
 # runs_on JDK: appends JDK, variant, phase, ms, processor ms.
@@ -355,6 +362,7 @@ loops_on() {
 : >"$work/sampled"
 : >"$work/switched"
 : >"$work/classic"
+: >"$work/working"
 for order in $orders; do
     : >"$work/dumps.$order"
     for jdk in $jdks; do
@@ -364,6 +372,11 @@ for order in $orders; do
     done
 done
 for jdk in $jdks; do
+    for application in $works; do
+        [ "$jdk" -ge 11 ] && measures working || continue
+        say "a dump of $application on Java $jdk"
+        working_on "$jdk" "$application"
+    done
     if measures runs; then
         say "runs without a dump on Java $jdk"
         runs_on "$jdk"
@@ -827,7 +840,7 @@ keep_part() {
 }
 
 page=$root/docs/benchmarks.md
-for part in dumps runs profiles sampled classic; do
+for part in dumps working runs profiles sampled classic; do
     measures $part || continue
     report_$part >"$work/report.md"
     cat "$work/report.md"
