@@ -1,6 +1,7 @@
 # What a person or CI calls. Each target does its own set-up: a fresh Debian-like machine is enough.
 #   make         the agent target/release/libhprof_rs.so and the command target/release/hprof
 #   make demo    a real application (the H2 database) under the agent, and a look at its dumps
+#   make jar     the jar for Java programs, and the Spring Boot starter, with the agent inside
 #   make test    everything: formatting, lints, Rust tests, real JVMs with foreign readers as judges
 #   make one TEST=HarmTest JDK=17    one test class of java-tests on one JVM, with a build that takes seconds
 #   make bench   measurements: the cost of one row and one record, and our dump beside the JVM's own
@@ -10,7 +11,7 @@
 # CI says -D warnings here. Elsewhere a Clippy that is older or newer than CI's may warn, and the tests go on.
 CLIPPY_FLAGS =
 
-.PHONY: build demo test rust-test java-test one jdks readers page-test sql-test bench fuzz clean
+.PHONY: build demo jar examples test rust-test java-test one jdks readers page-test sql-test bench fuzz clean
 
 build:
 	tools/setup.sh build
@@ -21,7 +22,21 @@ demo:
 	cargo build --release --locked
 	tools/demo.sh
 
-test: rust-test java-test
+# What Java programs take: the agent of this machine's kind is in the jar.
+host = $(shell rustc -vV | sed -n 's/^host: //p')
+jar:
+	tools/setup.sh
+	cargo build --release --locked
+	rm -rf target/natives
+	install -D -m 644 target/release/libhprof_rs.so target/natives/$(host)/libhprof_rs.so
+	cd java && mvn --batch-mode --no-transfer-progress --quiet install
+
+# Applications that use the jar: each has its own tests.
+examples: jar
+	for example in spring-boot-2 spring-boot-3; do \
+	    (cd java/examples/$$example && mvn --batch-mode --no-transfer-progress test) || exit 1; done
+
+test: rust-test java-test examples
 
 rust-test:
 	tools/setup.sh
@@ -31,8 +46,7 @@ rust-test:
 	else echo 'make: there is no Clippy, so the lints are left out'; fi
 	cargo test --workspace --locked
 
-java-test: jdks readers
-	cargo build --release --locked
+java-test: jdks readers jar
 	cargo build --release --locked --package hprof-bytecode --example rewrite_classes
 	cd java-tests && mvn --batch-mode --no-transfer-progress test
 

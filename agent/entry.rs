@@ -1,10 +1,12 @@
-//! The three functions that the JVM looks up in the library (JVMTI, "Start-Up" and "Shutdown").
+//! The functions that the JVM looks up in the library: three by JVMTI, "Start-Up" and "Shutdown", and a native method of
+//! the jar (`java/`).
 #![allow(unsafe_code)]
 
 use crate::jvmti::env::Vm;
 use crate::jvmti::jni::Jni;
 use crate::session;
-use jni::sys::{jint, JavaVM, JNI_ERR};
+use jni::objects::JByteArray;
+use jni::sys::{jbyteArray, jclass, jint, JNIEnv, JavaVM, JNI_ERR};
 use std::ffi::CStr;
 use std::os::raw::{c_char, c_void};
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -44,6 +46,46 @@ pub(crate) unsafe extern "system" fn Agent_OnAttach(
         // SAFETY: this thread's environment, valid until we return.
         unsafe { Jni::enter(env, |jni| session::attach(vm, jni, &options)) }
     })
+}
+
+/// `static native int obey(byte[] options)` of the jar's class `hprofrs.Agent`: a command, as for [`Agent_OnAttach`], with
+/// the same answer. The options are UTF-8.
+///
+/// # Safety
+/// Called only by the JVM, on an attached thread.
+#[no_mangle]
+pub(crate) unsafe extern "system" fn Java_hprofrs_Agent_obey(
+    env: *mut JNIEnv,
+    _class: jclass,
+    options: jbyteArray,
+) -> jint {
+    net(JNI_ERR, || {
+        // SAFETY: the arguments of a native method.
+        let Some((vm, options)) = (unsafe { command(env, options) }) else {
+            return JNI_ERR;
+        };
+        // SAFETY: this thread's environment, valid until we return.
+        unsafe { Jni::enter(env, |jni| session::attach(vm, jni, &options)) }
+    })
+}
+
+/// The JVM and the text of a native method's array; `None` if the JVM has no memory to tell.
+///
+/// # Safety
+/// The environment of the calling thread, and a reference to an array of bytes.
+unsafe fn command(env: *mut JNIEnv, options: jbyteArray) -> Option<(Vm, String)> {
+    // SAFETY: the caller's promise.
+    let (env, options) = unsafe {
+        (
+            jni::JNIEnv::from_raw(env).ok()?,
+            JByteArray::from_raw(options),
+        )
+    };
+    let bytes = env.convert_byte_array(&options).ok()?;
+    let vm = env.get_java_vm().ok()?.get_java_vm_pointer();
+    // SAFETY: the JVM's own pointer.
+    let vm = unsafe { Vm::from_raw(vm) };
+    Some((vm, String::from_utf8_lossy(&bytes).into_owned()))
 }
 
 /// Called by the JVM before it unloads the library. Nothing is left to do: all was done at VM death.

@@ -18,6 +18,7 @@ use crate::net::{Commanded, Net};
 use crate::options::{self, Destination, Format, OnOutOfMemory, Options, Parsed};
 use crate::os::process_end::exit_now;
 use crate::profile::{self, CpuSamples, Part, Profiles};
+use parking_lot::Mutex;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::path::Path;
 use std::sync::OnceLock;
@@ -303,8 +304,12 @@ fn look_at_target(options: &Options) {
     }
 }
 
+/// Held by a command from its first message to its last, because they are its answer.
+static COMMAND: Mutex<()> = Mutex::new(());
+
 /// `Agent_OnAttach`: each call is a command; `heap=dump,file=…` dumps now. The caller sees the answer.
 pub(crate) fn attach(vm: Vm, jni: &mut Jni<'_>, text: &str) -> i32 {
+    let _alone = COMMAND.lock();
     // Before the options are parsed, because their errors belong to the answer, too.
     let path = text
         .split(',')

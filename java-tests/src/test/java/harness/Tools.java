@@ -31,6 +31,11 @@ public final class Tools {
         return needed("command", TARGET.resolve("release/hprof"), "build it with `cargo build --release -p hprof`");
     }
 
+    /** Our own jar, with the agent inside. */
+    public static Path ownJar() {
+        return needed("jar", PROJECT.resolveSibling("java/hprof-rs/target/hprof-rs-0.1.0.jar"), "build it with `make jar`");
+    }
+
     /** The example of the crate bytecode that rewrites classes. */
     static Path rewriter() {
         return needed("rewriter", TARGET.resolve("release/examples/rewrite_classes"),

@@ -1,0 +1,118 @@
+package jar;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import harness.Collector;
+import harness.Folder;
+import harness.HprofCheck;
+import harness.Jdk;
+import harness.Jdks;
+import harness.Jvm;
+import harness.Launch;
+import harness.Testimony;
+import harness.Tools;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A program that dumps its own JVM by the jar, which nobody started with an agent. */
+class JarTest {
+    @TempDir Path folder;
+
+    static List<Jdk> majors() {
+        return Jdks.majors();
+    }
+
+    static List<Jdk> since21() {
+        return Jdks.since(21);
+    }
+
+    private int questions;
+
+    private Launch on(Jdk jdk) {
+        return Jvm.on(jdk, folder).switches("-Djava.io.tmpdir=" + folder).classPath(Tools.ownJar());
+    }
+
+    private static Jvm started(Launch launch) {
+        return launch.run(SelfDumper.class).ready();
+    }
+
+    /** What the subject says to these words. */
+    private String asked(Jvm jvm, String words) {
+        questions++;
+        String line = jvm.say(words).out.await(questions, "answer", said -> said.startsWith("DID "), Jvm.LIMIT);
+        return line.substring("DID ".length());
+    }
+
+    @ParameterizedTest
+    @MethodSource("majors")
+    void aProgramDumpsItself(Jdk jdk) {
+        try (Jvm jvm = started(on(jdk))) {
+            Path plain = folder.resolve("a.hprof");
+            Path packed = folder.resolve("100%p.hprof.gz");
+            String said = asked(jvm, "dump " + plain);
+            assertTrue(said.startsWith("dumped " + plain + ": "), said);
+            said = asked(jvm, "jmx " + packed + " gz=3,threads=1");
+            assertTrue(said.startsWith("dumped " + packed + ": "), said);
+            String inJmx = asked(jvm, "diagnostic " + folder.resolve("b.hprof") + " true");
+            assertEquals("null", inJmx);
+            String all = asked(jvm, "diagnostic " + folder.resolve("c.hprof") + " false");
+            assertTrue(all.contains("only reachable objects"), all);
+            said = asked(jvm, "dump " + plain);
+            assertTrue(said.contains("FileAlreadyExistsException"), said);
+            said = asked(jvm, "jmx " + folder.resolve("d.hprof") + " nothing=y");
+            assertTrue(said.contains("there is no option nothing"), said);
+            said = asked(jvm, "dump " + folder.resolve("none/d.hprof"));
+            assertTrue(said.contains("IOException: no dump: ") && said.contains("there is no directory"), said);
+            assertEquals(0, jvm.end(), jvm.err::text);
+            // No dump at the end, no copy of the library, no answers.
+            assertEquals(Set.of("a.hprof", "b.hprof", "100%p.hprof.gz", "logs"), new Folder(folder).names());
+            Testimony.of(jvm).mustHoldIn(plain);
+            Testimony.of(jvm).mustHoldIn(folder.resolve("b.hprof"));
+            new HprofCheck(packed).good();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("since21")
+    void aVirtualThreadMayAsk(Jdk jdk) {
+        try (Jvm jvm = started(on(jdk))) {
+            Path dump = folder.resolve("a.hprof");
+            String said = asked(jvm, "virtual " + dump);
+            assertTrue(said.startsWith("dumped " + dump + ": "), said);
+            assertEquals(0, jvm.end(), jvm.err::text);
+            Testimony.of(jvm).mustHoldIn(dump);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("since21")
+    void aHeapThatCannotBeForkedMayBeLeftAlone(Jdk jdk) {
+        try (Jvm jvm = started(on(jdk).with(Collector.ZGC))) {
+            Path dump = folder.resolve("a.hprof");
+            String said = asked(jvm, "jmx " + dump + " stop=n");
+            assertTrue(said.contains("IOException: no dump: "), said);
+            assertTrue(Files.notExists(dump));
+            said = asked(jvm, "dump " + dump);
+            assertTrue(said.startsWith("dumped " + dump + ": ") && said.contains("engine hotspot"), said);
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("since21")
+    void aLibraryThatCannotBeLoadedIsNamed(Jdk jdk) {
+        try (Jvm jvm = started(on(jdk).switches("-Dhprofrs.library=" + folder.resolve("none.so")))) {
+            for (int round = 1; round <= 2; round++) {
+                String said = asked(jvm, "dump " + folder.resolve("a.hprof"));
+                assertTrue(said.contains("UnsatisfiedLinkError") && said.contains("none.so"), said);
+            }
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+    }
+}

@@ -1,0 +1,88 @@
+package hprofrs;
+
+import java.nio.file.Path;
+
+/** How a dump is written, and what it tells. Immutable: each method returns a new value. */
+public final class DumpOptions {
+    /** What a dump has zeros or stars for. Each has all that the one before it has. */
+    public enum Redaction {
+        /** Nothing. */
+        NONE("n"),
+        /** The contents of strings. */
+        STRINGS("strings"),
+        /** The elements of all arrays of primitive values. */
+        ARRAYS("arrays"),
+        /** Primitive fields as well. */
+        VALUES("values"),
+        /** All text but the names of classes, fields and methods as well. */
+        ALL("all");
+
+        private final String word;
+
+        Redaction(String word) {
+            this.word = word;
+        }
+    }
+
+    private static final DumpOptions NONE = new DumpOptions("");
+
+    /** As the agent takes them, each with a comma before it. */
+    private final String text;
+
+    private DumpOptions(String text) {
+        this.text = text;
+    }
+
+    /** The defaults. */
+    public static DumpOptions none() {
+        return NONE;
+    }
+
+    /** Compresses: 1 is fastest, 9 smallest. */
+    public DumpOptions gzip(int level) {
+        return with("gz", Integer.toString(level));
+    }
+
+    /** Leaves values out while the dump is written, so that they reach no file. */
+    public DumpOptions redact(Redaction what) {
+        return what == Redaction.NONE ? this : with("redact", what.word);
+    }
+
+    /** Keeps a field's values nevertheless: {@code com.acme.Order#id}; {@code *} stands for any text. */
+    public DumpOptions keep(String field) {
+        return with("keep", field);
+    }
+
+    /**
+     * Whether the application may be stopped for as long as HotSpot's own dump takes, where the heap cannot be forked. By
+     * default it is.
+     */
+    public DumpOptions stop(boolean isAllowed) {
+        return with("stop", isAllowed ? "y" : "n");
+    }
+
+    /**
+     * Another of the agent's options (docs/options.md).
+     *
+     * @throws IllegalArgumentException if the name or the value has a comma, or is none
+     */
+    public DumpOptions with(String name, String value) {
+        if (name.isEmpty() || value.isEmpty() || (name + value).indexOf(',') >= 0 || name.indexOf('=') >= 0) {
+            throw new IllegalArgumentException("an option has a name and a value, without a comma: " + name + "=" + value);
+        }
+        return new DumpOptions(text + "," + name + "=" + value);
+    }
+
+    String text() {
+        return text;
+    }
+
+    /** A path as the agent's option takes it. */
+    static String fileName(Path file) {
+        String name = file.toString();
+        if (name.indexOf(',') >= 0) {
+            throw new IllegalArgumentException("the agent takes no file name with a comma: " + name);
+        }
+        return name.replace("%", "%%");
+    }
+}

@@ -1,0 +1,30 @@
+package hprofrs;
+
+import java.io.IOException;
+import java.nio.file.Paths;
+
+/** What {@link HeapDumper#register} registers. */
+final class HeapDumperBean implements HeapDumperMXBean {
+    @Override
+    public void dumpHeap(String file, boolean live) throws IOException {
+        if (!live) {
+            throw new UnsupportedOperationException(
+                    "only reachable objects can be dumped: pass true for live, or ask HotSpotDiagnosticMXBean");
+        }
+        HeapDumper.dump(Paths.get(file));
+    }
+
+    @Override
+    public String dump(String file, String options) throws IOException {
+        DumpOptions parsed = DumpOptions.none();
+        for (String option : options.split(",")) {
+            int equals = option.indexOf('=');
+            if (equals >= 0) {
+                parsed = parsed.with(option.substring(0, equals), option.substring(equals + 1));
+            } else if (!option.isEmpty()) {
+                throw new IllegalArgumentException("an option has a name and a value: " + option);
+            }
+        }
+        return HeapDumper.dump(Paths.get(file), parsed);
+    }
+}
