@@ -39,14 +39,19 @@ public final class Working {
     }
 
     private static final Map<Integer, Value> MAP = new HashMap<>();
+    private static int entries;
+    /** The values that the map has at the beginning; only where they stay in it, as the array keeps them alive. */
     private static Value[] values;
 
     public static void main(String[] args) throws Exception {
-        int entries = Integer.parseInt(args[2]);
-        values = new Value[entries];
+        entries = Integer.parseInt(args[2]);
+        values = args[0].equals("replace") ? null : new Value[entries];
         for (int i = 0; i < entries; i++) {
-            values[i] = new Value(i);
-            MAP.put(i, values[i]);
+            Value value = new Value(i);
+            MAP.put(i, value);
+            if (values != null) {
+                values[i] = value;
+            }
         }
         Worker[] workers = new Worker[Integer.parseInt(args[1])];
         for (int i = 0; i < workers.length; i++) {
@@ -170,7 +175,7 @@ public final class Working {
             random ^= random << 13;
             random ^= random >>> 7;
             random ^= random << 17;
-            int turns = values.length / threads;
+            int turns = entries / threads;
             return (int) ((random >>> 1) % turns) * threads + number;
         }
 
