@@ -3,6 +3,7 @@
 
 mod agent_stream;
 mod attach;
+mod c_library;
 mod check;
 mod class_paths;
 mod convert;
