@@ -7,11 +7,13 @@
 #   make bench   measurements: the cost of one row and one record, and our dump beside the JVM's own
 #   make page-test   the pages of `hprof report` and `hprof view` in Chromium, used as a person does; `make test` leaves it out
 #   make sql-test    the questions of docs/sql.md in Spark; `make test` asks DuckDB alone
+#   make dist    the archives of a release for four targets in target/dist/, cross-compiled; takes half an hour
+#   make test-foreign    the core scenarios on JVMs for musl and, emulated, for aarch64, with the libraries of make dist
 #   make fuzz    a minute of fuzzing for whatever reads bytes (needs a nightly toolchain)
 # CI says -D warnings here. Elsewhere a Clippy that is older or newer than CI's may warn, and the tests go on.
 CLIPPY_FLAGS =
 
-.PHONY: build demo jar examples test rust-test java-test one jdks readers page-test sql-test bench fuzz clean
+.PHONY: build demo jar examples test rust-test java-test one jdks readers page-test sql-test bench dist test-foreign fuzz clean
 
 build:
 	tools/setup.sh build
@@ -82,6 +84,14 @@ bench: jdks
 	cargo build --release --locked
 	cargo bench --package hprof-benches --locked
 	tools/bench.sh
+
+dist:
+	tools/setup.sh
+	tools/dist.sh
+
+test-foreign:
+	tools/setup.sh
+	tools/test-foreign.sh
 
 fuzz:
 	cd fuzz && for target in check info profiles commands mcp snapshot graph text translate symbols; do cargo +nightly fuzz run $$target -- -max_total_time=60 || exit 1; done

@@ -19,6 +19,7 @@ use rustix::net::sockopt::socket_peercred;
 use rustix::process::{kill_process, Pid, Signal};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
+use crate::c_library::{contains, CLibrary};
 use crate::inside::{self, Inside};
 use crate::made_file::MadeFile;
 use crate::plain::{plain, shown};
@@ -42,6 +43,8 @@ pub(crate) struct Jvm {
     root: Inside,
     /// Its effective user and group.
     owner: (u32, u32),
+    /// The C library that it runs on, if that is known.
+    c_library: Option<CLibrary>,
 }
 
 /// The JVM's answer to a command.
@@ -91,6 +94,7 @@ impl Jvm {
             own_pid: own_pid(&status).unwrap_or_else(|| pid.to_string()),
             root: Inside::new(&folder).map_err(|error| told(error.into()))?,
             owner,
+            c_library: CLibrary::of_process(&maps),
         })
     }
 
@@ -107,6 +111,11 @@ impl Jvm {
     /// Its user and group.
     pub(crate) fn owner(&self) -> (u32, u32) {
         self.owner
+    }
+
+    /// The C library that it runs on; `None` if that is unknown.
+    pub(crate) fn c_library(&self) -> Option<CLibrary> {
+        self.c_library
     }
 
     /// Its root folder.
@@ -324,10 +333,6 @@ impl Drop for Ended {
 fn ends_at_once() -> &'static Arc<AtomicBool> {
     static ENDS: OnceLock<Arc<AtomicBool>> = OnceLock::new();
     ENDS.get_or_init(Arc::default)
-}
-
-fn contains(text: &[u8], words: &[u8]) -> bool {
-    text.windows(words.len()).any(|window| window == words)
 }
 
 /// The text after a name in `/proc/PID/status`.

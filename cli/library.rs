@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{fstatvfs, StatVfsMountFlags};
 
 use crate::attach::Jvm;
+use crate::c_library::CLibrary;
 use crate::made_file::MadeFile;
 use crate::outcome::Failure;
 
@@ -27,7 +28,8 @@ impl Library {
     /// The library with this name as the JVM finds it, or the one beside this command.
     ///
     /// A JVM in a container has other files. If it finds the name, that file is used; otherwise the library is copied
-    /// into the container. Errors: there is no library; the JVM has no folder for a copy.
+    /// into the container. Errors: there is no library, or none for the C library that the JVM runs on; the JVM has no
+    /// folder for a copy.
     pub(crate) fn find(jvm: &Jvm, named: Option<&Path>) -> Result<Self, Failure> {
         let path = match named {
             Some(path) => path.to_owned(),
@@ -44,11 +46,12 @@ impl Library {
                 )))
             }
         };
+        if is_inside && !jvm.root().has_this(&here) {
+            return Ok(Self::seen(path));
+        }
+        let here = fitting(jvm, here, named.is_none()).map_err(Failure::Input)?;
         if jvm.root().has_this(&here) {
             return Ok(Self::seen(here));
-        }
-        if is_inside {
-            return Ok(Self::seen(path));
         }
         bring(jvm, &here).map_err(Failure::Input)
     }
@@ -61,6 +64,29 @@ impl Library {
     fn seen(path: PathBuf) -> Self {
         Self { path, _copy: None }
     }
+}
+
+/// The library, or the other one that stands beside it in a folder with the name of the JVM's C library.
+fn fitting(jvm: &Jvm, library: PathBuf, may_be_other: bool) -> Result<PathBuf, String> {
+    let built_for = |path: &Path| CLibrary::of_library(&fs::read(path).unwrap_or_default());
+    let (Some(runs_on), Some(is)) = (jvm.c_library(), built_for(&library)) else {
+        return Ok(library);
+    };
+    if runs_on == is {
+        return Ok(library);
+    }
+    let other = library.with_file_name(runs_on.to_string()).join(LIBRARY);
+    if may_be_other && built_for(&other) == Some(runs_on) {
+        return Ok(other);
+    }
+    Err(format!(
+        "the JVM {} runs on {runs_on}, and {} is built for {is}: name with --agent the library of \
+         hprof-rs-{}-{}.tar.gz",
+        jvm.pid(),
+        library.display(),
+        env!("CARGO_PKG_VERSION"),
+        runs_on.target()
+    ))
 }
 
 /// Copies the library to the JVM's folder for temporary files, or if libraries cannot be loaded from there, to its

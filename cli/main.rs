@@ -3,6 +3,7 @@
 
 mod agent_stream;
 mod attach;
+mod c_library;
 mod check;
 mod class_paths;
 mod convert;
@@ -26,6 +27,7 @@ mod leaks;
 mod library;
 mod live;
 mod made_file;
+mod manual;
 mod mcp;
 mod number;
 mod outcome;
@@ -53,7 +55,7 @@ mod waste;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// Makes heap dumps of running JVMs, and analyses heap dumps and profiles in HPROF format, as written by jcmd, jmap,
 /// the JVM itself and hprof-rs.
@@ -94,6 +96,7 @@ enum Command {
     Convert(convert::Arguments),
     Text(text::Arguments),
     Redact(redact::Arguments),
+    Manual(manual::Arguments),
     /// Prints the version
     Version,
 }
@@ -120,6 +123,7 @@ fn main() -> ExitCode {
         Command::Convert(arguments) => convert::run(&arguments),
         Command::Text(arguments) => text::run(&arguments),
         Command::Redact(arguments) => redact::run(&arguments),
+        Command::Manual(arguments) => manual::run(&arguments, Arguments::command()),
         Command::Version => version(),
     };
     outcome::exit_code(result)

@@ -14,60 +14,12 @@ if [ -e "$home/.debian" ] && "$home/bin/java" -version >/dev/null 2>&1; then
 fi
 
 fail() { echo "fetch-debian-jdk: $1" >&2; exit 1; }
-for tool in apt-get dpkg-deb python3; do
-    command -v $tool >/dev/null || fail "$tool is needed for Java $major (a Debian system with python3)"
-done
-# Prints the mirror that the system's apt takes Debian from, and the options of that source. It stands in
-# /etc/apt/sources.list or in a file beside it, in the form of lines ("deb [options] URI suite component...") or of stanzas.
-mirror() {
-    for list in /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list.d/*.sources; do
-        [ ! -e "$list" ] || awk '
-            BEGIN { RS = ""; FS = "\n" }
-            /(^|\n)Types:[^\n]*deb([ \n]|$)/ && /(^|\n)Suites:/ && !/(^|\n)Enabled: *no/ {
-                uri = key = ""
-                for (i = 1; i <= NF; i++) {
-                    if ($i ~ /^URIs:/) { split($i, words, /[ \t]+/); uri = words[2] }
-                    if ($i ~ /^Signed-By: *\//) { key = $i; sub(/^Signed-By: */, "", key) }
-                }
-                if (uri ~ /debian/ && uri !~ /security|archive\.debian/) { print uri, key ? "[signed-by=" key "]" : ""; exit }
-            }' "$list"
-    done
-    for list in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
-        [ ! -e "$list" ] || awk '
-            $1 == "deb" {
-                options = ""
-                at = 2
-                if ($2 ~ /^\[/) { while ($at !~ /\]$/ && at < NF) { options = options $at " "; at++ } options = options $at; at++ }
-                if ($at ~ /debian/ && $at !~ /security|archive\.debian/) { print $at, options; exit }
-            }' "$list"
-    done
-}
-found=$(mirror | head -n 1)
-[ -n "$found" ] || fail "no Debian mirror in /etc/apt/sources.list or /etc/apt/sources.list.d to take Java $major from"
-
-# An apt of its own: the system's mirror and keys, but suite sid, and lists and cache under target/. A mirror may be weeks
-# behind, so the lists' date does not count; their signature does.
+command -v python3 >/dev/null || fail "python3 is needed for Java $major"
 work=$root/target/jdks/.fetch-debian
-mkdir -p "$work/sources" "$work/lists/partial" "$work/cache/archives/partial" "$work/debs"
-rm -f "$work"/sources/*
-echo "deb ${found#* } ${found%% *} sid main" >"$work/sources/sid.list"
-cat >"$work/apt.conf" <<CONF
-Dir::Etc::sourcelist "/dev/null";
-Dir::Etc::sourceparts "$work/sources";
-Dir::State::lists "$work/lists";
-Dir::Cache "$work/cache";
-APT::Sandbox::User "root";
-Acquire::Languages "none";
-Acquire::Check-Valid-Until "false";
-CONF
-export APT_CONFIG=$work/apt.conf
-package=openjdk-$major-jre-headless
-[ -n "$(ls "$work/lists" | grep Packages)" ] || apt-get -qq update || fail "Debian's package lists cannot be had"
-(cd "$work/debs" && rm -f ./*.deb && apt-get -qq download "$package" libc6) || fail "$package cannot be had from Debian unstable"
-
+mkdir -p "$work"
 tree=$work/tree
 rm -rf "$tree" "$home"
-for deb in "$work"/debs/*.deb; do dpkg-deb -x "$deb" "$tree"; done
+"$root/tools/debian-packages.sh" "$tree" "openjdk-$major-jre-headless" libc6
 java=$(cd "$tree" && ls -d usr/lib/jvm/java-"$major"-openjdk-*/bin/java)
 jvm=$(dirname "$(dirname "$java")")
 [ ! -d "$tree/$jvm/jre" ] || jvm=$jvm/jre       # Java 8 keeps its runtime one level down

@@ -291,3 +291,21 @@ fn a_closed_pipe_is_no_failure() {
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
 }
+
+#[test]
+fn packages_get_a_page_for_each_command_and_completions_for_each_shell() {
+    let files = Files::new();
+    let folder = files.dir.path().join("new/manual");
+    let output = hprof(&["manual"], &folder);
+    assert_eq!(output.status.code(), Some(0));
+    for (name, words) in [
+        ("man1/hprof.1", r"hprof\-dump(1)"),
+        ("man1/hprof-dump.1", r"\-\-stop\-the\-world"),
+        ("completions/hprof.bash", "--stop-the-world"),
+        ("completions/_hprof", "--stop-the-world"),
+        ("completions/hprof.fish", "stop-the-world"),
+    ] {
+        let text = std::fs::read_to_string(folder.join(name)).unwrap();
+        assert!(text.contains(words), "{name} lacks {words}:\n{text}");
+    }
+}

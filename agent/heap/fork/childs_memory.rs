@@ -93,8 +93,8 @@ unsafe impl GlobalAlloc for Allocator {
 const LEAST_SHIFT: u32 = 4;
 /// Number of block sizes.
 const CLASSES: usize = 48;
-/// Blocks of at least this size are page-aligned.
-const PAGE_BYTES: usize = 4096;
+/// Blocks of at least this size are aligned to it. No page of any processor is larger.
+const PAGE_BYTES: usize = 64 << 10;
 /// Free blocks of at least this size keep no pages.
 const LARGE_BYTES: usize = 1 << 20;
 /// Address space to reserve, at most and at least. It uses no memory until it is touched.
@@ -276,6 +276,8 @@ mod tests {
         assert!(arena.reserve());
         for bytes in [16, 300, 2 << 20] {
             let first = arena.take(layout(bytes, 8));
+            // The kernel takes back whole pages only.
+            assert!(bytes < LARGE_BYTES || first as usize % PAGE_BYTES == 0);
             // SAFETY: taken for this layout.
             unsafe { arena.give_back(first, layout(bytes, 8)) };
             assert_eq!(arena.take(layout(bytes - 1, 8)), first);

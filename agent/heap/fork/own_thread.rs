@@ -15,8 +15,8 @@ use writer::{Work, Worker};
 
 /// A thread's stack. Nothing recurses. Untouched pages use no memory.
 const STACK_BYTES: usize = 1 << 20;
-/// The guard below the stack: one page.
-const GUARD_BYTES: usize = 4096;
+/// The guard below the stack: one page, as large as the pages of any processor may be (aarch64: 4, 16 or 64 KiB).
+const GUARD_BYTES: usize = 64 << 10;
 /// Bytes of a thread's name that Linux keeps.
 const NAME_BYTES: usize = 15;
 

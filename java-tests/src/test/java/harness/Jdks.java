@@ -14,16 +14,20 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 
-/** The Java runtimes of this machine: those fetched into target/jdks and those of the system. */
+/**
+ * The Java runtimes of this machine: those fetched into target/jdks and those of the system. With -Dforeign=FOLDER the
+ * tests run the runtimes of that folder, which are for another processor or C library; the tools are this machine's.
+ */
 public final class Jdks {
     private static List<Jdk> present;
+    private static List<Jdk> tested;
 
     private Jdks() {}
 
     /** Every runtime, oldest first, one of each exact version; with -Djdk=17 or -Djdk=11,17 those of these majors. */
     public static List<Jdk> all() {
         List<Integer> wanted = wanted();
-        List<Jdk> all = present().stream().filter(jdk -> wanted.isEmpty() || wanted.contains(jdk.major))
+        List<Jdk> all = tested().stream().filter(jdk -> wanted.isEmpty() || wanted.contains(jdk.major))
                 .collect(Collectors.toList());
         if (all.isEmpty()) {
             throw new IllegalStateException("no Java " + wanted + ": fetch it with tools/fetch-jdks.sh");
@@ -40,18 +44,32 @@ public final class Jdks {
     /** Every runtime of this machine, whatever -Djdk says. */
     static synchronized List<Jdk> present() {
         if (present == null) {
-            Map<String, Jdk> found = new TreeMap<>();
-            for (Path folder : List.of(Tools.jdks(), Paths.get("/usr/lib/jvm"))) {
-                for (Path home : homes(folder)) {
-                    Jdk jdk = Jdk.at(home);
-                    found.putIfAbsent(jdk.version, jdk);
-                }
-            }
-            List<Jdk> sorted = new ArrayList<>(found.values());
-            sorted.sort(Comparator.comparingInt((Jdk jdk) -> jdk.major).thenComparing(jdk -> jdk.version));
-            present = sorted;
+            present = in(Tools.jdks(), Paths.get("/usr/lib/jvm"));
         }
         return present;
+    }
+
+    /** What the tests may run, whatever -Djdk says. */
+    private static synchronized List<Jdk> tested() {
+        if (tested == null) {
+            String foreign = System.getProperty("foreign");
+            tested = foreign == null ? present() : in(Paths.get(foreign).toAbsolutePath());
+        }
+        return tested;
+    }
+
+    /** The runtimes of these folders, oldest first, one of each exact version. */
+    private static List<Jdk> in(Path... folders) {
+        Map<String, Jdk> found = new TreeMap<>();
+        for (Path folder : folders) {
+            for (Path home : homes(folder)) {
+                Jdk jdk = Jdk.at(home);
+                found.putIfAbsent(jdk.version, jdk);
+            }
+        }
+        List<Jdk> sorted = new ArrayList<>(found.values());
+        sorted.sort(Comparator.comparingInt((Jdk jdk) -> jdk.major).thenComparing(jdk -> jdk.version));
+        return sorted;
     }
 
     /** One runtime of each major version. */
@@ -70,13 +88,13 @@ public final class Jdks {
 
     /** The runtime of this major version. If it is missing, or -Djdk names others, the case that starts it says so. */
     public static Jdk of(int major) {
-        return present().stream().filter(jdk -> jdk.major == major).findFirst().orElseGet(() -> Jdk.missing(major));
+        return tested().stream().filter(jdk -> jdk.major == major).findFirst().orElseGet(() -> Jdk.missing(major));
     }
 
     /** Ends a case that starts this runtime: skipped if -Djdk names others, failed if it is missing. */
     static void mustServe(Jdk jdk) {
         Assumptions.assumeTrue(wanted().isEmpty() || wanted().contains(jdk.major), () -> "-Djdk does not name " + jdk.major);
-        if (!present().contains(jdk)) {
+        if (!tested().contains(jdk)) {
             throw new IllegalStateException("no Java " + jdk.major + " in target/jdks, and this test needs one: tools/fetch-jdks.sh "
                     + jdk.major + " gets it or says why it cannot");
         }

@@ -14,8 +14,8 @@ import java.util.stream.Stream;
 
 /** A running JVM: what it says, what it is told, how it ends. Closing it kills it. */
 public final class Jvm implements AutoCloseable {
-    /** Ample for anything on two busy cores; nothing waits this long unless it is stuck. */
-    public static final Duration LIMIT = Duration.ofSeconds(90);
+    /** Ample for anything on two busy cores; nothing waits this long unless it is stuck. An emulator may need more. */
+    public static final Duration LIMIT = Duration.ofSeconds(Integer.getInteger("patience", 90));
 
     private final Jdk jdk;
     private final Process process;
