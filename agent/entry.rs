@@ -5,7 +5,6 @@
 use crate::jvmti::env::Vm;
 use crate::jvmti::jni::Jni;
 use crate::session;
-use jni::objects::JByteArray;
 use jni::sys::{jbyteArray, jclass, jint, JNIEnv, JavaVM, JNI_ERR};
 use std::ffi::CStr;
 use std::os::raw::{c_char, c_void};
@@ -60,32 +59,14 @@ pub(crate) unsafe extern "system" fn Java_hprofrs_Agent_obey(
     options: jbyteArray,
 ) -> jint {
     net(JNI_ERR, || {
-        // SAFETY: the arguments of a native method.
-        let Some((vm, options)) = (unsafe { command(env, options) }) else {
-            return JNI_ERR;
-        };
-        // SAFETY: this thread's environment, valid until we return.
-        unsafe { Jni::enter(env, |jni| session::attach(vm, jni, &options)) }
+        // SAFETY: the arguments of a native method, valid until we return.
+        unsafe {
+            Jni::enter(env, |jni| match (jni.vm(), jni.text(options)) {
+                (Some(vm), Some(options)) => session::attach(vm, jni, &options),
+                _ => JNI_ERR,
+            })
+        }
     })
-}
-
-/// The JVM and the text of a native method's array; `None` if the JVM has no memory to tell.
-///
-/// # Safety
-/// The environment of the calling thread, and a reference to an array of bytes.
-unsafe fn command(env: *mut JNIEnv, options: jbyteArray) -> Option<(Vm, String)> {
-    // SAFETY: the caller's promise.
-    let (env, options) = unsafe {
-        (
-            jni::JNIEnv::from_raw(env).ok()?,
-            JByteArray::from_raw(options),
-        )
-    };
-    let bytes = env.convert_byte_array(&options).ok()?;
-    let vm = env.get_java_vm().ok()?.get_java_vm_pointer();
-    // SAFETY: the JVM's own pointer.
-    let vm = unsafe { Vm::from_raw(vm) };
-    Some((vm, String::from_utf8_lossy(&bytes).into_owned()))
 }
 
 /// Called by the JVM before it unloads the library. Nothing is left to do: all was done at VM death.

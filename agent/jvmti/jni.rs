@@ -3,9 +3,10 @@
 //! None of them looks a class up by name: `FindClass` on a thread without Java frames asks the application's system
 //! class loader, and may wait for a lock that the application holds.
 
+use super::env::Vm;
 use super::object::Object;
-use jni::objects::{JClass, JObject, JValue};
-use jni::sys::{jfieldID, jobject, JNIEnv};
+use jni::objects::{JByteArray, JClass, JObject, JValue};
+use jni::sys::{jbyteArray, jfieldID, jobject, JNIEnv};
 use std::marker::PhantomData;
 use std::ptr::null_mut;
 use std::sync::OnceLock;
@@ -209,6 +210,33 @@ impl<'f> Jni<'f> {
         let field = (*field)? as jfieldID;
         // SAFETY: a live thread and the id of a long field that its class has.
         Some(unsafe { jni_call!(self, GetLongField, (thread.raw(), field), 0) })
+    }
+
+    /// The virtual machine; `None` if the JVM does not tell.
+    pub(crate) fn vm(&self) -> Option<Vm> {
+        let mut vm = None;
+        self.with_crate(|env| {
+            vm = Some(env.get_java_vm()?.get_java_vm_pointer());
+            Ok(null_mut())
+        });
+        // SAFETY: the JVM's own pointer.
+        vm.map(|vm| unsafe { Vm::from_raw(vm) })
+    }
+
+    /// The text in an array of bytes; invalid UTF-8 becomes U+FFFD. `None` for null, or if there is no memory.
+    ///
+    /// # Safety
+    /// `array` is null or a valid reference to an array of bytes.
+    pub(crate) unsafe fn text(&self, array: jbyteArray) -> Option<String> {
+        // SAFETY: the caller's promise; the crate refuses null.
+        let array = unsafe { JByteArray::from_raw(array) };
+        let mut text = None;
+        self.with_crate(|env| {
+            let bytes = env.convert_byte_array(&array)?;
+            text = Some(String::from_utf8_lossy(&bytes).into_owned());
+            Ok(null_mut())
+        });
+        text
     }
 
     /// The length of an array.
