@@ -39,7 +39,7 @@ impl Outlet for ConnectionOutlet {
             let path = connection.peer().to_string().into();
             Ok(Written { path, bytes })
         };
-        let sink = SpoolSink::create(self.spool_path(), self.gzip, Box::new(send))?;
+        let sink = SpoolSink::create(&self.spool_path(), self.gzip, Box::new(send))?;
         Ok(Box::new(sink))
     }
 }

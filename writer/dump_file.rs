@@ -146,9 +146,8 @@ impl DumpFile {
 
     /// Finishes a file whose end was written through [`DumpFile::tail`]: syncs, renames.
     ///
-    /// Nothing is appended; objects sent to this `DumpFile` itself are lost. `tail_bytes` is the result of
-    /// [`crate::TailWriter::finish`], or 0 if the head is everything. If the file has another size, the error is
-    /// `WrongSize`. Otherwise as [`DumpFile::finish`].
+    /// Nothing is appended. `tail_bytes` is the result of [`crate::TailWriter::finish`], or 0 if the head is everything.
+    /// If the file has another size, the error is `WrongSize`. Otherwise as [`DumpFile::finish`].
     pub fn finish_with_tail(mut self, tail_bytes: u64) -> Result<Written, WriteError> {
         let _ = self.messages.send(Message::FinishWithTail(tail_bytes));
         self.join()

@@ -1,7 +1,7 @@
 //! A sink that stores a dump until it is complete, and then hands it on: to a connection, or to be made into text.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::Path;
 
 use crate::spool::{Spool, StoredDump};
 use crate::{GzipLevel, Sink, Tail, WriteError, Written};
@@ -13,8 +13,6 @@ pub type HandOn = Box<dyn FnOnce(StoredDump<'_>) -> Result<Written, WriteError> 
 ///
 /// So neither a pause nor a forked child waits for a peer or for text: only the thread that requested the dump does.
 pub struct SpoolSink {
-    /// The path beside which the files had a name for a moment.
-    path: PathBuf,
     dump: Spool,
     gzip: Option<GzipLevel>,
     bytes: u64,
@@ -24,13 +22,12 @@ pub struct SpoolSink {
 impl SpoolSink {
     /// Opens the file beside this path. `gzip` is the compression level of the data. Errors: those of a file.
     pub fn create(
-        path: PathBuf,
+        path: &Path,
         gzip: Option<GzipLevel>,
         hand_on: HandOn,
     ) -> Result<Self, WriteError> {
         Ok(Self {
-            dump: Spool::create(&path)?,
-            path,
+            dump: Spool::create(path)?,
             gzip,
             bytes: 0,
             hand_on,
@@ -41,7 +38,7 @@ impl SpoolSink {
 impl fmt::Debug for SpoolSink {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("SpoolSink")
-            .field("path", &self.path)
+            .field("dump", &self.dump)
             .field("bytes", &self.bytes)
             .finish_non_exhaustive()
     }
@@ -93,7 +90,7 @@ mod tests {
             Ok(Written { path, bytes })
         };
         let path = directory.path().join("a");
-        let sink = SpoolSink::create(path, None, Box::new(hand_on)).unwrap();
+        let sink = SpoolSink::create(&path, None, Box::new(hand_on)).unwrap();
         write(DumpFile::with_sink(Box::new(sink), start_worker).unwrap());
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
         let all = told.recv().ok()?;

@@ -33,7 +33,7 @@ pub(super) fn create(
         };
         write(records, &settings, target)
     };
-    let sink = SpoolSink::create(spool_path, None, Box::new(hand_on))?;
+    let sink = SpoolSink::create(&spool_path, None, Box::new(hand_on))?;
     DumpFile::with_sink(Box::new(sink), start_worker)
 }
 
