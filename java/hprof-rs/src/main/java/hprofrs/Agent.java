@@ -4,6 +4,9 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** The native agent in this JVM. The library knows the class and its native method by name. */
 final class Agent {
@@ -18,7 +21,7 @@ final class Agent {
     /**
      * Executes a command.
      *
-     * @return the last line that the agent said of it
+     * @return the line that tells of the dump
      * @throws IllegalArgumentException if the options are wrong
      * @throws IOException if the command failed; the message is the agent's
      * @throws UnsatisfiedLinkError if the library cannot be loaded; the next command tries again
@@ -32,14 +35,15 @@ final class Agent {
         Path answer = Files.createTempFile("hprof-rs", ".answer");
         try {
             int code = obey((options + ",answer=" + DumpOptions.fileName(answer)).getBytes(StandardCharsets.UTF_8));
-            String said = lastLine(answer);
+            List<String> said = linesOf(answer);
+            String last = said.isEmpty() ? "the agent did not answer; its messages are on stderr" : said.get(said.size() - 1);
             if (code == BAD_OPTIONS) {
-                throw new IllegalArgumentException(said);
+                throw new IllegalArgumentException(last);
             }
             if (code != DONE) {
-                throw new IOException(said);
+                throw new IOException(last);
             }
-            return said;
+            return said.stream().filter(line -> line.startsWith("dumped ")).findFirst().orElse(last);
         } finally {
             Files.deleteIfExists(answer);
         }
@@ -47,14 +51,10 @@ final class Agent {
 
     private static native int obey(byte[] options);
 
-    /** The last line of the answer, without the agent's name before it. */
-    private static String lastLine(Path answer) throws IOException {
-        String text = new String(Files.readAllBytes(answer), StandardCharsets.UTF_8).trim();
-        String line = text.substring(text.lastIndexOf('\n') + 1);
-        String name = "hprof-rs: ";
-        if (line.isEmpty()) {
-            return "the agent did not answer; its messages are on stderr";
-        }
-        return line.startsWith(name) ? line.substring(name.length()) : line;
+    /** The lines of the answer, without the agent's name before them. */
+    private static List<String> linesOf(Path answer) throws IOException {
+        String text = new String(Files.readAllBytes(answer), StandardCharsets.UTF_8);
+        return Stream.of(text.split("\n")).map(line -> line.replaceFirst("^hprof-rs: ", ""))
+                .filter(line -> !line.isEmpty()).collect(Collectors.toList());
     }
 }

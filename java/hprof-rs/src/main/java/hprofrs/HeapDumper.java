@@ -51,7 +51,9 @@ public final class HeapDumper {
             throw new FileAlreadyExistsException(target.toString());
         }
         String said =
-                Agent.command("heap=dump,format=b,force=n,file=" + DumpOptions.fileName(target) + options.text());
+                Agent.command("heap=dump,format=b,force=n,file=" + DumpOptions.fileName(target) + options.text()
+                        // The answer is needed, whatever the options say.
+                        + ",verbose=y");
         if (!said.startsWith("dumped " + target + ":")) {
             throw new IOException(target + " was made by somebody else meanwhile, so the dump has another name: " + said);
         }

@@ -67,7 +67,7 @@ final class Library {
     private static boolean isMusl() {
         try {
             String maps = new String(Files.readAllBytes(Paths.get("/proc/self/maps")), StandardCharsets.ISO_8859_1);
-            return maps.contains("/ld-musl-");
+            return maps.contains("/ld-musl-") || maps.contains("-linux-musl/libc.so");
         } catch (IOException e) {
             return false;
         }
