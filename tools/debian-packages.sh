@@ -52,6 +52,8 @@ echo "deb ${found#* } ${found%% *} sid main" >"$work/sources/sid.list"
 for package in gcc binutils libc6-dev; do
     printf 'Package: %s\nStatus: install ok installed\nArchitecture: amd64\nVersion: 999\nProvides: libc-dev\n\n' $package
 done >"$work/status"
+architectures='"amd64";'
+case " $*" in *:arm64*) architectures="$architectures \"arm64\";" ;; esac
 cat >"$work/apt.conf" <<CONF
 Dir::Etc::sourcelist "/dev/null";
 Dir::Etc::sourceparts "$work/sources";
@@ -60,13 +62,14 @@ Dir::State::status "$work/status";
 Dir::Cache "$work/cache";
 APT::Sandbox::User "root";
 APT::Architecture "amd64";
-APT::Architectures { "amd64"; "arm64"; };
+APT::Architectures { $architectures };
 Acquire::Languages "none";
 Acquire::Check-Valid-Until "false";
 CONF
 export APT_CONFIG=$work/apt.conf
 lists() { apt-get -qq update || fail "Debian's package lists cannot be had"; }
-[ -n "$(ls "$work/lists" | grep arm64_Packages)" ] || lists
+case $architectures in *arm64*) newest=arm64 ;; *) newest=amd64 ;; esac
+[ -n "$(ls "$work/lists" | grep "${newest}_Packages")" ] || lists
 
 debs=$(mktemp -d "$work/debs.XXXXXX")
 trap 'rm -rf "$debs"' EXIT
