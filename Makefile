@@ -7,7 +7,7 @@
 #   make bench   measurements: the cost of one row and one record, and our dump beside the JVM's own
 #   make page-test   the pages of `hprof report` and `hprof view` in Chromium, used as a person does; `make test` leaves it out
 #   make sql-test    the questions of docs/sql.md in Spark; `make test` asks DuckDB alone
-#   make dist    the archives of a release for four targets in target/dist/, cross-compiled; takes half an hour
+#   make dist    the archives of a release for four targets in target/dist/, cross-compiled
 #   make test-foreign    the core scenarios on JVMs for musl and, emulated, for aarch64, with the libraries of make dist
 #   make fuzz    a minute of fuzzing for whatever reads bytes (needs a nightly toolchain)
 # CI says -D warnings here. Elsewhere a Clippy that is older or newer than CI's may warn, and the tests go on.
