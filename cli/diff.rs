@@ -10,7 +10,7 @@ use graph::{Heap, Retained, Total};
 use serde_json::{json, Value};
 
 use crate::class_paths::{ClassPaths, GrownPath};
-use crate::heap_file::{with_heap, GraphArguments, Loaded, Rule};
+use crate::heap_file::{sizes_word, with_heap, GraphArguments, Loaded, Rule, SizesOf};
 use crate::json;
 use crate::live::process_named;
 use crate::number::grouped;
@@ -39,6 +39,9 @@ pub(crate) struct Arguments {
     /// Which references keep an object alive
     #[arg(long, value_enum, default_value_t = Rule::All)]
     references: Rule,
+    /// Whose sizes of objects count
+    #[arg(long, value_enum, default_value_t = SizesOf::Jvm)]
+    sizes: SizesOf,
     /// Print at most N places and N classes; 0 for all
     #[arg(long, value_name = "N", default_value_t = 30)]
     top: usize,
@@ -60,6 +63,8 @@ pub(crate) struct Sums {
     paths: ClassPaths,
     /// Bytes of all reachable objects.
     pub(crate) total_bytes: u64,
+    /// Whose sizes they are, see [`sizes_word`].
+    sizes: &'static str,
     /// How long a running JVM paused for them.
     pause_millis: Option<u64>,
 }
@@ -121,6 +126,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     sleep(wait.saturating_sub(began.elapsed()));
     let later = arguments.after.as_ref().unwrap_or(&arguments.before);
     let (after, second) = sums(later, arguments)?;
+    if before.sizes != after.sizes {
+        // If stderr is closed, nobody is there to be warned.
+        let _ = writeln!(
+            io::stderr(),
+            "hprof: one of the two tells the JVM's own sizes, the other does not: --sizes mat compares them by the same rules"
+        );
+    }
     let pauses = (before.pause_millis, after.pause_millis);
     let growth = Growth::of(before, after);
     let most = match arguments.top {
@@ -162,6 +174,7 @@ fn sums(file: &Path, arguments: &Arguments) -> Result<(Sums, Verdict), Failure> 
     let arguments = GraphArguments {
         file: file.to_owned(),
         references: arguments.references,
+        sizes: arguments.sizes,
         agent: arguments.agent.clone(),
     };
     let mut sums = Sums::default();
@@ -183,6 +196,7 @@ pub(crate) fn sums_by_name(heap: &Heap<'_>, retained: &Retained) -> Sums {
     let mut sums = Sums {
         paths: ClassPaths::of(heap, retained),
         total_bytes: retained.total_bytes(),
+        sizes: sizes_word(heap.sizes()),
         ..Sums::default()
     };
     let totals = retained.totals(heap, heap.classes(), |object| heap.class(object));

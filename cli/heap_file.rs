@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use graph::{GraphError, Heap, Input, Options, References, Retained};
+use graph::{GraphError, Heap, Input, Options, References, Retained, Sizes};
 
 use crate::dump_file::DumpFile;
 use crate::live::{graph_of, process_named};
@@ -17,6 +17,9 @@ pub(crate) struct GraphArguments {
     /// Which references keep an object alive
     #[arg(long, value_enum, default_value_t = Rule::All)]
     pub(crate) references: Rule,
+    /// Whose sizes of objects count
+    #[arg(long, value_enum, default_value_t = SizesOf::Jvm)]
+    pub(crate) sizes: SizesOf,
     /// The agent's library, for a running JVM [default: libhprof_rs.so beside this command]
     #[arg(long, value_name = "FILE")]
     pub(crate) agent: Option<PathBuf>,
@@ -56,6 +59,33 @@ pub(crate) enum Rule {
     All,
     /// All except the field `referent` of java.lang.ref.Reference
     Strong,
+}
+
+/// Whose sizes of objects count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SizesOf {
+    /// The JVM's own where it has told them, as in dumps by this agent, else Eclipse MAT's rules
+    Jvm,
+    /// Eclipse MAT's rules
+    Mat,
+}
+
+/// Where the sizes come from, in a word for JSON.
+pub(crate) fn sizes_word(sizes: Sizes) -> &'static str {
+    if sizes.are_told {
+        "jvm"
+    } else {
+        "mat"
+    }
+}
+
+/// Where the sizes come from, in words that follow "sizes by".
+pub(crate) fn sizes_by(sizes: Sizes) -> &'static str {
+    if sizes.are_told {
+        "the JVM itself"
+    } else {
+        "Eclipse MAT's rules"
+    }
 }
 
 impl Rule {
@@ -106,7 +136,7 @@ pub(crate) fn with_loaded(
 ) -> Result<Verdict, Failure> {
     let file = arguments.open()?;
     let note = file.progress(passes);
-    let loaded = Loaded::read(file, arguments.references, &note)?;
+    let loaded = Loaded::read(file, arguments, &note)?;
     answer(&loaded)?;
     Ok(loaded.file.verdict(loaded.heap.damaged()))
 }
@@ -128,10 +158,11 @@ impl<'n> Loaded<'n> {
     /// Reads the dump and computes retained sizes; `note` is told of the bytes of two passes.
     pub(crate) fn read(
         file: DumpFile,
-        rule: Rule,
+        arguments: &GraphArguments,
         note: &'n (dyn Fn(u64) + Sync),
     ) -> Result<Self, Failure> {
-        let heap = heap(&file, note)?;
+        let rule = arguments.references;
+        let heap = heap(&file, arguments.sizes, note)?;
         let retained = Retained::of(&heap, rule.references());
         let retained = retained.map_err(|fault| failure(&file, &fault))?;
         Ok(Self {
@@ -146,11 +177,16 @@ impl<'n> Loaded<'n> {
 /// Reads the dump as a graph; `note` is told of the bytes of two passes.
 pub(crate) fn heap<'n>(
     file: &DumpFile,
+    sizes: SizesOf,
     note: &'n (dyn Fn(u64) + Sync),
 ) -> Result<Heap<'n>, Failure> {
+    let options = Options {
+        by_rule: sizes == SizesOf::Mat,
+        ..Options::default()
+    };
     let failed = |fault: std::io::Error| file.refuse(fault);
     let input = Input::new(file.raw().map_err(failed)?, note).map_err(failed)?;
-    Heap::read(input, Options::default()).map_err(|fault| failure(file, &fault))
+    Heap::read(input, options).map_err(|fault| failure(file, &fault))
 }
 
 /// A failure of the graph, with the file's name.

@@ -10,7 +10,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{json, Value};
 
 use crate::dump_file::DumpFile;
-use crate::heap_file::{heap, opened_jvm};
+use crate::heap_file::{heap, opened_jvm, sizes_by, sizes_word, SizesOf};
 use crate::json::{self, List};
 use crate::live::process_named;
 use crate::number::{counted, grouped};
@@ -19,9 +19,8 @@ use crate::table::{Side, Table};
 
 /// Lists the classes of a dump with the number and size of their objects, largest first
 ///
-/// `bytes` is an estimate of the shallow size, because HPROF contains no sizes: a header of 16 bytes, plus the
-/// fields or elements (references have the file's id size), rounded up to 8. `java.lang.Class` counts every
-/// dumped class, without its static fields.
+/// `bytes` is what the objects take by themselves. HPROF contains no sizes; dumps by this agent tell those of the JVM.
+/// Others have them by Eclipse MAT's rules. `java.lang.Class` counts every dumped class with its static fields.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  hprof histo --top 30 heap.hprof")]
 pub(crate) struct Arguments {
@@ -75,7 +74,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
 fn of_jvm(pid: i32, agent: Option<&Path>) -> Result<(DumpFile, Histogram), Failure> {
     let file = opened_jvm(pid, agent)?;
     let note = file.progress(2);
-    let histogram = of_heap(&heap(&file, &note)?);
+    let histogram = of_heap(&heap(&file, SizesOf::Jvm, &note)?);
     Ok((file, histogram))
 }
 
@@ -103,6 +102,7 @@ fn of_heap(heap: &Heap<'_>) -> Histogram {
     });
     Histogram {
         rows,
+        sizes: heap.sizes(),
         damaged: heap.damaged(),
     }
 }
@@ -143,7 +143,8 @@ fn print(histogram: &Histogram, top: usize, to: &mut dyn Write) -> io::Result<()
         grouped(histogram.bytes()).into(),
         total.into(),
     ]);
-    table.print(to)
+    table.print(to)?;
+    writeln!(to, "Sizes by {}.", sizes_by(histogram.sizes))
 }
 
 /// The histogram as JSON, with up to `top` classes.
@@ -174,6 +175,7 @@ impl Serialize for InJson<'_> {
         if let Some(millis) = self.pause_millis {
             map.serialize_entry("pause_ms", &millis)?;
         }
+        map.serialize_entry("sizes", sizes_word(self.histogram.sizes))?;
         map.end()
     }
 }

@@ -5,11 +5,13 @@ mod info_json;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
+use format::JvmFacts;
 use reader::{KindTotal, Summary, ThreadSummary};
 
 use crate::date::date;
 use crate::dump_file::DumpFile;
 use crate::frame;
+use crate::heap_file::sizes_by;
 use crate::json;
 use crate::number::{counted, grouped};
 use crate::outcome::{Failure, Verdict};
@@ -21,7 +23,7 @@ const NAMES_BYTES: u64 = 1 << 30;
 
 /// Summarises a dump: header, records by kind, objects, roots, classes and threads
 ///
-/// Object bytes are an estimate, as in `hprof histo`: a header of 16 bytes, plus the data, rounded up to 8.
+/// The size of objects is as in `hprof histo`. Dumps by this agent tell of their JVM, too.
 /// Names of threads come from START THREAD records or from the thread objects; these are looked up in files up
 /// to 1 GiB, and in larger ones only with --threads.
 #[derive(Debug, clap::Args)]
@@ -171,7 +173,11 @@ fn print_head(summary: &Summary, file: &DumpFile, to: &mut dyn Write) -> io::Res
         ("Objects", grouped(summary.objects)),
         (
             "Object size",
-            format!("{}, estimated", counted(summary.object_bytes, "byte")),
+            format!(
+                "{}, by {}",
+                counted(summary.object_bytes, "byte"),
+                sizes_by(summary.sizes)
+            ),
         ),
         ("Classes", format!("{dumped} dumped, {loaded} loaded")),
         ("Loaders", grouped(summary.loaders)),
@@ -180,6 +186,18 @@ fn print_head(summary: &Summary, file: &DumpFile, to: &mut dyn Write) -> io::Res
     ];
     for (what, value) in rows {
         writeln!(to, "{what:12} {value}")?;
+    }
+    print_facts(summary.strings.facts(), to)
+}
+
+/// What the dump tells of its JVM.
+fn print_facts(facts: &JvmFacts, to: &mut dyn Write) -> io::Result<()> {
+    if facts.is_empty() {
+        return Ok(());
+    }
+    writeln!(to, "\nthe JVM, as the dump tells")?;
+    for (name, word) in facts.all_words() {
+        writeln!(to, "  {:18} {}", plain(&name), plain(&shown(&word)))?;
     }
     Ok(())
 }

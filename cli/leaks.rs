@@ -6,7 +6,9 @@ use graph::{GraphError, Heap, Leaks, Path, Suspect, Who, THRESHOLD_PERCENT};
 use serde_json::{json, Value};
 
 use crate::frame;
-use crate::heap_file::{failure, with_heap, GraphArguments, Loaded, Rule};
+use crate::heap_file::{
+    failure, sizes_by, sizes_word, with_heap, GraphArguments, Loaded, Rule,
+};
 use crate::json;
 use crate::number::{grouped, in_units, percent};
 use crate::outcome::{Failure, Verdict};
@@ -21,7 +23,7 @@ const STACKS: usize = 3;
 ///
 /// A suspect is an object that no other one dominates and that retains more than a given share of the heap, or a class
 /// whose objects do so together. From the suspect, the search descends to the point where its memory spreads. Retained
-/// sizes are exact; object sizes and the rules for suspects are those of Eclipse MAT.
+/// sizes are exact. Sizes of objects are those of the JVM if it has told them, else by Eclipse MAT's rules, as are suspects.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  hprof leaks heap.hprof")]
 pub(crate) struct Arguments {
@@ -72,15 +74,11 @@ fn print(
         print_holds(heap, suspect, to)?;
         print_stacks(heap, suspect, words, to)?;
     }
-    let sizes = if heap.sizes().are_told {
-        "the JVM itself"
-    } else {
-        "Eclipse MAT's rules"
-    };
     writeln!(
         to,
-        "\nReferences: {}; sizes by {sizes}.",
-        arguments.graph.references.name()
+        "\nReferences: {}; sizes by {}.",
+        arguments.graph.references.name(),
+        sizes_by(heap.sizes())
     )
 }
 
@@ -167,6 +165,7 @@ fn in_json(
         "damaged": heap.damaged(),
         "references": rule.name(),
         "sentence": words.verdict(leaks, threshold_percent),
+        "sizes": sizes_word(heap.sizes()),
         "suspects": suspects,
         "threshold_percent": threshold_percent,
         "total_bytes": leaks.total_bytes,

@@ -64,6 +64,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     let later = GraphArguments {
         file: later.clone(),
         references: first.references,
+        sizes: first.sizes,
         agent: first.agent.clone(),
     };
     match write(&later, earlier, &arguments.output)? {

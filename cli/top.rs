@@ -10,7 +10,7 @@ use graph::{Heap, Retained, Total};
 use serde_json::{json, Value};
 
 use crate::dump_file::DumpFile;
-use crate::heap_file::{with_heap, GraphArguments, Loaded};
+use crate::heap_file::{sizes_by, sizes_word, with_heap, GraphArguments, Loaded};
 use crate::json;
 use crate::leaks::described;
 use crate::number::{counted, grouped};
@@ -109,7 +109,8 @@ fn objects(
         }
         let left_out = left_out(retained, objects.len());
         let total = retained.total_bytes();
-        write!(to, "],\"left_out\":{left_out},\"total_bytes\":{total}")?;
+        let sizes = sizes_word(heap.sizes());
+        write!(to, "],\"left_out\":{left_out},\"sizes\":\"{sizes}\",\"total_bytes\":{total}")?;
         if let Some(millis) = file.pause_millis() {
             write!(to, ",\"pause_ms\":{millis}")?;
         }
@@ -131,7 +132,8 @@ fn objects(
     }
     table.print(to)?;
     let all = counted(retained.reachable().into(), "reachable object");
-    writeln!(to, "{} bytes in {all}", grouped(retained.total_bytes()))
+    let (bytes, by) = (grouped(retained.total_bytes()), sizes_by(heap.sizes()));
+    writeln!(to, "{bytes} bytes in {all}; sizes by {by}")
 }
 
 /// What `--json` prints, for a heap that is in memory and a few rows. Errors: the dump has no sites.
@@ -147,6 +149,7 @@ pub(crate) fn answer(loaded: &Loaded<'_>, by: By, most: usize) -> Result<Value, 
             json!({
                 "left_out": left_out,
                 "objects": rows.collect::<Vec<_>>(),
+                "sizes": sizes_word(heap.sizes()),
                 "total_bytes": retained.total_bytes(),
             })
         }

@@ -78,7 +78,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     let file = arguments.graph.open()?;
     // What is waste is found by a third pass over a file.
     let note = file.progress(3);
-    let loaded = Loaded::read(file, arguments.graph.references, &note)?;
+    let loaded = Loaded::read(file, &arguments.graph, &note)?;
     let verdict = loaded.file.verdict(loaded.heap.damaged());
     let shown = match process_named(&arguments.graph.file) {
         Some(_) => Shown::References,

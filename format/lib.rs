@@ -14,10 +14,12 @@ pub mod redaction;
 
 mod basic_type;
 mod class_name;
+mod jvm_facts;
 mod object_sizes;
 
 pub use basic_type::BasicType;
 pub use class_name::ClassName;
+pub use jvm_facts::{ClassUnits, JvmFacts, UNIT_BYTES};
 pub use object_sizes::ObjectSizes;
 
 /// First bytes of a file with heap dump segments; a NUL byte follows (format text: "JAVA PROFILE 1.0.2").

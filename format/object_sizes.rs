@@ -11,6 +11,8 @@ pub struct ObjectSizes {
     pub header_bytes: u64,
     /// What stands before the elements of an array of references.
     pub array_header_bytes: u64,
+    /// What stands before the elements of an array of values of up to 4 bytes. If those of 8 bytes need a gap, they have one.
+    pub value_header_bytes: u64,
     /// A reference in a field or an element.
     pub reference_bytes: u64,
     /// Each object's size is a multiple of this.
@@ -22,6 +24,7 @@ impl Default for ObjectSizes {
         Self {
             header_bytes: 12,
             array_header_bytes: 16,
+            value_header_bytes: 16,
             reference_bytes: 4,
             alignment_bytes: 8,
         }
@@ -29,6 +32,30 @@ impl Default for ObjectSizes {
 }
 
 impl ObjectSizes {
+    /// The numbers, in the order of the fields.
+    pub fn bytes(self) -> [u64; 5] {
+        [
+            self.header_bytes,
+            self.array_header_bytes,
+            self.value_header_bytes,
+            self.reference_bytes,
+            self.alignment_bytes,
+        ]
+    }
+
+    /// The sizes with these numbers, in the order of the fields.
+    pub fn of_bytes(bytes: [u64; 5]) -> Self {
+        let [header_bytes, array_header_bytes, value_header_bytes, reference_bytes, alignment_bytes] =
+            bytes;
+        Self {
+            header_bytes,
+            array_header_bytes,
+            value_header_bytes,
+            reference_bytes,
+            alignment_bytes,
+        }
+    }
+
     /// The sizes in the JVM that wrote a file whose identifiers have so many bytes, as far as that tells: the default,
     /// or those of HotSpot on 32 bits.
     pub fn assumed(id_bytes: u32) -> Self {
@@ -36,6 +63,7 @@ impl ObjectSizes {
             4 => Self {
                 header_bytes: 8,
                 array_header_bytes: 12,
+                value_header_bytes: 12,
                 ..Self::default()
             },
             _ => Self::default(),

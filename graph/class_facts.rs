@@ -1,12 +1,11 @@
 //! What the second pass needs to know about each class: the offsets of references in an instance, and
 //! the instance's size.
 
-use format::BasicType;
-use reader::{ClassTable, Directory, Layout, StringTable};
+use format::{BasicType, JvmFacts};
+use reader::{ClassTable, Directory, Layout, Sizes, StringTable};
 use rustc_hash::FxHashMap;
 
 use crate::id_index::IdIndex;
-use crate::sizes::Sizes;
 
 /// No object, or no class.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -58,6 +57,7 @@ impl AllFacts {
             table,
             strings,
             sizes,
+            facts: strings.facts(),
             id_bytes,
         };
         let count = u32::try_from(table.len()).unwrap_or(NONE);
@@ -151,6 +151,7 @@ struct Rule<'a> {
     table: &'a ClassTable,
     strings: &'a StringTable,
     sizes: &'a Sizes,
+    facts: &'a JvmFacts,
     id_bytes: u32,
 }
 
@@ -161,7 +162,6 @@ impl Rule<'_> {
             return ClassFacts::without_fields(sizes);
         }
         let (mut offsets, mut referent, mut at) = (Vec::new(), None, 0_u32);
-        let mut own_bytes = Vec::new();
         for class in self.table.chain(number) {
             let is_reference = self.strings.is_class(class.name, "java/lang/ref/Reference");
             for field in &class.fields {
@@ -172,18 +172,11 @@ impl Rule<'_> {
                 }
                 at = at.saturating_add(field.kind.size_bytes(self.id_bytes));
             }
-            own_bytes.push(sizes.fields(class.fields.iter().map(|field| field.kind)));
         }
-        let above = own_bytes
-            .iter()
-            .rev()
-            .fold(sizes.header_bytes, |supers, own| {
-                sizes.with_fields(supers, *own)
-            });
         ClassFacts {
             references: offsets.into(),
             referent,
-            units: sizes.units(above),
+            units: sizes.instance_units(self.table, number, self.facts),
             object: NONE,
         }
     }

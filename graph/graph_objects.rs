@@ -4,10 +4,9 @@
 
 use std::io;
 
-use format::{BasicType, GRAPH_ELEMENTS_MAX};
+use format::{BasicType, GRAPH_ELEMENTS_MAX, UNIT_BYTES};
 
 use crate::heap_scan::{Head, Visitor, INSTANCE_BYTES_MAX};
-use crate::sizes::UNIT_BYTES;
 use crate::window::Window;
 
 /// Bytes of the longest number.

@@ -1,16 +1,16 @@
 //! One heap: the objects of a dump, their classes, sizes and references.
 
-use format::ClassName;
-use reader::{ClassTable, Directory, Header, SiteTable, Stacks};
+use format::{ClassName, UNIT_BYTES};
+use reader::{ClassTable, Directory, Header, SiteTable, Sizes, Stacks};
 
 use crate::class_facts::{AllFacts, References, NONE};
 use crate::error::GraphError;
 use crate::graph_view::{GraphView, Implied};
 use crate::id_index::IdIndex;
+use crate::id_list::IdList;
 use crate::input::Input;
 use crate::link::{link, Known, Linked, PartPlace};
 use crate::roots::{HeapRoot, Local, Roots};
-use crate::sizes::{Sizes, UNIT_BYTES};
 use crate::survey::{survey, Part, Survey};
 
 /// Most objects: two numbers have special meanings.
@@ -24,12 +24,15 @@ const OBJECT_BYTES: u64 = 40;
 pub struct Options {
     /// Threads that read an uncompressed file; at least 1.
     pub threads: usize,
+    /// Whether sizes follow Eclipse MAT's rules even if the JVM tells its own.
+    pub by_rule: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
         Self {
             threads: std::thread::available_parallelism().map_or(1, usize::from),
+            by_rule: false,
         }
     }
 }
@@ -75,18 +78,16 @@ impl<'p> Heap<'p> {
             .map(|part| std::mem::take(&mut part.ids))
             .collect();
         let ids = IdIndex::new(&lists);
-        let highest = lists
-            .iter()
-            .filter_map(|list| list.bounds)
-            .map(|(_, high)| high)
-            .max();
+        let highest = highest(&lists);
         let counts: Vec<u64> = lists.iter().map(|list| list.count).collect();
         drop(lists);
         add_classes(&mut directory.classes, &parts, header.id_bytes);
         let is_narrow = parts.iter().any(|part| part.references_are_narrow);
         let is_stream = sizes.is_some();
-        let assumed = || Sizes::assumed(header.id_bytes, is_narrow, highest.unwrap_or(0));
-        let sizes = sizes.unwrap_or_else(assumed);
+        let told = Sizes::of_facts(directory.strings.facts()).or(sizes);
+        let told = told.filter(|_| !options.by_rule);
+        let assumed = || Sizes::assumed(header.id_bytes, is_narrow, highest);
+        let sizes = told.unwrap_or_else(assumed);
         let objects = u32::try_from(count).unwrap_or(NONE);
         let roots = Roots::new(&parts, &ids, &directory, objects);
         let facts = AllFacts::new(&directory, &ids, &sizes, header.id_bytes);
@@ -96,6 +97,8 @@ impl<'p> Heap<'p> {
             facts: &facts,
             roots: &roots,
             sizes: &sizes,
+            classes: &directory.classes,
+            told: directory.strings.facts(),
             id_bytes: header.id_bytes,
             reference_bytes_least: if is_stream { 1 } else { header.id_bytes },
         };
@@ -289,4 +292,10 @@ fn places(parts: Vec<Part>, counts: &[u64]) -> Vec<PartPlace> {
         place
     };
     parts.into_iter().zip(counts).map(place).collect()
+}
+
+/// The highest of all ids; 0 if there are none.
+fn highest(lists: &[IdList]) -> u64 {
+    let bounds = lists.iter().filter_map(|list| list.bounds);
+    bounds.map(|(_, high)| high).max().unwrap_or(0)
 }

@@ -1,7 +1,7 @@
 //! The second pass: class, size and references of each object.
 
-use format::BasicType;
-use reader::{ClassDump, Root};
+use format::{BasicType, JvmFacts};
+use reader::{ClassDump, ClassTable, Root, Sizes};
 
 use crate::class_facts::AllFacts;
 use crate::edges::Edges;
@@ -12,7 +12,6 @@ use crate::input::Input;
 use crate::numbers::Numbers;
 use crate::parts::in_order;
 use crate::roots::Roots;
-use crate::sizes::Sizes;
 use crate::survey::Checkpoint;
 use crate::window::Window;
 
@@ -40,9 +39,23 @@ pub(crate) struct Known<'a> {
     pub(crate) facts: &'a AllFacts,
     pub(crate) roots: &'a Roots,
     pub(crate) sizes: &'a Sizes,
+    pub(crate) classes: &'a ClassTable,
+    /// What the file tells of its JVM.
+    pub(crate) told: &'a JvmFacts,
     pub(crate) id_bytes: u32,
     /// Bytes that a reference takes in the file at least.
     pub(crate) reference_bytes_least: u32,
+}
+
+impl Known<'_> {
+    /// The size that the stream tells of an object, else the rule's.
+    fn told_or(&self, told: u32, by_rule: u32) -> u32 {
+        match told {
+            0 => by_rule,
+            _ if !self.sizes.are_told => by_rule,
+            told => told,
+        }
+    }
 }
 
 /// What the second pass finds, by the objects' numbers.
@@ -149,13 +162,12 @@ impl Visitor for Linker<'_> {
     fn root(&mut self, _: Root) {}
 
     fn class(&mut self, _: u64, dump: ClassDump) {
-        let statics = dump.statics.iter().map(|value| value.kind);
-        let bytes = self.known.sizes.fields(statics);
-        self.begin(
-            self.known.facts.of_classes,
-            self.known.sizes.units(bytes),
-            dump.trace,
-        );
+        let known = self.known;
+        let serial = known.classes.get(dump.class).and_then(|class| class.serial);
+        let units = known
+            .sizes
+            .class_object_units(serial, &dump.statics, known.told);
+        self.begin(known.facts.of_classes, units, dump.trace);
         let kept_by_class = [
             dump.super_class,
             dump.loader,
@@ -179,7 +191,7 @@ impl Visitor for Linker<'_> {
             return;
         };
         let object = self.next;
-        self.begin(class, told_or(head.units, facts.units), head.trace);
+        self.begin(class, known.told_or(head.units, facts.units), head.trace);
         let id = |offset: u32| match known.id_bytes {
             4 => id_at::<4>(data, offset as usize),
             _ => id_at::<8>(data, offset as usize),
@@ -198,7 +210,7 @@ impl Visitor for Linker<'_> {
     fn object_array(&mut self, _: u64, head: Head, length: u32) {
         let class = self.class(head.class);
         let units = self.known.sizes.array_units(length, BasicType::Object);
-        self.begin(class, told_or(head.units, units), head.trace);
+        self.begin(class, self.known.told_or(head.units, units), head.trace);
     }
 
     fn elements(&mut self, ids: &[u8]) {
@@ -211,15 +223,7 @@ impl Visitor for Linker<'_> {
     fn primitive_array(&mut self, _: u64, head: Head, length: u32, kind: BasicType) {
         let class = self.known.facts.of_array(kind);
         let units = self.known.sizes.array_units(length, kind);
-        self.begin(class, told_or(head.units, units), head.trace);
-    }
-}
-
-/// The size that is told, else the rule's.
-fn told_or(told: u32, by_rule: u32) -> u32 {
-    match told {
-        0 => by_rule,
-        told => told,
+        self.begin(class, self.known.told_or(head.units, units), head.trace);
     }
 }
 

@@ -3,14 +3,13 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use format::{record as tag, BasicType, HEADER_GRAPH, RECORD_HEADER_BYTES};
-use reader::{ClassDump, Directory, Header, Record, RecordHead, Root, Source, Version};
+use format::{record as tag, BasicType, ObjectSizes, HEADER_GRAPH, RECORD_HEADER_BYTES};
+use reader::{ClassDump, Directory, Header, Record, RecordHead, Root, Sizes, Source, Version};
 
 use crate::error::GraphError;
 use crate::heap_scan::{id_at, scan, u32_at, Head, ScanEnd, Visitor};
 use crate::id_list::IdList;
 use crate::input::Input;
-use crate::sizes::Sizes;
 use crate::window::Window;
 
 /// Bytes of the longest header, that of a graph stream.
@@ -301,7 +300,14 @@ fn graph_header(bytes: &[u8]) -> Result<(Header, Sizes), GraphError> {
         time_millis: id_at::<8>(rest, 4),
     };
     let size = |place: usize| u64::from(u32_at(rest, 12 + place * 4));
-    Ok((header, Sizes::told(size(0), size(1), size(2), size(3))))
+    let sizes = ObjectSizes {
+        header_bytes: size(0),
+        array_header_bytes: size(1),
+        value_header_bytes: size(1),
+        reference_bytes: size(2),
+        alignment_bytes: size(3),
+    };
+    Ok((header, Sizes::told(sizes, true)))
 }
 
 /// The head of the next record; `None` at the end of the file.

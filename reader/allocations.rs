@@ -7,6 +7,7 @@ use crate::classes::ClassTable;
 use crate::dump::{DumpReader, Event};
 use crate::dumped_sites::DumpedSites;
 use crate::error::ReadError;
+use crate::heap_record::HeapRecord;
 use crate::names::Names;
 use crate::opened::Opened;
 use crate::record::Record;
@@ -23,7 +24,7 @@ pub struct Allocations {
     /// The profiler's counts: ALLOC SITES records, or the SITES section of a text profile. The last report if there
     /// are several; `None` if there is none.
     pub recorded: Option<SiteTable>,
-    /// Counts of the heap dump's objects, see [`crate::shallow_bytes`]; `None` if none of them has a stack.
+    /// Counts of the heap dump's objects, see [`crate::Sizes`]; `None` if none of them has a stack.
     pub dumped: Option<SiteTable>,
     /// Whether there is a heap dump, with or without stacks.
     pub has_heap: bool,
@@ -42,11 +43,12 @@ impl Allocations {
 
     fn from_dump(dump: &mut DumpReader<'_>) -> Result<Self, ReadError> {
         let id_bytes = dump.header().id_bytes;
-        let mut gathered = Gathered::default();
+        let mut gathered = Gathered::new(id_bytes);
         while let Some(event) = dump.next_event()? {
-            gathered.event(event, id_bytes);
+            gathered.event(event);
             dump.budget().allow(gathered.held_bytes())?;
         }
+        gathered.classes.resolve(id_bytes);
         gathered.finish(dump.budget())
     }
 
@@ -67,7 +69,7 @@ impl Allocations {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Gathered {
     strings: StringTable,
     classes: ClassTable,
@@ -79,11 +81,31 @@ struct Gathered {
 }
 
 impl Gathered {
-    fn event(&mut self, event: Event, id_bytes: u32) {
+    fn new(id_bytes: u32) -> Self {
+        Self {
+            strings: StringTable::default(),
+            classes: ClassTable::default(),
+            stacks: StackRecords::default(),
+            recorded: SiteRecords::default(),
+            dumped: DumpedSites::new(id_bytes),
+            has_heap: false,
+            damaged: 0,
+        }
+    }
+
+    fn event(&mut self, event: Event) {
         match event {
             Event::Record(_, record) => self.record(record),
-            Event::HeapStart(_) => self.has_heap = true,
-            Event::Heap(_, record) => self.dumped.add(&record, id_bytes),
+            Event::HeapStart(_) => {
+                self.has_heap = true;
+                self.dumped.begin_heap(self.strings.facts());
+            }
+            Event::Heap(offset, record) => {
+                self.dumped.add(&record);
+                if let HeapRecord::Class(dump) = &record {
+                    self.classes.add_dump(offset, dump);
+                }
+            }
             Event::HeapEnd => {}
             Event::Damage(_) => self.damaged += 1,
         }
@@ -116,7 +138,9 @@ impl Gathered {
         let stacks = self.stacks.resolve(&mut names);
         let found = Allocations {
             recorded: self.recorded.finish(&self.stacks, &mut names),
-            dumped: self.dumped.finish(&stacks, &self.classes, &mut names),
+            dumped: self
+                .dumped
+                .finish(&stacks, (&self.classes, self.strings.facts()), &mut names),
             stacks,
             has_heap: self.has_heap,
             damaged: self.damaged,

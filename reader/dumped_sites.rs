@@ -1,75 +1,67 @@
 //! Sites counted in a heap dump whose objects have allocation traces.
 
-use std::collections::HashMap;
+use format::{ClassName, JvmFacts};
 
-use format::{BasicType, ClassName};
-
-use crate::budget::entries;
 use crate::classes::ClassTable;
 use crate::heap_record::HeapRecord;
 use crate::names::Names;
-use crate::shallow::shallow_bytes;
+use crate::object_sums::{held_bytes, Kind, Sizing, Sums};
 use crate::sites::{Amount, Site, SiteTable};
 use crate::stacks::Stacks;
 
-/// The class of an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Kind {
-    /// A class by the id of its class object.
-    Class(u64),
-    /// An array of this primitive type.
-    Primitive(BasicType),
-}
-
 /// The objects of a dump by trace and class. Memory grows with the number of these pairs, not of objects.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct DumpedSites {
-    counts: HashMap<(u32, Kind), Amount>,
+    sums: Sums<(u32, Kind)>,
+    sizing: Sizing,
 }
 
 impl DumpedSites {
+    /// Without objects; ids have this size.
+    pub(crate) fn new(id_bytes: u32) -> Self {
+        Self {
+            sums: Sums::default(),
+            sizing: Sizing::new(id_bytes),
+        }
+    }
+
+    /// A heap begins; the records before it may have told facts.
+    pub(crate) fn begin_heap(&mut self, facts: &JvmFacts) {
+        self.sizing.begin_heap(facts);
+    }
+
     /// Counts an object or array; ignores other sub-records.
-    pub(crate) fn add(&mut self, record: &HeapRecord, id_bytes: u32) {
-        let (trace, kind, payload_bytes) = match record {
-            HeapRecord::Instance(instance) => (
-                instance.trace,
-                Kind::Class(instance.class),
-                record.data_bytes(id_bytes),
-            ),
-            HeapRecord::ObjectArray(array) => (
-                array.trace,
-                Kind::Class(array.class),
-                record.data_bytes(id_bytes),
-            ),
-            HeapRecord::PrimitiveArray(array) => {
-                // Android may omit the elements in the file, but the array has them.
-                let element_bytes = u64::from(array.kind.size_bytes(id_bytes));
-                let payload_bytes = u64::from(array.length) * element_bytes;
-                (array.trace, Kind::Primitive(array.kind), payload_bytes)
-            }
-            _ => return,
+    pub(crate) fn add(&mut self, record: &HeapRecord) {
+        let trace = match record {
+            HeapRecord::Instance(instance) => instance.trace,
+            HeapRecord::ObjectArray(array) => array.trace,
+            HeapRecord::PrimitiveArray(array) => array.trace,
+            _ => 0,
         };
-        self.counts.entry((trace, kind)).or_default().add(Amount {
-            bytes: shallow_bytes(payload_bytes),
-            objects: 1,
-        });
+        if let Some((kind, sum)) = self.sizing.object(record) {
+            self.sums.entry((trace, kind)).or_default().add(sum);
+        }
     }
 
     /// Bytes of memory that the counts take, including later ones for names.
     pub(crate) fn held_bytes(&self) -> u64 {
-        entries(3 * self.counts.len())
+        held_bytes(&self.sums)
     }
 
     /// The sites with names, or `None` if no object has a trace with frames.
     pub(crate) fn finish(
         self,
         stacks: &Stacks,
-        classes: &ClassTable,
+        (classes, facts): (&ClassTable, &JvmFacts),
         names: &mut Names<'_>,
     ) -> Option<SiteTable> {
         let (mut live, mut stackless) = (Amount::default(), Amount::default());
         let mut rows = Vec::new();
-        for ((trace, kind), amount) in self.counts {
+        for ((trace, kind), sum) in self.sums {
+            let amount = Amount {
+                bytes: self.sizing.bytes(kind, sum, classes, facts),
+                objects: sum.objects,
+            };
             if stacks.is_empty(trace) {
                 stackless.add(amount);
                 continue;

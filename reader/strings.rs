@@ -1,10 +1,10 @@
-//! The strings of a file by id.
+//! The strings of a file by id, and what some of them tell of the JVM.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 use format::mutf8::to_text;
-use format::ClassName;
+use format::{ClassName, JvmFacts};
 
 use crate::budget::entries;
 use crate::record::Utf8;
@@ -14,12 +14,14 @@ use crate::record::Utf8;
 pub struct StringTable {
     texts: HashMap<u64, Box<[u8]>>,
     text_bytes: u64,
+    facts: JvmFacts,
 }
 
 impl StringTable {
     /// Adds a string; false if its id already existed.
     pub fn insert(&mut self, string: Utf8) -> bool {
         let mut new = false;
+        self.facts.take(&string.text);
         let bytes = string.text.len() as u64;
         self.texts.entry(string.id).or_insert_with(|| {
             new = true;
@@ -59,9 +61,15 @@ impl StringTable {
             .is_some_and(|text| text == name.as_bytes() || text == java().as_bytes())
     }
 
+    /// What the strings tell of the JVM.
+    pub fn facts(&self) -> &JvmFacts {
+        &self.facts
+    }
+
     /// Bytes of memory that the strings take.
     pub(crate) fn held_bytes(&self) -> u64 {
-        self.text_bytes.saturating_add(entries(self.texts.len()))
+        let count = self.texts.len() + self.facts.classes.len();
+        self.text_bytes.saturating_add(entries(count))
     }
 
     /// Number of strings.

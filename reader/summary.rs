@@ -11,8 +11,9 @@ use crate::error::ReadError;
 use crate::header::Header;
 use crate::heap_record::{HeapRecord, Root, RootKind};
 use crate::names::Names;
+use crate::object_sums::{held_bytes, Kind, Sizing, Sums};
 use crate::record::{record_name, Record, RecordHead, StartThread};
-use crate::shallow::shallow_bytes;
+use crate::sizes::Sizes;
 use crate::stacks::{StackRecords, Stacks};
 use crate::strings::StringTable;
 
@@ -62,8 +63,10 @@ pub struct Summary {
     pub heaps: BTreeMap<u64, KindTotal>,
     /// Objects and arrays, without class objects.
     pub objects: u64,
-    /// Sum of their shallow sizes, see [`crate::shallow_bytes`].
+    /// Sum of their shallow sizes, see [`Sizes`].
     pub object_bytes: u64,
+    /// The layout by which sizes were computed.
+    pub sizes: Sizes,
     /// Number of class loaders of dumped classes, including the bootstrap loader.
     pub loaders: u64,
     /// Threads by serial.
@@ -88,6 +91,7 @@ pub fn summarize(dump: &mut DumpReader<'_>) -> Result<Summary, ReadError> {
         gathered.event(event, offset);
         dump.budget().allow(gathered.held_bytes())?;
     }
+    gathered.summary.classes.resolve(dump.header().id_bytes);
     let (summary, name_bytes) = gathered.finish(dump.offset());
     dump.budget().allow(name_bytes)?;
     Ok(summary)
@@ -102,13 +106,18 @@ struct Gathered {
     threads: BTreeMap<u32, (u64, u32)>,
     /// Id of the name of the heap that has the next objects.
     heap: Option<u64>,
+    /// Objects and arrays, by heap and kind.
+    sums: Sums<(Option<u64>, Kind)>,
+    sizing: Sizing,
 }
 
 impl Gathered {
     fn new(header: Header) -> Self {
+        let sizing = Sizing::new(header.id_bytes);
         Self {
             summary: Summary {
                 header,
+                sizes: sizing.sizes(),
                 bytes: 0,
                 records: BTreeMap::new(),
                 heap_records: BTreeMap::new(),
@@ -128,6 +137,8 @@ impl Gathered {
             started: HashMap::new(),
             threads: BTreeMap::new(),
             heap: None,
+            sums: Sums::default(),
+            sizing,
         }
     }
 
@@ -138,7 +149,10 @@ impl Gathered {
                 self.count(&head);
                 self.record(record);
             }
-            Event::HeapStart(head) => self.count(&head),
+            Event::HeapStart(head) => {
+                self.count(&head);
+                self.sizing.begin_heap(self.summary.strings.facts());
+            }
             Event::Heap(offset, record) => {
                 let data_bytes = record.data_bytes(self.summary.header.id_bytes);
                 let bytes = after.saturating_sub(offset).saturating_add(data_bytes);
@@ -179,6 +193,9 @@ impl Gathered {
     }
 
     fn heap_record(&mut self, offset: u64, record: &HeapRecord, bytes: u64) {
+        if let Some((kind, sum)) = self.sizing.object(record) {
+            self.sums.entry((self.heap, kind)).or_default().add(sum);
+        }
         match record {
             HeapRecord::Root(root) => {
                 add(self.summary.roots.entry(root.kind).or_default(), bytes);
@@ -189,16 +206,7 @@ impl Gathered {
                 self.summary.classes.add_dump(offset, dump);
             }
             HeapRecord::HeapInfo { name, .. } => self.heap = Some(*name),
-            object => {
-                let payload_bytes = object.data_bytes(self.summary.header.id_bytes);
-                let object_bytes = shallow_bytes(payload_bytes);
-                let summary = &mut self.summary;
-                summary.objects += 1;
-                summary.object_bytes = summary.object_bytes.saturating_add(object_bytes);
-                if let Some(heap) = self.heap {
-                    add(summary.heaps.entry(heap).or_default(), object_bytes);
-                }
-            }
+            _ => {}
         }
         add(
             self.summary.heap_records.entry(record.name()).or_default(),
@@ -219,6 +227,7 @@ impl Gathered {
             entries(2 * (self.started.len() + self.threads.len()) + self.summary.heaps.len());
         tables
             .saturating_add(self.stacks.held_bytes())
+            .saturating_add(held_bytes(&self.sums))
             .saturating_add(threads)
     }
 
@@ -226,6 +235,18 @@ impl Gathered {
     fn finish(self, bytes: u64) -> (Summary, u64) {
         let mut summary = self.summary;
         summary.bytes = bytes;
+        summary.sizes = self.sizing.sizes();
+        let facts = summary.strings.facts();
+        for ((heap, kind), sum) in &self.sums {
+            let bytes = self.sizing.bytes(*kind, *sum, &summary.classes, facts);
+            summary.objects += sum.objects;
+            summary.object_bytes = summary.object_bytes.saturating_add(bytes);
+            if let Some(heap) = heap {
+                let heap = summary.heaps.entry(*heap).or_default();
+                heap.count += sum.objects;
+                heap.bytes = heap.bytes.saturating_add(bytes);
+            }
+        }
         let dumped = summary
             .classes
             .iter()

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use format::redaction::Redacted as Word;
-use format::{BasicType, RECORD_HEADER_BYTES};
+use format::{BasicType, JvmFacts, RECORD_HEADER_BYTES};
 use reader::{ClassDump, DumpReader, Event, HeapRecord, Instance, Record, RecordHead, Utf8};
 
 use crate::blanks::Blanks;
@@ -74,6 +74,14 @@ impl Copy<'_, '_> {
     }
 
     fn text(&mut self, head: &RecordHead, text: &Utf8) {
+        if let Some(secrets) = JvmFacts::secrets(&text.text) {
+            let start = head.offset + RECORD_HEADER_BYTES as u64 + self.id_bytes;
+            for place in secrets {
+                let (from, to) = (start + place.start as u64, start + place.end as u64);
+                self.blanks.blank(from..to, b'*');
+            }
+            return;
+        }
         let names = self.survey.names.as_ref();
         if names.is_none_or(|names| names.contains(text.id)) {
             return;

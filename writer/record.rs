@@ -47,6 +47,7 @@ impl GraphHeader {
             array_header_bytes,
             reference_bytes,
             alignment_bytes,
+            value_header_bytes: _,
         } = self.sizes;
         out.extend_from_slice(HEADER_GRAPH);
         out.push(0);

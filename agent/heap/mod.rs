@@ -8,7 +8,7 @@ use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
 use crate::message::say;
-use crate::options::{Engine, Format, Options, SnapshotBy, StopTheWorld};
+use crate::options::{Engine, Options, SnapshotBy, StopTheWorld};
 
 mod dump;
 mod dumper;
@@ -31,9 +31,7 @@ pub(crate) use dump::{dump, is_dumping_here, Known};
 ///
 /// If something cannot be made here, each dump makes it.
 pub(crate) fn prepare<'f>(env: &'f Env, jni: &'f Jni<'f>, options: &Options) {
-    if options.format == Format::Text {
-        object_sizes::measure(env, jni);
-    }
+    object_sizes::measure(env, jni);
     let Ok(loaded) = env.loaded_classes(jni) else {
         return;
     };

@@ -1,5 +1,4 @@
-//! The sizes of objects in this JVM's heap, measured by making some. Text heap dumps need them; the binary records
-//! do not have them.
+//! The sizes of objects in this JVM's heap, measured by making some.
 
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
@@ -62,6 +61,7 @@ fn explain(
             .checked_sub(LENGTH_BYTES)?
             .min(MOST_HEADER_BYTES),
         array_header_bytes: array_header_bytes.checked_next_multiple_of(reference_bytes)?,
+        value_header_bytes: array_header_bytes,
         reference_bytes,
         alignment_bytes: grown_bytes.checked_sub(empty_bytes)?,
     })
@@ -111,6 +111,7 @@ mod tests {
             let expected = ObjectSizes {
                 header_bytes,
                 array_header_bytes: before_references,
+                value_header_bytes: before_bytes,
                 reference_bytes,
                 alignment_bytes,
             };

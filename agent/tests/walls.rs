@@ -133,7 +133,14 @@ const HEAP: [Row; 10] = [
     ("request", &["facts"]),
     (
         "dumper",
-        &["error", "facts", "memory_left", "outcome", "request"],
+        &[
+            "error",
+            "facts",
+            "memory_left",
+            "object_sizes",
+            "outcome",
+            "request",
+        ],
     ),
 ];
 

@@ -11,7 +11,7 @@ use super::table_file::{long, Column, Kind, TableFile, Values};
 use super::{Export, Fault};
 use crate::sentence::root_name;
 
-const DUMP: [Column; 11] = [
+const DUMP: [Column; 16] = [
     ("file", Kind::Text),
     ("time", Kind::Time),
     ("file_bytes", Kind::Long),
@@ -23,6 +23,11 @@ const DUMP: [Column; 11] = [
     ("damaged", Kind::Long),
     ("rule", Kind::Text),
     ("sizes_are_told", Kind::Flag),
+    ("jvm", Kind::Text),
+    ("collector", Kind::Text),
+    ("host", Kind::Text),
+    ("pid", Kind::Long),
+    ("pause_us", Kind::Long),
 ];
 
 const CLASS: [Column; 8] = [
@@ -114,6 +119,11 @@ impl Export<'_, '_> {
     fn dump(&self) -> Vec<Values> {
         let (heap, retained) = (self.heap, self.retained);
         let long = |number: u64| Values::longs([number].into_iter());
+        let words = &heap.directory().strings.facts().words;
+        let word = |name: &str| words.get(name).map(String::as_str);
+        let told = |name: &str| Values::texts([word(name)].into_iter());
+        let told_number =
+            |name: &str| Values::Longs(vec![word(name).and_then(|word| word.parse().ok())]);
         let made = heap.header().time_millis;
         let time = i64::try_from(made).ok().filter(|made| *made != 0);
         vec![
@@ -128,6 +138,11 @@ impl Export<'_, '_> {
             long(heap.damaged()),
             Values::texts([Some(self.rule)].into_iter()),
             Values::Flags(vec![Some(heap.sizes().are_told)]),
+            told("jvm"),
+            told("collector"),
+            told("host"),
+            told_number("pid"),
+            told_number("pause_us"),
         ]
     }
 

@@ -5,6 +5,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{json, Map, Value};
 
 use crate::frame;
+use crate::heap_file::sizes_word;
 use crate::json::List;
 
 /// Everything that `hprof info` prints, numbers as numbers.
@@ -32,6 +33,7 @@ impl Serialize for InJson<'_> {
         });
         map.serialize_entry("heaps", &List(heaps))?;
         map.serialize_entry("id_bytes", &header.id_bytes)?;
+        map.serialize_entry("jvm", &summary.strings.facts().all_words())?;
         map.serialize_entry("loaded_classes", &loaded)?;
         map.serialize_entry("loaders", &summary.loaders)?;
         map.serialize_entry("object_bytes", &summary.object_bytes)?;
@@ -42,6 +44,7 @@ impl Serialize for InJson<'_> {
             .iter()
             .map(|(kind, total)| (kind.name(), total));
         map.serialize_entry("roots", &in_words(roots))?;
+        map.serialize_entry("sizes", sizes_word(summary.sizes))?;
         map.serialize_entry("strings", &summary.strings.len())?;
         let threads = threads.map(|thread| ThreadInJson { summary, thread });
         map.serialize_entry("threads", &List(threads))?;

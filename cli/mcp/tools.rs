@@ -14,7 +14,7 @@ use super::Arguments;
 use crate::date::date;
 use crate::diff::{self, Growth};
 use crate::dump_file::DumpFile;
-use crate::heap_file::{failure, opened_jvm, Loaded};
+use crate::heap_file::{failure, opened_jvm, sizes_word, Loaded};
 use crate::histo;
 use crate::leaks;
 use crate::live::process_named;
@@ -77,7 +77,7 @@ impl<'a> HeapTools<'a> {
             Source::File(path) => DumpFile::new(path)?,
             Source::Jvm(pid) => opened_jvm(*pid, self.arguments.graph.agent.as_deref())?,
         };
-        Loaded::read(file, self.arguments.graph.references, UNSEEN)
+        Loaded::read(file, &self.arguments.graph, UNSEEN)
     }
 
     fn heap(&mut self) -> Result<&Loaded<'static>, Failure> {
@@ -171,6 +171,7 @@ impl<'a> HeapTools<'a> {
             "objects": reachable,
             "pause_ms": file.pause_millis(),
             "references": rule.name(),
+            "sizes": sizes_word(heap.sizes()),
             "total_bytes": retained.total_bytes(),
             "unreachable_objects": heap.objects().saturating_sub(reachable),
         }))

@@ -387,7 +387,14 @@ mod tests {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(&tree_of_arrays().bytes()).unwrap();
         file.rewind().unwrap();
-        let heap = Heap::read(Input::new(file, &|_| ()).unwrap(), Options { threads: 1 }).unwrap();
+        let heap = Heap::read(
+            Input::new(file, &|_| ()).unwrap(),
+            Options {
+                threads: 1,
+                by_rule: false,
+            },
+        )
+        .unwrap();
         let retained = Retained::of(&heap, References::All).unwrap();
         let tree = Tree::of(&heap, &retained, &mut Space::default(), limits);
         (retained.total_bytes(), tree.nodes)

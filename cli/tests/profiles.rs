@@ -307,7 +307,7 @@ fn a_source_that_is_not_there_is_named() {
     }
     for (from, expected) in [
         ("sites", "app.Leaf 4000"),
-        ("dump", "app.Leaf 40"),
+        ("dump", "app.Leaf 32"),
         ("samples", "app.Leaf.run 9"),
     ] {
         let file = files.write("c.hprof", &profile().bytes());

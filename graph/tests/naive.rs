@@ -81,7 +81,7 @@ proptest! {
     ) {
         let file = model.dump(if wide { 8 } else { 4 }, shuffled).file(packed);
         let input = graph::Input::new(file, &|_| {}).unwrap();
-        let heap = Heap::read(input, Options { threads }).unwrap();
+        let heap = Heap::read(input, Options { threads, by_rule: false }).unwrap();
         let retained = Retained::of(&heap, References::All).unwrap();
         let all = model.reachable(None);
         for object in 0..model.targets.len() {

@@ -149,7 +149,14 @@ fn streamed(objects: &[Object], per_block: usize) -> Vec<u8> {
 /// All that commands ask of a heap, by the objects' ids.
 fn told(bytes: &[u8]) -> Vec<String> {
     let input = Input::new(file_of(bytes), &|_| {}).unwrap();
-    let heap = Heap::read(input, Options { threads: 2 }).unwrap();
+    let heap = Heap::read(
+        input,
+        Options {
+            threads: 2,
+            by_rule: false,
+        },
+    )
+    .unwrap();
     assert_eq!((heap.damaged(), heap.dangling()), (0, 0));
     let retained = Retained::of(&heap, References::All).unwrap();
     let traces: BTreeMap<u32, u32> = heap.traced().iter().copied().collect();

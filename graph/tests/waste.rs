@@ -53,7 +53,14 @@ const EXPECTED: [Expected; 2] = [
 
 fn find(id_bytes: u32, packed: bool) -> Waste {
     let input = Input::new(wasteful::dump(id_bytes).file(packed), &|_| {}).unwrap();
-    let heap = Heap::read(input, Options { threads: 2 }).unwrap();
+    let heap = Heap::read(
+        input,
+        Options {
+            threads: 2,
+            by_rule: false,
+        },
+    )
+    .unwrap();
     let retained = Retained::of(&heap, References::All).unwrap();
     Waste::find(&heap, &retained).unwrap()
 }

@@ -109,14 +109,48 @@ fn the_histogram_counts_each_class() {
             .unwrap();
         (row.instances, row.bytes)
     };
-    assert_eq!(row("java.lang.Class"), (18, 18 * 16));
-    assert_eq!(row("java.lang.Thread"), (2, 48));
-    assert_eq!(row("app.Leaf"), (1, 40));
-    assert_eq!(row("java.lang.Object[]"), (1, 40));
-    assert_eq!(row("boolean[]"), (1, 24));
-    assert_eq!(row("char[]"), (1, 24));
+    // By Eclipse MAT's rules: headers of 12 bytes, references of 4, and of classes their static fields.
+    let sizes = [
+        ("java.lang.Class", (18, 8)),
+        ("java.lang.Thread", (2, 32)),
+        ("app.Leaf", (1, 32)),
+        ("java.lang.Object[]", (1, 32)),
+        ("boolean[]", (1, 24)),
+        ("char[]", (1, 24)),
+    ];
+    assert_eq!(sizes.map(|(class, _)| (class, row(class))), sizes);
+    assert!(!histogram.sizes.are_told && histogram.sizes.reference_bytes == 4);
     assert_eq!(histogram.instances(), 26);
-    assert_eq!(&*histogram.rows[0].class, "java.lang.Class");
+    assert_eq!(&*histogram.rows[0].class, "java.lang.Thread");
+}
+
+#[test]
+fn the_sizes_that_the_jvm_tells_count() {
+    let plain = summarize(&mut reader(&Sample::new().bytes())).unwrap();
+    let serial = plain.classes.get(LEAF).unwrap().serial.unwrap();
+    let mut sample = Sample::new();
+    let facts = "hprof-rs/facts 1\nhost=secret\nheader_bytes=8\narray_header_bytes=16\n\
+                 value_header_bytes=12\nreference_bytes=8\nalignment_bytes=16\nodd\n"
+        .to_owned();
+    let sizes = format!("hprof-rs/sizes 1\n{serial}\n10/20");
+    for (id, text) in [(0x7001, facts), (0x7002, sizes)] {
+        sample.records.insert(0, string(id, text.as_bytes()));
+    }
+    let dump = sample.bytes();
+    let histogram = Histogram::read(&mut reader(&dump)).unwrap();
+    let bytes = |class: &str| {
+        let mut rows = histogram.rows.iter();
+        rows.find(|row| &*row.class == class).unwrap().bytes
+    };
+    assert!(histogram.sizes.are_told);
+    // What is told of the class; 12 + 2 and 12 + 8 bytes, and 16 + 3 * 8, each a multiple of 16.
+    assert_eq!((bytes("app.Leaf"), bytes("boolean[]")), (80, 16));
+    assert_eq!((bytes("char[]"), bytes("java.lang.Object[]")), (32, 48));
+    let summary = summarize(&mut reader(&dump)).unwrap();
+    let classes = bytes("java.lang.Class");
+    assert_eq!(summary.object_bytes + classes, histogram.bytes());
+    assert!(classes >= 160, "one class object has 20 words");
+    assert_eq!(summary.strings.facts().words["host"], "secret");
 }
 
 #[test]

@@ -62,12 +62,12 @@ fn objects_are_counted_by_class_and_trace() {
         allocated: None,
     };
     let rows = [
-        site("app.Leaf", 4, amount(80, 2)),
+        site("app.Leaf", 4, amount(64, 2)),
         site("int[]", 3, amount(24, 1)),
     ];
     assert_eq!(table.rows, rows);
-    assert_eq!(table.live, amount(104, 3));
-    assert_eq!(table.stackless, amount(192 + 64, 9));
+    assert_eq!(table.live, amount(88, 3));
+    assert_eq!(table.stackless, amount(152 + 48, 9));
     let lines = found.stacks.frames(4).map(|frame| frame.line);
     assert!(lines.eq([-1, -3]));
 }

@@ -52,6 +52,49 @@ const FLAG_BYTES: &[u8] = &[1, 1];
 const LETTERS: &[u8] = b"main";
 
 #[test]
+fn the_host_goes_and_the_sizes_stay() {
+    let mut sample = Sample::new();
+    let facts = b"hprof-rs/facts 1\nhost=there\njvm=a VM\nheader_bytes=12\n";
+    for text in [
+        &facts[..],
+        b"hprof-rs/sizes 1\n1\n2/14",
+        b"hprof-rs/sizes 1\n1\nsecret",
+    ] {
+        sample
+            .records
+            .insert(0, string(0x7000 + sample.records.len() as u64, text));
+    }
+    let dump = sample.bytes();
+    let gone = |word| redacted(&dump, &redaction(word, "", "")).1;
+    let count = |gone: &[u8], what: &[u8]| {
+        gone.windows(what.len())
+            .filter(|place| *place == what)
+            .count()
+    };
+    for word in ["strings", "all"] {
+        let gone = gone(word);
+        assert_eq!(
+            (count(&gone, b"=there"), count(&gone, b"a VM")),
+            (1, 0),
+            "{word}"
+        );
+        assert_eq!(
+            (count(&gone, b"=12"), count(&gone, b"2/14")),
+            (0, 0),
+            "{word}"
+        );
+    }
+    // What only looks like sizes is a text like others.
+    assert_eq!(
+        (
+            count(&gone("strings"), b"secret"),
+            count(&gone("all"), b"secret")
+        ),
+        (0, 1)
+    );
+}
+
+#[test]
 fn each_word_takes_what_it_says() {
     assert_eq!(gone("strings", "", ""), LETTERS);
     assert_eq!(gone("arrays", "", ""), [FLAG_BYTES, LETTERS].concat());

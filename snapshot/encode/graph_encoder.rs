@@ -4,7 +4,7 @@ use super::allocated::Allocated;
 use super::encoder::is_mirror;
 use super::field_copy::FieldCopy;
 use super::{Encoded, Parts};
-use crate::classes::{Class, Shape};
+use crate::classes::{Class, Shape, SizePlaces};
 use crate::memory::{Memory, ProcessMemory};
 use crate::{Failure, Snapshot};
 use format::{BasicType, GRAPH_ELEMENTS_MAX};
@@ -17,8 +17,8 @@ use writer::{Deliver, GraphClass, GraphObjects, Segments};
 pub struct SizeFacts {
     /// Objects begin at multiples of this.
     pub alignment_bytes: u64,
-    /// Offset in a `Klass` of the size of its instances, if the JVM tells; without it sizes are what the fields take.
-    pub size_in_klass: Option<u64>,
+    /// Where the sizes of instances are; if the JVM does not tell, sizes are what the fields take.
+    pub places: SizePlaces,
 }
 
 /// How the objects of one class are encoded.
@@ -183,7 +183,9 @@ fn plan<M: Memory>(
             }
             GraphClass::Instance {
                 class: class.mirror,
-                heap_bytes: instance_bytes(snapshot, sizes, class.mirror)
+                heap_bytes: sizes
+                    .places
+                    .instance_bytes(snapshot, class.mirror)
                     .unwrap_or_else(|| u64::from(*heap_bytes)),
                 data_bytes: *data_bytes,
                 references: offsets,
@@ -207,18 +209,6 @@ fn plan<M: Memory>(
     })
 }
 
-/// What HotSpot itself takes the size of a class's instances to be: its word says so if it is positive, and the lowest bits
-/// tell how they are allocated.
-fn instance_bytes<M: Memory>(snapshot: &Snapshot<M>, sizes: SizeFacts, mirror: u64) -> Option<u64> {
-    const FLAGS: u32 = 7;
-    let klass = snapshot.layout.klass(snapshot.memory, mirror);
-    let word = snapshot
-        .memory
-        .u32(klass.wrapping_add(sizes.size_in_klass?));
-    let is_size = word > FLAGS && word >> 31 == 0;
-    is_size.then_some(u64::from(word & !FLAGS))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -228,7 +218,10 @@ mod tests {
 
     const SIZES: SizeFacts = SizeFacts {
         alignment_bytes: 8,
-        size_in_klass: None,
+        places: SizePlaces {
+            in_klass: None,
+            in_mirror: None,
+        },
     };
 
     /// What the objects at these places become.

@@ -8,6 +8,8 @@ use crate::heap::error::{DumpError, For};
 use crate::heap::facts::allocation_traces::{AllocationTraces, Profiled};
 use crate::heap::facts::catalogue::Catalogue;
 use crate::heap::facts::heap_room;
+use crate::heap::facts::jvm_words::jvm_words;
+use crate::heap::object_sizes;
 use crate::heap::outcome::Outcome;
 use crate::heap::request::Request;
 use crate::hotspot::Management;
@@ -15,6 +17,7 @@ use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
 use crate::options::Options;
 use crate::os::disk;
+use format::JvmFacts;
 use std::num::NonZeroUsize;
 use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
@@ -54,6 +57,7 @@ pub(in crate::heap) fn dump_by_hotspot(
     facts.hold_own(&name)?;
     facts.hold_profiled(request.profiled, request.options)?;
     let (known, pause) = facts.dump(management, &name, request.options)?;
+    facts.tell_of_jvm(request.options, pause);
     let raw = RawHeap::new(name.raw.open()?);
     let knowledge = Knowledge {
         tables: &facts.tables,
@@ -176,6 +180,18 @@ impl<'f> Facts<'f> {
         }
         self.site_records = allocated.records;
         Ok(())
+    }
+
+    /// What the file tells of the JVM becomes texts of the head. The sizes of single classes are not known here.
+    fn tell_of_jvm(&self, options: &Options, pause: Duration) {
+        let facts = JvmFacts {
+            sizes: object_sizes::measure(self.env, self.jni),
+            words: jvm_words(self.env, options, "hotspot", pause),
+            ..JvmFacts::default()
+        };
+        for text in facts.texts() {
+            self.tables.strings.intern(text.as_bytes());
+        }
     }
 
     /// Has HotSpot dump; what was known, by the references of its file, and how long the application stood still.

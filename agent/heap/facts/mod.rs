@@ -4,6 +4,7 @@ pub(super) mod allocation_traces;
 mod anonymous_names;
 pub(super) mod catalogue;
 pub(super) mod heap_room;
+pub(super) mod jvm_words;
 pub(super) mod kept_objects;
 pub(super) mod methods;
 pub(super) mod plain_facts;

@@ -8,16 +8,18 @@ use super::process::{self, Child};
 use crate::ending;
 use crate::heap::error::{Again, DumpError};
 use crate::heap::facts::catalogue::Catalogue;
+use crate::heap::facts::jvm_words::jvm_words;
 use crate::heap::facts::methods::Methods;
 use crate::heap::facts::roots::ThreadNote;
 use crate::heap::facts::threads::CapturedStacks;
 use crate::jvmti::method::MethodId;
 use crate::message::say_if;
+use format::{ClassUnits, JvmFacts};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
-use tables::{ObjectIndex, ObjectTable, StringId, Tables};
+use tables::{ClassId, ObjectIndex, ObjectTable, StringId, Tables};
 use writer::emit::{self, Texts};
 use writer::DumpFile;
 
@@ -43,8 +45,8 @@ pub(super) struct Answers<'d, 'f> {
     /// The record of allocation sites; empty if there is none.
     pub(super) site_records: &'d [u8],
     pub(super) file: &'d DumpFile,
-    /// Names that classes have for what is no field of theirs.
-    pub(super) invented: Vec<StringId>,
+    /// Texts that stay in every dump: names that classes have for what is no field of theirs, and what tells of the JVM.
+    pub(super) kept_texts: Vec<StringId>,
 }
 
 impl Answers<'_, '_> {
@@ -68,8 +70,13 @@ impl Answers<'_, '_> {
             }
             match FromChild::receive(&mut socket) {
                 Ok(FromChild::Calibrated) => calibrated = true,
-                Ok(FromChild::Roots { addresses, threads }) => {
+                Ok(FromChild::Roots {
+                    addresses,
+                    threads,
+                    sizes,
+                }) => {
                     writing = true;
+                    self.tell_of_jvm(&sizes);
                     let ids = self.take_roots(&addresses, &threads)?;
                     // If the child no longer listens, the next message shows that, or its absence.
                     let _ = send_ids(&ids, &mut socket);
@@ -159,11 +166,11 @@ impl Answers<'_, '_> {
         let (objects, millis) = (&self.objects, dump.millis_since_epoch);
         let mut deliver = |bytes| self.file.head(bytes);
         let texts = match dump.options.hides_names() {
-            true => Texts::Names(&self.invented),
+            true => Texts::Names(&self.kept_texts),
             false => Texts::All,
         };
         let tables = (self.tables, texts);
-        match dump.graph {
+        match dump.graph_sizes() {
             Some(sizes) => {
                 let facts = (millis, sizes);
                 emit::graph_head(tables, objects, mirror, facts, &mut deliver)
@@ -180,6 +187,20 @@ impl Answers<'_, '_> {
         Ok(ids
             .map(|(&(thread, trace), frames)| (thread, trace, depth(trace), frames))
             .collect())
+    }
+
+    /// What the file tells of the JVM becomes texts of the head.
+    fn tell_of_jvm(&mut self, sizes: &[(ClassId, ClassUnits)]) {
+        let dump = self.dump;
+        let sizes = sizes.iter().map(|(class, units)| (class.get(), *units));
+        let facts = JvmFacts {
+            sizes: dump.sizes,
+            words: jvm_words(dump.env, dump.options, "snapshot", dump.tried.paused.get()),
+            classes: sizes.collect(),
+        };
+        let texts = facts.texts().into_iter();
+        let texts = texts.map(|text| self.tables.strings.intern(text.as_bytes()));
+        self.kept_texts.extend(texts);
     }
 
     fn note(&self, thread: &ThreadNoteMessage) -> Option<ThreadNote> {

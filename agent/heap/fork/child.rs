@@ -300,9 +300,9 @@ impl Task<'_, '_> {
     pub(super) fn tell_roots(
         &mut self,
         roots: &mut RootNotes,
-        mappings: &Mappings,
-        memory: ProcessMemory,
+        copy: &HeapCopy,
     ) -> Result<Vec<LiveThread>, Failure> {
+        let (mappings, memory) = (&copy.mappings, copy.snapshot.memory);
         let count = usize::try_from(self.objects.len()).map_err(|_| Failure::NoMemory)?;
         let addresses = (0..count)
             .filter_map(ObjectIndex::from_index)
@@ -330,6 +330,7 @@ impl Task<'_, '_> {
         let message = FromChild::Roots {
             addresses,
             threads: threads.collect(),
+            sizes: self.vm_structs.size_places.all(&copy.snapshot),
         };
         message
             .send(&mut self.socket)

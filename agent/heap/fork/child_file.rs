@@ -72,7 +72,7 @@ impl<'d, 'f> Task<'d, 'f> {
         let snapshot = &copy.snapshot;
         self.name_threads(roots, snapshot);
         watchdog.feed();
-        let threads = self.tell_roots(roots, &copy.mappings, snapshot.memory)?;
+        let threads = self.tell_roots(roots, copy)?;
         watchdog.feed();
         let tail = self.tail.take().ok_or(Failure::Fault)?;
         let writer = TailWriter::start(tail, self.walkers(), start_own).map_err(not_started)?;
@@ -120,7 +120,7 @@ impl<'d, 'f> Task<'d, 'f> {
         let parts = Parts::default();
         let sizes = self.alignment_bytes.map(|alignment_bytes| SizeFacts {
             alignment_bytes,
-            size_in_klass: self.vm_structs.size_in_klass,
+            places: self.vm_structs.size_places,
         });
         let encoded = in_threads(
             self.walkers(),

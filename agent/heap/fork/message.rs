@@ -1,6 +1,7 @@
 //! Messages between child and parent, over a pair of sockets: numbers and a few texts.
 
 use crate::heap::error::{Again, DumpError};
+use format::ClassUnits;
 use snapshot::encode::Encoded;
 use std::io::{self, Read, Write};
 use tables::{ClassId, ThreadId, TraceId};
@@ -31,6 +32,8 @@ pub(super) enum FromChild {
         addresses: Vec<u64>,
         /// In the order in which the walk reported them.
         threads: Vec<ThreadNoteMessage>,
+        /// What objects of each class take; nothing if the JVM does not tell.
+        sizes: Vec<(ClassId, ClassUnits)>,
     },
     /// The child makes progress.
     Progress {
@@ -88,9 +91,18 @@ impl FromChild {
         let mut body = Vec::new();
         let kind = match self {
             Self::Calibrated => kind::CALIBRATED,
-            Self::Roots { addresses, threads } => {
+            Self::Roots {
+                addresses,
+                threads,
+                sizes,
+            } => {
                 put_all(&mut body, addresses, |body, &address| put(body, address));
                 put_all(&mut body, threads, put_thread);
+                put_all(&mut body, sizes, |body, (class, units)| {
+                    put(body, u64::from(class.get()));
+                    put(body, u64::from(units.instance));
+                    put(body, u64::from(units.object));
+                });
                 kind::ROOTS
             }
             Self::Progress {
@@ -123,6 +135,7 @@ impl FromChild {
             kind::ROOTS => Self::Roots {
                 addresses: take_all(body, take)?,
                 threads: take_all(body, take_thread)?,
+                sizes: take_all(body, take_units)?,
             },
             kind::PROGRESS => Self::Progress {
                 bytes: take(body)?,
@@ -255,6 +268,12 @@ fn take_thread(body: &mut &[u8]) -> io::Result<ThreadNoteMessage> {
     })
 }
 
+fn take_units(body: &mut &[u8]) -> io::Result<(ClassId, ClassUnits)> {
+    let class = ClassId::new(take_u32(body)?).ok_or_else(broken)?;
+    let (instance, object) = (take_u32(body)?, take_u32(body)?);
+    Ok((class, ClassUnits { instance, object }))
+}
+
 fn send(to: &mut impl Write, kind: u8, body: &[u8]) -> io::Result<()> {
     let mut message = vec![kind];
     put_bytes(&mut message, body);
@@ -346,6 +365,13 @@ mod tests {
                     name: b"main".to_vec(),
                     frames: vec![(0, 77, 1, Some(-1)), (4, 78, 0, None)],
                 }],
+                sizes: vec![(
+                    class,
+                    ClassUnits {
+                        instance: 3,
+                        object: 14,
+                    },
+                )],
             },
             FromChild::Progress {
                 bytes: 1,
@@ -420,7 +446,7 @@ mod tests {
 
         #[test]
         fn a_cut_message_is_an_error(cut in 0_usize..60) {
-            let message = FromChild::Roots { addresses: vec![1, 2, 3], threads: Vec::new() };
+            let message = FromChild::Roots { addresses: vec![1, 2, 3], threads: Vec::new(), sizes: Vec::new() };
             let mut bytes = Vec::new();
             message.send(&mut bytes).expect("memory");
             bytes.truncate(cut.min(bytes.len() - 1));

@@ -46,8 +46,8 @@ pub(in crate::heap) struct SnapshotDump<'f> {
     pub(super) tried: &'f Tried,
     /// Whether the child gets the whole heap, including the parts without objects.
     copies_all: bool,
-    /// The sizes of objects, if a peer gets their graph and no dump is written.
-    pub(super) graph: Option<ObjectSizes>,
+    /// The sizes of objects; always known if a peer gets their graph and no dump is written.
+    pub(super) sizes: Option<ObjectSizes>,
 }
 
 /// Whether a fork copies the heap; if not, why, as the end of a sentence. `object` is any object.
@@ -75,7 +75,7 @@ impl<'f> SnapshotDump<'f> {
         tried: &'f Tried,
         copies_all: bool,
     ) -> Self {
-        let measure = || object_sizes::measure(env, jni).unwrap_or_default();
+        let measured = object_sizes::measure(env, jni);
         Self {
             env,
             jni,
@@ -83,7 +83,7 @@ impl<'f> SnapshotDump<'f> {
             millis_since_epoch,
             tried,
             copies_all,
-            graph: options.is_graph().then(measure),
+            sizes: measured.or_else(|| options.is_graph().then(ObjectSizes::default)),
         }
     }
 
@@ -131,7 +131,7 @@ impl<'f> SnapshotDump<'f> {
             allocated: &allocated.by_handle,
             vm_structs: VmStructs::find(),
             tail: Some(file.tail()?),
-            alignment_bytes: self.graph.map(|sizes| sizes.alignment_bytes),
+            alignment_bytes: self.graph_sizes().map(|sizes| sizes.alignment_bytes),
             copies_all: self.copies_all,
             socket: childs_socket,
             options: self.options,
@@ -149,11 +149,16 @@ impl<'f> SnapshotDump<'f> {
             same_words: RefCell::default(),
             site_records: &allocated.records,
             file: &file,
-            invented,
+            kept_texts: invented,
         };
         let done = answers.converse(socket, child);
         let (child, done) = done.map_err(|why| linked(why, &catalogue, &tables))?;
         self.finish(file, child, done, catalogue.len(), &tables)
+    }
+
+    /// The sizes of objects, if a peer gets their graph and no dump is written.
+    pub(super) fn graph_sizes(&self) -> Option<ObjectSizes> {
+        self.sizes.filter(|_| self.options.is_graph())
     }
 
     fn finish(

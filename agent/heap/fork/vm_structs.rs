@@ -5,7 +5,7 @@
 
 use super::pause::unused_heap::UnusedHeap;
 use crate::hotspot::vm_structs::Table;
-use snapshot::classes::ResolvedReferences;
+use snapshot::classes::{ResolvedReferences, SizePlaces};
 
 /// The exported values that a dump uses.
 #[derive(Clone, Copy, Debug)]
@@ -14,8 +14,8 @@ pub(super) struct VmStructs {
     pub(super) resolved: Option<ResolvedReferences>,
     /// Offset in a mirror of the number of static references, which HotSpot places before the other static fields.
     pub(super) static_reference_count: Option<u64>,
-    /// Where a `Klass` has the size of its instances.
-    pub(super) size_in_klass: Option<u64>,
+    /// Where classes have their sizes.
+    pub(super) size_places: SizePlaces,
     /// How to find the parts of the heap without objects.
     pub(super) unused_heap: Option<UnusedHeap>,
 }
@@ -26,7 +26,7 @@ impl VmStructs {
         Self {
             resolved: resolved_references(),
             static_reference_count: static_reference_count_offset(),
-            size_in_klass: Table::find().and_then(|table| table.offset("Klass", "_layout_helper")),
+            size_places: size_places().unwrap_or_default(),
             unused_heap: UnusedHeap::find(),
         }
     }
@@ -52,4 +52,12 @@ fn resolved_references() -> Option<ResolvedReferences> {
 
 fn static_reference_count_offset() -> Option<u64> {
     Table::find()?.static_int("java_lang_Class", "_static_oop_field_count_offset")
+}
+
+fn size_places() -> Option<SizePlaces> {
+    let table = Table::find()?;
+    Some(SizePlaces {
+        in_klass: table.offset("Klass", "_layout_helper"),
+        in_mirror: table.static_int("java_lang_Class", "_oop_size_offset"),
+    })
 }

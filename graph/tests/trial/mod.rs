@@ -8,7 +8,13 @@ use graph::{FieldTable, GraphError, Heap, Input, Leaks, Options, References, Ret
 /// Does everything that the commands do, with both rules.
 pub fn analyse(file: File) -> Result<(), GraphError> {
     let input = Input::new(file, &|_| {})?;
-    let heap = Heap::read(input, Options { threads: 2 })?;
+    let heap = Heap::read(
+        input,
+        Options {
+            threads: 2,
+            by_rule: false,
+        },
+    )?;
     for rule in [References::All, References::Strong] {
         let retained = Retained::of(&heap, rule)?;
         let leaks = Leaks::find(&heap, &retained, 1)?;

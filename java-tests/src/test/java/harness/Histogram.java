@@ -14,6 +14,11 @@ public final class Histogram {
         }
     }
 
+    /** The name of a class as rows have it. */
+    public static String named(String className) {
+        return Names.source(className);
+    }
+
     public long of(String className) {
         return counts.getOrDefault(className, 0L);
     }

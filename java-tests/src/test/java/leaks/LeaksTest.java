@@ -93,7 +93,7 @@ class LeaksTest {
             assertEquals(0, jvm.end(), jvm.err::text);
         }
         NetBeansReader judge = new NetBeansReader(dump);
-        String json = Command.run(Tools.command(), "top", "--json", "--top", "0", dump).good().out;
+        String json = Command.run(Tools.command(), "top", "--json", "--top", "0", "--sizes", "mat", dump).good().out;
         JsonArray objects = JsonParser.parseString(json).getAsJsonObject().getAsJsonArray("objects");
         int compared = 0;
         for (JsonElement element : objects) {

@@ -1,26 +1,28 @@
 //! The size of an object in the heap.
 //!
-//! HPROF does not contain it. If the file does not describe the JVM's layout, the rules are Eclipse MAT's: the fields
+//! HPROF does not contain it. Our agent tells it beside ([`JvmFacts`]). For other files the rules are Eclipse MAT's: the fields
 //! of each class in the superclass chain start at a multiple of a reference's size, so do the elements of an array, and the
 //! total is a multiple of the alignment.
 
-use format::BasicType;
+use format::{BasicType, JvmFacts, ObjectSizes, UNIT_BYTES};
 
-/// All sizes are counted in multiples of this.
-pub(crate) const UNIT_BYTES: u64 = 8;
+use crate::classes::{ClassTable, Layout};
+use crate::heap_record::Static;
 
 /// The layout of a JVM's objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
     /// Bytes before the first field of an instance.
     pub header_bytes: u64,
-    /// Bytes before the first element of an array.
+    /// Bytes before the first element of an array of references.
     pub array_header_bytes: u64,
+    /// Bytes before the first element of an array of values of up to 4 bytes.
+    pub value_header_bytes: u64,
     /// Bytes of a reference in a field or an array.
     pub reference_bytes: u64,
     /// Object sizes are rounded up to a multiple of this; at least 8.
     pub alignment_bytes: u64,
-    /// Whether the file contains these numbers; otherwise they are assumed.
+    /// Whether the JVM has told the size of each object; otherwise a rule gives it.
     pub are_told: bool,
 }
 
@@ -34,34 +36,45 @@ impl Sizes {
             (_, true) => (8, 4),
             (_, false) => (8, 8),
         };
+        let array_header_bytes = rounded(word + reference + 4, reference);
         Self {
             header_bytes: word + reference,
-            array_header_bytes: rounded(word + reference + 4, reference),
+            array_header_bytes,
+            value_header_bytes: array_header_bytes,
             reference_bytes: reference,
             alignment_bytes: 8,
             are_told: false,
         }
     }
 
-    /// The layout that a JVM tells of itself. What cannot be is taken for what is usual.
-    pub(crate) fn told(header: u64, array_header: u64, reference: u64, alignment: u64) -> Self {
+    /// The layout that a JVM tells of itself, whether with the sizes of its classes or without. What cannot be is taken for what is usual.
+    pub fn told(sizes: ObjectSizes, are_told: bool) -> Self {
+        let alignment = sizes.alignment_bytes;
         let is_alignment = alignment.is_power_of_two() && (8..=1 << 20).contains(&alignment);
         Self {
-            header_bytes: header,
-            array_header_bytes: array_header,
-            reference_bytes: if reference == 4 { 4 } else { 8 },
+            header_bytes: sizes.header_bytes,
+            array_header_bytes: sizes.array_header_bytes,
+            value_header_bytes: sizes.value_header_bytes,
+            reference_bytes: if sizes.reference_bytes == 4 { 4 } else { 8 },
             alignment_bytes: if is_alignment { alignment } else { 8 },
-            are_told: true,
+            are_told,
         }
     }
 
+    /// The layout that the file tells; `None` if it tells none.
+    pub fn of_facts(facts: &JvmFacts) -> Option<Self> {
+        facts
+            .sizes
+            .map(|sizes| Self::told(sizes, !facts.classes.is_empty()))
+    }
+
     /// Bytes of the fields that one class declares.
-    pub(crate) fn fields(&self, kinds: impl Iterator<Item = BasicType>) -> u64 {
+    fn fields(&self, kinds: impl Iterator<Item = BasicType>) -> u64 {
         kinds.map(|kind| self.value(kind)).sum()
     }
 
     /// Bytes of one value.
-    pub(crate) fn value(&self, kind: BasicType) -> u64 {
+    fn value(&self, kind: BasicType) -> u64 {
         match kind {
             BasicType::Object => self.reference_bytes,
             other => u64::from(other.size_bytes(8)),
@@ -69,7 +82,7 @@ impl Sizes {
     }
 
     /// Bytes of these fields together with those of the superclasses.
-    pub(crate) fn with_fields(&self, supers_bytes: u64, fields_bytes: u64) -> u64 {
+    fn with_fields(&self, supers_bytes: u64, fields_bytes: u64) -> u64 {
         rounded(
             supers_bytes.saturating_add(fields_bytes),
             self.reference_bytes,
@@ -77,17 +90,56 @@ impl Sizes {
     }
 
     /// The size of an object in units of [`UNIT_BYTES`].
-    pub(crate) fn units(&self, bytes: u64) -> u32 {
+    pub fn units(&self, bytes: u64) -> u32 {
         let units = rounded(bytes, self.alignment_bytes) / UNIT_BYTES;
         u32::try_from(units).unwrap_or(u32::MAX)
     }
 
     /// The size of an array in units.
-    pub(crate) fn array_units(&self, length: u32, kind: BasicType) -> u32 {
+    pub fn array_units(&self, length: u32, kind: BasicType) -> u32 {
         let elements = u64::from(length).saturating_mul(self.value(kind));
+        let header = match kind {
+            BasicType::Object => self.array_header_bytes,
+            _ => self.value_header_bytes,
+        };
         // If elements of 8 bytes follow a header whose size is not a multiple of 8, HotSpot leaves a gap.
-        let header = rounded(self.array_header_bytes, self.value(kind).min(UNIT_BYTES));
+        let header = rounded(header, self.value(kind).min(UNIT_BYTES));
         self.units(header.saturating_add(elements))
+    }
+
+    /// The size of an instance of the class with this number, in units: what the facts tell, else the rule's.
+    pub fn instance_units(&self, table: &ClassTable, number: usize, facts: &JvmFacts) -> u32 {
+        let told = facts.units(table.at(number).and_then(|class| class.serial));
+        if self.are_told && told.instance > 0 {
+            return told.instance;
+        }
+        if !matches!(table.layout(number), Layout::Complete { .. }) {
+            return self.units(self.header_bytes);
+        }
+        let own = |fields: &[crate::Field]| self.fields(fields.iter().map(|field| field.kind));
+        let chain: Vec<u64> = table
+            .chain(number)
+            .map(|class| own(&class.fields))
+            .collect();
+        let bytes = chain.iter().rev().fold(self.header_bytes, |supers, own| {
+            self.with_fields(supers, *own)
+        });
+        self.units(bytes)
+    }
+
+    /// The size of a class object in units: what the facts tell of the class with this serial number, else that of its
+    /// static fields.
+    pub fn class_object_units(
+        &self,
+        serial: Option<u32>,
+        statics: &[Static],
+        facts: &JvmFacts,
+    ) -> u32 {
+        let told = facts.units(serial);
+        if self.are_told && told.object > 0 {
+            return told.object;
+        }
+        self.units(self.fields(statics.iter().map(|value| value.kind)))
     }
 }
 

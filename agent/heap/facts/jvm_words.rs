@@ -1,0 +1,58 @@
+//! What a dump tells of its JVM in words. Nothing that the application was given: the command line may hold secrets.
+
+use crate::hotspot::flags;
+use crate::jvmti::env::Env;
+use crate::options::Options;
+use crate::os::host::host_name;
+use std::collections::BTreeMap;
+use std::ffi::CStr;
+use std::time::Duration;
+
+/// The collectors by their switches.
+const COLLECTORS: [(&str, &str); 7] = [
+    ("UseG1GC", "G1"),
+    ("UseParallelGC", "Parallel"),
+    ("UseSerialGC", "Serial"),
+    ("UseZGC", "ZGC"),
+    ("UseShenandoahGC", "Shenandoah"),
+    ("UseConcMarkSweepGC", "CMS"),
+    ("UseEpsilonGC", "Epsilon"),
+];
+
+/// The words by their names. Only a dump that is not redacted has those of the host.
+pub(in crate::heap) fn jvm_words(
+    env: &Env,
+    options: &Options,
+    engine: &str,
+    pause: Duration,
+) -> BTreeMap<String, String> {
+    let property = |name: &CStr| {
+        let value = env.system_property(name).unwrap_or_default();
+        String::from_utf8_lossy(&value).into_owned()
+    };
+    let collector = COLLECTORS
+        .iter()
+        .find(|(switch, _)| flags::is_on(switch) == Some(true));
+    let mut words = vec![
+        ("agent", env!("CARGO_PKG_VERSION").to_owned()),
+        ("engine", engine.to_owned()),
+        ("pause_us", pause.as_micros().to_string()),
+        (
+            "jvm",
+            format!(
+                "{} {}",
+                property(c"java.vm.name"),
+                property(c"java.vm.version")
+            ),
+        ),
+    ];
+    words.extend(collector.map(|(_, name)| ("collector", (*name).to_owned())));
+    if options.redaction.is_nothing() {
+        words.extend([
+            ("host", host_name()),
+            ("pid", std::process::id().to_string()),
+        ]);
+    }
+    let words = words.into_iter();
+    words.map(|(name, word)| (name.to_owned(), word)).collect()
+}

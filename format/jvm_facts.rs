@@ -1,0 +1,321 @@
+//! What a dump tells of its JVM: texts that stand among the names of its head.
+//!
+//! HPROF has no record for it. A STRING record whose id nobody cites is read and forgotten by every reader, so each of these
+//! texts is one. The first has lines of `name=value`; the others have the sizes of classes, in the order of their serial
+//! numbers: what an instance takes, and what the class object takes, as `3/14`, in units of [`UNIT_BYTES`].
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::ops::Range;
+
+use crate::ObjectSizes;
+
+/// Sizes of objects are multiples of this in every JVM.
+pub const UNIT_BYTES: u64 = 8;
+
+/// How the text with the facts begins. The number is the version.
+const FACTS: &str = "hprof-rs/facts 1\n";
+
+/// How a text with sizes begins; the serial number of the first class follows on a line of its own.
+const SIZES: &str = "hprof-rs/sizes 1\n";
+
+/// A text of sizes is ended behind this many bytes. Some readers fail on a text of 32 KiB.
+const TEXT_BYTES: usize = 16_000;
+
+/// A longer text tells nothing: no agent has written it.
+const MOST_TEXT_BYTES: usize = 64 << 10;
+
+/// More words are not taken.
+const MOST_WORDS: usize = 64;
+
+/// The sizes of one class in units; 0 for what is unknown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClassUnits {
+    /// Of an instance.
+    pub instance: u32,
+    /// Of the class object, with its static fields.
+    pub object: u32,
+}
+
+impl ClassUnits {
+    fn parse(text: &str) -> Self {
+        let (instance, object) = text.split_once('/').unwrap_or((text, ""));
+        Self {
+            instance: instance.parse().unwrap_or(0),
+            object: object.parse().unwrap_or(0),
+        }
+    }
+}
+
+/// What a dump tells of its JVM.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct JvmFacts {
+    /// The layout of its objects.
+    pub sizes: Option<ObjectSizes>,
+    /// The other facts by their names, for people.
+    pub words: BTreeMap<String, String>,
+    /// The sizes of its classes, by serial number.
+    pub classes: BTreeMap<u32, ClassUnits>,
+}
+
+impl JvmFacts {
+    /// The texts that tell all this.
+    pub fn texts(&self) -> Vec<String> {
+        let mut facts = FACTS.to_owned();
+        for (name, value) in self.words.iter().chain(&self.layout_words()) {
+            // A line ends where the next one begins.
+            let value = value.replace(|letter: char| letter.is_control(), " ");
+            // Writing to a text cannot fail.
+            let _ = writeln!(facts, "{name}={value}");
+        }
+        let mut texts = vec![facts];
+        let mut open: Option<(u32, String)> = None;
+        for (&serial, units) in &self.classes {
+            let mut text = match open.take() {
+                Some((last, text)) if text.len() + (serial - last) as usize <= TEXT_BYTES => {
+                    text + &",".repeat((serial - last) as usize)
+                }
+                full => {
+                    texts.extend(full.map(|(_, text)| text));
+                    format!("{SIZES}{serial}\n")
+                }
+            };
+            if units.instance > 0 {
+                let _ = write!(text, "{}", units.instance);
+            }
+            if units.object > 0 {
+                let _ = write!(text, "/{}", units.object);
+            }
+            open = Some((serial, text));
+        }
+        texts.extend(open.map(|(_, text)| text));
+        texts
+    }
+
+    /// Takes what a text of the file tells; false if it is another text. Of two that tell the same, the last counts.
+    pub fn take(&mut self, text: &[u8]) -> bool {
+        if text.len() > MOST_TEXT_BYTES {
+            return false;
+        }
+        if let Some(facts) = text.strip_prefix(FACTS.as_bytes()) {
+            self.take_facts(&String::from_utf8_lossy(facts));
+            return true;
+        }
+        let Some(sizes) = text.strip_prefix(SIZES.as_bytes()) else {
+            return false;
+        };
+        let sizes = String::from_utf8_lossy(sizes);
+        let (first, sizes) = sizes.split_once('\n').unwrap_or((&sizes, ""));
+        let Ok(first) = first.parse::<u32>() else {
+            return true;
+        };
+        for (serial, text) in (first..=u32::MAX).zip(sizes.split(',')) {
+            let units = ClassUnits::parse(text);
+            if units != ClassUnits::default() {
+                self.classes.insert(serial, units);
+            }
+        }
+        true
+    }
+
+    /// The places in such a text that a redacted dump does not have, the host's name for example; `None` for another text.
+    pub fn secrets(text: &[u8]) -> Option<Vec<Range<usize>>> {
+        if let Some(sizes) = text.strip_prefix(SIZES.as_bytes()) {
+            let is_size = |byte: &u8| byte.is_ascii_digit() || b",/\n".contains(byte);
+            return sizes.iter().all(is_size).then(Vec::new);
+        }
+        let facts = text.strip_prefix(FACTS.as_bytes())?;
+        let (mut secrets, mut at) = (Vec::new(), FACTS.len());
+        for line in facts.split(|byte| *byte == b'\n') {
+            let name_bytes = line.iter().position(|byte| *byte == b'=').unwrap_or(0);
+            let name = line.get(..name_bytes).unwrap_or_default();
+            let is_public = PUBLIC
+                .iter()
+                .chain(&LAYOUT)
+                .any(|word| word.as_bytes() == name);
+            let end = at + line.len();
+            if !is_public {
+                secrets.push(at + name_bytes..end);
+            }
+            at = end + 1;
+        }
+        Some(secrets)
+    }
+
+    /// The words, and the layout of objects in words.
+    pub fn all_words(&self) -> BTreeMap<String, String> {
+        let mut words = self.words.clone();
+        words.extend(self.layout_words());
+        words
+    }
+
+    /// Whether the file tells nothing.
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty() && self.sizes.is_none() && self.classes.is_empty()
+    }
+
+    /// The sizes of the class with this serial number.
+    pub fn units(&self, serial: Option<u32>) -> ClassUnits {
+        let units = serial.and_then(|serial| self.classes.get(&serial));
+        units.copied().unwrap_or_default()
+    }
+
+    fn layout_words(&self) -> BTreeMap<String, String> {
+        let Some(sizes) = self.sizes else {
+            return BTreeMap::new();
+        };
+        let word = |(name, bytes): (&str, u64)| (name.to_owned(), bytes.to_string());
+        LAYOUT
+            .iter()
+            .copied()
+            .zip(sizes.bytes())
+            .map(word)
+            .collect()
+    }
+
+    fn take_facts(&mut self, facts: &str) {
+        let mut layout = [None; LAYOUT.len()];
+        for line in facts.lines() {
+            let Some((name, value)) = line.split_once('=') else {
+                continue;
+            };
+            match LAYOUT.iter().zip(&mut layout).find(|(of, _)| **of == name) {
+                Some((_, bytes)) => *bytes = value.parse().ok(),
+                None if self.words.len() < MOST_WORDS => {
+                    self.words.insert(name.to_owned(), value.to_owned());
+                }
+                None => {}
+            }
+        }
+        let told: Vec<u64> = layout.into_iter().flatten().collect();
+        if let Ok(told) = <[u64; LAYOUT.len()]>::try_from(told) {
+            self.sizes = Some(ObjectSizes::of_bytes(told));
+        }
+    }
+}
+
+/// The words that a redacted dump has, too.
+const PUBLIC: [&str; 5] = ["agent", "collector", "engine", "jvm", "pause_us"];
+
+/// The names of the numbers of [`ObjectSizes::bytes`].
+const LAYOUT: [&str; 5] = [
+    "header_bytes",
+    "array_header_bytes",
+    "value_header_bytes",
+    "reference_bytes",
+    "alignment_bytes",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn taken(texts: &[String]) -> JvmFacts {
+        let mut facts = JvmFacts::default();
+        for text in texts {
+            assert!(facts.take(text.as_bytes()));
+        }
+        facts
+    }
+
+    #[test]
+    fn other_texts_tell_nothing() {
+        let mut facts = JvmFacts::default();
+        for text in ["", "java/lang/String", "hprof-rs/facts 2\nheader_bytes=8\n"] {
+            assert!(!facts.take(text.as_bytes()) && JvmFacts::secrets(text.as_bytes()).is_none());
+        }
+        assert!(facts.is_empty());
+        assert!(facts.take(b"hprof-rs/facts 1\nheader_bytes=8\nnonsense\n"));
+        assert!(facts.take(b"hprof-rs/sizes 1\nnonsense\n1,2"));
+        assert!(facts.take(b"hprof-rs/sizes 1\n"));
+        assert!(facts.is_empty());
+    }
+
+    #[test]
+    fn secrets_are_what_is_not_known_to_be_public() {
+        let text = b"hprof-rs/facts 1\nhost=abc\njvm=a\nodd\nheader_bytes=8\npid=1\n";
+        let secrets = JvmFacts::secrets(text).expect("facts").into_iter();
+        let words: Vec<&[u8]> = secrets.map(|place| &text[place]).collect();
+        assert_eq!(words, [&b"=abc"[..], b"odd", b"=1", b""]);
+        assert_eq!(
+            JvmFacts::secrets(b"hprof-rs/sizes 1\n1\n2/14,,3"),
+            Some(Vec::new())
+        );
+        assert_eq!(JvmFacts::secrets(b"hprof-rs/sizes 1\n1\n2/14,secret"), None);
+    }
+
+    #[test]
+    fn the_texts_are_as_they_always_were() {
+        let mut facts = JvmFacts {
+            sizes: Some(ObjectSizes::default()),
+            ..JvmFacts::default()
+        };
+        facts.words.insert("jvm".to_owned(), "a\nb".to_owned());
+        let units = |instance, object| ClassUnits { instance, object };
+        facts.classes = [(1, units(2, 14)), (2, units(0, 13)), (5, units(3, 0))].into();
+        let layout =
+            "array_header_bytes=16\nheader_bytes=12\nreference_bytes=4\nvalue_header_bytes=16\n";
+        assert_eq!(
+            facts.texts(),
+            [
+                format!("hprof-rs/facts 1\njvm=a b\nalignment_bytes=8\n{layout}"),
+                "hprof-rs/sizes 1\n1\n2/14,/13,,,3".to_owned()
+            ]
+        );
+    }
+
+    #[test]
+    fn no_text_is_too_long_for_a_reader() {
+        let units = ClassUnits {
+            instance: u32::MAX,
+            object: 14,
+        };
+        let facts = JvmFacts {
+            classes: (1..9_999)
+                .chain([u32::MAX])
+                .map(|serial| (serial, units))
+                .collect(),
+            ..JvmFacts::default()
+        };
+        let texts = facts.texts();
+        assert!(texts.len() > 5 && texts.iter().all(|text| text.len() < 20_000));
+        assert_eq!(taken(&texts), facts);
+    }
+
+    #[test]
+    fn nobody_fills_the_memory_with_words() {
+        let lines = |count: u32| (0..count).map(|line| format!("{line:04x}=\n")).collect();
+        let told = |lines: String| {
+            let mut facts = JvmFacts::default();
+            (
+                facts.take(format!("{FACTS}{lines}").as_bytes()),
+                facts.words.len(),
+            )
+        };
+        assert_eq!(told(lines(9_000)), (true, MOST_WORDS));
+        assert_eq!(told(lines(12_000)), (false, 0));
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_told_is_taken(
+            classes in prop::collection::btree_map(0_u32..90_000, (0_u32..9_999, 1_u32..99), 0..99),
+            bytes in prop::array::uniform5(0_u64..1_000_000),
+        ) {
+            let units = |(serial, (instance, object))| (serial, ClassUnits { instance, object });
+            let facts = JvmFacts {
+                sizes: Some(ObjectSizes::of_bytes(bytes)),
+                words: [("host".to_owned(), "a=b".to_owned())].into(),
+                classes: classes.into_iter().map(units).collect(),
+            };
+            prop_assert_eq!(taken(&facts.texts()), facts);
+        }
+
+        #[test]
+        fn hostile_texts_end(text in ".*") {
+            JvmFacts::default().take(format!("{SIZES}{text}").as_bytes());
+            JvmFacts::default().take(format!("{FACTS}{text}").as_bytes());
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! The sizes of many objects, summed while a file is read once.
+//!
+//! Two facts come late: the fields of a class may follow its instances, and how wide references are shows only in the addresses of
+//! all objects. So instances are counted, and arrays are summed for each of two widths.
+
+use std::hash::Hash;
+
+use format::{BasicType, JvmFacts, UNIT_BYTES};
+use rustc_hash::FxHashMap;
+
+use crate::budget::entries;
+use crate::classes::ClassTable;
+use crate::heap_record::{ClassDump, HeapRecord};
+use crate::sizes::Sizes;
+
+/// The layout of objects as far as it has been found.
+#[derive(Clone, Debug)]
+pub(crate) struct Sizing {
+    /// If references are narrow, and if they are wide. The same if the file tells.
+    either: [Sizes; 2],
+    /// Whether some objects are too close together for wide references.
+    is_narrow: bool,
+    id_bytes: u32,
+    highest: u64,
+    last: u64,
+    /// Where the last array of references would end if they were wide.
+    wide_end: u64,
+}
+
+/// Objects of one kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sum {
+    pub(crate) objects: u64,
+    /// Those that are no arrays.
+    instances: u64,
+    /// Units that arrays take, for each width of references; or class objects.
+    other_units: [u64; 2],
+}
+
+/// What objects have in common for their size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    /// The class with this id. Instances have one size; arrays of references do not.
+    Class(u64),
+    /// An array of this primitive type.
+    Primitive(BasicType),
+}
+
+impl Sizing {
+    /// For ids of this size, before anything is known.
+    pub(crate) fn new(id_bytes: u32) -> Self {
+        let assumed = |is_narrow| Sizes::assumed(id_bytes, is_narrow, u64::MAX);
+        Self {
+            either: [assumed(true), assumed(false)],
+            is_narrow: false,
+            id_bytes,
+            highest: 0,
+            last: 0,
+            wide_end: 0,
+        }
+    }
+
+    /// The heap begins; the records before it may have told the layout.
+    pub(crate) fn begin_heap(&mut self, facts: &JvmFacts) {
+        if let Some(told) = Sizes::of_facts(facts) {
+            self.either = [told, told];
+        }
+        (self.last, self.wide_end) = (0, 0);
+    }
+
+    /// Looks at the next record: the kind of an object, and the sum to which it is to be added; `None` for anything but an
+    /// instance or an array.
+    pub(crate) fn object(&mut self, record: &HeapRecord) -> Option<(Kind, Sum)> {
+        match record {
+            HeapRecord::Class(class) => {
+                self.at(class.class, 0);
+                None
+            }
+            HeapRecord::Instance(instance) => {
+                self.at(instance.object, 0);
+                let sum = Sum {
+                    objects: 1,
+                    instances: 1,
+                    ..Sum::default()
+                };
+                Some((Kind::Class(instance.class), sum))
+            }
+            HeapRecord::ObjectArray(array) => {
+                let wide_bytes = 16 + u64::from(array.length) * 8;
+                self.at(array.object, array.object.saturating_add(wide_bytes));
+                let sum = self.array(array.length, BasicType::Object);
+                Some((Kind::Class(array.class), sum))
+            }
+            HeapRecord::PrimitiveArray(array) => {
+                self.at(array.object, 0);
+                let sum = self.array(array.length, array.kind);
+                Some((Kind::Primitive(array.kind), sum))
+            }
+            HeapRecord::Root(_) | HeapRecord::HeapInfo { .. } => None,
+        }
+    }
+
+    /// The sum of one class object, an instance of `java.lang.Class`; `serial` is that of the class.
+    pub(crate) fn class_object(
+        &self,
+        serial: Option<u32>,
+        class: &ClassDump,
+        facts: &JvmFacts,
+    ) -> Sum {
+        let units = |sizes: Sizes| sizes.class_object_units(serial, &class.statics, facts);
+        Sum {
+            objects: 1,
+            instances: 0,
+            other_units: self.either.map(|sizes| units(sizes).into()),
+        }
+    }
+
+    fn at(&mut self, id: u64, wide_end: u64) {
+        // Only a neighbour directly after an array shows how wide its elements are.
+        self.is_narrow |= id > self.last && id < self.wide_end;
+        self.highest = self.highest.max(id);
+        (self.last, self.wide_end) = (id, wide_end);
+    }
+
+    fn array(&self, length: u32, kind: BasicType) -> Sum {
+        let units = |sizes: Sizes| sizes.array_units(length, kind);
+        Sum {
+            objects: 1,
+            instances: 0,
+            other_units: self.either.map(|sizes| units(sizes).into()),
+        }
+    }
+
+    /// Of two values, for narrow references and for wide ones, that of the heap's layout.
+    fn chosen<T>(&self, [for_narrow, for_wide]: [T; 2]) -> T {
+        let by_all = Sizes::assumed(self.id_bytes, self.is_narrow, self.highest);
+        let [narrow, wide] = self.either;
+        match narrow != wide && by_all == wide {
+            true => for_wide,
+            false => for_narrow,
+        }
+    }
+
+    /// The layout.
+    pub(crate) fn sizes(&self) -> Sizes {
+        self.chosen(self.either)
+    }
+
+    /// The bytes of all objects of a sum.
+    pub(crate) fn bytes(
+        &self,
+        kind: Kind,
+        sum: Sum,
+        classes: &ClassTable,
+        facts: &JvmFacts,
+    ) -> u64 {
+        let others = self.chosen(sum.other_units);
+        let each = match kind {
+            Kind::Class(class) if sum.instances > 0 => {
+                let number = classes.index(class).unwrap_or(usize::MAX);
+                self.sizes().instance_units(classes, number, facts)
+            }
+            _ => 0,
+        };
+        let instances = sum.instances.saturating_mul(each.into());
+        others.saturating_add(instances).saturating_mul(UNIT_BYTES)
+    }
+}
+
+impl Sum {
+    /// Adds up.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.objects += other.objects;
+        self.instances += other.instances;
+        for (all, more) in self.other_units.iter_mut().zip(other.other_units) {
+            *all = all.saturating_add(more);
+        }
+    }
+}
+
+/// Sums by a key.
+pub(crate) type Sums<K> = FxHashMap<K, Sum>;
+
+/// Bytes of memory that such sums take.
+pub(crate) fn held_bytes<K: Eq + Hash>(sums: &Sums<K>) -> u64 {
+    entries(2 * sums.len())
+}
