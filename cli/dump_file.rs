@@ -21,7 +21,7 @@ use crate::plain::plain;
 const QUIET_BYTES: u64 = 64 << 20;
 
 /// The file name for standard input.
-const STDIN: &str = "-";
+pub(crate) const STDIN: &str = "-";
 
 /// A file, its size, and the progress of reading it.
 #[derive(Debug)]

@@ -3,12 +3,11 @@
 use std::io::{self, BufWriter, Write};
 
 use graph::{GraphError, Heap, Leaks, Path, Suspect, Who, THRESHOLD_PERCENT};
-use serde_json::{json, Value};
+use serde_json::{json, Map, Value};
 
 use crate::frame;
-use crate::heap_file::{
-    failure, sizes_by, sizes_word, with_heap, GraphArguments, Loaded, Rule,
-};
+use crate::heap_file::{failure, sizes_by, sizes_word, with_loaded, GraphArguments, Loaded, Rule};
+use crate::index::Index;
 use crate::json;
 use crate::number::{grouped, in_units, percent};
 use crate::outcome::{Failure, Verdict};
@@ -35,11 +34,28 @@ pub(crate) struct Arguments {
     /// Least share of the heap for a suspect, in percent
     #[arg(long, value_name = "PERCENT", default_value_t = THRESHOLD_PERCENT, value_parser = clap::value_parser!(u64).range(1..=100))]
     threshold: u64,
+    /// Neither read nor write the index beside the dump
+    #[arg(long)]
+    no_index: bool,
 }
+
+/// The name of this question in an index.
+pub(crate) const QUESTION: &str = "leaks";
 
 /// Reads the file and prints the suspects.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
-    with_heap(&arguments.graph, |heap, retained, file| {
+    let is_indexed = !arguments.no_index && arguments.threshold == THRESHOLD_PERCENT;
+    let index = is_indexed.then(|| Index::of(&arguments.graph)).flatten();
+    let answer = index
+        .as_ref()
+        .and_then(|index| Kept::of(index.answer(QUESTION, &arguments.graph)?));
+    if let Some(answer) = answer {
+        answer.print(arguments.json, &mut io::stdout().lock())?;
+        return Ok(Verdict::Sound);
+    }
+    with_loaded(&arguments.graph, 2, |loaded| {
+        let (heap, retained, file) = (&loaded.heap, &loaded.retained, &loaded.file);
+        file.done();
         let failed = |fault| failure(file, &fault);
         let leaks = Leaks::find(heap, retained, arguments.threshold).map_err(failed)?;
         let words = Words::new(heap, &leaks).map_err(failed)?;
@@ -49,20 +65,61 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
             let answer = in_json(heap, &leaks, &words, asked);
             json::print(&file.with_pause(answer), &mut to)?;
         } else {
-            print(heap, &leaks, &words, arguments, &mut to)?;
+            let asked = (arguments.graph.references, arguments.threshold);
+            print(heap, &leaks, &words, asked, &mut to)?;
         }
-        Ok(to.flush()?)
+        to.flush()?;
+        if let Some(index) = index {
+            index.keep(loaded, &arguments.graph);
+        }
+        Ok(())
     })
+}
+
+/// The answer as an index keeps it: in JSON and as text. `None` if the file cannot be read.
+pub(crate) fn kept(loaded: &Loaded<'_>) -> Option<Value> {
+    let heap = &loaded.heap;
+    let leaks = Leaks::find(heap, &loaded.retained, THRESHOLD_PERCENT).ok()?;
+    let words = Words::new(heap, &leaks).ok()?;
+    let asked = (loaded.rule, THRESHOLD_PERCENT);
+    let mut text = Vec::new();
+    print(heap, &leaks, &words, asked, &mut text).ok()?;
+    let text = String::from_utf8(text).ok()?;
+    Some(json!({ "json": in_json(heap, &leaks, &words, asked), "text": text }))
+}
+
+/// What [`kept`] has made.
+struct Kept<'a> {
+    json: &'a Map<String, Value>,
+    text: &'a str,
+}
+
+impl<'a> Kept<'a> {
+    /// `None` if it is no such answer.
+    fn of(answer: &'a Value) -> Option<Self> {
+        Some(Self {
+            json: answer.get("json")?.as_object()?,
+            text: answer.get("text")?.as_str()?,
+        })
+    }
+
+    fn print(&self, in_json: bool, to: &mut dyn Write) -> io::Result<()> {
+        if in_json {
+            return json::print(self.json, to);
+        }
+        let mut lines = self.text.lines();
+        lines.try_for_each(|line| writeln!(to, "{}", plain(line)))
+    }
 }
 
 fn print(
     heap: &Heap<'_>,
     leaks: &Leaks,
     words: &Words<'_, '_>,
-    arguments: &Arguments,
+    (rule, threshold_percent): (Rule, u64),
     to: &mut dyn Write,
 ) -> io::Result<()> {
-    writeln!(to, "{}", words.verdict(leaks, arguments.threshold))?;
+    writeln!(to, "{}", words.verdict(leaks, threshold_percent))?;
     for (number, suspect) in leaks.suspects.iter().enumerate() {
         writeln!(to)?;
         if number > 0 {
@@ -77,7 +134,7 @@ fn print(
     writeln!(
         to,
         "\nReferences: {}; sizes by {}.",
-        arguments.graph.references.name(),
+        rule.name(),
         sizes_by(heap.sizes())
     )
 }

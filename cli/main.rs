@@ -20,6 +20,7 @@ mod folded;
 mod frame;
 mod heap_file;
 mod histo;
+mod index;
 mod info;
 mod inside;
 mod json;

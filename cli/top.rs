@@ -1,5 +1,6 @@
 //! `hprof top`: which objects, classes, packages, loaders or lines of code retain most?
 
+mod kept;
 mod sites;
 
 use std::collections::HashMap;
@@ -10,7 +11,8 @@ use graph::{Heap, Retained, Total};
 use serde_json::{json, Value};
 
 use crate::dump_file::DumpFile;
-use crate::heap_file::{sizes_by, sizes_word, with_heap, GraphArguments, Loaded};
+use crate::heap_file::{sizes_by, sizes_word, with_loaded, GraphArguments, Loaded};
+use crate::index::{self, Index};
 use crate::json;
 use crate::leaks::described;
 use crate::number::{counted, grouped};
@@ -37,6 +39,25 @@ pub(crate) struct Arguments {
     /// Print at most N rows; 0 for all
     #[arg(long, value_name = "N", default_value_t = 30)]
     top: usize,
+    /// Neither read nor write the index beside the dump
+    #[arg(long)]
+    no_index: bool,
+}
+
+impl Arguments {
+    /// Prints what an index has; false if it does not have it.
+    fn print_kept(&self, index: &Index) -> io::Result<bool> {
+        let has_rows = self.by != By::Site && (1..=index::ROWS).contains(&self.top);
+        let answer = index.answer(self.by.question(), &self.graph);
+        let answer = answer.filter(|answer| has_rows && kept::is_whole(answer, self.by));
+        let Some(answer) = answer else {
+            return Ok(false);
+        };
+        let mut to = BufWriter::new(io::stdout().lock());
+        kept::print(answer, self, &mut to)?;
+        to.flush()?;
+        Ok(true)
+    }
 }
 
 /// What is listed.
@@ -54,9 +75,31 @@ pub(crate) enum By {
     Site,
 }
 
+impl By {
+    /// The name of the question in an index.
+    pub(crate) fn question(self) -> &'static str {
+        match self {
+            Self::Object => "top object",
+            Self::Class => "top class",
+            Self::Package => "top package",
+            Self::Loader => "top loader",
+            Self::Site => "top site",
+        }
+    }
+}
+
 /// Reads the file and prints the rows.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
-    with_heap(&arguments.graph, |heap, retained, file| {
+    let is_indexed = !arguments.no_index;
+    let index = is_indexed.then(|| Index::of(&arguments.graph)).flatten();
+    if let Some(index) = &index {
+        if arguments.print_kept(index)? {
+            return Ok(Verdict::Sound);
+        }
+    }
+    with_loaded(&arguments.graph, 2, |loaded| {
+        let (heap, retained, file) = (&loaded.heap, &loaded.retained, &loaded.file);
+        file.done();
         let most = match arguments.top {
             0 => usize::MAX,
             top => top,
@@ -79,14 +122,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
             by => {
                 let rows = group_rows(heap, retained, by);
                 if arguments.json {
-                    let answer = groups_in_json(&rows, by, most, retained);
+                    let answer = groups_in_json(&rows, by, most, loaded);
                     json::print(&file.with_pause(answer), &mut to)?;
                 } else {
                     groups(rows, by, most, &mut to)?;
                 }
             }
         }
-        Ok(to.flush()?)
+        to.flush()?;
+        if let Some(index) = index {
+            index.keep(loaded, &arguments.graph);
+        }
+        Ok(())
     })
 }
 
@@ -110,7 +157,10 @@ fn objects(
         let left_out = left_out(retained, objects.len());
         let total = retained.total_bytes();
         let sizes = sizes_word(heap.sizes());
-        write!(to, "],\"left_out\":{left_out},\"sizes\":\"{sizes}\",\"total_bytes\":{total}")?;
+        write!(
+            to,
+            "],\"left_out\":{left_out},\"sizes\":\"{sizes}\",\"total_bytes\":{total}"
+        )?;
         if let Some(millis) = file.pause_millis() {
             write!(to, ",\"pause_ms\":{millis}")?;
         }
@@ -154,7 +204,7 @@ pub(crate) fn answer(loaded: &Loaded<'_>, by: By, most: usize) -> Result<Value, 
             })
         }
         By::Site => sites::in_json(heap, &sites::rows(heap, retained, &loaded.file)?, most),
-        by => groups_in_json(&group_rows(heap, retained, by), by, most, retained),
+        by => groups_in_json(&group_rows(heap, retained, by), by, most, loaded),
     })
 }
 
@@ -210,13 +260,18 @@ fn row_in_json(by: By, name: &str, total: &Total) -> Value {
     })
 }
 
-fn groups_in_json(rows: &[(String, Total)], by: By, most: usize, retained: &Retained) -> Value {
+fn groups_in_json(rows: &[(String, Total)], by: By, most: usize, loaded: &Loaded<'_>) -> Value {
     let left_out = rows.len().saturating_sub(most);
     let rows = rows.iter().take(most);
     let rows: Vec<Value> = rows
         .map(|(name, total)| row_in_json(by, name, total))
         .collect();
-    json!({ "left_out": left_out, "rows": rows, "total_bytes": retained.total_bytes() })
+    json!({
+        "left_out": left_out,
+        "rows": rows,
+        "sizes": sizes_word(loaded.heap.sizes()),
+        "total_bytes": loaded.retained.total_bytes(),
+    })
 }
 
 /// What a row is called.
