@@ -62,8 +62,8 @@ struct Finder<'a> {
     wanted: &'a [u32],
     /// Most bytes kept of an array's elements.
     most_bytes: usize,
-    /// For arrays, by number: the id whose position in the array is wanted.
-    sought: &'a HashMap<u32, u64>,
+    /// For arrays, by number: the objects whose positions in the array are wanted.
+    sought: &'a HashMap<u32, Vec<Sought>>,
     found: &'a mut Found,
     /// The array whose elements are being read.
     open: Option<u32>,
@@ -71,11 +71,15 @@ struct Finder<'a> {
     passed: u32,
 }
 
+/// An object's id and number; those of an array are in the order of their ids.
+type Sought = (u64, u32);
+
 /// What was collected.
 #[derive(Debug, Default)]
 struct Found {
     contents: BTreeMap<u32, Contents>,
-    places: HashMap<u32, u32>,
+    /// By the numbers of array and object.
+    places: HashMap<(u32, u32), u32>,
 }
 
 impl Finder<'_> {
@@ -100,20 +104,20 @@ impl Finder<'_> {
     }
 
     fn seek(&mut self, ids: &[u8]) {
-        let id_bytes = self.id_bytes;
-        let sought = self
-            .open
-            .and_then(|object| self.sought.get(&object).copied());
-        let (Some(sought), Some(object)) = (sought, self.open) else {
+        let Some(array) = self.open else {
             return;
         };
-        let mut all = ids.chunks_exact(id_bytes as usize);
-        if let Some(place) = all.position(|id| id_of(id, id_bytes) == sought) {
-            let place = u32::try_from(place).unwrap_or(u32::MAX);
-            let places = &mut self.found.places;
-            places
-                .entry(object)
-                .or_insert(self.passed.saturating_add(place));
+        let Some(sought) = self.sought.get(&array) else {
+            return;
+        };
+        let ids = ids.chunks_exact(self.id_bytes as usize);
+        for (place, id) in (self.passed..).zip(ids) {
+            let id = id_of(id, self.id_bytes);
+            let known = sought.binary_search_by_key(&id, |(id, _)| *id).ok();
+            if let Some((_, object)) = known.and_then(|known| sought.get(known)) {
+                let first = self.found.places.entry((array, *object));
+                first.or_insert(place);
+            }
         }
     }
 }
@@ -197,23 +201,28 @@ impl Heap<'_> {
         Ok(self.find(objects, most_bytes, &HashMap::new())?.contents)
     }
 
-    /// For each array of references, the position of the first element that is this object.
+    /// For each array of references and object: the position of the first element that is this object.
     pub(crate) fn places(
         &self,
-        sought: &HashMap<u32, u32>,
-    ) -> Result<HashMap<u32, u32>, GraphError> {
+        pairs: &[(u32, u32)],
+    ) -> Result<HashMap<(u32, u32), u32>, GraphError> {
+        let mut sought: HashMap<u32, Vec<Sought>> = HashMap::new();
+        for (array, object) in pairs {
+            let objects = sought.entry(*array).or_default();
+            objects.push((self.id(*object), *object));
+        }
+        sought
+            .values_mut()
+            .for_each(|objects| objects.sort_unstable());
         let arrays: Vec<u32> = sought.keys().copied().collect();
-        let ids = sought
-            .iter()
-            .map(|(array, object)| (*array, self.id(*object)));
-        Ok(self.find(&arrays, 0, &ids.collect())?.places)
+        Ok(self.find(&arrays, 0, &sought)?.places)
     }
 
     fn find(
         &self,
         objects: &[u32],
         most_bytes: usize,
-        sought: &HashMap<u32, u64>,
+        sought: &HashMap<u32, Vec<Sought>>,
     ) -> Result<Found, GraphError> {
         let mut wanted = objects.to_vec();
         wanted.sort_unstable();

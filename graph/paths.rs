@@ -165,11 +165,11 @@ impl Heap<'_> {
         let sources: Vec<u32> = pairs.iter().map(|(from, _)| *from).collect();
         let contents = self.contents(&sources, 0)?;
         let mut links = HashMap::new();
-        let mut in_arrays = HashMap::new();
+        let mut in_arrays = Vec::new();
         for (from, to) in pairs {
             match contents.get(from) {
                 Some(Contents::References { .. }) => {
-                    in_arrays.insert(*from, *to);
+                    in_arrays.push((*from, *to));
                 }
                 Some(contents) => {
                     if let Some(link) = self.link(*from, *to, contents) {
@@ -180,11 +180,12 @@ impl Heap<'_> {
             }
         }
         let places = self.places(&in_arrays)?;
-        for (from, to) in in_arrays {
-            let link = places
-                .get(&from)
-                .map_or(Link::Class, |place| Link::Element(*place));
-            links.insert((from, to), link);
+        for pair in in_arrays {
+            let place = places.get(&pair);
+            links.insert(
+                pair,
+                place.map_or(Link::Class, |place| Link::Element(*place)),
+            );
         }
         Ok(links)
     }

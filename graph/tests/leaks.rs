@@ -145,6 +145,20 @@ fn a_weak_reference_holds_only_by_the_rule_of_all() {
 }
 
 #[test]
+fn each_element_of_an_array_has_its_own_place() {
+    let mut dump = start();
+    let ids = entries(&mut dump, 0x10_0000, 5);
+    dump.object_array(0x3000, &ids);
+    dump.root(0x3000);
+    read(dump, |heap, _| {
+        let wanted = [4, 1, 3].map(|place: usize| heap.object(ids[place]).unwrap());
+        let paths = heap.paths(&wanted).unwrap().into_iter();
+        let links: Vec<_> = paths.map(|path| path.unwrap().links).collect();
+        assert_eq!(links, [4, 1, 3].map(|place| [Link::Element(place)]));
+    });
+}
+
+#[test]
 fn objects_hold_their_class_and_it_its_loader() {
     let mut dump = start();
     dump.class(LOADER, "app/Loader", OBJECT, 0, &[], &[]);
