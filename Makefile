@@ -1,7 +1,7 @@
 # What a person or CI calls. Each target does its own set-up: a fresh Debian-like machine is enough.
 #   make         the agent target/release/libhprof_rs.so and the command target/release/hprof
 #   make demo    a real application (the H2 database) under the agent, and a look at its dumps
-#   make jar     the jar for Java programs, and the Spring Boot starter, with the agent inside
+#   make jar     the jar for Java programs, the Spring Boot starter and assertions for JUnit 5, with the agent inside
 #   make test    everything: formatting, lints, Rust tests, real JVMs with foreign readers as judges
 #   make one TEST=HarmTest JDK=17    one test class of java-tests on one JVM, with a build that takes seconds
 #   make bench   measurements: the cost of one row and one record, and our dump beside the JVM's own
@@ -29,13 +29,14 @@ host = $(shell rustc -vV | sed -n 's/^host: //p')
 jar:
 	tools/setup.sh
 	cargo build --release --locked
-	rm -rf target/natives
+	rm -rf target/natives target/commands
 	install -D -m 644 target/release/libhprof_rs.so target/natives/$(host)/libhprof_rs.so
+	install -D -m 755 target/release/hprof target/commands/$(firstword $(subst -, ,$(host)))/hprof
 	cd java && mvn --batch-mode --no-transfer-progress --quiet install
 
 # Applications that use the jar: each has its own tests.
 examples: jar
-	for example in spring-boot-2 spring-boot-3; do \
+	for example in spring-boot-2 spring-boot-3 junit5; do \
 	    (cd java/examples/$$example && mvn --batch-mode --no-transfer-progress test) || exit 1; done
 
 test: rust-test java-test examples

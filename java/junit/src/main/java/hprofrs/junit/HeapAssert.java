@@ -1,0 +1,18 @@
+package hprofrs.junit;
+
+/** An assertion about the heap. */
+public final class HeapAssert {
+    private final Heap heap;
+
+    HeapAssert(Heap heap) {
+        this.heap = heap;
+    }
+
+    /**
+     * Looks for the instances of exactly this class, not of its subclasses, that a root reaches without weak, soft or
+     * phantom references. Local variables of running methods are roots, too, and so are the fields of the test.
+     */
+    public InstancesAssert retains(Class<?> type) {
+        return new InstancesAssert(heap.instances(type));
+    }
+}
