@@ -256,4 +256,26 @@ mod tests {
             );
         }
     }
+
+    #[test]
+    fn a_class_word_that_no_class_has_is_told_by_what_it_leads_to() {
+        // An object: mark and class word. Then a `Klass` whose second word is its mirror.
+        let mut words = [1, 0, 0, 0_u64];
+        let start = words.as_ptr() as u64;
+        let (klass, end) = (start + 16, start + size_of_val(&words) as u64);
+        let maps = format!("{start:x}-{end:x} rw-p 0 0 0");
+        let mut failure = |class_word, mirror| {
+            (words[1], words[3]) = (class_word, mirror);
+            let mut snapshot = Snapshot::of_words(&words, Vec::new());
+            snapshot.layout.mirror_in_klass.offset = 8;
+            snapshot.mappings = Mappings::parse(maps.as_bytes());
+            snapshot.class_of(start).map(|class| class.id)
+        };
+        assert_eq!(failure(klass, start), Err(Failure::UnknownClass));
+        assert_eq!(failure(klass, 0), Err(Failure::NoMirror));
+        for (class_word, mirror) in [(klass + 4, start), (end, start), (klass, end)] {
+            let answer = failure(class_word, mirror);
+            assert_eq!(answer, Err(Failure::NoClass(start)), "{class_word:#x}");
+        }
+    }
 }

@@ -72,12 +72,13 @@ impl<'d, D: Deliver> Objects<'d, D> {
                 objects += 1;
                 continue;
             }
-            match record {
+            let missing = match record {
                 HeapRecord::Instance(instance) => self.instance(instance, &mut dump)?,
                 HeapRecord::ObjectArray(array) => self.object_array(array, &mut dump)?,
                 HeapRecord::PrimitiveArray(array) => self.primitive_array(array, &mut dump)?,
                 _ => continue,
-            }
+            };
+            self.cut_arrays += u64::from(missing > 0);
             objects += 1;
             if objects % LIFE_OBJECTS == 0 {
                 surroundings.show_life();
@@ -90,11 +91,12 @@ impl<'d, D: Deliver> Objects<'d, D> {
         Ok(self.cut_arrays)
     }
 
+    /// Answers how many elements had no room, which an instance does not have.
     fn instance(
         &mut self,
         instance: Instance,
         dump: &mut DumpReader<'_>,
-    ) -> Result<(), TranslateError> {
+    ) -> Result<u64, TranslateError> {
         let mut data = std::mem::take(&mut self.data);
         data.clear();
         dump.read_data(&mut data)?;
@@ -109,14 +111,15 @@ impl<'d, D: Deliver> Objects<'d, D> {
         };
         self.segments.record(|out| record.encode(out))?;
         self.data = data;
-        Ok(())
+        Ok(0)
     }
 
+    /// Answers how many elements had no room.
     fn object_array(
         &mut self,
         array: ObjectArray,
         dump: &mut DumpReader<'_>,
-    ) -> Result<(), TranslateError> {
+    ) -> Result<u64, TranslateError> {
         let header = ObjectArrayHeader {
             object: object(array.object)?,
             trace: self.trace(array.object),
@@ -135,24 +138,22 @@ impl<'d, D: Deliver> Objects<'d, D> {
         let missing = self
             .segments
             .object_array_with(&header, array.length.into(), put)?;
-        self.cut_arrays += u64::from(missing > 0);
-        Ok(())
+        Ok(missing)
     }
 
+    /// Answers how many elements had no room.
     fn primitive_array(
         &mut self,
         array: PrimitiveArray,
         dump: &mut DumpReader<'_>,
-    ) -> Result<(), TranslateError> {
+    ) -> Result<u64, TranslateError> {
         let header = PrimitiveArrayHeader {
             object: object(array.object)?,
             trace: self.trace(array.object),
             element_type: array.kind,
         };
         if !self.settings.primitive_arrays {
-            let missing = self.segments.zeroed_array(&header, array.length)?;
-            self.cut_arrays += u64::from(missing > 0);
-            return Ok(());
+            return Ok(self.segments.zeroed_array(&header, array.length)?);
         }
         let width = array.kind.size_bytes(ID_BYTES);
         let data = &mut self.data;
@@ -173,8 +174,7 @@ impl<'d, D: Deliver> Objects<'d, D> {
         let missing = self
             .segments
             .primitive_array_with(&header, array.length, put)?;
-        self.cut_arrays += u64::from(missing > 0);
-        Ok(())
+        Ok(missing)
     }
 
     fn trace(&self, object: u64) -> TraceId {

@@ -148,38 +148,17 @@ mod tests {
         }
 
         fn file() -> Vec<u8> {
-            let mut file = Self(b"JAVA PROFILE 1.0.2\0\0\0\0\x08".to_vec());
-            file.0.extend(77_u64.to_be_bytes());
-            let names = [
-                "java/lang/Object",
-                "java/lang/Thread",
-                "Unlinked",
-                "field",
-                "run",
-                "()V",
-            ];
-            for (number, name) in (0_u64..).zip(names) {
-                file.record(record::UTF8, &[&string(number), name.as_bytes()]);
-            }
-            for (serial, class, name) in [
-                (1_u32, OBJECT_CLASS, 0),
-                (2, THREAD_CLASS, 1),
-                (3, UNLINKED_CLASS, 2),
-                (4, OBJECT_CLASS, 0),
-            ] {
-                let body: [&[u8]; 4] = [
-                    &serial.to_be_bytes(),
-                    &class.to_be_bytes(),
-                    &[0, 0, 0, 1],
-                    &string(name),
-                ];
-                file.record(record::LOAD_CLASS, &body);
-            }
+            let mut file = Self::with_classes(&[
+                (1, OBJECT_CLASS, OBJECT),
+                (2, THREAD_CLASS, JAVA_THREAD),
+                (3, UNLINKED_CLASS, UNLINKED),
+                (4, OBJECT_CLASS, OBJECT),
+            ]);
             let line = 12_u32.to_be_bytes();
             let frame: [&[u8]; 6] = [
                 &1_u64.to_be_bytes(),
-                &string(4),
-                &string(5),
+                &string(RUN),
+                &string(RUN_SIGNATURE),
                 &[0; 8],
                 &[0, 0, 0, 4],
                 &line,
@@ -193,6 +172,25 @@ mod tests {
             file.heap();
             file.record(record::HEAP_DUMP_END, &[]);
             file.0
+        }
+
+        /// The start of a file: the names, and classes by serial number, id and name.
+        fn with_classes(classes: &[(u32, u64, u64)]) -> Self {
+            let mut file = Self(b"JAVA PROFILE 1.0.2\0\0\0\0\x08".to_vec());
+            file.0.extend(77_u64.to_be_bytes());
+            for (number, name) in (0_u64..).zip(NAMES) {
+                file.record(record::UTF8, &[&string(number), name.as_bytes()]);
+            }
+            for (serial, class, name) in classes {
+                let body: [&[u8]; 4] = [
+                    &serial.to_be_bytes(),
+                    &class.to_be_bytes(),
+                    &[0, 0, 0, 1],
+                    &string(*name),
+                ];
+                file.record(record::LOAD_CLASS, &body);
+            }
+            file
         }
 
         fn heap(&mut self) {
@@ -228,8 +226,38 @@ mod tests {
         }
     }
 
-    /// The values of a static int and of a static reference to a class without a record, with their types.
-    const STATICS: [(u8, &[u8]); 2] = [(10, &[0, 0, 0, 7]), (2, &[0, 0, 0, 0, 0, 0, 0x10, 0x10])];
+    /// Names, by the number of their string.
+    const NAMES: [&str; 10] = [
+        "java/lang/Object",
+        "java/lang/Thread",
+        "Unlinked",
+        "field",
+        "run",
+        "()V",
+        "java/lang/String",
+        "name",
+        "value",
+        "coder",
+    ];
+    const OBJECT: u64 = 0;
+    const JAVA_THREAD: u64 = 1;
+    const UNLINKED: u64 = 2;
+    const FIELD: u64 = 3;
+    const RUN: u64 = 4;
+    const RUN_SIGNATURE: u64 = 5;
+    const JAVA_STRING: u64 = 6;
+    const NAME: u64 = 7;
+    const VALUE: u64 = 8;
+    const CODER: u64 = 9;
+
+    /// The values of a static int, of static references to a class without a record and to the thread, and of a long
+    /// number that is that class's id, with their types.
+    const STATICS: [(u8, &[u8]); 4] = [
+        (10, &[0, 0, 0, 7]),
+        (2, &[0, 0, 0, 0, 0, 0, 0x10, 0x10]),
+        (2, &[0, 0, 0, 0, 0, 0, 0x20, 0]),
+        (11, &[0, 0, 0, 0, 0, 0, 0x10, 0x10]),
+    ];
 
     /// Arrays of two ints and of three bytes.
     const VALUES: [u8; 47] = [
@@ -292,6 +320,17 @@ mod tests {
 
     /// A class whose statics have these values, and whose fields these types; all have one name.
     fn class(class: u64, above: u64, statics: &[(u8, &[u8])], fields: &[u8]) -> Vec<u8> {
+        let fields: Vec<_> = fields.iter().map(|&kind| (FIELD, kind)).collect();
+        class_with(class, above, statics, &fields)
+    }
+
+    /// A class whose statics have these values, and whose fields these names and types.
+    fn class_with(
+        class: u64,
+        above: u64,
+        statics: &[(u8, &[u8])],
+        fields: &[(u64, u8)],
+    ) -> Vec<u8> {
         let few = |count: usize| u16::try_from(count).expect("few").to_be_bytes();
         let mut bytes = vec![heap::CLASS_DUMP];
         bytes.extend(id(class));
@@ -301,13 +340,13 @@ mod tests {
         bytes.extend([0, 0, 0, 12, 0, 0]);
         bytes.extend(few(statics.len()));
         for (kind, value) in statics {
-            bytes.extend(string(3));
+            bytes.extend(string(FIELD));
             bytes.push(*kind);
             bytes.extend(*value);
         }
         bytes.extend(few(fields.len()));
-        for kind in fields {
-            bytes.extend(string(3));
+        for (name, kind) in fields {
+            bytes.extend(string(*name));
             bytes.push(*kind);
         }
         bytes
@@ -321,18 +360,18 @@ mod tests {
             |tag, object, frame: &[u8]| [&[tag][..], &id(object), &[0, 0, 0, 9], frame].concat();
         let local = |frame: u32| of_thread(heap::ROOT_JNI_LOCAL, ARRAY, &frame.to_be_bytes());
         [
+            [&[heap::ROOT_STICKY_CLASS][..], &id(OBJECT_CLASS)].concat(),
+            [&[heap::ROOT_MONITOR_USED][..], &id(INTS)].concat(),
             global(ARRAY, 0x9000),
             global(THREAD, TO_THREAD),
             global(THREAD, TO_OWN),
             global(ARRAY, TO_ARRAY),
-            local(u32::MAX),
-            local(3),
-            [&[heap::ROOT_STICKY_CLASS][..], &id(UNLINKED_CLASS)].concat(),
-            [&[heap::ROOT_STICKY_CLASS][..], &id(OBJECT_CLASS)].concat(),
-            [&[heap::ROOT_MONITOR_USED][..], &id(INTS)].concat(),
             of_thread(heap::ROOT_NATIVE_STACK, BYTES, &[]),
+            local(u32::MAX),
+            local(1),
+            [&[heap::ROOT_STICKY_CLASS][..], &id(UNLINKED_CLASS)].concat(),
             of_thread(heap::ROOT_JAVA_FRAME, BYTES, &[0; 4]),
-            of_thread(heap::ROOT_JAVA_FRAME, INTS, &[0, 0, 0, 3]),
+            of_thread(heap::ROOT_JAVA_FRAME, INTS, &[0, 0, 0, 1]),
             of_thread(heap::ROOT_THREAD_BLOCK, ARRAY, &[]),
             [
                 &[heap::ROOT_THREAD_OBJ][..],
@@ -344,17 +383,37 @@ mod tests {
         .concat()
     }
 
-    /// Our file, where the array was allocated by a trace of the agent's.
-    fn translated(settings: &Settings) -> (Vec<u8>, Summary) {
+    /// What became of HotSpot's file: counts, our file, and what that holds.
+    fn translation(
+        surroundings: &dyn Surroundings,
+        tables: &Tables,
+        known: &KnownByReference,
+        settings: &Settings,
+    ) -> Result<(Translated, Vec<u8>, Summary), TranslateError> {
         let folder = tempfile::tempdir().expect("a folder");
         let target = folder.path().join("a.hprof");
         let outlet = Target::new(&target);
-        let tables = Tables::new();
         let trace = tables.traces.intern(Trace {
             thread: None,
             frames: Vec::new(),
         });
         assert_eq!(trace, TraceId::EMPTY);
+        let knowledge = Knowledge {
+            tables,
+            objects: &mut ObjectTable::new(),
+            known,
+            site_records: &[],
+        };
+        let file = DumpFile::create(&outlet).expect("a file");
+        let made = translate(surroundings, knowledge, settings, file)?;
+        let bytes = fs::read(&target).expect("our file");
+        let summary = summarize(&mut DumpReader::new(Box::new(bytes.as_slice())).expect("a dump"))
+            .expect("a summary");
+        Ok((made, bytes, summary))
+    }
+
+    /// Our file, where the array was allocated by a trace of the agent's.
+    fn translated(settings: &Settings) -> (Vec<u8>, Summary) {
         let names = ThreadNames {
             name: b"the thread".to_vec(),
             ..ThreadNames::default()
@@ -365,19 +424,11 @@ mod tests {
             (TO_OWN, Known::OwnThread),
             (TO_ARRAY, Known::Allocated(other)),
         ];
-        let knowledge = Knowledge {
-            tables: &tables,
-            objects: &mut ObjectTable::new(),
-            known: &known.into_iter().collect(),
-            site_records: &[],
-        };
-        let file = DumpFile::create(&outlet).expect("a file");
-        let made =
-            translate(&InMemory(HotSpot::file()), knowledge, settings, file).expect("a dump");
+        let known = known.into_iter().collect();
+        let file = InMemory(HotSpot::file());
+        let (made, bytes, summary) =
+            translation(&file, &Tables::new(), &known, settings).expect("a dump");
         assert_eq!((made.objects, made.classes, made.cut_arrays), (6, 2, 0));
-        let bytes = fs::read(&target).expect("our file");
-        let summary = summarize(&mut DumpReader::new(Box::new(bytes.as_slice())).expect("a dump"))
-            .expect("a summary");
         (bytes, summary)
     }
 
@@ -493,6 +544,11 @@ mod tests {
             .map(|thread| thread.name.clone())
             .collect();
         assert_eq!(names, [Some("the thread".into())]);
+        let serials = summary.threads.iter().map(|thread| thread.trace);
+        let depths: Vec<_> = serials
+            .map(|serial| summary.stacks.depth_frames(serial))
+            .collect();
+        assert_eq!(depths, [1]);
     }
 
     /// The types and values of the statics of the first class, and the values of both arrays, for these settings.
@@ -519,23 +575,49 @@ mod tests {
 
     #[test]
     fn values_come_through_if_they_are_wanted() {
-        let (int, reference) = (BasicType::Int, BasicType::Object);
+        let statics = |int, long| {
+            let (reference, thread) = (BasicType::Object, THREAD);
+            vec![
+                (BasicType::Int, int),
+                (reference, 0),
+                (reference, thread),
+                (BasicType::Long, long),
+            ]
+        };
         let wanted = vec![vec![1, 2, 3, 4, 5, 6, 7, 8], vec![7, 8, 9]];
-        assert_eq!(
-            values(&ALL),
-            (vec![(int, 7), (reference, 0)], wanted.clone())
-        );
+        assert_eq!(values(&ALL), (statics(7, UNLINKED_CLASS), wanted.clone()));
         let no_fields = Settings {
             primitive_fields: false,
             ..ALL
         };
-        assert_eq!(values(&no_fields), (vec![(int, 0), (reference, 0)], wanted));
+        assert_eq!(values(&no_fields), (statics(0, 0), wanted));
         let no_arrays = Settings {
             primitive_arrays: false,
             ..ALL
         };
         let zeros = vec![vec![0; 8], vec![0; 3]];
-        assert_eq!(values(&no_arrays), (vec![(int, 7), (reference, 0)], zeros));
+        assert_eq!(values(&no_arrays), (statics(7, UNLINKED_CLASS), zeros));
+    }
+
+    #[test]
+    fn a_large_array_comes_through_piece_by_piece() {
+        let values: Vec<u8> = (0..5_000_000_u32).flat_map(u32::to_be_bytes).collect();
+        let length = u32::try_from(values.len() / 4).expect("short");
+        let header = [&[heap::PRIM_ARRAY_DUMP][..], &id(INTS), &[0, 0, 0, 1]].concat();
+        let mut file = HotSpot::with_classes(&[(1, OBJECT_CLASS, OBJECT)]);
+        file.record(
+            record::HEAP_DUMP_SEGMENT,
+            &[
+                &class(OBJECT_CLASS, 0, &[], &[]),
+                &[&header[..], &length.to_be_bytes(), &[10]].concat(),
+                &values,
+            ],
+        );
+        let known = KnownByReference::default();
+        let file = InMemory(file.0);
+        let (_, bytes, _) = translation(&file, &Tables::new(), &known, &ALL).expect("a dump");
+        assert!(data_of(&bytes, INTS) == values);
+        assert_eq!(file.too_little_memory(), None);
     }
 
     #[test]
@@ -557,5 +639,248 @@ mod tests {
             .iter()
             .position(|record| matches!(record, HeapRecord::Instance(_)));
         assert_eq!(data[instance.expect("an instance")], [0; 12]);
+    }
+
+    const STRING_CLASS: u64 = 0x1018;
+    const LONG_STRING_CLASS: u64 = 0x1020;
+    const STRING: u64 = 0x3000;
+    const LETTERS: u64 = 0x3010;
+
+    /// A file whose only thread has a name that only objects tell. The name is of a class below `String`.
+    fn named_by_objects() -> Vec<u8> {
+        let mut file = HotSpot::with_classes(&[
+            (1, OBJECT_CLASS, OBJECT),
+            (2, THREAD_CLASS, JAVA_THREAD),
+            (3, STRING_CLASS, JAVA_STRING),
+            (4, LONG_STRING_CLASS, JAVA_STRING),
+        ]);
+        file.record(
+            record::TRACE,
+            &[&[0, 0, 0, 2, 0, 0, 0, 9, 0, 0, 0, 3], &[0; 24]],
+        );
+        let string_fields = [(VALUE, 2), (CODER, 8)];
+        let instance = |object, class, data: &[u8]| {
+            let length = u32::try_from(data.len()).expect("short").to_be_bytes();
+            let parts = [&[heap::INSTANCE_DUMP][..], &id(object), &[0, 0, 0, 1]];
+            [parts.concat(), [&id(class)[..], &length, data].concat()].concat()
+        };
+        let letters: [&[u8]; 5] = [
+            &[heap::PRIM_ARRAY_DUMP],
+            &id(LETTERS),
+            &[0, 0, 0, 1],
+            &[0, 0, 0, 2, 8],
+            b"me",
+        ];
+        file.record(
+            record::HEAP_DUMP_SEGMENT,
+            &[
+                &class(OBJECT_CLASS, 0, &[], &[]),
+                &class_with(THREAD_CLASS, OBJECT_CLASS, &[], &[(NAME, 2)]),
+                &class_with(STRING_CLASS, OBJECT_CLASS, &[], &string_fields),
+                &class(LONG_STRING_CLASS, STRING_CLASS, &[], &[10]),
+                &instance(THREAD, THREAD_CLASS, &id(STRING)),
+                // Its own field comes first.
+                &instance(STRING, LONG_STRING_CLASS, &long_string([7; 4], LETTERS, 0)),
+                &letters.concat(),
+                &[heap::ROOT_THREAD_OBJ],
+                &id(THREAD),
+                &[0, 0, 0, 9, 0, 0, 0, 2],
+            ],
+        );
+        file.record(record::HEAP_DUMP_END, &[]);
+        file.0
+    }
+
+    fn long_string(own: [u8; 4], value: u64, coder: u8) -> Vec<u8> {
+        [&own[..], &id(value), &[coder]].concat()
+    }
+
+    /// The data of this object of a file.
+    fn data_of(bytes: &[u8], object: u64) -> Vec<u8> {
+        let (records, mut data) = heap_records(bytes);
+        let at = records
+            .iter()
+            .position(|record| crate::survey::object_id(record) == object);
+        data.swap_remove(at.expect("a record"))
+    }
+
+    #[test]
+    fn a_thread_that_is_not_known_has_the_name_that_its_objects_tell() {
+        let file = InMemory(named_by_objects());
+        let known = KnownByReference::default();
+        let (_, _, summary) = translation(&file, &Tables::new(), &known, &ALL).expect("a dump");
+        let names: Vec<_> = summary.threads.iter().map(|one| one.name.clone()).collect();
+        assert_eq!(names, [Some("me".into())]);
+    }
+
+    #[test]
+    fn values_of_fields_are_zeros_above_and_below_a_reference() {
+        let known = KnownByReference::default();
+        let no_fields = Settings {
+            primitive_fields: false,
+            ..ALL
+        };
+        let mut file = named_by_objects();
+        // A coder that is not zero.
+        let value = [&id(LETTERS)[..], &[0]].concat();
+        let at = file.windows(9).position(|part| part == value);
+        file[at.expect("the string") + 8] = 5;
+        for (settings, expected) in [
+            (ALL, long_string([7; 4], LETTERS, 5)),
+            (no_fields, long_string([0; 4], LETTERS, 0)),
+        ] {
+            let file = InMemory(file.clone());
+            let (_, bytes, _) =
+                translation(&file, &Tables::new(), &known, &settings).expect("a dump");
+            assert_eq!(data_of(&bytes, STRING), expected);
+        }
+    }
+
+    #[test]
+    fn what_the_agent_knew_of_a_class_stays_and_its_own_objects_go() {
+        let tables = Tables::new();
+        let intern = |text: &str| tables.strings.intern(text.as_bytes());
+        let class = tables.classes.add(tables::ClassRow {
+            signature: intern("Ljava/lang/Object;"),
+            name: intern("of the agent"),
+            loader: None,
+            super_class: None,
+            interfaces: Vec::new(),
+            fields: None,
+        });
+        let mut heap = Vec::new();
+        for (object, reference) in [(OBJECT_CLASS, 0x7020), (INTS, 0x7028)] {
+            heap.extend([&[heap::ROOT_JNI_GLOBAL][..], &id(object), &id(reference)].concat());
+        }
+        let mut file = HotSpot::with_classes(&[(1, OBJECT_CLASS, OBJECT)]);
+        let objects = class_with(OBJECT_CLASS, 0, &[], &[]);
+        file.record(record::HEAP_DUMP_SEGMENT, &[&objects, &VALUES, &heap]);
+        let known = [(0x7020, Known::Class(class)), (0x7028, Known::Agents)];
+        let known = known.into_iter().collect();
+        let file = InMemory(file.0);
+        let (made, bytes, _) = translation(&file, &tables, &known, &ALL).expect("a dump");
+        // The class and the array of bytes.
+        assert_eq!((made.objects, made.classes), (2, 1));
+        let (records, _) = heap_records(&bytes);
+        let objects: Vec<u64> = records.iter().map(crate::survey::object_id).collect();
+        assert_eq!(objects, [0, BYTES]);
+        let row = tables.classes.get(class).expect("a row");
+        assert_eq!(tables.classes.len(), 1);
+        assert_eq!(row.signature, intern("Ljava/lang/Object;"));
+        assert_eq!(row.name, intern("java/lang/Object"));
+    }
+
+    #[test]
+    fn a_stack_has_as_many_frames_as_are_wanted_and_lines_if_they_are() {
+        for (depth_frames, line_numbers, lines) in [
+            (None, true, &[12][..]),
+            (Some(1), false, &[-1]),
+            (Some(0), true, &[]),
+        ] {
+            let settings = Settings {
+                depth_frames,
+                line_numbers,
+                ..ALL
+            };
+            let (bytes, _) = translated(&settings);
+            let mut dump = DumpReader::new(Box::new(bytes.as_slice())).expect("a dump");
+            let mut found = Vec::new();
+            while let Some(event) = dump.next_event().expect("an event") {
+                if let Event::Record(_, reader::Record::Frame(frame)) = event {
+                    found.push(frame.line);
+                }
+            }
+            assert_eq!(found, lines, "{settings:?}");
+        }
+    }
+
+    /// A file that notes signs of life, is another when it is read for the last time, and has this much memory left.
+    struct Watched {
+        file: Vec<u8>,
+        finally: Vec<u8>,
+        life: std::cell::Cell<u32>,
+        left_bytes: Option<u64>,
+    }
+
+    impl Surroundings for Watched {
+        fn open(&self) -> Box<dyn Read + '_> {
+            Box::new(self.file.as_slice())
+        }
+
+        fn open_finally(&self) -> Box<dyn Read + '_> {
+            Box::new(self.finally.as_slice())
+        }
+
+        fn show_life(&self) {
+            self.life.set(self.life.get() + 1);
+        }
+
+        fn too_little_memory(&self) -> Option<u64> {
+            self.left_bytes
+        }
+    }
+
+    impl Watched {
+        fn new(file: Vec<u8>) -> Self {
+            Self {
+                finally: file.clone(),
+                file,
+                life: std::cell::Cell::new(0),
+                left_bytes: None,
+            }
+        }
+
+        fn translation(&self) -> Result<Translated, TranslateError> {
+            let known = KnownByReference::default();
+            translation(self, &Tables::new(), &known, &ALL).map(|(made, ..)| made)
+        }
+    }
+
+    /// A file with a class and so many empty arrays.
+    fn empty_arrays(count: u64) -> Vec<u8> {
+        let mut file = HotSpot::with_classes(&[(1, OBJECT_CLASS, OBJECT)]);
+        let mut arrays = class(OBJECT_CLASS, 0, &[], &[]);
+        for number in 0..count {
+            arrays.push(heap::PRIM_ARRAY_DUMP);
+            arrays.extend(id(0x10_0000 + number * 16));
+            arrays.extend([0, 0, 0, 1, 0, 0, 0, 0, 8]);
+        }
+        file.record(record::HEAP_DUMP_SEGMENT, &[&arrays]);
+        file.0
+    }
+
+    #[test]
+    fn a_long_translation_shows_life_and_looks_at_what_memory_is_left() {
+        let few = Watched::new(empty_arrays(100));
+        assert!(few.translation().is_ok());
+        assert_eq!(few.life.get(), 0);
+        let many = Watched::new(empty_arrays(1 << 17));
+        assert!(many.translation().is_ok());
+        // Once for every 65,536 objects that were written.
+        assert_eq!(many.life.get(), 2);
+        // The survey looks after 2^20 objects.
+        let mut many = Watched::new(empty_arrays(1 << 20));
+        many.left_bytes = Some(99);
+        let error = many.translation().map(|made| made.objects);
+        assert_eq!(error, Err(TranslateError::LittleMemory { left_bytes: 99 }));
+        assert_eq!(many.life.get(), 1);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_translated_is_refused_with_what_was_found() {
+        let refused = |file: &Watched| file.translation().expect_err("a refusal").to_string();
+        let mut changed = Watched::new(empty_arrays(3));
+        changed.finally = empty_arrays(2);
+        assert_eq!(refused(&changed), "it has changed");
+        let mut no_classes = HotSpot::with_classes(&[]);
+        no_classes.record(record::HEAP_DUMP_END, &[]);
+        assert_eq!(refused(&Watched::new(no_classes.0)), "it names no classes");
+        let mut nameless = HotSpot::with_classes(&[(1, OBJECT_CLASS, OBJECT)]);
+        let object = class(0, 0, &[], &[]);
+        nameless.record(record::HEAP_DUMP_SEGMENT, &[&object]);
+        assert_eq!(refused(&Watched::new(nameless.0)), "an object has the id 0");
+        let mut cut = empty_arrays(3);
+        cut.pop();
+        assert!(refused(&Watched::new(cut)).contains("ends"));
     }
 }

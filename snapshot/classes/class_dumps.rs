@@ -369,7 +369,8 @@ mod tests {
 
     impl Heap {
         fn new() -> Self {
-            let mut heap = Self(vec![0; WORDS]);
+            // One word more than is mapped.
+            let mut heap = Self(vec![0; WORDS + 1]);
             for class in 0..SIGNATURES.len() {
                 let mirror = class * MIRROR_WORDS;
                 (heap.0[mirror], heap.0[mirror + 1]) = (1, 1);
@@ -384,7 +385,7 @@ mod tests {
             heap.0[THING_KLASS + 1] = heap.at(CONSTANTS);
             heap.0[CONSTANTS + 1] = heap.at(CACHE);
             heap.0[CACHE] = heap.at(SLOT);
-            heap.0[SLOT] = heap.at(ARRAY);
+            (heap.0[SLOT], heap.0[WORDS]) = (heap.at(ARRAY), heap.at(ARRAY));
             for (id, field) in [(IDS, STATICS), (IDS + 2, STATICS + 1)] {
                 (heap.0[id], heap.0[id + 1]) = (heap.at(THING_KLASS), field as u64 * 8);
             }
