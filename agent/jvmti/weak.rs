@@ -24,6 +24,12 @@ impl Weak {
     pub(crate) fn handle(&self) -> Handle {
         Handle::new(self.0 as u64)
     }
+
+    /// A handle of no object, for tests without a JVM.
+    #[cfg(test)]
+    pub(crate) fn of_nothing() -> Self {
+        Self(null_mut())
+    }
 }
 
 impl<'f> Jni<'f> {

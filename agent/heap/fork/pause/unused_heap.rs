@@ -384,6 +384,17 @@ mod tests {
             ..g1
         };
         assert!(UnusedHeap::Regions(other).parts(&[]).is_empty());
+        // A region of a size that no region has is not understood, so neither are the others.
+        for end in [64 * MB, 70 * MB] {
+            let odd = [64 * MB, end, 64 * MB, 0];
+            let table = [place(&regions[1]), place(&odd)];
+            let heap = [0, place(&table), 2];
+            let variable = place(&heap);
+            let heap = place(&variable);
+            assert!(UnusedHeap::Regions(Regions { heap, ..g1 })
+                .parts(&[])
+                .is_empty());
+        }
         let top = region(2, 8, 0);
         let full = [place(&regions[1]), place(&top)];
         let heap = [0, place(&full), 2];

@@ -136,3 +136,114 @@ impl LiveSamples {
         (kept, dropped)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jvmti::weak::Weak;
+    use tables::{ClassId, SiteIndex, SiteKey, SiteTable, TraceId};
+
+    const MOST: usize = 10_000;
+
+    fn site() -> SiteIndex {
+        let class = ClassId::from_index(0).expect("an id");
+        let trace = TraceId::EMPTY;
+        let site = SiteTable::default().find(SiteKey { class, trace });
+        site.expect("room")
+    }
+
+    fn sample(doublings: u32) -> Sample {
+        Sample {
+            live: LiveObject::new(Weak::of_nothing(), site(), 16),
+            doublings,
+            interval_bytes: 1000,
+        }
+    }
+
+    fn many(count: usize, doublings: u32) -> Vec<Sample> {
+        (0..count).map(|_| sample(doublings)).collect()
+    }
+
+    /// Whether `count` of `all` is a half, within six standard errors.
+    fn is_half(count: usize, all: usize) -> bool {
+        count.abs_diff(all / 2) < 3 * all.isqrt()
+    }
+
+    #[test]
+    fn collected_objects_are_removed_once_per_collection_and_at_the_bound() {
+        let mut samples = LiveSamples::new(MOST);
+        let due: Vec<usize> = (1..=MOST + 1)
+            .filter(|&count| samples.keep(sample(0), if count < 5000 { 0 } else { 1 }))
+            .collect();
+        assert_eq!(due, [5000, MOST, MOST + 1]);
+        let taken = samples.take();
+        assert_eq!(taken.len(), MOST + 1);
+        assert!(!samples.keep(sample(0), 1));
+        samples.give_back(taken);
+        assert_eq!(samples.take().len(), MOST + 2);
+    }
+
+    #[test]
+    fn what_is_left_decides_when_to_look_again() {
+        let mut samples = LiveSamples::new(MOST);
+        let (kept, _) = samples.thin(many(4000, 0), 4096);
+        samples.give_back(kept);
+        let due: Vec<usize> = (4001..=8001)
+            .filter(|_| samples.keep(sample(0), 1))
+            .collect();
+        // Twice as many as survived; then not again before the next collection.
+        assert_eq!(due, [8000]);
+    }
+
+    #[test]
+    fn at_the_bound_half_is_dropped_and_the_rest_counts_twice() {
+        let mut samples = LiveSamples::new(MOST);
+        let mut living = many(8000, 0);
+        living.extend(many(1000, 3));
+        let (kept, dropped) = samples.thin(living, MOST);
+        assert_eq!(kept.len() + dropped.len(), 9000);
+        assert!(is_half(dropped.len(), 8000), "{}", dropped.len());
+        assert!(dropped.iter().all(|sample| sample.doublings == 0));
+        let of = |doublings| {
+            let those = kept.iter().filter(|sample| sample.doublings == doublings);
+            those.count()
+        };
+        // Those that counted eight times are rare enough.
+        assert_eq!((of(1), of(3)), (8000 - dropped.len(), 1000));
+        let wanted: Vec<_> = (0..10_000).filter_map(|_| samples.wants(0)).collect();
+        assert!(is_half(wanted.len(), 10_000), "{}", wanted.len());
+        assert!(wanted.iter().all(|&doublings| doublings == 1));
+        assert_eq!(samples.wants(2), Some(2));
+    }
+
+    #[test]
+    fn below_the_bound_and_where_few_live_all_stay() {
+        let mut samples = LiveSamples::new(MOST);
+        for (living, were) in [(MOST / 2, MOST), (MOST, MOST - 1)] {
+            let (kept, dropped) = samples.thin(many(living, 0), were);
+            assert_eq!((kept.len(), dropped.len()), (living, 0));
+        }
+        assert_eq!(samples.wants(0), Some(0));
+        let _ = samples.thin(many(MOST, 0), MOST);
+        let _ = samples.thin(many(MOST, 0), MOST);
+        let least = |samples: &mut LiveSamples| (0..1000).find_map(|_| samples.wants(0));
+        assert_eq!(least(&mut samples), Some(2));
+        let _ = samples.thin(many(MOST / 8 + 1, 2), MOST);
+        assert_eq!(least(&mut samples), Some(2));
+        let _ = samples.thin(many(MOST / 8, 2), MOST);
+        assert_eq!(least(&mut samples), Some(1));
+    }
+
+    #[test]
+    fn without_room_nothing_is_wanted() {
+        assert_eq!(LiveSamples::new(0).wants(0), None);
+    }
+
+    #[test]
+    fn a_sample_weighs_what_it_stands_for() {
+        let once = sample(0).weight();
+        let eightfold = sample(3).weight();
+        assert!((eightfold.objects / once.objects - 8.0).abs() < 1e-9);
+        assert!((once.bytes / once.objects - 16.0).abs() < 1e-9);
+    }
+}

@@ -354,4 +354,33 @@ mod tests {
         }
         assert_eq!(budget.left_out_percent(), 0);
     }
+
+    #[test]
+    fn what_was_not_chosen_is_told() {
+        let budget = SampleBudget::new(100, 1000);
+        assert_eq!(budget.least_interval_bytes(), 1000);
+        budget.thread_start();
+        let now = Instant::now();
+        let took = || budget.take_at(now).map(|taken| taken.interval_bytes);
+        assert_eq!(took(), Some(1000));
+        assert_eq!(budget.left_out_percent(), 0);
+        // When a sample is told, the next one is chosen already.
+        budget.interval.set(5000);
+        assert_eq!(
+            [took(), took(), took()],
+            [Some(1000), Some(5000), Some(5000)]
+        );
+        // Four were taken, and stand for twelve.
+        assert_eq!(budget.left_out_percent(), 66);
+    }
+
+    #[test]
+    fn with_a_bound_the_time_of_a_sample_is_paid_for() {
+        let saved = || ACCOUNT.with(|account| account.borrow().as_ref().map(|it| it.saved_ns));
+        let budget = SampleBudget::new(100, 1000);
+        let taken = budget.take(|_| true).expect("a new thread has savings");
+        let before = saved();
+        budget.pay(taken);
+        assert!(saved() < before);
+    }
 }
