@@ -302,4 +302,68 @@ mod tests {
         };
         assert!(open("strings") && !open("arrays") && !open("all"));
     }
+
+    #[test]
+    fn fewer_values_are_never_more() {
+        let words = |values: Values| (values.fields, values.arrays);
+        assert_eq!(words(Values::all()), (true, true));
+        assert_eq!(words(Values::none()), (false, false));
+        for (fields, arrays) in [(true, false), (false, true)] {
+            assert_eq!(words(Values::all().only(fields, arrays)), (fields, arrays));
+            assert_eq!(words(Values::none().only(fields, arrays)), (false, false));
+        }
+    }
+
+    #[test]
+    fn only_a_reference_field_that_holds_a_strings_elements_decides() {
+        let tables = Tables::new();
+        let intern = |text: &str| tables.strings.intern(text.as_bytes());
+        let class = |name| ClassRow {
+            signature: intern(name),
+            name: intern(name),
+            loader: None,
+            super_class: None,
+            interfaces: Vec::new(),
+            fields: None,
+        };
+        let field = |name, basic_type, is_static| Field {
+            name: intern(name),
+            basic_type,
+            is_primitive_array: false,
+            is_static,
+        };
+        let values = |word, keep| {
+            let redaction = Redaction {
+                what: Redacted::parse(word).unwrap_or_default(),
+                keep: FieldPatterns::parse(keep).unwrap_or_default(),
+                ..Redaction::default()
+            };
+            Values::redacted(&redaction, &(0..64)).expect("memory")
+        };
+        let decisions = |values: &Values, name, field| {
+            let found = values.decisions(&tables, &class(name), &field);
+            found.collect::<Vec<_>>()
+        };
+        let reference = BasicType::Object;
+        let strings = values("strings", "");
+        let of_strings = |name, field| decisions(&strings, name, field);
+        let value = || field("value", reference, false);
+        assert_eq!(of_strings("java/lang/String", value()), [Decision::String]);
+        assert_eq!(of_strings("java/lang/Integer", value()), []);
+        for other in [
+            field("hash", reference, false),
+            field("value", reference, true),
+            field("value", BasicType::Int, false),
+        ] {
+            assert_eq!(of_strings("java/lang/String", other), []);
+        }
+        let keeps = values("all", "*Cache#map");
+        let map = |basic_type| field("map", basic_type, false);
+        let kept = [Decision::Rule(FieldRule::Keep)];
+        assert_eq!(decisions(&keeps, "a/Cache", map(reference)), kept);
+        assert_eq!(decisions(&keeps, "a/Cache", map(BasicType::Int)), []);
+        assert_eq!(decisions(&keeps, "a/Store", map(reference)), []);
+        let nothing = values("arrays", "");
+        assert_eq!(decisions(&nothing, "java/lang/String", value()), []);
+    }
 }
