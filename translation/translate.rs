@@ -483,6 +483,9 @@ mod tests {
         );
         let references: Vec<_> = roots.iter().filter_map(|root| root.reference).collect();
         assert_eq!(references, [0, 0x9000]);
+        let objects = records.iter().map(crate::survey::object_id);
+        let objects: Vec<u64> = objects.filter(|&object| object != 0).collect();
+        assert_eq!(objects, [THREAD, ARRAY, INTS, BYTES]);
         for (record, data) in records.iter().zip(&data) {
             match record {
                 HeapRecord::ObjectArray(array) => {
