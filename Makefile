@@ -87,7 +87,7 @@ bench: jdks
 	tools/bench.sh
 
 dist:
-	tools/setup.sh
+	tools/setup.sh dist
 	tools/dist.sh
 
 test-foreign:

@@ -1,9 +1,10 @@
 #!/bin/sh
 # Builds what a release offers, into target/dist/: hprof-rs-VERSION-TARGET.tar.gz, .deb and .rpm of those for glibc,
-# hprof-rs-VERSION-oci.tar (an image's layout), and SHA256SUMS.
+# hprof-rs-VERSION-oci.tar (an image's layout), jars for Maven, and SHA256SUMS.
 # Each archive has the command, the agent's library, manual pages, completions, documents, licences and a bill of materials.
 # The same commit gives the same bytes: SOURCE_DATE_EPOCH is its date unless the environment says otherwise.
-# Usage: tools/dist.sh [TARGET...]      (default: all four; one that cannot be built is named, and the others are made)
+# Usage: tools/dist.sh                  (all; what cannot be built is named, and the rest is made)
+#        tools/dist.sh TARGET...        (archives and packages of these alone, no image and no jars)
 #        tools/dist.sh --only TARGET    (one target; stops at the first fault)
 set -eu
 
@@ -18,7 +19,13 @@ if [ "${1-}" = --only ]; then
     only=yes
     shift
 fi
-[ $# -gt 0 ] || set -- x86_64-unknown-linux-gnu x86_64-unknown-linux-musl aarch64-unknown-linux-gnu aarch64-unknown-linux-musl
+all='x86_64-unknown-linux-gnu x86_64-unknown-linux-musl aarch64-unknown-linux-gnu aarch64-unknown-linux-musl'
+whole=no
+if [ $# -eq 0 ]; then
+    whole=yes
+    # shellcheck disable=SC2086
+    set -- $all
+fi
 
 [ $only = yes ] || "$tools/fetch-cross.sh"
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
@@ -67,7 +74,8 @@ stage() {
     mkdir -p "$folder"
     cp "$build/$1/release/libhprof_rs.so" "$build/$1/release/hprof" LICENSE README.md CHANGELOG.md "$folder"
     cp -R docs "$folder/docs"
-    "$(runnable)" manual "$folder/manual"
+    case $1 in x86_64-*) here=$build/$1/release/hprof ;; *) here=${HERE:-$(built_here)} ;; esac
+    "$here" manual "$folder/manual"
     mv "$folder/manual/man1" "$folder/manual/completions" "$folder"
     rmdir "$folder/manual"
     "$cross/python/bin/python" "$tools/dist/contents.py" "$1" "$cross" "$folder"
@@ -77,9 +85,10 @@ stage() {
     (cd "$folder" && find . -type f ! -name SHA256SUMS | LC_ALL=C sort | sed 's/^..//' | xargs sha256sum >SHA256SUMS)
 }
 
-# Any command that runs here.
-runnable() {
-    ls "$build"/x86_64-unknown-linux-*/release/hprof | head -1
+# The command for this machine, if no target of this run is for it.
+built_here() {
+    env -u RUSTC -u RUSTC_BOOTSTRAP -u CARGO_TARGET_DIR cargo build --locked --package hprof >&2
+    echo target/debug/hprof
 }
 
 # archive FOLDER ENTRY FILE: an entry of the folder; the same files give the same bytes.
@@ -102,9 +111,12 @@ if [ $only = yes ]; then
     exit
 fi
 missing=
+HERE=
+export HERE
 for target in "$@"; do
     if "$0" --only "$target"; then
         echo "dist: $out/hprof-rs-$version-$target.tar.gz"
+        case $target in x86_64-*) HERE=$build/$target/release/hprof ;; esac
     else
         missing="$missing $target"
     fi
@@ -122,11 +134,42 @@ image() {
     archive "$out/oci" . "hprof-rs-$version-oci.tar"
 }
 
+# One jar with all libraries, one for each target, those that build on them, and their POMs.
+jars() {
+    inside=$build/inside
+    rm -rf "$inside" java/*/target
+    for target in $all; do
+        staged=$out/hprof-rs-$version-$target
+        [ -d "$staged" ] || { echo "dist: the jars need $target, too" >&2; return 1; }
+        install -D -m 644 "$staged/libhprof_rs.so" "$inside/natives/$target/libhprof_rs.so"
+        # Static, so that it runs beside every C library.
+        case $target in *-musl) install -D -m 755 "$staged/hprof" "$inside/commands/${target%%-*}/hprof" ;; esac
+        for text in LICENSE LICENSES-OF-OTHERS.txt; do
+            install -m 644 "$staged/$text" "$inside/natives/$target"
+            case $target in *-musl) install -m 644 "$staged/$text" "$inside/commands/${target%%-*}" ;; esac
+        done
+    done
+    (cd java && mvn --batch-mode --no-transfer-progress --quiet package -Pplatforms -Dnatives="$inside/natives" \
+        -Dcommands="$inside/commands" -Dproject.build.outputTimestamp="$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y-%m-%dT%H:%M:%SZ)") || return 1
+    rm -rf "$out/jars"
+    mkdir "$out/jars"
+    cp java/*/target/*.jar "$out/jars"
+    for pom in java/pom.xml java/*/pom.xml; do
+        artifact=$(sed -n '/<parent>/,/<\/parent>/d;s/.*<artifactId>\(.*\)<\/artifactId>.*/\1/p' "$pom" | head -n 1)
+        cp "$pom" "$out/jars/$artifact-$version.pom"
+    done
+    rm -rf java/*/target
+}
+
 for target in "$@"; do
     case $target in *-gnu)
         [ ! -d "$out/hprof-rs-$version-$target" ] || offer "packages of $target" "$tools/dist/packages.sh" "$target" "$version" "$out" ;;
     esac
 done
-offer "the image" image
-(cd "$out" && find . -maxdepth 1 -type f -name 'hprof-rs*' | LC_ALL=C sort | sed 's/^..//' | xargs sha256sum >SHA256SUMS)
+if [ $whole = yes ]; then
+    offer "the image" image
+    offer "the jars" jars
+fi
+(cd "$out" && find . -maxdepth 2 -type f ! -path './hprof-rs*/*' ! -path './oci/*' ! -name SHA256SUMS | LC_ALL=C sort | sed 's/^..//' \
+    | xargs sha256sum >SHA256SUMS)
 [ -z "$missing" ] || { echo "dist: not built:$missing; the reasons are above" >&2; exit 1; }

@@ -1,8 +1,9 @@
 #!/bin/sh
 # Makes sure that the programs of the build are there: Rust, a C linker, a JDK, and for the tests Maven and Python with pip.
 # As root on a system with apt it installs what is missing; otherwise it prints one line that names all of it.
-# Usage: tools/setup.sh [build|demo|page|test]
+# Usage: tools/setup.sh [build|demo|page|test|dist]
 #   build: Rust, cc, JDK; demo: and Maven; page: and Chromium and Python; test, the default: all but Chromium
+#   dist: what build needs, Maven, Python with venv, readelf and rpmbuild
 set -eu
 
 purpose=${1:-test}
@@ -80,10 +81,16 @@ need cc gcc libc6-dev
 need_rust
 # The release's own: 17 on Debian 12, 21 on Debian 13.
 need javac default-jdk-headless
-case $purpose in demo | test) need mvn maven ;; esac
+case $purpose in demo | test | dist) need mvn maven ;; esac
 if [ "$purpose" = page ]; then
     need python3 python3
     need chromium chromium fonts-dejavu-core
+fi
+if [ "$purpose" = dist ]; then
+    need python3 python3
+    python3 -c 'import ensurepip' >/dev/null 2>&1 || missing venv python3-venv
+    need readelf binutils
+    need rpmbuild rpm
 fi
 if [ "$purpose" = test ]; then
     need python3 python3
@@ -104,6 +111,6 @@ apt-get -qq update
 # shellcheck disable=SC2086
 DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $packages >/dev/null
 for program in $(echo "$programs" | tr -d ,); do
-    case $program in pip) continue ;; esac
+    case $program in pip | venv) continue ;; esac
     has "$program" || { echo "setup: $packages are installed, but there is no $program" >&2; exit 1; }
 done
