@@ -52,10 +52,14 @@ public final class Jdks {
     /** What the tests may run, whatever -Djdk says. */
     private static synchronized List<Jdk> tested() {
         if (tested == null) {
-            String foreign = System.getProperty("foreign");
-            tested = foreign == null ? present() : in(Paths.get(foreign).toAbsolutePath());
+            tested = foreign() == null ? present() : in(Paths.get(foreign()).toAbsolutePath());
         }
         return tested;
+    }
+
+    /** The folder of the runtimes under test, if they are not this machine's. */
+    private static String foreign() {
+        return System.getProperty("foreign");
     }
 
     /** The runtimes of these folders, oldest first, one of each exact version. */
@@ -79,22 +83,25 @@ public final class Jdks {
         return new ArrayList<>(majors.values());
     }
 
-    /** One runtime of each major version from this one on; none if -Djdk leaves none, which skips the test. */
+    /** One runtime of each major version from this one on; none if -Djdk or -Dforeign leaves none, which skips the test. */
     public static List<Jdk> since(int major) {
         List<Jdk> since = majors().stream().filter(jdk -> jdk.major >= major).collect(Collectors.toList());
-        Assumptions.assumeFalse(since.isEmpty() && !wanted().isEmpty(), () -> "-Djdk names no Java since " + major);
+        Assumptions.assumeFalse(since.isEmpty() && (!wanted().isEmpty() || foreign() != null),
+                () -> "-Djdk or -Dforeign leaves no Java since " + major);
         return since;
     }
 
-    /** The runtime of this major version. If it is missing, or -Djdk names others, the case that starts it says so. */
+    /** The runtime of this major version. If it is missing, or -Djdk or -Dforeign has others, the case that starts it says so. */
     public static Jdk of(int major) {
         return tested().stream().filter(jdk -> jdk.major == major).findFirst().orElseGet(() -> Jdk.missing(major));
     }
 
-    /** Ends a case that starts this runtime: skipped if -Djdk names others, failed if it is missing. */
+    /** Ends a case that starts this runtime: skipped if -Djdk or -Dforeign has others, failed if it is missing. */
     static void mustServe(Jdk jdk) {
         Assumptions.assumeTrue(wanted().isEmpty() || wanted().contains(jdk.major), () -> "-Djdk does not name " + jdk.major);
-        if (!tested().contains(jdk)) {
+        boolean isThere = tested().contains(jdk);
+        Assumptions.assumeTrue(isThere || foreign() == null, () -> "-Dforeign has no Java " + jdk.major);
+        if (!isThere) {
             throw new IllegalStateException("no Java " + jdk.major + " in target/jdks, and this test needs one: tools/fetch-jdks.sh "
                     + jdk.major + " gets it or says why it cannot");
         }
