@@ -41,7 +41,8 @@ compile() {
     case $1 in
         *-musl)
             RUSTFLAGS="$remap -C target-feature=-crt-static" one "$1" hprof-rs
-            RUSTFLAGS="$remap -C target-feature=+crt-static" one "$1" hprof
+            # The C library and what starts a program are zig's: this Rust brings none.
+            RUSTFLAGS="$remap -C target-feature=+crt-static -C link-self-contained=no" one "$1" hprof
             ;;
         *-gnu)
             RUSTFLAGS=$remap one "$1.2.17" hprof-rs     # the oldest glibc
