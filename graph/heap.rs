@@ -1,7 +1,7 @@
 //! One heap: the objects of a dump, their classes, sizes and references.
 
 use format::{ClassName, UNIT_BYTES};
-use reader::{ClassTable, Directory, Header, SiteTable, Sizes, Stacks};
+use reader::{Budget, ClassTable, Directory, Header, ReadError, SiteTable, Sizes, Stacks};
 
 use crate::class_facts::{AllFacts, References, NONE};
 use crate::error::GraphError;
@@ -81,7 +81,8 @@ impl<'p> Heap<'p> {
         let highest = highest(&lists);
         let counts: Vec<u64> = lists.iter().map(|list| list.count).collect();
         drop(lists);
-        add_classes(&mut directory.classes, &parts, header.id_bytes);
+        let classes = &mut directory.classes;
+        add_classes(classes, &parts, header.id_bytes, input.budget())?;
         let is_narrow = parts.iter().any(|part| part.references_are_narrow);
         let is_stream = sizes.is_some();
         let told = Sizes::of_facts(directory.strings.facts()).or(sizes);
@@ -268,12 +269,17 @@ impl<'p> Heap<'p> {
     }
 }
 
-/// Adds the CLASS DUMPs, in file order.
-fn add_classes(table: &mut ClassTable, parts: &[Part], id_bytes: u32) {
+/// Adds the CLASS DUMPs, in file order. Errors: they inherit too many fields.
+fn add_classes(
+    table: &mut ClassTable,
+    parts: &[Part],
+    id_bytes: u32,
+    budget: Budget,
+) -> Result<(), ReadError> {
     for class in parts.iter().flat_map(|part| &part.classes) {
         table.add_dump(class.offset, &class.dump);
     }
-    table.resolve(id_bytes);
+    table.resolve_within(id_bytes, budget)
 }
 
 fn places(parts: Vec<Part>, counts: &[u64]) -> Vec<PartPlace> {

@@ -48,7 +48,7 @@ impl Allocations {
             gathered.event(event);
             dump.budget().allow(gathered.held_bytes())?;
         }
-        gathered.classes.resolve(id_bytes);
+        gathered.classes.resolve_within(id_bytes, dump.budget())?;
         gathered.finish(dump.budget())
     }
 

@@ -5,7 +5,8 @@ use std::rc::Rc;
 
 use format::BasicType;
 
-use crate::budget::{bytes_of, entries};
+use crate::budget::{bytes_of, entries, Budget};
+use crate::error::ReadError;
 use crate::heap_record::{ClassDump, Field};
 use crate::names::Names;
 use crate::record::LoadClass;
@@ -167,6 +168,18 @@ impl ClassTable {
         for start in 0..self.classes.len() {
             self.resolve_from(start, id_bytes);
         }
+    }
+
+    /// Computes the layouts, for those who then look at all fields of each class. A chain of many thousand classes has more
+    /// of them than there is time and memory for. Errors: [`ReadError::TooMuch`].
+    pub fn resolve_within(&mut self, id_bytes: u32, budget: Budget) -> Result<(), ReadError> {
+        self.resolve(id_bytes);
+        let of_one = |chain: &Chain| match chain.layout {
+            Layout::Complete { data_bytes, .. } => data_bytes,
+            _ => 0,
+        };
+        let sum = |all: u64, chain| all.saturating_add(of_one(chain));
+        budget.allow(self.chains.iter().fold(0, sum))
     }
 
     /// The layout of a class's instances; [`Layout::Unknown`] before [`ClassTable::resolve`] or for no class.

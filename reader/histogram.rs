@@ -52,7 +52,7 @@ struct Counts {
 
 impl Histogram {
     /// Reads a whole dump once. `java.lang.Class` counts the CLASS DUMPs and its instances (mirrors
-    /// of primitive types). Errors: I/O only.
+    /// of primitive types). Errors: I/O, or too many names or fields.
     pub fn read(dump: &mut DumpReader<'_>) -> Result<Self, ReadError> {
         let id_bytes = dump.header().id_bytes;
         let mut counts = Counts::new(id_bytes);
@@ -60,7 +60,7 @@ impl Histogram {
             counts.event(event);
             dump.budget().allow(counts.held_bytes())?;
         }
-        counts.classes.resolve(id_bytes);
+        counts.classes.resolve_within(id_bytes, dump.budget())?;
         let strings = std::mem::take(&mut counts.strings);
         let mut names = Names::new(&strings);
         let histogram = counts.finish(&mut names, strings.facts());

@@ -91,7 +91,8 @@ pub fn summarize(dump: &mut DumpReader<'_>) -> Result<Summary, ReadError> {
         gathered.event(event, offset);
         dump.budget().allow(gathered.held_bytes())?;
     }
-    gathered.summary.classes.resolve(dump.header().id_bytes);
+    let classes = &mut gathered.summary.classes;
+    classes.resolve_within(dump.header().id_bytes, dump.budget())?;
     let (summary, name_bytes) = gathered.finish(dump.offset());
     dump.budget().allow(name_bytes)?;
     Ok(summary)

@@ -1,0 +1,246 @@
+//! Every command that reads a dump, on files that are none, are cut, or are made to exhaust memory: each ends with a message
+//! and an exit code, in little memory.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    reason = "a test fails by panicking"
+)]
+
+#[path = "../../reader/tests/sample/mod.rs"]
+mod sample;
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use flate2::{write::GzEncoder, Compression};
+use rustix::process::{kill_process, Pid, Signal};
+use sample::{bytes, instance, load_class, ClassDump, Sample};
+use tempfile::TempDir;
+
+/// Address space of the command: its budget is 256 MiB, and the tables built from that take no more than this.
+const LIMIT_KIB: u32 = 1 << 20;
+
+/// The commands, with `FILE` for the dump and `OUT` for what is not there yet.
+const COMMANDS: [&str; 25] = [
+    "check FILE",
+    "info FILE",
+    "histo FILE",
+    "sites FILE",
+    "flame FILE",
+    "text FILE",
+    "leaks FILE",
+    "top FILE",
+    "top --by class FILE",
+    "top --by package --json FILE",
+    "top --by loader FILE",
+    "top --by site FILE",
+    "path FILE app.Leaf",
+    "path FILE 0x10",
+    "show FILE 0x10",
+    "threads FILE",
+    "waste FILE",
+    "diff FILE FILE",
+    "report FILE -o OUT",
+    "export FILE -o OUT",
+    "redact FILE -o OUT --redact all",
+    "redact FILE -o OUT --redact strings",
+    "convert FILE -o OUT",
+    "mcp FILE",
+    "view FILE",
+];
+
+/// Questions to `hprof mcp`.
+const QUESTIONS: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"leaks","arguments":{}}}
+{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"waste","arguments":{}}}
+{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"path","arguments":{"of":"0x10"}}}
+"#;
+
+/// What a command said, and its exit code.
+#[derive(Debug)]
+struct Said {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+fn run(folder: &TempDir, command: &str, file: &Path) -> Said {
+    let (file, out) = (file.to_str().unwrap(), folder.path().join("out"));
+    let words = command.split(' ').map(|word| match word {
+        "FILE" => file,
+        "OUT" => out.to_str().unwrap(),
+        word => word,
+    });
+    let line = format!("ulimit -v {LIMIT_KIB}; exec \"$0\" \"$@\"");
+    let mut child = Command::new("sh")
+        .args(["-c", &line, env!("CARGO_BIN_EXE_hprof")])
+        .args(words)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let said = hear(&mut child, command);
+    assert!(
+        (0..=2).contains(&said.code) && !said.err.contains("panicked"),
+        "{command} {file}: {said:?}"
+    );
+    assert!(
+        !said.err.contains("memory allocation"),
+        "{command}: {said:?}"
+    );
+    if out.is_dir() {
+        fs::remove_dir_all(&out).unwrap();
+    } else if out.exists() {
+        fs::remove_file(&out).unwrap();
+    }
+    said
+}
+
+/// Waits for the end of a command. A server is asked, and ended with Ctrl-C.
+fn hear(child: &mut Child, command: &str) -> Said {
+    let mut to = child.stdin.take().unwrap();
+    if command.starts_with("mcp") {
+        // It may have ended before.
+        let _ = to.write_all(QUESTIONS.as_bytes());
+    }
+    drop(to);
+    let mut err = child.stderr.take().unwrap();
+    let hearing = std::thread::spawn(move || {
+        let mut text = Vec::new();
+        err.read_to_end(&mut text).unwrap();
+        String::from_utf8(text).unwrap()
+    });
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut text = String::new();
+    if command.starts_with("view") && out.read_line(&mut text).unwrap() > 0 {
+        kill_process(Pid::from_child(child), Signal::INT).unwrap();
+    }
+    let mut rest = Vec::new();
+    out.read_to_end(&mut rest).unwrap();
+    Said {
+        code: child.wait().unwrap().code().unwrap_or(-1),
+        out: text + &String::from_utf8_lossy(&rest),
+        err: hearing.join().unwrap(),
+    }
+}
+
+fn written(folder: &TempDir, name: &str, bytes: &[u8]) -> PathBuf {
+    let path = folder.path().join(name);
+    fs::write(&path, bytes).unwrap();
+    path
+}
+
+fn packed(bytes: &[u8]) -> Vec<u8> {
+    let mut to = GzEncoder::new(Vec::new(), Compression::fast());
+    to.write_all(bytes).unwrap();
+    to.finish().unwrap()
+}
+
+#[test]
+fn what_is_no_dump_is_refused_by_name() {
+    let folder = TempDir::new().unwrap();
+    let sound = Sample::new().bytes();
+    for (name, bytes) in [
+        ("empty", Vec::new()),
+        ("byte", vec![b'J']),
+        ("magic", sound[..18].to_vec()),
+        ("other", b"precious notes, no dump at all\n".to_vec()),
+        ("empty.gz", packed(b"")),
+        ("cut.gz", packed(&sound)[..12].to_vec()),
+        ("other.gz", packed(b"precious")),
+    ] {
+        let file = written(&folder, name, &bytes);
+        for command in COMMANDS {
+            let said = run(&folder, command, &file);
+            assert_eq!(said.code, 2, "{command} {name}: {said:?}");
+            let words = format!("{name}: ");
+            assert!(said.err.starts_with("hprof: "), "{command}: {said:?}");
+            assert!(said.err.contains(&words), "{command} {name}: {said:?}");
+        }
+    }
+}
+
+#[test]
+fn a_dump_that_is_cut_anywhere_is_told_of() {
+    let folder = TempDir::new().unwrap();
+    let sound = Sample::new().bytes();
+    for part in 1..8 {
+        let cut = &sound[..sound.len() * part / 8];
+        for (name, bytes) in [("cut", cut.to_vec()), ("cut.gz", packed(cut))] {
+            let file = written(&folder, name, &bytes);
+            for command in COMMANDS {
+                let said = run(&folder, command, &file);
+                let is_told =
+                    said.code == 0 || said.err.contains(name) || command.starts_with("check");
+                assert!(is_told, "{command} {part}: {said:?}");
+            }
+        }
+    }
+}
+
+/// A chain of classes with one field of this type each.
+fn chain(classes: u32, kind: u8) -> Vec<u8> {
+    let mut sample = Sample::new();
+    let id = |number: u32| 0x10_0000 + u64::from(number) * 16;
+    let loads = (1..=classes).map(|number| load_class(100 + number, id(number), 1));
+    sample.records.splice(0..0, loads.collect::<Vec<_>>());
+    let mut above = sample::OBJECT;
+    let dumps = (1..=classes).map(|number| {
+        let mut dump = ClassDump::new(id(number), above);
+        dump.fields = vec![(1, kind)];
+        above = id(number);
+        dump.bytes()
+    });
+    sample.heap(0).extend(dumps);
+    sample.heap(1).push(instance(0x9000_0000, 1, above, &[]));
+    sample.bytes()
+}
+
+#[test]
+fn classes_that_inherit_too_much_are_refused() {
+    let folder = TempDir::new().unwrap();
+    for (name, kind) in [("references.gz", 2), ("bytes.gz", 8)] {
+        let file = written(&folder, name, &packed(&chain(25_000, kind)));
+        for command in COMMANDS {
+            let said = run(&folder, command, &file);
+            let is_told = said.err.contains(name) || said.code < 2;
+            assert!(is_told, "{command}: {said:?}");
+            let is_refused = said.err.contains("MiB of memory");
+            let asks_for_sizes = ["histo", "leaks", "top", "show", "export", "report"];
+            let asks = asks_for_sizes.iter().any(|word| command.starts_with(word));
+            assert!(is_refused || !asks, "{command}: {said:?}");
+        }
+    }
+}
+
+#[test]
+fn a_bomb_of_names_takes_little_memory() {
+    const NAME_BYTES: u32 = 1 << 16;
+    let folder = TempDir::new().unwrap();
+    let mut to = GzEncoder::new(Vec::new(), Compression::fast());
+    // The header is all that stands before the names.
+    to.write_all(&Sample::new().bytes()[..31]).unwrap();
+    let text = vec![b'n'; NAME_BYTES as usize];
+    for id in 0..4_600 {
+        let head = bytes().u1(1).u4(0).u4(8 + NAME_BYTES).u8(id);
+        to.write_all(&head.all(&text).0).unwrap();
+    }
+    let file = written(&folder, "bomb.gz", &to.finish().unwrap());
+    // Of the others, some have been tested with such a file.
+    let is_next = |command: &&&str| !command.starts_with("leaks");
+    for command in COMMANDS.iter().skip_while(is_next) {
+        let said = run(&folder, command, &file);
+        // A copy needs no table of names.
+        let is_copied = command.contains("redact") && said.code == 0;
+        let is_refused = said.code == 2 && said.err.contains("bomb.gz: ");
+        let is_answered = command.starts_with("mcp") && said.out.contains("MiB of memory");
+        assert!(
+            is_copied || is_refused || is_answered,
+            "{command}: {said:?}"
+        );
+    }
+}
