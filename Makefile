@@ -95,7 +95,7 @@ test-foreign:
 	tools/test-foreign.sh
 
 fuzz:
-	cd fuzz && for target in check info profiles commands mcp snapshot graph text translate symbols; do cargo +nightly fuzz run $$target -- -max_total_time=60 || exit 1; done
+	cd fuzz && for target in check info profiles commands mcp snapshot graph text translate symbols redact facts; do cargo +nightly fuzz run $$target -- -max_total_time=60 || exit 1; done
 
 clean:
 	cargo clean
