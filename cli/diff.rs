@@ -1,11 +1,14 @@
 //! `hprof diff`: what grew between two dumps?
 
+mod site_growth;
+
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use clap::ValueEnum;
 use graph::{Heap, Retained, Total};
 use serde_json::{json, Value};
 
@@ -17,12 +20,14 @@ use crate::number::grouped;
 use crate::outcome::{Failure, Verdict};
 use crate::plain::plain;
 use crate::table::{Side, Table};
+use crate::top::sites;
+use site_growth::{SiteGrowth, Sites};
 
-/// Lists what grew between two dumps: places in the dominator tree, and classes
+/// Lists what grew between two dumps: places in the dominator tree, and classes or allocation sites
 ///
 /// Objects move between dumps, so classes are matched by name. Retained bytes are those of `hprof
-/// top --by class`. A place is told by the classes that lead to it, each kept alive by the one
-/// before.
+/// top --by class`, or `--by site`. A place is told by the classes that lead to it, each kept alive
+/// by the one before.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  hprof diff before.hprof after.hprof --fail-if-grown 1000000\n  hprof diff 4711 --after 10m"
@@ -36,13 +41,16 @@ pub(crate) struct Arguments {
     /// Ask the same running JVM twice, so far apart: 30s, 10m, 1h
     #[arg(long = "after", value_name = "TIME", conflicts_with = "after", value_parser = duration)]
     wait: Option<Duration>,
+    /// What is listed below the places
+    #[arg(long, value_enum, default_value_t = By::Class)]
+    by: By,
     /// Which references keep an object alive
     #[arg(long, value_enum, default_value_t = Rule::All)]
     references: Rule,
     /// Whose sizes of objects count
     #[arg(long, value_enum, default_value_t = SizesOf::Jvm)]
     sizes: SizesOf,
-    /// Print at most N places and N classes; 0 for all
+    /// Print at most N places and N rows; 0 for all
     #[arg(long, value_name = "N", default_value_t = 30)]
     top: usize,
     /// Print JSON
@@ -56,10 +64,21 @@ pub(crate) struct Arguments {
     agent: Option<PathBuf>,
 }
 
+/// What is compared beside places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum By {
+    /// Classes
+    Class,
+    /// Lines of code that allocated: retained bytes of each stack, an estimate with its error
+    Site,
+}
+
 /// The sums of one dump.
 #[derive(Debug, Default)]
 pub(crate) struct Sums {
     classes: BTreeMap<String, Total>,
+    /// By stack, if asked for.
+    sites: Option<Sites>,
     paths: ClassPaths,
     /// Bytes of all reachable objects.
     pub(crate) total_bytes: u64,
@@ -88,6 +107,8 @@ impl Row {
 pub(crate) struct Growth {
     /// The classes that differ, those that grew most first.
     pub(crate) rows: Vec<Row>,
+    /// The sites that differ, if asked for.
+    sites: Option<SiteGrowth>,
     /// Where in the dominator tree the heap grew, most first.
     pub(crate) paths: Vec<GrownPath>,
     /// Bytes of all reachable objects of the earlier heap.
@@ -101,6 +122,10 @@ impl Growth {
         Self {
             paths: after.paths.grown_since(&before.paths),
             rows: rows(before.classes, after.classes),
+            sites: before
+                .sites
+                .zip(after.sites)
+                .map(|(before, after)| SiteGrowth::of(before, after)),
             before_bytes: before.total_bytes,
             after_bytes: after.total_bytes,
         }
@@ -171,6 +196,7 @@ fn duration(text: &str) -> Result<Duration, String> {
 }
 
 fn sums(file: &Path, arguments: &Arguments) -> Result<(Sums, Verdict), Failure> {
+    let by = arguments.by;
     let arguments = GraphArguments {
         file: file.to_owned(),
         references: arguments.references,
@@ -181,6 +207,10 @@ fn sums(file: &Path, arguments: &Arguments) -> Result<(Sums, Verdict), Failure> 
     let verdict = with_heap(&arguments, |heap, retained, file| {
         sums = sums_by_name(heap, retained);
         sums.pause_millis = file.pause_millis();
+        if by == By::Site {
+            let rows = sites::rows(heap, retained, file)?;
+            sums.sites = Some(Sites::of(heap, &rows));
+        }
         Ok(())
     })?;
     Ok((sums, verdict))
@@ -257,6 +287,20 @@ impl Growth {
         if !self.paths.is_empty() {
             writeln!(to)?;
         }
+        match &self.sites {
+            Some(sites) => sites.print(most, to)?,
+            None => self.print_classes(most, to)?,
+        }
+        writeln!(
+            to,
+            "all reachable objects: {} bytes, {} before ({})",
+            grouped(self.after_bytes),
+            grouped(self.before_bytes),
+            signed(self.grown_bytes())
+        )
+    }
+
+    fn print_classes(&self, most: usize, to: &mut dyn Write) -> io::Result<()> {
         let mut table = Table::new([
             ("retained", Side::Right),
             ("now", Side::Right),
@@ -273,14 +317,7 @@ impl Growth {
                 row.class.clone().into(),
             ]);
         }
-        table.print(to)?;
-        writeln!(
-            to,
-            "all reachable objects: {} bytes, {} before ({})",
-            grouped(self.after_bytes),
-            grouped(self.before_bytes),
-            signed(self.grown_bytes())
-        )
+        table.print(to)
     }
 
     /// What `--json` prints: at most so many classes and paths.
@@ -299,14 +336,20 @@ impl Growth {
         let paths = self.paths.iter().take(most).map(|path| {
             json!({ "after": of_path(path.after), "before": of_path(path.before), "classes": path.classes })
         });
-        json!({
+        let mut answer = json!({
             "classes": classes.collect::<Vec<_>>(),
             "left_out": self.rows.len().saturating_sub(most),
             "paths": paths.collect::<Vec<_>>(),
             "paths_left_out": self.paths.len().saturating_sub(most),
             "total_bytes_after": self.after_bytes,
             "total_bytes_before": self.before_bytes,
-        })
+        });
+        if let (Some(sites), Some(answer)) = (&self.sites, answer.as_object_mut()) {
+            let (rows, left_out) = sites.in_json(most);
+            answer.insert("sites".to_owned(), rows);
+            answer.insert("sites_left_out".to_owned(), left_out.into());
+        }
+        answer
     }
 }
 

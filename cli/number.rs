@@ -45,6 +45,12 @@ pub(crate) fn percent(part: u64, whole: u64) -> String {
     format!("{}.{} %", tenths / 10, tenths % 10)
 }
 
+/// A sum of bytes or objects without its fraction; 0 for NaN.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+pub(crate) fn whole(sum: f64) -> u64 {
+    sum.round() as u64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

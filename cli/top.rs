@@ -1,7 +1,7 @@
 //! `hprof top`: which objects, classes, packages, loaders or lines of code retain most?
 
 mod kept;
-mod sites;
+pub(crate) mod sites;
 
 use std::collections::HashMap;
 use std::io::{self, BufWriter, Write};

@@ -354,3 +354,48 @@ fn other_commands_name_those_that_read_text() {
             .ends_with("a text profile (format=a): only hprof sites and hprof flame read it\n"));
     }
 }
+
+#[test]
+fn what_grew_is_told_by_the_code_that_allocated_it() {
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let mut sample = Sample::new();
+    std::fs::write(path("before"), sample.bytes()).unwrap();
+    sample.heap(0).push(sample::root(0x05, 0x9000_0000));
+    let leaf = sample::instance(0x9000_0000, 4, sample::LEAF, &[0; 17]);
+    sample.heap(1).push(leaf);
+    std::fs::write(path("after"), sample.bytes()).unwrap();
+    let hprof = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hprof"));
+        command.args(arguments).output().unwrap()
+    };
+    let output = hprof(&["diff", "--by", "site", &path("before"), &path("after")]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    // Of two instances, neither alone holds the class with its static field of 8 bytes.
+    let grown =
+        "     +24      0   64       +1    2  app.Leaf\n        at app.Leaf.run(Leaf.java)\n";
+    assert!(text.contains(grown), "{text}");
+    assert!(text.ends_with(" (+32)\n"), "{text}");
+    let output = hprof(&[
+        "diff",
+        "--by",
+        "site",
+        "--json",
+        &path("before"),
+        &path("after"),
+    ]);
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answer["sites"][0]["before"]["retained"], 40);
+    assert_eq!(answer["sites"].as_array().unwrap().len(), 1);
+    sample.replace_object(&sample::instance(0x9000_0000, 1, sample::LEAF, &[0; 17]));
+    let leaf = sample::instance(sample::LEAF_OBJECT, 1, sample::LEAF, &[0; 17]);
+    sample.replace_object(&leaf);
+    std::fs::write(path("without"), sample.bytes()).unwrap();
+    let output = hprof(&["diff", "--by", "site", &path("before"), &path("without")]);
+    assert_eq!(output.status.code(), Some(2));
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        message.contains("without: no allocation sites"),
+        "{message}"
+    );
+}

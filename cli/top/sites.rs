@@ -7,17 +7,17 @@ use serde_json::{json, Value};
 
 use crate::dump_file::DumpFile;
 use crate::frame;
-use crate::number::grouped;
+use crate::number::{grouped, whole};
 use crate::outcome::Failure;
 use crate::plain::plain;
 use crate::site_source::ADVICE;
 use crate::table::{Side, Table, INDENT};
 
 /// Number of frames printed of each stack.
-const DEPTH_FRAMES: usize = 8;
+pub(crate) const DEPTH_FRAMES: usize = 8;
 
 /// The sites, largest first. Errors: no object has a stack.
-pub(super) fn rows(
+pub(crate) fn rows(
     heap: &Heap<'_>,
     retained: &Retained,
     file: &DumpFile,
@@ -77,10 +77,4 @@ pub(super) fn print(
         }
         Ok(())
     })
-}
-
-/// A sum of bytes or objects without its fraction; 0 for NaN.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-fn whole(sum: f64) -> u64 {
-    sum.round() as u64
 }

@@ -1,0 +1,205 @@
+//! Which lines of code allocated what grew: the sites of two dumps, matched by class and stack.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use graph::{Heap, SiteTotal};
+use serde_json::{json, Value};
+
+use super::signed;
+use crate::frame;
+use crate::number::{grouped, whole};
+use crate::plain::plain;
+use crate::table::{Side, Table, INDENT};
+use crate::top::sites::DEPTH_FRAMES;
+
+/// A class and the stack that allocated its objects, in the words that a person reads: serial numbers differ between dumps.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Site {
+    class: String,
+    frames: Vec<String>,
+}
+
+/// What a site keeps alive.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Kept {
+    objects: f64,
+    retained_bytes: f64,
+    /// Standard error of the bytes.
+    error_bytes: f64,
+}
+
+/// The sites of one dump.
+#[derive(Debug, Default)]
+pub(super) struct Sites(HashMap<Site, Kept>);
+
+impl Sites {
+    /// The sites with these sums.
+    pub(super) fn of(heap: &Heap<'_>, rows: &[SiteTotal]) -> Self {
+        let stacks = heap.stacks();
+        let mut sites: HashMap<Site, Kept> = HashMap::new();
+        for row in rows {
+            let site = Site {
+                class: heap.class_name(row.class),
+                frames: stacks.frames(row.trace).map(frame::line).collect(),
+            };
+            sites.entry(site).or_default().add(Kept {
+                objects: row.objects,
+                retained_bytes: row.retained_bytes,
+                error_bytes: row.error_bytes,
+            });
+        }
+        Self(sites)
+    }
+}
+
+impl Kept {
+    fn add(&mut self, more: Self) {
+        self.objects += more.objects;
+        self.retained_bytes += more.retained_bytes;
+        self.error_bytes = self.error_bytes.hypot(more.error_bytes);
+    }
+
+    fn in_json(&self) -> Value {
+        json!({
+            "error": whole(self.error_bytes),
+            "objects": whole(self.objects),
+            "retained": whole(self.retained_bytes),
+        })
+    }
+}
+
+/// A site in both dumps.
+#[derive(Debug)]
+struct Row {
+    site: Site,
+    before: Kept,
+    after: Kept,
+}
+
+impl Row {
+    fn grown_bytes(&self) -> f64 {
+        self.after.retained_bytes - self.before.retained_bytes
+    }
+}
+
+/// The sites that differ, those that grew most first.
+#[derive(Debug)]
+pub(super) struct SiteGrowth(Vec<Row>);
+
+impl SiteGrowth {
+    /// The growth from one dump to the next.
+    pub(super) fn of(mut before: Sites, after: Sites) -> Self {
+        let both = after.0.into_iter().map(|(site, after)| Row {
+            before: before.0.remove(&site).unwrap_or_default(),
+            site,
+            after,
+        });
+        let mut rows: Vec<Row> = both.collect();
+        rows.extend(before.0.into_iter().map(|(site, before)| Row {
+            site,
+            before,
+            after: Kept::default(),
+        }));
+        rows.retain(|row| row.before != row.after);
+        rows.sort_by(|a, b| {
+            let bytes = b.grown_bytes().total_cmp(&a.grown_bytes());
+            bytes.then_with(|| a.site.cmp(&b.site))
+        });
+        Self(rows)
+    }
+
+    /// Prints the first `most` sites.
+    pub(super) fn print(&self, most: usize, to: &mut dyn Write) -> io::Result<()> {
+        let mut table = Table::new([
+            ("retained", Side::Right),
+            ("error", Side::Right),
+            ("now", Side::Right),
+            ("objects", Side::Right),
+            ("now", Side::Right),
+            ("class", Side::Left),
+        ]);
+        for row in self.0.iter().take(most) {
+            let error = row.after.error_bytes.hypot(row.before.error_bytes);
+            table.row([
+                signed_sum(row.grown_bytes()).into(),
+                grouped(whole(error)).into(),
+                grouped(whole(row.after.retained_bytes)).into(),
+                signed_sum(row.after.objects - row.before.objects).into(),
+                grouped(whole(row.after.objects)).into(),
+                row.site.class.clone().into(),
+            ]);
+        }
+        table.print_with(to, |number, to| {
+            let frames = self.0.get(number).map_or(&[][..], |row| &row.site.frames);
+            for frame in frames.iter().take(DEPTH_FRAMES) {
+                writeln!(to, "{INDENT}at {}", plain(frame))?;
+            }
+            Ok(())
+        })
+    }
+
+    /// The first `most` sites as JSON, and how many are left out.
+    pub(super) fn in_json(&self, most: usize) -> (Value, usize) {
+        let rows = self.0.iter().take(most).map(|row| {
+            json!({
+                "after": row.after.in_json(),
+                "before": row.before.in_json(),
+                "class": row.site.class,
+                "frames": row.site.frames,
+            })
+        });
+        (rows.collect(), self.0.len().saturating_sub(most))
+    }
+}
+
+/// A change with its sign, without its fraction.
+fn signed_sum(change: f64) -> String {
+    let size = i128::from(whole(change.abs()));
+    signed(if change < 0.0 { -size } else { size })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sites_of_either_dump_are_compared() {
+        let of = |all: &[(&str, f64)]| {
+            let site = |(class, bytes): &(&str, f64)| {
+                let site = Site {
+                    class: (*class).to_owned(),
+                    frames: vec!["a.B.c(B.java:1)".to_owned()],
+                };
+                let kept = Kept {
+                    objects: 1.0,
+                    retained_bytes: *bytes,
+                    error_bytes: 3.0,
+                };
+                (site, kept)
+            };
+            Sites(all.iter().map(site).collect())
+        };
+        let growth = SiteGrowth::of(
+            of(&[("gone", 5.0), ("same", 7.0), ("grown", 1.0)]),
+            of(&[("same", 7.0), ("grown", 9.4), ("new", 3.0)]),
+        );
+        let (rows, left_out) = growth.in_json(2);
+        let classes: Vec<_> = growth.0.iter().map(|row| &*row.site.class).collect();
+        assert_eq!(classes, ["grown", "new", "gone"]);
+        assert_eq!(
+            (rows[0]["after"]["retained"].as_u64(), left_out),
+            (Some(9), 1)
+        );
+        let mut text = Vec::new();
+        growth.print(1, &mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        let row = ["+8", "4", "9", "0", "1", "grown", "at", "a.B.c(B.java:1)"];
+        let words: Vec<_> = text
+            .lines()
+            .skip(1)
+            .flat_map(str::split_whitespace)
+            .collect();
+        assert_eq!(words, row);
+    }
+}
