@@ -132,7 +132,7 @@ impl DumpFile {
     pub(crate) fn open(&self) -> io::Result<Box<dyn Read>> {
         self.bar.set_position(0);
         let file = self.raw()?;
-        let (opened, packed) = reader::opened(self.bar.wrap_read(file))?;
+        let (opened, packed) = reader::opened_ahead(self.bar.wrap_read(file))?;
         self.packed.set(packed);
         Ok(opened)
     }

@@ -2,6 +2,8 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
 
 use reader::Budget;
 
@@ -65,11 +67,16 @@ impl<'p> Input<'p> {
         }
         let mut file = self.file.try_clone()?;
         file.seek(SeekFrom::Start(self.start))?;
+        let read = Arc::default();
         let counted = Counted {
             file,
-            progress: self.progress,
+            read: Arc::clone(&read),
         };
-        Ok(Window::of_stream(reader::unpacked(counted)?))
+        Ok(Window::of_stream(Box::new(Noting {
+            from: reader::opened_ahead(counted)?.0,
+            read,
+            progress: self.progress,
+        })))
     }
 
     /// A part of an uncompressed file, by offsets in the dump.
@@ -78,16 +85,30 @@ impl<'p> Input<'p> {
     }
 }
 
-/// A compressed file that reports how far it has been read.
-struct Counted<'p> {
+/// A compressed file that counts how far it has been read.
+struct Counted {
     file: File,
+    read: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read(into)?;
+        self.read.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
+    }
+}
+
+/// What such a file contains; reports the count.
+struct Noting<'p> {
+    from: Box<dyn Read>,
+    read: Arc<AtomicU64>,
     progress: &'p (dyn Fn(u64) + Sync),
 }
 
-impl Read for Counted<'_> {
+impl Read for Noting<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let count = self.file.read(into)?;
-        (self.progress)(count as u64);
-        Ok(count)
+        (self.progress)(self.read.swap(0, Ordering::Relaxed));
+        self.from.read(into)
     }
 }

@@ -1,8 +1,11 @@
 //! Opens a file's contents, decompressing gzip if its magic number is there.
 
-use std::io::{self, Cursor, ErrorKind, Read};
+use std::io::{self, Chain, Cursor, ErrorKind, Read};
+use std::thread::available_parallelism;
 
 use flate2::read::MultiGzDecoder;
+
+use crate::read_ahead::ReadAhead;
 
 /// First bytes of a gzip member (RFC 1952).
 const GZIP_MAGIC: [u8; 2] = [0x1F, 0x8B];
@@ -16,7 +19,32 @@ pub fn unpacked<'r>(raw: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
 }
 
 /// Like [`unpacked`], and whether it was compressed.
-pub fn opened<'r>(mut raw: impl Read + 'r) -> io::Result<(Box<dyn Read + 'r>, bool)> {
+pub fn opened<'r>(raw: impl Read + 'r) -> io::Result<(Box<dyn Read + 'r>, bool)> {
+    let (whole, packed) = known(raw)?;
+    Ok(if packed {
+        (Box::new(MultiGzDecoder::new(whole)), true)
+    } else {
+        (Box::new(whole), false)
+    })
+}
+
+/// Like [`opened`], but a thread of its own decompresses, if there is a processor for it.
+pub fn opened_ahead(raw: impl Read + Send + 'static) -> io::Result<(Box<dyn Read>, bool)> {
+    let (whole, packed) = known(raw)?;
+    if !packed || available_parallelism().map_or(1, usize::from) == 1 {
+        return opened(whole);
+    }
+    Ok((
+        Box::new(ReadAhead::start(MultiGzDecoder::new(whole))?),
+        true,
+    ))
+}
+
+/// A file whose first bytes have been looked at.
+type Whole<R> = Chain<Cursor<Vec<u8>>, R>;
+
+/// All of `raw`, and whether it is compressed.
+fn known<R: Read>(mut raw: R) -> io::Result<(Whole<R>, bool)> {
     let mut magic = Vec::with_capacity(GZIP_MAGIC.len());
     let mut byte = [0];
     while magic.len() < GZIP_MAGIC.len() {
@@ -28,12 +56,7 @@ pub fn opened<'r>(mut raw: impl Read + 'r) -> io::Result<(Box<dyn Read + 'r>, bo
         }
     }
     let packed = magic == GZIP_MAGIC;
-    let whole = Cursor::new(magic).chain(raw);
-    Ok(if packed {
-        (Box::new(MultiGzDecoder::new(whole)), true)
-    } else {
-        (Box::new(whole), false)
-    })
+    Ok((Cursor::new(magic).chain(raw), packed))
 }
 
 #[cfg(test)]
