@@ -132,6 +132,12 @@ impl FileName {
         PathBuf::from(self.expand(&Facts::of_dump(1)))
     }
 
+    /// The pattern filled in for the next thing that is no file, which counts as a dump.
+    pub(crate) fn filled_in(&self, used: &mut UsedNames) -> String {
+        used.dumps += 1;
+        self.expand(&Facts::of_dump(used.dumps))
+    }
+
     /// Chooses the next dump's path and remembers it.
     ///
     /// With `force`, a file from before the agent was loaded may be replaced; without it, another name is chosen. A

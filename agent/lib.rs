@@ -29,4 +29,5 @@ mod net;
 mod options;
 mod os;
 mod profile;
+mod receiver;
 mod session;

@@ -12,6 +12,7 @@ use crate::jvmti::jni::Jni;
 use crate::jvmti::tracker::Natives;
 use crate::message::say;
 use crate::options::{OnOutOfMemory, Options, StopTheWorld};
+use crate::os::command;
 use crate::os::process_end::{at_exit, QuitIgnored};
 use crate::session::Session;
 use std::time::Duration;
@@ -84,9 +85,19 @@ fn tell_of_other_switches() {
     }
 }
 
+/// Dropped as the last: ends the commands whose dumps were given up.
+struct Ended;
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        command::end_all();
+    }
+}
+
 /// The process ends by `exit(3)`. If the JVM has not announced its end, nothing else waits for a running dump or
 /// reports that there is none. That happens when the heap is too full for the last thread's object.
 fn process_ends(session: &Session) {
+    let _ended = Ended;
     if ending::has_begun() {
         return;
     }

@@ -18,13 +18,13 @@ use crate::net::{Commanded, Net};
 use crate::options::{self, Destination, Format, OnOutOfMemory, Options, Parsed};
 use crate::os::process_end::exit_now;
 use crate::profile::{self, CpuSamples, Part, Profiles};
+use crate::receiver;
 use parking_lot::Mutex;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::path::Path;
 use std::sync::OnceLock;
-use std::time::Duration;
 use tables::Census;
-use writer::{Existing, Outlet, StreamOutlet, Target};
+use writer::{Existing, Outlet, Target};
 
 /// Answer to the JVM: success.
 const DONE: i32 = 0;
@@ -96,6 +96,8 @@ impl Session {
     ///
     /// On any thread attached to the JVM, inside the gate.
     pub(crate) fn dump(&self, jni: &mut Jni<'_>, options: &Options) -> bool {
+        let to_pipe = to_pipe(options);
+        let options = to_pipe.as_ref().unwrap_or(options);
         if options.heap_dump {
             let is_there = self.heap_dump(jni, options);
             // The dump contains the sites. The other profiles have no place in a text heap dump.
@@ -175,7 +177,8 @@ impl Session {
 
     /// Whether there is a destination. Not if the connection failed at startup, which was reported then.
     pub(crate) fn has_outlet(&self) -> bool {
-        self.net.is_some() || matches!(self.options.destination, Destination::File(_))
+        let destination = &self.options.destination;
+        self.net.is_some() || matches!(destination, Destination::File(_) | Destination::Command(_))
     }
 
     /// The destination of the next dump or report; `None`, with a line on stderr, if there is no connection.
@@ -185,12 +188,15 @@ impl Session {
                 let path = name.choose(&mut USED_NAMES.lock(), options.force);
                 Some(Box::new(options.target(path)))
             }
-            (Destination::Graph(socket), _) => Some(Box::new(StreamOutlet::new(socket.clone()))),
-            (Destination::Stream(socket), _) => {
-                let limit = Duration::from_secs(u64::from(options.timeout_s));
-                let outlet = StreamOutlet::new(socket.clone());
-                Some(Box::new(outlet.with_limit(limit)))
+            (Destination::Pipe(path), _) => Some(Box::new(receiver::fifo(path.clone(), options))),
+            (Destination::Command(pattern), _) => {
+                let command = pattern.filled_in(&mut USED_NAMES.lock());
+                Some(Box::new(receiver::command(command, options)))
             }
+            (Destination::Graph(socket), _) => {
+                Some(Box::new(receiver::graph_socket(socket, options)))
+            }
+            (Destination::Stream(socket), _) => Some(Box::new(receiver::socket(socket, options))),
             (Destination::Net(_), Some(net)) => Some(Box::new(net.outlet(options.gzip))),
             (Destination::Net(peer), None) => {
                 say(&format!(
@@ -284,6 +290,18 @@ fn start(vm: Vm, options: Options) -> Result<(), JvmtiError> {
     session.env.notify(VM_DEATH, true)
 }
 
+/// The same options if the file's name is that of a named pipe: what goes there cannot begin anew.
+fn to_pipe(options: &Options) -> Option<Options> {
+    let Destination::File(name) = &options.destination else {
+        return None;
+    };
+    let path = name.first();
+    receiver::is_fifo(&path).then(|| Options {
+        destination: Destination::Pipe(path),
+        ..options.clone()
+    })
+}
+
 /// Warns now, rather than when the data is at stake, if a dump could not be written. Leaves no file behind.
 ///
 /// The application starts all the same: the directory may be created later, and a dump is never worth a
@@ -292,6 +310,9 @@ fn look_at_target(options: &Options) {
     let Destination::File(name) = &options.destination else {
         return;
     };
+    if receiver::is_fifo(&name.first()) {
+        return;
+    }
     let target = Target {
         path: name.first(),
         existing: Existing::Replace,

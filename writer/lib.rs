@@ -34,6 +34,7 @@ mod segment;
 mod sink;
 mod spool;
 mod spool_sink;
+mod stream;
 mod stream_sink;
 mod tail;
 mod tail_writer;
@@ -56,7 +57,8 @@ pub use sink::{
 };
 pub use spool::StoredDump;
 pub use spool_sink::{HandOn, SpoolSink};
-pub use stream_sink::StreamOutlet;
+pub use stream::{AwaitRoom, Patience};
+pub use stream_sink::{Reader, StreamOutlet, Way};
 pub use tail::Tail;
 pub use tail_writer::{TailSender, TailWriter};
 pub use text_stream::TextStream;

@@ -38,17 +38,19 @@ pub trait Outlet: fmt::Debug + fmt::Display {
     /// The file beside which unfinished data is kept, without a name: the file itself, or another one at each call in
     /// the system's folder for temporary files.
     fn spool_path(&self) -> PathBuf {
-        static SPOOLS: AtomicU64 = AtomicU64::new(0);
-        if let Some(file) = self.file() {
-            return file.to_owned();
-        }
-        // A unique name: process ids are not enough where containers share a folder.
-        let nanos = SystemTime::now().duration_since(UNIX_EPOCH);
-        let nanos = nanos.unwrap_or_default().subsec_nanos();
-        let number = SPOOLS.fetch_add(1, Ordering::Relaxed);
-        let process = std::process::id();
-        std::env::temp_dir().join(format!("hprof-rs.{process}.{number}.{nanos}"))
+        self.file().map_or_else(temporary, Path::to_owned)
     }
+}
+
+/// Another path at each call, in the system's folder for temporary files.
+pub(crate) fn temporary() -> PathBuf {
+    static SPOOLS: AtomicU64 = AtomicU64::new(0);
+    // A unique name: process ids are not enough where containers share a folder.
+    let nanos = SystemTime::now().duration_since(UNIX_EPOCH);
+    let nanos = nanos.unwrap_or_default().subsec_nanos();
+    let number = SPOOLS.fetch_add(1, Ordering::Relaxed);
+    let process = std::process::id();
+    std::env::temp_dir().join(format!("hprof-rs.{process}.{number}.{nanos}"))
 }
 
 impl Outlet for Target {

@@ -1,38 +1,77 @@
-//! A sink that sends a dump to a process that waits for it on a socket of this machine, as it is made.
+//! A sink that sends a dump to who reads it, as it is made: through a socket of this machine, or another stream.
 
 use std::fmt;
+use std::fs::File;
 use std::net::Shutdown;
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::stream::Stream;
 use crate::tail::Tail;
-use crate::{GzipLevel, Outlet, Sink, WriteError, Written};
+use crate::{GzipLevel, Outlet, Patience, Sink, WriteError, Written};
 
-/// A peer that takes nothing in this time is usually given up.
-const SEND_LIMIT: Duration = Duration::from_secs(10);
+/// Who reads a stream. Dropping it tells the reader that what it got is no dump; the stream is still open then.
+pub trait Reader: fmt::Debug + Send {
+    /// All was sent, and this process has closed the stream. Returns when the reader is done, within its limits.
+    fn finish(self: Box<Self>) -> Result<(), WriteError>;
+}
 
-/// The process that listens on a socket of this machine: takes a dump as it is made, never compressed.
-#[derive(Clone, Debug)]
+/// The way to a reader.
+pub trait Way: fmt::Debug + Send + Sync {
+    /// Opens a stream, with an end that does not block. Errors: `Refused`.
+    fn reach(&self) -> Result<(OwnedFd, Box<dyn Reader>), WriteError>;
+
+    /// Whether a reader that has got a part of a dump can be left for a new one.
+    fn can_begin_anew(&self) -> bool;
+
+    /// The reader, as the start of a sentence.
+    fn reader(&self) -> String;
+
+    /// What dumps and messages call it.
+    fn name(&self) -> PathBuf;
+
+    /// Where HotSpot's own dumper may write a file of its own; `None` for the system's folder for temporary files.
+    fn spool_path(&self) -> Option<PathBuf>;
+}
+
+/// A stream that was opened for one dump.
+#[derive(Debug)]
+struct Reached {
+    /// Dropped before the stream is closed.
+    reader: Box<dyn Reader>,
+    end: OwnedFd,
+    stream: Stream,
+    /// Whether anything was sent.
+    has_begun: bool,
+}
+
+type Shared = Arc<Mutex<Option<Reached>>>;
+
+/// Who takes one dump as it is made. The attempts at it share a stream as long as nothing was sent.
+#[derive(Debug)]
 pub struct StreamOutlet {
-    path: PathBuf,
-    limit: Duration,
+    way: Box<dyn Way>,
+    patience: Patience,
+    gzip: Option<GzipLevel>,
+    reached: Shared,
 }
 
 impl StreamOutlet {
-    /// Gives the peer up only when it takes nothing for as long as this; 10 seconds otherwise.
-    #[must_use]
-    pub fn with_limit(mut self, limit: Duration) -> Self {
-        self.limit = limit;
-        self
+    /// For whoever is at the end of this way. `gzip` is the compression level.
+    pub fn new(way: Box<dyn Way>, patience: Patience, gzip: Option<GzipLevel>) -> Self {
+        Self {
+            way,
+            patience,
+            gzip,
+            reached: Shared::default(),
+        }
     }
 
-    /// Whoever listens on the socket at this path.
-    pub fn new(path: PathBuf) -> Self {
-        Self {
-            path,
-            limit: SEND_LIMIT,
-        }
+    /// For the process that listens on the socket at this path.
+    pub fn to_socket(path: PathBuf, patience: Patience) -> Self {
+        Self::new(Box::new(Socket(path)), patience, None)
     }
 }
 
@@ -42,65 +81,77 @@ impl Outlet for StreamOutlet {
     }
 
     fn gzip(&self) -> Option<GzipLevel> {
-        None
+        self.gzip
     }
 
     fn sink(&self) -> Result<Box<dyn Sink>, WriteError> {
-        Ok(Box::new(StreamSink::connect(&self.path, self.limit)?))
+        let mut reached = lock(&self.reached);
+        if reached.as_ref().is_some_and(|it| it.has_begun) {
+            if !self.way.can_begin_anew() {
+                return Err(WriteError::Refused(format!(
+                    "{} has got a part of a dump that must begin anew; start the reader again, then the dump",
+                    self.way.reader()
+                )));
+            }
+            // Before the new one is there.
+            *reached = None;
+        }
+        let opened = match &*reached {
+            Some(opened) => opened,
+            None => {
+                let (end, reader) = self.way.reach()?;
+                let stream = Stream::new(&self.way.reader(), self.patience);
+                reached.insert(Reached {
+                    reader,
+                    end,
+                    stream,
+                    has_begun: false,
+                })
+            }
+        };
+        let end = opened.end.try_clone().map_err(|error| {
+            WriteError::Refused(format!(
+                "{} cannot be written to: {error}",
+                self.way.reader()
+            ))
+        })?;
+        let path = self.way.name();
+        let peer = Tail::of_stream(File::from(end), opened.stream.clone(), &path, self.gzip);
+        Ok(Box::new(StreamSink {
+            peer,
+            bytes: 0,
+            reached: Arc::clone(&self.reached),
+        }))
     }
 
-    /// Beside the socket.
     fn spool_path(&self) -> PathBuf {
-        self.path.clone()
+        self.way
+            .spool_path()
+            .unwrap_or_else(crate::outlet::temporary)
     }
 }
 
 impl fmt::Display for StreamOutlet {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.path.display().fmt(out)
+        self.way.name().display().fmt(out)
     }
 }
 
-/// Sends what it gets at once, and keeps nothing. A peer that takes nothing for too long is given up.
+/// Sends what it gets at once, and keeps nothing.
 #[derive(Debug)]
-pub(crate) struct StreamSink {
-    /// The same as `peer`, for its end.
-    stream: UnixStream,
+struct StreamSink {
     peer: Tail,
     bytes: u64,
-}
-
-impl StreamSink {
-    /// Connects to the socket at this path. Errors: `Refused`.
-    pub(crate) fn connect(path: &Path, limit: Duration) -> Result<Self, WriteError> {
-        let connected = UnixStream::connect(path).and_then(|stream| {
-            stream.set_write_timeout(Some(limit))?;
-            Ok((stream.try_clone()?, stream))
-        });
-        let (writing, stream) = connected.map_err(|error| {
-            WriteError::Refused(format!(
-                "the command that asked for it does not listen at {}: {error}",
-                path.display()
-            ))
-        })?;
-        Ok(Self {
-            stream,
-            peer: Tail::of_stream(writing.into(), path),
-            bytes: 0,
-        })
-    }
-}
-
-impl Drop for StreamSink {
-    /// Ends the stream, whole or not, though a forked child may hold it for as long as it takes to end.
-    fn drop(&mut self) {
-        // The peer may have ended it.
-        let _ = self.stream.shutdown(Shutdown::Both);
-    }
+    reached: Shared,
 }
 
 impl Sink for StreamSink {
     fn write(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+        if self.bytes == 0 {
+            if let Some(reached) = &mut *lock(&self.reached) {
+                reached.has_begun = true;
+            }
+        }
         self.peer.append(bytes)?;
         self.bytes += bytes.len() as u64;
         Ok(())
@@ -115,19 +166,102 @@ impl Sink for StreamSink {
     }
 
     fn commit(self: Box<Self>, tail_bytes: u64) -> Result<Written, WriteError> {
-        Ok(Written {
+        let written = Written {
             path: PathBuf::from(self.peer.path()),
             bytes: self.bytes.saturating_add(tail_bytes),
-        })
+        };
+        let Self { peer, reached, .. } = *self;
+        drop(peer);
+        let reached = lock(&reached).take();
+        if let Some(Reached { reader, end, .. }) = reached {
+            drop(end);
+            reader.finish()?;
+        }
+        Ok(written)
+    }
+}
+
+fn lock(reached: &Shared) -> MutexGuard<'_, Option<Reached>> {
+    reached.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The way to the process that listens on the socket at this path.
+#[derive(Debug)]
+struct Socket(PathBuf);
+
+impl Way for Socket {
+    fn reach(&self) -> Result<(OwnedFd, Box<dyn Reader>), WriteError> {
+        let connected = UnixStream::connect(&self.0).and_then(|stream| {
+            stream.set_nonblocking(true)?;
+            Ok((stream.try_clone()?, stream))
+        });
+        let (end, stream) = connected.map_err(|error| {
+            WriteError::Refused(format!(
+                "{} does not listen at {}: {error}",
+                self.reader(),
+                self.0.display()
+            ))
+        })?;
+        Ok((end.into(), Box::new(Listener(stream))))
+    }
+
+    fn can_begin_anew(&self) -> bool {
+        true
+    }
+
+    fn reader(&self) -> String {
+        "the command that asked for it".to_owned()
+    }
+
+    fn name(&self) -> PathBuf {
+        self.0.clone()
+    }
+
+    /// Beside the socket.
+    fn spool_path(&self) -> Option<PathBuf> {
+        Some(self.0.clone())
+    }
+}
+
+/// The process at the other end of a socket.
+#[derive(Debug)]
+struct Listener(UnixStream);
+
+impl Reader for Listener {
+    fn finish(self: Box<Self>) -> Result<(), WriteError> {
+        Ok(())
+    }
+}
+
+impl Drop for Listener {
+    /// Ends the stream, whole or not, though a forked child may hold it for as long as it takes to end.
+    fn drop(&mut self) {
+        // The peer may have ended it.
+        let _ = self.0.shutdown(Shutdown::Both);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::{start_worker, Deliver, DumpFile, StreamOutlet, TailWriter, WriteError};
+    use super::*;
+    use crate::{start_worker, Deliver, DumpFile, TailWriter};
     use std::io::Read;
     use std::os::unix::net::UnixListener;
+    use std::sync::atomic::{AtomicU32, Ordering};
     use std::thread;
+    use std::time::Duration;
+
+    fn patience(silence: Duration, total: Duration) -> Patience {
+        Patience {
+            silence,
+            total,
+            wait: |_, _| thread::yield_now(),
+        }
+    }
+
+    fn patient() -> Patience {
+        patience(Duration::from_secs(60), Duration::from_secs(60))
+    }
 
     #[test]
     fn the_peer_gets_head_and_tail() {
@@ -139,7 +273,7 @@ mod tests {
             listener.accept().unwrap().0.read_to_end(&mut all).unwrap();
             all
         });
-        let dump = DumpFile::create(&StreamOutlet::new(path)).unwrap();
+        let dump = DumpFile::create(&StreamOutlet::to_socket(path, patient())).unwrap();
         dump.head(b"head".to_vec()).unwrap();
         dump.flush().unwrap();
         let tail = TailWriter::start(dump.tail().unwrap(), 1, start_worker).unwrap();
@@ -157,11 +291,158 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("socket");
         let listener = UnixListener::bind(&path).unwrap();
-        let dump = DumpFile::create(&StreamOutlet::new(path.clone())).unwrap();
+        let outlet = StreamOutlet::to_socket(path.clone(), patient());
+        let dump = DumpFile::create(&outlet).unwrap();
         drop(listener);
         dump.head(vec![1; 4 << 20]).unwrap();
         let error = dump.flush().unwrap_err();
         assert!(matches!(error, WriteError::Refused(_)), "{error}");
-        assert!(DumpFile::create(&StreamOutlet::new(path)).is_err());
+        assert!(DumpFile::create(&StreamOutlet::to_socket(path, patient())).is_err());
+    }
+
+    /// A way to a reader that counts what becomes of it.
+    #[derive(Debug, Default)]
+    struct Counted {
+        peers: Arc<Mutex<Vec<UnixStream>>>,
+        left: Arc<AtomicU32>,
+        done: Arc<AtomicU32>,
+        can_begin_anew: bool,
+    }
+
+    #[derive(Debug)]
+    struct CountedReader {
+        left: Arc<AtomicU32>,
+        done: Arc<AtomicU32>,
+    }
+
+    impl Reader for CountedReader {
+        fn finish(self: Box<Self>) -> Result<(), WriteError> {
+            self.done.fetch_add(1, Ordering::SeqCst);
+            Ok(())
+        }
+    }
+
+    impl Drop for CountedReader {
+        fn drop(&mut self) {
+            self.left.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    impl Way for Counted {
+        fn reach(&self) -> Result<(OwnedFd, Box<dyn Reader>), WriteError> {
+            let (ours, theirs) = UnixStream::pair().unwrap();
+            ours.set_nonblocking(true).unwrap();
+            self.peers.lock().unwrap().push(theirs);
+            let reader = CountedReader {
+                left: Arc::clone(&self.left),
+                done: Arc::clone(&self.done),
+            };
+            Ok((ours.into(), Box::new(reader)))
+        }
+
+        fn can_begin_anew(&self) -> bool {
+            self.can_begin_anew
+        }
+
+        fn reader(&self) -> String {
+            "the reader".to_owned()
+        }
+
+        fn name(&self) -> PathBuf {
+            "reader".into()
+        }
+
+        fn spool_path(&self) -> Option<PathBuf> {
+            None
+        }
+    }
+
+    #[test]
+    fn attempts_share_a_stream_until_one_has_begun() {
+        for can_begin_anew in [false, true] {
+            let way = Counted {
+                can_begin_anew,
+                ..Counted::default()
+            };
+            let (peers, left, done) = (
+                Arc::clone(&way.peers),
+                Arc::clone(&way.left),
+                Arc::clone(&way.done),
+            );
+            let outlet = StreamOutlet::new(Box::new(way), patient(), None);
+            drop(outlet.sink().unwrap());
+            outlet.sink().unwrap().write(b"part").unwrap();
+            assert_eq!(peers.lock().unwrap().len(), 1);
+            match outlet.sink() {
+                Ok(mut sink) if can_begin_anew => {
+                    sink.write(b"whole").unwrap();
+                    assert_eq!(sink.commit(0).unwrap().bytes, 5);
+                    let mut all = String::new();
+                    peers.lock().unwrap()[1].read_to_string(&mut all).unwrap();
+                    assert_eq!((all.as_str(), done.load(Ordering::SeqCst)), ("whole", 1));
+                }
+                Err(WriteError::Refused(why)) if !can_begin_anew => {
+                    assert!(why.contains("must begin anew"), "{why}");
+                    assert_eq!(left.load(Ordering::SeqCst), 0, "the stream is still open");
+                    drop(outlet);
+                    assert_eq!(
+                        (left.load(Ordering::SeqCst), done.load(Ordering::SeqCst)),
+                        (1, 0)
+                    );
+                }
+                other => panic!("{:?}", other.map(drop)),
+            }
+        }
+    }
+
+    #[test]
+    fn a_reader_that_stalls_or_drips_is_given_up() {
+        let (second, long) = (Duration::from_millis(300), Duration::from_secs(60));
+        for (patience, drips, reason) in [
+            (patience(second, long), false, "has taken nothing for"),
+            (
+                patience(long, second),
+                true,
+                "has not taken the whole dump in",
+            ),
+        ] {
+            let way = Counted::default();
+            let peers = Arc::clone(&way.peers);
+            let outlet = StreamOutlet::new(Box::new(way), patience, None);
+            let mut sink = outlet.sink().unwrap();
+            let mut peer = peers.lock().unwrap().pop().unwrap();
+            let reader = thread::spawn(move || {
+                while drips && peer.read(&mut [0; 64]).unwrap() > 0 {}
+                peer
+            });
+            let error = (0..1000).find_map(|_| sink.write(&[1; 1 << 20]).err());
+            drop((sink, outlet));
+            reader.join().unwrap();
+            let error = error.unwrap().to_string();
+            assert!(
+                error.starts_with("the reader ") && error.contains(reason),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_stream_may_be_compressed() {
+        let way = Counted::default();
+        let peers = Arc::clone(&way.peers);
+        let outlet = StreamOutlet::new(Box::new(way), patient(), GzipLevel::new(1));
+        let dump = DumpFile::create(&outlet).unwrap();
+        dump.head(b"head".to_vec()).unwrap();
+        dump.flush().unwrap();
+        let tail = TailWriter::start(dump.tail().unwrap(), 1, start_worker).unwrap();
+        assert!(tail.is_compressed());
+        tail.sender().deliver(vec![7; 1 << 20]).unwrap();
+        let bytes = tail.finish().unwrap();
+        dump.finish_with_tail(bytes).unwrap();
+        let mut all = Vec::new();
+        peers.lock().unwrap()[0].read_to_end(&mut all).unwrap();
+        let (blocks, _) = crate::gzip::tests::members(&all);
+        let plain = blocks.concat();
+        assert!(plain.starts_with(b"head\x07") && plain.len() == 4 + (1 << 20) + 9);
     }
 }

@@ -3,12 +3,13 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::holes::write_around;
 use crate::sink::failed;
+use crate::stream::Stream;
 use crate::{GzipLevel, WriteError};
 
 /// Bytes per write past the cache.
@@ -38,7 +39,7 @@ enum Cache {
     /// They do not.
     Passed(Chunk),
     /// There is none: it is a stream, which has no places and no holes.
-    Stream,
+    Stream(Stream),
 }
 
 /// Bytes on their way to the disk, and the descriptor for writing them.
@@ -73,13 +74,18 @@ impl Tail {
         })
     }
 
-    /// The end of a stream; its path is for messages.
-    pub(crate) fn of_stream(stream: OwnedFd, path: &Path) -> Self {
+    /// The end of a stream, which does not block; its path is for messages.
+    pub(crate) fn of_stream(
+        file: File,
+        stream: Stream,
+        path: &Path,
+        gzip: Option<GzipLevel>,
+    ) -> Self {
         Self {
-            file: stream.into(),
+            file,
             path: path.to_owned(),
-            gzip: None,
-            cache: Cache::Stream,
+            gzip,
+            cache: Cache::Stream(stream),
         }
     }
 
@@ -111,15 +117,10 @@ impl Tail {
         }
         let appended = match &mut self.cache {
             Cache::Passed(chunk) => chunk.append(&self.file, bytes),
-            Cache::Stream => self.file.write_all(bytes),
+            Cache::Stream(stream) => return stream.send(&mut self.file, bytes),
             _ => append(&mut self.file, bytes),
         };
-        appended.map_err(|error| match self.cache {
-            Cache::Stream => WriteError::Refused(format!(
-                "the command that asked for it takes no more: {error}"
-            )),
-            _ => failed(&self.path, "being written", &error),
-        })
+        appended.map_err(|error| failed(&self.path, "being written", &error))
     }
 
     /// Returns when everything appended is in the file, and other writers continue after it.
@@ -137,8 +138,11 @@ impl Tail {
     /// The same position again.
     pub(crate) fn duplicate(&self) -> Result<Self, WriteError> {
         let duplicate = Self::of(&self.file, &self.path, self.gzip)?;
-        Ok(match self.cache {
-            Cache::Stream => Self::of_stream(duplicate.file.into(), &self.path),
+        Ok(match &self.cache {
+            Cache::Stream(stream) => Self {
+                cache: Cache::Stream(stream.clone()),
+                ..duplicate
+            },
             _ => duplicate,
         })
     }

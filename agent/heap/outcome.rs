@@ -20,9 +20,14 @@ pub(super) struct Outcome {
 impl Outcome {
     /// The summary line for the user, by where the dump went; `total` is the time since the request.
     pub(super) fn end_line(&self, destination: &Destination, total: Duration) -> String {
-        let done = match sent_what(destination) {
-            Some(what) => format!("sent {what}"),
-            None => format!("dumped {}", self.path.display()),
+        let path = self.path.display();
+        let done = match (destination, sent_what(destination)) {
+            (Destination::Pipe(_), _) => format!("sent the heap dump to {path}"),
+            (Destination::Command(_), _) => {
+                format!("sent the heap dump to {path}, which ended with exit code 0")
+            }
+            (_, Some(what)) => format!("sent {what}"),
+            (_, None) => format!("dumped {path}"),
         };
         let cut = match self.cut_arrays {
             0 => String::new(),
@@ -45,6 +50,9 @@ pub(super) fn sent_what(destination: &Destination) -> Option<&'static str> {
     match destination {
         Destination::Graph(_) => Some("the graph of the heap"),
         Destination::Stream(_) => Some("the heap dump"),
-        Destination::File(_) | Destination::Net(_) => None,
+        Destination::File(_)
+        | Destination::Net(_)
+        | Destination::Pipe(_)
+        | Destination::Command(_) => None,
     }
 }

@@ -80,6 +80,10 @@ pub(crate) enum Destination {
     Graph(PathBuf),
     /// The dump, to the process that listens on this socket.
     Stream(PathBuf),
+    /// Each to who reads this named pipe.
+    Pipe(PathBuf),
+    /// Each to a command of its own, by its pattern.
+    Command(FileName),
 }
 
 /// How allocations are sampled.
@@ -157,6 +161,8 @@ pub(crate) struct Options {
     pub(crate) threads: Option<usize>,
     /// Seconds without a sign of life after which a snapshot's process is given up.
     pub(crate) timeout_s: u32,
+    /// Seconds in which a pipe, a command or a socket must take a whole dump.
+    pub(crate) within_s: u32,
     /// The compression level; `None` for no compression.
     pub(crate) gzip: Option<GzipLevel>,
     /// Messages for the user: options that were accepted and do nothing.
@@ -192,6 +198,7 @@ impl Default for Options {
             huge_pages: false,
             threads: None,
             timeout_s: 120,
+            within_s: 3600,
             gzip: None,
             notes: Vec::new(),
         }
@@ -211,7 +218,10 @@ impl Options {
 
     /// Whether a dump goes to a peer that cannot begin anew, so that none is begun that may have to be.
     pub(crate) fn is_stream(&self) -> bool {
-        matches!(self.destination, Destination::Stream(_))
+        matches!(
+            self.destination,
+            Destination::Stream(_) | Destination::Pipe(_) | Destination::Command(_)
+        )
     }
 
     /// The file at this path, with these options' compression and replacement rules.
@@ -277,6 +287,7 @@ struct Said {
     net: Option<Peer>,
     graph: Option<PathBuf>,
     stream: Option<PathBuf>,
+    exec: Option<String>,
     oom: Option<OnOutOfMemory>,
 }
 
@@ -299,6 +310,7 @@ impl Default for Said {
             net: None,
             graph: None,
             stream: None,
+            exec: None,
             oom: None,
         }
     }
@@ -406,16 +418,21 @@ fn resolve(said: Said, mut notes: Vec<String>) -> Result<Options, OptionError> {
         Format::Text => "java.hprof.txt".to_owned(),
     });
     let gzip = match said.options.gzip {
-        None if said.net.is_none() && name.ends_with(".gz") => GzipLevel::new(1),
+        None if said.net.is_none() && said.exec.is_none() && name.ends_with(".gz") => {
+            GzipLevel::new(1)
+        }
         gzip => gzip,
     };
-    let destination = match (said.net, said.graph, said.stream) {
+    let pattern = |option: &str, text: &str| {
+        FileName::parse(text).map_err(|why| OptionError(format!("{option}={text}: {why}")))
+    };
+    // There is one of them at most.
+    let destination = match (said.net, said.graph, said.stream, said.exec) {
         (Some(peer), ..) => Destination::Net(peer),
-        (None, Some(socket), _) => Destination::Graph(socket),
-        (None, None, Some(socket)) => Destination::Stream(socket),
-        (None, None, None) => Destination::File(
-            FileName::parse(&name).map_err(|why| OptionError(format!("file={name}: {why}")))?,
-        ),
+        (_, Some(socket), ..) => Destination::Graph(socket),
+        (_, _, Some(socket), _) => Destination::Stream(socket),
+        (.., Some(command)) => Destination::Command(pattern("exec", &command)?),
+        (None, None, None, None) => Destination::File(pattern("file", &name)?),
     };
     Ok(Options {
         heap_dump,

@@ -114,6 +114,12 @@ fn wrong_values_name_the_option_the_value_and_what_is_allowed() {
             "redact=nothing: redact takes strings|arrays|values|all",
         ),
         ("drop=a.B", "drop=a.B: drop takes CLASS#FIELD"),
+        ("exec=", "exec=: exec takes COMMAND"),
+        (
+            "exec=a %x",
+            "exec=a %x: %x is unknown; there are %p %t %n %h %%",
+        ),
+        ("within=0", "within=0: within must be from 1 to 86400"),
     ] {
         assert_eq!(refusal(text), line);
     }

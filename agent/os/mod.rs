@@ -2,10 +2,12 @@
 //! agent.
 #![allow(unsafe_code)]
 
+pub(crate) mod command;
 pub(crate) mod cpu_clock;
 pub(crate) mod descriptor;
 pub(crate) mod disk;
 pub(crate) mod host;
 pub(crate) mod process_end;
+pub(crate) mod room;
 pub(crate) mod semaphore;
 pub(crate) mod threads;

@@ -10,7 +10,7 @@ use std::path::Path;
 type Row = (&'static str, &'static [&'static str]);
 
 /// The agent, lowest level first.
-const AGENT: [Row; 20] = [
+const AGENT: [Row; 21] = [
     ("chance", &[]),
     ("os", &[]),
     ("jvmti", &["os"]),
@@ -50,6 +50,7 @@ const AGENT: [Row; 20] = [
             "profile",
         ],
     ),
+    ("receiver", &["message", "options", "os"]),
     (
         "net",
         &[
@@ -78,6 +79,7 @@ const AGENT: [Row; 20] = [
             "options",
             "os",
             "profile",
+            "receiver",
         ],
     ),
     (

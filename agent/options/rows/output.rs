@@ -5,6 +5,9 @@ use crate::options::values::yes_no;
 use writer::GzipLevel;
 use writer::Peer;
 
+/// A day.
+const MOST_SECONDS: u32 = 86_400;
+
 /// The options, in the order of the help.
 pub(super) const ROWS: &[Row] = &[
     Row {
@@ -12,7 +15,7 @@ pub(super) const ROWS: &[Row] = &[
         values: "NAME",
         default: "java.hprof",
         help: "name of the file; `java.hprof.txt` if it is text. `%p`: process id, `%t`: time (UTC), `%n`: \
-               number of the dump, `%h`: host, `%%`: a percent sign",
+               number of the dump, `%h`: host, `%%`: a percent sign. A named pipe gets each dump as it is made",
         standing: Standing::Built,
         set: |said, value| {
             if value.is_empty() {
@@ -21,6 +24,37 @@ pub(super) const ROWS: &[Row] = &[
             once(said)?;
             said.file = Some(value.to_owned());
             Ok(())
+        },
+    },
+    Row {
+        name: "exec",
+        values: "COMMAND",
+        default: "off",
+        help: "start this command with `/bin/sh -c` for each dump, and give it the dump on its standard input; \
+               instead of `file=`. There is a dump if the exit code is 0. Letters behind `%` as in `file=`; no \
+               comma",
+        standing: Standing::Built,
+        set: |said, value| {
+            if value.is_empty() {
+                return Err("");
+            }
+            once(said)?;
+            said.exec = Some(value.to_owned());
+            Ok(())
+        },
+    },
+    Row {
+        name: "within",
+        values: "S",
+        default: "3600",
+        help: "seconds in which a named pipe, a command or `hprof dump -o -` must take a whole dump",
+        standing: Standing::Built,
+        set: |said, value| match value.parse() {
+            Ok(seconds @ 1..=MOST_SECONDS) => {
+                said.options.within_s = seconds;
+                Ok(())
+            }
+            _ => Err("within must be from 1 to 86400"),
         },
     },
     Row {
@@ -127,7 +161,7 @@ pub(super) const ROWS: &[Row] = &[
 /// The output has only one destination.
 fn once(said: &Said) -> Result<(), &'static str> {
     let sockets = [&said.graph, &said.stream];
-    let is_sent = sockets.into_iter().any(Option::is_some);
+    let is_sent = sockets.into_iter().any(Option::is_some) || said.exec.is_some();
     if said.file.is_some() || said.net.is_some() || is_sent {
         return Err("file or net options should only appear once");
     }

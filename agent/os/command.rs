@@ -1,0 +1,338 @@
+//! A command of the shell that reads what the agent writes.
+//!
+//! `posix_spawn` starts it without a copy of the process, however large that is, and without the handlers that libraries
+//! have registered for forks. The command has a process group of its own, so that all its processes can be ended.
+
+use parking_lot::Mutex;
+use std::ffi::{c_char, c_int, CString};
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::ptr::null_mut;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Time between two looks whether a command has ended.
+const LOOK: Duration = Duration::from_millis(10);
+/// How long a command that is asked to end may take.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// The commands that run.
+static RUNNING: Mutex<Vec<libc::pid_t>> = Mutex::new(Vec::new());
+
+extern "C" {
+    /// The environment of this process.
+    static environ: *const *mut c_char;
+}
+
+/// `posix_spawn_file_actions_addclosefrom_np` (glibc 2.34).
+type AddCloseFrom = unsafe extern "C" fn(*mut libc::posix_spawn_file_actions_t, c_int) -> c_int;
+
+/// How a command has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// By itself, with this exit code.
+    Code(i32),
+    /// By this signal.
+    Signal(i32),
+    /// The application took the exit code, or makes the kernel discard it.
+    Unknown,
+}
+
+/// A command that was started. Dropping it ends it.
+#[derive(Debug)]
+pub(crate) struct Command {
+    pid: libc::pid_t,
+    end: Option<End>,
+}
+
+impl Command {
+    /// Starts it with `/bin/sh -c`, and returns its standard input, which does not block. What it prints goes to this
+    /// process's stderr. It gets no other descriptor.
+    pub(crate) fn start(text: &str) -> io::Result<(OwnedFd, Self)> {
+        let (read, write) = pipe()?;
+        let words = [c"sh".to_owned(), c"-c".to_owned(), CString::new(text)?];
+        let mut arguments: Vec<*mut c_char> =
+            words.iter().map(|word| word.as_ptr().cast_mut()).collect();
+        arguments.push(null_mut());
+        let (actions, attributes) = (Actions::new(&read)?, Attributes::new()?);
+        let mut pid = 0;
+        // SAFETY: initialised values and null-terminated arrays, which outlive the call.
+        let answer = unsafe {
+            libc::posix_spawn(
+                &mut pid,
+                c"/bin/sh".as_ptr(),
+                &actions.0,
+                &attributes.0,
+                arguments.as_ptr(),
+                environ,
+            )
+        };
+        check(answer)?;
+        RUNNING.lock().push(pid);
+        Ok((write, Self { pid, end: None }))
+    }
+
+    /// Waits up to `limit` for its end; `None` if it still runs.
+    pub(crate) fn wait(&mut self, limit: Duration) -> Option<End> {
+        let began = Instant::now();
+        loop {
+            if self.end.is_none() {
+                self.end = self.look();
+            }
+            if self.end.is_some() || began.elapsed() >= limit {
+                return self.end;
+            }
+            sleep(LOOK);
+        }
+    }
+
+    /// How it ended; `None` if it still runs. Takes the status of this process alone.
+    fn look(&self) -> Option<End> {
+        let mut status = 0;
+        // SAFETY: `status` outlives the call.
+        let answer = unsafe { libc::waitpid(self.pid, &mut status, libc::WNOHANG) };
+        let is_interrupted =
+            answer < 0 && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted;
+        if answer == 0 || is_interrupted {
+            return None;
+        }
+        RUNNING.lock().retain(|&pid| pid != self.pid);
+        Some(match answer {
+            ..0 => End::Unknown,
+            _ if libc::WIFSIGNALED(status) => End::Signal(libc::WTERMSIG(status)),
+            _ => End::Code(libc::WEXITSTATUS(status)),
+        })
+    }
+}
+
+impl Drop for Command {
+    /// Asks all its processes to end, and makes them if they do not.
+    fn drop(&mut self) {
+        for signal in [libc::SIGTERM, libc::SIGKILL] {
+            if self.wait(Duration::ZERO).is_some() {
+                return;
+            }
+            signal_group(self.pid, signal);
+            self.wait(GRACE);
+        }
+    }
+}
+
+/// Asks all commands that run to end, because the process ends and their input with it: they must not take what they
+/// have for a whole dump.
+pub(crate) fn end_all() {
+    for &pid in &*RUNNING.lock() {
+        signal_group(pid, libc::SIGTERM);
+    }
+}
+
+fn signal_group(pid: libc::pid_t, signal: i32) {
+    // SAFETY: numbers. The group is the command's until the command has been waited for.
+    unsafe { libc::kill(-pid, signal) };
+}
+
+/// Both ends of a pipe, above the standard descriptors, closed by every other command; the second does not block.
+fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    let mut ends = [-1; 2];
+    // SAFETY: room for two descriptors.
+    if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: just opened, and nobody else's.
+    let [read, write] = ends.map(|end| unsafe { OwnedFd::from_raw_fd(end) });
+    // SAFETY: an open descriptor; a number.
+    if unsafe { libc::fcntl(write.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // A duplicate is above the standard descriptors.
+    Ok((read.try_clone()?, write.try_clone()?))
+}
+
+fn check(answer: c_int) -> io::Result<()> {
+    match answer {
+        0 => Ok(()),
+        error => Err(io::Error::from_raw_os_error(error)),
+    }
+}
+
+/// What the command's process does with its descriptors.
+struct Actions(libc::posix_spawn_file_actions_t);
+
+impl Actions {
+    /// Standard input from `read`, standard output to stderr, and nothing else.
+    fn new(read: &OwnedFd) -> io::Result<Self> {
+        let mut actions = MaybeUninit::uninit();
+        // SAFETY: it initialises the value, or fails.
+        let mut actions = unsafe {
+            check(libc::posix_spawn_file_actions_init(actions.as_mut_ptr()))?;
+            Self(actions.assume_init())
+        };
+        // SAFETY: an initialised value; numbers.
+        unsafe {
+            let add = libc::posix_spawn_file_actions_adddup2;
+            check(add(&mut actions.0, read.as_raw_fd(), 0))?;
+            check(add(&mut actions.0, 2, 1))?;
+        }
+        actions.close_others()?;
+        Ok(actions)
+    }
+
+    fn close_others(&mut self) -> io::Result<()> {
+        let name = c"posix_spawn_file_actions_addclosefrom_np";
+        // SAFETY: a C string.
+        let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+        if !address.is_null() {
+            // SAFETY: the function of this name has this signature since it is there.
+            let add = unsafe { std::mem::transmute::<*mut libc::c_void, AddCloseFrom>(address) };
+            // SAFETY: an initialised value; a number.
+            return check(unsafe { add(&mut self.0, 3) });
+        }
+        // One that another thread opens right now is closed too, if that thread asked for it (O_CLOEXEC).
+        for entry in std::fs::read_dir("/proc/self/fd")? {
+            let number = entry?
+                .file_name()
+                .to_str()
+                .and_then(|name| name.parse().ok());
+            if let Some(number @ 3..) = number {
+                // SAFETY: as above. One that is closed by then is no error.
+                check(unsafe { libc::posix_spawn_file_actions_addclose(&mut self.0, number) })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Actions {
+    fn drop(&mut self) {
+        // SAFETY: initialised by `new`; nothing uses it any more.
+        unsafe { libc::posix_spawn_file_actions_destroy(&mut self.0) };
+    }
+}
+
+/// What else the command's process does: a group of its own, all signals as usual.
+struct Attributes(libc::posix_spawnattr_t);
+
+impl Attributes {
+    fn new() -> io::Result<Self> {
+        let mut attributes = MaybeUninit::uninit();
+        // SAFETY: it initialises the value, or fails.
+        let mut attributes = unsafe {
+            check(libc::posix_spawnattr_init(attributes.as_mut_ptr()))?;
+            Self(attributes.assume_init())
+        };
+        let flags = libc::POSIX_SPAWN_SETPGROUP
+            | libc::POSIX_SPAWN_SETSIGMASK
+            | libc::POSIX_SPAWN_SETSIGDEF;
+        let flags = libc::c_short::try_from(flags).map_err(io::Error::other)?;
+        // SAFETY: initialised values and signal sets, which outlive the calls.
+        unsafe {
+            let mut signals: libc::sigset_t = std::mem::zeroed();
+            libc::sigemptyset(&mut signals);
+            check(libc::posix_spawnattr_setsigmask(
+                &mut attributes.0,
+                &signals,
+            ))?;
+            libc::sigfillset(&mut signals);
+            check(libc::posix_spawnattr_setsigdefault(
+                &mut attributes.0,
+                &signals,
+            ))?;
+            check(libc::posix_spawnattr_setpgroup(&mut attributes.0, 0))?;
+            check(libc::posix_spawnattr_setflags(&mut attributes.0, flags))?;
+        }
+        Ok(attributes)
+    }
+}
+
+impl Drop for Attributes {
+    fn drop(&mut self) {
+        // SAFETY: initialised by `new`; nothing uses it any more.
+        unsafe { libc::posix_spawnattr_destroy(&mut self.0) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::{read_to_string, File};
+    use std::io::Write;
+    use std::os::fd::AsFd;
+
+    /// Ample for a shell; nothing waits this long unless it is stuck.
+    const LIMIT: Duration = Duration::from_secs(60);
+
+    fn ended(text: &str) -> Option<End> {
+        Command::start(text).expect("a shell").1.wait(LIMIT)
+    }
+
+    #[test]
+    fn ends_are_told_apart() {
+        assert_eq!(ended("exit 0"), Some(End::Code(0)));
+        assert_eq!(ended("exit 42"), Some(End::Code(42)));
+        assert_eq!(ended("kill -9 $$"), Some(End::Signal(9)));
+        assert_eq!(
+            ended("no_such_command_is_there 2> /dev/null"),
+            Some(End::Code(127))
+        );
+    }
+
+    #[test]
+    fn it_reads_what_is_written_and_has_no_other_descriptor() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let out = folder.path().join("out");
+        // One that nobody marked to be closed.
+        let open = File::open("/dev/null").expect("a file");
+        // SAFETY: a plain system call.
+        let leaked = unsafe { libc::fcntl(open.as_raw_fd(), libc::F_DUPFD, 100) };
+        let text = format!("{{ cat; ls /proc/self/fd; }} > {}", out.display());
+        let (input, mut command) = Command::start(&text).expect("a shell");
+        // It does not block: at most a pipe's length fits.
+        let mut input = File::from(input);
+        input.write_all(b"word\n").expect("written");
+        assert_eq!(command.wait(Duration::ZERO), None);
+        drop(input);
+        assert_eq!(command.wait(LIMIT), Some(End::Code(0)));
+        let told = read_to_string(&out).expect("told");
+        // Of `ls` itself: the folder that it lists.
+        assert_eq!(told, "word\n0\n1\n2\n3\n");
+        // SAFETY: a plain system call.
+        unsafe { libc::close(leaked) };
+    }
+
+    #[test]
+    fn a_full_pipe_does_not_block() {
+        let (input, command) = Command::start("exec sleep 600").expect("a shell");
+        let mut input = File::from(input);
+        let error = (0..1000).find_map(|_| input.write(&[0; 65_536]).err());
+        let kind = error.map(|error| error.kind());
+        assert_eq!(kind, Some(io::ErrorKind::WouldBlock));
+        crate::os::room::wait(input.as_fd(), Duration::from_millis(1));
+        let pid = command.pid;
+        drop(command);
+        // SAFETY: only checks whether the process exists.
+        assert_eq!(unsafe { libc::kill(pid, 0) }, -1);
+    }
+
+    #[test]
+    fn all_its_processes_end_with_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let out = folder.path().join("out");
+        let text = format!(
+            "(echo $$ > {0}.part && mv {0}.part {0}; cat) | cat",
+            out.display()
+        );
+        let (input, command) = Command::start(&text).expect("a shell");
+        while !out.exists() {
+            std::thread::yield_now();
+        }
+        let group = command.pid;
+        drop(command);
+        // The others are not our children: they are gone once init has waited for them.
+        // SAFETY: only checks whether the group exists.
+        while unsafe { libc::kill(-group, 0) } == 0 {
+            std::thread::yield_now();
+        }
+        drop(input);
+    }
+}
