@@ -37,6 +37,8 @@ pub(crate) enum Request {
     Signal { turned_away: u32 },
     /// The dump of the first OutOfMemoryError, and the line that says so.
     Error(String),
+    /// A dump that a condition has caused, as it says.
+    Cause(String),
 }
 
 #[derive(Debug, Default)]
@@ -49,6 +51,8 @@ struct State {
     turned_away: u32,
     /// The dump of the first OutOfMemoryError.
     error: ErrorDump,
+    /// The cause of a dump that waits.
+    cause: Option<String>,
     /// Whether a dump is being made.
     dumping: bool,
     /// The JVM is shutting down: finish the waiting requests, then end.
@@ -57,7 +61,10 @@ struct State {
 
 impl State {
     fn is_busy(&self) -> bool {
-        self.dumping || self.waiting > 0 || matches!(self.error, ErrorDump::Wanted(_))
+        self.dumping
+            || self.waiting > 0
+            || self.cause.is_some()
+            || matches!(self.error, ErrorDump::Wanted(_))
     }
 }
 
@@ -102,6 +109,17 @@ impl DumpQueue {
         }
     }
 
+    /// Requests a dump for this cause, and returns at once. `false` if none will be made.
+    pub(crate) fn request_for(&self, cause: String) -> bool {
+        let mut state = self.state.lock();
+        if !state.served || state.closed {
+            return false;
+        }
+        state.cause = Some(cause);
+        self.changed.notify_all();
+        true
+    }
+
     /// Requests the dump of an OutOfMemoryError and waits for it. Returns at once if it was made before. Any thread
     /// except the agent's.
     ///
@@ -134,6 +152,10 @@ impl DumpQueue {
                     continue;
                 };
                 return Some(Request::Error(why));
+            }
+            if let Some(cause) = state.cause.take() {
+                state.dumping = true;
+                return Some(Request::Cause(cause));
             }
             if state.waiting > 0 {
                 state.waiting -= 1;

@@ -69,6 +69,9 @@ impl Listener for Session {
         if let Some(allocations) = &self.profiles.allocations {
             allocations.note_collection();
         }
+        if let Some(triggers) = &self.triggers {
+            triggers.note_collection();
+        }
     }
 
     fn class_load(&self) {

@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 use text::Moment;
 
+/// Bytes of a moment in a name: `20000229T121111Z`.
+const STAMP_BYTES: usize = 16;
+
 /// The user's file name, parsed. Empty by default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FileName(Vec<Part>);
@@ -132,6 +135,43 @@ impl FileName {
         PathBuf::from(self.expand(&Facts::of_dump(1)))
     }
 
+    /// The folder of the dumps; `None` if the pattern does not say before they are made.
+    pub(crate) fn folder(&self) -> Option<PathBuf> {
+        let (first, later) = self.0.split_first()?;
+        let Part::Text(start) = first else {
+            return None;
+        };
+        let is_below = |part: &Part| matches!(part, Part::Text(text) if text.contains('/'));
+        if later.iter().any(is_below) {
+            return None;
+        }
+        let folder = start.rsplit_once('/').map_or(".", |(folder, _)| folder);
+        Some(PathBuf::from(if folder.is_empty() { "/" } else { folder }))
+    }
+
+    /// Whether a file of this name, in the folder, may be a dump of this pattern: on this host, of any process, of any
+    /// number.
+    pub(crate) fn fits(&self, file: &str) -> bool {
+        let mut parts = self.0.clone();
+        if let Some(Part::Text(start)) = parts.first_mut() {
+            *start = start
+                .rsplit_once('/')
+                .map_or(&**start, |(_, name)| name)
+                .to_owned();
+        }
+        let host = host_name();
+        // A process id and a number may have been inserted.
+        let mut name = Some(file.to_owned());
+        for _ in 0..3 {
+            let Some(candidate) = name else { return false };
+            if fits(&parts, &candidate, &host) {
+                return true;
+            }
+            name = without_number(&candidate);
+        }
+        false
+    }
+
     /// The pattern filled in for the next thing that is no file, which counts as a dump.
     pub(crate) fn filled_in(&self, used: &mut UsedNames) -> String {
         used.dumps += 1;
@@ -181,6 +221,53 @@ impl FileName {
             })
             .collect()
     }
+}
+
+/// Whether a name consists of these parts.
+fn fits(parts: &[Part], name: &str, host: &str) -> bool {
+    let Some((part, rest)) = parts.split_first() else {
+        return name.is_empty();
+    };
+    let digits = || {
+        let digits = name.bytes().take_while(u8::is_ascii_digit).count();
+        (1..=digits).any(|end| fits(rest, name.get(end..).unwrap_or_default(), host))
+    };
+    match part {
+        Part::Text(text) => name
+            .strip_prefix(&**text)
+            .is_some_and(|name| fits(rest, name, host)),
+        Part::Host => name
+            .strip_prefix(host)
+            .is_some_and(|name| fits(rest, name, host)),
+        Part::ProcessId | Part::Number => digits(),
+        Part::Time => {
+            let is_stamp = |stamp: &str| {
+                let fits = |(at, letter): (usize, u8)| match at {
+                    8 => letter == b'T',
+                    15 => letter == b'Z',
+                    _ => letter.is_ascii_digit(),
+                };
+                stamp.bytes().enumerate().all(fits)
+            };
+            let stamp = name.get(..STAMP_BYTES).filter(|stamp| is_stamp(stamp));
+            stamp.is_some_and(|_| fits(rest, name.get(STAMP_BYTES..).unwrap_or_default(), host))
+        }
+    }
+}
+
+/// `out.12.hprof` → `out.hprof`; `None` if there is no number before the ending.
+fn without_number(name: &str) -> Option<String> {
+    let is_number = |word: &str| !word.is_empty() && word.bytes().all(|it| it.is_ascii_digit());
+    let words: Vec<&str> = name.split('.').collect();
+    // A number stands last, or before an ending of one word, or of two of which the second is `gz`.
+    let at = match &*words {
+        [_, .., last] if is_number(last) => words.len() - 1,
+        [_, .., number, _] if is_number(number) => words.len() - 2,
+        [_, .., number, _, "gz"] if is_number(number) => words.len() - 3,
+        _ => return None,
+    };
+    let kept = words.iter().enumerate().filter(|&(index, _)| index != at);
+    Some(kept.map(|(_, &word)| word).collect::<Vec<_>>().join("."))
 }
 
 /// `out.hprof` and 1 → `out.1.hprof`; a name without an extension gets the number at its end.
@@ -285,6 +372,45 @@ mod tests {
         assert_eq!(name.expand(&facts), "box-42-20000229T121111Z-3-%");
         assert!(FileName::parse("a%x").is_err_and(|why| why.contains("%x is unknown")));
         assert!(FileName::parse("a%").is_err());
+    }
+
+    #[test]
+    fn dumps_of_a_pattern_are_told_from_other_files() {
+        let host = host_name();
+        let name = |pattern: &str| FileName::parse(pattern).expect("a name");
+        for (pattern, file) in [
+            ("/d/out.hprof", "out.hprof"),
+            ("/d/out.hprof", "out.12.hprof"),
+            ("/d/out.hprof", "out.4711.12.hprof"),
+            ("out.hprof.gz", "out.3.hprof.gz"),
+            ("out.gz", "out.3.gz"),
+            ("out", "out.3"),
+            ("/d/%p-%n%n.hprof", "4711-123.hprof"),
+            ("app.%t.hprof", "app.20000229T121111Z.hprof"),
+            ("app.%t.hprof", "app.20000229T121111Z.1.hprof"),
+            ("%h.hprof", &format!("{host}.hprof")),
+        ] {
+            assert!(name(pattern).fits(file), "{pattern} {file}");
+        }
+        for (pattern, file) in [
+            ("/d/out.hprof", "my-out.hprof"),
+            ("/d/out.hprof", "out.hprof.part"),
+            ("/d/out.hprof", "out.old.hprof"),
+            ("/d/out.hprof", "out.1.2.3.hprof"),
+            ("out.hprof.gz", "out.hprof"),
+            ("%p.hprof", "a.hprof"),
+            ("%p.hprof", ".hprof"),
+            ("app.%t.hprof", "app.20000229-121111Z.hprof"),
+            ("app.%t.hprof", "app.é0000229T121111.hprof"),
+            ("%h.hprof", &format!("{host}2.hprof")),
+        ] {
+            assert!(!name(pattern).fits(file), "{pattern} {file}");
+        }
+        let folder = |pattern: &str| name(pattern).folder();
+        assert_eq!(folder("/d/%p.hprof"), Some("/d".into()));
+        assert_eq!(folder("a.hprof"), Some(".".into()));
+        assert_eq!(folder("/a.hprof"), Some("/".into()));
+        assert_eq!(folder("/d/%p/a.hprof"), None);
     }
 
     #[test]

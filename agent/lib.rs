@@ -31,3 +31,4 @@ mod os;
 mod profile;
 mod receiver;
 mod session;
+mod trigger;

@@ -44,6 +44,10 @@ pub(crate) fn vm_init(session: &'static Session, jni: &mut Jni<'_>) {
     if let Some(net) = &session.net {
         net.start(session, jni);
     }
+    if let Some(triggers) = &session.triggers {
+        let request = |cause| session.dump_queue.request_for(cause);
+        triggers.start(&session.env, jni, &session.gate, request);
+    }
     let counted = jni.with_frame(|jni| {
         let threads = session
             .env
@@ -132,7 +136,7 @@ pub(crate) fn vm_death(session: &Session, jni: &mut Jni<'_>) {
                 StopTheWorld::IfNeeded => StopTheWorld::Always,
                 said => said,
             },
-            ..session.options.clone()
+            ..session.options.because("end of the JVM")
         };
         session.dump(jni, &options);
     }

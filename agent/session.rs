@@ -19,6 +19,7 @@ use crate::options::{self, Destination, Format, OnOutOfMemory, Options, Parsed};
 use crate::os::process_end::exit_now;
 use crate::profile::{self, CpuSamples, Part, Profiles};
 use crate::receiver;
+use crate::trigger::{kept_files, Triggers};
 use parking_lot::Mutex;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::path::Path;
@@ -59,6 +60,8 @@ pub(crate) struct Session {
     pub(crate) profiles: Profiles,
     /// Dumps requested by signals and OutOfMemoryErrors.
     pub(crate) dump_queue: DumpQueue,
+    /// What causes dumps by itself.
+    pub(crate) triggers: Option<Triggers>,
     /// The connection of `net=`; `None` without the option, or if the connection failed.
     pub(crate) net: Option<Net>,
 }
@@ -79,7 +82,9 @@ impl Session {
         }
         let profiles = Profiles::new(&env, &options)?;
         env.install_callbacks::<Self>()?;
+        let triggers = Triggers::of(&env, &options);
         Ok(Self {
+            triggers,
             vm,
             env,
             options,
@@ -129,7 +134,11 @@ impl Session {
             allocations: self.profiles.allocations.as_ref(),
             cpu: cpu.map(CpuSamples::traces).zip(counts.as_ref()),
         };
+        kept_files::make_room(options);
         let is_there = heap::dump(self.vm, jni, options, known, &*outlet);
+        if is_there {
+            kept_files::remove_surplus(options);
+        }
         if let (false, Some(file)) = (is_there, outlet.file()) {
             USED_NAMES.lock().give_back(file);
         }
@@ -154,10 +163,20 @@ impl Session {
             Request::Signal { turned_away } => say(&format!(
                 "{turned_away} requests for dumps were dropped: {MOST_WAITING} were already waiting"
             )),
-            Request::Error(why) => say_if(self.options.verbose, why),
+            Request::Error(why) | Request::Cause(why) => say_if(self.options.verbose, why),
         }
+        let because = match request {
+            Request::Signal { .. } => "signal",
+            Request::Error(_) => "oom",
+            Request::Cause(why) => why,
+        };
+        let options = self.options.because(because);
         // If our code panics, the threads that wait for the dump must still be released.
-        let _ = catch_unwind(AssertUnwindSafe(|| self.dump(jni, &self.options)));
+        let made = catch_unwind(AssertUnwindSafe(|| self.dump(jni, &options)));
+        if let Some(triggers) = &self.triggers {
+            let is_caused = matches!(request, Request::Cause(_));
+            triggers.note_dump(is_caused, made.unwrap_or(false));
+        }
         if matches!(request, Request::Error(_)) {
             if self.options.oom == OnOutOfMemory::DumpAndExit {
                 exit_now(OUT_OF_MEMORY_STATUS);
@@ -255,7 +274,10 @@ pub(crate) fn load(vm: Vm, text: &str) -> i32 {
             return DO_NOT_START;
         }
     };
-    if options.is_graph() || options.is_stream() {
+    if matches!(
+        options.destination,
+        Destination::Graph(_) | Destination::Stream(_)
+    ) {
         say("graph= and stream= are for an agent that is attached: use file= or net=");
         return DO_NOT_START;
     }
@@ -317,6 +339,7 @@ fn look_at_target(options: &Options) {
         path: name.first(),
         existing: Existing::Replace,
         gzip: options.gzip,
+        floor: None,
     };
     if let Err(error) = target.look() {
         say(&format!(
@@ -364,6 +387,10 @@ fn obey(vm: Vm, jni: &mut Jni<'_>, text: &str) -> i32 {
     for note in &options.notes {
         say(note);
     }
+    if options.on.is_some() {
+        say("on=: conditions are watched from the start of the JVM only, by -agentpath:…=on=…");
+        return BAD_OPTIONS;
+    }
     if let Destination::Net(peer) = &options.destination {
         say(&format!(
             "net={peer}: an attached agent has no connection; write to a file instead: file=NAME"
@@ -390,7 +417,7 @@ fn obey(vm: Vm, jni: &mut Jni<'_>, text: &str) -> i32 {
         say("no dump: the JVM is ending");
         return NOT_DONE;
     };
-    if session.dump(jni, &options) {
+    if session.dump(jni, &options.because("command")) {
         DONE
     } else {
         NOT_DONE
@@ -409,6 +436,7 @@ fn listen_for_the_end(vm: Vm, options: &Options) -> Result<(), JvmtiError> {
         sampling: None,
         cpu: None,
         monitors: false,
+        on: None,
         ..options.clone()
     };
     let session = Session {

@@ -77,6 +77,15 @@ pub enum WriteError {
         /// The system's reason.
         reason: String,
     },
+    /// The dump would take space that must stay free.
+    LittleRoom {
+        /// The file.
+        path: PathBuf,
+        /// The bytes that are free.
+        free_bytes: u64,
+        /// The bytes that must stay free.
+        floor_bytes: u64,
+    },
     /// The disk has accepted nothing for so long that the paused application must go on.
     Stalled {
         /// How long, in seconds.
@@ -118,8 +127,7 @@ impl fmt::Display for WriteError {
                 "no memory for a buffer of {bytes} bytes; leave the process more memory"
             ),
             Self::Refused(sentence) => out.write_str(sentence),
-            Self::Stalled { .. }
-            | Self::NoThread { .. } => {
+            Self::Stalled { .. } | Self::NoThread { .. } | Self::LittleRoom { .. } => {
                 self.fmt_wait(out)
             }
             Self::Closed | Self::WriterGone | Self::CompressorFailed => {
@@ -173,6 +181,15 @@ impl WriteError {
                     "cannot start a thread that writes: {reason}; check the limit on threads"
                 )
             }
+            Self::LittleRoom {
+                path,
+                free_bytes,
+                floor_bytes,
+            } => write!(
+                out,
+                "cannot write {}: {free_bytes} bytes are free there, and {floor_bytes} must stay free; remove files, or change minfree=",
+                path.display()
+            ),
             _ => out.write_str(self.words()),
         }
     }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
-use crate::{GzipLevel, Tail, WriteError};
+use crate::{Floor, GzipLevel, Tail, WriteError};
 
 /// What to do if the target exists already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +30,8 @@ pub struct Target {
     pub existing: Existing,
     /// The compression level; `None` for an uncompressed file.
     pub gzip: Option<GzipLevel>,
+    /// The free space that the dump leaves; `None` for none.
+    pub floor: Option<Floor>,
 }
 
 impl Target {
@@ -39,6 +41,7 @@ impl Target {
             path: path.into(),
             existing: Existing::Keep,
             gzip: None,
+            floor: None,
         }
     }
 
@@ -123,10 +126,18 @@ impl FileSink {
             before,
         })
     }
+
+    fn check_room(&self, bytes: &[u8]) -> Result<(), WriteError> {
+        let floor = self.target.floor.as_ref();
+        floor.map_or(Ok(()), |floor| {
+            floor.check(&self.part.file, &self.part.path, bytes.len())
+        })
+    }
 }
 
 impl Sink for FileSink {
     fn write(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+        self.check_room(bytes)?;
         self.part
             .file
             .write_all(bytes)
@@ -141,7 +152,8 @@ impl Sink for FileSink {
     }
 
     fn tail(&self) -> Result<Tail, WriteError> {
-        Tail::of(&self.part.file, &self.part.path, self.target.gzip).map(Tail::past_the_cache)
+        let tail = Tail::of(&self.part.file, &self.part.path, self.target.gzip)?;
+        Ok(tail.past_the_cache().above(self.target.floor))
     }
 
     fn commit(mut self: Box<Self>, tail_bytes: u64) -> Result<Written, WriteError> {
@@ -453,6 +465,7 @@ mod tests {
             path: path.clone(),
             existing: Existing::Replace,
             gzip: None,
+            floor: None,
         };
         let mut sink = Box::new(FileSink::create(target.clone()).unwrap());
         sink.write(b"of another JVM").unwrap();
@@ -520,6 +533,7 @@ mod tests {
             path: path.clone(),
             existing: Existing::Replace,
             gzip: None,
+            floor: None,
         };
         drop(FileSink::create(target.clone()).unwrap());
         assert_eq!(fs::read(&path).unwrap(), b"old");
@@ -558,9 +572,8 @@ mod tests {
         ] {
             for existing in [Existing::Keep, Existing::Replace] {
                 let target = Target {
-                    path: path.to_owned(),
                     existing,
-                    gzip: None,
+                    ..Target::new(path)
                 };
                 let error = FileSink::create(target).unwrap_err();
                 assert_eq!(

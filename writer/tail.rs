@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::holes::write_around;
 use crate::sink::failed;
 use crate::stream::Stream;
-use crate::{GzipLevel, WriteError};
+use crate::{Floor, GzipLevel, WriteError};
 
 /// Bytes per write past the cache.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -27,6 +27,7 @@ pub struct Tail {
     path: PathBuf,
     gzip: Option<GzipLevel>,
     cache: Cache,
+    floor: Option<Floor>,
 }
 
 /// Whether appended bytes go through the page cache.
@@ -71,6 +72,7 @@ impl Tail {
             path: path.to_owned(),
             gzip,
             cache: Cache::Used,
+            floor: None,
         })
     }
 
@@ -86,7 +88,14 @@ impl Tail {
             path: path.to_owned(),
             gzip,
             cache: Cache::Stream(stream),
+            floor: None,
         }
+    }
+
+    /// Leaves this space free.
+    pub(crate) fn above(mut self, floor: Option<Floor>) -> Self {
+        self.floor = floor;
+        self
     }
 
     /// Writes appended bytes past the page cache, if the file is on a disk that supports it.
@@ -115,6 +124,9 @@ impl Tail {
         if matches!(self.cache, Cache::Unwanted) {
             self.cache = Chunk::of(&mut self.file).map_or(Cache::Used, Cache::Passed);
         }
+        if let Some(floor) = &self.floor {
+            floor.check(&self.file, &self.path, bytes.len())?;
+        }
         let appended = match &mut self.cache {
             Cache::Passed(chunk) => chunk.append(&self.file, bytes),
             Cache::Stream(stream) => return stream.send(&mut self.file, bytes),
@@ -137,7 +149,7 @@ impl Tail {
 
     /// The same position again.
     pub(crate) fn duplicate(&self) -> Result<Self, WriteError> {
-        let duplicate = Self::of(&self.file, &self.path, self.gzip)?;
+        let duplicate = Self::of(&self.file, &self.path, self.gzip)?.above(self.floor);
         Ok(match &self.cache {
             Cache::Stream(stream) => Self {
                 cache: Cache::Stream(stream.clone()),

@@ -108,7 +108,11 @@ fn dump_alone(
     match choose(request, jni) {
         Ok((outcome, child)) => {
             let is_told = options.verbose || outcome.cut_arrays > 0;
-            let line = outcome.end_line(&options.destination, started.elapsed());
+            let line = outcome.end_line(
+                &options.destination,
+                options.because.as_deref(),
+                started.elapsed(),
+            );
             say_if(is_told, &line);
             *last_child = child.and_then(Child::end_alone);
             true

@@ -100,6 +100,24 @@ impl MemoryLeft {
     }
 }
 
+/// The most memory that this process may have: the least limit of its control groups, or what the machine has. `None`
+/// if the system does not say.
+pub(crate) fn most_bytes() -> Option<u64> {
+    let mut buffer = [0; 8192];
+    let group = open_all(&folders())
+        .iter()
+        .map(|group| group.limit_bytes)
+        .min();
+    let machine = File::open("/proc/meminfo").ok().and_then(|file| {
+        let kibibytes = number_after(read(&file, &mut buffer)?, "MemTotal:")?;
+        kibibytes.checked_mul(1024)
+    });
+    match (group, machine) {
+        (Some(group), Some(machine)) => Some(group.min(machine)),
+        (group, machine) => group.or(machine),
+    }
+}
+
 /// Whether the kernel kills this process's whole control group when it must kill one of its processes for
 /// memory.
 pub(super) fn group_dies_as_one() -> bool {
@@ -330,6 +348,7 @@ mod tests {
 
     #[test]
     fn this_machine_has_some() {
+        assert!(most_bytes().is_some_and(|most| most > 1 << 20));
         assert!(MemoryLeft::open().bytes().is_some_and(|bytes| bytes > 0));
     }
 }

@@ -10,6 +10,7 @@ use crate::jvmti::object::Object;
 use crate::message::say;
 use crate::options::{Engine, Options, SnapshotBy, StopTheWorld};
 
+pub(crate) mod cause;
 mod dump;
 mod dumper;
 mod error;
@@ -25,6 +26,7 @@ mod tried;
 use error::DumpError;
 
 pub(crate) use dump::{dump, is_dumping_here, Known};
+pub(crate) use memory_left::most_bytes;
 
 /// Makes the objects that dumps need, while the heap has room: a dump itself then allocates nothing. Runs in `VMInit`,
 /// on any thread with a local frame.

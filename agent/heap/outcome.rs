@@ -19,7 +19,12 @@ pub(super) struct Outcome {
 
 impl Outcome {
     /// The summary line for the user, by where the dump went; `total` is the time since the request.
-    pub(super) fn end_line(&self, destination: &Destination, total: Duration) -> String {
+    pub(super) fn end_line(
+        &self,
+        destination: &Destination,
+        because: Option<&str>,
+        total: Duration,
+    ) -> String {
         let path = self.path.display();
         let done = match (destination, sent_what(destination)) {
             (Destination::Pipe(_), _) => format!("sent the heap dump to {path}"),
@@ -29,12 +34,13 @@ impl Outcome {
             (_, Some(what)) => format!("sent {what}"),
             (_, None) => format!("dumped {path}"),
         };
+        let because = because.map_or_else(String::new, |why| format!(" because of {why}"));
         let cut = match self.cut_arrays {
             0 => String::new(),
             arrays => format!("; {arrays} arrays are cut, as their records would pass 4 GiB"),
         };
         format!(
-            "{done}: {} bytes, {} objects, {} classes; application paused for {} ms, total {} ms, engine {}{cut}",
+            "{done}{because}: {} bytes, {} objects, {} classes; application paused for {} ms, total {} ms, engine {}{cut}",
             self.bytes,
             self.objects,
             self.classes,

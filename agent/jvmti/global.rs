@@ -43,6 +43,12 @@ impl<'f> Jni<'f> {
         }
     }
 
+    /// The object, for the current local frame; `None` if the JVM has no memory for the reference.
+    pub(crate) fn local(&self, global: &Global) -> Option<Object<'f>> {
+        // SAFETY: made by `keep`, and still there; the result is a local reference of the current frame or null.
+        unsafe { Object::from_raw(jni_call!(self, NewLocalRef, (global.0), null_mut())) }
+    }
+
     /// Gives the reference back.
     pub(crate) fn forget_global(&self, global: Global) {
         // SAFETY: made by `keep`, and moved in here, so nobody uses it any more.

@@ -20,6 +20,7 @@ pub(crate) mod event;
 pub(crate) mod field;
 pub(crate) mod global;
 pub(crate) mod heap;
+pub(crate) mod heap_use;
 pub(crate) mod jni;
 pub(crate) mod listener;
 mod memory;

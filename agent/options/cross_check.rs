@@ -29,6 +29,7 @@ pub(super) fn refuse(said: &Said) -> Result<(), OptionError> {
     }
     refuse_redaction(said)?;
     refuse_stream(said)?;
+    refuse_kept(said)?;
     match text_only(said) {
         Some(what) if said.format.is_none() => must_be_text(said, what),
         _ => Ok(()),
@@ -55,6 +56,22 @@ fn refuse_redaction(said: &Said) -> Result<(), OptionError> {
     Err(OptionError(format!(
         "{by_hotspot} cannot be redacted: HotSpot's own dumper writes all values to a file of its own first; leave {by_hotspot} \
          out, or leave redact= and drop= out and let hprof redact make a copy of the dump"
+    )))
+}
+
+/// Rejects to keep a number of what tells no reason, or has no file.
+fn refuse_kept(said: &Said) -> Result<(), OptionError> {
+    if said.options.kept.is_all() {
+        return Ok(());
+    }
+    let other = match said.format {
+        Some('a') => "format=a",
+        _ if said.net.is_some() => "net=",
+        _ if said.exec.is_some() => "exec=",
+        _ => return Ok(()),
+    };
+    Err(OptionError(format!(
+        "files= and maxsize= keep binary dumps in files, which {other} does not make; leave one of them out"
     )))
 }
 

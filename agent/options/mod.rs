@@ -8,20 +8,25 @@ mod cpu;
 mod cross_check;
 mod help;
 mod out_of_memory;
+mod resolve;
 mod rows;
 mod values;
 
 use crate::file_name::FileName;
+use crate::os::disk::free_bytes;
 pub(crate) use class_patterns::ClassPatterns;
 pub(crate) use cpu::{Clock, Cpu, TimesLayout};
-use cross_check::{cross_check, refuse, text_only};
+use cross_check::cross_check;
 use format::redaction::{Redacted, Redaction};
 pub(crate) use help::help;
 pub(crate) use out_of_memory::OnOutOfMemory;
+use resolve::resolve;
 use rows::{rows, Standing};
 use std::fmt;
 use std::path::PathBuf;
-use writer::{Existing, GzipLevel, Peer, Target};
+use std::time::Duration;
+use trigger::{Condition, Limits, Most};
+use writer::{Existing, Floor, GzipLevel, Peer, Target};
 
 /// The options in this environment variable are appended to those of the command line.
 const ENVIRONMENT: &str = "_JAVA_HPROF_OPTIONS";
@@ -86,6 +91,15 @@ pub(crate) enum Destination {
     Command(FileName),
 }
 
+/// What causes dumps by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Conditions {
+    /// The conditions, not empty.
+    pub(crate) all: Vec<Condition>,
+    /// How often they may cause a dump.
+    pub(crate) limits: Limits,
+}
+
 /// How allocations are sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sampling {
@@ -105,6 +119,11 @@ const EXACT_DEPTH_FRAMES: u32 = 4;
 
 /// Default of `interval`: CPU time between two samples of a thread.
 const CPU_INTERVAL_US: u32 = 10_000;
+
+/// Default of `cooldown`.
+const COOLDOWN: Duration = Duration::from_secs(600);
+/// Default of `count`.
+const MOST_CAUSED: u32 = 10;
 
 /// The user's options, checked and complete.
 #[derive(Clone, Debug, PartialEq)]
@@ -165,6 +184,14 @@ pub(crate) struct Options {
     pub(crate) within_s: u32,
     /// The compression level; `None` for no compression.
     pub(crate) gzip: Option<GzipLevel>,
+    /// What causes dumps by itself; `None` for nothing.
+    pub(crate) on: Option<Conditions>,
+    /// How many dumps are kept.
+    pub(crate) kept: Most,
+    /// Bytes that dumps leave free on their disk.
+    pub(crate) min_free_bytes: u64,
+    /// Why this dump is made: it is told in the dump and on stderr. `None` where that does not matter.
+    pub(crate) because: Option<String>,
     /// Messages for the user: options that were accepted and do nothing.
     pub(crate) notes: Vec<String>,
 }
@@ -200,6 +227,10 @@ impl Default for Options {
             timeout_s: 120,
             within_s: 3600,
             gzip: None,
+            on: None,
+            kept: Most::default(),
+            min_free_bytes: 0,
+            because: None,
             notes: Vec::new(),
         }
     }
@@ -235,6 +266,23 @@ impl Options {
             path,
             existing,
             gzip: self.gzip,
+            floor: (self.min_free_bytes > 0).then_some(Floor {
+                bytes: self.min_free_bytes,
+                free: free_bytes,
+            }),
+        }
+    }
+
+    /// Whether dumps tell why they were made, so that those that are too many can be told from others.
+    pub(crate) fn tells_cause(&self) -> bool {
+        self.on.is_some() || !self.kept.is_all()
+    }
+
+    /// These options for a dump that is made for this reason.
+    pub(crate) fn because(&self, why: &str) -> Self {
+        Self {
+            because: self.tells_cause().then(|| why.to_owned()),
+            ..self.clone()
         }
     }
 
@@ -288,6 +336,9 @@ struct Said {
     graph: Option<PathBuf>,
     stream: Option<PathBuf>,
     exec: Option<String>,
+    on: Option<String>,
+    limits: Limits,
+    min_free_bytes: Option<u64>,
     oom: Option<OnOutOfMemory>,
 }
 
@@ -311,6 +362,12 @@ impl Default for Said {
             graph: None,
             stream: None,
             exec: None,
+            on: None,
+            limits: Limits {
+                cooldown: COOLDOWN,
+                most: Some(MOST_CAUSED),
+            },
+            min_free_bytes: None,
             oom: None,
         }
     }
@@ -390,86 +447,6 @@ fn names() -> String {
         .map(|row| row.name)
         .collect::<Vec<_>>()
         .join(" ")
-}
-
-/// The combined meaning of the options.
-fn resolve(said: Said, mut notes: Vec<String>) -> Result<Options, OptionError> {
-    // As in the JDK's agent: without any request, both are made.
-    let measures_cpu = said.cpu_samples || said.cpu_times.is_some();
-    let is_nothing = !said.heap_dump && !said.heap_sites && !said.options.monitors && !measures_cpu;
-    let is_sent = said.graph.is_some() || said.stream.is_some();
-    let heap_dump = said.heap_dump || is_nothing || is_sent;
-    let heap_sites = said.heap_sites || is_nothing;
-    refuse(&said)?;
-    let cpu = cpu(&said, &mut notes)?;
-    // As in the JDK's agent: if anything has no binary form, everything is text.
-    let is_binary = match said.format {
-        _ if is_sent => true,
-        None => names_binary(&said) || heap_dump && text_only(&said).is_none(),
-        Some(format) => format == 'b',
-    };
-    let format = if is_binary {
-        Format::Binary
-    } else {
-        Format::Text
-    };
-    let name = said.file.unwrap_or_else(|| match format {
-        Format::Binary => "java.hprof".to_owned(),
-        Format::Text => "java.hprof.txt".to_owned(),
-    });
-    let gzip = match said.options.gzip {
-        None if said.net.is_none() && said.exec.is_none() && name.ends_with(".gz") => {
-            GzipLevel::new(1)
-        }
-        gzip => gzip,
-    };
-    let pattern = |option: &str, text: &str| {
-        FileName::parse(text).map_err(|why| OptionError(format!("{option}={text}: {why}")))
-    };
-    // There is one of them at most.
-    let destination = match (said.net, said.graph, said.stream, said.exec) {
-        (Some(peer), ..) => Destination::Net(peer),
-        (_, Some(socket), ..) => Destination::Graph(socket),
-        (_, _, Some(socket), _) => Destination::Stream(socket),
-        (.., Some(command)) => Destination::Command(pattern("exec", &command)?),
-        (None, None, None, None) => Destination::File(pattern("file", &name)?),
-    };
-    Ok(Options {
-        heap_dump,
-        sampling: heap_sites.then_some(said.sampling),
-        sites_by_default: is_nothing,
-        cpu,
-        format,
-        destination,
-        oom: said.oom.unwrap_or(OnOutOfMemory::by_default(heap_dump)),
-        gzip,
-        notes,
-        ..said.options
-    })
-}
-
-/// The meaning of `cpu` and `interval`.
-fn cpu(said: &Said, notes: &mut Vec<String>) -> Result<Option<Cpu>, OptionError> {
-    let times = said.cpu_times;
-    if !said.cpu_samples {
-        if said.cpu_interval_us.is_some() {
-            notes.push("interval does nothing without cpu=samples".to_owned());
-        }
-        return Ok(times.map(|layout| Cpu {
-            samples_us: None,
-            times: Some(layout),
-        }));
-    }
-    if said.options.depth_frames == Some(0) {
-        return Err(OptionError(
-            "depth=0: cpu=samples needs at least the running method; use depth=1 or more"
-                .to_owned(),
-        ));
-    }
-    Ok(Some(Cpu {
-        samples_us: Some(said.cpu_interval_us.unwrap_or(CPU_INTERVAL_US)),
-        times,
-    }))
 }
 
 /// Whether the file's name requests binary HPROF.

@@ -29,6 +29,13 @@ pub(crate) fn utc_offset_seconds(unix_seconds: u64) -> i32 {
     i32::try_from(date.tm_gmtoff).unwrap_or(0)
 }
 
+/// The size of a page of memory.
+pub(crate) fn page_bytes() -> u64 {
+    // SAFETY: a number.
+    let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    u64::try_from(bytes).unwrap_or(4096)
+}
+
 /// Makes the C library return freed memory to the kernel, if it can (glibc's `malloc_trim`). Any thread. Takes 0.2 s
 /// for 2 GB. Threads that allocate from the same arena wait meanwhile; mostly there are none, because few threads share
 /// an arena.

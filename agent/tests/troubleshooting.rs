@@ -9,7 +9,7 @@ use std::path::Path;
 use super::{code, is_test, read, root, rust_files};
 
 /// Folders whose code prints messages, or parts of them.
-const SPEAKING: [&str; 9] = [
+const SPEAKING: [&str; 10] = [
     "agent",
     "snapshot",
     "tables",
@@ -19,6 +19,7 @@ const SPEAKING: [&str; 9] = [
     "reader",
     "redact",
     "graph",
+    "trigger",
 ];
 /// Files whose text goes elsewhere: the options (docs/options.md), the layouts of text files, and what `hprof check`
 /// and `hprof info` print on stdout.

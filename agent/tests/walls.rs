@@ -10,7 +10,7 @@ use std::path::Path;
 type Row = (&'static str, &'static [&'static str]);
 
 /// The agent, lowest level first.
-const AGENT: [Row; 21] = [
+const AGENT: [Row; 22] = [
     ("chance", &[]),
     ("os", &[]),
     ("jvmti", &["os"]),
@@ -20,7 +20,7 @@ const AGENT: [Row; 21] = [
     ("class_gate", &[]),
     ("ending", &[]),
     ("file_name", &["os"]),
-    ("options", &["file_name"]),
+    ("options", &["file_name", "os"]),
     ("agent_threads", &["hotspot", "jvmti"]),
     ("method_facts", &["jvmti"]),
     (
@@ -52,6 +52,19 @@ const AGENT: [Row; 21] = [
     ),
     ("receiver", &["message", "options", "os"]),
     (
+        "trigger",
+        &[
+            "agent_threads",
+            "file_name",
+            "gate",
+            "heap",
+            "jvmti",
+            "message",
+            "options",
+            "os",
+        ],
+    ),
+    (
         "net",
         &[
             "agent_threads",
@@ -80,6 +93,7 @@ const AGENT: [Row; 21] = [
             "os",
             "profile",
             "receiver",
+            "trigger",
         ],
     ),
     (
@@ -113,7 +127,8 @@ const AGENT: [Row; 21] = [
 ];
 
 /// Heap dumps: the engines do not import each other.
-const HEAP: [Row; 10] = [
+const HEAP: [Row; 11] = [
+    ("cause", &[]),
     ("error", &[]),
     ("memory_left", &[]),
     ("object_sizes", &[]),
@@ -124,6 +139,7 @@ const HEAP: [Row; 10] = [
     (
         "fork",
         &[
+            "cause",
             "error",
             "facts",
             "memory_left",
@@ -136,6 +152,7 @@ const HEAP: [Row; 10] = [
     (
         "dumper",
         &[
+            "cause",
             "error",
             "facts",
             "memory_left",

@@ -17,6 +17,7 @@ fn target(directory: &Path, gzip: Option<u8>) -> Target {
         path: directory.join("a.hprof"),
         existing: Existing::Keep,
         gzip: gzip.and_then(GzipLevel::new),
+        floor: None,
     }
 }
 

@@ -4,6 +4,7 @@ use super::dump_name::DumpName;
 use super::raw_heap::RawHeap;
 use super::references::References;
 use super::watch::watched;
+use crate::heap::cause;
 use crate::heap::error::{DumpError, For};
 use crate::heap::facts::allocation_traces::{AllocationTraces, Profiled};
 use crate::heap::facts::catalogue::Catalogue;
@@ -44,7 +45,7 @@ pub(in crate::heap) fn dump_by_hotspot(
 ) -> Result<Outcome, DumpError> {
     let management = Management::find(jni).map_err(DumpError::Engine)?;
     let name = DumpName::beside(request.outlet, env, jni)?;
-    check_disk(&name, env, jni)?;
+    check_disk(&name, request.options.min_free_bytes, env, jni)?;
     let mut facts = Facts {
         env,
         jni,
@@ -53,6 +54,7 @@ pub(in crate::heap) fn dump_by_hotspot(
         references: References::new(jni),
         site_records: Vec::new(),
     };
+    cause::tell(request.options.because.as_deref(), &facts.tables);
     facts.hold_threads()?;
     facts.hold_own(&name)?;
     facts.hold_profiled(request.profiled, request.options)?;
@@ -89,11 +91,17 @@ fn settings(options: &Options) -> Settings {
 }
 
 /// An error if HotSpot's file may not fit the disk; ours takes the place of what was read of it.
-fn check_disk(name: &DumpName<'_>, env: &Env, jni: &Jni<'_>) -> Result<(), DumpError> {
+fn check_disk(
+    name: &DumpName<'_>,
+    min_free_bytes: u64,
+    env: &Env,
+    jni: &Jni<'_>,
+) -> Result<(), DumpError> {
     let loaded = env.loaded_classes(jni).when("the list of loaded classes")?;
     let used = heap_room::used_bytes(env, jni, &loaded);
     loaded.into_iter().for_each(|class| jni.forget(class));
-    match (used, disk::free_bytes(name.raw.folder())) {
+    let free = disk::free_bytes(name.raw.folder());
+    match (used, free.map(|free| free.saturating_sub(min_free_bytes))) {
         (Some(needed_bytes), Some(free_bytes)) if free_bytes < needed_bytes => {
             Err(DumpError::SmallDisk {
                 path: name.raw.path().to_owned(),

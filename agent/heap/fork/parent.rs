@@ -11,6 +11,7 @@ use super::process::Child;
 use super::virtual_thread_fields::{method_ids, the_same_fields, virtual_thread_fields};
 use super::vm_structs::VmStructs;
 use crate::class_gate::CLASS_GATE;
+use crate::heap::cause;
 use crate::heap::error::{Again, DumpError, For};
 use crate::heap::facts::allocation_traces::{AllocationTraces, Profiled};
 use crate::heap::facts::catalogue::Catalogue;
@@ -32,7 +33,7 @@ use snapshot::mappings::{os_maps, Mappings};
 use std::cell::RefCell;
 use std::os::unix::net::UnixStream;
 use std::time::Instant;
-use tables::{ObjectIndex, ObjectTable, Tables};
+use tables::{ObjectIndex, ObjectTable, StringId, Tables};
 use writer::DumpFile;
 
 /// A dump in progress, in its own local frame.
@@ -94,7 +95,7 @@ impl<'f> SnapshotDump<'f> {
         profiled: Profiled<'_>,
     ) -> Result<(Outcome, Child), DumpError> {
         let (env, jni) = (self.env, self.jni);
-        let (tables, mut objects) = (Tables::new(), ObjectTable::new());
+        let (tables, cause, mut objects) = self.empty_tables();
         let mut catalogue = Catalogue::take(env, jni, &tables, &mut objects)?;
         let known = KnownObjects::take(env, jni, &catalogue, &tables)?;
         self.note_used_bytes(&catalogue, &tables);
@@ -136,7 +137,7 @@ impl<'f> SnapshotDump<'f> {
             socket: childs_socket,
             options: self.options,
         };
-        let invented = task.mirror_fields.invented();
+        let invented = task.mirror_fields.invented().into_iter().chain(cause);
         let (child, objects) = self.fork(task, own_thread)?;
         drop((closed, known, held));
         let mut answers = Answers {
@@ -149,7 +150,7 @@ impl<'f> SnapshotDump<'f> {
             same_words: RefCell::default(),
             site_records: &allocated.records,
             file: &file,
-            kept_texts: invented,
+            kept_texts: invented.collect(),
         };
         let done = answers.converse(socket, child);
         let (child, done) = done.map_err(|why| linked(why, &catalogue, &tables))?;
@@ -159,6 +160,13 @@ impl<'f> SnapshotDump<'f> {
     /// The sizes of objects, if a peer gets their graph and no dump is written.
     pub(super) fn graph_sizes(&self) -> Option<ObjectSizes> {
         self.sizes.filter(|_| self.options.is_graph())
+    }
+
+    /// Tables with nothing but the cause of the dump, if that is told.
+    fn empty_tables(&self) -> (Tables, Option<StringId>, ObjectTable) {
+        let tables = Tables::new();
+        let cause = cause::tell(self.options.because.as_deref(), &tables);
+        (tables, cause, ObjectTable::new())
     }
 
     fn finish(

@@ -2,9 +2,11 @@
 
 use super::{Row, Said, Standing};
 use crate::options::values::yes_no;
+use trigger::bytes;
 use writer::GzipLevel;
 use writer::Peer;
 
+const MOST_FILES: usize = 10_000;
 /// A day.
 const MOST_SECONDS: u32 = 86_400;
 
@@ -104,6 +106,43 @@ pub(super) const ROWS: &[Row] = &[
                JVM",
         standing: Standing::Built,
         set: |said, value| yes_no(value).map(|on| said.options.force = on),
+    },
+    Row {
+        name: "files",
+        values: "N",
+        default: "all",
+        help: "keep this many of the dumps that tell why they were made (`on=`, `files=` or `maxsize=`), and remove \
+               older ones whose name fits `file=`, also those of earlier JVMs",
+        standing: Standing::Built,
+        set: |said, value| match value.parse() {
+            Ok(files @ 1..=MOST_FILES) => {
+                said.options.kept.files = Some(files);
+                Ok(())
+            }
+            _ => Err("files must be from 1 to 10000"),
+        },
+    },
+    Row {
+        name: "maxsize",
+        values: "BYTES",
+        default: "all",
+        help: "keep this many bytes of such dumps, as in `20g`; the newest one stays in any case",
+        standing: Standing::Built,
+        set: |said, value| {
+            said.options.kept.bytes = Some(bytes(value).ok_or("maxsize must be a number of bytes, as in 20g")?);
+            Ok(())
+        },
+    },
+    Row {
+        name: "minfree",
+        values: "BYTES",
+        default: "256m with on=",
+        help: "free space that a dump leaves on its disk; it is given up before",
+        standing: Standing::Built,
+        set: |said, value| {
+            said.min_free_bytes = Some(bytes(value).ok_or("minfree must be a number of bytes, as in 1g")?);
+            Ok(())
+        },
     },
     Row {
         name: "verbose",

@@ -3,6 +3,9 @@
 use super::{Row, Standing};
 use crate::options::values::yes_no;
 use crate::options::{OnOutOfMemory, TimesLayout};
+use trigger::duration;
+
+const MOST_COUNT: u32 = 1_000_000;
 
 /// The options, in the order of the help.
 pub(super) const ROWS: &[Row] = &[
@@ -73,6 +76,57 @@ pub(super) const ROWS: &[Row] = &[
                 _ => return Err(""),
             });
             Ok(())
+        },
+    },
+    Row {
+        name: "on",
+        values: "CONDITIONS",
+        default: "none",
+        help: "dump when one of these holds, joined by `+`. `oom`: as `oom=y`. `heap>90%x3`: more of the heap is in \
+               use after three collections in a row. `rss>85%`: the process has more of the memory that its \
+               container or machine has. `growth>20%/h`: use after collections grows faster. `every=1h`: a timer. \
+               Quote the `>` in a shell",
+        standing: Standing::Built,
+        set: |said, value| {
+            // `resolve` names the condition that is wrong.
+            said.on = Some(value.to_owned());
+            Ok(())
+        },
+    },
+    Row {
+        name: "cooldown",
+        values: "TIME",
+        default: "10m",
+        help: "with `on=`: the rest after a dump, in which only a timer causes another",
+        standing: Standing::Built,
+        set: |said, value| {
+            said.limits.cooldown = duration(value).ok_or("cooldown must be a time such as 90s, 10m, 1h or 7d")?;
+            Ok(())
+        },
+    },
+    Row {
+        name: "count",
+        values: "N",
+        default: "10",
+        help: "with `on=`: most dumps that it causes while the JVM runs; 0 is any number",
+        standing: Standing::Built,
+        set: |said, value| match value.parse() {
+            Ok(count @ 0..=MOST_COUNT) => {
+                said.limits.most = (count > 0).then_some(count);
+                Ok(())
+            }
+            _ => Err("count must be from 0 to 1000000"),
+        },
+    },
+    Row {
+        name: "do",
+        values: "dump",
+        default: "dump",
+        help: "what `on=` makes",
+        standing: Standing::Built,
+        set: |_, value| match value {
+            "dump" => Ok(()),
+            _ => Err("on= makes dumps only; hprof histo PID and hprof leaks PID ask a running JVM for more"),
         },
     },
 ];

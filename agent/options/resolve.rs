@@ -1,0 +1,121 @@
+//! The combined meaning of the options, once all are read.
+
+use super::cross_check::{refuse, text_only};
+use super::{names_binary, Conditions, Cpu, Destination, Format, OptionError, Options, Said};
+use super::{OnOutOfMemory, CPU_INTERVAL_US};
+use crate::file_name::FileName;
+use trigger::{Condition, Limits};
+use writer::GzipLevel;
+
+/// Default of `minfree` with `on`.
+const MIN_FREE_BYTES: u64 = 256 << 20;
+
+/// The combined meaning of the options.
+pub(super) fn resolve(said: Said, mut notes: Vec<String>) -> Result<Options, OptionError> {
+    // As in the JDK's agent: without any request, both are made.
+    let measures_cpu = said.cpu_samples || said.cpu_times.is_some();
+    let is_nothing = !said.heap_dump && !said.heap_sites && !said.options.monitors && !measures_cpu;
+    let is_sent = said.graph.is_some() || said.stream.is_some();
+    let heap_dump = said.heap_dump || is_nothing || is_sent;
+    let heap_sites = said.heap_sites || is_nothing;
+    refuse(&said)?;
+    let cpu = cpu(&said, &mut notes)?;
+    // As in the JDK's agent: if anything has no binary form, everything is text.
+    let is_binary = match said.format {
+        _ if is_sent => true,
+        None => names_binary(&said) || heap_dump && text_only(&said).is_none(),
+        Some(format) => format == 'b',
+    };
+    let format = if is_binary {
+        Format::Binary
+    } else {
+        Format::Text
+    };
+    let name = said.file.unwrap_or_else(|| match format {
+        Format::Binary => "java.hprof".to_owned(),
+        Format::Text => "java.hprof.txt".to_owned(),
+    });
+    let gzip = match said.options.gzip {
+        None if said.net.is_none() && said.exec.is_none() && name.ends_with(".gz") => {
+            GzipLevel::new(1)
+        }
+        gzip => gzip,
+    };
+    let pattern = |option: &str, text: &str| {
+        FileName::parse(text).map_err(|why| OptionError(format!("{option}={text}: {why}")))
+    };
+    // There is one of them at most.
+    let on = conditions(said.on.as_deref(), said.limits)?;
+    let oom = oom(on.as_ref(), said.oom, heap_dump)?;
+    let least_free = if on.is_some() { MIN_FREE_BYTES } else { 0 };
+    let destination = match (said.net, said.graph, said.stream, said.exec) {
+        (Some(peer), ..) => Destination::Net(peer),
+        (_, Some(socket), ..) => Destination::Graph(socket),
+        (_, _, Some(socket), _) => Destination::Stream(socket),
+        (.., Some(command)) => Destination::Command(pattern("exec", &command)?),
+        (None, None, None, None) => Destination::File(pattern("file", &name)?),
+    };
+    Ok(Options {
+        heap_dump,
+        sampling: heap_sites.then_some(said.sampling),
+        sites_by_default: is_nothing,
+        cpu,
+        format,
+        destination,
+        oom,
+        on,
+        min_free_bytes: said.min_free_bytes.unwrap_or(least_free),
+        gzip,
+        notes,
+        ..said.options
+    })
+}
+
+/// The meaning of `on`, `cooldown` and `count`.
+fn conditions(text: Option<&str>, limits: Limits) -> Result<Option<Conditions>, OptionError> {
+    let Some(text) = text else {
+        return Ok(None);
+    };
+    let all = trigger::conditions(text).map_err(|why| OptionError(format!("on={text}: {why}")))?;
+    Ok(Some(Conditions { all, limits }))
+}
+
+/// The meaning of `oom`, beside `on`.
+fn oom(
+    on: Option<&Conditions>,
+    said: Option<OnOutOfMemory>,
+    heap_dump: bool,
+) -> Result<OnOutOfMemory, OptionError> {
+    let is_wanted = on.is_some_and(|on| on.all.contains(&Condition::OutOfMemory));
+    match said {
+        Some(OnOutOfMemory::Nothing) if is_wanted => Err(OptionError(
+            "on=oom and oom=n contradict each other; leave one of them out".to_owned(),
+        )),
+        Some(said) => Ok(said),
+        None => Ok(OnOutOfMemory::by_default(heap_dump || is_wanted)),
+    }
+}
+
+/// The meaning of `cpu` and `interval`.
+fn cpu(said: &Said, notes: &mut Vec<String>) -> Result<Option<Cpu>, OptionError> {
+    let times = said.cpu_times;
+    if !said.cpu_samples {
+        if said.cpu_interval_us.is_some() {
+            notes.push("interval does nothing without cpu=samples".to_owned());
+        }
+        return Ok(times.map(|layout| Cpu {
+            samples_us: None,
+            times: Some(layout),
+        }));
+    }
+    if said.options.depth_frames == Some(0) {
+        return Err(OptionError(
+            "depth=0: cpu=samples needs at least the running method; use depth=1 or more"
+                .to_owned(),
+        ));
+    }
+    Ok(Some(Cpu {
+        samples_us: Some(said.cpu_interval_us.unwrap_or(CPU_INTERVAL_US)),
+        times,
+    }))
+}

@@ -1,0 +1,194 @@
+//! `files=` and `maxsize=`: the dumps that are kept, and what dead JVMs have left.
+//!
+//! Only a file is removed that has a name of the user's pattern and is a whole dump that tells its cause, as those of
+//! `on=`, `files=` and `maxsize=` do.
+
+use crate::file_name::FileName;
+use crate::heap::cause;
+use crate::message::say;
+use crate::options::{Destination, Options};
+use format::{record, RECORD_HEADER_BYTES};
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+use trigger::{surplus, Kept, Most};
+
+/// An unfinished file that nobody has written to for so long belongs to no dump: dumps end after `timeout=` without
+/// progress.
+const DEAD: Duration = Duration::from_secs(3600);
+/// The last record of a whole dump.
+const END: [u8; RECORD_HEADER_BYTES] = [record::HEAP_DUMP_END, 0, 0, 0, 0, 0, 0, 0, 0];
+
+/// Before a dump: removes the unfinished files of JVMs that were killed.
+pub(crate) fn make_room(options: &Options) {
+    let Some(name) = pattern(options) else { return };
+    let least = DEAD.max(Duration::from_secs(u64::from(options.timeout_s)) * 2);
+    remove_dead(name, least);
+}
+
+/// After a dump: removes those that are too many.
+pub(crate) fn remove_surplus(options: &Options) {
+    let Some(name) = pattern(options) else { return };
+    for path in too_many(name, options.kept) {
+        match fs::remove_file(&path) {
+            Ok(()) if options.verbose => say(&format!(
+                "removed {}, which is older than the dumps that files= and maxsize= keep",
+                path.display()
+            )),
+            Ok(()) => {}
+            Err(error) => say(&format!(
+                "cannot remove {}, which is older than the dumps that files= and maxsize= keep: {error}",
+                path.display()
+            )),
+        }
+    }
+}
+
+/// The pattern of the dumps of which a number is kept.
+fn pattern(options: &Options) -> Option<&FileName> {
+    match &options.destination {
+        Destination::File(name) if !options.kept.is_all() && options.because.is_some() => {
+            Some(name)
+        }
+        _ => None,
+    }
+}
+
+fn remove_dead(name: &FileName, least: Duration) {
+    for (path, file) in files(name) {
+        let is_dead = || {
+            let written = fs::symlink_metadata(&path)
+                .ok()
+                .filter(fs::Metadata::is_file)?;
+            let silent = SystemTime::now()
+                .duration_since(written.modified().ok()?)
+                .ok()?;
+            (silent > least).then_some(())
+        };
+        let is_ours = file
+            .strip_suffix(".part")
+            .is_some_and(|file| name.fits(file));
+        if is_ours && is_dead().is_some() {
+            // If it cannot be removed, it stays.
+            let _ = fs::remove_file(&path);
+        }
+    }
+}
+
+/// The dumps that are too many.
+fn too_many(name: &FileName, most: Most) -> Vec<PathBuf> {
+    let found = files(name).into_iter();
+    let found = found.filter(|(_, file)| name.fits(file));
+    surplus(found.filter_map(|(path, _)| kept(path)).collect(), most)
+}
+
+/// All files in the folder of the dumps, with their names.
+fn files(name: &FileName) -> Vec<(PathBuf, String)> {
+    let entries = name.folder().and_then(|folder| fs::read_dir(folder).ok());
+    let entries = entries.into_iter().flatten().filter_map(Result::ok);
+    entries
+        .filter_map(|entry| Some((entry.path(), entry.file_name().into_string().ok()?)))
+        .collect()
+}
+
+/// A whole dump that tells its cause.
+fn kept(path: PathBuf) -> Option<Kept<PathBuf>> {
+    let mut file = open(&path)?;
+    let meta = file.metadata().ok().filter(fs::Metadata::is_file)?;
+    let (bytes, is_packed) = reader::opened(&file).ok()?;
+    cause::told(bytes)?;
+    // A packed one has the mark only if its first block is whole; it got its name when all were.
+    if !is_packed {
+        let mut end = END;
+        file.seek(SeekFrom::End(-i64::try_from(end.len()).ok()?))
+            .ok()?;
+        file.read_exact(&mut end).ok()?;
+        (end == END).then_some(())?;
+    }
+    Some(Kept {
+        file: path,
+        bytes: meta.len(),
+        written: meta.modified().ok()?,
+    })
+}
+
+/// Opens a file, not through a link, and does not wait for anything.
+fn open(path: &Path) -> Option<File> {
+    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+    OpenOptions::new()
+        .read(true)
+        .custom_flags(flags)
+        .open(path)
+        .ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// A dump that tells a cause.
+    fn dump(is_whole: bool) -> Vec<u8> {
+        let mut bytes = b"JAVA PROFILE 1.0.2\0\0\0\0\x08\0\0\0\0\0\0\0\0".to_vec();
+        let text = b"hprof-rs: dumped because of oom";
+        bytes.extend([1, 0, 0, 0, 0, 0, 0, 0, 8 + 31]);
+        assert_eq!(text.len(), 31);
+        bytes.extend([0; 8]);
+        bytes.extend(text);
+        if is_whole {
+            bytes.extend(END);
+        }
+        bytes
+    }
+
+    fn write(path: &Path, bytes: &[u8], hours_ago: u64) {
+        fs::write(path, bytes).expect("written");
+        let then = SystemTime::now() - Duration::from_secs(3600 * hours_ago);
+        let file = File::options().write(true).open(path).expect("a file");
+        file.set_modified(then).expect("a time");
+    }
+
+    #[test]
+    fn only_whole_dumps_of_ours_under_our_names_are_too_many() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        for (hours_ago, name) in ["a.hprof", "a.1.hprof", "a.2.hprof"]
+            .into_iter()
+            .enumerate()
+        {
+            write(&at(name), &dump(true), hours_ago as u64);
+        }
+        write(&at("b.hprof"), &dump(true), 9);
+        write(&at("a.old.hprof"), &dump(true), 9);
+        write(&at("a.3.hprof"), &dump(false), 9);
+        write(&at("a.4.hprof"), b"JAVA PROFILE 1.0.2\0 of HotSpot", 9);
+        std::os::unix::fs::symlink(at("b.hprof"), at("a.5.hprof")).expect("a link");
+        fs::create_dir(at("a.6.hprof")).expect("a folder");
+        let pattern = folder.path().join("a.hprof");
+        let name = FileName::parse(pattern.to_str().expect("UTF-8")).expect("a name");
+        let most = |files| Most {
+            files: Some(files),
+            bytes: None,
+        };
+        assert_eq!(too_many(&name, most(3)), [""; 0].map(PathBuf::from));
+        assert_eq!(too_many(&name, most(1)), [at("a.1.hprof"), at("a.2.hprof")]);
+    }
+
+    #[test]
+    fn what_dead_processes_left_is_removed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        write(&at("a.hprof.part"), b"", 3);
+        write(&at("a.7.hprof.part"), b"", 1);
+        write(&at("b.hprof.part"), b"", 3);
+        write(&at("a.hprof"), b"", 3);
+        let pattern = at("a.hprof");
+        let name = FileName::parse(pattern.to_str().expect("UTF-8")).expect("a name");
+        remove_dead(&name, Duration::from_secs(7200));
+        let names: BTreeSet<_> = files(&name).into_iter().map(|(_, name)| name).collect();
+        let expected = ["a.7.hprof.part", "a.hprof", "b.hprof.part"].map(str::to_owned);
+        assert_eq!(names, BTreeSet::from(expected));
+    }
+}

@@ -1,0 +1,159 @@
+//! `on=`: reads what the conditions are about, once a second, and asks for the dumps that are due.
+//!
+//! The crate `trigger` decides. The collector only raises a flag; a thread of the agent's asks the JDK what is in use.
+
+pub(crate) mod kept_files;
+mod readings;
+
+use crate::agent_threads;
+use crate::gate::Gate;
+use crate::jvmti::capability::GENERATE_GARBAGE_COLLECTION_EVENTS;
+use crate::jvmti::env::Env;
+use crate::jvmti::event::GARBAGE_COLLECTION_FINISH;
+use crate::jvmti::jni::Jni;
+use crate::message::say;
+use crate::options::Options;
+use parking_lot::Mutex;
+use readings::{resident, HeapReader};
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+use trigger::{Cause, Condition, Reading, Watcher};
+
+/// Name of the thread in thread dumps and in the heap dump itself.
+const THREAD_NAME: &str = "HPROF conditions";
+/// Time between two readings.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// The conditions of this JVM.
+#[derive(Debug)]
+pub(crate) struct Triggers {
+    began: Instant,
+    /// Whether a condition is about the heap, and the JVM tells of collections.
+    reads_heap: bool,
+    /// Whether a condition is about the memory of the process.
+    reads_resident: bool,
+    /// Set after a collection.
+    was_collected: AtomicBool,
+    /// Locked briefly, never across a JVM call.
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    watcher: Watcher,
+    /// The cause of the dump that was asked for.
+    waits: Option<Cause>,
+}
+
+impl Triggers {
+    /// Those that the options name; `None` if nothing has to be watched.
+    pub(crate) fn of(env: &Env, options: &Options) -> Option<Self> {
+        let on = options.on.as_ref()?;
+        // Of an OutOfMemoryError the JVM tells by itself.
+        if on.all.iter().all(|it| *it == Condition::OutOfMemory) {
+            return None;
+        }
+        let is_of_heap =
+            |it: &Condition| matches!(it, Condition::Heap { .. } | Condition::Growth { .. });
+        let is_of_process = |it: &Condition| matches!(it, Condition::Resident { .. });
+        let reads_heap = on.all.iter().any(is_of_heap);
+        Some(Self {
+            began: Instant::now(),
+            reads_heap: reads_heap && hears_of_collections(env),
+            reads_resident: on.all.iter().any(is_of_process),
+            was_collected: AtomicBool::new(false),
+            state: Mutex::new(State {
+                watcher: Watcher::new(&on.all, on.limits),
+                waits: None,
+            }),
+        })
+    }
+
+    /// Starts the thread that watches until the gate is closed. `request` asks for a dump, and says whether there will
+    /// be an attempt. In `VMInit`.
+    pub(crate) fn start(
+        &'static self,
+        env: &'static Env,
+        jni: &mut Jni<'_>,
+        gate: &'static Gate,
+        request: impl Fn(String) -> bool + Send + 'static,
+    ) {
+        let body = move |jni: &mut Jni<'_>| {
+            let mut heap = self.reads_heap.then(|| HeapReader::new(env, jni)).flatten();
+            loop {
+                sleep(LOOK);
+                // Not inside while it looks: the JVM does not wait for it to end.
+                if gate.enter().is_none() {
+                    return;
+                }
+                let look = || self.look(jni, heap.as_mut(), &request);
+                // A panic in our code ends only this look.
+                let _ = catch_unwind(AssertUnwindSafe(look));
+            }
+        };
+        if let Err(why) = agent_threads::start(env, jni, THREAD_NAME, body) {
+            say(&format!(
+                "no thread can be started, so on= causes no dump: {why}"
+            ));
+            return;
+        }
+        if self.reads_heap && env.notify(GARBAGE_COLLECTION_FINISH, true).is_err() {
+            say("this JVM does not tell of collections, so heap and growth of on= cause no dump");
+        }
+    }
+
+    /// After a collection, in a safepoint.
+    pub(crate) fn note_collection(&self) {
+        self.was_collected.store(true, Ordering::Relaxed);
+    }
+
+    /// A dump has ended; `is_made` if there is one. `is_caused` if it is the one that was asked for here.
+    pub(crate) fn note_dump(&self, is_caused: bool, is_made: bool) {
+        let at = self.began.elapsed();
+        let mut state = self.state.lock();
+        let cause = if is_caused { state.waits.take() } else { None };
+        match cause {
+            Some(cause) => state.watcher.note_dump(&cause, at, is_made),
+            None if is_made => state.watcher.rest(at),
+            None => {}
+        }
+    }
+
+    fn look(
+        &self,
+        jni: &mut Jni<'_>,
+        heap: Option<&mut HeapReader>,
+        request: &impl Fn(String) -> bool,
+    ) {
+        if self.state.lock().waits.is_some() {
+            return;
+        }
+        let was_collected = heap.filter(|_| self.was_collected.swap(false, Ordering::Relaxed));
+        let reading = Reading {
+            heap: was_collected.and_then(|heap| heap.read(jni)),
+            resident: self.reads_resident.then(resident).flatten(),
+            at: self.began.elapsed(),
+        };
+        let mut state = self.state.lock();
+        let Some(cause) = state.watcher.take(&reading) else {
+            return;
+        };
+        let text = cause.to_string();
+        state.waits = Some(cause);
+        drop(state);
+        if !request(text) {
+            self.state.lock().waits = None;
+        }
+    }
+}
+
+fn hears_of_collections(env: &Env) -> bool {
+    let missing = env.take_capabilities(&[GENERATE_GARBAGE_COLLECTION_EVENTS]);
+    let hears = missing.is_ok_and(|missing| missing.is_empty());
+    if !hears {
+        say("this JVM does not tell of collections, so heap and growth of on= cause no dump");
+    }
+    hears
+}

@@ -1,0 +1,81 @@
+//! What conditions are about: the heap after collections, and the memory of the process.
+
+use crate::heap;
+use crate::jvmti::env::Env;
+use crate::jvmti::global::Global;
+use crate::jvmti::heap_use::AfterCollection;
+use crate::jvmti::jni::Jni;
+use crate::message::say;
+use crate::os::host::page_bytes;
+use trigger::{HeapUse, ResidentUse};
+
+/// With less free heap than this, the JDK is not asked, as it makes a few objects to answer.
+const LEAST_FREE_BYTES: u64 = 256 << 10;
+const RUNTIME: &[u8] = b"Ljava/lang/Runtime;";
+
+/// Asks the JDK what is in use after collections.
+#[derive(Debug)]
+pub(super) struct HeapReader {
+    /// `java.lang.Runtime`, which is never unloaded.
+    runtime: Global,
+    last: AfterCollection,
+}
+
+impl HeapReader {
+    /// `None`, with a line on stderr, if this runtime does not tell.
+    pub(super) fn new(env: &Env, jni: &mut Jni<'_>) -> Option<Self> {
+        let found = jni.with_frame(|jni| {
+            let loaded = env.loaded_classes(jni).ok()?;
+            let is_runtime = |class: &&_| {
+                let signature = env.class_signature(class);
+                signature.is_ok_and(|signature| signature == RUNTIME)
+                    && matches!(env.class_loader(jni, class), Ok(None))
+            };
+            let runtime = jni.keep(loaded.iter().find(is_runtime)?)?;
+            let last = jni.after_collection()?;
+            Some(Self { runtime, last })
+        });
+        let found = found.flatten();
+        if found.is_none() {
+            say("this runtime does not tell what is in use after collections (it has no java.management), so heap and growth of on= cause no dump");
+        }
+        found
+    }
+
+    /// What is in use, if old objects were collected since the last reading.
+    pub(super) fn read(&mut self, jni: &mut Jni<'_>) -> Option<HeapUse> {
+        let found = jni.with_frame(|jni| {
+            let runtime = jni.local(&self.runtime)?;
+            let heap = jni.heap_bytes(&runtime)?;
+            (heap.free >= LEAST_FREE_BYTES).then(|| jni.after_collection())?
+        });
+        let found = found.flatten()?;
+        let last = std::mem::replace(&mut self.last, found);
+        let is_new = found.old != last.old || found.collections != last.collections;
+        is_new.then_some(HeapUse {
+            used: found.used,
+            most: found.most,
+        })
+    }
+}
+
+/// The memory of the process, and the most that it may have.
+pub(super) fn resident() -> Option<ResidentUse> {
+    let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = statm.split_whitespace().nth(1)?.parse().ok()?;
+    Some(ResidentUse {
+        used: pages.checked_mul(page_bytes())?,
+        most: heap::most_bytes()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_has_some_of_its_memory() {
+        let found = resident().expect("the system tells");
+        assert!(found.used > 100_000 && found.used < found.most);
+    }
+}

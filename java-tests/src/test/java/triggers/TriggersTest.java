@@ -1,0 +1,214 @@
+package triggers;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import harm.OutOfMemory;
+import harness.Collector;
+import harness.Deadline;
+import harness.Folder;
+import harness.HprofCheck;
+import harness.Jdk;
+import harness.Jdks;
+import harness.Jvm;
+import harness.NetBeansReader;
+import harness.Setup;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import lifecycle.Patient;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Conditions cause one dump for each cause and none without one; what is kept stays bounded. */
+class TriggersTest {
+    /** Longer than several readings of the agent's. */
+    private static final Duration LOAD = Duration.ofSeconds(4);
+
+    @TempDir Path folder;
+
+    static List<Jdk> some() {
+        return List.of(Jdks.of(8), Jdks.of(17), Jdks.of(25));
+    }
+
+    static Stream<Setup> setups() {
+        return Setup.matrix().stream().filter(setup -> some().contains(setup.jdk));
+    }
+
+    @ParameterizedTest
+    @MethodSource("setups")
+    void aFullHeapHasOneDumpUntilItWasEmpty(Setup setup) {
+        try (Jvm jvm = setup.on(folder).switches("-Xmx128m")
+                .agent("heap=dump,doe=n,oom=n,on=heap>60%x2,cooldown=1s,file=out.%n.hprof").run(Load.class).ready()) {
+            // What is allocated while they collect is in use afterwards, too: docs/production.md.
+            boolean isConcurrent = setup.collector == Collector.ZGC || setup.collector == Collector.SHENANDOAH;
+            load(jvm, "keep 30", isConcurrent ? "keep 30" : "garbage 300");
+            assertEquals(0, dumps(jvm).size(), jvm.err::text);
+            loadUntil(jvm, 1, "keep 75");
+            load(jvm, "keep 75");
+            assertEquals(1, dumps(jvm).size(), jvm.err::text);
+            load(jvm, "keep 30");
+            loadUntil(jvm, 2, "keep 75");
+            String line = dumps(jvm).get(0);
+            assertTrue(line.contains("dumped out.1.hprof because of heap>60%x2: "), line);
+            assertTrue(line.contains(" MB in use after a collection, 2 in a row: "), line);
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+        new HprofCheck(folder.resolve("out.1.hprof")).good();
+        new HprofCheck(folder.resolve("out.2.hprof")).good();
+    }
+
+    @ParameterizedTest
+    @MethodSource("some")
+    void aLeakCausesADumpAndASteadyHeapDoesNot(Jdk jdk) {
+        try (Jvm jvm = Jvm.on(jdk, folder).with(Collector.PARALLEL).switches("-Xmx128m")
+                .agent("heap=dump,doe=n,on=growth>10%/2s,file=out.%n.hprof").run(Load.class).ready()) {
+            for (int round = 0; round < 2; round++) {
+                load(jvm, "keep 20", "garbage 100");
+            }
+            assertEquals(0, dumps(jvm).size(), jvm.err::text);
+            Deadline deadline = Deadline.in(Jvm.LIMIT);
+            for (double percent = 20; dumps(jvm).isEmpty() && !deadline.over(); percent = Math.min(80, percent * 1.02)) {
+                did(jvm, "keep " + (int) percent);
+                did(jvm, "garbage 50");
+            }
+            String line = dumps(jvm).get(0);
+            assertTrue(line.contains(" because of growth>10%/2s: use after collections grew from "), line);
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("some")
+    void muchMemoryOfTheMachineCausesADump(Jdk jdk) throws IOException {
+        String total = Files.readAllLines(Path.of("/proc/meminfo")).get(0).replaceAll("\\D", "");
+        String most = "-Xmx" + Long.parseLong(total) / 100 * 6 + "k";
+        try (Jvm jvm = Jvm.on(jdk, folder).with(Collector.SERIAL).switches(most)
+                .agent("heap=dump,doe=n,on=rss>2%,cooldown=1s,file=out.%n.hprof").run(Load.class).ready()) {
+            load(jvm, "keep 5");
+            assertEquals(0, dumps(jvm).size(), jvm.err::text);
+            loadUntil(jvm, 1, "keep 60");
+            load(jvm, "keep 60");
+            assertEquals(1, dumps(jvm).size(), jvm.err::text);
+            assertTrue(dumps(jvm).get(0).contains(" because of rss>2%: the process has "), jvm.err::text);
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("some")
+    void aLoopOfDumpsAndARestartLeaveFewFiles(Jdk jdk) throws IOException {
+        // Of another application, by chance under such a name, and old.
+        Path foreign = Files.write(folder.resolve("out.99.hprof"), "JAVA PROFILE 1.0.2\0".getBytes(StandardCharsets.UTF_8));
+        Files.setLastModifiedTime(foreign, FileTime.fromMillis(0));
+        String options = "heap=dump,doe=n,on=every=1s,count=4,files=2,file=out.hprof";
+        for (int run = 0; run < 2; run++) {
+            try (Jvm jvm = Jvm.on(jdk, folder).agent(options).run(Load.class).ready()) {
+                loadUntil(jvm, 4, "garbage 10");
+                load(jvm, "garbage 10");
+                assertEquals(4, dumps(jvm).size(), jvm.err::text);
+                assertEquals(0, jvm.end(), jvm.err::text);
+            }
+            Set<String> names = new TreeSet<>(new Folder(folder).dumps());
+            assertTrue(names.remove("out.99.hprof"), names::toString);
+            assertEquals(2, names.size(), names::toString);
+            for (String name : names) {
+                new HprofCheck(folder.resolve(name)).good();
+                byte[] head = java.util.Arrays.copyOf(Files.readAllBytes(folder.resolve(name)), 200);
+                String text = new String(head, StandardCharsets.ISO_8859_1);
+                assertTrue(text.contains("hprof-rs: dumped because of every=1s: "), text);
+                try (NetBeansReader reader = new NetBeansReader(folder.resolve(name))) {
+                    assertEquals(1, reader.histogram().of("java.lang.Class[]") > 0 ? 1 : 0);
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("some")
+    void noDumpTakesTheSpaceThatMustStayFree(Jdk jdk) {
+        try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=dump,on=every=1s,count=2,minfree=900t,file=out.hprof")
+                .run(Load.class).ready()) {
+            Deadline deadline = Deadline.in(Jvm.LIMIT);
+            while (told(jvm, "no dump: ").size() < 2 && !deadline.over()) {
+                did(jvm, "garbage 10");
+            }
+            load(jvm, "garbage 10");
+            assertEquals(2, told(jvm, "no dump: ").size(), jvm.err::text);
+            assertTrue(jvm.err.text().contains(" must stay free; remove files, or change minfree="), jvm.err::text);
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+        assertEquals(Set.of(), new Folder(folder).dumps());
+    }
+
+    @ParameterizedTest
+    @MethodSource("some")
+    void anOutOfMemoryErrorIsTheCauseOfItsDump(Jdk jdk) {
+        try (Jvm jvm = Jvm.on(jdk, folder).switches("-Xmx32m").agent("heap=dump,doe=n,on=oom+heap>99%x1000,file=out.hprof")
+                .run(OutOfMemory.class, "heap", "main", "caught")) {
+            assertEquals(0, jvm.exit(), jvm.err::text);
+            assertEquals(1, told(jvm, "dumped out.hprof because of oom: ").size(), jvm.err::text);
+        }
+        new HprofCheck(folder.resolve("out.hprof")).good();
+    }
+
+    @Test
+    void whatIsWrongIsNamed() {
+        for (String[] wrong : new String[][] {
+            {"on=oom+heep>90%", "on=oom+heep>90%: heep>90%: there is no such condition; there are oom, heap>90%x3, "},
+            {"on=every=1h,do=histo", "do=histo: on= makes dumps only"},
+            {"on=oom,oom=n", "on=oom and oom=n contradict each other"},
+            {"files=3,format=a", "files= and maxsize= keep binary dumps in files, which format=a does not make"},
+        }) {
+            try (Jvm jvm = Jvm.on(Jdks.of(17), folder).agent("heap=dump," + wrong[0]).run(Patient.class)) {
+                assertNotEquals(0, jvm.exit());
+                assertTrue(jvm.err.text().contains("hprof-rs: " + wrong[1]), jvm.err::text);
+            }
+        }
+    }
+
+    /** Says these words again and again. */
+    private static void load(Jvm jvm, String... words) {
+        Deadline deadline = Deadline.in(LOAD);
+        while (!deadline.over()) {
+            for (String word : words) {
+                did(jvm, word);
+            }
+        }
+    }
+
+    /** Says a word until there are so many dumps. */
+    private static void loadUntil(Jvm jvm, int count, String word) {
+        Deadline deadline = Deadline.in(Jvm.LIMIT);
+        while (dumps(jvm).size() < count) {
+            assertFalse(deadline.over(), jvm.err::text);
+            did(jvm, word);
+        }
+    }
+
+    private static void did(Jvm jvm, String word) {
+        long before = jvm.out.lines().stream().filter(line -> line.startsWith("DID")).count();
+        jvm.say(word);
+        jvm.out.await((int) before + 1, "the end of " + word, line -> line.startsWith("DID"), Jvm.LIMIT);
+    }
+
+    private static List<String> dumps(Jvm jvm) {
+        return told(jvm, "dumped ");
+    }
+
+    private static List<String> told(Jvm jvm, String start) {
+        return jvm.err.lines().stream().filter(line -> line.startsWith("hprof-rs: " + start)).collect(Collectors.toList());
+    }
+}

@@ -1,0 +1,90 @@
+//! Which of the dumps that are there are too many.
+
+use std::time::SystemTime;
+
+/// How much is kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Most {
+    /// Most files; `None` for any number.
+    pub files: Option<usize>,
+    /// Most bytes of all files together; `None` for any number.
+    pub bytes: Option<u64>,
+}
+
+impl Most {
+    /// Whether all is kept.
+    pub fn is_all(&self) -> bool {
+        self.files.is_none() && self.bytes.is_none()
+    }
+}
+
+/// A file that may be too many.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept<T> {
+    /// What it is.
+    pub file: T,
+    /// Its size.
+    pub bytes: u64,
+    /// When it was written.
+    pub written: SystemTime,
+}
+
+/// The files that are too many, the oldest of all. The newest one always stays.
+pub fn surplus<T>(mut files: Vec<Kept<T>>, most: Most) -> Vec<T> {
+    files.sort_by_key(|it| std::cmp::Reverse(it.written));
+    let most_files = most.files.unwrap_or(usize::MAX).max(1);
+    let most_bytes = most.bytes.unwrap_or(u64::MAX);
+    let mut bytes = 0u64;
+    let kept = files.iter().take(most_files).take_while(|it| {
+        bytes = bytes.saturating_add(it.bytes);
+        bytes <= most_bytes
+    });
+    let kept = kept.count().max(1);
+    files.into_iter().skip(kept).map(|it| it.file).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::time::Duration;
+
+    fn files(sizes: &[u64]) -> Vec<Kept<usize>> {
+        let file = |(number, &bytes): (usize, &u64)| Kept {
+            file: number,
+            bytes,
+            written: SystemTime::UNIX_EPOCH + Duration::from_secs(number as u64),
+        };
+        sizes.iter().enumerate().map(file).collect()
+    }
+
+    #[test]
+    fn the_newest_stay() {
+        let most = |files, bytes| Most { files, bytes };
+        let sizes = [5, 5, 5, 5];
+        assert!(surplus(files(&sizes), Most::default()).is_empty());
+        assert_eq!(surplus(files(&sizes), most(Some(3), None)), [0]);
+        assert_eq!(surplus(files(&sizes), most(None, Some(14))), [1, 0]);
+        assert_eq!(surplus(files(&sizes), most(Some(1), Some(14))), [2, 1, 0]);
+        // One that is too large by itself.
+        assert_eq!(surplus(files(&[1, 100]), most(Some(0), Some(14))), [0]);
+        assert!(surplus(Vec::<Kept<()>>::new(), most(Some(1), None)).is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn what_stays_is_the_newest_and_fits(
+            sizes in prop::collection::vec(0u64..100, 1..30),
+            most_files in 1usize..10,
+            most_bytes in 0u64..500,
+        ) {
+            let most = Most { files: Some(most_files), bytes: Some(most_bytes) };
+            let gone = surplus(files(&sizes), most);
+            let stay = sizes.len() - gone.len();
+            prop_assert!(stay >= 1 && stay <= most_files);
+            prop_assert!(gone.iter().all(|&number| number < sizes.len() - stay));
+            let bytes: u64 = sizes[sizes.len() - stay..].iter().sum();
+            prop_assert!(stay == 1 || bytes <= most_bytes);
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! The free space that a dump leaves on its disk.
+
+use std::fs::File;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::Path;
+
+use crate::WriteError;
+
+/// Bytes that can still be written where a file is; `None` if the system does not tell.
+pub type FreeBytes = fn(BorrowedFd<'_>) -> Option<u64>;
+
+/// Free space that no dump takes.
+#[derive(Clone, Copy, Debug)]
+pub struct Floor {
+    /// Bytes that stay free.
+    pub bytes: u64,
+    /// How to find what is free.
+    pub free: FreeBytes,
+}
+
+impl PartialEq for Floor {
+    fn eq(&self, other: &Self) -> bool {
+        self.bytes == other.bytes
+    }
+}
+
+impl Eq for Floor {}
+
+impl Floor {
+    /// An error if these bytes more would take what must stay free. For any thread and process.
+    pub fn check(&self, file: &File, path: &Path, more: usize) -> Result<(), WriteError> {
+        let least = self.bytes.saturating_add(more as u64);
+        match (self.free)(file.as_fd()) {
+            Some(free_bytes) if free_bytes < least => Err(WriteError::LittleRoom {
+                path: path.to_owned(),
+                free_bytes,
+                floor_bytes: self.bytes,
+            }),
+            _ => Ok(()),
+        }
+    }
+}
