@@ -46,7 +46,8 @@ pub(crate) fn vm_init(session: &'static Session, jni: &mut Jni<'_>) {
     }
     if let Some(triggers) = &session.triggers {
         let request = |cause| session.dump_queue.request_for(cause);
-        triggers.start(&session.env, jni, &session.gate, request);
+        let jvm = (session.vm, &session.env);
+        triggers.start(jvm, &session.options, jni, &session.gate, request);
     }
     let counted = jni.with_frame(|jni| {
         let threads = session

@@ -17,7 +17,7 @@ use crate::message::{say, say_if};
 use crate::options::{Destination, Format, Options, StopTheWorld};
 use crate::os::host::utc_offset_seconds;
 use crate::profile::{Allocations, CpuCounts, StackTraces};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 use tables::Census;
@@ -68,10 +68,37 @@ pub(crate) fn dump(
     known: Known<'_>,
     outlet: &dyn Outlet,
 ) -> bool {
-    IS_DUMPING.set(true);
-    let is_there = dump_alone(vm, jni, options, known, outlet);
-    IS_DUMPING.set(false);
-    is_there
+    let _alone = Alone::begin();
+    dump_alone(vm, jni, options, known, outlet)
+}
+
+/// This thread makes a dump until this is dropped.
+pub(super) struct Alone;
+
+impl Alone {
+    pub(super) fn begin() -> Self {
+        IS_DUMPING.set(true);
+        Self
+    }
+}
+
+impl Drop for Alone {
+    fn drop(&mut self) {
+        IS_DUMPING.set(false);
+    }
+}
+
+/// Waits until no other dump is made, and until the copy of the previous one has ended. The error says that it has not.
+pub(super) fn take_turn() -> Result<MutexGuard<'static, Option<Ending>>, String> {
+    let mut last_child = ONE_AT_A_TIME.lock();
+    ending::show_life();
+    let last = last_child.as_ref();
+    if last.is_some_and(|last| !last.wait(LAST_CHILD)) {
+        let why = "the forked copy of the previous dump has not ended yet; try again later";
+        return Err(why.to_owned());
+    }
+    *last_child = None;
+    Ok(last_child)
 }
 
 /// Makes the dump, once no other dump is being made.
@@ -82,16 +109,13 @@ fn dump_alone(
     known: Known<'_>,
     outlet: &dyn Outlet,
 ) -> bool {
-    let mut last_child = ONE_AT_A_TIME.lock();
-    ending::show_life();
-    if last_child
-        .as_ref()
-        .is_some_and(|last| !last.wait(LAST_CHILD))
-    {
-        say("no dump: the forked copy of the previous dump has not ended yet; try again later");
-        return false;
-    }
-    *last_child = None;
+    let mut last_child = match take_turn() {
+        Ok(last_child) => last_child,
+        Err(why) => {
+            say(&format!("no dump: {why}"));
+            return false;
+        }
+    };
     let started = Instant::now();
     if options.verbose {
         say(&begin_line(outlet, known.census, &options.destination));
@@ -151,7 +175,10 @@ fn choose(request: Request<'_>, jni: &mut Jni<'_>) -> Result<Made, DumpError> {
     let ways = Way::all(request.options);
     for &way in ways {
         let made = match way {
-            Way::Fork => by_fork(request, jni, &tried),
+            Way::Fork => by_fork(request.options, &tried, |copies_all| {
+                let (outcome, child) = by_snapshot(request, jni, &tried, copies_all)?;
+                Ok((outcome, Some(child)))
+            }),
             Way::HotSpot => by_hotspot(request, jni).map(|outcome| (outcome, None)),
         };
         let is_last = ways.last() == Some(&way);
@@ -201,20 +228,24 @@ fn announce(why: &str, estimate: Option<Duration>) {
     ));
 }
 
-/// Makes the dump from a forked copy. Tries again as long as another attempt may succeed.
-fn by_fork(request: Request<'_>, jni: &mut Jni<'_>, tried: &Tried) -> Result<Made, DumpError> {
+/// Forks. Tries again as long as another attempt may succeed; its argument is whether the child gets the whole heap.
+pub(super) fn by_fork<T>(
+    options: &Options,
+    tried: &Tried,
+    mut attempt: impl FnMut(bool) -> Result<T, DumpError>,
+) -> Result<T, DumpError> {
     // The number of known classes at each recent attempt that met an unknown class or the first virtual thread.
     let mut known = Vec::new();
     let mut copies_all = false;
     let mut tries = 0;
     let mut was_moving = false;
     let began = Instant::now();
-    let limit = Duration::from_secs(u64::from(request.options.timeout_s));
+    let limit = Duration::from_secs(u64::from(options.timeout_s));
     while may_fork_again(tries, tried.paused.get()) && began.elapsed() < limit {
         tries += 1;
         was_moving = false;
-        match by_snapshot(request, jni, tried, copies_all) {
-            Ok((outcome, child)) => return Ok((outcome, Some(child))),
+        match attempt(copies_all) {
+            Ok(made) => return Ok(made),
             Err(DumpError::Damaged(_)) if tried.has_left_out.get() => copies_all = true,
             Err(DumpError::Again(Again::UnknownClass)) => {
                 known.push(tried.classes.get());
@@ -289,7 +320,7 @@ fn create_file(request: Request<'_>, env: &Env, jni: &mut Jni<'_>) -> Result<Dum
 }
 
 /// A JVMTI environment with the capabilities that a dump needs.
-fn environment(vm: Vm) -> Result<Env, DumpError> {
+pub(super) fn environment(vm: Vm) -> Result<Env, DumpError> {
     let env = vm.new_env().when("a JVMTI environment")?;
     let wanted = [TAG_OBJECTS, GET_SOURCE_FILE_NAME, GET_LINE_NUMBERS];
     let missing = env

@@ -11,6 +11,7 @@ use crate::message::say;
 use crate::options::{Engine, Options, SnapshotBy, StopTheWorld};
 
 pub(crate) mod cause;
+mod count;
 mod dump;
 mod dumper;
 mod error;
@@ -25,6 +26,7 @@ mod tried;
 
 use error::DumpError;
 
+pub(crate) use count::count;
 pub(crate) use dump::{dump, is_dumping_here, Known};
 pub(crate) use memory_left::most_bytes;
 

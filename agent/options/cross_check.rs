@@ -30,6 +30,7 @@ pub(super) fn refuse(said: &Said) -> Result<(), OptionError> {
     refuse_redaction(said)?;
     refuse_stream(said)?;
     refuse_kept(said)?;
+    refuse_samples(said)?;
     match text_only(said) {
         Some(what) if said.format.is_none() => must_be_text(said, what),
         _ => Ok(()),
@@ -73,6 +74,19 @@ fn refuse_kept(said: &Said) -> Result<(), OptionError> {
     Err(OptionError(format!(
         "files= and maxsize= keep binary dumps in files, which {other} does not make; leave one of them out"
     )))
+}
+
+/// Rejects samples that nothing causes.
+fn refuse_samples(said: &Said) -> Result<(), OptionError> {
+    let names_file = said.histo.is_some() || said.metrics.is_some() || said.top.is_some();
+    let is_caused = said.on.is_some() && said.does_histo;
+    if is_caused || !said.does_histo && !names_file {
+        return Ok(());
+    }
+    Err(OptionError(
+        "do=histo, histo=, metrics= and top= need a condition and each other: on=every=1m,do=histo"
+            .to_owned(),
+    ))
 }
 
 /// Rejects what a dump that is sent as it is made cannot be.

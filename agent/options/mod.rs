@@ -96,8 +96,21 @@ pub(crate) enum Destination {
 pub(crate) struct Conditions {
     /// The conditions, not empty.
     pub(crate) all: Vec<Condition>,
-    /// How often they may cause a dump.
+    /// How often they may cause something.
     pub(crate) limits: Limits,
+    /// Where samples go; `None` if dumps are made.
+    pub(crate) samples: Option<Samples>,
+}
+
+/// Samples of what the classes have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Samples {
+    /// The file to which each adds a line.
+    pub(crate) lines: FileName,
+    /// The file that the newest one replaces.
+    pub(crate) metrics: Option<FileName>,
+    /// How many classes each tells.
+    pub(crate) top: usize,
 }
 
 /// How allocations are sampled.
@@ -122,8 +135,6 @@ const CPU_INTERVAL_US: u32 = 10_000;
 
 /// Default of `cooldown`.
 const COOLDOWN: Duration = Duration::from_secs(600);
-/// Default of `count`.
-const MOST_CAUSED: u32 = 10;
 
 /// The user's options, checked and complete.
 #[derive(Clone, Debug, PartialEq)]
@@ -266,11 +277,16 @@ impl Options {
             path,
             existing,
             gzip: self.gzip,
-            floor: (self.min_free_bytes > 0).then_some(Floor {
-                bytes: self.min_free_bytes,
-                free: free_bytes,
-            }),
+            floor: self.floor(),
         }
+    }
+
+    /// The free space that nothing takes; `None` if all may be taken.
+    pub(crate) fn floor(&self) -> Option<Floor> {
+        (self.min_free_bytes > 0).then_some(Floor {
+            bytes: self.min_free_bytes,
+            free: free_bytes,
+        })
     }
 
     /// Whether dumps tell why they were made, so that those that are too many can be told from others.
@@ -337,7 +353,13 @@ struct Said {
     stream: Option<PathBuf>,
     exec: Option<String>,
     on: Option<String>,
-    limits: Limits,
+    /// `None` if it was not said.
+    most_caused: Option<u32>,
+    cooldown: Duration,
+    does_histo: bool,
+    histo: Option<String>,
+    metrics: Option<String>,
+    top: Option<usize>,
     min_free_bytes: Option<u64>,
     oom: Option<OnOutOfMemory>,
 }
@@ -363,10 +385,12 @@ impl Default for Said {
             stream: None,
             exec: None,
             on: None,
-            limits: Limits {
-                cooldown: COOLDOWN,
-                most: Some(MOST_CAUSED),
-            },
+            most_caused: None,
+            cooldown: COOLDOWN,
+            does_histo: false,
+            histo: None,
+            metrics: None,
+            top: None,
             min_free_bytes: None,
             oom: None,
         }

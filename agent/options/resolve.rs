@@ -1,12 +1,18 @@
 //! The combined meaning of the options, once all are read.
 
 use super::cross_check::{refuse, text_only};
-use super::{names_binary, Conditions, Cpu, Destination, Format, OptionError, Options, Said};
+use super::{
+    names_binary, Conditions, Cpu, Destination, Format, OptionError, Options, Said, Samples,
+};
 use super::{OnOutOfMemory, CPU_INTERVAL_US};
 use crate::file_name::FileName;
 use trigger::{Condition, Limits};
 use writer::GzipLevel;
 
+/// Default of `count` for dumps.
+const MOST_CAUSED: u32 = 10;
+/// Default of `top`.
+const TOP: usize = 50;
 /// Default of `minfree` with `on`.
 const MIN_FREE_BYTES: u64 = 256 << 20;
 
@@ -20,6 +26,7 @@ pub(super) fn resolve(said: Said, mut notes: Vec<String>) -> Result<Options, Opt
     let heap_sites = said.heap_sites || is_nothing;
     refuse(&said)?;
     let cpu = cpu(&said, &mut notes)?;
+    let on = conditions(&said)?;
     // As in the JDK's agent: if anything has no binary form, everything is text.
     let is_binary = match said.format {
         _ if is_sent => true,
@@ -41,11 +48,7 @@ pub(super) fn resolve(said: Said, mut notes: Vec<String>) -> Result<Options, Opt
         }
         gzip => gzip,
     };
-    let pattern = |option: &str, text: &str| {
-        FileName::parse(text).map_err(|why| OptionError(format!("{option}={text}: {why}")))
-    };
     // There is one of them at most.
-    let on = conditions(said.on.as_deref(), said.limits)?;
     let oom = oom(on.as_ref(), said.oom, heap_dump)?;
     let least_free = if on.is_some() { MIN_FREE_BYTES } else { 0 };
     let destination = match (said.net, said.graph, said.stream, said.exec) {
@@ -71,13 +74,45 @@ pub(super) fn resolve(said: Said, mut notes: Vec<String>) -> Result<Options, Opt
     })
 }
 
-/// The meaning of `on`, `cooldown` and `count`.
-fn conditions(text: Option<&str>, limits: Limits) -> Result<Option<Conditions>, OptionError> {
-    let Some(text) = text else {
+/// A name with its letters behind `%`.
+fn pattern(option: &str, text: &str) -> Result<FileName, OptionError> {
+    FileName::parse(text).map_err(|why| OptionError(format!("{option}={text}: {why}")))
+}
+
+/// The meaning of `on`, and of what belongs to it.
+fn conditions(said: &Said) -> Result<Option<Conditions>, OptionError> {
+    let Some(text) = &said.on else {
         return Ok(None);
     };
     let all = trigger::conditions(text).map_err(|why| OptionError(format!("on={text}: {why}")))?;
-    Ok(Some(Conditions { all, limits }))
+    if said.does_histo && all.contains(&Condition::OutOfMemory) {
+        return Err(OptionError(
+            "on=oom makes a dump and no sample; write oom=y beside do=histo".to_owned(),
+        ));
+    }
+    let samples = said.does_histo.then(|| samples(said)).transpose()?;
+    let by_default = if samples.is_some() { 0 } else { MOST_CAUSED };
+    let most = said.most_caused.unwrap_or(by_default);
+    let limits = Limits {
+        cooldown: said.cooldown,
+        most: (most > 0).then_some(most),
+    };
+    Ok(Some(Conditions {
+        all,
+        limits,
+        samples,
+    }))
+}
+
+/// The meaning of `histo`, `metrics` and `top`.
+fn samples(said: &Said) -> Result<Samples, OptionError> {
+    let lines = said.histo.as_deref().unwrap_or("java.histo.jsonl");
+    let metrics = said.metrics.as_deref();
+    Ok(Samples {
+        lines: pattern("histo", lines)?,
+        metrics: metrics.map(|name| pattern("metrics", name)).transpose()?,
+        top: said.top.unwrap_or(TOP),
+    })
 }
 
 /// The meaning of `oom`, beside `on`.

@@ -398,3 +398,22 @@ fn the_ways_to_a_heap_are_chosen_by_name() {
         assert!(why.contains("which do not fork"), "{why}");
     }
 }
+
+#[test]
+fn samples_need_a_condition_and_have_no_limit() {
+    let on = options("heap=dump,on=every=1m,do=histo,metrics=m,top=3").on;
+    let on = on.expect("conditions");
+    assert_eq!(on.limits.most, None);
+    let samples = on.samples.expect("samples");
+    assert_eq!(samples.lines, FileName::parse("java.histo.jsonl").unwrap());
+    assert_eq!((samples.metrics.is_some(), samples.top), (true, 3));
+    let of = |text: &str| options(text).on.expect("conditions");
+    assert_eq!(of("on=every=1m,do=histo,count=7").limits.most, Some(7));
+    assert_eq!(of("on=every=1m").limits.most, Some(10));
+    assert_eq!(of("on=every=1m,count=0").limits.most, None);
+    for wrong in ["do=histo", "on=every=1m,metrics=m", "top=3", "histo=a"] {
+        assert!(refusal(wrong).contains("on=every=1m,do=histo"), "{wrong}");
+    }
+    assert!(refusal("on=oom+every=1m,do=histo").starts_with("on=oom makes a dump and no sample"));
+    assert!(refusal("on=every=1m,do=leaks").starts_with("do=leaks: on= makes dumps or samples"));
+}

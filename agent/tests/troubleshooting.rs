@@ -21,15 +21,16 @@ const SPEAKING: [&str; 10] = [
     "graph",
     "trigger",
 ];
-/// Files whose text goes elsewhere: the options (docs/options.md), the layouts of text files, and what `hprof check`
+/// Files whose text goes elsewhere: the options (docs/options.md), the layouts of files, and what `hprof check`
 /// and `hprof info` print on stdout.
-const ELSEWHERE: [&str; 6] = [
+const ELSEWHERE: [&str; 7] = [
     "agent/options/help.rs",
     "agent/options/rows/mod.rs",
     "reader/check",
     "reader/damage.rs",
     "reader/text",
     "reader/text.rs",
+    "trigger/sample.rs",
 ];
 /// Literals that never reach a user's stderr: names of threads, headings and tables on stdout, markers of formats.
 const NO_MESSAGES: &str = include_str!("no_messages.txt");

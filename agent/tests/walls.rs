@@ -179,6 +179,9 @@ const DUMP: Row = (
     ],
 );
 
+/// So is the one that counts: it forks as dumps do, and waits its turn.
+const COUNT: Row = ("count", &["dump", "error", "fork", "request", "tried"]);
+
 /// The profiles: features import what they share, and not each other. `*` stands for the exports of
 /// `agent/profile/mod.rs`.
 const PROFILE: [Row; 9] = [
@@ -366,7 +369,7 @@ fn the_agents_folders_import_only_what_stands_below_them() {
 
 #[test]
 fn the_engines_of_heap_dumps_do_not_import_each_other() {
-    let rows: Vec<Row> = HEAP.into_iter().chain([DUMP]).collect();
+    let rows: Vec<Row> = HEAP.into_iter().chain([DUMP, COUNT]).collect();
     check(&["heap"], &rows);
 }
 

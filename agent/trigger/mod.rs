@@ -1,20 +1,22 @@
-//! `on=`: reads what the conditions are about, once a second, and asks for the dumps that are due.
+//! `on=`: reads what the conditions are about, once a second, and asks for the dumps that are due, or takes samples.
 //!
 //! The crate `trigger` decides. The collector only raises a flag; a thread of the agent's asks the JDK what is in use.
 
 pub(crate) mod kept_files;
 mod readings;
+mod sampler;
 
 use crate::agent_threads;
 use crate::gate::Gate;
 use crate::jvmti::capability::GENERATE_GARBAGE_COLLECTION_EVENTS;
-use crate::jvmti::env::Env;
+use crate::jvmti::env::{Env, Vm};
 use crate::jvmti::event::GARBAGE_COLLECTION_FINISH;
 use crate::jvmti::jni::Jni;
 use crate::message::say;
 use crate::options::Options;
 use parking_lot::Mutex;
 use readings::{resident, HeapReader};
+use sampler::Sampler;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
@@ -75,12 +77,14 @@ impl Triggers {
     /// be an attempt. In `VMInit`.
     pub(crate) fn start(
         &'static self,
-        env: &'static Env,
+        (vm, env): (Vm, &'static Env),
+        options: &'static Options,
         jni: &mut Jni<'_>,
         gate: &'static Gate,
         request: impl Fn(String) -> bool + Send + 'static,
     ) {
         let body = move |jni: &mut Jni<'_>| {
+            let mut sampler = Sampler::of(vm, options);
             let mut heap = self.reads_heap.then(|| HeapReader::new(env, jni)).flatten();
             loop {
                 sleep(LOOK);
@@ -88,9 +92,20 @@ impl Triggers {
                 if gate.enter().is_none() {
                     return;
                 }
-                let look = || self.look(jni, heap.as_mut(), &request);
                 // A panic in our code ends only this look.
-                let _ = catch_unwind(AssertUnwindSafe(look));
+                let look = AssertUnwindSafe(|| self.look(jni, heap.as_mut()));
+                let Some(cause) = catch_unwind(look).ok().flatten() else {
+                    continue;
+                };
+                match &mut sampler {
+                    None => self.ask(cause, &request),
+                    Some(sampler) => {
+                        let sample = || sampler.sample(jni, &cause.to_string());
+                        let is_made = catch_unwind(AssertUnwindSafe(sample)).unwrap_or(false);
+                        let at = self.began.elapsed();
+                        self.state.lock().watcher.note_dump(&cause, at, is_made);
+                    }
+                }
             }
         };
         if let Err(why) = agent_threads::start(env, jni, THREAD_NAME, body) {
@@ -121,14 +136,10 @@ impl Triggers {
         }
     }
 
-    fn look(
-        &self,
-        jni: &mut Jni<'_>,
-        heap: Option<&mut HeapReader>,
-        request: &impl Fn(String) -> bool,
-    ) {
+    /// Takes a reading; the cause of what is due.
+    fn look(&self, jni: &mut Jni<'_>, heap: Option<&mut HeapReader>) -> Option<Cause> {
         if self.state.lock().waits.is_some() {
-            return;
+            return None;
         }
         let was_collected = heap.filter(|_| self.was_collected.swap(false, Ordering::Relaxed));
         let reading = Reading {
@@ -136,13 +147,13 @@ impl Triggers {
             resident: self.reads_resident.then(resident).flatten(),
             at: self.began.elapsed(),
         };
-        let mut state = self.state.lock();
-        let Some(cause) = state.watcher.take(&reading) else {
-            return;
-        };
+        self.state.lock().watcher.take(&reading)
+    }
+
+    /// Asks for the dump of this cause.
+    fn ask(&self, cause: Cause, request: &impl Fn(String) -> bool) {
         let text = cause.to_string();
-        state.waits = Some(cause);
-        drop(state);
+        self.state.lock().waits = Some(cause);
         if !request(text) {
             self.state.lock().waits = None;
         }

@@ -48,7 +48,12 @@ impl SizePlaces {
         is_size.then_some(u64::from(word & !FLAGS))
     }
 
-    fn mirror_words<M: Memory>(self, snapshot: &Snapshot<M>, mirror: u64) -> Option<u32> {
+    /// The size of this class object in words.
+    pub(crate) fn mirror_words<M: Memory>(
+        self,
+        snapshot: &Snapshot<M>,
+        mirror: u64,
+    ) -> Option<u32> {
         let words = snapshot.memory.u32(mirror.wrapping_add(self.in_mirror?));
         (words < MIRROR_WORDS_END).then_some(words)
     }

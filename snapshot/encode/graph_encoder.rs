@@ -23,8 +23,9 @@ pub struct SizeFacts {
 
 /// How the objects of one class are encoded.
 #[derive(Debug)]
-struct Plan {
-    class: GraphClass,
+pub(super) struct Plan {
+    /// What they share.
+    pub(super) class: GraphClass,
     /// The fields that are references, in the order of the file.
     references: Vec<FieldCopy>,
     /// The code of those that no trace allocated, 0 for none.
@@ -158,7 +159,8 @@ impl<'s, D: Deliver, M: Memory> GraphEncoder<'s, D, M> {
     }
 }
 
-fn plan<M: Memory>(
+/// How the objects of this class are encoded.
+pub(super) fn plan<M: Memory>(
     snapshot: &Snapshot<M>,
     sizes: SizeFacts,
     class: &Class,

@@ -1,6 +1,7 @@
 //! Encode: turns every marked object into a record of the file.
 
 mod allocated;
+mod class_counter;
 mod encoder;
 mod field_copy;
 mod graph_encoder;
@@ -8,6 +9,7 @@ mod groups;
 mod large_arrays;
 mod room;
 
+pub use class_counter::{ClassCount, ClassCounter};
 pub use encoder::{Encoded, Encoder, Parts};
 pub use field_copy::FieldCopy;
 pub use graph_encoder::{GraphEncoder, SizeFacts};

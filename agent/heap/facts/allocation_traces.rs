@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, HashMap};
 use tables::{ClassId, Frame, FrameId, Line, ObjectTable, StringId, Tables, Trace, TraceId};
 
 /// The session's measurements that go into a dump.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(in crate::heap) struct Profiled<'s> {
     /// The sampled allocations; `None` if allocations are not sampled.
     pub(in crate::heap) allocations: Option<&'s Allocations>,

@@ -44,7 +44,8 @@ pub(super) struct Answers<'d, 'f> {
     pub(super) same_words: RefCell<HashMap<(u64, u64), bool>>,
     /// The record of allocation sites; empty if there is none.
     pub(super) site_records: &'d [u8],
-    pub(super) file: &'d DumpFile,
+    /// `None` if the classes are counted, and nothing is written.
+    pub(super) file: Option<&'d DumpFile>,
     /// Texts that stay in every dump: names that classes have for what is no field of theirs, and what tells of the JVM.
     pub(super) kept_texts: Vec<StringId>,
 }
@@ -86,7 +87,7 @@ impl Answers<'_, '_> {
                     objects,
                     heap_bytes,
                 }) => {
-                    if told.elapsed() >= PROGRESS {
+                    if told.elapsed() >= PROGRESS && self.file.is_some() {
                         told = Instant::now();
                         let line = progress_line(
                             bytes,
@@ -144,7 +145,7 @@ impl Answers<'_, '_> {
             .iter()
             .filter_map(|thread| self.note(thread))
             .collect();
-        let Some(stacks) = self.stacks.take() else {
+        let (Some(stacks), Some(file)) = (self.stacks.take(), self.file) else {
             return Err(broken_word());
         };
         let (dump, classes) = (self.dump, self.catalogue.len());
@@ -164,7 +165,7 @@ impl Answers<'_, '_> {
         }
         let mirror = |class| self.objects.id(self.catalogue.mirror(class)?);
         let (objects, millis) = (&self.objects, dump.millis_since_epoch);
-        let mut deliver = |bytes| self.file.head(bytes);
+        let mut deliver = |bytes| file.head(bytes);
         let texts = match dump.options.hides_names() {
             true => Texts::Names(&self.kept_texts),
             false => Texts::All,
@@ -177,8 +178,8 @@ impl Answers<'_, '_> {
             }
             None => emit::head_with(tables, objects, mirror, millis, &mut deliver),
         }?;
-        self.file.head(self.site_records.to_vec())?;
-        self.file.flush()?;
+        file.head(self.site_records.to_vec())?;
+        file.flush()?;
         let depth = |trace| {
             let row = self.tables.traces.get(trace);
             row.map_or(0, |trace| trace.frames.len())

@@ -59,8 +59,11 @@ pub(super) struct Task<'d, 'f> {
     pub(super) vm_structs: VmStructs,
     /// Where the child writes its part of the file.
     pub(super) tail: Option<Tail>,
-    /// What objects are aligned to, if a peer gets their graph and no dump is written.
+    /// What objects are aligned to, if no dump is written: a peer gets their graph, or they are
+    /// counted.
     pub(super) alignment_bytes: Option<u64>,
+    /// Whether the classes are counted, and nothing is written.
+    pub(super) counts: bool,
     /// Whether the child gets the whole heap, including the parts without objects.
     pub(super) copies_all: bool,
     /// The connection to the parent.

@@ -7,7 +7,9 @@ use super::own_thread::start_own;
 use super::process::Watchdog;
 use crate::heap::facts::roots::RootNotes;
 use snapshot::classes::ClassReferences;
-use snapshot::encode::{Encoded, Encoder, GraphEncoder, LargeArrays, Parts, SizeFacts};
+use snapshot::encode::{
+    ClassCount, ClassCounter, Encoded, Encoder, GraphEncoder, LargeArrays, Parts, SizeFacts,
+};
 use snapshot::{Failure, Snapshot};
 use std::collections::HashSet;
 use tables::{ObjectId, ObjectIndex};
@@ -57,8 +59,36 @@ impl<'d, 'f> Task<'d, 'f> {
         watchdog: &Watchdog,
     ) -> Result<Written, Failure> {
         copy.snapshot.check_linked()?;
+        if self.counts {
+            return self.count(&copy.snapshot, watchdog);
+        }
         let writer = self.begin_file(copy, roots, &mut ClassReferences::default(), watchdog)?;
         self.finish_file(&copy.snapshot, writer, watchdog)
+    }
+
+    /// Counts the marked objects of each class, on all threads.
+    fn count(&mut self, snapshot: &Snapshot, watchdog: &Watchdog) -> Result<Written, Failure> {
+        let sizes = self.sizes().ok_or(Failure::Fault)?;
+        let parts = Parts::default();
+        let counted = in_threads(
+            self.walkers(),
+            "hprof counter",
+            || ClassCounter::new(snapshot, sizes).run(&parts),
+            || parts.end(),
+            &mut Watch::new(&mut self.socket, snapshot, None, watchdog),
+        )?;
+        Ok(Written {
+            counts: ClassCount::sum(counted),
+            ..Written::default()
+        })
+    }
+
+    /// What the snapshot does not know of sizes; `None` if a dump is written, which does not tell them.
+    fn sizes(&self) -> Option<SizeFacts> {
+        Some(SizeFacts {
+            alignment_bytes: self.alignment_bytes?,
+            places: self.vm_structs.size_places,
+        })
     }
 
     /// Writes classes and roots. Adds the objects that classes refer to to `classes`.
@@ -118,10 +148,7 @@ impl<'d, 'f> Task<'d, 'f> {
         watchdog: &Watchdog,
     ) -> Result<Written, Failure> {
         let parts = Parts::default();
-        let sizes = self.alignment_bytes.map(|alignment_bytes| SizeFacts {
-            alignment_bytes,
-            places: self.vm_structs.size_places,
-        });
+        let sizes = self.sizes();
         let encoded = in_threads(
             self.walkers(),
             "hprof encoder",
@@ -138,7 +165,11 @@ impl<'d, 'f> Task<'d, 'f> {
         watchdog.feed();
         let bytes = writer.finish()?;
         let encoded = Encoded::sum(encoded);
-        Ok(Written { bytes, encoded })
+        Ok(Written {
+            bytes,
+            encoded,
+            ..Written::default()
+        })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::heap::error::{Again, DumpError};
 use format::ClassUnits;
-use snapshot::encode::Encoded;
+use snapshot::encode::{ClassCount, Encoded};
 use std::io::{self, Read, Write};
 use tables::{ClassId, ThreadId, TraceId};
 
@@ -51,12 +51,14 @@ pub(super) enum FromChild {
 }
 
 /// What the child wrote.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Written {
     /// Bytes after the head.
     pub(super) bytes: u64,
     /// Counts of objects.
     pub(super) encoded: Encoded,
+    /// What the classes have, by their indexes, if they were counted and nothing was written.
+    pub(super) counts: Vec<ClassCount>,
 }
 
 /// The parent's answer to [`FromChild::Roots`], for each thread: its number, its trace, the number
@@ -119,6 +121,10 @@ impl FromChild {
                 put(&mut body, written.bytes);
                 put(&mut body, written.encoded.objects);
                 put(&mut body, written.encoded.cut_arrays);
+                put_all(&mut body, &written.counts, |body, count| {
+                    put(body, count.instances);
+                    put(body, count.bytes);
+                });
                 kind::DONE
             }
             Self::Failed(failed) => put_failed(&mut body, failed),
@@ -148,6 +154,12 @@ impl FromChild {
                     objects: take(body)?,
                     cut_arrays: take(body)?,
                 },
+                counts: take_all(body, |body| {
+                    Ok(ClassCount {
+                        instances: take(body)?,
+                        bytes: take(body)?,
+                    })
+                })?,
             }),
             kind::CALIBRATED => Self::Calibrated,
             kind => Self::Failed(take_failed(kind, body)?),
@@ -384,6 +396,10 @@ mod tests {
                     objects: 2,
                     cut_arrays: 3,
                 },
+                counts: vec![ClassCount {
+                    instances: 4,
+                    bytes: 5,
+                }],
             }),
             FromChild::Failed(Again::UnknownClass.into()),
             FromChild::Failed(Again::Stuck.into()),

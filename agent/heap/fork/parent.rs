@@ -27,13 +27,14 @@ use crate::jvmti::object::Object;
 use crate::message::say;
 use crate::options::Options;
 use format::redaction::Redaction;
-use format::ObjectSizes;
+use format::{ClassName, ObjectSizes};
 use snapshot::classes::NameFields;
 use snapshot::mappings::{os_maps, Mappings};
 use std::cell::RefCell;
 use std::os::unix::net::UnixStream;
 use std::time::Instant;
 use tables::{ObjectIndex, ObjectTable, StringId, Tables};
+use trigger::Counted;
 use writer::DumpFile;
 
 /// A dump in progress, in its own local frame.
@@ -47,9 +48,12 @@ pub(in crate::heap) struct SnapshotDump<'f> {
     pub(super) tried: &'f Tried,
     /// Whether the child gets the whole heap, including the parts without objects.
     copies_all: bool,
-    /// The sizes of objects; always known if a peer gets their graph and no dump is written.
+    /// The sizes of objects; always known if no dump is written: a peer gets their graph, or they are counted.
     pub(super) sizes: Option<ObjectSizes>,
 }
+
+/// What was made of a copy of the heap, with the number of classes.
+type Copied = (Child, Written, usize, Tables);
 
 /// Whether a fork copies the heap; if not, why, as the end of a sentence. `object` is any object.
 ///
@@ -94,13 +98,35 @@ impl<'f> SnapshotDump<'f> {
         file: DumpFile,
         profiled: Profiled<'_>,
     ) -> Result<(Outcome, Child), DumpError> {
+        let copied = self.copy(Some(&file), profiled)?;
+        self.finish(file, copied)
+    }
+
+    /// Counts the objects of each class, and writes nothing.
+    pub(in crate::heap) fn count(mut self) -> Result<(Vec<Counted>, Child), DumpError> {
+        self.sizes = Some(self.sizes.unwrap_or_default());
+        let (child, done, _, tables) = self.copy(None, Profiled::default())?;
+        let mut counted = Vec::new();
+        tables.classes.for_each(|id, row| {
+            let name = tables.strings.get(row.name);
+            let count = done.counts.get(id.index());
+            counted.extend(name.zip(count).map(|(name, count)| Counted {
+                class: ClassName::from_dump(&name).to_java(),
+                instances: count.instances,
+                bytes: count.bytes,
+            }));
+        });
+        Ok((counted, child))
+    }
+
+    /// Has a copy of the process write a dump to this file, or count what is there without one.
+    fn copy(&self, file: Option<&DumpFile>, profiled: Profiled<'_>) -> Result<Copied, DumpError> {
         let (env, jni) = (self.env, self.jni);
         let (tables, cause, mut objects) = self.empty_tables();
         let mut catalogue = Catalogue::take(env, jni, &tables, &mut objects)?;
         let known = KnownObjects::take(env, jni, &catalogue, &tables)?;
         self.note_used_bytes(&catalogue, &tables);
         let (current, own_thread) = self.begin(&mut objects)?;
-        let mirror_fields = mirror_fields(&catalogue, &tables);
         let stacks = CapturedStacks::take(env, jni, &mut objects)?;
         let mut pinned = stacks.pinned()?;
         let (socket, childs_socket) = UnixStream::pair().map_err(not_forked)?;
@@ -126,13 +152,14 @@ impl<'f> SnapshotDump<'f> {
             known: &known,
             objects,
             pinned,
-            mirror_fields,
+            mirror_fields: mirror_fields(&catalogue, &tables),
             virtual_threads: the_same_fields(virtual_threads, env, &catalogue, &tables)?,
             names: NameFields::of(|class, name| field_offset(&catalogue, &tables, class, name)),
             allocated: &allocated.by_handle,
             vm_structs: VmStructs::find(),
-            tail: Some(file.tail()?),
-            alignment_bytes: self.graph_sizes().map(|sizes| sizes.alignment_bytes),
+            tail: file.map(DumpFile::tail).transpose()?,
+            counts: file.is_none(),
+            alignment_bytes: self.alignment_bytes(file),
             copies_all: self.copies_all,
             socket: childs_socket,
             options: self.options,
@@ -149,12 +176,19 @@ impl<'f> SnapshotDump<'f> {
             stacks: Some(stacks),
             same_words: RefCell::default(),
             site_records: &allocated.records,
-            file: &file,
+            file,
             kept_texts: invented.collect(),
         };
         let done = answers.converse(socket, child);
         let (child, done) = done.map_err(|why| linked(why, &catalogue, &tables))?;
-        self.finish(file, child, done, catalogue.len(), &tables)
+        Ok((child, done, catalogue.len(), tables))
+    }
+
+    /// What objects are aligned to, if no dump is written.
+    fn alignment_bytes(&self, file: Option<&DumpFile>) -> Option<u64> {
+        let is_dump = file.is_some() && !self.options.is_graph();
+        let sizes = self.sizes.filter(|_| !is_dump);
+        sizes.map(|sizes| sizes.alignment_bytes)
     }
 
     /// The sizes of objects, if a peer gets their graph and no dump is written.
@@ -169,17 +203,11 @@ impl<'f> SnapshotDump<'f> {
         (tables, cause, ObjectTable::new())
     }
 
-    fn finish(
-        &self,
-        file: DumpFile,
-        child: Child,
-        done: Written,
-        classes: usize,
-        tables: &Tables,
-    ) -> Result<(Outcome, Child), DumpError> {
+    fn finish(&self, file: DumpFile, copied: Copied) -> Result<(Outcome, Child), DumpError> {
+        let (child, done, classes, tables) = copied;
         let written = file.finish_with_tail(done.bytes)?;
         let redaction = &self.options.redaction;
-        tell_of_patterns(redaction, tables);
+        tell_of_patterns(redaction, &tables);
         let redacted = match redaction.is_nothing() {
             true => String::new(),
             false => format!(", redacted: {}", redaction.name()),

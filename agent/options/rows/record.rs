@@ -6,6 +6,7 @@ use crate::options::{OnOutOfMemory, TimesLayout};
 use trigger::duration;
 
 const MOST_COUNT: u32 = 1_000_000;
+const MOST_TOP: usize = 10_000;
 
 /// The options, in the order of the help.
 pub(super) const ROWS: &[Row] = &[
@@ -100,7 +101,7 @@ pub(super) const ROWS: &[Row] = &[
         help: "with `on=`: the rest after a dump, in which only a timer causes another",
         standing: Standing::Built,
         set: |said, value| {
-            said.limits.cooldown = duration(value).ok_or("cooldown must be a time such as 90s, 10m, 1h or 7d")?;
+            said.cooldown = duration(value).ok_or("cooldown must be a time such as 90s, 10m, 1h or 7d")?;
             Ok(())
         },
     },
@@ -108,11 +109,12 @@ pub(super) const ROWS: &[Row] = &[
         name: "count",
         values: "N",
         default: "10",
-        help: "with `on=`: most dumps that it causes while the JVM runs; 0 is any number",
+        help: "with `on=`: most dumps or samples that it causes while the JVM runs; 0 is any number, and the default with \
+               `do=histo`",
         standing: Standing::Built,
         set: |said, value| match value.parse() {
             Ok(count @ 0..=MOST_COUNT) => {
-                said.limits.most = (count > 0).then_some(count);
+                said.most_caused = Some(count);
                 Ok(())
             }
             _ => Err("count must be from 0 to 1000000"),
@@ -120,13 +122,56 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         name: "do",
-        values: "dump",
+        values: "dump|histo",
         default: "dump",
-        help: "what `on=` makes",
+        help: "what `on=` makes. `histo`: a sample of the heap, counted in a forked copy; it adds a line of JSON with the \
+               largest classes to the file of `histo=`",
         standing: Standing::Built,
-        set: |_, value| match value {
-            "dump" => Ok(()),
-            _ => Err("on= makes dumps only; hprof histo PID and hprof leaks PID ask a running JVM for more"),
+        set: |said, value| match value {
+            "dump" | "histo" => {
+                said.does_histo = value == "histo";
+                Ok(())
+            }
+            _ => Err("on= makes dumps or samples (do=dump, do=histo); hprof leaks PID asks a running JVM for more"),
+        },
+    },
+    Row {
+        name: "histo",
+        values: "NAME",
+        default: "java.histo.jsonl",
+        help: "with `do=histo`: the file of the samples. At 64 MB it is renamed to `NAME.1`. Letters behind `%` as in \
+               `file=`",
+        standing: Standing::Built,
+        set: |said, value| named(&mut said.histo, value),
+    },
+    Row {
+        name: "metrics",
+        values: "NAME",
+        default: "none",
+        help: "with `do=histo`: a file that always has the newest sample, as OpenMetrics text",
+        standing: Standing::Built,
+        set: |said, value| named(&mut said.metrics, value),
+    },
+    Row {
+        name: "top",
+        values: "N",
+        default: "50",
+        help: "with `do=histo`: how many classes a sample tells; it has the others in one sum",
+        standing: Standing::Built,
+        set: |said, value| match value.parse() {
+            Ok(top @ 1..=MOST_TOP) => {
+                said.top = Some(top);
+                Ok(())
+            }
+            _ => Err("top must be from 1 to 10000"),
         },
     },
 ];
+
+fn named(place: &mut Option<String>, value: &str) -> Result<(), &'static str> {
+    if value.is_empty() {
+        return Err("");
+    }
+    *place = Some(value.to_owned());
+    Ok(())
+}

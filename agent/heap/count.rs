@@ -1,0 +1,51 @@
+//! One count of the heap's classes, in a forked copy: nothing is written, and nothing else is tried.
+
+use super::dump::{by_fork, environment, take_turn, Alone};
+use super::error::DumpError;
+use super::fork::SnapshotDump;
+use super::request::millis_since_epoch;
+use super::tried::Tried;
+use crate::jvmti::env::Vm;
+use crate::jvmti::jni::Jni;
+use crate::options::Options;
+use std::time::Duration;
+use trigger::Counted;
+
+/// What was counted.
+#[derive(Debug)]
+pub(crate) struct Counts {
+    /// The classes with the objects that something refers to.
+    pub(crate) classes: Vec<Counted>,
+    /// Bytes of heap in use; `None` if the JVM does not say.
+    pub(crate) used: Option<u64>,
+    /// How long the application paused.
+    pub(crate) pause: Duration,
+}
+
+/// Counts. The error says why it could not, as the end of a sentence.
+///
+/// Runs on any thread attached to the JVM, in the live phase, while no dump is made.
+pub(crate) fn count(vm: Vm, jni: &mut Jni<'_>, options: &Options) -> Result<Counts, String> {
+    let _alone = Alone::begin();
+    let mut last_child = take_turn()?;
+    let tried = Tried::default();
+    let counted = by_fork(options, &tried, |copies_all| {
+        let env = environment(vm)?;
+        let counted = jni.with_frame(|jni| {
+            let now = millis_since_epoch();
+            SnapshotDump::new(&env, jni, options, now, &tried, copies_all).count()
+        });
+        counted.ok_or(DumpError::Missing("memory for local references"))?
+    });
+    let (classes, child) = counted.map_err(|error| match error {
+        DumpError::Engine(why) => format!("{why}, and only a forked copy can be counted"),
+        DumpError::NoCopy(why) => format!("{why}; the application ran on"),
+        other => other.to_string(),
+    })?;
+    *last_child = child.end_alone();
+    Ok(Counts {
+        classes,
+        used: tried.used_bytes.get(),
+        pause: tried.paused.get(),
+    })
+}

@@ -1,0 +1,228 @@
+//! `do=histo`: samples of what the classes have, as lines of one file and as the metrics of another.
+//!
+//! The thread that watches takes them and writes them. Should a disk never answer, that thread waits, and no other.
+
+use crate::file_name::FileName;
+use crate::heap;
+use crate::jvmti::env::Vm;
+use crate::jvmti::jni::Jni;
+use crate::message::say;
+use crate::options::Options;
+use std::fs::{rename, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+use trigger::{Sample, Taken};
+use writer::{Floor, WriteError};
+
+/// The file of lines is put aside when it would be longer.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// Takes samples and writes them.
+#[derive(Debug)]
+pub(super) struct Sampler {
+    vm: Vm,
+    options: &'static Options,
+    files: Files,
+    top: usize,
+    taken: u64,
+    /// Whether the last one failed, which was told.
+    fails: bool,
+}
+
+/// Where samples go.
+#[derive(Debug)]
+struct Files {
+    lines: PathBuf,
+    metrics: Option<PathBuf>,
+    floor: Option<Floor>,
+}
+
+impl Sampler {
+    /// `None` if the options ask for dumps.
+    pub(super) fn of(vm: Vm, options: &'static Options) -> Option<Self> {
+        let samples = options.on.as_ref()?.samples.as_ref()?;
+        let files = Files {
+            lines: samples.lines.first(),
+            metrics: samples.metrics.as_ref().map(FileName::first),
+            floor: options.floor(),
+        };
+        Some(Self {
+            vm,
+            options,
+            files,
+            top: samples.top,
+            taken: 0,
+            fails: false,
+        })
+    }
+
+    /// Takes a sample for this cause. Returns `false` if there is none, and tells why if the one before was taken.
+    pub(super) fn sample(&mut self, jni: &mut Jni<'_>, cause: &str) -> bool {
+        let taken = heap::count(self.vm, jni, self.options);
+        let written = taken.and_then(|counts| {
+            self.taken += 1;
+            let taken = Taken {
+                time_ms: now_ms(),
+                process: std::process::id(),
+                number: self.taken,
+                cause: cause.to_owned(),
+                pause: counts.pause,
+                used: counts.used,
+            };
+            let sample = Sample::of(taken, counts.classes, self.top);
+            self.files.take(&sample)
+        });
+        let failed = std::mem::replace(&mut self.fails, written.is_err());
+        match written {
+            Err(why) if !failed => say(&format!("no sample of the heap: {why}")),
+            _ => {}
+        }
+        !self.fails
+    }
+}
+
+impl Files {
+    fn take(&self, sample: &Sample) -> Result<(), String> {
+        self.append(sample.json_line().as_bytes())
+            .map_err(|error| not_written(&self.lines, &error))?;
+        let Some(metrics) = &self.metrics else {
+            return Ok(());
+        };
+        self.replace(metrics, sample.open_metrics().as_bytes())
+            .map_err(|error| not_written(metrics, &error))
+    }
+
+    /// Adds a whole line or nothing.
+    fn append(&self, line: &[u8]) -> io::Result<()> {
+        let mut options = OpenOptions::new();
+        options.append(true);
+        let mut file = open(&mut options, &self.lines)?;
+        let mut before = file.metadata()?.len();
+        if before > 0 && before.saturating_add(line.len() as u64) > MOST_BYTES {
+            rename(&self.lines, with_ending(&self.lines, ".1"))?;
+            file = open(&mut options, &self.lines)?;
+            before = file.metadata()?.len();
+        }
+        self.check(&file, &self.lines, line)?;
+        let written = file.write_all(line);
+        if written.is_err() {
+            // What fitted is no line. If it stays, readers skip it.
+            let _ = file.set_len(before);
+        }
+        written
+    }
+
+    /// Makes this the contents of a file, which has the old ones or the new ones at any time.
+    fn replace(&self, path: &Path, text: &[u8]) -> io::Result<()> {
+        let part = with_ending(path, ".part");
+        let mut file = open(OpenOptions::new().write(true).truncate(true), &part)?;
+        self.check(&file, path, text)?;
+        file.write_all(text)?;
+        rename(&part, path)
+    }
+
+    fn check(&self, file: &File, path: &Path, text: &[u8]) -> io::Result<()> {
+        let checked = self.floor.map(|floor| floor.check(file, path, text.len()));
+        checked.unwrap_or(Ok(())).map_err(io::Error::other)
+    }
+}
+
+/// Opens a file, which is made if there is none, and waits for no reader of a pipe.
+fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    let options = options.create(true).custom_flags(libc::O_NONBLOCK);
+    let file = options.open(path)?;
+    if file.metadata()?.is_file() {
+        return Ok(file);
+    }
+    Err(io::Error::other("it is no file"))
+}
+
+fn with_ending(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
+
+fn not_written(path: &Path, error: &io::Error) -> String {
+    match error.get_ref() {
+        Some(why) if why.is::<WriteError>() => why.to_string(),
+        _ => format!("{} cannot be written: {error}", path.display()),
+    }
+}
+
+fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    u64::try_from(since.unwrap_or_default().as_millis()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use trigger::Counted;
+
+    fn sample(class: &str) -> Sample {
+        let counted = Counted {
+            class: class.to_owned(),
+            instances: 1,
+            bytes: 16,
+        };
+        Sample::of(Taken::default(), [counted], 1)
+    }
+
+    fn files(folder: &Path, floor: Option<Floor>) -> Files {
+        Files {
+            lines: folder.join("lines"),
+            metrics: Some(folder.join("metrics")),
+            floor,
+        }
+    }
+
+    #[test]
+    fn lines_are_added_and_metrics_replaced() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let files = files(folder.path(), None);
+        for class in ["a.First", "a.Second"] {
+            files.take(&sample(class)).expect("written");
+        }
+        let lines = fs::read_to_string(&files.lines).expect("lines");
+        let expected = sample("a.First").json_line() + &sample("a.Second").json_line();
+        assert_eq!(lines, expected);
+        let metrics = fs::read_to_string(folder.path().join("metrics")).expect("metrics");
+        assert_eq!(metrics, sample("a.Second").open_metrics());
+        assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 2);
+    }
+
+    #[test]
+    fn a_long_file_is_put_aside() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let files = files(folder.path(), None);
+        let long = File::create(&files.lines).expect("a file");
+        long.set_len(MOST_BYTES - 1).expect("long");
+        files.take(&sample("a.First")).expect("written");
+        let aside = fs::metadata(folder.path().join("lines.1")).expect("aside");
+        assert_eq!(aside.len(), MOST_BYTES - 1);
+        let lines = fs::read_to_string(&files.lines).expect("lines");
+        assert_eq!(lines, sample("a.First").json_line());
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_named_and_leaves_no_half_line() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let floor = Floor {
+            bytes: 1,
+            free: |_| Some(3),
+        };
+        let full = files(folder.path(), Some(floor));
+        let error = full.take(&sample("a.First")).expect_err("no room");
+        assert!(error.contains("must stay free"), "{error}");
+        assert_eq!(fs::metadata(&full.lines).expect("a file").len(), 0);
+        let folder = tempfile::tempdir().expect("a folder");
+        let files = files(folder.path(), None);
+        fs::create_dir(&files.lines).expect("a folder");
+        let error = files.take(&sample("a.First")).expect_err("no file");
+        assert!(error.contains("lines cannot be written: "), "{error}");
+    }
+}

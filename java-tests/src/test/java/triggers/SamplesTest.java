@@ -1,0 +1,154 @@
+package triggers;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import harness.Collector;
+import harness.Deadline;
+import harness.Jdk;
+import harness.Jdks;
+import harness.Jvm;
+import harness.Setup;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import leaks.Leaks;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Samples of the heap tell what the JVM itself counts, and harm nothing where they cannot be taken or written. */
+class SamplesTest {
+    private static final Pattern ROW = Pattern.compile(" *\\d+: +(\\d+) +(\\d+) +(\\S+).*");
+
+    @TempDir Path folder;
+
+    static List<Jdk> some() {
+        return List.of(Jdks.of(8), Jdks.of(17), Jdks.of(25));
+    }
+
+    static Stream<Setup> setups() {
+        return Setup.matrix().stream().filter(setup -> some().contains(setup.jdk));
+    }
+
+    @ParameterizedTest
+    @MethodSource("setups")
+    void aSampleHasTheCountsOfTheJvm(Setup setup) throws IOException {
+        try (Jvm jvm = setup.on(folder).agent("heap=dump,doe=n,on=every=1s,do=histo,top=10,histo=%p.jsonl,metrics=m.prom")
+                .run(Leaks.class, "listeners").ready()) {
+            if (setup.collector == Collector.ZGC) {
+                refused(jvm);
+                return;
+            }
+            Path lines = folder.resolve(jvm.pid() + ".jsonl");
+            List<JsonObject> samples = samples(jvm, lines, 2);
+            JsonObject sample = samples.get(1);
+            assertEquals(jvm.pid(), sample.get("pid").getAsLong());
+            assertTrue(sample.get("cause").getAsString().startsWith("every=1s: "), sample::toString);
+            assertTrue(sample.get("used_bytes").getAsLong() > 3_000_000, sample::toString);
+            assertEquals(10, sample.getAsJsonArray("classes").size());
+            Map<String, String> expected = ofTheApplication(jvm);
+            assertEquals(2, expected.size(), expected::toString);
+            Map<String, String> found = new TreeMap<>();
+            long bytes = sample.getAsJsonObject("rest").get("bytes").getAsLong();
+            for (JsonElement row : sample.getAsJsonArray("classes")) {
+                JsonObject one = row.getAsJsonObject();
+                bytes += one.get("bytes").getAsLong();
+                if (one.get("class").getAsString().startsWith("leaks.")) {
+                    found.put(one.get("class").getAsString(), one.get("instances") + " " + one.get("bytes"));
+                }
+            }
+            assertEquals(expected, found);
+            assertEquals(sample.get("bytes").getAsLong(), bytes);
+            assertTrue(jvm.err.text().isEmpty(), jvm.err::text);
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+        String metrics = Files.readString(folder.resolve("m.prom"));
+        assertTrue(metrics.contains("\nhprof_class_instances{class=\"leaks.Leaks$Session\"} " + Leaks.SESSIONS + "\n"), metrics);
+        assertTrue(metrics.endsWith("\n# EOF\n"), metrics);
+        assertFalse(Files.exists(folder.resolve("java.hprof")));
+    }
+
+    /** Stops nothing. */
+    private static void refused(Jvm jvm) {
+        String why = jvm.err.await(1, "a refusal", line -> line.contains("no sample of the heap: "), Jvm.LIMIT);
+        assertTrue(why.endsWith(", and only a forked copy can be counted"), why);
+        assertEquals(0, jvm.end(), jvm.err::text);
+    }
+
+    @ParameterizedTest
+    @MethodSource("some")
+    void whatCannotBeWrittenIsToldOnce(Jdk jdk) throws IOException {
+        Files.createDirectory(folder.resolve("taken"));
+        for (String[] full : new String[][] {
+            {"minfree=900t", " must stay free; remove files, or change minfree="},
+            {"histo=taken", "taken cannot be written: "},
+            {"metrics=no/such/folder", "no/such/folder cannot be written: "},
+            {"histo=/dev/full", "/dev/full cannot be written: it is no file"},
+        }) {
+            try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=dump,doe=n,on=every=1s,do=histo,count=3," + full[0])
+                    .run(Load.class).ready()) {
+                jvm.err.await(1, full[1], line -> line.contains(full[1]), Jvm.LIMIT);
+                Deadline deadline = Deadline.in(java.time.Duration.ofSeconds(4));
+                for (int round = 1; !deadline.over(); round++) {
+                    jvm.say("garbage 10");
+                    jvm.out.await(round, "the end of garbage", line -> line.startsWith("DID"), Jvm.LIMIT);
+                }
+                assertEquals(0, jvm.end(), jvm.err::text);
+                long told = jvm.err.lines().stream().filter(line -> line.contains("no sample of the heap: ")).count();
+                assertEquals(1, told, jvm.err::text);
+            }
+        }
+        assertEquals(0, Files.exists(folder.resolve("java.histo.jsonl")) ? Files.readString(folder.resolve("java.histo.jsonl"))
+                .lines().filter(line -> !line.startsWith("{")).count() : 0);
+    }
+
+    @Test
+    void aDumpIsMadeBesideSamples() throws IOException {
+        try (Jvm jvm = Jvm.on(Jdks.of(17), folder).agent("heap=dump,on=every=1s,do=histo,file=a.hprof")
+                .run(Leaks.class, "listeners").ready()) {
+            samples(jvm, folder.resolve("java.histo.jsonl"), 1);
+            assertEquals(0, jvm.end(), jvm.err::text);
+            assertTrue(jvm.err.text().contains("dumped a.hprof because of end of the JVM: "), jvm.err::text);
+        }
+    }
+
+    /** The samples, once there are so many. */
+    private static List<JsonObject> samples(Jvm jvm, Path file, int count) throws IOException {
+        Deadline deadline = Deadline.in(Jvm.LIMIT);
+        List<String> lines = List.of();
+        while (lines.size() < count) {
+            assertFalse(deadline.over(), jvm.err::text);
+            String text = Files.exists(file) ? Files.readString(file) : "";
+            lines = Arrays.stream(text.split("(?<=\n)")).filter(line -> line.endsWith("\n")).collect(Collectors.toList());
+        }
+        return lines.stream().map(line -> JsonParser.parseString(line).getAsJsonObject()).collect(Collectors.toList());
+    }
+
+    /** What the JVM counts of the largest classes of the application. */
+    private static Map<String, String> ofTheApplication(Jvm jvm) {
+        Map<String, String> found = new TreeMap<>();
+        for (String line : jvm.jcmd("GC.class_histogram").good().out.split("\n")) {
+            Matcher row = ROW.matcher(line);
+            if (row.matches() && row.group(3).startsWith("leaks.") && Long.parseLong(row.group(1)) >= Leaks.SESSIONS) {
+                found.put(row.group(3), row.group(1) + " " + row.group(2));
+            }
+        }
+        assertNotEquals(Map.of(), found);
+        return found;
+    }
+}

@@ -1,0 +1,348 @@
+//! A sample of a heap: what its classes have at a moment, as a line of JSON and as OpenMetrics text.
+
+use std::collections::HashMap;
+use std::fmt::{self, Display, Formatter, Write};
+use std::time::Duration;
+
+/// The objects of the classes of one name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counted {
+    /// The name, as in Java source.
+    pub class: String,
+    /// How many there are.
+    pub instances: u64,
+    /// What they take in the heap.
+    pub bytes: u64,
+}
+
+/// Counts of objects, of more than one class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Total {
+    classes: u64,
+    instances: u64,
+    bytes: u64,
+}
+
+impl Total {
+    fn of<'c>(counted: impl IntoIterator<Item = &'c Counted>) -> Self {
+        let mut total = Self::default();
+        for one in counted {
+            total.classes += 1;
+            total.instances = total.instances.saturating_add(one.instances);
+            total.bytes = total.bytes.saturating_add(one.bytes);
+        }
+        total
+    }
+}
+
+/// When, where and why a sample was taken.
+#[derive(Clone, Debug, Default)]
+pub struct Taken {
+    /// Milliseconds since 1970.
+    pub time_ms: u64,
+    /// The process.
+    pub process: u32,
+    /// Which sample of the process it is, from 1.
+    pub number: u64,
+    /// Why it was taken.
+    pub cause: String,
+    /// How long the application paused.
+    pub pause: Duration,
+    /// The heap in use, with objects that nothing refers to any more; `None` if the JVM does not tell.
+    pub used: Option<u64>,
+}
+
+/// A sample.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    taken: Taken,
+    /// Those that take most, the largest first.
+    classes: Vec<Counted>,
+    rest: Total,
+    all: Total,
+}
+
+impl Sample {
+    /// Tells the `top` largest of these classes, and the others together.
+    pub fn of(taken: Taken, counted: impl IntoIterator<Item = Counted>, top: usize) -> Self {
+        let mut by_name: HashMap<String, (u64, u64)> = HashMap::new();
+        for one in counted {
+            let (instances, bytes) = by_name.entry(one.class).or_default();
+            *instances = instances.saturating_add(one.instances);
+            *bytes = bytes.saturating_add(one.bytes);
+        }
+        let named = by_name
+            .into_iter()
+            .map(|(class, (instances, bytes))| Counted {
+                class,
+                instances,
+                bytes,
+            });
+        let mut classes: Vec<Counted> = named.filter(|it| it.instances > 0).collect();
+        classes.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.class.cmp(&b.class)));
+        let all = Total::of(&classes);
+        let rest = Total::of(classes.iter().skip(top));
+        classes.truncate(top);
+        Self {
+            taken,
+            classes,
+            rest,
+            all,
+        }
+    }
+
+    /// The sample as one line, with its end.
+    pub fn json_line(&self) -> String {
+        let mut line = String::new();
+        // Writing into a string cannot fail.
+        let _ = self.write_json(&mut line);
+        line
+    }
+
+    fn write_json(&self, out: &mut String) -> fmt::Result {
+        let (seconds, millis) = (self.taken.time_ms / 1000, self.taken.time_ms % 1000);
+        write!(
+            out,
+            "{{\"time\":{seconds}.{millis:03},\"pid\":{}",
+            self.taken.process
+        )?;
+        write!(out, ",\"cause\":{}", Quoted(&self.taken.cause))?;
+        write!(out, ",\"pause_ms\":{}", self.taken.pause.as_millis())?;
+        if let Some(used) = self.taken.used {
+            write!(out, ",\"used_bytes\":{used}")?;
+        }
+        let Total {
+            instances, bytes, ..
+        } = self.all;
+        write!(
+            out,
+            ",\"instances\":{instances},\"bytes\":{bytes},\"classes\":["
+        )?;
+        for (number, one) in self.classes.iter().enumerate() {
+            let comma = if number > 0 { "," } else { "" };
+            let class = Quoted(&one.class);
+            write!(
+                out,
+                "{comma}{{\"class\":{class},\"instances\":{},\"bytes\":{}}}",
+                one.instances, one.bytes
+            )?;
+        }
+        let Total {
+            classes,
+            instances,
+            bytes,
+        } = self.rest;
+        writeln!(
+            out,
+            "],\"rest\":{{\"classes\":{classes},\"instances\":{instances},\"bytes\":{bytes}}}}}"
+        )
+    }
+
+    /// The sample as OpenMetrics text.
+    pub fn open_metrics(&self) -> String {
+        let mut text = String::new();
+        // Writing into a string cannot fail.
+        let _ = self.write_metrics(&mut text);
+        text
+    }
+
+    fn write_metrics(&self, out: &mut String) -> fmt::Result {
+        if let Some(used) = self.taken.used {
+            let help = "Heap in use, with objects that nothing refers to any more.";
+            gauge(out, "hprof_heap_used", "bytes", help)?;
+            writeln!(out, "hprof_heap_used_bytes {used}")?;
+        }
+        let help = "Objects that something refers to, by class.";
+        gauge(out, "hprof_class_instances", "", help)?;
+        self.by_class(out, "hprof_class_instances", |it| it.0)?;
+        let help = "What these objects take in the heap, by class.";
+        gauge(out, "hprof_class", "bytes", help)?;
+        self.by_class(out, "hprof_class_bytes", |it| it.1)?;
+        gauge(
+            out,
+            "hprof_sample_pause",
+            "seconds",
+            "How long the application paused for the sample.",
+        )?;
+        writeln!(
+            out,
+            "hprof_sample_pause_seconds {}",
+            self.taken.pause.as_secs_f64()
+        )?;
+        gauge(
+            out,
+            "hprof_sample_time",
+            "seconds",
+            "When the sample was taken, since 1970.",
+        )?;
+        let (seconds, millis) = (self.taken.time_ms / 1000, self.taken.time_ms % 1000);
+        writeln!(out, "hprof_sample_time_seconds {seconds}.{millis:03}")?;
+        writeln!(out, "# TYPE hprof_samples counter")?;
+        writeln!(out, "# HELP hprof_samples Samples of this process so far.")?;
+        writeln!(out, "hprof_samples_total {}\n# EOF", self.taken.number)
+    }
+
+    fn by_class(
+        &self,
+        out: &mut String,
+        name: &str,
+        value: impl Fn((u64, u64)) -> u64,
+    ) -> fmt::Result {
+        for one in &self.classes {
+            let value = value((one.instances, one.bytes));
+            writeln!(out, "{name}{{class={}}} {value}", Quoted(&one.class))?;
+        }
+        let rest = value((self.rest.instances, self.rest.bytes));
+        // No class has such a name.
+        writeln!(out, "{name}{{class=\"(all others)\"}} {rest}")
+    }
+}
+
+fn gauge(out: &mut String, name: &str, unit: &str, help: &str) -> fmt::Result {
+    let name = if unit.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{name}_{unit}")
+    };
+    writeln!(out, "# TYPE {name} gauge")?;
+    if !unit.is_empty() {
+        writeln!(out, "# UNIT {name} {unit}")?;
+    }
+    writeln!(out, "# HELP {name} {help}")
+}
+
+/// A text in quotes, as both JSON and OpenMetrics read it.
+struct Quoted<'t>(&'t str);
+
+impl Display for Quoted<'_> {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        out.write_char('"')?;
+        for letter in self.0.chars() {
+            match letter {
+                '"' | '\\' => write!(out, "\\{letter}")?,
+                '\n' => out.write_str("\\n")?,
+                // JSON has no bare control characters, and no class needs one.
+                _ if letter.is_control() => out.write_char('\u{FFFD}')?,
+                _ => out.write_char(letter)?,
+            }
+        }
+        out.write_char('"')
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::{json, Value};
+
+    fn counted(class: &str, instances: u64, bytes: u64) -> Counted {
+        Counted {
+            class: class.to_owned(),
+            instances,
+            bytes,
+        }
+    }
+
+    fn sample(top: usize) -> Sample {
+        let all = [
+            counted("a.Small", 1, 16),
+            counted("byte[]", 3, 4000),
+            counted("a.Twice", 1, 100),
+            counted("a.Twice", 2, 200),
+            counted("a.None", 0, 0),
+        ];
+        let taken = Taken {
+            time_ms: 1_764_081_000_007,
+            process: 42,
+            number: 3,
+            cause: "every=1m: the time has come".to_owned(),
+            pause: Duration::from_micros(2500),
+            used: Some(5000),
+        };
+        Sample::of(taken, all, top)
+    }
+
+    #[test]
+    fn a_line_has_the_largest_classes_and_the_rest() {
+        let line = sample(2).json_line();
+        assert!(line.ends_with("}\n") && !line.trim_end().contains('\n'));
+        let found: Value = serde_json::from_str(&line).unwrap();
+        let expected = json!({
+            "time": 1_764_081_000.007,
+            "pid": 42,
+            "cause": "every=1m: the time has come",
+            "pause_ms": 2,
+            "used_bytes": 5000,
+            "instances": 7,
+            "bytes": 4316,
+            "classes": [
+                { "class": "byte[]", "instances": 3, "bytes": 4000 },
+                { "class": "a.Twice", "instances": 3, "bytes": 300 },
+            ],
+            "rest": { "classes": 1, "instances": 1, "bytes": 16 },
+        });
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn metrics_have_the_same() {
+        let text = sample(1).open_metrics();
+        let expected = r#"# TYPE hprof_heap_used_bytes gauge
+# UNIT hprof_heap_used_bytes bytes
+# HELP hprof_heap_used_bytes Heap in use, with objects that nothing refers to any more.
+hprof_heap_used_bytes 5000
+# TYPE hprof_class_instances gauge
+# HELP hprof_class_instances Objects that something refers to, by class.
+hprof_class_instances{class="byte[]"} 3
+hprof_class_instances{class="(all others)"} 4
+# TYPE hprof_class_bytes gauge
+# UNIT hprof_class_bytes bytes
+# HELP hprof_class_bytes What these objects take in the heap, by class.
+hprof_class_bytes{class="byte[]"} 4000
+hprof_class_bytes{class="(all others)"} 316
+# TYPE hprof_sample_pause_seconds gauge
+# UNIT hprof_sample_pause_seconds seconds
+# HELP hprof_sample_pause_seconds How long the application paused for the sample.
+hprof_sample_pause_seconds 0.0025
+# TYPE hprof_sample_time_seconds gauge
+# UNIT hprof_sample_time_seconds seconds
+# HELP hprof_sample_time_seconds When the sample was taken, since 1970.
+hprof_sample_time_seconds 1764081000.007
+# TYPE hprof_samples counter
+# HELP hprof_samples Samples of this process so far.
+hprof_samples_total 3
+# EOF
+"#;
+        assert_eq!(text, expected);
+    }
+
+    proptest! {
+        #[test]
+        fn any_names_make_a_line_of_json_that_sums_up(
+            all in prop::collection::vec((any::<String>(), 1u64..1000, 0u64..1000), 0..20),
+            top in 0usize..10,
+        ) {
+            let counts = all.iter().map(|(class, instances, bytes)| counted(class, *instances, *bytes));
+            let line = Sample::of(Taken::default(), counts, top).json_line();
+            prop_assert_eq!(line.matches('\n').count(), 1);
+            let found: Value = serde_json::from_str(&line).unwrap();
+            let classes = found["classes"].as_array().unwrap();
+            prop_assert!(classes.len() <= top);
+            for key in ["instances", "bytes"] {
+                let told: u64 = classes.iter().map(|it| it[key].as_u64().unwrap()).sum();
+                let all = found[key].as_u64().unwrap();
+                prop_assert_eq!(told + found["rest"][key].as_u64().unwrap(), all);
+            }
+        }
+
+        #[test]
+        fn any_names_keep_metrics_in_their_lines(name in any::<String>()) {
+            let lines = |name: &str| {
+                let sample = Sample::of(Taken::default(), [counted(name, 1, 1)], 1);
+                sample.open_metrics().split('\n').count()
+            };
+            prop_assert_eq!(lines(&name), lines("a"));
+        }
+    }
+}
