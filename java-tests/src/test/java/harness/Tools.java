@@ -80,6 +80,14 @@ public final class Tools {
         return JsonParser.parseString(answers).getAsJsonObject();
     }
 
+    /** All rows of all tables in a folder of one export, as DuckDB reads them. */
+    public static String rows(Path export) {
+        Path library = needed("sql-engines", TARGET.resolve("readers/duckdb"), "fetch it with tools/fetch-readers.sh duckdb");
+        String script = "import duckdb, glob\nfor file in glob.glob('" + export + "/*.parquet'):\n"
+                + "    for row in duckdb.sql(f\"SELECT * FROM '{file}'\").fetchall(): print(row)";
+        return Command.run("env", "PYTHONPATH=" + library, "python3", "-c", script).good().out;
+    }
+
     /** What `hprof mcp` with these words answers to calls of the protocol's own client: see tools/mcp-test/ask.py. */
     public static JsonObject askMcp(List<Object> words, String... calls) {
         Path library = needed("mcp", TARGET.resolve("readers/mcp"), "fetch it with tools/fetch-readers.sh");

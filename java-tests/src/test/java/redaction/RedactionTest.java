@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import harness.Attach;
 import harness.Collector;
 import harness.Command;
+import harness.Deadline;
 import harness.HprofCheck;
 import harness.Jdk;
 import harness.Jdks;
@@ -18,6 +19,7 @@ import harness.Peer;
 import harness.SharkReader;
 import harness.SlurpReader;
 import harness.SocketFile;
+import harness.Tools;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
@@ -25,6 +27,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -120,6 +123,75 @@ class RedactionTest {
                 assertEquals(Set.of(), found(peer.all()));
             }
         }
+    }
+
+    @ParameterizedTest
+    @MethodSource("some")
+    void nothingGoesThroughAPipe(Jdk jdk) throws IOException {
+        Path pipe = folder.resolve("pipe");
+        Path taken = folder.resolve("taken");
+        Command.run("mkfifo", pipe).good();
+        for (String redact : List.of("", ",redact=all")) {
+            Set<String> expected = redact.isEmpty() ? ALL : Set.of();
+            String words = "heap=dump,doe=n" + redact;
+            try (Jvm jvm = ready(launch(jdk).agent(words + ",exec=cat > " + taken))) {
+                jvm.signal("QUIT");
+                jvm.err.await(1, "word of a dump", line -> line.contains("sent the heap dump to exec="), Jvm.LIMIT);
+                assertEquals(expected, found(Files.readAllBytes(taken)));
+                Command.run("sh", "-c", Tools.command() + " dump " + jvm.pid() + " -o - --options verbose=y" + redact + " > " + taken)
+                        .good();
+                assertEquals(expected, found(Files.readAllBytes(taken)));
+                assertEquals(0, jvm.end(), jvm.err::text);
+            }
+            try (Jvm jvm = ready(launch(jdk).agent(words + ",file=" + pipe))) {
+                jvm.signal("QUIT");
+                Command.run("sh", "-c", "cat " + pipe + " > " + taken).good();
+                assertEquals(expected, found(Files.readAllBytes(taken)));
+                assertEquals(0, jvm.end(), jvm.err::text);
+            }
+        }
+    }
+
+    /** Whether redacted or not. */
+    @Test
+    void samplesHaveNoValues() throws IOException {
+        Path metrics = folder.resolve("metrics");
+        String words = "heap=dump,doe=n,on=every=1s,do=histo,top=10000,histo=lines,metrics=" + metrics;
+        try (Jvm jvm = ready(launch(Jdks.of(17)).agent(words))) {
+            Deadline deadline = Deadline.in(Jvm.LIMIT);
+            while (!Files.exists(metrics)) {
+                assertFalse(deadline.over(), jvm.err::text);
+            }
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+        for (String name : List.of("lines", "metrics")) {
+            byte[] all = Files.readAllBytes(folder.resolve(name));
+            assertTrue(new String(all, StandardCharsets.UTF_8).contains("redaction.Planted"));
+            assertEquals(Set.of(), found(all));
+        }
+    }
+
+    /** Without --strings the names of threads alone, as docs/sql.md says. */
+    @Test
+    void tablesHaveTheTextsThatAreAskedFor() throws Exception {
+        try (Jvm jvm = ready(launch(Jdks.of(17)))) {
+            dump(jvm, "plain.hprof", "verbose=y");
+            dump(jvm, "all.hprof", "redact=all");
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+        assertEquals(Set.of("t"), found(tables("plain.hprof")));
+        Set<String> texts = found(tables("plain.hprof", "--strings"));
+        assertTrue(texts.containsAll(Set.of("c", "l", "w", "a", "p", "g", "t")), texts::toString);
+        assertEquals(Set.of(), found(tables("all.hprof", "--strings")));
+    }
+
+    /** All rows of the tables that a dump becomes. */
+    private byte[] tables(String dump, String... words) {
+        Path tables = folder.resolve("tables");
+        List<Object> command = new ArrayList<>(List.of(Tools.command(), "export", folder.resolve(dump), "-o", tables));
+        command.addAll(List.of(words));
+        Command.run(command.toArray()).good();
+        return Tools.rows(tables).getBytes(StandardCharsets.ISO_8859_1);
     }
 
     @Test
