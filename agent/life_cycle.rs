@@ -133,6 +133,7 @@ pub(crate) fn vm_death(session: &Session, jni: &mut Jni<'_>) {
         // No application thread is left that a pause would delay.
         let options = Options {
             huge_pages: false,
+            max_pause: None,
             stop_the_world: match session.options.stop_the_world {
                 StopTheWorld::IfNeeded => StopTheWorld::Always,
                 said => said,

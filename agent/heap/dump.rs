@@ -7,6 +7,7 @@ use super::fork::{Child, Ending, SnapshotDump};
 use super::object_sizes;
 use super::outcome::{sent_what, Outcome};
 use super::request::{millis_since_epoch, Request, Way};
+use super::stop_bound::StopBound;
 use super::text_dump;
 use super::tried::Tried;
 use crate::ending;
@@ -131,6 +132,9 @@ fn dump_alone(
     };
     match choose(request, jni) {
         Ok((outcome, child)) => {
+            if let Some(line) = StopBound(options.max_pause).passed_by(outcome.pause) {
+                say(&line);
+            }
             let is_told = options.verbose || outcome.cut_arrays > 0;
             let line = outcome.end_line(
                 &options.destination,
@@ -194,11 +198,14 @@ fn choose(request: Request<'_>, jni: &mut Jni<'_>) -> Result<Made, DumpError> {
                 if may_stop == StopTheWorld::Never {
                     return Err(DumpError::WouldStop { why, estimate });
                 }
+                StopBound(request.options.max_pause).allow_dumper(estimate)?;
                 announce(&why, estimate);
                 refusals.push(why);
             }
             Err(DumpError::NoCopy(why)) if may_stop == StopTheWorld::Always && !is_last => {
-                announce(&why, tried.stop_estimate());
+                let estimate = tried.stop_estimate();
+                StopBound(request.options.max_pause).allow_dumper(estimate)?;
+                announce(&why, estimate);
                 refusals.push(why);
             }
             // The options allow no other way, so there is none to recommend.

@@ -52,6 +52,29 @@ pub(crate) enum DumpError {
         /// uses.
         estimate: Option<Duration>,
     },
+    /// A fork would stop the application for longer than the user allows.
+    LongFork {
+        /// How long it would take.
+        estimate: Duration,
+        /// How long the attempts before have taken.
+        paused: Duration,
+        /// What the user allows.
+        limit: Duration,
+    },
+    /// HotSpot's walk over the stacks took so long that no time was left for the fork.
+    LongWalk {
+        /// How long the application stood still, all attempts together.
+        paused: Duration,
+        /// What the user allows.
+        limit: Duration,
+    },
+    /// HotSpot's dumper may stop the application for longer than the user allows.
+    LongDumper {
+        /// How long it may take; `None` if the JVM does not say how much heap it uses.
+        estimate: Option<Duration>,
+        /// What the user allows.
+        limit: Duration,
+    },
     /// There is no memory for the table of objects, or there are more objects than it can number.
     TableFull,
     /// The dump used so much memory that the application might run short.
@@ -140,6 +163,9 @@ impl fmt::Display for DumpError {
                 "{why}, so a dump would stop the application{}; add stop=y if it may",
                 estimate_text(*estimate)
             ),
+            Self::LongFork { .. } | Self::LongWalk { .. } | Self::LongDumper { .. } => {
+                self.fmt_long(f)
+            }
             Self::TableFull => f.write_str(
                 "there is no memory for the table of objects; free some, or dump a smaller heap",
             ),
@@ -192,6 +218,36 @@ impl DumpError {
                 needed_bytes / 1_000_000,
                 path.display(),
                 free_bytes / 1_000_000
+            ),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl DumpError {
+    /// The same for what takes longer than the user allows.
+    fn fmt_long(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::LongFork { estimate, paused, limit } => write!(
+                f,
+                "a fork would stop the application for {} ms, by an estimate from the pages of the process, after {} ms for \
+                 attempts that failed, and maxpause={} allows less; raise it, or add hugepages=y to shorten the stop",
+                estimate.as_millis(),
+                paused.as_millis(),
+                limit.as_millis()
+            ),
+            Self::LongWalk { paused, limit } => write!(
+                f,
+                "the JVM examined the stacks of all threads for {} ms, and maxpause={} leaves too little time for the fork; \
+                 raise it, try again, or dump while fewer threads run",
+                paused.as_millis(),
+                limit.as_millis()
+            ),
+            Self::LongDumper { estimate, limit } => write!(
+                f,
+                "HotSpot's own dumper would stop the application{}, and maxpause={} allows less; raise it",
+                estimate_text(*estimate),
+                limit.as_millis()
             ),
             _ => Ok(()),
         }

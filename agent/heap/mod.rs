@@ -21,6 +21,7 @@ mod memory_left;
 mod object_sizes;
 mod outcome;
 mod request;
+mod stop_bound;
 mod text_dump;
 mod tried;
 

@@ -1,10 +1,8 @@
 //! The costs and findings of the attempts at one dump.
 
+use super::stop_bound::dumper_estimate;
 use std::cell::Cell;
 use std::time::Duration;
-
-/// Bytes of heap that HotSpot's dumper writes per second if objects are small.
-const DUMPED_BYTES_PER_SECOND: u64 = 50_000_000;
 
 /// The costs and findings of the attempts at one dump.
 #[derive(Debug, Default)]
@@ -22,20 +20,6 @@ pub(super) struct Tried {
 impl Tried {
     /// How long HotSpot's dumper would stop the application at most, as far as that can be told.
     pub(super) fn stop_estimate(&self) -> Option<Duration> {
-        let bytes = self.used_bytes.get()?;
-        Some(Duration::from_secs(bytes.div_ceil(DUMPED_BYTES_PER_SECOND)))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_estimate_grows_with_the_heap_in_use() {
-        let tried = Tried::default();
-        assert_eq!(tried.stop_estimate(), None);
-        tried.used_bytes.set(Some(551_495_290));
-        assert_eq!(tried.stop_estimate(), Some(Duration::from_secs(12)));
+        self.used_bytes.get().map(dumper_estimate)
     }
 }

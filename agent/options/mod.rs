@@ -183,6 +183,8 @@ pub(crate) struct Options {
     pub(crate) snapshot: SnapshotBy,
     /// Whether a dump may stop the application for HotSpot's own dumper where the user did not request it.
     pub(crate) stop_the_world: StopTheWorld,
+    /// How long a dump may stop the application; `None` for no limit.
+    pub(crate) max_pause: Option<Duration>,
     /// What the first OutOfMemoryError does.
     pub(crate) oom: OnOutOfMemory,
     /// Whether to make the kernel back the heap with huge pages before a fork.
@@ -232,6 +234,7 @@ impl Default for Options {
             engine: Engine::Auto,
             snapshot: SnapshotBy::Auto,
             stop_the_world: StopTheWorld::IfNeeded,
+            max_pause: None,
             oom: OnOutOfMemory::Nothing,
             huge_pages: false,
             threads: None,

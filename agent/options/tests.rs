@@ -1,6 +1,7 @@
 //! Tests of the option table: every row's values and errors, the cross-checks, the help.
 
 use super::*;
+use std::time::Duration;
 
 fn options(text: &str) -> Options {
     match parse_with(text, "") {
@@ -386,13 +387,16 @@ fn a_name_that_ends_in_gz_asks_for_compression() {
 
 #[test]
 fn the_ways_to_a_heap_are_chosen_by_name() {
-    let options = options("heap=dump,engine=snapshot,snapshot=pause,threads=3,timeout=9");
+    let options =
+        options("heap=dump,engine=snapshot,snapshot=pause,threads=3,timeout=9,maxpause=250");
     assert!(!options.huge_pages);
     assert_eq!(options.engine, Engine::Snapshot);
     assert_eq!(options.snapshot, SnapshotBy::Pause);
     assert_eq!((options.threads, options.timeout_s), (Some(3), 9));
+    assert_eq!(options.max_pause, Some(Duration::from_millis(250)));
     assert!(refusal("heap=dump,engine=fast").contains("engine takes auto|snapshot|portable"));
     assert!(refusal("heap=dump,threads=0").contains("from 1 to 256"));
+    assert!(refusal("heap=dump,maxpause=0").contains("from 1 to 86400000"));
     for other in ["engine=portable", "snapshot=pause"] {
         let why = refusal(&format!("heap=dump,hugepages=y,{other}"));
         assert!(why.contains("which do not fork"), "{why}");

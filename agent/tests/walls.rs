@@ -127,14 +127,15 @@ const AGENT: [Row; 22] = [
 ];
 
 /// Heap dumps: the engines do not import each other.
-const HEAP: [Row; 11] = [
+const HEAP: [Row; 12] = [
     ("cause", &[]),
     ("error", &[]),
     ("memory_left", &[]),
     ("object_sizes", &[]),
     ("outcome", &[]),
     ("text_dump", &[]),
-    ("tried", &[]),
+    ("stop_bound", &["error"]),
+    ("tried", &["stop_bound"]),
     ("facts", &["error", "memory_left"]),
     (
         "fork",
@@ -145,6 +146,7 @@ const HEAP: [Row; 11] = [
             "memory_left",
             "object_sizes",
             "outcome",
+            "stop_bound",
             "tried",
         ],
     ),
@@ -159,6 +161,7 @@ const HEAP: [Row; 11] = [
             "object_sizes",
             "outcome",
             "request",
+            "stop_bound",
         ],
     ),
 ];
@@ -174,6 +177,7 @@ const DUMP: Row = (
         "object_sizes",
         "outcome",
         "request",
+        "stop_bound",
         "text_dump",
         "tried",
     ],

@@ -13,6 +13,7 @@ use crate::heap::facts::jvm_words::jvm_words;
 use crate::heap::object_sizes;
 use crate::heap::outcome::Outcome;
 use crate::heap::request::Request;
+use crate::heap::stop_bound::{dumper_estimate, StopBound};
 use crate::hotspot::Management;
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
@@ -45,7 +46,7 @@ pub(in crate::heap) fn dump_by_hotspot(
 ) -> Result<Outcome, DumpError> {
     let management = Management::find(jni).map_err(DumpError::Engine)?;
     let name = DumpName::beside(request.outlet, env, jni)?;
-    check_disk(&name, request.options.min_free_bytes, env, jni)?;
+    check(&name, request.options, env, jni)?;
     let mut facts = Facts {
         env,
         jni,
@@ -90,18 +91,23 @@ fn settings(options: &Options) -> Settings {
     }
 }
 
-/// An error if HotSpot's file may not fit the disk; ours takes the place of what was read of it.
-fn check_disk(
+/// An error if the stop may be too long, or if HotSpot's file may not fit the disk; ours takes the place of what was
+/// read of it.
+fn check(
     name: &DumpName<'_>,
-    min_free_bytes: u64,
+    options: &Options,
     env: &Env,
     jni: &Jni<'_>,
 ) -> Result<(), DumpError> {
     let loaded = env.loaded_classes(jni).when("the list of loaded classes")?;
     let used = heap_room::used_bytes(env, jni, &loaded);
     loaded.into_iter().for_each(|class| jni.forget(class));
+    StopBound(options.max_pause).allow_dumper(used.map(dumper_estimate))?;
     let free = disk::free_bytes(name.raw.folder());
-    match (used, free.map(|free| free.saturating_sub(min_free_bytes))) {
+    match (
+        used,
+        free.map(|free| free.saturating_sub(options.min_free_bytes)),
+    ) {
         (Some(needed_bytes), Some(free_bytes)) if free_bytes < needed_bytes => {
             Err(DumpError::SmallDisk {
                 path: name.raw.path().to_owned(),

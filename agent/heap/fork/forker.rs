@@ -19,6 +19,7 @@ use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::Arc;
+use std::time::Instant;
 use tables::{ObjectIndex, ObjectTable};
 
 /// Callbacks between two signs of life: about 50 ms.
@@ -50,13 +51,17 @@ pub(super) struct Forker<'d, 'f> {
     silence: Arc<Silence>,
     /// Parts of the heap that the child does not have.
     left_out: Vec<Range<u64>>,
+    /// When the fork would come too late.
+    until: Option<Instant>,
+    /// Whether it would have.
+    is_late: bool,
     /// Only in the parent.
     forked: Option<io::Result<Child>>,
 }
 
 impl<'d, 'f> Forker<'d, 'f> {
-    /// Ready to fork; `own_thread` is the thread that makes the dump.
-    pub(super) fn new(task: Task<'d, 'f>, own_thread: ObjectIndex) -> Self {
+    /// Ready to fork until that moment; `own_thread` is the thread that makes the dump.
+    pub(super) fn new(task: Task<'d, 'f>, own_thread: ObjectIndex, until: Option<Instant>) -> Self {
         let system = SystemRoots::of(task.catalogue, task.tables);
         // The first call reads a file, which takes too long for the pause.
         process::is_filtered();
@@ -70,6 +75,8 @@ impl<'d, 'f> Forker<'d, 'f> {
             watchdog: None,
             silence: Arc::default(),
             left_out: Vec::new(),
+            until,
+            is_late: false,
             forked: None,
         }
     }
@@ -85,8 +92,17 @@ impl<'d, 'f> Forker<'d, 'f> {
         !self.left_out.is_empty()
     }
 
+    /// Whether HotSpot's first callback came too late to fork.
+    pub(super) fn is_late(&self) -> bool {
+        self.is_late
+    }
+
     /// Forks. In the parent the walk ends at once.
     fn fork(&mut self) -> Visit {
+        self.is_late = self.until.is_some_and(|until| Instant::now() > until);
+        if self.is_late {
+            return Visit::Abort;
+        }
         let unused = self.task.as_ref().map(Task::unused_heap);
         self.left_out = unused.unwrap_or_default();
         let by = self.handlers.fork_by();

@@ -20,6 +20,7 @@ use crate::heap::facts::threads::{tag_thread, CapturedStacks};
 use crate::heap::memory_left::MemoryLeft;
 use crate::heap::object_sizes;
 use crate::heap::outcome::Outcome;
+use crate::heap::stop_bound::StopBound;
 use crate::heap::tried::Tried;
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
@@ -264,15 +265,22 @@ impl<'f> SnapshotDump<'f> {
         task: Task<'_, 'f>,
         own_thread: ObjectIndex,
     ) -> Result<(Child, ObjectTable), DumpError> {
-        let mut forker = Forker::new(task, own_thread);
+        let bound = StopBound(self.options.max_pause);
+        let until = bound.fork_until(self.tried.paused.get())?;
+        let mut forker = Forker::new(task, own_thread, until);
         let began = Instant::now();
         let answer = self.env.follow_references(&mut forker);
         self.tried
             .paused
             .set(self.tried.paused.get() + began.elapsed());
         self.tried.has_left_out.set(forker.has_left_out());
+        let is_late = forker.is_late();
         let (forked, objects) = forker.into_parts();
         answer.when("the walk over the heap")?;
+        if let (true, Some(limit)) = (is_late, self.options.max_pause) {
+            let paused = self.tried.paused.get();
+            return Err(DumpError::LongWalk { paused, limit });
+        }
         match forked {
             Some(Ok(child)) => Ok((child, objects)),
             Some(Err(error)) => Err(not_forked(error)),

@@ -4,9 +4,11 @@ use super::{Row, Standing};
 use crate::options::values::yes_no;
 use crate::options::{Engine, SnapshotBy, StopTheWorld};
 use format::redaction::{FieldPatterns, Redacted};
+use std::time::Duration;
 
 /// A day.
 const MOST_SECONDS: u32 = 86_400;
+const MOST_MILLISECONDS: u64 = 86_400_000;
 /// More threads than this do not read a heap faster.
 const MOST_THREADS: usize = 256;
 
@@ -115,6 +117,22 @@ pub(super) const ROWS: &[Row] = &[
                 _ => return Err(""),
             };
             Ok(())
+        },
+    },
+    Row {
+        name: "maxpause",
+        values: "MS",
+        default: "no limit",
+        help: "milliseconds for which a dump may stop the application. If a fork, or HotSpot's own dumper, would take \
+               longer by an estimate, there is no dump. A fork is also given up when HotSpot's walk over the stacks, \
+               which comes first, has left too little time. Not used for the dump at the JVM's end",
+        standing: Standing::Built,
+        set: |said, value| match value.parse() {
+            Ok(milliseconds @ 1..=MOST_MILLISECONDS) => {
+                said.options.max_pause = Some(Duration::from_millis(milliseconds));
+                Ok(())
+            }
+            _ => Err("maxpause must be from 1 to 86400000"),
         },
     },
     Row {
