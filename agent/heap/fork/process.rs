@@ -39,8 +39,8 @@ const QUIET_SIGNALS: [i32; 7] = [
     libc::SIGUSR1,
     libc::SIGUSR2,
 ];
-/// How much nicer than the JVM the child is. The kernel caps the sum.
-const MORE_NICE: i32 = 10;
+/// How much nicer than the JVM the child is (docs/design/lost-work.md). The kernel caps the sum.
+const MORE_NICE: i32 = 5;
 /// Signals of a crash. HotSpot would answer them with a report of many pages.
 const CRASHES: [i32; 7] = [
     libc::SIGSEGV,
