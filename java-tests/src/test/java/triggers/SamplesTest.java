@@ -38,11 +38,11 @@ class SamplesTest {
     @TempDir Path folder;
 
     static List<Jdk> some() {
-        return List.of(Jdks.of(8), Jdks.of(17), Jdks.of(25));
+        return TriggersTest.some();
     }
 
     static Stream<Setup> setups() {
-        return Setup.matrix().stream().filter(setup -> some().contains(setup.jdk));
+        return TriggersTest.setups();
     }
 
     @ParameterizedTest
@@ -103,7 +103,7 @@ class SamplesTest {
             try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=dump,doe=n,on=every=1s,do=histo,count=3," + full[0])
                     .run(Load.class).ready()) {
                 jvm.err.await(1, full[1], line -> line.contains(full[1]), Jvm.LIMIT);
-                Deadline deadline = Deadline.in(java.time.Duration.ofSeconds(4));
+                Deadline deadline = Deadline.in(java.time.Duration.ofSeconds(3));
                 for (int round = 1; !deadline.over(); round++) {
                     jvm.say("garbage 10");
                     jvm.out.await(round, "the end of garbage", line -> line.startsWith("DID"), Jvm.LIMIT);
