@@ -173,4 +173,28 @@ mod tests {
             "my_operator::f"
         );
     }
+
+    #[test]
+    fn what_stands_in_brackets_goes() {
+        for (name, plain) in [
+            ("a(b)::c", Some("a::c")),
+            ("a<b(c)>::d", Some("a::d")),
+            ("f<decltype (a->b)>::g", Some("f::g")),
+            ("operator(a+b)", Some("operator")),
+            ("a<b)", None),
+            ("a(b>", None),
+        ] {
+            assert_eq!(without_parameters(name).as_deref(), plain, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_text_has_a_longest_length() {
+        let mut out = Bounded::default();
+        assert!(out.write_str(&"a".repeat(MOST_BYTES - 1)).is_ok());
+        assert!(out.write_str("bc").is_err());
+        assert!(out.write_str("d").is_ok());
+        assert!(out.write_str("e").is_err());
+        assert_eq!(out.0.len(), MOST_BYTES);
+    }
 }
