@@ -123,7 +123,7 @@ impl<'s, M: Memory> ClassCounter<'s, M> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::classes::{Shape, SizePlaces};
+    use crate::classes::{ClassMap, Shape, SizePlaces};
     use format::BasicType;
 
     const SIZES: SizeFacts = SizeFacts {
@@ -166,5 +166,28 @@ mod tests {
         for shape in [Shape::ObjectArray, Shape::PrimitiveArray(BasicType::Long)] {
             assert_eq!(counted(&words, shape, &[at]), Err(Failure::TooLong(at)));
         }
+    }
+
+    #[test]
+    fn a_mirror_has_the_size_that_it_tells() {
+        // Mark, class, and what tells the words.
+        let words = [1, 1, 5, 0, 0_u64];
+        let at = words.as_ptr() as u64;
+        let mut snapshot = Snapshot::of_words(&words, Vec::new());
+        let class = tables::ClassId::from_index(0).expect("an id");
+        let classes = ClassMap::of_shapes(vec![Shape::ObjectArray]);
+        snapshot.classes = classes.with_mirror(class, at, class);
+        assert!(snapshot.marks.mark(at));
+        let places = SizePlaces {
+            in_klass: None,
+            in_mirror: Some(16),
+        };
+        let sizes = SizeFacts { places, ..SIZES };
+        let counts = ClassCounter::new(&snapshot, sizes).run(&Parts::default());
+        let mirror = ClassCount {
+            instances: 1,
+            bytes: 40,
+        };
+        assert_eq!(counts.map(|it| it.first().copied()), Ok(Some(mirror)));
     }
 }
