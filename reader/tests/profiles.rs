@@ -94,6 +94,33 @@ fn the_last_report_of_sites_counts() {
 }
 
 #[test]
+fn sites_of_a_text_have_their_stacks() {
+    let text = "JAVA PROFILE 1.0.1, created Sat Nov 21 20:49:18 2026\n\n\
+        TRACE 300001:\n\tapp.Store.put(Store.java:7)\n\tapp.Main.main(Main.java:3)\n\
+        SITES BEGIN (ordered by live bytes) Sat Nov 21 20:49:19 2026\n\
+        \x20         percent          live          alloc'ed  stack class\n\
+        \x20rank   self  accum     bytes objs     bytes  objs trace name\n\
+        \x20   1 60.00% 60.00%      160    2       320     4 300001 byte[]\n\
+        SITES END\n";
+    let found = allocations(text.as_bytes());
+    let byte_arrays = Site {
+        class: "byte[]".into(),
+        trace: 300_001,
+        live: amount(160, 2),
+        allocated: Some(amount(320, 4)),
+    };
+    let table = found.recorded.unwrap();
+    assert_eq!(table.rows, [byte_arrays]);
+    assert_eq!(
+        (table.live, table.allocated),
+        (amount(160, 2), Some(amount(320, 4)))
+    );
+    let lines = found.stacks.frames(300_001).map(|frame| frame.line);
+    assert!(lines.eq([7, 3]));
+    assert_eq!((found.damaged, found.has_heap), (0, false));
+}
+
+#[test]
 fn samples_of_all_reports_add_up() {
     let mut dump = Sample::new();
     dump.records.push(samples(7, &[(4, 2), (2, 3)]));
