@@ -239,17 +239,17 @@ mod tests {
         assert_eq!(parsed(4, &[]), Command::HeapSummary);
         assert_eq!(parsed(5, &[]), Command::Exit);
         assert_eq!(parsed(6, &[]), Command::DumpTraces);
-        let wanted = SitesWanted {
-            changed_only: false,
-            by_allocated: true,
-            force_gc: true,
-            cutoff: 0.5,
-        };
-        // IEEE 754: 0.5 is 0x3F000000.
-        assert_eq!(
-            parsed(3, &[0, 6, 0x3F, 0, 0, 0]),
-            Command::AllocSites(wanted)
-        );
+        for flags in 0..8_u8 {
+            let wanted = SitesWanted {
+                changed_only: [1, 3, 5, 7].contains(&flags),
+                by_allocated: [2, 3, 6, 7].contains(&flags),
+                force_gc: [4, 5, 6, 7].contains(&flags),
+                cutoff: 0.5,
+            };
+            // IEEE 754: 0.5 is 0x3F000000.
+            let body = [0, flags, 0x3F, 0, 0, 0];
+            assert_eq!(parsed(3, &body), Command::AllocSites(wanted));
+        }
         assert_eq!(
             parsed(7, &[0, 0, 0x3F, 0, 0, 0]),
             Command::CpuSamples { cutoff: 0.5 }
