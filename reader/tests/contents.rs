@@ -49,6 +49,15 @@ fn the_summary_counts_what_is_there() {
 }
 
 #[test]
+fn a_class_without_a_name_is_named_by_its_id() {
+    let dump = Sample::new().bytes();
+    let summary = summarize(&mut reader(&dump)).unwrap();
+    let name = |class| summary.classes.java_name(class, &summary.strings);
+    assert_eq!(name(LEAF), "app.Leaf");
+    assert_eq!(name(0xABCD), "class 0xabcd");
+}
+
+#[test]
 fn threads_have_their_stacks() {
     let dump = Sample::new().bytes();
     let summary = summarize(&mut reader(&dump)).unwrap();
