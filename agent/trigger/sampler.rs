@@ -97,7 +97,7 @@ impl Files {
     /// Adds a whole line or nothing.
     fn append(&self, line: &[u8]) -> io::Result<()> {
         let mut options = OpenOptions::new();
-        options.append(true);
+        options.append(true).custom_flags(libc::O_NONBLOCK);
         let mut file = open(&mut options, &self.lines)?;
         let mut before = file.metadata()?.len();
         if before > 0 && before.saturating_add(line.len() as u64) > MOST_BYTES {
@@ -117,7 +117,13 @@ impl Files {
     /// Makes this the contents of a file, which has the old ones or the new ones at any time.
     fn replace(&self, path: &Path, text: &[u8]) -> io::Result<()> {
         let part = with_ending(path, ".part");
-        let mut file = open(OpenOptions::new().write(true).truncate(true), &part)?;
+        let mut options = OpenOptions::new();
+        // Others may write to the folder. A link of theirs leads to no file of the user's.
+        options
+            .write(true)
+            .truncate(true)
+            .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+        let mut file = open(&mut options, &part)?;
         self.check(&file, path, text)?;
         file.write_all(text)?;
         rename(&part, path)
@@ -129,10 +135,9 @@ impl Files {
     }
 }
 
-/// Opens a file, which is made if there is none, and waits for no reader of a pipe.
+/// Opens a file, which is made if there is none. Callers pass `O_NONBLOCK`, which does not wait for the reader of a pipe.
 fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
-    let options = options.create(true).custom_flags(libc::O_NONBLOCK);
-    let file = options.open(path)?;
+    let file = options.create(true).open(path)?;
     if file.metadata()?.is_file() {
         return Ok(file);
     }
@@ -193,6 +198,18 @@ mod tests {
         let metrics = fs::read_to_string(folder.path().join("metrics")).expect("metrics");
         assert_eq!(metrics, sample("a.Second").open_metrics());
         assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 2);
+    }
+
+    #[test]
+    fn metrics_are_not_written_through_a_link() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let files = files(folder.path(), None);
+        let other = folder.path().join("other");
+        fs::write(&other, "of the user").expect("written");
+        std::os::unix::fs::symlink(&other, folder.path().join("metrics.part")).expect("a link");
+        let error = files.take(&sample("a.First")).expect_err("a link");
+        assert!(error.contains("metrics cannot be written: "), "{error}");
+        assert_eq!(fs::read(&other).expect("a file"), b"of the user");
     }
 
     #[test]
