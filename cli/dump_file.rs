@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use reader::{Budget, DumpReader, ReadError};
+use rustix::fs::{memfd_create, MemfdFlags};
 use serde_json::Value;
 
 use crate::number::counted;
@@ -230,9 +231,11 @@ impl DumpFile {
     }
 }
 
-/// Copies a pipe to a temporary file without a name; returns the file and its size.
+/// Copies a pipe to a temporary file without a name, or to memory where there is no folder for one; returns the file and
+/// its size.
 fn kept(mut pipe: File) -> io::Result<(Option<(File, u64)>, u64)> {
-    let mut copy = tempfile::tempfile()?;
+    let in_memory = || memfd_create("hprof", MemfdFlags::CLOEXEC);
+    let mut copy = tempfile::tempfile().or_else(|_| in_memory().map(File::from))?;
     let bytes = io::copy(&mut pipe, &mut copy)?;
     Ok((Some((copy, 0)), bytes))
 }
