@@ -48,7 +48,7 @@ impl Facts {
 }
 
 /// The moment in UTC; just the number if the calendar cannot express it.
-fn stamp(unix_seconds: u64) -> String {
+pub(crate) fn stamp(unix_seconds: u64) -> String {
     let Ok(seconds_since_epoch) = i64::try_from(unix_seconds) else {
         return unix_seconds.to_string();
     };

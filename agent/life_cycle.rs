@@ -21,7 +21,8 @@ use std::time::Duration;
 /// already.
 pub(crate) fn vm_init(session: &'static Session, jni: &mut Jni<'_>) {
     // With a socket, a heap dump can be requested in any session.
-    if session.options.heap_dump || session.net.is_some() {
+    let is_forked = session.options.heap_dump || session.options.on.is_some();
+    if is_forked || session.net.is_some() {
         // If there is no memory for a local frame, there is none for objects: each dump makes them then.
         let _ = jni.with_frame(|jni| heap::prepare(&session.env, jni, &session.options));
     }

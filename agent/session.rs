@@ -15,15 +15,16 @@ use crate::jvmti::event::{CLASS_PREPARE, RESOURCE_EXHAUSTED, VM_DEATH, VM_INIT};
 use crate::jvmti::jni::Jni;
 use crate::message::{answer_to, say, say_if};
 use crate::net::{Commanded, Net};
-use crate::options::{self, Destination, Format, OnOutOfMemory, Options, Parsed};
+use crate::options::{self, Destination, Does, Format, OnOutOfMemory, Options, Parsed};
 use crate::os::process_end::exit_now;
 use crate::profile::{self, CpuSamples, Part, Profiles};
 use crate::receiver;
-use crate::trigger::{kept_files, Triggers};
+use crate::trigger::{kept_files, leaks, Triggers};
 use parking_lot::Mutex;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::path::Path;
 use std::sync::OnceLock;
+use tables::profile::SiteOrder;
 use tables::Census;
 use writer::{Existing, Outlet, Target};
 
@@ -172,7 +173,10 @@ impl Session {
         };
         let options = self.options.because(because);
         // If our code panics, the threads that wait for the dump must still be released.
-        let made = catch_unwind(AssertUnwindSafe(|| self.dump(jni, &options)));
+        let made = catch_unwind(AssertUnwindSafe(|| match request {
+            Request::Cause(_) => self.make_for_cause(jni, &options),
+            _ => self.dump(jni, &options),
+        }));
         if let Some(triggers) = &self.triggers {
             let is_caused = matches!(request, Request::Cause(_));
             triggers.note_dump(is_caused, made.unwrap_or(false));
@@ -183,6 +187,27 @@ impl Session {
             }
             // HotSpot prints a line on stdout for each such event as long as an agent listens.
             let _ = self.env.notify(RESOURCE_EXHAUSTED, false);
+        }
+    }
+
+    /// Makes what a condition causes. Otherwise like [`Session::dump`].
+    fn make_for_cause(&self, jni: &mut Jni<'_>, options: &Options) -> bool {
+        match options.on.as_ref().map(|on| &on.does) {
+            Some(Does::Sites(name)) => {
+                if self.profiles.allocations.is_none() {
+                    say("no report: this JVM records no allocation sites; its first messages say why");
+                    return false;
+                }
+                let report = Options {
+                    destination: Destination::File(name.clone()),
+                    format: Format::Text,
+                    gzip: None,
+                    ..options.clone()
+                };
+                self.report(jni, &report, Part::Sites(SiteOrder::LiveBytes))
+            }
+            Some(Does::Leaks(asked)) => self.heap_dump(jni, &leaks::asking(options, asked)),
+            _ => self.dump(jni, options),
         }
     }
 
@@ -215,6 +240,13 @@ impl Session {
             (Destination::Graph(socket), _) => {
                 Some(Box::new(receiver::graph_socket(socket, options)))
             }
+            (Destination::Leaks(asked), _) => match leaks::outlet(asked, options) {
+                Ok(outlet) => Some(Box::new(outlet)),
+                Err(why) => {
+                    say(&why);
+                    None
+                }
+            },
             (Destination::Stream(socket), _) => Some(Box::new(receiver::socket(socket, options))),
             (Destination::Net(_), Some(net)) => Some(Box::new(net.outlet(options.gzip))),
             (Destination::Net(peer), None) => {
@@ -280,6 +312,12 @@ pub(crate) fn load(vm: Vm, text: &str) -> i32 {
     ) {
         say("graph= and stream= are for an agent that is attached: use file= or net=");
         return DO_NOT_START;
+    }
+    if let Some(Does::Leaks(asked)) = options.on.as_ref().map(|on| &on.does) {
+        if let Err(why) = leaks::command_of(asked) {
+            say(&why);
+            return DO_NOT_START;
+        }
     }
     match start(vm, options) {
         Ok(()) => DONE,

@@ -52,6 +52,26 @@ pub struct Taken {
     pub used: Option<u64>,
 }
 
+impl Taken {
+    /// A line with what else is told, which is JSON, and with the line's end.
+    pub fn json_line(&self, name: &str, json: &str) -> String {
+        let mut line = String::new();
+        // Writing into a string cannot fail.
+        let _ = self.write_json(&mut line);
+        // JSON has ends of lines only between its words.
+        let json: String = json.lines().map(str::trim).collect();
+        line + &format!(",\"{name}\":{json}}}\n")
+    }
+
+    /// The start of an object.
+    fn write_json(&self, out: &mut String) -> fmt::Result {
+        let (seconds, millis) = (self.time_ms / 1000, self.time_ms % 1000);
+        let process = self.process;
+        write!(out, "{{\"time\":{seconds}.{millis:03},\"pid\":{process}")?;
+        write!(out, ",\"cause\":{}", Quoted(&self.cause))
+    }
+}
+
 /// A sample.
 #[derive(Clone, Debug)]
 pub struct Sample {
@@ -100,13 +120,7 @@ impl Sample {
     }
 
     fn write_json(&self, out: &mut String) -> fmt::Result {
-        let (seconds, millis) = (self.taken.time_ms / 1000, self.taken.time_ms % 1000);
-        write!(
-            out,
-            "{{\"time\":{seconds}.{millis:03},\"pid\":{}",
-            self.taken.process
-        )?;
-        write!(out, ",\"cause\":{}", Quoted(&self.taken.cause))?;
+        self.taken.write_json(out)?;
         write!(out, ",\"pause_ms\":{}", self.taken.pause.as_millis())?;
         if let Some(used) = self.taken.used {
             write!(out, ",\"used_bytes\":{used}")?;
@@ -281,6 +295,22 @@ mod tests {
                 { "class": "a.Twice", "instances": 3, "bytes": 300 },
             ],
             "rest": { "classes": 1, "instances": 1, "bytes": 16 },
+        });
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn what_else_is_told_is_in_one_line() {
+        let line = sample(1)
+            .taken
+            .json_line("leaks", "{\n  \"a b\": [\n    1\n  ]\n}\n");
+        assert_eq!(line.matches('\n').count(), 1);
+        let found: Value = serde_json::from_str(&line).unwrap();
+        let expected = json!({
+            "time": 1_764_081_000.007,
+            "pid": 42,
+            "cause": "every=1m: the time has come",
+            "leaks": { "a b": [1] },
         });
         assert_eq!(found, expected);
     }

@@ -156,6 +156,9 @@ fn begin_line(outlet: &dyn Outlet, census: Option<&Census>, destination: &Destin
     if let Some(what) = sent_what(destination) {
         return format!("sending {what} to a command that asked for it");
     }
+    if matches!(destination, Destination::Leaks(_)) {
+        return format!("asking hprof leaks what keeps the memory, for {outlet}");
+    }
     let Some(seen) = census.map(Census::snapshot) else {
         return format!("dumping the heap to {outlet}");
     };

@@ -82,6 +82,15 @@ pub(crate) enum DumpError {
         /// Bytes that the machine or the control group had left.
         left_bytes: u64,
     },
+    /// `hprof leaks` would need more memory than the application can spare.
+    SmallRoom {
+        /// Objects that something refers to.
+        objects: u64,
+        /// Bytes that they would need.
+        needed_bytes: u64,
+        /// Bytes that the machine or the control group had left.
+        left_bytes: u64,
+    },
     /// HotSpot would need more memory to walk the stacks than the application can spare.
     DeepStacks {
         /// Frames on all stacks together.
@@ -177,9 +186,10 @@ impl fmt::Display for DumpError {
                 f,
                 "HotSpot's own dumper wrote a file that cannot be read: {what}; please report it"
             ),
-            Self::LittleMemory { .. } | Self::DeepStacks { .. } | Self::SmallDisk { .. } => {
-                self.fmt_shortage(f)
-            }
+            Self::LittleMemory { .. }
+            | Self::SmallRoom { .. }
+            | Self::DeepStacks { .. }
+            | Self::SmallDisk { .. } => self.fmt_shortage(f),
             Self::Layout(what) => write!(
                 f,
                 "the JVM reported {what} that is not in its class, so the dump would be wrong; please report it"
@@ -195,6 +205,17 @@ impl DumpError {
             Self::LittleMemory { left_bytes } => write!(
                 f,
                 "only {} MiB of memory are left, which the application may need; raise its limit, or dump a smaller heap",
+                left_bytes >> 20
+            ),
+            Self::SmallRoom {
+                objects,
+                needed_bytes,
+                left_bytes,
+            } => write!(
+                f,
+                "hprof leaks would need about {} MiB of memory for {objects} objects, but only {} MiB are left, which the \
+                 application may need; raise its limit, or use do=histo",
+                needed_bytes >> 20,
                 left_bytes >> 20
             ),
             Self::DeepStacks {

@@ -45,7 +45,7 @@ const DIES_AS_ONE: &str = "memory.oom.group";
 /// The usage files of the machine and the control group. Opened before the pause, so that the pause only reads
 /// them.
 #[derive(Debug)]
-pub(super) struct MemoryLeft {
+pub(crate) struct MemoryLeft {
     machine: Option<File>,
     /// Control groups with a limit. Any of them may reach its limit first.
     groups: Vec<Group>,
@@ -63,7 +63,7 @@ struct Group {
 
 impl MemoryLeft {
     /// Opens the files that exist. A system without them sets no bound.
-    pub(super) fn open() -> Self {
+    pub(crate) fn open() -> Self {
         let folders = folders();
         let groups = open_all(&folders);
         Self {
@@ -74,7 +74,7 @@ impl MemoryLeft {
     }
 
     /// Bytes left, if they are so few that the application may need them; otherwise `None`.
-    pub(super) fn too_little(&self) -> Option<u64> {
+    pub(crate) fn too_little(&self) -> Option<u64> {
         self.too_little_for(0)
     }
 
@@ -120,7 +120,7 @@ pub(crate) fn most_bytes() -> Option<u64> {
 
 /// Whether the kernel kills this process's whole control group when it must kill one of its processes for
 /// memory.
-pub(super) fn group_dies_as_one() -> bool {
+pub(crate) fn group_dies_as_one() -> bool {
     any_dies_as_one(&folders())
 }
 

@@ -29,7 +29,7 @@ use error::DumpError;
 
 pub(crate) use count::count;
 pub(crate) use dump::{dump, is_dumping_here, Known};
-pub(crate) use memory_left::most_bytes;
+pub(crate) use memory_left::{group_dies_as_one, most_bytes, MemoryLeft};
 
 /// Makes the objects that dumps need, while the heap has room: a dump itself then allocates nothing. Runs in `VMInit`,
 /// on any thread with a local frame.

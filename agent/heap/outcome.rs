@@ -27,6 +27,9 @@ impl Outcome {
     ) -> String {
         let path = self.path.display();
         let done = match (destination, sent_what(destination)) {
+            (Destination::Leaks(_), _) => {
+                format!("added what keeps the memory, by hprof leaks, to {path}")
+            }
             (Destination::Pipe(_), _) => format!("sent the heap dump to {path}"),
             (Destination::Command(_), _) => {
                 format!("sent the heap dump to {path}, which ended with exit code 0")
@@ -56,7 +59,8 @@ pub(super) fn sent_what(destination: &Destination) -> Option<&'static str> {
     match destination {
         Destination::Graph(_) => Some("the graph of the heap"),
         Destination::Stream(_) => Some("the heap dump"),
-        Destination::File(_)
+        Destination::Leaks(_)
+        | Destination::File(_)
         | Destination::Net(_)
         | Destination::Pipe(_)
         | Destination::Command(_) => None,

@@ -1,6 +1,6 @@
 //! Combinations of options that are rejected.
 
-use super::{names_binary, Engine, OptionError, Said, SnapshotBy, TimesLayout};
+use super::{names_binary, Engine, OptionError, Said, SnapshotBy, TimesLayout, Word};
 use format::redaction::Redacted;
 
 /// The combinations that the JDK's agent rejected, in its order and words.
@@ -30,7 +30,7 @@ pub(super) fn refuse(said: &Said) -> Result<(), OptionError> {
     refuse_redaction(said)?;
     refuse_stream(said)?;
     refuse_kept(said)?;
-    refuse_samples(said)?;
+    refuse_uncaused(said)?;
     match text_only(said) {
         Some(what) if said.format.is_none() => must_be_text(said, what),
         _ => Ok(()),
@@ -76,17 +76,33 @@ fn refuse_kept(said: &Said) -> Result<(), OptionError> {
     )))
 }
 
-/// Rejects samples that nothing causes.
-fn refuse_samples(said: &Said) -> Result<(), OptionError> {
-    let names_file = said.histo.is_some() || said.metrics.is_some() || said.top.is_some();
-    let is_caused = said.on.is_some() && said.does_histo;
-    if is_caused || !said.does_histo && !names_file {
-        return Ok(());
+/// Rejects what nothing causes.
+fn refuse_uncaused(said: &Said) -> Result<(), OptionError> {
+    let of_histo = said.histo.is_some() || said.metrics.is_some() || said.top.is_some();
+    let of_leaks = said.leaks.is_some() || said.command.is_some();
+    for (word, is_named, why) in [
+        (
+            Word::Histo,
+            of_histo,
+            "do=histo, histo=, metrics= and top= need a condition and each other: on=every=1m,do=histo",
+        ),
+        (
+            Word::Sites,
+            said.sites.is_some(),
+            "do=sites and sites= need a condition and each other: on=heap>90%x3,do=sites",
+        ),
+        (
+            Word::Leaks,
+            of_leaks,
+            "do=leaks, leaks= and hprof= need a condition and each other: on=heap>90%x3,do=leaks",
+        ),
+    ] {
+        let is_meant = said.does == word;
+        if is_meant && said.on.is_none() || is_named && !is_meant {
+            return Err(OptionError(why.to_owned()));
+        }
     }
-    Err(OptionError(
-        "do=histo, histo=, metrics= and top= need a condition and each other: on=every=1m,do=histo"
-            .to_owned(),
-    ))
+    Ok(())
 }
 
 /// Rejects what a dump that is sent as it is made cannot be.

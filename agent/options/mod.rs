@@ -3,6 +3,7 @@
 //! The options themselves, one row each, are in [`rows`]; rejected combinations are in
 //! [`cross_check`](mod@cross_check).
 
+mod caused;
 mod class_patterns;
 mod cpu;
 mod cross_check;
@@ -14,6 +15,8 @@ mod values;
 
 use crate::file_name::FileName;
 use crate::os::disk::free_bytes;
+use caused::Word;
+pub(crate) use caused::{Conditions, Does, Leaks, Samples};
 pub(crate) use class_patterns::ClassPatterns;
 pub(crate) use cpu::{Clock, Cpu, TimesLayout};
 use cross_check::cross_check;
@@ -25,7 +28,7 @@ use rows::{rows, Standing};
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
-use trigger::{Condition, Limits, Most};
+use trigger::Most;
 use writer::{Existing, Floor, GzipLevel, Peer, Target};
 
 /// The options in this environment variable are appended to those of the command line.
@@ -89,28 +92,8 @@ pub(crate) enum Destination {
     Pipe(PathBuf),
     /// Each to a command of its own, by its pattern.
     Command(FileName),
-}
-
-/// What causes dumps by itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Conditions {
-    /// The conditions, not empty.
-    pub(crate) all: Vec<Condition>,
-    /// How often they may cause something.
-    pub(crate) limits: Limits,
-    /// Where samples go; `None` if dumps are made.
-    pub(crate) samples: Option<Samples>,
-}
-
-/// Samples of what the classes have.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Samples {
-    /// The file to which each adds a line.
-    pub(crate) lines: FileName,
-    /// The file that the newest one replaces.
-    pub(crate) metrics: Option<FileName>,
-    /// How many classes each tells.
-    pub(crate) top: usize,
+    /// No dump, but the graph of objects, to `hprof leaks`, whose answer is added to a file.
+    Leaks(Leaks),
 }
 
 /// How allocations are sampled.
@@ -253,7 +236,10 @@ impl Default for Options {
 impl Options {
     /// Whether a peer gets the graph of objects, and no dump is written.
     pub(crate) fn is_graph(&self) -> bool {
-        matches!(self.destination, Destination::Graph(_))
+        matches!(
+            self.destination,
+            Destination::Graph(_) | Destination::Leaks(_)
+        )
     }
 
     /// Whether dumps and reports have stars in place of the names of threads.
@@ -359,8 +345,11 @@ struct Said {
     /// `None` if it was not said.
     most_caused: Option<u32>,
     cooldown: Duration,
-    does_histo: bool,
+    does: Word,
     histo: Option<String>,
+    sites: Option<String>,
+    leaks: Option<String>,
+    command: Option<PathBuf>,
     metrics: Option<String>,
     top: Option<usize>,
     min_free_bytes: Option<u64>,
@@ -390,8 +379,11 @@ impl Default for Said {
             on: None,
             most_caused: None,
             cooldown: COOLDOWN,
-            does_histo: false,
+            does: Word::Dump,
             histo: None,
+            sites: None,
+            leaks: None,
+            command: None,
             metrics: None,
             top: None,
             min_free_bytes: None,

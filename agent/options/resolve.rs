@@ -2,9 +2,9 @@
 
 use super::cross_check::{refuse, text_only};
 use super::{
-    names_binary, Conditions, Cpu, Destination, Format, OptionError, Options, Said, Samples,
+    names_binary, Conditions, Cpu, Destination, Does, Format, Leaks, OptionError, Options, Said,
 };
-use super::{OnOutOfMemory, CPU_INTERVAL_US};
+use super::{OnOutOfMemory, Samples, Word, CPU_INTERVAL_US};
 use crate::file_name::FileName;
 use trigger::{Condition, Limits};
 use writer::GzipLevel;
@@ -26,7 +26,7 @@ pub(super) fn resolve(said: Said, mut notes: Vec<String>) -> Result<Options, Opt
     let heap_sites = said.heap_sites || is_nothing;
     refuse(&said)?;
     let cpu = cpu(&said, &mut notes)?;
-    let on = conditions(&said)?;
+    let on = conditions(&said, heap_sites)?;
     // As in the JDK's agent: if anything has no binary form, everything is text.
     let is_binary = match said.format {
         _ if is_sent => true,
@@ -80,28 +80,44 @@ fn pattern(option: &str, text: &str) -> Result<FileName, OptionError> {
 }
 
 /// The meaning of `on`, and of what belongs to it.
-fn conditions(said: &Said) -> Result<Option<Conditions>, OptionError> {
+fn conditions(said: &Said, heap_sites: bool) -> Result<Option<Conditions>, OptionError> {
     let Some(text) = &said.on else {
         return Ok(None);
     };
     let all = trigger::conditions(text).map_err(|why| OptionError(format!("on={text}: {why}")))?;
-    if said.does_histo && all.contains(&Condition::OutOfMemory) {
+    if said.does != Word::Dump && all.contains(&Condition::OutOfMemory) {
         return Err(OptionError(
-            "on=oom makes a dump and no sample; write oom=y beside do=histo".to_owned(),
+            "on=oom makes a dump and nothing else; write oom=y beside do=".to_owned(),
         ));
     }
-    let samples = said.does_histo.then(|| samples(said)).transpose()?;
-    let by_default = if samples.is_some() { 0 } else { MOST_CAUSED };
+    let does = match said.does {
+        Word::Dump => Does::Dump,
+        Word::Histo => Does::Histo(samples(said)?),
+        Word::Sites if !heap_sites => {
+            return Err(OptionError(
+                "do=sites reports allocation sites, which are not recorded: add heap=sites or heap=all"
+                    .to_owned(),
+            ));
+        }
+        Word::Sites => Does::Sites(pattern(
+            "sites",
+            said.sites.as_deref().unwrap_or("java.sites.txt"),
+        )?),
+        Word::Leaks => Does::Leaks(Leaks {
+            file: pattern("leaks", said.leaks.as_deref().unwrap_or("java.leaks.txt"))?,
+            command: said.command.clone(),
+        }),
+    };
+    let by_default = match does {
+        Does::Histo(_) => 0,
+        _ => MOST_CAUSED,
+    };
     let most = said.most_caused.unwrap_or(by_default);
     let limits = Limits {
         cooldown: said.cooldown,
         most: (most > 0).then_some(most),
     };
-    Ok(Some(Conditions {
-        all,
-        limits,
-        samples,
-    }))
+    Ok(Some(Conditions { all, limits, does }))
 }
 
 /// The meaning of `histo`, `metrics` and `top`.

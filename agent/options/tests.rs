@@ -408,7 +408,9 @@ fn samples_need_a_condition_and_have_no_limit() {
     let on = options("heap=dump,on=every=1m,do=histo,metrics=m,top=3").on;
     let on = on.expect("conditions");
     assert_eq!(on.limits.most, None);
-    let samples = on.samples.expect("samples");
+    let Does::Histo(samples) = on.does else {
+        panic!("no samples");
+    };
     assert_eq!(samples.lines, FileName::parse("java.histo.jsonl").unwrap());
     assert_eq!((samples.metrics.is_some(), samples.top), (true, 3));
     let of = |text: &str| options(text).on.expect("conditions");
@@ -418,6 +420,42 @@ fn samples_need_a_condition_and_have_no_limit() {
     for wrong in ["do=histo", "on=every=1m,metrics=m", "top=3", "histo=a"] {
         assert!(refusal(wrong).contains("on=every=1m,do=histo"), "{wrong}");
     }
-    assert!(refusal("on=oom+every=1m,do=histo").starts_with("on=oom makes a dump and no sample"));
-    assert!(refusal("on=every=1m,do=leaks").starts_with("do=leaks: on= makes dumps or samples"));
+    assert!(refusal("on=oom+every=1m,do=histo").starts_with("on=oom makes a dump and nothing"));
+    assert!(refusal("on=every=1m,do=both").contains("do takes dump|histo|sites|leaks"));
+}
+
+#[test]
+fn sites_and_leaks_need_a_condition_and_what_they_are_made_of() {
+    let of = |text: &str| options(text).on.expect("conditions");
+    let sites = of("heap=sites,on=every=1m,do=sites,sites=%p.txt");
+    assert_eq!(sites.does, Does::Sites(FileName::parse("%p.txt").unwrap()));
+    let leaks = Leaks {
+        file: FileName::parse("java.leaks.txt").unwrap(),
+        command: Some("/bin/hprof".into()),
+    };
+    let on = of("heap=dump,on=every=1m,do=leaks,hprof=/bin/hprof");
+    assert_eq!((on.does, on.limits.most), (Does::Leaks(leaks), Some(10)));
+    assert!(refusal("heap=dump,on=every=1m,do=sites").contains("add heap=sites or heap=all"));
+    for wrong in [
+        "do=sites",
+        "on=every=1m,sites=a",
+        "on=every=1m,do=leaks,sites=a",
+    ] {
+        assert!(
+            refusal(wrong).starts_with("do=sites and sites= need"),
+            "{wrong}"
+        );
+    }
+    for wrong in [
+        "do=leaks",
+        "on=every=1m,leaks=a",
+        "hprof=a",
+        "heap=sites,on=every=1m,do=sites,leaks=a",
+    ] {
+        assert!(
+            refusal(wrong).starts_with("do=leaks, leaks= and hprof= need"),
+            "{wrong}"
+        );
+    }
+    assert!(refusal("heap=sites,on=oom,do=sites").starts_with("on=oom makes a dump and nothing"));
 }

@@ -1,13 +1,18 @@
-//! A command of the shell that reads what the agent writes.
+//! A command that reads what the agent writes.
 //!
 //! `posix_spawn` starts it without a copy of the process, however large that is, and without the handlers that libraries
 //! have registered for forks. The command has a process group of its own, so that all its processes can be ended.
 
 use parking_lot::Mutex;
-use std::ffi::{c_char, c_int, CString};
+use std::ffi::{c_char, c_int, CStr, CString};
+use std::fmt;
+use std::fs::File;
 use std::io;
+use std::io::Write;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::ptr::null_mut;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -39,6 +44,17 @@ pub(crate) enum End {
     Unknown,
 }
 
+impl fmt::Display for End {
+    /// As the end of a sentence.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Code(code) => write!(out, "ended with exit code {code}"),
+            Self::Signal(signal) => write!(out, "was ended by signal {signal}"),
+            Self::Unknown => out.write_str("ended, and the application took its exit code"),
+        }
+    }
+}
+
 /// A command that was started. Dropping it ends it.
 #[derive(Debug)]
 pub(crate) struct Command {
@@ -51,17 +67,43 @@ impl Command {
     /// process's stderr. It gets no other descriptor.
     pub(crate) fn start(text: &str) -> io::Result<(OwnedFd, Self)> {
         let (read, write) = pipe()?;
+        unblock(&write)?;
         let words = [c"sh".to_owned(), c"-c".to_owned(), CString::new(text)?];
+        let command = Self::spawn(c"/bin/sh", &words, &Actions::new(&read, 2)?)?;
+        Ok((write, command))
+    }
+
+    /// Starts the program of this file, and returns its standard input and its standard output, which do not block.
+    /// Otherwise like [`Command::start`].
+    pub(crate) fn start_file(
+        file: &Path,
+        arguments: &[&str],
+    ) -> io::Result<(OwnedFd, OwnedFd, Self)> {
+        let (read, write) = pipe()?;
+        let (answer, output) = pipe()?;
+        unblock(&write)?;
+        unblock(&answer)?;
+        let program = CString::new(file.as_os_str().as_bytes())?;
+        let mut words = vec![program.clone()];
+        for &argument in arguments {
+            words.push(CString::new(argument)?);
+        }
+        let actions = Actions::new(&read, output.as_raw_fd())?;
+        let command = Self::spawn(&program, &words, &actions)?;
+        Ok((write, answer, command))
+    }
+
+    fn spawn(program: &CStr, words: &[CString], actions: &Actions) -> io::Result<Self> {
         let mut arguments: Vec<*mut c_char> =
             words.iter().map(|word| word.as_ptr().cast_mut()).collect();
         arguments.push(null_mut());
-        let (actions, attributes) = (Actions::new(&read)?, Attributes::new()?);
+        let attributes = Attributes::new()?;
         let mut pid = 0;
         // SAFETY: initialised values and null-terminated arrays, which outlive the call.
         let answer = unsafe {
             libc::posix_spawn(
                 &mut pid,
-                c"/bin/sh".as_ptr(),
+                program.as_ptr(),
                 &actions.0,
                 &attributes.0,
                 arguments.as_ptr(),
@@ -70,7 +112,27 @@ impl Command {
         };
         check(answer)?;
         RUNNING.lock().push(pid);
-        Ok((write, Self { pid, end: None }))
+        Ok(Self { pid, end: None })
+    }
+
+    /// Lets the application come first: the command gets less of the processors, and if it `dies_first`, the kernel
+    /// kills it before the application when memory runs out.
+    pub(crate) fn stand_back(&self, more_nice: c_int, dies_first: bool) {
+        let Ok(process) = libc::id_t::try_from(self.pid) else {
+            return;
+        };
+        // SAFETY: plain system calls. The process has one thread so far.
+        unsafe {
+            let nice = libc::getpriority(libc::PRIO_PROCESS, process);
+            libc::setpriority(libc::PRIO_PROCESS, process, nice + more_nice);
+        }
+        if !dies_first {
+            return;
+        }
+        let adjustment = format!("/proc/{}/oom_score_adj", self.pid);
+        let adjustment = File::options().write(true).open(adjustment);
+        // If the system forbids it, the command still ends once memory is short.
+        let _ = adjustment.and_then(|mut file| file.write_all(b"1000"));
     }
 
     /// Waits up to `limit` for its end; `None` if it still runs.
@@ -132,7 +194,7 @@ fn signal_group(pid: libc::pid_t, signal: i32) {
     unsafe { libc::kill(-pid, signal) };
 }
 
-/// Both ends of a pipe, above the standard descriptors, closed by every other command; the second does not block.
+/// Both ends of a pipe, above the standard descriptors, closed by every other command.
 fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     let mut ends = [-1; 2];
     // SAFETY: room for two descriptors.
@@ -141,12 +203,16 @@ fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     }
     // SAFETY: just opened, and nobody else's.
     let [read, write] = ends.map(|end| unsafe { OwnedFd::from_raw_fd(end) });
-    // SAFETY: an open descriptor; a number.
-    if unsafe { libc::fcntl(write.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) } != 0 {
-        return Err(io::Error::last_os_error());
-    }
     // A duplicate is above the standard descriptors.
     Ok((read.try_clone()?, write.try_clone()?))
+}
+
+fn unblock(end: &OwnedFd) -> io::Result<()> {
+    // SAFETY: an open descriptor; a number.
+    match unsafe { libc::fcntl(end.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
 }
 
 fn check(answer: c_int) -> io::Result<()> {
@@ -160,8 +226,8 @@ fn check(answer: c_int) -> io::Result<()> {
 struct Actions(libc::posix_spawn_file_actions_t);
 
 impl Actions {
-    /// Standard input from `read`, standard output to stderr, and nothing else.
-    fn new(read: &OwnedFd) -> io::Result<Self> {
+    /// Standard input from `read`, standard output to `output`, stderr as it is, and nothing else.
+    fn new(read: &OwnedFd, output: c_int) -> io::Result<Self> {
         let mut actions = MaybeUninit::uninit();
         // SAFETY: it initialises the value, or fails.
         let mut actions = unsafe {
@@ -172,7 +238,7 @@ impl Actions {
         unsafe {
             let add = libc::posix_spawn_file_actions_adddup2;
             check(add(&mut actions.0, read.as_raw_fd(), 0))?;
-            check(add(&mut actions.0, 2, 1))?;
+            check(add(&mut actions.0, output, 1))?;
         }
         actions.close_others()?;
         Ok(actions)
@@ -255,8 +321,8 @@ impl Drop for Attributes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs::{read_to_string, File};
-    use std::io::Write;
+    use std::fs::read_to_string;
+    use std::io::Read;
     use std::os::fd::AsFd;
 
     /// Ample for a shell; nothing waits this long unless it is stuck.
@@ -298,6 +364,21 @@ mod tests {
         assert_eq!(told, "word\n0\n1\n2\n3\n");
         // SAFETY: a plain system call.
         unsafe { libc::close(leaked) };
+    }
+
+    #[test]
+    fn a_file_answers_what_it_reads() {
+        let started = Command::start_file(Path::new("/bin/sh"), &["-c", "cat; echo $0", "word"]);
+        let (input, answer, mut command) = started.expect("a shell");
+        command.stand_back(5, true);
+        let mut answer = File::from(answer);
+        let none = answer.read(&mut [0]).expect_err("nothing yet").kind();
+        assert_eq!(none, io::ErrorKind::WouldBlock);
+        File::from(input).write_all(b"asked\n").expect("written");
+        assert_eq!(command.wait(LIMIT), Some(End::Code(0)));
+        let mut told = String::new();
+        answer.read_to_string(&mut told).expect("told");
+        assert_eq!(told, "asked\nword\n");
     }
 
     #[test]

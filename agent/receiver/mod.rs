@@ -16,7 +16,8 @@ use shell_command::ShellCommand;
 /// How long a command that listens for a graph may take nothing.
 const GRAPH_SILENCE: Duration = Duration::from_secs(10);
 
-fn patience(options: &Options) -> Patience {
+/// How long who takes a dump may take.
+pub(crate) fn patience(options: &Options) -> Patience {
     Patience {
         silence: Duration::from_secs(u64::from(options.timeout_s)),
         total: Duration::from_secs(u64::from(options.within_s)),

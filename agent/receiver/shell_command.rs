@@ -77,8 +77,7 @@ impl Reader for Running {
         }
         Err(WriteError::Refused(format!(
             "{} has got the whole dump and {}; look whether it is where it should be",
-            self.name,
-            how(end)
+            self.name, end
         )))
     }
 }
@@ -89,7 +88,7 @@ impl Drop for Running {
             return;
         };
         match command.wait(LAST_WORD) {
-            Some(end) => say(&format!("{} {} without a whole dump", self.name, how(end))),
+            Some(end) => say(&format!("{} {} without a whole dump", self.name, end)),
             None => {
                 drop(command);
                 say(&format!(
@@ -98,13 +97,5 @@ impl Drop for Running {
                 ));
             }
         }
-    }
-}
-
-fn how(end: End) -> String {
-    match end {
-        End::Code(code) => format!("ended with exit code {code}"),
-        End::Signal(signal) => format!("was ended by signal {signal}"),
-        End::Unknown => "ended, and the application took its exit code".to_owned(),
     }
 }

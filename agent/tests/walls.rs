@@ -62,6 +62,7 @@ const AGENT: [Row; 22] = [
             "message",
             "options",
             "os",
+            "receiver",
         ],
     ),
     (

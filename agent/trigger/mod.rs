@@ -3,8 +3,10 @@
 //! The crate `trigger` decides. The collector only raises a flag; a thread of the agent's asks the JDK what is in use.
 
 pub(crate) mod kept_files;
+pub(crate) mod leaks;
 mod readings;
 mod sampler;
+mod written_files;
 
 use crate::agent_threads;
 use crate::gate::Gate;

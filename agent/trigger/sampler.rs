@@ -2,22 +2,16 @@
 //!
 //! The thread that watches takes them and writes them. Should a disk never answer, that thread waits, and no other.
 
+use super::written_files::{replace, LinesFile};
 use crate::file_name::FileName;
 use crate::heap;
 use crate::jvmti::env::Vm;
 use crate::jvmti::jni::Jni;
 use crate::message::say;
-use crate::options::Options;
-use std::fs::{rename, File, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use crate::options::{Does, Options};
+use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 use trigger::{Sample, Taken};
-use writer::{Floor, WriteError};
-
-/// The file of lines is put aside when it would be longer.
-const MOST_BYTES: u64 = 64 << 20;
 
 /// Takes samples and writes them.
 #[derive(Debug)]
@@ -34,19 +28,23 @@ pub(super) struct Sampler {
 /// Where samples go.
 #[derive(Debug)]
 struct Files {
-    lines: PathBuf,
+    lines: LinesFile,
     metrics: Option<PathBuf>,
-    floor: Option<Floor>,
 }
 
 impl Sampler {
     /// `None` if the options ask for dumps.
     pub(super) fn of(vm: Vm, options: &'static Options) -> Option<Self> {
-        let samples = options.on.as_ref()?.samples.as_ref()?;
+        let Does::Histo(samples) = &options.on.as_ref()?.does else {
+            return None;
+        };
         let files = Files {
-            lines: samples.lines.first(),
+            lines: LinesFile {
+                path: samples.lines.first(),
+                floor: options.floor(),
+                mode: 0o666,
+            },
             metrics: samples.metrics.as_ref().map(FileName::first),
-            floor: options.floor(),
         };
         Some(Self {
             vm,
@@ -85,79 +83,16 @@ impl Sampler {
 
 impl Files {
     fn take(&self, sample: &Sample) -> Result<(), String> {
-        self.append(sample.json_line().as_bytes())
-            .map_err(|error| not_written(&self.lines, &error))?;
+        self.lines.add(&sample.json_line())?;
         let Some(metrics) = &self.metrics else {
             return Ok(());
         };
-        self.replace(metrics, sample.open_metrics().as_bytes())
-            .map_err(|error| not_written(metrics, &error))
-    }
-
-    /// Adds a whole line or nothing.
-    fn append(&self, line: &[u8]) -> io::Result<()> {
-        let mut options = OpenOptions::new();
-        options.append(true).custom_flags(libc::O_NONBLOCK);
-        let mut file = open(&mut options, &self.lines)?;
-        let mut before = file.metadata()?.len();
-        if before > 0 && before.saturating_add(line.len() as u64) > MOST_BYTES {
-            rename(&self.lines, with_ending(&self.lines, ".1"))?;
-            file = open(&mut options, &self.lines)?;
-            before = file.metadata()?.len();
-        }
-        self.check(&file, &self.lines, line)?;
-        let written = file.write_all(line);
-        if written.is_err() {
-            // What fitted is no line. If it stays, readers skip it.
-            let _ = file.set_len(before);
-        }
-        written
-    }
-
-    /// Makes this the contents of a file, which has the old ones or the new ones at any time.
-    fn replace(&self, path: &Path, text: &[u8]) -> io::Result<()> {
-        let part = with_ending(path, ".part");
-        let mut options = OpenOptions::new();
-        // Others may write to the folder. A link of theirs leads to no file of the user's.
-        options
-            .write(true)
-            .truncate(true)
-            .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
-        let mut file = open(&mut options, &part)?;
-        self.check(&file, path, text)?;
-        file.write_all(text)?;
-        rename(&part, path)
-    }
-
-    fn check(&self, file: &File, path: &Path, text: &[u8]) -> io::Result<()> {
-        let checked = self.floor.map(|floor| floor.check(file, path, text.len()));
-        checked.unwrap_or(Ok(())).map_err(io::Error::other)
+        replace(metrics, &sample.open_metrics(), self.lines.floor)
     }
 }
 
-/// Opens a file, which is made if there is none. Callers pass `O_NONBLOCK`, which does not wait for the reader of a pipe.
-fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
-    let file = options.create(true).open(path)?;
-    if file.metadata()?.is_file() {
-        return Ok(file);
-    }
-    Err(io::Error::other("it is no file"))
-}
-
-fn with_ending(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(ending);
-    name.into()
-}
-
-fn not_written(path: &Path, error: &io::Error) -> String {
-    match error.get_ref() {
-        Some(why) if why.is::<WriteError>() => why.to_string(),
-        _ => format!("{} cannot be written: {error}", path.display()),
-    }
-}
-
-fn now_ms() -> u64 {
+/// Milliseconds since 1970.
+pub(super) fn now_ms() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     u64::try_from(since.unwrap_or_default().as_millis()).unwrap_or(0)
 }
@@ -165,8 +100,11 @@ fn now_ms() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
+    use crate::trigger::written_files::MOST_BYTES;
+    use std::fs::{self, File};
+    use std::path::Path;
     use trigger::Counted;
+    use writer::Floor;
 
     fn sample(class: &str) -> Sample {
         let counted = Counted {
@@ -179,9 +117,12 @@ mod tests {
 
     fn files(folder: &Path, floor: Option<Floor>) -> Files {
         Files {
-            lines: folder.join("lines"),
+            lines: LinesFile {
+                path: folder.join("lines"),
+                floor,
+                mode: 0o666,
+            },
             metrics: Some(folder.join("metrics")),
-            floor,
         }
     }
 
@@ -192,7 +133,7 @@ mod tests {
         for class in ["a.First", "a.Second"] {
             files.take(&sample(class)).expect("written");
         }
-        let lines = fs::read_to_string(&files.lines).expect("lines");
+        let lines = fs::read_to_string(&files.lines.path).expect("lines");
         let expected = sample("a.First").json_line() + &sample("a.Second").json_line();
         assert_eq!(lines, expected);
         let metrics = fs::read_to_string(folder.path().join("metrics")).expect("metrics");
@@ -216,12 +157,12 @@ mod tests {
     fn a_long_file_is_put_aside() {
         let folder = tempfile::tempdir().expect("a folder");
         let files = files(folder.path(), None);
-        let long = File::create(&files.lines).expect("a file");
+        let long = File::create(&files.lines.path).expect("a file");
         long.set_len(MOST_BYTES - 1).expect("long");
         files.take(&sample("a.First")).expect("written");
         let aside = fs::metadata(folder.path().join("lines.1")).expect("aside");
         assert_eq!(aside.len(), MOST_BYTES - 1);
-        let lines = fs::read_to_string(&files.lines).expect("lines");
+        let lines = fs::read_to_string(&files.lines.path).expect("lines");
         assert_eq!(lines, sample("a.First").json_line());
     }
 
@@ -235,10 +176,10 @@ mod tests {
         let full = files(folder.path(), Some(floor));
         let error = full.take(&sample("a.First")).expect_err("no room");
         assert!(error.contains("must stay free"), "{error}");
-        assert_eq!(fs::metadata(&full.lines).expect("a file").len(), 0);
+        assert_eq!(fs::metadata(&full.lines.path).expect("a file").len(), 0);
         let folder = tempfile::tempdir().expect("a folder");
         let files = files(folder.path(), None);
-        fs::create_dir(&files.lines).expect("a folder");
+        fs::create_dir(&files.lines.path).expect("a folder");
         let error = files.take(&sample("a.First")).expect_err("no file");
         assert!(error.contains("lines cannot be written: "), "{error}");
     }

@@ -73,6 +73,12 @@ impl Marks {
         }))
     }
 
+    /// How many objects are marked.
+    pub fn count(&self) -> u64 {
+        let parts = (0..).map_while(|number| self.part(number));
+        parts.map(|marked| marked.count() as u64).sum()
+    }
+
     /// Whether an object can start at this address.
     #[inline]
     pub fn covers(&self, address: u64) -> bool {

@@ -12,6 +12,7 @@ use crate::heap::facts::jvm_words::jvm_words;
 use crate::heap::facts::methods::Methods;
 use crate::heap::facts::roots::ThreadNote;
 use crate::heap::facts::threads::CapturedStacks;
+use crate::heap::memory_left::MemoryLeft;
 use crate::jvmti::method::MethodId;
 use crate::message::say_if;
 use format::{ClassUnits, JvmFacts};
@@ -29,6 +30,8 @@ const GRACE: Duration = Duration::from_secs(5);
 const SLACK: Duration = Duration::from_millis(500);
 /// Time between two checks whether the JVM is shutting down.
 const LOOK: Duration = Duration::from_millis(250);
+/// Bytes of memory that `hprof leaks` takes for each object, with what it gets through the stream.
+const ANALYSIS_BYTES: u64 = 60;
 /// Time between two progress lines.
 const PROGRESS: Duration = Duration::from_secs(5);
 
@@ -74,8 +77,10 @@ impl Answers<'_, '_> {
                 Ok(FromChild::Roots {
                     addresses,
                     threads,
+                    objects,
                     sizes,
                 }) => {
+                    check_room(objects)?;
                     writing = true;
                     self.tell_of_jvm(&sizes);
                     let ids = self.take_roots(&addresses, &threads)?;
@@ -229,6 +234,20 @@ impl Answers<'_, '_> {
             *same_words.entry((bits, word)).or_insert_with(look)
         };
         (self.known_methods.contains(&method) || is_same()).then_some(method)
+    }
+}
+
+/// An error if the container or the machine has no memory for the analysis of so many objects.
+fn check_room(objects: u64) -> Result<(), DumpError> {
+    let needed_bytes = objects.saturating_mul(ANALYSIS_BYTES);
+    let too_little = MemoryLeft::open().too_little_for(needed_bytes);
+    match too_little.filter(|_| objects > 0) {
+        Some(left_bytes) => Err(DumpError::SmallRoom {
+            objects,
+            needed_bytes,
+            left_bytes,
+        }),
+        None => Ok(()),
     }
 }
 

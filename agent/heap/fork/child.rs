@@ -12,7 +12,7 @@ use crate::heap::facts::catalogue::Catalogue;
 use crate::heap::facts::plain_facts::class_facts;
 use crate::heap::facts::roots::RootNotes;
 use crate::jvmti::object::Handle;
-use crate::options::Options;
+use crate::options::{Destination, Options};
 use snapshot::classes::{
     ClassDumps, ClassFacts, ClassMap, ClassReferences, Descriptions, MirrorFields,
     MirrorReferences, NameFields, Slot,
@@ -333,6 +333,10 @@ impl Task<'_, '_> {
         let message = FromChild::Roots {
             addresses,
             threads: threads.collect(),
+            objects: match self.options.destination {
+                Destination::Leaks(_) => copy.snapshot.marks.count(),
+                _ => 0,
+            },
             sizes: self.vm_structs.size_places.all(&copy.snapshot),
         };
         message

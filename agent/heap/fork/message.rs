@@ -32,6 +32,8 @@ pub(super) enum FromChild {
         addresses: Vec<u64>,
         /// In the order in which the walk reported them.
         threads: Vec<ThreadNoteMessage>,
+        /// How many objects are marked; 0 where nobody has to know.
+        objects: u64,
         /// What objects of each class take; nothing if the JVM does not tell.
         sizes: Vec<(ClassId, ClassUnits)>,
     },
@@ -96,10 +98,12 @@ impl FromChild {
             Self::Roots {
                 addresses,
                 threads,
+                objects,
                 sizes,
             } => {
                 put_all(&mut body, addresses, |body, &address| put(body, address));
                 put_all(&mut body, threads, put_thread);
+                put(&mut body, *objects);
                 put_all(&mut body, sizes, |body, (class, units)| {
                     put(body, u64::from(class.get()));
                     put(body, u64::from(units.instance));
@@ -141,6 +145,7 @@ impl FromChild {
             kind::ROOTS => Self::Roots {
                 addresses: take_all(body, take)?,
                 threads: take_all(body, take_thread)?,
+                objects: take(body)?,
                 sizes: take_all(body, take_units)?,
             },
             kind::PROGRESS => Self::Progress {
@@ -377,6 +382,7 @@ mod tests {
                     name: b"main".to_vec(),
                     frames: vec![(0, 77, 1, Some(-1)), (4, 78, 0, None)],
                 }],
+                objects: 5,
                 sizes: vec![(
                     class,
                     ClassUnits {
@@ -462,7 +468,7 @@ mod tests {
 
         #[test]
         fn a_cut_message_is_an_error(cut in 0_usize..60) {
-            let message = FromChild::Roots { addresses: vec![1, 2, 3], threads: Vec::new(), sizes: Vec::new() };
+            let message = FromChild::Roots { addresses: vec![1, 2, 3], threads: Vec::new(), objects: 0, sizes: Vec::new() };
             let mut bytes = Vec::new();
             message.send(&mut bytes).expect("memory");
             bytes.truncate(cut.min(bytes.len() - 1));

@@ -2,7 +2,7 @@
 
 use super::{Row, Standing};
 use crate::options::values::yes_no;
-use crate::options::{OnOutOfMemory, TimesLayout};
+use crate::options::{OnOutOfMemory, TimesLayout, Word};
 use trigger::duration;
 
 const MOST_COUNT: u32 = 1_000_000;
@@ -109,7 +109,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "count",
         values: "N",
         default: "10",
-        help: "with `on=`: most dumps or samples that it causes while the JVM runs; 0 is any number, and the default with \
+        help: "with `on=`: how often it causes something while the JVM runs; 0 is any number, and the default with \
                `do=histo`",
         standing: Standing::Built,
         set: |said, value| match value.parse() {
@@ -122,17 +122,22 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         name: "do",
-        values: "dump|histo",
+        values: "dump|histo|sites|leaks",
         default: "dump",
         help: "what `on=` makes. `histo`: a sample of the heap, counted in a forked copy; it adds a line of JSON with the \
-               largest classes to the file of `histo=`",
+               largest classes to the file of `histo=`. `sites`: a report of the allocation sites, in the file of \
+               `sites=`. `leaks`: what keeps the memory; a forked copy sends the objects without values to `hprof leaks`, \
+               whose answer is added to the file of `leaks=`",
         standing: Standing::Built,
-        set: |said, value| match value {
-            "dump" | "histo" => {
-                said.does_histo = value == "histo";
-                Ok(())
-            }
-            _ => Err("on= makes dumps or samples (do=dump, do=histo); hprof leaks PID asks a running JVM for more"),
+        set: |said, value| {
+            said.does = match value {
+                "dump" => Word::Dump,
+                "histo" => Word::Histo,
+                "sites" => Word::Sites,
+                "leaks" => Word::Leaks,
+                _ => return Err(""),
+            };
+            Ok(())
         },
     },
     Row {
@@ -151,6 +156,37 @@ pub(super) const ROWS: &[Row] = &[
         help: "with `do=histo`: a file that always has the newest sample, as OpenMetrics text",
         standing: Standing::Built,
         set: |said, value| named(&mut said.metrics, value),
+    },
+    Row {
+        name: "sites",
+        values: "NAME",
+        default: "java.sites.txt",
+        help: "with `do=sites`: the file of a report. A later one gets a number. Letters behind `%` as in `file=`",
+        standing: Standing::Built,
+        set: |said, value| named(&mut said.sites, value),
+    },
+    Row {
+        name: "leaks",
+        values: "NAME",
+        default: "java.leaks.txt",
+        help: "with `do=leaks`: the file of the answers, which are lines of JSON if the name ends in `.jsonl`. At 64 MB it \
+               is renamed to `NAME.1`. Letters behind `%` as in `file=`",
+        standing: Standing::Built,
+        set: |said, value| named(&mut said.leaks, value),
+    },
+    Row {
+        name: "hprof",
+        values: "FILE",
+        default: "hprof beside the agent",
+        help: "with `do=leaks`: the command `hprof`",
+        standing: Standing::Built,
+        set: |said, value| {
+            if value.is_empty() {
+                return Err("");
+            }
+            said.command = Some(value.into());
+            Ok(())
+        },
     },
     Row {
         name: "top",

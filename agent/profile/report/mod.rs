@@ -172,8 +172,10 @@ pub(crate) fn report(
     let figures = Figures::take(options, profiles, part, env, jni);
     match write(outlet, options, profiles, &figures) {
         Ok(written) if options.verbose => {
+            let because = options.because.as_ref();
+            let because = because.map_or_else(String::new, |why| format!(" because of {why}"));
             say(&format!(
-                "wrote {}: {} bytes, {}",
+                "wrote {}{because}: {} bytes, {}",
                 written.path.display(),
                 written.bytes,
                 figures.summary(profiles)

@@ -25,8 +25,10 @@ public final class SiteList {
             allocatedObjects = number(site, "allocated", "objects");
             for (JsonElement element : site.getAsJsonArray("frames")) {
                 JsonObject frame = element.getAsJsonObject();
+                // Classes made at run time have none.
+                JsonElement source = frame.get("source");
                 frames.add(frame.get("class").getAsString() + "." + frame.get("method").getAsString()
-                        + "(" + frame.get("source").getAsString() + ":" + frame.get("line") + ")");
+                        + "(" + (source.isJsonNull() ? "unknown" : source.getAsString()) + ":" + frame.get("line") + ")");
             }
         }
 

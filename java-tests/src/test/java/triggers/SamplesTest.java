@@ -14,6 +14,7 @@ import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
 import harness.Setup;
+import harness.SiteList;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -115,6 +116,39 @@ class SamplesTest {
         }
         assertEquals(0, Files.exists(folder.resolve("java.histo.jsonl")) ? Files.readString(folder.resolve("java.histo.jsonl"))
                 .lines().filter(line -> !line.startsWith("{")).count() : 0);
+    }
+
+    @ParameterizedTest
+    @MethodSource("some")
+    void theCommandSaysWhatKeepsTheMemory(Jdk jdk) throws IOException {
+        try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=dump,doe=n,on=every=1s,do=leaks,count=1,leaks=a.jsonl")
+                .run(Leaks.class, "listeners").ready()) {
+            String line = jvm.err.await(1, "an answer", it -> it.contains(" what keeps the memory, by hprof leaks, "), Jvm.LIMIT);
+            assertTrue(line.contains("to a.jsonl because of every=1s: "), line);
+            JsonObject answer = samples(jvm, folder.resolve("a.jsonl"), 1).get(0);
+            assertEquals(jvm.pid(), answer.get("pid").getAsLong());
+            assertTrue(answer.get("cause").getAsString().startsWith("every=1s: "), answer::toString);
+            String sentence = answer.getAsJsonObject("leaks").get("sentence").getAsString();
+            assertTrue(sentence.contains("held by the static field BUS of class leaks.Leaks"), sentence);
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+        assertFalse(Files.exists(folder.resolve("java.hprof")));
+    }
+
+    @ParameterizedTest
+    @MethodSource("some")
+    void eachCauseHasAReportOfSites(Jdk jdk) {
+        try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=sites,sampling=0,doe=n,on=every=1s,do=sites,count=2,sites=a.txt")
+                .run(Leaks.class, "listeners").ready()) {
+            for (String file : List.of("a.txt", "a.1.txt")) {
+                String start = "hprof-rs: wrote " + file + " because of every=1s: ";
+                jvm.err.await(1, file, line -> line.startsWith(start), Jvm.LIMIT);
+                SiteList sites = new SiteList(folder.resolve(file), "sites");
+                assertEquals(Leaks.SESSIONS, sites.liveObjects("leaks.Leaks$Session"), sites.sites::toString);
+            }
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+        assertFalse(Files.exists(folder.resolve("java.hprof.txt")));
     }
 
     @Test

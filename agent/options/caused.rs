@@ -1,0 +1,58 @@
+//! `on=` and `do=`: what causes something by itself, and what.
+
+use crate::file_name::FileName;
+use std::path::PathBuf;
+use trigger::{Condition, Limits};
+
+/// What causes dumps by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Conditions {
+    /// The conditions, not empty.
+    pub(crate) all: Vec<Condition>,
+    /// How often they may cause something.
+    pub(crate) limits: Limits,
+    /// What they cause.
+    pub(crate) does: Does,
+}
+
+/// What conditions cause.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Does {
+    /// What the other options ask for: a heap dump, or a report.
+    Dump,
+    /// A sample of what the classes have.
+    Histo(Samples),
+    /// A report of the allocation sites, in this file.
+    Sites(FileName),
+    /// The answer of `hprof leaks`.
+    Leaks(Leaks),
+}
+
+/// Samples of what the classes have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Samples {
+    /// The file to which each adds a line.
+    pub(crate) lines: FileName,
+    /// The file that the newest one replaces.
+    pub(crate) metrics: Option<FileName>,
+    /// How many classes each tells.
+    pub(crate) top: usize,
+}
+
+/// Who is asked what keeps the memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Leaks {
+    /// The file to which each answer is added.
+    pub(crate) file: FileName,
+    /// The command `hprof`; `None` for the one beside the agent's library.
+    pub(crate) command: Option<PathBuf>,
+}
+
+/// The word of `do`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Word {
+    Dump,
+    Histo,
+    Sites,
+    Leaks,
+}

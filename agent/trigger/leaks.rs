@@ -1,0 +1,304 @@
+//! `do=leaks`: `hprof leaks` reads the graph of the heap, and its answer is added to a file.
+//!
+//! There is no analysis in the agent. The command is a process of its own, with limits of time, bytes and memory.
+
+use super::sampler::now_ms;
+use super::written_files::LinesFile;
+use crate::file_name::stamp;
+use crate::heap::{group_dies_as_one, MemoryLeft};
+use crate::options::{Destination, Format, Leaks, Options};
+use crate::os::command::{Command, End};
+use crate::os::own_library::own_library;
+use crate::receiver::patience;
+use std::fs::{metadata, File, Metadata};
+use std::io::{self, Read};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use trigger::Taken;
+use writer::{Reader, StreamOutlet, Way, WriteError};
+
+/// Longest answer. The command tells a few suspects; each takes some kilobytes.
+const MOST_BYTES: u64 = 4 << 20;
+/// Time between two looks at the command's answer, and at the memory left.
+const LOOK: Duration = Duration::from_millis(50);
+/// How much nicer than the JVM the command is.
+const MORE_NICE: i32 = 5;
+
+/// These options, for the answer to one cause.
+pub(crate) fn asking(options: &Options, leaks: &Leaks) -> Options {
+    Options {
+        destination: Destination::Leaks(leaks.clone()),
+        format: Format::Binary,
+        gzip: None,
+        cpu: None,
+        ..options.clone()
+    }
+}
+
+/// The command. The error says that there is none, and what to do.
+pub(crate) fn command_of(leaks: &Leaks) -> Result<PathBuf, String> {
+    let beside = || own_library().map(|path| path.with_file_name("hprof"));
+    let command = leaks.command.clone().or_else(beside);
+    let command = command.ok_or(
+        "do=leaks: the agent does not find its own folder; name the command by hprof=FILE",
+    )?;
+    let is_program = |facts: &Metadata| facts.is_file() && facts.permissions().mode() & 0o111 != 0;
+    match metadata(&command) {
+        Ok(facts) if is_program(&facts) => Ok(command),
+        Ok(_) => Err(no_command(&command, "it is no program")),
+        Err(error) => Err(no_command(&command, &error.to_string())),
+    }
+}
+
+fn no_command(command: &Path, why: &str) -> String {
+    format!(
+        "do=leaks needs the command hprof, which is not at {}: {why}; name it by hprof=FILE",
+        command.display()
+    )
+}
+
+/// Who answers.
+pub(crate) fn outlet(leaks: &Leaks, options: &Options) -> Result<StreamOutlet, String> {
+    let patience = patience(options);
+    let asked = Asked {
+        command: command_of(leaks)?,
+        file: LinesFile {
+            path: leaks.file.first(),
+            floor: options.floor(),
+            // The names of threads may be secret.
+            mode: 0o600,
+        },
+        because: options.because.clone().unwrap_or_default(),
+        limit: patience.silence,
+    };
+    Ok(StreamOutlet::new(Box::new(asked), patience, None))
+}
+
+/// The way to the command.
+#[derive(Clone, Debug)]
+struct Asked {
+    command: PathBuf,
+    file: LinesFile,
+    because: String,
+    /// How long the command may run once it has got everything.
+    limit: Duration,
+}
+
+impl Asked {
+    fn is_json(&self) -> bool {
+        self.file.path.extension().is_some_and(|it| it == "jsonl")
+    }
+
+    /// The answer as it is added to the file.
+    fn text(&self, told: &str) -> String {
+        let time_ms = now_ms();
+        if self.is_json() {
+            let taken = Taken {
+                time_ms,
+                process: std::process::id(),
+                cause: self.because.clone(),
+                ..Taken::default()
+            };
+            return taken.json_line("leaks", told);
+        }
+        format!(
+            "{} process {}, because of {}\n{}\n\n",
+            stamp(time_ms / 1000),
+            std::process::id(),
+            self.because,
+            told.trim_end()
+        )
+    }
+}
+
+impl Way for Asked {
+    fn reach(&self) -> Result<(OwnedFd, Box<dyn Reader>), WriteError> {
+        let json = self.is_json().then_some("--json");
+        let arguments: Vec<&str> = ["leaks", "-"].into_iter().chain(json).collect();
+        let started = Command::start_file(&self.command, &arguments);
+        let (input, answer, command) = started.map_err(|error| {
+            let command = self.command.display();
+            WriteError::Refused(format!("{command} cannot be started: {error}"))
+        })?;
+        command.stand_back(MORE_NICE, !group_dies_as_one());
+        let answering = Answering {
+            command,
+            answer: File::from(answer),
+            asked: self.clone(),
+        };
+        Ok((input, Box::new(answering)))
+    }
+
+    fn can_begin_anew(&self) -> bool {
+        true
+    }
+
+    fn reader(&self) -> String {
+        format!("{} leaks -", self.command.display())
+    }
+
+    fn name(&self) -> PathBuf {
+        self.file.path.clone()
+    }
+
+    fn spool_path(&self) -> Option<PathBuf> {
+        None
+    }
+}
+
+/// A command that runs. Dropping it ends it.
+#[derive(Debug)]
+struct Answering {
+    command: Command,
+    answer: File,
+    asked: Asked,
+}
+
+impl Reader for Answering {
+    fn finish(mut self: Box<Self>) -> Result<(), WriteError> {
+        let told = self
+            .told()
+            .map_err(|why| WriteError::Refused(format!("{} {why}", self.asked.reader())))?;
+        let text = self.asked.text(&String::from_utf8_lossy(&told));
+        self.asked.file.add(&text).map_err(WriteError::Refused)
+    }
+}
+
+impl Answering {
+    /// What the command tells until it ends. The error says why that is no answer, as the end of a sentence.
+    fn told(&mut self) -> Result<Vec<u8>, String> {
+        let (began, memory) = (Instant::now(), MemoryLeft::open());
+        let mut told = Vec::new();
+        loop {
+            let end = self.command.wait(LOOK);
+            let room = MOST_BYTES.saturating_sub(told.len() as u64) + 1;
+            match (&self.answer).take(room).read_to_end(&mut told) {
+                Err(error) if error.kind() != io::ErrorKind::WouldBlock => {
+                    return Err(format!("cannot be read: {error}"));
+                }
+                _ => {}
+            }
+            if told.len() as u64 > MOST_BYTES {
+                return Err(format!(
+                    "has told more than {} MB, which is no answer",
+                    MOST_BYTES >> 20
+                ));
+            }
+            match end {
+                Some(End::Code(0)) => return Ok(told),
+                Some(end) => return Err(format!("{end}; its own message is above")),
+                None => {}
+            }
+            if let Some(left) = memory.too_little() {
+                return Err(format!(
+                    "was ended, as only {} MiB of memory are left, which the application may need",
+                    left >> 20
+                ));
+            }
+            if began.elapsed() >= self.asked.limit {
+                return Err(format!(
+                    "was ended: it had the whole heap for {} s; give it more time with timeout=",
+                    self.asked.limit.as_secs()
+                ));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file_name::FileName;
+    use std::fs::{self, OpenOptions};
+    use std::io::Write;
+    use std::os::unix::fs::OpenOptionsExt;
+
+    fn leaks(folder: &Path, name: &str, script: &str) -> Leaks {
+        let command = folder.join("hprof");
+        let mut options = OpenOptions::new();
+        let file = options.create(true).truncate(true).write(true).mode(0o755);
+        let mut file = file.open(&command).expect("a file");
+        write!(file, "#!/bin/sh\n{script}\n").expect("written");
+        let file = folder.join(name);
+        Leaks {
+            file: FileName::parse(file.to_str().expect("UTF-8")).expect("a name"),
+            command: Some(command),
+        }
+    }
+
+    /// Sends `heap` to this command; the error.
+    fn sent(leaks: &Leaks, timeout_s: u32) -> Result<(), WriteError> {
+        let options = Options {
+            timeout_s,
+            because: Some("rss>85%: much".to_owned()),
+            ..Options::default()
+        };
+        let outlet = outlet(leaks, &options).expect("a command");
+        let dump = writer::DumpFile::create(&outlet)?;
+        dump.head(b"heap".to_vec())?;
+        dump.finish_with_tail(0).map(drop)
+    }
+
+    #[test]
+    fn answers_are_added_to_the_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let asked = leaks(folder.path(), "a.txt", "echo \"$* $(cat)\"");
+        for _ in 0..2 {
+            sent(&asked, 60).expect("an answer");
+        }
+        let text = fs::read_to_string(folder.path().join("a.txt")).expect("text");
+        assert_eq!(text.matches("\nleaks - heap\n\n").count(), 2, "{text}");
+        let head = format!(
+            " process {}, because of rss>85%: much\n",
+            std::process::id()
+        );
+        assert_eq!(text.matches(&head).count(), 2, "{text}");
+        let script = "cat > /dev/null; echo [; echo '  \"'$*'\"'; echo ]";
+        sent(&leaks(folder.path(), "a.jsonl", script), 60).expect("an answer");
+        let line = fs::read_to_string(folder.path().join("a.jsonl")).expect("a line");
+        let end = ",\"cause\":\"rss>85%: much\",\"leaks\":[\"leaks - --json\"]}\n";
+        assert!(line.ends_with(end), "{line}");
+    }
+
+    #[test]
+    fn what_is_no_answer_is_named_and_not_kept() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (script, why) in [
+            (
+                "cat > /dev/null; echo half; exit 2",
+                "ended with exit code 2",
+            ),
+            (
+                "cat > /dev/null; exec sleep 600",
+                "had the whole heap for 1 s",
+            ),
+            (
+                "cat > /dev/null; exec cat /dev/zero",
+                "has told more than 4 MB",
+            ),
+        ] {
+            let asked = leaks(folder.path(), "a.txt", script);
+            let error = sent(&asked, 1).expect_err(why).to_string();
+            assert!(error.contains(why), "{error}");
+            assert!(!folder.path().join("a.txt").exists());
+        }
+    }
+
+    #[test]
+    fn a_command_that_is_not_there_is_named() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let asked = leaks(folder.path(), "a.txt", "");
+        assert!(command_of(&asked).is_ok());
+        for other in ["no/hprof", "."] {
+            let command = Some(folder.path().join(other));
+            let other = Leaks {
+                command,
+                ..asked.clone()
+            };
+            let why = command_of(&other).expect_err("no command");
+            assert!(why.contains("name it by hprof=FILE"), "{why}");
+        }
+    }
+}
