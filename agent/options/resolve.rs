@@ -2,10 +2,11 @@
 
 use super::cross_check::{refuse, text_only};
 use super::{
-    names_binary, Conditions, Cpu, Destination, Does, Format, Leaks, OptionError, Options, Said,
+    names_binary, Conditions, Cpu, Destination, Does, Format, Leaks, Metrics, OptionError, Options, Said,
 };
 use super::{OnOutOfMemory, Samples, Word, CPU_INTERVAL_US};
 use crate::file_name::FileName;
+use std::net::{Ipv4Addr, SocketAddr};
 use trigger::{Condition, Limits};
 use writer::GzipLevel;
 
@@ -123,12 +124,27 @@ fn conditions(said: &Said, heap_sites: bool) -> Result<Option<Conditions>, Optio
 /// The meaning of `histo`, `metrics` and `top`.
 fn samples(said: &Said) -> Result<Samples, OptionError> {
     let lines = said.histo.as_deref().unwrap_or("java.histo.jsonl");
-    let metrics = said.metrics.as_deref();
     Ok(Samples {
         lines: pattern("histo", lines)?,
-        metrics: metrics.map(|name| pattern("metrics", name)).transpose()?,
+        metrics: said.metrics.as_deref().map(metrics).transpose()?,
         top: said.top.unwrap_or(TOP),
     })
+}
+
+/// The meaning of `metrics`: an address or a port of this machine, or else a file.
+fn metrics(text: &str) -> Result<Metrics, OptionError> {
+    let port = text.strip_prefix(':').and_then(|port| port.parse().ok());
+    let address = match port {
+        Some(port) => Some((Ipv4Addr::LOCALHOST, port).into()),
+        None => text.parse::<SocketAddr>().ok(),
+    };
+    match address {
+        Some(address) if address.ip().is_loopback() => Ok(Metrics::Http(address)),
+        Some(_) => Err(OptionError(format!(
+            "metrics={text}: the agent is reached from its own machine or pod alone; write metrics=:9400, or the name of a file"
+        ))),
+        None => pattern("metrics", text).map(Metrics::File),
+    }
 }
 
 /// The meaning of `oom`, beside `on`.

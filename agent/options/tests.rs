@@ -417,6 +417,21 @@ fn samples_need_a_condition_and_have_no_limit() {
     assert_eq!(of("on=every=1m,do=histo,count=7").limits.most, Some(7));
     assert_eq!(of("on=every=1m").limits.most, Some(10));
     assert_eq!(of("on=every=1m,count=0").limits.most, None);
+    let metrics = |at: &str| match of(&format!("on=every=1m,do=histo,metrics={at}")).does {
+        Does::Histo(samples) => samples.metrics,
+        other => panic!("{other:?}"),
+    };
+    for at in [":9400", "127.0.0.1:9400", "[::1]:9400"] {
+        let Some(Metrics::Http(address)) = metrics(at) else {
+            panic!("{at}");
+        };
+        assert!(address.ip().is_loopback() && address.port() == 9400);
+    }
+    assert!(matches!(metrics("a:9400"), Some(Metrics::File(_))));
+    for other in ["0.0.0.0:9400", "10.0.0.1:9400", "[::]:9400"] {
+        let wrong = format!("on=every=1m,do=histo,metrics={other}");
+        assert!(refusal(&wrong).contains("from its own machine or pod alone"));
+    }
     for wrong in ["do=histo", "on=every=1m,metrics=m", "top=3", "histo=a"] {
         assert!(refusal(wrong).contains("on=every=1m,do=histo"), "{wrong}");
     }

@@ -2,13 +2,13 @@
 //!
 //! The thread that watches takes them and writes them. Should a disk never answer, that thread waits, and no other.
 
+use super::metrics_server::{self, Newest};
 use super::written_files::{replace, LinesFile};
-use crate::file_name::FileName;
 use crate::heap;
-use crate::jvmti::env::Vm;
+use crate::jvmti::env::{Env, Vm};
 use crate::jvmti::jni::Jni;
 use crate::message::say;
-use crate::options::{Does, Options};
+use crate::options::{Does, Metrics, Options};
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 use trigger::{Sample, Taken};
@@ -29,12 +29,35 @@ pub(super) struct Sampler {
 #[derive(Debug)]
 struct Files {
     lines: LinesFile,
-    metrics: Option<PathBuf>,
+    metrics: Option<Told>,
+}
+
+/// Where the newest sample is told.
+#[derive(Debug)]
+pub(super) enum Told {
+    File(PathBuf),
+    Http(Newest),
+}
+
+impl Told {
+    /// `None` if the options do not say where, or if nobody can be told there. In `VMInit`.
+    pub(super) fn start(options: &Options, env: &Env, jni: &mut Jni<'_>) -> Option<Self> {
+        let Does::Histo(samples) = &options.on.as_ref()?.does else {
+            return None;
+        };
+        Some(match samples.metrics.as_ref()? {
+            Metrics::File(name) => Self::File(name.first()),
+            Metrics::Http(address) => {
+                let newest = metrics_server::start(*address, env, jni, options.verbose);
+                Self::Http(newest?)
+            }
+        })
+    }
 }
 
 impl Sampler {
     /// `None` if the options ask for dumps.
-    pub(super) fn of(vm: Vm, options: &'static Options) -> Option<Self> {
+    pub(super) fn of(vm: Vm, options: &'static Options, metrics: Option<Told>) -> Option<Self> {
         let Does::Histo(samples) = &options.on.as_ref()?.does else {
             return None;
         };
@@ -44,7 +67,7 @@ impl Sampler {
                 floor: options.floor(),
                 mode: 0o666,
             },
-            metrics: samples.metrics.as_ref().map(FileName::first),
+            metrics,
         };
         Some(Self {
             vm,
@@ -84,10 +107,14 @@ impl Sampler {
 impl Files {
     fn take(&self, sample: &Sample) -> Result<(), String> {
         self.lines.add(&sample.json_line())?;
-        let Some(metrics) = &self.metrics else {
-            return Ok(());
-        };
-        replace(metrics, &sample.open_metrics(), self.lines.floor)
+        match &self.metrics {
+            Some(Told::File(path)) => replace(path, &sample.open_metrics(), self.lines.floor),
+            Some(Told::Http(newest)) => {
+                *newest.lock() = Some(sample.open_metrics().into());
+                Ok(())
+            }
+            None => Ok(()),
+        }
     }
 }
 
@@ -122,7 +149,7 @@ mod tests {
                 floor,
                 mode: 0o666,
             },
-            metrics: Some(folder.join("metrics")),
+            metrics: Some(Told::File(folder.join("metrics"))),
         }
     }
 

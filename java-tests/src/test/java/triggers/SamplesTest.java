@@ -16,6 +16,9 @@ import harness.Jvm;
 import harness.Setup;
 import harness.SiteList;
 import java.io.IOException;
+import java.net.HttpURLConnection;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -153,9 +156,18 @@ class SamplesTest {
 
     @Test
     void aDumpIsMadeBesideSamples() throws IOException {
-        try (Jvm jvm = Jvm.on(Jdks.of(17), folder).agent("heap=dump,on=every=1s,do=histo,file=a.hprof")
+        try (Jvm jvm = Jvm.on(Jdks.of(17), folder).agent("heap=dump,on=every=1s,do=histo,file=a.hprof,metrics=:0")
                 .run(Leaks.class, "listeners").ready()) {
-            samples(jvm, folder.resolve("java.histo.jsonl"), 1);
+            String start = "hprof-rs: metrics are at ";
+            String at = jvm.err.await(1, "an address", line -> line.startsWith(start), Jvm.LIMIT).substring(start.length());
+            // The second one is taken once the metrics of the first one are told.
+            samples(jvm, folder.resolve("java.histo.jsonl"), 2);
+            HttpURLConnection asked = (HttpURLConnection) URI.create(at).toURL().openConnection();
+            assertEquals(200, asked.getResponseCode());
+            assertTrue(asked.getContentType().startsWith("application/openmetrics-text; "), asked::getContentType);
+            String metrics = new String(asked.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            String sessions = "\nhprof_class_instances{class=\"leaks.Leaks$Session\"} " + Leaks.SESSIONS + "\n";
+            assertTrue(metrics.contains(sessions) && metrics.endsWith("\n# EOF\n"), metrics);
             assertEquals(0, jvm.end(), jvm.err::text);
             assertTrue(jvm.err.text().contains("dumped a.hprof because of end of the JVM: "), jvm.err::text);
         }
