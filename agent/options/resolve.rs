@@ -2,7 +2,8 @@
 
 use super::cross_check::{refuse, text_only};
 use super::{
-    names_binary, Conditions, Cpu, Destination, Does, Format, Leaks, Metrics, OptionError, Options, Said,
+    names_binary, Conditions, Cpu, Destination, Does, Format, Leaks, Metrics, OptionError, Options,
+    Said,
 };
 use super::{OnOutOfMemory, Samples, Word, CPU_INTERVAL_US};
 use crate::file_name::FileName;
