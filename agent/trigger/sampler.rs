@@ -206,6 +206,11 @@ mod tests {
         assert_eq!(fs::metadata(&full.lines.path).expect("a file").len(), 0);
         let folder = tempfile::tempdir().expect("a folder");
         let files = files(folder.path(), None);
+        fs::create_dir_all(folder.path().join("metrics/taken")).expect("a folder");
+        let error = files.take(&sample("a.First")).expect_err("no file");
+        assert!(error.contains("metrics cannot be written: "), "{error}");
+        assert!(!folder.path().join("metrics.part").exists());
+        fs::remove_file(&files.lines.path).expect("removed");
         fs::create_dir(&files.lines.path).expect("a folder");
         let error = files.take(&sample("a.First")).expect_err("no file");
         assert!(error.contains("lines cannot be written: "), "{error}");

@@ -1,6 +1,6 @@
 //! A file to which whole texts are added, and one that the newest text replaces.
 
-use std::fs::{rename, File, OpenOptions};
+use std::fs::{remove_file, rename, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -63,9 +63,14 @@ fn replaced(path: &Path, text: &[u8], floor: Option<Floor>) -> io::Result<()> {
         .truncate(true)
         .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
     let mut file = open(&mut options, &part)?;
-    check(floor, &file, path, text)?;
-    file.write_all(text)?;
-    rename(&part, path)
+    let made = check(floor, &file, path, text)
+        .and_then(|()| file.write_all(text))
+        .and_then(|()| rename(&part, path));
+    if made.is_err() {
+        // It is ours, and takes space that may be needed.
+        let _ = remove_file(&part);
+    }
+    made
 }
 
 /// Opens a file, which is made if there is none. Callers pass `O_NONBLOCK`, which does not wait for the reader of a pipe.
