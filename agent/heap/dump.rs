@@ -267,7 +267,7 @@ pub(super) fn by_fork<T>(
             }
             Err(DumpError::Again(Again::Stuck)) => copies_all |= tries > LEAST_TRIES,
             Err(DumpError::Again(Again::Moving)) => was_moving = true,
-            Err(DumpError::Again(Again::Unlinked(_))) => {}
+            Err(DumpError::Again(Again::Unlinked(_) | Again::LostFilter)) => {}
             Err(error) => return Err(error),
         }
     }

@@ -128,6 +128,8 @@ pub(crate) enum Again {
     Stuck,
     /// The collector was moving objects.
     Moving,
+    /// The filter of HotSpot's walk was not found.
+    LostFilter,
 }
 
 impl From<Again> for DumpError {

@@ -1,5 +1,6 @@
 //! The costs and findings of the attempts at one dump.
 
+use super::facts::escape_barrier::LongBarrier;
 use super::stop_bound::dumper_estimate;
 use std::cell::Cell;
 use std::time::Duration;
@@ -15,6 +16,10 @@ pub(super) struct Tried {
     pub(super) classes: Cell<usize>,
     /// Whether the last attempt's child lacked the parts of the heap that HotSpot reports as unused.
     pub(super) has_left_out: Cell<bool>,
+    /// Whether an attempt did not find the filter of HotSpot's walk, so that the walk must make replaced objects again.
+    pub(super) needs_barrier: Cell<bool>,
+    /// The barrier that the last attempt's walk did without; `None` if it did not.
+    pub(super) long_barrier: Cell<Option<LongBarrier>>,
 }
 
 impl Tried {

@@ -20,9 +20,11 @@ pub(crate) mod sampler;
 mod stack_walk;
 mod tag_words;
 pub(crate) mod vm_structs;
+mod walk_filter;
 mod weak_slots;
 
 pub(crate) use interrupted::{Interrupted, Registers};
 pub(crate) use management::Management;
 pub(crate) use stack_walk::{JavaCode, StackWalk};
+pub(crate) use walk_filter::{Variables, WalkFilter};
 pub(crate) use weak_slots::WeakSlots;

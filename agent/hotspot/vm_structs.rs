@@ -33,6 +33,13 @@ impl Table {
         })
     }
 
+    /// The address of the variable with the table, which lies in libjvm; `None` if this JVM exports no table.
+    pub(super) fn address() -> Option<u64> {
+        // SAFETY: a C string; the answer is null or the variable's address.
+        let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"gHotSpotVMStructs".as_ptr()) };
+        (!address.is_null()).then_some(address as u64)
+    }
+
     /// Offset of a field in its struct.
     pub(crate) fn offset(self, type_name: &str, field_name: &str) -> Option<u64> {
         let entry = self.entry(type_name, field_name)?;

@@ -40,6 +40,27 @@ impl Visit {
     }
 }
 
+/// Which objects a walk reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reports {
+    /// All.
+    All,
+    /// Those with a tag. The walk visits the others as well.
+    Tagged,
+}
+
+impl Reports {
+    /// The filter (JVMTI, "Heap Filter Flags").
+    fn filter(self) -> i32 {
+        /// `JVMTI_HEAP_FILTER_UNTAGGED`.
+        const NOT_UNTAGGED: i32 = 8;
+        match self {
+            Self::All => 0,
+            Self::Tagged => NOT_UNTAGGED,
+        }
+    }
+}
+
 /// The frame that a stack root was found in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RootFrame {
@@ -137,6 +158,9 @@ pub(crate) struct Primitive {
 
 /// What a walk is told. `Abort` from any of them ends it.
 pub(crate) trait Visitor {
+    /// The walk begins. The JVM gets its callbacks at this address.
+    fn begins(&mut self, callbacks: u64);
+
     /// A reference to `object`; `referrer` is `None` for roots.
     fn reference(
         &mut self,
@@ -176,9 +200,14 @@ impl<V> Walk<'_, V> {
 
 impl Env {
     /// Tells `visitor` of every root, and of every object reachable from them, at one moment (`FollowReferences`).
+    /// With [`Reports::Tagged`] only of those that have a tag.
     ///
     /// The application stands still until this returns. Needs `can_tag_objects`.
-    pub(crate) fn follow_references<V: Visitor>(&self, visitor: &mut V) -> Result<(), JvmtiError> {
+    pub(crate) fn follow_references<V: Visitor>(
+        &self,
+        visitor: &mut V,
+        reports: Reports,
+    ) -> Result<(), JvmtiError> {
         let mut walk = Walk {
             visitor,
             panicked: false,
@@ -186,15 +215,22 @@ impl Env {
         let mut callbacks = Callbacks([std::ptr::null(); 16]);
         let [_, reference_at, ..] = &mut callbacks.0;
         *reference_at = reference::<V> as *const c_void;
+        walk.visitor.begins(std::ptr::from_ref(&callbacks) as u64);
         let user_data: *mut Walk<'_, V> = &mut walk;
         // SAFETY: types as in jvmti.h; callbacks and user data outlive the call, and the callbacks run during
-        // it only, one at a time; no filter, no class, no initial object.
+        // it only, one at a time; no class, no initial object.
         let answer = unsafe {
             call!(
                 self,
                 slot::FOLLOW_REFERENCES,
                 (i32, jobject, jobject, *const Callbacks, *mut c_void),
-                (0, null_mut(), null_mut(), &callbacks, user_data.cast())
+                (
+                    reports.filter(),
+                    null_mut(),
+                    null_mut(),
+                    &callbacks,
+                    user_data.cast()
+                )
             )
         };
         if walk.panicked {
@@ -335,6 +371,7 @@ mod tests {
     fn a_panic_in_a_visitor_ends_the_walk() {
         struct Bad;
         impl Visitor for Bad {
+            fn begins(&mut self, _: u64) {}
             fn reference(
                 &mut self,
                 _: Reference,

@@ -136,8 +136,8 @@ const HEAP: [Row; 12] = [
     ("outcome", &[]),
     ("text_dump", &[]),
     ("stop_bound", &["error"]),
-    ("tried", &["stop_bound"]),
     ("facts", &["error", "memory_left"]),
+    ("tried", &["facts", "stop_bound"]),
     (
         "fork",
         &[

@@ -11,9 +11,9 @@
 //! With 300 threads 60 deep on 21 it was 79 to 82 ms, and is 21 to 27 ms. On 11 it takes seconds, as before. The JVM
 //! grew by 2 GB, which it would have kept for ever; all of it is given back.
 
+use super::escape_barrier::FIRST_WITH_BARRIER;
 use crate::heap::error::DumpError;
 use crate::heap::memory_left::MemoryLeft;
-use crate::jvmti::env::Env;
 use crate::os::host::trim_memory;
 use parking_lot::Mutex;
 use std::thread;
@@ -27,9 +27,6 @@ const LEAST_BYTES: u64 = 1 << 20;
 const LEAST_GIVEN_BACK_BYTES: u64 = 16 << 20;
 /// HotSpot itself frees its cached memory every 5 s.
 const BEFORE_GIVING_BACK: Duration = Duration::from_secs(7);
-/// The first Java version in which the requesting thread looks through the stacks.
-const FIRST_JAVA: u32 = 16;
-
 /// The rooms of this process. Locked by threads that dump, and by the thread that gives memory back, for as long as
 /// that takes.
 static ROOMS: Mutex<Rooms> = Mutex::new(Rooms {
@@ -60,11 +57,9 @@ pub(in crate::heap) struct StackRoom {
 }
 
 impl StackRoom {
-    /// Prepares memory for a walk over this many frames, from Java 16 on. Takes about a second for each 2 GB. The error
+    /// Prepares memory for a walk over this many frames, if the requesting thread looks through them. Takes about a second for each 2 GB. The error
     /// is [`DumpError::DeepStacks`].
-    pub(in crate::heap) fn make(env: &Env, frames: usize) -> Result<Self, DumpError> {
-        let java = env.system_property(c"java.vm.specification.version");
-        let java = java.map_or(0, |java| number(&java));
+    pub(in crate::heap) fn make(java: u32, frames: usize) -> Result<Self, DumpError> {
         let bytes = frames as u64 * frame_bytes(java);
         let mut rooms = ROOMS.lock();
         let missing_bytes = bytes.saturating_sub(rooms.ready_bytes);
@@ -77,7 +72,7 @@ impl StackRoom {
         rooms.kept += 1;
         drop(rooms);
         let mut room = Self { bytes, end: None };
-        if bytes >= LEAST_BYTES && java >= FIRST_JAVA {
+        if bytes >= LEAST_BYTES && java >= FIRST_WITH_BARRIER {
             room.end = make_ready(bytes);
             if room.end.is_none() {
                 return Err(DumpError::DeepStacks {
@@ -157,14 +152,6 @@ fn give_back() {
     }
 }
 
-/// The number of a Java version ("17"); 0 for "1.8", and for text that is not a number.
-fn number(java: &[u8]) -> u32 {
-    let number = std::str::from_utf8(java)
-        .ok()
-        .and_then(|it| it.parse().ok());
-    number.unwrap_or(0)
-}
-
 /// HotSpot's bytes for each frame: mostly the locations of all registers of the processor, twice. Measured on x86-64.
 fn frame_bytes(java: u32) -> u64 {
     match java {
@@ -190,12 +177,6 @@ fn check(frames: usize, bytes: u64, too_little: Option<u64>) -> Result<(), DumpE
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_version_is_a_number() {
-        let versions: [&[u8]; 6] = [b"1.8", b"11", b"17", b"101", b"", b"new"];
-        assert_eq!(versions.map(number), [0, 11, 17, 101, 0, 0]);
-    }
 
     #[test]
     fn so_much_is_made_ready() {

@@ -1,6 +1,8 @@
 //! Threads: turns captured stacks and the walk's notes into rows of threads and traces.
 
 use super::catalogue::{tag_new, Catalogue};
+use super::escape_barrier::LongBarrier;
+use super::java_version::java_version;
 use super::methods::Methods;
 use super::roots::ThreadNote;
 use super::stack_room::StackRoom;
@@ -37,6 +39,8 @@ pub(in crate::heap) struct CapturedStacks<'f> {
     stacks: Vec<Captured<'f>>,
     /// Longest time that the application paused for them.
     pause: Duration,
+    /// The barrier that the walk must do without; `None` if it need not.
+    pub(in crate::heap) long_barrier: Option<LongBarrier>,
     _room: StackRoom,
 }
 
@@ -54,11 +58,14 @@ pub(in crate::heap) struct ThreadRows {
 impl<'f> CapturedStacks<'f> {
     /// Tags all platform threads, so that the walk can tell which thread a frame belongs to, and captures their
     /// stacks. That takes one short safepoint for each group of threads, and one more request for each deep
-    /// stack. Prepares memory for HotSpot's own walk over the stacks, which is kept until [`Self::fill`].
+    /// stack. Prepares memory for HotSpot's own walk over the stacks, which is kept until [`Self::fill`], or finds that
+    /// this walk may take longer than `max_pause`, if it can be left out.
     pub(in crate::heap) fn take(
         env: &'f Env,
         jni: &'f Jni<'f>,
         objects: &mut ObjectTable,
+        max_pause: Option<Duration>,
+        needs_barrier: bool,
     ) -> Result<Self, DumpError> {
         let threads = env.live_threads(jni).when("the list of threads")?;
         for thread in &threads {
@@ -66,7 +73,9 @@ impl<'f> CapturedStacks<'f> {
         }
         let (mut stacks, mut pause) = capture(env, threads)?;
         let frames = stacks.iter().map(|captured| captured.frames.len()).sum();
-        let room = StackRoom::make(env, frames)?;
+        let java = java_version(env);
+        let long_barrier = LongBarrier::of(java, frames, max_pause).filter(|_| !needs_barrier);
+        let room = StackRoom::make(java, if long_barrier.is_some() { 0 } else { frames })?;
         if room.took_time() {
             // The threads have run on meanwhile.
             let threads = stacks.into_iter().map(|captured| captured.thread);
@@ -78,6 +87,7 @@ impl<'f> CapturedStacks<'f> {
             jni,
             stacks,
             pause,
+            long_barrier,
             _room: room,
         })
     }

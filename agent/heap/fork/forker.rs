@@ -10,7 +10,8 @@ use super::silence::Silence;
 use crate::heap::facts::kept_objects::AGENTS_TAG;
 use crate::heap::facts::roots::{RootNotes, SystemRoots};
 use crate::heap::memory_left::MemoryLeft;
-use crate::jvmti::heap::{Reference, TagCell, Target, Visit, Visitor};
+use crate::hotspot::{Variables, WalkFilter};
+use crate::jvmti::heap::{Reference, Reports, TagCell, Target, Visit, Visitor};
 use snapshot::walk::VirtualFrames;
 use snapshot::Failure;
 use std::collections::HashMap;
@@ -34,6 +35,17 @@ enum Stage {
     VirtualFrames(Box<HeapCopy>, VirtualFrames),
 }
 
+/// How the child gets to know the roots without a tag.
+#[derive(Debug)]
+enum Untagged {
+    /// The walk reports them.
+    Reported,
+    /// The walk reports only tagged objects until the child finds its filter here and clears it.
+    Filtered(Variables),
+    /// The filter was not found, so there was no fork.
+    Lost,
+}
+
 /// The walk's callbacks. The first one forks; the later ones run only in the child, note roots, and take over.
 #[derive(Debug)]
 pub(super) struct Forker<'d, 'f> {
@@ -49,6 +61,9 @@ pub(super) struct Forker<'d, 'f> {
     watchdog: Option<Watchdog>,
     /// Used in the child's second stage: when HotSpot stops calling back, another thread finishes the work.
     silence: Arc<Silence>,
+    untagged: Untagged,
+    /// Address of the callbacks that the JVM has.
+    callbacks: u64,
     /// Parts of the heap that the child does not have.
     left_out: Vec<Range<u64>>,
     /// When the fork would come too late.
@@ -60,8 +75,14 @@ pub(super) struct Forker<'d, 'f> {
 }
 
 impl<'d, 'f> Forker<'d, 'f> {
-    /// Ready to fork until that moment; `own_thread` is the thread that makes the dump.
-    pub(super) fn new(task: Task<'d, 'f>, own_thread: ObjectIndex, until: Option<Instant>) -> Self {
+    /// Ready to fork until that moment; `own_thread` is the thread that makes the dump. With `variables`, the walk need
+    /// only report tagged objects.
+    pub(super) fn new(
+        task: Task<'d, 'f>,
+        own_thread: ObjectIndex,
+        until: Option<Instant>,
+        variables: Option<Variables>,
+    ) -> Self {
         let system = SystemRoots::of(task.catalogue, task.tables);
         // The first call reads a file, which takes too long for the pause.
         process::is_filtered();
@@ -74,6 +95,8 @@ impl<'d, 'f> Forker<'d, 'f> {
             seen: Vec::new(),
             watchdog: None,
             silence: Arc::default(),
+            untagged: variables.map_or(Untagged::Reported, Untagged::Filtered),
+            callbacks: 0,
             left_out: Vec::new(),
             until,
             is_late: false,
@@ -97,8 +120,39 @@ impl<'d, 'f> Forker<'d, 'f> {
         self.is_late
     }
 
-    /// Forks. In the parent the walk ends at once.
-    fn fork(&mut self) -> Visit {
+    /// What the walk must report.
+    pub(super) fn reports(&self) -> Reports {
+        match self.untagged {
+            Untagged::Filtered(_) => Reports::Tagged,
+            Untagged::Reported | Untagged::Lost => Reports::All,
+        }
+    }
+
+    /// Whether there was no fork because the child would not have learnt of roots without a tag.
+    pub(super) fn has_lost_filter(&self) -> bool {
+        matches!(self.untagged, Untagged::Lost)
+    }
+
+    /// The walk's filter, which the child clears; `Some(None)` if the walk has none, `None` if it is lost.
+    ///
+    /// HotSpot reports threads first, in the order in which they started, each followed by its stack. All old threads
+    /// are tagged, so if this is a thread, no root was left out before.
+    fn filter(&self, first: Reference) -> Option<Option<WalkFilter>> {
+        match &self.untagged {
+            Untagged::Reported => Some(None),
+            Untagged::Filtered(variables) if first == Reference::Thread => {
+                variables.filter_of(self.callbacks).map(Some)
+            }
+            Untagged::Filtered(_) | Untagged::Lost => None,
+        }
+    }
+
+    /// Forks, at the first reference. In the parent the walk ends at once.
+    fn fork(&mut self, first: Reference) -> Visit {
+        let Some(filter) = self.filter(first) else {
+            self.untagged = Untagged::Lost;
+            return Visit::Abort;
+        };
         self.is_late = self.until.is_some_and(|until| Instant::now() > until);
         if self.is_late {
             return Visit::Abort;
@@ -109,6 +163,10 @@ impl<'d, 'f> Forker<'d, 'f> {
         let side = NotCopied::new(self.left_out.clone()).and_then(|_not_copied| process::fork(by));
         match side {
             Ok(Side::Child) => {
+                if let Some(filter) = filter {
+                    // SAFETY: this is the forked copy, which has only this thread, inside the walk.
+                    unsafe { filter.clear() };
+                }
                 let limit_s = self
                     .task
                     .as_ref()
@@ -318,6 +376,10 @@ fn row_at(
 }
 
 impl Visitor for Forker<'_, '_> {
+    fn begins(&mut self, callbacks: u64) {
+        self.callbacks = callbacks;
+    }
+
     fn reference(
         &mut self,
         kind: Reference,
@@ -325,7 +387,7 @@ impl Visitor for Forker<'_, '_> {
         object: &TagCell,
         referrer: Option<&TagCell>,
     ) -> Visit {
-        if self.watchdog.is_none() && self.fork() == Visit::Abort {
+        if self.watchdog.is_none() && self.fork(kind) == Visit::Abort {
             return Visit::Abort;
         }
         let silence = Arc::clone(&self.silence);

@@ -22,6 +22,7 @@ use crate::heap::object_sizes;
 use crate::heap::outcome::Outcome;
 use crate::heap::stop_bound::StopBound;
 use crate::heap::tried::Tried;
+use crate::hotspot::Variables;
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
@@ -100,6 +101,9 @@ impl<'f> SnapshotDump<'f> {
         profiled: Profiled<'_>,
     ) -> Result<(Outcome, Child), DumpError> {
         let copied = self.copy(Some(&file), profiled)?;
+        if let Some(long_barrier) = self.tried.long_barrier.get() {
+            say(&long_barrier.to_string());
+        }
         self.finish(file, copied)
     }
 
@@ -128,7 +132,7 @@ impl<'f> SnapshotDump<'f> {
         let known = KnownObjects::take(env, jni, &catalogue, &tables)?;
         self.note_used_bytes(&catalogue, &tables);
         let (current, own_thread) = self.begin(&mut objects)?;
-        let stacks = CapturedStacks::take(env, jni, &mut objects)?;
+        let (stacks, variables) = self.stacks(&mut objects)?;
         let mut pinned = stacks.pinned()?;
         let (socket, childs_socket) = UnixStream::pair().map_err(not_forked)?;
         let virtual_threads = virtual_thread_fields(env, &catalogue, &tables)?;
@@ -166,7 +170,7 @@ impl<'f> SnapshotDump<'f> {
             options: self.options,
         };
         let invented = task.mirror_fields.invented().into_iter().chain(cause);
-        let (child, objects) = self.fork(task, own_thread)?;
+        let (child, objects) = self.fork(task, own_thread, variables)?;
         drop((closed, known, held));
         let mut answers = Answers {
             dump: self,
@@ -183,6 +187,22 @@ impl<'f> SnapshotDump<'f> {
         let done = answers.converse(socket, child);
         let (child, done) = done.map_err(|why| linked(why, &catalogue, &tables))?;
         Ok((child, done, catalogue.len(), tables))
+    }
+
+    /// The stacks of all threads, and where the filter of HotSpot's walk is if it must do without the barrier.
+    fn stacks(
+        &self,
+        objects: &mut ObjectTable,
+    ) -> Result<(CapturedStacks<'f>, Option<Variables>), DumpError> {
+        let needs_barrier = self.tried.needs_barrier.get();
+        let max_pause = self.options.max_pause;
+        let stacks = CapturedStacks::take(self.env, self.jni, objects, max_pause, needs_barrier)?;
+        self.tried.long_barrier.set(stacks.long_barrier);
+        let variables = stacks.long_barrier.map(|_| Variables::of_libjvm());
+        match variables {
+            Some(None) => Err(self.lost_filter()),
+            variables => Ok((stacks, variables.flatten())),
+        }
     }
 
     /// What objects are aligned to, if no dump is written.
@@ -259,27 +279,40 @@ impl<'f> SnapshotDump<'f> {
         self.tried.used_bytes.set(heap.map(|heap| heap.used));
     }
 
-    /// Forks in the first callback of a heap walk. The application is paused meanwhile.
+    /// The walk cannot do without the barrier, so the next attempt does not try it.
+    fn lost_filter(&self) -> DumpError {
+        self.tried.needs_barrier.set(true);
+        Again::LostFilter.into()
+    }
+
+    /// Forks in the first callback of a heap walk. The application is paused meanwhile. With `variables`, the walk
+    /// needs no barrier.
     fn fork(
         &self,
         task: Task<'_, 'f>,
         own_thread: ObjectIndex,
+        variables: Option<Variables>,
     ) -> Result<(Child, ObjectTable), DumpError> {
         let bound = StopBound(self.options.max_pause);
         let until = bound.fork_until(self.tried.paused.get())?;
-        let mut forker = Forker::new(task, own_thread, until);
+        let mut forker = Forker::new(task, own_thread, until, variables);
         let began = Instant::now();
-        let answer = self.env.follow_references(&mut forker);
+        let reports = forker.reports();
+        let answer = self.env.follow_references(&mut forker, reports);
         self.tried
             .paused
             .set(self.tried.paused.get() + began.elapsed());
         self.tried.has_left_out.set(forker.has_left_out());
         let is_late = forker.is_late();
+        let has_lost_filter = forker.has_lost_filter();
         let (forked, objects) = forker.into_parts();
         answer.when("the walk over the heap")?;
         if let (true, Some(limit)) = (is_late, self.options.max_pause) {
             let paused = self.tried.paused.get();
             return Err(DumpError::LongWalk { paused, limit });
+        }
+        if has_lost_filter {
+            return Err(self.lost_filter());
         }
         match forked {
             Some(Ok(child)) => Ok((child, objects)),

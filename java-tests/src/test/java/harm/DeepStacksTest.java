@@ -20,8 +20,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import threads.Deep;
 
 /**
- * The JVM takes 5 KiB for each frame of all stacks before it looks at the heap, here some 250 MB, and keeps them: the agent gives them
- * back, and does not dump where the application would lack them.
+ * Before it looks at the heap, the JVM may take 5 KiB for each frame of all stacks, here some 250 MB, and keep them: the agent gives them
+ * back, and does not dump where the application would lack them. Since 16 it does without, if the JVM might need more than 2 s.
  */
 class DeepStacksTest extends HoldingTest {
     /** Far below what the JVM takes for the stacks, far above what else a dump leaves behind. */
@@ -29,14 +29,35 @@ class DeepStacksTest extends HoldingTest {
     /** Too little for the stacks, enough for the program. */
     private static final long LEFT_BYTES = 150 << 20;
 
+    /** Time enough to look at all frames. */
+    private static final String LONG = ",maxpause=60000";
+
     static List<Jdk> jdks() {
         return Jdks.majors();
     }
 
     @ParameterizedTest
+    @MethodSource("two")
+    void doNotStopTheApplicationForLong(Jdk jdk) {
+        try (Jvm jvm = deep(jdk, "").run(Deep.class).ready()) {
+            ProcessMemory memory = new ProcessMemory(jvm.pid());
+            long before = memory.kilobytes("Rss");
+            jvm.signal("QUIT");
+            String line = outcome(jvm, 1);
+            assertTrue(line.endsWith(", engine snapshot"), line);
+            assertTrue(jvm.err.text().contains("so the dump is without what only such objects refer to"), jvm.err::text);
+            assertTrue(memory.peakKilobytes() < before + KEPT_KB, before + " kB before the dump, then " + memory.peakKilobytes());
+            Path file = folder.resolve("out.1.hprof");
+            new HprofCheck(file).good();
+            Testimony.of(jvm).mustHoldIn(file);
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+    }
+
+    @ParameterizedTest
     @MethodSource("jdks")
     void costNoMemoryAfterwards(Jdk jdk) {
-        try (Jvm jvm = deep(jdk).run(Deep.class).ready()) {
+        try (Jvm jvm = deep(jdk, LONG).run(Deep.class).ready()) {
             ProcessMemory memory = new ProcessMemory(jvm.pid());
             long before = memory.kilobytes("Rss");
             jvm.signal("QUIT");
@@ -56,7 +77,7 @@ class DeepStacksTest extends HoldingTest {
     @MethodSource("two")
     void areNotWalkedWhereMemoryIsShort(Jdk jdk) throws IOException {
         Path group = group();
-        try (Jvm jvm = deep(jdk)
+        try (Jvm jvm = deep(jdk, LONG)
                 .through("sh", "-c", "echo $$ > " + group.resolve("cgroup.procs") + " && exec \"$@\"", "sh").run(Deep.class).ready()) {
             Path limit = group.resolve("memory.limit_in_bytes");
             long used = Long.parseLong(Files.readString(group.resolve("memory.usage_in_bytes")).trim());
@@ -77,8 +98,8 @@ class DeepStacksTest extends HoldingTest {
         }
     }
 
-    private Launch deep(Jdk jdk) {
-        return Jvm.on(jdk, folder).switches("-Xmx128m").agent("heap=dump,file=" + folder.resolve("out.%n.hprof"));
+    private Launch deep(Jdk jdk, String options) {
+        return Jvm.on(jdk, folder).switches("-Xmx128m").agent("heap=dump,file=" + folder.resolve("out.%n.hprof") + options);
     }
 
     /** A new group of processes whose memory can be limited: with the files of version 1. */
