@@ -1,7 +1,8 @@
 //! The index beside a dump: what `leaks` and `top` found when they read it, so that the next question needs no reading.
 //!
-//! It is JSON. It holds no values of the heap, only what those commands print. Whoever may write to the folder could
-//! place a file there, so an index is taken only from this user, is short, and is printed as carefully as a dump.
+//! It is JSON. It holds what those commands print, and of the heap's values only the names of threads. Whoever may write
+//! to the folder could place a file there, so an index is taken only from this user, is short, and is printed as
+//! carefully as a dump.
 
 use std::fs::{File, Metadata};
 use std::hash::{DefaultHasher, Hasher};
@@ -152,7 +153,8 @@ impl Index {
 /// `None` if the dump cannot be read again.
 fn found(loaded: &Loaded<'_>, arguments: &GraphArguments) -> Option<Vec<(String, Value)>> {
     let mut found = vec![(key(leaks::QUESTION, arguments), leaks::kept(loaded)?)];
-    for by in [By::Object, By::Class, By::Package, By::Loader] {
+    let kept = [By::Object, By::Class, By::Package, By::Loader, By::Thread];
+    for by in kept {
         let answer = top::answer(loaded, by, ROWS).ok()?;
         found.push((key(by.question(), arguments), answer));
     }

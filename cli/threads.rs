@@ -36,12 +36,12 @@ pub(crate) struct Arguments {
 }
 
 /// One thread.
-struct Thread<'h> {
-    object: u32,
-    name: Option<String>,
+pub(crate) struct Thread<'h> {
+    pub(crate) object: u32,
+    pub(crate) name: Option<String>,
     frames: Vec<&'h StackFrame>,
     /// The objects that the thread holds, most retained bytes first.
-    locals: Vec<Local>,
+    pub(crate) locals: Vec<Local>,
 }
 
 /// Reads the file and prints the threads.
@@ -74,8 +74,8 @@ pub(crate) fn answer(loaded: &Loaded<'_>, most: usize, locals: usize) -> Result<
     Ok(in_json(both, &threads, locals, left_out))
 }
 
-/// The threads that retain most, and how many more there are.
-fn threads<'s>(
+/// The threads that retain most, and how many more there are. Errors: the file cannot be read.
+pub(crate) fn threads<'s>(
     (heap, retained): (&Heap<'_>, &Retained),
     stacks: &'s Stacks,
     most: usize,

@@ -1,7 +1,8 @@
-//! `hprof top`: which objects, classes, packages, loaders or lines of code retain most?
+//! `hprof top`: which objects, classes, packages, loaders, threads or lines of code retain most?
 
 mod kept;
 pub(crate) mod sites;
+mod threads;
 
 use std::collections::HashMap;
 use std::io::{self, BufWriter, Write};
@@ -11,7 +12,7 @@ use graph::{Heap, Retained, Total};
 use serde_json::{json, Value};
 
 use crate::dump_file::DumpFile;
-use crate::heap_file::{sizes_by, sizes_word, with_loaded, GraphArguments, Loaded};
+use crate::heap_file::{failure, sizes_by, sizes_word, with_loaded, GraphArguments, Loaded};
 use crate::index::{self, Index};
 use crate::json;
 use crate::leaks::described;
@@ -23,7 +24,7 @@ use crate::table::{Side, Table};
 ///
 /// `retained` is what would be freed with an object: its own bytes and those of all objects that it alone keeps
 /// alive. It is exact. A class, package or loader retains at least the sum of what its objects retain, with each byte
-/// counted once. Unreachable objects are left out. A site retains what its objects do, except those that another
+/// counted once. A thread retains what its frames and fields alone keep alive. Unreachable objects are left out. A site retains what its objects do, except those that another
 /// object of their class dominates. If the profiler sampled, this is an estimate, and `error` is its standard error.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  hprof top heap.hprof --by class --top 20")]
@@ -71,6 +72,8 @@ pub(crate) enum By {
     Package,
     /// Class loaders
     Loader,
+    /// Threads
+    Thread,
     /// Stacks that allocated, in dumps made with the agent's heap=all
     Site,
 }
@@ -83,6 +86,7 @@ impl By {
             Self::Class => "top class",
             Self::Package => "top package",
             Self::Loader => "top loader",
+            Self::Thread => "top thread",
             Self::Site => "top site",
         }
     }
@@ -117,6 +121,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
                     json::print(&file.with_pause(answer), &mut to)?;
                 } else {
                     sites::print(heap, &rows, most, &mut to)?;
+                }
+            }
+            By::Thread => {
+                let answer = answer(loaded, By::Thread, most)?;
+                if arguments.json {
+                    json::print(&file.with_pause(answer), &mut to)?;
+                } else {
+                    threads::print(kept::rows(&answer, By::Thread), &mut to)?;
                 }
             }
             by => {
@@ -186,7 +198,8 @@ fn objects(
     writeln!(to, "{bytes} bytes in {all}; sizes by {by}")
 }
 
-/// What `--json` prints, for a heap that is in memory and a few rows. Errors: the dump has no sites.
+/// What `--json` prints, for a heap that is in memory and a few rows. Errors: the dump has no sites; the
+/// file cannot be read.
 pub(crate) fn answer(loaded: &Loaded<'_>, by: By, most: usize) -> Result<Value, Failure> {
     let (heap, retained) = (&loaded.heap, &loaded.retained);
     Ok(match by {
@@ -204,6 +217,9 @@ pub(crate) fn answer(loaded: &Loaded<'_>, by: By, most: usize) -> Result<Value, 
             })
         }
         By::Site => sites::in_json(heap, &sites::rows(heap, retained, &loaded.file)?, most),
+        By::Thread => {
+            threads::in_json(loaded, most).map_err(|fault| failure(&loaded.file, &fault))?
+        }
         by => groups_in_json(&group_rows(heap, retained, by), by, most, loaded),
     })
 }
@@ -279,6 +295,7 @@ fn title(by: By) -> &'static str {
     match by {
         By::Package => "package",
         By::Loader => "loader",
+        By::Thread => "thread",
         By::Object | By::Class | By::Site => "class",
     }
 }
@@ -309,7 +326,9 @@ fn named_groups(heap: &Heap<'_>, by: By) -> (Vec<String>, Vec<u32>) {
             By::Package => package(&heap.class_name(class)),
             By::Loader => loader(heap, class),
             // Two classes with the same name have two loaders, and two rows.
-            By::Object | By::Class | By::Site => format!("{}\0{class}", heap.class_name(class)),
+            By::Object | By::Class | By::Thread | By::Site => {
+                format!("{}\0{class}", heap.class_name(class))
+            }
         };
         *numbers.entry(name.clone()).or_insert_with(|| {
             let shown = name.split('\0').next().unwrap_or_default();

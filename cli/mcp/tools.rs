@@ -294,5 +294,5 @@ fn by(given: &Map<String, Value>) -> Result<By, String> {
     let by = value
         .as_str()
         .and_then(|name| By::from_str(name, false).ok());
-    by.ok_or_else(|| "by is one of object, class, package, loader and site".to_owned())
+    by.ok_or_else(|| "by is one of object, class, package, loader, thread and site".to_owned())
 }

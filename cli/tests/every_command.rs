@@ -25,7 +25,7 @@ use tempfile::TempDir;
 const LIMIT_KIB: u32 = 1 << 20;
 
 /// The commands, with `FILE` for the dump and `OUT` for what is not there yet.
-const COMMANDS: [&str; 25] = [
+const COMMANDS: [&str; 26] = [
     "check FILE",
     "info FILE",
     "histo FILE",
@@ -37,6 +37,7 @@ const COMMANDS: [&str; 25] = [
     "top --by class FILE",
     "top --by package --json FILE",
     "top --by loader FILE",
+    "top --by thread FILE",
     "top --by site FILE",
     "path FILE app.Leaf",
     "path FILE 0x10",

@@ -15,7 +15,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 use tempfile::TempDir;
-use written::{Dump, OBJECT};
+use written::{Dump, OBJECT, THREAD_CLASS};
 
 const CACHE: u64 = 0x2000;
 
@@ -113,6 +113,61 @@ fn groups_are_listed() {
             text(&output)
         );
     }
+}
+
+/// Two threads: one holds an object of its own by a frame, and both hold the same one.
+fn two_threads() -> Dump {
+    let mut dump = Dump::new(8);
+    dump.class_of(
+        0x2200,
+        "java/lang/String",
+        (OBJECT, 0),
+        &[("value", 2), ("coder", 8)],
+        &[],
+    );
+    dump.class(0x2300, "app/Worker", THREAD_CLASS, 0, &["name"], &[]);
+    dump.root(0x2200);
+    dump.root(0x2300);
+    dump.byte_array(0x4000, b"worker-1");
+    dump.instance_with(0x4040, 0x2200, &[(8, 0x4000), (1, 0)]);
+    dump.instance(0x4080, 0x2300, &[0x4040]);
+    // Thread 2 has its object, and two frames.
+    let words = |tag: u8, id: u64, serial: u32, frame: u32| {
+        let mut bytes = vec![tag];
+        bytes.extend_from_slice(&id.to_be_bytes());
+        bytes.extend_from_slice(&serial.to_be_bytes());
+        bytes.extend_from_slice(&frame.to_be_bytes());
+        bytes
+    };
+    dump.sub_record(&words(format::heap::ROOT_THREAD_OBJ, 0x4080, 2, 1));
+    dump.byte_array(0x5000, &[7; 1000]);
+    dump.byte_array(0x6000, &[7; 3000]);
+    for (serial, held) in [(2, 0x5000), (2, 0x5000), (2, 0x6000), (1, 0x6000)] {
+        dump.sub_record(&words(format::heap::ROOT_JAVA_FRAME, held, serial, 0));
+    }
+    dump
+}
+
+#[test]
+fn a_thread_has_what_it_alone_keeps_alive() {
+    let dir = TempDir::new().unwrap();
+    let file = file(&dir, &two_threads().bytes());
+    let output = hprof(&["top", "--by", "thread"], &file, &[]);
+    let expected = "retained  frames  objects  thread\n   1,080   1,016        4  \"worker-1\" app.Worker 0x4080\n      16       0        1  \"?\" java.lang.Thread 0x1300\n";
+    assert_eq!(text(&output), expected);
+    let output = hprof(
+        &["top", "--by", "thread", "--json", "--top", "1"],
+        &file,
+        &[],
+    );
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let worker = serde_json::json!({
+        "class": "app.Worker", "frames": 1016, "id": "0x4080", "objects": 4, "retained": 1080, "thread": "worker-1",
+    });
+    assert_eq!(
+        (&json["rows"], &json["left_out"]),
+        (&serde_json::json!([worker]), &1.into())
+    );
 }
 
 #[test]

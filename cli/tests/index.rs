@@ -51,7 +51,7 @@ fn hprof(arguments: &[&str], file: &Path) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-const QUESTIONS: [&[&str]; 11] = [
+const QUESTIONS: [&[&str]; 13] = [
     &["leaks"],
     &["leaks", "--json"],
     &["leaks", "--sizes", "mat"],
@@ -61,6 +61,8 @@ const QUESTIONS: [&[&str]; 11] = [
     &["top", "--by", "class", "--json", "--top", "1"],
     &["top", "--by", "package"],
     &["top", "--by", "loader", "--json"],
+    &["top", "--by", "thread"],
+    &["top", "--by", "thread", "--json", "--top", "1"],
     &["top", "--references", "strong"],
     &["top", "--top", "0", "--json"],
 ];

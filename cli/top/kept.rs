@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 
-use super::{title, Arguments, By};
+use super::{threads, title, Arguments, By};
 use crate::json;
 use crate::number::{counted, grouped};
 use crate::table::{Side, Table};
@@ -13,6 +13,10 @@ use crate::table::{Side, Table};
 pub(super) fn is_whole(answer: &Value, by: By) -> bool {
     let (numbers, texts) = match by {
         By::Object => (["retained", "shallow"].as_slice(), vec!["id", "class"]),
+        By::Thread => (
+            ["retained", "frames", "objects"].as_slice(),
+            vec!["id", "class"],
+        ),
         _ => (
             ["retained", "shallow", "objects"].as_slice(),
             vec![title(by)],
@@ -28,6 +32,11 @@ pub(super) fn is_whole(answer: &Value, by: By) -> bool {
     has_rows && of_all.iter().all(|name| answer[name].is_u64()) && answer["sizes"].is_string()
 }
 
+/// The rows of an answer.
+pub(super) fn rows(answer: &Value, by: By) -> &[Value] {
+    answer[rows_name(by)].as_array().map_or(&[], Vec::as_slice)
+}
+
 fn rows_name(by: By) -> &'static str {
     match by {
         By::Object => "objects",
@@ -38,7 +47,7 @@ fn rows_name(by: By) -> &'static str {
 /// Prints as many rows as asked for.
 pub(super) fn print(answer: &Value, arguments: &Arguments, to: &mut dyn Write) -> io::Result<()> {
     let name = rows_name(arguments.by);
-    let rows = answer[name].as_array().map_or(&[][..], Vec::as_slice);
+    let rows = rows(answer, arguments.by);
     let left_out = number(answer, "left_out").saturating_add(rows.len() as u64);
     let shown = rows.get(..arguments.top).unwrap_or(rows);
     let left_out = left_out.saturating_sub(shown.len() as u64);
@@ -51,6 +60,7 @@ pub(super) fn print(answer: &Value, arguments: &Arguments, to: &mut dyn Write) -
             json::print(&answer, to)
         }
         (false, By::Object) => objects(answer, shown, left_out, to),
+        (false, By::Thread) => threads::print(shown, to),
         (false, by) => groups(shown, by, to),
     }
 }
@@ -119,10 +129,12 @@ fn groups(rows: &[Value], by: By, to: &mut dyn Write) -> io::Result<()> {
     table.print(to)
 }
 
-fn number(row: &Value, name: &str) -> u64 {
+/// A number of a row; 0 if there is none.
+pub(super) fn number(row: &Value, name: &str) -> u64 {
     row[name].as_u64().unwrap_or(0)
 }
 
-fn text(row: &Value, name: &str) -> String {
+/// A text of a row; empty if there is none.
+pub(super) fn text(row: &Value, name: &str) -> String {
     row[name].as_str().unwrap_or_default().to_owned()
 }
