@@ -6,15 +6,18 @@ use graph::{Heap, Leaks, Retained};
 use serde_json::{json, Value};
 
 use crate::dump_file::DumpFile;
+use crate::frame;
 use crate::heap_file::{failure, with_heap, GraphArguments, Loaded};
 use crate::json;
 use crate::leaks::{described, path_in_json};
 use crate::number::counted;
 use crate::outcome::{Failure, Verdict};
+use crate::plain::plain;
 use crate::sentence::{root_name, Words};
 
-/// Prints the shortest path from a root to an object, with the fields on it
+/// Prints the shortest path from a root to an object, with the fields on it, and the stack that allocated the object
 ///
+/// A dump has such stacks if the agent kept them (`heap=all`), by default those of a sample.
 /// References that do not keep an object alive (weak, soft, phantom, finalizer) are only used if no other path
 /// leads to it.
 #[derive(Debug, clap::Args)]
@@ -76,6 +79,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
             for line in words.path(path) {
                 writeln!(to, "    {line}")?;
             }
+            if let Some(trace) = heap.allocation_trace(*object) {
+                writeln!(to, "  allocated:")?;
+                for frame in words.stacks().frames(trace) {
+                    writeln!(to, "    at {}", plain(&frame::line(frame)))?;
+                }
+            }
         }
         Ok(to.flush()?)
     })
@@ -96,8 +105,12 @@ fn in_json(
     paths: &[Option<graph::Path>],
     left_out: usize,
 ) -> Value {
+    let stacks = heap.stacks();
     let rows = objects.iter().zip(paths).map(|(object, path)| {
+        let trace = heap.allocation_trace(*object);
+        let allocated = trace.map(|trace| json!(frame::in_json(stacks.frames(trace))));
         json!({
+            "allocated": allocated,
             "class": described(heap, *object),
             "id": format!("{:#x}", heap.id(*object)),
             "path": path.as_ref().map(|path| path_in_json(heap, path)),

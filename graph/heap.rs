@@ -254,6 +254,13 @@ impl<'p> Heap<'p> {
         &self.linked.traces
     }
 
+    /// Serial number of the trace that allocated an object; `None` if the file does not tell.
+    pub fn allocation_trace(&self, object: u32) -> Option<u32> {
+        let traced = self.traced();
+        let place = traced.binary_search_by_key(&object, |(object, _)| *object);
+        Some(traced.get(place.ok()?)?.1)
+    }
+
     /// The graph with this rule.
     pub(crate) fn graph(&self, rule: References) -> GraphView<'_> {
         GraphView {

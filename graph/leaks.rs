@@ -149,16 +149,11 @@ impl Suspect {
     fn with_contents(mut self, heap: &Heap<'_>, held: impl Iterator<Item = u32>) -> Self {
         let mut groups: HashMap<u32, (u64, u64)> = HashMap::new();
         let mut traces: HashMap<(u32, u32), u64> = HashMap::new();
-        let traced = heap.traced();
         for object in held {
             let class = heap.class(object);
             let group = groups.entry(class).or_default();
             *group = (group.0 + 1, group.1 + heap.shallow_bytes(object));
-            if traced.is_empty() {
-                continue;
-            }
-            if let Ok(place) = traced.binary_search_by_key(&object, |(object, _)| *object) {
-                let trace = traced.get(place).map_or(0, |(_, trace)| *trace);
+            if let Some(trace) = heap.allocation_trace(object) {
                 *traces.entry((class, trace)).or_default() += 1;
             }
         }

@@ -184,6 +184,26 @@ fn a_path_has_its_fields() {
 }
 
 #[test]
+fn a_path_has_the_stack_that_allocated_the_object() {
+    let dir = TempDir::new().unwrap();
+    let mut dump = cache();
+    dump.stack(5, ("put", "Cache.java", 7));
+    dump.instance_of(0x4000, 0x2100, &[0], 5);
+    dump.root(0x4000);
+    let file = file(&dir, &dump.bytes());
+    let output = text(&hprof(&["path"], &file, &["0x4000"]));
+    let (_, stack) = output.split_once("\n  allocated:\n    at ").unwrap();
+    assert!(stack.ends_with(".put(Cache.java:7)\n"), "{output}");
+    let output = hprof(&["path", "--json"], &file, &["0x4000"]);
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["paths"][0]["allocated"][0]["line"], 7);
+    // The others have none.
+    let output = hprof(&["path", "--json"], &file, &["0x100040"]);
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["paths"][0]["allocated"], Value::Null);
+}
+
+#[test]
 fn what_is_not_there_is_told() {
     let dir = TempDir::new().unwrap();
     let whole = cache().bytes();

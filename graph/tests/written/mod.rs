@@ -224,6 +224,22 @@ impl Dump {
         file_of(&bytes)
     }
 
+    /// Adds a stack of one frame: a method, its source file and a line.
+    pub fn stack(&mut self, serial: u32, (method, source, line): (&str, &str, u32)) {
+        let (method, source, id) = (self.string(method), self.string(source), 0x5000);
+        let mut frame = Vec::new();
+        for part in [id, method, 0, source] {
+            self.put(&mut frame, part);
+        }
+        frame.extend_from_slice(&[0, 0, 0, 1]);
+        frame.extend_from_slice(&line.to_be_bytes());
+        self.record(record::FRAME, &frame);
+        let mut trace = serial.to_be_bytes().to_vec();
+        trace.extend_from_slice(&[0, 0, 0, 0, 0, 0, 0, 1]);
+        self.put(&mut trace, id);
+        self.record(record::TRACE, &trace);
+    }
+
     fn string(&mut self, text: &str) -> u64 {
         self.strings += 1;
         let id = 0x10 + self.strings;
