@@ -27,6 +27,7 @@ const LEAST_BYTES: u64 = 1 << 20;
 const LEAST_GIVEN_BACK_BYTES: u64 = 16 << 20;
 /// HotSpot itself frees its cached memory every 5 s.
 const BEFORE_GIVING_BACK: Duration = Duration::from_secs(7);
+
 /// The rooms of this process. Locked by threads that dump, and by the thread that gives memory back, for as long as
 /// that takes.
 static ROOMS: Mutex<Rooms> = Mutex::new(Rooms {
@@ -57,8 +58,8 @@ pub(in crate::heap) struct StackRoom {
 }
 
 impl StackRoom {
-    /// Prepares memory for a walk over this many frames, if the requesting thread looks through them. Takes about a second for each 2 GB. The error
-    /// is [`DumpError::DeepStacks`].
+    /// Prepares memory for a walk over this many frames, if the requesting thread looks through them. Takes about a
+    /// second for each 2 GB. The error is [`DumpError::DeepStacks`].
     pub(in crate::heap) fn make(java: u32, frames: usize) -> Result<Self, DumpError> {
         let bytes = frames as u64 * frame_bytes(java);
         let mut rooms = ROOMS.lock();

@@ -21,7 +21,7 @@ import threads.Deep;
 
 /**
  * Before it looks at the heap, the JVM may take 5 KiB for each frame of all stacks, here some 250 MB, and keep them: the agent gives them
- * back, and does not dump where the application would lack them. Since 16 it does without, if the JVM might need more than 2 s.
+ * back, and does not dump where the application would lack them. Since 16 it does without, if the JVM might need more than 3 s.
  */
 class DeepStacksTest extends HoldingTest {
     /** Far below what the JVM takes for the stacks, far above what else a dump leaves behind. */
@@ -45,7 +45,7 @@ class DeepStacksTest extends HoldingTest {
             jvm.signal("QUIT");
             String line = outcome(jvm, 1);
             assertTrue(line.endsWith(", engine snapshot"), line);
-            assertTrue(jvm.err.text().contains("so the dump is without what only such objects refer to"), jvm.err::text);
+            assertTrue(jvm.err.text().contains("so the dump lacks what only such objects refer to"), jvm.err::text);
             assertTrue(memory.peakKilobytes() < before + KEPT_KB, before + " kB before the dump, then " + memory.peakKilobytes());
             Path file = folder.resolve("out.1.hprof");
             new HprofCheck(file).good();
