@@ -134,10 +134,16 @@ fn samples(said: &Said) -> Result<Samples, OptionError> {
 
 /// The meaning of `metrics`: an address or a port of this machine, or else a file.
 fn metrics(text: &str) -> Result<Metrics, OptionError> {
-    let port = text.strip_prefix(':').and_then(|port| port.parse().ok());
-    let address = match port {
-        Some(port) => Some((Ipv4Addr::LOCALHOST, port).into()),
-        None => text.parse::<SocketAddr>().ok(),
+    let address = match text.rsplit_once(':') {
+        Some(("" | "localhost", port)) => {
+            let port: u16 = port.parse().map_err(|_| {
+                OptionError(format!(
+                    "metrics={text}: a port is a number up to 65535, as in metrics=:9400"
+                ))
+            })?;
+            Some((Ipv4Addr::LOCALHOST, port).into())
+        }
+        _ => text.parse::<SocketAddr>().ok(),
     };
     match address {
         Some(address) if address.ip().is_loopback() => Ok(Metrics::Http(address)),

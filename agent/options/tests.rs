@@ -421,13 +421,17 @@ fn samples_need_a_condition_and_have_no_limit() {
         Does::Histo(samples) => samples.metrics,
         other => panic!("{other:?}"),
     };
-    for at in [":9400", "127.0.0.1:9400", "[::1]:9400"] {
+    for at in [":9400", "localhost:9400", "127.0.0.1:9400", "[::1]:9400"] {
         let Some(Metrics::Http(address)) = metrics(at) else {
             panic!("{at}");
         };
         assert!(address.ip().is_loopback() && address.port() == 9400);
     }
     assert!(matches!(metrics("a:9400"), Some(Metrics::File(_))));
+    for wrong in [":65536", ":", "localhost:http"] {
+        let wrong = format!("on=every=1m,do=histo,metrics={wrong}");
+        assert!(refusal(&wrong).contains("a port is a number up to 65535"));
+    }
     for other in ["0.0.0.0:9400", "10.0.0.1:9400", "[::]:9400"] {
         let wrong = format!("on=every=1m,do=histo,metrics={other}");
         assert!(refusal(&wrong).contains("from its own machine or pod alone"));
