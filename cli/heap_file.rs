@@ -7,6 +7,7 @@ use graph::{GraphError, Heap, Input, Options, References, Retained, Sizes};
 
 use crate::dump_file::DumpFile;
 use crate::live::{graph_of, process_named};
+use crate::memory_watch;
 use crate::outcome::{Failure, Verdict};
 
 /// The arguments that all graph commands have.
@@ -185,6 +186,7 @@ pub(crate) fn heap<'n>(
         ..Options::default()
     };
     let failed = |fault: std::io::Error| file.refuse(fault);
+    memory_watch::begin()?;
     let input = Input::new(file.raw().map_err(failed)?, note).map_err(failed)?;
     Heap::read(input, options).map_err(|fault| failure(file, &fault))
 }

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Seek, Write};
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::thread;
 
@@ -12,6 +12,7 @@ use rustix::process::Pid;
 use crate::agent_stream::{Incoming, Place};
 use crate::attach::{Answer, AnswerFile, Jvm};
 use crate::library::Library;
+use crate::memory_watch;
 use crate::outcome::Failure;
 
 /// The process that a file's name means: a number that no file has.
@@ -27,6 +28,14 @@ pub(crate) fn process_named(file: &Path) -> Option<i32> {
 pub(crate) fn graph_of(pid: i32, agent: Option<&Path>) -> Result<(File, Option<u64>), Failure> {
     let jvm = Jvm::find(pid).map_err(Failure::Input)?;
     let library = Library::find(&jvm, agent)?;
+    let mut sent = memfd_create("hprof graph", MemfdFlags::CLOEXEC)
+        .map(File::from)
+        .map_err(|error| {
+            Failure::Input(format!(
+                "cannot keep the objects of the JVM {pid} in memory: {error} (memfd_create); hprof dump {pid} writes a file"
+            ))
+        })?;
+    memory_watch::begin()?;
     let said = jvm.answer_file();
     let place = Place::new(&jvm)?;
     let mut told = format!("heap=dump,stop=n,graph={}", place.path().display());
@@ -35,7 +44,7 @@ pub(crate) fn graph_of(pid: i32, agent: Option<&Path>) -> Result<(File, Option<u
     }
     let incoming = Incoming::default();
     let (answer, taken) = thread::scope(|scope| {
-        let taking = scope.spawn(|| take(&incoming, place.listener(), jvm.process()));
+        let taking = scope.spawn(|| take(&incoming, place.listener(), jvm.process(), &mut sent));
         let answer = incoming.load(&jvm, library.path(), &told, "received");
         let taken = taking.join();
         (
@@ -54,12 +63,12 @@ pub(crate) fn graph_of(pid: i32, agent: Option<&Path>) -> Result<(File, Option<u
             "what the JVM {pid} sent cannot be kept: {error}; it takes some 6 bytes of memory for each object"
         ))
     })?;
-    let file = taken.ok_or_else(|| {
-        Failure::Input(format!(
+    if !taken {
+        return Err(Failure::Input(format!(
             "what the JVM {pid} sent is not whole; its stderr may say why"
-        ))
-    })?;
-    Ok((file, said.iter().find_map(|line| pause_millis(line))))
+        )));
+    }
+    Ok((sent, said.iter().find_map(|line| pause_millis(line))))
 }
 
 /// The pause in the agent's line about what it has sent.
@@ -81,23 +90,23 @@ fn judge(pid: i32, answer: &Answer, said: &[String]) -> Result<(), Failure> {
     }))
 }
 
-/// Takes what this process sends: of several connections, each a try, the last one's. `None` if that is not whole.
-fn take(incoming: &Incoming, listener: &UnixListener, from: Pid) -> io::Result<Option<File>> {
-    let mut whole = None;
+/// Takes what this process sends: of several connections, each a try, the last one's. Whether `to` has all of that.
+fn take(
+    incoming: &Incoming,
+    listener: &UnixListener,
+    from: Pid,
+    to: &mut File,
+) -> io::Result<bool> {
+    let mut is_whole = false;
     incoming.each(listener, from, |stream| {
-        whole = kept_of(incoming, stream)?;
+        to.set_len(0)?;
+        to.rewind()?;
+        incoming.restart();
+        is_whole = incoming.receive(stream, to)?;
         Ok(())
     })?;
-    Ok(whole)
-}
-
-/// All that comes through a connection; `None` if its end is missing.
-fn kept_of(incoming: &Incoming, stream: UnixStream) -> io::Result<Option<File>> {
-    let mut file = File::from(memfd_create("hprof graph", MemfdFlags::CLOEXEC)?);
-    incoming.restart();
-    let is_whole = incoming.receive(stream, &mut file)?;
-    file.rewind()?;
-    Ok(is_whole.then_some(file))
+    to.rewind()?;
+    Ok(is_whole)
 }
 
 #[cfg(test)]
@@ -132,10 +141,13 @@ mod tests {
     /// What is kept of these connections, one after the other.
     fn kept(tries: &[&[u8]]) -> Option<Vec<u8>> {
         let (incoming, this) = (Incoming::default(), rustix::process::getpid());
-        let taken = sent(&incoming, tries, |listener| take(&incoming, listener, this));
+        let mut file = tempfile::tempfile().unwrap();
+        let taken = sent(&incoming, tries, |listener| {
+            take(&incoming, listener, this, &mut file)
+        });
         let mut all = Vec::new();
-        taken.unwrap()?.read_to_end(&mut all).unwrap();
-        Some(all)
+        file.read_to_end(&mut all).unwrap();
+        taken.unwrap().then_some(all)
     }
 
     #[test]

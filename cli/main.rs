@@ -30,6 +30,7 @@ mod live;
 mod made_file;
 mod manual;
 mod mcp;
+mod memory_watch;
 mod number;
 mod outcome;
 mod path;

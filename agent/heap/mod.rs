@@ -17,7 +17,6 @@ mod dumper;
 mod error;
 mod facts;
 mod fork;
-mod memory_left;
 mod object_sizes;
 mod outcome;
 mod request;
@@ -29,7 +28,6 @@ use error::DumpError;
 
 pub(crate) use count::count;
 pub(crate) use dump::{dump, is_dumping_here, Known};
-pub(crate) use memory_left::{group_dies_as_one, most_bytes, MemoryLeft};
 
 /// Makes the objects that dumps need, while the heap has room: a dump itself then allocates nothing. Runs in `VMInit`,
 /// on any thread with a local frame.

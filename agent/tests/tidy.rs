@@ -196,7 +196,7 @@ fn files_are_touched_in_one_place() {
             "agent/trigger/readings.rs",
             "agent/trigger/leaks.rs",
             "agent/trigger/written_files.rs",
-            "agent/heap/memory_left.rs",
+            "headroom/memory_left.rs",
             "agent/heap/stop_bound.rs",
             "agent/heap/fork/process.rs",
         ];

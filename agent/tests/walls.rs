@@ -128,15 +128,14 @@ const AGENT: [Row; 22] = [
 ];
 
 /// Heap dumps: the engines do not import each other.
-const HEAP: [Row; 12] = [
+const HEAP: [Row; 11] = [
     ("cause", &[]),
     ("error", &[]),
-    ("memory_left", &[]),
     ("object_sizes", &[]),
     ("outcome", &[]),
     ("text_dump", &[]),
     ("stop_bound", &["error"]),
-    ("facts", &["error", "memory_left"]),
+    ("facts", &["error"]),
     ("tried", &["facts", "stop_bound"]),
     (
         "fork",
@@ -144,7 +143,6 @@ const HEAP: [Row; 12] = [
             "cause",
             "error",
             "facts",
-            "memory_left",
             "object_sizes",
             "outcome",
             "stop_bound",
@@ -158,7 +156,6 @@ const HEAP: [Row; 12] = [
             "cause",
             "error",
             "facts",
-            "memory_left",
             "object_sizes",
             "outcome",
             "request",

@@ -5,11 +5,11 @@
 use super::sampler::now_ms;
 use super::written_files::LinesFile;
 use crate::file_name::stamp;
-use crate::heap::{group_dies_as_one, MemoryLeft};
 use crate::options::{Destination, Format, Leaks, Options};
 use crate::os::command::{Command, End};
 use crate::os::own_library::own_library;
 use crate::receiver::patience;
+use headroom::{group_dies_as_one, MemoryLeft};
 use std::fs::{metadata, File, Metadata};
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;

@@ -1,6 +1,5 @@
 //! What conditions are about: the heap after collections, and the memory of the process.
 
-use crate::heap;
 use crate::jvmti::env::Env;
 use crate::jvmti::global::Global;
 use crate::jvmti::heap_use::AfterCollection;
@@ -65,7 +64,7 @@ pub(super) fn resident() -> Option<ResidentUse> {
     let pages: u64 = statm.split_whitespace().nth(1)?.parse().ok()?;
     Some(ResidentUse {
         used: pages.checked_mul(page_bytes())?,
-        most: heap::most_bytes()?,
+        most: headroom::most_bytes()?,
     })
 }
 

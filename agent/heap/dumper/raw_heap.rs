@@ -1,8 +1,8 @@
 //! HotSpot's file inside the application, which may need the disk and the memory that a translation takes.
 
 use crate::ending;
-use crate::heap::memory_left::MemoryLeft;
 use crate::os::disk;
+use headroom::MemoryLeft;
 use std::io::{self, Read};
 use translation::Surroundings;
 use writer::{RawFile, RawReader};

@@ -13,8 +13,8 @@
 
 use super::escape_barrier::FIRST_WITH_BARRIER;
 use crate::heap::error::DumpError;
-use crate::heap::memory_left::MemoryLeft;
 use crate::os::host::trim_memory;
+use headroom::MemoryLeft;
 use parking_lot::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};

@@ -3,7 +3,7 @@
 use super::message::FromChild;
 use super::own_thread::Crew;
 use super::process::{self, Watchdog};
-use crate::heap::memory_left::MemoryLeft;
+use headroom::MemoryLeft;
 use snapshot::{Failure, Snapshot};
 use std::os::unix::net::UnixStream;
 use std::panic::{catch_unwind, AssertUnwindSafe};

@@ -4,7 +4,7 @@
 //! that does not exist, holds the sockets of a server that restarts, dumps a core of the whole heap, hangs for ever.
 
 use super::fork_handlers::ForkBy;
-use crate::heap::memory_left::group_dies_as_one;
+use headroom::group_dies_as_one;
 use std::fs::File;
 use std::io::{self, Write};
 use std::mem::zeroed;

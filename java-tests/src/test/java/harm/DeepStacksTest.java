@@ -2,17 +2,16 @@ package harm;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import harness.HprofCheck;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
 import harness.Launch;
+import harness.MemoryGroup;
 import harness.ProcessMemory;
 import harness.Testimony;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -76,20 +75,15 @@ class DeepStacksTest extends HoldingTest {
     @ParameterizedTest
     @MethodSource("two")
     void areNotWalkedWhereMemoryIsShort(Jdk jdk) throws IOException {
-        Path group = group();
+        Path group = MemoryGroup.make();
         try (Jvm jvm = deep(jdk, LONG)
-                .through("sh", "-c", "echo $$ > " + group.resolve("cgroup.procs") + " && exec \"$@\"", "sh").run(Deep.class).ready()) {
-            Path limit = group.resolve("memory.limit_in_bytes");
-            long used = Long.parseLong(Files.readString(group.resolve("memory.usage_in_bytes")).trim());
-            // Cached files make way.
-            String cached = Files.readAllLines(group.resolve("memory.stat")).stream()
-                    .filter(line -> line.startsWith("total_inactive_file ")).findFirst().orElseThrow();
-            Files.writeString(limit, "" + (used - Long.parseLong(cached.split(" ")[1]) + LEFT_BYTES));
+                .through(MemoryGroup.in(group)).run(Deep.class).ready()) {
+            MemoryGroup.leave(group, LEFT_BYTES);
             jvm.signal("QUIT");
             String line = outcome(jvm, 1);
             assertTrue(line.matches("no dump: the JVM would need about \\d+ MiB of memory to walk the \\d+ frames of all stacks, "
                     + "but only \\d+ MiB are left, which the application may need; raise its limit, or dump while fewer threads run"), line);
-            Files.writeString(limit, "-1");
+            MemoryGroup.lift(group);
             assertEquals(0, jvm.end(), jvm.err::text);
             assertTrue(jvm.out.text().contains("ENDED"), jvm.out::text);
             assertTrue(outcome(jvm, 2).endsWith(", engine snapshot"), jvm.err::text);
@@ -100,13 +94,5 @@ class DeepStacksTest extends HoldingTest {
 
     private Launch deep(Jdk jdk, String options) {
         return Jvm.on(jdk, folder).switches("-Xmx128m").agent("heap=dump,file=" + folder.resolve("out.%n.hprof") + options);
-    }
-
-    /** A new group of processes whose memory can be limited: with the files of version 1. */
-    private static Path group() throws IOException {
-        Path root = Path.of("/sys/fs/cgroup/memory");
-        assumeTrue(Files.isWritable(root) && Files.exists(root.resolve("memory.limit_in_bytes")),
-                "no control group with limited memory can be made here");
-        return Files.createTempDirectory(root, "hprof-rs-test-");
     }
 }

@@ -45,7 +45,7 @@ const DIES_AS_ONE: &str = "memory.oom.group";
 /// The usage files of the machine and the control group. Opened before the pause, so that the pause only reads
 /// them.
 #[derive(Debug)]
-pub(crate) struct MemoryLeft {
+pub struct MemoryLeft {
     machine: Option<File>,
     /// Control groups with a limit. Any of them may reach its limit first.
     groups: Vec<Group>,
@@ -63,7 +63,7 @@ struct Group {
 
 impl MemoryLeft {
     /// Opens the files that exist. A system without them sets no bound.
-    pub(crate) fn open() -> Self {
+    pub fn open() -> Self {
         let folders = folders();
         let groups = open_all(&folders);
         Self {
@@ -74,19 +74,19 @@ impl MemoryLeft {
     }
 
     /// Bytes left, if they are so few that the application may need them; otherwise `None`.
-    pub(crate) fn too_little(&self) -> Option<u64> {
+    pub fn too_little(&self) -> Option<u64> {
         self.too_little_for(0)
     }
 
     /// Bytes left after `more_bytes` more are taken, if these are too few.
-    pub(super) fn too_little_for(&self, more_bytes: u64) -> Option<u64> {
+    pub fn too_little_for(&self, more_bytes: u64) -> Option<u64> {
         let least = self.reserve_bytes.saturating_add(more_bytes);
         self.bytes().filter(|&left| left < least)
     }
 
     /// Bytes left; `None` if the system does not say. Makes a few small reads and no allocation, so the VM
     /// thread can call it.
-    pub(super) fn bytes(&self) -> Option<u64> {
+    pub fn bytes(&self) -> Option<u64> {
         let mut buffer = [0; 8192];
         let machine = self.machine.as_ref().and_then(|file| {
             let kibibytes = number_after(read(file, &mut buffer)?, "MemAvailable:")?;
@@ -102,7 +102,7 @@ impl MemoryLeft {
 
 /// The most memory that this process may have: the least limit of its control groups, or what the machine has. `None`
 /// if the system does not say.
-pub(crate) fn most_bytes() -> Option<u64> {
+pub fn most_bytes() -> Option<u64> {
     let mut buffer = [0; 8192];
     let group = open_all(&folders())
         .iter()
@@ -120,7 +120,7 @@ pub(crate) fn most_bytes() -> Option<u64> {
 
 /// Whether the kernel kills this process's whole control group when it must kill one of its processes for
 /// memory.
-pub(crate) fn group_dies_as_one() -> bool {
+pub fn group_dies_as_one() -> bool {
     any_dies_as_one(&folders())
 }
 
