@@ -19,7 +19,7 @@ use crate::options::{self, Destination, Does, Format, OnOutOfMemory, Options, Pa
 use crate::os::process_end::exit_now;
 use crate::profile::{self, CpuSamples, Part, Profiles};
 use crate::receiver;
-use crate::trigger::{kept_files, leaks, Triggers};
+use crate::trigger::{kept_files, leaks, sample_once, Triggers};
 use parking_lot::Mutex;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::path::Path;
@@ -174,7 +174,7 @@ impl Session {
         let options = self.options.because(because);
         // If our code panics, the threads that wait for the dump must still be released.
         let made = catch_unwind(AssertUnwindSafe(|| match request {
-            Request::Cause(_) => self.make_for_cause(jni, &options),
+            Request::Cause(_) => self.make(jni, &options),
             _ => self.dump(jni, &options),
         }));
         if let Some(triggers) = &self.triggers {
@@ -190,10 +190,12 @@ impl Session {
         }
     }
 
-    /// Makes what a condition causes. Otherwise like [`Session::dump`].
-    fn make_for_cause(&self, jni: &mut Jni<'_>, options: &Options) -> bool {
-        match options.on.as_ref().map(|on| &on.does) {
-            Some(Does::Sites(name)) => {
+    /// Makes what `do=` says. Otherwise like [`Session::dump`].
+    fn make(&self, jni: &mut Jni<'_>, options: &Options) -> bool {
+        match &options.does {
+            Does::Dump => self.dump(jni, options),
+            Does::Histo(samples) => sample_once(self.vm, jni, options, samples),
+            Does::Sites(name) => {
                 if self.profiles.allocations.is_none() {
                     say("no report: this JVM records no allocation sites; its first messages say why");
                     return false;
@@ -206,8 +208,7 @@ impl Session {
                 };
                 self.report(jni, &report, Part::Sites(SiteOrder::LiveBytes))
             }
-            Some(Does::Leaks(asked)) => self.heap_dump(jni, &leaks::asking(options, asked)),
-            _ => self.dump(jni, options),
+            Does::Leaks(asked) => self.heap_dump(jni, &leaks::asking(options, asked)),
         }
     }
 
@@ -313,7 +314,11 @@ pub(crate) fn load(vm: Vm, text: &str) -> i32 {
         say("graph= and stream= are for an agent that is attached: use file= or net=");
         return DO_NOT_START;
     }
-    if let Some(Does::Leaks(asked)) = options.on.as_ref().map(|on| &on.does) {
+    if options.does != Does::Dump && options.on.is_none() {
+        say("do= is what a condition causes: add one, as in on=every=1m; only an attached agent needs none");
+        return DO_NOT_START;
+    }
+    if let Does::Leaks(asked) = &options.does {
         if let Err(why) = leaks::command_of(asked) {
             say(&why);
             return DO_NOT_START;
@@ -447,7 +452,8 @@ fn obey(vm: Vm, jni: &mut Jni<'_>, text: &str) -> i32 {
     let Some(session) = Session::get() else {
         return NOT_DONE;
     };
-    let wants_sites = options.heap_dump && options.sampling.is_some();
+    let is_dump = options.heap_dump && options.does == Does::Dump;
+    let wants_sites = is_dump && options.sampling.is_some();
     if wants_sites && session.profiles.allocations.is_none() {
         say("the dump will have no allocation sites: they are kept from the start of the JVM only, by -agentpath:…=heap=all");
     }
@@ -455,7 +461,7 @@ fn obey(vm: Vm, jni: &mut Jni<'_>, text: &str) -> i32 {
         say("no dump: the JVM is ending");
         return NOT_DONE;
     };
-    if session.dump(jni, &options.because("command")) {
+    if session.make(jni, &options.because("command")) {
         DONE
     } else {
         NOT_DONE
@@ -475,6 +481,7 @@ fn listen_for_the_end(vm: Vm, options: &Options) -> Result<(), JvmtiError> {
         cpu: None,
         monitors: false,
         on: None,
+        does: Does::Dump,
         ..options.clone()
     };
     let session = Session {

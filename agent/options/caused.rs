@@ -1,22 +1,20 @@
-//! `on=` and `do=`: what causes something by itself, and what.
+//! `on=` and `do=`: what causes something by itself, and what is made.
 
 use crate::file_name::FileName;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use trigger::{Condition, Limits};
 
-/// What causes dumps by itself.
+/// What causes something by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Conditions {
     /// The conditions, not empty.
     pub(crate) all: Vec<Condition>,
     /// How often they may cause something.
     pub(crate) limits: Limits,
-    /// What they cause.
-    pub(crate) does: Does,
 }
 
-/// What conditions cause.
+/// What conditions cause, or a command asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Does {
     /// What the other options ask for: a heap dump, or a report.

@@ -30,7 +30,7 @@ pub(super) fn refuse(said: &Said) -> Result<(), OptionError> {
     refuse_redaction(said)?;
     refuse_stream(said)?;
     refuse_kept(said)?;
-    refuse_uncaused(said)?;
+    refuse_unmade(said)?;
     match text_only(said) {
         Some(what) if said.format.is_none() => must_be_text(said, what),
         _ => Ok(()),
@@ -76,29 +76,28 @@ fn refuse_kept(said: &Said) -> Result<(), OptionError> {
     )))
 }
 
-/// Rejects what nothing causes.
-fn refuse_uncaused(said: &Said) -> Result<(), OptionError> {
+/// Rejects names for what is not made.
+fn refuse_unmade(said: &Said) -> Result<(), OptionError> {
     let of_histo = said.histo.is_some() || said.metrics.is_some() || said.top.is_some();
     let of_leaks = said.leaks.is_some() || said.command.is_some();
     for (word, is_named, why) in [
         (
             Word::Histo,
             of_histo,
-            "do=histo, histo=, metrics= and top= need a condition and each other: on=every=1m,do=histo",
+            "histo=, metrics= and top= are about do=histo: add it",
         ),
         (
             Word::Sites,
             said.sites.is_some(),
-            "do=sites and sites= need a condition and each other: on=heap>90%x3,do=sites",
+            "sites= is about do=sites: add it",
         ),
         (
             Word::Leaks,
             of_leaks,
-            "do=leaks, leaks= and hprof= need a condition and each other: on=heap>90%x3,do=leaks",
+            "leaks= and hprof= are about do=leaks: add it",
         ),
     ] {
-        let is_meant = said.does == word;
-        if is_meant && said.on.is_none() || is_named && !is_meant {
+        if is_named && said.does != word {
             return Err(OptionError(why.to_owned()));
         }
     }

@@ -180,8 +180,10 @@ pub(crate) struct Options {
     pub(crate) within_s: u32,
     /// The compression level; `None` for no compression.
     pub(crate) gzip: Option<GzipLevel>,
-    /// What causes dumps by itself; `None` for nothing.
+    /// What causes something by itself; `None` for nothing.
     pub(crate) on: Option<Conditions>,
+    /// What is made then, or by a command.
+    pub(crate) does: Does,
     /// How many dumps are kept.
     pub(crate) kept: Most,
     /// Bytes that dumps leave free on their disk.
@@ -225,6 +227,7 @@ impl Default for Options {
             within_s: 3600,
             gzip: None,
             on: None,
+            does: Does::Dump,
             kept: Most::default(),
             min_free_bytes: 0,
             because: None,

@@ -28,7 +28,8 @@ pub(super) fn resolve(said: Said, mut notes: Vec<String>) -> Result<Options, Opt
     let heap_sites = said.heap_sites || is_nothing;
     refuse(&said)?;
     let cpu = cpu(&said, &mut notes)?;
-    let on = conditions(&said, heap_sites)?;
+    let does = does(&said, heap_sites)?;
+    let on = conditions(&said, &does)?;
     // As in the JDK's agent: if anything has no binary form, everything is text.
     let is_binary = match said.format {
         _ if is_sent => true,
@@ -69,6 +70,7 @@ pub(super) fn resolve(said: Said, mut notes: Vec<String>) -> Result<Options, Opt
         destination,
         oom,
         on,
+        does,
         min_free_bytes: said.min_free_bytes.unwrap_or(least_free),
         gzip,
         notes,
@@ -81,8 +83,8 @@ fn pattern(option: &str, text: &str) -> Result<FileName, OptionError> {
     FileName::parse(text).map_err(|why| OptionError(format!("{option}={text}: {why}")))
 }
 
-/// The meaning of `on`, and of what belongs to it.
-fn conditions(said: &Said, heap_sites: bool) -> Result<Option<Conditions>, OptionError> {
+/// The meaning of `on`, and of what limits it.
+fn conditions(said: &Said, does: &Does) -> Result<Option<Conditions>, OptionError> {
     let Some(text) = &said.on else {
         return Ok(None);
     };
@@ -92,7 +94,21 @@ fn conditions(said: &Said, heap_sites: bool) -> Result<Option<Conditions>, Optio
             "on=oom makes a dump and nothing else; write oom=y beside do=".to_owned(),
         ));
     }
-    let does = match said.does {
+    let by_default = match does {
+        Does::Histo(_) => 0,
+        _ => MOST_CAUSED,
+    };
+    let most = said.most_caused.unwrap_or(by_default);
+    let limits = Limits {
+        cooldown: said.cooldown,
+        most: (most > 0).then_some(most),
+    };
+    Ok(Some(Conditions { all, limits }))
+}
+
+/// The meaning of `do`, and of what belongs to it.
+fn does(said: &Said, heap_sites: bool) -> Result<Does, OptionError> {
+    Ok(match said.does {
         Word::Dump => Does::Dump,
         Word::Histo => Does::Histo(samples(said)?),
         Word::Sites if !heap_sites => {
@@ -109,17 +125,7 @@ fn conditions(said: &Said, heap_sites: bool) -> Result<Option<Conditions>, Optio
             file: pattern("leaks", said.leaks.as_deref().unwrap_or("java.leaks.txt"))?,
             command: said.command.clone(),
         }),
-    };
-    let by_default = match does {
-        Does::Histo(_) => 0,
-        _ => MOST_CAUSED,
-    };
-    let most = said.most_caused.unwrap_or(by_default);
-    let limits = Limits {
-        cooldown: said.cooldown,
-        most: (most > 0).then_some(most),
-    };
-    Ok(Some(Conditions { all, limits, does }))
+    })
 }
 
 /// The meaning of `histo`, `metrics` and `top`.

@@ -404,20 +404,22 @@ fn the_ways_to_a_heap_are_chosen_by_name() {
 }
 
 #[test]
-fn samples_need_a_condition_and_have_no_limit() {
-    let on = options("heap=dump,on=every=1m,do=histo,metrics=m,top=3").on;
-    let on = on.expect("conditions");
-    assert_eq!(on.limits.most, None);
-    let Does::Histo(samples) = on.does else {
-        panic!("no samples");
+fn samples_have_no_limit_and_names_of_their_own() {
+    let asked = options("heap=dump,on=every=1m,do=histo,metrics=m,top=3");
+    assert_eq!(asked.on.expect("conditions").limits.most, None);
+    let samples = |text: &str| match options(text).does {
+        Does::Histo(samples) => samples,
+        other => panic!("{other:?}"),
     };
+    assert_eq!(samples("do=histo,top=0").top, usize::MAX);
+    let samples = samples("heap=dump,on=every=1m,do=histo,metrics=m,top=3");
     assert_eq!(samples.lines, FileName::parse("java.histo.jsonl").unwrap());
     assert_eq!((samples.metrics.is_some(), samples.top), (true, 3));
     let of = |text: &str| options(text).on.expect("conditions");
     assert_eq!(of("on=every=1m,do=histo,count=7").limits.most, Some(7));
     assert_eq!(of("on=every=1m").limits.most, Some(10));
     assert_eq!(of("on=every=1m,count=0").limits.most, None);
-    let metrics = |at: &str| match of(&format!("on=every=1m,do=histo,metrics={at}")).does {
+    let metrics = |at: &str| match options(&format!("do=histo,metrics={at}")).does {
         Does::Histo(samples) => samples.metrics,
         other => panic!("{other:?}"),
     };
@@ -436,45 +438,32 @@ fn samples_need_a_condition_and_have_no_limit() {
         let wrong = format!("on=every=1m,do=histo,metrics={other}");
         assert!(refusal(&wrong).contains("from its own machine or pod alone"));
     }
-    for wrong in ["do=histo", "on=every=1m,metrics=m", "top=3", "histo=a"] {
-        assert!(refusal(wrong).contains("on=every=1m,do=histo"), "{wrong}");
+    for wrong in ["on=every=1m,metrics=m", "top=3", "histo=a"] {
+        assert!(refusal(wrong).contains("are about do=histo"), "{wrong}");
     }
+    assert!(refusal("do=histo,top=10001").contains("from 0 to 10000"));
     assert!(refusal("on=oom+every=1m,do=histo").starts_with("on=oom makes a dump and nothing"));
     assert!(refusal("on=every=1m,do=both").contains("do takes dump|histo|sites|leaks"));
 }
 
 #[test]
-fn sites_and_leaks_need_a_condition_and_what_they_are_made_of() {
-    let of = |text: &str| options(text).on.expect("conditions");
-    let sites = of("heap=sites,on=every=1m,do=sites,sites=%p.txt");
+fn sites_and_leaks_need_what_they_are_made_of() {
+    let sites = options("heap=sites,on=every=1m,do=sites,sites=%p.txt");
     assert_eq!(sites.does, Does::Sites(FileName::parse("%p.txt").unwrap()));
     let leaks = Leaks {
         file: FileName::parse("java.leaks.txt").unwrap(),
         command: Some("/bin/hprof".into()),
     };
-    let on = of("heap=dump,on=every=1m,do=leaks,hprof=/bin/hprof");
-    assert_eq!((on.does, on.limits.most), (Does::Leaks(leaks), Some(10)));
+    let asked = options("heap=dump,on=every=1m,do=leaks,hprof=/bin/hprof");
+    let most = asked.on.expect("conditions").limits.most;
+    assert_eq!((asked.does, most), (Does::Leaks(leaks), Some(10)));
+    assert_eq!(options("heap=dump,do=leaks").on, None);
     assert!(refusal("heap=dump,on=every=1m,do=sites").contains("add heap=sites or heap=all"));
-    for wrong in [
-        "do=sites",
-        "on=every=1m,sites=a",
-        "on=every=1m,do=leaks,sites=a",
-    ] {
-        assert!(
-            refusal(wrong).starts_with("do=sites and sites= need"),
-            "{wrong}"
-        );
+    for wrong in ["on=every=1m,sites=a", "on=every=1m,do=leaks,sites=a"] {
+        assert!(refusal(wrong).contains("is about do=sites"), "{wrong}");
     }
-    for wrong in [
-        "do=leaks",
-        "on=every=1m,leaks=a",
-        "hprof=a",
-        "heap=sites,on=every=1m,do=sites,leaks=a",
-    ] {
-        assert!(
-            refusal(wrong).starts_with("do=leaks, leaks= and hprof= need"),
-            "{wrong}"
-        );
+    for wrong in ["on=every=1m,leaks=a", "hprof=a", "do=sites,leaks=a"] {
+        assert!(refusal(wrong).contains("are about do=leaks"), "{wrong}");
     }
     assert!(refusal("heap=sites,on=oom,do=sites").starts_with("on=oom makes a dump and nothing"));
 }

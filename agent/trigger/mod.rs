@@ -19,6 +19,7 @@ use crate::message::say;
 use crate::options::Options;
 use parking_lot::Mutex;
 use readings::{resident, HeapReader};
+pub(crate) use sampler::sample_once;
 use sampler::{Sampler, Told};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,6 +1,7 @@
 //! `do=histo`: samples of what the classes have, as lines of one file and as the metrics of another.
 //!
-//! The thread that watches takes them and writes them. Should a disk never answer, that thread waits, and no other.
+//! The thread that watches takes them and writes them, or that of a command. Should a disk never answer, that thread waits,
+//! and no other.
 
 use super::metrics_server::{self, Newest};
 use super::written_files::{replace, LinesFile};
@@ -8,16 +9,16 @@ use crate::heap;
 use crate::jvmti::env::{Env, Vm};
 use crate::jvmti::jni::Jni;
 use crate::message::say;
-use crate::options::{Does, Metrics, Options};
+use crate::options::{Does, Metrics, Options, Samples};
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 use trigger::{Sample, Taken};
 
 /// Takes samples and writes them.
 #[derive(Debug)]
-pub(super) struct Sampler {
+pub(super) struct Sampler<'o> {
     vm: Vm,
-    options: &'static Options,
+    options: &'o Options,
     files: Files,
     top: usize,
     taken: u64,
@@ -42,7 +43,7 @@ pub(super) enum Told {
 impl Told {
     /// `None` if the options do not say where, or if nobody can be told there. In `VMInit`.
     pub(super) fn start(options: &Options, env: &Env, jni: &mut Jni<'_>) -> Option<Self> {
-        let Does::Histo(samples) = &options.on.as_ref()?.does else {
+        let Does::Histo(samples) = &options.does else {
             return None;
         };
         Some(match samples.metrics.as_ref()? {
@@ -55,10 +56,24 @@ impl Told {
     }
 }
 
-impl Sampler {
-    /// `None` if the options ask for dumps.
-    pub(super) fn of(vm: Vm, options: &'static Options, metrics: Option<Told>) -> Option<Self> {
-        let Does::Histo(samples) = &options.on.as_ref()?.does else {
+/// Takes one sample for a command and writes it. Returns `false`, and says why, if there is none.
+pub(crate) fn sample_once(vm: Vm, jni: &mut Jni<'_>, options: &Options, asked: &Samples) -> bool {
+    let metrics = match &asked.metrics {
+        Some(Metrics::Http(_)) => {
+            say("metrics= listens on a port from the start of the JVM only: name a file");
+            return false;
+        }
+        Some(Metrics::File(name)) => Some(Told::File(name.first())),
+        None => None,
+    };
+    let cause = options.because.as_deref().unwrap_or_default();
+    Sampler::of(vm, options, metrics).is_some_and(|mut sampler| sampler.sample(jni, cause))
+}
+
+impl<'o> Sampler<'o> {
+    /// `None` if the options ask for something else.
+    pub(super) fn of(vm: Vm, options: &'o Options, metrics: Option<Told>) -> Option<Self> {
+        let Does::Histo(samples) = &options.does else {
             return None;
         };
         let files = Files {

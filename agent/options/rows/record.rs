@@ -124,7 +124,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "do",
         values: "dump|histo|sites|leaks",
         default: "dump",
-        help: "what `on=` makes. `histo`: a sample of the heap, counted in a forked copy; it adds a line of JSON with the \
+        help: "what `on=` makes, or a command to an attached agent. `histo`: a sample of the heap, counted in a forked copy; it adds a line of JSON with the \
                largest classes to the file of `histo=`. `sites`: a report of the allocation sites, in the file of \
                `sites=`. `leaks`: what keeps the memory; a forked copy sends the objects without values to `hprof leaks`, \
                whose answer is added to the file of `leaks=`",
@@ -193,14 +193,14 @@ pub(super) const ROWS: &[Row] = &[
         name: "top",
         values: "N",
         default: "50",
-        help: "with `do=histo`: how many classes a sample tells; it has the others in one sum",
+        help: "with `do=histo`: how many classes a sample tells, 0 for all; it has the others in one sum",
         standing: Standing::Built,
         set: |said, value| match value.parse() {
-            Ok(top @ 1..=MOST_TOP) => {
-                said.top = Some(top);
+            Ok(top @ 0..=MOST_TOP) => {
+                said.top = Some(if top == 0 { usize::MAX } else { top });
                 Ok(())
             }
-            _ => Err("top must be from 1 to 10000"),
+            _ => Err("top must be from 0 to 10000"),
         },
     },
 ];

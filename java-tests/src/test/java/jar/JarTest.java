@@ -79,6 +79,35 @@ class JarTest {
     }
 
     @ParameterizedTest
+    @MethodSource("majors")
+    void aProgramAsksWhatIsInItsHeap(Jdk jdk) {
+        try (Jvm jvm = started(on(jdk))) {
+            String said = asked(jvm, "histogram");
+            // Three objects without fields.
+            assertTrue(said.startsWith("jar.SelfDumper: 3 instances, 48 bytes; sorted; classes "), said);
+            assertTrue(Integer.parseInt(said.substring(said.lastIndexOf(' ') + 1)) > 100, said);
+            assertEquals("3 instances, 48 bytes", asked(jvm, "histogram by jmx"));
+            for (String words : new String[] {"leaks", "leaks by jmx"}) {
+                said = asked(jvm, words);
+                assertTrue(said.startsWith("class jar.SelfDumper retains ") && said.contains(".LEAK (static)  byte[][] "), said);
+            }
+            assertEquals(0, jvm.end(), jvm.err::text);
+            // No answers, no copy of the command.
+            assertEquals(Set.of("logs"), new Folder(folder).names());
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("majors")
+    void aCommandThatIsNotThereIsNamed(Jdk jdk) {
+        try (Jvm jvm = started(on(jdk).switches("-Dhprofrs.command=/none/hprof"))) {
+            String said = asked(jvm, "leaks");
+            assertTrue(said.startsWith("java.io.IOException: do=leaks needs the command hprof, which is not at /none/hprof"), said);
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+    }
+
+    @ParameterizedTest
     @MethodSource("since21")
     void aVirtualThreadMayAsk(Jdk jdk) {
         try (Jvm jvm = started(on(jdk))) {
@@ -100,6 +129,10 @@ class JarTest {
             assertTrue(Files.notExists(dump));
             said = asked(jvm, "dump " + dump);
             assertTrue(said.startsWith("dumped " + dump + ": ") && said.contains("engine hotspot"), said);
+            said = asked(jvm, "histogram");
+            assertTrue(said.contains("IOException: no sample of the heap: "), said);
+            said = asked(jvm, "leaks");
+            assertTrue(said.contains("IOException: no dump: "), said);
             assertEquals(0, jvm.end(), jvm.err::text);
         }
     }

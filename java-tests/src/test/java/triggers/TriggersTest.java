@@ -174,7 +174,7 @@ class TriggersTest {
             {"on=oom+heep>90%", "on=oom+heep>90%: heep>90%: there is no such condition; there are oom, heap>90%x3, "},
             {"on=every=1h,do=leaks,hprof=no/such", "do=leaks needs the command hprof, which is not at no/such: "},
             {"on=every=1h,do=sites", "do=sites reports allocation sites, which are not recorded: add heap=sites or heap=all"},
-            {"do=histo", "do=histo, histo=, metrics= and top= need a condition and each other"},
+            {"do=histo", "do= is what a condition causes: add one"},
             {"on=oom,oom=n", "on=oom and oom=n contradict each other"},
             {"files=3,format=a", "files= and maxsize= keep binary dumps in files, which format=a does not make"},
         }) {

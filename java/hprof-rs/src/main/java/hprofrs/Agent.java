@@ -21,12 +21,12 @@ final class Agent {
     /**
      * Executes a command.
      *
-     * @return the line that tells of the dump
+     * @return the agent's messages, line by line
      * @throws IllegalArgumentException if the options are wrong
      * @throws IOException if the command failed; the message is the agent's
      * @throws UnsatisfiedLinkError if the library cannot be loaded; the next command tries again
      */
-    static synchronized String command(String options) throws IOException {
+    static synchronized List<String> command(String options) throws IOException {
         if (!isLoaded) {
             Library.load();
             isLoaded = true;
@@ -36,14 +36,14 @@ final class Agent {
         try {
             int code = obey((options + ",answer=" + DumpOptions.fileName(answer)).getBytes(StandardCharsets.UTF_8));
             List<String> said = linesOf(answer);
-            String last = said.isEmpty() ? "the agent did not answer; its messages are on stderr" : said.get(said.size() - 1);
+            String last = said.isEmpty() ? "the agent does not say why; its messages are on stderr" : said.get(said.size() - 1);
             if (code == BAD_OPTIONS) {
                 throw new IllegalArgumentException(last);
             }
             if (code != DONE) {
                 throw new IOException(last);
             }
-            return said.stream().filter(line -> line.startsWith("dumped ")).findFirst().orElse(last);
+            return said;
         } finally {
             Files.deleteIfExists(answer);
         }

@@ -77,12 +77,17 @@ public final class DumpOptions {
         return text;
     }
 
-    /** A path as the agent's option takes it. */
+    /** A path as the agent's option takes it, with letters behind {@code %}. */
     static String fileName(Path file) {
+        return plainName(file).replace("%", "%%");
+    }
+
+    /** A path as an option takes it whose {@code %} mean nothing. */
+    static String plainName(Path file) {
         String name = file.toString();
         if (name.indexOf(',') >= 0) {
             throw new IllegalArgumentException("the agent takes no file name with a comma: " + name);
         }
-        return name.replace("%", "%%");
+        return name;
     }
 }

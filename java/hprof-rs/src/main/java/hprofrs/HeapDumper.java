@@ -2,23 +2,25 @@ package hprofrs;
 
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.util.List;
 import javax.management.InstanceAlreadyExistsException;
 import javax.management.JMException;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
 
 /**
- * Writes heap dumps of this JVM.
+ * Writes heap dumps of this JVM, and says what is in its heap.
  *
  * <p>The application pauses for milliseconds, while the process is forked; the copy writes the file. Where the heap
  * cannot be forked, as with ZGC, the application is stopped for as long as HotSpot's own dump takes, unless {@link
  * DumpOptions#stop} forbids it.
  *
- * <p>All methods may be called by any thread, one dump at a time. The native library is loaded at the first dump.
+ * <p>All methods may be called by any thread, one dump at a time. The native library is loaded at the first of them.
  */
 public final class HeapDumper {
     private HeapDumper() {}
@@ -50,14 +52,52 @@ public final class HeapDumper {
         if (Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
             throw new FileAlreadyExistsException(target.toString());
         }
-        String said =
-                Agent.command("heap=dump,format=b,force=n,file=" + DumpOptions.fileName(target) + options.text()
-                        // The answer is needed, whatever the options say.
-                        + ",verbose=y");
+        List<String> lines = Agent.command("heap=dump,format=b,force=n,file=" + DumpOptions.fileName(target) + options.text()
+                // The answer is needed, whatever the options say.
+                + ",verbose=y");
+        String said = lines.stream().filter(line -> line.startsWith("dumped ")).findFirst()
+                .orElse("the agent does not say which");
         if (!said.startsWith("dumped " + target + ":")) {
             throw new IOException(target + " was made by somebody else meanwhile, so the dump has another name: " + said);
         }
         return said;
+    }
+
+    /**
+     * Counts the objects that something refers to, in a forked copy of the process. No dump is written.
+     *
+     * @return the classes, the largest first
+     * @throws IOException if the heap cannot be forked, as with ZGC; the message says why
+     */
+    public static List<ClassCount> histogram() throws IOException {
+        return ClassCount.all(answerOf("heap=dump,do=histo,top=0,histo=", "histo.jsonl"));
+    }
+
+    /**
+     * Says what keeps the memory: what {@code hprof leaks} tells of this heap. A forked copy sends the objects, without
+     * values, to the command in the jar, which runs in a process of its own and takes some 60 bytes for each of them.
+     *
+     * @return the answer, of several lines
+     * @throws IOException if the heap cannot be forked, as with ZGC, or the command cannot answer; the message says why
+     */
+    public static String leaks() throws IOException {
+        String command = DumpOptions.plainName(AnalysisCommand.file());
+        String answer = answerOf("heap=dump,do=leaks,hprof=" + command + ",leaks=", "leaks.txt");
+        // The first line says when and why, for a file that has many of them.
+        return answer.substring(answer.indexOf('\n') + 1).trim();
+    }
+
+    /** What a command writes to the file with which it ends. */
+    private static String answerOf(String command, String name) throws IOException {
+        Path folder = Files.createTempDirectory("hprof-rs");
+        Path file = folder.resolve(name);
+        try {
+            Agent.command(command + DumpOptions.fileName(file));
+            return new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
+        } finally {
+            Files.deleteIfExists(file);
+            Files.delete(folder);
+        }
     }
 
     /**

@@ -2,6 +2,7 @@ package hprofrs;
 
 import java.io.IOException;
 import java.nio.file.Paths;
+import java.util.List;
 
 /** What {@link HeapDumper#register} registers. */
 final class HeapDumperBean implements HeapDumperMXBean {
@@ -26,5 +27,15 @@ final class HeapDumperBean implements HeapDumperMXBean {
             }
         }
         return HeapDumper.dump(Paths.get(file), parsed);
+    }
+
+    @Override
+    public List<ClassCount> histogram() throws IOException {
+        return HeapDumper.histogram();
+    }
+
+    @Override
+    public String leaks() throws IOException {
+        return HeapDumper.leaks();
     }
 }

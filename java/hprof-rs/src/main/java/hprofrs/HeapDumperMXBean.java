@@ -1,8 +1,9 @@
 package hprofrs;
 
 import java.io.IOException;
+import java.util.List;
 
-/** Heap dumps by JMX: the operation of HotSpotDiagnosticMXBean, and one with the agent's options. */
+/** The heap by JMX: the operation of HotSpotDiagnosticMXBean, one with the agent's options, and two questions. */
 public interface HeapDumperMXBean {
     /** Where {@link HeapDumper#register} puts it. */
     String NAME = "hprofrs:type=HeapDumper";
@@ -25,4 +26,20 @@ public interface HeapDumperMXBean {
      * @throws IOException if there is no dump; the message says why
      */
     String dump(String file, String options) throws IOException;
+
+    /**
+     * Counts the objects that something refers to.
+     *
+     * @return the classes, the largest first
+     * @throws IOException if they cannot be counted; the message says why
+     */
+    List<ClassCount> histogram() throws IOException;
+
+    /**
+     * Says what keeps the memory.
+     *
+     * @return the answer of {@code hprof leaks}, of several lines
+     * @throws IOException if there is none; the message says why
+     */
+    String leaks() throws IOException;
 }

@@ -1,5 +1,6 @@
 package hprofrs.junit;
 
+import hprofrs.AnalysisCommand;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -1,4 +1,4 @@
-package hprofrs.junit;
+package hprofrs;
 
 import java.io.File;
 import java.io.IOException;
@@ -12,20 +12,23 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** The command {@code hprof}: that in the jar, or the one that a system property names. */
-final class AnalysisCommand {
+/** The command {@code hprof}: that in the jar, or the one that the system property {@value #FILE_PROPERTY} names. */
+public final class AnalysisCommand {
     /** System property: a file to run instead of a copy of that in the jar. */
-    private static final String FILE_PROPERTY = "hprofrs.command";
+    public static final String FILE_PROPERTY = "hprofrs.command";
 
     private static Path copy;
 
     private AnalysisCommand() {}
 
     /** What the command said. */
-    static final class Answer {
-        final int code;
-        final List<String> lines;
-        final String errors;
+    public static final class Answer {
+        /** Its exit code: 0 if it answered. */
+        public final int code;
+        /** Its standard output, line by line. */
+        public final List<String> lines;
+        /** Its messages. */
+        public final String errors;
 
         private Answer(int code, List<String> lines, String errors) {
             this.code = code;
@@ -34,7 +37,13 @@ final class AnalysisCommand {
         }
     }
 
-    static Answer run(String... arguments) throws IOException {
+    /**
+     * Runs the command, in a process of its own, and waits for its end.
+     *
+     * @param arguments what follows {@code hprof}
+     * @throws IOException if there is no command, or it cannot be started
+     */
+    public static Answer run(String... arguments) throws IOException {
         List<String> words = new ArrayList<>();
         words.add(file().toString());
         words.addAll(Arrays.asList(arguments));
@@ -55,7 +64,12 @@ final class AnalysisCommand {
         }
     }
 
-    private static synchronized Path file() throws IOException {
+    /**
+     * The file of the command. The copy of that in the jar lives as long as this JVM.
+     *
+     * @throws IOException if the jar has no command for this processor, or it cannot be copied
+     */
+    public static synchronized Path file() throws IOException {
         String named = System.getProperty(FILE_PROPERTY);
         if (named != null) {
             return Paths.get(named).toAbsolutePath();
@@ -66,7 +80,6 @@ final class AnalysisCommand {
         return copy;
     }
 
-    /** Lives as long as this JVM. */
     private static Path copied() throws IOException {
         String processor = System.getProperty("os.arch").replace("amd64", "x86_64");
         try (InputStream command = AnalysisCommand.class.getResourceAsStream("/META-INF/hprof-rs/" + processor + "/hprof")) {
