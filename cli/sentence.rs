@@ -118,7 +118,7 @@ impl<'h, 'p> Words<'h, 'p> {
         lines
     }
 
-    /// The frame of the application in the trace that allocated most of this class's objects held by
+    /// The frame of the application in the trace that allocated most of this class's bytes held by
     /// the suspect.
     fn allocated(&self, suspect: &Suspect, class: u32) -> Option<&StackFrame> {
         let of_class = |(found, _, _): &&(u32, u32, u64)| *found == class;

@@ -73,7 +73,7 @@ pub struct Suspect {
     /// The objects that it holds, by class, most bytes first; at most ten classes.
     pub holds: Vec<Group>,
     /// Allocation traces of the objects that it holds, as far as known: class, trace and number of objects, most
-    /// first.
+    /// bytes first.
     pub traces: Vec<(u32, u32, u64)>,
 }
 
@@ -148,13 +148,14 @@ impl Suspect {
     /// Counts the objects that it holds.
     fn with_contents(mut self, heap: &Heap<'_>, held: impl Iterator<Item = u32>) -> Self {
         let mut groups: HashMap<u32, (u64, u64)> = HashMap::new();
-        let mut traces: HashMap<(u32, u32), u64> = HashMap::new();
+        let mut traces: HashMap<(u32, u32), (u64, u64)> = HashMap::new();
         for object in held {
             let class = heap.class(object);
-            let group = groups.entry(class).or_default();
-            *group = (group.0 + 1, group.1 + heap.shallow_bytes(object));
+            let bytes = heap.shallow_bytes(object);
+            let add = |count: &mut (u64, u64)| *count = (count.0 + 1, count.1 + bytes);
+            add(groups.entry(class).or_default());
             if let Some(trace) = heap.allocation_trace(object) {
-                *traces.entry((class, trace)).or_default() += 1;
+                add(traces.entry((class, trace)).or_default());
             }
         }
         let group = |(class, (objects, bytes))| Group {
@@ -166,10 +167,10 @@ impl Suspect {
         self.holds
             .sort_by_key(|group| (std::cmp::Reverse(group.bytes), group.class));
         self.holds.truncate(GROUPS_MAX);
-        let site = |((class, trace), objects)| (class, trace, objects);
-        self.traces = traces.into_iter().map(site).collect();
-        self.traces
-            .sort_by_key(|(class, trace, objects)| (std::cmp::Reverse(*objects), *class, *trace));
+        let mut sites: Vec<_> = traces.into_iter().collect();
+        sites.sort_by_key(|(site, (_, bytes))| (std::cmp::Reverse(*bytes), *site));
+        let site = |((class, trace), (objects, _))| (class, trace, objects);
+        self.traces = sites.into_iter().map(site).collect();
         self
     }
 }

@@ -20,8 +20,17 @@ sys.dont_write_bytecode = True
 from browser import Browser  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
+SUBJECTS = HERE.parent.parent / "java-tests/src/test/java"
 TARGET = pathlib.Path(os.environ.get("HPROF_TARGET", HERE.parent.parent / "target" / "release"))
 PAGE_BYTES_MAX = 2_000_000
+
+# The ways in which java-tests' Leaks leaks, and what keeps the sessions.
+LEAKS = {
+    "static": "the static field CACHE of class leaks.Leaks",
+    "local": 'thread "worker"',
+    "loader": 'thread "plugin-runner"',
+    "listeners": "the static field BUS of class leaks.Leaks",
+}
 
 
 def main():
@@ -40,6 +49,8 @@ def main():
         try:
             judge(browser, page, arguments)
             judge_view(browser, dump, arguments)
+            if not arguments.dump:
+                judge_leaks(browser, folder)
             browser.close()
         except BaseException:
             browser.kill()
@@ -120,6 +131,35 @@ def judge_view(browser, dump, arguments):
     finally:
         server.send_signal(signal.SIGINT)
         check(server.wait() == 0, "Ctrl-C ends hprof view with 0")
+
+
+def judge_leaks(browser, folder):
+    """Each of four leaks is the first suspect, with holder, path and stack, on the page of its dump and of its JVM."""
+    subprocess.run(["javac", "-d", folder, "-sourcepath", SUBJECTS, SUBJECTS / "leaks/Leaks.java"], check=True)
+    for leak, holder in LEAKS.items():
+        dump, page = folder / f"{leak}.hprof", folder / f"{leak}.html"
+        options = f"heap=all,sampling=0,file={dump}"
+        command = ["java", f"-agentpath:{TARGET / 'libhprof_rs.so'}={options}", "-cp", folder, "leaks.Leaks", leak]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as jvm:
+            check(jvm.stdout.readline() == "READY\n", f"the leak {leak} is made")
+            subprocess.run([TARGET / "hprof", "report", str(jvm.pid), "-o", page], check=True)
+            judge_suspect(browser, page, holder)
+            jvm.communicate("exit\n")
+        subprocess.run([TARGET / "hprof", "report", dump, "-o", page], check=True)
+        judge_suspect(browser, page, holder)
+
+
+def judge_suspect(browser, page, holder):
+    browser.requests.clear()
+    browser.open(page.as_uri())
+    sentence, first = text(browser, "#sentence"), text(browser, ".suspect")
+    check(f"held by {holder}" in sentence, f"the sentence names {holder}: {sentence}")
+    check(sentence in first, f"the sentence is about the first suspect: {first}")
+    check("Path from a root" in first and "most of the bytes gather here" in first, f"it has a path: {first}")
+    stack = text(browser, ".suspect .frames")
+    check(stack.startswith("leaks.Leaks$Session.<init>(Leaks.java:"), f"it has the stack that allocated it: {stack}")
+    check(browser.faults == [], f"the console is empty: {browser.faults}")
+    check(set(browser.requests) == {page.as_uri()}, f"nothing but the page is asked for: {browser.requests}")
 
 
 def judge_map(browser, folder):

@@ -88,6 +88,18 @@ public final class Tools {
         return Command.run("env", "PYTHONPATH=" + library, "python3", "-c", script).good().out;
     }
 
+    /** What the page of `hprof report` shows, as its script has it. */
+    public static JsonObject pageData(Path page) {
+        String start = "<script type=\"application/json\" id=\"data\">";
+        try {
+            String text = Files.readString(page);
+            int from = text.indexOf(start) + start.length();
+            return JsonParser.parseString(text.substring(from, text.indexOf("</script>", from))).getAsJsonObject();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     /** What `hprof mcp` with these words answers to calls of the protocol's own client: see tools/mcp-test/ask.py. */
     public static JsonObject askMcp(List<Object> words, String... calls) {
         Path library = needed("mcp", TARGET.resolve("readers/mcp"), "fetch it with tools/fetch-readers.sh");

@@ -9,7 +9,10 @@ import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import subject.Say;
 
-/** Leaks sessions in the way that the argument names: a static map, a thread local, a class loader that a thread keeps, listeners. */
+/**
+ * Leaks sessions in the way that the argument names: a static map, a thread local, a class loader that a thread keeps,
+ * listeners. Each further word names the next way; what leaked before is let go of.
+ */
 public class Leaks {
     public static final int SESSIONS = 3_000;
     static final Map<Integer, Session> CACHE = new HashMap<>();
@@ -54,24 +57,42 @@ public class Leaks {
     }
 
     public static void main(String[] args) throws Exception {
-        switch (args[0]) {
+        for (String way = args[0]; !"exit".equals(way); way = next(plant(way))) {}
+    }
+
+    /** Leaks in this way, and gives the thread that keeps the sessions, or null. */
+    private static Thread plant(String way) throws Exception {
+        switch (way) {
             case "static":
                 for (int i = 0; i < SESSIONS; i++) {
                     CACHE.put(i, new Session());
                 }
-                break;
+                return null;
             case "local":
-                start("worker", null, Leaks::fillLocal);
-                break;
+                return start("worker", null, Leaks::fillLocal);
             case "loader":
-                plug();
-                break;
+                return plug();
             default:
                 for (int i = 0; i < SESSIONS; i++) {
                     BUS.listeners.add(new View());
                 }
+                return null;
         }
-        Say.ready();
+    }
+
+    /** Hears the next word, and lets go of what leaked unless it is the last one. */
+    private static String next(Thread keeper) throws InterruptedException {
+        String word = Say.ready();
+        if ("exit".equals(word)) {
+            return word;
+        }
+        CACHE.clear();
+        BUS.listeners.clear();
+        if (keeper != null) {
+            keeper.interrupt();
+            keeper.join();
+        }
+        return word;
     }
 
     private static void fillLocal() {
@@ -82,15 +103,15 @@ public class Leaks {
         LOCAL.set(sessions);
     }
 
-    private static void plug() throws Exception {
+    private static Thread plug() throws Exception {
         URL[] here = {Leaks.class.getProtectionDomain().getCodeSource().getLocation()};
         Loader loader = new Loader(here);
         ((Runnable) loader.loadClass("leaks.Leaks$Plugin").getConstructor().newInstance()).run();
-        start("plugin-runner", loader, () -> {});
+        return start("plugin-runner", loader, () -> {});
     }
 
-    /** Starts a thread that works and then waits for ever. */
-    private static void start(String name, ClassLoader loader, Runnable work) throws InterruptedException {
+    /** Starts a thread that works and then waits until it is interrupted. */
+    private static Thread start(String name, ClassLoader loader, Runnable work) throws InterruptedException {
         CountDownLatch done = new CountDownLatch(1);
         Thread thread = new Thread(() -> {
             work.run();
@@ -109,5 +130,6 @@ public class Leaks {
         thread.setDaemon(true);
         thread.start();
         done.await();
+        return thread;
     }
 }

@@ -15,13 +15,14 @@ import harness.NetBeansReader;
 import harness.Tools;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Planted leaks come first in what `hprof leaks` says, with who holds them and the line that allocated them. */
+/**
+ * Planted leaks come first in what `hprof leaks` says and on the page of `hprof report`, with who holds them and the line
+ * that allocated them.
+ */
 class LeaksTest {
     /** What the sentence must say of each leak's holder. */
     private static final List<String[]> LEAKS = List.of(
@@ -29,6 +30,8 @@ class LeaksTest {
             new String[] {"local", "thread \"worker\""},
             new String[] {"loader", "thread \"plugin-runner\""},
             new String[] {"listeners", "the static field BUS of class leaks.Leaks"});
+
+    private static final String FRAME = "leaks.Leaks$Session.<init>(Leaks.java:";
 
     /** A session's array: header, a thousand bytes, rounded up. */
     private static final long LEAST_BYTES = Leaks.SESSIONS * 1_016L;
@@ -38,42 +41,96 @@ class LeaksTest {
 
     @TempDir Path folder;
 
-    static Stream<Arguments> leaksOfAll() {
-        return Jdks.majors().stream().flatMap(jdk -> LEAKS.stream().map(leak -> Arguments.of(jdk, leak[0], leak[1])));
-    }
-
-    @ParameterizedTest(name = "{0} {1}")
-    @MethodSource("leaksOfAll")
-    void theLeakIsFirst(Jdk jdk, String leak, String holder) {
-        Path dump = folder.resolve("leak.hprof");
-        Command live;
-        try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=all,sampling=0,file=" + dump).run(Leaks.class, leak).ready()) {
-            live = Command.run(Tools.command(), "leaks", jvm.pid(), "--json", "--agent", Tools.agent()).good();
-            assertEquals(0, jvm.end(), jvm.err::text);
+    /** From the running JVM and from its dump, in JSON, as text and on the page. */
+    @ParameterizedTest
+    @MethodSource("harness.Jdks#majors")
+    void theLeakIsFirst(Jdk jdk) {
+        try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=all,sampling=0,doe=n,file=leak.%n.hprof")
+                .run(Leaks.class, LEAKS.get(0)[0])) {
+            for (int number = 1; number <= LEAKS.size(); number++) {
+                jvm.out.await(number, "word of the leak", "READY"::equals, Jvm.LIMIT);
+                String holder = LEAKS.get(number - 1)[1];
+                Command live = ask("leaks", jvm.pid(), "--json", "--agent", Tools.agent());
+                assertTrue(live.err.contains("sent the graph of the heap: "), live::toString);
+                JsonObject json = JsonParser.parseString(live.out).getAsJsonObject();
+                assertTrue(json.get("pause_ms").getAsLong() < 10_000, live::toString);
+                mustBeFirst(json, holder);
+                mustBeFirst(ask("leaks", jvm.pid(), "--agent", Tools.agent()).out, holder);
+                mustBeFirstOnThePage(jvm.pid(), holder);
+                jvm.signal("QUIT");
+                jvm.dumped(number);
+                mustBeFirstIn(folder.resolve("leak." + number + ".hprof"), holder);
+                jvm.say(number < LEAKS.size() ? LEAKS.get(number)[0] : "exit");
+            }
+            assertEquals(0, jvm.exit(), jvm.err::text);
         }
-        assertTrue(live.err.contains("sent the graph of the heap: "), live::toString);
-        assertTrue(JsonParser.parseString(live.out).getAsJsonObject().get("pause_ms").getAsLong() < 10_000, live::toString);
-        mustNameTheLeak(live.out, holder);
-        String json = Command.run(Tools.command(), "leaks", dump, "--json").good().out;
-        mustNameTheLeak(json, holder);
-        mustRetainMost(dump);
-        // The text says the same first.
-        String sentence = JsonParser.parseString(json).getAsJsonObject().get("sentence").getAsString();
-        assertEquals(sentence, Command.run(Tools.command(), "leaks", dump).good().out.split("\n")[0]);
     }
 
-    /** The same from a file and from the JVM that runs. */
-    private static void mustNameTheLeak(String json, String holder) {
-        JsonObject answer = JsonParser.parseString(json).getAsJsonObject();
+    private void mustBeFirstIn(Path dump, String holder) {
+        JsonObject json = JsonParser.parseString(ask("leaks", dump, "--json").out).getAsJsonObject();
+        mustBeFirst(json, holder);
+        String text = ask("leaks", dump).out;
+        mustBeFirst(text, holder);
+        String page = mustBeFirstOnThePage(dump, holder);
+        String sentence = json.get("sentence").getAsString();
+        assertEquals(List.of(sentence, sentence), List.of(text.split("\n")[0], page));
+        mustRetainMost(dump);
+    }
+
+    private static void mustBeFirst(JsonObject answer, String holder) {
         JsonObject first = answer.getAsJsonArray("suspects").get(0).getAsJsonObject();
         String sentence = answer.get("sentence").getAsString();
         assertEquals(sentence, first.get("sentence").getAsString());
-        assertTrue(sentence.contains("held by " + holder), sentence);
-        assertTrue(sentence.contains("allocated at leaks.Leaks$Session.<init>(Leaks.java:" + line() + ")"), sentence);
+        mustNameTheLeak(sentence, holder);
         assertTrue(first.get("retained").getAsLong() >= LEAST_BYTES, sentence);
         JsonElement most = first.getAsJsonArray("holds").get(0).getAsJsonObject().get("class");
         assertEquals("byte[]", most.getAsString());
-        assertTrue(first.getAsJsonObject("path").getAsJsonArray("objects").size() > 1, json);
+        assertTrue(first.getAsJsonObject("path").getAsJsonArray("objects").size() > 1, answer::toString);
+        JsonObject stack = first.getAsJsonArray("allocated").get(0).getAsJsonObject();
+        JsonObject top = stack.getAsJsonArray("frames").get(0).getAsJsonObject();
+        assertEquals("leaks.Leaks$Session " + line(), top.get("class").getAsString() + " " + top.get("line"));
+        assertEquals("byte[]", stack.get("class").getAsString());
+    }
+
+    /** The sentence, and below it the path and the stack of the same suspect. */
+    private static void mustBeFirst(String text, String holder) {
+        mustNameTheLeak(text.split("\n")[0], holder);
+        String first = text.split("\n\n")[1];
+        assertTrue(first.startsWith("  path from a root ("), text);
+        assertTrue(first.contains("\n  allocated, by "), text);
+        assertTrue(first.contains(" byte[]\n    at " + FRAME + line() + ")\n"), text);
+    }
+
+    /** Gives the sentence of the page of a dump or a process. */
+    private String mustBeFirstOnThePage(Object source, String holder) {
+        Path file = folder.resolve("page.html");
+        ask("report", source, "-o", file, "--agent", Tools.agent());
+        JsonObject page = Tools.pageData(file);
+        JsonObject first = page.getAsJsonArray("suspects").get(0).getAsJsonObject();
+        String sentence = page.get("sentence").getAsString();
+        assertEquals(sentence, first.get("sentence").getAsString());
+        mustNameTheLeak(sentence, holder);
+        assertTrue(first.get("bytes").getAsLong() >= LEAST_BYTES, sentence);
+        JsonObject path = first.getAsJsonObject("path");
+        assertEquals(holder, path.get("holder").getAsString());
+        assertTrue(path.getAsJsonArray("steps").size() > 1, path::toString);
+        JsonArray names = page.getAsJsonArray("names");
+        JsonArray stack = first.getAsJsonArray("traces").get(0).getAsJsonArray();
+        assertEquals("byte[]", names.get(stack.get(0).getAsInt()).getAsString());
+        assertEquals(FRAME + line() + ")", names.get(stack.get(2).getAsJsonArray().get(0).getAsInt()).getAsString());
+        return sentence;
+    }
+
+    private static void mustNameTheLeak(String sentence, String holder) {
+        assertTrue(sentence.contains("held by " + holder), sentence);
+        assertTrue(sentence.contains("allocated at " + FRAME + line() + ")"), sentence);
+    }
+
+    private static Command ask(Object... words) {
+        Object[] all = new Object[words.length + 1];
+        all[0] = Tools.command();
+        System.arraycopy(words, 0, all, 1, words.length);
+        return Command.run(all).good();
     }
 
     static List<Jdk> some() {
