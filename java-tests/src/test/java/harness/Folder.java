@@ -2,6 +2,7 @@ package harness;
 
 import static java.nio.file.StandardWatchEventKinds.ENTRY_CREATE;
 import static java.nio.file.StandardWatchEventKinds.ENTRY_DELETE;
+import static java.nio.file.StandardWatchEventKinds.ENTRY_MODIFY;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -48,11 +49,11 @@ public final class Folder {
         return file;
     }
 
-    /** Waits for something that shows in the names of the folder. */
+    /** Waits for something that shows in the files of the folder. */
     public void await(BooleanSupplier there, String what, Duration limit) {
         Deadline deadline = Deadline.in(limit);
         try (WatchService watch = path.getFileSystem().newWatchService()) {
-            path.register(watch, ENTRY_CREATE, ENTRY_DELETE);
+            path.register(watch, ENTRY_CREATE, ENTRY_DELETE, ENTRY_MODIFY);
             while (!there.getAsBoolean()) {
                 WatchKey key = watch.poll(deadline.millis(), TimeUnit.MILLISECONDS);
                 if (key == null && !there.getAsBoolean()) {

@@ -96,6 +96,18 @@ public final class Output {
         }
     }
 
+    /** Waits that long for the n-th line of a kind, which must not come. */
+    public synchronized void mustNotCome(int count, String what, Predicate<String> kind, Duration time) {
+        Deadline deadline = Deadline.in(time);
+        while (lines.stream().filter(kind).count() < count) {
+            if (ended || deadline.over()) {
+                return;
+            }
+            pause(deadline);
+        }
+        throw new AssertionError(name + " has " + what + " (number " + count + "); it said:\n" + text());
+    }
+
     /** Waits until the stream is closed, so that all lines are there. */
     synchronized void awaitEnd(Duration limit) {
         Deadline deadline = Deadline.in(limit);

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import big.Chain;
+import harness.Beside;
 import harness.Command;
 import harness.Folder;
 import harness.HprofCheck;
@@ -87,6 +88,8 @@ class RefusalsTest {
         assertEquals(Set.of("out.hprof"), new Folder(folder.resolve("folder")).names());
     }
 
+    /** Each JVM waits ten seconds for a reader. */
+    @Beside
     @ParameterizedTest
     @MethodSource("harness.Jdks#majors")
     void aTargetThatIsAPipe(Jdk jdk) throws IOException {
@@ -99,21 +102,22 @@ class RefusalsTest {
 
     /** By signal or at the end: the program's output and exit code are those without the agent. */
     private void failsHarmlessly(Jdk jdk, Path file) {
-        try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=dump,doe=n,file=" + file).run(Patient.class).ready()) {
-            jvm.signal("QUIT");
-            jvm.err.await(1, "word of the failure",
+        try (Jvm asked = Jvm.on(jdk, folder).agent("heap=dump,doe=n,file=" + file).run(Patient.class).ready();
+                Jvm ending = Jvm.on(jdk, folder).dumpTo(file).run(Patient.class).ready()) {
+            asked.signal("QUIT");
+            ending.say("exit");
+            asked.err.await(1, "word of the failure",
                     line -> line.startsWith("hprof-rs: no dump") && line.contains(file.toString()), Jvm.LIMIT);
-            jvm.say("alive?").out.await("ECHO alive?", Jvm.LIMIT);
-            ended(jvm);
-        }
-        try (Jvm jvm = Jvm.on(jdk, folder).dumpTo(file).run(Patient.class).ready()) {
-            ended(jvm);
-            assertTrue(jvm.err.text().contains("hprof-rs: no dump"), jvm.err::text);
+            asked.say("alive?").out.await("ECHO alive?", Jvm.LIMIT);
+            asked.say("exit");
+            ended(asked);
+            ended(ending);
+            assertTrue(ending.err.text().contains("hprof-rs: no dump"), ending.err::text);
         }
     }
 
     private void ended(Jvm jvm) {
-        assertEquals(0, jvm.end(), jvm.err::text);
+        assertEquals(0, jvm.exit(), jvm.err::text);
         assertTrue(jvm.out.text().endsWith("BYE"), jvm.out::text);
         assertFalse(jvm.err.text().contains("hprof-rs: dumped"), jvm.err::text);
         assertEquals(Set.of(), new Folder(folder).dumps());
@@ -132,7 +136,7 @@ class RefusalsTest {
                     line -> line.startsWith("hprof-rs:") && line.contains("No space left"), Jvm.LIMIT);
             Path seen = Path.of("/proc/" + jvm.pid() + "/root" + disk);
             assertEquals(Set.of(), new Folder(seen).names(), "what is left on the disk");
-            ended(jvm);
+            ended(jvm.say("exit"));
         }
     }
 
@@ -147,7 +151,7 @@ class RefusalsTest {
             jvm.err.await(1, "word of the limit",
                     line -> line.startsWith("hprof-rs:") && line.contains("File too large"), Jvm.LIMIT);
             assertEquals(Set.of(), new Folder(folder).dumps());
-            ended(jvm);
+            ended(jvm.say("exit"));
         }
     }
 

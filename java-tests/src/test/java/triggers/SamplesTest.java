@@ -8,19 +8,22 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import harness.Beside;
 import harness.Collector;
-import harness.Deadline;
+import harness.Folder;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
 import harness.Setup;
 import harness.SiteList;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.HttpURLConnection;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -33,6 +36,7 @@ import leaks.Leaks;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Samples of the heap tell what the JVM itself counts, and harm nothing where they cannot be taken or written. */
@@ -49,6 +53,7 @@ class SamplesTest {
         return TriggersTest.setups();
     }
 
+    @Beside
     @ParameterizedTest
     @MethodSource("setups")
     void aSampleHasTheCountsOfTheJvm(Setup setup) throws IOException {
@@ -59,7 +64,7 @@ class SamplesTest {
                 return;
             }
             Path lines = folder.resolve(jvm.pid() + ".jsonl");
-            List<JsonObject> samples = samples(jvm, lines, 2);
+            List<JsonObject> samples = samples(lines, 2);
             JsonObject sample = samples.get(1);
             assertEquals(jvm.pid(), sample.get("pid").getAsLong());
             assertTrue(sample.get("cause").getAsString().startsWith("every=1s: "), sample::toString);
@@ -94,33 +99,31 @@ class SamplesTest {
         assertEquals(0, jvm.end(), jvm.err::text);
     }
 
-    @ParameterizedTest
-    @MethodSource("some")
-    void whatCannotBeWrittenIsToldOnce(Jdk jdk) throws IOException {
-        Files.createDirectory(folder.resolve("taken"));
-        for (String[] full : new String[][] {
-            {"minfree=900t", " must stay free; remove files, or change minfree="},
-            {"histo=taken", "taken cannot be written: "},
-            {"metrics=no/such/folder", "no/such/folder cannot be written: "},
-            {"histo=/dev/full", "/dev/full cannot be written: it is no file"},
-        }) {
-            try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=dump,doe=n,on=every=1s,do=histo,count=3," + full[0])
-                    .run(Load.class).ready()) {
-                jvm.err.await(1, full[1], line -> line.contains(full[1]), Jvm.LIMIT);
-                Deadline deadline = Deadline.in(java.time.Duration.ofSeconds(3));
-                for (int round = 1; !deadline.over(); round++) {
-                    jvm.say("garbage 10");
-                    jvm.out.await(round, "the end of garbage", line -> line.startsWith("DID"), Jvm.LIMIT);
-                }
-                assertEquals(0, jvm.end(), jvm.err::text);
-                long told = jvm.err.lines().stream().filter(line -> line.contains("no sample of the heap: ")).count();
-                assertEquals(1, told, jvm.err::text);
-            }
-        }
-        assertEquals(0, Files.exists(folder.resolve("java.histo.jsonl")) ? Files.readString(folder.resolve("java.histo.jsonl"))
-                .lines().filter(line -> !line.startsWith("{")).count() : 0);
+    static Stream<Arguments> whatIsFull() {
+        return some().stream().flatMap(jdk -> Stream.of(
+                Arguments.of(jdk, "minfree=900t", " must stay free; remove files, or change minfree="),
+                Arguments.of(jdk, "histo=taken", "taken cannot be written: "),
+                Arguments.of(jdk, "metrics=no/such/folder", "no/such/folder cannot be written: "),
+                Arguments.of(jdk, "histo=/dev/full", "/dev/full cannot be written: it is no file")));
     }
 
+    @Beside
+    @ParameterizedTest
+    @MethodSource("whatIsFull")
+    void whatCannotBeWrittenIsToldOnce(Jdk jdk, String full, String why) throws IOException {
+        Files.createDirectory(folder.resolve("taken"));
+        String options = "heap=dump,doe=n,on=every=1s,do=histo,count=3," + full;
+        try (Jvm jvm = Jvm.on(jdk, folder).agent(options).run(Load.class).ready()) {
+            jvm.err.await(1, why, line -> line.contains(why), Jvm.LIMIT);
+            // As long as the other two samples take.
+            jvm.err.mustNotCome(2, why, line -> line.contains("no sample of the heap: "), Duration.ofSeconds(3));
+            assertEquals(0, jvm.end(), jvm.err::text);
+            assertEquals(1, jvm.err.lines().stream().filter(line -> line.contains("no sample of the heap: ")).count());
+        }
+        assertTrue(lines(folder.resolve("java.histo.jsonl")).stream().allMatch(line -> line.startsWith("{")));
+    }
+
+    @Beside
     @ParameterizedTest
     @MethodSource("some")
     void theCommandSaysWhatKeepsTheMemory(Jdk jdk) throws IOException {
@@ -128,7 +131,7 @@ class SamplesTest {
                 .run(Leaks.class, "listeners").ready()) {
             String line = jvm.err.await(1, "an answer", it -> it.contains(" what keeps the memory, by hprof leaks, "), Jvm.LIMIT);
             assertTrue(line.contains("to a.jsonl because of every=1s: "), line);
-            JsonObject answer = samples(jvm, folder.resolve("a.jsonl"), 1).get(0);
+            JsonObject answer = samples(folder.resolve("a.jsonl"), 1).get(0);
             assertEquals(jvm.pid(), answer.get("pid").getAsLong());
             assertTrue(answer.get("cause").getAsString().startsWith("every=1s: "), answer::toString);
             String sentence = answer.getAsJsonObject("leaks").get("sentence").getAsString();
@@ -138,6 +141,7 @@ class SamplesTest {
         assertFalse(Files.exists(folder.resolve("java.hprof")));
     }
 
+    @Beside
     @ParameterizedTest
     @MethodSource("some")
     void eachCauseHasAReportOfSites(Jdk jdk) {
@@ -154,6 +158,7 @@ class SamplesTest {
         assertFalse(Files.exists(folder.resolve("java.hprof.txt")));
     }
 
+    @Beside
     @Test
     void aDumpIsMadeBesideSamples() throws IOException {
         try (Jvm jvm = Jvm.on(Jdks.of(17), folder).agent("heap=dump,on=every=1s,do=histo,file=a.hprof,metrics=:0")
@@ -161,7 +166,7 @@ class SamplesTest {
             String start = "hprof-rs: metrics are at ";
             String at = jvm.err.await(1, "an address", line -> line.startsWith(start), Jvm.LIMIT).substring(start.length());
             // The second one is taken once the metrics of the first one are told.
-            samples(jvm, folder.resolve("java.histo.jsonl"), 2);
+            samples(folder.resolve("java.histo.jsonl"), 2);
             HttpURLConnection asked = (HttpURLConnection) URI.create(at).toURL().openConnection();
             assertEquals(200, asked.getResponseCode());
             assertTrue(asked.getContentType().startsWith("application/openmetrics-text; "), asked::getContentType);
@@ -174,15 +179,19 @@ class SamplesTest {
     }
 
     /** The samples, once there are so many. */
-    private static List<JsonObject> samples(Jvm jvm, Path file, int count) throws IOException {
-        Deadline deadline = Deadline.in(Jvm.LIMIT);
-        List<String> lines = List.of();
-        while (lines.size() < count) {
-            assertFalse(deadline.over(), jvm.err::text);
+    private static List<JsonObject> samples(Path file, int count) {
+        new Folder(file.getParent()).await(() -> lines(file).size() >= count, "samples in " + file, Jvm.LIMIT);
+        return lines(file).stream().map(line -> JsonParser.parseString(line).getAsJsonObject()).collect(Collectors.toList());
+    }
+
+    /** The whole lines of a file. */
+    private static List<String> lines(Path file) {
+        try {
             String text = Files.exists(file) ? Files.readString(file) : "";
-            lines = Arrays.stream(text.split("(?<=\n)")).filter(line -> line.endsWith("\n")).collect(Collectors.toList());
+            return Arrays.stream(text.split("(?<=\n)")).filter(line -> line.endsWith("\n")).collect(Collectors.toList());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
-        return lines.stream().map(line -> JsonParser.parseString(line).getAsJsonObject()).collect(Collectors.toList());
     }
 
     /** What the JVM counts of the largest classes of the application. */

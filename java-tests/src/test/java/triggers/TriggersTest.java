@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import harm.OutOfMemory;
+import harness.Beside;
 import harness.Collector;
 import harness.Deadline;
 import harness.Folder;
@@ -24,6 +25,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import lifecycle.Patient;
@@ -36,6 +38,12 @@ import org.junit.jupiter.params.provider.MethodSource;
 class TriggersTest {
     /** Longer than several readings of the agent's. */
     private static final Duration LOAD = Duration.ofSeconds(3);
+
+    private static final Predicate<String> DUMPED = line -> line.startsWith("hprof-rs: dumped ");
+    private static final Predicate<String> NO_DUMP = line -> line.startsWith("hprof-rs: no dump: ");
+
+    /** Much shorter than the time between two readings. */
+    private static final Duration BREATH = Duration.ofMillis(100);
 
     @TempDir Path folder;
 
@@ -51,6 +59,7 @@ class TriggersTest {
                 .filter(setup -> setup.jdk.equals(all) || setup.collector == Collector.G1 && some().contains(setup.jdk));
     }
 
+    @Beside
     @ParameterizedTest
     @MethodSource("setups")
     void aFullHeapHasOneDumpUntilItWasEmpty(Setup setup) {
@@ -58,12 +67,10 @@ class TriggersTest {
                 .agent("heap=dump,doe=n,oom=n,on=heap>60%x2,cooldown=1s,file=out.%n.hprof").run(Load.class).ready()) {
             // What is allocated while they collect is in use afterwards, too: docs/production.md.
             boolean isConcurrent = setup.collector == Collector.ZGC || setup.collector == Collector.SHENANDOAH;
-            load(jvm, "keep 30", isConcurrent ? "keep 30" : "garbage 300");
-            assertEquals(0, dumps(jvm).size(), jvm.err::text);
+            load(jvm, 0, "keep 30", isConcurrent ? "keep 30" : "garbage 300");
             loadUntil(jvm, 1, "keep 75");
-            load(jvm, "keep 75");
-            assertEquals(1, dumps(jvm).size(), jvm.err::text);
-            load(jvm, "keep 30");
+            load(jvm, 1, "keep 75");
+            load(jvm, 1, "keep 30");
             loadUntil(jvm, 2, "keep 75");
             String line = dumps(jvm).get(0);
             assertTrue(line.contains("dumped out.1.hprof because of heap>60%x2: "), line);
@@ -74,15 +81,15 @@ class TriggersTest {
         new HprofCheck(folder.resolve("out.2.hprof")).good();
     }
 
+    @Beside
     @ParameterizedTest
     @MethodSource("some")
     void aLeakCausesADumpAndASteadyHeapDoesNot(Jdk jdk) {
         try (Jvm jvm = Jvm.on(jdk, folder).with(Collector.PARALLEL).switches("-Xmx128m")
                 .agent("heap=dump,doe=n,on=growth>10%/2s,file=out.%n.hprof").run(Load.class).ready()) {
             for (int round = 0; round < 2; round++) {
-                load(jvm, "keep 20", "garbage 100");
+                load(jvm, 0, "keep 20", "garbage 100");
             }
-            assertEquals(0, dumps(jvm).size(), jvm.err::text);
             Deadline deadline = Deadline.in(Jvm.LIMIT);
             for (double percent = 20; dumps(jvm).isEmpty() && !deadline.over(); percent = Math.min(80, percent * 1.02)) {
                 did(jvm, "keep " + (int) percent);
@@ -94,6 +101,7 @@ class TriggersTest {
         }
     }
 
+    @Beside
     @ParameterizedTest
     @MethodSource("some")
     void muchMemoryOfTheMachineCausesADump(Jdk jdk) throws IOException {
@@ -101,16 +109,17 @@ class TriggersTest {
         String most = "-Xmx" + Long.parseLong(total) / 100 * 6 + "k";
         try (Jvm jvm = Jvm.on(jdk, folder).with(Collector.SERIAL).switches(most)
                 .agent("heap=dump,doe=n,on=rss>2%,cooldown=1s,file=out.%n.hprof").run(Load.class).ready()) {
-            load(jvm, "keep 5");
-            assertEquals(0, dumps(jvm).size(), jvm.err::text);
-            loadUntil(jvm, 1, "keep 60");
-            load(jvm, "keep 60");
-            assertEquals(1, dumps(jvm).size(), jvm.err::text);
+            did(jvm, "keep 5");
+            mustStay(jvm, 0, LOAD);
+            did(jvm, "keep 60");
+            jvm.dumped(1);
+            mustStay(jvm, 1, LOAD);
             assertTrue(dumps(jvm).get(0).contains(" because of rss>2%: the process has "), jvm.err::text);
             assertEquals(0, jvm.end(), jvm.err::text);
         }
     }
 
+    @Beside
     @ParameterizedTest
     @MethodSource("some")
     void aLoopOfDumpsAndARestartLeaveFewFiles(Jdk jdk) throws IOException {
@@ -120,9 +129,8 @@ class TriggersTest {
         String options = "heap=dump,doe=n,on=every=1s,count=4,files=2,file=out.hprof";
         for (int run = 0; run < 2; run++) {
             try (Jvm jvm = Jvm.on(jdk, folder).agent(options).run(Load.class).ready()) {
-                loadUntil(jvm, 4, "garbage 10");
-                load(jvm, "garbage 10");
-                assertEquals(4, dumps(jvm).size(), jvm.err::text);
+                jvm.dumped(4);
+                mustStay(jvm, 4, LOAD);
                 assertEquals(0, jvm.end(), jvm.err::text);
             }
             Set<String> names = new TreeSet<>(new Folder(folder).dumps());
@@ -140,34 +148,34 @@ class TriggersTest {
         }
     }
 
+    @Beside
     @ParameterizedTest
     @MethodSource("some")
     void noDumpTakesTheSpaceThatMustStayFree(Jdk jdk) {
         try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=dump,on=every=1s,count=2,minfree=900t,file=out.hprof")
                 .run(Load.class).ready()) {
-            Deadline deadline = Deadline.in(Jvm.LIMIT);
-            while (told(jvm, "no dump: ").size() < 2 && !deadline.over()) {
-                did(jvm, "garbage 10");
-            }
-            load(jvm, "garbage 10");
-            assertEquals(2, told(jvm, "no dump: ").size(), jvm.err::text);
+            jvm.err.await(2, "a refusal", NO_DUMP, Jvm.LIMIT);
+            jvm.err.mustNotCome(3, "a refusal", NO_DUMP, LOAD);
             assertTrue(jvm.err.text().contains(" must stay free; remove files, or change minfree="), jvm.err::text);
             assertEquals(0, jvm.end(), jvm.err::text);
         }
         assertEquals(Set.of(), new Folder(folder).dumps());
     }
 
+    @Beside
     @ParameterizedTest
     @MethodSource("some")
     void anOutOfMemoryErrorIsTheCauseOfItsDump(Jdk jdk) {
         try (Jvm jvm = Jvm.on(jdk, folder).switches("-Xmx32m").agent("heap=dump,doe=n,on=oom+heap>99%x1000,file=out.hprof")
                 .run(OutOfMemory.class, "heap", "main", "caught")) {
             assertEquals(0, jvm.exit(), jvm.err::text);
-            assertEquals(1, told(jvm, "dumped out.hprof because of oom: ").size(), jvm.err::text);
+            assertEquals(1, dumps(jvm).size(), jvm.err::text);
+            assertTrue(dumps(jvm).get(0).contains("dumped out.hprof because of oom: "), jvm.err::text);
         }
         new HprofCheck(folder.resolve("out.hprof")).good();
     }
 
+    @Beside
     @Test
     void whatIsWrongIsNamed() {
         for (String[] wrong : new String[][] {
@@ -185,14 +193,20 @@ class TriggersTest {
         }
     }
 
-    /** Says these words again and again. */
-    private static void load(Jvm jvm, String... words) {
+    /** Says these words again and again, while there must be no more than so many dumps. */
+    private static void load(Jvm jvm, int dumps, String... words) {
         Deadline deadline = Deadline.in(LOAD);
         while (!deadline.over()) {
             for (String word : words) {
                 did(jvm, word);
             }
+            mustStay(jvm, dumps, BREATH);
         }
+    }
+
+    /** There must be no more than so many dumps for this time. */
+    private static void mustStay(Jvm jvm, int dumps, Duration time) {
+        jvm.err.mustNotCome(dumps + 1, "a dump", DUMPED, time);
     }
 
     /** Says a word until there are so many dumps. */
@@ -211,10 +225,6 @@ class TriggersTest {
     }
 
     private static List<String> dumps(Jvm jvm) {
-        return told(jvm, "dumped ");
-    }
-
-    private static List<String> told(Jvm jvm, String start) {
-        return jvm.err.lines().stream().filter(line -> line.startsWith("hprof-rs: " + start)).collect(Collectors.toList());
+        return jvm.err.lines().stream().filter(DUMPED).collect(Collectors.toList());
     }
 }
