@@ -1,7 +1,7 @@
 # What a person or CI calls. Each target does its own set-up: a fresh Debian-like machine is enough.
 #   make         the agent target/release/libhprof_rs.so and the command target/release/hprof
 #   make demo    a real application (the H2 database) under the agent, and a look at its dumps
-#   make jar     the jar for Java programs, the Spring Boot starter and assertions for JUnit 5, with the agent inside
+#   make jar     the jar for Java programs, with the agent inside, and what is for Spring Boot, JUnit 5 and JMH
 #   make test    everything: formatting, lints, Rust tests, real JVMs with foreign readers as judges
 #   make one TEST=HarmTest JDK=17    one test class of java-tests on one JVM, with a build that takes seconds
 #   make bench   measurements: the cost of one row and one record, and our dump beside the JVM's own
@@ -37,7 +37,7 @@ jar:
 
 # Applications that use the jar: each has its own tests.
 examples: jar
-	for example in spring-boot-2 spring-boot-3 junit5; do \
+	for example in spring-boot-2 spring-boot-3 junit5 jmh; do \
 	    (cd java/examples/$$example && mvn --batch-mode --no-transfer-progress test) || exit 1; done
 
 test: rust-test java-test examples

@@ -12,6 +12,7 @@ import harness.Jvm;
 import harness.Launch;
 import harness.Testimony;
 import harness.Tools;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -38,7 +39,8 @@ class JarTest {
         return Jvm.on(jdk, folder).switches("-Djava.io.tmpdir=" + folder).classPath(Tools.ownJar());
     }
 
-    private static Jvm started(Launch launch) {
+    private Jvm started(Launch launch) {
+        questions = 0;
         return launch.run(SelfDumper.class).ready();
     }
 
@@ -94,6 +96,26 @@ class JarTest {
             assertEquals(0, jvm.end(), jvm.err::text);
             // No answers, no copy of the command.
             assertEquals(Set.of("logs"), new Folder(folder).names());
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("majors")
+    void aProgramAsksWhereItAllocates(Jdk jdk) throws IOException {
+        Path sites = folder.resolve("sites.txt");
+        // Another library than that in the jar, as the JVM has it from its start.
+        Launch launch = on(jdk).switches("-Dhprofrs.library=" + Tools.agent()).agent("heap=sites,sampling=0,doe=n");
+        try (Jvm jvm = started(launch)) {
+            assertEquals("null", asked(jvm, "sites " + sites));
+            assertTrue(asked(jvm, "sites " + sites).contains("FileAlreadyExistsException"));
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+        String row = Files.readAllLines(sites).stream().filter(line -> line.endsWith(" jar.SelfDumper")).findFirst().orElse("none");
+        assertTrue(row.matches(" *\\d+ +\\S+ +\\S+ +48 +3 +48 +3 +\\d+ jar.SelfDumper"), row);
+        try (Jvm jvm = started(on(jdk))) {
+            String said = asked(jvm, "sites " + folder.resolve("none.txt"));
+            assertTrue(said.contains("IOException: no report: profiles are made from the start of the JVM only"), said);
+            assertEquals(0, jvm.end(), jvm.err::text);
         }
     }
 

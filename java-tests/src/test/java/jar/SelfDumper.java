@@ -14,7 +14,7 @@ import subject.Say;
 
 /**
  * Dumps itself by the jar: {@code dump FILE}, {@code virtual FILE}, {@code jmx FILE OPTIONS}, {@code diagnostic FILE LIVE}.
- * Asks the jar: {@code histogram}, {@code leaks}; with {@code by jmx} through the MXBean.
+ * Asks the jar: {@code histogram}, {@code leaks}; with {@code by jmx} through the MXBean; {@code sites FILE}.
  * It knows the jar's classes by name, because they are not there when it is compiled.
  */
 public class SelfDumper {
@@ -37,9 +37,11 @@ public class SelfDumper {
         String[] answer = new String[1];
         switch (words[0]) {
             case "dump":
-                return dump(words[1]);
+                return dump(words[1], "dump");
+            case "sites":
+                return dump(words[1], "sites");
             case "virtual":
-                Runnable inside = () -> answer[0] = dump(words[1]);
+                Runnable inside = () -> answer[0] = dump(words[1], "dump");
                 Object thread = Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, inside);
                 ((Thread) thread).join();
                 return answer[0];
@@ -55,9 +57,9 @@ public class SelfDumper {
         }
     }
 
-    private static String dump(String file) {
+    private static String dump(String file, String method) {
         try {
-            return (String) dumper().getMethod("dump", Path.class).invoke(null, Paths.get(file));
+            return String.valueOf(dumper().getMethod(method, Path.class).invoke(null, Paths.get(file)));
         } catch (InvocationTargetException e) {
             return String.valueOf(e.getCause());
         } catch (ReflectiveOperationException e) {

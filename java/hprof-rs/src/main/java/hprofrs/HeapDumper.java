@@ -48,10 +48,7 @@ public final class HeapDumper {
      * @throws IOException if there is no dump; the message says why
      */
     public static String dump(Path file, DumpOptions options) throws IOException {
-        Path target = file.toAbsolutePath();
-        if (Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
-            throw new FileAlreadyExistsException(target.toString());
-        }
+        Path target = unused(file);
         List<String> lines = Agent.command("heap=dump,format=b,force=n,file=" + DumpOptions.fileName(target) + options.text()
                 // The answer is needed, whatever the options say.
                 + ",verbose=y");
@@ -82,9 +79,43 @@ public final class HeapDumper {
      */
     public static String leaks() throws IOException {
         String command = DumpOptions.plainName(AnalysisCommand.file());
-        String answer = answerOf("heap=dump,do=leaks,hprof=" + command + ",leaks=", "leaks.txt");
+        String answer = answerOf("heap=dump,do=leaks,verbose=n,hprof=" + command + ",leaks=", "leaks.txt");
         // The first line says when and why, for a file that has many of them.
         return answer.substring(answer.indexOf('\n') + 1).trim();
+    }
+
+    /**
+     * Reports the allocation sites of this JVM, as text in the classic layout: also those of which nothing is alive. The
+     * JVM must have been started with {@code -agentpath:LIBRARY=heap=sites} or {@code heap=all}, and {@code
+     * -Dhprofrs.library} must name the same file, because a copy of the library is another agent.
+     *
+     * @param file the file, in a folder that exists
+     * @throws FileAlreadyExistsException if the file exists
+     * @throws IOException if there is no report; the message says why
+     */
+    public static void sites(Path file) throws IOException {
+        Path target = unused(file);
+        Agent.command("heap=sites,format=a,force=n,cutoff=0,verbose=n,file=" + DumpOptions.fileName(target));
+    }
+
+    /**
+     * The agent's library, for the start of another JVM with {@code -agentpath}: the file that {@code -Dhprofrs.library}
+     * names, or a copy of that in the jar, which lives as long as this JVM.
+     *
+     * @throws IOException if it cannot be copied
+     * @throws UnsatisfiedLinkError if the jar has no library for this JVM
+     */
+    public static Path library() throws IOException {
+        return Library.file();
+    }
+
+    /** The absolute path of a file that does not exist. */
+    private static Path unused(Path file) throws IOException {
+        Path target = file.toAbsolutePath();
+        if (Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
+            throw new FileAlreadyExistsException(target.toString());
+        }
+        return target;
     }
 
     /** What a command writes to the file with which it ends. */

@@ -14,7 +14,29 @@ final class Library {
 
     private static final String NAME = "libhprof_rs.so";
 
+    private static Path copy;
+
     private Library() {}
+
+    /** For the start of another JVM: the file that the property names, or a copy that lives as long as this JVM. */
+    static synchronized Path file() throws IOException {
+        String named = System.getProperty(FILE_PROPERTY);
+        if (named != null) {
+            return Paths.get(named).toAbsolutePath();
+        }
+        if (copy == null) {
+            try (InputStream library = inJar()) {
+                Path folder = Files.createTempDirectory("hprof-rs");
+                Path file = folder.resolve(NAME);
+                // Deleted in the opposite order.
+                folder.toFile().deleteOnExit();
+                file.toFile().deleteOnExit();
+                Files.copy(library, file);
+                copy = file;
+            }
+        }
+        return copy;
+    }
 
     /** @throws UnsatisfiedLinkError if there is no library for this JVM, or it cannot be loaded; the message says why */
     static void load() {
@@ -23,17 +45,21 @@ final class Library {
             System.load(Paths.get(named).toAbsolutePath().toString());
             return;
         }
-        String resource = "/META-INF/hprof-rs/" + triple() + "/" + NAME;
-        try (InputStream library = Library.class.getResourceAsStream(resource)) {
-            if (library == null) {
-                throw new UnsatisfiedLinkError("the jar has no library for " + triple() + "; name a file with -D"
-                        + FILE_PROPERTY + "=FILE");
-            }
+        try (InputStream library = inJar()) {
             loadCopy(library);
         } catch (IOException e) {
             throw new UnsatisfiedLinkError("the library cannot be copied to " + System.getProperty("java.io.tmpdir")
                     + ": " + e + "; name a file with -D" + FILE_PROPERTY + "=FILE");
         }
+    }
+
+    private static InputStream inJar() {
+        InputStream library = Library.class.getResourceAsStream("/META-INF/hprof-rs/" + triple() + "/" + NAME);
+        if (library == null) {
+            throw new UnsatisfiedLinkError("the jar has no library for " + triple() + "; name a file with -D" + FILE_PROPERTY
+                    + "=FILE");
+        }
+        return library;
     }
 
     private static void loadCopy(InputStream library) throws IOException {
