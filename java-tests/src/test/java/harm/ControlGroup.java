@@ -10,7 +10,7 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
 /** Control groups: those that tests make, and the one that they run in. */
-final class ControlGroup {
+public final class ControlGroup {
     private ControlGroup() {}
 
     /** Whether memory.oom.group is set for the group of version 2 that the tests run in, or for one above it. */
@@ -32,7 +32,7 @@ final class ControlGroup {
     }
 
     /** A process that has ended may still be on its way out of the group; one that has not fails the test. */
-    static void delete(Path group, Duration limit) throws IOException {
+    public static void delete(Path group, Duration limit) throws IOException {
         Deadline deadline = Deadline.in(limit);
         while (true) {
             try {

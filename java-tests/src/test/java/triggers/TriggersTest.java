@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import harm.ControlGroup;
 import harm.OutOfMemory;
 import harness.Beside;
 import harness.Collector;
@@ -14,6 +15,7 @@ import harness.HprofCheck;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.MemoryGroup;
 import harness.NetBeansReader;
 import harness.Setup;
 import java.io.IOException;
@@ -116,6 +118,30 @@ class TriggersTest {
             mustStay(jvm, 1, LOAD);
             assertTrue(dumps(jvm).get(0).contains(" because of rss>2%: the process has "), jvm.err::text);
             assertEquals(0, jvm.end(), jvm.err::text);
+        }
+    }
+
+    /** As in a container: of 300 MB, the heap may have 200. Its use and that of the process have a dump each. */
+    @Beside
+    @ParameterizedTest
+    @MethodSource("some")
+    void eachLimitOfAContainerCausesADump(Jdk jdk) throws IOException {
+        Path group = MemoryGroup.make();
+        MemoryGroup.leave(group, 300 << 20);
+        try (Jvm jvm = Jvm.on(jdk, folder).with(Collector.SERIAL).switches("-Xmx200m").through(MemoryGroup.in(group))
+                .agent("heap=dump,doe=n,on=rss>62%+heap>60%x2,cooldown=1s,file=out.%n.hprof").run(Load.class).ready()) {
+            load(jvm, 0, "keep 20", "garbage 200");
+            loadUntil(jvm, 2, "keep 75");
+            load(jvm, 2, "keep 75");
+            String causes = String.join("\n", dumps(jvm));
+            assertTrue(causes.contains(" because of heap>60%x2: "), causes);
+            assertTrue(causes.matches("(?s).* because of rss>62%: the process has \\d+ of 3\\d\\d MB.*"), causes);
+            assertEquals(0, jvm.end(), jvm.err::text);
+        } finally {
+            ControlGroup.delete(group, Jvm.LIMIT);
+        }
+        for (int number = 1; number <= 2; number++) {
+            new HprofCheck(folder.resolve("out." + number + ".hprof")).good();
         }
     }
 
