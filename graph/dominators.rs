@@ -19,6 +19,7 @@
 use crate::error::GraphError;
 use crate::graph_view::GraphView;
 use crate::numbers::Numbers;
+use crate::sums::Sums;
 
 /// The virtual root, which refers to every root of the heap.
 pub(crate) const ROOT: u32 = 0;
@@ -186,23 +187,17 @@ impl Tree {
         self.order.all().len()
     }
 
-    /// The retained size of each number; `size` returns an object's own size. Errors: there is no memory.
-    pub(crate) fn retained(&self, size: impl Fn(u32) -> u64) -> Result<Numbers<u64>, GraphError> {
+    /// The retained size of each number; `units` returns an object's own size. Errors: there is no memory.
+    pub(crate) fn retained(&self, units: impl Fn(u32) -> u32) -> Result<Sums, GraphError> {
         let (order, dominators) = (self.order.all(), self.dominators.all());
-        let mut retained: Numbers<u64> = Numbers::zeroed(order.len())?;
-        let sums = retained.all_mut();
-        for number in (1..order.len()).rev() {
-            let own = order.get(number).map_or(0, |object| size(*object));
-            let dominator = dominators.get(number).copied().unwrap_or(ROOT);
-            let with_own = sums.get_mut(number).map_or(0, |sum| {
-                *sum = sum.saturating_add(own);
-                *sum
-            });
-            if let Some(sum) = sums.get_mut(dominator as usize) {
-                *sum = sum.saturating_add(with_own);
-            }
+        let mut sums = Sums::zeroed(order.len())?;
+        let mut adder = sums.adder();
+        let all = order.iter().zip(dominators).enumerate();
+        for (number, (object, dominator)) in all.skip(1).rev() {
+            let own = adder.add(number, u64::from(units(*object)));
+            adder.add(*dominator as usize, own);
         }
-        Ok(retained)
+        Ok(sums)
     }
 }
 

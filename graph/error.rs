@@ -12,7 +12,7 @@ pub enum GraphError {
     Read(ReadError),
     /// The dump has 2^32 objects or more.
     TooManyObjects,
-    /// A few thousand neighbouring objects have 2^32 references or more.
+    /// There are 2^32 references or more beside those by which the search first reaches an object.
     TooManyReferences,
     /// It is a graph stream of another version than this library's.
     OtherStream,
@@ -30,7 +30,7 @@ impl fmt::Display for GraphError {
             ),
             Self::TooManyReferences => write!(
                 f,
-                "4,096 neighbouring objects have more than 4,294,967,295 references; this version cannot number them"
+                "the dump has more than 4,294,967,295 references to objects that others refer to as well; this version cannot number them"
             ),
             Self::OtherStream => write!(
                 f,

@@ -1,10 +1,11 @@
-//! The graph that searches walk: references, roots, and each object's class.
+//! The graph that searches walk: references, roots, and each object's kind.
 
 use crate::class_facts::{AllFacts, NONE};
 use crate::edges::Edges;
+use crate::kinds::Kind;
 use crate::roots::Roots;
 
-/// References that all objects of a class have and that are not stored.
+/// References that all objects of a kind have and that are not stored.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Implied {
     /// The class object; [`NONE`] if it is a root or not in the dump.
@@ -19,36 +20,36 @@ pub(crate) struct Implied {
 pub(crate) struct GraphView<'h> {
     pub(crate) edges: &'h Edges,
     pub(crate) roots: &'h Roots,
-    /// Class of each object.
-    pub(crate) classes: &'h [u32],
-    /// The implied references of each class.
+    /// Kind of each object.
+    pub(crate) kinds: &'h [u32],
+    /// The implied references of each kind.
     pub(crate) implied: &'h [Implied],
     /// References that do not keep their target alive, as (from, to), ascending. Empty if they do not count.
     pub(crate) referents: &'h [(u32, u32)],
 }
 
 impl Implied {
-    /// The implied references of each class. A class object that is a root is left out, because the virtual
+    /// The implied references of each kind. A class object that is a root is left out, because the virtual
     /// root refers to it.
-    pub(crate) fn of_all(facts: &AllFacts, roots: &Roots) -> Vec<Self> {
-        let count = u32::try_from(facts.len()).unwrap_or(NONE);
-        let facts = (0..count).filter_map(|class| facts.get(class));
-        let implied = facts.map(|facts| Self {
-            class_object: if roots.is_root(facts.object) {
-                NONE
-            } else {
-                facts.object
-            },
-            has_referent: facts.referent.is_some(),
-        });
-        implied.collect()
+    pub(crate) fn of_all(kinds: &[Kind], facts: &AllFacts, roots: &Roots) -> Vec<Self> {
+        let of = |kind: &Kind| {
+            let facts = facts.get(kind.class);
+            let class_object = facts.map(|facts| facts.object);
+            Self {
+                class_object: class_object
+                    .filter(|object| !roots.is_root(*object))
+                    .unwrap_or(NONE),
+                has_referent: facts.is_some_and(|facts| facts.referent.is_some()),
+            }
+        };
+        kinds.iter().map(of).collect()
     }
 }
 
 impl GraphView<'_> {
     /// Number of objects.
     pub(crate) fn objects(&self) -> u32 {
-        u32::try_from(self.classes.len()).unwrap_or(NONE)
+        u32::try_from(self.kinds.len()).unwrap_or(NONE)
     }
 
     /// The objects that are roots of the whole heap.
@@ -59,8 +60,8 @@ impl GraphView<'_> {
     /// The implied references of an object: its class, unless that is a root, and its referent.
     #[inline]
     pub(crate) fn implied(&self, object: u32) -> (Option<u32>, Option<u32>) {
-        let class = self.classes.get(object as usize);
-        let Some(implied) = class.and_then(|class| self.implied.get(*class as usize)) else {
+        let kind = self.kinds.get(object as usize);
+        let Some(implied) = kind.and_then(|kind| self.implied.get(*kind as usize)) else {
             return (None, None);
         };
         let class_object = (implied.class_object != NONE).then_some(implied.class_object);

@@ -9,6 +9,7 @@ use crate::graph_view::{GraphView, Implied};
 use crate::id_index::IdIndex;
 use crate::id_list::IdList;
 use crate::input::Input;
+use crate::kinds::Kind;
 use crate::link::{link, Known, Linked, PartPlace};
 use crate::roots::{HeapRoot, Local, Roots};
 use crate::survey::{survey, Part, Survey};
@@ -104,7 +105,7 @@ impl<'p> Heap<'p> {
             reference_bytes_least: if is_stream { 1 } else { header.id_bytes },
         };
         let linked = link(&input, &parts, known, options.threads)?;
-        let implied = Implied::of_all(&facts, &roots);
+        let implied = Implied::of_all(linked.all_kinds.all(), &facts, &roots);
         Ok(Self {
             input,
             header,
@@ -128,7 +129,7 @@ impl<'p> Heap<'p> {
 
     /// Number of objects, reachable or not.
     pub fn objects(&self) -> u32 {
-        u32::try_from(self.linked.classes.all().len()).unwrap_or(NONE)
+        u32::try_from(self.linked.kinds.all().len()).unwrap_or(NONE)
     }
 
     /// Number of references between objects, not counting those to an object's own class.
@@ -178,7 +179,7 @@ impl<'p> Heap<'p> {
 
     /// Number of the object's class.
     pub fn class(&self, object: u32) -> u32 {
-        self.linked.classes.get(object).unwrap_or(NONE)
+        self.kind(object).map_or(NONE, |kind| kind.class)
     }
 
     /// Number of classes, including invented ones for primitive arrays.
@@ -215,8 +216,24 @@ impl<'p> Heap<'p> {
 
     /// The object's own size in bytes.
     pub fn shallow_bytes(&self, object: u32) -> u64 {
-        let units = self.linked.units.get(object);
-        units.map_or(0, |units| u64::from(units) * UNIT_BYTES)
+        let kind = self.kind(object);
+        kind.map_or(0, |kind| u64::from(kind.units) * UNIT_BYTES)
+    }
+
+    /// Returns objects' own sizes in units.
+    pub(crate) fn units(&self) -> impl Fn(u32) -> u32 + '_ {
+        let (kinds, all) = (self.linked.kinds.all(), self.linked.all_kinds.all());
+        move |object| {
+            let kind = kinds.get(object as usize);
+            let kind = kind.and_then(|kind| all.get(*kind as usize));
+            kind.map_or(0, |kind| kind.units)
+        }
+    }
+
+    #[inline]
+    fn kind(&self, object: u32) -> Option<Kind> {
+        let number = self.linked.kinds.get(object)?;
+        self.linked.all_kinds.all().get(number as usize).copied()
     }
 
     /// The objects that an object refers to, with repetitions but without its class. A thread's are
@@ -266,7 +283,7 @@ impl<'p> Heap<'p> {
         GraphView {
             edges: &self.linked.edges,
             roots: &self.roots,
-            classes: self.linked.classes.all(),
+            kinds: self.linked.kinds.all(),
             implied: &self.implied,
             referents: match rule {
                 References::All => &self.linked.referents,

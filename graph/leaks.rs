@@ -5,7 +5,7 @@
 //! suspect, we descend the dominator tree as long as a single child retains nearly everything. Where the bytes
 //! spread over several children is the *accumulation point*.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use crate::class_facts::References;
 use crate::error::GraphError;
@@ -147,8 +147,8 @@ impl Leaks {
 impl Suspect {
     /// Counts the objects that it holds.
     fn with_contents(mut self, heap: &Heap<'_>, held: impl Iterator<Item = u32>) -> Self {
-        let mut groups: HashMap<u32, (u64, u64)> = HashMap::new();
-        let mut traces: HashMap<(u32, u32), (u64, u64)> = HashMap::new();
+        let mut groups: FxHashMap<u32, (u64, u64)> = FxHashMap::default();
+        let mut traces: FxHashMap<(u32, u32), (u64, u64)> = FxHashMap::default();
         for object in held {
             let class = heap.class(object);
             let bytes = heap.shallow_bytes(object);
@@ -202,7 +202,7 @@ fn sum(retained: &Retained, objects: &[u32]) -> u64 {
 }
 
 fn by_class(heap: &Heap<'_>, objects: &[u32]) -> Vec<(u32, Vec<u32>)> {
-    let mut classes: HashMap<u32, Vec<u32>> = HashMap::new();
+    let mut classes: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
     for object in objects {
         classes
             .entry(heap.class(*object))
@@ -238,7 +238,7 @@ fn common_object(heap: &Heap<'_>, retained: &Retained, objects: &[u32]) -> Optio
     let some: Vec<u32> = objects.iter().copied().step_by(every).collect();
     let search = Search::until(heap, &some, References::Strong);
     // For each object on a path: its parent, the number of paths through it, and the bytes at their ends.
-    let mut passed: HashMap<u32, (Option<u32>, u64, u64)> = HashMap::new();
+    let mut passed: FxHashMap<u32, (Option<u32>, u64, u64)> = FxHashMap::default();
     for object in &some {
         let bytes = retained.bytes(*object);
         let mut above = None;
@@ -248,7 +248,7 @@ fn common_object(heap: &Heap<'_>, retained: &Retained, objects: &[u32]) -> Optio
             above = Some(at);
         }
     }
-    let mut children: HashMap<Option<u32>, (u64, u32)> = HashMap::new();
+    let mut children: FxHashMap<Option<u32>, (u64, u32)> = FxHashMap::default();
     for (object, (above, paths, _)) in &passed {
         let best = children.entry(*above).or_insert((0, *object));
         if (*paths, std::cmp::Reverse(*object)) > (best.0, std::cmp::Reverse(best.1)) {

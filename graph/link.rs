@@ -9,6 +9,7 @@ use crate::error::GraphError;
 use crate::heap_scan::{id_at, scan, Head, Visitor};
 use crate::id_index::IdIndex;
 use crate::input::Input;
+use crate::kinds::{Kind, Kinds};
 use crate::numbers::Numbers;
 use crate::parts::in_order;
 use crate::roots::Roots;
@@ -62,10 +63,9 @@ impl Known<'_> {
 #[derive(Debug)]
 pub(crate) struct Linked {
     pub(crate) edges: Edges,
-    /// Number of each object's class.
-    pub(crate) classes: Numbers<u32>,
-    /// Size of each object in units.
-    pub(crate) units: Numbers<u32>,
+    /// Number of each object's kind.
+    pub(crate) kinds: Numbers<u32>,
+    pub(crate) all_kinds: Kinds,
     /// Objects that carry the trace where they were allocated, ascending.
     pub(crate) traces: Vec<(u32, u32)>,
     /// References that do not keep their object alive: from, to; ascending.
@@ -75,14 +75,14 @@ pub(crate) struct Linked {
 }
 
 impl Linked {
-    fn append(&mut self, chunk: &Chunk) -> Result<(), GraphError> {
-        self.edges.append(&chunk.targets, &chunk.ends)?;
-        self.classes.extend(&chunk.classes);
-        self.units.extend(&chunk.units);
+    fn append(&mut self, chunk: &Chunk) {
+        self.edges.append(&chunk.targets, &chunk.ends);
+        let numbers = self.all_kinds.take_in(&chunk.all_kinds);
+        let kind = |kind: &u32| numbers.get(*kind as usize).copied().unwrap_or(0);
+        self.kinds.extend_with(chunk.kinds.iter().map(kind));
         self.traces.extend_from_slice(&chunk.traces);
         self.referents.extend_from_slice(&chunk.referents);
         self.dangling += chunk.dangling;
-        Ok(())
     }
 }
 
@@ -91,8 +91,9 @@ impl Linked {
 struct Chunk {
     targets: Vec<u32>,
     ends: Vec<u64>,
-    classes: Vec<u32>,
-    units: Vec<u32>,
+    /// Number of each object's kind, here.
+    kinds: Vec<u32>,
+    all_kinds: Kinds,
     traces: Vec<(u32, u32)>,
     referents: Vec<(u32, u32)>,
     dangling: u64,
@@ -112,8 +113,8 @@ impl Linker<'_> {
     /// Begins the next object; the references of the one before have all been added.
     fn begin(&mut self, class: u32, units: u32, trace: u32) {
         self.close();
-        self.chunk.classes.push(class);
-        self.chunk.units.push(units);
+        let kind = self.chunk.all_kinds.number(Kind { class, units });
+        self.chunk.kinds.push(kind);
         if trace > LAST_EMPTY_TRACE {
             self.chunk.traces.push((self.next, trace));
         }
@@ -125,7 +126,7 @@ impl Linker<'_> {
 
     /// Ends the references of the last object.
     fn close(&mut self) {
-        if self.chunk.ends.len() < self.chunk.classes.len() {
+        if self.chunk.ends.len() < self.chunk.kinds.len() {
             self.chunk.ends.push(self.chunk.targets.len() as u64);
         }
     }
@@ -234,21 +235,24 @@ pub(crate) fn link(
     known: Known<'_>,
     threads: usize,
 ) -> Result<Linked, GraphError> {
-    let count = parts.iter().map(|part| part.count as usize).sum();
+    let count = parts.iter().map(|part| part.count).sum();
     // What a thread's frames hold has a record of its own, with an id.
     let bytes: u64 = parts.iter().map(|part| part.end - part.start).sum();
     let most_references =
         usize::try_from(bytes / u64::from(known.reference_bytes_least)).unwrap_or(0);
     let mut linked = Linked {
         edges: Edges::with_room(count, most_references)?,
-        classes: Numbers::with_room(count)?,
-        units: Numbers::with_room(count)?,
+        kinds: Numbers::with_room(count as usize)?,
+        all_kinds: Kinds::default(),
         traces: Vec::new(),
         referents: Vec::new(),
         dangling: 0,
     };
     let read = |window: &mut Window<'_>, part: &PartPlace| chunk(window, part, known);
-    in_order(input, parts, threads, read, |chunk| linked.append(&chunk))?;
+    in_order(input, parts, threads, read, |chunk| {
+        linked.append(&chunk);
+        Ok(())
+    })?;
     Ok(linked)
 }
 
@@ -259,8 +263,7 @@ fn chunk(window: &mut Window<'_>, part: &PartPlace, known: Known<'_>) -> Result<
         chunk: Chunk {
             targets: Vec::with_capacity(count * 2),
             ends: Vec::with_capacity(count),
-            classes: Vec::with_capacity(count),
-            units: Vec::with_capacity(count),
+            kinds: Vec::with_capacity(count),
             ..Chunk::default()
         },
         next: part.first,

@@ -41,13 +41,19 @@ impl<T: Pod> Numbers<T> {
 
     /// Appends numbers; those beyond the capacity are dropped.
     pub(crate) fn extend(&mut self, more: &[T]) {
+        self.extend_with(more.iter().copied());
+    }
+
+    /// The same for numbers that are made one after the other.
+    pub(crate) fn extend_with(&mut self, more: impl ExactSizeIterator<Item = T>) {
         let from = self.len;
         let to = from
             .saturating_add(more.len())
             .min(self.memory.len() / size_of::<T>());
         self.len = to;
-        if let Some(free) = self.all_mut().get_mut(from..to) {
-            free.copy_from_slice(more.get(..to - from).unwrap_or_default());
+        let free = self.all_mut().get_mut(from..to).unwrap_or_default();
+        for (slot, number) in free.iter_mut().zip(more) {
+            *slot = number;
         }
     }
 

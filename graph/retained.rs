@@ -1,12 +1,14 @@
 //! Immediate dominators, retained sizes, and the objects that each object dominates.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::sync::OnceLock;
 
 use crate::class_facts::{References, NONE};
 use crate::dominators::{Tree, ROOT};
 use crate::error::GraphError;
 use crate::heap::Heap;
-use crate::numbers::Numbers;
+use crate::sums::Sums;
 
 /// The immediate dominator of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +26,7 @@ pub enum Dominator {
 pub struct Retained {
     tree: Tree,
     /// Retained bytes by preorder number.
-    bytes: Numbers<u64>,
+    bytes: Sums,
     /// Preorder number of each object; 0 for unreachable ones. Made when first requested.
     numbers: OnceLock<Vec<u32>>,
     /// The numbers that each number dominates: the start of each list, and all lists. Made when first
@@ -38,7 +40,7 @@ impl Retained {
     /// Computes everything. Errors: too many references.
     pub fn of(heap: &Heap<'_>, rule: References) -> Result<Self, GraphError> {
         let tree = Tree::of(&heap.graph(rule))?;
-        let bytes = tree.retained(|object| heap.shallow_bytes(object))?;
+        let bytes = tree.retained(heap.units())?;
         Ok(Self {
             tree,
             bytes,
@@ -62,7 +64,7 @@ impl Retained {
 
     /// Bytes of all reachable objects.
     pub fn total_bytes(&self) -> u64 {
-        self.bytes.get(ROOT).unwrap_or(0)
+        self.bytes.get(ROOT)
     }
 
     /// The bytes that would be freed with an object: its own and those of all objects that it dominates; 0 if
@@ -70,7 +72,7 @@ impl Retained {
     pub fn bytes(&self, object: u32) -> u64 {
         match self.number(object) {
             ROOT => 0,
-            number => self.bytes.get(number).unwrap_or(0),
+            number => self.bytes.get(number),
         }
     }
 
@@ -156,7 +158,7 @@ impl Retained {
         };
         enter(&mut open, ROOT);
         while let Some((number, enters)) = open.pop() {
-            let bytes = self.bytes.get(number).unwrap_or(0);
+            let bytes = self.bytes.get(number);
             visit(self.object(number), bytes, enters);
             if enters {
                 open.push((number, false));
@@ -168,21 +170,19 @@ impl Retained {
     /// The `count` objects with the largest retained sizes, largest first; a dominator comes before the
     /// objects that it dominates.
     pub fn largest(&self, count: usize) -> Vec<u32> {
-        let mut numbers: Vec<u32> = (1..=self.reachable()).collect();
-        let key = |number: &u32| {
-            let bytes = self.bytes.get(*number).unwrap_or(0);
-            // The search reaches a dominator before the objects that it dominates.
-            (std::cmp::Reverse(bytes), *number)
-        };
-        if count < numbers.len() {
-            numbers.select_nth_unstable_by_key(count, key);
-            numbers.truncate(count);
+        // The search reaches a dominator before the objects that it dominates.
+        let all = (1..=self.reachable()).map(|number| (Reverse(self.bytes.get(number)), number));
+        // The greatest is the one to drop.
+        let mut kept: BinaryHeap<(Reverse<u64>, u32)> = BinaryHeap::new();
+        for one in all {
+            if kept.len() < count {
+                kept.push(one);
+            } else if let Some(mut last) = kept.peek_mut().filter(|last| one < **last) {
+                *last = one;
+            }
         }
-        numbers.sort_unstable_by_key(key);
-        numbers
-            .into_iter()
-            .map(|number| self.object(number))
-            .collect()
+        let largest = kept.into_sorted_vec().into_iter();
+        largest.map(|(_, number)| self.object(number)).collect()
     }
 
     /// All objects that an object dominates, including itself, in no order. Computed lazily.
@@ -203,8 +203,8 @@ impl Retained {
     fn largest_first(&self, number: u32) -> Vec<u32> {
         let mut children = self.children(number).to_vec();
         children.sort_by_key(|child| {
-            let bytes = self.bytes.get(*child).unwrap_or(0);
-            (std::cmp::Reverse(bytes), self.object(*child))
+            let bytes = self.bytes.get(*child);
+            (Reverse(bytes), self.object(*child))
         });
         children
             .into_iter()
