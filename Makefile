@@ -8,7 +8,7 @@
 #   make page-test   the pages of `hprof report` and `hprof view` in Chromium, used as a person does; `make test` leaves it out
 #   make sql-test    the questions of docs/sql.md in Spark; `make test` asks DuckDB alone
 #   make dist    the archives of a release for four targets in target/dist/, cross-compiled
-#   make test-foreign    the core scenarios on JVMs for musl and, emulated, for aarch64, with the libraries of make dist
+#   make test-foreign    the core scenarios on JVMs for musl and, emulated, for aarch64; builds libraries that make dist has not
 #   make deny    licences and sources of all crates; with CHECKS=advisories what is known against them, from GitHub
 #   make fuzz    a minute of fuzzing for whatever reads bytes (needs a nightly toolchain)
 # CI says -D warnings here. Elsewhere a Clippy that is older or newer than CI's may warn, and the tests go on.
@@ -91,8 +91,9 @@ dist:
 	tools/setup.sh dist
 	tools/dist.sh
 
-test-foreign:
-	tools/setup.sh
+test-foreign: jdks readers
+	tools/setup.sh dist
+	cargo build --release --locked --package hprof
 	tools/test-foreign.sh
 
 CHECKS = licenses bans sources

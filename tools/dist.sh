@@ -6,6 +6,7 @@
 # Usage: tools/dist.sh                  (all; what cannot be built is named, and the rest is made)
 #        tools/dist.sh TARGET...        (archives and packages of these alone, no image and no jars)
 #        tools/dist.sh --only TARGET    (one target; stops at the first fault)
+#        tools/dist.sh --library TARGET (its library alone, which stays in target/dist-build/TARGET/release/)
 set -eu
 
 tools=$(cd "$(dirname "$0")" && pwd)
@@ -15,10 +16,11 @@ build=$root/target/dist-build
 out=$root/target/dist
 cd "$root"
 only=no
-if [ "${1-}" = --only ]; then
-    only=yes
-    shift
-fi
+case ${1-} in
+    --only) only=yes ;;
+    --library) only=library ;;
+esac
+[ $only = no ] || shift
 all='x86_64-unknown-linux-gnu x86_64-unknown-linux-musl aarch64-unknown-linux-gnu aarch64-unknown-linux-musl'
 whole=no
 if [ $# -eq 0 ]; then
@@ -36,19 +38,21 @@ export RUSTC="$cross/rustc" RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR="$build" PATH="$c
 remap="--remap-path-prefix=$cross/rust/usr/lib/rustlib/src=/rust --remap-path-prefix=$cross/rust/usr/src=/rust"
 remap="$remap --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo --remap-path-prefix=$root=/hprof-rs"
 
-# compile TARGET: the library, and the command; for musl that needs no loader and no library.
-compile() {
+# library TARGET: the agent.
+library() {
     case $1 in
-        *-musl)
-            RUSTFLAGS="$remap -C target-feature=-crt-static" one "$1" hprof-rs
-            # The C library and what starts a program are zig's: this Rust brings none.
-            RUSTFLAGS="$remap -C target-feature=+crt-static -C link-self-contained=no" one "$1" hprof
-            ;;
-        *-gnu)
-            RUSTFLAGS=$remap one "$1.2.17" hprof-rs     # the oldest glibc
-            RUSTFLAGS=$remap one "$1.2.17" hprof
-            ;;
+        *-musl) RUSTFLAGS="$remap -C target-feature=-crt-static" one "$1" hprof-rs ;;
+        *-gnu) RUSTFLAGS=$remap one "$1.2.17" hprof-rs ;;   # the oldest glibc
         *) echo "dist: $1 is not a target" >&2; return 1 ;;
+    esac
+}
+
+# command_of TARGET: for musl it needs no loader and no library.
+command_of() {
+    case $1 in
+        # The C library and what starts a program are zig's: this Rust brings none.
+        *-musl) RUSTFLAGS="$remap -C target-feature=+crt-static -C link-self-contained=no" one "$1" hprof ;;
+        *) RUSTFLAGS=$remap one "$1.2.17" hprof ;;
     esac
 }
 
@@ -105,8 +109,13 @@ pack() {
 }
 
 mkdir -p "$out"
+if [ $only = library ]; then
+    library "$1"
+    exit
+fi
 if [ $only = yes ]; then
-    compile "$1"
+    library "$1"
+    command_of "$1"
     stage "$1"
     pack "$1"
     exit

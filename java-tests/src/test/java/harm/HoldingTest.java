@@ -15,6 +15,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.BeforeAll;
@@ -41,6 +42,9 @@ abstract class HoldingTest {
         }
     }
 
+    /** The variable that has a library loaded first. An emulator has another for what it runs. */
+    private static final String PRELOAD = System.getProperty("preload", "LD_PRELOAD");
+
     @TempDir static Path library;
     @TempDir Path folder;
     /** Where hold.c says by the names of files what it sees. */
@@ -49,7 +53,10 @@ abstract class HoldingTest {
     @BeforeAll
     static void compile() {
         Path source = Paths.get(System.getProperty("basedir", ""), "src/test/java/harm/hold.c");
-        Command.run("cc", "-shared", "-fPIC", "-o", library.resolve("hold.so"), source, "-ldl").good();
+        // A JVM for another processor needs another compiler.
+        List<Object> words = new ArrayList<>(List.of(System.getProperty("cc", "cc").split(" ")));
+        words.addAll(List.of("-shared", "-fPIC", "-o", library.resolve("hold.so"), source, "-ldl"));
+        Command.run(words.toArray()).good();
     }
 
     @BeforeEach
@@ -66,7 +73,7 @@ abstract class HoldingTest {
     /** A JVM whose threads and those of its copies are watched, and whose first copy is held if HOLD names a place. */
     Launch watching(Jdk jdk, String options, Path dumps) {
         return Jvm.on(jdk, folder).switches("-Xmx256m")
-                .through("env", "LD_PRELOAD=" + library.resolve("hold.so"), "HOLD_FOLDER=" + holds)
+                .through("env", PRELOAD + "=" + library.resolve("hold.so"), "HOLD_FOLDER=" + holds)
                 .agent("heap=dump," + options + "file=" + dumps.resolve("out.%n.hprof"));
     }
 
