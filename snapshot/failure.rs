@@ -47,6 +47,8 @@ pub enum Failure {
     /// HotSpot waits for a lock held by a thread that does not exist in the child. Another attempt may
     /// succeed.
     Stuck,
+    /// What HotSpot tells of compiled frames cannot be explained. Another attempt may do without.
+    OopMaps,
     /// A fault in the agent's own code.
     Fault,
 }

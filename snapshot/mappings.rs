@@ -126,6 +126,12 @@ impl Mappings {
         self.at(address).is_some_and(Mapping::is_readable)
     }
 
+    /// The readable mapping at this address.
+    pub fn readable(&self, address: u64) -> Option<Range<u64>> {
+        let mapping = self.at(address).filter(|mapping| mapping.is_readable())?;
+        Some(mapping.range.clone())
+    }
+
     /// Whether all of these bytes can be read.
     pub fn are_readable(&self, start: u64, bytes: u64) -> bool {
         let Some(end) = start.checked_add(bytes) else {

@@ -135,7 +135,7 @@ fn dump_alone(
             if let Some(line) = StopBound(options.max_pause).passed_by(outcome.pause) {
                 say(&line);
             }
-            let is_told = options.verbose || outcome.cut_arrays > 0;
+            let is_told = options.verbose || outcome.cut_arrays + outcome.unread_stacks > 0;
             let line = outcome.end_line(
                 &options.destination,
                 options.because.as_deref(),
@@ -267,6 +267,7 @@ pub(super) fn by_fork<T>(
             }
             Err(DumpError::Again(Again::Stuck)) => copies_all |= tries > LEAST_TRIES,
             Err(DumpError::Again(Again::Moving)) => was_moving = true,
+            Err(DumpError::Again(Again::OopMaps)) => tried.no_oop_maps.set(Some("ImmutableOopMap")),
             Err(DumpError::Again(Again::Unlinked(_) | Again::LostFilter)) => {}
             Err(error) => return Err(error),
         }

@@ -130,6 +130,8 @@ pub(crate) enum Again {
     Moving,
     /// The filter of HotSpot's walk was not found.
     LostFilter,
+    /// The oop maps of compiled frames could not be explained.
+    OopMaps,
 }
 
 impl From<Again> for DumpError {

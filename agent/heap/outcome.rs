@@ -14,6 +14,8 @@ pub(super) struct Outcome {
     pub(super) objects: u64,
     pub(super) classes: usize,
     pub(super) cut_arrays: u64,
+    /// Stacks that could not be read to the end.
+    pub(super) unread_stacks: u64,
     pub(super) pause: Duration,
 }
 
@@ -42,8 +44,14 @@ impl Outcome {
             0 => String::new(),
             arrays => format!("; {arrays} arrays are cut, as their records would pass 4 GiB"),
         };
+        let unread = match self.unread_stacks {
+            0 => String::new(),
+            stacks => format!(
+                "; {stacks} stacks could not be read to the end, and what only their compiled frames hold may be missing"
+            ),
+        };
         format!(
-            "{done}{because}: {} bytes, {} objects, {} classes; application paused for {} ms, total {} ms, engine {}{cut}",
+            "{done}{because}: {} bytes, {} objects, {} classes; application paused for {} ms, total {} ms, engine {}{cut}{unread}",
             self.bytes,
             self.objects,
             self.classes,

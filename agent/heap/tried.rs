@@ -18,6 +18,8 @@ pub(super) struct Tried {
     pub(super) has_left_out: Cell<bool>,
     /// Whether an attempt did not find the filter of HotSpot's walk, so that the walk must make replaced objects again.
     pub(super) needs_barrier: Cell<bool>,
+    /// What is missing or cannot be explained of the oop maps of compiled frames, so that the agent does not read them.
+    pub(super) no_oop_maps: Cell<Option<&'static str>>,
     /// The barrier that the last attempt's walk did without; `None` if it did not.
     pub(super) long_barrier: Cell<Option<LongBarrier>>,
 }

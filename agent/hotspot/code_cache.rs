@@ -79,6 +79,22 @@ pub(super) struct CompiledFrame {
     size_words: u16,
 }
 
+/// The code of any kind at a return address.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Returned {
+    pub(super) blob: Address,
+    /// Whether it is a compiled native method.
+    pub(super) is_native: bool,
+    /// Bytes from the first instruction.
+    pub(super) distance: u32,
+    /// Bytes of its frame; 0 if it has none.
+    pub(super) frame_bytes: u64,
+    /// Whether the return was redirected for a deoptimization.
+    pub(super) is_deoptimized: bool,
+    /// Whether it is one of HotSpot's stubs.
+    pub(super) is_stub: bool,
+}
+
 const _: () = assert!(std::mem::size_of::<CompiledFrame>() == 16);
 
 impl CompiledFrame {
@@ -124,6 +140,32 @@ impl CodeCache {
             method: self.distance(method.bits())?,
             compile_id: self.layout.compile_id(method),
             size_words: words.checked_sub(LEAST_WORDS)? + LEAST_WORDS,
+        })
+    }
+
+    /// The code at `pc`, to which a frame of a thread that stands still returns. `None` outside of the code cache.
+    pub(super) fn returned_to(&self, pc: u64) -> Option<Returned> {
+        /// How HotSpot's names of its stubs begin; since JDK 26, some begin in the second way.
+        const STUBS: [&[u8]; 2] = [b"StubRoutines", b"Stub Generator"];
+        let blob = self.blob(pc)?;
+        let is_method = self.is_method(blob);
+        // SAFETY: a blob to which a frame returns has these fields, and a name.
+        let (code, name) = unsafe {
+            let name: u64 = blob.add(self.layout.name).read();
+            (self.layout.code.of(blob), name)
+        };
+        // SAFETY: as in `is_method`.
+        let text =
+            (name != 0).then(|| unsafe { CStr::from_ptr(name as *const c_char) }.to_bytes())?;
+        Some(Returned {
+            blob,
+            is_native: METHOD_NAMES
+                .last()
+                .is_some_and(|native| native.to_bytes() == text),
+            distance: u32::try_from(pc.checked_sub(code.bits())?).ok()?,
+            frame_bytes: u64::try_from(self.layout.frame_size_words(blob)).ok()? * WORD_BYTES,
+            is_deoptimized: is_method && self.layout.is_deoptimized(blob, pc),
+            is_stub: STUBS.iter().any(|stub| text.starts_with(stub)),
         })
     }
 
@@ -358,6 +400,8 @@ pub(super) mod fake {
     /// Bytes of a block's header, and of a blob before its code.
     pub(in crate::hotspot) const HEADER_BYTES: u64 = 8;
     pub(in crate::hotspot) const CODE_AT: u64 = 32;
+    /// Where a blob has its maps.
+    pub(in crate::hotspot) const MAPS_AT: u64 = 24;
     /// From the first instruction to the first one with the frame.
     pub(in crate::hotspot) const COMPLETE_AT: u64 = 6;
     const SEGMENT_WORDS: usize = 16;
@@ -375,11 +419,11 @@ pub(super) mod fake {
         pub(in crate::hotspot) fn new() -> Self {
             let mut memory = Box::new([0_u64; 3 * SEGMENT_WORDS]);
             // Name, offset of the code and of the first instruction with the frame, size, compilation.
-            let blob = [CODE_AT | (COMPLETE_AT << 32), 3 | (77 << 32)];
-            for (segment, name) in [(0, c"nmethod"), (1, c"StubRoutines (1)")] {
+            let code = CODE_AT | (COMPLETE_AT << 32);
+            for (segment, name, words) in [(0, c"nmethod", 3), (1, c"StubRoutines (1)", 0)] {
                 let at = segment * SEGMENT_WORDS + 1;
                 memory[at] = name.as_ptr() as u64;
-                memory[at + 1..at + 3].copy_from_slice(&blob);
+                memory[at + 1..at + 3].copy_from_slice(&[code, words | (77 << 32)]);
             }
             let map = Box::new([0, 0, UNUSED_SEGMENT]);
             let low = memory.as_ptr() as u64;
@@ -419,6 +463,11 @@ pub(super) mod fake {
         /// (2).
         pub(in crate::hotspot) fn pc(&self, block: u64, offset: u64) -> u64 {
             self.memory.as_ptr() as u64 + block * 128 + HEADER_BYTES + CODE_AT + offset
+        }
+
+        /// The method gets these maps.
+        pub(in crate::hotspot) fn put_maps(&mut self, maps: u64) {
+            self.memory[1 + usize::try_from(MAPS_AT / 8).unwrap()] = maps;
         }
 
         /// Puts an instruction of one byte there.

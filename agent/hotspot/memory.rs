@@ -1,5 +1,8 @@
 //! Reads this process's memory at addresses that HotSpot provides.
 
+use snapshot::mappings::Mappings;
+use std::cell::Cell;
+
 /// Bytes of a stack word.
 pub(super) const WORD_BYTES: u64 = 8;
 
@@ -55,6 +58,43 @@ impl Address {
     }
 }
 
+/// The memory of a forked copy, which has no other thread: it stands still, and its mappings are known, so that any
+/// address can be tried.
+#[derive(Debug)]
+pub(crate) struct Readable<'m> {
+    mappings: &'m Mappings,
+    /// The mapping of the last address.
+    last: Cell<(u64, u64)>,
+}
+
+impl<'m> Readable<'m> {
+    /// The memory with these mappings.
+    ///
+    /// # Safety
+    /// This is a forked copy, these are its mappings, and what is read through this is not Rust's.
+    pub(crate) unsafe fn new(mappings: &'m Mappings) -> Self {
+        Self {
+            mappings,
+            last: Cell::new((0, 0)),
+        }
+    }
+
+    /// The value at this address; `None` if it cannot be read.
+    pub(super) fn read<T: Plain>(&self, at: Address) -> Option<T> {
+        let end = at.0.checked_add(size_of::<T>() as u64)?;
+        let (low, high) = self.last.get();
+        if at.0 < low || end > high {
+            let range = self.mappings.readable(at.0)?;
+            if end > range.end {
+                return None;
+            }
+            self.last.set((range.start, range.end));
+        }
+        // SAFETY: it is mapped, as was just checked, and the promise to `new`.
+        Some(unsafe { (at.0 as *const T).read_unaligned() })
+    }
+}
+
 /// The highest address after the calling thread's stack; `None` if the system does not say.
 pub(super) fn own_stack_end() -> Option<u64> {
     // SAFETY: the attributes are filled in before they are read, and destroyed once.
@@ -67,6 +107,25 @@ pub(super) fn own_stack_end() -> Option<u64> {
         let answer = libc::pthread_attr_getstack(&attributes, &mut low, &mut size_bytes);
         libc::pthread_attr_destroy(&mut attributes);
         (answer == 0).then(|| (low as u64).saturating_add(size_bytes as u64))
+    }
+}
+
+/// This process's memory, for tests.
+#[cfg(test)]
+pub(super) mod fake {
+    use super::*;
+
+    /// The mappings of now.
+    pub(in crate::hotspot) fn own_mappings() -> Mappings {
+        Mappings::parse(&snapshot::mappings::os_maps().unwrap())
+    }
+
+    impl<'m> Readable<'m> {
+        /// The memory with these mappings, which nothing changes while a test reads it.
+        pub(in crate::hotspot) fn of(mappings: &'m Mappings) -> Self {
+            // SAFETY: a test reads only what it has put there.
+            unsafe { Self::new(mappings) }
+        }
     }
 }
 
@@ -83,6 +142,17 @@ mod tests {
             assert_eq!(address.read::<u64>(), 7);
             assert_eq!(address.add(8).read::<u64>(), 8);
         }
+    }
+
+    #[test]
+    fn any_address_can_be_tried() {
+        let numbers = [7_u64, 8];
+        let address = Address::new(numbers.as_ptr() as u64);
+        let mappings = fake::own_mappings();
+        let memory = Readable::of(&mappings);
+        assert_eq!(memory.read::<u64>(address.add(8)), Some(8));
+        assert_eq!(memory.read::<u64>(Address::new(8)), None);
+        assert_eq!(memory.read::<u32>(Address::new(u64::MAX - 1)), None);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::jvmti::object::Object;
 
 /// Where an entry frame has its link to older Java frames: this many words below its frame pointer (frame_x86.hpp,
 /// entry_frame_call_wrapper_offset).
-const CALL_WRAPPER_WORDS: u64 = 6;
+pub(super) const CALL_WRAPPER_WORDS: u64 = 6;
 /// Frames whose code a thread remembers, 16 bytes each. A power of two.
 const REMEMBERED: usize = 2048;
 /// Most frames to walk.
@@ -33,12 +33,25 @@ pub(crate) struct JavaCode {
 
 /// Where a thread that runs native code names its last Java frame (javaFrameAnchor.hpp).
 #[derive(Clone, Copy, Debug)]
-struct AnchorLayout {
-    in_thread: u64,
-    in_call_wrapper: u64,
-    stack_pointer: u64,
-    frame_pointer: u64,
-    pc: u64,
+pub(super) struct AnchorLayout {
+    pub(super) in_thread: u64,
+    pub(super) in_call_wrapper: u64,
+    pub(super) stack_pointer: u64,
+    pub(super) frame_pointer: u64,
+    pub(super) pc: u64,
+}
+
+impl AnchorLayout {
+    /// `None` if this JVM does not export all of it.
+    pub(super) fn find(table: Table) -> Option<Self> {
+        Some(Self {
+            in_thread: table.offset("JavaThread", "_anchor")?,
+            in_call_wrapper: table.offset("JavaCallWrapper", "_anchor")?,
+            stack_pointer: table.offset("JavaFrameAnchor", "_last_Java_sp")?,
+            frame_pointer: table.offset("JavaFrameAnchor", "_last_Java_fp")?,
+            pc: table.offset("JavaFrameAnchor", "_last_Java_pc")?,
+        })
+    }
 }
 
 impl JavaCode {
@@ -51,13 +64,7 @@ impl JavaCode {
         let table = Table::find()?;
         Some(Self {
             code: CodeCache::find()?,
-            anchor: AnchorLayout {
-                in_thread: table.offset("JavaThread", "_anchor")?,
-                in_call_wrapper: table.offset("JavaCallWrapper", "_anchor")?,
-                stack_pointer: table.offset("JavaFrameAnchor", "_last_Java_sp")?,
-                frame_pointer: table.offset("JavaFrameAnchor", "_last_Java_fp")?,
-                pc: table.offset("JavaFrameAnchor", "_last_Java_pc")?,
-            },
+            anchor: AnchorLayout::find(table)?,
             jni_offset: jni.address().checked_sub(jni.native_thread(thread)?)?,
         })
     }
@@ -99,10 +106,10 @@ impl Fingerprint {
 /// A frame: its stack pointer, and the address at which its code continues. The frame pointer is valid only for an
 /// interpreted frame and for the frame by which native code entered Java.
 #[derive(Clone, Copy, Debug, Default)]
-struct Frame {
-    stack_pointer: u64,
-    frame_pointer: u64,
-    pc: u64,
+pub(super) struct Frame {
+    pub(super) stack_pointer: u64,
+    pub(super) frame_pointer: u64,
+    pub(super) pc: u64,
 }
 
 impl StackWalk {

@@ -94,6 +94,24 @@ impl Table {
         None
     }
 
+    /// The value of a constant of type int that is not negative.
+    pub(crate) fn constant(name: &str) -> Option<u32> {
+        let constants = exported(c"gHotSpotVMIntConstants")? as *const u8;
+        let stride = usize::try_from(exported(c"gHotSpotVMIntConstantEntryArrayStride")?).ok()?;
+        let name_at = usize::try_from(exported(c"gHotSpotVMIntConstantEntryNameOffset")?).ok()?;
+        let value = usize::try_from(exported(c"gHotSpotVMIntConstantEntryValueOffset")?).ok()?;
+        for number in 0..MOST_ENTRIES {
+            // SAFETY: as in `entry`; the value is an int.
+            unsafe {
+                let entry = constants.add(number * stride);
+                if text(entry.add(name_at))?.to_bytes() == name.as_bytes() {
+                    return u32::try_from(entry.add(value).cast::<i32>().read()).ok();
+                }
+            }
+        }
+        None
+    }
+
     /// The entry of a field.
     fn entry(self, type_name: &str, field_name: &str) -> Option<*const u8> {
         for number in 0..MOST_ENTRIES {

@@ -76,6 +76,7 @@ pub(in crate::heap) fn dump_by_hotspot(
         objects: translated.objects,
         classes: translated.classes,
         cut_arrays: translated.cut_arrays,
+        unread_stacks: 0,
         pause,
     })
 }

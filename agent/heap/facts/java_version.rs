@@ -3,7 +3,7 @@
 use crate::jvmti::env::Env;
 
 /// The number of the Java version, such as 17; 0 for 8, or if the JVM does not tell.
-pub(super) fn java_version(env: &Env) -> u32 {
+pub(in crate::heap) fn java_version(env: &Env) -> u32 {
     let java = env.system_property(c"java.vm.specification.version");
     java.map_or(0, |java| number(&java))
 }

@@ -5,7 +5,7 @@ mod anonymous_names;
 pub(super) mod catalogue;
 pub(super) mod escape_barrier;
 pub(super) mod heap_room;
-mod java_version;
+pub(super) mod java_version;
 pub(super) mod jvm_words;
 pub(super) mod kept_objects;
 pub(super) mod methods;

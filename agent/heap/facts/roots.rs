@@ -263,6 +263,23 @@ impl RootNotes {
         self.notes.push((object, place));
     }
 
+    /// The objects that frames of Java methods hold, each with its thread's number in [`Self::threads`].
+    pub(in crate::heap) fn in_frames(&self) -> impl Iterator<Item = (usize, ObjectIndex)> + '_ {
+        self.notes
+            .iter()
+            .filter_map(|&(object, place)| match place {
+                Place::StackLocal { thread, .. } => Some((thread, object)),
+                _ => None,
+            })
+    }
+
+    /// Notes an object that some frame of a thread holds, by the thread's number in [`Self::threads`].
+    pub(in crate::heap) fn note_in_frame(&mut self, thread: usize, object: ObjectIndex) {
+        let depth = None;
+        self.notes
+            .push((object, Place::StackLocal { thread, depth }));
+    }
+
     fn thread(&mut self, object: ObjectIndex) -> usize {
         let threads = &mut self.threads;
         *self.thread_places.entry(object).or_insert_with(|| {

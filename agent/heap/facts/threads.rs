@@ -1,7 +1,7 @@
 //! Threads: turns captured stacks and the walk's notes into rows of threads and traces.
 
 use super::catalogue::{tag_new, Catalogue};
-use super::escape_barrier::LongBarrier;
+use super::escape_barrier::{Barrier, LongBarrier, FIRST_WITH_BARRIER};
 use super::java_version::java_version;
 use super::methods::Methods;
 use super::roots::ThreadNote;
@@ -58,30 +58,29 @@ pub(in crate::heap) struct ThreadRows {
 impl<'f> CapturedStacks<'f> {
     /// Tags all platform threads, so that the walk can tell which thread a frame belongs to, and captures their
     /// stacks. That takes one short safepoint for each group of threads, and one more request for each deep
-    /// stack. Prepares memory for HotSpot's own walk over the stacks, which is kept until [`Self::fill`], or finds that
-    /// this walk may take longer than `max_pause`, if it can be left out.
+    /// stack. `barrier` tells whether HotSpot looks at all frames before its walk over the heap. If it does, finds that
+    /// this may take longer than `max_pause`, or that the application would lack the memory.
     pub(in crate::heap) fn take(
         env: &'f Env,
         jni: &'f Jni<'f>,
         objects: &mut ObjectTable,
         max_pause: Option<Duration>,
-        needs_barrier: bool,
+        barrier: Barrier,
     ) -> Result<Self, DumpError> {
         let threads = env.live_threads(jni).when("the list of threads")?;
         for thread in &threads {
             tag_thread(env, jni, thread, objects)?;
         }
-        let (mut stacks, mut pause) = capture(env, threads)?;
+        let (stacks, pause) = capture(env, threads)?;
         let frames = stacks.iter().map(|captured| captured.frames.len()).sum();
         let java = java_version(env);
-        let long_barrier = LongBarrier::of(java, frames, max_pause).filter(|_| !needs_barrier);
-        let room = StackRoom::make(java, if long_barrier.is_some() { 0 } else { frames })?;
-        if room.took_time() {
-            // The threads have run on meanwhile.
-            let threads = stacks.into_iter().map(|captured| captured.thread);
-            let (again, once_more) = capture(env, threads.collect())?;
-            (stacks, pause) = (again, pause + once_more);
-        }
+        let long_barrier = match barrier {
+            Barrier::IfShort => LongBarrier::of(java, frames, max_pause),
+            Barrier::Never | Barrier::Always => None,
+        };
+        let is_left_out =
+            java >= FIRST_WITH_BARRIER && (barrier == Barrier::Never || long_barrier.is_some());
+        let room = StackRoom::check(java, if is_left_out { 0 } else { frames })?;
         Ok(Self {
             env,
             jni,

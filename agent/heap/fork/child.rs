@@ -81,6 +81,8 @@ pub(super) struct HeapCopy {
     pub(super) mappings: Mappings,
     /// The classes as the parent described them.
     pub(super) facts: ClassFacts,
+    /// How many stacks could not be read to the end.
+    pub(super) unread_stacks: u64,
 }
 
 impl Task<'_, '_> {
@@ -154,6 +156,7 @@ impl Task<'_, '_> {
             snapshot,
             mappings,
             facts,
+            unread_stacks: 0,
         })
     }
 

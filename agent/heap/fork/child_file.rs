@@ -47,6 +47,7 @@ impl<'d, 'f> Task<'d, 'f> {
         let written = self.finish_file(snapshot, writer, watchdog)?;
         Ok(Written {
             encoded: Encoded::sum([early, written.encoded]),
+            unread_stacks: copy.unread_stacks,
             ..written
         })
     }
@@ -63,7 +64,10 @@ impl<'d, 'f> Task<'d, 'f> {
             return self.count(&copy.snapshot, watchdog);
         }
         let writer = self.begin_file(copy, roots, &mut ClassReferences::default(), watchdog)?;
-        self.finish_file(&copy.snapshot, writer, watchdog)
+        Ok(Written {
+            unread_stacks: copy.unread_stacks,
+            ..self.finish_file(&copy.snapshot, writer, watchdog)?
+        })
     }
 
     /// Counts the marked objects of each class, on all threads.

@@ -22,6 +22,7 @@ impl From<Failure> for DumpError {
             )),
             Failure::NoMirror => Self::Engine("an object's class was never loaded".to_owned()),
             Failure::Moving => Again::Moving.into(),
+            Failure::OopMaps => Again::OopMaps.into(),
             Failure::OutsideOfHeap(address) => Self::Damaged(format!(
                 "a reference points outside the heap, to {address:#x}"
             )),

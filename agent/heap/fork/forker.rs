@@ -9,7 +9,7 @@ use super::process::{self, Child, Side, Watchdog};
 use super::silence::Silence;
 use crate::heap::facts::kept_objects::AGENTS_TAG;
 use crate::heap::facts::roots::{RootNotes, SystemRoots};
-use crate::hotspot::{Variables, WalkFilter};
+use crate::hotspot::{StandingStacks, Variables, WalkFilter};
 use crate::jvmti::heap::{Reference, Reports, TagCell, Target, Visit, Visitor};
 use headroom::MemoryLeft;
 use snapshot::walk::VirtualFrames;
@@ -35,13 +35,22 @@ enum Stage {
     VirtualFrames(Box<HeapCopy>, VirtualFrames),
 }
 
+/// What the child needs if the walk has no barrier.
+#[derive(Debug)]
+pub(super) struct WithoutBarrier {
+    /// Where the walk's filter is.
+    pub(super) variables: Variables,
+    /// How to read what compiled frames hold; `None` if the dump lacks what only replaced objects refer to.
+    pub(super) stacks: Option<Box<StandingStacks>>,
+}
+
 /// How the child gets to know the roots without a tag.
 #[derive(Debug)]
 enum Untagged {
     /// The walk reports them.
     Reported,
-    /// The walk reports only tagged objects until the child finds its filter here and clears it.
-    Filtered(Variables),
+    /// The walk reports only tagged objects until the child finds its filter and clears it.
+    Filtered(WithoutBarrier),
     /// The filter was not found, so there was no fork.
     Lost,
 }
@@ -75,13 +84,13 @@ pub(super) struct Forker<'d, 'f> {
 }
 
 impl<'d, 'f> Forker<'d, 'f> {
-    /// Ready to fork until that moment; `own_thread` is the thread that makes the dump. With `variables`, the walk need
-    /// only report tagged objects.
+    /// Ready to fork until that moment; `own_thread` is the thread that makes the dump. With `without_barrier`, the
+    /// walk need only report tagged objects.
     pub(super) fn new(
         task: Task<'d, 'f>,
         own_thread: ObjectIndex,
         until: Option<Instant>,
-        variables: Option<Variables>,
+        without_barrier: Option<WithoutBarrier>,
     ) -> Self {
         let system = SystemRoots::of(task.catalogue, task.tables);
         // The first call reads a file, which takes too long for the pause.
@@ -95,7 +104,7 @@ impl<'d, 'f> Forker<'d, 'f> {
             seen: Vec::new(),
             watchdog: None,
             silence: Arc::default(),
-            untagged: variables.map_or(Untagged::Reported, Untagged::Filtered),
+            untagged: without_barrier.map_or(Untagged::Reported, Untagged::Filtered),
             callbacks: 0,
             left_out: Vec::new(),
             until,
@@ -140,8 +149,8 @@ impl<'d, 'f> Forker<'d, 'f> {
     fn filter(&self, first: Reference) -> Option<Option<WalkFilter>> {
         match &self.untagged {
             Untagged::Reported => Some(None),
-            Untagged::Filtered(variables) if first == Reference::Thread => {
-                variables.filter_of(self.callbacks).map(Some)
+            Untagged::Filtered(without) if first == Reference::Thread => {
+                without.variables.filter_of(self.callbacks).map(Some)
             }
             Untagged::Filtered(_) | Untagged::Lost => None,
         }
@@ -262,7 +271,16 @@ impl<'d, 'f> Forker<'d, 'f> {
         let (Some(task), Some(watchdog)) = (&mut self.task, &self.watchdog) else {
             return Err(Failure::Fault);
         };
-        let copy = task.begin(&self.seen, std::mem::take(&mut self.left_out))?;
+        let mut copy = task.begin(&self.seen, std::mem::take(&mut self.left_out))?;
+        if let Untagged::Filtered(WithoutBarrier {
+            stacks: Some(stacks),
+            ..
+        }) = &self.untagged
+        {
+            copy.unread_stacks =
+                task.note_compiled_frames(stacks, &copy, &mut self.roots, &mut self.by_address)?;
+            watchdog.feed();
+        }
         if task.begins_early() {
             let written = task.mark_and_write(&copy, &mut self.roots, watchdog);
             task.end(written);
@@ -362,7 +380,7 @@ impl<'d, 'f> Forker<'d, 'f> {
 }
 
 /// The row of the object at this address. Adds it if there is none.
-fn row_at(
+pub(super) fn row_at(
     address: u64,
     by_address: &mut HashMap<u64, ObjectIndex>,
     objects: &mut ObjectTable,

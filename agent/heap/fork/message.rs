@@ -59,6 +59,8 @@ pub(super) struct Written {
     pub(super) bytes: u64,
     /// Counts of objects.
     pub(super) encoded: Encoded,
+    /// Stacks that could not be read to the end.
+    pub(super) unread_stacks: u64,
     /// What the classes have, by their indexes, if they were counted and nothing was written.
     pub(super) counts: Vec<ClassCount>,
 }
@@ -83,6 +85,7 @@ mod kind {
     pub(super) const LOST: u8 = 12;
     pub(super) const LITTLE_MEMORY: u8 = 13;
     pub(super) const NOT_WRITTEN: u8 = 14;
+    pub(super) const OOP_MAPS: u8 = 15;
 }
 
 /// Longest message, in bytes: far more than the addresses of all classes and the frames of all
@@ -125,6 +128,7 @@ impl FromChild {
                 put(&mut body, written.bytes);
                 put(&mut body, written.encoded.objects);
                 put(&mut body, written.encoded.cut_arrays);
+                put(&mut body, written.unread_stacks);
                 put_all(&mut body, &written.counts, |body, count| {
                     put(body, count.instances);
                     put(body, count.bytes);
@@ -159,6 +163,7 @@ impl FromChild {
                     objects: take(body)?,
                     cut_arrays: take(body)?,
                 },
+                unread_stacks: take(body)?,
                 counts: take_all(body, |body| {
                     Ok(ClassCount {
                         instances: take(body)?,
@@ -214,6 +219,7 @@ fn put_failed(body: &mut Vec<u8>, why: &DumpError) -> u8 {
         DumpError::Again(Again::UnknownClass) => return kind::UNKNOWN_CLASS,
         DumpError::Again(Again::Stuck) => return kind::STUCK,
         DumpError::Again(Again::Moving) => return kind::MOVING,
+        DumpError::Again(Again::OopMaps) => return kind::OOP_MAPS,
         DumpError::Again(Again::Unlinked(classes)) => {
             put_all(body, classes, |body, class| {
                 put(body, u64::from(class.get()))
@@ -241,6 +247,7 @@ fn take_failed(kind: u8, body: &mut &[u8]) -> io::Result<DumpError> {
         kind::UNKNOWN_CLASS => Again::UnknownClass.into(),
         kind::STUCK => Again::Stuck.into(),
         kind::MOVING => Again::Moving.into(),
+        kind::OOP_MAPS => Again::OopMaps.into(),
         kind::UNLINKED => Again::Unlinked(take_all(body, |body| {
             ClassId::new(take_u32(body)?).ok_or_else(broken)
         })?)
@@ -402,6 +409,7 @@ mod tests {
                     objects: 2,
                     cut_arrays: 3,
                 },
+                unread_stacks: 6,
                 counts: vec![ClassCount {
                     instances: 4,
                     bytes: 5,
@@ -410,6 +418,7 @@ mod tests {
             FromChild::Failed(Again::UnknownClass.into()),
             FromChild::Failed(Again::Stuck.into()),
             FromChild::Failed(Again::Moving.into()),
+            FromChild::Failed(Again::OopMaps.into()),
             FromChild::Failed(Again::Unlinked(vec![class, class]).into()),
             FromChild::Failed(DumpError::Damaged("what".to_owned())),
             FromChild::Failed(DumpError::Engine("why".to_owned())),

@@ -2,7 +2,7 @@
 //!
 //! In the parent, [`parent`] leads, [`answers`] converses with the child, [`known_objects`] reads what the check needs,
 //! [`pause`] shortens the pause, and [`forker`] forks in HotSpot's callback and notes the roots. In the child,
-//! [`child`] leads, [`child_file`] writes its part of the file, [`crew`] runs its threads, and the `snapshot` crate
+//! [`child`] leads, [`compiled_frames`] finds roots that HotSpot does not report, [`child_file`] writes its part of the file, [`crew`] runs its threads, and the `snapshot` crate
 //! reads the heap. Between them is [`message`]: the last one says what was [written](message::Written) or why nothing
 //! was. [`childs_end`] makes the user's error of that. [`process`] deals with processes, [`fork_handlers`] with
 //! libraries that run code in a fork.
@@ -17,6 +17,7 @@ mod child;
 mod child_file;
 mod childs_end;
 mod childs_memory;
+mod compiled_frames;
 mod crew;
 mod fork_handlers;
 mod forker;

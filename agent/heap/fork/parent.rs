@@ -3,7 +3,7 @@
 use super::answers::Answers;
 use super::careful_reads;
 use super::child::Task;
-use super::forker::Forker;
+use super::forker::{Forker, WithoutBarrier};
 use super::known_objects::KnownObjects;
 use super::message::Written;
 use super::pause::huge_pages::HugePages;
@@ -15,13 +15,15 @@ use crate::heap::cause;
 use crate::heap::error::{Again, DumpError, For};
 use crate::heap::facts::allocation_traces::{AllocationTraces, Profiled};
 use crate::heap::facts::catalogue::Catalogue;
+use crate::heap::facts::escape_barrier::{Barrier, FIRST_WITH_BARRIER};
+use crate::heap::facts::java_version::java_version;
 use crate::heap::facts::plain_facts::{field_offset, mirror_fields};
 use crate::heap::facts::threads::{tag_thread, CapturedStacks};
 use crate::heap::object_sizes;
 use crate::heap::outcome::Outcome;
 use crate::heap::stop_bound::StopBound;
 use crate::heap::tried::Tried;
-use crate::hotspot::Variables;
+use crate::hotspot::{StandingStacks, Variables};
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
@@ -101,6 +103,11 @@ impl<'f> SnapshotDump<'f> {
         profiled: Profiled<'_>,
     ) -> Result<(Outcome, Child), DumpError> {
         let copied = self.copy(Some(&file), profiled)?;
+        if let Some(missing) = self.tried.no_oop_maps.get() {
+            say(&format!(
+                "{missing} of this JVM's compiled code cannot be read, so HotSpot looks for replaced objects"
+            ));
+        }
         if let Some(long_barrier) = self.tried.long_barrier.get() {
             say(&long_barrier.to_string());
         }
@@ -132,7 +139,7 @@ impl<'f> SnapshotDump<'f> {
         let known = KnownObjects::take(env, jni, &catalogue, &tables)?;
         self.note_used_bytes(&catalogue, &tables);
         let (current, own_thread) = self.begin(&mut objects)?;
-        let (stacks, variables) = self.stacks(&mut objects)?;
+        let (stacks, without_barrier) = self.stacks(&mut objects)?;
         let mut pinned = stacks.pinned()?;
         let (socket, childs_socket) = UnixStream::pair().map_err(not_forked)?;
         let virtual_threads = virtual_thread_fields(env, &catalogue, &tables)?;
@@ -170,7 +177,7 @@ impl<'f> SnapshotDump<'f> {
             options: self.options,
         };
         let invented = task.mirror_fields.invented().into_iter().chain(cause);
-        let (child, objects) = self.fork(task, own_thread, variables)?;
+        let (child, objects) = self.fork(task, own_thread, without_barrier)?;
         drop((closed, known, held));
         let mut answers = Answers {
             dump: self,
@@ -189,20 +196,43 @@ impl<'f> SnapshotDump<'f> {
         Ok((child, done, catalogue.len(), tables))
     }
 
-    /// The stacks of all threads, and where the filter of HotSpot's walk is if it must do without the barrier.
+    /// The stacks of all threads, and what the child needs if HotSpot's walk does without the barrier.
     fn stacks(
         &self,
         objects: &mut ObjectTable,
-    ) -> Result<(CapturedStacks<'f>, Option<Variables>), DumpError> {
-        let needs_barrier = self.tried.needs_barrier.get();
+    ) -> Result<(CapturedStacks<'f>, Option<WithoutBarrier>), DumpError> {
+        let standing_stacks = self.standing_stacks();
+        let barrier = match (&standing_stacks, self.tried.needs_barrier.get()) {
+            (_, true) => Barrier::Always,
+            (Some(_), false) => Barrier::Never,
+            (None, false) => Barrier::IfShort,
+        };
         let max_pause = self.options.max_pause;
-        let stacks = CapturedStacks::take(self.env, self.jni, objects, max_pause, needs_barrier)?;
+        let stacks = CapturedStacks::take(self.env, self.jni, objects, max_pause, barrier)?;
         self.tried.long_barrier.set(stacks.long_barrier);
-        let variables = stacks.long_barrier.map(|_| Variables::of_libjvm());
-        match variables {
-            Some(None) => Err(self.lost_filter()),
-            variables => Ok((stacks, variables.flatten())),
+        if standing_stacks.is_none() && stacks.long_barrier.is_none() {
+            return Ok((stacks, None));
         }
+        let without_barrier = WithoutBarrier {
+            variables: Variables::of_libjvm().ok_or_else(|| self.lost_filter())?,
+            stacks: standing_stacks,
+        };
+        Ok((stacks, Some(without_barrier)))
+    }
+
+    /// How the copy finds what replaced objects refer to; `None` if the walk has the barrier for this, or HotSpot has
+    /// none.
+    fn standing_stacks(&self) -> Option<Box<StandingStacks>> {
+        let java = java_version(self.env);
+        let is_known = cfg!(target_arch = "x86_64") && java >= FIRST_WITH_BARRIER;
+        let has_failed = self.tried.needs_barrier.get() || self.tried.no_oop_maps.get().is_some();
+        if !is_known || has_failed {
+            return None;
+        }
+        let found = StandingStacks::find(java).map(Box::new);
+        found
+            .inspect_err(|missing| self.tried.no_oop_maps.set(Some(missing)))
+            .ok()
     }
 
     /// What objects are aligned to, if no dump is written.
@@ -240,6 +270,7 @@ impl<'f> SnapshotDump<'f> {
             objects: done.encoded.objects,
             classes,
             cut_arrays: done.encoded.cut_arrays,
+            unread_stacks: done.unread_stacks,
             pause: self.tried.paused.get(),
         };
         Ok((outcome, child))
@@ -285,17 +316,17 @@ impl<'f> SnapshotDump<'f> {
         Again::LostFilter.into()
     }
 
-    /// Forks in the first callback of a heap walk. The application is paused meanwhile. With `variables`, the walk
-    /// needs no barrier.
+    /// Forks in the first callback of a heap walk. The application is paused meanwhile. With
+    /// `without_barrier`, the walk has none.
     fn fork(
         &self,
         task: Task<'_, 'f>,
         own_thread: ObjectIndex,
-        variables: Option<Variables>,
+        without_barrier: Option<WithoutBarrier>,
     ) -> Result<(Child, ObjectTable), DumpError> {
         let bound = StopBound(self.options.max_pause);
         let until = bound.fork_until(self.tried.paused.get())?;
-        let mut forker = Forker::new(task, own_thread, until, variables);
+        let mut forker = Forker::new(task, own_thread, until, without_barrier);
         let began = Instant::now();
         let reports = forker.reports();
         let answer = self.env.follow_references(&mut forker, reports);

@@ -1,0 +1,90 @@
+//! What only compiled frames hold, in the child: it becomes roots of their threads, beside those that HotSpot reports.
+
+use super::child::{HeapCopy, Task};
+use super::forker::row_at;
+use crate::heap::facts::roots::RootNotes;
+use crate::hotspot::{Readable, Reference, StandingStacks};
+use snapshot::memory::Memory;
+use snapshot::{Failure, Snapshot};
+use std::collections::{HashMap, HashSet};
+use tables::{ObjectId, ObjectIndex};
+
+impl Task<'_, '_> {
+    /// Adds what the compiled frames of all stacks hold to the roots, unless HotSpot has reported it. Returns how many
+    /// stacks could not be read to the end. `by_address` has rows of objects.
+    ///
+    /// References of threads that HotSpot does not report are left out, as it does: those are ending, or its own.
+    pub(super) fn note_compiled_frames(
+        &mut self,
+        stacks: &StandingStacks,
+        copy: &HeapCopy,
+        roots: &mut RootNotes,
+        by_address: &mut HashMap<u64, ObjectIndex>,
+    ) -> Result<u64, Failure> {
+        // SAFETY: this is the forked copy, and these are its mappings.
+        let memory = unsafe { Readable::new(&copy.mappings) };
+        let held = stacks.held(&memory).ok_or(Failure::OopMaps)?;
+        let address = |index| self.objects.id(index).map(ObjectId::get);
+        let threads = roots.threads().iter().enumerate();
+        let threads = threads.filter_map(|(number, it)| Some((address(it.object)?, number)));
+        let threads: HashMap<u64, usize> = threads.collect();
+        let known = roots.in_frames();
+        let known = known.filter_map(|(thread, object)| Some((thread, address(object)?)));
+        let mut known: HashSet<(usize, u64)> = known.collect();
+        for held in &held.references {
+            let mut owners = held.threads.iter();
+            let Some(&thread) = owners.find_map(|owner| threads.get(owner)) else {
+                continue;
+            };
+            let Some(object) = object(&copy.snapshot, held.reference)? else {
+                continue;
+            };
+            if known.insert((thread, object)) {
+                let index = row_at(object, by_address, &mut self.objects)?;
+                roots.note_in_frame(thread, index);
+            }
+        }
+        Ok(held.unread_stacks)
+    }
+}
+
+/// The object to which a reference leads; `None` for a null. An error if there is none.
+fn object(snapshot: &Snapshot<impl Memory>, reference: Reference) -> Result<Option<u64>, Failure> {
+    let coding = snapshot.layout.oops.coding();
+    let address = match reference {
+        Reference::Wide(address) => address,
+        Reference::Narrow(code) => coding.address(code.into()),
+    };
+    // A null that was decompressed without a check is the base.
+    if address == coding.base {
+        return Ok(None);
+    }
+    if !snapshot.marks.covers(address) {
+        return Err(Failure::OopMaps);
+    }
+    match snapshot.class_of(address) {
+        Ok(_) => Ok(Some(address)),
+        Err(Failure::NoClass(_)) => Err(Failure::OopMaps),
+        Err(other) => Err(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use snapshot::classes::Shape;
+
+    #[test]
+    fn a_reference_leads_to_an_object() {
+        let words = [1_u64, 1, 1, 7];
+        let snapshot = Snapshot::of_words(&words, vec![Shape::ObjectArray]);
+        let start = words.as_ptr() as u64;
+        let object = |address| object(&snapshot, Reference::Wide(address));
+        assert_eq!(object(start), Ok(Some(start)));
+        assert_eq!(object(0), Ok(None));
+        // Not aligned, outside of the heap, and no class.
+        for address in [start + 4, start + 4096, start + 16] {
+            assert_eq!(object(address), Err(Failure::OopMaps));
+        }
+    }
+}

@@ -1,0 +1,494 @@
+//! The stacks of all Java threads in a forked copy, where they stand still: which references their compiled frames hold,
+//! by the [oop maps](super::oop_maps) that the collector uses.
+//!
+//! HotSpot's own walk reports what the debug information of a frame names as a variable. That leaves out the fields of
+//! an object that the compiler has replaced by registers and stack slots, and so what only such objects refer to. The
+//! maps have these registers and slots.
+//!
+//! The walk follows frame_x86.cpp. Interpreted frames are passed: HotSpot's walk reports all that they hold. So it does
+//! with frames in the heap, of virtual threads that are not mounted.
+
+use super::code_cache::{CodeCache, Returned};
+use super::memory::{Address, Readable, WORD_BYTES};
+use super::oop_maps::{Entry, OopMaps, Spot};
+use super::stack_walk::{AnchorLayout, Frame, CALL_WRAPPER_WORDS};
+use super::vm_structs::Table;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// HotSpot's numbers of the register RBP: one for each half.
+const FRAME_POINTER: [u32; 2] = [10, 11];
+/// Words from the last frame of a virtual thread to that of its carrier, at most: the frame's arguments, and some 15 of
+/// the frame that entered the continuation.
+const MOST_ENTER_WORDS: u64 = 320;
+/// More threads than any JVM has.
+const MOST_THREADS: u64 = 1 << 20;
+
+/// Where HotSpot has the threads and their stacks.
+#[derive(Debug)]
+pub(crate) struct StandingStacks {
+    code: CodeCache,
+    maps: OopMaps,
+    anchor: AnchorLayout,
+    /// The variable with the list of threads.
+    list: Address,
+    list_length: u64,
+    list_threads: u64,
+    thread_object: u64,
+    /// The mounted virtual thread, or the thread itself; since JDK 19.
+    mounted_object: Option<u64>,
+    stack_base: u64,
+    original_pc: u64,
+    upcalls: Option<Upcalls>,
+}
+
+/// Frames by which native code calls Java (`java.lang.foreign`), where the JVM exports them: since JDK 25.
+#[derive(Clone, Copy, Debug)]
+struct Upcalls {
+    /// The kind of a blob of code, and that of such a frame.
+    kind: u64,
+    upcall: u8,
+    /// The place of a frame's anchor, in bytes above the stack pointer: a field of the blob, and what to add.
+    data: u64,
+    anchor: u64,
+}
+
+/// What compiled frames hold.
+#[derive(Debug, Default)]
+pub(crate) struct Held {
+    /// The references.
+    pub(crate) references: Vec<HeldReference>,
+    /// How many stacks could not be read to the end.
+    pub(crate) unread_stacks: u64,
+}
+
+/// A reference in a compiled frame. It is not null.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct HeldReference {
+    /// The addresses of the frame's thread, and of the platform thread that carries it or is it.
+    pub(crate) threads: [u64; 2],
+    /// The reference.
+    pub(crate) reference: Reference,
+}
+
+/// A reference as HotSpot has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reference {
+    /// An address.
+    Wide(u64),
+    /// A compressed reference.
+    Narrow(u32),
+}
+
+/// What a return address tells.
+#[derive(Debug)]
+enum Code {
+    /// The interpreter.
+    Interpreted,
+    /// Code that native code has called; an entry frame follows.
+    Entry,
+    /// Such code of `java.lang.foreign`, with the place of the anchor, in bytes above the stack pointer.
+    Upcall(u64),
+    /// A compiled method that will be deoptimized. The right return address is so many bytes above the stack pointer.
+    Deoptimized(u64),
+    /// Compiled code.
+    Compiled {
+        frame_bytes: u64,
+        entries: Vec<Entry>,
+        is_native: bool,
+    },
+    /// The rest of a virtual thread's frames is in the heap.
+    ReturnBarrier,
+}
+
+impl StandingStacks {
+    /// Looks up the structures; the error names what this JVM does not export. `java` is its version.
+    pub(crate) fn find(java: u32) -> Result<Self, &'static str> {
+        let table = Table::find().ok_or("gHotSpotVMStructs")?;
+        let offset = |kind, field: &'static str| table.offset(kind, field).ok_or(field);
+        let list = table.static_address("ThreadsSMRSupport", "_java_thread_list");
+        Ok(Self {
+            code: CodeCache::find().ok_or("CodeCache")?,
+            maps: OopMaps::find(table, java)?,
+            anchor: AnchorLayout::find(table).ok_or("JavaFrameAnchor")?,
+            list: Address::new(list.ok_or("_java_thread_list")?),
+            list_length: offset("ThreadsList", "_length")?,
+            list_threads: offset("ThreadsList", "_threads")?,
+            thread_object: offset("JavaThread", "_threadObj")?,
+            mounted_object: table.offset("JavaThread", "_vthread"),
+            stack_base: offset("JavaThread", "_stack_base")?,
+            original_pc: offset("nmethod", "_orig_pc_offset")?,
+            upcalls: Upcalls::find(table),
+        })
+    }
+
+    /// What the compiled frames of all threads hold; `None` if the list of threads cannot be read.
+    pub(crate) fn held(&self, memory: &Readable<'_>) -> Option<Held> {
+        let first_slot = self.maps.first_slot(memory)?;
+        let list = Address::new(memory.read(self.list)?);
+        let count: u32 = memory.read(list.add(self.list_length))?;
+        let threads = Address::new(memory.read(list.add(self.list_threads))?);
+        let mut walk = Walk {
+            stacks: self,
+            memory,
+            first_slot,
+            known: HashMap::new(),
+            saved: HashMap::new(),
+            references: Vec::new(),
+        };
+        let mut unread_stacks = 0;
+        for number in 0..u64::from(count).min(MOST_THREADS) {
+            let thread = Address::new(memory.read(threads.add(number * WORD_BYTES))?);
+            unread_stacks += u64::from(walk.thread(thread).is_none());
+        }
+        Some(Held {
+            references: walk.references,
+            unread_stacks,
+        })
+    }
+}
+
+impl Upcalls {
+    fn find(table: Table) -> Option<Self> {
+        Some(Self {
+            kind: table.offset("CodeBlob", "_kind")?,
+            upcall: u8::try_from(Table::constant("CodeBlobKind::Upcall")?).ok()?,
+            data: table.offset("UpcallStub", "_frame_data_offset")?,
+            anchor: table.offset("UpcallStub::FrameData", "jfa")?,
+        })
+    }
+
+    /// The place of the anchor if this is such code.
+    fn anchor(self, memory: &Readable<'_>, blob: Address) -> Option<u64> {
+        let is_upcall = memory.read::<u8>(blob.add(self.kind))? == self.upcall;
+        let data: u32 = is_upcall.then(|| memory.read(blob.add(self.data)))??;
+        u64::from(data).checked_add(self.anchor)
+    }
+}
+
+/// A walk over all stacks.
+struct Walk<'w, 'm> {
+    stacks: &'w StandingStacks,
+    memory: &'w Readable<'m>,
+    first_slot: u32,
+    /// What return addresses tell.
+    known: HashMap<u64, Rc<Code>>,
+    /// Where the callees of a frame have saved its registers.
+    saved: HashMap<u32, u64>,
+    references: Vec<HeldReference>,
+}
+
+impl Walk<'_, '_> {
+    fn word(&self, at: u64) -> Option<u64> {
+        self.memory.read(Address::new(at))
+    }
+
+    /// The object behind a thread's handle; 0 for none.
+    fn object(&self, thread: Address, handle: u64) -> Option<u64> {
+        match self.word(thread.add(handle).bits())? {
+            0 => Some(0),
+            slot => self.word(slot),
+        }
+    }
+
+    /// Walks a thread's stack. `None` if its end is not reached.
+    fn thread(&mut self, thread: Address) -> Option<()> {
+        let stacks = self.stacks;
+        let carrier = self.object(thread, stacks.thread_object)?;
+        let mounted = match stacks.mounted_object {
+            Some(handle) => self.object(thread, handle)?,
+            None => carrier,
+        };
+        let stack_end = self.word(thread.add(stacks.stack_base).bits())?;
+        let anchor = thread.add(stacks.anchor.in_thread).bits();
+        let mut owners = [mounted, carrier];
+        let mut next = self.anchored(anchor)?;
+        let mut is_called = false;
+        while let Some(mut at) = next {
+            let mut code = self.code(at.pc)?;
+            if let Code::Deoptimized(place) = *code {
+                at.pc = self.word(at.stack_pointer.wrapping_add(place))?;
+                code = self.code(at.pc)?;
+            }
+            // Native methods are called by entry frames, except the one that enters a continuation.
+            let is_enter =
+                matches!(*code, Code::Compiled { is_native, .. } if is_native && is_called);
+            if is_enter || matches!(*code, Code::ReturnBarrier) {
+                owners = [carrier; 2];
+            }
+            is_called = !matches!(*code, Code::Entry | Code::Upcall(_));
+            next = self.caller(at, &code, owners)?;
+            let is_above = |next: &Frame| {
+                at.stack_pointer < next.stack_pointer && next.stack_pointer <= stack_end
+            };
+            if !next.as_ref().is_none_or(is_above) {
+                return None;
+            }
+        }
+        Some(())
+    }
+
+    /// Notes what a frame holds, and returns its caller; `Some(None)` if no Java code has called it.
+    fn caller(&mut self, at: Frame, code: &Code, threads: [u64; 2]) -> Option<Option<Frame>> {
+        match code {
+            Code::Interpreted => {
+                let stack_pointer = self.word(at.frame_pointer.wrapping_sub(WORD_BYTES))?;
+                self.linked(at.frame_pointer, stack_pointer)
+            }
+            Code::Compiled {
+                frame_bytes,
+                entries,
+                ..
+            } => {
+                for &entry in entries {
+                    self.note(entry, at.stack_pointer, threads)?;
+                }
+                for &entry in entries {
+                    if let Entry::Saved(register, spot) = entry {
+                        let place = self.place(spot, at.stack_pointer)?;
+                        self.saved.insert(register, place);
+                    }
+                }
+                let caller = at.stack_pointer.wrapping_add(*frame_bytes);
+                self.linked(caller.wrapping_sub(2 * WORD_BYTES), caller)
+            }
+            Code::ReturnBarrier => {
+                // The frame that entered the continuation lies above, behind arguments. Only one word there is the
+                // address of code: its return address.
+                let place = |word| at.stack_pointer.wrapping_add(word * WORD_BYTES);
+                let mut places = (0..MOST_ENTER_WORDS).map(place);
+                let place = places.find(|&place| self.is_return_address(place))?;
+                self.linked(
+                    place.wrapping_sub(WORD_BYTES),
+                    place.wrapping_add(WORD_BYTES),
+                )
+            }
+            Code::Entry => {
+                let wrapper = at
+                    .frame_pointer
+                    .wrapping_sub(CALL_WRAPPER_WORDS * WORD_BYTES);
+                let anchor = self
+                    .word(wrapper)?
+                    .wrapping_add(self.stacks.anchor.in_call_wrapper);
+                self.anchored(anchor)
+            }
+            Code::Upcall(place) => self.anchored(at.stack_pointer.wrapping_add(*place)),
+            Code::Deoptimized(_) => None,
+        }
+    }
+
+    /// Whether this word is the return address of Java code that was called by Java code. It may be any number.
+    fn is_return_address(&self, place: u64) -> bool {
+        let pc = self.word(place);
+        let pc = pc.filter(|&pc| self.stacks.code.is_java(pc));
+        pc.is_some_and(|pc| self.look_at(pc).is_some())
+    }
+
+    /// The caller with this stack pointer, whose frame pointer and return address are saved at `link`.
+    fn linked(&mut self, link: u64, stack_pointer: u64) -> Option<Option<Frame>> {
+        self.saved
+            .extend(FRAME_POINTER.map(|register| (register, link)));
+        Some(Some(Frame {
+            stack_pointer,
+            frame_pointer: self.word(link)?,
+            pc: self.word(link.wrapping_add(WORD_BYTES))?,
+        }))
+    }
+
+    /// The frame that an anchor names; `Some(None)` if it names none.
+    fn anchored(&mut self, anchor: u64) -> Option<Option<Frame>> {
+        self.saved.clear();
+        let layout = &self.stacks.anchor;
+        let field = |at: u64| self.word(anchor.wrapping_add(at));
+        let stack_pointer = field(layout.stack_pointer)?;
+        if stack_pointer == 0 {
+            return Some(None);
+        }
+        let pc = match field(layout.pc)? {
+            0 => self.word(stack_pointer.wrapping_sub(WORD_BYTES))?,
+            pc => pc,
+        };
+        Some(Some(Frame {
+            stack_pointer,
+            frame_pointer: field(layout.frame_pointer)?,
+            pc,
+        }))
+    }
+
+    /// The address of a place of the frame with this stack pointer.
+    fn place(&self, spot: Spot, stack_pointer: u64) -> Option<u64> {
+        match spot {
+            Spot::Stack(bytes) => Some(stack_pointer.wrapping_add(bytes)),
+            Spot::Register(register) => self.saved.get(&register).copied(),
+        }
+    }
+
+    /// Notes the reference that an entry of a map names.
+    fn note(&mut self, entry: Entry, stack_pointer: u64, threads: [u64; 2]) -> Option<()> {
+        let reference = match entry {
+            Entry::Wide(spot) => Reference::Wide(self.word(self.place(spot, stack_pointer)?)?),
+            Entry::Narrow(spot) => {
+                let place = Address::new(self.place(spot, stack_pointer)?);
+                Reference::Narrow(self.memory.read(place)?)
+            }
+            Entry::Saved(..) => return Some(()),
+        };
+        if !matches!(reference, Reference::Wide(0) | Reference::Narrow(0)) {
+            self.references.push(HeldReference { threads, reference });
+        }
+        Some(())
+    }
+
+    fn code(&mut self, pc: u64) -> Option<Rc<Code>> {
+        if let Some(known) = self.known.get(&pc) {
+            return Some(Rc::clone(known));
+        }
+        let code = Rc::new(self.look_at(pc)?);
+        self.known.insert(pc, Rc::clone(&code));
+        Some(code)
+    }
+
+    /// What this return address tells; `None` if it is no code of a known kind.
+    fn look_at(&self, pc: u64) -> Option<Code> {
+        let cache = &self.stacks.code;
+        if cache.interpreter.contains(pc) {
+            return Some(Code::Interpreted);
+        }
+        if pc == cache.call_stub_return {
+            return Some(Code::Entry);
+        }
+        let code = cache.returned_to(pc)?;
+        if code.is_deoptimized {
+            let place: u32 = self.memory.read(code.blob.add(self.stacks.original_pc))?;
+            return Some(Code::Deoptimized(place.into()));
+        }
+        if code.frame_bytes == 0 {
+            return self.frameless(code);
+        }
+        Some(Code::Compiled {
+            frame_bytes: code.frame_bytes,
+            entries: self
+                .stacks
+                .maps
+                .entries(self.memory, self.first_slot, &code)?,
+            is_native: code.is_native,
+        })
+    }
+
+    /// What a return address in code without frames of one size tells. Of HotSpot's stubs, only the one that fetches
+    /// frames from the heap is returned to, besides the one that calls Java.
+    fn frameless(&self, code: Returned) -> Option<Code> {
+        let upcall = self
+            .stacks
+            .upcalls
+            .and_then(|it| it.anchor(self.memory, code.blob));
+        match upcall {
+            Some(place) => Some(Code::Upcall(place)),
+            None => code.is_stub.then_some(Code::ReturnBarrier),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hotspot::code_cache::fake::{FakeCode, MAPS_AT};
+    use crate::hotspot::memory::fake::own_mappings;
+    use crate::hotspot::oop_maps::fake::FakeMaps;
+
+    const OBJECT: u64 = 0x7000;
+    const CARRIER: u64 = 0x7100;
+    const MOUNTED: u64 = 0x7200;
+
+    /// What the frames of a thread hold: from the top, two frames of the method that return to these distances, an
+    /// interpreted one, and the entry frame. If it is a virtual thread, others of its frames are in the heap, and the
+    /// interpreted frame is its carrier's.
+    fn held(pcs: [u64; 2], is_virtual: bool) -> Option<Held> {
+        // At 20 bytes, the first slot has a reference. At 30, the frame pointer has one.
+        let maps = FakeMaps::new(MAPS_AT, [(20, 1, [65, 0, 0, 0]), (30, 1, [41, 0, 0, 0])]);
+        let mut code = FakeCode::new();
+        code.put_maps(maps.set.as_ptr() as u64);
+        let pc = |offset| code.pc(0, offset);
+        let mut stack = Box::new([0; 24]);
+        let start = stack.as_ptr() as u64;
+        let at = |word: u64| start + word * WORD_BYTES;
+        // The first frame: the reference, what the second has in RBP, the return address.
+        stack[0..3].copy_from_slice(&[OBJECT, OBJECT + 8, pc(pcs[1])]);
+        // The second: nothing, the frame pointer of the interpreted one, and a return address in the interpreter.
+        stack[3..6].copy_from_slice(&[0, at(11), 0x1800]);
+        if is_virtual {
+            // To the stub, with any frame pointer; and an argument and the frame that entered the continuation.
+            stack[4..9].copy_from_slice(&[7, code.pc(1, 8), OBJECT, at(11), 0x1800]);
+        }
+        // The interpreted one: the caller's stack and frame pointer, and the return address of the entry frame, 0.
+        stack[10..13].copy_from_slice(&[at(13), at(20), 0]);
+        // The entry frame's wrapper is an anchor, which names no frame.
+        stack[14] = at(21);
+        let stack = std::hint::black_box(stack);
+        let anchor = [start, pc(pcs[0]), 0];
+        let objects = [CARRIER, MOUNTED];
+        let handle = |number: usize| objects[number..].as_ptr() as u64;
+        let thread = [
+            anchor[0],
+            anchor[1],
+            anchor[2],
+            at(24),
+            handle(0),
+            handle(1),
+        ];
+        let threads = [thread.as_ptr() as u64];
+        let list = [1, threads.as_ptr() as u64];
+        let variable = [list.as_ptr() as u64];
+        let stacks = StandingStacks {
+            code: code.cache,
+            maps: maps.maps,
+            anchor: AnchorLayout {
+                in_thread: 0,
+                in_call_wrapper: 0,
+                stack_pointer: 0,
+                frame_pointer: 16,
+                pc: 8,
+            },
+            list: Address::new(variable.as_ptr() as u64),
+            list_length: 0,
+            list_threads: 8,
+            thread_object: 32,
+            mounted_object: Some(40),
+            stack_base: 24,
+            original_pc: 0,
+            upcalls: None,
+        };
+        let mappings = own_mappings();
+        let held = stacks.held(&Readable::of(&mappings));
+        drop(stack);
+        held
+    }
+
+    #[test]
+    fn registers_and_slots_are_read_down_to_the_entry() {
+        let held = held([20, 30], false).unwrap();
+        let threads = [MOUNTED, CARRIER];
+        let expected = [OBJECT, OBJECT + 8].map(|object| HeldReference {
+            threads,
+            reference: Reference::Wide(object),
+        });
+        assert_eq!(held.references, expected);
+        assert_eq!(held.unread_stacks, 0);
+    }
+
+    #[test]
+    fn the_carrier_comes_after_what_a_virtual_thread_has_on_the_stack() {
+        let held = held([20, 30], true).unwrap();
+        assert_eq!((held.references.len(), held.unread_stacks), (2, 0));
+    }
+
+    #[test]
+    fn a_stack_with_an_unknown_frame_is_counted() {
+        // No map is for 25 bytes, and nobody has saved the first frame's registers.
+        for (pcs, references) in [([20, 25], 1), ([25, 30], 0), ([30, 20], 0)] {
+            let held = held(pcs, false).unwrap();
+            assert_eq!(held.references.len(), references, "{pcs:?}");
+            assert_eq!(held.unread_stacks, 1);
+        }
+    }
+}
