@@ -96,6 +96,8 @@ impl Survey {
             Record::Utf8(string) => {
                 self.strings.insert(string);
             }
+            // A class that is being loaded has no class object yet, so nothing refers to it.
+            Record::LoadClass(class) if class.class == 0 => {}
             Record::LoadClass(class) => self.loaded.push(class),
             Record::Frame(frame) => {
                 self.frames.insert(frame.id, frame);

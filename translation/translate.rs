@@ -151,6 +151,8 @@ mod tests {
             let mut file = Self::with_classes(&[
                 (1, OBJECT_CLASS, OBJECT),
                 (2, THREAD_CLASS, JAVA_THREAD),
+                // While a class is loaded, it has no class object.
+                (5, 0, UNLINKED),
                 (3, UNLINKED_CLASS, UNLINKED),
                 (4, OBJECT_CLASS, OBJECT),
             ]);
@@ -527,6 +529,8 @@ mod tests {
         }
         let objects: Vec<u64> = loaded.iter().map(|class| class.class).collect();
         assert_eq!(objects, [OBJECT_CLASS, THREAD_CLASS, UNLINKED_CLASS]);
+        let numbers: Vec<u32> = loaded.iter().map(|class| class.serial).collect();
+        assert_eq!(numbers, [1, 2, 3]);
         let names: Vec<_> = loaded
             .iter()
             .map(|class| strings.get(&class.name).map(Vec::as_slice))
