@@ -60,6 +60,9 @@ const QUESTIONS: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params
 {"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"path","arguments":{"of":"0x10"}}}
 "#;
 
+/// Address space for a file that decompresses to more than that.
+const SMALL_KIB: u32 = 160 << 10;
+
 /// What a command said, and its exit code.
 #[derive(Debug)]
 struct Said {
@@ -69,16 +72,22 @@ struct Said {
 }
 
 fn run(folder: &TempDir, command: &str, file: &Path) -> Said {
+    run_within(LIMIT_KIB, folder, command, file)
+}
+
+fn run_within(limit_kib: u32, folder: &TempDir, command: &str, file: &Path) -> Said {
     let (file, out) = (file.to_str().unwrap(), folder.path().join("out"));
     let words = command.split(' ').map(|word| match word {
         "FILE" => file,
         "OUT" => out.to_str().unwrap(),
         word => word,
     });
-    let line = format!("ulimit -v {LIMIT_KIB}; exec \"$0\" \"$@\"");
+    let line = format!("ulimit -v {limit_kib}; exec \"$0\" \"$@\"");
     let mut child = Command::new("sh")
         .args(["-c", &line, env!("CARGO_BIN_EXE_hprof")])
         .args(words)
+        // Else each thread reserves 64 MiB of addresses.
+        .env("MALLOC_ARENA_MAX", "1")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -244,4 +253,127 @@ fn a_bomb_of_names_takes_little_memory() {
             "{command}: {said:?}"
         );
     }
+}
+
+#[test]
+fn what_expands_to_more_than_the_memory_is_read_in_parts() {
+    const ARRAY_BYTES: usize = 200 << 20;
+    let folder = TempDir::new().unwrap();
+    let mut sample = Sample::new();
+    let zeros = vec![0; ARRAY_BYTES];
+    let array = sample::primitive_array(0x9000_0000, 8, ARRAY_BYTES as u32, &zeros);
+    sample.heap(1).push(array);
+    let file = written(&folder, "bomb.gz", &packed(&sample.bytes()));
+    assert!(fs::metadata(&file).unwrap().len() < 2 << 20);
+    // The text of so many zeros would take a minute.
+    for command in COMMANDS.iter().filter(|it| !it.starts_with("text")) {
+        let said = run_within(SMALL_KIB, &folder, command, &file);
+        assert!(
+            said.code == 0 || said.err.contains("bomb.gz"),
+            "{command}: {said:?}"
+        );
+    }
+}
+
+#[test]
+fn counts_that_nothing_backs_and_loops_end() {
+    let folder = TempDir::new().unwrap();
+    let files = claims().into_iter().chain([("loops", loops())]);
+    for (name, bytes) in files {
+        for (name, bytes) in [
+            (name.to_owned(), bytes.clone()),
+            (format!("{name}.gz"), packed(&bytes)),
+        ] {
+            let file = written(&folder, &name, &bytes);
+            for command in COMMANDS {
+                let said = run(&folder, command, &file);
+                let is_told =
+                    said.code == 0 || said.err.contains(&name) || command.starts_with("check");
+                assert!(is_told, "{command} {name}: {said:?}");
+            }
+        }
+    }
+}
+
+/// Files with the largest count or length where nothing follows.
+fn claims() -> [(&'static str, Vec<u8>); 9] {
+    let most = |tag: u8, head: sample::Bytes| {
+        let mut sample = Sample::new();
+        sample.records.insert(0, sample::record(tag, head));
+        sample.bytes()
+    };
+    let in_heap = |bytes: Vec<u8>| {
+        let mut sample = Sample::new();
+        sample.heap(1).push(bytes);
+        sample.bytes()
+    };
+    let class_of = |id: u64| bytes().u1(0x20).u8(id).u4(1).all(&[0; 7 * 8]).u4(0);
+    [
+        ("frames", most(0x05, bytes().u4(9).u4(0).u4(u32::MAX))),
+        (
+            "sites",
+            most(0x06, bytes().u2(0).all(&[0; 28]).u4(u32::MAX)),
+        ),
+        ("samples", most(0x0D, bytes().u4(9).u4(u32::MAX))),
+        (
+            "bytes",
+            in_heap(sample::primitive_array(0x9000, 11, u32::MAX, &[])),
+        ),
+        (
+            "elements",
+            in_heap(
+                bytes()
+                    .u1(0x22)
+                    .u8(0x9000)
+                    .u4(1)
+                    .u4(u32::MAX)
+                    .u8(sample::OBJECT_ARRAY)
+                    .0,
+            ),
+        ),
+        (
+            "data",
+            in_heap(
+                bytes()
+                    .u1(0x21)
+                    .u8(0x9000)
+                    .u4(1)
+                    .u8(sample::LEAF)
+                    .u4(u32::MAX)
+                    .0,
+            ),
+        ),
+        ("constants", in_heap(class_of(0x9000).u2(u16::MAX).0)),
+        ("statics", in_heap(class_of(0x9000).u2(0).u2(u16::MAX).0)),
+        (
+            "fields",
+            in_heap(class_of(0x9000).u2(0).u2(0).u2(u16::MAX).0),
+        ),
+    ]
+}
+
+/// Classes that are above each other and themselves, a class whose loader is of that class, and arrays that hold each other.
+fn loops() -> Vec<u8> {
+    let mut sample = Sample::new();
+    let classes = [(0x9000, 0x9008), (0x9008, 0x9000), (0x9010, 0x9010)];
+    let loads = classes
+        .iter()
+        .zip(100..)
+        .map(|((id, _), serial)| load_class(serial, *id, 1));
+    sample.records.splice(0..0, loads.collect::<Vec<_>>());
+    for (id, above) in classes {
+        let mut class = ClassDump::new(id, above);
+        class.slots[0] = 0x9100;
+        class.fields = vec![(1, 2)];
+        sample.heap(0).push(class.bytes());
+    }
+    let array = |id, held| sample::object_array(id, sample::OBJECT_ARRAY, held);
+    sample.heap(1).extend([
+        instance(0x9100, 1, 0x9000, &0x9100_u64.to_be_bytes()),
+        instance(0x9108, 1, 0x9010, &0x9100_u64.to_be_bytes()),
+        array(0x9200, &[0x9208, 0x9200]),
+        array(0x9208, &[0x9200, 0x9108]),
+    ]);
+    sample.heap(1).push(sample::root(0x05, 0x9200));
+    sample.bytes()
 }
