@@ -71,10 +71,16 @@ class LiveTest extends CommandTest {
         }
     }
 
-    @Test
-    void noValueIsSent() {
+    /** Those whose jcmd loads agents. */
+    static List<Jdk> since11() {
+        return Jdks.since(11);
+    }
+
+    @ParameterizedTest
+    @MethodSource("since11")
+    void noValueIsSent(Jdk jdk) {
         Path socket = folder.resolve("socket");
-        try (Jvm jvm = Jvm.on(Jdks.of(17), folder).run(Secrets.class).ready(); SocketFile listener = new SocketFile(socket)) {
+        try (Jvm jvm = Jvm.on(jdk, folder).run(Secrets.class).ready(); SocketFile listener = new SocketFile(socket)) {
             CompletableFuture<byte[]> taken = listener.take(Integer.MAX_VALUE);
             Command attached = jvm.attach("heap=dump,graph=" + socket);
             assertTrue(attached.out.contains("return code: 0"), attached::toString);

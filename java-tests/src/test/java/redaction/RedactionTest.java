@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import harness.Attach;
 import harness.Collector;
 import harness.Command;
-import harness.Deadline;
+import harness.Folder;
 import harness.HprofCheck;
 import harness.Jdk;
 import harness.Jdks;
@@ -158,10 +158,7 @@ class RedactionTest {
         Path metrics = folder.resolve("metrics");
         String words = "heap=dump,doe=n,on=every=1s,do=histo,top=10000,histo=lines,metrics=" + metrics;
         try (Jvm jvm = ready(launch(Jdks.of(17)).agent(words))) {
-            Deadline deadline = Deadline.in(Jvm.LIMIT);
-            while (!Files.exists(metrics)) {
-                assertFalse(deadline.over(), jvm.err::text);
-            }
+            new Folder(folder).await("metrics", Jvm.LIMIT);
             assertEquals(0, jvm.end(), jvm.err::text);
         }
         for (String name : List.of("lines", "metrics")) {
