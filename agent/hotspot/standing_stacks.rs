@@ -14,13 +14,15 @@ use super::oop_maps::{Entry, OopMaps, Spot};
 use super::stack_walk::{AnchorLayout, Frame, CALL_WRAPPER_WORDS};
 use super::vm_structs::Table;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::rc::Rc;
 
 /// HotSpot's numbers of the register RBP: one for each half.
 const FRAME_POINTER: [u32; 2] = [10, 11];
-/// Words from the last frame of a virtual thread to that of its carrier, at most: the frame's arguments, and some 15 of
-/// the frame that entered the continuation.
-const MOST_ENTER_WORDS: u64 = 320;
+/// Words from the last frame of a virtual thread to the return address of the frame that entered its continuation: at
+/// least what that frame keeps (ContinuationEntry), at most also all arguments. Before it, there may be a word that
+/// nobody has written, which may be an old return address.
+const ENTER_WORDS: Range<u64> = 7..320;
 /// More threads than any JVM has.
 const MOST_THREADS: u64 = 1 << 20;
 
@@ -256,7 +258,7 @@ impl Walk<'_, '_> {
                 // The frame that entered the continuation lies above, behind arguments. Only one word there is the
                 // address of code: its return address.
                 let place = |word| at.stack_pointer.wrapping_add(word * WORD_BYTES);
-                let mut places = (0..MOST_ENTER_WORDS).map(place);
+                let mut places = ENTER_WORDS.map(place);
                 let place = places.find(|&place| self.is_return_address(place))?;
                 self.linked(
                     place.wrapping_sub(WORD_BYTES),
@@ -409,21 +411,22 @@ mod tests {
         let mut code = FakeCode::new();
         code.put_maps(maps.set.as_ptr() as u64);
         let pc = |offset| code.pc(0, offset);
-        let mut stack = Box::new([0; 24]);
+        let mut stack = Box::new([0; 32]);
         let start = stack.as_ptr() as u64;
         let at = |word: u64| start + word * WORD_BYTES;
         // The first frame: the reference, what the second has in RBP, the return address.
         stack[0..3].copy_from_slice(&[OBJECT, OBJECT + 8, pc(pcs[1])]);
         // The second: nothing, the frame pointer of the interpreted one, and a return address in the interpreter.
-        stack[3..6].copy_from_slice(&[0, at(11), 0x1800]);
+        stack[3..6].copy_from_slice(&[0, at(18), 0x1800]);
         if is_virtual {
-            // To the stub, with any frame pointer; and an argument and the frame that entered the continuation.
-            stack[4..9].copy_from_slice(&[7, code.pc(1, 8), OBJECT, at(11), 0x1800]);
+            // To the stub, with any frame pointer; an old return address; and the frame that entered the continuation.
+            stack[4..7].copy_from_slice(&[7, code.pc(1, 8), 0x1808]);
+            stack[14..16].copy_from_slice(&[at(18), 0x1800]);
         }
         // The interpreted one: the caller's stack and frame pointer, and the return address of the entry frame, 0.
-        stack[10..13].copy_from_slice(&[at(13), at(20), 0]);
+        stack[17..20].copy_from_slice(&[at(20), at(27), 0]);
         // The entry frame's wrapper is an anchor, which names no frame.
-        stack[14] = at(21);
+        stack[21] = at(28);
         let stack = std::hint::black_box(stack);
         let anchor = [start, pc(pcs[0]), 0];
         let objects = [CARRIER, MOUNTED];
@@ -432,7 +435,7 @@ mod tests {
             anchor[0],
             anchor[1],
             anchor[2],
-            at(24),
+            at(32),
             handle(0),
             handle(1),
         ];
