@@ -66,9 +66,7 @@ class BaselineTest {
         assertEquals(0, allowed.differences(), allowed::toString);
         Set<Rule> taken = EnumSet.of(Rule.UNREACHABLE, Rule.CANONICAL_NAN, Rule.PSEUDO_STATIC, Rule.SERVING_THREAD,
                 Rule.NEVER_LOADED, Rule.UNLINKED, Rule.HIDDEN_FIELD, Rule.BOOT_ARRAY_CLASS, Rule.DEPENDED_ON);
-        if (jdk.major == 11) {
-            taken.add(Rule.HELD_BY_JVM);
-        }
+        taken.add(jdk.major == 11 ? Rule.HELD_BY_JVM : Rule.COMPILED_FRAME);
         mustHaveLetPass(taken, allowed);
         Faults faults = Faults.in(ours, theirs);
         for (Comparison.Order order : Comparison.Order.values()) {

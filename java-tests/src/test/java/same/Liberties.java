@@ -128,9 +128,12 @@ final class Liberties {
             HprofClass type = ours.classes.get(id);
             return type != null && type.loader == 0 && ours.name(id).startsWith("java.lang.invoke.LambdaForm$MH");
         }));
-        // Of Java 11 alone it is no difference.
+        // Of Java 11 alone it is no difference, and the other of later ones alone.
         if (ours.classes.keySet().stream().noneMatch(id -> ours.name(id).equals("java.lang.Record"))) {
             add(HprofRoot.Kind.JNI_GLOBAL, first(id -> ours.typeOf(id).equals("java.lang.invoke.MethodType")));
+        } else {
+            long main = ours.stacks.keySet().stream().filter(id -> ours.threadName(id).equals("main")).findFirst().get();
+            ours.roots.add(new HprofRoot(HprofRoot.Kind.JAVA_FRAME, type("java.lang.Thread").id, main, -1));
         }
     }
 

@@ -60,6 +60,12 @@ enum Rule {
      */
     DEPENDED_ON("a root of kind STICKY_CLASS only in ours, a hidden class that a class of the bootstrap loader calls"),
 
+    /**
+     * Since 16, ours has what the collector finds in the registers and slots of compiled frames: what only objects refer to that
+     * the compiler has replaced, and the receivers of native methods. Those have no number of a frame.
+     */
+    COMPILED_FRAME("a root of kind JAVA_FRAME without a frame only in ours, which a compiled frame holds"),
+
     /** The threads that carry out the requests are busy while the dumps are made. */
     SERVING_THREAD("of a thread that serves the requests");
 

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Set;
 
-/** The roots that JVMTI reports and HotSpot's own dump leaves out, as they belong to the bootstrap loader or to the JVM. */
+/** The roots that HotSpot's own dump leaves out, as they belong to the bootstrap loader, to the JVM or to compiled frames. */
 final class UnlistedRoots {
     /** What Java 11 holds beside its handles, which 17 lists: types of method handles that it calls, its loaders. */
     private static final Set<String> HELD_BY_11 = new HashSet<>(Arrays.asList("java.lang.invoke.MethodType",
@@ -31,6 +31,7 @@ final class UnlistedRoots {
         }
         switch (root.kind) {
             case JNI_GLOBAL: return isHeld(root.object) ? Rule.HELD_BY_JVM : null;
+            case JAVA_FRAME: return !isJava11 && root.frame < 0 && theirs.has(root.object) ? Rule.COMPILED_FRAME : null;
             case STICKY_CLASS: return ruleOfClass(theirs.classes.get(root.object));
             default: return null;
         }
