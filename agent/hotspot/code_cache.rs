@@ -149,7 +149,7 @@ impl CodeCache {
         const STUBS: [&[u8]; 2] = [b"StubRoutines", b"Stub Generator"];
         let blob = self.blob(pc)?;
         let is_method = self.is_method(blob);
-        // SAFETY: a blob to which a frame returns has these fields, and a name.
+        // SAFETY: each blob in use has these fields, and the segment map leads to no other.
         let (code, name) = unsafe {
             let name: u64 = blob.add(self.layout.name).read();
             (self.layout.code.of(blob), name)

@@ -1,7 +1,7 @@
 //! Threads: turns captured stacks and the walk's notes into rows of threads and traces.
 
 use super::catalogue::{tag_new, Catalogue};
-use super::escape_barrier::{Barrier, LongBarrier, FIRST_WITH_BARRIER};
+use super::escape_barrier::{Barrier, LongBarrier};
 use super::java_version::java_version;
 use super::methods::Methods;
 use super::roots::ThreadNote;
@@ -78,8 +78,7 @@ impl<'f> CapturedStacks<'f> {
             Barrier::IfShort => LongBarrier::of(java, frames, max_pause),
             Barrier::Never | Barrier::Always => None,
         };
-        let is_left_out =
-            java >= FIRST_WITH_BARRIER && (barrier == Barrier::Never || long_barrier.is_some());
+        let is_left_out = barrier == Barrier::Never || long_barrier.is_some();
         let room = StackRoom::check(java, if is_left_out { 0 } else { frames })?;
         Ok(Self {
             env,
