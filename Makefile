@@ -8,13 +8,14 @@
 #   make page-test   the pages of `hprof report` and `hprof view` in Chromium, used as a person does; `make test` leaves it out
 #   make sql-test    the questions of docs/sql.md in Spark; `make test` asks DuckDB alone
 #   make dist    the archives of a release for four targets in target/dist/, cross-compiled
+#   make compare-builds  an archive of make dist, built again at another place, is the same byte for byte
 #   make test-foreign    the core scenarios on JVMs for musl and, emulated, for aarch64; builds libraries that make dist has not
 #   make deny    licences and sources of all crates; with CHECKS=advisories what is known against them, from GitHub
 #   make fuzz    a minute of fuzzing for whatever reads bytes, and changed dumps for each command (needs a nightly toolchain)
 # CI says -D warnings here. Elsewhere a Clippy that is older or newer than CI's may warn, and the tests go on.
 CLIPPY_FLAGS =
 
-.PHONY: build demo jar examples test rust-test java-test one jdks readers page-test sql-test bench dist test-foreign deny fuzz clean
+.PHONY: build demo jar examples test rust-test java-test one jdks readers page-test sql-test bench dist compare-builds test-foreign deny fuzz clean
 
 build:
 	tools/setup.sh build
@@ -90,6 +91,10 @@ bench: jdks
 dist:
 	tools/setup.sh dist
 	tools/dist.sh
+
+compare-builds:
+	tools/setup.sh dist
+	tools/compare-builds.sh
 
 test-foreign: jdks readers
 	tools/setup.sh dist
