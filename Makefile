@@ -83,8 +83,9 @@ sql-test: jdks
 	cargo build --release --locked
 	cd java-tests && mvn --batch-mode --no-transfer-progress test -Dtest=SqlTest -Dsql=spark
 
-bench: jdks
+bench: jdks readers
 	cargo build --release --locked
+	cargo build --release --locked --package hprof-graph --example retained
 	cargo bench --package hprof-benches --locked
 	tools/bench.sh
 

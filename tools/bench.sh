@@ -6,13 +6,13 @@
 # Usage: tools/bench.sh [--keep]
 #   HEAP_MB=200                the heap that is dumped (docs/benchmarks.md: 1000)
 #   SHAPE='20 15 25 40'        percent of it that is small objects, maps, strings, large arrays
-#   ORDER=sequential           objects refer to each other in the order in which they lie in memory, or 'shuffled';
+#   ORDER=sequential           objects refer to each other in the order in which they lie in memory, or 'shuffled' or 'random';
 #                              'sequential shuffled' measures one after the other
 #   ROUNDS=3  RUNS=5           repetitions of the dumps, and of the runs without a dump
 #   THREADS=2000 VIRTUAL=100000    threads that come and go in the runs without a dump (there: 20000 and 1000000; with
 #                                  few of them the time is that of the JIT compiler, and the ratio too kind)
 #   ENTRIES=4000000  WORKS='G1:replace:1 ...'    entries of the map, and the applications that work (collector, work, threads)
-#   PARTS='dumps working runs profiles sampled classic'   what to measure; with --keep each part replaces its own results. The last
+#   PARTS='dumps working analysis runs profiles sampled classic'   what to measure; with --keep each part replaces its own results. The last
 #                              needs the HPROF agent that a JDK 8 has; without it that part is left out, or refused if asked for
 #   PROFILES='heap=sites ...'  the options whose costs are measured
 #   SAMPLED_JVMS=12            JVMs without and with `heap=sites`, in turn: few of them show nothing but noise
@@ -34,7 +34,7 @@ jdks=${JDKS:-$(cd "$root/target/jdks" && ls -d ?? | sort -n)}
 classic=$root/target/jdks/8/lib/amd64/libhprof.so
 entries=${ENTRIES:-4000000}
 works=${WORKS:-G1:replace:1 Parallel:replace:1 Serial:replace:1 G1:replace:2 G1:update:1 G1:hot:1 G1:young:1}
-parts=${PARTS:-dumps working runs profiles sampled classic}
+parts=${PARTS:-dumps working analysis runs profiles sampled classic}
 profiles=${PROFILES:-heap=sites heap=sites,sampling=0 cpu=samples cpu=times monitor=y}
 sampled_jvms=${SAMPLED_JVMS:-12}
 sampled_pairs=${SAMPLED_PAIRS:-300}
@@ -53,7 +53,7 @@ if measures classic && [ ! -e "$classic" ]; then
         exit 1
     fi
     say "$missing: that part is left out"
-    parts='dumps working runs profiles sampled'
+    parts='dumps working analysis runs profiles sampled'
 fi
 
 rm -rf "$work"
@@ -224,6 +224,10 @@ dumps_on() {
 
 . "$root/tools/bench-working.sh"
 
+# ---- what the answers cost
+
+. "$root/tools/bench-analysis.sh"
+
 # ---- the cost until a dump is asked for
 
 # runs_on JDK: appends JDK, variant, phase, ms, processor ms.
@@ -363,6 +367,7 @@ loops_on() {
 : >"$work/switched"
 : >"$work/classic"
 : >"$work/working"
+: >"$work/analysis"
 for order in $orders; do
     : >"$work/dumps.$order"
     for jdk in $jdks; do
@@ -391,6 +396,9 @@ for jdk in $jdks; do
         switched_on "$jdk"
     fi
 done
+if measures analysis; then
+    analysis
+fi
 # The JDK's own agent is that of 8, so that Java is always among them.
 loop_jdks="8 $(echo "$jdks" | xargs -n 1 | grep -vx 8 | xargs)"
 if measures classic; then
@@ -840,7 +848,7 @@ keep_part() {
 }
 
 page=$root/docs/benchmarks.md
-for part in dumps working runs profiles sampled classic; do
+for part in dumps working analysis runs profiles sampled classic; do
     measures $part || continue
     report_$part >"$work/report.md"
     cat "$work/report.md"

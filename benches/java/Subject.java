@@ -22,8 +22,9 @@ import java.util.concurrent.locks.LockSupport;
  * <pre>
  * Subject dump MB OBJECTS MAPS STRINGS ARRAYS ORDER     fills a heap of about MB megabytes, then measures its own stalls;
  *                                                       the next four are the shares in it, in percent; ORDER is
- *                                                       "sequential", or "shuffled": then who follows the references
- *                                                       jumps through memory
+ *                                                       "sequential", "shuffled" (the references lead all over the
+ *                                                       memory), or "random" (so does the second one of each node,
+ *                                                       and each node is reached from several)
  * Subject run MB THREADS VIRTUAL                        does the work of a program that nobody dumps, and times it
  * </pre>
  */
@@ -39,18 +40,18 @@ public final class Subject {
             for (int i = 0; i < shares.length; i++) {
                 shares[i] = Integer.parseInt(args[2 + i]);
             }
-            boolean shuffled = args[6].equals("shuffled");
-            if (!shuffled && !args[6].equals("sequential")) {
-                throw new IllegalArgumentException("an order is sequential or shuffled, not " + args[6]);
+            String order = args[6];
+            if (!Arrays.asList("sequential", "shuffled", "random").contains(order)) {
+                throw new IllegalArgumentException("an order is sequential, shuffled or random, not " + order);
             }
-            fill(bytes, shares, shuffled);
+            fill(bytes, shares, order);
             serve();
         } else {
             int threads = Integer.parseInt(args[2]);
             int virtual = Integer.parseInt(args[3]);
             time("virtual", () -> virtualThreads(virtual));
             time("threads", () -> platformThreads(threads));
-            time("fill", () -> fill(bytes, new int[] {20, 15, 25, 40}, false));
+            time("fill", () -> fill(bytes, new int[] {20, 15, 25, 40}, "sequential"));
         }
     }
 
@@ -64,13 +65,13 @@ public final class Subject {
         long sum;
     }
 
-    private static void fill(long bytes, int[] shares, boolean shuffled) {
+    private static void fill(long bytes, int[] shares, String order) {
         objects(bytes / 100 * shares[0]);
         maps(bytes / 100 * shares[1]);
         strings(bytes / 100 * shares[2]);
         arrays(bytes / 100 * shares[3]);
-        if (shuffled) {
-            shuffle();
+        if (!order.equals("sequential")) {
+            shuffle(order.equals("random"));
         }
     }
 
@@ -79,16 +80,16 @@ public final class Subject {
      * stay: a collection that copies objects would bring those together that refer to each other.
      */
     @SuppressWarnings("unchecked")
-    private static void shuffle() {
+    private static void shuffle(boolean bothReferences) {
         Random random = new Random(1);
-        relink((List<Node>) HEAP.get(0), random);
+        relink((List<Node>) HEAP.get(0), bothReferences, random);
         for (Object list : HEAP.subList(1, HEAP.size())) {
             Collections.shuffle((List<Object>) list, random);
         }
     }
 
-    /** Makes other chains of the same nodes, as long as before. */
-    private static void relink(List<Node> heads, Random random) {
+    /** Makes other chains of the same nodes, as long as before; with both references each node also leads to any other one. */
+    private static void relink(List<Node> heads, boolean bothReferences, Random random) {
         List<Node> nodes = new ArrayList<>();
         for (Node head : heads) {
             for (Node node = head; node != null; node = node.next) {
@@ -100,6 +101,9 @@ public final class Subject {
             Node node = nodes.get(i);
             boolean isFirst = i % CHAIN == 0;
             node.next = isFirst ? null : nodes.get(i - 1);
+            if (bothReferences) {
+                node.about = nodes.get(random.nextInt(nodes.size()));
+            }
             if ((i + 1) % CHAIN == 0) {
                 heads.set(i / CHAIN, node);
             }
