@@ -168,11 +168,20 @@ impl Growing<'_, '_> {
             Values::Numbers(rows.traces.iter().map(trace).collect()),
             Values::longs(rows.offsets.iter().copied()),
         ])?;
+        // By field, and for each field by source: what a field of neighbours refers to often lies as far apart as the
+        // neighbours do, and equal differences take little room.
+        let mut order: Vec<usize> = (0..rows.sources.len()).collect();
+        order.sort_by_key(|row| rows.fields.get(*row));
         self.reference.write(vec![
-            Values::numbers(rows.sources.iter().copied()),
-            Values::numbers(rows.targets.iter().copied()),
-            Values::Numbers(rows.fields),
-            Values::Numbers(rows.places),
+            Values::numbers(taken(&rows.sources, &order)),
+            Values::numbers(taken(&rows.targets, &order)),
+            Values::Numbers(taken(&rows.fields, &order).collect()),
+            Values::Numbers(taken(&rows.places, &order).collect()),
         ])
     }
+}
+
+/// The values in this order.
+fn taken<'v, T: Copy>(values: &'v [T], order: &'v [usize]) -> impl Iterator<Item = T> + 'v {
+    order.iter().filter_map(|row| values.get(*row).copied())
 }
