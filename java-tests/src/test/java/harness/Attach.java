@@ -11,15 +11,20 @@ public final class Attach {
 
     /** Has the JVM make its {@code number}th dump, and returns the line that tells of it. */
     public static String dump(Jvm jvm, int number, String options) throws Exception {
+        load(jvm, "heap=dump," + options);
+        return jvm.dumped(number);
+    }
+
+    /** Loads the agent, which must do what these options say. */
+    public static void load(Jvm jvm, String options) throws Exception {
         VirtualMachine machine = VirtualMachine.attach("" + jvm.pid());
         try {
-            machine.loadAgentPath(Tools.agent().toString(), "heap=dump," + options);
+            machine.loadAgentPath(Tools.agent().toString(), options);
         } catch (AgentLoadException e) {
             // The answer of Java 8 is the return code alone, which later ones take for a reason: "0", or "Failed to load ...: 0".
             assertTrue(e.getMessage().matches("0|.*: 0"), () -> e + "\n" + jvm.err.text());
         } finally {
             machine.detach();
         }
-        return jvm.dumped(number);
     }
 }
