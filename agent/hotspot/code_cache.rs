@@ -4,7 +4,7 @@
 //! returns to is not freed, and the entries of the segment map that lead to it keep their meaning.
 
 use super::interpreter::Interpreter;
-use super::memory::{Address, WORD_BYTES};
+use super::memory::{Address, Readable, WORD_BYTES};
 use super::place::Place;
 use super::vm_structs::Table;
 use std::ffi::CStr;
@@ -143,28 +143,32 @@ impl CodeCache {
         })
     }
 
-    /// The code at `pc`, to which a frame of a thread that stands still returns. `None` outside of the code cache.
-    pub(super) fn returned_to(&self, pc: u64) -> Option<Returned> {
+    /// The code of a forked copy at `pc`, to which a frame returns. `None` outside of the code cache.
+    ///
+    /// A frame that was not read rightly may lead to a block that was freed, so only what is mapped is read.
+    pub(super) fn returned_to(&self, memory: &Readable<'_>, pc: u64) -> Option<Returned> {
         /// How HotSpot's names of its stubs begin; since JDK 26, some begin in the second way.
         const STUBS: [&[u8]; 2] = [b"StubRoutines", b"Stub Generator"];
+        /// More bytes than any of the names that matter has.
+        const NAME_BYTES: u64 = 16;
+        let layout = &self.layout;
         let blob = self.blob(pc)?;
-        let is_method = self.is_method(blob);
-        // SAFETY: each blob in use has these fields, and the segment map leads to no other.
-        let (code, name) = unsafe {
-            let name: u64 = blob.add(self.layout.name).read();
-            (self.layout.code.of(blob), name)
-        };
-        // SAFETY: as in `is_method`.
-        let text =
-            (name != 0).then(|| unsafe { CStr::from_ptr(name as *const c_char) }.to_bytes())?;
+        let name = memory.read(blob.add(layout.name))?;
+        let text = memory.text(Address::new(name), NAME_BYTES)?;
+        let is_method = self.is_methods(name, &text);
+        let code = layout.code.read(memory, blob)?;
+        let words: i32 = memory.read(blob.add(layout.frame_size_words))?;
+        let mut handlers = layout.deoptimization.iter().flatten();
+        let is_handler =
+            |place: &Place| place.read(memory, blob).map(Address::bits) == Some(pc);
         Some(Returned {
             blob,
             is_native: METHOD_NAMES
                 .last()
                 .is_some_and(|native| native.to_bytes() == text),
             distance: u32::try_from(pc.checked_sub(code.bits())?).ok()?,
-            frame_bytes: u64::try_from(self.layout.frame_size_words(blob)).ok()? * WORD_BYTES,
-            is_deoptimized: is_method && self.layout.is_deoptimized(blob, pc),
+            frame_bytes: u64::try_from(words).ok()? * WORD_BYTES,
+            is_deoptimized: is_method && handlers.any(is_handler),
             is_stub: STUBS.iter().any(|stub| text.starts_with(stub)),
         })
     }
@@ -242,8 +246,13 @@ impl CodeCache {
             return true;
         }
         // SAFETY: names of code blobs are C strings that outlive them.
-        let text = unsafe { CStr::from_ptr(name as *const c_char) };
-        let index = METHOD_NAMES.iter().position(|&known| known == text);
+        self.is_methods(name, unsafe { CStr::from_ptr(name as *const c_char) }.to_bytes())
+    }
+
+    /// Whether this is a method's name, which is remembered.
+    fn is_methods(&self, name: u64, text: &[u8]) -> bool {
+        let mut known = METHOD_NAMES.iter();
+        let index = known.position(|known| known.to_bytes() == text);
         if let Some(known) = index.and_then(|index| self.names.get(index)) {
             known.store(name, Ordering::Relaxed);
         }

@@ -93,6 +93,12 @@ impl<'m> Readable<'m> {
         // SAFETY: it is mapped, as was just checked, and the promise to `new`.
         Some(unsafe { (at.0 as *const T).read_unaligned() })
     }
+
+    /// The text at this address: `most` bytes, unless it ends before them. `None` if it cannot be read.
+    pub(super) fn text(&self, at: Address, most: u64) -> Option<Vec<u8>> {
+        let bytes = (0..most).map(|number| self.read::<u8>(at.add(number)));
+        bytes.take_while(|&byte| byte != Some(0)).collect()
+    }
 }
 
 /// The highest address after the calling thread's stack; `None` if the system does not say.
@@ -153,6 +159,10 @@ mod tests {
         assert_eq!(memory.read::<u64>(address.add(8)), Some(8));
         assert_eq!(memory.read::<u64>(Address::new(8)), None);
         assert_eq!(memory.read::<u32>(Address::new(u64::MAX - 1)), None);
+        let text = |at| memory.text(Address::new(at), 4);
+        assert_eq!(text(c"ab".as_ptr() as u64), Some(b"ab".to_vec()));
+        assert_eq!(text(c"abcdef".as_ptr() as u64), Some(b"abcd".to_vec()));
+        assert_eq!((text(8), text(u64::MAX)), (None, None));
     }
 
     #[test]

@@ -90,7 +90,7 @@ impl OopMaps {
             map_bytes: size("ImmutableOopMap")?,
             map_count: offset("ImmutableOopMap", "_count")?,
             kinds: Kinds {
-                bits: constant("OopMapValue::type_bits")?,
+                bits: constant("OopMapValue::type_bits")?.min(u32::BITS - 1),
                 oop: constant("OopMapValue::oop_value")?,
                 narrow_oop: constant("OopMapValue::narrowoop_value")?,
                 saved: constant("OopMapValue::callee_saved_value")?,
@@ -153,15 +153,14 @@ impl OopMaps {
     pub(super) fn first_slot(&self, memory: &Readable<'_>) -> Option<u32> {
         let name = |number: u64| memory.read::<u64>(self.register_names.add(number * WORD_BYTES));
         let is_none = |name: u64| {
-            let mut bytes = (name..).zip(NO_REGISTER);
-            bytes.all(|(at, &byte)| memory.read::<u8>(Address::new(at)) == Some(byte))
+            let begins = memory.text(Address::new(name), NO_REGISTER.len() as u64);
+            begins.as_deref() == Some(NO_REGISTER)
         };
-        let first = (0..MOST_REGISTERS).find(|&number| name(number).is_some_and(is_none))?;
-        let shared = name(first)?;
-        let count = (first..)
-            .take_while(|&number| name(number) == Some(shared))
-            .count();
-        u32::try_from((first + count as u64).next_multiple_of(8)).ok()
+        let mut numbers = 0..MOST_REGISTERS;
+        let first = numbers.find(|&number| name(number).is_some_and(is_none))?;
+        let shared = name(first);
+        let behind = numbers.find(|&number| name(number) != shared)?;
+        u32::try_from(behind.next_multiple_of(8)).ok()
     }
 
     /// A number of up to five bytes (`UNSIGNED5`, compressedStream.hpp): the values of the first bytes, six bits each,

@@ -359,7 +359,7 @@ impl Walk<'_, '_> {
         if pc == cache.call_stub_return {
             return Some(Code::Entry);
         }
-        let code = cache.returned_to(pc)?;
+        let code = cache.returned_to(self.memory, pc)?;
         if code.is_deoptimized {
             let place: u32 = self.memory.read(code.blob.add(self.stacks.original_pc))?;
             return Some(Code::Deoptimized(place.into()));

@@ -59,7 +59,10 @@ fn object(snapshot: &Snapshot<impl Memory>, reference: Reference) -> Result<Opti
     if address == coding.base {
         return Ok(None);
     }
-    if !snapshot.marks.covers(address) {
+    // What lies before the length of an array. Parts of the heap may not be mapped.
+    let header_bytes = snapshot.layout.arrays.length;
+    let is_there = || snapshot.mappings.are_readable(address, header_bytes);
+    if !snapshot.marks.covers(address) || !is_there() {
         return Err(Failure::OopMaps);
     }
     match snapshot.class_of(address) {
@@ -73,17 +76,21 @@ fn object(snapshot: &Snapshot<impl Memory>, reference: Reference) -> Result<Opti
 mod tests {
     use super::*;
     use snapshot::classes::Shape;
+    use snapshot::mappings::Mappings;
 
     #[test]
     fn a_reference_leads_to_an_object() {
-        let words = [1_u64, 1, 1, 7];
-        let snapshot = Snapshot::of_words(&words, vec![Shape::ObjectArray]);
+        let words = [1_u64, 1, 1, 7, 1, 1];
+        let mut snapshot = Snapshot::of_words(&words, vec![Shape::ObjectArray]);
         let start = words.as_ptr() as u64;
+        // Of the last object, only the first word is mapped.
+        let mapped = format!("{start:x}-{:x} rw-p 0 0 0", start + 40);
+        snapshot.mappings = Mappings::parse(mapped.as_bytes());
         let object = |address| object(&snapshot, Reference::Wide(address));
         assert_eq!(object(start), Ok(Some(start)));
         assert_eq!(object(0), Ok(None));
-        // Not aligned, outside of the heap, and no class.
-        for address in [start + 4, start + 4096, start + 16] {
+        // Not aligned, outside of the heap, without a class, and not mapped.
+        for address in [start + 4, start + 4096, start + 16, start + 32] {
             assert_eq!(object(address), Err(Failure::OopMaps));
         }
     }
