@@ -9,7 +9,7 @@ use super::outcome::{sent_what, Outcome};
 use super::request::{millis_since_epoch, Request, Way};
 use super::stop_bound::StopBound;
 use super::text_dump;
-use super::tried::Tried;
+use super::tried::{Tried, OOP_MAP};
 use crate::ending;
 use crate::jvmti::capability::{GET_LINE_NUMBERS, GET_SOURCE_FILE_NAME, TAG_OBJECTS};
 use crate::jvmti::env::{Env, Vm};
@@ -267,7 +267,7 @@ pub(super) fn by_fork<T>(
             }
             Err(DumpError::Again(Again::Stuck)) => copies_all |= tries > LEAST_TRIES,
             Err(DumpError::Again(Again::Moving)) => was_moving = true,
-            Err(DumpError::Again(Again::OopMaps)) => tried.no_oop_maps.set(Some("ImmutableOopMap")),
+            Err(DumpError::Again(Again::OopMaps)) => tried.no_oop_maps.set(Some(OOP_MAP)),
             Err(DumpError::Again(Again::Unlinked(_) | Again::LostFilter)) => {}
             Err(error) => return Err(error),
         }

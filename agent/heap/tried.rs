@@ -5,6 +5,9 @@ use super::stop_bound::dumper_estimate;
 use std::cell::Cell;
 use std::time::Duration;
 
+/// HotSpot's name for the map of a compiled frame.
+pub(super) const OOP_MAP: &str = "ImmutableOopMap";
+
 /// The costs and findings of the attempts at one dump.
 #[derive(Debug, Default)]
 pub(super) struct Tried {

@@ -1,7 +1,7 @@
 //! The parent's side of the conversation with the child: answers it until the dump is written or must be given up.
 
 use super::careful_reads;
-use super::childs_end::silence;
+use super::childs_end::{silence, Stage};
 use super::message::{send_ids, FromChild, ThreadIds, ThreadNoteMessage, Written};
 use super::parent::SnapshotDump;
 use super::process::{self, Child};
@@ -64,7 +64,7 @@ impl Answers<'_, '_> {
         // For the rest of a message that has started.
         let _ = socket.set_read_timeout(Some(limit));
         let mut told = Instant::now();
-        let (mut calibrated, mut writing) = (false, false);
+        let (mut stage, mut writing) = (Stage::Begins, false);
         let mut heard = Instant::now();
         loop {
             ending::show_life();
@@ -72,8 +72,10 @@ impl Answers<'_, '_> {
             if let Err(why) = wait_for_word(&socket, &child, heard, limit) {
                 return Err(given_up(&mut child, why));
             }
-            match FromChild::receive(&mut socket) {
-                Ok(FromChild::Calibrated) => calibrated = true,
+            let message = FromChild::receive(&mut socket);
+            stage = message.as_ref().map_or(stage, |told| stage.after(told));
+            match message {
+                Ok(FromChild::Calibrated | FromChild::ReadsFrames) => {}
                 Ok(FromChild::Roots {
                     addresses,
                     threads,
@@ -114,7 +116,7 @@ impl Answers<'_, '_> {
                 Err(_) => {
                     // The child's watchdog started counting slightly before the parent last heard from it.
                     let is_late = waited.elapsed() + GRACE + SLACK >= limit;
-                    return Err(self.without_a_word(&mut child, calibrated, writing && is_late));
+                    return Err(self.without_a_word(&mut child, stage, writing && is_late));
                 }
             }
             heard = Instant::now();
@@ -122,7 +124,7 @@ impl Answers<'_, '_> {
     }
 
     /// Why the child ended without a message.
-    fn without_a_word(&self, child: &mut Child, calibrated: bool, hung: bool) -> DumpError {
+    fn without_a_word(&self, child: &mut Child, stage: Stage, hung: bool) -> DumpError {
         if hung {
             let seconds = self.dump.options.timeout_s;
             return given_up(
@@ -130,7 +132,7 @@ impl Answers<'_, '_> {
                 format!("nothing more could be written for {seconds} s"),
             );
         }
-        silence(child, calibrated, self.dump.tried.has_left_out.get())
+        silence(child, stage, self.dump.tried.has_left_out.get())
     }
 
     /// Gives every object of the child its address, writes the head of the file, and answers with the threads' numbers.

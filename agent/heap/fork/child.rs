@@ -115,14 +115,17 @@ impl Task<'_, '_> {
 
     /// Shows the parent that the child is alive, before there is anything to count.
     pub(super) fn tell_progress(&mut self) -> Result<(), Failure> {
-        let nothing = FromChild::Progress {
+        self.tell(&FromChild::Progress {
             bytes: 0,
             objects: 0,
             heap_bytes: 0,
-        };
-        nothing
-            .send(&mut self.socket)
-            .map_err(|_| Failure::NoAnswer)
+        })
+    }
+
+    /// Sends the parent a message.
+    pub(super) fn tell(&mut self, message: &FromChild) -> Result<(), Failure> {
+        let sent = message.send(&mut self.socket);
+        sent.map_err(|_| Failure::NoAnswer)
     }
 
     /// Finds this JVM's object layout. `seen` are rows whose addresses HotSpot has reported, too; `left_out`
@@ -146,9 +149,7 @@ impl Task<'_, '_> {
         let layout = calibration
             .run()
             .map_err(|unexplained| Failure::Unexplained(unexplained.0))?;
-        FromChild::Calibrated
-            .send(&mut self.socket)
-            .map_err(|_| Failure::NoAnswer)?;
+        self.tell(&FromChild::Calibrated)?;
         // Not before the fork, which would miss classes that are loaded in between.
         let facts = class_facts(self.catalogue);
         let snapshot = self.snapshot(memory, &mappings, &facts, layout, left_out)?;
@@ -342,9 +343,7 @@ impl Task<'_, '_> {
             },
             sizes: self.vm_structs.size_places.all(&copy.snapshot),
         };
-        message
-            .send(&mut self.socket)
-            .map_err(|_| Failure::NoAnswer)?;
+        self.tell(&message)?;
         let ids: ThreadIds = receive_ids(&mut self.socket).map_err(|_| Failure::NoAnswer)?;
         roots.know_java_frames(ids.iter().map(|answer| answer.3.as_slice()));
         let notes = roots.threads().iter();

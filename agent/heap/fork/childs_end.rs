@@ -1,8 +1,32 @@
 //! Why there is no dump by a forked copy: the child's finding, or the meaning of its end, as the user is told.
 
+use super::compiled_frames;
+use super::message::FromChild;
 use super::process::Child;
 use crate::heap::error::{Again, DumpError};
 use snapshot::Failure;
+
+/// How far a child has come, by its messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// It does not know the layout of objects.
+    Begins,
+    /// It knows the layout.
+    Calibrated,
+    /// It reads compiled frames.
+    InFrames,
+}
+
+impl Stage {
+    /// The stage after this message.
+    pub(super) fn after(self, message: &FromChild) -> Self {
+        match (self, message) {
+            (_, FromChild::ReadsFrames) => Self::InFrames,
+            (_, FromChild::Calibrated) | (Self::InFrames, _) => Self::Calibrated,
+            _ => self,
+        }
+    }
+}
 
 impl From<Failure> for DumpError {
     fn from(failure: Failure) -> Self {
@@ -44,11 +68,16 @@ impl From<Failure> for DumpError {
 
 /// The meaning of a child that ended without a message.
 ///
-/// If it crashed although it knew the layout, the heap is corrupt: HotSpot's own dumper would crash, too,
-/// inside the application. If it lacked parts of the heap (`left_out`), it may have crashed because of that.
-pub(super) fn silence(child: &mut Child, calibrated: bool, left_out: bool) -> DumpError {
+/// If it crashed in compiled frames, no later child reads them. If it crashed elsewhere although it knew the layout, the
+/// heap is corrupt: HotSpot's own dumper would crash, too, inside the application. If it lacked parts of the heap
+/// (`left_out`), it may have crashed because of that.
+pub(super) fn silence(child: &mut Child, stage: Stage, left_out: bool) -> DumpError {
     let end = child.reap();
-    if end.crashed && (left_out || calibrated) {
+    let calibrated = stage != Stage::Begins;
+    if end.crashed && stage == Stage::InFrames {
+        compiled_frames::give_up(&end.how);
+        Again::OopMaps.into()
+    } else if end.crashed && (left_out || calibrated) {
         DumpError::Damaged(format!("the child {}", end.how))
     } else if end.crashed {
         DumpError::Engine(format!("the child {}", end.how))
@@ -56,5 +85,24 @@ pub(super) fn silence(child: &mut Child, calibrated: bool, left_out: bool) -> Du
         Again::Stuck.into()
     } else {
         DumpError::NoCopy(format!("the forked copy {}", end.how))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_is_in_frames_until_it_says_something_else() {
+        let progress = FromChild::Progress {
+            bytes: 0,
+            objects: 0,
+            heap_bytes: 0,
+        };
+        assert_eq!(Stage::Begins.after(&progress), Stage::Begins);
+        let known = Stage::Begins.after(&FromChild::Calibrated);
+        let reads = known.after(&FromChild::ReadsFrames);
+        assert_eq!((known, reads), (Stage::Calibrated, Stage::InFrames));
+        assert_eq!(reads.after(&progress), Stage::Calibrated);
     }
 }

@@ -4,10 +4,28 @@ use super::child::{HeapCopy, Task};
 use super::forker::row_at;
 use crate::heap::facts::roots::RootNotes;
 use crate::hotspot::{Readable, Reference, StandingStacks};
+use crate::message::say;
 use snapshot::memory::Memory;
 use snapshot::{Failure, Snapshot};
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use tables::{ObjectId, ObjectIndex};
+
+/// Set in the parent once a child has crashed in compiled frames.
+static ARE_GIVEN_UP: AtomicBool = AtomicBool::new(false);
+
+/// Whether no child reads compiled frames any more.
+pub(super) fn are_given_up() -> bool {
+    ARE_GIVEN_UP.load(Ordering::Relaxed)
+}
+
+/// From now on, no child of this JVM reads compiled frames. `how` the last one ended is told.
+pub(super) fn give_up(how: &str) {
+    ARE_GIVEN_UP.store(true, Ordering::Relaxed);
+    say(&format!(
+        "the forked copy {how} while it read compiled frames, so no other will read them"
+    ));
+}
 
 impl Task<'_, '_> {
     /// Adds what the compiled frames of all stacks hold to the roots, unless HotSpot has reported it. Returns how many

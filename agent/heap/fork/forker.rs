@@ -3,7 +3,7 @@
 use super::child::{HeapCopy, Task};
 use super::childs_memory::use_own_memory;
 use super::fork_handlers::{ForkBy, ForkHandlers};
-use super::message::Written;
+use super::message::{FromChild, Written};
 use super::pause::unused_heap::NotCopied;
 use super::process::{self, Child, Side, Watchdog};
 use super::silence::Silence;
@@ -277,9 +277,11 @@ impl<'d, 'f> Forker<'d, 'f> {
             ..
         }) = &self.untagged
         {
+            task.tell(&FromChild::ReadsFrames)?;
             copy.unread_stacks =
                 task.note_compiled_frames(stacks, &copy, &mut self.roots, &mut self.by_address)?;
             watchdog.feed();
+            task.tell_progress()?;
         }
         if task.begins_early() {
             let written = task.mark_and_write(&copy, &mut self.roots, watchdog);

@@ -26,6 +26,8 @@ pub(super) struct ThreadNoteMessage {
 pub(super) enum FromChild {
     /// The child knows this JVM's object layout, so later failures have other causes.
     Calibrated,
+    /// The child begins to read compiled frames, until it sends something else.
+    ReadsFrames,
     /// The roots are known: the addresses of all rows of the object table, and the threads.
     Roots {
         /// In the order of the object table.
@@ -86,6 +88,7 @@ mod kind {
     pub(super) const LITTLE_MEMORY: u8 = 13;
     pub(super) const NOT_WRITTEN: u8 = 14;
     pub(super) const OOP_MAPS: u8 = 15;
+    pub(super) const READS_FRAMES: u8 = 16;
 }
 
 /// Longest message, in bytes: far more than the addresses of all classes and the frames of all
@@ -98,6 +101,7 @@ impl FromChild {
         let mut body = Vec::new();
         let kind = match self {
             Self::Calibrated => kind::CALIBRATED,
+            Self::ReadsFrames => kind::READS_FRAMES,
             Self::Roots {
                 addresses,
                 threads,
@@ -172,6 +176,7 @@ impl FromChild {
                 })?,
             }),
             kind::CALIBRATED => Self::Calibrated,
+            kind::READS_FRAMES => Self::ReadsFrames,
             kind => Self::Failed(take_failed(kind, body)?),
         };
         Ok(message)
@@ -426,6 +431,7 @@ mod tests {
             FromChild::Failed(DumpError::LittleMemory { left_bytes: 9 }),
             FromChild::Failed(DumpError::Child("disk full".to_owned())),
             FromChild::Calibrated,
+            FromChild::ReadsFrames,
         ] {
             assert_eq!(back(&message), message);
         }

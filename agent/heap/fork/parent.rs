@@ -3,6 +3,7 @@
 use super::answers::Answers;
 use super::careful_reads;
 use super::child::Task;
+use super::compiled_frames;
 use super::forker::{Forker, WithoutBarrier};
 use super::known_objects::KnownObjects;
 use super::message::Written;
@@ -22,7 +23,7 @@ use crate::heap::facts::threads::{tag_thread, CapturedStacks};
 use crate::heap::object_sizes;
 use crate::heap::outcome::Outcome;
 use crate::heap::stop_bound::StopBound;
-use crate::heap::tried::Tried;
+use crate::heap::tried::{Tried, OOP_MAP};
 use crate::hotspot::{StandingStacks, Variables};
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
@@ -229,7 +230,10 @@ impl<'f> SnapshotDump<'f> {
         if !is_known || has_failed {
             return None;
         }
-        let found = StandingStacks::find(java).map(Box::new);
+        let found = match compiled_frames::are_given_up() {
+            true => Err(OOP_MAP),
+            false => StandingStacks::find(java).map(Box::new),
+        };
         found
             .inspect_err(|missing| self.tried.no_oop_maps.set(Some(missing)))
             .ok()

@@ -10,16 +10,23 @@ import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
 import java.io.IOException;
+import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import threads.Replaced;
 
 /** Whatever becomes of the forked copy, the application runs on; no dump stops it for long unless the user allows that. */
 class HarmTest extends HoldingTest {
+    private static final String CRASHED_IN_FRAMES =
+            "hprof-rs: the forked copy crashed with signal 11 while it read compiled frames, so no other will read them";
+    private static final String MADE_AGAIN =
+            "hprof-rs: ImmutableOopMap of this JVM's compiled code cannot be read, so HotSpot looks for replaced objects";
     private static final String KILLED = "the forked copy was killed (signal 9), by a user or by the kernel when memory ran out";
 
     static Stream<Arguments> places() {
@@ -73,6 +80,31 @@ class HarmTest extends HoldingTest {
             assertEquals(0, jvm.end(), jvm.err::text);
         }
         new HprofCheck(folder.resolve("out.1.hprof")).good();
+    }
+
+    /** After a crash over compiled frames no copy reads them: HotSpot makes the objects again that are replaced in them. */
+    @ParameterizedTest
+    @MethodSource("two")
+    void aCrashOverCompiledFramesCostsNoDump(Jdk jdk) {
+        Assumptions.assumeTrue(System.getProperty("os.arch").equals("amd64"), "the agent reads no compiled frames of this processor");
+        try (Jvm jvm = watching(jdk, "doe=n,", folder).through("env", "HOLD=frames").switches(Replaced.SWITCHES)
+                .run(Replaced.class).ready()) {
+            jvm.signal("QUIT");
+            signal(awaitHeldCopy(), "SEGV");
+            for (int number = 1; number <= 2; number++) {
+                if (number == 2) {
+                    jvm.signal("QUIT");
+                }
+                assertTrue(jvm.dumped(number).endsWith(", engine snapshot"), jvm.err::text);
+            }
+            assertEquals(0, jvm.end(), jvm.err::text);
+            assertEquals(List.of(CRASHED_IN_FRAMES, MADE_AGAIN, MADE_AGAIN),
+                    jvm.err.lines().stream().filter(line -> line.contains(" read")).collect(Collectors.toList()));
+            for (String dump : List.of("out.1.hprof", "out.2.hprof")) {
+                long made = new HprofCheck(folder.resolve(dump)).good().histogram().of("threads.Replaced$Cursor");
+                assertTrue(made > Replaced.MANY, made + " objects were made again");
+            }
+        }
     }
 
     /** A copy that has all of the heap, knows the layout and crashes has met what would crash the application, too. */

@@ -1,6 +1,6 @@
 /*
  * Preloaded into a JVM, this holds the copy that the agent forks at a place of the test's choice, so that no test
- * has to be quick. The place is a call that the copy makes: HOLD=settled, or the name of one of its threads.
+ * has to be quick. The place is a call that the copy makes: HOLD=settled, HOLD=frames, or the name of one of its threads.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -105,8 +105,15 @@ int pthread_setname_np(pthread_t thread, const char *name) {
     return next(thread, name);
 }
 
-/* WATCHDOG=none: the copy has nobody but its parent to end it. */
+/*
+ * The copy winds its alarm clock as it goes on. The third time, since Java 16, it has read compiled frames, and not said so yet.
+ * WATCHDOG=none: the copy has nobody but its parent to end it.
+ */
 unsigned alarm(unsigned seconds) {
+    static int calls;
     unsigned (*next)(unsigned) = dlsym(RTLD_NEXT, "alarm");
+    if (is_copy() && ++calls == 3) {
+        hold("frames");
+    }
     return is_copy() && is_set("WATCHDOG", "none") ? 0 : next(seconds);
 }

@@ -33,6 +33,11 @@ public class Replaced {
         }
     }
 
+    /** How the JVM compiles this, so that the compiler has done its work when the program stands. */
+    public static final String[] SWITCHES = {"-Xbatch", "-XX:CompileCommand=quiet", "-XX:+UseCountedLoopSafepoints",
+        "-XX:CompileCommand=dontinline,threads.Replaced::stop", "-XX:CompileCommand=dontinline,threads.Replaced::list"};
+    /** More objects than these are replaced. */
+    public static final int MANY = 500;
     private static final int WAITING = 12;
     private static final int DEPTH = 20;
     private static final int LENGTH = 50;
