@@ -31,9 +31,26 @@ pub(crate) fn say(text: &str) {
     });
 }
 
+/// A number and what it counts: `1 class`, `2 classes`.
+pub(crate) fn counted(number: u64, one: &str, more: &str) -> String {
+    let noun = if number == 1 { one } else { more };
+    format!("{number} {noun}")
+}
+
 /// Writes the line if `is_wanted`: `verbose=n` suppresses messages about success.
 pub(crate) fn say_if(is_wanted: bool, text: &str) {
     if is_wanted {
         say(text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_is_not_many() {
+        let stacks = |number| counted(number, "stack", "stacks");
+        assert_eq!([0, 1, 2].map(stacks), ["0 stacks", "1 stack", "2 stacks"]);
     }
 }

@@ -13,7 +13,7 @@ use crate::jvmti::env::{Env, Vm};
 use crate::jvmti::error::JvmtiError;
 use crate::jvmti::event::{CLASS_PREPARE, RESOURCE_EXHAUSTED, VM_DEATH, VM_INIT};
 use crate::jvmti::jni::Jni;
-use crate::message::{answer_to, say, say_if};
+use crate::message::{answer_to, counted, say, say_if};
 use crate::net::{Commanded, Net};
 use crate::options::{self, Destination, Does, Format, OnOutOfMemory, Options, Parsed};
 use crate::os::process_end::exit_now;
@@ -162,7 +162,8 @@ impl Session {
         match request {
             Request::Signal { turned_away: 0 } => {}
             Request::Signal { turned_away } => say(&format!(
-                "{turned_away} requests for dumps were dropped: {MOST_WAITING} were already waiting"
+                "dropped {} for dumps: {MOST_WAITING} were already waiting",
+                counted(u64::from(*turned_away), "request", "requests")
             )),
             Request::Error(why) | Request::Cause(why) => say_if(self.options.verbose, why),
         }

@@ -1,5 +1,6 @@
 //! The result of a heap dump, for the summary line.
 
+use crate::message::counted;
 use crate::options::Destination;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -42,12 +43,16 @@ impl Outcome {
         let because = because.map_or_else(String::new, |why| format!(" because of {why}"));
         let cut = match self.cut_arrays {
             0 => String::new(),
-            arrays => format!("; {arrays} arrays are cut, as their records would pass 4 GiB"),
+            arrays => format!(
+                "; {} cut, as no record may pass 4 GiB",
+                counted(arrays, "array", "arrays")
+            ),
         };
         let unread = match self.unread_stacks {
             0 => String::new(),
             stacks => format!(
-                "; {stacks} stacks could not be read to the end, and what only their compiled frames hold may be missing"
+                "; {} not read to the end, so what only compiled frames hold there may be missing",
+                counted(stacks, "stack", "stacks")
             ),
         };
         format!(

@@ -2,6 +2,7 @@
 //! again.
 
 use crate::hotspot::call_trace::StackFault;
+use crate::message::counted;
 use crate::profile::stacks::{StackTraces, TopMethod};
 use format::ClassName;
 use std::collections::BTreeMap;
@@ -92,7 +93,12 @@ impl CpuCounts {
     /// summary line.
     pub(crate) fn summary(&self) -> String {
         let samples: u64 = self.by_trace.values().sum();
-        let mut text = format!("{samples} CPU samples of {} stacks", self.by_trace.len());
+        let stacks = self.by_trace.len() as u64;
+        let mut text = format!(
+            "{} of {}",
+            counted(samples, "CPU sample", "CPU samples"),
+            counted(stacks, "stack", "stacks")
+        );
         if self.outside_of_java > 0 {
             text.push_str(&format!(", {} outside of Java", self.outside_of_java));
         }
@@ -108,8 +114,8 @@ impl CpuCounts {
         }
         if self.unsampled_threads > 0 {
             text.push_str(&format!(
-                ", {} threads are missing: the system has no more timers (ulimit -i)",
-                self.unsampled_threads
+                ", {} missing: the system has no more timers (ulimit -i)",
+                counted(self.unsampled_threads, "thread", "threads")
             ));
         }
         text
@@ -162,7 +168,7 @@ mod tests {
         assert_eq!(
             counts.summary(),
             "4 CPU samples of 2 stacks, 9 outside of Java, 5 lost (1 during a collection, \
-             4 in code without a readable stack), 1 threads are missing: the system has no more timers (ulimit -i)"
+             4 in code without a readable stack), 1 thread missing: the system has no more timers (ulimit -i)"
         );
     }
 
@@ -178,7 +184,7 @@ mod tests {
         assert_eq!(counts.by_trace().get(&trace), Some(&5));
         assert_eq!(
             counts.summary(),
-            "5 CPU samples of 1 stacks, 1 outside of Java"
+            "5 CPU samples of 1 stack, 1 outside of Java"
         );
     }
 }

@@ -6,7 +6,7 @@ mod report_text;
 
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
-use crate::message::say;
+use crate::message::{counted, say};
 use crate::options::{Format, Options};
 use crate::profile::monitors::MonitorFigures;
 use crate::profile::times::CallRow;
@@ -133,8 +133,8 @@ impl Figures {
         parts.extend(self.monitors.as_ref().map(report_monitors::summary));
         if let (Some(sites), Some(allocations)) = (&self.sites, &profiles.allocations) {
             parts.push(format!(
-                "{} allocation sites, {}",
-                sites.len(),
+                "{}, {}",
+                counted(sites.len() as u64, "allocation site", "allocation sites"),
                 allocations.manner()
             ));
         }
@@ -143,14 +143,20 @@ impl Figures {
         }
         if let Some(calls) = &self.calls {
             let count: u64 = calls.iter().map(|row| row.calls).sum();
-            parts.push(format!("{count} calls of methods timed"));
+            parts.push(format!(
+                "{} of methods timed",
+                counted(count, "call", "calls")
+            ));
         }
         if self.part == Part::Traces {
-            parts.push(format!("{} traces", profiles.traces.tables().traces.len()));
+            let traces = profiles.traces.tables().traces.len();
+            parts.push(counted(traces as u64, "trace", "traces"));
         }
         if let Some((classes, methods)) = profiles.left_alone() {
             parts.push(format!(
-                "{classes} classes and {methods} methods could not be rewritten"
+                "{} and {} could not be rewritten",
+                counted(classes, "class", "classes"),
+                counted(methods, "method", "methods")
             ));
         }
         parts.join("; ")

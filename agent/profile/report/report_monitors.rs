@@ -1,5 +1,6 @@
 //! Monitors in a text report: WAIT lines, MONITOR DUMP, MONITOR TIME.
 
+use crate::message::counted;
 use crate::profile::monitors::waits::{WaitEvent, Waits};
 use crate::profile::monitors::{Contended, MonitorFigures, Place};
 use crate::profile::stacks::StackTraces;
@@ -45,17 +46,24 @@ pub(crate) fn summary(figures: &MonitorFigures) -> String {
     let contention = &figures.counted.contention;
     let nanos: u128 = contention.iter().map(|(_, it)| u128::from(it.nanos)).sum();
     let mut text = format!(
-        "{} contended places, {} ms",
-        contention.len(),
+        "{}, {} ms",
+        counted(
+            contention.len() as u64,
+            "contended place",
+            "contended places"
+        ),
         nanos / u128::from(NANOS)
     );
     let waits = &figures.counted.waits;
     let (kept, dropped) = (waits.events().count(), waits.dropped());
     if kept > 0 {
-        text.push_str(&format!("; {kept} lines of waits"));
+        text.push_str(&format!(
+            "; {} of waits",
+            counted(kept as u64, "line", "lines")
+        ));
     }
     if dropped > 0 {
-        text.push_str(&format!(", {dropped} older ones left out"));
+        text.push_str(&format!(", {dropped} older left out"));
     }
     text
 }
