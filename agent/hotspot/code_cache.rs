@@ -159,8 +159,7 @@ impl CodeCache {
         let code = layout.code.read(memory, blob)?;
         let words: i32 = memory.read(blob.add(layout.frame_size_words))?;
         let mut handlers = layout.deoptimization.iter().flatten();
-        let is_handler =
-            |place: &Place| place.read(memory, blob).map(Address::bits) == Some(pc);
+        let is_handler = |place: &Place| place.read(memory, blob).map(Address::bits) == Some(pc);
         Some(Returned {
             blob,
             is_native: METHOD_NAMES
@@ -246,7 +245,10 @@ impl CodeCache {
             return true;
         }
         // SAFETY: names of code blobs are C strings that outlive them.
-        self.is_methods(name, unsafe { CStr::from_ptr(name as *const c_char) }.to_bytes())
+        self.is_methods(
+            name,
+            unsafe { CStr::from_ptr(name as *const c_char) }.to_bytes(),
+        )
     }
 
     /// Whether this is a method's name, which is remembered.
@@ -406,6 +408,9 @@ pub(super) mod fake {
     use super::*;
     use crate::hotspot::memory::Address;
 
+    /// The names of the method and of the stub.
+    pub(in crate::hotspot) static NAMES: [&CStr; 2] = [c"nmethod", c"StubRoutines (1)"];
+
     /// Bytes of a block's header, and of a blob before its code.
     pub(in crate::hotspot) const HEADER_BYTES: u64 = 8;
     pub(in crate::hotspot) const CODE_AT: u64 = 32;
@@ -417,7 +422,7 @@ pub(super) mod fake {
 
     /// Three blocks of one segment, 128 bytes: a method of three words, a stub, and a free one.
     pub(in crate::hotspot) struct FakeCode {
-        memory: Box<[u64; 3 * SEGMENT_WORDS]>,
+        pub(in crate::hotspot) memory: Box<[u64; 3 * SEGMENT_WORDS]>,
         _map: Box<[u8; 3]>,
         _high: Box<u64>,
         pub(in crate::hotspot) cache: CodeCache,
@@ -429,7 +434,7 @@ pub(super) mod fake {
             let mut memory = Box::new([0_u64; 3 * SEGMENT_WORDS]);
             // Name, offset of the code and of the first instruction with the frame, size, compilation.
             let code = CODE_AT | (COMPLETE_AT << 32);
-            for (segment, name, words) in [(0, c"nmethod", 3), (1, c"StubRoutines (1)", 0)] {
+            for (segment, (name, words)) in NAMES.iter().zip([3, 0]).enumerate() {
                 let at = segment * SEGMENT_WORDS + 1;
                 memory[at] = name.as_ptr() as u64;
                 memory[at + 1..at + 3].copy_from_slice(&[code, words | (77 << 32)]);

@@ -120,10 +120,25 @@ pub(super) fn own_stack_end() -> Option<u64> {
 #[cfg(test)]
 pub(super) mod fake {
     use super::*;
+    use std::ops::Range;
 
     /// The mappings of now.
     pub(in crate::hotspot) fn own_mappings() -> Mappings {
         Mappings::parse(&snapshot::mappings::os_maps().unwrap())
+    }
+
+    /// Where this slice is.
+    pub(in crate::hotspot) fn part<T>(slice: &[T]) -> Range<u64> {
+        let start = slice.as_ptr() as u64;
+        start..start + size_of_val(slice) as u64
+    }
+
+    /// Mappings with these parts of memory and nothing else.
+    pub(in crate::hotspot) fn only(mut parts: Vec<Range<u64>>) -> Mappings {
+        parts.sort_by_key(|part| part.start);
+        let lines = parts.iter();
+        let lines = lines.map(|part| format!("{:x}-{:x} rw-p 0 0 0\n", part.start, part.end));
+        Mappings::parse(lines.collect::<String>().as_bytes())
     }
 
     impl<'m> Readable<'m> {

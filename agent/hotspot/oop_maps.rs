@@ -186,19 +186,27 @@ impl OopMaps {
 #[cfg(test)]
 pub(super) mod fake {
     use super::*;
+    use crate::hotspot::memory::fake::part;
+    use std::ffi::CStr;
+    use std::ops::Range;
+
+    /// The names of the registers that are some, and of one that is none.
+    static NAMES: [&CStr; 2] = [c"rax", c"NON-GPR"];
 
     /// Maps, and what they are read from.
     pub(in crate::hotspot) struct FakeMaps {
         pub(in crate::hotspot) maps: OopMaps,
         /// The set of maps.
         pub(in crate::hotspot) set: Box<[u8]>,
-        _names: Box<[u64]>,
+        /// The names of registers.
+        pub(in crate::hotspot) names: Box<[u64]>,
     }
 
     impl FakeMaps {
-        /// Code has its maps that many bytes behind its start: for each distance, a count of entries, and their bytes. There are 13 names of registers, so the first stack slot is number 16.
+        /// Code has its maps that many bytes behind its start: for each distance, a count of entries, and their bytes.
+        /// There are 13 names of registers, so the first stack slot is number 16.
         pub(in crate::hotspot) fn new(in_blob: u64, maps: [(u8, u8, [u8; 4]); 2]) -> Self {
-            let (rax, none) = (c"rax".as_ptr() as u64, c"NON-GPR".as_ptr() as u64);
+            let [rax, none] = NAMES.map(|name| name.as_ptr() as u64);
             let mut names = vec![rax; 12];
             names.extend([none, 0]);
             let mut set = vec![2, 0, 0, 0, 99, 0, 0, 0];
@@ -231,8 +239,15 @@ pub(super) mod fake {
             Self {
                 maps,
                 set: set.into(),
-                _names: names.into(),
+                names: names.into(),
             }
+        }
+
+        /// Its memory.
+        pub(in crate::hotspot) fn parts(&self) -> Vec<Range<u64>> {
+            let names = NAMES.iter().map(|name| part(name.to_bytes_with_nul()));
+            let own = [part(&self.set), part(&self.names)];
+            names.chain(own).collect()
         }
     }
 }
@@ -241,7 +256,9 @@ pub(super) mod fake {
 mod tests {
     use super::fake::FakeMaps;
     use super::*;
-    use crate::hotspot::memory::fake::own_mappings;
+    use crate::hotspot::memory::fake::{only, own_mappings, part};
+    use proptest::collection::vec;
+    use proptest::prelude::*;
 
     /// No entries for any distance but 9: slot 1, slot 0 narrow, and what the caller has in register 6, in slot 2.
     fn fake() -> FakeMaps {
@@ -300,5 +317,51 @@ mod tests {
         assert_eq!(entries(0, 10), None);
         // Code without maps.
         assert_eq!(entries(1, 9), Some(Vec::new()));
+    }
+
+    /// A count or an offset.
+    fn number() -> impl Strategy<Value = u32> {
+        prop_oneof![8 => 0..8_u32, 2 => 0..100_u32, 1 => any::<u32>()]
+    }
+
+    /// A set of maps, of which nothing needs to be true.
+    fn set() -> impl Strategy<Value = Vec<u8>> {
+        let pairs = vec((number(), number()), 0..6);
+        let maps = (number(), vec(any::<u8>(), 0..60));
+        (number(), pairs, maps).prop_map(|(count, pairs, (entries, bytes))| {
+            let mut set = vec![count, 0];
+            set.extend(pairs.iter().flat_map(|&(distance, at)| [distance, at]));
+            set.push(entries);
+            let set = set.into_iter().flat_map(u32::to_ne_bytes);
+            set.chain(bytes).collect()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_lies_behind_the_end_of_hostile_maps_is_not_read(
+            set in set(),
+            cut in 0..20_usize,
+            distance in 0..8_u32,
+            excluded in 0..=1_u32,
+        ) {
+            let maps = OopMaps { excluded, ..fake().maps };
+            let end = set.len().saturating_sub(cut);
+            let entries = |behind: u8| {
+                let mut set = set.clone();
+                set[end..].fill(behind);
+                let blob = [set.as_ptr() as u64];
+                let mappings = only(vec![part(&set[..end]), part(&blob)]);
+                let code = Returned {
+                    blob: Address::new(blob.as_ptr() as u64),
+                    distance,
+                    ..Returned::default()
+                };
+                maps.entries(&Readable::of(&mappings), 16, &code)
+            };
+            let found = entries(0);
+            prop_assert!(found.iter().flatten().count() <= end);
+            prop_assert_eq!(entries(7), found);
+        }
     }
 }

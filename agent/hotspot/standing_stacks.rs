@@ -394,77 +394,117 @@ impl Walk<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hotspot::code_cache::fake::{FakeCode, MAPS_AT};
-    use crate::hotspot::memory::fake::own_mappings;
+    use crate::hotspot::code_cache::fake::{FakeCode, MAPS_AT, NAMES};
+    use crate::hotspot::memory::fake::{only, own_mappings, part};
     use crate::hotspot::oop_maps::fake::FakeMaps;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use proptest::sample::Index;
+    use snapshot::mappings::Mappings;
 
     const OBJECT: u64 = 0x7000;
     const CARRIER: u64 = 0x7100;
     const MOUNTED: u64 = 0x7200;
 
-    /// What the frames of a thread hold: from the top, two frames of the method that return to these distances, an
-    /// interpreted one, and the entry frame. If it is a virtual thread, others of its frames are in the heap, and the
-    /// interpreted frame is its carrier's.
-    fn held(pcs: [u64; 2], is_virtual: bool) -> Option<Held> {
-        // At 20 bytes, the first slot has a reference. At 30, the frame pointer has one.
-        let maps = FakeMaps::new(MAPS_AT, [(20, 1, [65, 0, 0, 0]), (30, 1, [41, 0, 0, 0])]);
-        let mut code = FakeCode::new();
-        code.put_maps(maps.set.as_ptr() as u64);
-        let pc = |offset| code.pc(0, offset);
-        let mut stack = Box::new([0; 32]);
-        let start = stack.as_ptr() as u64;
-        let at = |word: u64| start + word * WORD_BYTES;
-        // The first frame: the reference, what the second has in RBP, the return address.
-        stack[0..3].copy_from_slice(&[OBJECT, OBJECT + 8, pc(pcs[1])]);
-        // The second: nothing, the frame pointer of the interpreted one, and a return address in the interpreter.
-        stack[3..6].copy_from_slice(&[0, at(18), 0x1800]);
-        if is_virtual {
-            // To the stub, with any frame pointer; an old return address; and the frame that entered the continuation.
-            stack[4..7].copy_from_slice(&[7, code.pc(1, 8), 0x1808]);
-            stack[14..16].copy_from_slice(&[at(18), 0x1800]);
+    /// Where the words of a scene have the variable with the list of threads, the list, its only thread, the objects of
+    /// that, and its stack.
+    const LIST: usize = 1;
+    const THREADS: usize = 3;
+    const THREAD: usize = 4;
+    const OBJECTS: usize = 10;
+    const STACK: usize = 12;
+
+    /// A thread, and what its stack leads to.
+    struct Scene {
+        code: FakeCode,
+        maps: FakeMaps,
+        words: Box<[u64; STACK + 32]>,
+    }
+
+    impl Scene {
+        /// From the top, two frames of the method that return to these distances, an interpreted one, and the entry
+        /// frame. If it is a virtual thread, others of its frames are in the heap, and the interpreted frame is its
+        /// carrier's.
+        fn new(pcs: [u64; 2], is_virtual: bool) -> Self {
+            // At 20 bytes, the first slot has a reference. At 30, the frame pointer has one.
+            let maps = FakeMaps::new(MAPS_AT, [(20, 1, [65, 0, 0, 0]), (30, 1, [41, 0, 0, 0])]);
+            let mut code = FakeCode::new();
+            code.put_maps(maps.set.as_ptr() as u64);
+            let mut words = Box::new([0; STACK + 32]);
+            let start = words.as_ptr() as u64;
+            let of = |word: usize| start + word as u64 * WORD_BYTES;
+            let at = |word: usize| of(STACK + word);
+            let pc = |offset| code.pc(0, offset);
+            words[..STACK].copy_from_slice(&[
+                of(LIST),
+                1,
+                of(THREADS),
+                of(THREAD),
+                at(0),
+                pc(pcs[0]),
+                0,
+                at(32),
+                of(OBJECTS),
+                of(OBJECTS + 1),
+                CARRIER,
+                MOUNTED,
+            ]);
+            let stack = &mut words[STACK..];
+            // The first frame: the reference, what the second has in RBP, the return address.
+            stack[0..3].copy_from_slice(&[OBJECT, OBJECT + 8, pc(pcs[1])]);
+            // The second: nothing, the frame pointer of the interpreted one, and a return address in the interpreter.
+            stack[3..6].copy_from_slice(&[0, at(18), 0x1800]);
+            if is_virtual {
+                // To the stub, with any frame pointer; an old return address; and the frame that entered the
+                // continuation.
+                stack[4..7].copy_from_slice(&[7, code.pc(1, 8), 0x1808]);
+                stack[14..16].copy_from_slice(&[at(18), 0x1800]);
+            }
+            // The interpreted one: the caller's stack and frame pointer, and the return address of the entry frame, 0.
+            stack[17..20].copy_from_slice(&[at(20), at(27), 0]);
+            // The entry frame's wrapper is an anchor, which names no frame.
+            stack[21] = at(28);
+            Self { code, maps, words }
         }
-        // The interpreted one: the caller's stack and frame pointer, and the return address of the entry frame, 0.
-        stack[17..20].copy_from_slice(&[at(20), at(27), 0]);
-        // The entry frame's wrapper is an anchor, which names no frame.
-        stack[21] = at(28);
-        let stack = std::hint::black_box(stack);
-        let anchor = [start, pc(pcs[0]), 0];
-        let objects = [CARRIER, MOUNTED];
-        let handle = |number: usize| objects[number..].as_ptr() as u64;
-        let thread = [
-            anchor[0],
-            anchor[1],
-            anchor[2],
-            at(32),
-            handle(0),
-            handle(1),
-        ];
-        let threads = [thread.as_ptr() as u64];
-        let list = [1, threads.as_ptr() as u64];
-        let variable = [list.as_ptr() as u64];
-        let stacks = StandingStacks {
-            code: code.cache,
-            maps: maps.maps,
-            anchor: AnchorLayout {
-                in_thread: 0,
-                in_call_wrapper: 0,
-                stack_pointer: 0,
-                frame_pointer: 16,
-                pc: 8,
-            },
-            list: Address::new(variable.as_ptr() as u64),
-            list_length: 0,
-            list_threads: 8,
-            thread_object: 32,
-            mounted_object: Some(40),
-            stack_base: 24,
-            original_pc: 0,
-            upcalls: None,
-        };
-        let mappings = own_mappings();
-        let held = stacks.held(&Readable::of(&mappings));
-        drop(stack);
-        held
+
+        /// Its memory.
+        fn parts(&self) -> Vec<Range<u64>> {
+            let own = [part(&self.words[..]), part(&self.code.memory[..])];
+            let names = NAMES.iter().map(|name| part(name.to_bytes_with_nul()));
+            own.into_iter()
+                .chain(names)
+                .chain(self.maps.parts())
+                .collect()
+        }
+
+        /// What the frames hold.
+        fn held(self, mappings: &Mappings) -> Option<Held> {
+            let words = std::hint::black_box(self.words);
+            let stacks = StandingStacks {
+                code: self.code.cache,
+                maps: self.maps.maps,
+                anchor: AnchorLayout {
+                    in_thread: 0,
+                    in_call_wrapper: 0,
+                    stack_pointer: 0,
+                    frame_pointer: 16,
+                    pc: 8,
+                },
+                list: Address::new(words.as_ptr() as u64),
+                list_length: 0,
+                list_threads: 8,
+                thread_object: 32,
+                mounted_object: Some(40),
+                stack_base: 24,
+                original_pc: 0,
+                upcalls: None,
+            };
+            stacks.held(&Readable::of(mappings))
+        }
+    }
+
+    fn held(pcs: [u64; 2], is_virtual: bool) -> Option<Held> {
+        Scene::new(pcs, is_virtual).held(&own_mappings())
     }
 
     #[test]
@@ -492,6 +532,70 @@ mod tests {
             let held = held(pcs, false).unwrap();
             assert_eq!(held.references.len(), references, "{pcs:?}");
             assert_eq!(held.unread_stacks, 1);
+        }
+    }
+
+    /// What a hostile word is.
+    #[derive(Clone, Copy, Debug)]
+    enum Word {
+        Any(u64),
+        /// An address in the scene's words.
+        Own(u64),
+        /// An address in the code.
+        Code(u64),
+        /// An address in the maps.
+        Map(u64),
+    }
+
+    fn word() -> impl Strategy<Value = Word> {
+        prop_oneof![
+            any::<u64>().prop_map(Word::Any),
+            (0..0x2100_u64).prop_map(Word::Any),
+            (0..400_u64).prop_map(Word::Own),
+            (0..50_u64).prop_map(|word| Word::Own(word * WORD_BYTES)),
+            (0..400_u64).prop_map(Word::Code),
+            (0..50_u64).prop_map(Word::Map),
+        ]
+    }
+
+    impl Scene {
+        fn put(&mut self, word: Word, at: Index, part: usize) {
+            let start = |part: &[u64]| part.as_ptr() as u64;
+            let word = match word {
+                Word::Any(word) => word,
+                Word::Own(bytes) => start(&self.words[..]) + bytes,
+                Word::Code(bytes) => start(&self.code.memory[..]) + bytes,
+                Word::Map(bytes) => self.maps.set.as_ptr() as u64 + bytes,
+            };
+            let words = match part {
+                0 => &mut self.code.memory[..],
+                1 => &mut self.maps.names,
+                2 => {
+                    let [byte, ..] = word.to_ne_bytes();
+                    *at.get_mut(&mut self.maps.set) = byte;
+                    return;
+                }
+                _ => &mut self.words[..],
+            };
+            *at.get_mut(words) = word;
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #[test]
+        fn a_walk_over_hostile_words_reads_what_is_mapped_and_ends(
+            pcs in [0..40_u64, 0..40_u64],
+            is_virtual in any::<bool>(),
+            changes in vec((word(), any::<Index>(), 0..6_usize), 1..12),
+        ) {
+            let pcs = if pcs[0] < 20 { [20, 30] } else { pcs };
+            let mut scene = Scene::new(pcs, is_virtual);
+            for (word, at, part) in changes {
+                scene.put(word, at, part);
+            }
+            let mappings = only(scene.parts());
+            scene.held(&mappings);
         }
     }
 }
