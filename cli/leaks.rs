@@ -11,6 +11,7 @@ use crate::index::Index;
 use crate::json;
 use crate::number::{grouped, in_units, percent};
 use crate::outcome::{Failure, Verdict};
+use crate::path_json::PathInJson;
 use crate::plain::{plain, shown};
 use crate::sentence::{root_name, Words};
 use crate::table::{Side, Table};
@@ -256,27 +257,10 @@ fn suspect_in_json(heap: &Heap<'_>, suspect: &Suspect, words: &Words<'_, '_>) ->
         "holds": holds.collect::<Vec<_>>(),
         "id": object.map(|object| format!("{:#x}", heap.id(object))),
         "objects": objects,
-        "path": suspect.path.as_ref().map(|path| path_in_json(heap, path)),
+        "path": suspect.path.as_ref().map(|path| json!(PathInJson(heap, path))),
         "retained": suspect.bytes,
         "sentence": words.suspect(suspect),
         "share": percent(suspect.bytes, words.total_bytes()),
-    })
-}
-
-/// A path as JSON: each object, and how the one before refers to it.
-pub(crate) fn path_in_json(heap: &Heap<'_>, path: &Path) -> Value {
-    let links = std::iter::once(None).chain(path.links.iter().map(Some));
-    let steps = path.objects.iter().zip(links).map(|(object, link)| {
-        json!({
-            "class": described(heap, *object),
-            "id": format!("{:#x}", heap.id(*object)),
-            "link": link.map(ToString::to_string),
-        })
-    });
-    json!({
-        "objects": steps.collect::<Vec<_>>(),
-        "root": path.root.name(),
-        "weak": path.is_weak,
     })
 }
 

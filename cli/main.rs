@@ -34,6 +34,7 @@ mod memory_watch;
 mod number;
 mod outcome;
 mod path;
+mod path_json;
 mod plain;
 mod pprof;
 mod redact;

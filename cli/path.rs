@@ -2,16 +2,16 @@
 
 use std::io::{self, BufWriter, Write};
 
-use graph::{Heap, Leaks, Retained};
+use graph::{Heap, Leaks, Retained, PATH_STEPS};
 use serde_json::{json, Value};
 
 use crate::dump_file::DumpFile;
 use crate::frame;
 use crate::heap_file::{failure, with_heap, GraphArguments, Loaded};
 use crate::json;
-use crate::leaks::{described, path_in_json};
 use crate::number::counted;
 use crate::outcome::{Failure, Verdict};
+use crate::path_json::PathsInJson;
 use crate::plain::plain;
 use crate::sentence::{root_name, Words};
 
@@ -36,18 +36,19 @@ pub(crate) struct Arguments {
     /// Print paths to at most N objects of a class; 0 for all
     #[arg(long, value_name = "N", default_value_t = 3)]
     top: usize,
+    /// Print at most N objects of a path, from both of its ends; 0 for all
+    #[arg(long, value_name = "N", default_value_t = PATH_STEPS)]
+    steps: usize,
 }
 
 /// Reads the file and prints the paths.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     with_heap(&arguments.graph, |heap, retained, file| {
-        let most = match arguments.top {
-            0 => usize::MAX,
-            top => top,
-        };
+        let all = |most| if most == 0 { usize::MAX } else { most };
+        let (most, steps) = (all(arguments.top), all(arguments.steps));
         let (objects, left_out) = wanted((heap, retained), &arguments.what, most, file)?;
         let failed = |fault| failure(file, &fault);
-        let paths = heap.paths(&objects).map_err(failed)?;
+        let paths = heap.paths(&objects, steps).map_err(failed)?;
         let none = Leaks {
             total_bytes: retained.total_bytes(),
             suspects: Vec::new(),
@@ -55,8 +56,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         let words = Words::new(heap, &none).map_err(failed)?;
         let mut to = BufWriter::new(io::stdout().lock());
         if arguments.json {
-            let answer = in_json((heap, retained), &objects, &paths, left_out);
-            json::print(&file.with_pause(answer), &mut to)?;
+            let answer = PathsInJson {
+                heap,
+                retained,
+                stacks: words.stacks(),
+                paths: (&objects, &paths),
+                left_out,
+                pause_millis: file.pause_millis(),
+            };
+            json::print(&answer, &mut to)?;
             return Ok(to.flush()?);
         }
         for (object, path) in objects.iter().zip(&paths) {
@@ -94,30 +102,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
 pub(crate) fn answer(loaded: &Loaded<'_>, what: &str, most: usize) -> Result<Value, Failure> {
     let (heap, retained) = (&loaded.heap, &loaded.retained);
     let (objects, left_out) = wanted((heap, retained), what, most, &loaded.file)?;
-    let paths = heap.paths(&objects);
+    let paths = heap.paths(&objects, PATH_STEPS);
     let paths = paths.map_err(|fault| failure(&loaded.file, &fault))?;
-    Ok(in_json((heap, retained), &objects, &paths, left_out))
-}
-
-fn in_json(
-    (heap, retained): (&Heap<'_>, &Retained),
-    objects: &[u32],
-    paths: &[Option<graph::Path>],
-    left_out: usize,
-) -> Value {
-    let stacks = heap.stacks();
-    let rows = objects.iter().zip(paths).map(|(object, path)| {
-        let trace = heap.allocation_trace(*object);
-        let allocated = trace.map(|trace| json!(frame::in_json(stacks.frames(trace))));
-        json!({
-            "allocated": allocated,
-            "class": described(heap, *object),
-            "id": format!("{:#x}", heap.id(*object)),
-            "path": path.as_ref().map(|path| path_in_json(heap, path)),
-            "retained": retained.bytes(*object),
-        })
-    });
-    json!({ "left_out": left_out, "paths": rows.collect::<Vec<_>>() })
+    Ok(json!(PathsInJson {
+        heap,
+        retained,
+        stacks: &heap.stacks(),
+        paths: (&objects, &paths),
+        left_out,
+        pause_millis: None,
+    }))
 }
 
 /// The object with this id, or the class's largest ones and how many more it has.

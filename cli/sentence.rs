@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use graph::{GraphError, Heap, Leaks, Link, Path, Suspect, Who};
+use graph::{GraphError, Heap, Leaks, LeftOut, Path, Suspect, Who};
 use reader::{RootKind, StackFrame, Stacks};
 
 use crate::frame;
@@ -28,7 +28,7 @@ impl<'h, 'p> Words<'h, 'p> {
             .suspects
             .iter()
             .filter_map(|suspect| suspect.path.as_ref());
-        let first = |path: &Path| path.objects.first().copied();
+        let first = |path: &Path| path.steps.first().map(|step| step.object);
         let threads: Vec<u32> = paths
             .filter(|path| is_thread(path))
             .filter_map(first)
@@ -104,18 +104,24 @@ impl<'h, 'p> Words<'h, 'p> {
         }
     }
 
-    /// The objects of a path and the references between them: `class app.Main.CACHE (static).table[7]`.
-    pub(crate) fn path(&self, path: &Path) -> Vec<String> {
-        let mut lines = Vec::new();
-        for (place, object) in path.objects.iter().enumerate() {
-            let link = place.checked_sub(1).and_then(|place| path.links.get(place));
-            let by = match link {
-                Some(link) => format!("{}  ", plain(&link.to_string())),
-                None => String::new(),
-            };
-            lines.push(format!("{by}{}", self.object(*object)));
-        }
-        lines
+    /// The objects of a path and the references between them, a line for each: `.table  java.util.HashMap$Node[] 0x7f`.
+    pub(crate) fn path<'w>(&'w self, path: &'w Path) -> impl Iterator<Item = String> + 'w {
+        let steps = path.steps.iter().enumerate();
+        steps.flat_map(|(place, step)| {
+            let middle = path.left_out.filter(|middle| middle.behind == place);
+            let middle = middle.map(|middle| format!("... {}", self.left_out(middle)));
+            let link = step.link.map(|link| plain(&self.heap.link_text(link)));
+            let by = link.map_or(String::new(), |link| format!("{link}  "));
+            let object = format!("{by}{}", self.object(step.object));
+            middle.into_iter().chain([object])
+        })
+    }
+
+    /// `9,999,964 more objects, 9,999,964 of them app.Entry`.
+    fn left_out(&self, middle: LeftOut) -> String {
+        let class = name(&self.heap.class_name(middle.class));
+        let (objects, of_class) = (grouped(middle.objects), grouped(middle.of_class));
+        format!("{objects} more objects, {of_class} of them {class}")
     }
 
     /// The frame of the application in the trace that allocated most of this class's bytes held by
@@ -145,20 +151,17 @@ impl<'h, 'p> Words<'h, 'p> {
 
     /// What holds the first object of a path, in words.
     pub(crate) fn holder(&self, path: &Path) -> Option<String> {
-        let first = *path.objects.first()?;
+        let first = path.steps.first()?.object;
         if is_thread(path) {
             let thread = self.threads.get(&first).map_or("?", String::as_str);
             return Some(format!("thread \"{}\"", name(thread)));
         }
         // Of several static fields, the one nearest to the object says most.
-        let mut links = path.links.iter().zip(&path.objects).rev();
-        let field = links.find_map(|(link, object)| match link {
-            Link::Static(field) => Some((field, *object)),
-            _ => None,
-        });
-        Some(match field {
-            Some((field, class)) => {
-                format!("the static field {} of {}", name(field), self.object(class))
+        Some(match path.static_field {
+            Some((class, field)) => {
+                let field = self.heap.directory().strings.text(field);
+                let field = name(&field.unwrap_or_default());
+                format!("the static field {field} of {}", self.object(class))
             }
             None => format!("a {}", root_name(path.root)),
         })

@@ -1,6 +1,6 @@
 //! The contents of single objects, read again from their positions in the file.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use format::BasicType;
 use reader::{ClassDump, Root};
@@ -53,7 +53,13 @@ pub struct FieldValue {
     pub value: u64,
 }
 
-/// Collects the wanted objects of a part.
+/// A visitor of objects that are neighbours of wanted ones.
+pub(crate) trait Seeker: Visitor {
+    /// The next object has this number.
+    fn aim(&mut self, next: u32);
+}
+
+/// Collects the wanted objects.
 struct Finder<'a> {
     id_bytes: u32,
     /// Number of the next object.
@@ -62,24 +68,9 @@ struct Finder<'a> {
     wanted: &'a [u32],
     /// Most bytes kept of an array's elements.
     most_bytes: usize,
-    /// For arrays, by number: the objects whose positions in the array are wanted.
-    sought: &'a HashMap<u32, Vec<Sought>>,
-    found: &'a mut Found,
+    found: BTreeMap<u32, Contents>,
     /// The array whose elements are being read.
     open: Option<u32>,
-    /// Number of its elements read so far.
-    passed: u32,
-}
-
-/// An object's id and number; those of an array are in the order of their ids.
-type Sought = (u64, u32);
-
-/// What was collected.
-#[derive(Debug, Default)]
-struct Found {
-    contents: BTreeMap<u32, Contents>,
-    /// By the numbers of array and object.
-    places: HashMap<(u32, u32), u32>,
 }
 
 impl Finder<'_> {
@@ -88,37 +79,19 @@ impl Finder<'_> {
     fn object(&mut self) -> Option<u32> {
         let number = self.next;
         self.next = self.next.saturating_add(1);
-        (self.open, self.passed) = (None, 0);
+        self.open = None;
         self.wanted.binary_search(&number).is_ok().then_some(number)
     }
 
     fn note(&mut self, number: Option<u32>, contents: impl FnOnce() -> Contents) {
         if let Some(number) = number {
-            self.found.contents.insert(number, contents());
+            self.found.insert(number, contents());
             self.open = Some(number);
         }
     }
 
     fn open(&mut self) -> Option<&mut Contents> {
-        self.found.contents.get_mut(&self.open?)
-    }
-
-    fn seek(&mut self, ids: &[u8]) {
-        let Some(array) = self.open else {
-            return;
-        };
-        let Some(sought) = self.sought.get(&array) else {
-            return;
-        };
-        let ids = ids.chunks_exact(self.id_bytes as usize);
-        for (place, id) in (self.passed..).zip(ids) {
-            let id = id_of(id, self.id_bytes);
-            let known = sought.binary_search_by_key(&id, |(id, _)| *id).ok();
-            if let Some((_, object)) = known.and_then(|known| sought.get(known)) {
-                let first = self.found.places.entry((array, *object));
-                first.or_insert(place);
-            }
-        }
+        self.found.get_mut(&self.open?)
     }
 }
 
@@ -126,6 +99,12 @@ fn id_of(bytes: &[u8], id_bytes: u32) -> u64 {
     match id_bytes {
         4 => id_at::<4>(bytes, 0),
         _ => id_at::<8>(bytes, 0),
+    }
+}
+
+impl Seeker for Finder<'_> {
+    fn aim(&mut self, next: u32) {
+        self.next = next;
     }
 }
 
@@ -156,13 +135,7 @@ impl Visitor for Finder<'_> {
     }
 
     fn elements(&mut self, bytes: &[u8]) {
-        if self.open.is_none() {
-            return;
-        }
-        self.seek(bytes);
         let (id_bytes, most) = (self.id_bytes, self.most_bytes);
-        let count = u32::try_from(bytes.len()).unwrap_or(u32::MAX) / id_bytes;
-        self.passed = self.passed.saturating_add(count);
         if let Some(Contents::References { ids, .. }) = self.open() {
             let left = (most / id_bytes as usize).saturating_sub(ids.len());
             let all = bytes.chunks_exact(id_bytes as usize);
@@ -198,72 +171,49 @@ impl Heap<'_> {
         objects: &[u32],
         most_bytes: usize,
     ) -> Result<BTreeMap<u32, Contents>, GraphError> {
-        Ok(self.find(objects, most_bytes, &HashMap::new())?.contents)
-    }
-
-    /// For each array of references and object: the position of the first element that is this object.
-    pub(crate) fn places(
-        &self,
-        pairs: &[(u32, u32)],
-    ) -> Result<HashMap<(u32, u32), u32>, GraphError> {
-        let mut sought: HashMap<u32, Vec<Sought>> = HashMap::new();
-        for (array, object) in pairs {
-            let objects = sought.entry(*array).or_default();
-            objects.push((self.id(*object), *object));
-        }
-        sought
-            .values_mut()
-            .for_each(|objects| objects.sort_unstable());
-        let arrays: Vec<u32> = sought.keys().copied().collect();
-        Ok(self.find(&arrays, 0, &sought)?.places)
-    }
-
-    fn find(
-        &self,
-        objects: &[u32],
-        most_bytes: usize,
-        sought: &HashMap<u32, Vec<Sought>>,
-    ) -> Result<Found, GraphError> {
         let mut wanted = objects.to_vec();
         wanted.sort_unstable();
         wanted.dedup();
-        let mut found = Found::default();
+        let mut finder = Finder {
+            id_bytes: self.header().id_bytes,
+            next: 0,
+            wanted: &wanted,
+            most_bytes,
+            found: BTreeMap::new(),
+            open: None,
+        };
+        self.seek(&wanted, &mut finder)?;
+        Ok(finder.found)
+    }
+
+    /// Visits these objects, ascending, and neighbours of theirs. Errors: the file cannot be read.
+    pub(crate) fn seek(&self, wanted: &[u32], seeker: &mut impl Seeker) -> Result<(), GraphError> {
         let id_bytes = self.header().id_bytes;
         let mut whole = if self.input.is_packed() {
             Some(self.input.whole()?)
         } else {
             None
         };
-        let mut left = wanted.as_slice();
+        let mut left = wanted;
         while let Some(first) = left.first() {
             let Some(run) = self.run_of(*first) else {
                 break;
             };
             let behind = left.partition_point(|object| *object < run.behind);
-            let (here, rest) = left.split_at(behind);
-            left = rest;
-            let mut finder = Finder {
-                id_bytes,
-                next: run.first,
-                wanted: here,
-                most_bytes,
-                sought,
-                found: &mut found,
-                open: None,
-                passed: 0,
-            };
+            left = left.get(behind..).unwrap_or_default();
+            seeker.aim(run.first);
             match &mut whole {
                 Some(window) => {
                     window.skip(run.start.saturating_sub(window.offset()))?;
-                    scan(window, run.end, id_bytes, &mut finder)?;
+                    scan(window, run.end, id_bytes, seeker)?;
                 }
                 None => {
                     let mut window = self.input.part(run.start, run.end);
-                    scan(&mut window, run.end, id_bytes, &mut finder)?;
+                    scan(&mut window, run.end, id_bytes, seeker)?;
                 }
             }
         }
-        Ok(found)
+        Ok(())
     }
 
     /// The neighbours of an object that are read together with it.

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use crate::class_facts::References;
 use crate::error::GraphError;
 use crate::heap::Heap;
-use crate::paths::{Path, Search};
+use crate::paths::{Path, Search, PATH_STEPS};
 use crate::retained::Retained;
 
 /// The share of the heap from which on an object or a class is a suspect.
@@ -132,7 +132,7 @@ impl Leaks {
             (None, Who::Class { .. }) => None,
         };
         let ends: Vec<u32> = self.suspects.iter().filter_map(end).collect();
-        let mut paths = heap.paths(&ends)?.into_iter();
+        let mut paths = heap.paths(&ends, PATH_STEPS)?.into_iter();
         for suspect in self
             .suspects
             .iter_mut()

@@ -1,68 +1,146 @@
-//! How an object is kept alive: the shortest path from a root, and the names of the references on
-//! it.
+//! How an object is kept alive: the shortest path from a root.
 
-use std::collections::HashMap;
-use std::fmt;
+use std::mem::swap;
 
-use format::BasicType;
 use reader::RootKind;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::class_facts::{References, NONE};
-use crate::contents::Contents;
 use crate::error::GraphError;
 use crate::heap::Heap;
+use crate::step_links::{Link, Links};
+
+/// Most steps of a path that are worth a look: a third of them from the root, the rest towards the target.
+pub const PATH_STEPS: usize = 36;
 
 /// The parent of a root in a search.
 const TOP: u32 = NONE - 1;
 
-/// How one object refers to another.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Link {
-    /// By a field.
-    Field {
-        /// Name of the declaring class in Java's form.
-        class: String,
-        /// Name of the field.
-        name: String,
-    },
-    /// By a static field.
-    Static(String),
-    /// By an element of an array.
-    Element(u32),
-    /// By a thread's frame, or by native code that the thread runs.
-    Frame(RootKind),
-    /// As the class of the object.
-    Class,
-    /// As a class's superclass, loader, signers, protection domain or constant.
-    OfClass,
+/// An object on a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The object.
+    pub object: u32,
+    /// How the object before it refers to it; `None` for the root.
+    pub link: Option<Link>,
 }
 
-impl fmt::Display for Link {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Field { name, .. } => write!(f, ".{name}"),
-            Self::Static(name) => write!(f, ".{name} (static)"),
-            Self::Element(place) => write!(f, "[{place}]"),
-            Self::Frame(RootKind::JavaFrame) => write!(f, " (local variable)"),
-            Self::Frame(kind) => write!(f, " ({})", kind.name()),
-            Self::Class => write!(f, " (its class)"),
-            Self::OfClass => write!(f, " (of the class)"),
-        }
-    }
+/// The middle of a long path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Number of steps before it.
+    pub behind: usize,
+    /// Number of objects.
+    pub objects: u64,
+    /// The class of most of them.
+    pub class: u32,
+    /// How many are of that class.
+    pub of_class: u64,
 }
 
 /// A path from a root to an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Path {
-    /// The root first, the target last.
-    pub objects: Vec<u32>,
-    /// How each object refers to the next.
-    pub links: Vec<Link>,
+    /// The root first, the target last; of a long path both ends.
+    pub steps: Vec<Step>,
+    /// What is missing between them.
+    pub left_out: Option<LeftOut>,
+    /// The static field nearest to the target, also in what is left out: the class object, and the id of the field's
+    /// name.
+    pub static_field: Option<(u32, u64)>,
     /// Why the first object is a root.
     pub root: RootKind,
     /// Whether it contains a reference that does not keep its target alive. Then there is no other
     /// path.
     pub is_weak: bool,
+}
+
+/// A path whose references are not yet known.
+struct Outline {
+    /// Each object, and the one before it.
+    steps: Vec<(Option<u32>, u32)>,
+    left_out: Option<LeftOut>,
+    /// The class objects on it, nearest to the target first, and what comes behind each.
+    classes: Vec<(u32, u32)>,
+    root: RootKind,
+    is_weak: bool,
+}
+
+impl Outline {
+    /// Of a path over these objects at most `most` steps. `None` if it has no root.
+    fn new(heap: &Heap<'_>, objects: &[u32], is_weak: bool, most: usize) -> Option<Self> {
+        let pairs = objects.windows(2).rev().filter_map(|pair| match pair {
+            [from, to] => Some((*from, *to)),
+            _ => None,
+        });
+        let classes = pairs.filter(|(from, _)| heap.class_of_object(*from).is_some());
+        let head = (most / 3).max(1);
+        let tail = most.saturating_sub(head).max(1);
+        let mut behind = objects.len().saturating_sub(tail);
+        // To tell of one object takes no less room than the object.
+        if behind <= head + 1 {
+            behind = head;
+        }
+        let middle = objects.get(head..behind).unwrap_or_default();
+        let left_out = (!middle.is_empty()).then(|| LeftOut::of(heap, middle, head));
+        let steps = objects.iter().enumerate();
+        let steps = steps.filter(|(place, _)| !(head..behind).contains(place));
+        let steps = steps.map(|(place, object)| {
+            let above = place.checked_sub(1).and_then(|above| objects.get(above));
+            (above.copied(), *object)
+        });
+        Some(Self {
+            steps: steps.collect(),
+            left_out,
+            classes: classes.collect(),
+            root: heap.root_kind(*objects.first()?)?,
+            is_weak,
+        })
+    }
+
+    /// The references whose names are wanted.
+    fn pairs(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        let steps = self.steps.iter();
+        let steps = steps.filter_map(|(from, to)| Some(((*from)?, *to)));
+        steps.chain(self.classes.iter().copied())
+    }
+
+    fn path(self, links: &Links) -> Path {
+        let field = |(from, to): &(u32, u32)| match links.get(*from, *to) {
+            Some(Link::Static(name)) => Some((*from, name)),
+            _ => None,
+        };
+        let step = |(from, object): &(Option<u32>, u32)| Step {
+            object: *object,
+            link: from.map(|from| links.get(from, *object).unwrap_or(Link::OfClass)),
+        };
+        Path {
+            steps: self.steps.iter().map(step).collect(),
+            left_out: self.left_out,
+            static_field: self.classes.iter().find_map(field),
+            root: self.root,
+            is_weak: self.is_weak,
+        }
+    }
+}
+
+impl LeftOut {
+    fn of(heap: &Heap<'_>, objects: &[u32], behind: usize) -> Self {
+        let mut classes: FxHashMap<u32, u64> = FxHashMap::default();
+        for object in objects {
+            *classes.entry(heap.class(*object)).or_default() += 1;
+        }
+        let most = classes
+            .into_iter()
+            .max_by_key(|(class, count)| (*count, *class));
+        let (class, of_class) = most.unwrap_or((NONE, 0));
+        Self {
+            behind,
+            objects: objects.len() as u64,
+            class,
+            of_class,
+        }
+    }
 }
 
 /// A breadth-first search from all roots, stopped when it has found its targets.
@@ -75,22 +153,21 @@ impl Search {
     /// Searches until all `targets` are found, or all objects are visited.
     pub(crate) fn until(heap: &Heap<'_>, targets: &[u32], rule: References) -> Self {
         let graph = heap.graph(rule);
-        let mut missing: std::collections::HashSet<u32> = targets.iter().copied().collect();
+        let mut missing: FxHashSet<u32> = targets.iter().copied().collect();
         let mut parents = vec![NONE; heap.objects() as usize];
-        let mut wave: Vec<u32> = Vec::new();
+        let (mut wave, mut last): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
         let mut reach = |object: u32, from: u32, wave: &mut Vec<u32>| {
             if let Some(parent @ &mut NONE) = parents.get_mut(object as usize) {
                 *parent = from;
                 wave.push(object);
-                if missing.contains(&object) {
-                    missing.remove(&object);
-                }
+                missing.remove(&object);
             }
             missing.is_empty()
         };
         let mut done = graph.roots().any(|root| reach(root, TOP, &mut wave));
         while !done && !wave.is_empty() {
-            let last = std::mem::take(&mut wave);
+            swap(&mut wave, &mut last);
+            wave.clear();
             done = last.iter().any(|object| {
                 let (class, referent) = graph.implied(*object);
                 let stored = graph.edges.of(*object).iter().copied();
@@ -121,34 +198,31 @@ impl Search {
 
 impl Heap<'_> {
     /// The shortest path from a root to each of these objects, using only references that keep
-    /// objects alive if possible; `None` for unreachable objects. Errors: the file cannot be read.
-    pub fn paths(&self, objects: &[u32]) -> Result<Vec<Option<Path>>, GraphError> {
+    /// objects alive if possible; `None` for unreachable objects. Of each path at most `most` steps.
+    ///
+    /// Errors: the file cannot be read.
+    pub fn paths(&self, objects: &[u32], most: usize) -> Result<Vec<Option<Path>>, GraphError> {
+        let outline = |search: &Search, object: u32, is_weak: bool| {
+            let objects = search.to(object)?;
+            Outline::new(self, &objects, is_weak, most)
+        };
         let strong = Search::until(self, objects, References::Strong);
-        let mut found: Vec<_> = objects
+        let all = objects
             .iter()
-            .map(|object| (strong.to(*object), false))
-            .collect();
-        if found.iter().any(|(path, _)| path.is_none()) {
-            let all = Search::until(self, objects, References::All);
-            for (object, (path, is_weak)) in objects.iter().zip(&mut found) {
+            .map(|object| outline(&strong, *object, false));
+        let mut found: Vec<Option<Outline>> = all.collect();
+        drop(strong);
+        if found.iter().any(Option::is_none) {
+            let search = Search::until(self, objects, References::All);
+            for (object, path) in objects.iter().zip(&mut found) {
                 if path.is_none() {
-                    (*path, *is_weak) = (all.to(*object), true);
+                    *path = outline(&search, *object, true);
                 }
             }
         }
-        let pairs = found.iter().filter_map(|(path, _)| path.as_ref());
-        let pairs: Vec<(u32, u32)> = pairs.flat_map(|path| steps(path)).collect();
-        let links = self.links(&pairs)?;
-        let path = |(objects, is_weak): (Option<Vec<u32>>, bool)| {
-            let objects = objects?;
-            let of = |pair| links.get(&pair).cloned().unwrap_or(Link::OfClass);
-            Some(Path {
-                links: steps(&objects).map(of).collect(),
-                root: self.root_kind(*objects.first()?)?,
-                objects,
-                is_weak,
-            })
-        };
+        let pairs = found.iter().flatten().flat_map(Outline::pairs);
+        let links = self.links(pairs)?;
+        let path = |outline: Option<Outline>| outline.map(|outline| outline.path(&links));
         Ok(found.into_iter().map(path).collect())
     }
 
@@ -159,64 +233,4 @@ impl Heap<'_> {
             .binary_search_by_key(&object, |root| root.object);
         self.roots().get(place.ok()?).map(|root| root.kind)
     }
-
-    /// How the first object of each pair refers to the second. Errors: the file cannot be read.
-    pub fn links(&self, pairs: &[(u32, u32)]) -> Result<HashMap<(u32, u32), Link>, GraphError> {
-        let sources: Vec<u32> = pairs.iter().map(|(from, _)| *from).collect();
-        let contents = self.contents(&sources, 0)?;
-        let mut links = HashMap::new();
-        let mut in_arrays = Vec::new();
-        for (from, to) in pairs {
-            match contents.get(from) {
-                Some(Contents::References { .. }) => {
-                    in_arrays.push((*from, *to));
-                }
-                Some(contents) => {
-                    if let Some(link) = self.link(*from, *to, contents) {
-                        links.insert((*from, *to), link);
-                    }
-                }
-                None => {}
-            }
-        }
-        let places = self.places(&in_arrays)?;
-        for pair in in_arrays {
-            let place = places.get(&pair);
-            links.insert(
-                pair,
-                place.map_or(Link::Class, |place| Link::Element(*place)),
-            );
-        }
-        Ok(links)
-    }
-
-    fn link(&self, from: u32, to: u32, contents: &Contents) -> Option<Link> {
-        let id = self.id(to);
-        let fields = self.fields(contents);
-        let mut references = fields
-            .into_iter()
-            .filter(|field| field.kind == BasicType::Object);
-        let field = references.find(|field| field.value == id);
-        match (field, contents) {
-            (Some(field), Contents::Class(_)) => Some(Link::Static(field.name)),
-            (Some(field), _) => Some(Link::Field {
-                class: self.name_of_class_with_id(field.class),
-                name: field.name,
-            }),
-            (None, Contents::Class(_)) => Some(Link::OfClass),
-            (None, _) => {
-                let local = self.locals(from).iter().find(|local| local.object == to);
-                Some(local.map_or(Link::Class, |local| Link::Frame(local.kind)))
-            }
-        }
-    }
-
-    fn name_of_class_with_id(&self, id: u64) -> String {
-        let directory = self.directory();
-        directory.classes.java_name(id, &directory.strings)
-    }
-}
-
-fn steps(path: &[u32]) -> impl Iterator<Item = (u32, u32)> + '_ {
-    path.iter().copied().zip(path.iter().copied().skip(1))
 }

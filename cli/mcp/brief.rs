@@ -74,7 +74,13 @@ impl Limits {
         });
         let mut kept: Vec<Value> = kept.map(|(_, row)| self.cut(row)).collect();
         if is_path && left_out > 0 {
-            kept.insert(self.rows - tail, json!({ "left_out": left_out }));
+            let dropped = rows
+                .get(self.rows.saturating_sub(tail)..behind)
+                .unwrap_or_default();
+            // One of them may stand for what was left out before.
+            let objects = |row: &Value| row.get("left_out").and_then(Value::as_u64).unwrap_or(1);
+            let objects: u64 = dropped.iter().map(objects).sum();
+            kept.insert(self.rows - tail, json!({ "left_out": objects }));
         }
         (kept.into(), left_out)
     }
@@ -154,6 +160,25 @@ mod tests {
         assert_eq!(kept.last().unwrap()["id"], 999);
         let left_out = kept.iter().find_map(|row| row["left_out"].as_u64());
         assert_eq!(left_out.unwrap() + kept.len() as u64 - 1, 1000);
+    }
+
+    #[test]
+    fn what_is_left_out_of_a_path_twice_is_counted_once() {
+        let name = "c".repeat(400);
+        let mut objects: Vec<Value> = (0..36)
+            .map(|id| json!({ "class": name, "id": id }))
+            .collect();
+        objects.insert(
+            12,
+            json!({ "class": name, "left_out": 1000, "of_class": 1000 }),
+        );
+        let answer: Value =
+            serde_json::from_str(&brief(&json!({ "objects": objects, "weak": false }))).unwrap();
+        let kept = answer["objects"].as_array().unwrap();
+        assert!(kept.len() < 36, "{answer}");
+        let left_out = kept.iter().filter_map(|row| row["left_out"].as_u64());
+        let shown = kept.iter().filter(|row| row["id"].is_u64());
+        assert_eq!(left_out.sum::<u64>() + shown.count() as u64, 1036);
     }
 
     #[test]

@@ -95,7 +95,10 @@ const framesList = (frames) => element("ol", "frames", ...frames.map((frame) => 
 const pathList = (suspect) => {
   const { path } = suspect;
   const items = path.steps.map((step, place) => {
-    if (typeof step === "number") return element("li", "", "\u2026 " + grouped(step) + " more objects in between");
+    if (step.left_out) {
+      const [objects, of, most] = step.left_out;
+      return element("li", "", "\u2026 " + grouped(objects) + " more objects in between, " + grouped(most) + " of them " + names[of]);
+    }
     const [link, name, id] = step;
     const thread = threadNames.get(id);
     const item = element("li", place === 0 ? "root" : "",

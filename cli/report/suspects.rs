@@ -17,10 +17,6 @@ const STEP_BYTES: u64 = 40;
 /// Approximate bytes of a suspect, without its names and steps.
 const SUSPECT_BYTES: u64 = 400;
 
-/// Objects shown at each end of a path.
-const PATH_HEAD: usize = 12;
-const PATH_TAIL: usize = 24;
-
 /// Stacks shown of a suspect.
 const TRACES_MAX: usize = 3;
 
@@ -83,27 +79,25 @@ fn in_words(heap: &Heap<'_>, suspect: &Suspect, words: &Words<'_, '_>, space: &m
     })
 }
 
-/// Each step: how the object before it refers to it, what it is, and its id. A number stands for that many
-/// omitted steps.
+/// Each step: how the object before it refers to it, what it is, and its id. One stands for what is left out: how many
+/// objects, the class of most of them, and how many are of it.
 fn path_in_json(heap: &Heap<'_>, path: &Path, words: &Words<'_, '_>, space: &mut Space) -> Value {
-    let count = path.objects.len();
-    let left_out = count.saturating_sub(PATH_HEAD + PATH_TAIL);
     let mut steps = Vec::new();
-    for (place, object) in path.objects.iter().enumerate() {
-        if left_out > 1 && (PATH_HEAD..PATH_HEAD + left_out).contains(&place) {
-            if place == PATH_HEAD {
-                steps.push(json!(left_out));
-            }
-            continue;
+    for (place, step) in path.steps.iter().enumerate() {
+        if let Some(middle) = path.left_out.filter(|middle| middle.behind == place) {
+            let class = space.name(&heap.class_name(middle.class));
+            space.take(STEP_BYTES);
+            let told = [middle.objects, u64::from(class), middle.of_class];
+            steps.push(json!({ "left_out": told }));
         }
-        let link = place.checked_sub(1).and_then(|place| path.links.get(place));
-        let link = link.map(|link| space.name(&cut(&link.to_string())));
-        let name = match heap.class_of_object(*object) {
+        let link = step.link.map(|link| heap.link_text(link));
+        let link = link.map(|link| space.name(&cut(&link)));
+        let name = match heap.class_of_object(step.object) {
             Some(class) => space.name(&format!("class {}", heap.class_name(class))),
-            None => space.name(&heap.class_name(heap.class(*object))),
+            None => space.name(&heap.class_name(heap.class(step.object))),
         };
         space.take(STEP_BYTES);
-        steps.push(json!([link, name, format!("{:x}", heap.id(*object))]));
+        steps.push(json!([link, name, format!("{:x}", heap.id(step.object))]));
     }
     let root = words.holder(path).unwrap_or_else(|| root_name(path.root));
     json!({ "root": cut(&root_name(path.root)), "holder": root, "weak": path.is_weak, "steps": steps })

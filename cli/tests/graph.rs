@@ -183,6 +183,56 @@ fn a_path_has_its_fields() {
     assert_eq!(json["paths"].as_array().unwrap().len(), 2);
 }
 
+/// A list of entries, of which a root holds the first, and the id of its last.
+fn list(length: u64) -> (Dump, String) {
+    let entry = |number: u64| 0x10_0000 + number * 32;
+    let mut dump = Dump::new(8);
+    dump.class(0x2100, "app/Entry", OBJECT, 0, &["next"], &[]);
+    dump.root(0x2100);
+    for number in 0..length {
+        let next = if number + 1 < length {
+            entry(number + 1)
+        } else {
+            0
+        };
+        dump.instance(entry(number), 0x2100, &[next]);
+    }
+    dump.root(entry(0));
+    (dump, format!("{:#x}", entry(length - 1)))
+}
+
+#[test]
+fn the_middle_of_a_long_path_is_counted() {
+    let dir = TempDir::new().unwrap();
+    let (dump, last) = list(10_000);
+    let file = file(&dir, &dump.bytes());
+    let told = "    ... 9,964 more objects, 9,964 of them app.Entry";
+    for command in ["path", "leaks"] {
+        let rest = [&*last];
+        let rest = if command == "path" { &rest[..] } else { &[] };
+        let output = text(&hprof(&[command], &file, rest));
+        let is_step = |line: &&str| line.starts_with("    .next  app.Entry");
+        assert_eq!(output.lines().filter(is_step).count(), 35, "{output}");
+        assert_eq!(output.contains(told), command == "path", "{output}");
+        assert!(output.contains("\n    ... "), "{output}");
+    }
+    let output = text(&hprof(&["path", "--steps", "5"], &file, &[&last]));
+    let expected = format!(
+        "app.Entry {last} retains 16 bytes (root: root of unknown kind)\n    app.Entry 0x100000\n    ... 9,995 more objects, \
+         9,995 of them app.Entry\n    .next  app.Entry 0x14e180\n    .next  app.Entry 0x14e1a0\n    .next  app.Entry \
+         0x14e1c0\n    .next  app.Entry {last}\n"
+    );
+    assert_eq!(output, expected);
+    let output = text(&hprof(&["path", "--steps", "0"], &file, &[&last]));
+    assert_eq!(output.lines().count(), 10_001);
+    let output = hprof(&["path", "--json"], &file, &[&last]);
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let objects = json["paths"][0]["path"]["objects"].as_array().unwrap();
+    let middle = serde_json::json!({ "class": "app.Entry", "left_out": 9_964, "of_class": 9_964 });
+    assert_eq!((objects.len(), &objects[12]), (37, &middle));
+    assert_eq!(objects[36]["id"], last);
+}
+
 #[test]
 fn a_path_has_the_stack_that_allocated_the_object() {
     let dir = TempDir::new().unwrap();

@@ -154,8 +154,9 @@ const contentsOf = (contents, more) => {
 };
 const pathOf = ({ paths: [{ path }] }) => {
   if (!path) return [element("p", "note", "No root leads to it.")];
-  const items = path.objects.map((object, place) => element("li", place === 0 ? "root" : "",
-    object.link === null ? null : element("span", "link", object.link + "  "), ...objectMark(object)));
+  const items = path.objects.map((object, place) => object.left_out !== undefined
+    ? element("li", "", "\u2026 " + grouped(object.left_out) + " more objects in between, " + grouped(object.of_class) + " of them " + object.class)
+    : element("li", place === 0 ? "root" : "", object.link === null ? null : element("span", "link", object.link + "  "), ...objectMark(object)));
   return [element("h3", "", "Path from a root (" + rootName(path.root) + ")"
     + (path.weak ? ", by a weak reference" : "")), element("ol", "path scroll", ...items)];
 };

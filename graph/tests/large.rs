@@ -78,6 +78,15 @@ fn peak_bytes() -> u64 {
     kib.parse::<u64>().unwrap() * 1024
 }
 
+fn its_path_has_two_ends(heap: &Heap<'_>) {
+    let end = heap.object(ARRAY).unwrap();
+    let path = heap.paths(&[end], 36).unwrap().remove(0).unwrap();
+    let middle = path.left_out.unwrap();
+    let left_out = COUNT + 1 - 36;
+    assert_eq!((middle.objects, middle.of_class), (left_out, left_out));
+    assert_eq!(path.steps.len(), 36);
+}
+
 /// One test, as the peak is that of the process.
 #[test]
 fn lists_and_roots_of_any_number_are_exact() {
@@ -104,6 +113,7 @@ fn lists_and_roots_of_any_number_are_exact() {
         let leaks = Leaks::find(heap, retained, 10).unwrap();
         let first = leaks.suspects.first().unwrap();
         assert_eq!(first.who, Who::Object(heap.object(entry(0)).unwrap()));
+        its_path_has_two_ends(heap);
     });
     let most = before + file_bytes + COUNT * OBJECT_BYTES_MAX;
     assert!(peak_bytes() < most, "{} of {most} bytes", peak_bytes());

@@ -7,7 +7,7 @@
 
 mod written;
 
-use graph::{Dominator, Heap, Input, Leaks, Link, Options, References, Retained, Who};
+use graph::{Dominator, Heap, Input, Leaks, LeftOut, Options, Path, References, Retained, Who};
 use reader::RootKind;
 use written::{Dump, OBJECT, THREAD};
 
@@ -39,6 +39,21 @@ fn read<T>(dump: Dump, ask: impl FnOnce(&Heap<'_>, &Retained) -> T) -> T {
     ask(&heap, &retained)
 }
 
+/// The shortest path to an object, with at most so many steps.
+fn path(heap: &Heap<'_>, object: u32, most: usize) -> Path {
+    heap.paths(&[object], most).unwrap().remove(0).unwrap()
+}
+
+fn objects(path: &Path) -> Vec<u32> {
+    path.steps.iter().map(|step| step.object).collect()
+}
+
+/// How the objects of a path refer to each other.
+fn links(heap: &Heap<'_>, path: &Path) -> Vec<String> {
+    let links = path.steps.iter().filter_map(|step| step.link);
+    links.map(|link| heap.link_text(link)).collect()
+}
+
 #[test]
 fn a_static_field_that_keeps_all_is_the_first_suspect() {
     let mut dump = start();
@@ -59,7 +74,11 @@ fn a_static_field_that_keeps_all_is_the_first_suspect() {
         assert_eq!(first.who, Who::Object(heap.object(CACHE).unwrap()));
         assert_eq!(first.accumulation, heap.object(0x3000));
         let path = first.path.as_ref().unwrap();
-        assert_eq!(path.links, [Link::Static("ALL".to_owned())]);
+        assert_eq!(links(heap, path), [".ALL (static)"]);
+        assert_eq!(
+            path.static_field.map(|(class, _)| class),
+            heap.object(CACHE)
+        );
         assert_eq!((path.root, path.is_weak), (RootKind::Unknown, false));
         let most = first.holds.iter().max_by_key(|group| group.bytes).unwrap();
         assert_eq!(
@@ -84,9 +103,9 @@ fn what_a_thread_holds_is_held_by_the_thread() {
         let array = heap.object(0x3000).unwrap();
         let thread = heap.object(THREAD).unwrap();
         assert_eq!(retained.dominator(array), Dominator::Object(thread));
-        let path = heap.paths(&[array]).unwrap().remove(0).unwrap();
-        assert_eq!(path.objects, [thread, array]);
-        assert_eq!(path.links, [Link::Frame(RootKind::JavaFrame)]);
+        let path = path(heap, array, 36);
+        assert_eq!(objects(&path), [thread, array]);
+        assert_eq!(links(heap, &path), [" (local variable)"]);
     });
 }
 
@@ -137,11 +156,9 @@ fn a_weak_reference_holds_only_by_the_rule_of_all() {
         Dominator::Object(heap.object(0x3000).unwrap())
     );
     assert_eq!(dominator(References::Strong), Dominator::Unreachable);
-    let path = heap.paths(&[object]).unwrap().remove(0).unwrap();
+    let path = path(&heap, object, 36);
     assert!(path.is_weak);
-    let class = "java.lang.ref.Reference".to_owned();
-    let name = "referent".to_owned();
-    assert_eq!(path.links, [Link::Field { class, name }]);
+    assert_eq!(links(&heap, &path), [".referent"]);
 }
 
 #[test]
@@ -152,9 +169,9 @@ fn each_element_of_an_array_has_its_own_place() {
     dump.root(0x3000);
     read(dump, |heap, _| {
         let wanted = [4, 1, 3].map(|place: usize| heap.object(ids[place]).unwrap());
-        let paths = heap.paths(&wanted).unwrap().into_iter();
-        let links: Vec<_> = paths.map(|path| path.unwrap().links).collect();
-        assert_eq!(links, [4, 1, 3].map(|place| [Link::Element(place)]));
+        let paths = heap.paths(&wanted, 36).unwrap().into_iter();
+        let links: Vec<_> = paths.map(|path| links(heap, &path.unwrap())).collect();
+        assert_eq!(links, [["[4]"], ["[1]"], ["[3]"]]);
     });
 }
 
@@ -171,8 +188,8 @@ fn objects_hold_their_class_and_it_its_loader() {
         let [class, loader, plugin] = [CACHE, 0x3000, 0x3100].map(|id| heap.object(id).unwrap());
         assert_eq!(retained.dominator(class), Dominator::Object(plugin));
         assert_eq!(retained.dominator(loader), Dominator::Object(class));
-        let path = heap.paths(&[loader]).unwrap().remove(0).unwrap();
-        assert_eq!(path.links, [Link::Class, Link::OfClass]);
+        let path = path(heap, loader, 36);
+        assert_eq!(links(heap, &path), [" (its class)", " (of the class)"]);
     });
 }
 
@@ -194,14 +211,63 @@ fn a_long_list_needs_no_recursion() {
         assert_eq!(retained.bytes(first), COUNT * 16);
         assert_eq!(retained.largest(2), [first, first + 1]);
         let last = heap.object(0x10_0000 + (COUNT - 1) * 32).unwrap();
-        assert_eq!(
-            heap.paths(&[last]).unwrap()[0]
-                .as_ref()
-                .unwrap()
-                .objects
-                .len() as u64,
-            COUNT
-        );
+        let whole = path(heap, last, usize::MAX);
+        assert_eq!((whole.steps.len() as u64, whole.left_out), (COUNT, None));
+        for most in [1, 2, 3, 36] {
+            let path = path(heap, last, most);
+            let (head, steps) = ((most / 3).max(1), most.max(2));
+            let left_out = LeftOut {
+                behind: head,
+                objects: COUNT - steps as u64,
+                class: heap.class(first),
+                of_class: COUNT - steps as u64,
+            };
+            assert_eq!(path.left_out, Some(left_out), "{most}");
+            assert_eq!(path.steps.len(), steps);
+            let tail = whole.steps.len() - steps + head;
+            let ends = [&whole.steps[..head], &whole.steps[tail..]].concat();
+            assert_eq!(path.steps, ends, "{most}");
+        }
+        // One that is left out would take the room of one that is not.
+        for (length, left_out) in [(36, 0), (37, 0), (38, 2)] {
+            let path = path(heap, first + length - 1, 36);
+            let of_all = path.left_out.map_or(0, |middle| middle.objects);
+            assert_eq!(of_all, left_out, "{length}");
+            assert_eq!(path.steps.len() as u64 + of_all, u64::from(length));
+        }
+    });
+}
+
+/// What holds a list is told although its place on the path is left out.
+#[test]
+fn a_static_field_is_found_in_the_middle_of_a_long_path() {
+    let mut dump = start();
+    let entry = |number: u64| 0x10_0000 + number * 32;
+    for number in 0..200 {
+        let next = if number == 100 {
+            CACHE
+        } else {
+            entry(number + 1)
+        };
+        dump.instance(entry(number), ENTRY, &[next]);
+    }
+    dump.class(
+        CACHE,
+        "app/Cache",
+        OBJECT,
+        0,
+        &[],
+        &[("NONE", 0), ("ALL", entry(101))],
+    );
+    dump.instance(entry(200), ENTRY, &[0]);
+    dump.root(entry(0));
+    read(dump, |heap, _| {
+        let path = path(heap, heap.object(entry(200)).unwrap(), 36);
+        let middle = path.left_out.unwrap();
+        assert_eq!((middle.objects, middle.of_class), (202 - 36, 202 - 37));
+        let (class, name) = path.static_field.unwrap();
+        assert_eq!(heap.id(class), CACHE);
+        assert_eq!(heap.directory().strings.text(name).unwrap(), "ALL");
     });
 }
 

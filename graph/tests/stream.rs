@@ -177,9 +177,10 @@ fn told(bytes: &[u8]) -> Vec<String> {
         })
         .collect();
     // Which field it is that refers to an object is read from the file once more.
-    let links = heap.links(&pairs).unwrap();
-    lines.extend(pairs.iter().map(|pair| match links.get(pair) {
-        Some(link @ (Link::Field { .. } | Link::Element(_))) => {
+    let links = heap.links(pairs.iter().copied()).unwrap();
+    lines.extend(pairs.iter().map(|pair| match links.get(pair.0, pair.1) {
+        Some(link @ (Link::Field(_) | Link::Element(_))) => {
+            let link = heap.link_text(link);
             format!("{:#x} {link} {:#x}", heap.id(pair.0), heap.id(pair.1))
         }
         other => format!("{pair:?} {other:?}"),

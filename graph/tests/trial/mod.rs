@@ -21,7 +21,8 @@ pub fn analyse(file: File) -> Result<(), GraphError> {
         let all = leaks.total_bytes;
         assert!(leaks.suspects.iter().all(|suspect| suspect.bytes <= all));
         let objects = retained.largest(1000);
-        heap.paths(&objects)?;
+        heap.paths(&objects, graph::PATH_STEPS)?;
+        heap.paths(&objects, usize::MAX)?;
         heap.strings(&objects, 100)?;
         heap.thread_names(&objects)?;
         let totals = retained.totals(&heap, heap.classes(), |object| heap.class(object));

@@ -1,0 +1,97 @@
+//! Paths as JSON, written step by step, as there may be millions.
+
+use graph::{Heap, Path, Retained};
+use reader::Stacks;
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::{json, Value};
+
+use crate::frame;
+use crate::json::List;
+use crate::leaks::described;
+
+/// A path: each object, and how the one before refers to it; in place of what is left out, how many objects, and how many
+/// of them are of the class that most are of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PathInJson<'a, 'p>(pub(crate) &'a Heap<'p>, pub(crate) &'a Path);
+
+impl PathInJson<'_, '_> {
+    fn objects(&self) -> impl Iterator<Item = Value> + Clone + '_ {
+        let Self(heap, path) = self;
+        let steps = path.steps.iter().enumerate();
+        steps.flat_map(|(place, step)| {
+            let middle = path.left_out.filter(|middle| middle.behind == place);
+            let middle = middle.map(|middle| {
+                json!({
+                    "class": heap.class_name(middle.class),
+                    "left_out": middle.objects,
+                    "of_class": middle.of_class,
+                })
+            });
+            let object = json!({
+                "class": described(heap, step.object),
+                "id": format!("{:#x}", heap.id(step.object)),
+                "link": step.link.map(|link| heap.link_text(link)),
+            });
+            middle.into_iter().chain([object])
+        })
+    }
+}
+
+impl Serialize for PathInJson<'_, '_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("objects", &List(self.objects()))?;
+        map.serialize_entry("root", self.1.root.name())?;
+        map.serialize_entry("weak", &self.1.is_weak)?;
+        map.end()
+    }
+}
+
+/// The paths to some objects.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PathsInJson<'a, 'p> {
+    pub(crate) heap: &'a Heap<'p>,
+    pub(crate) retained: &'a Retained,
+    pub(crate) stacks: &'a Stacks,
+    /// The objects, and the path to each.
+    pub(crate) paths: (&'a [u32], &'a [Option<Path>]),
+    /// How many objects more there are.
+    pub(crate) left_out: usize,
+    /// How long the application paused; `None` for a file.
+    pub(crate) pause_millis: Option<u64>,
+}
+
+/// One of them.
+#[derive(Clone, Copy)]
+struct Row<'a, 'p>(&'a PathsInJson<'a, 'p>, u32, Option<&'a Path>);
+
+impl Serialize for PathsInJson<'_, '_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let (objects, paths) = self.paths;
+        let rows = objects.iter().zip(paths);
+        let rows = rows.map(|(object, path)| Row(self, *object, path.as_ref()));
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("left_out", &self.left_out)?;
+        map.serialize_entry("paths", &List(rows))?;
+        if let Some(millis) = self.pause_millis {
+            map.serialize_entry("pause_ms", &millis)?;
+        }
+        map.end()
+    }
+}
+
+impl Serialize for Row<'_, '_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Self(of, object, path) = self;
+        let (heap, retained) = (of.heap, of.retained);
+        let trace = heap.allocation_trace(*object);
+        let allocated = trace.map(|trace| json!(frame::in_json(of.stacks.frames(trace))));
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("allocated", &allocated)?;
+        map.serialize_entry("class", &described(heap, *object))?;
+        map.serialize_entry("id", &format!("{:#x}", heap.id(*object)))?;
+        map.serialize_entry("path", &path.map(|path| PathInJson(heap, path)))?;
+        map.serialize_entry("retained", &retained.bytes(*object))?;
+        map.end()
+    }
+}
