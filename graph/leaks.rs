@@ -5,13 +5,14 @@
 //! suspect, we descend the dominator tree as long as a single child retains nearly everything. Where the bytes
 //! spread over several children is the *accumulation point*.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::class_facts::References;
 use crate::error::GraphError;
 use crate::heap::Heap;
 use crate::paths::{Path, Search, PATH_STEPS};
 use crate::retained::Retained;
+use crate::shared_paths::SharedPaths;
 
 /// The share of the heap from which on an object or a class is a suspect.
 pub const THRESHOLD_PERCENT: u64 = 10;
@@ -237,34 +238,18 @@ fn common_object(heap: &Heap<'_>, retained: &Retained, objects: &[u32]) -> Optio
     let every = objects.len().div_ceil(PATHS_MAX).max(1);
     let some: Vec<u32> = objects.iter().copied().step_by(every).collect();
     let search = Search::until(heap, &some, References::Strong);
-    // For each object on a path: its parent, the number of paths through it, and the bytes at their ends.
-    let mut passed: FxHashMap<u32, (Option<u32>, u64, u64)> = FxHashMap::default();
-    for object in &some {
-        let bytes = retained.bytes(*object);
-        let mut above = None;
-        for at in search.to(*object).unwrap_or_default() {
-            let (_, paths, ends) = passed.entry(at).or_insert((above, 0, 0));
-            (*paths, *ends) = (*paths + 1, *ends + bytes);
-            above = Some(at);
-        }
-    }
-    let mut children: FxHashMap<Option<u32>, (u64, u32)> = FxHashMap::default();
-    for (object, (above, paths, _)) in &passed {
-        let best = children.entry(*above).or_insert((0, *object));
-        if (*paths, std::cmp::Reverse(*object)) > (best.0, std::cmp::Reverse(best.1)) {
-            *best = (*paths, *object);
-        }
-    }
+    let ends = some.iter().map(|object| (*object, retained.bytes(*object)));
+    let paths = SharedPaths::new(&search, ends);
+    let themselves: FxHashSet<u32> = some.iter().copied().collect();
     let (mut at, mut bytes) = (None, u64::MAX);
-    while let Some((paths, child)) = children.get(&at) {
-        let ends = passed.get(child).map_or(0, |(_, _, ends)| *ends);
-        let is_common = !is_less(*paths, COMMON, some.len() as u64);
+    for passed in paths.main() {
+        let is_common = !is_less(passed.paths, COMMON, some.len() as u64);
+        let drops = bytes < u64::MAX && is_less(passed.ends, BIG_DROP, bytes);
         // The objects themselves cannot be the accumulation point.
-        if !is_common || some.contains(child) || bytes < u64::MAX && is_less(ends, BIG_DROP, bytes)
-        {
+        if !is_common || drops || themselves.contains(&passed.object) {
             break;
         }
-        (at, bytes) = (Some(*child), ends);
+        (at, bytes) = (Some(passed.object), passed.ends);
     }
     at
 }

@@ -31,6 +31,7 @@ mod retained;
 mod roles;
 mod roots;
 mod rows;
+mod shared_paths;
 mod site_totals;
 mod step_links;
 mod string_rows;

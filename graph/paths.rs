@@ -178,21 +178,22 @@ impl Search {
         Self { parents }
     }
 
-    /// The objects on the path from a root to `object`; `None` if it was not found.
-    pub(crate) fn to(&self, object: u32) -> Option<Vec<u32>> {
-        let (mut objects, mut at) = (vec![object], object);
-        loop {
-            match self.parents.get(at as usize).copied()? {
-                NONE => return None,
-                TOP => break,
-                above => {
-                    objects.push(above);
-                    at = above;
-                }
-            }
-        }
+    /// An object and those before it up to the root; none if it was not found.
+    pub(crate) fn climb(&self, object: u32) -> impl Iterator<Item = u32> + '_ {
+        let mut next = object;
+        std::iter::from_fn(move || {
+            let at = next;
+            let above = self.parents.get(at as usize).copied();
+            next = above.filter(|above| *above != NONE)?;
+            Some(at)
+        })
+    }
+
+    /// The objects on the path from a root to `object`; none if it was not found.
+    fn to(&self, object: u32) -> Vec<u32> {
+        let mut objects: Vec<u32> = self.climb(object).collect();
         objects.reverse();
-        Some(objects)
+        objects
     }
 }
 
@@ -203,8 +204,7 @@ impl Heap<'_> {
     /// Errors: the file cannot be read.
     pub fn paths(&self, objects: &[u32], most: usize) -> Result<Vec<Option<Path>>, GraphError> {
         let outline = |search: &Search, object: u32, is_weak: bool| {
-            let objects = search.to(object)?;
-            Outline::new(self, &objects, is_weak, most)
+            Outline::new(self, &search.to(object), is_weak, most)
         };
         let strong = Search::until(self, objects, References::Strong);
         let all = objects

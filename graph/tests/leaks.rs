@@ -132,6 +132,51 @@ fn many_objects_that_nothing_dominates_are_suspected_together() {
     });
 }
 
+/// Each has a path of its own length, of which the longer ones contain the shorter ones.
+#[test]
+fn what_two_long_lists_share_is_suspected_together() {
+    const COUNT: u64 = 100_000;
+    let mut dump = Dump::new(8);
+    dump.class(CACHE, "app/Node", OBJECT, 0, &["next", "item"], &[]);
+    dump.class(
+        ENTRY,
+        "app/Item",
+        OBJECT,
+        0,
+        &["a", "b", "c", "d", "e", "f", "g", "h"],
+        &[],
+    );
+    let item = |number: u64| 0x1000_0000 + number * 64;
+    for list in [0x2000_0000, 0x3000_0000] {
+        for number in 0..COUNT {
+            let next = if number + 1 < COUNT {
+                list + (number + 1) * 64
+            } else {
+                0
+            };
+            dump.instance(list + number * 64, CACHE, &[next, item(number)]);
+        }
+        dump.root(list);
+    }
+    (0..COUNT).for_each(|number| dump.instance(item(number), ENTRY, &[0; 8]));
+    read(dump, |heap, retained| {
+        let leaks = Leaks::find(heap, retained, 10).unwrap();
+        let class = heap.class(heap.object(item(0)).unwrap());
+        let who = Who::Class {
+            class,
+            objects: COUNT,
+        };
+        let suspect = leaks.suspects.iter().find(|suspect| suspect.who == who);
+        let suspect = suspect.unwrap();
+        // More than eight tenths of the paths lead through a fifth of a list.
+        let point = heap.object(0x2000_0000 + COUNT / 5 * 64);
+        assert_eq!(suspect.accumulation, point);
+        let path = suspect.path.as_ref().unwrap();
+        let middle = path.left_out.unwrap();
+        assert_eq!(middle.objects + path.steps.len() as u64, COUNT / 5 + 1);
+    });
+}
+
 #[test]
 fn a_weak_reference_holds_only_by_the_rule_of_all() {
     let mut dump = start();
