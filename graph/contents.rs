@@ -163,7 +163,7 @@ impl Visitor for Finder<'_> {
 
 impl Heap<'_> {
     /// The contents of these objects; at most `most_bytes` bytes of each array. This reads all of a
-    /// compressed file.
+    /// file that is compressed in one piece.
     ///
     /// Errors: the file cannot be read.
     pub fn contents(
@@ -189,10 +189,10 @@ impl Heap<'_> {
     /// Visits these objects, ascending, and neighbours of theirs. Errors: the file cannot be read.
     pub(crate) fn seek(&self, wanted: &[u32], seeker: &mut impl Seeker) -> Result<(), GraphError> {
         let id_bytes = self.header().id_bytes;
-        let mut whole = if self.input.is_packed() {
-            Some(self.input.whole()?)
+        let mut window = if self.input.is_stream() {
+            self.input.whole()?
         } else {
-            None
+            self.input.part(0, 0)
         };
         let mut left = wanted;
         while let Some(first) = left.first() {
@@ -202,16 +202,8 @@ impl Heap<'_> {
             let behind = left.partition_point(|object| *object < run.behind);
             left = left.get(behind..).unwrap_or_default();
             seeker.aim(run.first);
-            match &mut whole {
-                Some(window) => {
-                    window.skip(run.start.saturating_sub(window.offset()))?;
-                    scan(window, run.end, id_bytes, seeker)?;
-                }
-                None => {
-                    let mut window = self.input.part(run.start, run.end);
-                    scan(&mut window, run.end, id_bytes, seeker)?;
-                }
-            }
+            window.aim(run.start, run.end)?;
+            scan(&mut window, run.end, id_bytes, seeker)?;
         }
         Ok(())
     }

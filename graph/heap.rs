@@ -23,7 +23,7 @@ const OBJECT_BYTES: u64 = 40;
 /// How to read a dump.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Threads that read an uncompressed file; at least 1.
+    /// Threads that read the file; at least 1. A compressed one is first read by a single thread.
     pub threads: usize,
     /// Whether sizes follow Eclipse MAT's rules even if the JVM tells its own.
     pub by_rule: bool,
@@ -59,14 +59,14 @@ impl<'p> Heap<'p> {
     /// Reads a dump. Reads the file twice.
     ///
     /// Errors: the file cannot be read, is not a dump, or has too many objects or names.
-    pub fn read(input: Input<'p>, options: Options) -> Result<Self, GraphError> {
+    pub fn read(mut input: Input<'p>, options: Options) -> Result<Self, GraphError> {
         let Survey {
             header,
             sizes,
             mut directory,
             mut parts,
             damaged,
-        } = survey(&input, options.threads)?;
+        } = survey(&mut input, options.threads)?;
         let count: u64 = parts.iter().map(|part| part.ids.count).sum();
         if count > OBJECTS_MAX {
             return Err(GraphError::TooManyObjects);

@@ -5,9 +5,13 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
-use reader::Budget;
+use reader::{Budget, FoundMembers, Members};
 
+use crate::unpacking::Unpacking;
 use crate::window::Window;
+
+/// Most bytes that are decompressed to find a place: HotSpot's members have at most 1 MiB, and this agent's less.
+const GAP_BYTES_MAX: u64 = 4 << 20;
 
 /// A dump's file, and the facts about it.
 pub struct Input<'p> {
@@ -15,6 +19,8 @@ pub struct Input<'p> {
     /// Offset in the file at which the dump starts.
     start: u64,
     packed: bool,
+    /// The members of a compressed file that are near enough to each other to read from any of them.
+    members: Option<Members>,
     /// Bytes on disk.
     disk_bytes: u64,
     progress: &'p (dyn Fn(u64) + Sync),
@@ -40,14 +46,26 @@ impl<'p> Input<'p> {
             file,
             start,
             packed,
+            members: None,
             disk_bytes,
             progress,
         })
     }
 
-    /// Whether the file is gzip, so that it can only be read from the start.
+    /// Whether the file is gzip.
     pub(crate) fn is_packed(&self) -> bool {
         self.packed
+    }
+
+    /// Whether the file can only be read from the start.
+    pub(crate) fn is_stream(&self) -> bool {
+        self.packed && self.members.is_none()
+    }
+
+    /// Takes the members that were found when `read_bytes` of the dump were read.
+    pub(crate) fn learn(&mut self, members: Members, read_bytes: u64) {
+        let are_near = members.gap_bytes(read_bytes) <= GAP_BYTES_MAX;
+        self.members = are_near.then_some(members);
     }
 
     /// Most memory for the tables built from the file.
@@ -60,10 +78,21 @@ impl<'p> Input<'p> {
         (self.progress)(bytes);
     }
 
+    /// Reports that a part has been read, by offsets in the dump.
+    pub(crate) fn note_part(&self, offset: u64, end: u64) {
+        let on_disk = |at: u64| self.members.as_ref().map_or(at, |all| all.before(at).1);
+        self.note(on_disk(end).saturating_sub(on_disk(offset)));
+    }
+
     /// The uncompressed bytes from the start.
     pub(crate) fn whole(&self) -> io::Result<Window<'_>> {
+        Ok(self.first()?.0)
+    }
+
+    /// The same, and the members of a compressed file that are found on the way.
+    pub(crate) fn first(&self) -> io::Result<(Window<'_>, Option<FoundMembers>)> {
         if !self.packed {
-            return Ok(self.part(0, u64::MAX - self.start));
+            return Ok((self.part(0, u64::MAX - self.start), None));
         }
         let mut file = self.file.try_clone()?;
         file.seek(SeekFrom::Start(self.start))?;
@@ -72,16 +101,21 @@ impl<'p> Input<'p> {
             file,
             read: Arc::clone(&read),
         };
-        Ok(Window::of_stream(Box::new(Noting {
-            from: reader::opened_ahead(counted)?.0,
+        let (from, members) = reader::members_ahead(counted)?;
+        let window = Window::of_stream(Box::new(Noting {
+            from,
             read,
             progress: self.progress,
-        })))
+        }));
+        Ok((window, Some(members)))
     }
 
-    /// A part of an uncompressed file, by offsets in the dump.
+    /// A part of the dump, for a file that is no stream; a compressed file is yet to be aimed at it.
     pub(crate) fn part(&self, offset: u64, end: u64) -> Window<'_> {
-        Window::of_file(&self.file, self.start, offset, end)
+        match &self.members {
+            Some(members) => Window::of_members(Unpacking::new(&self.file, self.start, members)),
+            None => Window::of_file(&self.file, self.start, offset, end),
+        }
     }
 }
 

@@ -39,6 +39,7 @@ mod sums;
 mod survey;
 mod text;
 mod totals;
+mod unpacking;
 mod waste;
 mod window;
 

@@ -14,7 +14,7 @@ use crate::window::Window;
 /// Parts that may be done before the one that is taken next, for each thread.
 const PARTS_AHEAD: usize = 4;
 
-/// Has `read` make something of each part, by `threads` threads if the file is plain, and `take` take it in order.
+/// Has `read` make something of each part, by `threads` threads unless the file is a stream, and `take` take it in order.
 ///
 /// Errors: the first of `read` or `take`; the file cannot be read.
 pub(crate) fn in_order<T: Send>(
@@ -24,10 +24,10 @@ pub(crate) fn in_order<T: Send>(
     read: impl Fn(&mut Window<'_>, &PartPlace) -> Result<T, GraphError> + Sync,
     mut take: impl FnMut(T) -> Result<(), GraphError>,
 ) -> Result<(), GraphError> {
-    if input.is_packed() {
+    if input.is_stream() {
         let mut window = input.whole()?;
         for part in parts {
-            window.skip(part.start.saturating_sub(window.offset()))?;
+            window.aim(part.start, part.end)?;
             take(read(&mut window, part)?)?;
         }
         return Ok(());
@@ -37,9 +37,10 @@ pub(crate) fn in_order<T: Send>(
     let work = |to: SyncSender<(usize, Result<T, GraphError>)>| {
         let mut window = input.part(0, 0);
         while let Some((at, part)) = next_of(parts, &next) {
-            window.aim(part.start, part.end);
-            let made = read(&mut window, part);
-            input.note(part.end - part.start);
+            let aimed = window.aim(part.start, part.end);
+            let made = aimed.map_err(GraphError::from);
+            let made = made.and_then(|()| read(&mut window, part));
+            input.note_part(part.start, part.end);
             if to.send((at, made)).is_err() {
                 return;
             }

@@ -137,9 +137,9 @@ impl Visitor for Part {
     }
 }
 
-/// Reads the whole file once, an uncompressed one on `threads` threads.
-pub(crate) fn survey(input: &Input<'_>, threads: usize) -> Result<Survey, GraphError> {
-    let mut window = input.whole()?;
+/// Reads the whole file once, an uncompressed one on `threads` threads. Of a compressed one, `input` learns the members.
+pub(crate) fn survey(input: &mut Input<'_>, threads: usize) -> Result<Survey, GraphError> {
+    let (mut window, members) = input.first()?;
     let (header, sizes) = header(&mut window)?;
     let mut survey = Survey {
         header,
@@ -160,6 +160,11 @@ pub(crate) fn survey(input: &Input<'_>, threads: usize) -> Result<Survey, GraphE
     }
     if !window.ask(1)?.is_empty() {
         survey.damaged += 1;
+    }
+    let read_bytes = window.offset();
+    drop(window);
+    if let Some(members) = members {
+        input.learn(members.so_far(), read_bytes);
     }
     if !input.is_packed() {
         survey.read_parts(input, threads)?;
@@ -230,7 +235,7 @@ impl Survey {
                     end: part.end,
                     ..Part::default()
                 };
-                window.aim(part.start, part.end);
+                window.aim(part.start, part.end)?;
                 read.read(&mut window, id_bytes)?;
                 input.note(part.end - part.start);
                 done.push((at, read));

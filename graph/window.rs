@@ -5,6 +5,8 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::FileExt;
 
+use crate::unpacking::Unpacking;
+
 /// Bytes per read.
 const BUFFER_BYTES: usize = 1 << 20;
 
@@ -13,6 +15,8 @@ enum Origin<'f> {
     /// An uncompressed file, which can be read at any offset, and the offset at which the dump
     /// starts.
     File(&'f File, u64),
+    /// A compressed file, which can be read from any of its members.
+    Members(Unpacking<'f>),
     /// A stream, which can only be read forward.
     Stream(Box<dyn Read + 'f>),
 }
@@ -38,6 +42,11 @@ impl<'f> Window<'f> {
         Self::new(Origin::File(file, start), offset, end)
     }
 
+    /// The bytes of a compressed file, from where it is [aimed](Self::aim) at.
+    pub(crate) fn of_members(members: Unpacking<'f>) -> Self {
+        Self::new(Origin::Members(members), 0, 0)
+    }
+
     /// All bytes of a stream.
     pub(crate) fn of_stream(stream: Box<dyn Read + 'f>) -> Self {
         Self::new(Origin::Stream(stream), 0, u64::MAX)
@@ -54,9 +63,22 @@ impl<'f> Window<'f> {
         }
     }
 
-    /// Moves to another part of an uncompressed file, and keeps the buffer.
-    pub(crate) fn aim(&mut self, offset: u64, end: u64) {
-        (self.start, self.filled, self.offset, self.end) = (0, 0, offset, end);
+    /// Moves to another part, and keeps the buffer. In a stream it can only move forward. Errors: I/O.
+    pub(crate) fn aim(&mut self, offset: u64, end: u64) -> io::Result<()> {
+        let read = self.offset + (self.filled - self.start) as u64;
+        let restart = match &mut self.origin {
+            Origin::File(..) => Some(offset),
+            Origin::Members(members) => members.restart(offset, self.offset, read),
+            Origin::Stream(_) => None,
+        };
+        if let Some(restart) = restart {
+            (self.start, self.filled, self.offset) = (0, 0, restart);
+        }
+        // What lies behind is another part, which is not decompressed in vain.
+        self.end = offset;
+        self.skip(offset.saturating_sub(self.offset))?;
+        self.end = end;
+        Ok(())
     }
 
     /// File offset of the next byte.
@@ -126,6 +148,7 @@ impl<'f> Window<'f> {
             let read = match &mut self.origin {
                 _ if most == 0 => Ok(0),
                 Origin::File(file, start) => file.read_at(free, at.saturating_add(*start)),
+                Origin::Members(members) => members.read(free),
                 Origin::Stream(stream) => stream.read(free),
             };
             match read {

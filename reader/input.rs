@@ -5,6 +5,7 @@ use std::thread::available_parallelism;
 
 use flate2::read::MultiGzDecoder;
 
+use crate::members::{FoundMembers, MemberReader};
 use crate::read_ahead::ReadAhead;
 
 /// First bytes of a gzip member (RFC 1952).
@@ -38,6 +39,22 @@ pub fn opened_ahead(raw: impl Read + Send + 'static) -> io::Result<(Box<dyn Read
         Box::new(ReadAhead::start(MultiGzDecoder::new(whole))?),
         true,
     ))
+}
+
+/// The uncompressed bytes of a gzip file, decompressed like [`opened_ahead`] does, and the members that are found on the
+/// way. Errors: the system gives no thread.
+pub fn members_ahead(raw: impl Read + Send + 'static) -> io::Result<(Box<dyn Read>, FoundMembers)> {
+    let found = FoundMembers::default();
+    let reader = MemberReader::new(raw, found.clone());
+    if available_parallelism().map_or(1, usize::from) == 1 {
+        return Ok((Box::new(reader), found));
+    }
+    Ok((Box::new(ReadAhead::start(reader)?), found))
+}
+
+/// The uncompressed bytes of `raw`, which begins with a member of a gzip file, up to the end of the file.
+pub fn unpacked_from<'r>(raw: impl Read + 'r) -> Box<dyn Read + 'r> {
+    Box::new(MultiGzDecoder::new(raw))
 }
 
 /// A file whose first bytes have been looked at.
