@@ -34,9 +34,9 @@ version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 export SOURCE_DATE_EPOCH
 export RUSTC="$cross/rustc" RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR="$build" PATH="$cross/python/bin:$PATH"
-# No path of this machine reaches the files.
-remap="--remap-path-prefix=$cross/rust/usr/lib/rustlib/src=/rust --remap-path-prefix=$cross/rust/usr/src=/rust"
-remap="$remap --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo --remap-path-prefix=$root=/hprof-rs"
+# No path of this machine reaches the files. The last prefix that fits counts, and the toolchain may lie inside of the root.
+remap="--remap-path-prefix=$root=/hprof-rs --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo"
+remap="$remap --remap-path-prefix=$cross/rust/usr/src=/rust --remap-path-prefix=$cross/rust/usr/lib/rustlib/src/rust=/rust"
 
 # library TARGET: the agent.
 library() {
@@ -68,7 +68,7 @@ sound() {
         [ -z "$newer" ] || { echo "dist: $file needs glibc" $newer >&2; return 1; }
         other=$(readelf --dynamic --wide "$file" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -Ev '^(libc|libm|libdl|librt|libpthread|ld-linux-.*)\.so(\.[0-9])?$' || true)
         [ -z "$other" ] || { echo "dist: $file needs $other" >&2; return 1; }
-        ! grep -qaF "$root" "$file" || { echo "dist: $file names a folder of this machine" >&2; return 1; }
+        ! grep -qaF -e "$root" -e "$cross" "$file" || { echo "dist: $file names a folder of this machine" >&2; return 1; }
     done
 }
 

@@ -7,7 +7,9 @@
 set -eu
 
 tools=$(cd "$(dirname "$0")" && pwd)
-cross=$(dirname "$tools")/target/cross
+root=$(dirname "$tools")
+# The real folder, as tools/dist.sh names it: the compiler tells the places of its library by this name.
+cross=$(mkdir -p "$root/target/cross" && cd "$root/target/cross" && pwd -P)
 fail() { echo "fetch-cross: $1" >&2; exit 1; }
 
 rust=$cross/rust/usr
