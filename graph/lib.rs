@@ -18,6 +18,7 @@ mod graph_view;
 mod heap;
 mod heap_scan;
 mod holder;
+mod id_bits;
 mod id_index;
 mod id_list;
 mod input;
