@@ -6,23 +6,33 @@
 //! heap. The steps:
 //!
 //! 1. [`Search`] walks depth first from the virtual root. It numbers objects in preorder (0 is the virtual root), notes
-//!    each number's parent in the search tree, and collects all references that are not tree edges.
-//! 2. [`Predecessors`] sorts these references by their target.
-//! 3. [`semi_dominators`] goes through the numbers in descending order, and finds for each the least number from which
+//!    each number's parent in the search tree, and collects all references that are not tree edges in [`NonTree`].
+//! 2. [`semi_dominators`] goes through the numbers in descending order, and finds for each the least number from which
 //!    a path leads to it through higher numbers only. [`Forest`] answers the queries, with path compression.
-//! 4. [`nearest_common_ancestors`] goes through the numbers in ascending order: the immediate dominator is the nearest
+//! 3. [`nearest_common_ancestors`] goes through the numbers in ascending order: the immediate dominator is the nearest
 //!    ancestor whose number is not above the semi-dominator's.
-//! 5. [`Tree::retained`] adds, in descending order, each number's sum to its dominator's.
+//! 4. [`Tree::by_object`] adds, in descending order, each number's sum to its dominator's.
 //!
-//! All steps after the first use only preorder numbers, so that neighbours in the tree are neighbours in memory.
+//! All steps between use only preorder numbers, so that neighbours in the tree are neighbours in memory. Memory is what
+//! limits the size of a heap: each array is dropped or overwritten as soon as another one can do without it.
+
+use prefetch_index::prefetch_index;
 
 use crate::error::GraphError;
 use crate::graph_view::GraphView;
+use crate::non_tree::NonTree;
 use crate::numbers::Numbers;
 use crate::sums::Sums;
+use crate::tree_shape::TreeShape;
 
 /// The virtual root, which refers to every root of the heap.
 pub(crate) const ROOT: u32 = 0;
+
+/// How many references or objects ahead the processor is told what to load.
+const AHEAD: usize = 16;
+
+/// Steps of a path that are loaded ahead.
+const STEPS_AHEAD: usize = 4;
 
 /// References of a large object that are followed before their targets are searched.
 const BATCH_EDGES: u64 = 64;
@@ -51,8 +61,7 @@ struct Search<'a> {
     parents: &'a mut [u32],
     /// The next number.
     next: u32,
-    /// References that are not tree edges, as (to, from).
-    others: Vec<(u32, u32)>,
+    others: NonTree,
     /// References to follow: the object or [`REST`], and the number of the referring object.
     steps: Vec<(u32, u32)>,
     rests: Vec<Rest>,
@@ -88,7 +97,7 @@ impl Search<'_> {
             return;
         };
         if *number != 0 && *number != UNSEEN_ROOT {
-            self.others.push((*number, from));
+            self.others.push(*number, from);
             return;
         }
         let own = self.next;
@@ -118,7 +127,13 @@ impl Search<'_> {
             self.rests.push(Rest { at: stop, end });
         }
         let graph = self.graph;
-        for target in graph.edges.slice(at, stop) {
+        let targets = graph.edges.slice(at, stop);
+        for target in targets {
+            prefetch_index(&*self.numbers, *target as usize);
+            graph.edges.prefetch(*target);
+            graph.kinds.prefetch(*target);
+        }
+        for target in targets {
             self.meet(*target, from);
         }
     }
@@ -130,158 +145,152 @@ impl Search<'_> {
             Some(UNSEEN_ROOT) | None => {}
             // The virtual root is a root's only relevant predecessor.
             Some(_) if self.graph.roots.is_root(object) => {}
-            Some(number) => self.others.push((number, from)),
+            Some(number) => self.others.push(number, from),
         }
     }
 }
 
 /// The dominator tree of the reachable objects, by preorder numbers.
-#[derive(Debug)]
 pub(crate) struct Tree {
     /// The object with each number; the virtual root has none.
-    pub(crate) order: Numbers<u32>,
+    order: Numbers<u32>,
     /// Number of each number's immediate dominator.
-    pub(crate) dominators: Numbers<u32>,
+    dominators: Numbers<u32>,
 }
 
+/// The dominator tree by objects.
+#[derive(Debug)]
+pub(crate) struct ByObject {
+    /// The immediate dominator of each object, or [`ROOTS`] or [`UNREACHABLE`].
+    pub(crate) dominators: Numbers<u32>,
+    /// The sum of the sizes of each object and all that it dominates; last, that of the virtual root.
+    pub(crate) sums: Sums,
+    /// Number of reachable objects.
+    pub(crate) reachable: u32,
+}
+
+/// In place of the dominator of an object that no other one dominates.
+pub(crate) const ROOTS: u32 = u32::MAX - 1;
+
+/// In place of the dominator of an object that no root leads to.
+pub(crate) const UNREACHABLE: u32 = u32::MAX;
+
 impl Tree {
-    /// The tree of this graph.
-    ///
-    /// Errors: there is no memory, or 2^32 references or more are not tree edges.
+    /// The tree of this graph. Errors: there is no memory.
     pub(crate) fn of(graph: &GraphView<'_>) -> Result<Self, GraphError> {
         // One more, for the virtual root.
         let most = graph.objects() as usize + 1;
         let mut order = Numbers::zeroed(most)?;
-        let mut parents = Numbers::zeroed(most)?;
         let mut numbers = Numbers::zeroed(most - 1)?;
+        // The parents take the lower half, until each becomes a step in its place.
+        let mut steps: Numbers<[u32; 2]> = Numbers::zeroed(most)?;
         let mut search = Search {
             graph,
             numbers: numbers.all_mut(),
             order: order.all_mut(),
-            parents: parents.all_mut(),
+            parents: bytemuck::cast_slice_mut(steps.all_mut()),
             next: 1,
-            others: Vec::new(),
+            others: NonTree::new(most),
             steps: Vec::new(),
             rests: Vec::new(),
         };
         search.run();
-        let (count, others) = (search.next as usize, std::mem::take(&mut search.others));
-        drop(search);
+        let Search { next, others, .. } = search;
         drop(numbers);
+        let count = next as usize;
         order.truncate(count);
-        parents.truncate(count);
-        if u32::try_from(others.len()).is_err() {
-            return Err(GraphError::TooManyReferences);
-        }
-        let predecessors = Predecessors::new(others, count)?;
-        let semi = semi_dominators(parents.all(), predecessors)?;
-        nearest_common_ancestors(parents.all_mut(), semi.all());
+        let parents: &[u32] = bytemuck::cast_slice(steps.all());
+        let shape = TreeShape::new(parents.get(..count).unwrap_or_default())?;
+        widen(&mut steps, count);
+        let mut semi = semi_dominators(steps, others, count)?;
+        nearest_common_ancestors(semi.all_mut(), shape.parents());
         Ok(Self {
             order,
-            dominators: parents,
+            dominators: semi,
         })
     }
 
-    /// Number of objects in it, including the virtual root.
-    pub(crate) fn len(&self) -> usize {
-        self.order.all().len()
-    }
-
-    /// The retained size of each number; `units` returns an object's own size. Errors: there is no memory.
-    pub(crate) fn retained(&self, units: impl Fn(u32) -> u32) -> Result<Sums, GraphError> {
-        let (order, dominators) = (self.order.all(), self.dominators.all());
-        let mut sums = Sums::zeroed(order.len())?;
+    /// The tree of so many objects, by objects; `units` returns an object's own size. Errors: there is no memory.
+    pub(crate) fn by_object(
+        self,
+        objects: u32,
+        units: impl Fn(u32) -> u32,
+    ) -> Result<ByObject, GraphError> {
+        let order = self.order.all();
+        let mut dominators = Numbers::zeroed(objects as usize)?;
+        dominators.all_mut().fill(UNREACHABLE);
+        let mut sums = Sums::zeroed(objects as usize + 1)?;
         let mut adder = sums.adder();
-        let all = order.iter().zip(dominators).enumerate();
+        let all = order.iter().zip(self.dominators.all()).enumerate();
         for (number, (object, dominator)) in all.skip(1).rev() {
-            let own = adder.add(number, u64::from(units(*object)));
-            adder.add(*dominator as usize, own);
-        }
-        Ok(sums)
-    }
-}
-
-/// The references that are not tree edges, by target number.
-struct Predecessors {
-    starts: Numbers<u32>,
-    sources: Numbers<u32>,
-}
-
-impl Predecessors {
-    fn new(others: Vec<(u32, u32)>, numbers: usize) -> Result<Self, GraphError> {
-        // A counting sort.
-        let mut start_numbers = Numbers::zeroed(numbers + 1)?;
-        let mut source_numbers = Numbers::zeroed(others.len())?;
-        let (starts, sources) = (start_numbers.all_mut(), source_numbers.all_mut());
-        for (to, _) in &others {
-            if let Some(count) = starts.get_mut(*to as usize) {
-                *count += 1;
+            if let Some(ahead) = number.checked_sub(AHEAD).and_then(|at| order.get(at)) {
+                prefetch_index(dominators.all(), *ahead as usize);
+                adder.prefetch(*ahead);
+            }
+            let own = adder.add(*object as usize, u64::from(units(*object)));
+            let dominator = match (*dominator, order.get(*dominator as usize)) {
+                (ROOT, _) | (_, None) => ROOTS,
+                (_, Some(above)) => *above,
+            };
+            adder.add(dominator.min(objects) as usize, own);
+            if let Some(slot) = dominators.all_mut().get_mut(*object as usize) {
+                *slot = dominator;
             }
         }
-        let mut sum = 0_u32;
-        for start in starts.iter_mut() {
-            sum = sum.wrapping_add(*start);
-            *start = sum;
-        }
-        for (to, from) in others {
-            if let Some(place) = starts.get_mut(to as usize) {
-                *place = place.wrapping_sub(1);
-                if let Some(slot) = sources.get_mut(*place as usize) {
-                    *slot = from;
-                }
-            }
-        }
-        Ok(Self {
-            starts: start_numbers,
-            sources: source_numbers,
+        Ok(ByObject {
+            dominators,
+            sums,
+            reachable: u32::try_from(order.len() - 1).unwrap_or(u32::MAX),
         })
     }
+}
+
+/// Turns the parents of the first numbers, which take the lower half of the memory, into steps of the [`Forest`].
+fn widen(steps: &mut Numbers<[u32; 2]>, count: usize) {
+    let halves: &mut [u32] = bytemuck::cast_slice_mut(steps.all_mut());
+    for number in (0..count).rev() {
+        let parent = halves.get(number).copied().unwrap_or(ROOT);
+        let step = halves
+            .get_mut(2 * number..)
+            .and_then(|rest| rest.first_chunk_mut());
+        if let Some(step) = step {
+            *step = [parent, ROOT];
+        }
+    }
+    steps.truncate(count);
 }
 
 /// The semi-dominator of each number: the least number from which a path leads to it through higher numbers only.
-///
-/// It goes through the numbers in descending order. A number's start in the list of predecessors is not needed again once its
-/// semi-dominator is known, which takes its place.
 fn semi_dominators(
-    parents: &[u32],
-    predecessors: Predecessors,
+    mut steps: Numbers<[u32; 2]>,
+    mut others: NonTree,
+    count: usize,
 ) -> Result<Numbers<u32>, GraphError> {
-    let Predecessors {
-        mut starts,
-        sources,
-    } = predecessors;
-    let count = parents.len();
-    let mut steps = Numbers::zeroed(count)?;
-    for (step, parent) in steps.all_mut().iter_mut().zip(parents) {
-        *step = [*parent, ROOT];
-    }
+    let mut semi = Numbers::zeroed(count)?;
     let mut forest = Forest {
         steps: steps.all_mut(),
         path: Vec::new(),
     };
-    let sources = sources.all();
-    let semi = starts.all_mut();
-    let mut end = semi.get(count).copied().unwrap_or(0);
-    for number in (1..count).rev() {
-        let start = semi.get(number).copied().unwrap_or(0);
-        let own = sources.get(start as usize..end as usize);
-        end = start;
-        let mut least = parents.get(number).copied().unwrap_or(ROOT);
-        for source in own.unwrap_or_default() {
-            let found = if *source as usize <= number {
-                *source
-            } else {
-                forest.least_above(*source, number)
-            };
-            least = least.min(found);
+    let mut behind = u32::try_from(count).unwrap_or(u32::MAX);
+    while let Some(bucket) = others.pop()? {
+        for number in (bucket.first.max(1)..behind).rev() {
+            let step = forest.steps.get(number as usize);
+            let mut least = step.map_or(ROOT, |step| step[0]);
+            for at in bucket.range(number).rev() {
+                forest.prefetch(bucket.sources(), at);
+                let source = bucket.sources().get(at).copied().unwrap_or(ROOT);
+                least = least.min(forest.least_above(source, number));
+            }
+            if let (Some(slot), Some([_, label])) = (
+                semi.all_mut().get_mut(number as usize),
+                forest.steps.get_mut(number as usize),
+            ) {
+                (*slot, *label) = (least, least);
+            }
         }
-        if let (Some(slot), Some([_, label])) = (semi.get_mut(number), forest.steps.get_mut(number))
-        {
-            (*slot, *label) = (least, least);
-        }
+        behind = behind.min(bucket.first);
     }
-    starts.truncate(count);
-    Ok(starts)
+    Ok(semi)
 }
 
 /// The processed part of the search tree. Paths are compressed as they are walked.
@@ -293,13 +302,34 @@ struct Forest<'a> {
 }
 
 impl Forest<'_> {
-    /// The least semi-dominator on the path from `from` up to the last number above `limit`.
+    /// Has the processor load the steps from the sources that come before the place: the first step from one far ahead,
+    /// the next from one that is nearer, and so on. Nearly all the time goes by waiting for them.
     #[inline]
-    fn least_above(&mut self, from: u32, limit: usize) -> u32 {
+    fn prefetch(&self, sources: &[u32], place: usize) {
+        for steps in 0..STEPS_AHEAD {
+            let ahead = place.checked_sub(AHEAD * (STEPS_AHEAD - steps));
+            let Some(source) = ahead.and_then(|at| sources.get(at)) else {
+                continue;
+            };
+            let mut at = *source;
+            for _ in 0..steps {
+                at = self.steps.get(at as usize).map_or(ROOT, |step| step[0]);
+            }
+            prefetch_index(&*self.steps, at as usize);
+        }
+    }
+
+    /// The least semi-dominator on the path from `from` up to the last number above `limit`; `from` itself if it is not
+    /// above.
+    #[inline]
+    fn least_above(&mut self, from: u32, limit: u32) -> u32 {
+        if from <= limit {
+            return from;
+        }
         let mut at = from;
         let [top, mut least] = loop {
             let step = self.steps.get(at as usize).copied().unwrap_or_default();
-            if step[0] as usize <= limit {
+            if step[0] <= limit {
                 break step;
             }
             self.path.push(at);
@@ -315,15 +345,17 @@ impl Forest<'_> {
     }
 }
 
-/// Turns parents into immediate dominators: the nearest ancestor that is not above the semi-dominator.
-fn nearest_common_ancestors(parents: &mut [u32], semi: &[u32]) {
-    for number in 1..parents.len() {
+/// Turns semi-dominators into immediate dominators: the nearest ancestor that is not above the semi-dominator.
+/// `parents` are those of the numbers from 1.
+fn nearest_common_ancestors(semi: &mut [u32], parents: impl Iterator<Item = u32>) {
+    for (number, parent) in (1..).zip(parents) {
         let bound = semi.get(number).copied().unwrap_or(ROOT);
-        let mut at = parents.get(number).copied().unwrap_or(ROOT);
+        let mut at = parent;
         while at > bound {
-            at = parents.get(at as usize).copied().unwrap_or(ROOT);
+            // The number is lower, so what stands there is its dominator.
+            at = semi.get(at as usize).copied().unwrap_or(ROOT);
         }
-        if let Some(slot) = parents.get_mut(number) {
+        if let Some(slot) = semi.get_mut(number) {
             *slot = at;
         }
     }

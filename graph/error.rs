@@ -12,8 +12,6 @@ pub enum GraphError {
     Read(ReadError),
     /// The dump has 2^32 objects or more.
     TooManyObjects,
-    /// There are 2^32 references or more beside those by which the search first reaches an object.
-    TooManyReferences,
     /// It is a graph stream of another version than this library's.
     OtherStream,
     /// The file has no heap dump: it is a profile, or contains only stacks.
@@ -27,10 +25,6 @@ impl fmt::Display for GraphError {
             Self::TooManyObjects => write!(
                 f,
                 "the dump has more than 4,294,967,293 objects; this version cannot number them"
-            ),
-            Self::TooManyReferences => write!(
-                f,
-                "the dump has more than 4,294,967,295 references to objects that others refer to as well; this version cannot number them"
             ),
             Self::OtherStream => write!(
                 f,

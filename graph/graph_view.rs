@@ -2,7 +2,7 @@
 
 use crate::class_facts::{AllFacts, NONE};
 use crate::edges::Edges;
-use crate::kinds::Kind;
+use crate::kinds::{Kind, KindNumbers};
 use crate::roots::Roots;
 
 /// References that all objects of a kind have and that are not stored.
@@ -21,7 +21,7 @@ pub(crate) struct GraphView<'h> {
     pub(crate) edges: &'h Edges,
     pub(crate) roots: &'h Roots,
     /// Kind of each object.
-    pub(crate) kinds: &'h [u32],
+    pub(crate) kinds: &'h KindNumbers,
     /// The implied references of each kind.
     pub(crate) implied: &'h [Implied],
     /// References that do not keep their target alive, as (from, to), ascending. Empty if they do not count.
@@ -49,7 +49,7 @@ impl Implied {
 impl GraphView<'_> {
     /// Number of objects.
     pub(crate) fn objects(&self) -> u32 {
-        u32::try_from(self.kinds.len()).unwrap_or(NONE)
+        self.kinds.len()
     }
 
     /// The objects that are roots of the whole heap.
@@ -60,8 +60,8 @@ impl GraphView<'_> {
     /// The implied references of an object: its class, unless that is a root, and its referent.
     #[inline]
     pub(crate) fn implied(&self, object: u32) -> (Option<u32>, Option<u32>) {
-        let kind = self.kinds.get(object as usize);
-        let Some(implied) = kind.and_then(|kind| self.implied.get(*kind as usize)) else {
+        let kind = self.kinds.get(object);
+        let Some(implied) = kind.and_then(|kind| self.implied.get(kind as usize)) else {
             return (None, None);
         };
         let class_object = (implied.class_object != NONE).then_some(implied.class_object);

@@ -129,7 +129,7 @@ impl<'p> Heap<'p> {
 
     /// Number of objects, reachable or not.
     pub fn objects(&self) -> u32 {
-        u32::try_from(self.linked.kinds.all().len()).unwrap_or(NONE)
+        self.linked.kinds.len()
     }
 
     /// Number of references between objects, not counting those to an object's own class.
@@ -222,10 +222,10 @@ impl<'p> Heap<'p> {
 
     /// Returns objects' own sizes in units.
     pub(crate) fn units(&self) -> impl Fn(u32) -> u32 + '_ {
-        let (kinds, all) = (self.linked.kinds.all(), self.linked.all_kinds.all());
+        let (kinds, all) = (&self.linked.kinds, self.linked.all_kinds.all());
         move |object| {
-            let kind = kinds.get(object as usize);
-            let kind = kind.and_then(|kind| all.get(*kind as usize));
+            let kind = kinds.get(object);
+            let kind = kind.and_then(|kind| all.get(kind as usize));
             kind.map_or(0, |kind| kind.units)
         }
     }
@@ -283,7 +283,7 @@ impl<'p> Heap<'p> {
         GraphView {
             edges: &self.linked.edges,
             roots: &self.roots,
-            kinds: self.linked.kinds.all(),
+            kinds: &self.linked.kinds,
             implied: &self.implied,
             referents: match rule {
                 References::All => &self.linked.referents,

@@ -1,6 +1,10 @@
-//! The class and the size of each object, in four bytes: objects of a class have few different sizes.
+//! The class and the size of each object, in two bytes: objects of a class have few different sizes.
+
+use std::io;
 
 use rustc_hash::FxHashMap;
+
+use crate::numbers::Numbers;
 
 /// What objects have in common.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -75,9 +79,71 @@ impl Kinds {
     }
 }
 
+/// Stands for the number of a kind that needs more than two bytes. Only sizes of arrays are so many, and then most of these
+/// arrays are large: there are few.
+const RARE: u16 = u16::MAX;
+
+/// The number of each object's kind.
+#[derive(Debug)]
+pub(crate) struct KindNumbers {
+    numbers: Numbers<u16>,
+    /// The kinds of the objects that have [`RARE`].
+    rare: FxHashMap<u32, u32>,
+}
+
+impl KindNumbers {
+    /// None yet, with room for so many objects. Errors: there is no memory.
+    pub(crate) fn with_room(objects: u32) -> io::Result<Self> {
+        Ok(Self {
+            numbers: Numbers::with_room(objects as usize)?,
+            rare: FxHashMap::default(),
+        })
+    }
+
+    /// Number of objects.
+    pub(crate) fn len(&self) -> u32 {
+        u32::try_from(self.numbers.all().len()).unwrap_or(u32::MAX)
+    }
+
+    /// Appends the kind of the next object.
+    #[inline]
+    pub(crate) fn push(&mut self, kind: u32) {
+        let short = u16::try_from(kind).unwrap_or(RARE);
+        if short == RARE {
+            self.rare.insert(self.len(), kind);
+        }
+        self.numbers.push(short);
+    }
+
+    /// The number of an object's kind.
+    #[inline]
+    pub(crate) fn get(&self, object: u32) -> Option<u32> {
+        match self.numbers.get(object)? {
+            RARE => self.rare.get(&object).copied(),
+            short => Some(short.into()),
+        }
+    }
+
+    /// Has the processor load an object's kind.
+    #[inline]
+    pub(crate) fn prefetch(&self, object: u32) {
+        prefetch_index::prefetch_index(self.numbers.all(), object as usize);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rare_kinds_are_kept() {
+        let kinds = [0, 65_534, 65_535, 65_536, 7, 1 << 30];
+        let mut numbers = KindNumbers::with_room(6).unwrap();
+        kinds.iter().for_each(|kind| numbers.push(*kind));
+        let all: Vec<_> = (0..7).map(|object| numbers.get(object)).collect();
+        assert_eq!(all.split_last(), Some((&None, &kinds.map(Some)[..])));
+        assert_eq!((numbers.len(), numbers.rare.len()), (6, 3));
+    }
 
     #[test]
     fn each_kind_has_one_number() {

@@ -6,6 +6,7 @@
 //! Files may be hostile: nothing is allocated on a claim, and nothing recurses.
 #![forbid(unsafe_code)]
 
+mod children;
 mod class_dump;
 mod class_facts;
 mod contents;
@@ -25,9 +26,11 @@ mod input;
 mod kinds;
 mod leaks;
 mod link;
+mod non_tree;
 mod numbers;
 mod parts;
 mod paths;
+mod ranges;
 mod retained;
 mod roles;
 mod roots;
@@ -40,6 +43,7 @@ mod sums;
 mod survey;
 mod text;
 mod totals;
+mod tree_shape;
 mod unpacking;
 mod waste;
 mod window;

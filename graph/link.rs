@@ -9,8 +9,7 @@ use crate::error::GraphError;
 use crate::heap_scan::{id_at, scan, Head, Visitor};
 use crate::id_index::IdIndex;
 use crate::input::Input;
-use crate::kinds::{Kind, Kinds};
-use crate::numbers::Numbers;
+use crate::kinds::{Kind, KindNumbers, Kinds};
 use crate::parts::in_order;
 use crate::roots::Roots;
 use crate::survey::Checkpoint;
@@ -64,7 +63,7 @@ impl Known<'_> {
 pub(crate) struct Linked {
     pub(crate) edges: Edges,
     /// Number of each object's kind.
-    pub(crate) kinds: Numbers<u32>,
+    pub(crate) kinds: KindNumbers,
     pub(crate) all_kinds: Kinds,
     /// Objects that carry the trace where they were allocated, ascending.
     pub(crate) traces: Vec<(u32, u32)>,
@@ -78,8 +77,10 @@ impl Linked {
     fn append(&mut self, chunk: &Chunk) {
         self.edges.append(&chunk.targets, &chunk.ends);
         let numbers = self.all_kinds.take_in(&chunk.all_kinds);
-        let kind = |kind: &u32| numbers.get(*kind as usize).copied().unwrap_or(0);
-        self.kinds.extend_with(chunk.kinds.iter().map(kind));
+        for kind in &chunk.kinds {
+            self.kinds
+                .push(numbers.get(*kind as usize).copied().unwrap_or(0));
+        }
         self.traces.extend_from_slice(&chunk.traces);
         self.referents.extend_from_slice(&chunk.referents);
         self.dangling += chunk.dangling;
@@ -242,7 +243,7 @@ pub(crate) fn link(
         usize::try_from(bytes / u64::from(known.reference_bytes_least)).unwrap_or(0);
     let mut linked = Linked {
         edges: Edges::with_room(count, most_references)?,
-        kinds: Numbers::with_room(count as usize)?,
+        kinds: KindNumbers::with_room(count)?,
         all_kinds: Kinds::default(),
         traces: Vec::new(),
         referents: Vec::new(),

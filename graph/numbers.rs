@@ -41,11 +41,6 @@ impl<T: Pod> Numbers<T> {
 
     /// Appends numbers; those beyond the capacity are dropped.
     pub(crate) fn extend(&mut self, more: &[T]) {
-        self.extend_with(more.iter().copied());
-    }
-
-    /// The same for numbers that are made one after the other.
-    pub(crate) fn extend_with(&mut self, more: impl ExactSizeIterator<Item = T>) {
         let from = self.len;
         let to = from
             .saturating_add(more.len())
@@ -53,8 +48,21 @@ impl<T: Pod> Numbers<T> {
         self.len = to;
         let free = self.all_mut().get_mut(from..to).unwrap_or_default();
         for (slot, number) in free.iter_mut().zip(more) {
-            *slot = number;
+            *slot = *number;
         }
+    }
+
+    /// Appends a number. Returns whether there was room.
+    #[inline]
+    pub(crate) fn push(&mut self, number: T) -> bool {
+        let has_room = self.len < self.memory.len() / size_of::<T>();
+        if has_room {
+            self.len += 1;
+            if let Some(slot) = self.all_mut().last_mut() {
+                *slot = number;
+            }
+        }
+        has_room
     }
 
     /// The numbers.
@@ -106,5 +114,8 @@ mod tests {
         numbers.extend(&[1, 2]);
         numbers.extend(&[3, 4]);
         assert_eq!(numbers.all(), [1, 2, 3]);
+        numbers.truncate(2);
+        assert!(numbers.push(5) && !numbers.push(6));
+        assert_eq!(numbers.all(), [1, 2, 5]);
     }
 }

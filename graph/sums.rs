@@ -66,7 +66,13 @@ impl Adder<'_> {
         sum
     }
 
-    /// The same where some sums have high halves; `sum` is the low half with what is added.
+    /// Has the processor load a sum.
+    #[inline]
+    pub(crate) fn prefetch(&self, number: u32) {
+        prefetch_index::prefetch_index(&*self.low, number as usize);
+    }
+
+    /// [`Adder::add`] where some sums have high halves; `sum` is the low half with what is added.
     #[cold]
     fn add_high(&mut self, number: usize, sum: u64) -> u64 {
         let [h3, h2, h1, h0, b3, b2, b1, b0] = sum.to_be_bytes();

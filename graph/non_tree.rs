@@ -1,0 +1,166 @@
+//! The references that are not edges of the search tree, by preorder numbers.
+//!
+//! The search finds them in the order of the objects that refer. They are needed by target, in descending order, each
+//! once. So they lie in buckets by target; a bucket is sorted when it is needed, and then given back.
+
+use std::io;
+
+use crate::numbers::Numbers;
+
+/// Number of buckets. Each push goes to any of them, so that their ends should stay in the cache.
+const BUCKETS: usize = 256;
+
+/// Least references that memory is taken for at once.
+const SEGMENT_LEAST: usize = 1 << 13;
+
+/// References to the targets of one bucket, by target.
+pub(crate) struct Bucket {
+    /// The least target.
+    pub(crate) first: u32,
+    /// Where the sources of each target start, and where the last ones end.
+    starts: Vec<usize>,
+    sources: Vec<u32>,
+}
+
+impl Bucket {
+    /// A counting sort of pairs.
+    fn new(first: u32, targets: usize, segments: Vec<Numbers<u64>>) -> Self {
+        let mut starts = vec![0_usize; targets + 1];
+        let slot = |pair: u64| (to(pair) - first) as usize;
+        for pair in segments.iter().flat_map(Numbers::all) {
+            if let Some(count) = starts.get_mut(slot(*pair)) {
+                *count += 1;
+            }
+        }
+        let mut sum = 0;
+        for start in &mut starts {
+            sum += *start;
+            *start = sum;
+        }
+        let mut sources = vec![0; sum];
+        for segment in segments {
+            for pair in segment.all() {
+                if let Some(start) = starts.get_mut(slot(*pair)) {
+                    *start -= 1;
+                    if let Some(source) = sources.get_mut(*start) {
+                        *source = from(*pair);
+                    }
+                }
+            }
+        }
+        Self {
+            first,
+            starts,
+            sources,
+        }
+    }
+
+    /// Start and end of a target's sources.
+    pub(crate) fn range(&self, target: u32) -> std::ops::Range<usize> {
+        let place = (target - self.first) as usize;
+        let at = |place: usize| self.starts.get(place).copied().unwrap_or(0);
+        at(place)..at(place + 1)
+    }
+
+    /// The sources of all targets, ascending by target.
+    pub(crate) fn sources(&self) -> &[u32] {
+        &self.sources
+    }
+}
+
+/// The target of a pair.
+fn to(pair: u64) -> u32 {
+    let [b3, b2, b1, b0, ..] = pair.to_be_bytes();
+    u32::from_be_bytes([b3, b2, b1, b0])
+}
+
+/// The source of a pair.
+fn from(pair: u64) -> u32 {
+    let [.., b3, b2, b1, b0] = pair.to_be_bytes();
+    u32::from_be_bytes([b3, b2, b1, b0])
+}
+
+/// All references that are not tree edges.
+pub(crate) struct NonTree {
+    /// Pairs of the target's number, in the high half, and the source's. Each bucket is in segments; the last has room.
+    buckets: Vec<Vec<Numbers<u64>>>,
+    /// Log2 of the targets of a bucket.
+    shift: u32,
+    segment: usize,
+    /// Why references are missing.
+    fault: Option<io::Error>,
+}
+
+impl NonTree {
+    /// None yet, between numbers below `numbers`.
+    pub(crate) fn new(numbers: usize) -> Self {
+        let targets = numbers.div_ceil(BUCKETS).next_power_of_two();
+        Self {
+            buckets: (0..BUCKETS).map(|_| Vec::new()).collect(),
+            shift: targets.trailing_zeros(),
+            segment: (targets / 8).max(SEGMENT_LEAST),
+            fault: None,
+        }
+    }
+
+    /// Adds a reference.
+    #[inline]
+    pub(crate) fn push(&mut self, to: u32, from: u32) {
+        let Some(bucket) = self.buckets.get_mut(to as usize >> self.shift) else {
+            return;
+        };
+        let pair = u64::from(to) << 32 | u64::from(from);
+        if bucket.last_mut().is_some_and(|last| last.push(pair)) {
+            return;
+        }
+        match Numbers::with_room(self.segment) {
+            Ok(mut segment) => {
+                segment.push(pair);
+                bucket.push(segment);
+            }
+            Err(fault) => self.fault = Some(fault),
+        }
+    }
+
+    /// Takes the references to the highest targets that are left; `None` after the lowest. Errors: there was no memory.
+    pub(crate) fn pop(&mut self) -> io::Result<Option<Bucket>> {
+        if let Some(fault) = self.fault.take() {
+            return Err(fault);
+        }
+        let Some(bucket) = self.buckets.pop() else {
+            return Ok(None);
+        };
+        let first = u32::try_from(self.buckets.len() << self.shift);
+        let first = first.unwrap_or(u32::MAX);
+        Ok(Some(Bucket::new(first, 1 << self.shift, bucket)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_come_by_target_from_the_highest() {
+        const NUMBERS: u32 = 100_000;
+        let mut all = NonTree::new(NUMBERS as usize);
+        let mut expected = Vec::new();
+        for step in 0..300_000_u32 {
+            let (to, from) = (step.wrapping_mul(0x9E37_79B1) % NUMBERS, step % 7);
+            all.push(to, from);
+            expected.push((to, from));
+        }
+        let (mut found, mut behind) = (Vec::new(), NUMBERS);
+        while let Some(bucket) = all.pop().unwrap() {
+            for to in bucket.first..behind {
+                let sources = &bucket.sources()[bucket.range(to)];
+                found.extend(sources.iter().map(|from| (to, *from)));
+            }
+            behind = behind.min(bucket.first);
+        }
+        assert_eq!(behind, 0);
+        expected.sort_unstable();
+        found.sort_unstable();
+        assert_eq!(found, expected);
+    }
+}
