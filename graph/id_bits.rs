@@ -8,6 +8,7 @@
 use std::sync::OnceLock;
 
 use bytemuck::{Pod, Zeroable};
+use prefetch_index::prefetch_index;
 
 use crate::numbers::Numbers;
 
@@ -192,6 +193,15 @@ impl Bits {
         match word.order {
             IN_ORDER => Some(place),
             _ => self.listed.get(place as usize).copied(),
+        }
+    }
+
+    /// Has the processor load the word of an id.
+    #[inline]
+    pub(crate) fn prefetch(&self, id: u64) {
+        let slot = id.wrapping_sub(self.low) >> self.shift;
+        if let Some(at) = word_of(&self.pages, slot) {
+            prefetch_index(self.words.all(), at);
         }
     }
 

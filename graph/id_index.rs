@@ -59,6 +59,14 @@ impl IdIndex {
         }
     }
 
+    /// Has the processor load what [`IdIndex::number`] reads.
+    #[inline]
+    pub(crate) fn prefetch(&self, id: u64) {
+        if let Self::Bits(bits) = self {
+            bits.prefetch(id);
+        }
+    }
+
     /// The id of the object with this number; 0 if there is none.
     pub(crate) fn id(&self, number: u32) -> u64 {
         let id = match self {

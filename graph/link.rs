@@ -18,6 +18,12 @@ use crate::window::Window;
 /// Traces up to this serial have no frames: 0 is none, 1 the empty trace.
 const LAST_EMPTY_TRACE: u32 = 1;
 
+/// References whose objects are looked up at once.
+const IDS_AT_ONCE: usize = 1 << 12;
+
+/// How many ids ahead the processor is told what to load.
+const IDS_AHEAD: usize = 16;
+
 /// A part of the heap as the second pass needs it.
 #[derive(Clone, Debug)]
 pub(crate) struct PartPlace {
@@ -104,6 +110,10 @@ struct Chunk {
 struct Linker<'a> {
     known: Known<'a>,
     chunk: Chunk,
+    /// References whose objects have not been looked up: all at once, so that the processor waits for many of them together.
+    ids: Vec<u64>,
+    /// Number of ends that count found objects only, not dangling ids.
+    ends_known: usize,
     /// Number of the next object.
     next: u32,
     /// The class that was looked up last.
@@ -120,7 +130,7 @@ impl Linker<'_> {
             self.chunk.traces.push((self.next, trace));
         }
         for local in self.known.roots.locals_of(self.next) {
-            self.chunk.targets.push(local.object);
+            self.refer(self.known.ids.id(local.object));
         }
         self.next = self.next.saturating_add(1);
     }
@@ -128,7 +138,8 @@ impl Linker<'_> {
     /// Ends the references of the last object.
     fn close(&mut self) {
         if self.chunk.ends.len() < self.chunk.kinds.len() {
-            self.chunk.ends.push(self.chunk.targets.len() as u64);
+            let end = self.chunk.targets.len() + self.ids.len();
+            self.chunk.ends.push(end as u64);
         }
     }
 
@@ -137,10 +148,41 @@ impl Linker<'_> {
         if id == 0 {
             return;
         }
-        match self.known.ids.number(id) {
-            Some(target) => self.chunk.targets.push(target),
-            None => self.chunk.dangling += 1,
+        self.ids.push(id);
+        if self.ids.len() == IDS_AT_ONCE {
+            self.look_up();
         }
+    }
+
+    /// Finds the objects that have the ids.
+    fn look_up(&mut self) {
+        let (known, chunk) = (self.known.ids, &mut self.chunk);
+        let first = chunk.targets.len();
+        let mut dangling = Vec::new();
+        for (place, id) in self.ids.iter().enumerate() {
+            if let Some(ahead) = self.ids.get(place + IDS_AHEAD) {
+                known.prefetch(*ahead);
+            }
+            match known.number(*id) {
+                Some(target) => chunk.targets.push(target),
+                None => dangling.push((first + place) as u64),
+            }
+        }
+        self.ids.clear();
+        chunk.dangling += dangling.len() as u64;
+        if !dangling.is_empty() {
+            for end in chunk.ends.iter_mut().skip(self.ends_known) {
+                *end -= dangling.partition_point(|place| place < end) as u64;
+            }
+        }
+        self.ends_known = chunk.ends.len();
+    }
+
+    /// Ends the part.
+    fn finish(mut self) -> Chunk {
+        self.close();
+        self.look_up();
+        self.chunk
     }
 
     #[inline]
@@ -267,10 +309,11 @@ fn chunk(window: &mut Window<'_>, part: &PartPlace, known: Known<'_>) -> Result<
             kinds: Vec::with_capacity(count),
             ..Chunk::default()
         },
+        ids: Vec::with_capacity(IDS_AT_ONCE),
+        ends_known: 0,
         next: part.first,
         last_class: (0, known.facts.number(0)),
     };
     scan(window, part.end, known.id_bytes, &mut linker)?;
-    linker.close();
-    Ok(linker.chunk)
+    Ok(linker.finish())
 }

@@ -103,6 +103,33 @@ fn a_dangling_reference_is_counted() {
     assert_eq!((heap.dangling(), heap.damaged()), (1, 0));
 }
 
+#[test]
+fn each_object_has_its_own_references_among_dangling_ones() {
+    const OBJECTS: u64 = 300;
+    let id = |object: u64| 0x20_0000 + object * 0x4000;
+    let mut dump = Dump::new(8);
+    let mut expected = Vec::new();
+    for object in 0..OBJECTS {
+        let count = object % 7 * object;
+        // Each third one leads nowhere.
+        let targets: Vec<u64> = (0..count).map(|at| at * 31 % OBJECTS).collect();
+        let ids = targets.iter().zip(0..).map(|(to, at)| match at % 3 {
+            1 => 0x77,
+            _ => id(*to),
+        });
+        dump.object_array(id(object), &ids.collect::<Vec<_>>());
+        let found = targets.iter().zip(0..).filter(|(_, at)| at % 3 != 1);
+        expected.push(found.map(|(to, _)| id(*to)).collect::<Vec<_>>());
+    }
+    let input = Input::new(file_of(&dump.bytes()), &|_| {}).unwrap();
+    let heap = Heap::read(input, Options::default()).unwrap();
+    for (object, expected) in (0..OBJECTS).zip(expected) {
+        let targets = heap.targets(heap.object(id(object)).unwrap());
+        let found: Vec<u64> = targets.iter().map(|target| heap.id(*target)).collect();
+        assert_eq!(found, expected, "{object}");
+    }
+}
+
 proptest! {
     #[test]
     fn changed_bytes_do_no_harm(changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6)) {
