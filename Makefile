@@ -7,6 +7,7 @@
 #   make bench   measurements: the cost of one row and one record, and our dump beside the JVM's own
 #   make page-test   the pages of `hprof report` and `hprof view` in Chromium, used as a person does; `make test` leaves it out
 #   make sql-test    the questions of docs/sql.md in Spark; `make test` asks DuckDB alone
+#   make peers-test  retained sizes beside hprof-analyzer's, object by object; `make test` asks Shark alone
 #   make dist    the archives of a release for four targets in target/dist/, cross-compiled
 #   make compare-builds  an archive of make dist, built again at another place, is the same byte for byte
 #   make test-foreign    the core scenarios on JVMs for musl and, emulated, for aarch64; builds libraries that make dist has not
@@ -15,7 +16,7 @@
 # CI says -D warnings here. Elsewhere a Clippy that is older or newer than CI's may warn, and the tests go on.
 CLIPPY_FLAGS =
 
-.PHONY: build demo jar examples test rust-test java-test one jdks readers page-test sql-test bench dist compare-builds test-foreign deny fuzz clean
+.PHONY: build demo jar examples test rust-test java-test one jdks readers page-test sql-test peers-test bench dist compare-builds test-foreign deny fuzz clean
 
 build:
 	tools/setup.sh build
@@ -82,6 +83,12 @@ sql-test: jdks
 	tools/fetch-readers.sh spark
 	cargo build --release --locked
 	cd java-tests && mvn --batch-mode --no-transfer-progress test -Dtest=SqlTest -Dsql=spark
+
+peers-test: jdks
+	tools/fetch-readers.sh hprof-analyzer
+	cargo build --release --locked
+	cd java-tests && mvn --batch-mode --no-transfer-progress test \
+	    -Dtest='RetainedSizesTest#areThoseOfHprofAnalyzer' -Dpeers=all
 
 bench: jdks readers
 	cargo build --release --locked

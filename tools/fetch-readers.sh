@@ -1,7 +1,9 @@
 #!/bin/sh
 # Gets the foreign readers that are judges in java-tests/, once, into target/readers/: hprof-slurp, built into bin/, for heap
 # dumps; gprof2dot and hprof2flamegraph, from PyPI into python/, for profiles as text; DuckDB, from there into duckdb/, for the
-# tables of hprof export; a client of the Model Context Protocol into mcp/, for hprof mcp. With the word spark it gets Spark alone, into spark/, which make sql-test asks.
+# tables of hprof export; a client of the Model Context Protocol into mcp/, for hprof mcp. With the word spark it gets Spark
+# alone, into spark/, which make sql-test asks; with hprof-analyzer the program of tools/hprof-analyzer/ alone, into bin/, which
+# make peers-test asks.
 set -eu
 
 slurp=0.10.0
@@ -25,6 +27,23 @@ fetch_slurp() {
     rm -rf "$readers/build"
     echo "$slurp" >"$readers/.hprof-slurp"
     echo "hprof-slurp: built ($slurp)"
+}
+
+# The whole program, as its package has it, would take ten times as long to build.
+fetch_analyzer() {
+    pinned=$(cat "$root/tools/hprof-analyzer/Cargo.lock" "$root/tools/hprof-analyzer/main.rs")
+    if [ -x "$readers/bin/retained-sizes" ] && [ "$(cat "$readers/.hprof-analyzer" 2>/dev/null)" = "$pinned" ]; then
+        echo "hprof-analyzer: there already"
+        return
+    fi
+    command -v cargo >/dev/null || fail "cargo is needed (the Rust toolchain)"
+    (cd "$root/tools/hprof-analyzer" && cargo build --quiet --locked --target-dir "$readers/build") ||
+        fail "hprof-analyzer cannot be had or built"
+    mkdir -p "$readers/bin"
+    cp "$readers/build/debug/retained-sizes" "$readers/bin/"
+    rm -rf "$readers/build"
+    echo "$pinned" >"$readers/.hprof-analyzer"
+    echo "hprof-analyzer: built"
 }
 
 # Exactly these files: pip refuses others.
@@ -115,10 +134,10 @@ fetch_package() {
 }
 
 mkdir -p "$readers"
-if [ "${1:-}" = spark ]; then
-    fetch_package spark
-    exit
-fi
+case "${1:-}" in
+    spark) fetch_package spark; exit ;;
+    hprof-analyzer) fetch_analyzer; exit ;;
+esac
 fetch_slurp
 fetch_python
 fetch_package duckdb

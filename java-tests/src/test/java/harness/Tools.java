@@ -46,6 +46,11 @@ public final class Tools {
         return needed("slurp", TARGET.resolve("readers/bin/hprof-slurp"), "fetch it with tools/fetch-readers.sh");
     }
 
+    /** The program of tools/hprof-analyzer/. */
+    static Path analyzer() {
+        return needed("analyzer", TARGET.resolve("readers/bin/retained-sizes"), "build it with tools/fetch-readers.sh hprof-analyzer");
+    }
+
     static Path jdks() {
         return needed("jdks", TARGET.resolve("jdks"), "fetch them with tools/fetch-jdks.sh");
     }

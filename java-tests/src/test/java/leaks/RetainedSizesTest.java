@@ -4,10 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import agreement.Database;
+import harness.ClassSlots;
 import harness.Command;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.RetainedSizes;
 import harness.SharkTree;
 import harness.Tools;
 import java.nio.file.Path;
@@ -15,20 +17,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/**
- * Dominators in the dump of a database are those that LeakCanary's Shark computes, object by object. It has fewer references
- * than we, so ours may be above its own, but never below or beside, and for nearly all objects they are the same:
- *
- * - a string does not refer to its array, which is not in its tree;
- * - an array of boxed numbers refers to none of them;
- * - an object does not refer to its class, and a class only to what is in its static fields.
- *
- * Where Shark puts an object higher later on, it leaves what is below in its place, whose dominator is then too low.
- */
+/** Retained sizes and dominators in the dump of a database are those of other tools, object by object, but for rules that differ. */
 class RetainedSizesTest {
     private static final int OBJECTS = 100_000;
 
@@ -38,6 +32,33 @@ class RetainedSizesTest {
         return List.of(Jdks.of(17), Jdks.of(25));
     }
 
+    /**
+     * By Eclipse MAT's sizes (`--sizes mat`), and of a dump whose classes have neither signers nor protection domain: both are
+     * references for us, as for MAT, and none for hprof-analyzer. With them the comparison must see what differs.
+     */
+    @ParameterizedTest
+    @MethodSource("some")
+    @EnabledIfSystemProperty(named = "peers", matches = "all", disabledReason = "make peers-test builds hprof-analyzer")
+    void areThoseOfHprofAnalyzer(Jdk jdk) {
+        Path dump = dump(jdk);
+        Path bare = folder.resolve("bare.hprof");
+        assertTrue(ClassSlots.leaveOut(dump, bare) > 100, "classes with a protection domain");
+        Map<Long, Long> sizes = RetainedSizes.ours(bare, "--sizes", "mat");
+        assertTrue(sizes.size() > OBJECTS, sizes.size() + " objects");
+        assertEquals(Map.of(), differences(sizes, RetainedSizes.ofHprofAnalyzer(bare)), "ours, theirs");
+        assertTrue(!differences(sizes, RetainedSizes.ours(dump, "--sizes", "mat")).isEmpty(), "a protection domain is held by its classes");
+    }
+
+    /**
+     * Shark has fewer references than we, so our dominators may be above its own, but never below or beside, and nearly all are
+     * the same:
+     *
+     * - a string does not refer to its array, which is not in its tree;
+     * - an array of boxed numbers refers to none of them;
+     * - an object does not refer to its class, and a class only to what is in its static fields.
+     *
+     * Where Shark puts an object higher later on, it leaves what is below in its place, whose dominator is then too low.
+     */
     @ParameterizedTest
     @MethodSource("some")
     void dominatorsAreThoseOfShark(Jdk jdk) {
@@ -68,6 +89,20 @@ class RetainedSizesTest {
         String question = "SELECT o.id, coalesce(above.id, 0) FROM 'object.parquet' o LEFT JOIN 'object.parquet' above"
                 + " ON above.n = o.dominator WHERE o.retained IS NOT NULL";
         return Tools.numbers(tables, question).stream().collect(Collectors.toMap(row -> row[0], row -> row[1]));
+    }
+
+    /** Both sizes of each object for which they are not equal. */
+    private static Map<String, List<Long>> differences(Map<Long, Long> some, Map<Long, Long> others) {
+        Map<String, List<Long>> differences = new TreeMap<>();
+        for (Map<Long, Long> all : List.of(some, others)) {
+            for (long id : all.keySet()) {
+                List<Long> both = List.of(some.getOrDefault(id, -1L), others.getOrDefault(id, -1L));
+                if (!both.get(0).equals(both.get(1))) {
+                    differences.put("0x" + Long.toHexString(id), both);
+                }
+            }
+        }
+        return differences;
     }
 
     /** Of a database with its rows. */
