@@ -6,8 +6,8 @@
 #   make one TEST=HarmTest JDK=17    one test class of java-tests on one JVM, with a build that takes seconds
 #   make bench   measurements: the cost of one row and one record, and our dump beside the JVM's own
 #   make page-test   the pages of `hprof report` and `hprof view` in Chromium, used as a person does; `make test` leaves it out
-#   make sql-test    the questions of docs/sql.md in Spark; `make test` asks DuckDB alone
-#   make peers-test  retained sizes beside hprof-analyzer's, object by object; `make test` asks Shark alone
+#   make sql-test    the questions of docs/sql.md in Spark; `make test` asks DuckDB alone, and CI runs this after it
+#   make peers-test  retained sizes beside hprof-analyzer's, object by object; `make test` asks Shark alone, and CI runs this after it
 #   make dist    the archives of a release for four targets in target/dist/, cross-compiled
 #   make compare-builds  an archive of make dist, built again at another place, is the same byte for byte
 #   make test-foreign    the core scenarios on JVMs for musl and, emulated, for aarch64; builds libraries that make dist has not
