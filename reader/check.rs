@@ -60,13 +60,8 @@ pub fn check<'r>(
     let bytes = first.offset();
     drop(first);
     if !contents.incomplete {
-        let mut references = References {
-            classes: &contents.classes,
-            strings: &contents.strings,
-            ids: &contents.ids,
-            faults: &mut faults,
-            data: Vec::new(),
-        };
+        let (classes, strings) = (&contents.classes, &contents.strings);
+        let mut references = References::new(classes, strings, &contents.ids, &mut faults);
         references.judge(&mut reader(open)?)?;
     }
     let (faults, totals) = faults.finish();

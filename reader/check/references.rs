@@ -7,21 +7,78 @@ use super::rule::Rule;
 use crate::classes::{ClassTable, Layout};
 use crate::dump::{DumpReader, Event};
 use crate::error::ReadError;
-use crate::heap_record::{ClassDump, HeapRecord, Instance, ObjectArray, PrimitiveArray};
+use crate::heap_record::{ClassDump, HeapRecord, Instance, ObjectArray, PrimitiveArray, RootKind};
 use crate::id_set::IdSet;
 use crate::strings::StringTable;
+
+/// References that are looked up at once.
+const AT_ONCE: usize = 64;
+
+/// Where a reference is: ids of names, classes and objects.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    Root(RootKind),
+    ClassSlot { slot: &'static str, class: u64 },
+    Static { name: u64, class: u64 },
+    Field { name: u64, class: u64 },
+    Element { number: u64, array: u64 },
+}
+
+impl Place {
+    fn text(self, classes: &ClassTable, strings: &StringTable) -> String {
+        let class_name = |class| classes.java_name(class, strings);
+        let text = |name| strings.text(name).unwrap_or_default();
+        match self {
+            Self::Root(kind) => kind.name().to_owned(),
+            Self::ClassSlot { slot, class } => format!("the {slot} of {}", class_name(class)),
+            Self::Static { name, class } => {
+                format!("static {} of {}", text(name), class_name(class))
+            }
+            Self::Field { name, class } => format!("{} of {}", text(name), class_name(class)),
+            Self::Element { number, array } => format!("element {number} of array {array:#x}"),
+        }
+    }
+}
+
+/// A reference that has not been looked up.
+#[derive(Clone, Copy, Debug)]
+struct Reference {
+    rule: Rule,
+    offset: u64,
+    place: Place,
+    to: u64,
+}
 
 /// The results of the first pass, and a buffer for one object's data.
 #[derive(Debug)]
 pub(super) struct References<'a> {
-    pub(super) classes: &'a ClassTable,
-    pub(super) strings: &'a StringTable,
-    pub(super) ids: &'a IdSet,
-    pub(super) faults: &'a mut Faults,
-    pub(super) data: Vec<u8>,
+    classes: &'a ClassTable,
+    strings: &'a StringTable,
+    ids: &'a IdSet,
+    faults: &'a mut Faults,
+    data: Vec<u8>,
+    /// They are looked up together, so that the processor waits for the memory of many at the same time.
+    open: Vec<Reference>,
 }
 
-impl References<'_> {
+impl<'a> References<'a> {
+    /// What the second pass needs of the first.
+    pub(super) fn new(
+        classes: &'a ClassTable,
+        strings: &'a StringTable,
+        ids: &'a IdSet,
+        faults: &'a mut Faults,
+    ) -> Self {
+        Self {
+            classes,
+            strings,
+            ids,
+            faults,
+            data: Vec::new(),
+            open: Vec::with_capacity(AT_ONCE),
+        }
+    }
+
     /// Reads the whole file again.
     pub(super) fn judge(&mut self, dump: &mut DumpReader<'_>) -> Result<(), ReadError> {
         while let Some(event) = dump.next_event()? {
@@ -30,9 +87,8 @@ impl References<'_> {
             };
             match &record {
                 HeapRecord::Root(root) => {
-                    self.refer(Rule::RootDangling, offset, root.object, || {
-                        root.kind.name().to_owned()
-                    })
+                    let place = Place::Root(root.kind);
+                    self.refer(Rule::RootDangling, offset, root.object, place);
                 }
                 HeapRecord::Class(class) => self.class(offset, class),
                 HeapRecord::Instance(instance) => self.instance(offset, instance, dump)?,
@@ -41,15 +97,43 @@ impl References<'_> {
                 HeapRecord::HeapInfo { .. } => {}
             }
         }
+        self.look_up();
         Ok(())
     }
 
-    fn refer(&mut self, rule: Rule, offset: u64, id: u64, from: impl FnOnce() -> String) {
-        if id != 0 && !self.ids.contains(id) {
-            self.faults.add(rule, offset, || {
-                format!("{} refers to {id:#x}, which is not in the file", from())
-            });
+    #[inline]
+    fn refer(&mut self, rule: Rule, offset: u64, to: u64, place: Place) {
+        if to == 0 {
+            return;
         }
+        self.open.push(Reference {
+            rule,
+            offset,
+            place,
+            to,
+        });
+        if self.open.len() == AT_ONCE {
+            self.look_up();
+        }
+    }
+
+    fn look_up(&mut self) {
+        for reference in &self.open {
+            let (to, place) = (reference.to, reference.place);
+            if !self.ids.contains(to) {
+                self.faults.add(reference.rule, reference.offset, || {
+                    let from = place.text(self.classes, self.strings);
+                    format!("{from} refers to {to:#x}, which is not in the file")
+                });
+            }
+        }
+        self.open.clear();
+    }
+
+    /// Adds a fault after those of the references before it.
+    fn fault(&mut self, rule: Rule, offset: u64, text: impl FnOnce() -> String) {
+        self.look_up();
+        self.faults.add(rule, offset, text);
     }
 
     fn class(&mut self, offset: u64, class: &ClassDump) {
@@ -60,18 +144,22 @@ impl References<'_> {
             ("signers", class.signers),
             ("protection domain", class.protection_domain),
         ] {
-            self.refer(Rule::ClassSlotDangling, offset, id, || {
-                format!("the {slot} of {}", name())
-            });
+            let class = class.class;
+            let place = Place::ClassSlot { slot, class };
+            self.refer(Rule::ClassSlotDangling, offset, id, place);
         }
         for field in &class.statics {
             let field_name = || strings.text(field.name).unwrap_or_default();
             match field.kind {
-                BasicType::Object => self.refer(Rule::StaticDangling, offset, field.value, || {
-                    format!("static {} of {}", field_name(), name())
-                }),
+                BasicType::Object => {
+                    let place = Place::Static {
+                        name: field.name,
+                        class: class.class,
+                    };
+                    self.refer(Rule::StaticDangling, offset, field.value, place);
+                }
                 BasicType::Boolean if field.value > 1 => {
-                    self.faults.add(Rule::BooleanValue, offset, || {
+                    self.fault(Rule::BooleanValue, offset, || {
                         format!("static {} of {} is {}", field_name(), name(), field.value)
                     })
                 }
@@ -92,7 +180,7 @@ impl References<'_> {
             .index(instance.class)
             .filter(|_| classes.is_dumped(instance.class));
         let Some(index) = index else {
-            self.faults.add(Rule::ClassNotDumped, offset, || {
+            self.fault(Rule::ClassNotDumped, offset, || {
                 format!(
                     "object {:#x} is of {}, which has no CLASS DUMP",
                     instance.object,
@@ -106,7 +194,7 @@ impl References<'_> {
             return Ok(());
         };
         if data_bytes != u64::from(instance.data_bytes) {
-            self.faults.add(Rule::InstanceLength, offset, || {
+            self.fault(Rule::InstanceLength, offset, || {
                 let there = instance.data_bytes;
                 format!(
                     "{there} bytes of data, the fields of {} take {data_bytes}",
@@ -139,14 +227,14 @@ impl References<'_> {
                 };
                 match (field.kind, value) {
                     (BasicType::Object, value) => {
-                        self.refer(Rule::FieldDangling, offset, big_endian(value), name)
+                        let (name, class) = (field.name, class.id);
+                        let place = Place::Field { name, class };
+                        self.refer(Rule::FieldDangling, offset, big_endian(value), place);
                     }
                     (BasicType::Boolean, [0 | 1]) => {}
-                    (BasicType::Boolean, value) => {
-                        self.faults.add(Rule::BooleanValue, offset, || {
-                            format!("{} is {}", name(), big_endian(value))
-                        })
-                    }
+                    (BasicType::Boolean, value) => self.fault(Rule::BooleanValue, offset, || {
+                        format!("{} is {}", name(), big_endian(value))
+                    }),
                     _ => {}
                 }
             }
@@ -162,7 +250,7 @@ impl References<'_> {
     ) -> Result<(), ReadError> {
         let (classes, strings) = (self.classes, self.strings);
         if !classes.is_dumped(array.class) {
-            self.faults.add(Rule::ArrayClassMissing, offset, || {
+            self.fault(Rule::ArrayClassMissing, offset, || {
                 let class = classes.java_name(array.class, strings);
                 format!(
                     "array {:#x} is of {class}, which has no CLASS DUMP",
@@ -172,9 +260,9 @@ impl References<'_> {
         }
         let mut number = 0_u64;
         while let Some(id) = dump.next_id()? {
-            self.refer(Rule::ElementDangling, offset, id, || {
-                format!("element {number} of array {:#x}", array.object)
-            });
+            let array = array.object;
+            let place = Place::Element { number, array };
+            self.refer(Rule::ElementDangling, offset, id, place);
             number += 1;
         }
         Ok(())
@@ -198,7 +286,7 @@ impl References<'_> {
             odd = odd.or(chunk.iter().copied().find(|value| *value > 1));
         }
         if let Some(value) = odd {
-            self.faults.add(Rule::BooleanValue, offset, || {
+            self.fault(Rule::BooleanValue, offset, || {
                 format!("an element of boolean array {:#x} is {value}", array.object)
             });
         }
