@@ -20,7 +20,7 @@ use prefetch_index::prefetch_index;
 
 use crate::error::GraphError;
 use crate::graph_view::GraphView;
-use crate::non_tree::NonTree;
+use crate::non_tree::{Ascending, NonTree};
 use crate::numbers::Numbers;
 use crate::sums::Sums;
 use crate::tree_shape::TreeShape;
@@ -110,8 +110,11 @@ impl Search<'_> {
             (*place, *parent) = (object, from);
         }
         let (class, referent) = self.graph.implied(object);
-        for implied in class.into_iter().chain(referent) {
-            self.meet(implied, own);
+        if let Some(class) = class {
+            self.meet_class(class, own);
+        }
+        if let Some(referent) = referent {
+            self.meet(referent, own);
         }
         let (at, end) = self.graph.edges.range(object);
         self.follow(own, at, end);
@@ -135,6 +138,16 @@ impl Search<'_> {
         }
         for target in targets {
             self.meet(*target, from);
+        }
+    }
+
+    /// Meets an object's class, which is no root.
+    #[inline]
+    fn meet_class(&mut self, class: u32, from: u32) {
+        match self.numbers.get(class as usize).copied() {
+            Some(0) => self.steps.push((class, from)),
+            Some(number) => self.others.push_class(number, from),
+            None => {}
         }
     }
 
@@ -279,6 +292,10 @@ fn semi_dominators(
             for at in bucket.range(number).rev() {
                 forest.prefetch(bucket.sources(), at);
                 let source = bucket.sources().get(at).copied().unwrap_or(ROOT);
+                least = least.min(forest.least_above(source, number));
+            }
+            let objects = others.take_class(number);
+            for source in objects.iter().flat_map(Ascending::iter) {
                 least = least.min(forest.least_above(source, number));
             }
             if let (Some(slot), Some([_, label])) = (

@@ -2,8 +2,13 @@
 //!
 //! The search finds them in the order of the objects that refer. They are needed by target, in descending order, each
 //! once. So they lie in buckets by target; a bucket is sorted when it is needed, and then given back.
+//!
+//! References to an object's own class are most of them where an application's classes can be unloaded. They come by source,
+//! ascending, and lead to few targets: each target has a list of distances, of a byte or two for each source.
 
 use std::io;
+
+use rustc_hash::FxHashMap;
 
 use crate::numbers::Numbers;
 
@@ -12,6 +17,42 @@ const BUCKETS: usize = 256;
 
 /// Least references that memory is taken for at once.
 const SEGMENT_LEAST: usize = 1 << 13;
+
+/// Ascending numbers, as distances in seven bits to a byte, the lowest first.
+#[derive(Default)]
+pub(crate) struct Ascending {
+    bytes: Vec<u8>,
+    last: u32,
+}
+
+impl Ascending {
+    fn push(&mut self, number: u32) {
+        let mut distance = number.wrapping_sub(self.last);
+        self.last = number;
+        while distance >= 0x80 {
+            let [low, ..] = distance.to_le_bytes();
+            self.bytes.push(low | 0x80);
+            distance >>= 7;
+        }
+        let [low, ..] = distance.to_le_bytes();
+        self.bytes.push(low);
+    }
+
+    /// All of them in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        let (mut last, mut distance, mut bits) = (0_u32, 0, 0);
+        self.bytes.iter().filter_map(move |byte| {
+            distance |= u32::from(byte & 0x7F) << bits;
+            bits += 7;
+            if byte & 0x80 != 0 {
+                return None;
+            }
+            last = last.wrapping_add(distance);
+            (distance, bits) = (0, 0);
+            Some(last)
+        })
+    }
+}
 
 /// References to the targets of one bucket, by target.
 pub(crate) struct Bucket {
@@ -87,6 +128,8 @@ pub(crate) struct NonTree {
     /// Log2 of the targets of a bucket.
     shift: u32,
     segment: usize,
+    /// Sources of references to classes, by target.
+    of_classes: FxHashMap<u32, Ascending>,
     /// Why references are missing.
     fault: Option<io::Error>,
 }
@@ -99,6 +142,7 @@ impl NonTree {
             buckets: (0..BUCKETS).map(|_| Vec::new()).collect(),
             shift: targets.trailing_zeros(),
             segment: (targets / 8).max(SEGMENT_LEAST),
+            of_classes: FxHashMap::default(),
             fault: None,
         }
     }
@@ -122,6 +166,17 @@ impl NonTree {
         }
     }
 
+    /// Adds a reference of an object to its class. The sources of a class ascend.
+    #[inline]
+    pub(crate) fn push_class(&mut self, to: u32, from: u32) {
+        self.of_classes.entry(to).or_default().push(from);
+    }
+
+    /// The sources that were added for a class.
+    pub(crate) fn take_class(&mut self, to: u32) -> Option<Ascending> {
+        self.of_classes.remove(&to)
+    }
+
     /// Takes the references to the highest targets that are left; `None` after the lowest. Errors: there was no memory.
     pub(crate) fn pop(&mut self) -> io::Result<Option<Bucket>> {
         if let Some(fault) = self.fault.take() {
@@ -139,6 +194,18 @@ impl NonTree {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sources_of_a_class_are_kept() {
+        let mut all = NonTree::new(10);
+        let numbers = [0, 1, 127, 128, 255, 300, 20_000, 3_000_000, u32::MAX - 1];
+        for from in numbers {
+            all.push_class(7, from);
+        }
+        let found = all.take_class(7).unwrap();
+        assert_eq!(found.iter().collect::<Vec<_>>(), numbers);
+        assert!(all.take_class(7).is_none());
+    }
 
     #[test]
     fn references_come_by_target_from_the_highest() {
