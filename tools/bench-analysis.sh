@@ -56,9 +56,9 @@ analyse() {
 
 measure_peer() {
     case $1 in
-        hprof-slurp) spend "$1" "$root/target/readers/bin/$1" --inputFile "$file" ;;
-        # It writes its index beside the dump.
-        hprof-analyzer) spend "$1" "$root/target/readers/bin/$1" "$file" ;;
+        hprof-slurp) spend "$1" "$root/target/readers/bin/$1" "$file" ;;
+        # Its smallest command that computes retained sizes is the whole report.
+        hprof-analyzer) spend "$1" "$root/target/readers/bin/$1" "$file" "$work/analyzer" ;;
     esac
 }
 
@@ -116,8 +116,8 @@ analysis_table() {
 
 report_analysis() {
     machine "$analysis_settings" 17
-    echo "Dumps of \`Subject\`, in a RAM disk; medians of $rounds rounds in turn. \`hprof-analyzer\` writes retained sizes as Eclipse" \
-        "MAT's index, \`hprof-slurp\` and the commands below \`leaks\` compute none."
+    echo "Dumps of \`Subject\`, in a RAM disk; medians of $rounds rounds in turn. \`hprof-analyzer\` writes its report;" \
+        "\`hprof-slurp\` and the commands below \`leaks\` compute no retained sizes."
     echo
     analysis_table "$work/analysis"
 }
