@@ -1,5 +1,6 @@
 //! Immediate dominators, retained sizes, and the objects that each object dominates.
 
+use std::cell::OnceCell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::OnceLock;
@@ -151,6 +152,7 @@ impl Retained {
     pub fn largest(&self, count: usize) -> Vec<u32> {
         // The greatest is the one to drop.
         let mut kept: BinaryHeap<(Reverse<u64>, u32, u32)> = BinaryHeap::new();
+        let depths = OnceCell::new();
         for object in (0..self.objects).filter(|object| self.is_reachable(*object)) {
             let bytes = self.bytes(object);
             let is_small = |last: &(Reverse<u64>, u32, u32)| last.0 < Reverse(bytes);
@@ -158,25 +160,21 @@ impl Retained {
             if is_full && kept.peek().is_none_or(is_small) {
                 continue;
             }
-            kept.push((Reverse(bytes), self.equals_above(object), object));
+            let depth = match self.dominator(object) {
+                // The dominator has no size of its own: only the depth tells which comes first.
+                Dominator::Object(above) if self.bytes(above) == bytes => {
+                    let depths: &Vec<u32> = depths.get_or_init(|| self.depths());
+                    depths.get(object as usize).copied().unwrap_or(0)
+                }
+                _ => 0,
+            };
+            kept.push((Reverse(bytes), depth, object));
             if is_full {
                 kept.pop();
             }
         }
         let largest = kept.into_sorted_vec().into_iter();
         largest.map(|(_, _, object)| object).collect()
-    }
-
-    /// Number of objects that dominate an object and retain no more than it, as they have no size of their own.
-    fn equals_above(&self, object: u32) -> u32 {
-        let (bytes, mut at, mut count) = (self.bytes(object), object, 0);
-        while let Dominator::Object(above) = self.dominator(at) {
-            if self.bytes(above) != bytes {
-                break;
-            }
-            (at, count) = (above, count + 1);
-        }
-        count
     }
 
     /// All objects that an object dominates, including itself, in no order. Computed lazily.

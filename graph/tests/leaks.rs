@@ -239,6 +239,29 @@ fn objects_hold_their_class_and_it_its_loader() {
 }
 
 #[test]
+fn a_dominator_comes_first_though_it_has_no_size() {
+    const COUNT: u64 = 20_000;
+    let mut dump = start();
+    // Classes without static fields, each of which alone holds its superclass. The last of them comes first in the file.
+    let id = |place: u64| 0x10_0000 + (COUNT - place) * 32;
+    for place in (0..COUNT).rev() {
+        let above = if place + 1 < COUNT { id(place + 1) } else { 0 };
+        dump.class(id(place), "app/Empty", above, THREAD, &[], &[]);
+    }
+    dump.local(id(0));
+    read(dump, |heap, retained| {
+        let chain: Vec<u32> = (0..COUNT)
+            .map(|place| heap.object(id(place)).unwrap())
+            .collect();
+        assert_eq!(retained.bytes(chain[0]), 0);
+        let numbers = chain[chain.len() - 1]..=chain[0];
+        let largest = retained.largest(usize::MAX).into_iter();
+        let found = largest.filter(|object| numbers.contains(object));
+        assert!(found.eq(chain.iter().copied()), "the chain is not in order");
+    });
+}
+
+#[test]
 fn a_long_list_needs_no_recursion() {
     let mut dump = start();
     const COUNT: u64 = 300_000;

@@ -240,7 +240,8 @@ impl Dump {
         self.record(record::TRACE, &trace);
     }
 
-    fn string(&mut self, text: &str) -> u64 {
+    /// Adds a STRING; returns its id.
+    pub fn string(&mut self, text: &str) -> u64 {
         self.strings += 1;
         let id = 0x10 + self.strings;
         let mut body = Vec::new();
