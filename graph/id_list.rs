@@ -15,6 +15,18 @@ pub(crate) struct IdList {
 /// The code of an id that is not ahead by a multiple of 8. The id itself follows.
 const WHOLE_ID: u8 = 1;
 
+/// Appends a number, seven bits to a byte, the lowest first; all bytes but the last have the highest bit set.
+#[inline]
+pub(crate) fn push_code(bytes: &mut Vec<u8>, mut code: u64) {
+    while code >= 0x80 {
+        let [low, ..] = code.to_le_bytes();
+        bytes.push(low | 0x80);
+        code >>= 7;
+    }
+    let [low, ..] = code.to_le_bytes();
+    bytes.push(low);
+}
+
 impl IdList {
     /// Appends an id.
     #[inline]
@@ -22,10 +34,9 @@ impl IdList {
         let (low, high) = self.bounds.unwrap_or((id, id));
         self.bounds = Some((low.min(id), high.max(id)));
         let distance = id.wrapping_sub(self.last);
-        // The code is the distance in units of 8, written seven bits to a byte. The shift keeps the lowest bit
-        // free.
+        // The code is the distance in units of 8. The shift keeps the lowest bit free for the flag of a whole id.
         if distance % 8 == 0 && distance < 1 << 56 {
-            self.push_code(distance >> 3 << 1);
+            push_code(&mut self.bytes, distance >> 3 << 1);
         } else {
             self.bytes.push(WHOLE_ID);
             self.bytes.extend_from_slice(&id.to_le_bytes());
@@ -35,17 +46,6 @@ impl IdList {
     }
 
     #[inline]
-    fn push_code(&mut self, mut code: u64) {
-        // The first byte has six bits of the code, and the flag of a whole id, which is 0 here.
-        while code >= 0x80 {
-            let [low, ..] = code.to_le_bytes();
-            self.bytes.push(low | 0x80);
-            code >>= 7;
-        }
-        let [low, ..] = code.to_le_bytes();
-        self.bytes.push(low);
-    }
-
     /// The last id; 0 if there is none.
     pub(crate) fn last(&self) -> u64 {
         self.last

@@ -10,12 +10,13 @@ use std::io;
 
 use rustc_hash::FxHashMap;
 
+use crate::id_list::push_code;
 use crate::numbers::Numbers;
 
 /// Number of buckets. Each push goes to any of them, so that their ends should stay in the cache.
 const BUCKETS: usize = 256;
 
-/// Least references that memory is taken for at once.
+/// References of the first segment of a bucket.
 const SEGMENT_LEAST: usize = 1 << 13;
 
 /// Ascending numbers, as distances in seven bits to a byte, the lowest first.
@@ -27,15 +28,8 @@ pub(crate) struct Ascending {
 
 impl Ascending {
     fn push(&mut self, number: u32) {
-        let mut distance = number.wrapping_sub(self.last);
+        push_code(&mut self.bytes, number.wrapping_sub(self.last).into());
         self.last = number;
-        while distance >= 0x80 {
-            let [low, ..] = distance.to_le_bytes();
-            self.bytes.push(low | 0x80);
-            distance >>= 7;
-        }
-        let [low, ..] = distance.to_le_bytes();
-        self.bytes.push(low);
     }
 
     /// All of them in order.
@@ -127,7 +121,6 @@ pub(crate) struct NonTree {
     buckets: Vec<Vec<Numbers<u64>>>,
     /// Log2 of the targets of a bucket.
     shift: u32,
-    segment: usize,
     /// Sources of references to classes, by target.
     of_classes: FxHashMap<u32, Ascending>,
     /// Why references are missing.
@@ -141,7 +134,6 @@ impl NonTree {
         Self {
             buckets: (0..BUCKETS).map(|_| Vec::new()).collect(),
             shift: targets.trailing_zeros(),
-            segment: (targets / 8).max(SEGMENT_LEAST),
             of_classes: FxHashMap::default(),
             fault: None,
         }
@@ -157,7 +149,11 @@ impl NonTree {
         if bucket.last_mut().is_some_and(|last| last.push(pair)) {
             return;
         }
-        match Numbers::with_room(self.segment) {
+        // Twice as much as the last one: the number of memory mappings is limited.
+        let room = bucket
+            .last()
+            .map_or(SEGMENT_LEAST, |last| 2 * last.all().len());
+        match Numbers::with_room(room) {
             Ok(mut segment) => {
                 segment.push(pair);
                 bucket.push(segment);
