@@ -211,7 +211,7 @@ pub enum HeapRecord {
     /// One of the ROOT sub-records.
     Root(Root),
     /// CLASS DUMP.
-    Class(ClassDump),
+    Class(Box<ClassDump>),
     /// INSTANCE DUMP.
     Instance(Instance),
     /// OBJECT ARRAY DUMP.
@@ -249,7 +249,7 @@ impl HeapRecord {
     pub(crate) fn read(from: &mut Source<'_>) -> Result<Self, SubError> {
         let tag = from.u1()?;
         Ok(match tag {
-            heap::CLASS_DUMP => Self::Class(class_dump(from)?),
+            heap::CLASS_DUMP => Self::Class(Box::new(class_dump(from)?)),
             heap::INSTANCE_DUMP => Self::Instance(instance(from)?),
             heap::OBJ_ARRAY_DUMP => Self::ObjectArray(object_array(from)?),
             heap::PRIM_ARRAY_DUMP => Self::PrimitiveArray(primitive_array(from, true)?),

@@ -54,7 +54,7 @@ impl Survey {
                     survey.ids.insert(class.class);
                     // HotSpot up to 20 writes some twice.
                     if dumped.insert(class.class) {
-                        survey.classes.push(class);
+                        survey.classes.push(*class);
                     }
                 }
                 Event::Heap(_, record) => {
