@@ -10,7 +10,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use reader::{Budget, DumpReader, ReadError};
+use reader::{Budget, DumpReader, PlainFile, ReadError};
 use rustix::fs::{memfd_create, MemfdFlags};
 use serde_json::Value;
 
@@ -138,13 +138,28 @@ impl DumpFile {
         Ok(opened)
     }
 
-    /// Opens the file and reads its header.
+    /// Opens the file and reads its header. Several threads can read it if it is not compressed.
     pub(crate) fn reader(&self) -> Result<DumpReader<'static>, Failure> {
-        let opened = self
-            .open()
-            .map_err(|fault| Failure::reading(&self.path, fault))?;
-        let dump = DumpReader::new(opened).map_err(|fault| self.failure(&fault))?;
+        let failed = |fault| Failure::reading(&self.path, fault);
+        let dump = match self.plain().map_err(failed)? {
+            Some(file) => DumpReader::of_file(file),
+            None => DumpReader::new(self.open().map_err(failed)?),
+        };
+        let dump = dump.map_err(|fault| self.failure(&fault))?;
         Ok(dump.with_budget(self.budget()))
+    }
+
+    /// The file, if it can be read at any place.
+    fn plain(&self) -> io::Result<Option<PlainFile>> {
+        let is_packed = reader::opened(self.raw()?)?.1;
+        self.packed.set(is_packed);
+        let file = self.raw()?;
+        if is_packed || !file.metadata()?.is_file() {
+            return Ok(None);
+        }
+        self.bar.set_position(0);
+        let bar = self.bar.clone();
+        PlainFile::new(file, move |bytes| bar.inc(bytes)).map(Some)
     }
 
     /// Opens the file and reads all of it.

@@ -104,6 +104,30 @@ impl ClassTable {
         added == Some(true)
     }
 
+    /// Adds the CLASS DUMPs of other segments of the same heap. Of two of one class, the first in the file is kept.
+    pub(crate) fn merge(&mut self, other: Self) {
+        for dump in other.classes {
+            let is_earlier = |class: &Class| match (dump.dump_offset, class.dump_offset) {
+                (Some(new), old) => old.is_none_or(|old| new < old),
+                (None, _) => false,
+            };
+            let (fields, mut replaced) = (dump.fields.len(), None);
+            self.update(dump.id, |class| {
+                if is_earlier(class) {
+                    replaced = Some(class.fields.len());
+                    *class = Class {
+                        serial: class.serial,
+                        name: class.name,
+                        ..dump
+                    };
+                }
+            });
+            if let Some(replaced) = replaced {
+                self.fields = (self.fields + fields).saturating_sub(replaced);
+            }
+        }
+    }
+
     /// Number of a class for [`ClassTable::at`], or `None` if neither record has this id.
     pub fn index(&self, id: u64) -> Option<usize> {
         self.by_id.get(&id).copied()

@@ -1,14 +1,16 @@
 //! The pull reader for a whole file: one event for each record, sub-record or damaged place.
 
 use std::io::Read;
+use std::ops::Range;
 
-use format::{android, heap, record as tag};
+use format::{android, heap, record as tag, RECORD_HEADER_BYTES};
 
 use crate::budget::Budget;
 use crate::damage::{Damage, DamageKind};
 use crate::error::ReadError;
 use crate::header::Header;
 use crate::heap_record::{HeapRecord, SubError};
+use crate::plain_file::PlainFile;
 use crate::record::{record_name, Record, RecordHead};
 use crate::stream::Source;
 
@@ -47,7 +49,18 @@ impl<'r> DumpReader<'r> {
     pub fn new(inner: Box<dyn Read + 'r>) -> Result<Self, ReadError> {
         let mut from = Source::new(inner);
         let header = Header::read(&mut from)?;
-        Ok(Self {
+        Ok(Self::with(from, header))
+    }
+
+    /// Like [`DumpReader::new`], for a file of which several threads can read parts.
+    pub fn of_file(file: PlainFile) -> Result<Self, ReadError> {
+        let mut from = Source::of_file(file);
+        let header = Header::read(&mut from)?;
+        Ok(Self::with(from, header))
+    }
+
+    fn with(from: Source<'r>, header: Header) -> Self {
+        Self {
             skip_end: from.offset(),
             from,
             header,
@@ -56,7 +69,41 @@ impl<'r> DumpReader<'r> {
             dump_ended: false,
             finished: false,
             budget: Budget::default(),
-        })
+        }
+    }
+
+    /// A reader for segments of a file with this header, which is yet to be [aimed](Self::aim) at one.
+    pub(crate) fn of_segments(file: PlainFile, header: Header) -> Self {
+        let mut from = Source::of_file(file);
+        from.set_id_bytes(header.id_bytes);
+        Self::with(from, header)
+    }
+
+    /// Moves to a record that [`DumpReader::pass_heap`] has passed; its events are followed by the end.
+    pub(crate) fn aim(&mut self, record: Range<u64>) {
+        self.skip_end = record.start;
+        self.from.set_limit(u64::MAX);
+        self.from.aim(record);
+        (self.heap_end, self.pending, self.finished) = (None, None, false);
+    }
+
+    /// The file, if several threads can read it.
+    pub(crate) fn file(&self) -> Option<&PlainFile> {
+        self.from.file().filter(|file| file.threads() > 1)
+    }
+
+    /// Passes the heap that has just started, for another reader. Returns the place of its record, or `None` if this reader
+    /// must read it: it is small, the file is a stream or ends before it does, or its length is unknown.
+    pub(crate) fn pass_heap(&mut self) -> Option<Range<u64>> {
+        let (file, end) = (self.file()?, self.heap_end?);
+        let start = self.from.offset();
+        if end > file.end() || end - start < file.segment_bytes_min() {
+            return None;
+        }
+        self.heap_end = None;
+        self.skip_end = end;
+        self.from.leap_to(end);
+        Some(start.saturating_sub(RECORD_HEADER_BYTES as u64)..end)
     }
 
     /// Sets the limit for the tables that are built from this file.

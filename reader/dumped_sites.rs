@@ -38,8 +38,9 @@ impl DumpedSites {
             HeapRecord::PrimitiveArray(array) => array.trace,
             _ => 0,
         };
-        if let Some((kind, sum)) = self.sizing.object(record) {
-            self.sums.entry((trace, kind)).or_default().add(sum);
+        if let Some(kind) = self.sizing.kind(record) {
+            let sum = self.sums.entry((trace, kind)).or_default();
+            sum.count(record, &self.sizing);
         }
     }
 

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 
 use crate::budget::entries;
 use crate::classes::ClassTable;
-use crate::heap_record::{ClassDump, HeapRecord};
+use crate::heap_record::HeapRecord;
 use crate::sizes::Sizes;
 
 /// The layout of objects as far as it has been found.
@@ -68,9 +68,20 @@ impl Sizing {
         (self.last, self.wide_end) = (0, 0);
     }
 
-    /// Looks at the next record: the kind of an object, and the sum to which it is to be added; `None` for anything but an
-    /// instance or an array.
-    pub(crate) fn object(&mut self, record: &HeapRecord) -> Option<(Kind, Sum)> {
+    /// Takes the layout of another, which has met the same records outside of heaps.
+    pub(crate) fn take_layout(&mut self, other: &Self) {
+        self.either = other.either;
+    }
+
+    /// Adds what was found in other segments of the heap. The layout stays.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.is_narrow |= other.is_narrow;
+        self.highest = self.highest.max(other.highest);
+    }
+
+    /// Looks at the next record and returns the kind of an object, whose sum is to [count](Sum::count) it; `None` for anything
+    /// but an instance or an array.
+    pub(crate) fn kind(&mut self, record: &HeapRecord) -> Option<Kind> {
         match record {
             HeapRecord::Class(class) => {
                 self.at(class.class, 0);
@@ -78,40 +89,18 @@ impl Sizing {
             }
             HeapRecord::Instance(instance) => {
                 self.at(instance.object, 0);
-                let sum = Sum {
-                    objects: 1,
-                    instances: 1,
-                    ..Sum::default()
-                };
-                Some((Kind::Class(instance.class), sum))
+                Some(Kind::Class(instance.class))
             }
             HeapRecord::ObjectArray(array) => {
                 let wide_bytes = 16 + u64::from(array.length) * 8;
                 self.at(array.object, array.object.saturating_add(wide_bytes));
-                let sum = self.array(array.length, BasicType::Object);
-                Some((Kind::Class(array.class), sum))
+                Some(Kind::Class(array.class))
             }
             HeapRecord::PrimitiveArray(array) => {
                 self.at(array.object, 0);
-                let sum = self.array(array.length, array.kind);
-                Some((Kind::Primitive(array.kind), sum))
+                Some(Kind::Primitive(array.kind))
             }
             HeapRecord::Root(_) | HeapRecord::HeapInfo { .. } => None,
-        }
-    }
-
-    /// The sum of one class object, an instance of `java.lang.Class`; `serial` is that of the class.
-    pub(crate) fn class_object(
-        &self,
-        serial: Option<u32>,
-        class: &ClassDump,
-        facts: &JvmFacts,
-    ) -> Sum {
-        let units = |sizes: Sizes| sizes.class_object_units(serial, &class.statics, facts);
-        Sum {
-            objects: 1,
-            instances: 0,
-            other_units: self.either.map(|sizes| units(sizes).into()),
         }
     }
 
@@ -122,13 +111,8 @@ impl Sizing {
         (self.last, self.wide_end) = (id, wide_end);
     }
 
-    fn array(&self, length: u32, kind: BasicType) -> Sum {
-        let units = |sizes: Sizes| sizes.array_units(length, kind);
-        Sum {
-            objects: 1,
-            instances: 0,
-            other_units: self.either.map(|sizes| units(sizes).into()),
-        }
+    fn array(&self, length: u32, kind: BasicType) -> [u32; 2] {
+        self.either.map(|sizes| sizes.array_units(length, kind))
     }
 
     /// Of two values, for narrow references and for wide ones, that of the heap's layout.
@@ -165,14 +149,51 @@ impl Sizing {
         let instances = sum.instances.saturating_mul(each.into());
         others.saturating_add(instances).saturating_mul(UNIT_BYTES)
     }
+
+    /// The bytes of the class objects of a class; `serial` is that of the class. Several stem from several dumps in one file.
+    pub(crate) fn class_object_bytes(
+        &self,
+        serial: Option<u32>,
+        sum: Sum,
+        facts: &JvmFacts,
+    ) -> u64 {
+        let told = self.sizes().told_class_object(serial, facts);
+        let units = match told {
+            Some(each) => sum.objects.saturating_mul(each.into()),
+            None => self.chosen(sum.other_units),
+        };
+        units.saturating_mul(UNIT_BYTES)
+    }
 }
 
 impl Sum {
+    /// Counts the object of a record, if it is one.
+    pub(crate) fn count(&mut self, record: &HeapRecord, sizing: &Sizing) {
+        let units = match record {
+            HeapRecord::Class(class) => sizing
+                .either
+                .map(|sizes| sizes.static_units(&class.statics)),
+            HeapRecord::Instance(_) => {
+                self.instances += 1;
+                [0, 0]
+            }
+            HeapRecord::ObjectArray(array) => sizing.array(array.length, BasicType::Object),
+            HeapRecord::PrimitiveArray(array) => sizing.array(array.length, array.kind),
+            HeapRecord::Root(_) | HeapRecord::HeapInfo { .. } => return,
+        };
+        self.objects += 1;
+        self.add_units(units.map(u64::from));
+    }
+
     /// Adds up.
     pub(crate) fn add(&mut self, other: Self) {
         self.objects += other.objects;
         self.instances += other.instances;
-        for (all, more) in self.other_units.iter_mut().zip(other.other_units) {
+        self.add_units(other.other_units);
+    }
+
+    fn add_units(&mut self, units: [u64; 2]) {
+        for (all, more) in self.other_units.iter_mut().zip(units) {
             *all = all.saturating_add(more);
         }
     }

@@ -135,10 +135,18 @@ impl Sizes {
         statics: &[Static],
         facts: &JvmFacts,
     ) -> u32 {
-        let told = facts.units(serial);
-        if self.are_told && told.object > 0 {
-            return told.object;
-        }
+        let told = self.told_class_object(serial, facts);
+        told.unwrap_or_else(|| self.static_units(statics))
+    }
+
+    /// The size of a class object in units, if the facts tell it.
+    pub(crate) fn told_class_object(&self, serial: Option<u32>, facts: &JvmFacts) -> Option<u32> {
+        let told = facts.units(serial).object;
+        (self.are_told && told > 0).then_some(told)
+    }
+
+    /// The size of a class object with these static fields, in units.
+    pub(crate) fn static_units(&self, statics: &[Static]) -> u32 {
         self.units(self.fields(statics.iter().map(|value| value.kind)))
     }
 }

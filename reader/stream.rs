@@ -2,18 +2,32 @@
 
 use std::fmt;
 use std::io::{self, ErrorKind, Read};
+use std::ops::Range;
 
 use crate::error::ReadError;
+use crate::plain_file::PlainFile;
 
 /// Bytes per read of the file.
 const BUFFER_BYTES: usize = 256 * 1024;
+
+/// Bytes of the first read at a place of a file. Each read after it takes twice as many: of most records between heaps
+/// only the head is wanted.
+const FIRST_BYTES: usize = 4 * 1024;
+
+/// Where the bytes come from.
+enum Inner<'r> {
+    /// From start to end.
+    Stream(Box<dyn Read + 'r>),
+    /// From any place.
+    File(PlainFile),
+}
 
 /// Reads integers and identifiers from a file of any size, sequentially.
 ///
 /// Offsets count uncompressed bytes from the first byte of the header. Reading past the limit
 /// returns [`ReadError::PastLimit`], reading past the end of the file [`ReadError::Truncated`].
 pub struct Source<'r> {
-    inner: Box<dyn Read + 'r>,
+    inner: Inner<'r>,
     buffer: Vec<u8>,
     /// First byte of `buffer` not yet returned.
     position: usize,
@@ -21,6 +35,8 @@ pub struct Source<'r> {
     filled: usize,
     /// File offset of `buffer`'s first byte.
     buffer_offset: u64,
+    /// Most bytes of the next read.
+    read_bytes: usize,
     limit: u64,
     id_bytes: u32,
 }
@@ -37,27 +53,57 @@ impl fmt::Debug for Source<'_> {
 impl<'r> Source<'r> {
     /// A source at offset 0, without a limit, with 8-byte identifiers.
     pub fn new(inner: Box<dyn Read + 'r>) -> Self {
+        Self::with(Inner::Stream(inner), vec![0; BUFFER_BYTES], 0)
+    }
+
+    /// A source of an uncompressed file, otherwise like [`Source::new`]. What is skipped is not read.
+    pub(crate) fn of_file(file: PlainFile) -> Self {
+        Self::with(Inner::File(file), vec![0; BUFFER_BYTES], 0)
+    }
+
+    /// A source of just these bytes, starting at offset 0.
+    pub fn of_bytes(bytes: Vec<u8>) -> Self {
+        let filled = bytes.len();
+        Self::with(Inner::Stream(Box::new(io::empty())), bytes, filled)
+    }
+
+    fn with(inner: Inner<'r>, buffer: Vec<u8>, filled: usize) -> Self {
         Self {
             inner,
-            buffer: vec![0; BUFFER_BYTES],
+            buffer,
             position: 0,
-            filled: 0,
+            filled,
             buffer_offset: 0,
+            read_bytes: BUFFER_BYTES,
             limit: u64::MAX,
             id_bytes: 8,
         }
     }
 
-    /// A source of just these bytes, starting at offset 0.
-    pub fn of_bytes(bytes: Vec<u8>) -> Self {
-        Self {
-            inner: Box::new(io::empty()),
-            filled: bytes.len(),
-            buffer: bytes,
-            position: 0,
-            buffer_offset: 0,
-            limit: u64::MAX,
-            id_bytes: 8,
+    /// The file, if it can be read at any place.
+    pub(crate) fn file(&self) -> Option<&PlainFile> {
+        match &self.inner {
+            Inner::Stream(_) => None,
+            Inner::File(file) => Some(file),
+        }
+    }
+
+    /// Moves to a part of a file. A stream is always read from start to end.
+    pub(crate) fn aim(&mut self, part: Range<u64>) {
+        if let Inner::File(file) = &mut self.inner {
+            file.note(self.position as u64);
+            file.set_end(part.end);
+            (self.position, self.filled, self.buffer_offset) = (0, 0, part.start);
+            self.read_bytes = BUFFER_BYTES;
+        }
+    }
+
+    /// Skips to a later offset of a file without reading what is skipped; another thread may read it.
+    pub(crate) fn leap_to(&mut self, offset: u64) {
+        if let Inner::File(file) = &self.inner {
+            file.note(self.position as u64);
+            (self.position, self.filled, self.buffer_offset) = (0, 0, offset.min(file.end()));
+            self.read_bytes = FIRST_BYTES;
         }
     }
 
@@ -160,6 +206,13 @@ impl<'r> Source<'r> {
 
     /// Skips to `offset`; does nothing if it is already past it.
     pub fn skip_to(&mut self, offset: u64) -> Result<(), ReadError> {
+        let buffered_end = self.buffer_offset + self.filled as u64;
+        if offset > buffered_end && offset <= self.limit {
+            if let Inner::File(file) = &self.inner {
+                file.note(offset.saturating_sub(self.offset()));
+                self.leap_to(offset);
+            }
+        }
         while self.offset() < offset {
             let missing = offset - self.offset();
             self.chunk(missing)?;
@@ -216,12 +269,22 @@ impl<'r> Source<'r> {
             return Ok(());
         }
         self.buffer.copy_within(self.position..self.filled, 0);
+        if let Inner::File(file) = &self.inner {
+            file.note(self.position as u64);
+        }
         self.buffer_offset += self.position as u64;
         self.filled -= self.position;
         self.position = 0;
         while self.filled < count {
             let free = self.buffer.get_mut(self.filled..).unwrap_or_default();
-            match self.inner.read(free) {
+            let most = free.len().min(self.read_bytes.max(count));
+            let free = free.get_mut(..most).unwrap_or_default();
+            self.read_bytes = BUFFER_BYTES.min(2 * self.read_bytes);
+            let read = match &mut self.inner {
+                Inner::Stream(stream) => stream.read(free),
+                Inner::File(file) => file.read_at(free, self.buffer_offset + self.filled as u64),
+            };
+            match read {
                 Ok(0) => break,
                 Ok(more) => self.filled = (self.filled + more).min(self.buffer.len()),
                 Err(fault) if fault.kind() == ErrorKind::Interrupted => {}

@@ -9,11 +9,11 @@
 )]
 #![allow(dead_code, reason = "each user takes its own part")]
 
-use std::io::Read;
+use std::io::{Read, Seek, Write};
 
 use reader::{
-    check, summarize, thread_names, Allocations, Budget, CheckOptions, CpuProfile, DumpReader,
-    Histogram,
+    check, summarize, thread_names, Allocations, Budget, CheckOptions, Class, CpuProfile,
+    DumpReader, Histogram, PlainFile, Summary,
 };
 
 /// `hprof check`, strict and lenient: both count the same faults.
@@ -40,7 +40,53 @@ pub(crate) fn try_check(bytes: &[u8]) {
     }
 }
 
-/// `hprof info` and `hprof histo`: both count the same objects.
+/// A file with these bytes, whose segments, however small, are read by this many threads.
+pub(crate) fn file(bytes: &[u8], threads: usize) -> PlainFile {
+    let mut file = tempfile::tempfile().unwrap();
+    // What lies before the file's position is not of the dump.
+    file.write_all(b"before").unwrap();
+    file.write_all(bytes).unwrap();
+    file.seek(std::io::SeekFrom::Start(6)).unwrap();
+    PlainFile::new(file, |_| {}).unwrap().dealt(threads, 1)
+}
+
+/// All that a summary tells, in an order of its own.
+fn spelled(summary: &Summary) -> String {
+    let mut classes: Vec<&Class> = summary.classes.iter().collect();
+    classes.sort_by_key(|class| class.id);
+    let numbers = [
+        summary.bytes,
+        summary.objects,
+        summary.object_bytes,
+        summary.loaders,
+        summary.damaged,
+        summary.strings.len() as u64,
+    ];
+    let maps = (
+        &summary.records,
+        &summary.heap_records,
+        &summary.roots,
+        &summary.heaps,
+    );
+    let lists = (&summary.threads, &summary.damage, classes);
+    format!(
+        "{:?} {:?} {numbers:?} {maps:?} {lists:?}",
+        summary.header, summary.sizes
+    )
+}
+
+/// Several threads find what one does.
+pub(crate) fn try_threads(bytes: &[u8], summary: &Summary, histogram: &Histogram) {
+    for threads in [1, 3] {
+        let dump = || DumpReader::of_file(file(bytes, threads)).unwrap();
+        let found = summarize(&mut dump()).unwrap();
+        assert_eq!(spelled(&found), spelled(summary), "{threads} threads");
+        let found = Histogram::read(&mut dump()).unwrap();
+        assert_eq!(&found, histogram, "{threads} threads");
+    }
+}
+
+/// `hprof info` and `hprof histo`: both count the same objects, by however many threads.
 pub(crate) fn try_info(bytes: &[u8]) {
     let mut open = || -> std::io::Result<Box<dyn Read + '_>> { reader::unpacked(bytes) };
     let Ok(mut dump) = open()
@@ -71,6 +117,9 @@ pub(crate) fn try_info(bytes: &[u8]) {
         );
     }
     let histogram = histogram.unwrap();
+    if !bytes.starts_with(&[0x1F, 0x8B]) {
+        try_threads(bytes, &summary, &histogram);
+    }
     assert!(histogram.instances() >= summary.objects);
     assert_eq!(histogram.damaged, summary.damaged);
 }

@@ -1,0 +1,230 @@
+//! Reads a whole dump once: the caller's thread reads the records outside of the heap, and others the heap's segments.
+
+use std::ops::Range;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{sync_channel, Receiver, SyncSender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use format::JvmFacts;
+
+use crate::budget::Budget;
+use crate::dump::{DumpReader, Event};
+use crate::error::ReadError;
+use crate::heap_totals::HeapTotals;
+use crate::object_sums::Sizing;
+use crate::plain_file::PlainFile;
+use crate::record::{Record, RecordHead};
+use crate::strings::StringTable;
+
+/// Segments that may wait for a thread, for each thread.
+const SEGMENTS_AHEAD: usize = 4;
+
+/// What every reader keeps of a dump.
+#[derive(Debug)]
+pub(crate) struct Gathered {
+    pub(crate) strings: StringTable,
+    pub(crate) heap: HeapTotals,
+}
+
+/// What a reader keeps besides.
+pub(crate) trait Others {
+    /// The head of a record, whatever its kind.
+    fn head(&mut self, head: &RecordHead);
+    /// A record outside of the heap.
+    fn record(&mut self, record: &mut Record);
+    /// Bytes of memory that this takes.
+    fn held_bytes(&self) -> u64;
+}
+
+/// Keeps nothing.
+impl Others for () {
+    fn head(&mut self, _: &RecordHead) {}
+    fn record(&mut self, _: &mut Record) {}
+    fn held_bytes(&self) -> u64 {
+        0
+    }
+}
+
+/// A segment for another thread.
+struct Segment {
+    /// Where its record lies.
+    record: Range<u64>,
+    /// The layout of objects, as far as the records before it tell.
+    sizing: Sizing,
+}
+
+/// Memory of one thread, as a share of that of all.
+struct Share<'a> {
+    budget: Budget,
+    all_bytes: &'a AtomicU64,
+    own_bytes: u64,
+}
+
+impl Share<'_> {
+    /// Checks the memory of all threads, with so many bytes of this one. Errors: [`ReadError::TooMuch`].
+    fn allow(&mut self, bytes: u64) -> Result<(), ReadError> {
+        if bytes == self.own_bytes {
+            return Ok(());
+        }
+        let change = bytes.wrapping_sub(self.own_bytes);
+        self.own_bytes = bytes;
+        let before = self.all_bytes.fetch_add(change, Ordering::Relaxed);
+        self.budget.allow(before.wrapping_add(change))
+    }
+}
+
+/// Reads the dump, with other threads if it is a file for several. The result does not depend on how many there are.
+/// Errors: I/O, or too many names or classes.
+pub(crate) fn gather(
+    dump: &mut DumpReader<'_>,
+    others: &mut impl Others,
+) -> Result<Gathered, ReadError> {
+    let (file, header) = (dump.file().cloned(), dump.header());
+    let threads = file.as_ref().map_or(0, PlainFile::threads);
+    let (budget, all_bytes) = (dump.budget(), AtomicU64::new(0));
+    let share = || Share {
+        budget,
+        all_bytes: &all_bytes,
+        own_bytes: 0,
+    };
+    let (to, from) = sync_channel(SEGMENTS_AHEAD * threads);
+    // Only the threads own this end: if all have met a fault, nothing can be sent.
+    let from = Arc::new(Mutex::new(from));
+    thread::scope(|scope| {
+        let mut readers = Vec::with_capacity(threads);
+        for file in file.iter().cycle().take(threads).cloned() {
+            let (from, share) = (Arc::clone(&from), share());
+            readers.push(scope.spawn(move || {
+                let reader = DumpReader::of_segments(file, header);
+                read_segments(reader, &from, share)
+            }));
+        }
+        drop(from);
+        let mut gathered = read_records(dump, others, &to, share());
+        drop(to);
+        for reader in readers {
+            let found = reader.join().unwrap_or_else(|panic| resume_unwind(panic));
+            gathered = gathered.and_then(|mut gathered| {
+                gathered.heap.merge(found?);
+                Ok(gathered)
+            });
+        }
+        gathered
+    })
+}
+
+/// Reads all records, but not the segments that are passed on.
+fn read_records(
+    dump: &mut DumpReader<'_>,
+    others: &mut impl Others,
+    to: &SyncSender<Segment>,
+    mut share: Share<'_>,
+) -> Result<Gathered, ReadError> {
+    let mut strings = StringTable::default();
+    let mut heap = HeapTotals::new(dump.header().id_bytes);
+    while let Some(event) = dump.next_event()? {
+        match event {
+            Event::Record(head, mut record) => {
+                others.head(&head);
+                others.record(&mut record);
+                match record {
+                    Record::Utf8(string) => {
+                        strings.insert(string);
+                    }
+                    Record::LoadClass(load) => {
+                        heap.classes.add_load(&load);
+                    }
+                    _ => {}
+                }
+            }
+            Event::HeapStart(head) => {
+                others.head(&head);
+                heap.begin_heap(strings.facts());
+                if let Some(record) = dump.pass_heap() {
+                    let sizing = heap.sizing.clone();
+                    if to.send(Segment { record, sizing }).is_err() {
+                        // All threads have met a fault; the caller returns it.
+                        break;
+                    }
+                } else {
+                    let tables_bytes = strings.held_bytes().saturating_add(others.held_bytes());
+                    read_heap(dump, &mut heap, &mut share, tables_bytes)?;
+                }
+            }
+            Event::Damage(damage) => heap.damage(damage),
+            Event::Heap(..) | Event::HeapEnd => {}
+        }
+        let tables_bytes = strings.held_bytes().saturating_add(others.held_bytes());
+        share.allow(tables_bytes.saturating_add(heap.held_bytes()))?;
+    }
+    Ok(Gathered { strings, heap })
+}
+
+/// Reads segments, one after the other, as long as there are any.
+fn read_segments(
+    mut reader: DumpReader<'_>,
+    from: &Mutex<Receiver<Segment>>,
+    mut share: Share<'_>,
+) -> Result<HeapTotals, ReadError> {
+    let mut heap = HeapTotals::new(reader.header().id_bytes);
+    while let Some(segment) = next_of(from) {
+        heap.sizing.take_layout(&segment.sizing);
+        reader.aim(segment.record);
+        while let Some(event) = reader.next_event()? {
+            match event {
+                Event::HeapStart(_) => {
+                    heap.begin_heap(&JvmFacts::default());
+                    read_heap(&mut reader, &mut heap, &mut share, 0)?;
+                }
+                Event::Damage(damage) => heap.damage(damage),
+                _ => {}
+            }
+        }
+    }
+    Ok(heap)
+}
+
+/// Reads the heap that has just started to its end. The caller has other tables of so many bytes.
+fn read_heap(
+    dump: &mut DumpReader<'_>,
+    heap: &mut HeapTotals,
+    share: &mut Share<'_>,
+    tables_bytes: u64,
+) -> Result<(), ReadError> {
+    while let Some(event) = dump.next_event()? {
+        match event {
+            Event::Heap(offset, record) => heap.record(offset, &record, dump.offset()),
+            Event::Damage(damage) => heap.damage(damage),
+            _ => break,
+        }
+        share.allow(tables_bytes.saturating_add(heap.held_bytes()))?;
+    }
+    Ok(())
+}
+
+fn next_of(from: &Mutex<Receiver<Segment>>) -> Option<Segment> {
+    let from = from.lock().unwrap_or_else(PoisonError::into_inner);
+    from.recv().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_threads_share_one_limit() {
+        let all_bytes = AtomicU64::new(0);
+        let [mut one, mut other] = [(); 2].map(|()| Share {
+            budget: Budget::new(100),
+            all_bytes: &all_bytes,
+            own_bytes: 0,
+        });
+        assert!(one.allow(60).is_ok());
+        assert!(one.allow(60).is_ok(), "the same bytes count once");
+        assert!(other.allow(41).is_err());
+        assert!(one.allow(40).is_ok(), "what is freed counts no more");
+        assert!(other.allow(60).is_ok());
+    }
+}

@@ -1,0 +1,217 @@
+//! What the heap of a dump contains: objects, classes, roots and damage, in totals that can be added up.
+
+use std::collections::BTreeMap;
+
+use format::JvmFacts;
+
+use crate::budget::entries;
+use crate::classes::ClassTable;
+use crate::damage::Damage;
+use crate::heap_record::{HeapRecord, Root, RootKind};
+use crate::object_sums::{held_bytes, Kind, Sizing, Sums};
+
+/// Most damaged places kept for display.
+const DAMAGE_MAX: usize = 10;
+
+/// A file's records of one kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KindTotal {
+    /// Number of records.
+    pub count: u64,
+    /// Their bytes in the file, including heads.
+    pub bytes: u64,
+}
+
+/// Sub-records other than roots, in the order of [`RecordTotals::NAMES`].
+#[derive(Debug, Default)]
+pub(crate) struct RecordTotals([KindTotal; 6]);
+
+/// A thread that is a root.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ThreadRoot {
+    /// Offset of the root.
+    offset: u64,
+    /// Id of the thread object.
+    pub(crate) object: u64,
+    /// Serial of its stack trace.
+    pub(crate) trace: u32,
+}
+
+/// The contents of a heap, or of some of its segments.
+#[derive(Debug)]
+pub(crate) struct HeapTotals {
+    id_bytes: u32,
+    pub(crate) sizing: Sizing,
+    /// The classes; without names where only segments were read.
+    pub(crate) classes: ClassTable,
+    /// Objects and arrays, by the name of Android's heap and kind.
+    pub(crate) sums: Sums<(Option<u64>, Kind)>,
+    /// Class objects, by the class.
+    pub(crate) class_objects: Sums<u64>,
+    /// Id of the name of the heap that has the next objects.
+    heap: Option<u64>,
+    /// Sub-records other than roots.
+    pub(crate) records: RecordTotals,
+    /// Roots by kind.
+    pub(crate) roots: BTreeMap<RootKind, KindTotal>,
+    /// The last root of each thread, by the thread's serial.
+    pub(crate) threads: BTreeMap<u32, ThreadRoot>,
+    /// The first damaged places.
+    pub(crate) damage: Vec<Damage>,
+    /// Number of damaged places.
+    pub(crate) damaged: u64,
+}
+
+impl KindTotal {
+    /// Counts a record of so many bytes.
+    pub(crate) fn add(&mut self, bytes: u64) {
+        self.add_all(Self { count: 1, bytes });
+    }
+
+    /// Adds up.
+    pub(crate) fn add_all(&mut self, other: Self) {
+        self.count += other.count;
+        self.bytes = self.bytes.saturating_add(other.bytes);
+    }
+}
+
+impl RecordTotals {
+    /// The format text's names, and Android's.
+    const NAMES: [&str; 6] = [
+        "CLASS DUMP",
+        "INSTANCE DUMP",
+        "OBJECT ARRAY DUMP",
+        "PRIMITIVE ARRAY DUMP",
+        "PRIMITIVE ARRAY NODATA",
+        "HEAP DUMP INFO",
+    ];
+
+    /// Counts a record of so many bytes, unless it is a root.
+    fn add(&mut self, record: &HeapRecord, bytes: u64) {
+        let [classes, instances, objects, values, no_values, infos] = &mut self.0;
+        let total = match record {
+            HeapRecord::Root(_) => return,
+            HeapRecord::Class(_) => classes,
+            HeapRecord::Instance(_) => instances,
+            HeapRecord::ObjectArray(_) => objects,
+            HeapRecord::PrimitiveArray(array) if array.has_data => values,
+            HeapRecord::PrimitiveArray(_) => no_values,
+            HeapRecord::HeapInfo { .. } => infos,
+        };
+        total.add(bytes);
+    }
+
+    /// Those of which there are any, by name.
+    pub(crate) fn by_name(&self) -> BTreeMap<&'static str, KindTotal> {
+        let all = Self::NAMES.into_iter().zip(self.0);
+        all.filter(|(_, total)| total.count > 0).collect()
+    }
+}
+
+impl HeapTotals {
+    /// Nothing yet, of a file with ids of this size.
+    pub(crate) fn new(id_bytes: u32) -> Self {
+        Self {
+            id_bytes,
+            sizing: Sizing::new(id_bytes),
+            classes: ClassTable::default(),
+            sums: Sums::default(),
+            class_objects: Sums::default(),
+            heap: None,
+            records: RecordTotals::default(),
+            roots: BTreeMap::new(),
+            threads: BTreeMap::new(),
+            damage: Vec::new(),
+            damaged: 0,
+        }
+    }
+
+    /// A HEAP DUMP or HEAP DUMP SEGMENT starts; `facts` are those that the records before it tell. In either, Android's
+    /// runtime begins with objects of no named heap.
+    pub(crate) fn begin_heap(&mut self, facts: &JvmFacts) {
+        self.sizing.begin_heap(facts);
+        self.heap = None;
+    }
+
+    /// Counts a sub-record at this offset. `after` is the offset after its decoded part.
+    pub(crate) fn record(&mut self, offset: u64, record: &HeapRecord, after: u64) {
+        let data_bytes = record.data_bytes(self.id_bytes);
+        let bytes = after.saturating_sub(offset).saturating_add(data_bytes);
+        if let Some(kind) = self.sizing.kind(record) {
+            let sum = self.sums.entry((self.heap, kind)).or_default();
+            sum.count(record, &self.sizing);
+        }
+        match record {
+            HeapRecord::Root(root) => {
+                self.roots.entry(root.kind).or_default().add(bytes);
+                self.thread(offset, root);
+                return;
+            }
+            HeapRecord::Class(dump) => {
+                self.classes.add_dump(offset, dump);
+                let sum = self.class_objects.entry(dump.class).or_default();
+                sum.count(record, &self.sizing);
+            }
+            HeapRecord::HeapInfo { name, .. } => self.heap = Some(*name),
+            _ => {}
+        }
+        self.records.add(record, bytes);
+    }
+
+    fn thread(&mut self, offset: u64, root: &Root) {
+        if let (RootKind::ThreadObject, Some(serial)) = (root.kind, root.thread_serial) {
+            let (object, trace) = (root.object, root.trace.unwrap_or(0));
+            let found = ThreadRoot {
+                offset,
+                object,
+                trace,
+            };
+            self.threads.insert(serial, found);
+        }
+    }
+
+    /// Counts a damaged place.
+    pub(crate) fn damage(&mut self, damage: Damage) {
+        self.damaged += 1;
+        if self.damage.len() < DAMAGE_MAX {
+            self.damage.push(damage);
+        }
+    }
+
+    /// Adds what was found in other segments of the heap, before or after these.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.sizing.merge(&other.sizing);
+        self.classes.merge(other.classes);
+        for (key, sum) in other.sums {
+            self.sums.entry(key).or_default().add(sum);
+        }
+        for (class, sum) in other.class_objects {
+            self.class_objects.entry(class).or_default().add(sum);
+        }
+        for (kept, other) in self.records.0.iter_mut().zip(other.records.0) {
+            kept.add_all(other);
+        }
+        for (kind, total) in other.roots {
+            self.roots.entry(kind).or_default().add_all(total);
+        }
+        for (serial, root) in other.threads {
+            let kept = self.threads.entry(serial).or_insert(root);
+            if kept.offset < root.offset {
+                *kept = root;
+            }
+        }
+        self.damage.extend(other.damage);
+        self.damage.sort_by_key(|damage| damage.offset);
+        self.damage.truncate(DAMAGE_MAX);
+        self.damaged += other.damaged;
+    }
+
+    /// Bytes of memory that these totals take.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        let classes = self.classes.held_bytes();
+        classes
+            .saturating_add(held_bytes(&self.sums))
+            .saturating_add(held_bytes(&self.class_objects))
+            .saturating_add(entries(2 * self.threads.len()))
+    }
+}

@@ -1,0 +1,119 @@
+//! The segments of a heap, read by several threads.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a test fails by panicking"
+)]
+
+mod sample;
+mod trial;
+
+use std::io::ErrorKind;
+
+use reader::{summarize, Budget, DumpReader, Histogram, PlainFile, ReadError, Summary};
+use sample::*;
+use trial::{file, try_info};
+
+/// Id of the name of a heap of Android's.
+const ZYGOTE: u64 = 0x9001;
+
+fn summary(dump: &[u8], threads: usize) -> Summary {
+    summarize(&mut DumpReader::of_file(file(dump, threads)).unwrap()).unwrap()
+}
+
+/// The sample, and more segments with what `sub_records` gives for the number of each.
+fn with_segments(count: u64, sub_records: impl Fn(u64) -> Vec<Vec<u8>>) -> Sample {
+    let mut sample = Sample::new();
+    let at = sample.at(0x2C, 0);
+    let segments = (0..count).map(|number| segment(sub_records(number)));
+    sample.records.splice(at..at, segments);
+    sample
+}
+
+#[test]
+fn each_object_is_counted_once() {
+    let array = |number| primitive_array(0x10_0000 + 16 * number, 8, 2, &[7, 7]);
+    let dump = with_segments(300, |number| vec![array(number); 5]).bytes();
+    try_info(&dump);
+    assert_eq!(summary(&dump, 4).objects, 8 + 1500);
+}
+
+#[test]
+fn the_last_root_of_a_thread_counts_and_the_first_dump_of_a_class() {
+    let dump = with_segments(200, |number| {
+        let mut class = Sample::new().leaf();
+        class.size = number as u32;
+        vec![thread_root(LEAF, 9, number as u32), class.bytes()]
+    });
+    let dump = dump.bytes();
+    try_info(&dump);
+    let found = summary(&dump, 4);
+    let last = found.threads.iter().find(|thread| thread.serial == 9);
+    assert_eq!(last.unwrap().trace, 199);
+    let own = Sample::new().leaf().size;
+    assert_eq!(found.classes.get(LEAF).unwrap().instance_bytes, own);
+}
+
+#[test]
+fn the_first_damaged_places_are_listed_in_order() {
+    let dump = with_segments(100, |_| vec![vec![0x77; 40]]).bytes();
+    try_info(&dump);
+    let found = summary(&dump, 4);
+    assert_eq!((found.damaged, found.damage.len()), (100, 10));
+    assert!(found.damage.is_sorted_by_key(|damage| damage.offset));
+}
+
+#[test]
+fn each_segment_begins_outside_of_androids_heaps() {
+    let info = bytes().u1(0xFE).u4(0x5A).u8(ZYGOTE).0;
+    let array = |number| primitive_array(0x10_0000 + 16 * number, 8, 2, &[7, 7]);
+    let dump = with_segments(100, |number| match number % 2 {
+        0 => vec![array(number), info.clone(), array(number + 1000)],
+        _ => vec![array(number)],
+    });
+    let dump = dump.bytes();
+    try_info(&dump);
+    assert_eq!(summary(&dump, 4).heaps[&ZYGOTE].count, 50);
+}
+
+#[test]
+fn what_the_jvm_tells_of_its_layout_counts_in_each_segment() {
+    let array = |number| object_array(0x10_0000 + 256 * number, OBJECT_ARRAY, &[0; 9]);
+    let mut sample = with_segments(100, |number| vec![array(number)]);
+    let facts = "hprof-rs/facts 1\nheader_bytes=8\narray_header_bytes=40\nvalue_header_bytes=12\n\
+                 reference_bytes=8\nalignment_bytes=16\n";
+    let before = summary(&sample.bytes(), 4).object_bytes;
+    sample.records.insert(0, string(0x7001, facts.as_bytes()));
+    let dump = sample.bytes();
+    try_info(&dump);
+    let after = summary(&dump, 4).object_bytes;
+    assert!(after > before + 100 * 48, "{before} {after}");
+}
+
+#[test]
+fn too_many_classes_in_segments_are_refused() {
+    let class = |number| ClassDump::new(0x10_0000 + 8 * number, 0).bytes();
+    let dump = with_segments(400, |number| vec![class(number)]).bytes();
+    let read = |threads, limit| {
+        let reader = DumpReader::of_file(file(&dump, threads)).unwrap();
+        Histogram::read(&mut reader.with_budget(Budget::new(limit)))
+    };
+    for threads in [1, 4] {
+        let found = read(threads, 100 << 10);
+        assert!(matches!(found, Err(ReadError::TooMuch { .. })), "{threads}");
+        assert!(read(threads, 1 << 20).is_ok());
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_told_of() {
+    let folder = std::fs::File::open(".").unwrap();
+    let found = PlainFile::new(folder, |_| {}).map(DumpReader::of_file);
+    let Ok(Err(ReadError::Io { source, .. })) = found else {
+        panic!("{found:?}");
+    };
+    assert_eq!(source.kind(), ErrorKind::IsADirectory);
+}
