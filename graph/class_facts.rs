@@ -1,9 +1,9 @@
 //! What the second pass needs to know about each class: the offsets of references in an instance, and
 //! the instance's size.
 
+use foldhash::HashMap;
 use format::{BasicType, JvmFacts};
 use reader::{ClassTable, Directory, Layout, Sizes, StringTable};
-use rustc_hash::FxHashMap;
 
 use crate::id_index::IdIndex;
 
@@ -41,7 +41,8 @@ pub(crate) struct ClassFacts {
 #[derive(Debug)]
 pub(crate) struct AllFacts {
     facts: Vec<ClassFacts>,
-    by_id: FxHashMap<u64, u32>,
+    /// The file chooses the ids, so that the hash function has a secret.
+    by_id: HashMap<u64, u32>,
     /// Class of primitive arrays, by the code of their element type.
     arrays: [u32; 12],
     unknown: u32,
@@ -63,7 +64,7 @@ impl AllFacts {
         let count = u32::try_from(table.len()).unwrap_or(NONE);
         let mut all = Self {
             facts: Vec::with_capacity(table.len()),
-            by_id: FxHashMap::default(),
+            by_id: HashMap::default(),
             arrays: [NONE; 12],
             unknown: NONE,
             of_classes: NONE,

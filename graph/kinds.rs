@@ -2,6 +2,7 @@
 
 use std::io;
 
+use foldhash::HashMap;
 use rustc_hash::FxHashMap;
 
 use crate::numbers::Numbers;
@@ -30,7 +31,7 @@ const RECENT: usize = 64;
 #[derive(Debug)]
 pub(crate) struct Kinds {
     all: Vec<Kind>,
-    numbers: FxHashMap<Kind, u32>,
+    numbers: HashMap<Kind, u32>,
     /// Kinds that were met lately.
     recent: [Option<(Kind, u32)>; RECENT],
 }
@@ -39,7 +40,7 @@ impl Default for Kinds {
     fn default() -> Self {
         Self {
             all: Vec::new(),
-            numbers: FxHashMap::default(),
+            numbers: HashMap::default(),
             recent: [None; RECENT],
         }
     }

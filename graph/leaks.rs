@@ -5,6 +5,7 @@
 //! suspect, we descend the dominator tree as long as a single child retains nearly everything. Where the bytes
 //! spread over several children is the *accumulation point*.
 
+use foldhash::HashMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::class_facts::References;
@@ -149,7 +150,7 @@ impl Suspect {
     /// Counts the objects that it holds.
     fn with_contents(mut self, heap: &Heap<'_>, held: impl Iterator<Item = u32>) -> Self {
         let mut groups: FxHashMap<u32, (u64, u64)> = FxHashMap::default();
-        let mut traces: FxHashMap<(u32, u32), (u64, u64)> = FxHashMap::default();
+        let mut traces: HashMap<(u32, u32), (u64, u64)> = HashMap::default();
         for object in held {
             let class = heap.class(object);
             let bytes = heap.shallow_bytes(object);

@@ -1,8 +1,8 @@
 //! The classes of a file: their names, superclasses and fields, and the layout of their instances.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 
+use foldhash::HashMap;
 use format::BasicType;
 
 use crate::budget::{bytes_of, entries, Budget};

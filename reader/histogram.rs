@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
+use foldhash::HashMap;
 use format::{ClassName, JvmFacts};
-use rustc_hash::FxHashMap;
 
 use crate::classes::ClassTable;
 use crate::dump::DumpReader;
@@ -72,7 +72,7 @@ impl Histogram {
 
 /// The classes with objects, in the order of [`Histogram::rows`].
 fn rows(heap: &HeapTotals, names: &mut Names<'_>, facts: &JvmFacts) -> Vec<HistogramRow> {
-    let mut totals: FxHashMap<Kind, (u64, u64)> = FxHashMap::default();
+    let mut totals: HashMap<Kind, (u64, u64)> = HashMap::default();
     let mut add = |kind, sum: &Sum, sum_bytes| {
         let (instances, bytes) = totals.entry(kind).or_default();
         *instances += sum.objects;

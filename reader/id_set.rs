@@ -1,6 +1,6 @@
 //! A set of identifiers that is small if they are addresses, and that knows its size.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// Bits that are zero in an address of a HotSpot object.
 const ALIGNMENT_BITS: u32 = 3;

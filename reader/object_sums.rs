@@ -5,8 +5,8 @@
 
 use std::hash::Hash;
 
+use foldhash::HashMap;
 use format::{BasicType, JvmFacts, UNIT_BYTES};
-use rustc_hash::FxHashMap;
 
 use crate::budget::entries;
 use crate::classes::ClassTable;
@@ -199,8 +199,8 @@ impl Sum {
     }
 }
 
-/// Sums by a key.
-pub(crate) type Sums<K> = FxHashMap<K, Sum>;
+/// Sums by a key. The file chooses the keys, so that the hash function has a secret.
+pub(crate) type Sums<K> = HashMap<K, Sum>;
 
 /// Bytes of memory that such sums take.
 pub(crate) fn held_bytes<K: Eq + Hash>(sums: &Sums<K>) -> u64 {

@@ -51,6 +51,21 @@ fn a_file_may_end_anywhere() {
     }
 }
 
+/// With a hash function that anyone can compute, each lookup would pass all of these classes.
+#[test]
+fn ids_that_were_made_to_collide_take_linear_time() {
+    // The inverse of the factor of the crate rustc-hash, which multiplies ids.
+    const INVERSE: u64 = 0x7814_94a5_5daa_ed0d;
+    let mut dump = Dump::new(8);
+    for number in 1..=100_000 {
+        let id = INVERSE.wrapping_mul(number);
+        dump.class(id, "app/Made", OBJECT, 0, &[], &[]);
+        dump.instance(0x10_0000 + 16 * number, id, &[]);
+        dump.root(0x10_0000 + 16 * number);
+    }
+    analyse(&dump.bytes()).unwrap();
+}
+
 fn stream() -> Vec<u8> {
     let mut dump = Dump::new(8);
     dump.class(0x2000, "app/Pair", OBJECT, 0, &["first", "second"], &[]);

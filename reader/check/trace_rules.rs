@@ -1,7 +1,6 @@
 //! Rules on frames and traces: unique, dense, defined before they are referred to.
 
-use std::collections::HashMap;
-
+use foldhash::HashMap;
 use format::{self, EMPTY_TRACE_SERIAL};
 
 use super::citations::Citations;
@@ -40,8 +39,8 @@ impl TraceRules {
             frames: Serials::default(),
             frame_citations: Citations::new(),
             serials: Serials::default(),
-            traces: HashMap::new(),
-            by_thread: HashMap::new(),
+            traces: HashMap::default(),
+            by_thread: HashMap::default(),
             shared: Vec::new(),
             citations: Citations::new(),
         }

@@ -221,6 +221,23 @@ fn a_long_chain_of_classes_takes_linear_time() {
     try_all(&sample.bytes());
 }
 
+/// With a hash function that anyone can compute, each lookup would pass all of these ids.
+#[test]
+fn ids_that_were_made_to_collide_take_linear_time() {
+    // The inverse of the factor of the crate rustc-hash, which multiplies ids.
+    const INVERSE: u64 = 0x7814_94a5_5daa_ed0d;
+    const CLASSES: u64 = 200_000;
+    let id = |number: u64| INVERSE.wrapping_mul(number + 1);
+    let mut sample = Sample::new();
+    *sample.heap(0) = (0..CLASSES)
+        .map(|number| ClassDump::new(id(number), 0).bytes())
+        .collect();
+    *sample.heap(1) = (0..CLASSES)
+        .map(|number| instance(0x4000_0000 + number * 8, 1, id(number), &[]))
+        .collect();
+    try_all(&sample.bytes());
+}
+
 /// The fuzzer's seed is the sample, so that it starts from a sound dump; `BLESS=1` rewrites it.
 #[test]
 fn the_fuzzers_seed_is_the_sample() {
