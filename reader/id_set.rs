@@ -14,9 +14,6 @@ const WORDS: usize = 1 << (PAGE_BITS - 6);
 /// Most ids of a page for which a list takes less memory than a bitmap.
 const LIST_MAX: usize = 4096;
 
-/// Pages that are found without the map: 2 GiB of heap.
-const NEAR: usize = 1 << 12;
-
 /// Bytes of a page besides its ids: its entry in the map, including free space of the map.
 const PAGE_OVERHEAD_BYTES: u64 = 128;
 
@@ -25,8 +22,6 @@ const PAGE_OVERHEAD_BYTES: u64 = 128;
 pub struct IdSet {
     /// Index in `pages` by the upper bits of a page's ids.
     places: HashMap<u64, usize>,
-    /// The same for some of them, by their lowest bits: neighbours do not displace each other. The first one stays.
-    near: Vec<Option<(u64, usize)>>,
     pages: Vec<Page>,
     /// The page of the last insertion, because objects come in address order.
     last: Option<(u64, usize)>,
@@ -53,10 +48,6 @@ impl IdSet {
                 let place = *self.places.entry(key).or_insert(end);
                 if place == end {
                     self.pages.push(Page::List(Vec::new()));
-                    self.near.resize(NEAR, None);
-                    if let Some(slot) = self.near.get_mut(near(key)) {
-                        slot.get_or_insert((key, place));
-                    }
                 }
                 self.last = Some((key, place));
                 place
@@ -75,16 +66,11 @@ impl IdSet {
     /// Whether the id is in the set.
     pub fn contains(&self, id: u64) -> bool {
         let (key, low) = split(id);
-        self.page(key).is_some_and(|page| page.contains(low))
-    }
-
-    #[inline]
-    fn page(&self, key: u64) -> Option<&Page> {
-        let place = match self.near.get(near(key)) {
-            Some(Some((known, place))) if *known == key => *place,
-            _ => *self.places.get(&key)?,
-        };
-        self.pages.get(place)
+        let page = self
+            .places
+            .get(&key)
+            .and_then(|place| self.pages.get(*place));
+        page.is_some_and(|page| page.contains(low))
     }
 
     /// Number of ids.
@@ -99,13 +85,9 @@ impl IdSet {
 
     /// Bytes of memory that the set takes.
     pub fn held_bytes(&self) -> u64 {
-        let (pages, near) = (
-            self.pages.len() as u64,
-            size_of_val(self.near.as_slice()) as u64,
-        );
+        let pages = self.pages.len() as u64;
         self.id_bytes
             .saturating_add(pages.saturating_mul(PAGE_OVERHEAD_BYTES))
-            .saturating_add(near)
     }
 }
 
@@ -166,11 +148,6 @@ fn set(bits: &mut [u64; WORDS], low: u16) -> bool {
 
 fn bit(low: u16) -> u64 {
     1 << (low % 64)
-}
-
-/// The slot of a page among the near ones.
-fn near(key: u64) -> usize {
-    usize::try_from(key % NEAR as u64).unwrap_or(0)
 }
 
 /// The page of an id and its position there. Rotates the low bits to the top, so that aligned ids
@@ -234,7 +211,6 @@ mod tests {
             ids.insert(number << 40);
         }
         assert!(ids.held_bytes() >= 1000 * PAGE_OVERHEAD_BYTES);
-        // All of these pages have the same slot.
         assert!((0..1000_u64).all(|number| ids.contains(number << 40)));
     }
 }
