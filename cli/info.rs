@@ -18,7 +18,7 @@ use crate::outcome::{Failure, Verdict};
 use crate::plain::{plain, shown};
 use crate::table::{Side, Table};
 
-/// In files up to this size the names of threads are always looked up, which takes three more passes.
+/// In files up to this size the names of threads are always looked up, which takes up to three more passes.
 const NAMES_BYTES: u64 = 1 << 30;
 
 /// Summarises a dump: header, records by kind, objects, roots, classes and threads
@@ -68,13 +68,14 @@ fn name_threads(summary: &mut Summary, file: &DumpFile) -> Result<(), Failure> {
     if ids.is_empty() {
         return Ok(());
     }
-    let names = reader::thread_names(
-        &mut || file.open(),
-        &mut summary.classes,
-        &summary.strings,
-        &ids,
-        file.budget(),
-    );
+    let mut dump = file.reader()?;
+    let (classes, strings) = (&mut summary.classes, &summary.strings);
+    let names = if dump.is_of_file() {
+        reader::thread_names_at(&mut dump, &summary.places, classes, strings, &ids)
+    } else {
+        drop(dump);
+        reader::thread_names(&mut || file.open(), classes, strings, &ids, file.budget())
+    };
     let mut names = names.map_err(|fault| file.failure(&fault))?;
     for thread in &mut summary.threads {
         let found = || names.remove(&thread.object).map(Into::into);

@@ -79,7 +79,7 @@ impl<'r> DumpReader<'r> {
         Self::with(from, header)
     }
 
-    /// Moves to a record that [`DumpReader::pass_heap`] has passed; its events are followed by the end.
+    /// Moves to a record of a heap, in a file. Behind the range, the file seems to end.
     pub(crate) fn aim(&mut self, record: Range<u64>) {
         self.skip_end = record.start;
         self.from.set_limit(u64::MAX);
@@ -87,15 +87,25 @@ impl<'r> DumpReader<'r> {
         (self.heap_end, self.pending, self.finished) = (None, None, false);
     }
 
-    /// The file, if several threads can read it.
-    pub(crate) fn file(&self) -> Option<&PlainFile> {
+    /// Whether any heap can be read again, see [`crate::thread_names_at`].
+    pub fn is_of_file(&self) -> bool {
+        self.from.file().is_some()
+    }
+
+    /// The file, if several threads may read it.
+    pub(crate) fn shared_file(&self) -> Option<&PlainFile> {
         self.from.file().filter(|file| file.threads() > 1)
+    }
+
+    /// Offset at which a file ends; 0 for a stream.
+    pub(crate) fn file_end(&self) -> u64 {
+        self.from.file().map_or(0, PlainFile::end)
     }
 
     /// Passes the heap that has just started, for another reader. Returns the place of its record, or `None` if this reader
     /// must read it: it is small, the file is a stream or ends before it does, or its length is unknown.
     pub(crate) fn pass_heap(&mut self) -> Option<Range<u64>> {
-        let (file, end) = (self.file()?, self.heap_end?);
+        let (file, end) = (self.shared_file()?, self.heap_end?);
         let start = self.from.offset();
         if end > file.end() || end - start < file.segment_bytes_min() {
             return None;

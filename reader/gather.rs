@@ -81,7 +81,7 @@ pub(crate) fn gather(
     dump: &mut DumpReader<'_>,
     others: &mut impl Others,
 ) -> Result<Gathered, ReadError> {
-    let (file, header) = (dump.file().cloned(), dump.header());
+    let (file, header) = (dump.shared_file().cloned(), dump.header());
     let threads = file.as_ref().map_or(0, PlainFile::threads);
     let (budget, all_bytes) = (dump.budget(), AtomicU64::new(0));
     let share = || Share {
@@ -141,7 +141,7 @@ fn read_records(
             }
             Event::HeapStart(head) => {
                 others.head(&head);
-                heap.begin_heap(strings.facts());
+                heap.begin_heap(head.offset, strings.facts());
                 if let Some(record) = dump.pass_heap() {
                     let sizing = heap.sizing.clone();
                     if to.send(Segment { record, sizing }).is_err() {
@@ -174,8 +174,8 @@ fn read_segments(
         reader.aim(segment.record);
         while let Some(event) = reader.next_event()? {
             match event {
-                Event::HeapStart(_) => {
-                    heap.begin_heap(&JvmFacts::default());
+                Event::HeapStart(head) => {
+                    heap.begin_heap(head.offset, &JvmFacts::default());
                     read_heap(&mut reader, &mut heap, &mut share, 0)?;
                 }
                 Event::Damage(damage) => heap.damage(damage),

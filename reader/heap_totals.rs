@@ -7,6 +7,7 @@ use format::JvmFacts;
 use crate::budget::entries;
 use crate::classes::ClassTable;
 use crate::damage::Damage;
+use crate::heap_places::HeapPlaces;
 use crate::heap_record::{HeapRecord, Root, RootKind};
 use crate::object_sums::{held_bytes, Kind, Sizing, Sums};
 
@@ -44,6 +45,8 @@ pub(crate) struct HeapTotals {
     pub(crate) sizing: Sizing,
     /// The classes; without names where only segments were read.
     pub(crate) classes: ClassTable,
+    /// Where instances and primitive arrays are.
+    pub(crate) places: HeapPlaces,
     /// Objects and arrays, by the name of Android's heap and kind.
     pub(crate) sums: Sums<(Option<u64>, Kind)>,
     /// Class objects, by the class.
@@ -115,6 +118,7 @@ impl HeapTotals {
             id_bytes,
             sizing: Sizing::new(id_bytes),
             classes: ClassTable::default(),
+            places: HeapPlaces::default(),
             sums: Sums::default(),
             class_objects: Sums::default(),
             heap: None,
@@ -126,9 +130,10 @@ impl HeapTotals {
         }
     }
 
-    /// A HEAP DUMP or HEAP DUMP SEGMENT starts; `facts` are those that the records before it tell. In either, Android's
+    /// A HEAP DUMP or HEAP DUMP SEGMENT starts at this offset; `facts` are those that the records before it tell. In either, Android's
     /// runtime begins with objects of no named heap.
-    pub(crate) fn begin_heap(&mut self, facts: &JvmFacts) {
+    pub(crate) fn begin_heap(&mut self, offset: u64, facts: &JvmFacts) {
+        self.places.begin(offset);
         self.sizing.begin_heap(facts);
         self.heap = None;
     }
@@ -152,8 +157,10 @@ impl HeapTotals {
                 let sum = self.class_objects.entry(dump.class).or_default();
                 sum.count(record, &self.sizing);
             }
+            HeapRecord::Instance(instance) => self.places.note(instance.object),
+            HeapRecord::PrimitiveArray(array) => self.places.note(array.object),
             HeapRecord::HeapInfo { name, .. } => self.heap = Some(*name),
-            _ => {}
+            HeapRecord::ObjectArray(_) => {}
         }
         self.records.add(record, bytes);
     }
@@ -182,6 +189,7 @@ impl HeapTotals {
     pub(crate) fn merge(&mut self, other: Self) {
         self.sizing.merge(&other.sizing);
         self.classes.merge(other.classes);
+        self.places.merge(other.places);
         for (key, sum) in other.sums {
             self.sums.entry(key).or_default().add(sum);
         }
@@ -212,6 +220,7 @@ impl HeapTotals {
         classes
             .saturating_add(held_bytes(&self.sums))
             .saturating_add(held_bytes(&self.class_objects))
+            .saturating_add(self.places.held_bytes())
             .saturating_add(entries(2 * self.threads.len()))
     }
 }

@@ -10,6 +10,7 @@ use crate::dump::DumpReader;
 use crate::error::ReadError;
 use crate::gather::{gather, Gathered, Others};
 use crate::header::Header;
+use crate::heap_places::HeapPlaces;
 use crate::heap_record::RootKind;
 use crate::heap_totals::{HeapTotals, KindTotal};
 use crate::names::Names;
@@ -66,6 +67,8 @@ pub struct Summary {
     pub classes: ClassTable,
     /// The strings.
     pub strings: StringTable,
+    /// Where the objects are.
+    pub places: HeapPlaces,
     /// The first damaged places.
     pub damage: Vec<Damage>,
     /// Number of damaged places.
@@ -100,6 +103,7 @@ pub fn summarize(dump: &mut DumpReader<'_>) -> Result<Summary, ReadError> {
         stacks,
         classes: heap.classes,
         strings,
+        places: heap.places,
         damage: heap.damage,
         damaged: heap.damaged,
     })

@@ -1,14 +1,16 @@
 //! The names of threads, read from the thread objects.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::io::{self, Read};
 
+use foldhash::HashSet;
 use format::BasicType;
 
 use crate::budget::{Budget, ENTRY_BYTES};
 use crate::classes::ClassTable;
 use crate::dump::{DumpReader, Event};
 use crate::error::ReadError;
+use crate::heap_places::HeapPlaces;
 use crate::heap_record::HeapRecord;
 use crate::strings::StringTable;
 
@@ -20,6 +22,9 @@ const INSTANCE_BYTES_MAX: u64 = 1 << 16;
 
 /// Opens the file again for each pass.
 type Open<'o, 'r> = dyn FnMut() -> io::Result<Box<dyn Read + 'r>> + 'o;
+
+/// Finds the objects with these ids.
+type Find<'f> = dyn FnMut(&HashSet<u64>) -> Result<HashMap<u64, Object>, ReadError> + 'f;
 
 /// An object's data as in the file.
 #[derive(Debug)]
@@ -50,7 +55,7 @@ pub fn thread_names(
     threads: &[u64],
     budget: Budget,
 ) -> Result<HashMap<u64, String>, ReadError> {
-    let mut first = reader(open, budget)?;
+    let first = reader(open, budget)?;
     let id_bytes = first.header().id_bytes;
     classes.resolve(id_bytes);
     let fields = Fields {
@@ -58,29 +63,55 @@ pub fn thread_names(
         strings,
         id_bytes,
     };
-    let wanted = threads.iter().copied().collect();
-    let mut names: HashMap<u64, u64> = HashMap::new();
-    for (thread, object) in objects(&mut first, &wanted)? {
-        names.extend(
-            fields
-                .value(&object, "java/lang/Thread", "name")
-                .map(|name| (thread, name)),
-        );
-    }
-    let wanted = names.values().copied().collect();
-    let texts = objects(&mut reader(open, budget)?, &wanted)?;
-    let values = |text: &Object| fields.value(text, "java/lang/String", "value");
-    let wanted = texts.values().filter_map(values).collect();
-    let arrays = objects(&mut reader(open, budget)?, &wanted)?;
-    let text_of = |name: &u64| {
-        let text = texts.get(name)?;
-        let coder = fields.value(text, "java/lang/String", "coder");
-        decoded(arrays.get(&values(text)?)?, coder)
+    let mut next = Some(first);
+    fields.names(threads, &mut |wanted| {
+        if wanted.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let mut dump = match next.take() {
+            Some(first) => first,
+            None => reader(open, budget)?,
+        };
+        let mut found = Objects::new(wanted, budget);
+        while let Some(event) = dump.next_event()? {
+            found.event(&event, &mut dump)?;
+        }
+        Ok(found.by_id)
+    })
+}
+
+/// Like [`thread_names`], but of a file it reads only what `places` tells to have the objects. `classes`, `strings` and
+/// `places` come from [`crate::summarize`] for the same file. A stream has no names.
+pub fn thread_names_at(
+    dump: &mut DumpReader<'_>,
+    places: &HeapPlaces,
+    classes: &mut ClassTable,
+    strings: &StringTable,
+    threads: &[u64],
+) -> Result<HashMap<u64, String>, ReadError> {
+    let id_bytes = dump.header().id_bytes;
+    classes.resolve(id_bytes);
+    let fields = Fields {
+        classes,
+        strings,
+        id_bytes,
     };
-    Ok(names
-        .iter()
-        .filter_map(|(thread, name)| Some((*thread, text_of(name)?)))
-        .collect())
+    let end = dump.file_end();
+    fields.names(threads, &mut |wanted| {
+        let mut found = Objects::new(wanted, dump.budget());
+        let mut ids: Vec<u64> = wanted.iter().copied().collect();
+        ids.sort_unstable();
+        for record in places.of(&ids) {
+            dump.aim(record..end);
+            while let Some(event) = dump.next_event()? {
+                if event == Event::HeapEnd {
+                    break;
+                }
+                found.event(&event, dump)?;
+            }
+        }
+        Ok(found.by_id)
+    })
 }
 
 fn reader<'r>(open: &mut Open<'_, 'r>, budget: Budget) -> Result<DumpReader<'r>, ReadError> {
@@ -88,47 +119,86 @@ fn reader<'r>(open: &mut Open<'_, 'r>, budget: Budget) -> Result<DumpReader<'r>,
     Ok(DumpReader::new(opened)?.with_budget(budget))
 }
 
-/// One pass: the data of the wanted instances and primitive arrays, unless they are too large.
-fn objects(
-    dump: &mut DumpReader<'_>,
-    wanted: &HashSet<u64>,
-) -> Result<HashMap<u64, Object>, ReadError> {
-    let id_bytes = dump.header().id_bytes;
-    let mut found = HashMap::new();
-    let mut held_bytes = 0_u64;
-    if wanted.is_empty() {
-        return Ok(found);
+/// The wanted instances and primitive arrays that have been met, unless they are too large. Of two with the same id, the
+/// first is kept.
+struct Objects<'w> {
+    wanted: &'w HashSet<u64>,
+    by_id: HashMap<u64, Object>,
+    held_bytes: u64,
+    budget: Budget,
+}
+
+impl<'w> Objects<'w> {
+    fn new(wanted: &'w HashSet<u64>, budget: Budget) -> Self {
+        Self {
+            wanted,
+            by_id: HashMap::new(),
+            held_bytes: 0,
+            budget,
+        }
     }
-    while let Some(event) = dump.next_event()? {
+
+    /// Looks at the event that `dump` returned last.
+    fn event(&mut self, event: &Event, dump: &mut DumpReader<'_>) -> Result<(), ReadError> {
         let Event::Heap(_, record) = event else {
-            continue;
+            return Ok(());
         };
-        let (id, class, elements, most) = match &record {
+        let (id, class, elements, most) = match record {
             HeapRecord::Instance(instance) => {
                 (instance.object, instance.class, None, INSTANCE_BYTES_MAX)
             }
             HeapRecord::PrimitiveArray(array) => {
                 (array.object, 0, Some(array.kind), NAME_BYTES_MAX)
             }
-            _ => continue,
+            _ => return Ok(()),
         };
-        if record.data_bytes(id_bytes) <= most && wanted.contains(&id) {
+        let is_small = record.data_bytes(dump.header().id_bytes) <= most;
+        if is_small && self.wanted.contains(&id) {
             let mut data = Vec::new();
             dump.read_data(&mut data)?;
-            held_bytes = held_bytes.saturating_add(data.len() as u64 + 2 * ENTRY_BYTES);
-            dump.budget().allow(held_bytes)?;
+            let bytes = data.len() as u64 + 2 * ENTRY_BYTES;
+            self.held_bytes = self.held_bytes.saturating_add(bytes);
+            self.budget.allow(self.held_bytes)?;
             let object = Object {
                 class,
                 elements,
                 data,
             };
-            found.entry(id).or_insert(object);
+            self.by_id.entry(id).or_insert(object);
         }
+        Ok(())
     }
-    Ok(found)
 }
 
 impl Fields<'_> {
+    /// The names of these threads; `find` returns the objects that are wanted of it, as far as there are any.
+    fn names(
+        &self,
+        threads: &[u64],
+        find: &mut Find<'_>,
+    ) -> Result<HashMap<u64, String>, ReadError> {
+        let wanted = threads.iter().copied().collect();
+        let mut names: HashMap<u64, u64> = HashMap::new();
+        for (thread, object) in find(&wanted)? {
+            let name = self.value(&object, "java/lang/Thread", "name");
+            names.extend(name.map(|name| (thread, name)));
+        }
+        let wanted: HashSet<u64> = names.values().copied().collect();
+        let texts = find(&wanted)?;
+        let value = |text: &Object| self.value(text, "java/lang/String", "value");
+        let wanted: HashSet<u64> = texts.values().filter_map(value).collect();
+        let arrays = find(&wanted)?;
+        let text_of = |name: &u64| {
+            let text = texts.get(name)?;
+            let coder = self.value(text, "java/lang/String", "coder");
+            decoded(arrays.get(&value(text)?)?, coder)
+        };
+        let names = names.iter();
+        Ok(names
+            .filter_map(|(thread, name)| Some((*thread, text_of(name)?)))
+            .collect())
+    }
+
     /// The raw value of this class's field with this name, or `None`.
     fn value(&self, object: &Object, owner: &str, name: &str) -> Option<u64> {
         let mut rest = object.data.as_slice();
