@@ -86,7 +86,7 @@ class HarmTest extends HoldingTest {
     @ParameterizedTest
     @MethodSource("two")
     void aCrashOverCompiledFramesCostsNoDump(Jdk jdk) {
-        Assumptions.assumeTrue(System.getProperty("os.arch").equals("amd64"), "the agent reads no compiled frames of this processor");
+        Assumptions.assumeTrue(jdk.processor().equals("amd64"), "the agent reads no compiled frames of this processor");
         try (Jvm jvm = watching(jdk, "doe=n,", folder).through("env", "HOLD=frames").switches(Replaced.SWITCHES)
                 .run(Replaced.class).ready()) {
             jvm.signal("QUIT");

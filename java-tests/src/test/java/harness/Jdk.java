@@ -53,6 +53,12 @@ public final class Jdk {
         }
     }
 
+    /** Its processor as `os.arch` has it, for example `aarch64`. An emulated one is not this machine's. */
+    public String processor() {
+        Command asked = Command.run(java(), "-XshowSettings:properties", "-version").good();
+        return asked.err.replaceAll("(?s).*\\bos\\.arch = (\\S+).*", "$1");
+    }
+
     /** The collectors it has, asked once. */
     public synchronized Set<Collector> collectors() {
         if (collectors == null) {
