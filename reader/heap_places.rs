@@ -29,7 +29,6 @@ impl HeapPlaces {
     /// The last record has an object with this id.
     pub(crate) fn note(&mut self, id: u64) {
         if let Some(place) = self.0.last_mut() {
-            
             place.first = place.first.min(id);
             place.last = place.last.max(id);
         }
