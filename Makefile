@@ -2,7 +2,9 @@
 #   make         the agent target/release/libhprof_rs.so and the command target/release/hprof
 #   make demo    a real application (the H2 database) under the agent, and a look at its dumps
 #   make jar     the jar for Java programs, with the agent inside, and what is for Spring Boot, JUnit 5 and JMH
-#   make test    everything: formatting, lints, Rust tests, real JVMs with foreign readers as judges
+#   make test    all tests: Rust, and real JVMs with foreign readers as judges
+#   make lint    formatting and Clippy, with warnings as errors, by the Rust that CI has; `make test` leaves it out
+#   make minimum     Rust tests with the oldest Rust that is promised, where apt has it; `make test` takes the Rust at hand
 #   make one TEST=HarmTest JDK=17    one test class of java-tests on one JVM, with a build that takes seconds
 #   make bench   measurements: the cost of one row and one record, and our dump beside the JVM's own
 #   make page-test   the pages of `hprof report` and `hprof view` in Chromium, used as a person does; `make test` leaves it out
@@ -13,10 +15,7 @@
 #   make test-foreign    the core scenarios on JVMs for musl and, emulated, for aarch64; builds libraries that make dist has not
 #   make deny    licences and sources of all crates; with CHECKS=advisories what is known against them, from GitHub
 #   make fuzz    a minute of fuzzing for whatever reads bytes, and changed dumps for each command (needs a nightly toolchain)
-# CI says -D warnings here. Elsewhere a Clippy that is older or newer than CI's may warn, and the tests go on.
-CLIPPY_FLAGS =
-
-.PHONY: build demo jar examples test rust-test java-test one jdks readers page-test sql-test peers-test bench dist compare-builds test-foreign deny fuzz clean
+.PHONY: build demo jar examples test lint minimum rust-test java-test one jdks readers page-test sql-test peers-test bench dist compare-builds test-foreign deny fuzz clean
 
 build:
 	tools/setup.sh build
@@ -44,12 +43,17 @@ examples: jar
 
 test: rust-test java-test examples
 
+# Each Clippy and rustfmt has its own rules, so they are no part of make test.
+lint:
+	tools/setup.sh lint
+	cargo fmt --all -- --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+
+minimum:
+	tools/minimum-rust.sh test --workspace --locked
+
 rust-test:
 	tools/setup.sh
-	cargo fmt --all -- --check
-	@if [ -n '$(CLIPPY_FLAGS)' ] || cargo clippy --version >/dev/null 2>&1; then \
-	    set -x; cargo clippy --workspace --all-targets --locked -- $(CLIPPY_FLAGS); \
-	else echo 'make: there is no Clippy, so the lints are left out'; fi
 	cargo test --workspace --locked
 
 java-test: jdks readers jar

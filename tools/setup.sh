@@ -1,8 +1,9 @@
 #!/bin/sh
 # Makes sure that the programs of the build are there: Rust, a C linker, a JDK, and for the tests Maven and Python with pip.
 # As root on a system with apt it installs what is missing; otherwise it prints one line that names all of it.
-# Usage: tools/setup.sh [build|demo|page|test|dist]
+# Usage: tools/setup.sh [build|demo|page|test|lint|dist]
 #   build: Rust, cc, JDK; demo: and Maven; page: and Chromium and Python; test, the default: all but Chromium
+#   lint: Rust with rustfmt and Clippy
 #   dist: what build needs, Maven, Python with venv, readelf and rpmbuild
 set -eu
 
@@ -43,32 +44,19 @@ offers() {
     has apt-cache && is_new "$(LC_ALL=C apt-cache policy "$1" 2>/dev/null | sed -n 's/^ *Candidate: *\([0-9]*:\)\{0,1\}//p')"
 }
 
-# Rust by apt is Debian 13's cargo, or Debian 12's cargo-web. Debian 12 has no such clippy: make test goes on without lints.
+# Rust by apt is Debian 13's cargo, or Debian 12's cargo-web.
 need_rust() {
-    rustup="Rust 1.$rust_minor or newer with rustfmt and clippy (https://rustup.rs)"
+    rustup="Rust 1.$rust_minor or newer (https://rustup.rs)"
     if has cargo && ! is_new "$(cargo --version 2>/dev/null | cut -d' ' -f2)"; then
         by_hand="$rustup: the cargo that is there is older"
         return
     fi
-    tools=cargo
-    [ "$purpose" != test ] || tools='cargo cargo-fmt cargo-clippy'
-    lacks=
-    for tool in $tools; do has "$tool" || lacks="$lacks $tool"; done
-    [ -n "$lacks" ] || return 0
+    if has cargo; then return; fi
     for suffix in '' -web; do
-        if ! offers "cargo$suffix"; then continue; fi
-        if [ "$purpose" != test ]; then
+        if offers "cargo$suffix"; then
             missing cargo "cargo$suffix"
             return
         fi
-        clippy=rust-clippy$suffix
-        if ! offers "$clippy"; then
-            clippy=
-            lacks=$(echo "$lacks" | sed 's/ cargo-clippy//')
-        fi
-        # shellcheck disable=SC2086
-        [ -z "$lacks" ] || missing "${lacks# }" "cargo$suffix" "rustfmt$suffix" $clippy
-        return
     done
     by_hand=$rustup
 }
@@ -79,6 +67,10 @@ if [ $may_install = yes ] && [ -z "$(ls /var/lib/apt/lists 2>/dev/null | grep Pa
 fi
 need cc gcc libc6-dev
 need_rust
+if [ "$purpose" = lint ]; then
+    need cargo-fmt rustfmt
+    need cargo-clippy rust-clippy
+fi
 # The release's own: 17 on Debian 12, 21 on Debian 13.
 need javac default-jdk-headless
 case $purpose in demo | test | dist) need mvn maven ;; esac
