@@ -1,4 +1,4 @@
-//! The cost of one row: interning names, frames and traces on 1, 2 and 8 threads, and adding one object.
+//! The cost of one row: interning names, frames and traces on 1, 2 and 8 threads.
 //!
 //! A hit is a known key, a miss a new one. Keys are made outside the measured time.
 #![allow(
@@ -8,11 +8,8 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use divan::{black_box, black_box_drop, Bencher};
-use tables::{
-    ClassId, Frame, FrameId, FrameTable, Line, ObjectIndex, ObjectTable, StringId, StringTable,
-    Trace, TraceTable,
-};
+use divan::{black_box_drop, Bencher};
+use tables::{ClassId, Frame, FrameId, FrameTable, Line, StringId, StringTable, Trace, TraceTable};
 
 /// Keys in a table before hits are measured: those of a medium-sized application.
 const KNOWN: u32 = 20_000;
@@ -128,29 +125,4 @@ mod trace {
         let key = |number| trace(number, depth);
         misses(bencher, key, |trace| black_box_drop(traces.intern(trace)));
     }
-}
-
-/// Adds one object. A sample is a whole chunk of the table, so that allocation is included.
-#[divan::bench(sample_size = 65_536)]
-fn object_push(bencher: Bencher<'_, '_>) {
-    let mut objects = ObjectTable::new();
-    let class = ObjectIndex::new(1);
-    bencher.bench_local(|| objects.push(black_box(24), black_box(class), None));
-}
-
-/// Sets the class of one object, in an order that jumps.
-#[divan::bench(sample_size = 65_536)]
-fn object_set_class(bencher: Bencher<'_, '_>) {
-    const OBJECTS: u32 = 1 << 22;
-    let mut objects = ObjectTable::new();
-    for _ in 0..OBJECTS {
-        objects.push(24, None, None).expect("room for the objects");
-    }
-    let class = ObjectIndex::new(1).expect("above 0");
-    let mut number = 0_u32;
-    bencher.bench_local(|| {
-        number = number.wrapping_add(0x9E37_79B1);
-        let index = ObjectIndex::new(1 + number % OBJECTS).unwrap_or(class);
-        objects.set_class(index, class)
-    });
 }

@@ -323,7 +323,6 @@ mod tests {
             name: intern(name),
             loader: None,
             super_class: None,
-            interfaces: Vec::new(),
             fields: None,
         };
         let field = |name, basic_type, is_static| Field {

@@ -29,9 +29,6 @@ pub struct ClassRow {
     pub loader: Option<LoaderId>,
     /// The superclass; `None` for `java.lang.Object` and for interfaces.
     pub super_class: Option<ClassId>,
-    /// The interfaces that it declares itself: those it implements, or for an interface those it
-    /// extends.
-    pub interfaces: Vec<ClassId>,
     /// The fields it declares, static and instance together, in the order of JVMTI's
     /// GetClassFields; `None` as long as the class is not prepared.
     pub fields: Option<Vec<Field>>,
@@ -100,7 +97,6 @@ mod tests {
             name,
             loader: None,
             super_class: None,
-            interfaces: Vec::new(),
             fields: None,
         };
         let first = classes.add(row.clone());

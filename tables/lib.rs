@@ -12,8 +12,8 @@
 //! then the rows. So there is no lock order between tables that one could get wrong.
 //!
 //! The locks are ordinary ones. A VM thread at a safepoint must not take them, because a stopped Java
-//! thread may hold them. Such a thread uses copies made beforehand ([`InstanceLayout`],
-//! [`StaticLayout`]), or a table that it owns ([`ObjectTable`]), or one without locks ([`Census`]).
+//! thread may hold them. Such a thread uses a table that it owns ([`ObjectTable`]), or one without
+//! locks ([`Census`]).
 #![forbid(unsafe_code)]
 
 pub mod call_contexts;
@@ -21,10 +21,10 @@ pub mod profile;
 
 mod census;
 mod class;
+mod class_chain;
 mod frame;
 mod id;
 mod interner;
-mod layout;
 mod loader;
 mod object;
 mod root;
@@ -36,16 +36,14 @@ mod trace;
 
 pub use census::{Census, CensusSnapshot};
 pub use class::{ClassRow, ClassTable, Field};
+pub use class_chain::class_chain;
 pub use frame::{Frame, FrameTable, Line};
 pub use id::{
     ClassId, DenseId, FrameId, LoaderId, ObjectId, ObjectIndex, StringId, ThreadId, TraceId,
 };
 pub use interner::Interner;
-pub use layout::{
-    class_chain, first_field_index, InstanceLayout, Slot, StaticLayout, ID_SIZE_BYTES,
-};
 pub use loader::LoaderTable;
-pub use object::{ObjectRow, ObjectTable, TableFull};
+pub use object::{ObjectTable, TableFull};
 pub use root::Root;
 pub use rows::Rows;
 pub use site::{SiteIndex, SiteKey, SiteTable, Weight};

@@ -121,7 +121,6 @@ impl Rows {
                     name,
                     loader: None,
                     super_class: None,
-                    interfaces: Vec::new(),
                     fields: None,
                 }),
             };

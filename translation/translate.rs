@@ -752,7 +752,6 @@ mod tests {
             name: intern("of the agent"),
             loader: None,
             super_class: None,
-            interfaces: Vec::new(),
             fields: None,
         });
         let mut heap = Vec::new();

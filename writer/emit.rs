@@ -378,13 +378,12 @@ mod tests {
         let tables = Tables::new();
         let name = tables.strings.intern(b"a\xC0\x80");
         let fields = Some(Vec::new());
-        let (loader, super_class, interfaces) = (None, None, Vec::new());
+        let (loader, super_class) = (None, None);
         let row = ClassRow {
             signature: name,
             name,
             loader,
             super_class,
-            interfaces,
             fields,
         };
         let class = tables.classes.add(row);
@@ -397,7 +396,7 @@ mod tests {
             line,
         };
         let frame = tables.frames.intern(frame);
-        let object = objects.push(16, None, None).unwrap();
+        let object = objects.push_at(0x1_0000).unwrap();
         let trace = TraceId::EMPTY;
         let row = ThreadRow {
             object,
@@ -532,7 +531,7 @@ mod tests {
         let mut objects = ObjectTable::new();
         let (tables, thread) = small_tables(&mut objects);
         let own = objects.id(ObjectIndex::new(1).unwrap()).unwrap().get();
-        let object = objects.push(16, None, None).unwrap();
+        let object = objects.push_at(0x1_0000).unwrap();
         let held = objects.id(object).unwrap().get();
         let missing = ObjectIndex::new(77).unwrap();
         let given = [
@@ -587,7 +586,7 @@ mod tests {
     #[test]
     fn no_reader_meets_a_thread_it_does_not_know() {
         let mut objects = ObjectTable::new();
-        let object = objects.push(16, None, None).unwrap();
+        let object = objects.push_at(0x1_0000).unwrap();
         let held = objects.id(object).unwrap().get();
         let stranger = ThreadId::new(3).unwrap();
         let given = [Root::JavaFrame {

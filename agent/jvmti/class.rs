@@ -101,34 +101,6 @@ impl Env {
         Ok(unsafe { Object::from_raw(loader) })
     }
 
-    /// The interfaces that the class declares itself; empty for arrays (`GetImplementedInterfaces`).
-    ///
-    /// `CLASS_NOT_PREPARED` if the class has not been linked yet.
-    pub(crate) fn interfaces<'f>(
-        &self,
-        _frame: &Jni<'f>,
-        class: &Object<'_>,
-    ) -> Result<Vec<Object<'f>>, JvmtiError> {
-        let (mut count, mut interfaces): (i32, *mut jobject) = (0, null_mut());
-        // SAFETY: types as in jvmti.h; both out-parameters outlive the call.
-        unsafe {
-            call!(
-                self,
-                slot::GET_IMPLEMENTED_INTERFACES,
-                (jobject, *mut i32, *mut *mut jobject),
-                (class.raw(), &mut count, &mut interfaces)
-            )
-        }?;
-        // SAFETY: on success `interfaces` holds `count` local references made in the current frame.
-        let interfaces = unsafe { Allocated::new(self, interfaces, count) };
-        Ok(interfaces
-            .as_slice()
-            .iter()
-            // SAFETY: as above.
-            .filter_map(|&raw| unsafe { Object::from_raw(raw) })
-            .collect())
-    }
-
     /// The ids of the class's own methods (`GetClassMethods`). The JVM creates missing ones.
     ///
     /// `CLASS_NOT_PREPARED` if the class has not been linked yet.

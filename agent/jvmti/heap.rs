@@ -9,10 +9,7 @@ use super::method::MethodId;
 use super::slot;
 use format::BasicType;
 use jni::sys::{jlong, jobject, jvalue};
-use jvmti_sys::{
-    jvmtiHeapReferenceInfoArray, jvmtiHeapReferenceInfoConstantPool, jvmtiHeapReferenceInfoField,
-    jvmtiHeapReferenceInfoJniLocal, jvmtiHeapReferenceInfoStackLocal,
-};
+use jvmti_sys::{jvmtiHeapReferenceInfoJniLocal, jvmtiHeapReferenceInfoStackLocal};
 use std::os::raw::c_void;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::ptr::null_mut;
@@ -76,29 +73,9 @@ pub(crate) struct RootFrame {
     pub(crate) location: Option<i64>,
 }
 
-/// How an object is referred to (`jvmtiHeapReferenceKind`).
+/// How an object is referred to (`jvmtiHeapReferenceKind`). Kinds that are no roots are one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reference {
-    /// From an instance or array to its class.
-    Class,
-    /// From an instance field with this JVMTI field index.
-    Field(u32),
-    /// From the array element with this index.
-    ArrayElement(u32),
-    /// From a class to its loader.
-    ClassLoader,
-    /// From a class to its signers.
-    Signers,
-    /// From a class to its protection domain.
-    ProtectionDomain,
-    /// From a class to an interface it names.
-    Interface,
-    /// From a static field with this JVMTI field index.
-    StaticField(u32),
-    /// From the constant pool entry with this index.
-    ConstantPool(u32),
-    /// From a class to its superclass.
-    Superclass,
     /// Root: a global JNI reference.
     JniGlobal,
     /// Root: a class that is never unloaded, or what its loader's data holds.
@@ -113,6 +90,8 @@ pub(crate) enum Reference {
     Thread,
     /// Root of another kind, or of a kind that newer JVMs invented.
     Other,
+    /// Not a root: from an object or a class.
+    FromObject,
 }
 
 /// The object that a reference leads to.
@@ -274,20 +253,7 @@ unsafe fn decode(kind: i32, info: *const c_void) -> Reference {
     // SAFETY: jvmti.h says which struct each kind comes with; it is read for that kind only.
     unsafe {
         match kind {
-            1 => Reference::Class,
-            2 => Reference::Field(index((*info.cast::<jvmtiHeapReferenceInfoField>()).index)),
-            3 => {
-                Reference::ArrayElement(index((*info.cast::<jvmtiHeapReferenceInfoArray>()).index))
-            }
-            4 => Reference::ClassLoader,
-            5 => Reference::Signers,
-            6 => Reference::ProtectionDomain,
-            7 => Reference::Interface,
-            8 => Reference::StaticField(index((*info.cast::<jvmtiHeapReferenceInfoField>()).index)),
-            9 => Reference::ConstantPool(index(
-                (*info.cast::<jvmtiHeapReferenceInfoConstantPool>()).index,
-            )),
-            10 => Reference::Superclass,
+            1..=10 => Reference::FromObject,
             21 => Reference::JniGlobal,
             22 => Reference::SystemClass,
             23 => Reference::Monitor,
@@ -315,11 +281,6 @@ unsafe fn decode(kind: i32, info: *const c_void) -> Reference {
             _ => Reference::Other,
         }
     }
-}
-
-/// A field or element index; a negative one, which cannot be, becomes one that no class or array has.
-fn index(index: i32) -> u32 {
-    u32::try_from(index).unwrap_or(u32::MAX)
 }
 
 /// The member of the union that holds a value of this type, zero-extended.

@@ -43,7 +43,6 @@ slots! {
     GET_CLASS_MODIFIERS = 51, "Get Class Modifiers";
     GET_CLASS_METHODS = 52, "Get Class Methods";
     GET_CLASS_FIELDS = 53, "Get Class Fields";
-    GET_IMPLEMENTED_INTERFACES = 54, "Get Implemented Interfaces";
     GET_CLASS_LOADER = 57, "Get Class Loader";
     GET_OBJECT_HASH_CODE = 58, "Get Object Hash Code";
     GET_OBJECT_MONITOR_USAGE = 59, "Get Object Monitor Usage";

@@ -500,7 +500,6 @@ mod tests {
                 name: intern(signature),
                 loader: None,
                 super_class: (class == UNLINKED).then(|| id(THING)),
-                interfaces: Vec::new(),
                 fields: (class != UNLINKED).then_some(fields),
             });
         }
@@ -620,7 +619,6 @@ mod tests {
                     name: signature,
                     loader: None,
                     super_class: None,
-                    interfaces: Vec::new(),
                     fields: None,
                 })
             };

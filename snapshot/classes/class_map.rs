@@ -367,7 +367,6 @@ mod tests {
                 name,
                 loader: None,
                 super_class,
-                interfaces: Vec::new(),
                 fields: fields.map(|fields| fields.iter().map(field).collect()),
             })
         }

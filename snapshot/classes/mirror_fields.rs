@@ -364,7 +364,6 @@ mod tests {
                 name: signature,
                 loader: None,
                 super_class: None,
-                interfaces: Vec::new(),
                 fields: Some(DECLARED.iter().map(field).collect()),
             });
         }

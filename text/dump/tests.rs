@@ -124,7 +124,6 @@ fn add_class(tables: &Tables, text: &str) -> ClassId {
         name,
         loader: None,
         super_class: None,
-        interfaces: Vec::new(),
         fields: Some(Vec::new()),
     })
 }

@@ -66,7 +66,7 @@ fn dump(dump: &DumpFile) -> Result<(), WriteError> {
     let tables = Tables::new();
     tables.strings.intern(b"main");
     let mut objects = ObjectTable::new();
-    let object = objects.push(16, None, None).unwrap();
+    let object = objects.push_at(0x1_0000).unwrap();
     let object = objects.id(object).unwrap();
     emit::head(&tables, &objects, |_| None, 0, &mut |bytes| {
         dump.head(bytes)

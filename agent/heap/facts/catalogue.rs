@@ -1,7 +1,7 @@
-//! The catalogue: every loaded class with its supertypes, loader and fields, read from the JVM before the pause.
+//! The catalogue: every loaded class with its superclass, loader and fields, read from the JVM before the pause.
 //!
 //! Its handles keep the classes from being unloaded until the dump is written. They are released with the dump's local
-//! frame. A class loaded after the catalogue, and met by the walk, is [admitted](Catalogue::admit) afterwards.
+//! frame. A class loaded later is [admitted](Catalogue::admit) when it is met.
 
 use super::anonymous_names::without_hash;
 use super::{heap_room, unlinked};
@@ -49,7 +49,7 @@ impl<'f> Catalogue<'f> {
         let mut mirrors = Vec::with_capacity(handles.len());
         let mut signatures = Vec::with_capacity(handles.len());
         for class in &handles {
-            mirrors.push(tag_new(env, objects, class, None)?);
+            mirrors.push(tag_new(env, objects, class)?);
             signatures.push(env.class_signature(class).when("the name of a class")?);
         }
         let find = |signature: &[u8]| {
@@ -135,14 +135,14 @@ impl<'f> Catalogue<'f> {
         self.object_class
     }
 
-    /// The class of a handle. Adds the class if it is not in the catalogue. Call it only after the walk.
+    /// The class of a handle. Adds the class if it is not in the catalogue.
     pub(in crate::heap) fn admit(
         &mut self,
         class: Object<'f>,
         tables: &Tables,
         objects: &mut ObjectTable,
     ) -> Result<ClassId, DumpError> {
-        // Superclasses and interfaces come first; each class is tried again when they are done.
+        // Superclasses come first; each class is tried again when its superclass is done.
         let mut unfinished = vec![class];
         let mut last = self.object_class;
         while let Some(class) = unfinished.pop() {
@@ -152,12 +152,9 @@ impl<'f> Catalogue<'f> {
                 self.jni.forget(class);
                 continue;
             }
-            let unknown = self.unknown_supers(&class, objects)?;
-            if unknown.is_empty() {
-                last = self.admit_one(class, mirror, tables, objects)?;
-            } else {
-                unfinished.push(class);
-                unfinished.extend(unknown);
+            match self.unknown_super(&class, objects)? {
+                Some(unknown) => unfinished.extend([class, unknown]),
+                None => last = self.admit_one(class, mirror, tables, objects)?,
             }
         }
         Ok(last)
@@ -210,12 +207,8 @@ impl<'f> Catalogue<'f> {
         Ok(())
     }
 
-    /// Reads the fields of classes that were not linked at the first pass. Call it only after the walk.
-    pub(in crate::heap) fn ask_again(
-        &mut self,
-        tables: &Tables,
-        objects: &mut ObjectTable,
-    ) -> Result<(), DumpError> {
+    /// Reads the fields of classes that were not linked at the first pass.
+    fn ask_again(&mut self, tables: &Tables, objects: &mut ObjectTable) -> Result<(), DumpError> {
         let mut unprepared = Vec::new();
         tables.classes.for_each(|id, row| {
             if row.fields.is_none() {
@@ -226,7 +219,7 @@ impl<'f> Catalogue<'f> {
             let Some(class) = self.handles.get(id.index()) else {
                 continue;
             };
-            for unknown in self.unknown_supers(class, objects)? {
+            if let Some(unknown) = self.unknown_super(class, objects)? {
                 self.admit(unknown, tables, objects)?;
             }
             let Some(class) = self.handles.get(id.index()) else {
@@ -265,24 +258,21 @@ impl<'f> Catalogue<'f> {
         Ok(id)
     }
 
-    /// The class's superclass and interfaces that are not in the catalogue.
-    fn unknown_supers(
+    /// The class's superclass, if it is not in the catalogue.
+    fn unknown_super(
         &self,
         class: &Object<'_>,
         objects: &mut ObjectTable,
-    ) -> Result<Vec<Object<'f>>, DumpError> {
-        let mut supers = self.interfaces(class)?.unwrap_or_default();
-        supers.extend(self.jni.superclass(class));
-        let mut unknown = Vec::new();
-        for super_class in supers {
-            let mirror = self.mirror_of_handle(&super_class, objects)?;
-            if self.class_of_mirror(mirror).is_none() {
-                unknown.push(super_class);
-            } else {
-                self.jni.forget(super_class);
-            }
+    ) -> Result<Option<Object<'f>>, DumpError> {
+        let Some(super_class) = self.jni.superclass(class) else {
+            return Ok(None);
+        };
+        let mirror = self.mirror_of_handle(&super_class, objects)?;
+        if self.class_of_mirror(mirror).is_none() {
+            return Ok(Some(super_class));
         }
-        Ok(unknown)
+        self.jni.forget(super_class);
+        Ok(None)
     }
 
     fn mirror_of_handle(
@@ -293,24 +283,12 @@ impl<'f> Catalogue<'f> {
         let tag = self.env.tag(class).when("the tag of a class")?;
         match ObjectIndex::from_tag(tag) {
             Some(mirror) => Ok(mirror),
-            None => tag_new(self.env, objects, class, self.mirror(self.class_class)),
+            None => tag_new(self.env, objects, class),
         }
     }
 
-    /// Direct interfaces; `None` for a class that is not linked.
-    fn interfaces(&self, class: &Object<'_>) -> Result<Option<Vec<Object<'f>>>, DumpError> {
-        match self.env.interfaces(self.jni, class) {
-            Ok(interfaces) => Ok(Some(interfaces)),
-            Err(JvmtiError::CLASS_NOT_PREPARED) => Ok(None),
-            Err(error) => Err(DumpError::Jvm {
-                what: "the interfaces of a class",
-                error,
-            }),
-        }
-    }
-
-    /// The class's row as the JVM reports it now. `fields` is `None`, so that the class is read again after the walk,
-    /// if it is not linked, or if a supertype is not in the catalogue (its fields could not be numbered).
+    /// The class's row as the JVM reports it now. `fields` is `None`, so that the class is read again later,
+    /// if it is not linked, or if its superclass is not in the catalogue.
     fn row(
         &self,
         class: &Object<'_>,
@@ -318,15 +296,7 @@ impl<'f> Catalogue<'f> {
         tables: &Tables,
         objects: &mut ObjectTable,
     ) -> Result<(ClassRow, Vec<FieldId>), DumpError> {
-        // Fields first: if they can be read, the class is linked, so its interfaces can be read, too.
         let (mut fields, field_ids) = self.fields(class, tables)?.unzip();
-        let mut interfaces = Vec::new();
-        for interface in self.interfaces(class)?.unwrap_or_default() {
-            match self.known_class(interface)? {
-                Some(known) => interfaces.push(known),
-                None => fields = None,
-            }
-        }
         let super_class = match self.jni.superclass(class) {
             Some(super_class) => {
                 let known = self.known_class(super_class)?;
@@ -345,7 +315,6 @@ impl<'f> Catalogue<'f> {
             name: tables.strings.intern(&name),
             loader: self.loader(class, tables, objects)?,
             super_class,
-            interfaces,
             fields,
         };
         Ok((row, field_ids.unwrap_or_default()))
@@ -395,15 +364,9 @@ impl<'f> Catalogue<'f> {
                 self.jni.forget(loader);
                 index
             }
-            // Keep the reference, so that the walk reaches the loader even if nothing else refers to it.
+            // Keep the reference, so that the loader is in the dump even if nothing else refers to it.
             None => {
-                let class_of_loader = self
-                    .jni
-                    .class_of(&loader)
-                    .ok_or(DumpError::Missing("the class of a loader"))?;
-                let tag = self.env.tag(&class_of_loader).when("the tag of a class")?;
-                self.jni.forget(class_of_loader);
-                let index = tag_new(self.env, objects, &loader, ObjectIndex::from_tag(tag))?;
+                let index = tag_new(self.env, objects, &loader)?;
                 self.loaders.borrow_mut().push((index, loader));
                 index
             }
@@ -446,12 +409,8 @@ pub(in crate::heap) fn tag_new(
     env: &Env,
     objects: &mut ObjectTable,
     object: &Object<'_>,
-    class: Option<ObjectIndex>,
 ) -> Result<ObjectIndex, DumpError> {
-    let size = env
-        .object_size_bytes(object)
-        .when("the size of an object")?;
-    let index = objects.push(size, class, None)?;
+    let index = objects.push()?;
     env.set_tag(object, index.tag())
         .when("a tag for an object")?;
     Ok(index)

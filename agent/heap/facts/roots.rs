@@ -518,7 +518,7 @@ mod tests {
         notes.note(Reference::SystemClass, CLASS, object(2));
         notes.note(Reference::SystemClass, CLASS, object(3));
         notes.note(Reference::SystemClass, CLASS, object(2));
-        notes.note(Reference::Field(0), 0, object(5));
+        notes.note(Reference::FromObject, 0, object(5));
         assert_eq!(
             notes.records(&[], |object| object.get() == 2, |_| true),
             [

@@ -69,7 +69,7 @@ impl<'f> CapturedStacks<'f> {
     ) -> Result<Self, DumpError> {
         let threads = env.live_threads(jni).when("the list of threads")?;
         for thread in &threads {
-            tag_thread(env, jni, thread, objects)?;
+            tag_thread(env, thread, objects)?;
         }
         let (stacks, pause) = capture(env, threads)?;
         let frames = stacks.iter().map(|captured| captured.frames.len()).sum();
@@ -215,7 +215,6 @@ fn capture<'f>(
 /// The index of a thread object. Tags it if it has no tag.
 pub(in crate::heap) fn tag_thread(
     env: &Env,
-    jni: &Jni<'_>,
     thread: &Object<'_>,
     objects: &mut ObjectTable,
 ) -> Result<ObjectIndex, DumpError> {
@@ -223,10 +222,5 @@ pub(in crate::heap) fn tag_thread(
     if let Some(index) = ObjectIndex::from_tag(known) {
         return Ok(index);
     }
-    let class = jni
-        .class_of(thread)
-        .ok_or(DumpError::Missing("the class of a thread"))?;
-    let tag = env.tag(&class).when("the tag of a class")?;
-    jni.forget(class);
-    tag_new(env, objects, thread, ObjectIndex::from_tag(tag))
+    tag_new(env, objects, thread)
 }

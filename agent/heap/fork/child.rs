@@ -310,7 +310,7 @@ impl Task<'_, '_> {
         copy: &HeapCopy,
     ) -> Result<Vec<LiveThread>, Failure> {
         let (mappings, memory) = (&copy.mappings, copy.snapshot.memory);
-        let count = usize::try_from(self.objects.len()).map_err(|_| Failure::NoMemory)?;
+        let count = self.objects.len();
         let addresses = (0..count)
             .filter_map(ObjectIndex::from_index)
             .map(|index| self.objects.id(index).map_or(0, ObjectId::get))

@@ -290,7 +290,7 @@ impl<'f> SnapshotDump<'f> {
             return Err(DumpError::LittleMemory { left_bytes });
         }
         self.make_huge_pages(&current);
-        let own_thread = tag_thread(self.env, self.jni, &current, objects)?;
+        let own_thread = tag_thread(self.env, &current, objects)?;
         Ok((current, own_thread))
     }
 

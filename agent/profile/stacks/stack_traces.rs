@@ -135,7 +135,6 @@ impl StackTraces {
                 name: self.tables.strings.intern(&name),
                 loader: None,
                 super_class: None,
-                interfaces: Vec::new(),
                 fields: None,
             })
         })
