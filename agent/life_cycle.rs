@@ -26,13 +26,10 @@ pub(crate) fn vm_init(session: &'static Session, jni: &mut Jni<'_>) {
         // If there is no memory for a local frame, there is none for objects: each dump makes them then.
         let _ = jni.with_frame(|jni| heap::prepare(&session.env, jni, &session.options));
     }
-    for event in [
-        DATA_DUMP_REQUEST,
-        THREAD_START,
-        THREAD_END,
-        CLASS_LOAD,
-        CLASS_PREPARE,
-    ] {
+    if session.options.dump_on_signal {
+        listen(session, DATA_DUMP_REQUEST);
+    }
+    for event in [THREAD_START, THREAD_END, CLASS_LOAD, CLASS_PREPARE] {
         listen(session, event);
     }
     let serve = |jni: &mut Jni<'_>, request: &Request| session.serve(jni, request);

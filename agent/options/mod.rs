@@ -150,6 +150,8 @@ pub(crate) struct Options {
     pub(crate) by_thread: bool,
     /// Whether to dump when the JVM ends.
     pub(crate) dump_on_exit: bool,
+    /// Whether to dump at SIGQUIT.
+    pub(crate) dump_on_signal: bool,
     /// Whether to replace a file that existed before this JVM.
     pub(crate) force: bool,
     /// Whether to also report the start of a dump on stderr.
@@ -211,6 +213,7 @@ impl Default for Options {
             line_numbers: true,
             by_thread: false,
             dump_on_exit: true,
+            dump_on_signal: true,
             force: true,
             verbose: true,
             primitive_fields: true,

@@ -104,6 +104,7 @@ fn wrong_values_name_the_option_the_value_and_what_is_allowed() {
         ("lineno=Y", "lineno=Y: lineno takes y|n"),
         ("thread=1", "thread=1: thread takes y|n"),
         ("doe=no", "doe=no: doe takes y|n"),
+        ("signal=QUIT", "signal=QUIT: signal takes y|n"),
         ("msa=x", "msa=x: msa takes y|n"),
         ("force=", "force=: force takes y|n"),
         ("verbose=2", "verbose=2: verbose takes y|n"),

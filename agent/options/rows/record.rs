@@ -63,6 +63,15 @@ pub(super) const ROWS: &[Row] = &[
         set: |said, value| yes_no(value).map(|on| said.options.dump_on_exit = on),
     },
     Row {
+        name: "signal",
+        values: "y|n",
+        default: "y",
+        help: "dump at SIGQUIT, and at `jcmd PID JVMTI.data_dump`, which the JVM reports alike. `n`: for scripts that send \
+               `kill -QUIT` to print the threads",
+        standing: Standing::Built,
+        set: |said, value| yes_no(value).map(|on| said.options.dump_on_signal = on),
+    },
+    Row {
         name: "oom",
         values: "y|n|exit",
         default: "y with heap dumps",

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import harness.Collector;
+import harness.Command;
 import harness.Folder;
 import harness.HprofCheck;
 import harness.Jdk;
@@ -11,6 +12,7 @@ import harness.Jdks;
 import harness.Jvm;
 import harness.Setup;
 import harness.Testimony;
+import harness.Tools;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
@@ -119,6 +121,22 @@ class LifeCycleTest {
             assertEquals(0, jvm.end());
             assertEquals(Set.of("out.hprof"), dumps.dumps());
             Testimony.of(jvm).mustHoldIn(folder.resolve("out.hprof"));
+        }
+    }
+
+    /** Scripts send the signal to have the threads printed. The second printing comes after all that the first signal asks for. */
+    @ParameterizedTest
+    @MethodSource("majors")
+    void signalSwitchesTheDumpAtTheSignalOff(Jdk jdk) {
+        Path asked = folder.resolve("asked.hprof");
+        try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=dump,signal=n,file=" + folder.resolve("out.hprof")).run(Patient.class).ready()) {
+            for (int count = 1; count <= 2; count++) {
+                jvm.signal("QUIT");
+                jvm.out.await(count, "printed threads", line -> line.startsWith("Full thread dump "), Jvm.LIMIT);
+            }
+            Command.run(Tools.command(), "dump", jvm.pid(), "-o", asked).good();
+            assertEquals(0, jvm.end(), jvm.err::text);
+            assertEquals(Set.of("asked.hprof", "out.hprof"), new Folder(folder).dumps(), jvm.err::text);
         }
     }
 
