@@ -376,20 +376,26 @@ fn look_at_target(options: &Options) {
     let Destination::File(name) = &options.destination else {
         return;
     };
-    if receiver::is_fifo(&name.first()) {
+    let path = name.first();
+    if receiver::is_fifo(&path) {
+        if let Some(why) = receiver::refused_fifo(&path) {
+            no_dump_unless(&why);
+        }
         return;
     }
     let target = Target {
-        path: name.first(),
+        path,
         existing: Existing::Replace,
         gzip: options.gzip,
         floor: None,
     };
     if let Err(error) = target.look() {
-        say(&format!(
-            "there will be no dump unless this changes: {error}"
-        ));
+        no_dump_unless(&error.to_string());
     }
+}
+
+fn no_dump_unless(why: &str) {
+    say(&format!("there will be no dump unless this changes: {why}"));
 }
 
 /// Held by a command from its first message to its last, because they are its answer.

@@ -8,6 +8,7 @@ pub(crate) mod descriptor;
 pub(crate) mod disk;
 pub(crate) mod host;
 pub(crate) mod own_library;
+pub(crate) mod owner;
 pub(crate) mod process_end;
 pub(crate) mod room;
 pub(crate) mod semaphore;

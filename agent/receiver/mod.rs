@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use writer::{Patience, StreamOutlet};
 
-pub(crate) use fifo::is_fifo;
 use fifo::Fifo;
+pub(crate) use fifo::{is_fifo, refused_fifo};
 use shell_command::ShellCommand;
 
 /// How long a command that listens for a graph may take nothing.

@@ -3,6 +3,7 @@ package streams;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import harness.Collector;
 import harness.Command;
@@ -11,6 +12,7 @@ import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -137,6 +139,41 @@ class StreamsTest {
             await(jvm, "nobody has opened it to read for 10 s");
             assertFalse(jvm.err.text().contains("there will be no dump"), jvm.err.text());
             assertEquals(0, jvm.end(), jvm.err::text);
+        }
+    }
+
+    /** Who makes a pipe decides who reads it. */
+    @Test
+    void thePipeOfAnotherUserGetsNothing() {
+        assumeTrue("root".equals(System.getProperty("user.name")), "only root can give a pipe to another user");
+        Path pipe = folder.resolve("a.hprof");
+        Command.run("mkfifo", pipe).good();
+        Command.run("chown", "65534", pipe).good();
+        String why = "the pipe " + pipe + " cannot be written to: it belongs to user 65534, neither to the JVM's own user nor to root";
+        try (Jvm jvm = Jvm.on(Jdks.of(17), folder).agent("heap=dump,doe=n,file=" + pipe).run(Leaks.class, "listeners").ready()) {
+            await(jvm, "there will be no dump unless this changes: " + why);
+            Process thief = started("cat " + pipe + " > stolen");
+            dump(jvm, "no dump: " + why);
+            assertEquals(0, jvm.end(), jvm.err::text);
+            assertTrue(thief.isAlive(), "nobody has opened the pipe for writing");
+            thief.destroyForcibly();
+        }
+    }
+
+    @Test
+    void standardOutputIsTheApplications() {
+        try (Jvm jvm = Jvm.on(Jdks.of(17), folder).agent("heap=dump,file=/dev/stdout").run(Leaks.class, "listeners").ready()) {
+            dump(jvm, "no dump: /dev/stdout is not a regular file");
+            assertEquals(0, jvm.end(), jvm.err::text);
+            assertFalse(jvm.out.text().contains("JAVA PROFILE"));
+        }
+    }
+
+    private Process started(String line) {
+        try {
+            return new ProcessBuilder("sh", "-c", "exec " + line).directory(folder.toFile()).start();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 
