@@ -195,7 +195,7 @@ impl Session {
     fn make(&self, jni: &mut Jni<'_>, options: &Options) -> bool {
         match &options.does {
             Does::Dump => self.dump(jni, options),
-            Does::Histo(samples) => sample_once(self.vm, jni, options, samples),
+            Does::Histo(_) => sample_once(self.vm, jni, options),
             Does::Sites(name) => {
                 if self.profiles.allocations.is_none() {
                     say("no report: this JVM records no allocation sites; its first messages say why");

@@ -1,7 +1,6 @@
 //! `on=` and `do=`: what causes something by itself, and what is made.
 
 use crate::file_name::FileName;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use trigger::{Condition, Limits};
 
@@ -32,19 +31,10 @@ pub(crate) enum Does {
 pub(crate) struct Samples {
     /// The file to which each adds a line.
     pub(crate) lines: FileName,
-    /// Where the newest one is as OpenMetrics text.
-    pub(crate) metrics: Option<Metrics>,
+    /// The file that has the newest one as OpenMetrics text.
+    pub(crate) metrics: Option<FileName>,
     /// How many classes each tells.
     pub(crate) top: usize,
-}
-
-/// Where the newest sample is told.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Metrics {
-    /// In a file.
-    File(FileName),
-    /// By HTTP, on this machine alone.
-    Http(SocketAddr),
 }
 
 /// Who is asked what keeps the memory.

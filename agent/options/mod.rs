@@ -16,7 +16,7 @@ mod values;
 use crate::file_name::FileName;
 use crate::os::disk::free_bytes;
 use caused::Word;
-pub(crate) use caused::{Conditions, Does, Leaks, Metrics, Samples};
+pub(crate) use caused::{Conditions, Does, Leaks, Samples};
 pub(crate) use class_patterns::ClassPatterns;
 pub(crate) use cpu::{Clock, Cpu, TimesLayout};
 use cross_check::cross_check;

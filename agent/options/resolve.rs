@@ -2,12 +2,11 @@
 
 use super::cross_check::{refuse, text_only};
 use super::{
-    names_binary, Conditions, Cpu, Destination, Does, Format, Leaks, Metrics, OptionError, Options,
-    Said,
+    names_binary, Conditions, Cpu, Destination, Does, Format, Leaks, OptionError, Options, Said,
 };
 use super::{OnOutOfMemory, Samples, Word, CPU_INTERVAL_US};
 use crate::file_name::FileName;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use trigger::{Condition, Limits};
 use writer::GzipLevel;
 
@@ -138,26 +137,16 @@ fn samples(said: &Said) -> Result<Samples, OptionError> {
     })
 }
 
-/// The meaning of `metrics`: an address or a port of this machine, or else a file.
-fn metrics(text: &str) -> Result<Metrics, OptionError> {
-    let address = match text.rsplit_once(':') {
-        Some(("" | "localhost", port)) => {
-            let port: u16 = port.parse().map_err(|_| {
-                OptionError(format!(
-                    "metrics={text}: a port is a number up to 65535, as in metrics=:9400"
-                ))
-            })?;
-            Some((Ipv4Addr::LOCALHOST, port).into())
-        }
-        _ => text.parse::<SocketAddr>().ok(),
-    };
-    match address {
-        Some(address) if address.ip().is_loopback() => Ok(Metrics::Http(address)),
-        Some(_) => Err(OptionError(format!(
-            "metrics={text}: the agent is reached from its own machine or pod alone; write metrics=:9400, or the name of a file"
-        ))),
-        None => pattern("metrics", text).map(Metrics::File),
+/// The meaning of `metrics`. What looks like an address is no file that anybody means.
+fn metrics(text: &str) -> Result<FileName, OptionError> {
+    let host = text.rsplit_once(':').map(|(host, _)| host);
+    if matches!(host, Some("" | "localhost")) || text.parse::<SocketAddr>().is_ok() {
+        return Err(OptionError(format!(
+            "metrics={text}: the agent opens no port; write metrics=/folder/app.prom, the name of a file that a node exporter \
+             reads from its folder of text files"
+        )));
     }
+    pattern("metrics", text)
 }
 
 /// The meaning of `oom`, beside `on`.

@@ -4,7 +4,6 @@
 
 pub(crate) mod kept_files;
 pub(crate) mod leaks;
-mod metrics_server;
 mod readings;
 mod sampler;
 mod written_files;
@@ -20,7 +19,7 @@ use crate::options::Options;
 use parking_lot::Mutex;
 use readings::{resident, HeapReader};
 pub(crate) use sampler::sample_once;
-use sampler::{Sampler, Told};
+use sampler::Sampler;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
@@ -87,9 +86,8 @@ impl Triggers {
         gate: &'static Gate,
         request: impl Fn(String) -> bool + Send + 'static,
     ) {
-        let metrics = Told::start(options, env, jni);
         let body = move |jni: &mut Jni<'_>| {
-            let mut sampler = Sampler::of(vm, options, metrics);
+            let mut sampler = Sampler::of(vm, options);
             let mut heap = self.reads_heap.then(|| HeapReader::new(env, jni)).flatten();
             loop {
                 sleep(LOOK);

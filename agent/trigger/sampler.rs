@@ -3,13 +3,13 @@
 //! The thread that watches takes them and writes them, or that of a command. Should a disk never answer, that thread waits,
 //! and no other.
 
-use super::metrics_server::{self, Newest};
-use super::written_files::{replace, LinesFile};
+use super::written_files::{replace, LinesFile, READABLE};
+use crate::file_name::FileName;
 use crate::heap;
-use crate::jvmti::env::{Env, Vm};
+use crate::jvmti::env::Vm;
 use crate::jvmti::jni::Jni;
 use crate::message::say;
-use crate::options::{Does, Metrics, Options, Samples};
+use crate::options::{Does, Options};
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 use trigger::{Sample, Taken};
@@ -30,49 +30,19 @@ pub(super) struct Sampler<'o> {
 #[derive(Debug)]
 struct Files {
     lines: LinesFile,
-    metrics: Option<Told>,
-}
-
-/// Where the newest sample is told.
-#[derive(Debug)]
-pub(super) enum Told {
-    File(PathBuf),
-    Http(Newest),
-}
-
-impl Told {
-    /// `None` if the options do not say where, or if nobody can be told there. In `VMInit`.
-    pub(super) fn start(options: &Options, env: &Env, jni: &mut Jni<'_>) -> Option<Self> {
-        let Does::Histo(samples) = &options.does else {
-            return None;
-        };
-        Some(match samples.metrics.as_ref()? {
-            Metrics::File(name) => Self::File(name.first()),
-            Metrics::Http(address) => {
-                let newest = metrics_server::start(*address, env, jni, options.verbose);
-                Self::Http(newest?)
-            }
-        })
-    }
+    /// Where the newest one is as OpenMetrics text.
+    metrics: Option<PathBuf>,
 }
 
 /// Takes one sample for a command and writes it. Returns `false`, and says why, if there is none.
-pub(crate) fn sample_once(vm: Vm, jni: &mut Jni<'_>, options: &Options, asked: &Samples) -> bool {
-    let metrics = match &asked.metrics {
-        Some(Metrics::Http(_)) => {
-            say("metrics= listens on a port from the start of the JVM only: name a file");
-            return false;
-        }
-        Some(Metrics::File(name)) => Some(Told::File(name.first())),
-        None => None,
-    };
+pub(crate) fn sample_once(vm: Vm, jni: &mut Jni<'_>, options: &Options) -> bool {
     let cause = options.because.as_deref().unwrap_or_default();
-    Sampler::of(vm, options, metrics).is_some_and(|mut sampler| sampler.sample(jni, cause))
+    Sampler::of(vm, options).is_some_and(|mut sampler| sampler.sample(jni, cause))
 }
 
 impl<'o> Sampler<'o> {
     /// `None` if the options ask for something else.
-    pub(super) fn of(vm: Vm, options: &'o Options, metrics: Option<Told>) -> Option<Self> {
+    pub(super) fn of(vm: Vm, options: &'o Options) -> Option<Self> {
         let Does::Histo(samples) = &options.does else {
             return None;
         };
@@ -80,9 +50,9 @@ impl<'o> Sampler<'o> {
             lines: LinesFile {
                 path: samples.lines.first(),
                 floor: options.floor(),
-                mode: 0o666,
+                mode: READABLE,
             },
-            metrics,
+            metrics: samples.metrics.as_ref().map(FileName::first),
         };
         Some(Self {
             vm,
@@ -123,11 +93,7 @@ impl Files {
     fn take(&self, sample: &Sample) -> Result<(), String> {
         self.lines.add(&sample.json_line())?;
         match &self.metrics {
-            Some(Told::File(path)) => replace(path, &sample.open_metrics(), self.lines.floor),
-            Some(Told::Http(newest)) => {
-                *newest.lock() = Some(sample.open_metrics().into());
-                Ok(())
-            }
+            Some(path) => replace(path, &sample.open_metrics(), self.lines.floor),
             None => Ok(()),
         }
     }
@@ -162,9 +128,9 @@ mod tests {
             lines: LinesFile {
                 path: folder.join("lines"),
                 floor,
-                mode: 0o666,
+                mode: READABLE,
             },
-            metrics: Some(Told::File(folder.join("metrics"))),
+            metrics: Some(folder.join("metrics")),
         }
     }
 
@@ -181,18 +147,6 @@ mod tests {
         let metrics = fs::read_to_string(folder.path().join("metrics")).expect("metrics");
         assert_eq!(metrics, sample("a.Second").open_metrics());
         assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 2);
-    }
-
-    #[test]
-    fn metrics_are_not_written_through_a_link() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let files = files(folder.path(), None);
-        let other = folder.path().join("other");
-        fs::write(&other, "of the user").expect("written");
-        std::os::unix::fs::symlink(&other, folder.path().join("metrics.part")).expect("a link");
-        let error = files.take(&sample("a.First")).expect_err("a link");
-        assert!(error.contains("metrics cannot be written: "), "{error}");
-        assert_eq!(fs::read(&other).expect("a file"), b"of the user");
     }
 
     #[test]

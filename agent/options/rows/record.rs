@@ -162,8 +162,8 @@ pub(super) const ROWS: &[Row] = &[
         name: "metrics",
         values: "NAME",
         default: "none",
-        help: "with `do=histo`: a file that always has the newest sample, as OpenMetrics text. `:PORT` or \
-               `127.0.0.1:PORT`: the same by HTTP, at `/metrics`, for this machine or pod alone",
+        help: "with `do=histo`: a file that always has the newest sample, as OpenMetrics text, for the textfile collector \
+               of a node exporter",
         standing: Standing::Built,
         set: |said, value| named(&mut said.metrics, value),
     },

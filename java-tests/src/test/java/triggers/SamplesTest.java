@@ -18,11 +18,9 @@ import harness.Setup;
 import harness.SiteList;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.HttpURLConnection;
-import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -104,6 +102,7 @@ class SamplesTest {
                 Arguments.of(jdk, "minfree=900t", " must stay free; remove files, or change minfree="),
                 Arguments.of(jdk, "histo=taken", "taken cannot be written: "),
                 Arguments.of(jdk, "metrics=no/such/folder", "no/such/folder cannot be written: "),
+                Arguments.of(jdk, "histo=link", "link cannot be written: it is a link, behind which no file is written"),
                 Arguments.of(jdk, "histo=/dev/full", "/dev/full cannot be written: it is no file")));
     }
 
@@ -112,6 +111,8 @@ class SamplesTest {
     @MethodSource("whatIsFull")
     void whatCannotBeWrittenIsToldOnce(Jdk jdk, String full, String why) throws IOException {
         Files.createDirectory(folder.resolve("taken"));
+        Path victim = Files.createFile(folder.resolve("victim"));
+        Files.createSymbolicLink(folder.resolve("link"), victim);
         String options = "heap=dump,doe=n,on=every=1s,do=histo,count=3," + full;
         try (Jvm jvm = Jvm.on(jdk, folder).agent(options).run(Load.class).ready()) {
             jvm.err.await(1, why, line -> line.contains(why), Jvm.LIMIT);
@@ -120,6 +121,7 @@ class SamplesTest {
             assertEquals(0, jvm.end(), jvm.err::text);
             assertEquals(1, jvm.err.lines().stream().filter(line -> line.contains("no sample of the heap: ")).count());
         }
+        assertEquals(0, Files.size(victim));
         assertTrue(lines(folder.resolve("java.histo.jsonl")).stream().allMatch(line -> line.startsWith("{")));
     }
 
@@ -161,18 +163,15 @@ class SamplesTest {
     @Beside
     @Test
     void aDumpIsMadeBesideSamples() throws IOException {
-        try (Jvm jvm = Jvm.on(Jdks.of(17), folder).agent("heap=dump,on=every=1s,do=histo,file=a.hprof,metrics=:0")
+        try (Jvm jvm = Jvm.on(Jdks.of(17), folder).agent("heap=dump,on=every=1s,do=histo,file=a.hprof,metrics=m.prom")
                 .run(Leaks.class, "listeners").ready()) {
-            String start = "hprof-rs: metrics are at ";
-            String at = jvm.err.await(1, "an address", line -> line.startsWith(start), Jvm.LIMIT).substring(start.length());
-            // The second one is taken once the metrics of the first one are told.
+            // The second one is taken once the metrics of the first one are there.
             samples(folder.resolve("java.histo.jsonl"), 2);
-            HttpURLConnection asked = (HttpURLConnection) URI.create(at).toURL().openConnection();
-            assertEquals(200, asked.getResponseCode());
-            assertTrue(asked.getContentType().startsWith("application/openmetrics-text; "), asked::getContentType);
-            String metrics = new String(asked.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            Path metrics = folder.resolve("m.prom");
             String sessions = "\nhprof_class_instances{class=\"leaks.Leaks$Session\"} " + Leaks.SESSIONS + "\n";
-            assertTrue(metrics.contains(sessions) && metrics.endsWith("\n# EOF\n"), metrics);
+            assertTrue(Files.readString(metrics).contains(sessions), sessions);
+            // A collector of metrics reads it as another user; nobody else writes to it.
+            assertEquals("rw-r--r--", PosixFilePermissions.toString(Files.getPosixFilePermissions(metrics)));
             assertEquals(0, jvm.end(), jvm.err::text);
             assertTrue(jvm.err.text().contains("dumped a.hprof because of end of the JVM: "), jvm.err::text);
         }
