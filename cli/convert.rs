@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use format::{android, heap, record, BasicType, HEADER_1_0_2};
+use format::sub_record::{class_head_bytes, TAG_BYTES};
+use format::{android, heap, record, BasicType, RootKind, HEADER_1_0_2};
 use reader::{Header, ReadError, Source, Version};
 
 use crate::dump_file::DumpFile;
@@ -175,9 +176,6 @@ impl Converter<'_, '_> {
                 let behind = self.source.offset() + 4 + id;
                 self.source.skip_to(behind)?;
             }
-            android::ROOT_INTERNED_STRING..=android::ROOT_VM_INTERNAL
-            | android::ROOT_UNREACHABLE => self.unknown_root(0)?,
-            android::ROOT_JNI_MONITOR => self.unknown_root(8)?,
             android::PRIM_ARRAY_NODATA => {
                 self.changed += 1;
                 self.segment.push(heap::PRIM_ARRAY_DUMP);
@@ -210,28 +208,32 @@ impl Converter<'_, '_> {
                 let kind = self.kind()?;
                 self.data(u64::from(length) * u64::from(kind.size_bytes(8)))?;
             }
-            tag => {
-                let offset = self.source.offset() - 1;
-                let root = root_bytes(tag, id).ok_or(Fault::Unknown(offset))?;
-                self.segment.push(tag);
-                self.source.append(&mut self.segment, root)?;
-            }
+            tag => self.root(tag)?,
         }
         Ok(())
     }
 
-    /// A root of a kind that only Android has, of whose facts but the object `rest` bytes are left out.
-    fn unknown_root(&mut self, rest: u64) -> Result<(), Fault> {
-        self.changed += 1;
-        self.segment.push(heap::ROOT_UNKNOWN);
-        let id = u64::from(self.source.id_bytes());
-        self.source.append(&mut self.segment, id)?;
-        Ok(self.source.skip_to(self.source.offset() + rest)?)
+    /// A root. Of a kind that only Android has, the object alone is kept.
+    fn root(&mut self, tag: u8) -> Result<(), Fault> {
+        let offset = self.source.offset() - u64::from(TAG_BYTES);
+        let kind = RootKind::from_tag(tag).ok_or(Fault::Unknown(offset))?;
+        let id_bytes = self.source.id_bytes();
+        let facts_bytes = u64::from(kind.facts().bytes(id_bytes));
+        if kind.is_androids() {
+            self.changed += 1;
+            self.segment.push(heap::ROOT_UNKNOWN);
+            self.source.append(&mut self.segment, id_bytes.into())?;
+            return Ok(self.source.skip_to(self.source.offset() + facts_bytes)?);
+        }
+        self.segment.push(tag);
+        let bytes = u64::from(id_bytes) + facts_bytes;
+        Ok(self.source.append(&mut self.segment, bytes)?)
     }
 
     fn class(&mut self) -> Result<(), Fault> {
         let id = u64::from(self.source.id_bytes());
-        self.source.append(&mut self.segment, 7 * id + 8)?;
+        let head_bytes = class_head_bytes(self.source.id_bytes()) - TAG_BYTES;
+        self.source.append(&mut self.segment, head_bytes.into())?;
         for _ in 0..self.short()? {
             self.source.append(&mut self.segment, 2)?;
             self.value()?;
@@ -294,15 +296,4 @@ impl Converter<'_, '_> {
         }
         Ok(())
     }
-}
-
-/// Bytes of a root behind its tag; `None` if the tag is no root's.
-fn root_bytes(tag: u8, id: u64) -> Option<u64> {
-    Some(match tag {
-        heap::ROOT_UNKNOWN | heap::ROOT_STICKY_CLASS | heap::ROOT_MONITOR_USED => id,
-        heap::ROOT_JNI_GLOBAL => 2 * id,
-        heap::ROOT_JNI_LOCAL | heap::ROOT_JAVA_FRAME | heap::ROOT_THREAD_OBJ => id + 8,
-        heap::ROOT_NATIVE_STACK | heap::ROOT_THREAD_BLOCK => id + 4,
-        _ => return None,
-    })
 }

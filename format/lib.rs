@@ -11,16 +11,19 @@ pub mod mutf8;
 pub mod name;
 pub mod name_pattern;
 pub mod redaction;
+pub mod sub_record;
 
 mod basic_type;
 mod class_name;
 mod jvm_facts;
 mod object_sizes;
+mod root_kind;
 
 pub use basic_type::BasicType;
 pub use class_name::ClassName;
 pub use jvm_facts::{ClassUnits, JvmFacts, UNIT_BYTES};
 pub use object_sizes::ObjectSizes;
+pub use root_kind::{RootFacts, RootKind};
 
 /// First bytes of a file with heap dump segments; a NUL byte follows (format text: "JAVA PROFILE 1.0.2").
 pub const HEADER_1_0_2: &[u8] = b"JAVA PROFILE 1.0.2";

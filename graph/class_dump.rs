@@ -2,10 +2,10 @@
 
 use std::io;
 
-use format::BasicType;
+use format::{sub_record, BasicType};
 use reader::{ClassDump, Constant, Field, Static};
 
-use crate::heap_scan::{id_at, u32_at};
+use crate::heap_scan::{id_at, id_bytes, u32_at};
 use crate::window::Window;
 
 /// A record that is decoded piece by piece. Nothing is consumed until the record is complete.
@@ -40,7 +40,7 @@ impl Pieces<'_, '_> {
         let Some(kind) = self.kind()? else {
             return Ok(None);
         };
-        let size = kind.size_bytes(if ID == 4 { 4 } else { 8 }) as usize;
+        let size = kind.size_bytes(id_bytes::<ID>()) as usize;
         let value = self.take(size)?.map(|bytes| {
             let number = |value: u64, byte: &u8| (value << 8) | u64::from(*byte);
             bytes.iter().fold(0, number)
@@ -88,7 +88,9 @@ pub(crate) fn class_dump<const ID: usize>(
 }
 
 fn fixed_part<const ID: usize>(from: &mut Pieces<'_, '_>) -> io::Result<Option<ClassDump>> {
-    let Some(bytes) = from.take(7 * ID + 8)? else {
+    let Some(bytes) = from
+        .take((sub_record::class_head_bytes(id_bytes::<ID>()) - sub_record::TAG_BYTES) as usize)?
+    else {
         return Ok(None);
     };
     Ok(Some(ClassDump {

@@ -6,15 +6,15 @@
 
 use std::io;
 
-use format::{android, heap, BasicType};
+use format::{android, heap, sub_record, BasicType, RootFacts, RootKind};
 
 use crate::class_dump::class_dump;
 use crate::graph_objects::graph_objects;
 use crate::window::Window;
-use reader::{ClassDump, Root, RootKind};
+use reader::{ClassDump, Root};
 
-/// Bytes of the longest head of a sub-record: an instance's or an array's with ids of 8 bytes.
-const HEAD_BYTES: usize = 25;
+/// Bytes of the longest head of an object: an instance's or an array's with ids of 8 bytes.
+const HEAD_BYTES: usize = sub_record::instance_head_bytes(8) as usize;
 
 /// Most bytes of field values of one instance. The JVM has no class of so many fields.
 pub(crate) const INSTANCE_BYTES_MAX: usize = 64 << 20;
@@ -119,7 +119,9 @@ fn scan_ids<const ID: usize>(
                 None => false,
             },
             heap::GRAPH_OBJECTS if ID == 8 => graph_objects(window, visitor)?,
-            android::HEAP_DUMP_INFO => window.skip(1 + 4 + ID as u64)?,
+            android::HEAP_DUMP_INFO => {
+                window.skip(sub_record::heap_info_bytes(id_bytes::<ID>()).into())?
+            }
             _ => root::<ID>(window, visitor, tag)?,
         };
         if !whole || window.offset() > end {
@@ -129,13 +131,22 @@ fn scan_ids<const ID: usize>(
     Ok(ScanEnd::Whole)
 }
 
+/// The number of bytes of an id, 4 or 8.
+pub(crate) const fn id_bytes<const ID: usize>() -> u32 {
+    if ID == 4 {
+        4
+    } else {
+        8
+    }
+}
+
 /// Each returns whether the record is complete.
 #[inline]
 fn instance<const ID: usize>(
     window: &mut Window<'_>,
     visitor: &mut impl Visitor,
 ) -> io::Result<bool> {
-    let head_bytes = 1 + ID + 4 + ID + 4;
+    let head_bytes = sub_record::instance_head_bytes(id_bytes::<ID>()) as usize;
     let offset = window.offset();
     let bytes = window.ask(head_bytes)?;
     if bytes.len() < head_bytes {
@@ -172,7 +183,7 @@ fn object_array<const ID: usize>(
     window: &mut Window<'_>,
     visitor: &mut impl Visitor,
 ) -> io::Result<bool> {
-    let head_bytes = 1 + ID + 4 + 4 + ID;
+    let head_bytes = sub_record::object_array_head_bytes(id_bytes::<ID>()) as usize;
     let offset = window.offset();
     let bytes = window.ask(head_bytes)?;
     if bytes.len() < head_bytes {
@@ -199,7 +210,7 @@ fn primitive_array<const ID: usize>(
     visitor: &mut impl Visitor,
     tag: u8,
 ) -> io::Result<bool> {
-    let head_bytes = 1 + ID + 4 + 4 + 1;
+    let head_bytes = sub_record::primitive_array_head_bytes(id_bytes::<ID>()) as usize;
     let offset = window.offset();
     let bytes = window.ask(head_bytes)?;
     let (Some(code), false) = (bytes.get(head_bytes - 1), bytes.len() < head_bytes) else {
@@ -261,31 +272,21 @@ fn root<const ID: usize>(
     let Some(kind) = RootKind::from_tag(tag) else {
         return Ok(false);
     };
-    let extra_bytes = match kind {
-        RootKind::JniGlobal => ID,
-        RootKind::JniLocal
-        | RootKind::JavaFrame
-        | RootKind::JniMonitor
-        | RootKind::ThreadObject => 8,
-        RootKind::NativeStack | RootKind::ThreadBlock => 4,
-        _ => 0,
-    };
-    let record_bytes = 1 + ID + extra_bytes;
+    let facts = kind.facts();
+    let record_bytes = 1 + ID + facts.bytes(id_bytes::<ID>()) as usize;
     let bytes = window.ask(record_bytes)?;
     if bytes.len() < record_bytes {
         return Ok(false);
     }
-    let object = id_at::<ID>(bytes, 1);
-    let names_thread = extra_bytes > 0 && kind != RootKind::JniGlobal;
-    let is_thread = kind == RootKind::ThreadObject;
-    let names_frame = extra_bytes == 8 && kind != RootKind::JniGlobal && !is_thread;
+    let (first, second) = (u32_at(bytes, 1 + ID), u32_at(bytes, 5 + ID));
+    let names_thread = !matches!(facts, RootFacts::None | RootFacts::Reference);
     visitor.root(Root {
         kind,
-        object,
-        thread_serial: names_thread.then(|| u32_at(bytes, 1 + ID)),
-        trace: is_thread.then(|| u32_at(bytes, 5 + ID)),
-        frame_number: names_frame.then(|| u32_at(bytes, 5 + ID)),
-        reference: (kind == RootKind::JniGlobal).then(|| id_at::<ID>(bytes, 1 + ID)),
+        object: id_at::<ID>(bytes, 1),
+        thread_serial: names_thread.then_some(first),
+        trace: (facts == RootFacts::ThreadAndTrace).then_some(second),
+        frame_number: (facts == RootFacts::ThreadAndFrame).then_some(second),
+        reference: (facts == RootFacts::Reference).then(|| id_at::<ID>(bytes, 1 + ID)),
     });
     window.advance(record_bytes);
     Ok(true)

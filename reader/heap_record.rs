@@ -1,93 +1,9 @@
 //! The sub-records inside a heap dump: roots, classes, objects.
 
-use format::{android, heap, BasicType};
+use format::{android, heap, BasicType, RootFacts, RootKind};
 
 use crate::error::ReadError;
 use crate::stream::Source;
-
-/// Why an object is a root of the heap.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum RootKind {
-    /// ROOT UNKNOWN.
-    Unknown,
-    /// ROOT JNI GLOBAL.
-    JniGlobal,
-    /// ROOT JNI LOCAL.
-    JniLocal,
-    /// ROOT JAVA FRAME.
-    JavaFrame,
-    /// ROOT NATIVE STACK.
-    NativeStack,
-    /// ROOT STICKY CLASS.
-    StickyClass,
-    /// ROOT THREAD BLOCK.
-    ThreadBlock,
-    /// ROOT MONITOR USED.
-    MonitorUsed,
-    /// ROOT THREAD OBJECT.
-    ThreadObject,
-    /// Android: interned string.
-    InternedString,
-    /// Android: waits for finalization.
-    Finalizing,
-    /// Android: held by a debugger.
-    Debugger,
-    /// Android: held by the reference queue.
-    ReferenceCleanup,
-    /// Android: held by the runtime.
-    VmInternal,
-    /// Android: JNI monitor.
-    JniMonitor,
-    /// Android: not reachable, but listed.
-    Unreachable,
-}
-
-impl RootKind {
-    /// The format text's name, in capitals.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Unknown => "ROOT UNKNOWN",
-            Self::JniGlobal => "ROOT JNI GLOBAL",
-            Self::JniLocal => "ROOT JNI LOCAL",
-            Self::JavaFrame => "ROOT JAVA FRAME",
-            Self::NativeStack => "ROOT NATIVE STACK",
-            Self::StickyClass => "ROOT STICKY CLASS",
-            Self::ThreadBlock => "ROOT THREAD BLOCK",
-            Self::MonitorUsed => "ROOT MONITOR USED",
-            Self::ThreadObject => "ROOT THREAD OBJECT",
-            Self::InternedString => "ROOT INTERNED STRING",
-            Self::Finalizing => "ROOT FINALIZING",
-            Self::Debugger => "ROOT DEBUGGER",
-            Self::ReferenceCleanup => "ROOT REFERENCE CLEANUP",
-            Self::VmInternal => "ROOT VM INTERNAL",
-            Self::JniMonitor => "ROOT JNI MONITOR",
-            Self::Unreachable => "ROOT UNREACHABLE",
-        }
-    }
-
-    /// The kind with this sub-record tag, or `None` if the tag is not a root's.
-    pub fn from_tag(tag: u8) -> Option<Self> {
-        Some(match tag {
-            heap::ROOT_UNKNOWN => Self::Unknown,
-            heap::ROOT_JNI_GLOBAL => Self::JniGlobal,
-            heap::ROOT_JNI_LOCAL => Self::JniLocal,
-            heap::ROOT_JAVA_FRAME => Self::JavaFrame,
-            heap::ROOT_NATIVE_STACK => Self::NativeStack,
-            heap::ROOT_STICKY_CLASS => Self::StickyClass,
-            heap::ROOT_THREAD_BLOCK => Self::ThreadBlock,
-            heap::ROOT_MONITOR_USED => Self::MonitorUsed,
-            heap::ROOT_THREAD_OBJ => Self::ThreadObject,
-            android::ROOT_INTERNED_STRING => Self::InternedString,
-            android::ROOT_FINALIZING => Self::Finalizing,
-            android::ROOT_DEBUGGER => Self::Debugger,
-            android::ROOT_REFERENCE_CLEANUP => Self::ReferenceCleanup,
-            android::ROOT_VM_INTERNAL => Self::VmInternal,
-            android::ROOT_JNI_MONITOR => Self::JniMonitor,
-            android::ROOT_UNREACHABLE => Self::Unreachable,
-            _ => return None,
-        })
-    }
-}
 
 /// A root of the heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -300,18 +216,18 @@ fn root(kind: RootKind, from: &mut Source<'_>) -> Result<Root, ReadError> {
         frame_number: None,
         reference: None,
     };
-    match kind {
-        RootKind::JniGlobal => root.reference = Some(from.id()?),
-        RootKind::JniLocal | RootKind::JavaFrame | RootKind::JniMonitor => {
+    match kind.facts() {
+        RootFacts::None => {}
+        RootFacts::Reference => root.reference = Some(from.id()?),
+        RootFacts::Thread => root.thread_serial = Some(from.u4()?),
+        RootFacts::ThreadAndFrame => {
             root.thread_serial = Some(from.u4()?);
             root.frame_number = Some(from.u4()?);
         }
-        RootKind::NativeStack | RootKind::ThreadBlock => root.thread_serial = Some(from.u4()?),
-        RootKind::ThreadObject => {
+        RootFacts::ThreadAndTrace => {
             root.thread_serial = Some(from.u4()?);
             root.trace = Some(from.u4()?);
         }
-        _ => {}
     }
     Ok(root)
 }

@@ -8,8 +8,9 @@ use crate::budget::entries;
 use crate::classes::ClassTable;
 use crate::damage::Damage;
 use crate::heap_places::HeapPlaces;
-use crate::heap_record::{HeapRecord, Root, RootKind};
+use crate::heap_record::{HeapRecord, Root};
 use crate::object_sums::{held_bytes, Kind, Sizing, Sums};
+use format::RootKind;
 
 /// Most damaged places kept for display.
 const DAMAGE_MAX: usize = 10;

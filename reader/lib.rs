@@ -55,6 +55,7 @@ pub use damage::{Damage, DamageKind};
 pub use directory::Directory;
 pub use dump::{DumpReader, Event};
 pub use error::ReadError;
+pub use format::RootKind;
 pub use header::{Header, Version};
 pub use heap_places::HeapPlaces;
 pub use heap_record::*;

@@ -11,13 +11,13 @@ use crate::error::ReadError;
 use crate::gather::{gather, Gathered, Others};
 use crate::header::Header;
 use crate::heap_places::HeapPlaces;
-use crate::heap_record::RootKind;
 use crate::heap_totals::{HeapTotals, KindTotal};
 use crate::names::Names;
 use crate::record::{record_name, Record, RecordHead, StartThread};
 use crate::sizes::Sizes;
 use crate::stacks::{StackRecords, Stacks};
 use crate::strings::StringTable;
+use format::RootKind;
 
 /// Bytes of a record's head: tag, time, length.
 const HEAD_BYTES: u64 = format::RECORD_HEADER_BYTES as u64;

@@ -3,20 +3,13 @@
 use std::io::Write;
 
 use format::redaction::Redacted as Word;
+use format::sub_record::{class_head_bytes, COUNT_BYTES, TAG_BYTES};
 use format::{BasicType, JvmFacts, RECORD_HEADER_BYTES};
 use reader::{ClassDump, DumpReader, Event, HeapRecord, Instance, Record, RecordHead, Utf8};
 
 use crate::blanks::Blanks;
 use crate::survey::Survey;
 use crate::{next, Open, RedactError, Redacted};
-
-/// Bytes of the trace, of the constants' count and of an index, of a type, of a length.
-const TRACE_BYTES: u64 = 4;
-const COUNT_BYTES: u64 = 2;
-const TYPE_BYTES: u64 = 1;
-const SIZE_BYTES: u64 = 4;
-/// Ids of a class dump before its size: itself, superclass, loader, signers, domain, and two that mean nothing.
-const CLASS_IDS: u64 = 7;
 
 /// Copies the file.
 pub(crate) fn copy(
@@ -94,20 +87,21 @@ impl Copy<'_, '_> {
 
     /// Constants and static fields of primitive types.
     fn class(&mut self, offset: u64, class: &ClassDump) {
-        let ids = CLASS_IDS * self.id_bytes;
-        let mut at = offset + TYPE_BYTES + TRACE_BYTES + ids + SIZE_BYTES + COUNT_BYTES;
+        let id_bytes = u32::try_from(self.id_bytes).unwrap_or(8);
+        let (count_bytes, type_bytes) = (u64::from(COUNT_BYTES), u64::from(TAG_BYTES));
+        let mut at = offset + u64::from(class_head_bytes(id_bytes)) + count_bytes;
         let name = self.survey.class_name(class.class);
         let mut is_redacted = false;
         for constant in &class.constants {
             // A constant has no name, so no rule is about it.
             let has_value = self.survey.planner().has_field(name, 0);
-            at += COUNT_BYTES + TYPE_BYTES;
+            at += count_bytes + type_bytes;
             is_redacted |= self.value(constant.kind, has_value, &mut at);
         }
-        at += COUNT_BYTES;
+        at += count_bytes;
         for field in &class.statics {
             let has_value = self.survey.planner().has_field(name, field.name);
-            at += self.id_bytes + TYPE_BYTES;
+            at += self.id_bytes + type_bytes;
             is_redacted |= self.value(field.kind, has_value, &mut at);
         }
         self.redacted.objects += u64::from(is_redacted);

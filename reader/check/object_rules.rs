@@ -2,8 +2,9 @@
 
 use super::fault::Faults;
 use super::rule::Rule;
-use crate::heap_record::{Root, RootKind};
+use crate::heap_record::Root;
 use crate::id_set::IdSet;
+use format::RootKind;
 
 /// Alignment from which readers infer sizes.
 const ID_ALIGNMENT: u64 = 8;

@@ -7,9 +7,10 @@ use super::rule::Rule;
 use crate::classes::{ClassTable, Layout};
 use crate::dump::{DumpReader, Event};
 use crate::error::ReadError;
-use crate::heap_record::{ClassDump, HeapRecord, Instance, ObjectArray, PrimitiveArray, RootKind};
+use crate::heap_record::{ClassDump, HeapRecord, Instance, ObjectArray, PrimitiveArray};
 use crate::id_set::IdSet;
 use crate::strings::StringTable;
+use format::RootKind;
 
 /// References that are looked up at once.
 const AT_ONCE: usize = 64;

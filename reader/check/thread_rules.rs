@@ -10,7 +10,8 @@ use super::rule::Rule;
 use super::serials::Serials;
 use super::trace_rules::TraceRules;
 use crate::budget::entries;
-use crate::heap_record::{Root, RootKind};
+use crate::heap_record::Root;
+use format::RootKind;
 
 /// The threads so far, and serials referred to too early.
 #[derive(Debug)]
