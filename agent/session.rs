@@ -26,7 +26,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 use tables::profile::SiteOrder;
 use tables::Census;
-use writer::{Existing, Outlet, Target};
+use writer::Outlet;
 
 /// Answer to the JVM: success.
 const DONE: i32 = 0;
@@ -102,7 +102,7 @@ impl Session {
     ///
     /// On any thread attached to the JVM, inside the gate.
     pub(crate) fn dump(&self, jni: &mut Jni<'_>, options: &Options) -> bool {
-        let to_pipe = to_pipe(options);
+        let to_pipe = receiver::to_pipe(options);
         let options = to_pipe.as_ref().unwrap_or(options);
         if options.heap_dump {
             let is_there = self.heap_dump(jni, options);
@@ -339,7 +339,7 @@ fn start(vm: Vm, options: Options) -> Result<(), JvmtiError> {
     for note in &options.notes {
         say(note);
     }
-    look_at_target(&options);
+    receiver::look_at_target(&options);
     let net = Net::connect(&options);
     let session = Session {
         net,
@@ -354,48 +354,6 @@ fn start(vm: Vm, options: Options) -> Result<(), JvmtiError> {
     };
     session.env.notify(VM_INIT, true)?;
     session.env.notify(VM_DEATH, true)
-}
-
-/// The same options if the file's name is that of a named pipe: what goes there cannot begin anew.
-fn to_pipe(options: &Options) -> Option<Options> {
-    let Destination::File(name) = &options.destination else {
-        return None;
-    };
-    let path = name.first();
-    receiver::is_fifo(&path).then(|| Options {
-        destination: Destination::Pipe(path),
-        ..options.clone()
-    })
-}
-
-/// Warns now, rather than when the data is at stake, if a dump could not be written. Leaves no file behind.
-///
-/// The application starts all the same: the directory may be created later, and a dump is never worth a
-/// service.
-fn look_at_target(options: &Options) {
-    let Destination::File(name) = &options.destination else {
-        return;
-    };
-    let path = name.first();
-    if receiver::is_fifo(&path) {
-        if let Some(why) = receiver::refused_fifo(&path) {
-            no_dump_unless(&why);
-        }
-        return;
-    }
-    let target = Target {
-        path,
-        existing: Existing::Replace,
-        gzip: options.gzip,
-        floor: None,
-    };
-    if let Err(error) = target.look() {
-        no_dump_unless(&error.to_string());
-    }
-}
-
-fn no_dump_unless(why: &str) {
-    say(&format!("there will be no dump unless this changes: {why}"));
 }
 
 /// Held by a command from its first message to its last, because they are its answer.

@@ -18,12 +18,12 @@ const LOOK: Duration = Duration::from_millis(20);
 const OTHERS_WRITE: u32 = 0o002;
 
 /// Whether there is a named pipe at this path. A link to one is none: somebody else may have made it.
-pub(crate) fn is_fifo(path: &Path) -> bool {
+pub(super) fn is_fifo(path: &Path) -> bool {
     symlink_metadata(path).is_ok_and(|meta| meta.file_type().is_fifo())
 }
 
 /// Why no dump goes to the pipe at this path, whoever reads it; `None` if one may.
-pub(crate) fn refused_fifo(path: &Path) -> Option<String> {
+pub(super) fn refused_fifo(path: &Path) -> Option<String> {
     let refused = held(path).err();
     refused.map(|error| not_ours(path, &error).to_string())
 }

@@ -1,16 +1,17 @@
-//! Who gets a dump as it is made: a command, the reader of a named pipe, or the process that listens on a socket.
+//! Who gets a dump as it is made: a command, the reader of a named pipe, or the process that listens on a socket; and
+//! whether a dump can go where the options say.
 
 mod fifo;
 mod shell_command;
 
-use crate::options::Options;
+use crate::message::say;
+use crate::options::{Destination, Options};
 use crate::os::room;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use writer::{Patience, StreamOutlet};
+use writer::{Existing, Patience, StreamOutlet, Target};
 
-use fifo::Fifo;
-pub(crate) use fifo::{is_fifo, refused_fifo};
+use fifo::{is_fifo, refused_fifo, Fifo};
 use shell_command::ShellCommand;
 
 /// How long a command that listens for a graph may take nothing.
@@ -52,4 +53,46 @@ pub(crate) fn command(text: String, options: &Options) -> StreamOutlet {
         limit: patience.silence,
     };
     StreamOutlet::new(Box::new(command), patience, options.gzip)
+}
+
+/// The same options if the file's name is that of a named pipe: what goes there cannot begin anew.
+pub(crate) fn to_pipe(options: &Options) -> Option<Options> {
+    let Destination::File(name) = &options.destination else {
+        return None;
+    };
+    let path = name.first();
+    is_fifo(&path).then(|| Options {
+        destination: Destination::Pipe(path),
+        ..options.clone()
+    })
+}
+
+/// Warns now, rather than when the data is at stake, if a dump could not be written. Leaves no file behind.
+///
+/// The application starts all the same: the directory may be created later, and a dump is never worth a
+/// service.
+pub(crate) fn look_at_target(options: &Options) {
+    let Destination::File(name) = &options.destination else {
+        return;
+    };
+    let path = name.first();
+    if is_fifo(&path) {
+        if let Some(why) = refused_fifo(&path) {
+            no_dump_unless(&why);
+        }
+        return;
+    }
+    let target = Target {
+        path,
+        existing: Existing::Replace,
+        gzip: options.gzip,
+        floor: None,
+    };
+    if let Err(error) = target.look() {
+        no_dump_unless(&error.to_string());
+    }
+}
+
+fn no_dump_unless(why: &str) {
+    say(&format!("there will be no dump unless this changes: {why}"));
 }
