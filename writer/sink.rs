@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
-use crate::{Floor, GzipLevel, Tail, WriteError};
+use crate::{FileMode, Floor, GzipLevel, Tail, WriteError};
 
 /// What to do if the target exists already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +32,8 @@ pub struct Target {
     pub gzip: Option<GzipLevel>,
     /// The free space that the dump leaves; `None` for none.
     pub floor: Option<Floor>,
+    /// The file's mode; `None` for its owner's alone, less the mask of the process.
+    pub mode: Option<FileMode>,
 }
 
 impl Target {
@@ -42,6 +44,7 @@ impl Target {
             existing: Existing::Keep,
             gzip: None,
             floor: None,
+            mode: None,
         }
     }
 
@@ -55,8 +58,9 @@ impl Target {
         check_directory(&self.path)?;
         check_target(self)?;
         let probe = sibling(&self.path, &name, &format!(".{}.probe", std::process::id()));
-        drop(create_new(&probe)?);
-        fs::remove_file(&probe).map_err(|error| failed(&probe, "being removed", &error))
+        let has_mode = give_mode(self.mode, &create_new(&probe)?, &probe);
+        fs::remove_file(&probe).map_err(|error| failed(&probe, "being removed", &error))?;
+        has_mode
     }
 }
 
@@ -94,7 +98,7 @@ pub trait Sink: Send {
     fn commit(self: Box<Self>, tail_bytes: u64) -> Result<Written, WriteError>;
 }
 
-/// A sink for a regular file, readable only by its owner because heaps contain secrets.
+/// A sink for a regular file, readable only by its owner because heaps contain secrets, unless the target says otherwise.
 ///
 /// Writes bytes as they come: for a compressed dump they are compressed already.
 #[derive(Debug)]
@@ -119,6 +123,7 @@ impl FileSink {
         let part_path = sibling(&target.path, &name, ".part");
         let before = identity(&target.path);
         let part = PartFile::create(part_path)?;
+        give_mode(target.mode, &part.file, &part.path)?;
         Ok(Self {
             target,
             part,
@@ -382,6 +387,11 @@ pub(crate) fn create_new(path: &Path) -> Result<File, WriteError> {
     })
 }
 
+fn give_mode(mode: Option<FileMode>, file: &File, path: &Path) -> Result<(), WriteError> {
+    let given = mode.map_or(Ok(()), |mode| mode.give(file));
+    given.map_err(|error| failed(path, "being given its mode", &error))
+}
+
 pub(crate) fn sibling(path: &Path, name: &OsString, suffix: &str) -> PathBuf {
     let mut name = name.clone();
     name.push(suffix);
@@ -406,6 +416,22 @@ pub(crate) fn failed(path: &Path, action: &'static str, error: &io::Error) -> Wr
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_dump_has_the_mode_that_its_target_says() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.hprof");
+        let target = Target {
+            mode: FileMode::parse("0666"),
+            ..Target::new(&path)
+        };
+        assert_eq!(target.look(), Ok(()));
+        let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
+        let sink = Box::new(FileSink::create(target).unwrap());
+        assert_eq!(mode(&directory.path().join("a.hprof.part")), 0o666);
+        sink.commit(0).unwrap();
+        assert_eq!(mode(&path), 0o666);
+    }
 
     #[test]
     fn a_dump_that_came_meanwhile_is_not_replaced() {
@@ -462,10 +488,8 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.hprof");
         let target = Target {
-            path: path.clone(),
             existing: Existing::Replace,
-            gzip: None,
-            floor: None,
+            ..Target::new(&path)
         };
         let mut sink = Box::new(FileSink::create(target.clone()).unwrap());
         sink.write(b"of another JVM").unwrap();
@@ -530,10 +554,8 @@ mod tests {
         fs::write(&path, "old").unwrap();
         assert_eq!(refusal(&path), WriteError::Exists { path: path.clone() });
         let target = Target {
-            path: path.clone(),
             existing: Existing::Replace,
-            gzip: None,
-            floor: None,
+            ..Target::new(&path)
         };
         drop(FileSink::create(target.clone()).unwrap());
         assert_eq!(fs::read(&path).unwrap(), b"old");

@@ -29,7 +29,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 use trigger::Most;
-use writer::{Existing, Floor, GzipLevel, Peer, Target};
+use writer::{Existing, FileMode, Floor, GzipLevel, Peer, Target};
 
 /// The options in this environment variable are appended to those of the command line.
 const ENVIRONMENT: &str = "_JAVA_HPROF_OPTIONS";
@@ -154,6 +154,8 @@ pub(crate) struct Options {
     pub(crate) dump_on_signal: bool,
     /// Whether to replace a file that existed before this JVM.
     pub(crate) force: bool,
+    /// The mode of the files that are made; `None` for what each kind has otherwise.
+    pub(crate) mode: Option<FileMode>,
     /// Whether to also report the start of a dump on stderr.
     pub(crate) verbose: bool,
     /// Put the values of primitive fields into the dump.
@@ -215,6 +217,7 @@ impl Default for Options {
             dump_on_exit: true,
             dump_on_signal: true,
             force: true,
+            mode: None,
             verbose: true,
             primitive_fields: true,
             primitive_arrays: true,
@@ -273,6 +276,7 @@ impl Options {
             existing,
             gzip: self.gzip,
             floor: self.floor(),
+            mode: self.mode,
         }
     }
 

@@ -65,6 +65,18 @@ fn the_later_word_wins_and_the_environment_is_last() {
 }
 
 #[test]
+fn files_have_the_mode_that_is_said() {
+    let dump = |text| options(text).target("a.hprof".into()).mode;
+    assert_eq!(dump("heap=dump"), None);
+    assert_eq!(dump("heap=dump,mode=0640"), FileMode::parse("640"));
+    assert_eq!(
+        refusal("mode=0750"),
+        "mode=0750: mode must be octal from 0600 to 0666, as in 0640, and nothing executable"
+    );
+    assert_eq!(refusal("signal=QUIT"), "signal=QUIT: signal takes y|n");
+}
+
+#[test]
 fn wrong_values_name_the_option_the_value_and_what_is_allowed() {
     for (text, line) in [
         ("heap=foo", "heap=foo: heap takes dump|sites|all"),
@@ -104,7 +116,6 @@ fn wrong_values_name_the_option_the_value_and_what_is_allowed() {
         ("lineno=Y", "lineno=Y: lineno takes y|n"),
         ("thread=1", "thread=1: thread takes y|n"),
         ("doe=no", "doe=no: doe takes y|n"),
-        ("signal=QUIT", "signal=QUIT: signal takes y|n"),
         ("msa=x", "msa=x: msa takes y|n"),
         ("force=", "force=: force takes y|n"),
         ("verbose=2", "verbose=2: verbose takes y|n"),

@@ -83,10 +83,9 @@ pub(crate) fn look_at_target(options: &Options) {
         return;
     }
     let target = Target {
-        path,
         existing: Existing::Replace,
-        gzip: options.gzip,
         floor: None,
+        ..options.target(path)
     };
     if let Err(error) = target.look() {
         no_dump_unless(&error.to_string());

@@ -69,6 +69,7 @@ pub(crate) fn outlet(leaks: &Leaks, options: &Options) -> Result<StreamOutlet, S
             floor: options.floor(),
             // The names of threads may be secret.
             mode: 0o600,
+            said: options.mode,
         },
         because: options.because.clone().unwrap_or_default(),
         limit: patience.silence,

@@ -51,6 +51,7 @@ impl<'o> Sampler<'o> {
                 path: samples.lines.first(),
                 floor: options.floor(),
                 mode: READABLE,
+                said: options.mode,
             },
             metrics: samples.metrics.as_ref().map(FileName::first),
         };
@@ -93,7 +94,12 @@ impl Files {
     fn take(&self, sample: &Sample) -> Result<(), String> {
         self.lines.add(&sample.json_line())?;
         match &self.metrics {
-            Some(path) => replace(path, &sample.open_metrics(), self.lines.floor),
+            Some(path) => replace(
+                path,
+                &sample.open_metrics(),
+                self.lines.floor,
+                self.lines.said,
+            ),
             None => Ok(()),
         }
     }
@@ -110,9 +116,10 @@ mod tests {
     use super::*;
     use crate::trigger::written_files::MOST_BYTES;
     use std::fs::{self, File};
+    use std::os::unix::fs::MetadataExt;
     use std::path::Path;
     use trigger::Counted;
-    use writer::Floor;
+    use writer::{FileMode, Floor};
 
     fn sample(class: &str) -> Sample {
         let counted = Counted {
@@ -129,6 +136,7 @@ mod tests {
                 path: folder.join("lines"),
                 floor,
                 mode: READABLE,
+                said: FileMode::parse("0606"),
             },
             metrics: Some(folder.join("metrics")),
         }
@@ -146,6 +154,10 @@ mod tests {
         assert_eq!(lines, expected);
         let metrics = fs::read_to_string(folder.path().join("metrics")).expect("metrics");
         assert_eq!(metrics, sample("a.Second").open_metrics());
+        for name in ["lines", "metrics"] {
+            let facts = fs::metadata(folder.path().join(name)).expect("a file");
+            assert_eq!(facts.mode() & 0o777, 0o606, "{name}");
+        }
         assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 2);
     }
 

@@ -5,7 +5,7 @@ use std::fs::{remove_file, rename, symlink_metadata, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use writer::{Floor, WriteError};
+use writer::{FileMode, Floor, WriteError};
 
 /// A file of lines is put aside when it would be longer.
 pub(super) const MOST_BYTES: u64 = 64 << 20;
@@ -21,6 +21,8 @@ pub(super) struct LinesFile {
     pub(super) floor: Option<Floor>,
     /// Who may read it, before the user's mask. Nobody else writes to it.
     pub(super) mode: u32,
+    /// The mode that the user has said for new files.
+    pub(super) said: Option<FileMode>,
 }
 
 impl LinesFile {
@@ -38,6 +40,7 @@ impl LinesFile {
             file = self.open()?;
             before = file.metadata()?.len();
         }
+        give(self.said.filter(|_| before == 0), &file)?;
         check(self.floor, &file, &self.path, text)?;
         let written = file.write_all(text);
         if written.is_err() {
@@ -73,14 +76,25 @@ fn named_link(error: io::Error) -> io::Error {
 }
 
 /// Makes this text the contents of a file, which has the old ones or the new ones at any time. The error is a sentence.
-pub(super) fn replace(path: &Path, text: &str, floor: Option<Floor>) -> Result<(), String> {
-    replaced(path, text.as_bytes(), floor).map_err(|error| not_written(path, &error))
+pub(super) fn replace(
+    path: &Path,
+    text: &str,
+    floor: Option<Floor>,
+    said: Option<FileMode>,
+) -> Result<(), String> {
+    replaced(path, text.as_bytes(), floor, said).map_err(|error| not_written(path, &error))
 }
 
-fn replaced(path: &Path, text: &[u8], floor: Option<Floor>) -> io::Result<()> {
+fn replaced(
+    path: &Path,
+    text: &[u8],
+    floor: Option<Floor>,
+    said: Option<FileMode>,
+) -> io::Result<()> {
     let part = with_ending(path, ".part");
     let mut file = create_new(&part)?;
     let made = check(floor, &file, path, text)
+        .and_then(|()| give(said, &file))
         .and_then(|()| file.write_all(text))
         .and_then(|()| rename(&part, path));
     if made.is_err() {
@@ -104,6 +118,10 @@ fn create_new(path: &Path) -> io::Result<File> {
         }
         opened => opened,
     }
+}
+
+fn give(said: Option<FileMode>, file: &File) -> io::Result<()> {
+    said.map_or(Ok(()), |mode| mode.give(file))
 }
 
 /// An error if this text would take space that must stay free.
@@ -179,6 +197,7 @@ mod tests {
             path: path.to_owned(),
             floor: None,
             mode: READABLE,
+            said: None,
         }
     }
 
@@ -212,7 +231,11 @@ mod tests {
             let other = put(kind, &folder.path().join("metrics.part"));
             // A regular file only loses its name.
             let is_replaced = matches!(kind, "hard link" | "file");
-            assert_eq!(replace(&path, "new", None).is_ok(), is_replaced, "{kind}");
+            assert_eq!(
+                replace(&path, "new", None, None).is_ok(),
+                is_replaced,
+                "{kind}"
+            );
             assert_eq!(path.exists(), is_replaced, "{kind}");
             assert_eq!(fs::read(&other).expect("a file"), THEIRS, "{kind}");
             // The name itself: what leads there stays.
@@ -220,7 +243,7 @@ mod tests {
             let path = folder.path().join("metrics");
             let other = put(kind, &path);
             assert_eq!(
-                replace(&path, "new", None).is_ok(),
+                replace(&path, "new", None, None).is_ok(),
                 kind != "folder",
                 "{kind}"
             );
@@ -233,7 +256,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let mode = |path: &Path| fs::metadata(path).map(|facts| facts.permissions().mode());
         let path = folder.path().join("a");
-        replace(&path, "new", None).expect("written");
+        replace(&path, "new", None, None).expect("written");
         assert_eq!(mode(&path).expect("a file") & 0o022, 0);
         fs::remove_file(&path).expect("removed");
         lines(&path).add("a line\n").expect("written");

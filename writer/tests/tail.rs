@@ -8,16 +8,14 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
-use writer::{Deliver, DumpFile, Existing, GzipLevel, TailWriter, Target, WriteError, Written};
+use writer::{Deliver, DumpFile, GzipLevel, TailWriter, Target, WriteError, Written};
 
 const END: [u8; 9] = [0x2C, 0, 0, 0, 0, 0, 0, 0, 0];
 
 fn target(directory: &Path, gzip: Option<u8>) -> Target {
     Target {
-        path: directory.join("a.hprof"),
-        existing: Existing::Keep,
         gzip: gzip.and_then(GzipLevel::new),
-        floor: None,
+        ..Target::new(directory.join("a.hprof"))
     }
 }
 

@@ -3,8 +3,7 @@
 use super::{Row, Said, Standing};
 use crate::options::values::yes_no;
 use trigger::bytes;
-use writer::GzipLevel;
-use writer::Peer;
+use writer::{FileMode, GzipLevel, Peer};
 
 const MOST_FILES: usize = 10_000;
 /// A day.
@@ -106,6 +105,19 @@ pub(super) const ROWS: &[Row] = &[
                JVM",
         standing: Standing::Built,
         set: |said, value| yes_no(value).map(|on| said.options.force = on),
+    },
+    Row {
+        name: "mode",
+        values: "OCTAL",
+        default: "0600",
+        help: "the mode of each file that the agent makes, exactly, whatever the umask is: `0640` lets a group read dumps. \
+               Without it, `histo=` and `metrics=` have 0644 less the umask",
+        standing: Standing::Built,
+        set: |said, value| {
+            let mode = FileMode::parse(value).ok_or("mode must be octal from 0600 to 0666, as in 0640, and nothing executable")?;
+            said.options.mode = Some(mode);
+            Ok(())
+        },
     },
     Row {
         name: "files",
