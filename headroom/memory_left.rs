@@ -3,6 +3,8 @@
 //! A forked copy takes memory for each page that the application changes, and the map of the objects in HotSpot's
 //! file a sixtieth of the heap. In a container that may be more than there is, and the application would suffer.
 
+#![forbid(unsafe_code)]
+
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};

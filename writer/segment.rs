@@ -505,6 +505,28 @@ mod tests {
         }
     }
 
+    #[test]
+    fn an_array_is_as_long_as_the_length_of_a_record_can_say() {
+        let header = PrimitiveArrayHeader {
+            object: ObjectId::new(8).unwrap(),
+            trace: TraceId::EMPTY,
+            element_type: BasicType::Long,
+        };
+        // 18 bytes of a head come before the elements.
+        let most = (u32::MAX - 18) / 8;
+        for elements in [most, most + 1] {
+            let mut length = 0;
+            // The first piece has the length of the record; the others would be gigabytes.
+            let mut segments = Segments::new(|piece: Vec<u8>| {
+                length = u32::from_be_bytes(piece[5..9].try_into().unwrap());
+                Err(WriteError::Closed)
+            });
+            let ended = segments.zeroed_array(&header, elements);
+            assert!(matches!(ended, Err(WriteError::Closed)));
+            assert_eq!(length, 18 + 8 * most, "{elements} elements");
+        }
+    }
+
     /// Encodes these bytes as a record.
     fn plain(bytes: &[u8], out: &mut Vec<u8>) -> Result<(), WriteError> {
         out.extend_from_slice(bytes);

@@ -372,3 +372,40 @@ fn waste_is_listed_and_texts_only_on_request() {
         "{cut}"
     );
 }
+
+#[test]
+fn a_path_over_a_weak_reference_says_so() {
+    let dir = TempDir::new().unwrap();
+    let mut dump = Dump::new(8);
+    let (reference, weak) = (0x2200, 0x2300);
+    let fields = ["referent", "queue", "next", "discovered"];
+    dump.class(
+        reference,
+        "java/lang/ref/Reference",
+        OBJECT,
+        0,
+        &fields,
+        &[],
+    );
+    dump.class(weak, "java/lang/ref/WeakReference", reference, 0, &[], &[]);
+    dump.class(0x2100, "app/Entry", OBJECT, 0, &[], &[]);
+    [reference, weak, 0x2100].map(|class| dump.root(class));
+    dump.instance(0x3000, weak, &[0x3100, 0, 0, 0]);
+    dump.instance(0x3100, 0x2100, &[]);
+    dump.instance(0x3200, 0x2100, &[]);
+    dump.root(0x3000);
+    dump.root(0x3200);
+    let file = file(&dir, &dump.bytes());
+    let root = |object| {
+        let output = text(&hprof(&["path"], &file, &[object]));
+        let (_, root) = output
+            .lines()
+            .next()
+            .unwrap()
+            .split_once("(root: ")
+            .unwrap();
+        root.to_owned()
+    };
+    assert_eq!(root("0x3100"), "root of unknown kind, by a weak reference)");
+    assert_eq!(root("0x3200"), "root of unknown kind)");
+}

@@ -177,3 +177,28 @@ fn a_dump_that_has_changed_is_read_again() {
     assert_eq!(hprof(&["top", "--no-index"], &file), second);
     assert_eq!(hprof(&["top"], &file), second);
 }
+
+#[test]
+fn another_threshold_is_another_question() {
+    let folder = TempDir::new().unwrap();
+    let file = made(&folder);
+    let usual = hprof(&["leaks"], &file);
+    assert!(
+        usual.starts_with("java.lang.Object[] 0x70000000 retains"),
+        "{usual}"
+    );
+    // The index has the usual answer now.
+    for arguments in [
+        &["leaks", "--threshold", "100"][..],
+        &["leaks", "--threshold", "100", "--no-index"],
+    ] {
+        let answer = hprof(arguments, &file);
+        assert!(
+            answer.starts_with("No object or class retains more than 100 %"),
+            "{answer}"
+        );
+    }
+    let json = hprof(&["leaks", "--threshold", "100", "--json"], &file);
+    assert!(json.contains("\"threshold_percent\": 100"), "{json}");
+    assert_eq!(hprof(&["leaks"], &file), usual);
+}

@@ -94,3 +94,76 @@ proptest! {
         }
     }
 }
+
+/// Classes that can be unloaded, because the first array is their loader; an object keeps its class.
+const CLASSES: usize = 3;
+/// The place of the first class among the nodes: arrays come first, instances last.
+const FIRST_CLASS: usize = 12;
+/// Arrays, classes and instances.
+const NODES: usize = 40;
+
+/// Arrays, classes of the first array's loader with one static field each, and instances of these classes with one
+/// field each.
+fn unloadable() -> impl Strategy<Value = Model> {
+    let node = 0..NODES;
+    let arrays =
+        proptest::collection::vec(proptest::collection::vec(node.clone(), 0..5), FIRST_CLASS);
+    let statics = proptest::collection::vec(node.clone(), CLASSES);
+    let instances = NODES - FIRST_CLASS - CLASSES;
+    let instances = proptest::collection::vec((0..CLASSES, node), instances);
+    let roots = proptest::collection::btree_set(0..NODES, 1..4);
+    (arrays, statics, instances, roots).prop_map(|(arrays, statics, instances, roots)| {
+        let classes = statics.into_iter().map(|field| vec![0, field]);
+        let instances = instances
+            .into_iter()
+            .map(|(class, field)| vec![FIRST_CLASS + class, field]);
+        Model {
+            targets: arrays.into_iter().chain(classes).chain(instances).collect(),
+            roots,
+            locals: BTreeSet::new(),
+        }
+    })
+}
+
+fn unloadable_dump(model: &Model) -> Dump {
+    let mut dump = Dump::new(8);
+    for (node, targets) in model.targets.iter().enumerate() {
+        match node {
+            0..FIRST_CLASS => {
+                let ids = targets.iter().map(|target| id(*target));
+                dump.object_array(id(node), &ids.collect::<Vec<_>>());
+            }
+            node if node < FIRST_CLASS + CLASSES => {
+                let statics = [("held", id(targets[1]))];
+                dump.class(
+                    id(node),
+                    "app/Item",
+                    written::OBJECT,
+                    id(0),
+                    &["next"],
+                    &statics,
+                );
+            }
+            _ => dump.instance(id(node), id(targets[0]), &[id(targets[1])]),
+        }
+    }
+    model.roots.iter().for_each(|root| dump.root(id(*root)));
+    dump
+}
+
+proptest! {
+    #[test]
+    fn an_object_keeps_a_class_that_can_be_unloaded(model in unloadable(), packed in any::<bool>()) {
+        let file = unloadable_dump(&model).file(packed);
+        let input = graph::Input::new(file, &|_| {}).unwrap();
+        let heap = Heap::read(input, Options { threads: 1, by_rule: false }).unwrap();
+        let retained = Retained::of(&heap, References::All).unwrap();
+        let all = model.reachable(None);
+        let number = |node: usize| heap.object(id(node)).unwrap();
+        for node in 0..NODES {
+            let left = model.reachable(Some(node));
+            let lost = all.difference(&left).map(|node| heap.shallow_bytes(number(*node)));
+            prop_assert_eq!(retained.bytes(number(node)), lost.sum::<u64>(), "node {}", node);
+        }
+    }
+}
