@@ -1,6 +1,6 @@
 //! The names of dump files: patterns with `%p %t %n %h`, and numbers for later dumps.
 
-use crate::os::host::host_name;
+use crate::os::host::plain_host_name;
 use parking_lot::Mutex;
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -42,7 +42,7 @@ impl Facts {
                 .duration_since(UNIX_EPOCH)
                 .map_or(0, |since| since.as_secs()),
             number,
-            host: host_name(),
+            host: plain_host_name(),
         }
     }
 }
@@ -159,7 +159,7 @@ impl FileName {
                 .map_or(&**start, |(_, name)| name)
                 .to_owned();
         }
-        let host = host_name();
+        let host = plain_host_name();
         // A process id and a number may have been inserted.
         let mut name = Some(file.to_owned());
         for _ in 0..3 {
@@ -376,7 +376,7 @@ mod tests {
 
     #[test]
     fn dumps_of_a_pattern_are_told_from_other_files() {
-        let host = host_name();
+        let host = plain_host_name();
         let name = |pattern: &str| FileName::parse(pattern).expect("a name");
         for (pattern, file) in [
             ("/d/out.hprof", "out.hprof"),

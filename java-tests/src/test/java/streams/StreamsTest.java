@@ -7,15 +7,18 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import harness.Collector;
 import harness.Command;
+import harness.Folder;
 import harness.HprofCheck;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Launch;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 import leaks.Leaks;
 import lifecycle.Patient;
 import org.junit.jupiter.api.Test;
@@ -166,6 +169,24 @@ class StreamsTest {
             dump(jvm, "no dump: /dev/stdout is not a regular file");
             assertEquals(0, jvm.end(), jvm.err::text);
             assertFalse(jvm.out.text().contains("JAVA PROFILE"));
+        }
+    }
+
+    /** Who names a container's host runs no command in it, and leaves no folder. */
+    @Test
+    void theNameOfTheHostIsNoCommand() throws IOException {
+        assumeTrue("root".equals(System.getProperty("user.name")), "only root can change the name of a host");
+        String[] named = {"unshare", "--uts", "sh", "-c", "printf %s \"$0\" > /proc/sys/kernel/hostname; exec \"$@\"", "a;touch owned;/../b"};
+        String plain = "a_touch_owned__.._b";
+        for (String option : List.of("exec=cat > %h.hprof", "file=" + folder + "/%h.hprof")) {
+            Launch launch = Jvm.on(Jdks.of(17), folder).agent("heap=dump,doe=n," + option).through(named);
+            try (Jvm jvm = launch.run(Leaks.class, "listeners").ready()) {
+                dump(jvm, "engine snapshot");
+                assertEquals(0, jvm.end(), jvm.err::text);
+            }
+            assertEquals(Set.of(plain + ".hprof", "logs"), new Folder(folder).names());
+            holdsTheLeak(plain + ".hprof");
+            Files.delete(folder.resolve(plain + ".hprof"));
         }
     }
 
