@@ -7,6 +7,7 @@ mod walls;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+mod outside;
 mod troubleshooting;
 
 /// Most lines of a file, not counting its tests.

@@ -17,6 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -68,7 +69,7 @@ class JarTest {
             said = asked(jvm, "dump " + plain);
             assertTrue(said.contains("FileAlreadyExistsException"), said);
             said = asked(jvm, "jmx " + folder.resolve("d.hprof") + " nothing=y");
-            assertTrue(said.contains("there is no option nothing"), said);
+            assertTrue(said.contains("nothing=y: this is no option of a single dump"), said);
             said = asked(jvm, "dump " + folder.resolve("none/d.hprof"));
             assertTrue(said.contains("IOException: no dump: ") && said.contains("there is no directory"), said);
             assertEquals(0, jvm.end(), jvm.err::text);
@@ -78,6 +79,34 @@ class JarTest {
             Testimony.of(jvm).mustHoldIn(folder.resolve("b.hprof"));
             new HprofCheck(packed).good();
         }
+    }
+
+    /** Who may dump by JMX may not run programs, nor write other files. */
+    @Test
+    void whoAsksByJmxChoosesNothingButADump() throws IOException {
+        Path evil = folder.resolve("evil.sh");
+        Files.writeString(evil, "#!/bin/sh\ntouch " + folder.resolve("owned") + "\ncat > /dev/null\n");
+        assertTrue(evil.toFile().setExecutable(true));
+        Path victim = Files.createFile(folder.resolve("victim"));
+        Path dump = folder.resolve("a.hprof");
+        try (Jvm jvm = started(on(Jdks.of(17)))) {
+            for (String options : new String[] {
+                "do=leaks,hprof=" + evil, "do=histo,histo=" + victim, "histo=" + victim, "exec=cat", "net=localhost:1", "force=y",
+                "format=a", "files=1", "answer=" + victim, "stream=" + victim, "file=" + victim, "GZ=1",
+            }) {
+                String said = asked(jvm, "jmx " + dump + " " + options);
+                assertTrue(said.contains("IllegalArgumentException") && said.contains("this is no option of a single dump"), said);
+            }
+            for (String name : new String[] {"a.jsp", "hprof", "a.hprof.sh", "a.HPROF", "a.gz"}) {
+                for (String words : new String[] {"jmx " + folder.resolve(name) + " gz=1", "diagnostic " + folder.resolve(name) + " true"}) {
+                    String said = asked(jvm, words);
+                    assertTrue(said.contains("the name of a dump must end in .hprof or .hprof.gz: "), said);
+                }
+            }
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+        assertEquals(Set.of("evil.sh", "victim", "logs"), new Folder(folder).names());
+        assertEquals(0, Files.size(victim));
     }
 
     @ParameterizedTest

@@ -1,6 +1,9 @@
 package hprofrs;
 
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
 
 /** How a dump is written, and what it tells. Immutable: each method returns a new value. */
 public final class DumpOptions {
@@ -23,6 +26,14 @@ public final class DumpOptions {
             this.word = word;
         }
     }
+
+    /**
+     * The agent's options that only say how a dump is written and what it tells, in the order of the alphabet. No other is
+     * taken, because who chooses options may be less trusted than the application: others name files, programs and peers.
+     */
+    private static final List<String> NAMES = Collections.unmodifiableList(Arrays.asList(
+            "depth", "drop", "engine", "gz", "heap", "hugepages", "keep", "lineno", "maxpause", "minfree", "primarrays",
+            "primfields", "redact", "snapshot", "stop", "threads", "timeout", "verbose"));
 
     private static final DumpOptions NONE = new DumpOptions("");
 
@@ -62,13 +73,20 @@ public final class DumpOptions {
     }
 
     /**
-     * Another of the agent's options (docs/options.md).
+     * Another of the agent's options that say how a dump is written and what it tells (docs/options.md): {@code depth},
+     * {@code drop}, {@code engine}, {@code gz}, {@code heap}, {@code hugepages}, {@code keep}, {@code lineno}, {@code
+     * maxpause}, {@code minfree}, {@code primarrays}, {@code primfields}, {@code redact}, {@code snapshot}, {@code stop},
+     * {@code threads}, {@code timeout} and {@code verbose}.
      *
-     * @throws IllegalArgumentException if the name or the value has a comma, or is none
+     * @throws IllegalArgumentException if it is another option, or the value has a comma, or is none
      */
     public DumpOptions with(String name, String value) {
-        if (name.isEmpty() || value.isEmpty() || (name + value).indexOf(',') >= 0 || name.indexOf('=') >= 0) {
-            throw new IllegalArgumentException("an option has a name and a value, without a comma: " + name + "=" + value);
+        if (!NAMES.contains(name)) {
+            throw new IllegalArgumentException(
+                    name + "=" + value + ": this is no option of a single dump; there are " + String.join(" ", NAMES));
+        }
+        if (value.isEmpty() || value.indexOf(',') >= 0) {
+            throw new IllegalArgumentException("an option has a value, without a comma: " + name + "=" + value);
         }
         return new DumpOptions(text + "," + name + "=" + value);
     }

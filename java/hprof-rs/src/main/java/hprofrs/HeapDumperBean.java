@@ -1,6 +1,7 @@
 package hprofrs;
 
 import java.io.IOException;
+import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.List;
 
@@ -12,7 +13,7 @@ final class HeapDumperBean implements HeapDumperMXBean {
             throw new UnsupportedOperationException(
                     "only reachable objects can be dumped: pass true for live, or ask HotSpotDiagnosticMXBean");
         }
-        HeapDumper.dump(Paths.get(file));
+        HeapDumper.dump(named(file));
     }
 
     @Override
@@ -26,7 +27,15 @@ final class HeapDumperBean implements HeapDumperMXBean {
                 throw new IllegalArgumentException("an option has a name and a value: " + option);
             }
         }
-        return HeapDumper.dump(Paths.get(file), parsed);
+        return HeapDumper.dump(named(file), parsed);
+    }
+
+    /** Who asks by JMX chooses the name: it must not be that of a file which somebody runs or reads as something else. */
+    private static Path named(String file) {
+        if (!file.endsWith(".hprof") && !file.endsWith(".hprof.gz")) {
+            throw new IllegalArgumentException("the name of a dump must end in .hprof or .hprof.gz: " + file);
+        }
+        return Paths.get(file);
     }
 
     @Override

@@ -11,7 +11,7 @@ public interface HeapDumperMXBean {
     /**
      * Dumps the reachable objects to a new file.
      *
-     * @param file the file, in a folder that exists
+     * @param file the file, in a folder that exists; its name ends in {@code .hprof} or {@code .hprof.gz}
      * @param live must be true: unreachable objects cannot be dumped
      * @throws IOException if there is no dump; the message says why
      */
@@ -20,8 +20,8 @@ public interface HeapDumperMXBean {
     /**
      * Dumps the reachable objects to a new file.
      *
-     * @param file the file, in a folder that exists
-     * @param options options of the agent, such as {@code gz=1,redact=strings}; may be empty
+     * @param file the file, in a folder that exists; its name ends in {@code .hprof} or {@code .hprof.gz}
+     * @param options those that {@link DumpOptions#with} takes, such as {@code gz=1,redact=strings}; may be empty
      * @return what was dumped, as a line of text
      * @throws IOException if there is no dump; the message says why
      */
