@@ -8,7 +8,7 @@ use std::fs;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::sleep;
@@ -16,13 +16,16 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{fstat, openat, statat, AtFlags, FileType, Mode, OFlags};
 use rustix::net::sockopt::socket_peercred;
-use rustix::process::{kill_process, Pid, Signal};
+use rustix::process::{Pid, Signal};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-use crate::c_library::{contains, CLibrary};
+use crate::attach_switch::is_closed;
+use crate::c_library::CLibrary;
 use crate::inside::{self, Inside};
 use crate::made_file::MadeFile;
 use crate::plain::{plain, shown};
+use crate::process::Process;
+use crate::reach::{owner, value, Reach};
 
 /// How long a JVM may take to start listening, which it does at its next safepoint.
 const LISTEN_LIMIT: Duration = Duration::from_secs(30);
@@ -36,7 +39,7 @@ const QUIT_BIT: u64 = 1 << 2;
 /// A process that runs a JVM.
 #[derive(Debug)]
 pub(crate) struct Jvm {
-    pid: Pid,
+    process: Process,
     /// Its process id in its own container, which is part of its socket's name.
     own_pid: String,
     /// Its root folder.
@@ -59,24 +62,18 @@ pub(crate) struct Answer {
 impl Jvm {
     /// The JVM with this process id. The errors are sentences: there is no such JVM, or it cannot be inspected.
     pub(crate) fn find(pid: i32) -> Result<Self, String> {
-        // The system takes a number below 1 for a group of processes, and the library panics on it.
-        let known = (pid > 0).then(|| Pid::from_raw(pid)).flatten();
-        let known = known.ok_or(format!("{pid} is not a process id"))?;
-        let folder = PathBuf::from(format!("/proc/{pid}"));
-        let status = fs::read_to_string(folder.join("status"))
+        let process = Process::find(pid)?;
+        let status = process
+            .read("status")
             .map_err(|_| format!("there is no process {pid}"))?;
-        let told = |error: io::Error| match error.kind() {
-            ErrorKind::PermissionDenied => {
-                format!("process {pid} is another user's: try as that user, or as root")
-            }
-            _ => format!("process {pid} cannot be inspected: {error}"),
-        };
-        let maps = fs::read(folder.join("maps")).map_err(told)?;
-        if !contains(&maps, b"/libjvm.so") {
-            return Err(format!("process {pid} is not a JVM: it has no libjvm.so"));
-        }
-        let command = fs::read(folder.join("cmdline")).map_err(told)?;
-        if contains(&command, b"-XX:+DisableAttachMechanism") {
+        let status = String::from_utf8_lossy(&status);
+        let Reach { root, maps } = Reach::of(&process, &status)?;
+        let maps = maps.as_deref();
+        let owner = owner(&status).ok_or(format!(
+            "the system does not tell the owner of process {pid}"
+        ))?;
+        let own_pid = own_pid(&status).unwrap_or_else(|| pid.to_string());
+        if is_closed(&process, &root, &own_pid, owner.0, maps) {
             return Err(format!(
                 "the JVM {pid} was started with -XX:+DisableAttachMechanism: nobody can attach to it"
             ));
@@ -86,26 +83,23 @@ impl Jvm {
                 "the JVM {pid} does not handle SIGQUIT: it is just starting, or was started with -Xrs"
             ));
         }
-        let owner = owner(&status).ok_or(format!(
-            "the system does not tell the owner of process {pid}"
-        ))?;
         Ok(Self {
-            pid: known,
-            own_pid: own_pid(&status).unwrap_or_else(|| pid.to_string()),
-            root: Inside::new(&folder).map_err(|error| told(error.into()))?,
+            process,
+            own_pid,
+            root,
             owner,
-            c_library: CLibrary::of_process(&maps),
+            c_library: maps.and_then(CLibrary::of_process),
         })
     }
 
     /// Its process id here.
     pub(crate) fn pid(&self) -> i32 {
-        self.pid.as_raw_nonzero().get()
+        self.process.pid().as_raw_nonzero().get()
     }
 
     /// Its process.
     pub(crate) fn process(&self) -> Pid {
-        self.pid
+        self.process.pid()
     }
 
     /// Its user and group.
@@ -135,8 +129,7 @@ impl Jvm {
 
     /// The JVM's working folder, to which its relative paths refer.
     pub(crate) fn working_folder(&self) -> rustix::io::Result<OwnedFd> {
-        let process = PathBuf::from(format!("/proc/{}", self.pid.as_raw_nonzero()));
-        inside::working_folder(&process)
+        self.process.folder("cwd")
     }
 
     /// Makes the JVM load this library and run it with these options; calls `waiting` several times a second meanwhile.
@@ -148,7 +141,7 @@ impl Jvm {
         options: &str,
         waiting: impl FnMut(),
     ) -> Result<Answer, String> {
-        let pid = self.pid.as_raw_nonzero();
+        let pid = self.pid();
         let hung_up = format!(
             "the JVM {pid} closed the connection: a JVM of Java 8 accepts only its own user; run this command as the user with id {}",
             self.owner.0
@@ -185,7 +178,7 @@ impl Jvm {
     }
 
     fn connect(&self, ended: &Ended) -> Result<UnixStream, String> {
-        let pid = self.pid.as_raw_nonzero();
+        let pid = self.pid();
         let name = format!(".java_pid{}", self.own_pid);
         let folder = self
             .root
@@ -213,7 +206,7 @@ impl Jvm {
             .map_err(|error| format!("the JVM {pid} does not listen: {error} (/tmp/{name})"))?;
         let peer = socket_peercred(&socket)
             .map_err(|error| format!("the system does not tell which process listens: {error}"))?;
-        if peer.pid != self.pid {
+        if peer.pid != self.process.pid() || !self.process.is_there() {
             return Err(format!(
                 "/tmp/{name} is a socket of process {}, not of the JVM {pid}: remove it and try again",
                 peer.pid.as_raw_nonzero()
@@ -224,9 +217,10 @@ impl Jvm {
 
     /// Makes the JVM listen.
     fn wake(&self, folder: &OwnedFd, socket: &str, ended: &Ended) -> Result<(), String> {
-        let pid = self.pid.as_raw_nonzero();
+        let pid = self.pid();
         let _trigger = self.trigger(folder)?;
-        kill_process(self.pid, Signal::QUIT)
+        self.process
+            .signal(Signal::QUIT)
             .map_err(|error| format!("the JVM {pid} cannot be sent a signal: {error}"))?;
         let until = Instant::now() + LISTEN_LIMIT;
         while statat(folder, socket, AtFlags::SYMLINK_NOFOLLOW).is_err() {
@@ -235,7 +229,8 @@ impl Jvm {
             }
             if Instant::now() > until {
                 return Err(format!(
-                    "the JVM {pid} did not begin to listen within {} s; it may be stopped or very busy",
+                    "the JVM {pid} did not begin to listen within {} s; it may be stopped or very busy, or was started \
+                     with -XX:+DisableAttachMechanism",
                     LISTEN_LIMIT.as_secs()
                 ));
             }
@@ -335,21 +330,9 @@ fn ends_at_once() -> &'static Arc<AtomicBool> {
     ENDS.get_or_init(Arc::default)
 }
 
-/// The text after a name in `/proc/PID/status`.
-fn value<'s>(status: &'s str, name: &str) -> Option<&'s str> {
-    let mut lines = status.lines();
-    lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))
-}
-
 fn handles_quit(status: &str) -> bool {
     let caught = value(status, "SigCgt").and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
     caught.is_some_and(|mask| mask & QUIT_BIT != 0)
-}
-
-/// The effective user and group of the process. The owner of its folder in /proc may be root instead.
-fn owner(status: &str) -> Option<(u32, u32)> {
-    let effective = |name| value(status, name)?.split_whitespace().nth(1)?.parse().ok();
-    Some((effective("Uid")?, effective("Gid")?))
 }
 
 /// The process's id in its innermost container.

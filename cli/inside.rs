@@ -3,22 +3,20 @@
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::{
-    fstat, open, openat, openat2, stat, FileType, Mode, OFlags, ResolveFlags, Stat, CWD,
-};
+use rustix::fs::{fstat, openat, openat2, stat, Dir, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::{Errno, Result};
 
 /// Flags for opening a folder in which paths are looked up.
-const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+pub(crate) const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 /// A process's root folder, held open. No link below it leads out of it.
 #[derive(Debug)]
 pub(crate) struct Inside(OwnedFd);
 
 impl Inside {
-    /// The root of the process with this folder in `/proc`.
-    pub(crate) fn new(process: &Path) -> Result<Self> {
-        open(process.join("root"), FOLDER, Mode::empty()).map(Self)
+    /// Below this folder.
+    pub(crate) fn of(root: OwnedFd) -> Self {
+        Self(root)
     }
 
     /// Opens a folder by its path inside.
@@ -47,7 +45,8 @@ impl Inside {
         fstat(self.open(path, OFlags::PATH | OFlags::CLOEXEC)?)
     }
 
-    fn open(&self, path: &Path, flags: OFlags) -> Result<OwnedFd> {
+    /// Opens what is at this path.
+    pub(crate) fn open(&self, path: &Path, flags: OFlags) -> Result<OwnedFd> {
         let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
         match openat2(&self.0, path, flags, Mode::empty(), resolve) {
             // A kernel before 5.6, or a sandbox that does not know the call.
@@ -86,9 +85,16 @@ impl Inside {
     }
 }
 
-/// The working folder of a process.
-pub(crate) fn working_folder(process: &Path) -> Result<OwnedFd> {
-    openat(CWD, process.join("cwd"), FOLDER, Mode::empty())
+/// The names in a folder, of those that are text.
+pub(crate) fn names(folder: &OwnedFd) -> Result<Vec<String>> {
+    // One that was opened as a place cannot be read.
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let entries = Dir::new(openat(folder, ".", flags, Mode::empty())?)?;
+    let names = entries.flatten().filter_map(|entry| {
+        let name = entry.file_name().to_str().ok()?;
+        Some(name.to_owned())
+    });
+    Ok(names.collect())
 }
 
 /// A path to an open file that no rename changes.
@@ -100,6 +106,7 @@ pub(crate) fn path_of(held: &OwnedFd) -> PathBuf {
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
+    use rustix::fs::open;
     use std::fs;
     use std::os::unix::fs::symlink;
 
@@ -122,6 +129,8 @@ mod tests {
         }
         assert!(inside.has(Path::new("/real")) && inside.has(Path::new("/link")));
         assert!(!inside.has(Path::new("/tmp")));
+        let below = names(&inside.folder(Path::new("/")).unwrap()).unwrap();
+        assert!(below.contains(&"real".to_owned()));
         let flags = OFlags::PATH | OFlags::CLOEXEC;
         assert!(inside.open_without_links(Path::new("/real"), flags).is_ok());
         assert!(inside

@@ -3,6 +3,7 @@
 
 mod agent_stream;
 mod attach;
+mod attach_switch;
 mod c_library;
 mod check;
 mod class_paths;
@@ -24,6 +25,7 @@ mod index;
 mod info;
 mod inside;
 mod json;
+mod jvm_options;
 mod leaks;
 mod library;
 mod live;
@@ -35,8 +37,11 @@ mod number;
 mod outcome;
 mod path;
 mod path_json;
+mod perf_data;
 mod plain;
 mod pprof;
+mod process;
+mod reach;
 mod redact;
 mod report;
 #[cfg(test)]

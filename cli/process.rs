@@ -1,0 +1,119 @@
+//! A process, held by its folder in `/proc`: what is read and signalled is never a later process with the same number.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use rustix::fs::{open, openat, Mode, OFlags};
+use rustix::io::Errno;
+use rustix::process::{kill_process, pidfd_send_signal, Pid, Signal};
+
+use crate::inside::FOLDER;
+
+/// A process, which may have ended.
+#[derive(Debug)]
+pub(crate) struct Process {
+    pid: Pid,
+    /// Once the process has ended, nothing is found in it any more.
+    folder: OwnedFd,
+}
+
+impl Process {
+    /// The process with this number now. The errors are sentences.
+    pub(crate) fn find(pid: i32) -> Result<Self, String> {
+        // The system takes a number below 1 for a group of processes, and the library panics on it.
+        let known = (pid > 0).then(|| Pid::from_raw(pid)).flatten();
+        let known = known.ok_or(format!("{pid} is not a process id"))?;
+        // Not only as a path: the system sends no signal through that.
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let folder = open(format!("/proc/{pid}"), flags, Mode::empty())
+            .map_err(|_| format!("there is no process {pid}"))?;
+        Ok(Self { pid: known, folder })
+    }
+
+    /// Its number.
+    pub(crate) fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// All that one of its files in `/proc` has. Errors: it has ended, or hides that from this user.
+    pub(crate) fn read(&self, name: impl AsRef<Path>) -> io::Result<Vec<u8>> {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        let file = openat(&self.folder, name.as_ref(), flags, Mode::empty())?;
+        let mut bytes = Vec::new();
+        File::from(file).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// One of its folders: `root`, `cwd`, `task`. Errors: as [`Process::read`].
+    pub(crate) fn folder(&self, name: &str) -> rustix::io::Result<OwnedFd> {
+        openat(&self.folder, name, FOLDER, Mode::empty())
+    }
+
+    /// Whether it still runs, or nobody has asked how it ended.
+    pub(crate) fn is_there(&self) -> bool {
+        self.read("stat").is_ok()
+    }
+
+    /// Sends it a signal. Errors: it has ended (`SRCH`); this user may not.
+    pub(crate) fn signal(&self, signal: Signal) -> rustix::io::Result<()> {
+        match pidfd_send_signal(&self.folder, signal) {
+            // A kernel before 5.1, or a sandbox that does not know the call.
+            Err(Errno::NOSYS | Errno::PERM) if self.is_there() => kill_process(self.pid, signal),
+            other => other,
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::Command;
+
+    #[test]
+    fn what_has_ended_is_neither_read_nor_signalled() {
+        let mut child = Command::new("sleep").arg("600").spawn().unwrap();
+        let held = Process::find(i32::try_from(child.id()).unwrap()).unwrap();
+        assert!(held.is_there());
+        assert!(held.read("status").unwrap().starts_with(b"Name:"));
+        assert!(held.folder("task").is_ok());
+        held.signal(Signal::QUIT).unwrap();
+        let ended = child.wait().unwrap();
+        assert_eq!(ended.signal(), Some(Signal::QUIT.as_raw()));
+        assert!(!held.is_there());
+        assert!(held.read("status").is_err() && held.folder("task").is_err());
+        assert_eq!(held.signal(Signal::QUIT), Err(Errno::SRCH));
+    }
+
+    /// The number is given again to another process, which must not get the signal.
+    #[test]
+    fn a_later_process_with_the_number_is_another() {
+        let mut first = Command::new("true").spawn().unwrap();
+        let pid = i32::try_from(first.id()).unwrap();
+        let held = Process::find(pid).unwrap();
+        first.wait().unwrap();
+        // Only root may say which number is next, and another process may take it meanwhile.
+        let taken = (0..100).find_map(|_| {
+            std::fs::write("/proc/sys/kernel/ns_last_pid", (pid - 1).to_string()).ok()?;
+            let mut later = Command::new("sleep").arg("600").spawn().unwrap();
+            let is_it = i32::try_from(later.id()).unwrap() == pid;
+            if !is_it {
+                later.kill().unwrap();
+                later.wait().unwrap();
+            }
+            is_it.then_some(later)
+        });
+        let Some(mut later) = taken else {
+            return;
+        };
+        let sent = held.signal(Signal::QUIT);
+        let runs_on = later.try_wait().unwrap().is_none();
+        later.kill().unwrap();
+        later.wait().unwrap();
+        assert_eq!((sent, runs_on), (Err(Errno::SRCH), true));
+        assert!(!held.is_there());
+    }
+}
