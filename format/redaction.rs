@@ -46,6 +46,23 @@ pub enum FieldRule {
     Drop,
 }
 
+/// What a reference field decides over the array to which it leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// It is the array of a string.
+    String,
+    /// It, or that of the string to which the field refers, is what the user says.
+    Rule(FieldRule),
+}
+
+/// The class, as class files name it, and the field that hold the elements of a string.
+const STRING_VALUE: (&[u8], &[u8]) = (b"java/lang/String", b"value");
+
+/// Whether this instance field holds the elements of a string. The class's name is as in class files.
+pub fn is_string_value(class: &[u8], field: &[u8]) -> bool {
+    (class, field) == STRING_VALUE
+}
+
 /// Fields by class and name: `com.acme.Order#id`. A star stands for any letters in both.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldPatterns(Vec<(String, String)>);

@@ -94,13 +94,13 @@ impl Copy<'_, '_> {
         let mut is_redacted = false;
         for constant in &class.constants {
             // A constant has no name, so no rule is about it.
-            let has_value = self.survey.planner().has_field(name, 0);
+            let has_value = self.survey.planner().keeps_value(name, 0);
             at += count_bytes + type_bytes;
             is_redacted |= self.value(constant.kind, has_value, &mut at);
         }
         at += count_bytes;
         for field in &class.statics {
-            let has_value = self.survey.planner().has_field(name, field.name);
+            let has_value = self.survey.planner().keeps_value(name, field.name);
             at += self.id_bytes + type_bytes;
             is_redacted |= self.value(field.kind, has_value, &mut at);
         }

@@ -2,18 +2,9 @@
 
 use std::ops::Range;
 
-use format::redaction::{FieldRule, Redacted, Redaction};
+use format::redaction::{is_string_value, Decision, FieldRule, Redacted, Redaction};
 use format::BasicType;
 use reader::{Class, ClassTable, Field, Layout, StringTable};
-
-/// What a reference decides over the array to which it leads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Decision {
-    /// It is the array of a string.
-    String,
-    /// It, or that of the string to which the field refers, is what the user says.
-    Rule(FieldRule),
-}
 
 /// What to do with the instances of a class.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -58,7 +49,7 @@ impl Planner<'_> {
 
     fn add(&self, class: &Class, field: &Field, place: Range<u64>, plan: &mut Plan) {
         if field.kind != BasicType::Object {
-            if !self.has_field(class.name, field.name) {
+            if !self.keeps_value(class.name, field.name) {
                 match plan.blanks.last_mut() {
                     Some(last) if last.end == place.start => last.end = place.end,
                     _ => plan.blanks.push(place),
@@ -79,8 +70,8 @@ impl Planner<'_> {
 
     /// Whether the field holds the elements of a string.
     fn is_string_value(&self, class: &Class, field: &Field) -> bool {
-        self.strings.bytes(field.name) == Some(b"value")
-            && self.strings.is_class(class.name, "java/lang/String")
+        let names = (self.class_name(class.name), self.strings.bytes(field.name));
+        matches!(names, (Some(class), Some(field)) if is_string_value(&class, field))
     }
 
     /// Whether strings have such a field.
@@ -93,7 +84,7 @@ impl Planner<'_> {
     }
 
     /// Whether a primitive field keeps its value; names by their ids.
-    pub(crate) fn has_field(&self, class: u64, field: u64) -> bool {
+    pub(crate) fn keeps_value(&self, class: u64, field: u64) -> bool {
         let usually = self.redaction.what < Redacted::Values;
         self.rule(class, field)
             .map_or(usually, |rule| rule == FieldRule::Keep)

@@ -10,8 +10,9 @@ use reader::{
     Budget, ClassDump, Directory, DumpReader, Event, HeapRecord, IdSet, Instance, ReadError, Record,
 };
 
-use crate::plan::{Decision, Plan, Planner};
+use crate::plan::{Plan, Planner};
 use crate::{next, Open, RedactError};
+use format::redaction::Decision;
 
 /// What a file has, and what becomes of it.
 #[derive(Debug)]

@@ -24,4 +24,4 @@ pub mod walk;
 
 pub use failure::Failure;
 pub use snapshot::Snapshot;
-pub use values::{Decision, Values};
+pub use values::Values;

@@ -7,22 +7,10 @@ use crate::classes::{Class, Deciding, Shape};
 use crate::memory::Memory;
 use crate::walk::Marks;
 use crate::Snapshot;
-use format::redaction::{FieldRule, Redacted, Redaction};
+use format::redaction::{is_string_value, Decision, FieldRule, Redacted, Redaction};
 use format::BasicType;
 use std::ops::Range;
 use tables::{ClassRow, Field, Tables};
-
-/// The class and the field that hold the elements of a string.
-const STRING: (&[u8], &[u8]) = (b"java/lang/String", b"value");
-
-/// What a reference field decides over the array to which it leads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decision {
-    /// It is the array of a string.
-    String,
-    /// It, or that of the string to which the field refers, is what the user says.
-    Rule(FieldRule),
-}
 
 /// Which values of the heap get into the file.
 #[derive(Debug, Default)]
@@ -98,7 +86,7 @@ impl Values {
     ) -> impl Iterator<Item = Decision> {
         let is_reference = field.basic_type == BasicType::Object;
         let decides = self.are_decided() && is_reference;
-        let is_string = decides && !field.is_static && named(tables, class, field, STRING);
+        let is_string = decides && !field.is_static && is_named_string_value(tables, class, field);
         let rule = self.rule(tables, class, field).filter(|_| decides);
         let string = is_string.then_some(Decision::String);
         string.into_iter().chain(rule.map(Decision::Rule))
@@ -136,9 +124,12 @@ impl Values {
     }
 }
 
-fn named(tables: &Tables, class: &ClassRow, field: &Field, (of, name): (&[u8], &[u8])) -> bool {
-    let is = |id, text: &[u8]| tables.strings.get(id).as_deref() == Some(text);
-    is(field.name, name) && is(class.name, of)
+fn is_named_string_value(tables: &Tables, class: &ClassRow, field: &Field) -> bool {
+    let names = (
+        tables.strings.get(class.name),
+        tables.strings.get(field.name),
+    );
+    matches!(names, (Some(class), Some(field)) if is_string_value(&class, &field))
 }
 
 impl<M: Memory> Snapshot<M> {

@@ -389,7 +389,9 @@ fn a_path_over_a_weak_reference_says_so() {
     );
     dump.class(weak, "java/lang/ref/WeakReference", reference, 0, &[], &[]);
     dump.class(0x2100, "app/Entry", OBJECT, 0, &[], &[]);
-    [reference, weak, 0x2100].map(|class| dump.root(class));
+    for class in [reference, weak, 0x2100] {
+        dump.root(class);
+    }
     dump.instance(0x3000, weak, &[0x3100, 0, 0, 0]);
     dump.instance(0x3100, 0x2100, &[]);
     dump.instance(0x3200, 0x2100, &[]);
