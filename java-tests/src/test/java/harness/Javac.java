@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** Compiles the subjects that need a later language than Java 8: src/test/java17, src/test/java21; and knows a sample. */
+/** Compiles the subjects that need a later language than Java 8: src/test/java17 and so on; and knows a sample. */
 public final class Javac {
     private static final Map<Integer, Path> COMPILED = new HashMap<>();
 
