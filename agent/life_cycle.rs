@@ -133,7 +133,7 @@ pub(crate) fn vm_death(session: &Session, jni: &mut Jni<'_>) {
             huge_pages: false,
             max_pause: None,
             stop_the_world: match session.options.stop_the_world {
-                StopTheWorld::IfNeeded => StopTheWorld::Always,
+                StopTheWorld::IfNeeded => StopTheWorld::Allowed,
                 said => said,
             },
             ..session.options.because("end of the JVM")

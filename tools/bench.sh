@@ -86,8 +86,8 @@ dump() {
     # The quotes reach jcmd: without them it takes the equals signs for its own.
     ours="heap=dump,file=$2"
     case $1 in
-        ours) set -- JVMTI.agent_load "$agent" "\"$ours,engine=snapshot\"" ;;
-        ours-gz) set -- JVMTI.agent_load "$agent" "\"$ours,engine=snapshot,gz=1\"" ;;
+        ours) set -- JVMTI.agent_load "$agent" "\"$ours\"" ;;
+        ours-gz) set -- JVMTI.agent_load "$agent" "\"$ours,gz=1\"" ;;
         live) set -- GC.heap_dump "$2" ;;
         all) set -- GC.heap_dump -all "$2" ;;
         all-gz) set -- GC.heap_dump -all -gz=1 "$2" ;;

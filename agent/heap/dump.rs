@@ -205,7 +205,7 @@ fn choose(request: Request<'_>, jni: &mut Jni<'_>) -> Result<Made, DumpError> {
                 announce(&why, estimate);
                 refusals.push(why);
             }
-            Err(DumpError::NoCopy(why)) if may_stop == StopTheWorld::Always && !is_last => {
+            Err(DumpError::NoCopy(why)) if may_stop == StopTheWorld::Allowed && !is_last => {
                 let estimate = tried.stop_estimate();
                 StopBound(request.options.max_pause).allow_dumper(estimate)?;
                 announce(&why, estimate);

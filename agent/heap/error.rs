@@ -159,7 +159,7 @@ impl fmt::Display for DumpError {
             Self::Again(_) => f.write_str("the fork came at a bad moment; try again"),
             Self::Engine(why) => write!(
                 f,
-                "there is no way to dump this heap with these options: {why}; without engine= and snapshot= the agent tries every way"
+                "there is no way to dump this heap with these options: {why}; without stop=always the agent forks the heap"
             ),
             Self::NoGraph(why) => write!(f, "{why}, and only a forked copy can be sent"),
             Self::NoRedaction(why) => write!(

@@ -8,7 +8,7 @@ use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
 use crate::message::say;
-use crate::options::{Engine, Options, SnapshotBy, StopTheWorld};
+use crate::options::{Options, StopTheWorld};
 
 pub(crate) mod cause;
 mod count;
@@ -56,11 +56,11 @@ fn tell_of_pauses(options: &Options, object: &Object<'_>) {
         }
         return;
     }
-    let may_choose = options.engine != Engine::Portable && options.snapshot == SnapshotBy::Auto;
-    if !(options.heap_dump && options.verbose && may_choose) {
-        return;
-    }
-    if options.stop_the_world == StopTheWorld::Never {
+    let may_stop = matches!(
+        options.stop_the_world,
+        StopTheWorld::IfNeeded | StopTheWorld::Allowed
+    );
+    if !(options.heap_dump && options.verbose && may_stop) {
         return;
     }
     if let Err(why) = fork::look_at_heap(object) {

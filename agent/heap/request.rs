@@ -2,7 +2,7 @@
 
 use super::facts::allocation_traces::Profiled;
 use crate::jvmti::env::Vm;
-use crate::options::{Engine, Options, SnapshotBy};
+use crate::options::{Options, StopTheWorld};
 use std::time::{SystemTime, UNIX_EPOCH};
 use writer::Outlet;
 
@@ -31,10 +31,9 @@ impl Way {
         if options.is_graph() || !options.redaction.is_nothing() {
             return &[Way::Fork];
         }
-        match (options.engine, options.snapshot) {
-            (Engine::Portable, _) | (_, SnapshotBy::Pause) => &[Way::HotSpot],
-            (_, SnapshotBy::Fork) => &[Way::Fork],
-            (_, SnapshotBy::Auto) => &[Way::Fork, Way::HotSpot],
+        match options.stop_the_world {
+            StopTheWorld::Always => &[Way::HotSpot],
+            _ => &[Way::Fork, Way::HotSpot],
         }
     }
 }

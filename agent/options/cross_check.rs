@@ -1,6 +1,6 @@
 //! Combinations of options that are rejected.
 
-use super::{names_binary, Engine, OptionError, Said, SnapshotBy, TimesLayout, Word};
+use super::{names_binary, OptionError, Said, StopTheWorld, TimesLayout, Word};
 use format::redaction::Redacted;
 
 /// The combinations that the JDK's agent rejected, in its order and words.
@@ -20,11 +20,9 @@ pub(super) fn cross_check(said: &Said) -> Result<(), OptionError> {
 
 /// Rejects contradictions, and binary output of what has no binary form.
 pub(super) fn refuse(said: &Said) -> Result<(), OptionError> {
-    if said.options.huge_pages
-        && (said.options.engine == Engine::Portable || said.options.snapshot == SnapshotBy::Pause)
-    {
+    if said.options.huge_pages && said.options.stop_the_world == StopTheWorld::Always {
         return Err(OptionError(
-            "hugepages=y has no effect with engine=portable or snapshot=pause, which do not fork; leave one of them out".to_owned(),
+            "hugepages=y has no effect with stop=always, which does not fork; leave one of them out".to_owned(),
         ));
     }
     refuse_redaction(said)?;
@@ -46,21 +44,17 @@ fn refuse_redaction(said: &Said) -> Result<(), OptionError> {
                 .to_owned(),
         ));
     }
-    let by_hotspot = match (said.options.engine, said.options.snapshot) {
-        (Engine::Portable, _) => "engine=portable",
-        (_, SnapshotBy::Pause) => "snapshot=pause",
-        _ => return Ok(()),
-    };
-    if redaction.is_nothing() {
+    if said.options.stop_the_world != StopTheWorld::Always || redaction.is_nothing() {
         return Ok(());
     }
-    Err(OptionError(format!(
-        "{by_hotspot} cannot be redacted: HotSpot's own dumper writes all values to a file of its own first; leave {by_hotspot} \
-         out, or leave redact= and drop= out and let hprof redact make a copy of the dump"
-    )))
+    Err(OptionError(
+        "stop=always cannot be redacted: HotSpot's own dumper writes all values to a file of its own first; leave \
+         stop=always out, or leave redact= and drop= out and let hprof redact make a copy of the dump"
+            .to_owned(),
+    ))
 }
 
-/// Rejects to keep a number of what tells no reason, or has no file.
+/// Rejects `files=` and `maxsize=` where no binary dump file is written.
 fn refuse_kept(said: &Said) -> Result<(), OptionError> {
     if said.options.kept.is_all() {
         return Ok(());

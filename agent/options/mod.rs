@@ -34,37 +34,16 @@ use writer::{Existing, FileMode, Floor, GzipLevel, Peer, Target};
 /// The options in this environment variable are appended to those of the command line.
 const ENVIRONMENT: &str = "_JAVA_HPROF_OPTIONS";
 
-/// How a heap is dumped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Engine {
-    /// By snapshot if possible, otherwise in the best other way.
-    Auto,
-    /// Only by snapshot.
-    Snapshot,
-    /// Only with what the JVMTI specification guarantees.
-    Portable,
-}
-
-/// How the snapshot engine reads a heap.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SnapshotBy {
-    /// From a forked copy if possible, otherwise inside the pause.
-    Auto,
-    /// From a forked copy.
-    Fork,
-    /// Inside the pause.
-    Pause,
-}
-
-/// Whether a dump may stop the application for HotSpot's own dumper where the user did not request it
-/// (`snapshot=pause` does).
+/// Whether a dump stops the application for HotSpot's own dumper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StopTheWorld {
-    /// No.
+    /// Never: where there is no forked copy, there is no dump.
     Never,
     /// Only if this heap can never be forked.
     IfNeeded,
     /// Whenever there is no forked copy, for any reason.
+    Allowed,
+    /// Always: the heap is not forked.
     Always,
 }
 
@@ -164,12 +143,10 @@ pub(crate) struct Options {
     pub(crate) primitive_arrays: bool,
     /// What heap dumps do not tell.
     pub(crate) redaction: Redaction,
-    /// How a heap is dumped.
-    pub(crate) engine: Engine,
-    /// How the snapshot engine reads it.
-    pub(crate) snapshot: SnapshotBy,
-    /// Whether a dump may stop the application for HotSpot's own dumper where the user did not request it.
+    /// Whether a dump stops the application for HotSpot's own dumper.
     pub(crate) stop_the_world: StopTheWorld,
+    /// Whether CPU samples are taken at safepoints, by JVMTI alone.
+    pub(crate) cpu_at_safepoints: bool,
     /// How long a dump may stop the application; `None` for no limit.
     pub(crate) max_pause: Option<Duration>,
     /// What the first OutOfMemoryError does.
@@ -222,9 +199,8 @@ impl Default for Options {
             primitive_fields: true,
             primitive_arrays: true,
             redaction: Redaction::default(),
-            engine: Engine::Auto,
-            snapshot: SnapshotBy::Auto,
             stop_the_world: StopTheWorld::IfNeeded,
+            cpu_at_safepoints: false,
             max_pause: None,
             oom: OnOutOfMemory::Nothing,
             huge_pages: false,

@@ -147,11 +147,9 @@ fn what_cannot_be_redacted_is_refused() {
     assert!(!options("heap=dump,drop=a.B#c").redaction.is_nothing());
     assert!(options("redact=all").hides_names() && !options("redact=values").hides_names());
     assert!(refusal("keep=a.B#c").starts_with("keep= has no effect without redact="));
-    for way in ["engine=portable", "snapshot=pause"] {
-        for redacted in ["redact=strings", "drop=a.B#c"] {
-            let refused = refusal(&format!("heap=dump,{redacted},{way}"));
-            assert!(refused.starts_with(&format!("{way} cannot be redacted: ")));
-        }
+    for redacted in ["redact=strings", "drop=a.B#c"] {
+        let refused = refusal(&format!("heap=dump,{redacted},stop=always"));
+        assert!(refused.starts_with("stop=always cannot be redacted: "));
     }
 }
 
@@ -399,19 +397,31 @@ fn a_name_that_ends_in_gz_asks_for_compression() {
 
 #[test]
 fn the_ways_to_a_heap_are_chosen_by_name() {
-    let options =
-        options("heap=dump,engine=snapshot,snapshot=pause,threads=3,timeout=9,maxpause=250");
+    let options = options("heap=dump,stop=always,threads=3,timeout=9,maxpause=250");
     assert!(!options.huge_pages);
-    assert_eq!(options.engine, Engine::Snapshot);
-    assert_eq!(options.snapshot, SnapshotBy::Pause);
+    assert_eq!(options.stop_the_world, StopTheWorld::Always);
     assert_eq!((options.threads, options.timeout_s), (Some(3), 9));
     assert_eq!(options.max_pause, Some(Duration::from_millis(250)));
-    assert!(refusal("heap=dump,engine=fast").contains("engine takes auto|snapshot|portable"));
+    assert!(refusal("heap=dump,stop=fast").contains("stop takes auto|y|n|always"));
     assert!(refusal("heap=dump,threads=0").contains("from 1 to 256"));
     assert!(refusal("heap=dump,maxpause=0").contains("from 1 to 86400000"));
-    for other in ["engine=portable", "snapshot=pause"] {
-        let why = refusal(&format!("heap=dump,hugepages=y,{other}"));
-        assert!(why.contains("which do not fork"), "{why}");
+    let why = refusal("heap=dump,hugepages=y,stop=always");
+    assert!(why.contains("which does not fork"), "{why}");
+}
+
+#[test]
+fn older_spellings_of_stop_are_read() {
+    for (older, expected, at_safepoints) in [
+        ("engine=auto", StopTheWorld::IfNeeded, false),
+        ("engine=snapshot", StopTheWorld::IfNeeded, false),
+        ("engine=portable", StopTheWorld::Always, true),
+        ("snapshot=auto", StopTheWorld::IfNeeded, false),
+        ("snapshot=fork", StopTheWorld::Never, false),
+        ("snapshot=pause", StopTheWorld::Always, false),
+    ] {
+        let options = options(&format!("heap=dump,{older}"));
+        assert_eq!(options.stop_the_world, expected, "{older}");
+        assert_eq!(options.cpu_at_safepoints, at_safepoints, "{older}");
     }
 }
 

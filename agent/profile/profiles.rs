@@ -20,7 +20,7 @@ use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
 use crate::jvmti::tracker::Natives;
 use crate::message::say;
-use crate::options::{Engine, Options, Sampling};
+use crate::options::{Options, Sampling};
 use std::sync::Arc;
 
 /// Average bytes between samples of allocations that bytecode does not show.
@@ -270,10 +270,9 @@ fn cpu_samples(
     // The first makes lines exact, the second is for samples without signals. If one is missing, the user is
     // told when it is needed.
     env.take_capabilities(&[GENERATE_COMPILED_METHOD_LOAD_EVENTS, GET_THREAD_CPU_TIME])?;
-    let is_portable = options.engine == Engine::Portable;
     Ok(Some(CpuSamples::new(
         interval_us,
-        is_portable,
+        options.cpu_at_safepoints,
         Arc::clone(traces),
     )))
 }

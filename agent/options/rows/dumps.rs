@@ -2,7 +2,7 @@
 
 use super::{Row, Standing};
 use crate::options::values::yes_no;
-use crate::options::{Engine, SnapshotBy, StopTheWorld};
+use crate::options::StopTheWorld;
 use format::redaction::{FieldPatterns, Redacted};
 use std::time::Duration;
 
@@ -68,19 +68,40 @@ pub(super) const ROWS: &[Row] = &[
         },
     },
     Row {
+        name: "stop",
+        values: "auto|y|n|always",
+        default: "auto",
+        help: "whether a dump stops the application for HotSpot's own dumper. `auto`: only if the heap can never be \
+               forked (ZGC). `y`: whenever there is no forked copy. `n`: never; the dump is refused, with an estimate. \
+               `always`: the heap is not forked",
+        standing: Standing::Built,
+        set: |said, value| {
+            said.options.stop_the_world = match value {
+                "auto" => StopTheWorld::IfNeeded,
+                "y" => StopTheWorld::Allowed,
+                "n" => StopTheWorld::Never,
+                "always" => StopTheWorld::Always,
+                _ => return Err(""),
+            };
+            Ok(())
+        },
+    },
+    // Older spellings of `stop=`.
+    Row {
         name: "engine",
         values: "auto|snapshot|portable",
         default: "auto",
-        help: "`auto`, `snapshot`: read a forked copy of the heap; where there can be none, use HotSpot's own \
-               dumper. `portable`: HotSpot's own dumper alone, and CPU samples at safepoints",
+        help: "",
         standing: Standing::Built,
         set: |said, value| {
-            said.options.engine = match value {
-                "auto" => Engine::Auto,
-                "snapshot" => Engine::Snapshot,
-                "portable" => Engine::Portable,
+            match value {
+                "auto" | "snapshot" => {}
+                "portable" => {
+                    said.options.stop_the_world = StopTheWorld::Always;
+                    said.options.cpu_at_safepoints = true;
+                }
                 _ => return Err(""),
-            };
+            }
             Ok(())
         },
     },
@@ -88,34 +109,15 @@ pub(super) const ROWS: &[Row] = &[
         name: "snapshot",
         values: "auto|fork|pause",
         default: "auto",
-        help: "`fork`: read a forked copy of the heap, or make no dump. `pause`: have HotSpot's own dumper stop \
-               the application",
+        help: "",
         standing: Standing::Built,
         set: |said, value| {
-            said.options.snapshot = match value {
-                "auto" => SnapshotBy::Auto,
-                "fork" => SnapshotBy::Fork,
-                "pause" => SnapshotBy::Pause,
+            match value {
+                "auto" => {}
+                "fork" => said.options.stop_the_world = StopTheWorld::Never,
+                "pause" => said.options.stop_the_world = StopTheWorld::Always,
                 _ => return Err(""),
-            };
-            Ok(())
-        },
-    },
-    Row {
-        name: "stop",
-        values: "auto|y|n",
-        default: "auto",
-        help: "may a dump stop the application for HotSpot's own dumper if you did not request it with \
-               `snapshot=pause`? `auto`: only if the heap can never be forked (ZGC). `y`: whenever there is no \
-               forked copy. `n`: never; the dump is refused, with an estimate",
-        standing: Standing::Built,
-        set: |said, value| {
-            said.options.stop_the_world = match value {
-                "auto" => StopTheWorld::IfNeeded,
-                "y" => StopTheWorld::Always,
-                "n" => StopTheWorld::Never,
-                _ => return Err(""),
-            };
+            }
             Ok(())
         },
     },

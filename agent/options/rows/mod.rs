@@ -30,7 +30,7 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// Whether the help shows it: all options except the old agent's debug options.
+    /// Whether the help shows it: all options except the old agent's debug options, and older spellings.
     pub(super) fn is_public(&self) -> bool {
         !self.help.is_empty()
     }

@@ -2,7 +2,7 @@
 //!
 //! A signal handler puts a sample into a ring (`sampler`). Soon after, while the sampled methods still exist, an agent
 //! thread takes it out and counts its stack. If HotSpot's `AsyncGetCallTrace` is missing or not wanted
-//! (`engine=portable`), that thread asks JVMTI for stacks itself (`cpu_lists`).
+//! (`engine=portable`, or no `AsyncGetCallTrace`), that thread asks JVMTI for stacks itself (`cpu_lists`).
 
 use super::cpu_counts::CpuCounts;
 use super::cpu_lists::CpuLists;

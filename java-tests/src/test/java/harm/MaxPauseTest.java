@@ -49,12 +49,12 @@ class MaxPauseTest {
     @ParameterizedTest
     @MethodSource("jdks")
     void boundsHotSpotsDumper(Jdk jdk) {
-        for (String way : List.of("snapshot=pause,", "engine=portable,")) {
+        for (String way : List.of("stop=always,", "snapshot=pause,", "engine=portable,")) {
             try (Jvm jvm = asked(jdk, way + "maxpause=1,", "a")) {
                 mustRefuse(jvm, DUMPER);
             }
         }
-        try (Jvm jvm = asked(jdk, "snapshot=pause," + LONG, "b")) {
+        try (Jvm jvm = asked(jdk, "stop=always," + LONG, "b")) {
             mustDump(jvm, "engine hotspot");
         }
     }

@@ -171,9 +171,9 @@ class LifeCycleTest {
     }
 
     static Stream<Arguments> withoutFork() {
-        return Stream.of(Arguments.of(Setup.of(Jdks.of(17), Collector.G1), "snapshot=pause"),
-                Arguments.of(Setup.of(Jdks.of(25), Collector.G1), "snapshot=pause"),
-                Arguments.of(Setup.of(Jdks.of(21), Collector.ZGC), "snapshot=auto"));
+        return Stream.of(Arguments.of(Setup.of(Jdks.of(17), Collector.G1), "stop=always"),
+                Arguments.of(Setup.of(Jdks.of(25), Collector.G1), "stop=always"),
+                Arguments.of(Setup.of(Jdks.of(21), Collector.ZGC), "stop=auto"));
     }
 
     /** Stacks of allocations name classes that were loaded since the dump began. */
@@ -198,7 +198,7 @@ class LifeCycleTest {
     @MethodSource("loadingSetups")
     void whereDumpsTakeLongTheUserLearnsItAtTheStart(Setup setup) {
         boolean takesLong = setup.collector == Collector.ZGC;
-        for (String option : List.of("", ",snapshot=fork", ",verbose=n")) {
+        for (String option : List.of("", ",stop=n", ",verbose=n")) {
             try (Jvm jvm = setup.on(folder).agent("heap=dump,doe=n" + option).run(Patient.class).ready()) {
                 assertEquals(0, jvm.end(), jvm.err::text);
                 long told = jvm.err.lines().stream()

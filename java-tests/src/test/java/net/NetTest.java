@@ -53,7 +53,7 @@ class NetTest {
     static Stream<Arguments> engines() {
         return majors().stream().flatMap(jdk -> Stream.of(
                 Arguments.of(jdk, "engine=auto", "engine snapshot"),
-                Arguments.of(jdk, "snapshot=pause", "engine hotspot"),
+                Arguments.of(jdk, "stop=always", "engine hotspot"),
                 Arguments.of(jdk, "engine=portable", "engine hotspot")));
     }
 

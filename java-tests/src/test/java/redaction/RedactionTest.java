@@ -206,7 +206,7 @@ class RedactionTest {
     @Test
     void whatCannotBeRedactedIsRefusedByName() {
         Path file = folder.resolve("zgc.hprof");
-        List<String> ways = List.of("engine=portable", "snapshot=pause");
+        List<String> ways = List.of("stop=always");
         try (Jvm jvm = Jvm.on(Jdks.of(21), folder).with(Collector.ZGC).run(Planted.class).ready()) {
             Command refused = jvm.attach("heap=dump,redact=strings,file=" + file);
             assertTrue(refused.out.contains("return code: 200"), refused::toString);

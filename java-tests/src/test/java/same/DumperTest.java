@@ -81,7 +81,7 @@ class DumperTest {
         Path ours = folder.resolve("ours.hprof");
         Path theirs = folder.resolve("hotspot.hprof");
         try (Jvm jvm = launch.run(program).ready()) {
-            String end = Attach.dump(jvm, 1, "snapshot=pause,file=" + ours);
+            String end = Attach.dump(jvm, 1, "stop=always,file=" + ours);
             assertTrue(end.endsWith("engine hotspot"), end);
             assertEquals(Set.of("ours.hprof"), new Folder(folder).dumps(), "HotSpot's own file is gone");
             jvm.hotspotDumpAll(theirs);

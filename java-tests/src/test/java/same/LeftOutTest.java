@@ -20,7 +20,7 @@ class LeftOutTest {
     @TempDir Path folder;
 
     @ParameterizedTest
-    @ValueSource(strings = {"snapshot=fork", "snapshot=pause"})
+    @ValueSource(strings = {"stop=n", "stop=always"})
     void zerosHaveTheSameSize(String engine) throws Exception {
         Path whole = folder.resolve("whole.hprof");
         Path zeros = folder.resolve("zeros.hprof");

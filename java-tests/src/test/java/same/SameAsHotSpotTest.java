@@ -150,7 +150,7 @@ class SameAsHotSpotTest {
     }
 
     private static void attach(Jvm jvm, Path file) {
-        Command attached = jvm.attach("heap=dump,engine=snapshot,file=" + file);
+        Command attached = jvm.attach("heap=dump,file=" + file);
         assertTrue(attached.out.contains("return code: 0"), () -> attached + "stderr:\n" + jvm.err.text());
         String end = jvm.dumped(1);
         assertTrue(end.contains("engine snapshot"), end);

@@ -73,7 +73,7 @@ class SitesTest {
         Set<String> told = new HashSet<>();
         Jdk jdk = Jdks.of(17);
         try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=all,sampling=64k,doe=n").run(Leak.class).ready()) {
-            for (String engine : List.of("snapshot=fork", "snapshot=pause")) {
+            for (String engine : List.of("stop=n", "stop=always")) {
                 Path dump = folder.resolve(engine.replace('=', '-') + ".hprof");
                 assertTrue(jvm.attach("heap=dump," + engine + ",file=" + dump).out.contains("return code: 0"), jvm.err::text);
                 new HprofCheck(dump).good();
