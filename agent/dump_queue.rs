@@ -1,12 +1,14 @@
 //! The dumps requested by signals and OutOfMemoryErrors, made one at a time on an agent thread.
 
 use crate::agent_threads;
+use crate::copied::{self, Step};
 use crate::ending;
 use crate::jvmti::env::Env;
 use crate::jvmti::event::ResourceKind;
 use crate::jvmti::jni::Jni;
 use crate::message::say;
 use parking_lot::{Condvar, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Name of the agent's thread in thread dumps and in the heap dump itself.
@@ -15,7 +17,6 @@ const THREAD_NAME: &str = "HPROF heap dump";
 pub(crate) const MOST_WAITING: u32 = 3;
 /// Time between two checks whether the awaited dump makes progress.
 const LOOK: Duration = Duration::from_millis(250);
-
 /// The state of the dump of the first OutOfMemoryError.
 #[derive(Debug, Default, PartialEq, Eq)]
 enum ErrorDump {
@@ -24,10 +25,12 @@ enum ErrorDump {
     None,
     /// It was requested; the cause, as a line for the user.
     Wanted(String),
+    /// It is to be made next; another one may be in its way.
+    Taken,
     /// It is being made.
     Making,
-    /// It was made, or could not be.
-    Done,
+    /// It has all that it needs of the threads, or could not be made.
+    Copied,
 }
 
 /// The next task of the agent thread.
@@ -51,6 +54,8 @@ struct State {
     turned_away: u32,
     /// The dump of the first OutOfMemoryError.
     error: ErrorDump,
+    /// Whether a thread that threw it could not wait any longer.
+    has_gone_on: bool,
     /// The cause of a dump that waits.
     cause: Option<String>,
     /// Whether a dump is being made.
@@ -78,15 +83,29 @@ pub(crate) struct DumpQueue {
 impl DumpQueue {
     /// Starts the thread that calls `serve` for each request. At VMInit, before the application runs, because starting
     /// a thread runs Java code that the signal thread could block on.
+    ///
+    /// `let_go` is called when the dump of an error no longer needs the threads that threw it, and says whether they go on
+    /// now; otherwise they wait until the dump is made.
     pub(crate) fn start(
         &'static self,
         env: &Env,
         jni: &mut Jni<'_>,
+        let_go: impl Fn() -> bool + Send + Sync + 'static,
         serve: impl Fn(&mut Jni<'_>, &Request) + Send + 'static,
     ) {
+        let let_go = Arc::new(let_go);
         let body = move |jni: &mut Jni<'_>| {
             while let Some(request) = self.take() {
-                serve(jni, &request);
+                match &request {
+                    Request::Error(_) => {
+                        let let_go = Arc::clone(&let_go);
+                        copied::listening(
+                            move |step| self.note(step, &*let_go),
+                            || serve(jni, &request),
+                        );
+                    }
+                    _ => serve(jni, &request),
+                }
                 self.done();
             }
         };
@@ -120,12 +139,12 @@ impl DumpQueue {
         true
     }
 
-    /// Requests the dump of an OutOfMemoryError and waits for it. Returns at once if it was made before. Any thread
-    /// except the agent's.
+    /// Requests the dump of an OutOfMemoryError and waits until it has what this thread's frames hold, but not until it is
+    /// written, because the heap stays full as long. Returns at once if it was made before. Any thread except the agent's.
     ///
-    /// Other threads that throw during the dump wait, too, because the second one may have the frames that hold the
-    /// leak. The throwing thread may hold a lock that the dump needs. So it continues if the dump shows no life for
-    /// [`ending::SILENCE_LIMIT`].
+    /// Other threads that throw meanwhile wait, too, because the second one may have the frames that hold the leak. A
+    /// thread that throws may hold a lock that the dump needs. So it continues if the dump shows no life for
+    /// [`ending::SILENCE_LIMIT`], or if another dump has been in the way for so long.
     pub(crate) fn request_for_error(&self, kind: ResourceKind, what: &str) {
         let mut state = self.state.lock();
         if !state.served {
@@ -136,8 +155,46 @@ impl DumpQueue {
             self.changed.notify_all();
             ending::show_life();
         }
-        while state.error != ErrorDump::Done && ending::silent_for() < ending::SILENCE_LIMIT {
+        let asked = Instant::now();
+        loop {
+            let waited = match state.error {
+                ErrorDump::None | ErrorDump::Copied => return,
+                ErrorDump::Wanted(_) | ErrorDump::Taken => asked.elapsed(),
+                ErrorDump::Making => ending::silent_for(),
+            };
+            if waited >= ending::SILENCE_LIMIT {
+                state.has_gone_on = true;
+                return;
+            }
             self.changed.wait_for(&mut state, LOOK);
+        }
+    }
+
+    /// The dump that the agent's thread makes has come to this step.
+    fn note(&self, step: Step, let_go: &impl Fn() -> bool) {
+        let mut state = self.state.lock();
+        match (step, &state.error) {
+            (Step::Begins, ErrorDump::Taken) => {
+                state.error = ErrorDump::Making;
+                let has_gone_on = state.has_gone_on;
+                drop(state);
+                if has_gone_on {
+                    say(&format!(
+                        "another dump took longer than {} s, so the threads that threw the error run on: the dump lacks what only \
+                         their frames held",
+                        ending::SILENCE_LIMIT.as_secs()
+                    ));
+                }
+            }
+            (Step::Copied, ErrorDump::Making) => {
+                // The lock is not held across a call of the JVM.
+                drop(state);
+                if let_go() {
+                    self.state.lock().error = ErrorDump::Copied;
+                    self.changed.notify_all();
+                }
+            }
+            _ => {}
         }
     }
 
@@ -147,7 +204,7 @@ impl DumpQueue {
         loop {
             if matches!(state.error, ErrorDump::Wanted(_)) {
                 state.dumping = true;
-                let wanted = std::mem::replace(&mut state.error, ErrorDump::Making);
+                let wanted = std::mem::replace(&mut state.error, ErrorDump::Taken);
                 let ErrorDump::Wanted(why) = wanted else {
                     continue;
                 };
@@ -173,8 +230,8 @@ impl DumpQueue {
     fn done(&self) {
         let mut state = self.state.lock();
         state.dumping = false;
-        if state.error == ErrorDump::Making {
-            state.error = ErrorDump::Done;
+        if matches!(state.error, ErrorDump::Taken | ErrorDump::Making) {
+            state.error = ErrorDump::Copied;
         }
         self.changed.notify_all();
     }
@@ -263,6 +320,26 @@ mod tests {
         // Nothing waits for a second one.
         queue.request_for_error(ResourceKind::Threads, "unable to create native thread");
         assert_eq!(queue.take(), Some(Request::Signal { turned_away: 0 }));
+    }
+
+    #[test]
+    fn threads_that_threw_go_on_when_the_dump_has_their_frames() {
+        let queue = DumpQueue::default();
+        queue.state.lock().served = true;
+        std::thread::scope(|scope| {
+            let throw = || queue.request_for_error(ResourceKind::Heap, "Java heap space");
+            let thrower = scope.spawn(throw);
+            while queue.state.lock().error == ErrorDump::None {
+                std::thread::yield_now();
+            }
+            assert!(matches!(queue.take(), Some(Request::Error(_))));
+            queue.note(Step::Begins, &|| true);
+            queue.note(Step::Copied, &|| false);
+            assert!(!thrower.is_finished(), "with oom=exit it must not go on");
+            queue.note(Step::Copied, &|| true);
+            thrower.join().expect("no panic");
+            assert!(queue.state.lock().dumping, "the file is not yet there");
+        });
     }
 
     #[test]

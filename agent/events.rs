@@ -65,6 +65,15 @@ impl Listener for Session {
         injection.rewrite(jni, file.bytes, file.loader)
     }
 
+    fn object_file_load_hook(
+        &self,
+        _jni: &Jni<'_>,
+        file: ClassFileEvent<'_, '_>,
+    ) -> Option<Vec<u8>> {
+        let injection = self.profiles.injection.as_ref()?;
+        injection.rewrite_object(file.bytes)
+    }
+
     fn garbage_collection_finish(&self) {
         if let Some(allocations) = &self.profiles.allocations {
             allocations.note_collection();
@@ -90,13 +99,13 @@ impl Listener for Session {
         self.dump_queue.request();
     }
 
-    /// Asks for a dump at the first one, and waits for it. Meanwhile the frames that hold the leak stay on this thread's stack, so they
-    /// are in the dump.
-    fn resource_exhausted(&self, kind: ResourceKind, what: &str) {
+    /// Asks for a dump at the first one, and waits until it has what the frames of this thread hold, as that may be the leak.
+    fn resource_exhausted(&self, jni: &Jni<'_>, kind: ResourceKind, what: &str) {
         // A thread that makes a dump itself would wait for its own end.
         if self.options.oom == OnOutOfMemory::Nothing || heap::is_dumping_here() {
             return;
         }
+        heap::give_up_reserve(jni);
         self.dump_queue.request_for_error(kind, what);
     }
 

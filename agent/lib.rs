@@ -13,6 +13,7 @@
 mod agent_threads;
 mod chance;
 mod class_gate;
+mod copied;
 mod dump_queue;
 mod ending;
 mod entry;
@@ -28,6 +29,7 @@ mod method_facts;
 mod net;
 mod options;
 mod os;
+mod other_switches;
 mod profile;
 mod receiver;
 mod session;

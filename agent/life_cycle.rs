@@ -3,17 +3,18 @@
 use crate::dump_queue::Request;
 use crate::ending;
 use crate::heap;
-use crate::hotspot::flags;
 use crate::jvmti::event::{
     Event, CLASS_LOAD, CLASS_PREPARE, DATA_DUMP_REQUEST, RESOURCE_EXHAUSTED, THREAD_END,
     THREAD_START,
 };
 use crate::jvmti::jni::Jni;
+use crate::jvmti::last_hook::LastHook;
 use crate::jvmti::tracker::Natives;
 use crate::message::say;
 use crate::options::{OnOutOfMemory, Options, StopTheWorld};
 use crate::os::command;
 use crate::os::process_end::{at_exit, QuitIgnored};
+use crate::other_switches;
 use crate::session::Session;
 use std::time::Duration;
 
@@ -33,9 +34,14 @@ pub(crate) fn vm_init(session: &'static Session, jni: &mut Jni<'_>) {
         listen(session, event);
     }
     let serve = |jni: &mut Jni<'_>, request: &Request| session.serve(jni, request);
-    session.dump_queue.start(&session.env, jni, serve);
+    let let_go = || {
+        // HotSpot prints a line on stdout for each such event as long as an agent listens.
+        let _ = session.env.notify(RESOURCE_EXHAUSTED, false);
+        session.options.oom != OnOutOfMemory::DumpAndExit
+    };
+    session.dump_queue.start(&session.env, jni, let_go, serve);
     if session.options.oom != OnOutOfMemory::Nothing {
-        tell_of_other_switches();
+        other_switches::tell();
         listen(session, RESOURCE_EXHAUSTED);
     }
     at_exit(|| process_ends(session));
@@ -58,7 +64,7 @@ pub(crate) fn vm_init(session: &'static Session, jni: &mut Jni<'_>) {
             .map_or(0, |classes| classes.len());
         session.census.note_found(threads as u64, classes as u64);
     });
-    let natives = Natives::of::<Session>();
+    let natives = (Natives::of::<Session>(), LastHook::of::<Session>());
     session
         .profiles
         .start(session.vm, &session.env, jni, natives);
@@ -73,18 +79,6 @@ fn listen(session: &Session, event: Event) {
             "the JVM refuses the event {}, so what depends on it is missing: {error}",
             event.name
         ));
-    }
-}
-
-/// Warns about switches that make HotSpot end the process before it reports an OutOfMemoryError.
-fn tell_of_other_switches() {
-    for name in ["ExitOnOutOfMemoryError", "CrashOnOutOfMemoryError"] {
-        if flags::is_on(name) == Some(true) {
-            say(&format!(
-                "-XX:+{name} ends the JVM before it reports an OutOfMemoryError to the agent, so there will be no dump: \
-                 use oom=exit instead, or -XX:+HeapDumpOnOutOfMemoryError"
-            ));
-        }
     }
 }
 

@@ -10,6 +10,7 @@ use super::request::{millis_since_epoch, Request, Way};
 use super::stop_bound::StopBound;
 use super::text_dump;
 use super::tried::{Tried, OOP_MAP};
+use crate::copied::{self, Step};
 use crate::ending;
 use crate::jvmti::capability::{GET_LINE_NUMBERS, GET_SOURCE_FILE_NAME, TAG_OBJECTS};
 use crate::jvmti::env::{Env, Vm};
@@ -99,6 +100,7 @@ pub(super) fn take_turn() -> Result<MutexGuard<'static, Option<Ending>>, String>
         return Err(why.to_owned());
     }
     *last_child = None;
+    copied::tell(Step::Begins);
     Ok(last_child)
 }
 

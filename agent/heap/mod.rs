@@ -8,7 +8,7 @@ use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
 use crate::message::say;
-use crate::options::{Options, StopTheWorld};
+use crate::options::{OnOutOfMemory, Options, StopTheWorld};
 
 pub(crate) mod cause;
 mod count;
@@ -28,6 +28,7 @@ use error::DumpError;
 
 pub(crate) use count::count;
 pub(crate) use dump::{dump, is_dumping_here, Known};
+pub(crate) use facts::memory_reserve::give_up as give_up_reserve;
 
 /// Makes the objects that dumps need, while the heap has room: a dump itself then allocates nothing. Runs in `VMInit`,
 /// on any thread with a local frame.
@@ -43,6 +44,9 @@ pub(crate) fn prepare<'f>(env: &'f Env, jni: &'f Jni<'f>, options: &Options) {
     }
     facts::unlinked::link(env, jni, &loaded);
     let name = dumper::prepared_name();
+    if options.oom != OnOutOfMemory::Nothing {
+        facts::memory_reserve::make(env, jni, &loaded);
+    }
     facts::kept_objects::prepare(env, jni, loaded, name.as_deref());
 }
 

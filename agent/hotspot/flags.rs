@@ -8,6 +8,28 @@ const MOST_FLAGS: u64 = 10_000;
 
 /// Whether a boolean switch is on; `None` if this JVM has no switch of this name, or does not export the table.
 pub(crate) fn is_on(name: &str) -> Option<bool> {
+    // SAFETY: HotSpot keeps each value as long as the process lives; a boolean has one byte.
+    value(name).map(|value| unsafe { value.read() != 0 })
+}
+
+/// The value of a switch of eight bytes that is a number; `None` as for [`is_on`].
+pub(crate) fn number(name: &str) -> Option<u64> {
+    // SAFETY: as above; such a number has eight bytes.
+    value(name).map(|value| unsafe { value.cast::<u64>().read_unaligned() })
+}
+
+/// The text of a switch; `None` as for [`is_on`], and if it is not set.
+pub(crate) fn text(name: &str) -> Option<String> {
+    let value = value(name)?;
+    // SAFETY: as above; such a switch has the address of a C string, or null. It is set before the agent is loaded.
+    unsafe {
+        let text = value.cast::<*const c_char>().read_unaligned();
+        (!text.is_null()).then(|| CStr::from_ptr(text).to_string_lossy().into_owned())
+    }
+}
+
+/// Where the value of a switch is.
+fn value(name: &str) -> Option<*const u8> {
     let table = Table::find()?;
     ["JVMFlag", "Flag"].iter().find_map(|kind| {
         let value = |field| {
@@ -28,7 +50,7 @@ pub(crate) fn is_on(name: &str) -> Option<bool> {
                     return None;
                 }
                 let value = ((flag + value_at) as *const *const u8).read();
-                (!value.is_null()).then(|| value.read() != 0)
+                (!value.is_null()).then_some(value)
             }
         })
     })

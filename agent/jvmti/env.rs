@@ -102,8 +102,8 @@ impl Env {
 
 impl Drop for Env {
     fn drop(&mut self) {
-        // SAFETY: nothing else has the environment, and one with active event callbacks is never dropped,
-        // because the session lives for ever. An error is ignored: after a dump the JVM may be shutting
+        // SAFETY: nothing else has the environment. One whose events are on is dropped only to end them: HotSpot calls
+        // back no more, and frees what callbacks in progress use when they have returned. An error is ignored: after a dump the JVM may be shutting
         // down.
         let _ = unsafe { call!(self, slot::DISPOSE_ENVIRONMENT, (), ()) };
     }

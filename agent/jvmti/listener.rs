@@ -61,6 +61,9 @@ pub(crate) trait Listener: Sized + 'static {
     fn thread_end(&self, jni: &Jni<'_>, thread: &Object<'_>);
     /// `ClassFileLoadHook`: the class file to take instead; `None` for the one there is.
     fn class_file_load_hook(&self, jni: &Jni<'_>, file: ClassFileEvent<'_, '_>) -> Option<Vec<u8>>;
+    /// The same for the class file of `java.lang.Object`, as all others have left it.
+    fn object_file_load_hook(&self, jni: &Jni<'_>, file: ClassFileEvent<'_, '_>)
+        -> Option<Vec<u8>>;
     /// `GarbageCollectionFinish`: in a safepoint, where nothing of the JVM may be called.
     fn garbage_collection_finish(&self);
     /// `ClassLoad`: a class was loaded, on the thread that loaded it.
@@ -70,7 +73,7 @@ pub(crate) trait Listener: Sized + 'static {
     /// `DataDumpRequest`: SIGQUIT or `jcmd PID JVMTI.data_dump`, on the thread that serves all signals of the JVM.
     fn data_dump_request(&self);
     /// `ResourceExhausted`: the JVM is about to throw an OutOfMemoryError, with this message. Not told on the agent's own threads.
-    fn resource_exhausted(&self, kind: ResourceKind, what: &str);
+    fn resource_exhausted(&self, jni: &Jni<'_>, kind: ResourceKind, what: &str);
     /// `SampledObjectAlloc`: an allocation that was chosen as a sample, on the thread that allocates.
     fn sampled_object_alloc(&self, jni: &Jni<'_>, allocation: &Allocation<'_, '_>);
     /// `MonitorContendedEnter`: the thread wants a monitor that another owns; it does not wait yet.

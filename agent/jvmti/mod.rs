@@ -22,6 +22,7 @@ pub(crate) mod global;
 pub(crate) mod heap;
 pub(crate) mod heap_use;
 pub(crate) mod jni;
+pub(crate) mod last_hook;
 pub(crate) mod listener;
 mod memory;
 pub(crate) mod method;

@@ -91,6 +91,18 @@ impl<'f> Jni<'f> {
         unsafe { JObject::from_raw(object.raw()) }
     }
 
+    /// A new array of so many bytes, all 0; `None` if it cannot be made.
+    pub(crate) fn new_array_of_bytes(&self, length: usize) -> Option<Object<'f>> {
+        let length = i32::try_from(length).ok()?;
+        // SAFETY: a plain function of a length; the answer is a local reference or null.
+        let array =
+            unsafe { Object::from_raw(jni_call!(self, NewByteArray, (length), null_mut())) };
+        if array.is_none() {
+            self.clear_exception();
+        }
+        array
+    }
+
     /// A new array of references to `elements`; `None` if it cannot be made.
     pub(crate) fn new_object_array(
         &self,

@@ -145,6 +145,30 @@ unsafe extern "system" fn class_file_load_hook<L: Listener>(
     new_length: *mut i32,
     new_bytes: *mut *mut u8,
 ) {
+    let file = (bytes, length);
+    // SAFETY: what the JVM passed to this callback.
+    unsafe {
+        of_file(
+            jni,
+            loader,
+            file,
+            (new_bytes, new_length),
+            L::class_file_load_hook,
+        )
+    };
+}
+
+/// Has the listener see a class file, and hands the JVM what it answers.
+///
+/// # Safety
+/// The arguments are those of the hook.
+pub(super) unsafe fn of_file<L: Listener>(
+    jni: *mut JNIEnv,
+    loader: jobject,
+    (bytes, length): (*const u8, i32),
+    (new_bytes, new_length): (*mut *mut u8, *mut i32),
+    hook: fn(&L, &Jni<'_>, ClassFileEvent<'_, '_>) -> Option<Vec<u8>>,
+) {
     inside(|listener: &L| {
         let Ok(count) = usize::try_from(length) else {
             return;
@@ -161,7 +185,7 @@ unsafe extern "system" fn class_file_load_hook<L: Listener>(
             loader: loader.as_ref(),
         };
         // SAFETY: this thread's environment, valid until we return.
-        let rewritten = unsafe { Jni::enter(jni, |jni| listener.class_file_load_hook(jni, file)) };
+        let rewritten = unsafe { Jni::enter(jni, |jni| hook(listener, jni, file)) };
         let Some(rewritten) = rewritten else {
             return;
         };
@@ -231,7 +255,7 @@ unsafe extern "system" fn data_dump_request<L: Listener>(_env: *mut jvmtiEnv) {
 /// `jvmtiEventResourceExhausted`. Nothing on the agent's own threads, which would wait for themselves.
 unsafe extern "system" fn resource_exhausted<L: Listener>(
     _env: *mut jvmtiEnv,
-    _jni: *mut JNIEnv,
+    jni: *mut JNIEnv,
     flags: i32,
     _reserved: *const c_void,
     description: *const c_char,
@@ -244,7 +268,9 @@ unsafe extern "system" fn resource_exhausted<L: Listener>(
             // SAFETY: a C string of the JVM's, which stays until the callback returns.
             .then(|| unsafe { CStr::from_ptr(description) }.to_string_lossy());
         let kind = event::ResourceKind::of(flags);
-        listener.resource_exhausted(kind, &what.unwrap_or_default());
+        let what = what.unwrap_or_default();
+        // SAFETY: this thread's environment, valid until the callback returns.
+        unsafe { Jni::enter(jni, |jni| listener.resource_exhausted(jni, kind, &what)) };
     });
 }
 

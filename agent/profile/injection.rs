@@ -5,14 +5,16 @@
 
 use super::stacks::StackTraces;
 use crate::jvmti::class_loader::ResolvedClasses;
-use crate::jvmti::env::Env;
+use crate::jvmti::env::{Env, Vm};
 use crate::jvmti::error::JvmtiError;
 use crate::jvmti::event::CLASS_FILE_LOAD_HOOK;
 use crate::jvmti::jni::Jni;
+use crate::jvmti::last_hook::LastHook;
 use crate::jvmti::object::Object;
 use crate::jvmti::tracker::{Natives, Tracker};
 use crate::options::ClassPatterns;
 use bytecode::{rewrite, ClassFile, Method, Plan, Route, TrackerNames};
+use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use tables::{ClassId, Frame, Line};
@@ -35,12 +37,37 @@ pub(crate) struct Injection {
     calls: Option<ClassPatterns>,
     traces: Arc<StackTraces>,
     tracker: OnceLock<Tracker>,
+    gate: OnceLock<Gate>,
     /// Whether `Object.wait` forwards calls.
     has_gate: AtomicBool,
     /// Tells which classes a loader has resolved; the inner value is `None` if this JVM cannot.
     resolved: OnceLock<Option<ResolvedClasses>>,
     methods_left_alone: AtomicU64,
     classes_left_alone: AtomicU64,
+}
+
+/// Who rewrites `java.lang.Object`, of which `wait` is the gate.
+///
+/// Agents change that method, too, to call code of their own first. That may be rewritten code, which reports through
+/// `wait`, and so on without end. So the gate must come before all that others insert: it is inserted by an environment that
+/// the JVM asks last, which is made anew whenever the class passes the hook.
+#[derive(Debug)]
+struct Gate {
+    vm: Vm,
+    hook: LastHook,
+    /// The last environment. Not held across calls of the JVM.
+    env: Mutex<Option<Env>>,
+}
+
+impl Gate {
+    /// Has an environment behind all others see the class file that passes the hook on this thread now. HotSpot goes through a
+    /// list of them, at whose end it puts new ones (jvmtiExport.cpp, jvmtiEnvBase.cpp).
+    fn be_last(&self) -> Result<(), JvmtiError> {
+        let last = self.hook.env(self.vm)?;
+        let before = self.env.lock().replace(last);
+        drop(before);
+        Ok(())
+    }
 }
 
 impl Injection {
@@ -55,6 +82,7 @@ impl Injection {
             calls,
             traces,
             tracker: OnceLock::new(),
+            gate: OnceLock::new(),
             has_gate: AtomicBool::new(false),
             resolved: OnceLock::new(),
             methods_left_alone: AtomicU64::new(0),
@@ -67,11 +95,17 @@ impl Injection {
     /// After an error no more classes are rewritten, and rewritten ones report nothing.
     pub(crate) fn start(
         &self,
-        env: &Env,
+        (vm, env): (Vm, &Env),
         jni: &mut Jni<'_>,
-        natives: Natives,
+        (natives, hook): (Natives, LastHook),
     ) -> Result<(), JvmtiError> {
         let tracker = Tracker::define(jni, natives)?;
+        let env_of_gate = Mutex::default();
+        let _ = self.gate.set(Gate {
+            vm,
+            hook,
+            env: env_of_gate,
+        });
         env.notify(CLASS_FILE_LOAD_HOOK, true)?;
         let started = self.rewrite_and_engage(&tracker, env, jni);
         if started.is_err() {
@@ -186,14 +220,31 @@ impl Injection {
         {
             return None;
         }
+        if class.name() == OBJECT && loader.is_none() {
+            let gate = self.gate.get()?;
+            // If there can be no environment, the one before inserts the gate, behind what others insert.
+            let _ = gate.be_last();
+            return None;
+        }
+        self.rewritten(&class, bytes, self.route(jni, &class, loader))
+    }
+
+    /// The class file of `java.lang.Object`, after all others have changed it.
+    pub(crate) fn rewrite_object(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+        let class = ClassFile::parse(bytes).ok()?;
+        self.rewritten(&class, bytes, Route::Tracker)
+    }
+
+    fn rewritten(&self, class: &ClassFile<'_>, bytes: &[u8], route: Route) -> Option<Vec<u8>> {
+        let is_jdks = route == Route::Tracker;
+        let is_object = class.name() == OBJECT && is_jdks;
         let calls = self.is_timed(class.name());
-        let is_object = class.name() == OBJECT;
         let switches = self.calls.is_some() && SWITCHING.first() == Some(&class.name());
         let plan = Plan {
-            tracker,
-            route: self.route(jni, &class, loader),
+            tracker: TrackerNames::default(),
+            route,
             gate: is_object,
-            switches: switches && loader.is_none(),
+            switches: switches && is_jdks,
             object_init: self.allocations && is_object,
             arrays: self.allocations,
             calls,
@@ -203,7 +254,7 @@ impl Injection {
         if !plan.gate && !plan.switches && !plan.arrays && !plan.calls {
             return None;
         }
-        match rewrite(bytes, &plan, |method| self.number(&class, method)) {
+        match rewrite(bytes, &plan, |method| self.number(class, method)) {
             Ok(rewritten) => {
                 let left = u64::try_from(rewritten.left_alone.len()).unwrap_or(u64::MAX);
                 self.methods_left_alone.fetch_add(left, Ordering::Relaxed);

@@ -17,6 +17,7 @@ use crate::jvmti::event::{
     MONITOR_WAIT, MONITOR_WAITED, SAMPLED_OBJECT_ALLOC,
 };
 use crate::jvmti::jni::Jni;
+use crate::jvmti::last_hook::LastHook;
 use crate::jvmti::object::Object;
 use crate::jvmti::tracker::Natives;
 use crate::message::say;
@@ -96,7 +97,7 @@ impl Profiles {
         vm: Vm,
         env: &'static Env,
         jni: &mut Jni<'_>,
-        natives: Natives,
+        natives: (Natives, LastHook),
     ) {
         if let Some(allocations) = &self.allocations {
             start_allocations(allocations, env);
@@ -118,7 +119,7 @@ impl Profiles {
             allocations.start(env, jni);
         }
         if let Some(injection) = &self.injection {
-            if let Err(error) = injection.start(env, jni, natives) {
+            if let Err(error) = injection.start((vm, env), jni, natives) {
                 say(&format!(
                     "classes cannot be rewritten, so allocations are not counted and methods are not timed: {error}"
                 ));

@@ -10,7 +10,7 @@ use std::path::Path;
 type Row = (&'static str, &'static [&'static str]);
 
 /// The agent, lowest level first.
-const AGENT: [Row; 22] = [
+const AGENT: [Row; 24] = [
     ("chance", &[]),
     ("os", &[]),
     ("jvmti", &["os"]),
@@ -18,6 +18,8 @@ const AGENT: [Row; 22] = [
     ("message", &[]),
     ("gate", &[]),
     ("class_gate", &[]),
+    ("copied", &[]),
+    ("other_switches", &["hotspot", "message"]),
     ("ending", &[]),
     ("file_name", &["os"]),
     ("options", &["file_name", "os"]),
@@ -40,6 +42,7 @@ const AGENT: [Row; 22] = [
         "heap",
         &[
             "class_gate",
+            "copied",
             "ending",
             "hotspot",
             "jvmti",
@@ -78,7 +81,7 @@ const AGENT: [Row; 22] = [
     ),
     (
         "dump_queue",
-        &["agent_threads", "ending", "jvmti", "message"],
+        &["agent_threads", "copied", "ending", "jvmti", "message"],
     ),
     (
         "session",
@@ -103,11 +106,11 @@ const AGENT: [Row; 22] = [
             "dump_queue",
             "ending",
             "heap",
-            "hotspot",
             "jvmti",
             "message",
             "options",
             "os",
+            "other_switches",
             "session",
         ],
     ),

@@ -4,12 +4,14 @@ use super::dump_name::DumpName;
 use super::raw_heap::RawHeap;
 use super::references::References;
 use super::watch::watched;
+use crate::copied::{self, Step};
 use crate::heap::cause;
 use crate::heap::error::{DumpError, For};
 use crate::heap::facts::allocation_traces::{AllocationTraces, Profiled};
 use crate::heap::facts::catalogue::Catalogue;
 use crate::heap::facts::heap_room;
 use crate::heap::facts::jvm_words::jvm_words;
+use crate::heap::facts::memory_reserve;
 use crate::heap::object_sizes;
 use crate::heap::outcome::Outcome;
 use crate::heap::request::Request;
@@ -141,7 +143,7 @@ impl<'f> Facts<'f> {
         Ok(())
     }
 
-    /// The string that HotSpot is given, and the array that refers to it: they must not be in the dump.
+    /// The string that HotSpot is given, the array that refers to it, and the reserve: they must not be in the dump.
     fn hold_own(&mut self, name: &DumpName<'_>) -> Result<(), DumpError> {
         for object in [Some(name.string()), name.kept_array()]
             .into_iter()
@@ -152,6 +154,10 @@ impl<'f> Facts<'f> {
         if let Some(value) = self.jni.value_of_string(name.string()) {
             self.references.hold(&value, Known::Agents)?;
             self.jni.forget(value);
+        }
+        if let Some(reserve) = memory_reserve::array(self.jni) {
+            self.references.hold(&reserve, Known::Agents)?;
+            self.jni.forget(reserve);
         }
         Ok(())
     }
@@ -225,6 +231,7 @@ impl<'f> Facts<'f> {
             || management.dump_heap(jni, name.string()),
         );
         let took = began.elapsed();
+        copied::tell(Step::Copied);
         let references = std::mem::replace(&mut self.references, References::new(jni));
         let known = references.release();
         dumped.map_err(DumpError::Dumper)?;

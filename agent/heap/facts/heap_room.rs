@@ -20,6 +20,11 @@ pub(in crate::heap) fn used_bytes(env: &Env, jni: &Jni<'_>, classes: &[Object<'_
     heap(env, jni, classes).map(|heap| heap.used)
 }
 
+/// How many bytes the heap may have; `None` if the JVM does not tell.
+pub(in crate::heap) fn most_bytes(env: &Env, jni: &Jni<'_>, classes: &[Object<'_>]) -> Option<u64> {
+    heap(env, jni, classes).map(|heap| heap.used + heap.free)
+}
+
 fn heap(env: &Env, jni: &Jni<'_>, classes: &[Object<'_>]) -> Option<HeapBytes> {
     let is_runtime = |class: &&Object<'_>| {
         let signature = env.class_signature(class);

@@ -8,6 +8,7 @@ pub(super) mod heap_room;
 pub(super) mod java_version;
 pub(super) mod jvm_words;
 pub(super) mod kept_objects;
+pub(super) mod memory_reserve;
 pub(super) mod methods;
 pub(super) mod plain_facts;
 pub(super) mod roots;

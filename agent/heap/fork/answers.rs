@@ -5,6 +5,7 @@ use super::childs_end::{silence, Stage};
 use super::message::{send_ids, FromChild, ThreadIds, ThreadNoteMessage, Written};
 use super::parent::SnapshotDump;
 use super::process::{self, Child};
+use crate::copied::{self, Step};
 use crate::ending;
 use crate::heap::error::{Again, DumpError};
 use crate::heap::facts::catalogue::Catalogue;
@@ -86,6 +87,7 @@ impl Answers<'_, '_> {
                     writing = true;
                     self.tell_of_jvm(&sizes);
                     let ids = self.take_roots(&addresses, &threads)?;
+                    copied::tell(Step::Copied);
                     // If the child no longer listens, the next message shows that, or its absence.
                     let _ = send_ids(&ids, &mut socket);
                 }

@@ -66,6 +66,8 @@ pub(super) struct Task<'d, 'f> {
     pub(super) counts: bool,
     /// Whether the child gets the whole heap, including the parts without objects.
     pub(super) copies_all: bool,
+    /// Whether threads wait until it is certain that this copy will do.
+    pub(super) is_awaited: bool,
     /// The connection to the parent.
     pub(super) socket: UnixStream,
     /// The user's options.

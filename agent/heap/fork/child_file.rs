@@ -17,10 +17,10 @@ use writer::{emit, Segments, TailSender, TailWriter, WriteError};
 
 impl<'d, 'f> Task<'d, 'f> {
     /// Whether the file may be begun before all is marked: not where the walk may find more roots, the frames of virtual threads, and
-    /// not for a graph, which has no large arrays to begin with, and not for a peer that cannot begin anew.
+    /// not for a graph, which has no large arrays to begin with, not for a peer that cannot begin anew, and not while threads wait until all is marked, as a disk may be slow.
     pub(super) fn begins_early(&self) -> bool {
         let is_file = self.alignment_bytes.is_none() && !self.options.is_stream();
-        is_file && !self.virtual_threads.is_some_and(|fields| fields.in_use)
+        is_file && !self.is_awaited && !self.virtual_threads.is_some_and(|fields| fields.in_use)
     }
 
     /// Marks everything reachable and writes the file. Large arrays are written during marking.

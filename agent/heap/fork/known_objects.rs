@@ -4,6 +4,7 @@
 use crate::heap::error::{DumpError, For};
 use crate::heap::facts::catalogue::Catalogue;
 use crate::heap::facts::kept_objects::{self, KeptObjects, Kind, AGENTS_TAG};
+use crate::heap::facts::memory_reserve;
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
@@ -72,6 +73,8 @@ impl<'f> KnownObjects<'f> {
             },
         };
         asker.kept().map_err(refused)?;
+        let tagged = memory_reserve::tag(env, jni);
+        tagged.when("a tag for an object of the agent's own")?;
         asker.statics().map_err(refused)?;
         Ok(asker.known)
     }

@@ -12,6 +12,7 @@ use super::process::Child;
 use super::virtual_thread_fields::{method_ids, the_same_fields, virtual_thread_fields};
 use super::vm_structs::VmStructs;
 use crate::class_gate::CLASS_GATE;
+use crate::copied;
 use crate::heap::cause;
 use crate::heap::error::{Again, DumpError, For};
 use crate::heap::facts::allocation_traces::{AllocationTraces, Profiled};
@@ -155,8 +156,7 @@ impl<'f> SnapshotDump<'f> {
         )?;
         // No class is linked from here to the fork: its objects would be unknown.
         let closed = CLASS_GATE.close();
-        catalogue.catch_up(&tables, &mut objects)?;
-        self.tried.classes.set(catalogue.len());
+        self.catch_up(&mut catalogue, &tables, &mut objects)?;
         pinned.extend(catalogue.pinned());
         pinned.push((own_thread, current.handle()));
         let task = Task {
@@ -174,6 +174,7 @@ impl<'f> SnapshotDump<'f> {
             counts: file.is_none(),
             alignment_bytes: self.alignment_bytes(file),
             copies_all: self.copies_all,
+            is_awaited: copied::is_awaited(),
             socket: childs_socket,
             options: self.options,
         };
@@ -195,6 +196,18 @@ impl<'f> SnapshotDump<'f> {
         let done = answers.converse(socket, child);
         let (child, done) = done.map_err(|why| linked(why, &catalogue, &tables))?;
         Ok((child, done, catalogue.len(), tables))
+    }
+
+    /// Adds the classes that were loaded meanwhile.
+    fn catch_up(
+        &self,
+        catalogue: &mut Catalogue<'f>,
+        tables: &Tables,
+        objects: &mut ObjectTable,
+    ) -> Result<(), DumpError> {
+        catalogue.catch_up(tables, objects)?;
+        self.tried.classes.set(catalogue.len());
+        Ok(())
     }
 
     /// The stacks of all threads, and what the child needs if HotSpot's walk does without the barrier.

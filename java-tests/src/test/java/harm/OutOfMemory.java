@@ -2,12 +2,13 @@ package harm;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import subject.Definer;
 import subject.Say;
 
 /**
- * Runs out of memory. Arguments: of what ({@code heap}, {@code full}, {@code size}, {@code metaspace}), in which thread ({@code main},
- * {@code other}), and what becomes of the error ({@code caught}, {@code uncaught}).
+ * Runs out of memory. Arguments: of what ({@code heap}, {@code full}, {@code array}, {@code size}, {@code metaspace}), in which thread ({@code main},
+ * {@code other}), and what becomes of the error ({@code caught}, {@code uncaught}; {@code forever}: the program waits for its end).
  */
 public class OutOfMemory {
     private static final int LARGE = 1 << 18;
@@ -23,7 +24,8 @@ public class OutOfMemory {
     }
 
     public static void main(String[] args) throws InterruptedException {
-        boolean isCaught = args[2].equals("caught");
+        boolean isForever = args[2].equals("forever");
+        boolean isCaught = isForever || args[2].equals("caught");
         Say.line("BEGIN");
         if (args[1].equals("main")) {
             exhaust(args[0], isCaught);
@@ -33,6 +35,9 @@ public class OutOfMemory {
             thread.join();
         }
         Say.line("END");
+        if (isForever) {
+            new CountDownLatch(1).await();
+        }
     }
 
     private static void exhaust(String what, boolean isCaught) {
@@ -43,6 +48,9 @@ public class OutOfMemory {
                     return;
                 case "full":
                     fill();
+                    return;
+                case "array":
+                    arrays();
                     return;
                 case "size":
                     Say.line(new long[Integer.MAX_VALUE].length);
@@ -65,6 +73,14 @@ public class OutOfMemory {
         Leak last = null;
         while (true) {
             last = new Leak(last);
+        }
+    }
+
+    /** As above. The heap has room for smaller objects, but not in G1's regions. */
+    private static void arrays() {
+        List<byte[]> arrays = new ArrayList<>();
+        while (true) {
+            arrays.add(new byte[100_000]);
         }
     }
 

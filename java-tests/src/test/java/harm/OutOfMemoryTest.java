@@ -13,6 +13,8 @@ import harness.Jvm;
 import harness.Launch;
 import harness.Setup;
 import harness.Tools;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
@@ -57,6 +59,23 @@ class OutOfMemoryTest {
             assertTrue(jvm.err.text().contains("java.lang.OutOfMemoryError: "), jvm.err::text);
         }
         showsTheLeak(dump);
+    }
+
+    /** A command of the JVM's own asks it to end. The thread that threw keeps the heap full while the dump needs it. */
+    @ParameterizedTest
+    @MethodSource("matrix")
+    void aSignalThatComesWithTheErrorIsAnswered(Setup setup) throws IOException {
+        Path dump = folder.resolve("out.hprof");
+        try (Jvm jvm = setup.on(folder).through("env", "LC_ALL=C.UTF-8")
+                .switches("-Xmx64m", "-XX:OnOutOfMemoryError=kill %p").agent("heap=dump,doe=n,file=" + dump)
+                .run(OutOfMemory.class, "array", "main", "forever")) {
+            assertEquals(143, jvm.exit(), jvm.err::text);
+            assertEquals(1, count(jvm, "hprof-rs: dumped " + dump), jvm.err::text);
+        }
+        new HprofCheck(dump).good();
+        // Java 26 ends when the threads in callbacks go on, and lets nobody stop the JVM until then: docs/limits.md.
+        boolean isWhole = setup.jdk.major < 26 || setup.collector != Collector.SHENANDOAH;
+        assertTrue(!isWhole || Files.size(dump) > 30_000_000, "the arrays of the frame are missing");
     }
 
     static Stream<Arguments> ways() {
@@ -128,6 +147,17 @@ class OutOfMemoryTest {
                 assertEquals(1, count(jvm, "hprof-rs: -XX:+" + name + " ends the JVM before "), jvm.err::text);
                 assertEquals(Set.of(), new Folder(folder).dumps());
             }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("some")
+    void aCommandThatKillsIsToldOf(Jdk jdk) {
+        try (Jvm jvm = small(jdk).switches("-XX:OnOutOfMemoryError=kill -9 %p")
+                .agent("heap=dump,file=" + folder.resolve("none.hprof")).run(OutOfMemory.class, "heap", "main", "caught")) {
+            assertEquals(137, jvm.exit(), jvm.err::text);
+            assertEquals(1, count(jvm, "hprof-rs: -XX:OnOutOfMemoryError='kill -9 %p' kills the JVM before "), jvm.err::text);
+            assertEquals(Set.of(), new Folder(folder).dumps());
         }
     }
 

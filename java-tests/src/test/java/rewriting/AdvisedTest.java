@@ -1,0 +1,74 @@
+package rewriting;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import harness.Jdk;
+import harness.Jdks;
+import harness.Jvm;
+import harness.Launch;
+import harness.Tools;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Rewritten classes report beside an agent that changes the method by which they do. */
+class AdvisedTest {
+    private static final List<String> MODES = List.of("cpu=times,cutoff=0", "heap=sites,sampling=0,cutoff=0");
+
+    @TempDir Path folder;
+
+    static Stream<Arguments> all() {
+        return modes(Jdks.since(8));
+    }
+
+    static Stream<Arguments> later() {
+        return modes(Jdks.since(11));
+    }
+
+    private static Stream<Arguments> modes(List<Jdk> jdks) {
+        return jdks.stream().flatMap(jdk -> MODES.stream().map(mode -> Arguments.of(jdk, mode)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("all")
+    void codeOfOthersInWaitIsNotRunByReports(Jdk jdk, String mode) throws IOException {
+        Path report = folder.resolve("report.txt");
+        try (Jvm plain = on(jdk).run(Advised.class);
+                Jvm jvm = on(jdk).agent(mode + ",format=a,file=" + report).run(Advised.class)) {
+            assertEquals(0, plain.exit(), plain.err::text);
+            assertEquals(0, jvm.exit(), jvm.err::text);
+            assertEquals(plain.out.lines(), jvm.out.lines());
+            assertEquals(List.of("WAITS 1", "WAITS 2"), jvm.out.lines().stream().filter(it -> it.startsWith("WAITS")).collect(Collectors.toList()));
+        }
+        if (mode.startsWith("cpu")) {
+            long calls = Files.readAllLines(report).stream().filter(line -> line.endsWith(" rewriting.Advised.half"))
+                    .mapToLong(line -> Long.parseLong(line.trim().split(" +")[3])).sum();
+            assertEquals(3 * Advised.ROUNDS, calls, "calls");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("later")
+    void mockitoWorks(Jdk jdk, String mode) {
+        try (Jvm jvm = on(jdk).agent(mode + ",format=a,file=" + folder.resolve("report.txt")).run(Mocking.class)) {
+            assertEquals(0, jvm.exit(), jvm.err::text);
+            assertEquals(List.of("TEA 42 0", "TAX 19", "REAL 4 7"), jvm.out.lines(), jvm.err::text);
+        }
+    }
+
+    private Launch on(Jdk jdk) {
+        Launch launch = Jvm.on(jdk, folder).switches("-javaagent:" + Tools.jar("byte-buddy-agent-"),
+                "-Dnet.bytebuddy.experimental=true");
+        for (String start : List.of("byte-buddy-1", "mockito-core-", "objenesis-")) {
+            launch.classPath(Tools.jar(start));
+        }
+        return launch;
+    }
+}
