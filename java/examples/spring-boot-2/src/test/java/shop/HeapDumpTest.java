@@ -2,7 +2,20 @@ package shop;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+import java.nio.file.StandardWatchEventKinds;
+import java.nio.file.WatchKey;
+import java.nio.file.WatchService;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
@@ -23,7 +36,38 @@ class HeapDumpTest {
 
     @Test
     void unreachableObjectsAreRefused() {
-        assertThat(http.getForEntity("/actuator/heapdump?live=false", byte[].class).getStatusCodeValue()).isEqualTo(503);
+        ResponseEntity<String> answer = http.getForEntity("/actuator/heapdump?live=false", String.class);
+        assertThat(answer.getStatusCodeValue()).isEqualTo(400);
+        assertThat(answer.getBody()).isEqualTo("no heap dump: only reachable objects can be dumped: leave live=false out\n");
+    }
+
+    /** A name that others see before the dump has it is one that they can take. */
+    @Test
+    void noNameOfADumpShowsInTheFolderOfAll() throws Exception {
+        Path folder = Paths.get(System.getProperty("java.io.tmpdir"));
+        Set<String> before = names(folder);
+        List<String> seen = new ArrayList<>();
+        try (WatchService watch = FileSystems.getDefault().newWatchService()) {
+            folder.register(watch, StandardWatchEventKinds.ENTRY_CREATE);
+            dump();
+            Path last = Files.createTempFile("last", "");
+            while (!seen.contains(last.getFileName().toString())) {
+                WatchKey key = watch.take();
+                key.pollEvents().forEach(event -> seen.add(String.valueOf(event.context())));
+                key.reset();
+            }
+            Files.delete(last);
+        }
+        assertThat(seen).anyMatch(name -> name.startsWith("hprof-rs")).noneMatch(name -> name.contains(".hprof"));
+        assertThat(names(folder)).filteredOn(name -> name.contains("hprof") || name.contains("heap")).isSubsetOf(before);
+    }
+
+    private static Set<String> names(Path folder) throws IOException {
+        Set<String> names = new TreeSet<>();
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {
+            files.forEach(file -> names.add(file.getFileName().toString()));
+        }
+        return names;
     }
 
     private String dump() {

@@ -2,20 +2,34 @@ package hprofrs.spring;
 
 import hprofrs.DumpOptions;
 import hprofrs.DumpOptions.Redaction;
-import java.io.File;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.management.HeapDumpWebEndpoint;
+import org.springframework.core.io.ByteArrayResource;
+import org.springframework.core.io.Resource;
+import org.springframework.lang.Nullable;
+import org.springframework.util.MimeTypeUtils;
 
 /**
- * {@code /actuator/heapdump}, made by hprof-rs. A failure is an answer with status 503, and its reason in the log; never a
+ * {@code /actuator/heapdump}, made by hprof-rs. Without a dump, the answer and the log have the reason; there is never a
  * dump of another kind.
  */
 class HprofHeapDumpEndpoint extends HeapDumpWebEndpoint {
     private static final Log LOG = LogFactory.getLog(HprofHeapDumpEndpoint.class);
 
+    /** How long a request waits for the dump of another, as in Spring Boot. */
+    private static final int MOST_SECONDS = 10;
+
+    private final Lock dumping = new ReentrantLock();
     private final DumpOptions options;
 
     HprofHeapDumpEndpoint(Redaction redact, boolean stop) {
@@ -23,43 +37,45 @@ class HprofHeapDumpEndpoint extends HeapDumpWebEndpoint {
     }
 
     @Override
-    protected HeapDumper createHeapDumper() {
-        return new Dumper();
-    }
-
-    /** Has the methods of both generations of the interface. */
-    private final class Dumper implements HeapDumper {
-        /** Spring Boot 2: to a file that does not exist. */
-        @Override
-        public void dumpHeap(File file, boolean live) {
-            dump(file, live);
+    @ReadOperation
+    public WebEndpointResponse<Resource> heapDump(@Nullable Boolean live) {
+        if (Boolean.FALSE.equals(live)) {
+            return refused(WebEndpointResponse.STATUS_BAD_REQUEST, "only reachable objects can be dumped: leave live=false out");
         }
-
-        /** Spring Boot 3: to a file of our own, which the caller removes. */
-        @SuppressWarnings("unused")
-        public File dumpHeap(Boolean live) throws IOException {
-            File file = File.createTempFile("heap-", ".hprof");
-            // The agent replaces no file.
-            Files.delete(file.toPath());
-            dump(file, live == null || live);
-            return file;
-        }
-
-        private void dump(File file, boolean live) {
-            if (!live) {
-                throw unavailable("only reachable objects can be dumped: leave live=false out", null);
+        try {
+            if (!dumping.tryLock(MOST_SECONDS, TimeUnit.SECONDS)) {
+                return refused(WebEndpointResponse.STATUS_TOO_MANY_REQUESTS, "another one is being made");
             }
             try {
-                hprofrs.HeapDumper.dump(file.toPath(), options);
-            } catch (IOException | UnsatisfiedLinkError e) {
-                throw unavailable(e.getMessage(), e);
+                return new WebEndpointResponse<>(dumped());
+            } finally {
+                dumping.unlock();
             }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return refused(WebEndpointResponse.STATUS_INTERNAL_SERVER_ERROR, "the thread was interrupted");
+        } catch (IOException | UnsatisfiedLinkError e) {
+            return refused(WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE, e.getMessage());
         }
+    }
 
-        private HeapDumperUnavailableException unavailable(String reason, Throwable cause) {
-            String message = "no heap dump: " + reason;
-            LOG.warn(message);
-            return new HeapDumperUnavailableException(message, cause);
+    /** A dump in a folder that nobody else may enter, so that nobody takes its name first, or replaces it. */
+    private Resource dumped() throws IOException {
+        Path folder = Files.createTempDirectory("hprof-rs");
+        Path file = folder.resolve("heap.hprof");
+        try {
+            hprofrs.HeapDumper.dump(file, options);
+            return new OpenDump(file);
+        } finally {
+            Files.deleteIfExists(file);
+            Files.delete(folder);
         }
+    }
+
+    private static WebEndpointResponse<Resource> refused(int status, String reason) {
+        String message = "no heap dump: " + reason;
+        LOG.warn(message);
+        Resource body = new ByteArrayResource((message + "\n").getBytes(StandardCharsets.UTF_8));
+        return new WebEndpointResponse<>(body, status, MimeTypeUtils.TEXT_PLAIN);
     }
 }
