@@ -150,6 +150,41 @@ fn packed(bytes: &[u8]) -> Vec<u8> {
     to.finish().unwrap()
 }
 
+/// The subcommands of `hprof --help`, but those that read no dump.
+fn readers_of_dumps() -> Vec<String> {
+    let output = Command::new(env!("CARGO_BIN_EXE_hprof"))
+        .arg("--help")
+        .output();
+    let help = String::from_utf8(output.unwrap().stdout).unwrap();
+    let (_, list) = help.split_once("\nCommands:\n").unwrap();
+    let (list, _) = list.split_once("\n\n").unwrap();
+    let names = list.lines().filter_map(|line| {
+        let name = line.strip_prefix("  ")?.split(' ').next()?;
+        (!name.is_empty()).then(|| name.to_owned())
+    });
+    let others = ["dump", "manual", "version", "help"];
+    names
+        .filter(|name| !others.contains(&name.as_str()))
+        .collect()
+}
+
+#[test]
+fn no_command_is_left_out_here_or_in_its_page() {
+    let page = include_str!("../../docs/hprof-command.md");
+    let commands = readers_of_dumps();
+    assert!(commands.len() > 15, "{commands:?}");
+    for name in commands {
+        let is_here = COMMANDS
+            .iter()
+            .any(|it| it.split(' ').next() == Some(&name));
+        assert!(is_here, "{name} reads dumps and is not among COMMANDS");
+        assert!(
+            page.contains(&format!("`{name} ")),
+            "{name} has no row in its page"
+        );
+    }
+}
+
 #[test]
 fn what_is_no_dump_is_refused_by_name() {
     let folder = TempDir::new().unwrap();
