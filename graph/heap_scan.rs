@@ -6,7 +6,7 @@
 
 use std::io;
 
-use format::{android, heap, sub_record, BasicType, RootFacts, RootKind};
+use format::{android, heap, record, sub_record, BasicType, RootFacts, RootKind};
 
 use crate::class_dump::class_dump;
 use crate::graph_objects::graph_objects;
@@ -54,6 +54,9 @@ pub(crate) struct Head {
     pub(crate) units: u32,
 }
 
+/// The end of a part whose length nobody has written: the end of the dump or of the file.
+pub(crate) const OPEN_END: u64 = u64::MAX;
+
 /// How a scan ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ScanEnd {
@@ -80,7 +83,7 @@ pub(crate) fn u32_at(bytes: &[u8], at: usize) -> u32 {
     word.map_or(0, |word| u32::from_be_bytes(*word))
 }
 
-/// Visits the sub-records up to the file offset `end`; ids have `id_bytes`. Errors: I/O.
+/// Visits the sub-records up to the file offset `end`, or [`OPEN_END`]; ids have `id_bytes`. Errors: I/O.
 pub(crate) fn scan(
     window: &mut Window<'_>,
     end: u64,
@@ -102,8 +105,10 @@ fn scan_ids<const ID: usize>(
     while window.offset() < end {
         let offset = window.offset();
         let bytes = window.ask(HEAD_BYTES)?;
-        let Some(tag) = bytes.first().copied() else {
-            return Ok(ScanEnd::Damaged(offset));
+        let tag = match bytes.first() {
+            None | Some(&record::HEAP_DUMP_END) if end == OPEN_END => return Ok(ScanEnd::Whole),
+            None => return Ok(ScanEnd::Damaged(offset)),
+            Some(tag) => *tag,
         };
         let whole = match tag {
             heap::INSTANCE_DUMP => instance::<ID>(window, visitor)?,

@@ -4,10 +4,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use format::{record as tag, BasicType, ObjectSizes, HEADER_GRAPH, RECORD_HEADER_BYTES};
-use reader::{ClassDump, Directory, Header, Record, RecordHead, Root, Sizes, Source, Version};
+use reader::{
+    sub_records_follow, ClassDump, Directory, Header, Record, RecordHead, Root, Sizes, Source,
+    Version, LOOK_BYTES,
+};
 
 use crate::error::GraphError;
-use crate::heap_scan::{id_at, scan, u32_at, Head, ScanEnd, Visitor};
+use crate::heap_scan::{id_at, scan, u32_at, Head, ScanEnd, Visitor, OPEN_END};
 use crate::id_list::IdList;
 use crate::input::Input;
 use crate::window::Window;
@@ -190,8 +193,17 @@ impl Survey {
             end: start + u64::from(head.length),
             ..Part::default()
         };
+        let id_bytes = self.header.id_bytes;
+        if head.length == 0 && sub_records_follow(window.ask(LOOK_BYTES)?, id_bytes) {
+            part.end = OPEN_END;
+            part.read(window, id_bytes)?;
+            part.end = window.offset();
+            self.damaged += 1 + u64::from(std::mem::take(&mut part.damaged));
+            self.parts.push(part);
+            return Ok(());
+        }
         if is_packed {
-            part.read(window, self.header.id_bytes)?;
+            part.read(window, id_bytes)?;
         }
         let left = part.end.saturating_sub(window.offset());
         let whole = window.skip(left)?;

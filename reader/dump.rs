@@ -3,12 +3,13 @@
 use std::io::Read;
 use std::ops::Range;
 
-use format::{android, heap, record as tag, RECORD_HEADER_BYTES};
+use format::{record as tag, RECORD_HEADER_BYTES};
 
 use crate::budget::Budget;
 use crate::damage::{Damage, DamageKind};
 use crate::error::ReadError;
 use crate::header::Header;
+use crate::heap_length::{sub_records_follow, LOOK_BYTES};
 use crate::heap_record::{HeapRecord, SubError};
 use crate::plain_file::PlainFile;
 use crate::record::{record_name, Record, RecordHead};
@@ -283,7 +284,8 @@ impl<'r> DumpReader<'r> {
         self.dump_ended = false;
         self.skip_end = self.from.offset();
         self.heap_end = Some(end);
-        if head.length == 0 && self.sub_record_follows()? {
+        let id_bytes = self.header.id_bytes;
+        if head.length == 0 && sub_records_follow(self.from.look(LOOK_BYTES)?, id_bytes) {
             self.heap_end = Some(u64::MAX);
             self.from.set_limit(u64::MAX);
             self.pending = Some(Damage {
@@ -292,25 +294,6 @@ impl<'r> DumpReader<'r> {
             });
         }
         Ok(Event::HeapStart(head))
-    }
-
-    /// Whether the next byte is the tag of a sub-record but not of a record, so that a length of 0 is
-    /// false.
-    fn sub_record_follows(&mut self) -> Result<bool, ReadError> {
-        let Some(next) = self.from.peek()? else {
-            return Ok(false);
-        };
-        let sub_record = matches!(
-            next,
-            heap::ROOT_THREAD_OBJ
-                | heap::CLASS_DUMP
-                | heap::INSTANCE_DUMP
-                | heap::OBJ_ARRAY_DUMP
-                | heap::PRIM_ARRAY_DUMP
-                | heap::ROOT_UNKNOWN
-                | android::HEAP_DUMP_INFO
-        );
-        Ok(sub_record)
     }
 
     fn unknown_record(&mut self, head: RecordHead) -> Result<Event, ReadError> {

@@ -145,6 +145,13 @@ impl<'r> Source<'r> {
         Ok(self.buffered().first().copied())
     }
 
+    /// The next bytes without consuming them: at least `count`, or fewer if the file ends, regardless of the limit. At most
+    /// as many as a buffer has.
+    pub(crate) fn look(&mut self, count: usize) -> Result<&[u8], ReadError> {
+        self.fill(count)?;
+        Ok(self.buffered())
+    }
+
     /// An unsigned byte.
     pub fn u1(&mut self) -> Result<u8, ReadError> {
         let [byte] = self.take::<1>()?;

@@ -411,3 +411,58 @@ fn a_path_over_a_weak_reference_says_so() {
     assert_eq!(root("0x3100"), "root of unknown kind, by a weak reference)");
     assert_eq!(root("0x3200"), "root of unknown kind)");
 }
+
+/// The dump with its heap in one record, whose length the writer has not come to write; without the last `cut` bytes.
+fn unfinished(dump: Dump, cut: usize) -> Vec<u8> {
+    let bytes = dump.bytes();
+    let (mut before, mut heap, mut at) = (bytes[..31].to_vec(), Vec::new(), 31);
+    while at < bytes.len() {
+        let length = u32::from_be_bytes(bytes[at + 5..at + 9].try_into().unwrap()) as usize;
+        let (record, body) = (&bytes[at..at + 9 + length], at + 9);
+        match record[0] {
+            format::record::HEAP_DUMP_SEGMENT => {
+                heap.extend_from_slice(&bytes[body..body + length])
+            }
+            format::record::HEAP_DUMP_END => {}
+            _ => before.extend_from_slice(record),
+        }
+        at = body + length;
+    }
+    before.extend_from_slice(&[format::record::HEAP_DUMP, 0, 0, 0, 0, 0, 0, 0, 0]);
+    heap.truncate(heap.len() - cut);
+    [before, heap].concat()
+}
+
+#[test]
+fn a_heap_whose_length_was_not_written_is_read_by_all_commands() {
+    let dir = TempDir::new().unwrap();
+    let rows = |bytes: &[u8]| {
+        let file = file(&dir, bytes);
+        let rows = |arguments: &[&str]| {
+            let output = text(&hprof(arguments, &file, &[]));
+            output
+                .lines()
+                .find(|line| line.contains("app.Entry"))
+                .map(str::to_owned)
+        };
+        [rows(&["histo"]), rows(&["top", "--by", "class"])]
+    };
+    let whole = rows(&cache().bytes());
+    assert!(whole.iter().all(Option::is_some), "{whole:?}");
+    assert_eq!(rows(&unfinished(cache(), 0)), whole);
+    let packed = |bytes: &[u8]| {
+        let mut to = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        std::io::Write::write_all(&mut to, bytes).unwrap();
+        to.finish().unwrap()
+    };
+    assert_eq!(rows(&packed(&unfinished(cache(), 0))), whole);
+    // The last array is cut, and the entries come before it.
+    let [histo, _] = rows(&unfinished(cache(), 8));
+    assert_eq!(histo, whole[0]);
+    let output = text(&hprof(
+        &["leaks"],
+        &file(&dir, &unfinished(cache(), 8)),
+        &[],
+    ));
+    assert!(!output.is_empty());
+}
