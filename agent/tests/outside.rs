@@ -9,7 +9,6 @@ use super::{code, is_test, read, root, rust_files};
 const OF_A_DUMP: &[&str] = &[
     "depth",
     "drop",
-    "engine",
     "gz",
     "heap",
     "hugepages",
@@ -20,7 +19,6 @@ const OF_A_DUMP: &[&str] = &[
     "primarrays",
     "primfields",
     "redact",
-    "snapshot",
     "stop",
     "threads",
     "timeout",
@@ -68,6 +66,9 @@ const OF_THE_JVM: &[&str] = &[
     "thread",
     "top",
     "within",
+    // Other words for what stop= says.
+    "engine",
+    "snapshot",
     // Refused with any value.
     "X",
     "coredump",

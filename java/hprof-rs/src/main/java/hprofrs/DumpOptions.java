@@ -32,8 +32,8 @@ public final class DumpOptions {
      * taken, because who chooses options may be less trusted than the application: others name files, programs and peers.
      */
     private static final List<String> NAMES = Collections.unmodifiableList(Arrays.asList(
-            "depth", "drop", "engine", "gz", "heap", "hugepages", "keep", "lineno", "maxpause", "minfree", "primarrays",
-            "primfields", "redact", "snapshot", "stop", "threads", "timeout", "verbose"));
+            "depth", "drop", "gz", "heap", "hugepages", "keep", "lineno", "maxpause", "minfree", "primarrays",
+            "primfields", "redact", "stop", "threads", "timeout", "verbose"));
 
     private static final DumpOptions NONE = new DumpOptions("");
 
@@ -74,9 +74,9 @@ public final class DumpOptions {
 
     /**
      * Another of the agent's options that say how a dump is written and what it tells (docs/options.md): {@code depth},
-     * {@code drop}, {@code engine}, {@code gz}, {@code heap}, {@code hugepages}, {@code keep}, {@code lineno}, {@code
-     * maxpause}, {@code minfree}, {@code primarrays}, {@code primfields}, {@code redact}, {@code snapshot}, {@code stop},
-     * {@code threads}, {@code timeout} and {@code verbose}.
+     * {@code drop}, {@code gz}, {@code heap}, {@code hugepages}, {@code keep}, {@code lineno}, {@code maxpause}, {@code
+     * minfree}, {@code primarrays}, {@code primfields}, {@code redact}, {@code stop}, {@code threads}, {@code timeout} and
+     * {@code verbose}.
      *
      * @throws IllegalArgumentException if it is another option, or the value has a comma, or is none
      */
