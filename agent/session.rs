@@ -16,6 +16,7 @@ use crate::jvmti::jni::Jni;
 use crate::message::{answer_to, counted, say, say_if};
 use crate::net::{Commanded, Net};
 use crate::options::{self, Destination, Does, Format, OnOutOfMemory, Options, Parsed};
+use crate::os::owner;
 use crate::os::process_end::exit_now;
 use crate::profile::{self, CpuSamples, Part, Profiles};
 use crate::receiver;
@@ -366,7 +367,7 @@ pub(crate) fn attach(vm: Vm, jni: &mut Jni<'_>, text: &str) -> i32 {
     let path = text
         .split(',')
         .find_map(|pair| pair.strip_prefix("answer="));
-    answer_to(path.and_then(|path| writer::open_answer(Path::new(path))));
+    answer_to(path.and_then(|path| writer::open_answer(Path::new(path), owner::check)));
     let code = obey(vm, jni, text);
     answer_to(None);
     code

@@ -1,6 +1,6 @@
 //! The file that the JVM's own dumper writes, until ours is made of it.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -54,25 +54,40 @@ impl RawDump {
         bytes(&self.path).unwrap_or(0) + pieces.sum::<u64>()
     }
 
-    /// Opens the file, which loses its name: the system frees it with the process, however that ends.
+    /// Opens the file, which loses its name: the system frees it with the process, however that ends. Others may write to
+    /// the folder and exchange the file, so `is_ours` says whether this one is; its error is the end of a sentence.
     ///
-    /// Errors: `Io`; `NotARegularFile`.
-    pub fn open(&self) -> Result<RawFile, WriteError> {
+    /// Errors: `Io`; `NotARegularFile`; `Refused`.
+    pub fn open(
+        &self,
+        is_ours: impl FnOnce(&Path, &Metadata) -> io::Result<()>,
+    ) -> Result<RawFile, WriteError> {
         let mut options = OpenOptions::new();
         options
             .read(true)
             .write(true)
-            .custom_flags(libc::O_NOFOLLOW);
+            .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
         let file = options.open(&self.path);
         let file = file.map_err(|error| failed(&self.path, "being opened", &error))?;
-        if !file.metadata().is_ok_and(|meta| meta.is_file()) {
+        let facts = file
+            .metadata()
+            .map_err(|error| failed(&self.path, "being measured", &error))?;
+        if !facts.is_file() {
             return Err(WriteError::NotARegularFile {
                 path: self.path.clone(),
             });
         }
+        is_ours(&self.path, &facts).map_err(|error| self.exchanged(&error))?;
         fs::remove_file(&self.path)
             .map_err(|error| failed(&self.path, "having its name removed", &error))?;
         Ok(RawFile(file))
+    }
+
+    fn exchanged(&self, error: &io::Error) -> WriteError {
+        WriteError::Refused(format!(
+            "somebody has exchanged {}, which HotSpot has written: {error}; dump to a folder where nobody else writes",
+            self.path.display()
+        ))
     }
 
     fn piece(&self, number: u32) -> PathBuf {
@@ -141,19 +156,23 @@ mod tests {
     use super::*;
     use crate::Target;
 
+    fn ours(_: &Path, _: &Metadata) -> io::Result<()> {
+        Ok(())
+    }
+
     #[test]
     fn the_file_is_gone_when_it_is_open_and_pieces_when_it_is_dropped() {
         let folder = tempfile::tempdir().unwrap();
         let outlet = Target::new(folder.path().join("a.hprof"));
         let raw = RawDump::beside(&outlet, "raw").unwrap();
         assert_eq!(raw.bytes(), 0);
-        assert!(raw.open().is_err());
+        assert!(raw.open(ours).is_err());
         fs::write(folder.path().join("raw"), "whole").unwrap();
         fs::write(folder.path().join("raw.p0"), "piece").unwrap();
         fs::write(folder.path().join("raw.p1"), "another").unwrap();
         assert_eq!(raw.bytes(), 17);
         let mut text = String::new();
-        let opened = raw.open().unwrap();
+        let opened = raw.open(ours).unwrap();
         for _ in 0..2 {
             text.clear();
             opened.reader().read_to_string(&mut text).unwrap();
@@ -165,11 +184,24 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_not_followed() {
+    fn what_somebody_else_has_put_there_is_not_read() {
         let folder = tempfile::tempdir().unwrap();
         let outlet = Target::new(folder.path().join("a.hprof"));
         let raw = RawDump::beside(&outlet, "raw").unwrap();
         std::os::unix::fs::symlink("/dev/null", folder.path().join("raw")).unwrap();
-        assert!(raw.open().is_err());
+        assert!(raw.open(ours).is_err());
+        fs::remove_file(folder.path().join("raw")).unwrap();
+        fs::write(folder.path().join("raw"), "theirs").unwrap();
+        let theirs = |path: &Path, facts: &Metadata| {
+            assert_eq!((path, facts.len()), (raw.path(), 6));
+            Err(io::Error::other("it belongs to user 7"))
+        };
+        let why = raw.open(theirs).unwrap_err().to_string();
+        assert!(
+            why.contains("/raw, which HotSpot has written: it belongs to user 7; "),
+            "{why}"
+        );
+        drop(raw);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }

@@ -264,14 +264,17 @@ impl Drop for PartFile {
 }
 
 /// Opens a file that a client has created for an answer, for writing at its end. `None` if it does
-/// not exist, is not a regular file, or is a link.
-pub fn open_answer(path: &Path) -> Option<Box<dyn Write>> {
+/// not exist, is not a regular file, is a link, or if `is_ours` says that it is somebody else's.
+pub fn open_answer(
+    path: &Path,
+    is_ours: impl FnOnce(&Path, &Metadata) -> io::Result<()>,
+) -> Option<Box<dyn Write>> {
     let mut options = OpenOptions::new();
-    options.append(true).custom_flags(libc::O_NOFOLLOW);
-    let file = options.open(path).ok()?;
-    if !file.metadata().is_ok_and(|meta| meta.is_file()) {
-        return None;
-    }
+    // The reader of a pipe is not waited for.
+    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+    let file = options.append(true).custom_flags(flags).open(path).ok()?;
+    let facts = file.metadata().ok().filter(Metadata::is_file)?;
+    is_ours(path, &facts).ok()?;
     Some(Box::new(file))
 }
 
@@ -576,6 +579,28 @@ mod tests {
     }
 
     #[test]
+    fn an_answer_goes_to_the_clients_file_alone() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("answer");
+        let ours = |_: &Path, _: &Metadata| Ok(());
+        let theirs = |_: &Path, _: &Metadata| Err(io::Error::other("theirs"));
+        assert!(open_answer(&path, ours).is_none());
+        fs::write(&path, "one\n").unwrap();
+        assert!(open_answer(&path, theirs).is_none());
+        let mut answer = open_answer(&path, ours).unwrap();
+        answer.write_all(b"two\n").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"one\ntwo\n");
+        let link = directory.path().join("link");
+        symlink(&path, &link).unwrap();
+        let pipe = directory.path().join("pipe");
+        let made = Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        for other in [&*link, &*pipe, directory.path(), Path::new("/dev/null")] {
+            assert!(open_answer(other, ours).is_none());
+        }
+    }
+
+    #[test]
     fn pipes_devices_and_directories_are_refused() {
         let directory = tempfile::tempdir().unwrap();
         let pipe = directory.path().join("pipe");
@@ -586,9 +611,15 @@ mod tests {
             .success());
         let link = directory.path().join("link");
         symlink("/dev/null", &link).unwrap();
+        let to_pipe = directory.path().join("to pipe");
+        symlink(&pipe, &to_pipe).unwrap();
+        let socket = directory.path().join("socket");
+        drop(std::os::unix::net::UnixListener::bind(&socket).unwrap());
         for path in [
             pipe.as_path(),
             link.as_path(),
+            to_pipe.as_path(),
+            socket.as_path(),
             directory.path(),
             Path::new("/dev/full"),
         ] {
@@ -606,7 +637,8 @@ mod tests {
                 );
             }
         }
-        assert_eq!(names(directory.path()), ["link", "pipe"]);
+        let left = ["link", "pipe", "socket", "to pipe"];
+        assert_eq!(names(directory.path()), left);
     }
 
     #[test]

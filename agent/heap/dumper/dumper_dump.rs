@@ -20,7 +20,7 @@ use crate::hotspot::Management;
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
 use crate::options::Options;
-use crate::os::disk;
+use crate::os::{disk, owner};
 use format::JvmFacts;
 use std::num::NonZeroUsize;
 use std::thread::available_parallelism;
@@ -63,7 +63,7 @@ pub(in crate::heap) fn dump_by_hotspot(
     facts.hold_profiled(request.profiled, request.options)?;
     let (known, pause) = facts.dump(management, &name, request.options)?;
     facts.tell_of_jvm(request.options, pause);
-    let raw = RawHeap::new(name.raw.open()?);
+    let raw = RawHeap::new(name.raw.open(owner::check)?);
     let knowledge = Knowledge {
         tables: &facts.tables,
         objects: &mut facts.objects,
