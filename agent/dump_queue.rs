@@ -4,9 +4,9 @@ use crate::agent_threads;
 use crate::copied::{self, Step};
 use crate::ending;
 use crate::jvmti::env::Env;
-use crate::jvmti::event::ResourceKind;
 use crate::jvmti::jni::Jni;
 use crate::message::say;
+use crate::thrown::{Thrower, Thrown};
 use parking_lot::{Condvar, Mutex};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,8 +23,8 @@ enum ErrorDump {
     /// There was no such error.
     #[default]
     None,
-    /// It was requested; the cause, as a line for the user.
-    Wanted(String),
+    /// It was requested, for this one.
+    Wanted(Thrown),
     /// It is to be made next; another one may be in its way.
     Taken,
     /// It is being made.
@@ -38,8 +38,8 @@ enum ErrorDump {
 pub(crate) enum Request {
     /// A dump for a signal; `turned_away` requests were rejected before it.
     Signal { turned_away: u32 },
-    /// The dump of the first OutOfMemoryError, and the line that says so.
-    Error(String),
+    /// The dump of an OutOfMemoryError.
+    Error(Thrown),
     /// A dump that a condition has caused, as it says.
     Cause(String),
 }
@@ -52,8 +52,10 @@ struct State {
     waiting: u32,
     /// Requests rejected since the last dump began.
     turned_away: u32,
-    /// The dump of the first OutOfMemoryError.
+    /// The dump of an OutOfMemoryError: the first of each thrower has one.
     error: ErrorDump,
+    /// Those that have asked for one.
+    thrown: Vec<Thrown>,
     /// Whether a thread that threw it could not wait any longer.
     has_gone_on: bool,
     /// The cause of a dump that waits.
@@ -70,6 +72,13 @@ impl State {
             || self.waiting > 0
             || self.cause.is_some()
             || matches!(self.error, ErrorDump::Wanted(_))
+    }
+
+    /// Whether this error asks for a dump. Not while one is made for another error: it has the frames of both.
+    fn is_new(&self, error: &Thrown) -> bool {
+        let mut before = self.thrown.iter();
+        matches!(self.error, ErrorDump::None | ErrorDump::Copied)
+            && !before.any(|it| it.by == error.by || it.is_like(error))
     }
 }
 
@@ -90,17 +99,17 @@ impl DumpQueue {
         &'static self,
         env: &Env,
         jni: &mut Jni<'_>,
-        let_go: impl Fn() -> bool + Send + Sync + 'static,
+        let_go: impl Fn(Thrower) -> bool + Send + Sync + 'static,
         serve: impl Fn(&mut Jni<'_>, &Request) + Send + 'static,
     ) {
         let let_go = Arc::new(let_go);
         let body = move |jni: &mut Jni<'_>| {
             while let Some(request) = self.take() {
                 match &request {
-                    Request::Error(_) => {
-                        let let_go = Arc::clone(&let_go);
+                    Request::Error(Thrown { by, .. }) => {
+                        let (by, let_go) = (*by, Arc::clone(&let_go));
                         copied::listening(
-                            move |step| self.note(step, &*let_go),
+                            move |step| self.note(step, &|| let_go(by)),
                             || serve(jni, &request),
                         );
                     }
@@ -145,13 +154,15 @@ impl DumpQueue {
     /// Other threads that throw meanwhile wait, too, because the second one may have the frames that hold the leak. A
     /// thread that throws may hold a lock that the dump needs. So it continues if the dump shows no life for
     /// [`ending::SILENCE_LIMIT`], or if another dump has been in the way for so long.
-    pub(crate) fn request_for_error(&self, kind: ResourceKind, what: &str) {
+    pub(crate) fn request_for_error(&self, thrown: &Thrown) {
         let mut state = self.state.lock();
         if !state.served {
             return;
         }
-        if state.error == ErrorDump::None {
-            state.error = ErrorDump::Wanted(cause(kind, what));
+        if state.is_new(thrown) {
+            state.error = ErrorDump::Wanted(thrown.clone());
+            state.thrown.push(thrown.clone());
+            state.has_gone_on = false;
             self.changed.notify_all();
             ending::show_life();
         }
@@ -205,10 +216,10 @@ impl DumpQueue {
             if matches!(state.error, ErrorDump::Wanted(_)) {
                 state.dumping = true;
                 let wanted = std::mem::replace(&mut state.error, ErrorDump::Taken);
-                let ErrorDump::Wanted(why) = wanted else {
+                let ErrorDump::Wanted(thrown) = wanted else {
                     continue;
                 };
-                return Some(Request::Error(why));
+                return Some(Request::Error(thrown));
             }
             if let Some(cause) = state.cause.take() {
                 state.dumping = true;
@@ -253,19 +264,15 @@ impl DumpQueue {
     }
 }
 
-/// The line that the user reads before the dump.
-fn cause(kind: ResourceKind, what: &str) -> String {
-    let resource = match kind {
-        ResourceKind::Heap => "the Java heap",
-        ResourceKind::Threads => "threads",
-        ResourceKind::Other => "the JVM's own memory",
-    };
-    format!("OutOfMemoryError ({resource}): {what}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::java_errors::JavaError;
+    use crate::jvmti::event::ResourceKind;
+
+    fn heap() -> Thrown {
+        Thrown::by_jvm(ResourceKind::Heap, "Java heap space")
+    }
 
     #[test]
     fn requests_wait_up_to_a_bound() {
@@ -305,20 +312,18 @@ mod tests {
         queue.state.lock().served = true;
         queue.request();
         std::thread::scope(|scope| {
-            let thrower =
-                scope.spawn(|| queue.request_for_error(ResourceKind::Heap, "Java heap space"));
+            let thrower = scope.spawn(|| queue.request_for_error(&heap()));
             while queue.state.lock().error == ErrorDump::None {
                 std::thread::yield_now();
             }
-            let why = "OutOfMemoryError (the Java heap): Java heap space";
-            assert_eq!(queue.take(), Some(Request::Error(why.to_owned())));
-            let second = scope.spawn(|| queue.request_for_error(ResourceKind::Heap, ""));
+            assert_eq!(queue.take(), Some(Request::Error(heap())));
+            let second = scope.spawn(|| queue.request_for_error(&heap()));
             assert!(!thrower.is_finished(), "its frames belong in the dump");
             assert!(!second.is_finished(), "so do those of the next one");
             queue.done();
         });
         // Nothing waits for a second one.
-        queue.request_for_error(ResourceKind::Threads, "unable to create native thread");
+        queue.request_for_error(&heap());
         assert_eq!(queue.take(), Some(Request::Signal { turned_away: 0 }));
     }
 
@@ -327,7 +332,7 @@ mod tests {
         let queue = DumpQueue::default();
         queue.state.lock().served = true;
         std::thread::scope(|scope| {
-            let throw = || queue.request_for_error(ResourceKind::Heap, "Java heap space");
+            let throw = || queue.request_for_error(&heap());
             let thrower = scope.spawn(throw);
             while queue.state.lock().error == ErrorDump::None {
                 std::thread::yield_now();
@@ -343,9 +348,36 @@ mod tests {
     }
 
     #[test]
+    fn each_thrower_has_one_dump_and_one_error_is_not_told_twice() {
+        let java = |message: &str| {
+            Thrown::by_java(&JavaError {
+                class: "java.lang.OutOfMemoryError".to_owned(),
+                message: Some(message.to_owned()),
+            })
+        };
+        let threads = Thrown::by_jvm(ResourceKind::Threads, "no thread");
+        let mut state = State::default();
+        for (error, is_new) in [
+            (threads, true),
+            (java("no thread"), false),
+            (heap(), false),
+            (java("Direct buffer memory"), true),
+            (java("Map failed"), false),
+        ] {
+            assert_eq!(state.is_new(&error), is_new, "{error:?}");
+            if is_new {
+                state.error = ErrorDump::Making;
+                assert!(!state.is_new(&java("meanwhile")) && !state.is_new(&heap()));
+                state.error = ErrorDump::Copied;
+                state.thrown.push(error);
+            }
+        }
+    }
+
+    #[test]
     fn an_error_that_nobody_serves_is_not_waited_for() {
         let queue = DumpQueue::default();
-        queue.request_for_error(ResourceKind::Heap, "Java heap space");
+        queue.request_for_error(&heap());
         assert_eq!(queue.state.lock().error, ErrorDump::None);
     }
 }

@@ -4,6 +4,7 @@
 use crate::class_gate::CLASS_GATE;
 use crate::gate::Inside;
 use crate::heap;
+use crate::java_errors::JavaError;
 use crate::jvmti::env::Env;
 use crate::jvmti::event::ResourceKind;
 use crate::jvmti::jni::Jni;
@@ -14,6 +15,7 @@ use crate::life_cycle;
 use crate::options::OnOutOfMemory;
 use crate::profile::{CpuTimes, New};
 use crate::session::Session;
+use crate::thrown::Thrown;
 
 impl Listener for Session {
     type Inside = Inside<'static>;
@@ -56,6 +58,13 @@ impl Listener for Session {
     }
 
     fn class_file_load_hook(&self, jni: &Jni<'_>, file: ClassFileEvent<'_, '_>) -> Option<Vec<u8>> {
+        if let Some(rewritten) = self.java_errors.rewrite(file.bytes, file.loader) {
+            // Profiles insert calls, too.
+            let bytes = &rewritten;
+            let injection = self.profiles.injection.as_ref();
+            let more = injection.and_then(|it| it.rewrite(jni, bytes, file.loader));
+            return Some(more.unwrap_or(rewritten));
+        }
         let injection = self.profiles.injection.as_ref()?;
         if let Some(allocations) = &self.profiles.allocations {
             if injection.is_started() {
@@ -106,7 +115,8 @@ impl Listener for Session {
             return;
         }
         heap::give_up_reserve(jni);
-        self.dump_queue.request_for_error(kind, what);
+        self.dump_queue
+            .request_for_error(&Thrown::by_jvm(kind, what));
     }
 
     fn sampled_object_alloc(&self, jni: &Jni<'_>, allocation: &Allocation<'_, '_>) {
@@ -144,6 +154,19 @@ impl Tracked for Session {
     fn object_init(&self, jni: &Jni<'_>, object: &Object<'_>) {
         if let Some(allocations) = &self.profiles.allocations {
             allocations.note_new(&self.env, jni, object, New::Instance);
+        }
+    }
+
+    /// As [`Session::resource_exhausted`].
+    fn error_init(&self, jni: &Jni<'_>, error: &Object<'_>) {
+        let Some(_inside) = self.gate.enter() else {
+            return;
+        };
+        if self.options.oom == OnOutOfMemory::Nothing || heap::is_dumping_here() {
+            return;
+        }
+        if let Some(error) = JavaError::of(&self.env, jni, error) {
+            self.dump_queue.request_for_error(&Thrown::by_java(&error));
         }
     }
 

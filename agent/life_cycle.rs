@@ -16,6 +16,7 @@ use crate::os::command;
 use crate::os::process_end::{at_exit, QuitIgnored};
 use crate::other_switches;
 use crate::session::Session;
+use crate::thrown::Thrower;
 use std::time::Duration;
 
 /// `VMInit`: makes the objects that dumps need while the heap has room, switches events on, and counts what exists
@@ -34,7 +35,10 @@ pub(crate) fn vm_init(session: &'static Session, jni: &mut Jni<'_>) {
         listen(session, event);
     }
     let serve = |jni: &mut Jni<'_>, request: &Request| session.serve(jni, request);
-    let let_go = || {
+    let let_go = |by| {
+        if by == Thrower::Java {
+            return true;
+        }
         // HotSpot prints a line on stdout for each such event as long as an agent listens.
         let _ = session.env.notify(RESOURCE_EXHAUSTED, false);
         session.options.oom != OnOutOfMemory::DumpAndExit
@@ -68,8 +72,22 @@ pub(crate) fn vm_init(session: &'static Session, jni: &mut Jni<'_>) {
     session
         .profiles
         .start(session.vm, &session.env, jni, natives);
+    if session.options.oom != OnOutOfMemory::Nothing {
+        listen_for_java_errors(session, jni, natives.0);
+    }
     if counted.is_none() {
         say("the threads and classes that existed before the agent are not counted: no memory");
+    }
+}
+
+/// Has the constructors of OutOfMemoryErrors report what Java code throws.
+fn listen_for_java_errors(session: &Session, jni: &mut Jni<'_>, natives: Natives) {
+    let hooks = session.profiles.injection.is_some();
+    let started = session.java_errors.start(&session.env, jni, natives, hooks);
+    if let Err(why) = started {
+        say(&format!(
+            "an OutOfMemoryError that Java code throws (Direct buffer memory) will make no dump: {why}"
+        ));
     }
 }
 

@@ -6,6 +6,7 @@ use crate::file_name::USED_NAMES;
 use crate::gate::Gate;
 use crate::gate::Inside;
 use crate::heap;
+use crate::java_errors::JavaErrors;
 use crate::jvmti::capability::{
     GENERATE_RESOURCE_EXHAUSTION_HEAP_EVENTS, GENERATE_RESOURCE_EXHAUSTION_THREADS_EVENTS,
 };
@@ -20,6 +21,7 @@ use crate::os::owner;
 use crate::os::process_end::exit_now;
 use crate::profile::{self, CpuSamples, Part, Profiles};
 use crate::receiver;
+use crate::thrown::Thrower;
 use crate::trigger::{kept_files, leaks, sample_once, Triggers};
 use parking_lot::Mutex;
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -62,6 +64,8 @@ pub(crate) struct Session {
     pub(crate) profiles: Profiles,
     /// Dumps requested by signals and OutOfMemoryErrors.
     pub(crate) dump_queue: DumpQueue,
+    /// What Java code throws at errors.
+    pub(crate) java_errors: JavaErrors,
     /// What causes dumps by itself.
     pub(crate) triggers: Option<Triggers>,
     /// The connection of `net=`; `None` without the option, or if the connection failed.
@@ -81,6 +85,8 @@ impl Session {
                 say("oom= does nothing: this JVM does not report OutOfMemoryErrors");
                 options.oom = OnOutOfMemory::Nothing;
             }
+            // If one is missing, the start fails, and tells it.
+            env.take_capabilities(&JavaErrors::CAPABILITIES)?;
         }
         let profiles = Profiles::new(&env, &options)?;
         env.install_callbacks::<Self>()?;
@@ -95,6 +101,7 @@ impl Session {
             gate: Gate::default(),
             census: Census::default(),
             dump_queue: DumpQueue::default(),
+            java_errors: JavaErrors::default(),
             net: None,
         })
     }
@@ -166,11 +173,12 @@ impl Session {
                 "dropped {} for dumps: {MOST_WAITING} were already waiting",
                 counted(u64::from(*turned_away), "request", "requests")
             )),
-            Request::Error(why) | Request::Cause(why) => say_if(self.options.verbose, why),
+            Request::Error(thrown) => say_if(self.options.verbose, &thrown.line),
+            Request::Cause(why) => say_if(self.options.verbose, why),
         }
         let because = match request {
             Request::Signal { .. } => "signal",
-            Request::Error(_) => "oom",
+            Request::Error(thrown) => &thrown.cause(&self.options.redaction),
             Request::Cause(why) => why,
         };
         let options = self.options.because(because);
@@ -183,7 +191,7 @@ impl Session {
             let is_caused = matches!(request, Request::Cause(_));
             triggers.note_dump(is_caused, made.unwrap_or(false));
         }
-        if matches!(request, Request::Error(_)) {
+        if matches!(request, Request::Error(thrown) if thrown.by == Thrower::Jvm) {
             if self.options.oom == OnOutOfMemory::DumpAndExit {
                 exit_now(OUT_OF_MEMORY_STATUS);
             }

@@ -9,6 +9,7 @@ use crate::error::Reason;
 pub(crate) enum Shared {
     TrackerClass,
     ObjectInit,
+    ErrorInit,
     NewArray,
     NewArrays,
     Enter,

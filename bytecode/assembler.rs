@@ -162,6 +162,13 @@ impl ClassBuilder {
         }
     }
 
+    /// A class of this name.
+    pub(crate) fn named(name: &str) -> Self {
+        let mut class = Self::new(52);
+        class.this = class.pool.class(name.as_bytes()).unwrap();
+        class
+    }
+
     pub(crate) fn method(&mut self, name: &str, descriptor: &str, code: &TestCode) {
         let mut method = Vec::new();
         method.put_u2(1);

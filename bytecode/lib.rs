@@ -15,7 +15,7 @@
 //!     number += 1;
 //!     Some(number)
 //! })?;
-//! assert_eq!(rewritten.methods_rewritten, 7);
+//! assert_eq!(rewritten.methods_rewritten, 8);
 //! # Ok::<(), bytecode::ClassError>(())
 //! ```
 #![forbid(unsafe_code)]

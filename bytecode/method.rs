@@ -25,6 +25,8 @@ const STACK_MAP_TABLE: &[u8] = b"StackMapTable";
 enum Special {
     /// Every object creation calls it.
     ObjectInit,
+    /// Every error that is out of memory calls one of them.
+    ErrorInit,
     /// Forwards calls to the tracker.
     Gate,
     /// Mounts a virtual thread on its carrier.
@@ -115,6 +117,9 @@ impl<'a> MethodRewriter<'a> {
         let name = (self.class.name(), method.name, method.descriptor);
         let (special, is_wanted) = match name {
             (b"java/lang/Object", b"<init>", _) => (Special::ObjectInit, self.plan.object_init),
+            (b"java/lang/OutOfMemoryError", b"<init>", _) => {
+                (Special::ErrorInit, self.plan.error_init)
+            }
             (b"java/lang/Object", b"wait", b"(JI)V") => (Special::Gate, self.plan.gate),
             (b"java/lang/VirtualThread", b"mount", b"()V") => (Special::Mount, self.plan.switches),
             (b"java/lang/VirtualThread", b"unmount", b"()V") => {
@@ -136,7 +141,14 @@ impl<'a> MethodRewriter<'a> {
         let names = &self.plan.tracker;
         self.snippets.clear();
         match self.special(method) {
-            Some(Special::ObjectInit) => self.snippets.add_object_init(names, additions)?,
+            Some(Special::ObjectInit) => {
+                let method = (Shared::ObjectInit, names.object_init);
+                self.snippets.add_init(names, additions, method)?;
+            }
+            Some(Special::ErrorInit) => {
+                let method = (Shared::ErrorInit, names.error_init);
+                self.snippets.add_init(names, additions, method)?;
+            }
             Some(Special::Gate) => self.snippets.add_gate(names, additions)?,
             Some(Special::Mount) => self.snippets.add_mount(names, additions)?,
             Some(Special::Unmount) => self.snippets.add_unmount(names, additions)?,

@@ -18,6 +18,8 @@ pub struct TrackerNames {
     pub enter: &'static str,
     /// Called with the method's number when it returns or throws, `(I)V`.
     pub exit: &'static str,
+    /// Called with each new error that is out of memory, `(Ljava/lang/Object;)V`.
+    pub error_init: &'static str,
     /// Called with a virtual thread when it is mounted on this thread, `(Ljava/lang/Object;)V`.
     pub mount: &'static str,
     /// Called when the virtual thread was unmounted from this thread, `()V`.
@@ -38,6 +40,7 @@ impl Default for TrackerNames {
             new_arrays: "newArrays",
             enter: "enter",
             exit: "exit",
+            error_init: "errorInit",
             mount: "mount",
             unmount: "unmount",
         }
@@ -78,6 +81,9 @@ pub struct Plan {
     pub switches: bool,
     /// In the constructor of `java/lang/Object`: report the new object before each return.
     pub object_init: bool,
+    /// In the constructors of `java/lang/OutOfMemoryError`: report the new error before each return. Those of its
+    /// subclasses call them.
+    pub error_init: bool,
     /// After each instruction that creates an array: report it, and the arrays that the same instruction has put into
     /// it.
     pub arrays: bool,

@@ -83,18 +83,14 @@ impl Snippets {
         Ok(())
     }
 
-    /// Reports the object under construction.
-    pub(crate) fn add_object_init(
+    /// Reports the object under construction to this method.
+    pub(crate) fn add_init(
         &mut self,
         names: &TrackerNames,
         additions: &mut Additions,
+        (which, name): (Shared, &str),
     ) -> Result<(), Reason> {
-        let target = tracker_method(
-            names,
-            additions,
-            Shared::ObjectInit,
-            (names.object_init, OBJECT),
-        )?;
+        let target = tracker_method(names, additions, which, (name, OBJECT))?;
         self.before_return.put_u1(ALOAD_0);
         call(&mut self.before_return, target);
         self.more_stack = self.more_stack.max(1);

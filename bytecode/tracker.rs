@@ -46,7 +46,7 @@ pub fn natives_class(names: &TrackerNames) -> Result<Vec<u8>, ClassError> {
     make_natives(names).map_err(|_| ClassError::TooLong)
 }
 
-const METHODS: u16 = 7;
+const METHODS: u16 = 8;
 
 /// A method: its name, its descriptor, and the instructions that load its arguments (one
 /// instruction and one word each).
@@ -67,6 +67,7 @@ fn methods(names: &TrackerNames) -> [Method; METHODS as usize] {
             "(Ljava/lang/Object;I)V",
             &[ALOAD_0, ILOAD_1],
         ),
+        (names.error_init, "(Ljava/lang/Object;)V", &[ALOAD_0]),
         (names.mount, "(Ljava/lang/Object;)V", &[ALOAD_0]),
         (names.unmount, "()V", &[]),
     ]

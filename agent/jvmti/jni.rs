@@ -5,7 +5,7 @@
 
 use super::env::Vm;
 use super::object::Object;
-use jni::objects::{JByteArray, JClass, JObject, JValue};
+use jni::objects::{JByteArray, JClass, JObject, JString, JValue};
 use jni::sys::{jbyteArray, jfieldID, jobject, JNIEnv};
 use std::marker::PhantomData;
 use std::ptr::null_mut;
@@ -107,6 +107,25 @@ impl<'f> Jni<'f> {
         });
         self.clear_exception();
         Some(message.unwrap_or_else(|| "an exception without a message".to_owned()))
+    }
+
+    /// The message of a throwable as its constructor has left it (`java.lang.Throwable.detailMessage`), without a call of its
+    /// methods. `None` if there is none.
+    pub(crate) fn message_of(&self, throwable: &Object<'_>) -> Option<String> {
+        let mut message = None;
+        self.with_crate(|env| {
+            // SAFETY: a live local reference, which the wrapper does not release.
+            let throwable = unsafe { JObject::from_raw(throwable.raw()) };
+            let text = env.get_field(&throwable, "detailMessage", "Ljava/lang/String;")?;
+            let text = JString::from(text.l()?);
+            if !text.is_null() {
+                // SAFETY: the field's type is that of a string.
+                message = Some(unsafe { env.get_string_unchecked(&text) }?.into());
+            }
+            env.delete_local_ref(text)?;
+            Ok(null_mut())
+        });
+        message
     }
 
     /// The superclass, or `None` for `java.lang.Object`, interfaces and primitive types (`GetSuperclass`).

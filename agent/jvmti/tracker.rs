@@ -1,6 +1,7 @@
 //! The JVM classes that rewritten code calls, and their native methods (JNI, "Class Operations" and "Registering
 //! Native Methods").
 
+use super::agent_thread::is_agent_thread;
 use super::error::JvmtiError;
 use super::jni::{jni_call, Jni};
 use super::listener::Listener;
@@ -12,12 +13,15 @@ use std::ffi::CString;
 use std::os::raw::{c_char, c_void};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::ptr::null_mut;
+use std::sync::OnceLock;
 
 /// What rewritten code reports, each time on the thread that runs it. Not inside the gate, because a counter for all
 /// calls of all threads would be a bottleneck. The tracker is disengaged before the JVM ends.
 pub(crate) trait Tracked: Listener {
     /// The constructor of `java.lang.Object` returns.
     fn object_init(&self, jni: &Jni<'_>, object: &Object<'_>);
+    /// A constructor of `java.lang.OutOfMemoryError` returns. Not told on the agent's own threads.
+    fn error_init(&self, jni: &Jni<'_>, error: &Object<'_>);
     /// An array was made.
     fn new_array(&self, jni: &Jni<'_>, array: &Object<'_>, length: i32);
     /// An array of arrays was made; its arrays have up to this many dimensions.
@@ -36,6 +40,7 @@ pub(crate) trait Tracked: Listener {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Natives {
     object_init: *const c_void,
+    error_init: *const c_void,
     new_array: *const c_void,
     new_arrays: *const c_void,
     enter: *const c_void,
@@ -49,6 +54,7 @@ impl Natives {
     pub(crate) fn of<T: Tracked>() -> Self {
         Self {
             object_init: object_init::<T> as *const c_void,
+            error_init: error_init::<T> as *const c_void,
             new_array: new_array::<T> as *const c_void,
             new_arrays: new_arrays::<T> as *const c_void,
             enter: enter::<T> as *const c_void,
@@ -75,8 +81,15 @@ impl Tracker {
     /// Defines the classes in the bootstrap loader and binds the native methods. Nothing calls them until the tracker
     /// is [engaged](Self::engage).
     ///
-    /// From `VMInit` on, because the JVM cannot link them earlier. Fails if the JVM rejects a class in `java.lang`.
-    pub(crate) fn define(jni: &Jni<'_>, functions: Natives) -> Result<Self, JvmtiError> {
+    /// From `VMInit` on, because the JVM cannot link them earlier. Fails if the JVM rejects a class in `java.lang`. A
+    /// second call has the answer of the first.
+    pub(crate) fn define(jni: &Jni<'_>, functions: Natives) -> Result<&'static Self, JvmtiError> {
+        static TRACKER: OnceLock<Result<Tracker, JvmtiError>> = OnceLock::new();
+        let made = TRACKER.get_or_init(|| Self::make(jni, functions));
+        made.as_ref().map_err(|error| *error)
+    }
+
+    fn make(jni: &Jni<'_>, functions: Natives) -> Result<Self, JvmtiError> {
         let names = TrackerNames::default();
         let natives = natives_class(&names).map_err(|_| JvmtiError::INTERNAL)?;
         let natives = define(jni, names.natives, &natives)?;
@@ -184,6 +197,7 @@ fn bind(
     let of_nothing = text("()V")?;
     let natives = [
         (names.object_init, &of_object, functions.object_init),
+        (names.error_init, &of_object, functions.error_init),
         (names.new_array, &of_array, functions.new_array),
         (names.new_arrays, &of_array, functions.new_arrays),
         (names.enter, &of_number, functions.enter),
@@ -231,6 +245,25 @@ unsafe extern "system" fn object_init<T: Tracked>(
         };
         // SAFETY: this thread's environment, valid until we return.
         unsafe { Jni::enter(jni, |jni| tracked.object_init(jni, &object)) };
+    });
+}
+
+/// `errorInit`: an error that is out of memory was made.
+unsafe extern "system" fn error_init<T: Tracked>(
+    jni: *mut JNIEnv,
+    _class: jobject,
+    error: jobject,
+) {
+    if is_agent_thread() {
+        return;
+    }
+    inside(|tracked: &T| {
+        // SAFETY: as in `object_init`.
+        let Some(error) = (unsafe { Object::from_raw(error) }) else {
+            return;
+        };
+        // SAFETY: as in `object_init`.
+        unsafe { Jni::enter(jni, |jni| tracked.error_init(jni, &error)) };
     });
 }
 

@@ -36,7 +36,7 @@ pub(crate) struct Injection {
     allocations: bool,
     calls: Option<ClassPatterns>,
     traces: Arc<StackTraces>,
-    tracker: OnceLock<Tracker>,
+    tracker: OnceLock<&'static Tracker>,
     gate: OnceLock<Gate>,
     /// Whether `Object.wait` forwards calls.
     has_gate: AtomicBool,
@@ -107,7 +107,7 @@ impl Injection {
             env: env_of_gate,
         });
         env.notify(CLASS_FILE_LOAD_HOOK, true)?;
-        let started = self.rewrite_and_engage(&tracker, env, jni);
+        let started = self.rewrite_and_engage(tracker, env, jni);
         if started.is_err() {
             tracker.engage(jni, false);
             env.notify(CLASS_FILE_LOAD_HOOK, false)?;
@@ -246,6 +246,7 @@ impl Injection {
             gate: is_object,
             switches: switches && is_jdks,
             object_init: self.allocations && is_object,
+            error_init: false,
             arrays: self.allocations,
             calls,
             longest_compiled: Some(LONGEST_COMPILED),

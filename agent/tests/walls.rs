@@ -10,7 +10,7 @@ use std::path::Path;
 type Row = (&'static str, &'static [&'static str]);
 
 /// The agent, lowest level first.
-const AGENT: [Row; 24] = [
+const AGENT: [Row; 26] = [
     ("chance", &[]),
     ("os", &[]),
     ("jvmti", &["os"]),
@@ -79,9 +79,18 @@ const AGENT: [Row; 24] = [
             "profile",
         ],
     ),
+    ("java_errors", &["hotspot", "jvmti"]),
+    ("thrown", &["java_errors", "jvmti"]),
     (
         "dump_queue",
-        &["agent_threads", "copied", "ending", "jvmti", "message"],
+        &[
+            "agent_threads",
+            "copied",
+            "ending",
+            "jvmti",
+            "message",
+            "thrown",
+        ],
     ),
     (
         "session",
@@ -90,6 +99,7 @@ const AGENT: [Row; 24] = [
             "file_name",
             "gate",
             "heap",
+            "java_errors",
             "jvmti",
             "message",
             "net",
@@ -97,6 +107,7 @@ const AGENT: [Row; 24] = [
             "os",
             "profile",
             "receiver",
+            "thrown",
             "trigger",
         ],
     ),
@@ -112,6 +123,7 @@ const AGENT: [Row; 24] = [
             "os",
             "other_switches",
             "session",
+            "thrown",
         ],
     ),
     (
@@ -120,11 +132,13 @@ const AGENT: [Row; 24] = [
             "class_gate",
             "gate",
             "heap",
+            "java_errors",
             "jvmti",
             "life_cycle",
             "options",
             "profile",
             "session",
+            "thrown",
         ],
     ),
     ("entry", &["jvmti", "session"]),

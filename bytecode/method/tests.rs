@@ -140,6 +140,33 @@ fn the_constructor_of_object_reports_the_object_and_then_its_end() {
 }
 
 #[test]
+fn the_constructors_of_an_error_report_it_before_each_return() {
+    let code = TestCode {
+        max_locals: 1,
+        code: vec![IDIV, RETURN],
+        ..TestCode::default()
+    };
+    let plan = Plan {
+        error_init: true,
+        ..Plan::default()
+    };
+    let mut class = ClassBuilder::named("java/lang/OutOfMemoryError");
+    class.method("<init>", "(Ljava/lang/String;)V", &code);
+    let bytes = rewritten(&class.finish(), &plan).bytes.unwrap();
+    let expected = [&[IDIV, 42][..], &call(&bytes, "errorInit"), &[RETURN]];
+    assert_eq!(code_of(&bytes).code, expected.concat());
+    for (name, method) in [("java/lang/OutOfMemoryError", "get"), ("a/B", "<init>")] {
+        let mut class = ClassBuilder::named(name);
+        class.method(method, "(Ljava/lang/String;)V", &code);
+        assert_eq!(
+            rewritten(&class.finish(), &plan).bytes,
+            None,
+            "{name} {method}"
+        );
+    }
+}
+
+#[test]
 fn padding_that_is_not_zero_stays() {
     let mut code = vec![170, 1, 2, 3];
     for number in [16_i32, 0, 0, 16] {

@@ -75,8 +75,8 @@ pub(super) const ROWS: &[Row] = &[
         name: "oom",
         values: "y|n|exit",
         default: "y with heap dumps",
-        help: "dump at the first OutOfMemoryError, while the frames that caused it exist. `exit`: then end the \
-               JVM with status 3",
+        help: "dump at the first OutOfMemoryError of the JVM, and at the first that Java code throws (direct memory, Netty), \
+               while the frames that caused it exist. `exit`: end the JVM with status 3 after one of its own",
         standing: Standing::Built,
         set: |said, value| {
             said.oom = Some(match value {

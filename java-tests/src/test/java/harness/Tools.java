@@ -68,7 +68,7 @@ public final class Tools {
                 .collect(Collectors.toList());
     }
 
-    static Path subjects() {
+    public static Path subjects() {
         return PROJECT.resolve("target/test-classes");
     }
 
