@@ -95,6 +95,9 @@ impl Rows {
             }
             false
         });
+        // The agent may have a reference of its own to what it made, beside the one by which it is known here.
+        let agents = &self.agents;
+        survey.roots.retain(|root| !agents.contains(&root.object));
         let by_object = class_objects.iter();
         self.by_object = by_object.map(|(&class, &object)| (object, class)).collect();
     }

@@ -755,7 +755,9 @@ mod tests {
             fields: None,
         });
         let mut heap = Vec::new();
-        for (object, reference) in [(OBJECT_CLASS, 0x7020), (INTS, 0x7028)] {
+        // The last one is not known, and leads to what goes.
+        let references = [(OBJECT_CLASS, 0x7020), (INTS, 0x7028), (INTS, 0x7030)];
+        for (object, reference) in references {
             heap.extend([&[heap::ROOT_JNI_GLOBAL][..], &id(object), &id(reference)].concat());
         }
         let mut file = HotSpot::with_classes(&[(1, OBJECT_CLASS, OBJECT)]);
