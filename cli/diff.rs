@@ -320,7 +320,7 @@ impl Growth {
         table.print(to)
     }
 
-    /// What `--json` prints: at most so many classes and paths.
+    /// What `--json` prints: at most `most` classes and paths.
     pub(crate) fn in_json(&self, most: usize) -> Value {
         let total = |total: &Total| {
             json!({

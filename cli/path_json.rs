@@ -9,8 +9,8 @@ use crate::frame;
 use crate::json::List;
 use crate::leaks::described;
 
-/// A path: each object, and how the one before refers to it; in place of what is left out, how many objects, and how many
-/// of them are of the class that most are of.
+/// A path: each object, and how the one before refers to it. A gap is one entry: how many objects are left out, their most
+/// frequent class, and how many are of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PathInJson<'a, 'p>(pub(crate) &'a Heap<'p>, pub(crate) &'a Path);
 

@@ -66,7 +66,7 @@ impl Message {
         self.0.extend_from_slice(bytes);
     }
 
-    /// Numbers one behind the other.
+    /// Numbers one after the other.
     fn packed(&mut self, field: u64, numbers: impl Iterator<Item = u64>) {
         let mut all = Self::default();
         numbers.for_each(|number| all.varint(number));

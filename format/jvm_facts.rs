@@ -19,7 +19,7 @@ const FACTS: &str = "hprof-rs/facts 1\n";
 /// How a text with sizes begins; the serial number of the first class follows on a line of its own.
 const SIZES: &str = "hprof-rs/sizes 1\n";
 
-/// A text of sizes is ended behind this many bytes. Some readers fail on a text of 32 KiB.
+/// A text of sizes ends after this many bytes. Some readers fail on a text of 32 KiB.
 const TEXT_BYTES: usize = 16_000;
 
 /// A longer text tells nothing: no agent has written it.

@@ -56,7 +56,7 @@ impl ObjectSizes {
         }
     }
 
-    /// The sizes in the JVM that wrote a file whose identifiers have so many bytes, as far as that tells: the default,
+    /// The sizes in the JVM that wrote a file with identifiers of `id_bytes`, as far as that tells: the default,
     /// or those of HotSpot on 32 bits.
     pub fn assumed(id_bytes: u32) -> Self {
         match id_bytes {
@@ -70,7 +70,7 @@ impl ObjectSizes {
         }
     }
 
-    /// The size of an object with so many bytes of primitive fields and so many references, inherited ones included.
+    /// The size of an object with `primitive_bytes` of primitive fields and `references`, inherited ones included.
     ///
     /// An estimate: the fields are laid side by side. HotSpot does so from JDK 15 on; before, the fields of a subclass
     /// begin at the next reference, so that an object may be larger by a word. What HotSpot adds to the fields of a few
@@ -81,7 +81,7 @@ impl ObjectSizes {
         self.aligned(self.header_bytes.saturating_add(fields))
     }
 
-    /// The size of an array of so many references; exact.
+    /// The size of an array of `elements` references; exact.
     pub fn object_array_bytes(&self, elements: u32) -> u64 {
         let references = self.reference_bytes.saturating_mul(u64::from(elements));
         self.aligned(self.array_header_bytes.saturating_add(references))

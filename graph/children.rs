@@ -15,7 +15,7 @@ pub(crate) struct Children {
 }
 
 impl Children {
-    /// By the dominator of each of so many objects; the last list is of those without one. Without memory the process
+    /// Groups objects by dominator; the last group has none. Without memory the process
     /// ends, as it does for a `Vec`.
     pub(crate) fn new(dominators: &[u32], objects: u32) -> Self {
         let made = Self::sorted(dominators, objects);

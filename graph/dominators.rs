@@ -120,7 +120,7 @@ impl Search<'_> {
         self.follow(own, at, end);
     }
 
-    /// Follows references of an object, at most so many that their targets are still in the cache when they are
+    /// Follows references of an object, few enough that their targets are still in the cache when they are
     /// searched.
     #[inline]
     fn follow(&mut self, from: u32, at: u64, end: u64) {
@@ -223,7 +223,7 @@ impl Tree {
         })
     }
 
-    /// The tree of so many objects, by objects; `units` returns an object's own size. Errors: there is no memory.
+    /// The tree, by object; `units` returns an object's own size. Errors: there is no memory.
     pub(crate) fn by_object(
         self,
         objects: u32,
@@ -319,8 +319,8 @@ struct Forest<'a> {
 }
 
 impl Forest<'_> {
-    /// Has the processor load the steps from the sources that come before the place: the first step from one far ahead,
-    /// the next from one that is nearer, and so on. Nearly all the time goes by waiting for them.
+    /// Prefetches the forest entries that the next queries read: the first step from a source far ahead, the next from a
+    /// nearer one, and so on. Without it, nearly all the time is spent waiting for memory.
     #[inline]
     fn prefetch(&self, sources: &[u32], place: usize) {
         for steps in 0..STEPS_AHEAD {

@@ -50,7 +50,7 @@ struct Block<'w, 'f, V> {
     visitor: &'w mut V,
     /// Offset of the block in the stream, by which its objects are found again.
     offset: u64,
-    /// Offset behind it.
+    /// Offset after it.
     end: u64,
     alignment_bytes: u64,
     kinds: Vec<Kind>,
@@ -236,7 +236,7 @@ impl<V: Visitor> Block<'_, '_, V> {
         self.ends(header_bytes.saturating_add(elements))
     }
 
-    /// The object has so many bytes; returns them in units, rounded up as the heap has them.
+    /// Ends an object of `bytes`; returns them in units, rounded up as the heap has them.
     fn ends(&mut self, bytes: u64) -> u32 {
         let rounded = bytes.checked_next_multiple_of(self.alignment_bytes);
         let rounded = rounded.unwrap_or(u64::MAX);

@@ -70,7 +70,7 @@ impl Word {
 struct Span {
     /// Number of the first object.
     first: u32,
-    /// The first word, and the one behind the last.
+    /// The first word, and the one after the last.
     start: u32,
     end: u32,
 }

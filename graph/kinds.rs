@@ -80,7 +80,7 @@ impl Kinds {
     }
 }
 
-/// Stands for the number of a kind that needs more than two bytes. Only sizes of arrays are so many, and then most of these
+/// Stands for the number of a kind that needs more than two bytes. Only sizes of arrays need that, and then most of these
 /// arrays are large: there are few.
 const RARE: u16 = u16::MAX;
 
@@ -93,7 +93,7 @@ pub(crate) struct KindNumbers {
 }
 
 impl KindNumbers {
-    /// None yet, with room for so many objects. Errors: there is no memory.
+    /// None yet, with room for the kinds of `objects`. Errors: there is no memory.
     pub(crate) fn with_room(objects: u32) -> io::Result<Self> {
         Ok(Self {
             numbers: Numbers::with_room(objects as usize)?,

@@ -28,7 +28,7 @@ const IDS_AHEAD: usize = 16;
 #[derive(Clone, Debug)]
 pub(crate) struct PartPlace {
     pub(crate) start: u64,
-    /// Offset behind the last sub-record that the first pass could read.
+    /// Offset after the last sub-record that the first pass could read.
     pub(crate) end: u64,
     /// Number of the first object.
     pub(crate) first: u32,

@@ -60,14 +60,14 @@ struct Outline {
     /// Each object, and the one before it.
     steps: Vec<(Option<u32>, u32)>,
     left_out: Option<LeftOut>,
-    /// The class objects on it, nearest to the target first, and what comes behind each.
+    /// The class objects on it, nearest to the target first, and the object after each.
     classes: Vec<(u32, u32)>,
     root: RootKind,
     is_weak: bool,
 }
 
 impl Outline {
-    /// Of a path over these objects at most `most` steps. `None` if it has no root.
+    /// The path over these objects, shortened to `most` steps. `None` if it has no root.
     fn new(heap: &Heap<'_>, objects: &[u32], is_weak: bool, most: usize) -> Option<Self> {
         let pairs = objects.windows(2).rev().filter_map(|pair| match pair {
             [from, to] => Some((*from, *to)),

@@ -9,7 +9,7 @@ use crate::numbers::Numbers;
 /// Lists whose starts are told by one block: with its start, they take half of a cache line.
 const BLOCK: usize = 24;
 
-/// The length of a list of so many or more.
+/// Marks a list of this many elements or more, whose length is kept elsewhere.
 const MANY: u8 = u8::MAX;
 
 /// Set in the start of a block that has such a list.
@@ -37,7 +37,7 @@ pub(crate) struct Ranges {
 }
 
 impl Ranges {
-    /// No lists yet, with room for so many. Errors: there is no memory.
+    /// No lists yet, with room for `lists`. Errors: there is no memory.
     pub(crate) fn with_room(lists: usize) -> io::Result<Self> {
         Ok(Self {
             blocks: Numbers::zeroed(lists.div_ceil(BLOCK))?,

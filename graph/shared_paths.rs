@@ -19,7 +19,7 @@ pub(crate) struct Passed {
     pub(crate) ends: u64,
     /// Place of the object before it.
     above: u32,
-    /// Place of the object behind it that most of them share; 0 for none.
+    /// Place of the next object that most of them share; 0 for none.
     below: u32,
 }
 
@@ -35,12 +35,12 @@ impl Passed {
     }
 }
 
-/// The objects on the paths, each behind the one before it. At place 0 is what leads to the roots.
+/// The objects on the paths, in their order from a root. At place 0 is what leads to the roots.
 #[derive(Debug)]
 pub(crate) struct SharedPaths(Vec<Passed>);
 
 impl SharedPaths {
-    /// The paths that a search found to these objects with so many bytes.
+    /// The paths that a search found to these objects, each with its bytes.
     pub(crate) fn new(search: &Search, ends: impl Iterator<Item = (u32, u64)>) -> Self {
         let mut all = vec![Passed::new(NONE, 0)];
         let mut places: FxHashMap<u32, u32> = FxHashMap::default();

@@ -52,7 +52,7 @@ pub(crate) struct Adder<'s> {
 }
 
 impl Adder<'_> {
-    /// Adds so many units; returns the sum in units, 0 if there is no such number.
+    /// Adds `units`; returns the sum in units, 0 if there is no such number.
     #[inline]
     pub(crate) fn add(&mut self, number: usize, units: u64) -> u64 {
         let Some(low) = self.low.get_mut(number) else {

@@ -10,7 +10,7 @@ use crate::heap::Heap;
 use crate::holder::{self, Holder};
 use crate::retained::{Dominator, Retained};
 
-/// A collection is sparse if less than one in so many places of its array is in use.
+/// A collection is sparse if fewer than one in `SPARSE_PLACES` places of its array is in use.
 pub const SPARSE_PLACES: u32 = 4;
 
 /// Bytes of memory that the pass takes for an object at most.

@@ -63,7 +63,7 @@ struct Share<'a> {
 }
 
 impl Share<'_> {
-    /// Checks the memory of all threads, with so many bytes of this one. Errors: [`ReadError::TooMuch`].
+    /// Checks the memory of all threads, of which this one has `bytes`. Errors: [`ReadError::TooMuch`].
     fn allow(&mut self, bytes: u64) -> Result<(), ReadError> {
         if bytes == self.own_bytes {
             return Ok(());
@@ -186,7 +186,7 @@ fn read_segments(
     Ok(heap)
 }
 
-/// Reads the heap that has just started to its end. The caller has other tables of so many bytes.
+/// Reads the heap that has just started to its end. The caller's other tables take `tables_bytes`.
 fn read_heap(
     dump: &mut DumpReader<'_>,
     heap: &mut HeapTotals,

@@ -67,7 +67,7 @@ pub(crate) struct HeapTotals {
 }
 
 impl KindTotal {
-    /// Counts a record of so many bytes.
+    /// Counts a record of `bytes`.
     pub(crate) fn add(&mut self, bytes: u64) {
         self.add_all(Self { count: 1, bytes });
     }
@@ -90,7 +90,7 @@ impl RecordTotals {
         "HEAP DUMP INFO",
     ];
 
-    /// Counts a record of so many bytes, unless it is a root.
+    /// Counts a record of `bytes`, unless it is a root.
     fn add(&mut self, record: &HeapRecord, bytes: u64) {
         let [classes, instances, objects, values, no_values, infos] = &mut self.0;
         let total = match record {

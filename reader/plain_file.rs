@@ -48,7 +48,7 @@ impl PlainFile {
         })
     }
 
-    /// Sets how many threads read segments of the heap that have at least so many bytes. With one thread, the caller reads
+    /// Sets how many threads read segments of the heap of at least `segment_bytes_min`. With one thread, the caller reads
     /// all of them.
     pub fn dealt(mut self, threads: usize, segment_bytes_min: u64) -> Self {
         (self.threads, self.segment_bytes_min) = (threads, segment_bytes_min);

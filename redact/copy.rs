@@ -107,7 +107,7 @@ impl Copy<'_, '_> {
         self.redacted.objects += u64::from(is_redacted);
     }
 
-    /// A value at this offset, which moves behind it; whether it becomes zeros.
+    /// Redacts a value at this offset, and moves the offset past it. Returns whether it becomes zeros.
     fn value(&mut self, kind: BasicType, has_value: bool, at: &mut u64) -> bool {
         let id_bytes = u32::try_from(self.id_bytes).unwrap_or(8);
         let end = *at + u64::from(kind.size_bytes(id_bytes));

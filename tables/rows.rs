@@ -11,7 +11,7 @@ use crate::DenseId;
 ///
 /// Any thread may call any method; no lock is held when a method returns or a closure runs. At most
 /// 2^32 - 1 rows fit. Further rows are dropped and the last id is returned; no process will see
-/// that, because so many rows fill hundreds of gigabytes.
+/// that, because that many rows fill hundreds of gigabytes.
 #[derive(Debug)]
 pub struct Rows<T: ?Sized, I> {
     rows: RwLock<Vec<Arc<T>>>,

@@ -844,7 +844,7 @@ mod tests {
         }
     }
 
-    /// A file with a class and so many empty arrays.
+    /// A file with a class and `count` empty arrays.
     fn empty_arrays(count: u64) -> Vec<u8> {
         let mut file = HotSpot::with_classes(&[(1, OBJECT_CLASS, OBJECT)]);
         let mut arrays = class(OBJECT_CLASS, 0, &[], &[]);

@@ -13,7 +13,7 @@ const LONGEST: Duration = Duration::from_secs(366 * 86_400);
 pub enum Condition {
     /// At the first OutOfMemoryError.
     OutOfMemory,
-    /// More than this part of the heap is in use after so many collections in a row.
+    /// More than this part of the heap is in use after each of this many collections in a row.
     Heap {
         /// The part of the largest heap, in percent.
         percent: u32,

@@ -101,7 +101,7 @@ pub fn graph_head(
     )
 }
 
-/// A header and what stands behind it.
+/// A header and what follows it.
 fn behind(
     header: impl FnOnce(&mut Vec<u8>) -> Result<(), WriteError>,
     (tables, texts): (&Tables, Texts<'_>),

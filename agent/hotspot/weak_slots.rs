@@ -40,7 +40,7 @@ impl WeakSlots {
         jni.forget_weak(weak);
     }
 
-    /// Whether the object behind a weak handle was collected.
+    /// Whether the object of a weak handle was collected.
     pub(crate) fn is_gone(&self, jni: &Jni<'_>, weak: &Weak) -> bool {
         let state = self.0.load(Ordering::Relaxed);
         if state == Self::OPAQUE {

@@ -97,7 +97,7 @@ impl<'f> Jni<'f> {
         self.with_crate(|env| {
             let exception = env.exception_occurred()?;
             env.exception_clear()?;
-            // Of the JDK's own exceptions alone, whose method runs no code of the application's.
+            // Only for the JDK's own exceptions: their `getMessage` runs no code of the application.
             let text = env.call_method(&exception, "getMessage", "()Ljava/lang/String;", &[])?;
             let text = text.l()?;
             if !text.is_null() {

@@ -91,7 +91,7 @@ impl<'f> Jni<'f> {
         unsafe { JObject::from_raw(object.raw()) }
     }
 
-    /// A new array of so many bytes, all 0; `None` if it cannot be made.
+    /// A new array of `length` bytes, all 0; `None` if it cannot be made.
     pub(crate) fn new_array_of_bytes(&self, length: usize) -> Option<Object<'f>> {
         let length = i32::try_from(length).ok()?;
         // SAFETY: a plain function of a length; the answer is a local reference or null.

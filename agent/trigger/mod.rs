@@ -56,7 +56,7 @@ impl Triggers {
     /// Those that the options name; `None` if nothing has to be watched.
     pub(crate) fn of(env: &Env, options: &Options) -> Option<Self> {
         let on = options.on.as_ref()?;
-        // Of an OutOfMemoryError the JVM tells by itself.
+        // The JVM itself reports an OutOfMemoryError, so there is nothing to watch.
         if on.all.iter().all(|it| *it == Condition::OutOfMemory) {
             return None;
         }

@@ -1,6 +1,6 @@
 //! The Model Context Protocol: JSON-RPC messages, one a line.
 //!
-//! The protocol has a state that a server of tools does not need: whoever asks before the handshake is answered, too.
+//! The protocol has a state that a server of tools does not need: a client that asks before the handshake is answered, too.
 
 use std::io::{self, BufRead, Read};
 

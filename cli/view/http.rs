@@ -36,7 +36,7 @@ pub(super) struct Door {
 pub(super) struct Request {
     /// What follows the token in the path: `show`.
     pub(super) path: String,
-    /// The parameters behind the question mark, decoded.
+    /// The parameters after the question mark, decoded.
     pub(super) query: Vec<(String, String)>,
 }
 

@@ -28,7 +28,7 @@ fn entry(number: u64) -> u64 {
     0x10_0000 + number * 24
 }
 
-/// A file with so many entries, each with its next object and with roots of its own.
+/// A file with `count` entries, each with its next object and with roots of its own.
 fn file(count: u64, next: impl Fn(u64) -> u64, roots: impl Fn(u64, &mut Vec<u8>)) -> File {
     let mut dump = Dump::new(8);
     dump.class(ENTRY, "app/Entry", OBJECT, 0, &["next"], &[]);

@@ -39,7 +39,7 @@ fn read<T>(dump: Dump, ask: impl FnOnce(&Heap<'_>, &Retained) -> T) -> T {
     ask(&heap, &retained)
 }
 
-/// The shortest path to an object, with at most so many steps.
+/// The shortest path to an object, with at most `most` steps.
 fn path(heap: &Heap<'_>, object: u32, most: usize) -> Path {
     heap.paths(&[object], most).unwrap().remove(0).unwrap()
 }

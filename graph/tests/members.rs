@@ -41,7 +41,7 @@ fn dump() -> Vec<u8> {
     dump.bytes()
 }
 
-/// The file behind some other bytes, with members for so many bytes each.
+/// The file after some other bytes, with members of these lengths.
 fn packed(bytes: &[u8], lengths: impl Iterator<Item = usize>) -> File {
     const BEFORE: &[u8] = b"before";
     let (mut packed, mut rest) = (BEFORE.to_vec(), bytes);

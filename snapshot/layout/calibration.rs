@@ -74,7 +74,7 @@ impl<M: Memory> Calibration<'_, M> {
         Ok(layout)
     }
 
-    /// The address of the object behind a slot.
+    /// The address of the object that a slot refers to.
     fn deref(self, slot: Slot) -> u64 {
         slot.object(self.memory)
     }

@@ -1,6 +1,6 @@
 //! What profiles say, as plain rows, and their ranking: the same for binary records and for text.
 //!
-//! A row carries numbers, a trace and a name as the JVM has it; whoever counts fills rows from its own
+//! A row carries numbers, a trace and a name as the JVM has it; the profiler fills rows from its own
 //! tables. [`Sites`] and [`Costs`] put rows in order and cut the list where they no longer matter; both
 //! know the traces they name, which must be in the file before they are.
 

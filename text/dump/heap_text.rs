@@ -72,7 +72,7 @@ impl<'s> HeapText<'s> {
         Ok(self.damaged)
     }
 
-    /// Writes the records of this part, and stops behind the last one: only objects are everywhere in a file.
+    /// Writes the records of this part, and stops after the last one: only objects are everywhere in a file.
     fn part(
         &mut self,
         part: Part,

@@ -152,7 +152,7 @@ impl Survey {
         sizes.fold(self.array_bytes, u64::saturating_add)
     }
 
-    /// The size in the heap of an instance of this class with so many bytes of values.
+    /// The size in the heap of an instance of this class with `data_bytes` of values.
     pub(super) fn instance_bytes(&self, class: u64, data_bytes: u32) -> u64 {
         let data_bytes = u64::from(data_bytes);
         let id_bytes = u64::from(self.id_bytes);

@@ -47,7 +47,7 @@ pub(crate) struct Allocations {
     shown: Mutex<FxHashMap<StackFrame, bool>>,
     live: Mutex<LiveSamples>,
     slots: Arc<WeakSlots>,
-    /// Whoever takes the samples out to look behind them. Held across JVM calls, but threads of the application only try it.
+    /// Serialises readers of the samples. Held across JVM calls, but threads of the application only try it.
     look: Mutex<()>,
 }
 
