@@ -42,6 +42,10 @@ pub struct Snapshot<M = ProcessMemory> {
     pub virtual_thread_class: Option<ClassId>,
     /// Virtual threads that the walk has marked.
     pub virtual_threads: Mutex<Vec<u64>>,
+    /// The class of chunks of continuations' stacks; `None` if this JDK has none.
+    pub stack_chunk_class: Option<ClassId>,
+    /// Chunks that the walk has marked.
+    pub stack_chunks: Mutex<Vec<u64>>,
 }
 
 impl<M: Memory> Snapshot<M> {
@@ -106,6 +110,23 @@ impl<M: Memory> Snapshot<M> {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .push(thread);
+    }
+
+    /// Notes a chunk of a continuation's stack.
+    pub fn note_stack_chunk(&self, chunk: u64) {
+        self.stack_chunks
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(chunk);
+    }
+
+    /// The chunks that were marked since the last call.
+    pub fn take_stack_chunks(&self) -> Vec<u64> {
+        let mut chunks = self
+            .stack_chunks
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *chunks)
     }
 
     /// An error if classes with instances are not linked.
@@ -186,6 +207,8 @@ impl<M: Memory> Snapshot<M> {
             unlinked: Mutex::default(),
             virtual_thread_class: None,
             virtual_threads: Mutex::default(),
+            stack_chunk_class: None,
+            stack_chunks: Mutex::default(),
         }
     }
 }

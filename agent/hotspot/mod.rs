@@ -8,6 +8,7 @@
 #![allow(unsafe_code)]
 
 pub(crate) mod call_trace;
+mod chunk_layout;
 mod code_cache;
 mod exported;
 pub(crate) mod flags;
@@ -18,6 +19,7 @@ mod memory;
 mod oop_maps;
 mod place;
 pub(crate) mod sampler;
+mod stack_chunks;
 mod stack_walk;
 mod standing_stacks;
 mod tag_words;
@@ -25,10 +27,11 @@ pub(crate) mod vm_structs;
 mod walk_filter;
 mod weak_slots;
 
+pub(crate) use chunk_layout::{ChunkEnd, ChunkFields};
 pub(crate) use interrupted::{Interrupted, Registers};
 pub(crate) use management::Management;
 pub(crate) use memory::Readable;
 pub(crate) use stack_walk::{JavaCode, StackWalk};
-pub(crate) use standing_stacks::{Reference, StandingStacks};
+pub(crate) use standing_stacks::{HeldInChunks, Reference, StandingStacks};
 pub(crate) use walk_filter::{Variables, WalkFilter};
 pub(crate) use weak_slots::WeakSlots;

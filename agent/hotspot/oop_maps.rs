@@ -163,23 +163,31 @@ impl OopMaps {
         u32::try_from(behind.next_multiple_of(8)).ok()
     }
 
-    /// A number of up to five bytes (`UNSIGNED5`, compressedStream.hpp): the values of the first bytes, six bits each,
-    /// are so high that another follows.
     fn number(&self, memory: &Readable<'_>, from: &mut Address) -> Option<u32> {
-        const BITS: u32 = 6;
-        const LAST: u32 = 4;
-        let most_alone = 256 - self.excluded - (1 << BITS);
-        let mut sum = 0_u32;
-        for number in 0..=LAST {
-            let byte = u32::from(memory.read::<u8>(*from)?).checked_sub(self.excluded)?;
-            *from = from.add(1);
-            sum = sum.wrapping_add(byte << (number * BITS));
-            if byte < most_alone {
-                break;
-            }
-        }
-        Some(sum)
+        packed_number(memory, from, self.excluded)
     }
+}
+
+/// A number of up to five bytes (`UNSIGNED5`, compressedStream.hpp): the values of the first bytes, six bits each, are
+/// so high that another follows. A byte is `excluded` above its value.
+pub(super) fn packed_number(
+    memory: &Readable<'_>,
+    from: &mut Address,
+    excluded: u32,
+) -> Option<u32> {
+    const BITS: u32 = 6;
+    const LAST: u32 = 4;
+    let most_alone = 256 - excluded - (1 << BITS);
+    let mut sum = 0_u32;
+    for number in 0..=LAST {
+        let byte = u32::from(memory.read::<u8>(*from)?).checked_sub(excluded)?;
+        *from = from.add(1);
+        sum = sum.wrapping_add(byte << (number * BITS));
+        if byte < most_alone {
+            break;
+        }
+    }
+    Some(sum)
 }
 
 /// Maps in a test's own memory.

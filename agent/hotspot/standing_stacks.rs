@@ -5,9 +5,10 @@
 //! an object that the compiler has replaced by registers and stack slots, and so what only such objects refer to. The
 //! maps have these registers and slots.
 //!
-//! The walk follows frame_x86.cpp. Interpreted frames are passed: HotSpot's walk reports all that they hold. So it does
-//! with frames in the heap, of virtual threads that are not mounted.
+//! The walk follows frame_x86.cpp. Interpreted frames are passed: HotSpot's walk reports their variables. Frames in the
+//! heap, of virtual threads, are read when the copy has found them ([`stack_chunks`](super::stack_chunks)).
 
+use super::chunk_layout::{ChunkClass, ChunkFields};
 use super::code_cache::{CodeCache, Returned};
 use super::memory::{Address, Readable, WORD_BYTES};
 use super::oop_maps::{Entry, OopMaps, Spot};
@@ -18,7 +19,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 /// HotSpot's numbers of the register RBP: one for each half.
-const FRAME_POINTER: [u32; 2] = [10, 11];
+pub(super) const FRAME_POINTER: [u32; 2] = [10, 11];
 /// Words from the last frame of a virtual thread to the return address of the frame that entered its continuation: at
 /// least what that frame keeps (ContinuationEntry), at most also all arguments. Before it, there may be a word that
 /// nobody has written, which may be an old return address.
@@ -42,6 +43,7 @@ pub(crate) struct StandingStacks {
     stack_base: u64,
     original_pc: u64,
     upcalls: Option<Upcalls>,
+    chunk_class: Option<ChunkClass>,
 }
 
 /// Frames by which native code calls Java (`java.lang.foreign`), where the JVM exports them: since JDK 25.
@@ -64,6 +66,15 @@ pub(crate) struct Held {
     pub(crate) unread_stacks: u64,
 }
 
+/// What the frames in chunks hold.
+#[derive(Debug, Default)]
+pub(crate) struct HeldInChunks {
+    /// The references, each with its chunk's address.
+    pub(crate) references: Vec<(u64, Reference)>,
+    /// How many chunks could not be read to the end.
+    pub(crate) unread_chunks: u64,
+}
+
 /// A reference in a compiled frame. It is not null.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HeldReference {
@@ -84,7 +95,7 @@ pub(crate) enum Reference {
 
 /// What a return address tells.
 #[derive(Debug)]
-enum Code {
+pub(super) enum Code {
     /// The interpreter.
     Interpreted,
     /// Code that native code has called; an entry frame follows.
@@ -121,23 +132,16 @@ impl StandingStacks {
             stack_base: offset("JavaThread", "_stack_base")?,
             original_pc: offset("nmethod", "_orig_pc_offset")?,
             upcalls: Upcalls::find(table),
+            chunk_class: ChunkClass::find(table),
         })
     }
 
     /// What the compiled frames of all threads hold; `None` if the list of threads cannot be read.
     pub(crate) fn held(&self, memory: &Readable<'_>) -> Option<Held> {
-        let first_slot = self.maps.first_slot(memory)?;
+        let mut walk = self.walk(memory)?;
         let list = Address::new(memory.read(self.list)?);
         let count: u32 = memory.read(list.add(self.list_length))?;
         let threads = Address::new(memory.read(list.add(self.list_threads))?);
-        let mut walk = Walk {
-            stacks: self,
-            memory,
-            first_slot,
-            known: HashMap::new(),
-            saved: HashMap::new(),
-            references: Vec::new(),
-        };
         let mut unread_stacks = 0;
         for number in 0..u64::from(count).min(MOST_THREADS) {
             let thread = Address::new(memory.read(threads.add(number * WORD_BYTES))?);
@@ -146,6 +150,40 @@ impl StandingStacks {
         Some(Held {
             references: walk.references,
             unread_stacks,
+        })
+    }
+
+    /// What the frames in chunks of continuations' stacks hold, each chunk given by its address. `klass` is that of
+    /// their class. `None` if its layout is unknown.
+    pub(crate) fn held_in_chunks(
+        &self,
+        memory: &Readable<'_>,
+        klass: u64,
+        fields: ChunkFields,
+        reference_bytes: u64,
+        chunks: &[u64],
+    ) -> Option<HeldInChunks> {
+        let class = self.chunk_class?;
+        let layout = class.layout(memory, klass, fields, reference_bytes)?;
+        let mut walk = self.walk(memory)?;
+        let mut held = HeldInChunks::default();
+        for &chunk in chunks {
+            held.unread_chunks += u64::from(walk.chunk(&layout, chunk).is_none());
+            let references = walk.references.drain(..);
+            let references = references.map(|held| (chunk, held.reference));
+            held.references.extend(references);
+        }
+        Some(held)
+    }
+
+    fn walk<'w, 'm>(&'w self, memory: &'w Readable<'m>) -> Option<Walk<'w, 'm>> {
+        Some(Walk {
+            stacks: self,
+            memory,
+            first_slot: self.maps.first_slot(memory)?,
+            known: HashMap::new(),
+            saved: HashMap::new(),
+            references: Vec::new(),
         })
     }
 }
@@ -168,20 +206,21 @@ impl Upcalls {
     }
 }
 
-/// A walk over all stacks.
-struct Walk<'w, 'm> {
+/// A walk over stacks.
+#[derive(Debug)]
+pub(super) struct Walk<'w, 'm> {
     stacks: &'w StandingStacks,
-    memory: &'w Readable<'m>,
+    pub(super) memory: &'w Readable<'m>,
     first_slot: u32,
     /// What return addresses tell.
     known: HashMap<u64, Rc<Code>>,
     /// Where the callees of a frame have saved its registers.
-    saved: HashMap<u32, u64>,
+    pub(super) saved: HashMap<u32, u64>,
     references: Vec<HeldReference>,
 }
 
 impl Walk<'_, '_> {
-    fn word(&self, at: u64) -> Option<u64> {
+    pub(super) fn word(&self, at: u64) -> Option<u64> {
         self.memory.read(Address::new(at))
     }
 
@@ -206,12 +245,8 @@ impl Walk<'_, '_> {
         let mut owners = [mounted, carrier];
         let mut next = self.anchored(anchor)?;
         let mut is_called = false;
-        while let Some(mut at) = next {
-            let mut code = self.code(at.pc)?;
-            if let Code::Deoptimized(place) = *code {
-                at.pc = self.word(at.stack_pointer.wrapping_add(place))?;
-                code = self.code(at.pc)?;
-            }
+        while let Some(at) = next {
+            let code = self.right_code(at.pc, at.stack_pointer)?;
             // Native methods are called by entry frames, except the one that enters a continuation.
             let is_enter =
                 matches!(*code, Code::Compiled { is_native, .. } if is_native && is_called);
@@ -242,15 +277,7 @@ impl Walk<'_, '_> {
                 entries,
                 ..
             } => {
-                for &entry in entries {
-                    self.note(entry, at.stack_pointer, threads)?;
-                }
-                for &entry in entries {
-                    if let Entry::Saved(register, spot) = entry {
-                        let place = self.place(spot, at.stack_pointer)?;
-                        self.saved.insert(register, place);
-                    }
-                }
+                self.note_all(entries, at.stack_pointer, threads)?;
                 let caller = at.stack_pointer.wrapping_add(*frame_bytes);
                 self.linked(caller.wrapping_sub(2 * WORD_BYTES), caller)
             }
@@ -325,6 +352,25 @@ impl Walk<'_, '_> {
         }
     }
 
+    /// Notes the references of a compiled frame, and where it has saved its caller's registers.
+    pub(super) fn note_all(
+        &mut self,
+        entries: &[Entry],
+        stack_pointer: u64,
+        threads: [u64; 2],
+    ) -> Option<()> {
+        for &entry in entries {
+            self.note(entry, stack_pointer, threads)?;
+        }
+        for &entry in entries {
+            if let Entry::Saved(register, spot) = entry {
+                let place = self.place(spot, stack_pointer)?;
+                self.saved.insert(register, place);
+            }
+        }
+        Some(())
+    }
+
     /// Notes the reference that an entry of a map names.
     fn note(&mut self, entry: Entry, stack_pointer: u64, threads: [u64; 2]) -> Option<()> {
         let reference = match entry {
@@ -335,10 +381,26 @@ impl Walk<'_, '_> {
             }
             Entry::Saved(..) => return Some(()),
         };
+        self.push(reference, threads);
+        Some(())
+    }
+
+    /// Notes a reference, unless it is null.
+    pub(super) fn push(&mut self, reference: Reference, threads: [u64; 2]) {
         if !matches!(reference, Reference::Wide(0) | Reference::Narrow(0)) {
             self.references.push(HeldReference { threads, reference });
         }
-        Some(())
+    }
+
+    /// What the return address of a frame tells, or the one before HotSpot redirected it.
+    pub(super) fn right_code(&mut self, pc: u64, stack_pointer: u64) -> Option<Rc<Code>> {
+        match *self.code(pc)? {
+            Code::Deoptimized(place) => {
+                let pc = self.word(stack_pointer.wrapping_add(place))?;
+                self.code(pc)
+            }
+            _ => self.code(pc),
+        }
     }
 
     fn code(&mut self, pc: u64) -> Option<Rc<Code>> {
@@ -387,6 +449,55 @@ impl Walk<'_, '_> {
         match upcall {
             Some(place) => Some(Code::Upcall(place)),
             None => code.is_stub.then_some(Code::ReturnBarrier),
+        }
+    }
+}
+
+/// Stacks in a test's own memory.
+#[cfg(test)]
+pub(super) mod fake {
+    use super::*;
+    use crate::hotspot::chunk_layout::ChunkLayout;
+
+    /// Stacks with this code, of the threads in the list to which a variable leads.
+    pub(in crate::hotspot) fn stacks(
+        code: CodeCache,
+        maps: OopMaps,
+        list: Address,
+    ) -> StandingStacks {
+        StandingStacks {
+            code,
+            maps,
+            anchor: AnchorLayout {
+                in_thread: 0,
+                in_call_wrapper: 0,
+                stack_pointer: 0,
+                frame_pointer: 16,
+                pc: 8,
+            },
+            list,
+            list_length: 0,
+            list_threads: 8,
+            thread_object: 32,
+            mounted_object: Some(40),
+            stack_base: 24,
+            original_pc: 0,
+            upcalls: None,
+            chunk_class: None,
+        }
+    }
+
+    impl StandingStacks {
+        /// What the frames in one chunk hold; `None` if it cannot be read to the end.
+        pub(in crate::hotspot) fn held_in_chunk(
+            &self,
+            memory: &Readable<'_>,
+            layout: &ChunkLayout,
+            chunk: u64,
+        ) -> Option<Vec<Reference>> {
+            let mut walk = self.walk(memory)?;
+            walk.chunk(layout, chunk)?;
+            Some(walk.references.iter().map(|held| held.reference).collect())
         }
     }
 }
@@ -480,25 +591,8 @@ mod tests {
         /// What the frames hold.
         fn held(self, mappings: &Mappings) -> Option<Held> {
             let words = std::hint::black_box(self.words);
-            let stacks = StandingStacks {
-                code: self.code.cache,
-                maps: self.maps.maps,
-                anchor: AnchorLayout {
-                    in_thread: 0,
-                    in_call_wrapper: 0,
-                    stack_pointer: 0,
-                    frame_pointer: 16,
-                    pc: 8,
-                },
-                list: Address::new(words.as_ptr() as u64),
-                list_length: 0,
-                list_threads: 8,
-                thread_object: 32,
-                mounted_object: Some(40),
-                stack_base: 24,
-                original_pc: 0,
-                upcalls: None,
-            };
+            let list = Address::new(words.as_ptr() as u64);
+            let stacks = fake::stacks(self.code.cache, self.maps.maps, list);
             stacks.held(&Readable::of(mappings))
         }
     }

@@ -191,6 +191,9 @@ impl<'s, O: OnObject, M: Memory> Walker<'s, O, M> {
                 if Some(class.id) == snapshot.virtual_thread_class {
                     snapshot.note_virtual_thread(object);
                 }
+                if Some(class.id) == snapshot.stack_chunk_class {
+                    snapshot.note_stack_chunk(object);
+                }
                 self.push(object, references, 0);
                 self.push(object, primitive_arrays, LEAF);
             }

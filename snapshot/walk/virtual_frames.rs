@@ -6,7 +6,7 @@
 
 use crate::memory::Memory;
 use crate::{Failure, Snapshot};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::PoisonError;
 use tables::ClassId;
 
@@ -23,6 +23,8 @@ pub struct VirtualThreadFields {
     pub tail: u64,
     /// `Thread.tid`.
     pub thread_id: u64,
+    /// `StackChunk.parent`: the next older chunk.
+    pub parent: u64,
 }
 
 impl VirtualThreadFields {
@@ -38,20 +40,22 @@ impl VirtualThreadFields {
         }
     }
 
-    fn has_frames(self, snapshot: &Snapshot<impl Memory>, thread: u64) -> bool {
-        let load = |object: u64, offset: u64| {
-            let target = snapshot.layout.oops.load(snapshot.memory, object + offset);
-            snapshot.marks.covers(target).then_some(target)
-        };
-        load(thread, self.continuation)
-            .and_then(|continuation| load(continuation, self.tail))
-            .is_some()
+    /// The newest chunk of a thread's frames; `None` if it has none.
+    fn newest_chunk(self, snapshot: &Snapshot<impl Memory>, thread: u64) -> Option<u64> {
+        let continuation = load(snapshot, thread, self.continuation)?;
+        load(snapshot, continuation, self.tail)
     }
 
     /// The number that HotSpot uses for the thread when it reports its frames.
     fn thread_id(self, snapshot: &Snapshot<impl Memory>, thread: u64) -> i64 {
         i64::from_ne_bytes(snapshot.memory.u64(thread + self.thread_id).to_ne_bytes())
     }
+}
+
+/// The object to which a field refers; `None` for a null.
+fn load(snapshot: &Snapshot<impl Memory>, object: u64, offset: u64) -> Option<u64> {
+    let target = snapshot.layout.oops.load(snapshot.memory, object + offset);
+    snapshot.marks.covers(target).then_some(target)
 }
 
 /// The virtual threads that HotSpot has not visited yet, and the objects held by the frames of the others.
@@ -77,11 +81,31 @@ impl VirtualFrames {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         for thread in marked.drain(..) {
-            if fields.has_frames(snapshot, thread) && self.known.insert(thread) {
+            let has_frames = fields.newest_chunk(snapshot, thread).is_some();
+            if has_frames && self.known.insert(thread) {
                 announce(fields.thread_id(snapshot, thread), thread);
                 self.pending.insert(thread);
             }
         }
+    }
+
+    /// The threads of the chunks of frames, by the chunks' addresses.
+    pub fn owners(
+        &self,
+        fields: VirtualThreadFields,
+        snapshot: &Snapshot<impl Memory>,
+    ) -> HashMap<u64, u64> {
+        let mut owners = HashMap::new();
+        for &thread in &self.known {
+            let mut next = fields.newest_chunk(snapshot, thread);
+            while let Some(chunk) = next {
+                if owners.insert(chunk, thread).is_some() {
+                    break;
+                }
+                next = load(snapshot, chunk, fields.parent);
+            }
+        }
+        owners
     }
 
     /// HotSpot reports the references of this object, so it has already reported its frames.
@@ -115,6 +139,7 @@ mod tests {
             continuation: 16,
             tail: 16,
             thread_id: 0,
+            parent: 16,
         };
         snapshot.note_virtual_thread(start);
         assert_eq!(fields.check_no_frames(&snapshot), Ok(()));
@@ -138,6 +163,7 @@ mod tests {
             continuation: 16,
             tail: 16,
             thread_id: 16,
+            parent: 16,
         };
         let mut frames = VirtualFrames::default();
         assert!(frames.is_complete());

@@ -263,19 +263,28 @@ impl RootNotes {
         self.notes.push((object, place));
     }
 
-    /// The objects that frames of Java methods hold, each with its thread's number in [`Self::threads`].
-    pub(in crate::heap) fn in_frames(&self) -> impl Iterator<Item = (usize, ObjectIndex)> + '_ {
+    /// The objects that frames of Java methods hold, each with its thread.
+    pub(in crate::heap) fn in_frames(
+        &self,
+    ) -> impl Iterator<Item = (ObjectIndex, ObjectIndex)> + '_ {
         self.notes
             .iter()
             .filter_map(|&(object, place)| match place {
-                Place::StackLocal { thread, .. } => Some((thread, object)),
+                Place::StackLocal { thread, .. } => {
+                    Some((self.threads.get(thread)?.object, object))
+                }
                 _ => None,
             })
     }
 
-    /// Notes an object that some frame of a thread holds, by the thread's number in [`Self::threads`].
-    pub(in crate::heap) fn note_in_frame(&mut self, thread: usize, object: ObjectIndex) {
-        let depth = None;
+    /// Notes an object that the JVM holds, for no thread that is known.
+    pub(in crate::heap) fn note_without_thread(&mut self, object: ObjectIndex) {
+        self.notes.push((object, Place::JniGlobal));
+    }
+
+    /// Notes an object that some frame of a thread holds.
+    pub(in crate::heap) fn note_in_frame(&mut self, thread: ObjectIndex, object: ObjectIndex) {
+        let (thread, depth) = (self.thread(thread), None);
         self.notes
             .push((object, Place::StackLocal { thread, depth }));
     }

@@ -11,6 +11,7 @@ use super::vm_structs::VmStructs;
 use crate::heap::facts::catalogue::Catalogue;
 use crate::heap::facts::plain_facts::class_facts;
 use crate::heap::facts::roots::RootNotes;
+use crate::hotspot::{ChunkFields, StandingStacks};
 use crate::jvmti::object::Handle;
 use crate::options::{Destination, Options};
 use snapshot::classes::{
@@ -27,7 +28,7 @@ use std::ops::Range;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::AtomicU64;
 use std::sync::Mutex;
-use tables::{ObjectId, ObjectIndex, ObjectTable, Tables, TraceId};
+use tables::{ClassId, ObjectId, ObjectIndex, ObjectTable, Tables, TraceId};
 use writer::emit::LiveThread;
 use writer::{Deliver, Segments, Tail, TailWriter};
 
@@ -51,6 +52,10 @@ pub(super) struct Task<'d, 'f> {
     pub(super) mirror_fields: MirrorFields,
     /// The fields that lead to a virtual thread's frames; `None` if there are no virtual threads.
     pub(super) virtual_threads: Option<VirtualThreadFields>,
+    /// The class of chunks of virtual threads' frames, and its fields; `None` if there are none.
+    pub(super) stack_chunks: Option<(ClassId, Option<ChunkFields>)>,
+    /// How to read what compiled frames hold; `None` if nothing reads them.
+    pub(super) stacks: Option<Box<StandingStacks>>,
     /// The fields that lead to a thread's name; `None` if this JDK has others.
     pub(super) names: Option<NameFields>,
     /// Weak handles of sampled objects, and their allocation traces.
@@ -85,6 +90,8 @@ pub(super) struct HeapCopy {
     pub(super) facts: ClassFacts,
     /// How many stacks could not be read to the end.
     pub(super) unread_stacks: u64,
+    /// What chunks of virtual threads' frames hold: the addresses of a chunk and of an object.
+    pub(super) held_in_chunks: Vec<(u64, u64)>,
 }
 
 impl Task<'_, '_> {
@@ -160,6 +167,7 @@ impl Task<'_, '_> {
             mappings,
             facts,
             unread_stacks: 0,
+            held_in_chunks: Vec::new(),
         })
     }
 
@@ -266,6 +274,8 @@ impl Task<'_, '_> {
             unlinked: Mutex::default(),
             virtual_thread_class: self.virtual_threads.map(|fields| fields.class),
             virtual_threads: Mutex::default(),
+            stack_chunk_class: self.stack_chunks.map(|(class, _)| class),
+            stack_chunks: Mutex::default(),
         })
     }
 

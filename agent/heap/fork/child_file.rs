@@ -12,7 +12,7 @@ use snapshot::encode::{
 };
 use snapshot::{Failure, Snapshot};
 use std::collections::HashSet;
-use tables::{ObjectId, ObjectIndex};
+use tables::{ObjectId, ObjectIndex, Root};
 use writer::{emit, Segments, TailSender, TailWriter, WriteError};
 
 impl<'d, 'f> Task<'d, 'f> {
@@ -26,30 +26,64 @@ impl<'d, 'f> Task<'d, 'f> {
     /// Marks everything reachable and writes the file. Large arrays are written during marking.
     pub(super) fn mark_and_write(
         &mut self,
-        copy: &HeapCopy,
+        copy: &mut HeapCopy,
         roots: &mut RootNotes,
         watchdog: &Watchdog,
     ) -> Result<Written, Failure> {
-        let snapshot = &copy.snapshot;
         let mut classes = ClassReferences::default();
         let writer = self.begin_file(copy, roots, &mut classes, watchdog)?;
         let mut starts = classes.into_objects();
         self.add_roots(roots, &mut starts);
-        let arrays = || LargeArrays::new(snapshot, Segments::new(writer.sender()));
-        let arrays = self.walk(snapshot, &starts, arrays, Some(&writer), watchdog)?;
+        let mut early = self.mark_and_write_arrays(copy, &starts, &writer, watchdog)?;
+        while let Some(held) = self.take_chunks(copy)? {
+            early.extend(self.mark_and_write_arrays(copy, &held, &writer, watchdog)?);
+        }
+        let snapshot = &copy.snapshot;
         snapshot.check_linked()?;
         let fields = self.virtual_threads.iter();
         fields
             .copied()
             .try_for_each(|fields| fields.check_no_frames(snapshot))?;
-        let early = arrays.into_iter().map(LargeArrays::finish);
-        let early = Encoded::sum(early.collect::<Result<Vec<_>, _>>()?);
+        self.write_late_roots(copy, &writer)?;
+        let early = Encoded::sum(early);
         let written = self.finish_file(snapshot, writer, watchdog)?;
         Ok(Written {
             encoded: Encoded::sum([early, written.encoded]),
             unread_stacks: copy.unread_stacks,
             ..written
         })
+    }
+
+    /// Marks everything reachable from `starts`, and writes large arrays meanwhile.
+    fn mark_and_write_arrays(
+        &mut self,
+        copy: &HeapCopy,
+        starts: &[u64],
+        writer: &TailWriter,
+        watchdog: &Watchdog,
+    ) -> Result<Vec<Encoded>, Failure> {
+        let snapshot = &copy.snapshot;
+        let arrays = || LargeArrays::new(snapshot, Segments::new(writer.sender()));
+        let arrays = self.walk(snapshot, starts, arrays, Some(writer), watchdog)?;
+        let encoded = arrays.into_iter().map(LargeArrays::finish);
+        encoded.collect()
+    }
+
+    /// Writes roots for what continuations hold that belong to no virtual thread.
+    fn write_late_roots(&mut self, copy: &HeapCopy, writer: &TailWriter) -> Result<(), Failure> {
+        let mut roots = Vec::new();
+        for &(_, object) in &copy.held_in_chunks {
+            let object = self
+                .objects
+                .push_at(object)
+                .map_err(|_| Failure::NoMemory)?;
+            let reference = 0;
+            roots.push(Root::JniGlobal { object, reference });
+        }
+        let mut segments = Segments::new(writer.sender());
+        emit::roots(&roots, &self.objects, &[], &mut segments)?;
+        segments.finish()?;
+        Ok(())
     }
 
     /// Writes the file for a heap that is already marked.

@@ -2,8 +2,10 @@
 
 use super::child::{HeapCopy, Task};
 use super::forker::row_at;
+use super::message::FromChild;
+use super::process::Watchdog;
 use crate::heap::facts::roots::RootNotes;
-use crate::hotspot::{Readable, Reference, StandingStacks};
+use crate::hotspot::{HeldInChunks, Readable, Reference};
 use crate::message::say;
 use snapshot::memory::Memory;
 use snapshot::{Failure, Snapshot};
@@ -34,21 +36,20 @@ impl Task<'_, '_> {
     /// References of threads that HotSpot does not report are left out, as it does: those are ending, or its own.
     pub(super) fn note_compiled_frames(
         &mut self,
-        stacks: &StandingStacks,
         copy: &HeapCopy,
         roots: &mut RootNotes,
         by_address: &mut HashMap<u64, ObjectIndex>,
     ) -> Result<u64, Failure> {
         // SAFETY: this is the forked copy, and these are its mappings.
         let memory = unsafe { Readable::new(&copy.mappings) };
+        let stacks = self.stacks.as_ref().ok_or(Failure::Fault)?;
         let held = stacks.held(&memory).ok_or(Failure::OopMaps)?;
         let address = |index| self.objects.id(index).map(ObjectId::get);
-        let threads = roots.threads().iter().enumerate();
-        let threads = threads.filter_map(|(number, it)| Some((address(it.object)?, number)));
-        let threads: HashMap<u64, usize> = threads.collect();
-        let known = roots.in_frames();
-        let known = known.filter_map(|(thread, object)| Some((thread, address(object)?)));
-        let mut known: HashSet<(usize, u64)> = known.collect();
+        let threads = roots.threads().iter();
+        let threads: HashMap<u64, ObjectIndex> = threads
+            .filter_map(|it| Some((address(it.object)?, it.object)))
+            .collect();
+        let mut known = self.in_frames(roots);
         for held in &held.references {
             let mut owners = held.threads.iter();
             let Some(&thread) = owners.find_map(|owner| threads.get(owner)) else {
@@ -63,6 +64,100 @@ impl Task<'_, '_> {
             }
         }
         Ok(held.unread_stacks)
+    }
+
+    /// The threads and the addresses of the objects that frames are known to hold.
+    fn in_frames(&self, roots: &RootNotes) -> HashSet<(ObjectIndex, u64)> {
+        let known = roots.in_frames();
+        known
+            .filter_map(|(thread, object)| Some((thread, self.objects.id(object)?.get())))
+            .collect()
+    }
+
+    /// Marks everything reachable from `starts`, and what the frames in chunks of virtual threads' stacks hold that are
+    /// marked now.
+    pub(super) fn mark_with_chunks(
+        &mut self,
+        copy: &mut HeapCopy,
+        starts: &[u64],
+        watchdog: &Watchdog,
+    ) -> Result<(), Failure> {
+        self.mark(copy, starts, watchdog)?;
+        while let Some(held) = self.take_chunks(copy)? {
+            self.mark(copy, &held, watchdog)?;
+        }
+        Ok(())
+    }
+
+    /// What the frames in the chunks hold that were marked since the last call; `None` if there were none. It is also
+    /// added to the copy.
+    pub(super) fn take_chunks(&mut self, copy: &mut HeapCopy) -> Result<Option<Vec<u64>>, Failure> {
+        let chunks = copy.snapshot.take_stack_chunks();
+        if chunks.is_empty() {
+            return Ok(None);
+        }
+        self.tell(&FromChild::ReadsFrames)?;
+        let held = self.held_in_chunks(copy, &chunks);
+        let held = held.unwrap_or_else(|| HeldInChunks {
+            references: Vec::new(),
+            unread_chunks: chunks.len() as u64,
+        });
+        let before = copy.held_in_chunks.len();
+        let mut unread = HashSet::new();
+        for (chunk, reference) in held.references {
+            match object(&copy.snapshot, reference) {
+                Ok(object) => {
+                    let held = object.map(|object| (chunk, object));
+                    copy.held_in_chunks.extend(held);
+                }
+                Err(Failure::OopMaps) => {
+                    unread.insert(chunk);
+                }
+                Err(other) => return Err(other),
+            }
+        }
+        copy.unread_stacks += held.unread_chunks + unread.len() as u64;
+        self.tell_progress()?;
+        let held = copy.held_in_chunks.iter().skip(before);
+        Ok(Some(held.map(|&(_, object)| object).collect()))
+    }
+
+    /// `None` if nothing can be read.
+    fn held_in_chunks(&self, copy: &HeapCopy, chunks: &[u64]) -> Option<HeldInChunks> {
+        // SAFETY: this is the forked copy, and these are its mappings.
+        let memory = unsafe { Readable::new(&copy.mappings) };
+        let (class, fields) = self.stack_chunks?;
+        let layout = &copy.snapshot.layout;
+        let mirror = copy.facts.slots().get(class.index())?;
+        let mirror = mirror.object(copy.snapshot.memory);
+        let klass = copy.snapshot.memory.u64(mirror + layout.klass_in_mirror);
+        let width_bytes = layout.oops.width_bytes();
+        let stacks = self.stacks.as_ref()?;
+        stacks.held_in_chunks(&memory, klass, fields?, width_bytes, chunks)
+    }
+
+    /// Adds what chunks hold to the roots, unless HotSpot has reported it. `owners` are the addresses of their threads;
+    /// what other chunks hold becomes roots without a thread.
+    pub(super) fn note_chunks(
+        &mut self,
+        copy: &HeapCopy,
+        owners: &HashMap<u64, u64>,
+        roots: &mut RootNotes,
+        by_address: &mut HashMap<u64, ObjectIndex>,
+    ) -> Result<(), Failure> {
+        let mut known = self.in_frames(roots);
+        for &(chunk, object) in &copy.held_in_chunks {
+            let index = row_at(object, by_address, &mut self.objects)?;
+            let Some(&owner) = owners.get(&chunk) else {
+                roots.note_without_thread(index);
+                continue;
+            };
+            let thread = row_at(owner, by_address, &mut self.objects)?;
+            if known.insert((thread, object)) {
+                roots.note_in_frame(thread, index);
+            }
+        }
+        Ok(())
     }
 }
 

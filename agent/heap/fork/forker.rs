@@ -9,7 +9,7 @@ use super::process::{self, Child, Side, Watchdog};
 use super::silence::Silence;
 use crate::heap::facts::kept_objects::AGENTS_TAG;
 use crate::heap::facts::roots::{RootNotes, SystemRoots};
-use crate::hotspot::{StandingStacks, Variables, WalkFilter};
+use crate::hotspot::{Variables, WalkFilter};
 use crate::jvmti::heap::{Reference, Reports, TagCell, Target, Visit, Visitor};
 use headroom::MemoryLeft;
 use snapshot::walk::VirtualFrames;
@@ -40,8 +40,8 @@ enum Stage {
 pub(super) struct WithoutBarrier {
     /// Where the walk's filter is.
     pub(super) variables: Variables,
-    /// How to read what compiled frames hold; `None` if the dump lacks what only replaced objects refer to.
-    pub(super) stacks: Option<Box<StandingStacks>>,
+    /// Whether the child reads what compiled frames hold; otherwise the dump lacks what only replaced objects refer to.
+    pub(super) reads_stacks: bool,
 }
 
 /// How the child gets to know the roots without a tag.
@@ -273,18 +273,17 @@ impl<'d, 'f> Forker<'d, 'f> {
         };
         let mut copy = task.begin(&self.seen, std::mem::take(&mut self.left_out))?;
         if let Untagged::Filtered(WithoutBarrier {
-            stacks: Some(stacks),
-            ..
+            reads_stacks: true, ..
         }) = &self.untagged
         {
             task.tell(&FromChild::ReadsFrames)?;
             copy.unread_stacks =
-                task.note_compiled_frames(stacks, &copy, &mut self.roots, &mut self.by_address)?;
+                task.note_compiled_frames(&copy, &mut self.roots, &mut self.by_address)?;
             watchdog.feed();
             task.tell_progress()?;
         }
         if task.begins_early() {
-            let written = task.mark_and_write(&copy, &mut self.roots, watchdog);
+            let written = task.mark_and_write(&mut copy, &mut self.roots, watchdog);
             task.end(written);
         }
         let starts = task.starts(&copy, &self.roots)?;
@@ -328,7 +327,7 @@ impl<'d, 'f> Forker<'d, 'f> {
             return Err(Failure::Fault);
         };
         let held = std::mem::take(&mut frames.held);
-        task.mark(copy, &held, watchdog)?;
+        task.mark_with_chunks(copy, &held, watchdog)?;
         if let Some(fields) = task.virtual_threads {
             let (roots, by_address) = (&mut self.roots, &mut self.by_address);
             let mut failure = None;
@@ -355,7 +354,12 @@ impl<'d, 'f> Forker<'d, 'f> {
             return Err(Failure::Fault);
         };
         let held = std::mem::take(&mut frames.held);
-        task.mark(copy, &held, watchdog)?;
+        task.mark_with_chunks(copy, &held, watchdog)?;
+        let owners = task
+            .virtual_threads
+            .map(|fields| frames.owners(fields, &copy.snapshot));
+        let owners = owners.unwrap_or_default();
+        task.note_chunks(copy, &owners, &mut self.roots, &mut self.by_address)?;
         task.write(copy, &mut self.roots, watchdog)
     }
 

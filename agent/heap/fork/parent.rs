@@ -9,7 +9,9 @@ use super::known_objects::KnownObjects;
 use super::message::Written;
 use super::pause::huge_pages::HugePages;
 use super::process::Child;
-use super::virtual_thread_fields::{method_ids, the_same_fields, virtual_thread_fields};
+use super::virtual_thread_fields::{
+    method_ids, stack_chunk_class, the_same_fields, virtual_thread_fields,
+};
 use super::vm_structs::VmStructs;
 use crate::class_gate::CLASS_GATE;
 use crate::copied;
@@ -28,9 +30,10 @@ use crate::heap::tried::{Tried, OOP_MAP};
 use crate::hotspot::{StandingStacks, Variables};
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
-use crate::jvmti::object::Object;
+use crate::jvmti::object::{Handle, Object};
 use crate::message::say;
 use crate::options::Options;
+use crate::profile::LiveTraces;
 use format::redaction::Redaction;
 use format::{ClassName, ObjectSizes};
 use headroom::MemoryLeft;
@@ -42,6 +45,13 @@ use std::time::Instant;
 use tables::{ObjectIndex, ObjectTable, StringId, Tables};
 use trigger::Counted;
 use writer::DumpFile;
+
+/// The stacks of all threads, as they are told, and as the child reads them.
+type Stacks<'f> = (
+    CapturedStacks<'f>,
+    Option<Box<StandingStacks>>,
+    Option<WithoutBarrier>,
+);
 
 /// A dump in progress, in its own local frame.
 #[derive(Debug)]
@@ -141,23 +151,16 @@ impl<'f> SnapshotDump<'f> {
         let known = KnownObjects::take(env, jni, &catalogue, &tables)?;
         self.note_used_bytes(&catalogue, &tables);
         let (current, own_thread) = self.begin(&mut objects)?;
-        let (stacks, without_barrier) = self.stacks(&mut objects)?;
+        let (stacks, standing_stacks, without_barrier) = self.stacks(&mut objects)?;
         let mut pinned = stacks.pinned()?;
         let (socket, childs_socket) = UnixStream::pair().map_err(not_forked)?;
         let virtual_threads = virtual_thread_fields(env, &catalogue, &tables)?;
         let known_methods = &method_ids(env, &catalogue, virtual_threads) | &stacks.methods();
-        let (allocated, held) = AllocationTraces::take(
-            profiled,
-            self.options,
-            (env, jni),
-            &mut catalogue,
-            &tables,
-            &mut objects,
-        )?;
+        let known_here = (&mut catalogue, &tables, &mut objects);
+        let (allocated, held) = self.allocated(profiled, known_here)?;
         // No class is linked from here to the fork: its objects would be unknown.
         let closed = CLASS_GATE.close();
-        self.catch_up(&mut catalogue, &tables, &mut objects)?;
-        pinned.extend(catalogue.pinned());
+        pinned.extend(self.catch_up(&mut catalogue, &tables, &mut objects)?);
         pinned.push((own_thread, current.handle()));
         let task = Task {
             catalogue: &catalogue,
@@ -167,6 +170,8 @@ impl<'f> SnapshotDump<'f> {
             pinned,
             mirror_fields: mirror_fields(&catalogue, &tables),
             virtual_threads: the_same_fields(virtual_threads, env, &catalogue, &tables)?,
+            stack_chunks: stack_chunk_class(&catalogue, &tables),
+            stacks: standing_stacks,
             names: NameFields::of(|class, name| field_offset(&catalogue, &tables, class, name)),
             allocated: &allocated.by_handle,
             vm_structs: VmStructs::find(),
@@ -198,49 +203,55 @@ impl<'f> SnapshotDump<'f> {
         Ok((child, done, catalogue.len(), tables))
     }
 
-    /// Adds the classes that were loaded meanwhile.
+    /// The sampled objects, and what keeps their traces.
+    fn allocated<'a>(
+        &self,
+        profiled: Profiled<'a>,
+        (catalogue, tables, objects): (&mut Catalogue<'f>, &Tables, &mut ObjectTable),
+    ) -> Result<(AllocationTraces, Option<LiveTraces<'a>>), DumpError> {
+        let jvm = (self.env, self.jni);
+        AllocationTraces::take(profiled, self.options, jvm, catalogue, tables, objects)
+    }
+
+    /// Adds the classes that were loaded meanwhile. Returns the handles of all.
     fn catch_up(
         &self,
         catalogue: &mut Catalogue<'f>,
         tables: &Tables,
         objects: &mut ObjectTable,
-    ) -> Result<(), DumpError> {
+    ) -> Result<Vec<(ObjectIndex, Handle)>, DumpError> {
         catalogue.catch_up(tables, objects)?;
         self.tried.classes.set(catalogue.len());
-        Ok(())
+        Ok(catalogue.pinned())
     }
 
-    /// The stacks of all threads, and what the child needs if HotSpot's walk does without the barrier.
-    fn stacks(
-        &self,
-        objects: &mut ObjectTable,
-    ) -> Result<(CapturedStacks<'f>, Option<WithoutBarrier>), DumpError> {
+    /// The stacks of all threads, how the child reads them, and what it needs if HotSpot's walk does without the barrier.
+    fn stacks(&self, objects: &mut ObjectTable) -> Result<Stacks<'f>, DumpError> {
         let standing_stacks = self.standing_stacks();
-        let barrier = match (&standing_stacks, self.tried.needs_barrier.get()) {
+        let barrier = match (standing_stacks.is_some(), self.tried.needs_barrier.get()) {
             (_, true) => Barrier::Always,
-            (Some(_), false) => Barrier::Never,
-            (None, false) => Barrier::IfShort,
+            (true, false) => Barrier::Never,
+            (false, false) => Barrier::IfShort,
         };
         let max_pause = self.options.max_pause;
         let stacks = CapturedStacks::take(self.env, self.jni, objects, max_pause, barrier)?;
         self.tried.long_barrier.set(stacks.long_barrier);
-        if standing_stacks.is_none() && stacks.long_barrier.is_none() {
-            return Ok((stacks, None));
+        let reads_stacks = barrier == Barrier::Never;
+        if !reads_stacks && stacks.long_barrier.is_none() {
+            return Ok((stacks, standing_stacks, None));
         }
         let without_barrier = WithoutBarrier {
             variables: Variables::of_libjvm().ok_or_else(|| self.lost_filter())?,
-            stacks: standing_stacks,
+            reads_stacks,
         };
-        Ok((stacks, Some(without_barrier)))
+        Ok((stacks, standing_stacks, Some(without_barrier)))
     }
 
-    /// How the copy finds what replaced objects refer to; `None` if the walk has the barrier for this, or HotSpot has
-    /// none.
+    /// How the copy finds what replaced objects refer to; `None` if it cannot, or if HotSpot has no barrier for this.
     fn standing_stacks(&self) -> Option<Box<StandingStacks>> {
         let java = java_version(self.env);
         let is_known = cfg!(target_arch = "x86_64") && java >= FIRST_WITH_BARRIER;
-        let has_failed = self.tried.needs_barrier.get() || self.tried.no_oop_maps.get().is_some();
-        if !is_known || has_failed {
+        if !is_known || self.tried.no_oop_maps.get().is_some() {
             return None;
         }
         let found = match compiled_frames::are_given_up() {

@@ -4,6 +4,7 @@
 use crate::heap::error::{Again, DumpError};
 use crate::heap::facts::catalogue::Catalogue;
 use crate::heap::facts::plain_facts::field_offset;
+use crate::hotspot::{ChunkEnd, ChunkFields};
 use crate::jvmti::env::Env;
 use crate::jvmti::method::MethodId;
 use snapshot::walk::VirtualThreadFields;
@@ -12,6 +13,9 @@ use tables::{ClassId, Tables};
 
 /// The class of virtual threads, JDK 21 and later.
 const VIRTUAL_THREAD: &[u8] = b"Ljava/lang/VirtualThread;";
+
+/// The class of chunks of their frames, JDK 19 and later.
+const STACK_CHUNK: &[u8] = b"Ljdk/internal/vm/StackChunk;";
 
 /// Looks the fields up; `None` if there are no virtual threads.
 pub(super) fn virtual_thread_fields(
@@ -61,7 +65,27 @@ fn look_up(
         continuation: field(VIRTUAL_THREAD, b"cont")?,
         tail: field(b"Ljdk/internal/vm/Continuation;", b"tail")?,
         thread_id: field(b"Ljava/lang/Thread;", b"tid")?,
+        parent: field(STACK_CHUNK, b"parent")?,
     })
+}
+
+/// The class of chunks of continuations' stacks; `None` if this JDK has none. Its fields are `None` if they are unknown.
+pub(super) fn stack_chunk_class(
+    catalogue: &Catalogue<'_>,
+    tables: &Tables,
+) -> Option<(ClassId, Option<ChunkFields>)> {
+    let class = catalogue.bootstrap_class_id(STACK_CHUNK, tables)?;
+    let field = |name: &[u8]| field_offset(catalogue, tables, STACK_CHUNK, name);
+    let bottom = || field(b"bottom").map(ChunkEnd::Bottom);
+    let end = field(b"argsize").map(ChunkEnd::Arguments).or_else(bottom);
+    let fields = || {
+        Some(ChunkFields {
+            size: field(b"size")?,
+            stack_pointer: field(b"sp")?,
+            end: end?,
+        })
+    };
+    Some((class, fields()))
 }
 
 /// The ids of all methods, if virtual threads are in use. HotSpot reports their frames by id, and the parent could not

@@ -23,6 +23,7 @@ import threads.Replaced;
 
 /** Whatever becomes of the forked copy, the application runs on; no dump stops it for long unless the user allows that. */
 class HarmTest extends HoldingTest {
+    private static final String UNREAD = "not read to the end, so what only compiled frames hold there may be missing";
     private static final String CRASHED_IN_FRAMES =
             "hprof-rs: the forked copy crashed with signal 11 while it read compiled frames, so no other will read them";
     private static final String MADE_AGAIN =
@@ -88,6 +89,7 @@ class HarmTest extends HoldingTest {
     void aCrashOverCompiledFramesCostsNoDump(Jdk jdk) {
         Assumptions.assumeTrue(jdk.processor().equals("amd64"), "the agent reads no compiled frames of this processor");
         try (Jvm jvm = watching(jdk, "doe=n,", folder).through("env", "HOLD=frames").switches(Replaced.SWITCHES)
+                .switches("--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED")
                 .run(Replaced.class).ready()) {
             jvm.signal("QUIT");
             signal(awaitHeldCopy(), "SEGV");
@@ -95,11 +97,13 @@ class HarmTest extends HoldingTest {
                 if (number == 2) {
                     jvm.signal("QUIT");
                 }
-                assertTrue(jvm.dumped(number).endsWith(", engine snapshot"), jvm.err::text);
+                String end = jvm.dumped(number);
+                // HotSpot cannot make objects again that are replaced in frames of virtual threads that wait.
+                assertTrue(jdk.major < 21 ? end.endsWith(", engine snapshot") : end.endsWith(UNREAD), jvm.err::text);
             }
             assertEquals(0, jvm.end(), jvm.err::text);
             assertEquals(List.of(CRASHED_IN_FRAMES, MADE_AGAIN, MADE_AGAIN),
-                    jvm.err.lines().stream().filter(line -> line.contains(" read")).collect(Collectors.toList()));
+                    jvm.err.lines().stream().filter(line -> line.contains(" read") && !line.contains(UNREAD)).collect(Collectors.toList()));
             for (String dump : List.of("out.1.hprof", "out.2.hprof")) {
                 long made = new HprofCheck(folder.resolve(dump)).good().histogram().of("threads.Replaced$Cursor");
                 assertTrue(made > Replaced.MANY, made + " objects were made again");

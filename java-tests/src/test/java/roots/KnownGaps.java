@@ -33,8 +33,7 @@ final class KnownGaps {
         lack("expression", java == 8);
         // HotSpot's walk leaves out what is not in a variable, and oop maps are read since 16.
         lack(".*in a loop|array|constructor|monitor|receiver|synchronized method", java < 16 && isCompiled);
-        lack("continuation .*", true);
-        lack("virtual .*", code == Code.C2);
+        lack("continuation .*", code == Code.INTERPRETED);
         lack("returned.*|thrown|passed on|virtual (returned|thrown)", true);
         classes.put("roots.Tok$Thrown", 3L);
         classes.put("roots.Constructs$Holder", java < 16 && isCompiled ? 1L : 0L);

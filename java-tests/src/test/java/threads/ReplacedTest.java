@@ -31,7 +31,7 @@ class ReplacedTest {
     @ParameterizedTest
     @MethodSource("setups")
     void objectsLeadToWhatTheyHeld(Setup setup) {
-        try (Jvm jvm = setup.on(folder).switches("-Xmx256m").switches(Replaced.SWITCHES)
+        try (Jvm jvm = setup.on(folder).switches("-Xmx256m", "--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED").switches(Replaced.SWITCHES)
                 .agent("heap=dump,doe=n,file=" + folder.resolve("out.hprof")).run(Replaced.class).ready()) {
             jvm.signal("QUIT");
             Path dump = new Folder(folder).await("out.hprof", Jvm.LIMIT);
