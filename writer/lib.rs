@@ -62,7 +62,7 @@ pub use sink::{
 pub use spool::StoredDump;
 pub use spool_sink::{HandOn, SpoolSink};
 pub use stream::{AwaitRoom, Patience};
-pub use stream_sink::{Reader, StreamOutlet, Way};
+pub use stream_sink::{IsOurs, Reader, StreamOutlet, Way};
 pub use tail::Tail;
 pub use tail_writer::{TailSender, TailWriter};
 pub use text_stream::TextStream;

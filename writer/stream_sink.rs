@@ -1,9 +1,11 @@
 //! A sink that sends a dump to who reads it, as it is made: through a socket of this machine, or another stream.
 
 use std::fmt;
-use std::fs::File;
+use std::fs::{File, Metadata, OpenOptions};
+use std::io;
 use std::net::Shutdown;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -69,9 +71,10 @@ impl StreamOutlet {
         }
     }
 
-    /// For the process that listens on the socket at this path.
-    pub fn to_socket(path: PathBuf, patience: Patience) -> Self {
-        Self::new(Box::new(Socket(path)), patience, None)
+    /// For the process that listens on the socket at this path. Others may write to its folder, so `is_ours` says whether
+    /// the socket is one of the user's; its error is the end of a sentence.
+    pub fn to_socket(path: PathBuf, is_ours: IsOurs, patience: Patience) -> Self {
+        Self::new(Box::new(Socket { path, is_ours }), patience, None)
     }
 }
 
@@ -185,21 +188,43 @@ fn lock(reached: &Shared) -> MutexGuard<'_, Option<Reached>> {
     reached.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Says by the path and the facts of an open file whether it is one of the user's. The error is the end of a sentence.
+pub type IsOurs = fn(&Path, &Metadata) -> io::Result<()>;
+
 /// The way to the process that listens on the socket at this path.
 #[derive(Debug)]
-struct Socket(PathBuf);
+struct Socket {
+    path: PathBuf,
+    is_ours: IsOurs,
+}
+
+impl Socket {
+    /// Connects to the file that was looked at, whatever happens to its name.
+    fn connect(&self) -> io::Result<UnixStream> {
+        let mut options = OpenOptions::new();
+        let flags = libc::O_PATH | libc::O_NOFOLLOW;
+        let held = options.read(true).custom_flags(flags).open(&self.path)?;
+        let facts = held.metadata()?;
+        if !facts.file_type().is_socket() {
+            return Err(io::Error::other("it is no socket"));
+        }
+        (self.is_ours)(&self.path, &facts)?;
+        let stream = UnixStream::connect(format!("/proc/self/fd/{}", held.as_raw_fd()))?;
+        stream.set_nonblocking(true)?;
+        Ok(stream)
+    }
+}
 
 impl Way for Socket {
     fn reach(&self) -> Result<(OwnedFd, Box<dyn Reader>), WriteError> {
-        let connected = UnixStream::connect(&self.0).and_then(|stream| {
-            stream.set_nonblocking(true)?;
-            Ok((stream.try_clone()?, stream))
-        });
+        let connected = self
+            .connect()
+            .and_then(|stream| Ok((stream.try_clone()?, stream)));
         let (end, stream) = connected.map_err(|error| {
             WriteError::Refused(format!(
                 "{} does not listen at {}: {error}",
                 self.reader(),
-                self.0.display()
+                self.path.display()
             ))
         })?;
         Ok((end.into(), Box::new(Listener(stream))))
@@ -214,12 +239,12 @@ impl Way for Socket {
     }
 
     fn name(&self) -> PathBuf {
-        self.0.clone()
+        self.path.clone()
     }
 
     /// Beside the socket.
     fn spool_path(&self) -> Option<PathBuf> {
-        Some(self.0.clone())
+        Some(self.path.clone())
     }
 }
 
@@ -263,6 +288,23 @@ mod tests {
         patience(Duration::from_secs(60), Duration::from_secs(60))
     }
 
+    const OURS: IsOurs = |_, _| Ok(());
+
+    #[test]
+    fn what_somebody_else_listens_at_gets_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let _listener = UnixListener::bind(&path).unwrap();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        let theirs: IsOurs = |_, _| Err(io::Error::other("theirs"));
+        for (path, is_ours, why) in [(&path, theirs, "theirs"), (&link, OURS, "it is no socket")] {
+            let outlet = StreamOutlet::to_socket(path.clone(), is_ours, patient());
+            let refused = DumpFile::create(&outlet).unwrap_err().to_string();
+            assert!(refused.ends_with(&format!(": {why}")), "{refused}");
+        }
+    }
+
     #[test]
     fn the_peer_gets_head_and_tail() {
         let folder = tempfile::tempdir().unwrap();
@@ -273,7 +315,7 @@ mod tests {
             listener.accept().unwrap().0.read_to_end(&mut all).unwrap();
             all
         });
-        let dump = DumpFile::create(&StreamOutlet::to_socket(path, patient())).unwrap();
+        let dump = DumpFile::create(&StreamOutlet::to_socket(path, OURS, patient())).unwrap();
         dump.head(b"head".to_vec()).unwrap();
         dump.flush().unwrap();
         let tail = TailWriter::start(dump.tail().unwrap(), 1, start_worker).unwrap();
@@ -291,13 +333,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("socket");
         let listener = UnixListener::bind(&path).unwrap();
-        let outlet = StreamOutlet::to_socket(path.clone(), patient());
+        let outlet = StreamOutlet::to_socket(path.clone(), OURS, patient());
         let dump = DumpFile::create(&outlet).unwrap();
         drop(listener);
         dump.head(vec![1; 4 << 20]).unwrap();
         let error = dump.flush().unwrap_err();
         assert!(matches!(error, WriteError::Refused(_)), "{error}");
-        assert!(DumpFile::create(&StreamOutlet::to_socket(path, patient())).is_err());
+        assert!(DumpFile::create(&StreamOutlet::to_socket(path, OURS, patient())).is_err());
     }
 
     /// A way to a reader that counts what becomes of it.

@@ -1,6 +1,6 @@
 //! Whose a file is. What somebody else has put at a name of the user's gets nothing that the JVM knows.
 
-use std::fs::{remove_file, File, Metadata, OpenOptions};
+use std::fs::{metadata, remove_file, symlink_metadata, File, Metadata, OpenOptions};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -16,13 +16,35 @@ pub(crate) fn check(path: &Path, facts: &Metadata) -> io::Result<()> {
     if facts.nlink() > 1 {
         return Err(io::Error::other("it is a hard link"));
     }
+    check_user(path, facts)
+}
+
+/// The same for a file of which it does not matter whether it has a second name.
+pub(crate) fn check_user(path: &Path, facts: &Metadata) -> io::Result<()> {
     let owner = facts.uid();
     if is_trusted(owner, own_user()) || given_here(path).is_ok_and(|user| user == owner) {
         return Ok(());
     }
-    Err(io::Error::other(format!(
+    Err(somebody_elses(owner))
+}
+
+/// An error unless a program, and a link that leads to it, are the own user's, root's, or of the user whose file stands
+/// beside it, and that file is trusted already.
+pub(crate) fn check_program(program: &Path, beside: &Path) -> io::Result<()> {
+    let trusted = metadata(beside)?.uid();
+    for facts in [symlink_metadata(program)?, metadata(program)?] {
+        let owner = facts.uid();
+        if owner != trusted && !is_trusted(owner, own_user()) {
+            return Err(somebody_elses(owner));
+        }
+    }
+    Ok(())
+}
+
+fn somebody_elses(owner: u32) -> io::Error {
+    io::Error::other(format!(
         "it belongs to user {owner}, neither to the JVM's own user nor to root"
-    )))
+    ))
 }
 
 fn is_trusted(owner: u32, own: u32) -> bool {
@@ -71,7 +93,7 @@ impl Drop for Probe {
 mod tests {
     use super::*;
     use std::fs::{hard_link, read_dir, write};
-    use std::os::unix::fs::chown;
+    use std::os::unix::fs::{chown, lchown, symlink};
 
     fn checked(path: &Path) -> Result<(), String> {
         let facts = File::open(path).and_then(|file| file.metadata());
@@ -109,6 +131,27 @@ mod tests {
         assert_eq!(checked(&file), Err(why.to_owned()));
         let names = read_dir(folder.path()).expect("a folder").count();
         assert_eq!(names, 1, "the probe is gone");
+    }
+
+    #[test]
+    fn a_program_is_trusted_as_the_file_beside_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let [library, program, link] =
+            ["a.so", "hprof", "link"].map(|name| folder.path().join(name));
+        write(&library, "").expect("written");
+        write(&program, "").expect("written");
+        symlink(&program, &link).expect("a link");
+        let is_trusted = |path: &Path| check_program(path, &library).is_ok();
+        assert!(is_trusted(&program) && is_trusted(&link));
+        if own_user() != ROOT {
+            return;
+        }
+        lchown(&link, Some(65_534), None).expect("given away");
+        assert!(is_trusted(&program) && !is_trusted(&link));
+        chown(&program, Some(65_534), None).expect("given away");
+        assert!(!is_trusted(&program));
+        chown(&library, Some(65_534), None).expect("given away");
+        assert!(is_trusted(&program) && is_trusted(&link));
     }
 
     #[test]

@@ -6,7 +6,7 @@ mod shell_command;
 
 use crate::message::say;
 use crate::options::{Destination, Options};
-use crate::os::room;
+use crate::os::{owner, room};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use writer::{Existing, Patience, StreamOutlet, Target};
@@ -28,7 +28,7 @@ pub(crate) fn patience(options: &Options) -> Patience {
 
 /// The process that listens on this socket, for a dump.
 pub(crate) fn socket(path: &Path, options: &Options) -> StreamOutlet {
-    StreamOutlet::to_socket(path.to_owned(), patience(options))
+    StreamOutlet::to_socket(path.to_owned(), owner::check, patience(options))
 }
 
 /// The same for the graph of the heap.
@@ -37,7 +37,7 @@ pub(crate) fn graph_socket(path: &Path, options: &Options) -> StreamOutlet {
         silence: GRAPH_SILENCE,
         ..patience(options)
     };
-    StreamOutlet::to_socket(path.to_owned(), patience)
+    StreamOutlet::to_socket(path.to_owned(), owner::check, patience)
 }
 
 /// The reader of this named pipe.

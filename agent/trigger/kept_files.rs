@@ -7,6 +7,7 @@ use crate::file_name::FileName;
 use crate::heap::cause;
 use crate::message::say;
 use crate::options::{Destination, Options};
+use crate::os::owner;
 use format::{record, RECORD_HEADER_BYTES};
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom};
@@ -62,6 +63,7 @@ fn remove_dead(name: &FileName, least: Duration) {
             let written = fs::symlink_metadata(&path)
                 .ok()
                 .filter(fs::Metadata::is_file)?;
+            owner::check_user(&path, &written).ok()?;
             let silent = SystemTime::now()
                 .duration_since(written.modified().ok()?)
                 .ok()?;
@@ -97,6 +99,8 @@ fn files(name: &FileName) -> Vec<(PathBuf, String)> {
 fn kept(path: PathBuf) -> Option<Kept<PathBuf>> {
     let mut file = open(&path)?;
     let meta = file.metadata().ok().filter(fs::Metadata::is_file)?;
+    // Root could remove what other users' JVMs keep.
+    owner::check_user(&path, &meta).ok()?;
     let (bytes, is_packed) = reader::opened(&file).ok()?;
     cause::told(bytes)?;
     // A packed one has the mark only if its first block is whole; it got its name when all were.
@@ -128,6 +132,7 @@ fn open(path: &Path) -> Option<File> {
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
+    use std::os::unix::fs::chown;
 
     /// A dump that tells a cause.
     fn dump(is_whole: bool) -> Vec<u8> {
@@ -174,6 +179,28 @@ mod tests {
         };
         assert_eq!(too_many(&name, most(3)), [""; 0].map(PathBuf::from));
         assert_eq!(too_many(&name, most(1)), [at("a.1.hprof"), at("a.2.hprof")]);
+    }
+
+    #[test]
+    fn files_of_other_users_are_theirs() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        write(&at("a.1.hprof"), &dump(true), 3);
+        write(&at("a.hprof.part"), b"", 3);
+        let is_given =
+            ["a.1.hprof", "a.hprof.part"].map(|name| chown(at(name), Some(65_534), None).is_ok());
+        write(&at("a.hprof"), &dump(true), 1);
+        let pattern = at("a.hprof");
+        let name = FileName::parse(pattern.to_str().expect("UTF-8")).expect("a name");
+        let most = Most {
+            files: Some(1),
+            bytes: None,
+        };
+        // Only root can give a file away. To anybody else both are the own user's.
+        let is_theirs = is_given == [true; 2];
+        assert_eq!(too_many(&name, most).is_empty(), is_theirs);
+        remove_dead(&name, Duration::from_secs(7200));
+        assert_eq!(at("a.hprof.part").exists(), is_theirs);
     }
 
     #[test]

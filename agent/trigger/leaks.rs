@@ -8,9 +8,10 @@ use crate::file_name::stamp;
 use crate::options::{Destination, Format, Leaks, Options};
 use crate::os::command::{Command, End};
 use crate::os::own_library::own_library;
+use crate::os::owner;
 use crate::receiver::patience;
 use headroom::{group_dies_as_one, MemoryLeft};
-use std::fs::{metadata, File, Metadata};
+use std::fs::{metadata, File};
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
@@ -39,17 +40,28 @@ pub(crate) fn asking(options: &Options, leaks: &Leaks) -> Options {
 
 /// The command. The error says that there is none, and what to do.
 pub(crate) fn command_of(leaks: &Leaks) -> Result<PathBuf, String> {
-    let beside = || own_library().map(|path| path.with_file_name("hprof"));
-    let command = leaks.command.clone().or_else(beside);
-    let command = command.ok_or(
+    let checked = |command: PathBuf, checked: io::Result<()>| match checked {
+        Ok(()) => Ok(command),
+        Err(error) => Err(no_command(&command, &error.to_string())),
+    };
+    if let Some(command) = &leaks.command {
+        return checked(command.clone(), check_program(command));
+    }
+    let library = own_library().ok_or(
         "do=leaks: the agent does not find its own folder; name the command by hprof=FILE",
     )?;
-    let is_program = |facts: &Metadata| facts.is_file() && facts.permissions().mode() & 0o111 != 0;
-    match metadata(&command) {
-        Ok(facts) if is_program(&facts) => Ok(command),
-        Ok(_) => Err(no_command(&command, "it is no program")),
-        Err(error) => Err(no_command(&command, &error.to_string())),
+    let command = library.with_file_name("hprof");
+    // Nobody has named it, and others may write to the folder, such as /tmp.
+    let trusted = check_program(&command).and_then(|()| owner::check_program(&command, &library));
+    checked(command, trusted)
+}
+
+fn check_program(path: &Path) -> io::Result<()> {
+    let facts = metadata(path)?;
+    if facts.is_file() && facts.permissions().mode() & 0o111 != 0 {
+        return Ok(());
     }
+    Err(io::Error::other("it is no program"))
 }
 
 fn no_command(command: &Path, why: &str) -> String {

@@ -124,7 +124,7 @@ pub(super) const ROWS: &[Row] = &[
         values: "N",
         default: "all",
         help: "keep this many of the dumps that tell why they were made (`on=`, `files=` or `maxsize=`), and remove \
-               older ones whose name fits `file=`, also those of earlier JVMs",
+               older ones of the JVM's own user or of root whose name fits `file=`, also those of earlier JVMs",
         standing: Standing::Built,
         set: |said, value| match value.parse() {
             Ok(files @ 1..=MOST_FILES) => {
