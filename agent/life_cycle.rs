@@ -45,6 +45,7 @@ pub(crate) fn vm_init(session: &'static Session, jni: &mut Jni<'_>) {
     };
     session.dump_queue.start(&session.env, jni, let_go, serve);
     if session.options.oom != OnOutOfMemory::Nothing {
+        session.descriptors.fill();
         other_switches::tell();
         listen(session, RESOURCE_EXHAUSTED);
     }

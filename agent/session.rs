@@ -17,6 +17,7 @@ use crate::jvmti::jni::Jni;
 use crate::message::{answer_to, counted, say, say_if};
 use crate::net::{Commanded, Net};
 use crate::options::{self, Destination, Does, Format, OnOutOfMemory, Options, Parsed};
+use crate::os::descriptor::DescriptorReserve;
 use crate::os::owner;
 use crate::os::process_end::exit_now;
 use crate::profile::{self, CpuSamples, Part, Profiles};
@@ -66,6 +67,8 @@ pub(crate) struct Session {
     pub(crate) dump_queue: DumpQueue,
     /// What Java code throws at errors.
     pub(crate) java_errors: JavaErrors,
+    /// Descriptors for the dump of an OutOfMemoryError.
+    pub(crate) descriptors: DescriptorReserve,
     /// What causes dumps by itself.
     pub(crate) triggers: Option<Triggers>,
     /// The connection of `net=`; `None` without the option, or if the connection failed.
@@ -102,6 +105,7 @@ impl Session {
             census: Census::default(),
             dump_queue: DumpQueue::default(),
             java_errors: JavaErrors::default(),
+            descriptors: DescriptorReserve::default(),
             net: None,
         })
     }
@@ -182,11 +186,15 @@ impl Session {
             Request::Cause(why) => why,
         };
         let options = self.options.because(because);
+        self.descriptors.give_up();
         // If our code panics, the threads that wait for the dump must still be released.
         let made = catch_unwind(AssertUnwindSafe(|| match request {
             Request::Cause(_) => self.make(jni, &options),
             _ => self.dump(jni, &options),
         }));
+        if self.options.oom != OnOutOfMemory::Nothing && !matches!(request, Request::Error(_)) {
+            self.descriptors.fill();
+        }
         if let Some(triggers) = &self.triggers {
             let is_caused = matches!(request, Request::Cause(_));
             triggers.note_dump(is_caused, made.unwrap_or(false));

@@ -79,7 +79,16 @@ fn pause_millis(line: &str) -> Option<u64> {
 
 /// What the agent's return code means, and what it has said about it.
 fn judge(pid: i32, answer: &Answer, said: &[String]) -> Result<(), Failure> {
-    let advice = format!("hprof dump {pid} writes a file");
+    // What cannot be forked cannot be dumped either, unless the application may stop.
+    let stops = said
+        .iter()
+        .any(|line| line.contains("only a forked copy can be sent"));
+    let advice = match stops {
+        true => format!(
+            "hprof dump {pid} --stop-the-world writes a file, and stops the application meanwhile"
+        ),
+        false => format!("hprof dump {pid} writes a file"),
+    };
     Err(Failure::Input(match answer.returned {
         Some(0) => return Ok(()),
         Some(_) if !said.is_empty() => format!("{}. {advice}", said.join("; ")),

@@ -5,11 +5,15 @@
 
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::Arc;
 
 /// Most contexts of one thread. Beyond that, callers are omitted.
 const MOST_CONTEXTS: usize = 1 << 18;
+/// Most contexts of all living threads together: about 200 MB. Beyond that, callers are omitted, too.
+const MOST_IN_ALL: usize = 1 << 20;
+/// The contexts of all living threads.
+static IN_ALL: AtomicUsize = AtomicUsize::new(0);
 
 /// Cost of the calls of one method in one context. Written by one thread, read by all.
 #[derive(Debug, Default)]
@@ -278,11 +282,9 @@ impl CallContexts {
     fn new_callee(&mut self, caller: u32, method: u32) -> u32 {
         let callers = self.contexts.get(caller as usize);
         let callers = callers.map_or(&[][..], |own| &own.methods);
-        let most = if self.contexts.len() < MOST_CONTEXTS {
-            self.depth
-        } else {
-            1
-        };
+        let is_full =
+            self.contexts.len() >= MOST_CONTEXTS || IN_ALL.load(Ordering::Relaxed) >= MOST_IN_ALL;
+        let most = if is_full { 1 } else { self.depth };
         let methods = std::iter::once(&method).chain(callers);
         let methods: Box<[u32]> = methods.take(most).copied().collect();
         let context = match self.by_methods.get(&methods) {
@@ -298,6 +300,7 @@ impl CallContexts {
         let cost = Arc::new(Cost::default());
         let seen = (methods.clone(), Arc::clone(&cost));
         self.shared.contexts.lock().push(seen);
+        IN_ALL.fetch_add(1, Ordering::Relaxed);
         self.by_methods.insert(methods.clone(), context);
         self.contexts.push(Own {
             cost,
@@ -306,6 +309,12 @@ impl CallContexts {
             last_callees: [(0, OUTSIDE); LAST_CALLEES],
         });
         context
+    }
+}
+
+impl Drop for CallContexts {
+    fn drop(&mut self) {
+        IN_ALL.fetch_sub(self.contexts.len(), Ordering::Relaxed);
     }
 }
 

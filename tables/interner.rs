@@ -47,6 +47,11 @@ impl<K: ?Sized + Eq + Hash, I: DenseId> Interner<K, I> {
         }
     }
 
+    /// The id of this key; `None` if it was never added.
+    pub fn find(&self, key: &K) -> Option<I> {
+        self.ids.get(key).map(|id| *id)
+    }
+
     /// The key with this id; `None` if the id came from elsewhere.
     pub fn get(&self, id: I) -> Option<Arc<K>> {
         self.rows.get(id)
@@ -80,6 +85,8 @@ mod tests {
         let b = strings.intern(b"b".as_slice());
         assert_ne!(a, b);
         assert_eq!(strings.intern(b"a".as_slice()), a);
+        assert_eq!(strings.find(b"b"), Some(b));
+        assert_eq!(strings.find(b"c"), None);
         assert_eq!(strings.len(), 2);
         assert_eq!(strings.get(b).as_deref(), Some(b"b".as_slice()));
     }

@@ -21,7 +21,12 @@ impl StringTable {
         self.strings.intern(bytes)
     }
 
-    /// The bytes of a string; `None` if the id came from elsewhere.
+    /// The id of this string; `None` if it was never added.
+    pub fn find(&self, bytes: &[u8]) -> Option<StringId> {
+        self.strings.find(bytes)
+    }
+
+    /// The bytes of the string with this id; `None` if the id came from elsewhere.
     pub fn get(&self, id: StringId) -> Option<Arc<[u8]>> {
         self.strings.get(id)
     }

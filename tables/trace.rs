@@ -42,6 +42,11 @@ impl TraceTable {
         self.traces.intern(trace)
     }
 
+    /// The id of this trace; `None` if it was never added.
+    pub fn find(&self, trace: &Trace) -> Option<TraceId> {
+        self.traces.find(trace)
+    }
+
     /// The trace with this id; `None` if the id came from elsewhere.
     pub fn get(&self, id: TraceId) -> Option<Arc<Trace>> {
         self.traces.get(id)

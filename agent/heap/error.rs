@@ -283,7 +283,7 @@ impl DumpError {
 pub(super) fn estimate_text(estimate: Option<Duration>) -> String {
     estimate.map_or_else(String::new, |estimate| {
         format!(
-            " for up to {} s, by an estimate from the heap in use",
+            " for up to {} s, if all of the heap in use is alive",
             estimate.as_secs().max(1)
         )
     })

@@ -23,7 +23,52 @@ const LOOK: Duration = Duration::from_millis(10);
 const GRACE: Duration = Duration::from_secs(5);
 
 /// The commands that run.
-static RUNNING: Mutex<Vec<libc::pid_t>> = Mutex::new(Vec::new());
+static RUNNING: Mutex<Vec<Process>> = Mutex::new(Vec::new());
+
+/// A process that this one has started. The application may wait for all children, and its number may be another's then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Process {
+    pid: libc::pid_t,
+    /// When it started, in ticks of the system's clock; `None` if the system does not tell.
+    started: Option<u64>,
+}
+
+impl Process {
+    fn of(pid: libc::pid_t) -> Self {
+        let started = started(pid);
+        Self { pid, started }
+    }
+
+    /// Whether the number is still this process's: nobody has waited for it.
+    fn is_there(self) -> bool {
+        let Ok(id) = libc::id_t::try_from(self.pid) else {
+            return false;
+        };
+        let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+        // SAFETY: a value of plain words may be zero, and it outlives the call, which takes nothing from this child.
+        let answer = unsafe {
+            let mut state: libc::siginfo_t = std::mem::zeroed();
+            libc::waitid(libc::P_PID, id, &mut state, flags)
+        };
+        answer == 0 && started(self.pid) == self.started
+    }
+
+    /// Sends the signal to its group, which is the command's until somebody has waited for the command.
+    fn signal_group(self, signal: i32) {
+        if self.is_there() {
+            // SAFETY: numbers.
+            unsafe { libc::kill(-self.pid, signal) };
+        }
+    }
+}
+
+/// When this process started.
+fn started(pid: libc::pid_t) -> Option<u64> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name may contain anything, but the last parenthesis ends it. The start is the 22nd word, the state the third.
+    let (_, rest) = stat.rsplit_once(") ")?;
+    rest.split_whitespace().nth(19)?.parse().ok()
+}
 
 extern "C" {
     /// The environment of this process.
@@ -58,7 +103,7 @@ impl fmt::Display for End {
 /// A command that was started. Dropping it ends it.
 #[derive(Debug)]
 pub(crate) struct Command {
-    pid: libc::pid_t,
+    process: Process,
     end: Option<End>,
 }
 
@@ -111,14 +156,15 @@ impl Command {
             )
         };
         check(answer)?;
-        RUNNING.lock().push(pid);
-        Ok(Self { pid, end: None })
+        let process = Process::of(pid);
+        RUNNING.lock().push(process);
+        Ok(Self { process, end: None })
     }
 
     /// Lets the application come first: the command gets less of the processors, and if it `dies_first`, the kernel
     /// kills it before the application when memory runs out.
     pub(crate) fn stand_back(&self, more_nice: c_int, dies_first: bool) {
-        let Ok(process) = libc::id_t::try_from(self.pid) else {
+        let Ok(process) = libc::id_t::try_from(self.process.pid) else {
             return;
         };
         // SAFETY: plain system calls. The process has one thread so far.
@@ -129,7 +175,7 @@ impl Command {
         if !dies_first {
             return;
         }
-        let adjustment = format!("/proc/{}/oom_score_adj", self.pid);
+        let adjustment = format!("/proc/{}/oom_score_adj", self.process.pid);
         let adjustment = File::options().write(true).open(adjustment);
         // If the system forbids it, the command still ends once memory is short.
         let _ = adjustment.and_then(|mut file| file.write_all(b"1000"));
@@ -153,13 +199,13 @@ impl Command {
     fn look(&self) -> Option<End> {
         let mut status = 0;
         // SAFETY: `status` outlives the call.
-        let answer = unsafe { libc::waitpid(self.pid, &mut status, libc::WNOHANG) };
+        let answer = unsafe { libc::waitpid(self.process.pid, &mut status, libc::WNOHANG) };
         let is_interrupted =
             answer < 0 && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted;
         if answer == 0 || is_interrupted {
             return None;
         }
-        RUNNING.lock().retain(|&pid| pid != self.pid);
+        RUNNING.lock().retain(|process| *process != self.process);
         Some(match answer {
             ..0 => End::Unknown,
             _ if libc::WIFSIGNALED(status) => End::Signal(libc::WTERMSIG(status)),
@@ -175,7 +221,7 @@ impl Drop for Command {
             if self.wait(Duration::ZERO).is_some() {
                 return;
             }
-            signal_group(self.pid, signal);
+            self.process.signal_group(signal);
             self.wait(GRACE);
         }
     }
@@ -184,14 +230,9 @@ impl Drop for Command {
 /// Asks all commands that run to end, because the process ends and their input with it: they must not take what they
 /// have for a whole dump.
 pub(crate) fn end_all() {
-    for &pid in &*RUNNING.lock() {
-        signal_group(pid, libc::SIGTERM);
+    for process in &*RUNNING.lock() {
+        process.signal_group(libc::SIGTERM);
     }
-}
-
-fn signal_group(pid: libc::pid_t, signal: i32) {
-    // SAFETY: numbers. The group is the command's until the command has been waited for.
-    unsafe { libc::kill(-pid, signal) };
 }
 
 /// Both ends of a pipe, above the standard descriptors, closed by every other command.
@@ -367,6 +408,25 @@ mod tests {
     }
 
     #[test]
+    fn a_number_that_may_be_anothers_gets_no_signal() {
+        let (input, mut command) = Command::start("cat").expect("a shell");
+        let process = command.process;
+        assert!(process.is_there());
+        let earlier = Process {
+            started: process.started.map(|ticks| ticks - 1),
+            ..process
+        };
+        assert!(!earlier.is_there(), "another process had the number before");
+        drop(input);
+        // As the application may do.
+        // SAFETY: no status is asked for.
+        let waited = unsafe { libc::waitpid(process.pid, null_mut(), 0) };
+        assert_eq!(waited, process.pid);
+        assert!(!process.is_there());
+        assert_eq!(command.wait(LIMIT), Some(End::Unknown));
+    }
+
+    #[test]
     fn a_file_answers_what_it_reads() {
         let started = Command::start_file(Path::new("/bin/sh"), &["-c", "cat; echo $0", "word"]);
         let (input, answer, mut command) = started.expect("a shell");
@@ -389,7 +449,7 @@ mod tests {
         let kind = error.map(|error| error.kind());
         assert_eq!(kind, Some(io::ErrorKind::WouldBlock));
         crate::os::room::wait(input.as_fd(), Duration::from_millis(1));
-        let pid = command.pid;
+        let pid = command.process.pid;
         drop(command);
         // SAFETY: only checks whether the process exists.
         assert_eq!(unsafe { libc::kill(pid, 0) }, -1);
@@ -407,7 +467,7 @@ mod tests {
         while !out.exists() {
             std::thread::yield_now();
         }
-        let group = command.pid;
+        let group = command.process.pid;
         drop(command);
         // The others are not our children: they are gone once init has waited for them.
         // SAFETY: only checks whether the group exists.

@@ -1,5 +1,6 @@
 //! A file descriptor whose number stays the same, whatever folder it stands for: paths through it can be known beforehand.
 
+use parking_lot::Mutex;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
@@ -38,6 +39,34 @@ impl FolderDescriptor {
     }
 }
 
+/// Descriptors that a dump needs at once, of this process's limit: `/proc/self/maps` or another file of the system's, two
+/// ends of a socket, the child's pidfd, the file, its folder, the duplicate that the child writes through, and what a
+/// compressor's or a receiver's pipe takes.
+const NEEDED: usize = 12;
+
+/// Descriptors that stand for nothing, to be closed when a dump needs their places: an application that leaks descriptors
+/// has left no others when it runs out of memory.
+#[derive(Debug, Default)]
+pub(crate) struct DescriptorReserve(Mutex<Vec<OwnedFd>>);
+
+impl DescriptorReserve {
+    /// Takes as many as a dump needs, as far as the system has them.
+    pub(crate) fn fill(&self) {
+        let mut held = self.0.lock();
+        while held.len() < NEEDED {
+            let Ok(descriptor) = root() else {
+                return;
+            };
+            held.push(descriptor);
+        }
+    }
+
+    /// Leaves their places to a dump.
+    pub(crate) fn give_up(&self) {
+        self.0.lock().clear();
+    }
+}
+
 fn root() -> io::Result<OwnedFd> {
     let flags = libc::O_PATH | libc::O_DIRECTORY | libc::O_CLOEXEC;
     // SAFETY: a C string.
@@ -53,6 +82,18 @@ fn root() -> io::Result<OwnedFd> {
 mod tests {
     use super::*;
     use std::fs::{read_to_string, write, File};
+
+    #[test]
+    fn the_places_of_a_reserve_are_free_when_it_is_given_up() {
+        let reserve = DescriptorReserve::default();
+        reserve.fill();
+        let held: Vec<_> = reserve.0.lock().iter().map(AsRawFd::as_raw_fd).collect();
+        assert_eq!(held.len(), NEEDED);
+        reserve.fill();
+        assert_eq!(reserve.0.lock().len(), NEEDED);
+        reserve.give_up();
+        assert!(reserve.0.lock().is_empty());
+    }
 
     #[test]
     fn a_path_leads_into_the_folder_that_it_stands_for() {

@@ -50,6 +50,9 @@ struct Known {
 /// reported: lines about waits may refer to them.
 const MOST_PASSING: usize = 10_000;
 
+/// Where ended threads are kept, most threads with a number. Later ones have none, and share their stacks.
+const MOST_KEPT: usize = 100_000;
+
 /// The group that JVMTI reports for all virtual threads.
 const VIRTUAL_THREADS: &[u8] = b"VirtualThreads";
 
@@ -126,6 +129,9 @@ impl Threads {
 
     fn add(&self, names: ThreadNames) -> Option<ThreadId> {
         let mut known = self.known.lock();
+        if self.keeps_ended && known.threads.len() >= MOST_KEPT {
+            return None;
+        }
         let id = ThreadId::new(known.last.checked_add(1)?)?;
         known.last = id.get();
         let is_passing = names.group == VIRTUAL_THREADS && !self.keeps_ended;
@@ -204,6 +210,15 @@ mod tests {
             let expected = if keeps_ended { 5 } else { 0 };
             assert_eq!(threads.rows(false).len(), MOST_PASSING + expected);
         }
+    }
+
+    #[test]
+    fn threads_beyond_the_limit_have_no_number() {
+        let threads = Threads::new(true);
+        for _ in 0..MOST_KEPT {
+            assert!(threads.add(ThreadNames::default()).is_some());
+        }
+        assert_eq!(threads.add(ThreadNames::default()), None);
     }
 
     #[test]

@@ -195,6 +195,7 @@ fn files_are_touched_in_one_place() {
             "writer/stream_sink.rs",
             "snapshot/mappings.rs",
             "agent/os/command.rs",
+            "agent/os/huge_pages.rs",
             "agent/os/owner.rs",
             "agent/os/threads.rs",
             "agent/receiver/fifo.rs",

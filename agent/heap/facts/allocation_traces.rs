@@ -114,9 +114,12 @@ impl Translator<'_, '_> {
     /// The dump's row for a frame. The session recorded the names at sampling time; by now the class may be unloaded,
     /// or replaced.
     fn frame(&mut self, frame: &NamedFrame) -> Result<FrameId, DumpError> {
-        let class = self
-            .methods
-            .class(frame.id, self.catalogue, self.tables, self.objects)?;
+        let class = match frame.id {
+            Some(id) => self
+                .methods
+                .class(id, self.catalogue, self.tables, self.objects)?,
+            None => None,
+        };
         let strings = &self.tables.strings;
         let class = class.or_else(|| self.class(strings.intern(&frame.class)));
         // A class that is not in the dump becomes part of the method's name.

@@ -28,6 +28,7 @@ use std::ops::Range;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::AtomicU64;
 use std::sync::Mutex;
+use std::thread::available_parallelism;
 use tables::{ClassId, ObjectId, ObjectIndex, ObjectTable, Tables, TraceId};
 use writer::emit::LiveThread;
 use writer::{Deliver, Segments, Tail, TailWriter};
@@ -97,7 +98,8 @@ pub(super) struct HeapCopy {
 impl Task<'_, '_> {
     /// The number of threads for walking and encoding.
     pub(super) fn walkers(&self) -> usize {
-        self.options.threads.unwrap_or_else(process::processors)
+        let processors = || available_parallelism().map_or(1, usize::from);
+        self.options.threads.unwrap_or_else(processors)
     }
 
     /// The parts of the heap that contain no objects. Call it before the fork, while the application is

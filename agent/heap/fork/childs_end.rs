@@ -74,7 +74,12 @@ impl From<Failure> for DumpError {
 pub(super) fn silence(child: &mut Child, stage: Stage, left_out: bool) -> DumpError {
     let end = child.reap();
     let calibrated = stage != Stage::Begins;
-    if end.crashed && stage == Stage::InFrames {
+    if end.lacked_page {
+        // Another fork would find no more pages.
+        DumpError::Engine(
+            "the heap is in huge pages, and none was free for the forked copy".to_owned(),
+        )
+    } else if end.crashed && stage == Stage::InFrames {
         compiled_frames::give_up(&end.how);
         Again::OopMaps.into()
     } else if end.crashed && (left_out || calibrated) {

@@ -4,6 +4,7 @@
 //! that does not exist, holds the sockets of a server that restarts, dumps a core of the whole heap, hangs for ever.
 
 use super::fork_handlers::ForkBy;
+use crate::os::huge_pages;
 use headroom::group_dies_as_one;
 use std::fs::File;
 use std::io::{self, Write};
@@ -75,6 +76,8 @@ pub(super) struct End {
     pub(super) crashed: bool,
     /// Whether its own watchdog ended it.
     pub(super) hung: bool,
+    /// Whether it lacked a page: the heap is in huge pages, and none was free for a copy of one.
+    pub(super) lacked_page: bool,
 }
 
 /// A child of this process, as the parent sees it. Dropping it kills it, unless its work is done, and waits for it.
@@ -192,6 +195,7 @@ impl Child {
             ),
             crashed: false,
             hung: true,
+            lacked_page: false,
         }
     }
 
@@ -213,7 +217,7 @@ impl Child {
         // Nothing kills it any more. A process without a child should not show a descriptor for one.
         self.handle = None;
         self.reaped = true;
-        Some(describe(answer, status))
+        Some(describe(answer, status, huge_pages::are_used()))
     }
 
     /// Whether the child is stopped (SIGSTOP), so that it makes no progress until it is continued.
@@ -269,11 +273,12 @@ impl Ending {
     }
 }
 
-fn describe(answer: libc::pid_t, status: i32) -> End {
+fn describe(answer: libc::pid_t, status: i32, has_huge_pages: bool) -> End {
     let plain = |how: String| End {
         how,
         crashed: false,
         hung: false,
+        lacked_page: false,
     };
     if answer < 0 {
         // The application makes the kernel discard the status of its children.
@@ -282,9 +287,8 @@ fn describe(answer: libc::pid_t, status: i32) -> End {
     if libc::WIFSIGNALED(status) {
         return match libc::WTERMSIG(status) {
             libc::SIGALRM => End {
-                how: "made no progress, so its watchdog ended it".to_owned(),
-                crashed: false,
                 hung: true,
+                ..plain("made no progress, so its watchdog ended it".to_owned())
             },
             libc::SIGSYS => plain(
                 "was ended for a system call that this process's seccomp filter does not allow"
@@ -298,11 +302,11 @@ fn describe(answer: libc::pid_t, status: i32) -> End {
     }
     match libc::WEXITSTATUS(status) {
         PANICKED => plain("failed with an internal error; please report it".to_owned()),
-        // Only SIGSEGV says something about the heap. SIGBUS: no huge page was left for a copy. SIGABRT: no memory.
+        // Only SIGSEGV says something about the heap. SIGABRT: no memory.
         code if code > CRASHED => End {
-            how: format!("crashed with signal {}", code - CRASHED),
             crashed: code - CRASHED == libc::SIGSEGV,
-            hung: false,
+            lacked_page: code - CRASHED == libc::SIGBUS && has_huge_pages,
+            ..plain(format!("crashed with signal {}", code - CRASHED))
         },
         code => plain(format!("ended with code {code}")),
     }
@@ -493,11 +497,6 @@ pub(super) fn waits_for_lock(thread: libc::pid_t) -> bool {
     }
 }
 
-/// The number of threads that the child may use: the processors available to this process.
-pub(super) fn processors() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -505,6 +504,7 @@ mod tests {
 
     #[test]
     fn ends_are_told() {
+        let describe = |answer, status| describe(answer, status, false);
         assert_eq!(describe(1, 15).how, "was ended by signal 15");
         assert!(describe(1, libc::SIGALRM).hung && !describe(1, 9).hung);
         let crash = describe(1, (CRASHED + 11) << 8);
@@ -514,6 +514,14 @@ mod tests {
         );
         assert_eq!(describe(1, 1 << 8).how, "ended with code 1");
         assert_eq!(describe(-1, 0).how, "ended");
+    }
+
+    #[test]
+    fn a_page_is_lacking_where_there_are_huge_ones() {
+        let status = (CRASHED + libc::SIGBUS) << 8;
+        assert!(describe(1, status, true).lacked_page);
+        assert!(!describe(1, status, false).lacked_page);
+        assert!(!describe(1, (CRASHED + libc::SIGSEGV) << 8, true).lacked_page);
     }
 
     #[test]

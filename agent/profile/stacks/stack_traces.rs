@@ -19,6 +19,19 @@ use tables::{ClassId, ClassRow, Frame, FrameId, Line, StringId, Tables, ThreadId
 /// names, so their number is unbounded; methods that occur again are looked up again.
 const MOST_KNOWN: usize = 1 << 17;
 
+/// Most bytes that stacks, and the classes and frames in them, may take in a session, by an estimate. What comes beyond
+/// counts for one stack, or for one class.
+const MOST_BYTES: usize = 64 << 20;
+/// A trace beside its frames: its row and its place in three maps, and what profiles keep for it.
+const TRACE_BYTES: usize = 400;
+/// A frame of a trace: its number, and the JVM's.
+const TRACE_FRAME_BYTES: usize = size_of::<FrameId>() + size_of::<StackFrame>();
+/// A frame or a class with its names.
+const NAMES_BYTES: usize = 400;
+/// The method on top of the stack that stands for those beyond the limit, and the class for such classes.
+const OTHER_STACKS: &[u8] = b"<other stacks>";
+const OTHER_CLASSES: &[u8] = b"L<other classes>;";
+
 /// The traces of a session, and the tables that contain them.
 ///
 /// Here a class is identified by its name, as in text reports. Locks are held only for lookups, never across a call of
@@ -31,6 +44,11 @@ pub(crate) struct StackTraces {
     threads: Threads,
     tables: Tables,
     known: Mutex<Known>,
+    /// Most bytes of the tables, and how many there are, by an estimate.
+    most_bytes: usize,
+    bytes: AtomicUsize,
+    /// The stack that stands for those beyond the limit.
+    other: TraceId,
 }
 
 #[derive(Debug, Default)]
@@ -75,8 +93,8 @@ pub(crate) struct NamedFrame {
     pub(crate) source: Arc<[u8]>,
     /// The line.
     pub(crate) line: Line,
-    /// The method, to look up its class in the JVM.
-    pub(crate) id: MethodId,
+    /// The method, to look up its class in the JVM; `None` if there is none.
+    pub(crate) id: Option<MethodId>,
 }
 
 #[derive(Debug)]
@@ -88,14 +106,64 @@ struct Method {
 impl StackTraces {
     /// No traces yet. They will have at most `depth_frames` frames; `by_thread` gives each thread separate traces.
     pub(crate) fn new(depth_frames: usize, line_numbers: bool, by_thread: bool) -> Self {
-        Self {
+        Self::within(MOST_BYTES, depth_frames, line_numbers, by_thread)
+    }
+
+    fn within(most_bytes: usize, depth_frames: usize, line_numbers: bool, by_thread: bool) -> Self {
+        let mut traces = Self {
             depth_frames: AtomicUsize::new(depth_frames),
             line_numbers,
             by_thread,
             threads: Threads::new(by_thread),
             tables: Tables::default(),
             known: Mutex::default(),
+            most_bytes: usize::MAX,
+            bytes: AtomicUsize::new(0),
+            other: TraceId::EMPTY,
+        };
+        let frame = traces.nameless_frame(OTHER_STACKS);
+        traces.other = traces.tables.traces.intern(Trace {
+            thread: None,
+            frames: vec![frame],
+        });
+        traces.class(OTHER_CLASSES);
+        traces.most_bytes = most_bytes;
+        traces
+    }
+
+    /// Whether the limit is reached.
+    fn is_full(&self) -> bool {
+        self.bytes.load(Ordering::Relaxed) >= self.most_bytes
+    }
+
+    fn take_bytes(&self, bytes: usize) {
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// The row of a trace; beyond the limit that of all other stacks.
+    pub(crate) fn row(&self, trace: Trace) -> TraceId {
+        if self.is_full() {
+            return self.tables.traces.find(&trace).unwrap_or(self.other);
         }
+        let (before, frames) = (self.tables.traces.len(), trace.frames.len());
+        let row = self.tables.traces.intern(trace);
+        // Of two threads that add traces at once, both may count both: the limit is an estimate.
+        if self.tables.traces.len() > before {
+            self.take_bytes(TRACE_BYTES + frames * TRACE_FRAME_BYTES);
+        }
+        row
+    }
+
+    /// A frame of no method, with this text as the method's name.
+    fn nameless_frame(&self, text: &[u8]) -> FrameId {
+        let strings = &self.tables.strings;
+        self.tables.frames.intern(Frame {
+            class: self.class(b"Ljava/lang/Object;"),
+            method: strings.intern(text),
+            signature: strings.intern(b"()V"),
+            source: strings.intern(UNKNOWN_SOURCE),
+            line: Line::Unknown,
+        })
     }
 
     /// Most frames of a trace.
@@ -125,11 +193,19 @@ impl StackTraces {
         &self.tables
     }
 
-    /// The row of the class with this signature.
+    /// The row of the class with this signature; beyond the limit that of all other classes.
     pub(crate) fn class(&self, signature: &[u8]) -> ClassId {
+        if self.is_full() {
+            let known = self.known_class(signature);
+            let known = known.or_else(|| self.known_class(OTHER_CLASSES));
+            if let Some(known) = known {
+                return known;
+            }
+        }
         let id = self.tables.strings.intern(signature);
         let name = ClassName::from_signature(signature).to_dump();
         *self.known.lock().classes.entry(id).or_insert_with(|| {
+            self.take_bytes(NAMES_BYTES);
             self.tables.classes.add(ClassRow {
                 signature: id,
                 name: self.tables.strings.intern(&name),
@@ -138,6 +214,11 @@ impl StackTraces {
                 fields: None,
             })
         })
+    }
+
+    fn known_class(&self, signature: &[u8]) -> Option<ClassId> {
+        let id = self.tables.strings.find(signature)?;
+        self.known.lock().classes.get(&id).copied()
     }
 
     /// The name of a source file as frames store it.
@@ -212,10 +293,16 @@ impl StackTraces {
                 .map(|at| known.frames.get(at).copied())
                 .collect()
         };
+        if self.is_full() && known.contains(&None) {
+            return self.other;
+        }
         let frames = stack.iter().zip(known);
         let frames = frames.map(|(&at, known)| known.unwrap_or_else(|| self.frame(env, jni, at)));
         let frames = top.into_iter().chain(frames).collect();
-        let trace = self.tables.traces.intern(Trace { thread, frames });
+        let trace = self.row(Trace { thread, frames });
+        if trace == self.other {
+            return trace;
+        }
         let mut known = self.known.lock();
         known.stacks.entry(trace).or_insert_with(|| stack.into());
         trace
@@ -242,6 +329,10 @@ impl StackTraces {
 
     /// The Java frames of a trace, the top first; none for the empty trace.
     pub(crate) fn named_frames(&self, trace: TraceId) -> Vec<NamedFrame> {
+        if trace == self.other {
+            let named = self.named_frame(self.nameless_frame(OTHER_STACKS), None);
+            return named.into_iter().collect();
+        }
         let row = self.tables.traces.get(trace);
         let frames = row.as_ref().map_or(&[][..], |row| &row.frames);
         let stack = self.stack(trace);
@@ -250,11 +341,11 @@ impl StackTraces {
         let above = frames.len().saturating_sub(stack.len());
         let named = frames.iter().skip(above).zip(stack);
         named
-            .filter_map(|(&frame, at)| self.named_frame(frame, at.method))
+            .filter_map(|(&frame, at)| self.named_frame(frame, Some(at.method)))
             .collect()
     }
 
-    fn named_frame(&self, frame: FrameId, id: MethodId) -> Option<NamedFrame> {
+    fn named_frame(&self, frame: FrameId, id: Option<MethodId>) -> Option<NamedFrame> {
         let strings = &self.tables.strings;
         let frame = self.tables.frames.get(frame)?;
         Some(NamedFrame {
@@ -327,15 +418,13 @@ impl StackTraces {
                 source: method.facts.source,
                 line: method.facts.line(at.location),
             },
-            None => Frame {
-                class: self.class(b"Ljava/lang/Object;"),
-                method: self.tables.strings.intern(b"<unknown>"),
-                signature: self.tables.strings.intern(b"()V"),
-                source: self.tables.strings.intern(UNKNOWN_SOURCE),
-                line: Line::Unknown,
-            },
+            None => return self.nameless_frame(b"<unknown>"),
         };
+        let before = self.tables.frames.len();
         let frame = self.tables.frames.intern(row);
+        if self.tables.frames.len() > before {
+            self.take_bytes(NAMES_BYTES);
+        }
         let mut known = self.known.lock();
         if known.frames.len() >= MOST_KNOWN {
             known.frames.clear();
@@ -373,6 +462,37 @@ mod tests {
         let row = traces.tables().classes.get(lambda).unwrap();
         let name = traces.tables().strings.get(row.name).unwrap();
         assert_eq!(&*name, b"a/B$$Lambda+0x7f12");
+    }
+
+    #[test]
+    fn stacks_beyond_the_limit_are_one() {
+        let bytes = 3 * TRACE_BYTES + 5 * NAMES_BYTES;
+        let traces = StackTraces::within(bytes, 4, true, false);
+        let frames: Vec<FrameId> = ["a", "b", "c"]
+            .iter()
+            .map(|name| traces.nameless_frame(name.as_bytes()))
+            .collect();
+        let row = |index: usize| {
+            traces.row(Trace {
+                thread: None,
+                frames: vec![frames[index]; index + 1],
+            })
+        };
+        while !traces.is_full() {
+            traces.take_bytes(NAMES_BYTES);
+            row(0);
+        }
+        let known = row(0);
+        assert_ne!(known, traces.other);
+        assert_eq!((row(1), row(2)), (traces.other, traces.other));
+        assert_eq!(row(0), known, "what is known is told apart still");
+        let others = traces.named_frames(traces.other);
+        assert_eq!(*others[0].method, *OTHER_STACKS);
+        let object = traces.class(b"Ljava/lang/Object;");
+        assert_eq!(*traces.signature(object), *b"Ljava/lang/Object;");
+        let class = traces.class(b"La/New;");
+        assert_eq!(*traces.signature(class), *OTHER_CLASSES);
+        assert_eq!(traces.class(b"La/Newer;"), class);
     }
 
     #[test]

@@ -235,7 +235,7 @@ impl CpuTimes {
                 return;
             }
             let ids = methods.iter().filter_map(|&number| FrameId::new(number));
-            let trace = self.traces.tables().traces.intern(Trace {
+            let trace = self.traces.row(Trace {
                 thread: thread.owner,
                 frames: ids.collect(),
             });

@@ -214,7 +214,7 @@ class HarmTest extends HoldingTest {
                 new HprofCheck(folder.resolve("out.1.hprof")).good();
             } else {
                 assertTrue(line.matches("no dump: " + why + "a dump would stop the application for up to \\d+ s, "
-                        + "by an estimate from the heap in use; add stop=y if it may"), line);
+                        + "if all of the heap in use is alive; add stop=y if it may"), line);
                 assertEquals(Set.of(), new Folder(folder).dumps());
             }
             assertEquals(0, jvm.end(), jvm.err::text);

@@ -23,7 +23,7 @@ import threads.Deep;
 class MaxPauseTest {
     private static final String NO_DUMP = "hprof-rs: no dump: ";
     private static final String DUMPER = NO_DUMP + "HotSpot's own dumper would stop the application for up to \\d+ s, "
-            + "by an estimate from the heap in use, and maxpause=1 allows less; raise it";
+            + "if all of the heap in use is alive, and maxpause=1 allows less; raise it";
     /** A day: longer than any estimate for these heaps. */
     private static final String LONG = "maxpause=86400000,";
 

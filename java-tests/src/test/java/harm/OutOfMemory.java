@@ -1,5 +1,7 @@
 package harm;
 
+import java.io.FileInputStream;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -7,10 +9,11 @@ import subject.Definer;
 import subject.Say;
 
 /**
- * Runs out of memory. Arguments: of what ({@code heap}, {@code full}, {@code array}, {@code size}, {@code metaspace}), in which thread ({@code main},
+ * Runs out of memory. Arguments: of what ({@code heap}, {@code full}, {@code array}, {@code descriptors}, {@code size}, {@code metaspace}), in which thread ({@code main},
  * {@code other}), and what becomes of the error ({@code caught}, {@code uncaught}; {@code forever}: the program waits for its end).
  */
 public class OutOfMemory {
+    private static final List<Object> OPEN = new ArrayList<>();
     private static final int LARGE = 1 << 18;
 
     /** More bytes of the heap than those of any other class. */
@@ -52,6 +55,10 @@ public class OutOfMemory {
                 case "array":
                     arrays();
                     return;
+                case "descriptors":
+                    descriptors();
+                    leak();
+                    return;
                 case "size":
                     Say.line(new long[Integer.MAX_VALUE].length);
                     return;
@@ -73,6 +80,18 @@ public class OutOfMemory {
         Leak last = null;
         while (true) {
             last = new Leak(last);
+        }
+    }
+
+    /** Leaves the process no descriptor. */
+    private static void descriptors() {
+        Leak last = new Leak(null);
+        try {
+            while (last.next == null) {
+                OPEN.add(new FileInputStream("/dev/null"));
+            }
+        } catch (IOException none) {
+            Say.line("NONE");
         }
     }
 

@@ -78,6 +78,19 @@ class OutOfMemoryTest {
         assertTrue(!isWhole || Files.size(dump) > 30_000_000, "the arrays of the frame are missing");
     }
 
+    @ParameterizedTest
+    @MethodSource("some")
+    void anApplicationThatHasTakenAllDescriptorsIsDumped(Jdk jdk) {
+        Path dump = folder.resolve("out.hprof");
+        try (Jvm jvm = small(jdk).through("sh", "-c", "ulimit -n 150 && exec \"$@\"", "sh")
+                .agent("heap=dump,doe=n,file=" + dump).run(OutOfMemory.class, "descriptors", "main", "caught")) {
+            assertEquals(0, jvm.exit(), jvm.err::text);
+            assertEquals(List.of("BEGIN", "NONE", "END"), said(jvm));
+            assertEquals(1, count(jvm, "hprof-rs: dumped " + dump), jvm.err::text);
+        }
+        showsTheLeak(dump);
+    }
+
     static Stream<Arguments> ways() {
         return some().stream().flatMap(jdk -> Stream.of("heap main caught", "heap other uncaught", "size main uncaught",
                 "metaspace main uncaught").map(way -> Arguments.of(jdk, way)));

@@ -40,8 +40,8 @@ class AdvisedTest {
     @MethodSource("all")
     void codeOfOthersInWaitIsNotRunByReports(Jdk jdk, String mode) throws IOException {
         Path report = folder.resolve("report.txt");
-        try (Jvm plain = on(jdk).run(Advised.class);
-                Jvm jvm = on(jdk).agent(mode + ",format=a,file=" + report).run(Advised.class)) {
+        try (Jvm plain = beside(Jvm.on(jdk, folder)).run(Advised.class);
+                Jvm jvm = beside(ours(jdk, mode, report)).run(Advised.class)) {
             assertEquals(0, plain.exit(), plain.err::text);
             assertEquals(0, jvm.exit(), jvm.err::text);
             assertEquals(plain.out.lines(), jvm.out.lines());
@@ -57,15 +57,19 @@ class AdvisedTest {
     @ParameterizedTest
     @MethodSource("later")
     void mockitoWorks(Jdk jdk, String mode) {
-        try (Jvm jvm = on(jdk).agent(mode + ",format=a,file=" + folder.resolve("report.txt")).run(Mocking.class)) {
+        try (Jvm jvm = beside(ours(jdk, mode, folder.resolve("report.txt"))).run(Mocking.class)) {
             assertEquals(0, jvm.exit(), jvm.err::text);
             assertEquals(List.of("TEA 42 0", "TAX 19", "REAL 4 7"), jvm.out.lines(), jvm.err::text);
         }
     }
 
-    private Launch on(Jdk jdk) {
-        Launch launch = Jvm.on(jdk, folder).switches("-javaagent:" + Tools.jar("byte-buddy-agent-"),
-                "-Dnet.bytebuddy.experimental=true");
+    private Launch ours(Jdk jdk, String mode, Path report) {
+        return Jvm.on(jdk, folder).agent(mode + ",format=a,file=" + report);
+    }
+
+    /** The other agent is named behind ours, so that the JVM asks it later. */
+    private static Launch beside(Launch launch) {
+        launch.switches("-javaagent:" + Tools.jar("byte-buddy-agent-"), "-Dnet.bytebuddy.experimental=true");
         for (String start : List.of("byte-buddy-1", "mockito-core-", "objenesis-")) {
             launch.classPath(Tools.jar(start));
         }

@@ -1,0 +1,50 @@
+package sites;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import harness.Command;
+import harness.Jdk;
+import harness.Jdks;
+import harness.Jvm;
+import harness.Tools;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Stacks beyond the limit of memory for them count for one, which is told. */
+class ManyStacksTest {
+    /** The first row: so many live objects, and so many allocated ones. */
+    private static final Pattern OTHERS = Pattern.compile(" 1 +[\\d.]+ +[\\d,]+ +([\\d,]+) .* sites\\.ManyStacks\\$Made\\n"
+            + " +at java\\.lang\\.Object\\.<other stacks>\\(");
+
+    @TempDir Path folder;
+
+    static Stream<Jdk> jdks() {
+        return Stream.of(8, 17, 25).map(Jdks::of);
+    }
+
+    @ParameterizedTest
+    @MethodSource("jdks")
+    void stacksBeyondTheLimitAreOne(Jdk jdk) {
+        Path file = folder.resolve("out.hprof");
+        try (Jvm jvm = Jvm.on(jdk, folder).switches("-Xss4m")
+                .agent("heap=all,sampling=0,cutoff=0,depth=" + (ManyStacks.FRAMES + 10) + ",file=" + file)
+                .run(ManyStacks.class).ready()) {
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+        for (String from : List.of("sites", "dump")) {
+            String told = Command.run(Tools.command(), "sites", file, "--from", from, "--top", "1").good().out;
+            Matcher row = OTHERS.matcher(told);
+            assertTrue(row.find(), told);
+            int others = Integer.parseInt(row.group(1).replace(",", ""));
+            assertTrue(others > 1000 && others < ManyStacks.OBJECTS - 1000, told);
+        }
+        assertTrue(Command.run(Tools.command(), "flame", file).good().out.contains("other stacks"), "the flame graph");
+    }
+}
