@@ -83,6 +83,8 @@ pub(super) struct CompiledFrame {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Returned {
     pub(super) blob: Address,
+    /// Whether it is a compiled method.
+    pub(super) is_method: bool,
     /// Whether it is a compiled native method.
     pub(super) is_native: bool,
     /// Bytes from the first instruction.
@@ -162,6 +164,7 @@ impl CodeCache {
         let is_handler = |place: &Place| place.read(memory, blob).map(Address::bits) == Some(pc);
         Some(Returned {
             blob,
+            is_method,
             is_native: METHOD_NAMES
                 .last()
                 .is_some_and(|native| native.to_bytes() == text),

@@ -12,7 +12,10 @@ use super::chunk_layout::{ChunkClass, ChunkFields};
 use super::code_cache::{CodeCache, Returned};
 use super::memory::{Address, Readable, WORD_BYTES};
 use super::oop_maps::{Entry, OopMaps, Spot};
+use super::passed_frames::{PassedFrames, PassedStack};
 use super::stack_walk::{AnchorLayout, Frame, CALL_WRAPPER_WORDS};
+use super::thread_list::{ThreadList, ThreadObject};
+use super::upcalls::Upcalls;
 use super::vm_structs::Table;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -24,37 +27,22 @@ pub(super) const FRAME_POINTER: [u32; 2] = [10, 11];
 /// least what that frame keeps (ContinuationEntry), at most also all arguments. Before it, there may be a word that
 /// nobody has written, which may be an old return address.
 const ENTER_WORDS: Range<u64> = 7..320;
-/// More threads than any JVM has.
-const MOST_THREADS: u64 = 1 << 20;
 
 /// Where HotSpot has the threads and their stacks.
 #[derive(Debug)]
 pub(crate) struct StandingStacks {
     code: CodeCache,
-    maps: OopMaps,
+    /// `None` if only the frames themselves matter.
+    maps: Option<OopMaps>,
     anchor: AnchorLayout,
-    /// The variable with the list of threads.
-    list: Address,
-    list_length: u64,
-    list_threads: u64,
-    thread_object: u64,
+    list: ThreadList,
+    thread_object: ThreadObject,
     /// The mounted virtual thread, or the thread itself; since JDK 19.
     mounted_object: Option<u64>,
     stack_base: u64,
     original_pc: u64,
     upcalls: Option<Upcalls>,
     chunk_class: Option<ChunkClass>,
-}
-
-/// Frames by which native code calls Java (`java.lang.foreign`), where the JVM exports them: since JDK 25.
-#[derive(Clone, Copy, Debug)]
-struct Upcalls {
-    /// The kind of a blob of code, and that of such a frame.
-    kind: u64,
-    upcall: u8,
-    /// The place of a frame's anchor, in bytes above the stack pointer: a field of the blob, and what to add.
-    data: u64,
-    anchor: u64,
 }
 
 /// What compiled frames hold.
@@ -109,6 +97,7 @@ pub(super) enum Code {
         frame_bytes: u64,
         entries: Vec<Entry>,
         is_native: bool,
+        code: Returned,
     },
     /// The rest of a virtual thread's frames is in the heap.
     ReturnBarrier,
@@ -118,16 +107,22 @@ impl StandingStacks {
     /// Looks up the structures; the error names what this JVM does not export. `java` is its version.
     pub(crate) fn find(java: u32) -> Result<Self, &'static str> {
         let table = Table::find().ok_or("gHotSpotVMStructs")?;
+        Ok(Self {
+            maps: Some(OopMaps::find(table, java)?),
+            ..Self::find_frames()?
+        })
+    }
+
+    /// The same without what tells which references the frames hold.
+    pub(super) fn find_frames() -> Result<Self, &'static str> {
+        let table = Table::find().ok_or("gHotSpotVMStructs")?;
         let offset = |kind, field: &'static str| table.offset(kind, field).ok_or(field);
-        let list = table.static_address("ThreadsSMRSupport", "_java_thread_list");
         Ok(Self {
             code: CodeCache::find().ok_or("CodeCache")?,
-            maps: OopMaps::find(table, java)?,
+            maps: None,
             anchor: AnchorLayout::find(table).ok_or("JavaFrameAnchor")?,
-            list: Address::new(list.ok_or("_java_thread_list")?),
-            list_length: offset("ThreadsList", "_length")?,
-            list_threads: offset("ThreadsList", "_threads")?,
-            thread_object: offset("JavaThread", "_threadObj")?,
+            list: ThreadList::find(table).ok_or("_java_thread_list")?,
+            thread_object: ThreadObject::find(table).ok_or("_threadObj")?,
             mounted_object: table.offset("JavaThread", "_vthread"),
             stack_base: offset("JavaThread", "_stack_base")?,
             original_pc: offset("nmethod", "_orig_pc_offset")?,
@@ -139,12 +134,8 @@ impl StandingStacks {
     /// What the compiled frames of all threads hold; `None` if the list of threads cannot be read.
     pub(crate) fn held(&self, memory: &Readable<'_>) -> Option<Held> {
         let mut walk = self.walk(memory)?;
-        let list = Address::new(memory.read(self.list)?);
-        let count: u32 = memory.read(list.add(self.list_length))?;
-        let threads = Address::new(memory.read(list.add(self.list_threads))?);
         let mut unread_stacks = 0;
-        for number in 0..u64::from(count).min(MOST_THREADS) {
-            let thread = Address::new(memory.read(threads.add(number * WORD_BYTES))?);
+        for thread in self.list.threads(memory)? {
             unread_stacks += u64::from(walk.thread(thread).is_none());
         }
         Some(Held {
@@ -176,33 +167,32 @@ impl StandingStacks {
         Some(held)
     }
 
+    /// Hands on the stacks of all threads that can be read to the end; `None` if the list of threads cannot be read.
+    pub(super) fn passed(
+        &self,
+        memory: &Readable<'_>,
+        mut stack: impl FnMut(PassedStack),
+    ) -> Option<()> {
+        let mut walk = self.walk(memory)?;
+        for thread in self.list.threads(memory)? {
+            if walk.thread(thread).is_some() {
+                walk.passed.take().for_each(&mut stack);
+            }
+        }
+        Some(())
+    }
+
     fn walk<'w, 'm>(&'w self, memory: &'w Readable<'m>) -> Option<Walk<'w, 'm>> {
+        let first_slot = self.maps.as_ref().map(|maps| maps.first_slot(memory));
         Some(Walk {
             stacks: self,
             memory,
-            first_slot: self.maps.first_slot(memory)?,
+            first_slot: first_slot.unwrap_or(Some(0))?,
             known: HashMap::new(),
             saved: HashMap::new(),
             references: Vec::new(),
+            passed: PassedFrames::default(),
         })
-    }
-}
-
-impl Upcalls {
-    fn find(table: Table) -> Option<Self> {
-        Some(Self {
-            kind: table.offset("CodeBlob", "_kind")?,
-            upcall: u8::try_from(Table::constant("CodeBlobKind::Upcall")?).ok()?,
-            data: table.offset("UpcallStub", "_frame_data_offset")?,
-            anchor: table.offset("UpcallStub::FrameData", "jfa")?,
-        })
-    }
-
-    /// The place of the anchor if this is such code.
-    fn anchor(self, memory: &Readable<'_>, blob: Address) -> Option<u64> {
-        let is_upcall = memory.read::<u8>(blob.add(self.kind))? == self.upcall;
-        let data: u32 = is_upcall.then(|| memory.read(blob.add(self.data)))??;
-        u64::from(data).checked_add(self.anchor)
     }
 }
 
@@ -217,6 +207,8 @@ pub(super) struct Walk<'w, 'm> {
     /// Where the callees of a frame have saved its registers.
     pub(super) saved: HashMap<u32, u64>,
     references: Vec<HeldReference>,
+    /// The frames of the last thread, and of the virtual thread that it carries.
+    passed: PassedFrames,
 }
 
 impl Walk<'_, '_> {
@@ -235,7 +227,10 @@ impl Walk<'_, '_> {
     /// Walks a thread's stack. `None` if its end is not reached.
     fn thread(&mut self, thread: Address) -> Option<()> {
         let stacks = self.stacks;
-        let carrier = self.object(thread, stacks.thread_object)?;
+        let carrier = match stacks.thread_object {
+            ThreadObject::Handle(handle) => self.object(thread, handle)?,
+            ThreadObject::Address(at) => self.word(thread.add(at).bits())?,
+        };
         let mounted = match stacks.mounted_object {
             Some(handle) => self.object(thread, handle)?,
             None => carrier,
@@ -245,6 +240,7 @@ impl Walk<'_, '_> {
         let mut owners = [mounted, carrier];
         let mut next = self.anchored(anchor)?;
         let mut is_called = false;
+        self.passed.begin(mounted);
         while let Some(at) = next {
             let code = self.right_code(at.pc, at.stack_pointer)?;
             // Native methods are called by entry frames, except the one that enters a continuation.
@@ -252,6 +248,9 @@ impl Walk<'_, '_> {
                 matches!(*code, Code::Compiled { is_native, .. } if is_native && is_called);
             if is_enter || matches!(*code, Code::ReturnBarrier) {
                 owners = [carrier; 2];
+                self.passed.leave(carrier, is_enter);
+            } else {
+                self.passed.push(at.frame_pointer, &code);
             }
             is_called = !matches!(*code, Code::Entry | Code::Upcall(_));
             next = self.caller(at, &code, owners)?;
@@ -429,13 +428,13 @@ impl Walk<'_, '_> {
         if code.frame_bytes == 0 {
             return self.frameless(code);
         }
+        let maps = self.stacks.maps.as_ref();
+        let entries = maps.map(|maps| maps.entries(self.memory, self.first_slot, &code));
         Some(Code::Compiled {
             frame_bytes: code.frame_bytes,
-            entries: self
-                .stacks
-                .maps
-                .entries(self.memory, self.first_slot, &code)?,
+            entries: entries.unwrap_or_else(|| Some(Vec::new()))?,
             is_native: code.is_native,
+            code,
         })
     }
 
@@ -467,7 +466,7 @@ pub(super) mod fake {
     ) -> StandingStacks {
         StandingStacks {
             code,
-            maps,
+            maps: Some(maps),
             anchor: AnchorLayout {
                 in_thread: 0,
                 in_call_wrapper: 0,
@@ -475,10 +474,12 @@ pub(super) mod fake {
                 frame_pointer: 16,
                 pc: 8,
             },
-            list,
-            list_length: 0,
-            list_threads: 8,
-            thread_object: 32,
+            list: ThreadList::Array {
+                list,
+                length: 0,
+                threads: 8,
+            },
+            thread_object: ThreadObject::Handle(32),
             mounted_object: Some(40),
             stack_base: 24,
             original_pc: 0,
@@ -508,6 +509,7 @@ mod tests {
     use crate::hotspot::code_cache::fake::{FakeCode, MAPS_AT, NAMES};
     use crate::hotspot::memory::fake::{only, own_mappings, part};
     use crate::hotspot::oop_maps::fake::FakeMaps;
+    use crate::hotspot::passed_frames::Passed;
     use proptest::collection::vec;
     use proptest::prelude::*;
     use proptest::sample::Index;
@@ -595,6 +597,18 @@ mod tests {
             let stacks = fake::stacks(self.code.cache, self.maps.maps, list);
             stacks.held(&Readable::of(mappings))
         }
+
+        /// The stacks that were passed.
+        fn passed(self) -> Vec<PassedStack> {
+            let words = std::hint::black_box(self.words);
+            let list = Address::new(words.as_ptr() as u64);
+            let stacks = fake::stacks(self.code.cache, self.maps.maps, list);
+            let mut passed = Vec::new();
+            let mappings = own_mappings();
+            let all = stacks.passed(&Readable::of(&mappings), |stack| passed.push(stack));
+            all.unwrap();
+            passed
+        }
     }
 
     fn held(pcs: [u64; 2], is_virtual: bool) -> Option<Held> {
@@ -627,6 +641,28 @@ mod tests {
             assert_eq!(held.references.len(), references, "{pcs:?}");
             assert_eq!(held.unread_stacks, 1);
         }
+    }
+
+    #[test]
+    fn frames_belong_to_a_virtual_thread_or_to_its_carrier() {
+        let frames = |stack: &PassedStack| {
+            let frames = stack.frames.iter().map(|frame| match frame {
+                Passed::Compiled(code) => Some(code.distance),
+                Passed::Interpreted(_) => None,
+            });
+            (stack.thread, frames.collect::<Vec<_>>(), stack.is_whole)
+        };
+        let stacks = |pcs, is_virtual| {
+            let passed = Scene::new(pcs, is_virtual).passed();
+            passed.iter().map(frames).collect::<Vec<_>>()
+        };
+        let compiled = vec![Some(20), Some(30)];
+        let all = vec![Some(20), Some(30), None];
+        assert_eq!(stacks([20, 30], false), [(MOUNTED, all, true)]);
+        let carriers = (CARRIER, vec![None], true);
+        let both = [(MOUNTED, compiled, false), carriers];
+        assert_eq!(stacks([20, 30], true), both);
+        assert_eq!(stacks([20, 25], false), [], "an unknown frame");
     }
 
     /// What a hostile word is.

@@ -13,6 +13,7 @@ pub(super) mod methods;
 pub(super) mod plain_facts;
 pub(super) mod roots;
 mod stack_room;
-mod stacks;
+pub(super) mod stacks;
 pub(super) mod threads;
+pub(super) mod told_methods;
 pub(super) mod unlinked;

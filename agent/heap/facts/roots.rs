@@ -177,15 +177,15 @@ impl RootNotes {
         kind == Reference::Other && self.system.other_place(class_tag, self.others).is_none()
     }
 
-    /// Sets the frames that belong to Java methods: for each thread, in the order of [`Self::threads`], their depths.
+    /// Adds frames that belong to Java methods: for each thread, in the order of [`Self::threads`], their depths.
     pub(in crate::heap) fn know_java_frames<'d>(
         &mut self,
         depths: impl Iterator<Item = &'d [u32]>,
     ) {
         let frames = depths.enumerate();
-        self.java_frames = frames
-            .flat_map(|(thread, depths)| depths.iter().map(move |&depth| (thread, depth)))
-            .collect();
+        let frames =
+            frames.flat_map(|(thread, depths)| depths.iter().map(move |&depth| (thread, depth)));
+        self.java_frames.extend(frames);
     }
 
     /// Whether this is a constant of compiled code, which HotSpot reports as a JNI local of the frame that runs the

@@ -1,7 +1,9 @@
-//! Stacks: reconciles the stacks captured before the walk with the frames that the walk saw.
+//! Stacks: reconciles the stacks captured before the walk with the frames that the walk saw, and those that the forked
+//! copy has read.
 //!
-//! JVMTI returns whole stacks only outside the walk, and the walk reports only frames with references. The
-//! thread may have run in between, so a captured stack is shifted until it fits.
+//! JVMTI returns whole stacks only outside the walk, and the walk reports only frames with references. The copy reads
+//! whole stacks where it knows how. Elsewhere, as the thread may have run in between, a captured stack is shifted until
+//! it fits.
 
 use crate::jvmti::method::MethodId;
 use crate::jvmti::stack::StackFrame;
@@ -13,15 +15,58 @@ pub(in crate::heap) type SeenFrames = BTreeMap<u32, (MethodId, Option<i64>)>;
 /// Most frames of one stack. A deeper one would be a fault of the JVM and is cut.
 const MOST_FRAMES: usize = 1 << 20;
 
-/// The stack at the moment of the walk, the top first; `None` for a frame that neither side knows.
+/// A stack that the copy has read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::heap) struct ReadStack {
+    /// The frames, the top first; `None` for one that has no name.
+    pub(in crate::heap) frames: Vec<Option<StackFrame>>,
+    /// Whether these are all frames.
+    pub(in crate::heap) is_whole: bool,
+}
+
+impl ReadStack {
+    /// Whether nothing that the walk saw contradicts it.
+    fn fits(&self, seen: &SeenFrames) -> bool {
+        let is_same = |(&depth, &(method, _)): (&u32, &(MethodId, Option<i64>))| match self
+            .frames
+            .get(depth as usize)
+        {
+            Some(frame) => frame.is_none_or(|frame| frame.method == method),
+            None => !self.is_whole,
+        };
+        seen.iter().all(is_same)
+    }
+}
+
+/// The stack at the moment of the walk, the top first; `None` for a frame that nobody knows.
+pub(in crate::heap) fn stack_of(
+    captured: &[StackFrame],
+    seen: &SeenFrames,
+    read: Option<ReadStack>,
+) -> Vec<Option<StackFrame>> {
+    let Some(read) = read.filter(|read| read.fits(seen)) else {
+        return agree(captured, seen);
+    };
+    if read.is_whole && read.frames.iter().all(Option::is_some) {
+        return read.frames;
+    }
+    let named = (0..).zip(&read.frames);
+    let named = named.filter_map(|(depth, frame)| Some((depth, (*frame)?)));
+    let mut all = seen.clone();
+    all.extend(named.map(|(depth, frame)| (depth, (frame.method, Some(frame.location)))));
+    let mut stack = agree(captured, &all);
+    if read.is_whole {
+        stack.resize(read.frames.len(), None);
+    }
+    stack
+}
+
+/// The stack according to what was captured and what the walk saw.
 ///
 /// Frames that the walk saw stay at their depth. The captured frames are shifted by the number of frames with
 /// which most of them agree. Captured frames above one that disagrees are dropped, because the thread has left
 /// them.
-pub(in crate::heap) fn agree(
-    captured: &[StackFrame],
-    seen: &SeenFrames,
-) -> Vec<Option<StackFrame>> {
+fn agree(captured: &[StackFrame], seen: &SeenFrames) -> Vec<Option<StackFrame>> {
     let shift = best_shift(captured, seen);
     let at = |depth: usize| captured.get(depth.checked_add_signed(shift)?).copied();
     let deepest_lie = seen
@@ -67,7 +112,7 @@ fn best_shift(captured: &[StackFrame], seen: &SeenFrames) -> isize {
             .count()
     };
     let all = seen.len();
-    if agreeing(0) == all {
+    if captured.is_empty() || agreeing(0) == all {
         return 0;
     }
     let span = isize::try_from(captured.len().max(seen.len()).min(MOST_SHIFT)).unwrap_or(0);
@@ -173,6 +218,56 @@ mod tests {
     fn a_thread_that_was_not_captured_has_what_the_walk_saw() {
         let found = agree(&[], &seen(&[(2, 5, 1)]));
         assert_eq!(found, [None, None, Some(frame(5, 1))]);
+    }
+
+    fn read(methods: &[Option<usize>], is_whole: bool) -> ReadStack {
+        let frames = methods.iter().map(|method| Some(frame((*method)?, 5)));
+        ReadStack {
+            frames: frames.collect(),
+            is_whole,
+        }
+    }
+
+    #[test]
+    fn a_stack_that_was_read_is_the_stack() {
+        let captured = stack(&[1, 2, 3]);
+        let whole = read(&[Some(7), Some(2)], true);
+        let found = stack_of(&captured, &seen(&[(1, 2, 0)]), Some(whole.clone()));
+        assert_eq!(found, whole.frames);
+        assert_eq!(stack_of(&captured, &seen(&[]), Some(read(&[], true))), []);
+    }
+
+    #[test]
+    fn a_stack_that_contradicts_the_walk_is_not_believed() {
+        let captured = stack(&[1, 2]);
+        let as_captured: Vec<_> = captured.iter().copied().map(Some).collect();
+        for (methods, is_whole) in [(&[Some(1), Some(7)][..], false), (&[Some(1)], true)] {
+            let found = stack_of(
+                &captured,
+                &seen(&[(1, 2, 0)]),
+                Some(read(methods, is_whole)),
+            );
+            assert_eq!(found, as_captured, "{methods:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_not_read_is_taken_from_the_others() {
+        // A frame without a name, which was captured, and one that nobody knows.
+        let named = [None, Some(2), None, Some(3)];
+        let found = stack_of(&stack(&[4, 2, 6, 3]), &seen(&[]), Some(read(&named, true)));
+        assert_eq!(
+            methods(&found),
+            [4, 2, 6, 3].map(|method| Some(frame(method, 0)))
+        );
+        let found = stack_of(&stack(&[5]), &seen(&[]), Some(read(&named, true)));
+        assert_eq!(methods(&found), named.map(|method| Some(frame(method?, 0))));
+        // The rest of a virtual thread, of which the walk saw a frame.
+        let found = stack_of(&[], &seen(&[(2, 9, 0)]), Some(read(&[Some(1)], false)));
+        assert_eq!(
+            methods(&found),
+            [Some(frame(1, 0)), None, Some(frame(9, 0))]
+        );
     }
 
     #[test]

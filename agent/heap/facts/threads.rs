@@ -6,7 +6,7 @@ use super::java_version::java_version;
 use super::methods::Methods;
 use super::roots::ThreadNote;
 use super::stack_room::StackRoom;
-use super::stacks::agree;
+use super::stacks::{stack_of, ReadStack};
 use crate::heap::error::{DumpError, For};
 use crate::jvmti::env::Env;
 use crate::jvmti::error::JvmtiError;
@@ -109,11 +109,12 @@ impl<'f> CapturedStacks<'f> {
 
     /// Fills `tables.threads` and `tables.traces` for the threads that the walk reported.
     ///
-    /// Threads that were not captured, virtual ones and those started since, get the frames that the walk saw. The
-    /// walk's frames correct the captured stacks. `depth_frames` cuts stacks.
+    /// Each comes with its stack, if the copy has read it. Other threads that were not captured, virtual ones and those
+    /// started since, get the frames that the walk saw. The walk's frames correct the captured stacks. `depth_frames`
+    /// cuts stacks.
     pub(in crate::heap) fn fill(
         self,
-        notes: &[ThreadNote],
+        notes: Vec<(ThreadNote, Option<ReadStack>)>,
         depth_frames: Option<u32>,
         methods: &mut Methods<'f>,
         catalogue: &mut Catalogue<'f>,
@@ -124,7 +125,7 @@ impl<'f> CapturedStacks<'f> {
         let (by_tag, pause) = self.by_tag()?;
         let mut ids = Vec::with_capacity(notes.len());
         let mut java_frames = Vec::with_capacity(notes.len());
-        for note in notes {
+        for (note, read) in notes {
             let mut depths = Vec::new();
             for (&depth, &(method, _)) in &note.frames {
                 if methods.is_java(method, catalogue, tables, objects)? {
@@ -133,10 +134,8 @@ impl<'f> CapturedStacks<'f> {
             }
             java_frames.push(depths);
             let found = by_tag.get(&note.object.tag());
-            let mut stack = agree(
-                found.map_or(&[], |found| found.frames.as_slice()),
-                &note.frames,
-            );
+            let captured = found.map_or(&[][..], |found| found.frames.as_slice());
+            let mut stack = stack_of(captured, &note.frames, read);
             stack.truncate(depth_frames.map_or(usize::MAX, |depth| depth as usize));
             let mut frames = Vec::with_capacity(stack.len());
             for frame in stack {

@@ -2,7 +2,7 @@
 
 use super::careful_reads;
 use super::childs_end::{silence, Stage};
-use super::message::{send_ids, FromChild, ThreadIds, ThreadNoteMessage, Written};
+use super::message::{send_ids, FramesMessage, FromChild, ThreadIds, ThreadNoteMessage, Written};
 use super::parent::SnapshotDump;
 use super::process::{self, Child};
 use crate::copied::{self, Step};
@@ -12,8 +12,11 @@ use crate::heap::facts::catalogue::Catalogue;
 use crate::heap::facts::jvm_words::jvm_words;
 use crate::heap::facts::methods::Methods;
 use crate::heap::facts::roots::ThreadNote;
+use crate::heap::facts::stacks::ReadStack;
 use crate::heap::facts::threads::CapturedStacks;
+use crate::heap::facts::told_methods::ToldMethods;
 use crate::jvmti::method::MethodId;
+use crate::jvmti::stack::StackFrame;
 use crate::message::say_if;
 use format::{ClassUnits, JvmFacts};
 use headroom::MemoryLeft;
@@ -80,13 +83,14 @@ impl Answers<'_, '_> {
                 Ok(FromChild::Roots {
                     addresses,
                     threads,
+                    frames,
                     objects,
                     sizes,
                 }) => {
                     check_room(objects)?;
                     writing = true;
                     self.tell_of_jvm(&sizes);
-                    let ids = self.take_roots(&addresses, &threads)?;
+                    let ids = self.take_roots(&addresses, &threads, frames)?;
                     copied::tell(Step::Copied);
                     // If the child no longer listens, the next message shows that, or its absence.
                     let _ = send_ids(&ids, &mut socket);
@@ -142,6 +146,7 @@ impl Answers<'_, '_> {
         &mut self,
         addresses: &[u64],
         threads: &[ThreadNoteMessage],
+        frames: FramesMessage,
     ) -> Result<ThreadIds, DumpError> {
         for (position, &address) in addresses.iter().enumerate() {
             let known = ObjectIndex::from_index(position)
@@ -150,17 +155,19 @@ impl Answers<'_, '_> {
                 self.objects.push_at(address).map_err(DumpError::from)?;
             }
         }
-        let notes: Vec<ThreadNote> = threads
-            .iter()
-            .filter_map(|thread| self.note(thread))
-            .collect();
+        let mut read = self.read_stacks(frames);
+        let notes = threads.iter().filter_map(|thread| {
+            let stack = read.remove(&thread.object);
+            Some((self.note(thread)?, stack))
+        });
+        let notes: Vec<_> = notes.collect();
         let (Some(stacks), Some(file)) = (self.stacks.take(), self.file) else {
             return Err(broken_word());
         };
         let (dump, classes) = (self.dump, self.catalogue.len());
         let mut methods = Methods::new(dump.env, dump.jni, dump.options.line_numbers);
         let rows = stacks.fill(
-            &notes,
+            notes,
             dump.options.depth_frames,
             &mut methods,
             self.catalogue,
@@ -211,6 +218,28 @@ impl Answers<'_, '_> {
         let texts = facts.texts().into_iter();
         let texts = texts.map(|text| self.tables.strings.intern(text.as_bytes()));
         self.kept_texts.extend(texts);
+    }
+
+    /// The stacks that the child has read, by the rows of their threads.
+    fn read_stacks(&self, read: FramesMessage) -> HashMap<u32, ReadStack> {
+        let mut methods = ToldMethods::new(self.dump.env);
+        let ids = read.methods.iter().map(|method| {
+            let (name, signature) = (&method.name, &method.signature);
+            methods.id(method.class, name, signature, self.catalogue)
+        });
+        let ids: Vec<_> = ids.collect();
+        let frame = |(method, location): (Option<u32>, i64)| {
+            let method = (*ids.get(method? as usize)?)?;
+            Some(StackFrame { method, location })
+        };
+        let stacks = read.stacks.into_iter().map(|stack| {
+            let read = ReadStack {
+                frames: stack.frames.into_iter().map(frame).collect(),
+                is_whole: stack.is_whole,
+            };
+            (stack.object, read)
+        });
+        stacks.collect()
     }
 
     fn note(&self, thread: &ThreadNoteMessage) -> Option<ThreadNote> {

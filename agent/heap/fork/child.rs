@@ -11,7 +11,7 @@ use super::vm_structs::VmStructs;
 use crate::heap::facts::catalogue::Catalogue;
 use crate::heap::facts::plain_facts::class_facts;
 use crate::heap::facts::roots::RootNotes;
-use crate::hotspot::{ChunkFields, StandingStacks};
+use crate::hotspot::{ChunkFields, JavaFrames, StandingStacks};
 use crate::jvmti::object::Handle;
 use crate::options::{Destination, Options};
 use snapshot::classes::{
@@ -57,6 +57,8 @@ pub(super) struct Task<'d, 'f> {
     pub(super) stack_chunks: Option<(ClassId, Option<ChunkFields>)>,
     /// How to read what compiled frames hold; `None` if nothing reads them.
     pub(super) stacks: Option<Box<StandingStacks>>,
+    /// How to read the frames of all threads; `None` if only the parent names them.
+    pub(super) frames: Option<JavaFrames>,
     /// The fields that lead to a thread's name; `None` if this JDK has others.
     pub(super) names: Option<NameFields>,
     /// Weak handles of sampled objects, and their allocation traces.
@@ -323,6 +325,10 @@ impl Task<'_, '_> {
         roots: &mut RootNotes,
         copy: &HeapCopy,
     ) -> Result<Vec<LiveThread>, Failure> {
+        if self.frames.is_some() {
+            self.tell(&FromChild::ReadsFrames)?;
+        }
+        let standing = self.standing_frames(copy, roots);
         let (mappings, memory) = (&copy.mappings, copy.snapshot.memory);
         let count = self.objects.len();
         let addresses = (0..count)
@@ -351,6 +357,7 @@ impl Task<'_, '_> {
         let message = FromChild::Roots {
             addresses,
             threads: threads.collect(),
+            frames: standing.message,
             objects: match self.options.destination {
                 Destination::Leaks(_) => copy.snapshot.marks.count(),
                 _ => 0,
@@ -360,6 +367,7 @@ impl Task<'_, '_> {
         self.tell(&message)?;
         let ids: ThreadIds = receive_ids(&mut self.socket).map_err(|_| Failure::NoAnswer)?;
         roots.know_java_frames(ids.iter().map(|answer| answer.3.as_slice()));
+        roots.know_java_frames(standing.java_frames.iter().map(Vec::as_slice));
         let notes = roots.threads().iter();
         Ok(notes
             .zip(ids)

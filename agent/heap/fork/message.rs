@@ -21,6 +21,37 @@ pub(super) struct ThreadNoteMessage {
     pub(super) frames: Vec<FrameNote>,
 }
 
+/// A method that runs in some frame, as the child read it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct MethodMessage {
+    /// Its class.
+    pub(super) class: ClassId,
+    /// Its name, in modified UTF-8.
+    pub(super) name: Vec<u8>,
+    /// Its signature.
+    pub(super) signature: Vec<u8>,
+}
+
+/// A thread's frames, as the child read them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct StackMessage {
+    /// The thread's row in the object table.
+    pub(super) object: u32,
+    /// From the top: the method's number, if it is known, and the bytecode.
+    pub(super) frames: Vec<(Option<u32>, i64)>,
+    /// Whether these are all frames.
+    pub(super) is_whole: bool,
+}
+
+/// The frames of all threads that the child could read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct FramesMessage {
+    /// The methods, by their numbers.
+    pub(super) methods: Vec<MethodMessage>,
+    /// The stacks.
+    pub(super) stacks: Vec<StackMessage>,
+}
+
 /// A message from the child.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum FromChild {
@@ -34,6 +65,8 @@ pub(super) enum FromChild {
         addresses: Vec<u64>,
         /// In the order in which the walk reported them.
         threads: Vec<ThreadNoteMessage>,
+        /// The frames that the child has read.
+        frames: FramesMessage,
         /// How many objects are marked; 0 where nobody has to know.
         objects: u64,
         /// What objects of each class take; nothing if the JVM does not tell.
@@ -105,11 +138,14 @@ impl FromChild {
             Self::Roots {
                 addresses,
                 threads,
+                frames,
                 objects,
                 sizes,
             } => {
                 put_all(&mut body, addresses, |body, &address| put(body, address));
                 put_all(&mut body, threads, put_thread);
+                put_all(&mut body, &frames.methods, put_method);
+                put_all(&mut body, &frames.stacks, put_stack);
                 put(&mut body, *objects);
                 put_all(&mut body, sizes, |body, (class, units)| {
                     put(body, u64::from(class.get()));
@@ -153,6 +189,10 @@ impl FromChild {
             kind::ROOTS => Self::Roots {
                 addresses: take_all(body, take)?,
                 threads: take_all(body, take_thread)?,
+                frames: FramesMessage {
+                    methods: take_all(body, take_method)?,
+                    stacks: take_all(body, take_stack)?,
+                },
                 objects: take(body)?,
                 sizes: take_all(body, take_units)?,
             },
@@ -297,6 +337,41 @@ fn take_thread(body: &mut &[u8]) -> io::Result<ThreadNoteMessage> {
     })
 }
 
+fn put_method(body: &mut Vec<u8>, method: &MethodMessage) {
+    put(body, u64::from(method.class.get()));
+    put_bytes(body, &method.name);
+    put_bytes(body, &method.signature);
+}
+
+fn take_method(body: &mut &[u8]) -> io::Result<MethodMessage> {
+    Ok(MethodMessage {
+        class: ClassId::new(take_u32(body)?).ok_or_else(broken)?,
+        name: take_bytes(body)?,
+        signature: take_bytes(body)?,
+    })
+}
+
+fn put_stack(body: &mut Vec<u8>, stack: &StackMessage) {
+    put(body, u64::from(stack.object));
+    put_all(body, &stack.frames, |body, &(method, bytecode)| {
+        put(body, method.map_or(0, |method| u64::from(method) + 1));
+        body.extend_from_slice(&bytecode.to_le_bytes());
+    });
+    put(body, u64::from(stack.is_whole));
+}
+
+fn take_stack(body: &mut &[u8]) -> io::Result<StackMessage> {
+    Ok(StackMessage {
+        object: take_u32(body)?,
+        frames: take_all(body, |body| {
+            let method = take(body)?.checked_sub(1).map(u32::try_from);
+            let method = method.transpose().map_err(|_| broken())?;
+            Ok((method, i64::from_le_bytes(take(body)?.to_le_bytes())))
+        })?,
+        is_whole: take(body)? != 0,
+    })
+}
+
 fn take_units(body: &mut &[u8]) -> io::Result<(ClassId, ClassUnits)> {
     let class = ClassId::new(take_u32(body)?).ok_or_else(broken)?;
     let (instance, object) = (take_u32(body)?, take_u32(body)?);
@@ -383,6 +458,21 @@ mod tests {
         FromChild::receive(&mut bytes.as_slice()).expect("whole")
     }
 
+    fn frames(class: ClassId) -> FramesMessage {
+        FramesMessage {
+            methods: vec![MethodMessage {
+                class,
+                name: b"run".to_vec(),
+                signature: b"()V".to_vec(),
+            }],
+            stacks: vec![StackMessage {
+                object: 3,
+                frames: vec![(Some(0), 5), (None, -1)],
+                is_whole: true,
+            }],
+        }
+    }
+
     #[test]
     fn what_is_sent_arrives() {
         let class = ClassId::new(7).expect("not 0");
@@ -394,6 +484,7 @@ mod tests {
                     name: b"main".to_vec(),
                     frames: vec![(0, 77, 1, Some(-1)), (4, 78, 0, None)],
                 }],
+                frames: frames(class),
                 objects: 5,
                 sizes: vec![(
                     class,
@@ -483,7 +574,7 @@ mod tests {
 
         #[test]
         fn a_cut_message_is_an_error(cut in 0_usize..60) {
-            let message = FromChild::Roots { addresses: vec![1, 2, 3], threads: Vec::new(), objects: 0, sizes: Vec::new() };
+            let message = FromChild::Roots { addresses: vec![1, 2, 3], threads: Vec::new(), frames: FramesMessage::default(), objects: 0, sizes: Vec::new() };
             let mut bytes = Vec::new();
             message.send(&mut bytes).expect("memory");
             bytes.truncate(cut.min(bytes.len() - 1));

@@ -2,8 +2,9 @@
 //!
 //! In the parent, [`parent`] leads, [`answers`] converses with the child, [`known_objects`] reads what the check needs,
 //! [`pause`] shortens the pause, and [`forker`] forks in HotSpot's callback and notes the roots. In the child,
-//! [`child`] leads, [`compiled_frames`] finds roots that HotSpot does not report, [`child_file`] writes its part of the file, [`crew`] runs its threads, and the `snapshot` crate
-//! reads the heap. Between them is [`message`]: the last one says what was [written](message::Written) or why nothing
+//! [`child`] leads, [`compiled_frames`] finds roots that HotSpot does not report, [`standing_frames`] reads the frames of
+//! all threads, [`child_file`] writes its part of the file, [`crew`] runs its threads, and the `snapshot` crate reads the
+//! heap. Between them is [`message`]: the last one says what was [written](message::Written) or why nothing
 //! was. [`childs_end`] makes the user's error of that. [`process`] deals with processes, [`fork_handlers`] with
 //! libraries that run code in a fork.
 //!
@@ -28,6 +29,7 @@ mod parent;
 mod pause;
 mod process;
 mod silence;
+mod standing_frames;
 mod virtual_thread_fields;
 mod vm_structs;
 

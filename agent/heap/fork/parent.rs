@@ -27,7 +27,7 @@ use crate::heap::object_sizes;
 use crate::heap::outcome::Outcome;
 use crate::heap::stop_bound::StopBound;
 use crate::heap::tried::{Tried, OOP_MAP};
-use crate::hotspot::{StandingStacks, Variables};
+use crate::hotspot::{JavaFrames, StandingStacks, Variables};
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::{Handle, Object};
@@ -172,6 +172,7 @@ impl<'f> SnapshotDump<'f> {
             virtual_threads: the_same_fields(virtual_threads, env, &catalogue, &tables)?,
             stack_chunks: stack_chunk_class(&catalogue, &tables),
             stacks: standing_stacks,
+            frames: self.java_frames(),
             names: NameFields::of(|class, name| field_offset(&catalogue, &tables, class, name)),
             allocated: &allocated.by_handle,
             vm_structs: VmStructs::find(),
@@ -261,6 +262,12 @@ impl<'f> SnapshotDump<'f> {
         found
             .inspect_err(|missing| self.tried.no_oop_maps.set(Some(missing)))
             .ok()
+    }
+
+    /// How the copy reads the frames of all threads; `None` if it does not, or cannot.
+    fn java_frames(&self) -> Option<JavaFrames> {
+        let is_known = cfg!(target_arch = "x86_64") && !compiled_frames::are_given_up();
+        is_known.then(|| JavaFrames::find(java_version(self.env)))?
     }
 
     /// What objects are aligned to, if no dump is written.

@@ -1,0 +1,111 @@
+//! The frames of all threads, read by the child and told to the parent: there the threads stand still, but in the
+//! parent they have run on.
+
+use super::child::{HeapCopy, Task};
+use super::message::{FramesMessage, MethodMessage, StackMessage};
+use crate::heap::facts::roots::RootNotes;
+use crate::hotspot::{JavaFrame, JavaFrames, JavaStack, Readable};
+use snapshot::memory::Memory;
+use std::collections::HashMap;
+use tables::{ClassId, ObjectId};
+
+/// What the child knows of the frames.
+#[derive(Debug, Default)]
+pub(super) struct StandingFrames {
+    /// What the parent is told.
+    pub(super) message: FramesMessage,
+    /// For each thread, in the order of [`RootNotes::threads`], the depths of the frames with references that belong to
+    /// Java methods.
+    pub(super) java_frames: Vec<Vec<u32>>,
+}
+
+/// The methods that the parent is told.
+#[derive(Default)]
+struct Methods {
+    messages: Vec<MethodMessage>,
+    /// The numbers of methods, by address; `None` for one without a name or a class.
+    numbers: HashMap<u64, Option<u32>>,
+}
+
+impl Task<'_, '_> {
+    /// The frames of the threads that HotSpot has reported.
+    pub(super) fn standing_frames(&self, copy: &HeapCopy, roots: &RootNotes) -> StandingFrames {
+        let Some(frames) = &self.frames else {
+            return StandingFrames::default();
+        };
+        // SAFETY: this is the forked copy, and these are its mappings.
+        let memory = unsafe { Readable::new(&copy.mappings) };
+        let stacks = frames.stacks(&memory).unwrap_or_default();
+        let stacks = stacks.into_iter().map(|stack| (stack.thread, stack));
+        let mut stacks: HashMap<u64, JavaStack> = stacks.collect();
+        let mut methods = Methods::default();
+        let mut found = StandingFrames::default();
+        for thread in roots.threads() {
+            let address = self.objects.id(thread.object).map(ObjectId::get);
+            let stack = address.and_then(|address| stacks.remove(&address));
+            let mut depths = Vec::new();
+            if let Some(stack) = stack {
+                let is_java = |depth: &u32| {
+                    let frame = stack.frames.get(*depth as usize);
+                    frame.is_some_and(|frame| frame.bytecode >= 0)
+                };
+                depths.extend(thread.frames.keys().copied().filter(is_java));
+                let mut number = |frame: &JavaFrame| {
+                    let known = methods.number(frame, |frame| name(frames, &memory, copy, frame));
+                    (known, frame.bytecode)
+                };
+                found.message.stacks.push(StackMessage {
+                    object: thread.object.get(),
+                    frames: stack.frames.iter().map(&mut number).collect(),
+                    is_whole: stack.is_whole,
+                });
+            }
+            found.java_frames.push(depths);
+        }
+        found.message.methods = methods.messages;
+        found
+    }
+}
+
+impl Methods {
+    /// The number of a frame's method.
+    fn number(
+        &mut self,
+        frame: &JavaFrame,
+        name: impl FnOnce(JavaFrame) -> Option<MethodMessage>,
+    ) -> Option<u32> {
+        let messages = &mut self.messages;
+        *self.numbers.entry(frame.method).or_insert_with(|| {
+            let number = u32::try_from(messages.len()).ok()?;
+            messages.push(name(*frame)?);
+            Some(number)
+        })
+    }
+}
+
+/// What the parent needs to find a frame's method; `None` if it has no name, or its class is not in the catalogue.
+fn name(
+    frames: &JavaFrames,
+    memory: &Readable<'_>,
+    copy: &HeapCopy,
+    frame: JavaFrame,
+) -> Option<MethodMessage> {
+    let method = frames.name(memory, frame)?;
+    Some(MethodMessage {
+        class: class_of(copy, method.class)?,
+        name: method.name,
+        signature: method.signature,
+    })
+}
+
+/// The class with this `Klass`.
+fn class_of(copy: &HeapCopy, klass: u64) -> Option<ClassId> {
+    let (layout, memory) = (&copy.snapshot.layout, copy.snapshot.memory);
+    let mirror_in_klass = layout.mirror_in_klass;
+    let place = klass.checked_add(mirror_in_klass.offset)?;
+    let has_word = |address| copy.mappings.are_readable(address, size_of::<u64>() as u64);
+    let slot = has_word(place).then(|| memory.u64(place))?;
+    let is_there = !mirror_in_klass.through_slot || has_word(slot);
+    let mirror = is_there.then(|| mirror_in_klass.load(memory, klass))?;
+    copy.snapshot.classes.class_of_mirror(mirror)
+}

@@ -1,0 +1,70 @@
+//! The frames of Java methods that a walk over a stack passes, by thread.
+
+use super::code_cache::Returned;
+use super::standing_stacks::Code;
+
+/// A frame of a Java method.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Passed {
+    /// An interpreted frame, by its frame pointer.
+    Interpreted(u64),
+    /// A compiled frame, by its code.
+    Compiled(Returned),
+}
+
+/// The frames of Java methods of one thread.
+#[derive(Debug, Default)]
+pub(super) struct PassedStack {
+    /// The address of the thread object.
+    pub(super) thread: u64,
+    /// The frames, the top first.
+    pub(super) frames: Vec<Passed>,
+    /// Whether these are all.
+    pub(super) is_whole: bool,
+}
+
+/// The frames of one platform thread so far, and of the virtual thread that it carries.
+#[derive(Debug, Default)]
+pub(super) struct PassedFrames(Vec<PassedStack>);
+
+impl PassedFrames {
+    /// Begins anew, with frames of this thread.
+    pub(super) fn begin(&mut self, thread: u64) {
+        self.0.clear();
+        self.belong_to(thread);
+    }
+
+    /// The next frames belong to the carrier of a virtual thread. That one `is_whole` if none of its frames are in the
+    /// heap.
+    pub(super) fn leave(&mut self, carrier: u64, is_whole: bool) {
+        if let Some(last) = self.0.last_mut() {
+            last.is_whole = is_whole;
+        }
+        self.belong_to(carrier);
+    }
+
+    /// Notes the frame if it is one of a Java method.
+    pub(super) fn push(&mut self, frame_pointer: u64, code: &Code) {
+        let frame = match code {
+            Code::Interpreted => Passed::Interpreted(frame_pointer),
+            Code::Compiled { code, .. } if code.is_method => Passed::Compiled(*code),
+            _ => return,
+        };
+        if let Some(last) = self.0.last_mut() {
+            last.frames.push(frame);
+        }
+    }
+
+    /// Hands on what it has.
+    pub(super) fn take(&mut self) -> impl Iterator<Item = PassedStack> + '_ {
+        self.0.drain(..)
+    }
+
+    fn belong_to(&mut self, thread: u64) {
+        self.0.push(PassedStack {
+            thread,
+            frames: Vec::new(),
+            is_whole: true,
+        });
+    }
+}

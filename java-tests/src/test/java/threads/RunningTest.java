@@ -1,0 +1,76 @@
+package threads;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import harness.Jdk;
+import harness.Jdks;
+import harness.Jvm;
+import harness.NetBeansReader;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Threads that run while the dump is made have their frames of that moment, and all of them have names. */
+class RunningTest {
+    private static final int DUMPS = 4;
+    private static final String SUBJECT = Running.class.getName();
+
+    @TempDir Path folder;
+
+    /** Each JDK with both compilers, and with the simple one alone. */
+    static List<Arguments> compilers() {
+        List<Arguments> compilers = new ArrayList<>();
+        for (Jdk jdk : Jdks.majors()) {
+            Stream.of(4, 1).forEach(tier -> compilers.add(Arguments.of(jdk, "-XX:TieredStopAtLevel=" + tier)));
+        }
+        return compilers;
+    }
+
+    @ParameterizedTest
+    @MethodSource("compilers")
+    void framesAreThoseOfOneMoment(Jdk jdk, String compiler) throws IOException {
+        List<String> source = Files.readAllLines(Path.of("src/test/java/threads/Running.java"));
+        try (Jvm jvm = Jvm.on(jdk, folder).switches(compiler).switches(Running.SWITCHES)
+                .agent("heap=dump,doe=n,file=" + folder.resolve("out.hprof")).run(Running.class).ready()) {
+            List<String> wrong = new ArrayList<>();
+            for (int dump = 1; dump <= DUMPS; dump++) {
+                jvm.signal("QUIT");
+                String line = jvm.dumped(dump);
+                assertTrue(line.endsWith(", engine snapshot"), line);
+                try (NetBeansReader reader = new NetBeansReader(Path.of(line.replaceAll(".*dumped |: \\d+ bytes.*", "")))) {
+                    reader.threads().forEach((thread, stack) -> check(thread, stack, source, wrong));
+                }
+            }
+            assertTrue(wrong.isEmpty(), () -> wrong.size() + " wrong frames, such as " + wrong.get(0));
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+    }
+
+    /** Each frame has a name, and the line of each caller calls what is above it. */
+    private static void check(String thread, List<StackTraceElement> stack, List<String> source, List<String> wrong) {
+        for (int i = 0; i < stack.size(); i++) {
+            StackTraceElement frame = stack.get(i);
+            if (frame.getMethodName().equals("<unknown>")) {
+                wrong.add(frame + " of " + thread + " in " + stack);
+            }
+            StackTraceElement caller = i + 1 < stack.size() ? stack.get(i + 1) : null;
+            if (caller != null && frame.getClassName().equals(SUBJECT) && caller.getClassName().equals(SUBJECT)) {
+                int line = caller.getLineNumber();
+                if (line < 1 || !source.get(line - 1).contains(frame.getMethodName() + "(")) {
+                    wrong.add(caller + " does not call " + frame + " of " + thread + " in " + stack);
+                }
+            }
+        }
+        if (thread.startsWith("running-") && !stack.get(stack.size() - 1).toString().startsWith("java.lang.Thread.run(")) {
+            wrong.add("the first frame of " + thread + " in " + stack);
+        }
+    }
+}
