@@ -59,6 +59,23 @@ pub(crate) struct Answer {
     pub(crate) text: String,
 }
 
+impl Answer {
+    /// Whether the JVM loads no agents while it runs (JEP 451).
+    pub(crate) fn is_refused(&self) -> bool {
+        self.returned.is_none() && self.text.contains("EnableDynamicAgentLoading")
+    }
+
+    /// Why the agent was not loaded.
+    pub(crate) fn not_loaded(&self, pid: i32) -> String {
+        let why = format!("the JVM {pid} could not load the agent: {}", self.text);
+        if self.is_refused() {
+            return why
+                + "; hprof dump --stop-the-world -o FILE has HotSpot's own dumper stop the application instead";
+        }
+        why
+    }
+}
+
 impl Jvm {
     /// The JVM with this process id. The errors are sentences: there is no such JVM, or it cannot be inspected.
     pub(crate) fn find(pid: i32) -> Result<Self, String> {
@@ -141,6 +158,15 @@ impl Jvm {
         options: &str,
         waiting: impl FnMut(),
     ) -> Result<Answer, String> {
+        let library = library.to_string_lossy();
+        // `true` means that the path is absolute.
+        let words: [&[u8]; 4] = [b"load", library.as_bytes(), b"true", options.as_bytes()];
+        self.ask(words, waiting).map(|text| answer(&text))
+    }
+
+    /// Sends the JVM a command of the attach protocol with its three arguments, and returns the answer, whose first line is a
+    /// number. Otherwise as [`load`](Self::load).
+    pub(crate) fn ask(&self, words: [&[u8]; 4], waiting: impl FnMut()) -> Result<String, String> {
         let pid = self.pid();
         let hung_up = format!(
             "the JVM {pid} closed the connection: a JVM of Java 8 accepts only its own user; run this command as the user with id {}",
@@ -153,15 +179,18 @@ impl Jvm {
         };
         let ended = Ended::new();
         let mut socket = self.connect(&ended)?;
-        let library = library.to_string_lossy();
-        // The version of the protocol, the command, and its three arguments; `true` means that the path is absolute.
-        let command = format!("1\0load\0{library}\0true\0{options}\0");
-        socket.write_all(command.as_bytes()).map_err(gone)?;
+        // The version of the protocol comes first.
+        let mut command = b"1\0".to_vec();
+        for word in words {
+            command.extend_from_slice(word);
+            command.push(0);
+        }
+        socket.write_all(&command).map_err(gone)?;
         let text = read_all(&mut socket, &ended, waiting).map_err(gone)?;
         if text.is_empty() {
             return Err(hung_up);
         }
-        Ok(answer(&text))
+        Ok(text)
     }
 
     /// A file for the agent's messages. `None` if it cannot be created; then they only go to the JVM's stderr.

@@ -9,6 +9,7 @@ use indicatif::{HumanBytes, ProgressBar};
 use crate::attach::{Answer, AnswerFile, Jvm};
 use crate::dump_place::DumpPlace;
 use crate::dump_stream;
+use crate::hotspot_dump;
 use crate::library::Library;
 use crate::number::grouped;
 use crate::outcome::{Failure, Verdict};
@@ -32,9 +33,11 @@ pub(crate) struct Arguments {
     /// Write to this file, which must not exist yet; compressed if the name ends in .gz; - is standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Allow the application to stop if its heap cannot be forked (ZGC), for one to two seconds per million objects
+    /// Allow the application to stop if its heap cannot be forked (ZGC) or the JVM loads no agent, for one to two seconds
+    /// per million objects
     ///
-    /// Without this flag such a heap is not dumped; the command estimates how long it would take.
+    /// Without this flag such a heap is not dumped; the command estimates how long it would take. A JVM that loads no agent
+    /// (-XX:-EnableDynamicAgentLoading) is dumped by HotSpot alone: with garbage, without allocation sites and --options.
     #[arg(long)]
     stop_the_world: bool,
     /// More options for the agent, such as gz=6,threads=2; see docs/options.md
@@ -68,12 +71,32 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     let answer = jvm.load(library.path(), &told, || bar.look(&jvm));
     bar.done();
     let answer = answer.map_err(Failure::Input)?;
+    if answer.is_refused() && arguments.stop_the_world {
+        return own(&jvm, &place, arguments);
+    }
     let said = said.map(AnswerFile::lines).unwrap_or_default();
     judge(pid, &answer, &said)?;
     for line in &said {
         writeln!(io::stderr(), "{line}")?;
     }
     tell(&jvm, &place, began.elapsed())
+}
+
+/// The dump of a JVM that loads no agent.
+fn own(jvm: &Jvm, place: &DumpPlace, arguments: &Arguments) -> Result<Verdict, Failure> {
+    if arguments.options.is_some() {
+        return Err(Failure::Input(format!(
+            "the JVM {} loads no agent, and HotSpot's own dumper knows no --options: leave them out, and let hprof redact make a \
+             copy if they redact",
+            jvm.pid()
+        )));
+    }
+    let began = Instant::now();
+    let bar = Waiting::new(place.path());
+    let made = hotspot_dump::make(jvm, place, || bar.look(jvm));
+    bar.done();
+    made?;
+    tell(jvm, place, began.elapsed())
 }
 
 /// The options for the agent.
@@ -119,7 +142,7 @@ pub(crate) fn judge(pid: i32, answer: &Answer, said: &[String]) -> Result<(), Fa
         Some(code) => {
             format!("the JVM {pid} could not load the agent (its answer is {code}); its stderr may say why")
         }
-        None => format!("the JVM {pid} could not load the agent: {}", answer.text),
+        None => answer.not_loaded(pid),
     };
     Err(Failure::Input(why))
 }

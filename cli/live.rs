@@ -95,7 +95,7 @@ fn judge(pid: i32, answer: &Answer, said: &[String]) -> Result<(), Failure> {
         Some(_) => {
             format!("nothing was sent; the reason is on the stderr of the JVM {pid}. {advice}")
         }
-        None => format!("the JVM {pid} could not load the agent: {}", answer.text),
+        None => answer.not_loaded(pid),
     }))
 }
 

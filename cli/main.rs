@@ -21,6 +21,7 @@ mod folded;
 mod frame;
 mod heap_file;
 mod histo;
+mod hotspot_dump;
 mod index;
 mod info;
 mod inside;

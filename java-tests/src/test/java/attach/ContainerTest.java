@@ -101,6 +101,20 @@ class ContainerTest extends CommandTest {
         }
     }
 
+    /** HotSpot writes where the JVM is, and the name is given from here. */
+    @Test
+    void hasHotSpotsOwnDumpWhereNoAgentIsLoaded() throws IOException {
+        try (Jvm jvm = contained(Jdks.of(25), "mode=1777", "-XX:-EnableDynamicAgentLoading")) {
+            Path dump = Path.of("/proc/" + jvm.pid() + "/root/out/1.hprof");
+            Command command = dump(jvm.pid(), "-o", "/out/1.hprof", "--stop-the-world").good();
+            assertTrue(command.out.startsWith(dump + " (/out/1.hprof in the container of the JVM): "), command::toString);
+            DumpCommandTest.hasThePatients(dump);
+            assertEquals(Set.of("1.hprof"), new Folder(dump.getParent()).names());
+            mustRefuse(dump(jvm.pid(), "-o", "/link/1.hprof", "--stop-the-world"), "cannot write to /link: No such file");
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+    }
+
     /** A link of the container's to a folder that only the host has. */
     @Test
     void followsNoLinkOutOfTheContainer() {
@@ -129,11 +143,11 @@ class ContainerTest extends CommandTest {
         }
     }
 
-    private Jvm contained(Jdk jdk, String tmp) {
+    private Jvm contained(Jdk jdk, String tmp, String... switches) {
         Path classes = TARGET.resolve("test-classes");
         Launch launch = Jvm.on(jdk, folder).through("env", "JAVA=" + jdk.home, "CLASSES=" + classes, "TMP=" + tmp, "HOST=" + host,
                 "unshare", "-rm", "sh", "-c", CONTAINER, "sh", root.toString());
-        return launch.run(Patient.class).ready();
+        return launch.switches(switches).run(Patient.class).ready();
     }
 
     /** The agent's libraries that the JVM has mapped. */

@@ -4,6 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
 import harness.Collector;
 import harness.Command;
 import harness.Folder;
@@ -11,13 +14,16 @@ import harness.HprofCheck;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
+import harness.Mode;
 import harness.Testimony;
 import harness.Tools;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import lifecycle.Patient;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -68,6 +74,56 @@ class DumpCommandTest extends CommandTest {
             Testimony.of(jvm).mustHoldIn(file);
             assertEquals(0, jvm.end(), jvm.err::text);
         }
+    }
+
+    static List<Jdk> withTheSwitch() {
+        return Jdks.majors().stream().filter(jdk -> jdk.major > 8).collect(Collectors.toList());
+    }
+
+    /** A JVM that loads no agent has HotSpot's own dump, whole or not at all, and only if the user says so. */
+    @ParameterizedTest
+    @MethodSource("withTheSwitch")
+    void aJvmThatLoadsNoAgentIsDumpedByHotSpot(Jdk jdk) throws IOException {
+        Path file = folder.resolve("a b.hprof");
+        Path packed = folder.resolve("p.hprof.gz");
+        Path begun = Files.writeString(folder.resolve("begun.hprof.part"), "of another dump");
+        try (Jvm jvm = Jvm.on(jdk, folder).switches("-XX:-EnableDynamicAgentLoading").run(Patient.class).ready()) {
+            mustRefuse(dump(jvm.pid(), "-o", file), "; hprof dump --stop-the-world -o FILE has HotSpot's own dumper");
+            mustRefuse(dump(jvm.pid(), "-o", file, "--stop-the-world", "--options", "redact=all"), "knows no --options");
+            mustRefuse(dump(jvm.pid(), "-o", folder.resolve("begun.hprof"), "--stop-the-world"), "its .part is there already");
+            assertEquals(Set.of("begun.hprof.part"), new Folder(folder).dumps());
+            Command command = dump(jvm.pid(), "-o", file, "--stop-the-world").good();
+            assertTrue(command.out.startsWith(file + ": "), command::toString);
+            assertTrue(command.err.contains("stops the application until the dump is written"), command::toString);
+            hasThePatients(file);
+            mustRefuse(dump(jvm.pid(), "-o", file, "--stop-the-world"), "it is there already");
+            Command second = dump(jvm.pid(), "-o", packed, "--stop-the-world");
+            if (jdk.major < 17) {
+                mustRefuse(second, "does not compress");
+            } else {
+                second.good();
+                assertEquals((byte) 0x1f, Files.readAllBytes(packed)[0]);
+                hasThePatients(packed);
+            }
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+        Map<String, String> files = Mode.of(folder);
+        assertEquals("rw-------", files.remove("a b.hprof"));
+        assertEquals(jdk.major < 17 ? null : "rw-------", files.remove("p.hprof.gz"));
+        assertEquals(Set.of("begun.hprof.part"), files.keySet());
+        assertEquals("of another dump", Files.readString(begun));
+    }
+
+    /** HotSpot's dumps do not keep all rules that ours do. */
+    static void hasThePatients(Path dump) {
+        JsonObject histogram = JsonParser.parseString(Command.run(Tools.command(), "histo", "--json", dump).good().out).getAsJsonObject();
+        for (JsonElement row : histogram.getAsJsonArray("classes")) {
+            if (row.getAsJsonObject().get("class").getAsString().equals(Patient.class.getName())) {
+                assertEquals(3, row.getAsJsonObject().get("instances").getAsInt());
+                return;
+            }
+        }
+        throw new AssertionError("no " + Patient.class);
     }
 
     /** Nobody is sent a signal that could end it. */
