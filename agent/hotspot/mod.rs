@@ -7,6 +7,7 @@
 //! Each read is `unsafe`; its comment says what keeps the memory mapped.
 #![allow(unsafe_code)]
 
+mod call_arguments;
 pub(crate) mod call_trace;
 mod chunk_layout;
 mod code_cache;
@@ -15,6 +16,7 @@ pub(crate) mod flags;
 mod interpreter;
 mod interrupted;
 mod java_frames;
+mod local_references;
 mod management;
 mod memory;
 mod method_names;

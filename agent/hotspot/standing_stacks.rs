@@ -5,11 +5,14 @@
 //! an object that the compiler has replaced by registers and stack slots, and so what only such objects refer to. The
 //! maps have these registers and slots.
 //!
-//! The walk follows frame_x86.cpp. Interpreted frames are passed: HotSpot's walk reports their variables. Frames in the
-//! heap, of virtual threads, are read when the copy has found them ([`stack_chunks`](super::stack_chunks)).
+//! The walk follows frame_x86.cpp. Interpreted frames are passed, but for [arguments](super::call_arguments): HotSpot's
+//! walk reports their variables. Frames in the heap, of virtual threads, are read when the copy has found them
+//! ([`stack_chunks`](super::stack_chunks)).
 
+use super::call_arguments::CallArguments;
 use super::chunk_layout::{ChunkClass, ChunkFields};
 use super::code_cache::{CodeCache, Returned};
+use super::local_references::LocalReferences;
 use super::memory::{Address, Readable, WORD_BYTES};
 use super::oop_maps::{Entry, OopMaps, Spot};
 use super::passed_frames::{PassedFrames, PassedStack};
@@ -43,6 +46,10 @@ pub(crate) struct StandingStacks {
     original_pc: u64,
     upcalls: Option<Upcalls>,
     chunk_class: Option<ChunkClass>,
+    /// An exception that another thread has given it, up to JDK 17.
+    given_exception: Option<u64>,
+    arguments: Option<CallArguments>,
+    local_references: Option<LocalReferences>,
 }
 
 /// What compiled frames hold.
@@ -107,9 +114,13 @@ impl StandingStacks {
     /// Looks up the structures; the error names what this JVM does not export. `java` is its version.
     pub(crate) fn find(java: u32) -> Result<Self, &'static str> {
         let table = Table::find().ok_or("gHotSpotVMStructs")?;
+        let frames = Self::find_frames()?;
         Ok(Self {
             maps: Some(OopMaps::find(table, java)?),
-            ..Self::find_frames()?
+            given_exception: table.offset("JavaThread", "_pending_async_exception"),
+            arguments: CallArguments::find(table, java),
+            local_references: LocalReferences::find(table, &frames.anchor, java),
+            ..frames
         })
     }
 
@@ -128,6 +139,9 @@ impl StandingStacks {
             original_pc: offset("nmethod", "_orig_pc_offset")?,
             upcalls: Upcalls::find(table),
             chunk_class: ChunkClass::find(table),
+            given_exception: None,
+            arguments: None,
+            local_references: None,
         })
     }
 
@@ -238,6 +252,10 @@ impl Walk<'_, '_> {
         let stack_end = self.word(thread.add(stacks.stack_base).bits())?;
         let anchor = thread.add(stacks.anchor.in_thread).bits();
         let mut owners = [mounted, carrier];
+        if let Some(given) = stacks.given_exception {
+            let exception = self.word(thread.add(given).bits())?;
+            self.push(Reference::Wide(exception), owners);
+        }
         let mut next = self.anchored(anchor)?;
         let mut is_called = false;
         self.passed.begin(mounted);
@@ -252,8 +270,14 @@ impl Walk<'_, '_> {
             } else {
                 self.passed.push(at.frame_pointer, &code);
             }
+            if !is_called && matches!(*code, Code::Interpreted) {
+                self.note_arguments(at, owners)?;
+            }
             is_called = !matches!(*code, Code::Entry | Code::Upcall(_));
             next = self.caller(at, &code, owners)?;
+            if next.is_none() && matches!(*code, Code::Entry) {
+                self.note_local_references(thread, at, owners)?;
+            }
             let is_above = |next: &Frame| {
                 at.stack_pointer < next.stack_pointer && next.stack_pointer <= stack_end
             };
@@ -292,17 +316,47 @@ impl Walk<'_, '_> {
                 )
             }
             Code::Entry => {
-                let wrapper = at
-                    .frame_pointer
-                    .wrapping_sub(CALL_WRAPPER_WORDS * WORD_BYTES);
-                let anchor = self
-                    .word(wrapper)?
-                    .wrapping_add(self.stacks.anchor.in_call_wrapper);
-                self.anchored(anchor)
+                let anchor = self.stacks.anchor.in_call_wrapper;
+                self.anchored(self.call(at)?.wrapping_add(anchor))
             }
             Code::Upcall(place) => self.anchored(at.stack_pointer.wrapping_add(*place)),
             Code::Deoptimized(_) => None,
         }
+    }
+
+    /// Notes the arguments that an interpreted frame holds for code that is not Java's.
+    fn note_arguments(&mut self, at: Frame, threads: [u64; 2]) -> Option<()> {
+        let Some(arguments) = &self.stacks.arguments else {
+            return Some(());
+        };
+        let held = arguments.held(self.memory, at.stack_pointer, at.frame_pointer)?;
+        for reference in held {
+            self.push(Reference::Wide(reference), threads);
+        }
+        Some(())
+    }
+
+    /// Notes the local references of the native code below the entry frame of a thread's oldest call.
+    fn note_local_references(
+        &mut self,
+        thread: Address,
+        at: Frame,
+        threads: [u64; 2],
+    ) -> Option<()> {
+        let Some(local_references) = &self.stacks.local_references else {
+            return Some(());
+        };
+        let call = Address::new(self.call(at)?);
+        for reference in local_references.held(self.memory, call, thread)? {
+            self.push(Reference::Wide(reference), threads);
+        }
+        Some(())
+    }
+
+    /// The address of what HotSpot keeps about the call that an entry frame makes.
+    fn call(&self, at: Frame) -> Option<u64> {
+        let link = CALL_WRAPPER_WORDS * WORD_BYTES;
+        self.word(at.frame_pointer.wrapping_sub(link))
     }
 
     /// Whether this word is the return address of Java code that was called by Java code. It may be any number.
@@ -485,6 +539,9 @@ pub(super) mod fake {
             original_pc: 0,
             upcalls: None,
             chunk_class: None,
+            given_exception: None,
+            arguments: None,
+            local_references: None,
         }
     }
 

@@ -25,18 +25,19 @@ final class KnownGaps {
 
     private void addPlaces() {
         boolean isCompiled = code != Code.INTERPRETED;
-        lack("argument of a native method|virtual argument of a native method|privileged context", true);
-        lack("argument while a class is (loaded|initialized)", true);
-        lack("exception while its handler is loaded|pending exception|asynchronous exception", true);
-        lack("attached thread that calls Java", true);
+        // What oop maps and frames tell beyond HotSpot's walk is read since 16.
+        boolean isRead = java >= 16;
+        lack("argument of a native method|privileged context|attached thread that calls Java|asynchronous exception", !isRead);
+        lack("argument while a class is loaded", !isRead);
+        lack("argument while a class is initialized", !isRead || code == Code.C1);
+        lack("exception while its handler is loaded|pending exception", true);
         lack("monitor entered by native code", java == 11);
         lack("expression", java == 8);
-        // HotSpot's walk leaves out what is not in a variable, and oop maps are read since 16.
-        lack(".*in a loop|array|constructor|monitor|receiver|synchronized method", java < 16 && isCompiled);
+        lack(".*in a loop|array|constructor|monitor|receiver|synchronized method", !isRead && isCompiled);
         lack("continuation .*", code == Code.INTERPRETED);
         lack("returned.*|thrown|passed on|virtual (returned|thrown)", true);
         classes.put("roots.Tok$Thrown", 3L);
-        classes.put("roots.Constructs$Holder", java < 16 && isCompiled ? 1L : 0L);
+        classes.put("roots.Constructs$Holder", !isRead && isCompiled ? 1L : 0L);
         Arrays.asList("HashMap$EntrySet", "HashMap$Node[]").forEach(name -> classes.put("java.util." + name, isCompiled ? 1L : 0));
         Arrays.asList("ArrayList", "ArrayList$Itr").forEach(name -> classes.put("java.util." + name, java >= 21 ? 2L : 0));
         classes.put("java.lang.management.MemoryUsage[]", 2L);
