@@ -121,7 +121,17 @@ impl Arguments {
         let more = more.map(|more| format!(",{more}")).unwrap_or_default();
         format!("heap=dump,format=b,stop={stop},{to}{more}")
     }
+
+    /// How long who takes the dump may take nothing.
+    pub(crate) fn timeout(&self) -> Duration {
+        let more = self.options.as_deref().unwrap_or_default().split(',');
+        let said = more.filter_map(|pair| pair.strip_prefix("timeout=")?.parse().ok());
+        Duration::from_secs(said.last().unwrap_or(TIMEOUT_S))
+    }
 }
+
+/// The agent's default of `timeout=`.
+const TIMEOUT_S: u64 = 120;
 
 /// Interprets the agent's return code and messages.
 pub(crate) fn judge(pid: i32, answer: &Answer, said: &[String]) -> Result<(), Failure> {

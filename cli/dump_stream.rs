@@ -16,9 +16,6 @@ use crate::library::Library;
 use crate::number::grouped;
 use crate::outcome::{Failure, Verdict};
 
-/// An output that takes nothing of the rest of a dump for so long is given up.
-const STALL_LIMIT: Duration = Duration::from_secs(120);
-
 /// Has the JVM send its dump, and passes it on. Nothing but a whole dump ends with success.
 pub(crate) fn run(jvm: &Jvm, arguments: &Arguments) -> Result<Verdict, Failure> {
     if io::stdout().is_terminal() {
@@ -43,7 +40,7 @@ pub(crate) fn run(jvm: &Jvm, arguments: &Arguments) -> Result<Verdict, Failure> 
     let said = said.map(AnswerFile::lines).unwrap_or_default();
     // An output that takes no more may be why the agent gave up, so nobody waits for it then.
     judge(pid, &answer.map_err(Failure::Input)?, &said)?;
-    let is_whole = wait(&incoming, &passing).map_err(|error| {
+    let is_whole = wait(&incoming, &passing, arguments.timeout()).map_err(|error| {
         // Not as `head` closes a pipe: half a dump is no success.
         let why = "the dump is not whole, as standard output takes no more";
         Failure::Target(format!("{why}: {error}"))
@@ -77,8 +74,9 @@ fn start(incoming: &Arc<Incoming>, place: &Place, jvm: &Jvm) -> io::Result<Passi
     Ok(passing)
 }
 
-/// Whether all that was sent is passed on, and was whole. Errors: those of the output, also that it takes nothing.
-fn wait(incoming: &Incoming, passing: &Passing) -> io::Result<bool> {
+/// Whether all that was sent is passed on, and was whole. Errors: those of the output, also that it takes nothing for so
+/// long.
+fn wait(incoming: &Incoming, passing: &Passing, limit: Duration) -> io::Result<bool> {
     let (mut bytes, mut since) = (0, Instant::now());
     loop {
         match passing.recv_timeout(Duration::from_secs(1)) {
@@ -89,7 +87,7 @@ fn wait(incoming: &Incoming, passing: &Passing) -> io::Result<bool> {
         let now = incoming.bytes();
         if now != bytes {
             (bytes, since) = (now, Instant::now());
-        } else if since.elapsed() > STALL_LIMIT {
+        } else if since.elapsed() > limit {
             return Err(ErrorKind::TimedOut.into());
         }
     }

@@ -6,7 +6,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use crossbeam_channel::{bounded, Receiver, RecvTimeoutError, SendTimeoutError, Sender};
+use crossbeam_channel::{bounded, Receiver, RecvTimeoutError, Sender};
 
 use crate::joined_segments::JoinedSegments;
 use crate::record::HeapDumpEnd;
@@ -20,9 +20,6 @@ const CHANNEL_BUFFERS: usize = 8;
 
 /// Time between two looks whether a thread that is asked has ended.
 const LOOK: Duration = Duration::from_millis(20);
-
-/// How long objects may wait for the disk. The application is paused meanwhile.
-const STALL_LIMIT: Duration = Duration::from_secs(10);
 
 /// A message to the writer thread.
 pub(crate) enum Message {
@@ -196,8 +193,9 @@ impl Drop for DumpFile {
 
 /// Delivers segments of objects to a [`DumpFile`]'s thread.
 ///
-/// For any thread, including the VM thread at a safepoint: the writer makes progress without any Java thread. While
-/// the channel is full it blocks, but not for ever: a hanging disk must not delay a safepoint.
+/// For threads that nothing but the dump waits for: while the channel is full it blocks, for as long as who takes the
+/// dump needs. Whether that is too long, the writer knows of a stream ([`crate::Patience`]), and who watches over this
+/// process of a disk.
 #[derive(Clone, Debug)]
 pub struct ObjectsSender {
     messages: Sender<Message>,
@@ -215,16 +213,7 @@ impl Deliver for ObjectsSender {
     }
 
     fn deliver(&mut self, bytes: Vec<u8>) -> Result<(), WriteError> {
-        match self
-            .messages
-            .send_timeout(Message::Objects(bytes), STALL_LIMIT)
-        {
-            Ok(()) => Ok(()),
-            Err(SendTimeoutError::Disconnected(_)) => Err(why_closed(&self.first_error)),
-            Err(SendTimeoutError::Timeout(_)) => Err(WriteError::Stalled {
-                seconds: STALL_LIMIT.as_secs(),
-            }),
-        }
+        send(&self.messages, &self.first_error, Message::Objects(bytes))
     }
 }
 

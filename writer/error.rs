@@ -86,11 +86,6 @@ pub enum WriteError {
         /// The bytes that must stay free.
         floor_bytes: u64,
     },
-    /// The disk has accepted nothing for so long that the paused application must go on.
-    Stalled {
-        /// How long, in seconds.
-        seconds: u64,
-    },
     /// What the dump goes to takes no more, for the reason in this sentence.
     Refused(String),
     /// The writer thread, or a compressing thread, could not be started.
@@ -127,9 +122,7 @@ impl fmt::Display for WriteError {
                 "no memory for a buffer of {bytes} bytes; leave the process more memory"
             ),
             Self::Refused(sentence) => out.write_str(sentence),
-            Self::Stalled { .. } | Self::NoThread { .. } | Self::LittleRoom { .. } => {
-                self.fmt_wait(out)
-            }
+            Self::NoThread { .. } | Self::LittleRoom { .. } => self.fmt_lack(out),
             Self::Closed | Self::WriterGone | Self::CompressorFailed => {
                 out.write_str(self.words())
             }
@@ -168,13 +161,9 @@ impl fmt::Display for WriteError {
 }
 
 impl WriteError {
-    /// The sentences about a disk that did not respond, and about threads.
-    fn fmt_wait(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// The sentences about a lack of threads or space.
+    fn fmt_lack(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Stalled { seconds } => write!(
-                out,
-                "the disk has accepted nothing for {seconds} s while the application is paused; choose another with file="
-            ),
             Self::NoThread { reason } => {
                 write!(
                     out,

@@ -46,14 +46,20 @@ impl Stream {
         }
     }
 
-    /// Writes all bytes. Errors: `Refused`.
-    pub(crate) fn send(&self, file: &mut File, mut bytes: &[u8]) -> Result<(), WriteError> {
+    /// Writes all bytes, and tells how many at a time. Errors: `Refused`.
+    pub(crate) fn send(
+        &self,
+        file: &mut File,
+        mut bytes: &[u8],
+        sent: &mut dyn FnMut(usize),
+    ) -> Result<(), WriteError> {
         let mut taken = Instant::now();
         while !bytes.is_empty() {
             match file.write(bytes) {
                 Ok(0) => return Err(self.refused("takes no more")),
                 Ok(count) => {
                     bytes = bytes.get(count..).unwrap_or_default();
+                    sent(count);
                     taken = Instant::now();
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

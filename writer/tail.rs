@@ -121,6 +121,15 @@ impl Tail {
     /// Appends bytes to the file; long runs of zeros become holes. The last bytes must not be zeros, or the file is
     /// too short.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+        self.append_telling(bytes, &mut |_| {})
+    }
+
+    /// The same, and tells how many bytes were taken at a time: a slow reader of a stream needs many times.
+    pub(crate) fn append_telling(
+        &mut self,
+        bytes: &[u8],
+        taken: &mut dyn FnMut(usize),
+    ) -> Result<(), WriteError> {
         if matches!(self.cache, Cache::Unwanted) {
             self.cache = Chunk::of(&mut self.file).map_or(Cache::Used, Cache::Passed);
         }
@@ -129,10 +138,12 @@ impl Tail {
         }
         let appended = match &mut self.cache {
             Cache::Passed(chunk) => chunk.append(&self.file, bytes),
-            Cache::Stream(stream) => return stream.send(&mut self.file, bytes),
+            Cache::Stream(stream) => return stream.send(&mut self.file, bytes, taken),
             _ => append(&mut self.file, bytes),
         };
-        appended.map_err(|error| failed(&self.path, "being written", &error))
+        appended.map_err(|error| failed(&self.path, "being written", &error))?;
+        taken(bytes.len());
+        Ok(())
     }
 
     /// Returns when everything appended is in the file, and other writers continue after it.

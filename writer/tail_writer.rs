@@ -76,6 +76,12 @@ impl TailWriter {
         self.bytes.load(Ordering::Relaxed)
     }
 
+    /// Returns when all that was delivered is in the file, or was taken by who reads it. The error is the thread's first
+    /// one.
+    pub fn flush(&self) -> Result<(), WriteError> {
+        self.dump.flush()
+    }
+
     /// Writes everything in progress and the end record, and waits until all is in the file.
     ///
     /// Returns the bytes of the tail, for [`DumpFile::finish_with_tail`]. The error is the thread's first one.
@@ -153,9 +159,10 @@ struct TailSink {
 
 impl Sink for TailSink {
     fn write(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
-        self.tail.append(bytes)?;
-        self.bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-        Ok(())
+        let total = &self.bytes;
+        self.tail.append_telling(bytes, &mut |taken| {
+            total.fetch_add(taken as u64, Ordering::Relaxed);
+        })
     }
 
     fn flush(&mut self) -> Result<(), WriteError> {

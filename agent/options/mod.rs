@@ -240,6 +240,11 @@ impl Options {
         )
     }
 
+    /// Whether somebody takes dumps as they are made, or the graph, with a limit of time for each wait.
+    pub(crate) fn has_reader(&self) -> bool {
+        self.is_stream() || self.is_graph()
+    }
+
     /// The file at this path, with these options' compression and replacement rules.
     pub(crate) fn target(&self, path: PathBuf) -> Target {
         let existing = if self.force {

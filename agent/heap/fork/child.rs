@@ -6,7 +6,7 @@
 use super::crew::{in_threads, Watch};
 use super::known_objects::KnownObjects;
 use super::message::{receive_ids, FromChild, ThreadIds, ThreadNoteMessage, Written};
-use super::process::{self, Watchdog};
+use super::process::{self, is_readable, Watchdog};
 use super::vm_structs::VmStructs;
 use crate::heap::facts::catalogue::Catalogue;
 use crate::heap::facts::plain_facts::class_facts;
@@ -29,12 +29,15 @@ use std::os::unix::net::UnixStream;
 use std::sync::atomic::AtomicU64;
 use std::sync::Mutex;
 use std::thread::available_parallelism;
+use std::time::Duration;
 use tables::{ClassId, ObjectId, ObjectIndex, ObjectTable, Tables, TraceId};
 use writer::emit::LiveThread;
 use writer::{Deliver, Segments, Tail, TailWriter};
 
 /// References in a walker's first batch.
 const BATCH: usize = 512;
+/// Time between two signs of life while the parent gives the head to who reads it.
+const HEAD_LOOK: Duration = Duration::from_millis(500);
 
 /// Everything that the child needs. Made before the fork.
 #[derive(Debug)]
@@ -324,6 +327,7 @@ impl Task<'_, '_> {
         &mut self,
         roots: &mut RootNotes,
         copy: &HeapCopy,
+        watchdog: &Watchdog,
     ) -> Result<Vec<LiveThread>, Failure> {
         if self.frames.is_some() {
             self.tell(&FromChild::ReadsFrames)?;
@@ -365,6 +369,10 @@ impl Task<'_, '_> {
             sizes: self.vm_structs.size_places.all(&copy.snapshot),
         };
         self.tell(&message)?;
+        // The parent gives the head to who reads the dump, and gives up by itself who takes too long.
+        while self.options.has_reader() && !is_readable(&self.socket, HEAD_LOOK) {
+            watchdog.feed();
+        }
         let ids: ThreadIds = receive_ids(&mut self.socket).map_err(|_| Failure::NoAnswer)?;
         roots.know_java_frames(ids.iter().map(|answer| answer.3.as_slice()));
         roots.know_java_frames(standing.java_frames.iter().map(Vec::as_slice));

@@ -140,7 +140,7 @@ impl<'d, 'f> Task<'d, 'f> {
         let snapshot = &copy.snapshot;
         self.name_threads(roots, snapshot);
         watchdog.feed();
-        let threads = self.tell_roots(roots, copy)?;
+        let threads = self.tell_roots(roots, copy, watchdog)?;
         watchdog.feed();
         let tail = self.tail.take().ok_or(Failure::Fault)?;
         let writer = TailWriter::start(tail, self.walkers(), start_own).map_err(not_started)?;
@@ -198,6 +198,15 @@ impl<'d, 'f> Task<'d, 'f> {
                 }
             },
             || parts.end(),
+            &mut Watch::new(&mut self.socket, snapshot, Some(&writer), watchdog),
+        )?;
+        watchdog.feed();
+        // What is still on its way may take a slow reader longer than the watchdog waits.
+        in_threads(
+            1,
+            "hprof flusher",
+            || writer.flush().map_err(Failure::Write),
+            || (),
             &mut Watch::new(&mut self.socket, snapshot, Some(&writer), watchdog),
         )?;
         watchdog.feed();

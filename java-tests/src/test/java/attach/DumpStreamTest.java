@@ -11,12 +11,15 @@ import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
 import harness.NetBeansReader;
+import harness.Testimony;
 import harness.Tools;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import leaks.Leaks;
 import lifecycle.Patient;
 import org.junit.jupiter.api.Test;
@@ -79,6 +82,24 @@ class DumpStreamTest extends CommandTest {
         }
     }
 
+    /** Two at once, as both take their time: one reads nothing for 11 s, the other a little at a time, within `timeout=`. */
+    @Test
+    void aSlowReaderGetsItsDump() throws IOException {
+        Path late = Files.createDirectory(folder.resolve("late"));
+        Path slow = Files.createDirectory(folder.resolve("slow"));
+        String little = "while head -c 30000 > bit && [ -s bit ]; do cat bit >> whole; sleep 0.1; done";
+        try (Jvm one = Jvm.on(Jdks.of(17), late).run(Leaks.class, "listeners").ready();
+                Jvm other = Jvm.on(Jdks.of(25), slow).run(Patient.class).ready()) {
+            CompletableFuture<String> second = CompletableFuture.supplyAsync(() -> piped(slow, other, "--options timeout=2", little, 0));
+            piped(late, one, "", "{ sleep 11; cat > whole; }", 0);
+            second.join();
+            new HprofCheck(late.resolve("whole")).good();
+            Testimony.of(other).mustHoldIn(slow.resolve("whole"));
+            assertEquals(0, one.end(), one.err::text);
+            assertEquals(0, other.end(), other.err::text);
+        }
+    }
+
     @Test
     void whatCannotBeSentIsRefusedByName() throws IOException {
         try (Jvm jvm = Jvm.on(Jdks.of(17), folder).run(Patient.class).ready()) {
@@ -91,14 +112,25 @@ class DumpStreamTest extends CommandTest {
     }
 
     /** Pipes the dump through a command of the shell, and returns what `hprof dump` said; it must end with this code. */
-    private String piped(Jvm jvm, String options, String reader, int code) throws IOException {
+    private String piped(Jvm jvm, String options, String reader, int code) {
+        return piped(folder, jvm, options, reader, code);
+    }
+
+    private static String piped(Path folder, Jvm jvm, String options, String reader, int code) {
         String dump = Tools.command() + " dump " + jvm.pid() + " -o - " + options + " 2> said";
         String go = Files.exists(folder.resolve("go")) && reader.contains("go") ? "; echo word > go" : "";
         String script = "cd " + folder + "; { " + dump + "; echo $? > code" + go + "; } | " + reader;
         Command.run("sh", "-c", script).good();
-        String said = new String(Files.readAllBytes(folder.resolve("said")), StandardCharsets.UTF_8);
-        String ended = new String(Files.readAllBytes(folder.resolve("code")), StandardCharsets.UTF_8);
-        assertEquals(String.valueOf(code), ended.trim(), said + jvm.err.text());
+        String said = text(folder.resolve("said"));
+        assertEquals(String.valueOf(code), text(folder.resolve("code")).trim(), said + jvm.err.text());
         return said;
+    }
+
+    private static String text(Path file) {
+        try {
+            return new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 }
