@@ -3,12 +3,13 @@
 use crate::os::host::plain_host_name;
 use parking_lot::Mutex;
 use std::collections::HashSet;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 use text::Moment;
+use writer::{numbered, Existing, WriteError};
 
+/// The largest number that a name may have got: a process id of Linux.
+const MOST_NUMBER: u32 = 1 << 22;
 /// Bytes of a moment in a name: `20000229T121111Z`.
 const STAMP_BYTES: usize = 16;
 
@@ -66,6 +67,8 @@ pub(crate) struct UsedNames {
     paths: Option<HashSet<PathBuf>>,
     /// When the agent was loaded into this process.
     since: Option<SystemTime>,
+    /// Whether the user knows that another file has the first choice.
+    is_told: bool,
 }
 
 impl UsedNames {
@@ -81,11 +84,34 @@ impl UsedNames {
         }
     }
 
-    /// Whether a file was written since then. If this process has not used its name, another process wrote it.
-    fn is_younger(&self, path: &Path) -> bool {
-        let written = writer::last_written(path);
-        written.is_some_and(|written| self.since.is_some_and(|since| written >= since))
+    fn has(&self, path: &Path) -> bool {
+        self.paths
+            .as_ref()
+            .is_some_and(|paths| paths.contains(path))
     }
+}
+
+/// What becomes of files that have the name of a dump.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Naming {
+    /// They stay, and the dump takes a free name beside them.
+    Beside,
+    /// The same, but those from before the agent was loaded are replaced. A file that another process has written since
+    /// then is its dump.
+    ReplaceOlder,
+    /// The dump gets exactly its name, or there is none.
+    Exact(Existing),
+}
+
+/// A name for a dump.
+#[derive(Debug)]
+pub(crate) struct Chosen {
+    /// The path.
+    pub(crate) path: PathBuf,
+    /// What becomes of a file that gets this name meanwhile.
+    pub(crate) existing: Existing,
+    /// The file from before this JVM that has the first choice; told once.
+    pub(crate) taken: Option<PathBuf>,
 }
 
 /// The names used by this process. Locked while a name is chosen, never across a JVM call.
@@ -93,6 +119,7 @@ pub(crate) static USED_NAMES: Mutex<UsedNames> = Mutex::new(UsedNames {
     dumps: 0,
     paths: None,
     since: None,
+    is_told: false,
 });
 
 impl FileName {
@@ -179,34 +206,40 @@ impl FileName {
     }
 
     /// Chooses the next dump's path and remembers it.
-    ///
-    /// With `force`, a file from before the agent was loaded may be replaced; without it, another name is chosen. A
-    /// file that another process has written since then is its dump, and is never replaced.
-    pub(crate) fn choose(&self, used: &mut UsedNames, force: bool) -> PathBuf {
+    pub(crate) fn choose(&self, used: &mut UsedNames, naming: Naming) -> Chosen {
         used.dumps += 1;
-        let facts = Facts::of_dump(used.dumps);
-        let first = PathBuf::from(self.expand(&facts));
-        let is_kept =
-            |used: &UsedNames, path: &Path| (!force && path.exists()) || used.is_younger(path);
-        let is_used = |used: &UsedNames, path: &Path| {
-            used.paths
-                .as_ref()
-                .is_some_and(|paths| paths.contains(path))
+        let first = PathBuf::from(self.expand(&Facts::of_dump(used.dumps)));
+        let existing = match (naming, used.since) {
+            (Naming::Exact(existing), _) => {
+                return Chosen {
+                    path: first,
+                    existing,
+                    taken: None,
+                };
+            }
+            (Naming::ReplaceOlder, Some(since)) => Existing::ReplaceOlder(since),
+            _ => Existing::Beside,
         };
-        let first = if !is_used(used, &first) && is_kept(used, &first) {
-            with_process_id(&first, facts.process_id)
-        } else {
-            first
+        // What is no regular file is refused when the dump begins, and not evaded.
+        let stays = |path: &Path| {
+            let checked = writer::check_name(path, existing);
+            matches!(checked, Err(WriteError::Exists { .. }))
         };
+        let is_taken = !used.has(&first) && stays(&first);
+        let is_news = is_taken && !std::mem::replace(&mut used.is_told, is_taken);
         let mut path = first.clone();
         let mut number = 0_u64;
-        while is_used(used, &path) || is_kept(used, &path) {
+        while used.has(&path) || stays(&path) {
             number += 1;
             path = numbered(&first, number);
         }
         let paths = used.paths.get_or_insert_with(HashSet::new);
         paths.insert(path.clone());
-        path
+        Chosen {
+            path,
+            existing,
+            taken: is_news.then_some(first),
+        }
     }
 
     fn expand(&self, facts: &Facts) -> String {
@@ -257,7 +290,11 @@ fn fits(parts: &[Part], name: &str, host: &str) -> bool {
 
 /// `out.12.hprof` → `out.hprof`; `None` if there is no number before the ending.
 fn without_number(name: &str) -> Option<String> {
-    let is_number = |word: &str| !word.is_empty() && word.bytes().all(|it| it.is_ascii_digit());
+    // As we write them: no date, which a user may have put there.
+    let is_number = |word: &str| {
+        let number = word.parse().unwrap_or(0);
+        (1..=MOST_NUMBER).contains(&number) && word == number.to_string()
+    };
     let words: Vec<&str> = name.split('.').collect();
     // A number stands last, or before an ending of one word, or of two of which the second is `gz`.
     let at = match &*words {
@@ -270,33 +307,6 @@ fn without_number(name: &str) -> Option<String> {
     Some(kept.map(|(_, &word)| word).collect::<Vec<_>>().join("."))
 }
 
-/// `out.hprof` and 1 → `out.1.hprof`; a name without an extension gets the number at its end.
-fn numbered(path: &Path, number: u64) -> PathBuf {
-    inserted(path, &number.to_string())
-}
-
-/// The JDK agent's rule for a name that is taken: `out.txt` → `out.PID.txt`.
-fn with_process_id(path: &Path, process_id: u32) -> PathBuf {
-    inserted(path, &process_id.to_string())
-}
-
-/// Inserts a word before the extension. `.gz` counts as part of the extension before it, because tools expect
-/// `.hprof.gz`.
-fn inserted(path: &Path, word: &str) -> PathBuf {
-    let whole = path.file_name().unwrap_or_default();
-    let stem = match path.extension() {
-        Some(gz) if gz == "gz" => Path::new(path.file_stem().unwrap_or_default()).file_stem(),
-        _ => path.file_stem(),
-    };
-    let stem = stem.unwrap_or_default();
-    let ending = whole.as_bytes().get(stem.len()..).unwrap_or_default();
-    let mut name = stem.to_os_string();
-    name.push(".");
-    name.push(word);
-    name.push(OsStr::from_bytes(ending));
-    path.with_file_name(name)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -306,6 +316,7 @@ mod tests {
             dumps: 0,
             paths: None,
             since: None,
+            is_told: false,
         }
     }
 
@@ -313,24 +324,41 @@ mod tests {
     fn the_name_of_a_dump_that_was_not_made_is_free_again() {
         let name = FileName::parse("/nowhere/out.hprof").expect("a name");
         let mut used = no_names();
-        let first = name.choose(&mut used, true);
-        assert_ne!(name.choose(&mut used, true), first);
-        used.give_back(&first);
-        assert_eq!(name.choose(&mut used, true), first);
+        let mut choose = |given_back: Option<&Path>| {
+            given_back.iter().for_each(|path| used.give_back(path));
+            name.choose(&mut used, Naming::Beside).path
+        };
+        let first = choose(None);
+        assert_ne!(choose(None), first);
+        assert_eq!(choose(Some(&first)), first);
     }
 
     #[test]
-    fn what_another_process_has_written_meanwhile_is_not_replaced() {
+    fn what_was_there_before_is_replaced_only_if_the_user_says_so() {
         let dir = tempfile::tempdir().expect("a directory");
+        let at = |name: &str| dir.path().join(name);
         let name = FileName::parse(&format!("{}/out.hprof", dir.path().display())).expect("a name");
-        let file = dir.path().join("out.hprof");
-        std::fs::write(&file, "old").expect("written");
-        let mut used = no_names();
-        used.since = Some(SystemTime::now() + std::time::Duration::from_secs(60));
-        assert_eq!(name.choose(&mut used, true), file, "from before");
-        let mut used = no_names();
-        used.since = Some(SystemTime::now() - std::time::Duration::from_secs(60));
-        assert_ne!(name.choose(&mut used, true), file, "written meanwhile");
+        std::fs::write(at("out.hprof"), "old").expect("written");
+        let minute = std::time::Duration::from_secs(60);
+        let now = SystemTime::now();
+        for (naming, since, expected) in [
+            (Naming::Beside, now + minute, "out.1.hprof"),
+            (Naming::ReplaceOlder, now + minute, "out.hprof"),
+            (Naming::ReplaceOlder, now - minute, "out.1.hprof"),
+            (Naming::Exact(Existing::Keep), now, "out.hprof"),
+            (Naming::Exact(Existing::Replace), now, "out.hprof"),
+        ] {
+            let mut used = no_names();
+            used.since = Some(since);
+            let chosen = name.choose(&mut used, naming);
+            assert_eq!(chosen.path, at(expected), "{naming:?}");
+            let is_beside = expected != "out.hprof";
+            assert_eq!(chosen.taken, is_beside.then(|| at("out.hprof")));
+            let second = name.choose(&mut used, naming);
+            assert_eq!(second.taken, None, "it is told once");
+            let is_exact = matches!(naming, Naming::Exact(_));
+            assert_eq!(second.path == chosen.path, is_exact);
+        }
     }
 
     #[test]
@@ -338,7 +366,9 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         let name = FileName::parse(&format!("{}/out.hprof", dir.path().display())).expect("a name");
         let mut used = no_names();
-        let chosen: Vec<_> = (0..3).map(|_| name.choose(&mut used, true)).collect();
+        let chosen: Vec<_> = (0..3)
+            .map(|_| name.choose(&mut used, Naming::Beside).path)
+            .collect();
         let expected: Vec<_> = ["out.hprof", "out.1.hprof", "out.2.hprof"]
             .iter()
             .map(|name| dir.path().join(name))
@@ -351,11 +381,11 @@ mod tests {
         let name = FileName::parse("/nowhere/%n.hprof").expect("a name");
         let mut used = no_names();
         assert_eq!(
-            name.choose(&mut used, true),
+            name.choose(&mut used, Naming::Beside).path,
             PathBuf::from("/nowhere/1.hprof")
         );
         assert_eq!(
-            name.choose(&mut used, true),
+            name.choose(&mut used, Naming::Beside).path,
             PathBuf::from("/nowhere/2.hprof")
         );
     }
@@ -397,6 +427,9 @@ mod tests {
             ("/d/out.hprof", "out.hprof.part"),
             ("/d/out.hprof", "out.old.hprof"),
             ("/d/out.hprof", "out.1.2.3.hprof"),
+            ("/d/out.hprof", "out.20251126.hprof"),
+            ("/d/out.hprof", "out.007.hprof"),
+            ("/d/out.hprof", "out.0.hprof"),
             ("out.hprof.gz", "out.hprof"),
             ("%p.hprof", "a.hprof"),
             ("%p.hprof", ".hprof"),
@@ -411,37 +444,5 @@ mod tests {
         assert_eq!(folder("a.hprof"), Some(".".into()));
         assert_eq!(folder("/a.hprof"), Some("/".into()));
         assert_eq!(folder("/d/%p/a.hprof"), None);
-    }
-
-    #[test]
-    fn without_force_no_file_is_replaced() {
-        let dir = tempfile::tempdir().expect("a directory");
-        let there = dir.path().join("java.hprof");
-        std::fs::write(&there, b"precious").expect("written");
-        let name = FileName::parse(there.to_str().expect("UTF-8")).expect("a name");
-        let mut used = no_names();
-        let first = name.choose(&mut used, false);
-        assert_eq!(
-            first,
-            dir.path()
-                .join(format!("java.{}.hprof", std::process::id()))
-        );
-        assert_eq!(name.choose(&mut no_names(), true), there);
-    }
-
-    #[test]
-    fn what_is_put_into_a_name_stands_before_its_whole_ending() {
-        for (name, expected) in [
-            ("/d/out.hprof", "/d/out.7.hprof"),
-            ("/d/out.hprof.gz", "/d/out.7.hprof.gz"),
-            ("/d/a.txt", "/d/a.7.txt"),
-            ("/d/a.b.txt", "/d/a.b.7.txt"),
-            ("/d/out.gz", "/d/out.7.gz"),
-            ("/d.x/out", "/d.x/out.7"),
-            ("/d/.hidden", "/d/.hidden.7"),
-        ] {
-            assert_eq!(numbered(Path::new(name), 7), Path::new(expected));
-            assert_eq!(with_process_id(Path::new(name), 7), Path::new(expected));
-        }
     }
 }

@@ -22,6 +22,7 @@ mod file_name;
 mod gate;
 mod heap;
 mod hotspot;
+mod inherited;
 mod java_errors;
 mod jvmti;
 mod life_cycle;

@@ -6,6 +6,7 @@ use crate::file_name::USED_NAMES;
 use crate::gate::Gate;
 use crate::gate::Inside;
 use crate::heap;
+use crate::inherited;
 use crate::java_errors::JavaErrors;
 use crate::jvmti::capability::{
     GENERATE_RESOURCE_EXHAUSTION_HEAP_EVENTS, GENERATE_RESOURCE_EXHAUSTION_THREADS_EVENTS,
@@ -121,7 +122,12 @@ impl Session {
             // The dump contains the sites. The other profiles have no place in a text heap dump.
             let has_more =
                 options.format == Format::Text && (options.cpu.is_some() || options.monitors);
-            return is_there & (!has_more || self.report(jni, options, Part::All));
+            // The name was the dump's.
+            let beside = Options {
+                is_exact: false,
+                ..options.clone()
+            };
+            return is_there & (!has_more || self.report(jni, &beside, Part::All));
         }
         let is_of_sites_alone = options.cpu.is_none() && !options.monitors;
         let has_no_sites = options.sampling.is_some() && self.profiles.allocations.is_none();
@@ -148,10 +154,11 @@ impl Session {
             cpu: cpu.map(CpuSamples::traces).zip(counts.as_ref()),
         };
         kept_files::make_room(options);
-        let is_there = heap::dump(self.vm, jni, options, known, &*outlet);
-        if is_there {
-            kept_files::remove_surplus(options);
+        let made = heap::dump(self.vm, jni, options, known, &*outlet);
+        if let Some(file) = &made {
+            kept_files::remove_surplus(options, file);
         }
+        let is_there = made.is_some();
         if let (false, Some(file)) = (is_there, outlet.file()) {
             USED_NAMES.lock().give_back(file);
         }
@@ -248,8 +255,14 @@ impl Session {
     fn outlet(&self, options: &Options) -> Option<Box<dyn Outlet>> {
         match (&options.destination, &self.net) {
             (Destination::File(name), _) => {
-                let path = name.choose(&mut USED_NAMES.lock(), options.force);
-                Some(Box::new(options.target(path)))
+                let chosen = name.choose(&mut USED_NAMES.lock(), options.naming());
+                if let Some(taken) = chosen.taken.filter(|_| options.verbose) {
+                    say(&format!(
+                        "{} is there already and stays, so this goes to a free name beside it",
+                        taken.display()
+                    ));
+                }
+                Some(Box::new(options.target(chosen.path, chosen.existing)))
             }
             (Destination::Pipe(path), _) => Some(Box::new(receiver::fifo(path.clone(), options))),
             (Destination::Command(pattern), _) => {
@@ -313,6 +326,9 @@ impl Commanded for Session {
 ///
 /// Returns 0 to start the JVM, anything else to prevent that.
 pub(crate) fn load(vm: Vm, text: &str) -> i32 {
+    if inherited::stays_out(vm, text) {
+        return DONE;
+    }
     let options = match options::parse(text) {
         Ok(Parsed::Options(options)) => *options,
         Ok(Parsed::Help) => {
@@ -391,8 +407,11 @@ pub(crate) fn attach(vm: Vm, jni: &mut Jni<'_>, text: &str) -> i32 {
 
 /// Executes a command and returns `Agent_OnAttach`'s answer.
 fn obey(vm: Vm, jni: &mut Jni<'_>, text: &str) -> i32 {
-    let options = match options::parse(text) {
-        Ok(Parsed::Options(options)) => *options,
+    let options = match options::parse_command(text) {
+        Ok(Parsed::Options(options)) => Options {
+            is_exact: options.is_named,
+            ..*options
+        },
         Ok(Parsed::Help) => {
             say(&options::help());
             return DONE;

@@ -124,9 +124,12 @@ impl Arguments {
 
     /// How long who takes the dump may take nothing.
     pub(crate) fn timeout(&self) -> Duration {
-        let more = self.options.as_deref().unwrap_or_default().split(',');
-        let said = more.filter_map(|pair| pair.strip_prefix("timeout=")?.parse().ok());
-        Duration::from_secs(said.last().unwrap_or(TIMEOUT_S))
+        let more = self.options.as_deref().unwrap_or_default();
+        let mut said = more.rsplit(',').filter_map(|pair| {
+            let seconds = pair.strip_prefix("timeout=")?;
+            seconds.parse().ok()
+        });
+        Duration::from_secs(said.next().unwrap_or(TIMEOUT_S))
     }
 }
 
@@ -160,15 +163,14 @@ pub(crate) fn judge(pid: i32, answer: &Answer, said: &[String]) -> Result<(), Fa
 /// Prints a line on stdout about the finished file.
 fn tell(jvm: &Jvm, place: &DumpPlace, took: Duration) -> Result<Verdict, Failure> {
     let name = place.names();
-    let seconds = took.as_secs_f64();
-    let line = match jvm.root().bytes(place.path()) {
-        Some(bytes) => format!("{name}: {} bytes in {seconds:.1} s", grouped(bytes)),
-        None => format!(
-            "dumped in {seconds:.1} s, but there is no {name}: the JVM had already made a dump with this name, \
-             so it added a number; see its stderr"
-        ),
+    let Some(bytes) = jvm.root().bytes(place.path()) else {
+        return Err(Failure::Input(format!(
+            "the JVM {} says that it made a dump, but there is no {name}; its stderr has the name of the dump",
+            jvm.pid()
+        )));
     };
-    writeln!(io::stdout(), "{line}")?;
+    let (bytes, seconds) = (grouped(bytes), took.as_secs_f64());
+    writeln!(io::stdout(), "{name}: {bytes} bytes in {seconds:.1} s")?;
     Ok(Verdict::Sound)
 }
 

@@ -121,6 +121,20 @@ impl Redaction {
         self.what == Redacted::Nothing && self.drop.is_empty()
     }
 
+    /// What this leaves of a dump that must not tell more than `limits` does.
+    pub fn within(self, limits: Self) -> Self {
+        let Self { what, keep, drop } = limits;
+        let keep = match what {
+            Redacted::Nothing => self.keep,
+            _ => keep,
+        };
+        Self {
+            what: self.what.max(what),
+            keep,
+            drop: FieldPatterns([self.drop.0, drop.0].concat()),
+        }
+    }
+
     /// What the user says about this field, whose class's name is as in class files; `None` for nothing. `drop` is
     /// stronger than `keep`.
     pub fn rule(&self, class: &[u8], field: &[u8]) -> Option<FieldRule> {
@@ -220,5 +234,28 @@ mod tests {
         assert_eq!(redaction.rule(b"A", b"a"), Some(FieldRule::Keep));
         assert_eq!(redaction.rule(b"A", b"b"), Some(FieldRule::Drop));
         assert_eq!(redaction.rule(b"B", b"a"), None);
+    }
+
+    #[test]
+    fn what_is_within_limits_tells_no_more_than_they_do() {
+        let some = |text: &str| FieldPatterns::parse(text).unwrap();
+        let redaction = |what, keep, drop| Redaction {
+            what,
+            keep: some(keep),
+            drop: some(drop),
+        };
+        let limits = || redaction(Redacted::Arrays, "A#kept", "A#dropped");
+        for (asked, what) in [
+            (Redacted::Nothing, Redacted::Arrays),
+            (Redacted::Strings, Redacted::Arrays),
+            (Redacted::All, Redacted::All),
+        ] {
+            let within = redaction(asked, "A#*", "B#x").within(limits());
+            assert_eq!(within.what, what);
+            assert_eq!(within.keep, some("A#kept"));
+            assert_eq!(within.drop, some("B#x;A#dropped"));
+        }
+        let asked = || redaction(Redacted::Values, "A#a", "B#x");
+        assert_eq!(asked().within(Redaction::default()), asked());
     }
 }

@@ -1,5 +1,6 @@
 //! Which of the dumps that are there are too many.
 
+use std::cmp::Reverse;
 use std::time::SystemTime;
 
 /// How much is kept.
@@ -29,9 +30,18 @@ pub struct Kept<T> {
     pub written: SystemTime,
 }
 
-/// The files that are too many, the oldest of all. The newest one always stays.
-pub fn surplus<T>(mut files: Vec<Kept<T>>, most: Most) -> Vec<T> {
-    files.sort_by_key(|it| std::cmp::Reverse(it.written));
+/// The files that are too many, the oldest of all. The one that was written `last` always stays, whatever the times of the
+/// others are: a time in the future is that of a clock which was set back, and counts as `now`.
+pub fn surplus<T: PartialEq>(
+    mut files: Vec<Kept<T>>,
+    most: Most,
+    last: &T,
+    now: SystemTime,
+) -> Vec<T> {
+    files.sort_by_key(|it| {
+        let written = it.written.min(now);
+        (it.file != *last, Reverse(written), Reverse(it.written))
+    });
     let most_files = most.files.unwrap_or(usize::MAX).max(1);
     let most_bytes = most.bytes.unwrap_or(u64::MAX);
     let mut bytes = 0u64;
@@ -58,17 +68,39 @@ mod tests {
         sizes.iter().enumerate().map(file).collect()
     }
 
+    /// Those that are too many, where the last one is the newest.
+    fn too_many(sizes: &[u64], most: Most) -> Vec<usize> {
+        let last = sizes.len().saturating_sub(1);
+        surplus(files(sizes), most, &last, SystemTime::now())
+    }
+
     #[test]
     fn the_newest_stay() {
         let most = |files, bytes| Most { files, bytes };
         let sizes = [5, 5, 5, 5];
-        assert!(surplus(files(&sizes), Most::default()).is_empty());
-        assert_eq!(surplus(files(&sizes), most(Some(3), None)), [0]);
-        assert_eq!(surplus(files(&sizes), most(None, Some(14))), [1, 0]);
-        assert_eq!(surplus(files(&sizes), most(Some(1), Some(14))), [2, 1, 0]);
+        assert!(too_many(&sizes, Most::default()).is_empty());
+        assert_eq!(too_many(&sizes, most(Some(3), None)), [0]);
+        assert_eq!(too_many(&sizes, most(None, Some(14))), [1, 0]);
+        assert_eq!(too_many(&sizes, most(Some(1), Some(14))), [2, 1, 0]);
         // One that is too large by itself.
-        assert_eq!(surplus(files(&[1, 100]), most(Some(0), Some(14))), [0]);
-        assert!(surplus(Vec::<Kept<()>>::new(), most(Some(1), None)).is_empty());
+        assert_eq!(too_many(&[1, 100], most(Some(0), Some(14))), [0]);
+        assert!(too_many(&[], most(Some(1), None)).is_empty());
+    }
+
+    #[test]
+    fn what_was_just_written_stays_whatever_the_times_say() {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(2);
+        // Numbers 3 to 5 are of the future.
+        let gone = |most_files, last| {
+            let most = Most {
+                files: Some(most_files),
+                bytes: None,
+            };
+            surplus(files(&[1; 6]), most, &last, now)
+        };
+        assert_eq!(gone(1, 2), [5, 4, 3, 1, 0]);
+        assert_eq!(gone(2, 0), [4, 3, 2, 1]);
+        assert_eq!(gone(4, 2), [1, 0]);
     }
 
     proptest! {
@@ -79,7 +111,7 @@ mod tests {
             most_bytes in 0u64..500,
         ) {
             let most = Most { files: Some(most_files), bytes: Some(most_bytes) };
-            let gone = surplus(files(&sizes), most);
+            let gone = too_many(&sizes, most);
             let stay = sizes.len() - gone.len();
             prop_assert!(stay >= 1 && stay <= most_files);
             prop_assert!(gone.iter().all(|&number| number < sizes.len() - stay));

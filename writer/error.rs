@@ -54,6 +54,32 @@ pub enum WriteError {
         /// The file that could not be created.
         path: PathBuf,
     },
+    /// Another dump with this name is being written.
+    InUse {
+        /// Its `.part` file.
+        path: PathBuf,
+    },
+    /// In the place of our `.part` file is a whole dump, which did not get its name.
+    WholePart {
+        /// The `.part` file.
+        path: PathBuf,
+    },
+    /// The folder does not let files be renamed, so the whole dump stays where it is.
+    Unnamed {
+        /// The `.part` file.
+        part: PathBuf,
+        /// The name that it should have got.
+        path: PathBuf,
+        /// The system's reason.
+        reason: String,
+    },
+    /// The folder does not let files be renamed, as a probe shows.
+    NoRename {
+        /// The folder.
+        directory: PathBuf,
+        /// The system's reason.
+        reason: String,
+    },
     /// Another process has put its own file in the place of our `.part` file.
     Taken {
         /// The `.part` file.
@@ -123,6 +149,7 @@ impl fmt::Display for WriteError {
             ),
             Self::Refused(sentence) => out.write_str(sentence),
             Self::NoThread { .. } | Self::LittleRoom { .. } => self.fmt_lack(out),
+            Self::Unnamed { .. } | Self::NoRename { .. } => self.fmt_name(out),
             Self::Closed | Self::WriterGone | Self::CompressorFailed => {
                 out.write_str(self.words())
             }
@@ -155,12 +182,32 @@ impl fmt::Display for WriteError {
             | Self::Exists { path }
             | Self::NotARegularFile { path }
             | Self::NoPermission { path }
+            | Self::InUse { path }
+            | Self::WholePart { path }
             | Self::Taken { path } => write!(out, "{} {}", path.display(), self.words()),
         }
     }
 }
 
 impl WriteError {
+    /// The sentences about folders that do not let files be renamed.
+    fn fmt_name(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unnamed { part, path, reason } => write!(
+                out,
+                "{} is whole and stays there, as it cannot get the name {}: {reason}; rename it, and choose another folder with file=",
+                part.display(),
+                path.display()
+            ),
+            Self::NoRename { directory, reason } => write!(
+                out,
+                "the folder {} does not let files be renamed: {reason}; each dump will stay there as NAME.part, which is whole if the agent says so; choose another folder with file=",
+                directory.display()
+            ),
+            _ => out.write_str(self.words()),
+        }
+    }
+
     /// The sentences about a lack of threads or space.
     fn fmt_lack(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -198,6 +245,12 @@ impl WriteError {
             }
             Self::NoPermission { .. } => {
                 "may not be written by this user; choose another directory or change its rights"
+            }
+            Self::InUse { .. } => {
+                "is being written by somebody else; wait for the end of that, or choose another name"
+            }
+            Self::WholePart { .. } => {
+                "is a whole dump that did not get its name; rename it, or choose another name"
             }
             Self::Taken { .. } => {
                 "was replaced while it was written; give each process a file name of its own"

@@ -23,13 +23,16 @@ mod dump_file;
 mod encoder;
 mod error;
 mod file_mode;
+mod final_name;
 mod floor;
 mod graph_objects;
 mod gzip;
 mod gzip_sink;
 mod holes;
 mod joined_segments;
+mod numbered_name;
 mod outlet;
+mod part_file;
 mod peer;
 mod raw_dump;
 mod segment;
@@ -42,6 +45,7 @@ mod tail;
 mod tail_writer;
 mod text_stream;
 mod turn;
+mod whole;
 mod worker;
 
 pub use connection::Connection;
@@ -52,13 +56,13 @@ pub use file_mode::FileMode;
 pub use floor::{Floor, FreeBytes};
 pub use graph_objects::{GraphClass, GraphObjects};
 pub use gzip::GzipLevel;
+pub use numbered_name::numbered;
 pub use outlet::Outlet;
+pub use part_file::{is_leftover, remove_unfinished};
 pub use peer::Peer;
 pub use raw_dump::{RawDump, RawFile, RawReader};
 pub use segment::{Deliver, SegmentTotals, Segments};
-pub use sink::{
-    last_written, open_answer, remove_unfinished, Existing, FileSink, Sink, Target, Written,
-};
+pub use sink::{check_name, open_answer, Existing, FileSink, Sink, Target, Written};
 pub use spool::StoredDump;
 pub use spool_sink::{HandOn, SpoolSink};
 pub use stream::{AwaitRoom, Patience};
@@ -66,5 +70,4 @@ pub use stream_sink::{IsOurs, Reader, StreamOutlet, Way};
 pub use tail::Tail;
 pub use tail_writer::{TailSender, TailWriter};
 pub use text_stream::TextStream;
-
 pub use worker::{start_worker, StartWorker, Work, Worker};

@@ -6,7 +6,8 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use crate::sink::{directory, failed, forget_unfinished, note_unfinished};
+use crate::part_file::{forget_unfinished, note_unfinished};
+use crate::sink::{directory, failed};
 use crate::{Outlet, WriteError};
 
 /// More pieces than a dumper with several threads writes before it joins them.

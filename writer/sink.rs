@@ -1,25 +1,38 @@
-//! The sink: the only file that touches files.
-//!
-//! A dump is written as `NAME.part` and renamed when it is complete and on disk.
+//! The sink of a dump that becomes a file: written as `NAME.part`, and named when it is complete and on disk.
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
+use crate::final_name;
+use crate::numbered_name::numbered;
+use crate::part_file::{create_new, not_created, PartFile};
 use crate::{FileMode, Floor, GzipLevel, Tail, WriteError};
 
-/// What to do if the target exists already.
+/// What to do if something has the target's name already. What is no regular file is never replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
-    /// Refuse, before anything is written and again before the rename.
+    /// Refuse, before anything is written and again at the end.
     Keep,
-    /// Replace it, by the rename: until then the old file stays complete.
+    /// Take a free name beside it: `out.hprof`, `out.1.hprof`.
+    Beside,
+    /// Replace it at the end: until then the old file stays complete. Refuse if another one takes its place meanwhile.
     Replace,
+    /// The same for a file that was last written before this moment; take a free name beside any other.
+    ReplaceOlder(SystemTime),
 }
+
+impl Existing {
+    fn may_evade(self) -> bool {
+        matches!(self, Self::Beside | Self::ReplaceOlder(_))
+    }
+}
+
+/// Most names that are looked at for a free one.
+const MOST_NAMES: u64 = 100_000;
 
 /// The final path of a dump, and whether it is compressed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,11 +69,30 @@ impl Target {
     pub fn look(&self) -> Result<(), WriteError> {
         let name = file_name(&self.path)?;
         check_directory(&self.path)?;
-        check_target(self)?;
+        check_name(&self.path, self.existing)?;
         let probe = sibling(&self.path, &name, &format!(".{}.probe", std::process::id()));
-        let has_mode = give_mode(self.mode, &create_new(&probe)?, &probe);
-        fs::remove_file(&probe).map_err(|error| failed(&probe, "being removed", &error))?;
-        has_mode
+        let made = match create_new(&probe) {
+            // One of a JVM with the same number, in another container or before this one.
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+            Err(error) => Err(not_created(&probe, &error)),
+            Ok(file) => give_mode(self.mode, &file, &probe),
+        };
+        let named = sibling(
+            &self.path,
+            &name,
+            &format!(".{}.probed", std::process::id()),
+        );
+        let renamed = fs::rename(&probe, &named);
+        remove(&named)?;
+        remove(&probe)?;
+        made?;
+        match renamed {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(WriteError::NoRename {
+                directory: directory(&self.path).to_owned(),
+                reason: error.to_string(),
+            }),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -104,6 +136,8 @@ pub trait Sink: Send {
 #[derive(Debug)]
 pub struct FileSink {
     target: Target,
+    /// The name that the file is to get: the target's, or a free one beside it.
+    path: PathBuf,
     part: PartFile,
     bytes: u64,
     /// Device and inode of the file that will be replaced.
@@ -113,22 +147,35 @@ pub struct FileSink {
 impl FileSink {
     /// Opens `NAME.part`.
     ///
-    /// A leftover regular file with the name `NAME.part` is replaced. Errors: `NoFileName`,
-    /// `NoDirectory`, `Exists`, `NotARegularFile`, `NoPermission`, `Io`; after an error nothing is
-    /// left behind.
+    /// What a dead process has left at that name is replaced. Errors: `NoFileName`, `NoDirectory`, `Exists`, `InUse`,
+    /// `WholePart`, `NotARegularFile`, `NoPermission`, `Io`; after an error nothing is left behind.
     pub fn create(target: Target) -> Result<Self, WriteError> {
-        let name = file_name(&target.path)?;
+        file_name(&target.path)?;
         check_directory(&target.path)?;
-        check_target(&target)?;
-        let part_path = sibling(&target.path, &name, ".part");
-        let before = identity(&target.path);
-        let part = PartFile::create(part_path)?;
+        let mut path = target.path.clone();
+        for number in 1..MOST_NAMES {
+            match Self::at(&target, path) {
+                Err(error) if target.existing.may_evade() && is_taken(&error, &target.path) => {
+                    path = numbered(&target.path, number);
+                }
+                made => return made,
+            }
+        }
+        Err(WriteError::Exists { path: target.path })
+    }
+
+    fn at(target: &Target, path: PathBuf) -> Result<Self, WriteError> {
+        check_name(&path, target.existing)?;
+        let part = PartFile::create(sibling(&path, &file_name(&path)?, ".part"))?;
         give_mode(target.mode, &part.file, &part.path)?;
+        // Whoever else would write a dump of this name has the `.part` file first. One may have ended just now.
+        check_name(&path, target.existing)?;
         Ok(Self {
-            target,
+            target: target.clone(),
+            before: identity(&path),
+            path,
             part,
             bytes: 0,
-            before,
         })
     }
 
@@ -137,6 +184,49 @@ impl FileSink {
         floor.map_or(Ok(()), |floor| {
             floor.check(&self.part.file, &self.part.path, bytes.len())
         })
+    }
+
+    /// Gives the file its name, or a free one beside it; the name. What another process has put there meanwhile stays.
+    fn take_name(&self) -> Result<PathBuf, WriteError> {
+        let existing = self.target.existing;
+        let mut path = self.path.clone();
+        let named = |path: &Path| {
+            check_name(path, existing)?;
+            let taken = match identity(path) {
+                Some(found) if Some(found) == self.before => fs::rename(&self.part.path, path),
+                _ => final_name::take(&self.part.path, path),
+            };
+            taken.map_err(|error| match error.kind() {
+                ErrorKind::AlreadyExists => WriteError::Exists {
+                    path: path.to_owned(),
+                },
+                _ => WriteError::Unnamed {
+                    part: self.part.path.clone(),
+                    path: path.to_owned(),
+                    reason: error.to_string(),
+                },
+            })
+        };
+        for number in 1..MOST_NAMES {
+            match named(&path) {
+                Ok(()) => return Ok(path),
+                Err(error) if existing.may_evade() && is_taken(&error, &self.path) => {
+                    path = numbered(&self.target.path, number);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Err(WriteError::Exists { path })
+    }
+}
+
+/// Whether another name may be free, as this one is taken; what has the `first` name may be of a kind that no dump
+/// replaces, which the user should know.
+fn is_taken(error: &WriteError, first: &Path) -> bool {
+    match error {
+        WriteError::Exists { .. } | WriteError::InUse { .. } | WriteError::WholePart { .. } => true,
+        WriteError::NotARegularFile { path } => path != first,
+        _ => false,
     }
 }
 
@@ -163,27 +253,18 @@ impl Sink for FileSink {
 
     fn commit(mut self: Box<Self>, tail_bytes: u64) -> Result<Written, WriteError> {
         let bytes = self.bytes.saturating_add(tail_bytes);
-        let (part, target) = (&mut self.part, &self.target);
+        let part = &self.part;
         check_length(&part.file, &part.path, bytes)?;
-        part.file
-            .sync_all()
-            .map_err(|error| failed(&part.path, "being synced", &error))?;
+        sync(&part.file).map_err(|error| failed(&part.path, "being synced", &error))?;
         if !part.is_ours() {
             return Err(WriteError::Taken {
                 path: part.path.clone(),
             });
         }
-        check_target(target)?;
-        let found = identity(&target.path);
-        let path = if found.is_some() && found != self.before {
-            // Another process has put its dump there meanwhile. Neither may be lost.
-            with_process_id(&target.path)
-        } else {
-            target.path.clone()
-        };
-        fs::rename(&part.path, &path)
-            .map_err(|error| failed(&path, "being renamed from its .part name", &error))?;
-        part.committed = true;
+        let named = self.take_name();
+        // What is whole is not thrown away for a name.
+        self.part.stays = matches!(named, Ok(_) | Err(WriteError::Unnamed { .. }));
+        let path = named?;
         // The file is complete by now. Some network file systems cannot sync a directory; that is no
         // reason to call the dump a failure.
         let _ = File::open(directory(&path)).and_then(|directory| directory.sync_all());
@@ -191,76 +272,19 @@ impl Sink for FileSink {
     }
 }
 
-/// The `.part` file. Dropping it before the rename removes it.
-#[derive(Debug)]
-struct PartFile {
-    file: File,
-    path: PathBuf,
-    committed: bool,
-}
-
-/// A file that is being written, with device and inode unless no other process uses its name.
-type Unfinished = (PathBuf, Option<(u64, u64)>);
-
-/// The files that are being written.
-static UNFINISHED: Mutex<Vec<Unfinished>> = Mutex::new(Vec::new());
-
-/// Lets [`remove_unfinished`] remove this file.
-pub(crate) fn note_unfinished(path: &Path, identity: Option<(u64, u64)>) {
-    let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
-    unfinished.push((path.to_owned(), identity));
-}
-
-/// The file is finished, or gone.
-pub(crate) fn forget_unfinished(path: &Path) {
-    let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
-    unfinished.retain(|(noted, _)| noted != path);
-}
-
-/// Removes all files that this process is writing. For a process that exits and gives up its
-/// dumps: unfinished files then get no name.
-pub fn remove_unfinished() {
-    let unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
-    for (path, noted) in unfinished.iter() {
-        if noted.is_none_or(|noted| identity(path) == Some(noted)) {
-            let _ = fs::remove_file(path);
-        }
+/// Returns when the file is on the disk, where the file system knows of such a thing.
+fn sync(file: &File) -> io::Result<()> {
+    match file.sync_all() {
+        Err(error) if is_unknown(&error) => Ok(()),
+        synced => synced,
     }
 }
 
-impl PartFile {
-    /// Creates a new one.
-    fn create(path: PathBuf) -> Result<Self, WriteError> {
-        let file = create_new(&path)?;
-        if let Ok(meta) = file.metadata() {
-            note_unfinished(&path, Some((meta.dev(), meta.ino())));
-        }
-        Ok(Self {
-            file,
-            path,
-            committed: false,
-        })
-    }
-
-    /// Whether the name still belongs to our file, and not to another process's.
-    fn is_ours(&self) -> bool {
-        let identity = |meta: Metadata| (meta.dev(), meta.ino());
-        match (self.file.metadata(), fs::symlink_metadata(&self.path)) {
-            (Ok(open), Ok(named)) => identity(open) == identity(named),
-            _ => false,
-        }
-    }
-}
-
-impl Drop for PartFile {
-    fn drop(&mut self) {
-        forget_unfinished(&self.path);
-        if !self.committed && self.is_ours() {
-            // An error cannot be reported to anything; the next dump of this name replaces a
-            // leftover.
-            let _ = fs::remove_file(&self.path);
-        }
-    }
+/// Whether a file system says that it has no such operation. A disk that fails says something else.
+fn is_unknown(error: &io::Error) -> bool {
+    [libc::EINVAL, libc::ENOSYS, libc::EOPNOTSUPP]
+        .into_iter()
+        .any(|code| error.raw_os_error() == Some(code))
 }
 
 /// Opens a file that a client has created for an answer, for writing at its end. `None` if it does
@@ -279,26 +303,14 @@ pub fn open_answer(
 }
 
 /// When a file was last written; `None` if there is none, or if the system does not say.
-pub fn last_written(path: &Path) -> Option<SystemTime> {
+fn last_written(path: &Path) -> Option<SystemTime> {
     fs::metadata(path).and_then(|meta| meta.modified()).ok()
 }
 
 /// Device and inode of the file with this name; `None` if there is none.
-fn identity(path: &Path) -> Option<(u64, u64)> {
+pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
     let meta = fs::symlink_metadata(path).ok()?;
     Some((meta.dev(), meta.ino()))
-}
-
-/// `out.hprof.gz` → `out.PID.hprof.gz`.
-fn with_process_id(path: &Path) -> PathBuf {
-    let name = path
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned();
-    let at = name.find(".hprof").unwrap_or(name.len());
-    let (stem, ending) = name.split_at(at);
-    path.with_file_name(format!("{stem}.{}{ending}", std::process::id()))
 }
 
 /// Rejects a file that does not consist of exactly what we and the tail's writer have written.
@@ -344,50 +356,36 @@ fn check_directory(path: &Path) -> Result<(), WriteError> {
     }
 }
 
-/// Rejects a target that must not be replaced: any, if so configured, and always one that is not a
-/// regular file.
-fn check_target(target: &Target) -> Result<(), WriteError> {
-    let path = &target.path;
-    if fs::symlink_metadata(path).is_err() {
+/// Rejects a name that something has which is not replaced. Errors: `Exists`, `NotARegularFile`.
+pub fn check_name(path: &Path, existing: Existing) -> Result<(), WriteError> {
+    if identity(path).is_none() {
         return Ok(());
     }
+    let path = path.to_owned();
     // This follows links: a link to a pipe or a device is just as unsuitable for a dump.
-    if fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
-        return Err(WriteError::NotARegularFile { path: path.clone() });
+    if fs::metadata(&path).is_ok_and(|meta| !meta.is_file()) {
+        return Err(WriteError::NotARegularFile { path });
     }
-    match target.existing {
-        Existing::Keep => Err(WriteError::Exists { path: path.clone() }),
-        Existing::Replace => Ok(()),
+    let is_replaced = match existing {
+        Existing::Keep | Existing::Beside => false,
+        Existing::Replace => true,
+        // A link that leads nowhere has no time.
+        Existing::ReplaceOlder(than) => last_written(&path).is_none_or(|written| written < than),
+    };
+    if is_replaced {
+        return Ok(());
     }
+    Err(WriteError::Exists { path })
 }
 
-/// Creates a file that is certainly new. Replaces a regular file that a dead process left behind.
-pub(crate) fn create_new(path: &Path) -> Result<File, WriteError> {
-    let open = || {
-        OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(path)
-    };
-    let opened = match open() {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            if !fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file()) {
-                return Err(WriteError::NotARegularFile {
-                    path: path.to_owned(),
-                });
-            }
-            fs::remove_file(path).and_then(|()| open())
+/// Removes a file, if it is there.
+fn remove(path: &Path) -> Result<(), WriteError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(failed(path, "being removed", &error))
         }
-        opened => opened,
-    };
-    opened.map_err(|error| match error.kind() {
-        io::ErrorKind::PermissionDenied => WriteError::NoPermission {
-            path: path.to_owned(),
-        },
-        _ => failed(path, "being created", &error),
-    })
+        _ => Ok(()),
+    }
 }
 
 fn give_mode(mode: Option<FileMode>, file: &File, path: &Path) -> Result<(), WriteError> {
@@ -436,21 +434,122 @@ mod tests {
         assert_eq!(mode(&path), 0o666);
     }
 
-    #[test]
-    fn a_dump_that_came_meanwhile_is_not_replaced() {
+    use std::time::Duration;
+
+    const FUTURE: Duration = Duration::from_secs(3600);
+
+    /// Where a dump goes whose name something has: before it begins, or since. `None` for nowhere.
+    fn place(existing: Existing, comes_meanwhile: bool) -> Option<String> {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.hprof.gz");
         let target = Target {
-            existing: Existing::Replace,
+            existing,
             ..Target::new(&path)
         };
-        let mut sink = FileSink::create(target).unwrap();
-        sink.write(b"ours").unwrap();
-        fs::write(&path, "theirs").unwrap();
-        let written = Box::new(sink).commit(0).unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"theirs");
-        assert_eq!(fs::read(&written.path).unwrap(), b"ours");
-        assert!(written.path.to_str().unwrap().ends_with(".hprof.gz"));
+        if !comes_meanwhile {
+            fs::write(&path, "theirs").unwrap();
+        }
+        let written = FileSink::create(target).and_then(|mut sink| {
+            sink.write(b"ours").unwrap();
+            if comes_meanwhile {
+                fs::write(&path, "theirs").unwrap();
+            }
+            Box::new(sink).commit(0)
+        });
+        let place = written.ok().map(|written| {
+            assert_eq!(fs::read(&written.path).unwrap(), b"ours");
+            written.path
+        });
+        let theirs = (place.as_ref() != Some(&path)).then_some(&b"theirs"[..]);
+        assert_eq!(fs::read(&path).unwrap(), theirs.unwrap_or(b"ours"));
+        let files = 1 + usize::from(place.as_ref().is_some_and(|place| *place != path));
+        assert_eq!(names(directory.path()).len(), files, "no .part");
+        let name = place.as_deref().and_then(Path::file_name);
+        name.map(|name| name.to_str().unwrap().to_owned())
+    }
+
+    #[test]
+    fn what_is_there_is_replaced_only_if_the_user_says_so() {
+        let (past, future) = (SystemTime::UNIX_EPOCH, SystemTime::now() + FUTURE);
+        let (same, beside) = (Some("a.hprof.gz"), Some("a.1.hprof.gz"));
+        for (existing, before, meanwhile) in [
+            (Existing::Keep, None, None),
+            (Existing::Beside, beside, beside),
+            (Existing::Replace, same, None),
+            (Existing::ReplaceOlder(past), beside, beside),
+            (Existing::ReplaceOlder(future), same, beside),
+        ] {
+            assert_eq!(place(existing, false).as_deref(), before, "{existing:?}");
+            assert_eq!(place(existing, true).as_deref(), meanwhile, "{existing:?}");
+        }
+    }
+
+    #[test]
+    fn dumps_that_begin_at_once_get_names_of_their_own() {
+        let now = SystemTime::now();
+        for (existing, expected) in [
+            (
+                Existing::Beside,
+                &["a.1.hprof", "a.2.hprof", "a.3.hprof", "a.hprof"][..],
+            ),
+            (
+                Existing::ReplaceOlder(now),
+                &["a.1.hprof", "a.2.hprof", "a.hprof"],
+            ),
+        ] {
+            let directory = tempfile::tempdir().unwrap();
+            let path = directory.path().join("a.hprof");
+            fs::write(&path, "old").unwrap();
+            let file = File::options().write(true).open(&path).unwrap();
+            file.set_modified(now - FUTURE).unwrap();
+            let target = Target {
+                existing,
+                ..Target::new(&path)
+            };
+            let sinks = [(); 3].map(|()| Box::new(FileSink::create(target.clone()).unwrap()));
+            let paths = sinks.map(|sink| sink.commit(0).unwrap().path);
+            assert_eq!(std::collections::BTreeSet::from(paths).len(), 3);
+            assert_eq!(names(directory.path()), expected);
+        }
+    }
+
+    #[test]
+    fn many_at_once_lose_none_of_each_others() {
+        let directory = tempfile::tempdir().unwrap();
+        let target = Target {
+            existing: Existing::Beside,
+            ..Target::new(directory.path().join("a.hprof"))
+        };
+        std::thread::scope(|scope| {
+            for number in 0..8_u8 {
+                let target = target.clone();
+                scope.spawn(move || {
+                    for _ in 0..20 {
+                        let mut sink = Box::new(FileSink::create(target.clone()).unwrap());
+                        sink.write(&[number]).unwrap();
+                        sink.commit(0).unwrap();
+                    }
+                });
+            }
+        });
+        let all = names(directory.path());
+        let bytes = all
+            .iter()
+            .map(|name| fs::read(directory.path().join(name)).unwrap()[0]);
+        let mut of_each = [0; 8];
+        bytes.for_each(|number| of_each[usize::from(number)] += 1);
+        assert_eq!(of_each, [20; 8]);
+    }
+
+    #[test]
+    fn no_sync_is_no_error_and_a_bad_disk_is() {
+        let error = |code| io::Error::from_raw_os_error(code);
+        for code in [libc::EINVAL, libc::ENOSYS, libc::EOPNOTSUPP] {
+            assert!(is_unknown(&error(code)));
+        }
+        for code in [libc::EIO, libc::ENOSPC, libc::EDQUOT, libc::EROFS] {
+            assert!(!is_unknown(&error(code)));
+        }
     }
 
     #[test]
@@ -461,7 +560,7 @@ mod tests {
         sink.write(b"half a dump").unwrap();
         let part = directory.path().join("a.hprof.part");
         assert!(part.exists());
-        remove_unfinished();
+        crate::remove_unfinished();
         assert!(!part.exists());
         let refused = Box::new(sink).commit(0);
         assert!(
@@ -698,11 +797,14 @@ mod tests {
     fn a_part_of_another_process_is_never_renamed_or_removed() {
         let directory = tempfile::tempdir().unwrap();
         let target = Target::new(directory.path().join("a.hprof"));
+        let part = directory.path().join("a.hprof.part");
         let first = Box::new(FileSink::create(target.clone()).unwrap());
-        let second = Box::new(FileSink::create(target.clone()).unwrap());
+        let second = FileSink::create(target.clone()).unwrap_err();
+        assert_eq!(second, WriteError::InUse { path: part.clone() });
+        // A program that knows nothing of locks.
+        fs::remove_file(&part).unwrap();
+        fs::write(&part, "theirs").unwrap();
         assert!(matches!(first.commit(0), Err(WriteError::Taken { .. })));
-        assert_eq!(names(directory.path()), ["a.hprof.part"]);
-        second.commit(0).unwrap();
-        assert_eq!(names(directory.path()), ["a.hprof"]);
+        assert_eq!(fs::read(&part).unwrap(), b"theirs");
     }
 }

@@ -2,10 +2,11 @@
 
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, ErrorKind, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use crate::sink::{check_length, create_new, failed, file_name, sibling};
+use crate::part_file::{create_new, not_created};
+use crate::sink::{check_length, failed, file_name, sibling};
 use crate::{GzipLevel, Tail, WriteError};
 
 /// Bytes that are read back when all are there, in a file without a name.
@@ -16,13 +17,44 @@ pub(crate) struct Spool {
     path: PathBuf,
 }
 
+/// Attempts at a name that other processes have for a moment.
+const TRIES: u32 = 100;
+
+/// Removes a file, if it is there. Errors: `NotARegularFile`, `Io`.
+fn remove(path: &Path) -> Result<(), WriteError> {
+    match fs::symlink_metadata(path) {
+        Err(_) => return Ok(()),
+        Ok(meta) if !meta.is_file() => {
+            return Err(WriteError::NotARegularFile {
+                path: path.to_owned(),
+            });
+        }
+        Ok(_) => {}
+    }
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(failed(path, "having its name removed", &error))
+        }
+        _ => Ok(()),
+    }
+}
+
 impl Spool {
     /// Opens it beside the target.
     pub(crate) fn create(target: &Path) -> Result<Self, WriteError> {
         let path = sibling(target, &file_name(target)?, ".spool");
-        let file = create_new(&path)?;
-        fs::remove_file(&path).map_err(|error| failed(&path, "having its name removed", &error))?;
-        Ok(Self { file, path })
+        for _ in 0..TRIES {
+            match create_new(&path) {
+                Ok(file) => {
+                    remove(&path)?;
+                    return Ok(Self { file, path });
+                }
+                // Another process has the name for a moment, or ended in it. Nobody needs it any more.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => remove(&path)?,
+                Err(error) => return Err(not_created(&path, &error)),
+            }
+        }
+        Err(WriteError::InUse { path })
     }
 
     /// Appends bytes.

@@ -21,9 +21,10 @@ use crate::os::host::utc_offset_seconds;
 use crate::profile::{Allocations, CpuCounts, StackTraces};
 use parking_lot::{Mutex, MutexGuard};
 use std::cell::Cell;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tables::Census;
-use writer::{DumpFile, Outlet};
+use writer::{DumpFile, Outlet, WriteError};
 
 /// Attempts by snapshot. Each catches up with the classes loaded since the one before.
 const SNAPSHOT_TRIES: u32 = 8;
@@ -60,7 +61,7 @@ pub(crate) struct Known<'s> {
     pub(crate) cpu: Option<(&'s StackTraces, &'s CpuCounts)>,
 }
 
-/// Makes one dump and reports the result on stderr. Returns `true` if the file exists or the peer has received it.
+/// Makes one dump and reports the result on stderr. Returns the file, or the name of the peer that has received it.
 ///
 /// Runs on any thread attached to the JVM, in the live phase. The application pauses for a part of the time only.
 pub(crate) fn dump(
@@ -69,7 +70,7 @@ pub(crate) fn dump(
     options: &Options,
     known: Known<'_>,
     outlet: &dyn Outlet,
-) -> bool {
+) -> Option<PathBuf> {
     let _alone = Alone::begin();
     dump_alone(vm, jni, options, known, outlet)
 }
@@ -111,12 +112,12 @@ fn dump_alone(
     options: &Options,
     known: Known<'_>,
     outlet: &dyn Outlet,
-) -> bool {
+) -> Option<PathBuf> {
     let mut last_child = match take_turn() {
         Ok(last_child) => last_child,
         Err(why) => {
             say(&format!("no dump: {why}"));
-            return false;
+            return None;
         }
     };
     let started = Instant::now();
@@ -145,11 +146,16 @@ fn dump_alone(
             );
             say_if(is_told, &line);
             *last_child = child.and_then(Child::end_alone);
-            true
+            Some(outcome.path)
+        }
+        // It is there, but not under its name.
+        Err(DumpError::Write(error @ WriteError::Unnamed { .. })) => {
+            say(&error.to_string());
+            None
         }
         Err(error) => {
             say(&format!("no dump: {error}"));
-            false
+            None
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The options as text, for the terminal and for docs/options.md.
 
+use super::parsing::ENVIRONMENT;
 use super::rows::{Group, Row, Standing, GROUPS};
-use super::ENVIRONMENT;
 
 /// Columns in a line of the help.
 const WIDTH: usize = 100;
@@ -28,7 +28,8 @@ pub(crate) fn help() -> String {
         "\nThe agent writes a dump when the JVM ends, on SIGQUIT (kill -QUIT PID, Ctrl-\\), on jcmd PID JVMTI.data_dump,\n\
          and on jcmd PID JVMTI.agent_load /path/to/libhprof_rs.so '\"heap=dump,file=/path/to/out.hprof\"'.\n\
          A second dump of the same JVM gets a number: out.1.hprof. With net=HOST:PORT all dumps go down one connection.\n\
-         Options of the environment variable {ENVIRONMENT} are added behind those given here.\n\
+         Options of the environment variable {ENVIRONMENT} are added behind those given here. An attached\n\
+         agent takes only redact=, keep= and drop= of them, and leaves out at least as much.\n\
          Example: java -agentpath:./libhprof_rs.so=heap=dump,file=out.%p.hprof -jar app.jar\n"
     ));
     text

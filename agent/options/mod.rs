@@ -9,30 +9,26 @@ mod cpu;
 mod cross_check;
 mod help;
 mod out_of_memory;
+mod parsing;
 mod resolve;
 mod rows;
 mod values;
 
-use crate::file_name::FileName;
+use crate::file_name::{FileName, Naming};
 use crate::os::disk::free_bytes;
 use caused::Word;
 pub(crate) use caused::{Conditions, Does, Leaks, Samples};
 pub(crate) use class_patterns::ClassPatterns;
 pub(crate) use cpu::{Clock, Cpu, TimesLayout};
-use cross_check::cross_check;
 use format::redaction::{Redacted, Redaction};
 pub(crate) use help::help;
 pub(crate) use out_of_memory::OnOutOfMemory;
-use resolve::resolve;
-use rows::{rows, Standing};
+pub(crate) use parsing::{parse, parse_command};
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 use trigger::Most;
 use writer::{Existing, FileMode, Floor, GzipLevel, Peer, Target};
-
-/// The options in this environment variable are appended to those of the command line.
-const ENVIRONMENT: &str = "_JAVA_HPROF_OPTIONS";
 
 /// Whether a dump stops the application for HotSpot's own dumper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,6 +131,10 @@ pub(crate) struct Options {
     pub(crate) force: bool,
     /// The mode of the files that are made; `None` for what each kind has otherwise.
     pub(crate) mode: Option<FileMode>,
+    /// Whether the user has named the file.
+    pub(crate) is_named: bool,
+    /// Whether the file gets exactly that name, or there is none: for a command, whose user takes it from there.
+    pub(crate) is_exact: bool,
     /// Whether to also report the start of a dump on stderr.
     pub(crate) verbose: bool,
     /// Put the values of primitive fields into the dump.
@@ -193,8 +193,10 @@ impl Default for Options {
             by_thread: false,
             dump_on_exit: true,
             dump_on_signal: true,
-            force: true,
+            force: false,
             mode: None,
+            is_named: false,
+            is_exact: false,
             verbose: true,
             primitive_fields: true,
             primitive_arrays: true,
@@ -245,19 +247,24 @@ impl Options {
         self.is_stream() || self.is_graph()
     }
 
-    /// The file at this path, with these options' compression and replacement rules.
-    pub(crate) fn target(&self, path: PathBuf) -> Target {
-        let existing = if self.force {
-            Existing::Replace
-        } else {
-            Existing::Keep
-        };
+    /// The file at this path, with these options' compression.
+    pub(crate) fn target(&self, path: PathBuf, existing: Existing) -> Target {
         Target {
             path,
             existing,
             gzip: self.gzip,
             floor: self.floor(),
             mode: self.mode,
+        }
+    }
+
+    /// What becomes of files that are there.
+    pub(crate) fn naming(&self) -> Naming {
+        match (self.is_exact, self.force) {
+            (true, true) => Naming::Exact(Existing::Replace),
+            (true, false) => Naming::Exact(Existing::Keep),
+            (false, true) => Naming::ReplaceOlder,
+            (false, false) => Naming::Beside,
         }
     }
 
@@ -381,82 +388,6 @@ impl Default for Said {
             oom: None,
         }
     }
-}
-
-/// Parses the agent's option string, followed by that of the environment.
-pub(crate) fn parse(text: &str) -> Result<Parsed, OptionError> {
-    parse_with(text, &std::env::var(ENVIRONMENT).unwrap_or_default())
-}
-
-fn parse_with(text: &str, environment: &str) -> Result<Parsed, OptionError> {
-    if text == "help" {
-        return Ok(Parsed::Help);
-    }
-    let mut said = Said::default();
-    let mut notes = Vec::new();
-    let mut refusal = None;
-    for pair in text
-        .split(',')
-        .chain(environment.split(','))
-        .filter(|pair| !pair.is_empty())
-    {
-        take(pair, &mut said, &mut notes, &mut refusal)?;
-    }
-    cross_check(&said)?;
-    if let Some(refusal) = refusal {
-        return Err(refusal);
-    }
-    resolve(said, notes).map(Box::new).map(Parsed::Options)
-}
-
-/// Parses one `name=value`. A valid option that is refused goes to `refusal`, because wrong values
-/// are reported first.
-fn take(
-    pair: &str,
-    said: &mut Said,
-    notes: &mut Vec<String>,
-    refusal: &mut Option<OptionError>,
-) -> Result<(), OptionError> {
-    let Some((name, value)) = pair.split_once('=') else {
-        let hint = if pair == "help" {
-            "; help stands alone: -agentpath:…=help"
-        } else {
-            ""
-        };
-        return Err(OptionError(format!(
-            "{pair}: options have the form name=value, separated by commas{hint}"
-        )));
-    };
-    let Some(row) = rows().find(|row| row.name == name) else {
-        return Err(OptionError(format!(
-            "{name}={value}: there is no option {name}; the options are {}",
-            names()
-        )));
-    };
-    (row.set)(said, value).map_err(|why| {
-        let allowed = if why.is_empty() {
-            format!("{name} takes {}", row.values)
-        } else {
-            why.to_owned()
-        };
-        OptionError(format!("{name}={value}: {allowed}"))
-    })?;
-    match row.standing {
-        Standing::Built => {}
-        Standing::Nothing(why) => notes.push(format!("{name}={value} does nothing: {why}")),
-        Standing::Refused(why) => {
-            refusal.get_or_insert(OptionError(format!("{name}={value}: {why}")));
-        }
-    }
-    Ok(())
-}
-
-fn names() -> String {
-    rows()
-        .filter(|row| row.is_public())
-        .map(|row| row.name)
-        .collect::<Vec<_>>()
-        .join(" ")
 }
 
 /// Whether the file's name requests binary HPROF.

@@ -23,6 +23,10 @@ pub(super) fn resolve(said: Said, mut notes: Vec<String>) -> Result<Options, Opt
     let measures_cpu = said.cpu_samples || said.cpu_times.is_some();
     let is_nothing = !said.heap_dump && !said.heap_sites && !said.options.monitors && !measures_cpu;
     let is_sent = said.graph.is_some() || said.stream.is_some();
+    let is_named = match said.does {
+        Word::Sites => said.sites.is_some(),
+        _ => said.file.is_some(),
+    };
     let heap_dump = said.heap_dump || is_nothing || is_sent;
     let heap_sites = said.heap_sites || is_nothing;
     refuse(&said)?;
@@ -70,6 +74,7 @@ pub(super) fn resolve(said: Said, mut notes: Vec<String>) -> Result<Options, Opt
         oom,
         on,
         does,
+        is_named,
         min_free_bytes: said.min_free_bytes.unwrap_or(least_free),
         gzip,
         notes,

@@ -1,5 +1,7 @@
 //! Tests of the option table: every row's values and errors, the cross-checks, the help.
 
+use super::parsing::{parse_command_with, parse_with};
+use super::rows::rows;
 use super::*;
 use std::time::Duration;
 
@@ -25,10 +27,65 @@ fn refusal(text: &str) -> String {
 fn the_defaults_of_a_heap_dump() {
     let options = options("heap=dump");
     assert_eq!(options.destination, file("java.hprof"));
-    assert!(options.dump_on_exit && options.force && options.verbose && options.line_numbers);
+    assert!(options.dump_on_exit && !options.force && options.verbose && options.line_numbers);
+    assert!(!options.is_named && !options.is_exact);
     assert!(options.primitive_fields && options.primitive_arrays);
     assert_eq!(options.depth_frames, None);
     assert!(options.notes.is_empty());
+}
+
+#[test]
+fn of_the_environment_a_command_takes_the_limits_alone() {
+    let options = |text, environment| match parse_command_with(text, environment) {
+        Ok(Parsed::Options(options)) => *options,
+        other => panic!("{text} {environment}: {other:?}"),
+    };
+    let environment = "file=/d/env.hprof,net=h:1,gz=9,stop=y,heap=sites,redact=arrays,drop=A#b";
+    let asked = options("heap=dump,file=/d/a.hprof,drop=C#d", environment);
+    assert_eq!(asked.destination, file("/d/a.hprof"));
+    assert!(asked.is_named && asked.gzip.is_none() && asked.sampling.is_none());
+    assert_eq!(asked.stop_the_world, StopTheWorld::IfNeeded);
+    assert_eq!(asked.redaction.what, Redacted::Arrays);
+    assert!(asked.redaction.drop.matches(b"A", b"b") && asked.redaction.drop.matches(b"C", b"d"));
+    let asked = options("heap=dump,redact=strings,keep=A#a", environment);
+    assert_eq!(asked.redaction.what, Redacted::Arrays);
+    assert!(asked.redaction.keep.is_empty());
+    assert!(asked
+        .notes
+        .iter()
+        .any(|note| note.starts_with("keep= does nothing")));
+    let asked = options("heap=dump,redact=all", "redact=arrays,keep=A#a");
+    assert_eq!(asked.redaction.what, Redacted::All);
+    assert!(parse_command_with("heap=dump", "redact=nonsense").is_err());
+    assert!(parse_command_with("heap=dump", "nonsense=y").is_ok());
+}
+
+#[test]
+fn a_command_gets_the_name_that_it_gives() {
+    let options = |text| match parse_command_with(text, "") {
+        Ok(Parsed::Options(options)) => *options,
+        other => panic!("{text}: {other:?}"),
+    };
+    for (text, is_named) in [
+        ("heap=dump", false),
+        ("heap=dump,file=a", true),
+        ("heap=sites,do=sites,file=a", false),
+        ("heap=sites,do=sites,sites=a", true),
+    ] {
+        assert_eq!(options(text).is_named, is_named, "{text}");
+    }
+    let asked = |text| {
+        let options = options(text);
+        Options {
+            is_exact: options.is_named,
+            ..options
+        }
+    };
+    assert_eq!(asked("heap=dump").naming(), Naming::Beside);
+    let keep = Naming::Exact(Existing::Keep);
+    assert_eq!(asked("heap=dump,file=a").naming(), keep);
+    let replace = Naming::Exact(Existing::Replace);
+    assert_eq!(asked("heap=dump,file=a,force=y").naming(), replace);
 }
 
 #[test]
@@ -66,7 +123,7 @@ fn the_later_word_wins_and_the_environment_is_last() {
 
 #[test]
 fn files_have_the_mode_that_is_said() {
-    let dump = |text| options(text).target("a.hprof".into()).mode;
+    let dump = |text| options(text).target("a.hprof".into(), Existing::Keep).mode;
     assert_eq!(dump("heap=dump"), None);
     assert_eq!(dump("heap=dump,mode=0640"), FileMode::parse("640"));
     assert_eq!(

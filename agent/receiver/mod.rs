@@ -9,7 +9,7 @@ use crate::options::{Destination, Options};
 use crate::os::{owner, room};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use writer::{Existing, Patience, StreamOutlet, Target};
+use writer::{Existing, Patience, StreamOutlet, WriteError};
 
 use fifo::{is_fifo, refused_fifo, Fifo};
 use shell_command::ShellCommand;
@@ -82,13 +82,11 @@ pub(crate) fn look_at_target(options: &Options) {
         }
         return;
     }
-    let target = Target {
-        existing: Existing::Replace,
-        floor: None,
-        ..options.target(path)
-    };
-    if let Err(error) = target.look() {
-        no_dump_unless(&error.to_string());
+    let target = options.target(path, Existing::Replace);
+    match target.look() {
+        Ok(()) => {}
+        Err(error @ WriteError::NoRename { .. }) => say(&error.to_string()),
+        Err(error) => no_dump_unless(&error.to_string()),
     }
 }
 

@@ -10,11 +10,12 @@ use std::path::Path;
 type Row = (&'static str, &'static [&'static str]);
 
 /// The agent, lowest level first.
-const AGENT: [Row; 26] = [
+const AGENT: [Row; 27] = [
     ("chance", &[]),
     ("os", &[]),
     ("jvmti", &["os"]),
     ("hotspot", &["chance", "jvmti", "os"]),
+    ("inherited", &["jvmti"]),
     ("message", &[]),
     ("gate", &[]),
     ("class_gate", &[]),
@@ -100,6 +101,7 @@ const AGENT: [Row; 26] = [
             "gate",
             "heap",
             "java_errors",
+            "inherited",
             "jvmti",
             "message",
             "net",

@@ -1,7 +1,7 @@
 //! `files=` and `maxsize=`: the dumps that are kept, and what dead JVMs have left.
 //!
-//! Only a file is removed that has a name of the user's pattern and is a whole dump that tells its cause, as those of
-//! `on=`, `files=` and `maxsize=` do.
+//! Only a file is removed that has a name of the user's pattern, is the user's, and is a whole dump that tells its cause,
+//! as those of `on=`, `files=` and `maxsize=` do; and never the one that was just written.
 
 use crate::file_name::FileName;
 use crate::heap::cause;
@@ -15,6 +15,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use trigger::{surplus, Kept, Most};
+use writer::is_leftover;
 
 /// An unfinished file that nobody has written to for so long belongs to no dump: dumps end after `timeout=` without
 /// progress.
@@ -29,10 +30,10 @@ pub(crate) fn make_room(options: &Options) {
     remove_dead(name, least);
 }
 
-/// After a dump: removes those that are too many.
-pub(crate) fn remove_surplus(options: &Options) {
+/// After a dump, which is this file: removes those that are too many.
+pub(crate) fn remove_surplus(options: &Options, last: &Path) {
     let Some(name) = pattern(options) else { return };
-    for path in too_many(name, options.kept) {
+    for path in too_many(name, options.kept, last) {
         match fs::remove_file(&path) {
             Ok(()) if options.verbose => say(&format!(
                 "removed {}, which is older than the dumps that files= and maxsize= keep",
@@ -72,18 +73,22 @@ fn remove_dead(name: &FileName, least: Duration) {
         let is_ours = file
             .strip_suffix(".part")
             .is_some_and(|file| name.fits(file));
-        if is_ours && is_dead().is_some() {
+        if is_ours && is_dead().is_some() && is_leftover(&path) {
             // If it cannot be removed, it stays.
             let _ = fs::remove_file(&path);
         }
     }
 }
 
-/// The dumps that are too many.
-fn too_many(name: &FileName, most: Most) -> Vec<PathBuf> {
+/// The dumps that are too many, after one that was just written.
+fn too_many(name: &FileName, most: Most, last: &Path) -> Vec<PathBuf> {
     let found = files(name).into_iter();
     let found = found.filter(|(_, file)| name.fits(file));
-    surplus(found.filter_map(|(path, _)| kept(path)).collect(), most)
+    let found = found.filter_map(|(path, _)| kept(path)).collect();
+    // As the folder lists it.
+    let last = last.file_name().unwrap_or_default();
+    let last = name.folder().unwrap_or_default().join(last);
+    surplus(found, most, &last, SystemTime::now())
 }
 
 /// All files in the folder of the dumps, with their names.
@@ -177,8 +182,12 @@ mod tests {
             files: Some(files),
             bytes: None,
         };
-        assert_eq!(too_many(&name, most(3)), [""; 0].map(PathBuf::from));
-        assert_eq!(too_many(&name, most(1)), [at("a.1.hprof"), at("a.2.hprof")]);
+        let too_many = |files, last| too_many(&name, most(files), &at(last));
+        assert_eq!(too_many(3, "a.hprof"), [""; 0].map(PathBuf::from));
+        let older = [at("a.1.hprof"), at("a.2.hprof")];
+        assert_eq!(too_many(1, "a.hprof"), older);
+        // The clock was set back before the last one.
+        assert_eq!(too_many(1, "a.2.hprof"), [at("a.hprof"), at("a.1.hprof")]);
     }
 
     #[test]
@@ -198,7 +207,7 @@ mod tests {
         };
         // Only root can give a file away. To anybody else both are the own user's.
         let is_theirs = is_given == [true; 2];
-        assert_eq!(too_many(&name, most).is_empty(), is_theirs);
+        assert_eq!(too_many(&name, most, &at("a.hprof")).is_empty(), is_theirs);
         remove_dead(&name, Duration::from_secs(7200));
         assert_eq!(at("a.hprof.part").exists(), is_theirs);
     }
@@ -211,11 +220,26 @@ mod tests {
         write(&at("a.7.hprof.part"), b"", 1);
         write(&at("b.hprof.part"), b"", 3);
         write(&at("a.hprof"), b"", 3);
+        // Whole, but without its name.
+        write(&at("a.8.hprof.part"), &dump(true), 3);
+        // Still written, slowly.
+        let target = writer::Target::new(at("a.9.hprof"));
+        let _written = writer::DumpFile::create(&target).expect("a file");
+        let part = File::options().write(true).open(at("a.9.hprof.part"));
+        let then = SystemTime::now() - Duration::from_secs(3600 * 3);
+        part.and_then(|it| it.set_modified(then)).expect("a time");
         let pattern = at("a.hprof");
         let name = FileName::parse(pattern.to_str().expect("UTF-8")).expect("a name");
         remove_dead(&name, Duration::from_secs(7200));
         let names: BTreeSet<_> = files(&name).into_iter().map(|(_, name)| name).collect();
-        let expected = ["a.7.hprof.part", "a.hprof", "b.hprof.part"].map(str::to_owned);
+        let expected = [
+            "a.7.hprof.part",
+            "a.8.hprof.part",
+            "a.9.hprof.part",
+            "a.hprof",
+            "b.hprof.part",
+        ]
+        .map(str::to_owned);
         assert_eq!(names, BTreeSet::from(expected));
     }
 }

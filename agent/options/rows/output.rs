@@ -100,9 +100,9 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         name: "force",
         values: "y|n",
-        default: "y",
-        help: "replace an existing file; `n` chooses another name. No dump replaces another one of the same \
-               JVM",
+        default: "n",
+        help: "replace a file that was there before this JVM. `n` takes a free name beside it: `out.1.hprof`; an \
+               attached agent makes no dump then. No dump replaces another one of the same JVM",
         standing: Standing::Built,
         set: |said, value| yes_no(value).map(|on| said.options.force = on),
     },

@@ -191,7 +191,10 @@ pub(crate) fn report(
         Ok(_) => true,
         Err(error) => {
             figures.give_back(profiles);
-            say(&format!("no report: {error}"));
+            match error {
+                WriteError::Unnamed { .. } => say(&error.to_string()),
+                _ => say(&format!("no report: {error}")),
+            }
             false
         }
     }

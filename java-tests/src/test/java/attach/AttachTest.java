@@ -10,6 +10,8 @@ import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
 import harness.Testimony;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
@@ -37,12 +39,37 @@ class AttachTest {
                 assertTrue(attached.out.contains("return code: 0"), attached::toString);
                 Testimony.of(jvm).mustHoldIn(folder.resolve(i + ".hprof"));
             }
-            Command again = jvm.attach("heap=dump,file=" + folder.resolve("3.hprof"));
-            assertTrue(again.out.contains("return code: 0"), again::toString);
             assertEquals(0, jvm.end(), jvm.err::text);
             assertTrue(jvm.out.text().endsWith("BYE"), jvm.out::text);
-            assertEquals(Set.of("1.hprof", "2.hprof", "3.hprof", "3.1.hprof"), new Folder(folder).dumps(),
-                    "no dump at the end, none overwritten");
+            assertEquals(Set.of("1.hprof", "2.hprof", "3.hprof"), new Folder(folder).dumps(), "no dump at the end");
+        }
+    }
+
+    /** Whoever names a file takes it from there. */
+    @ParameterizedTest
+    @MethodSource("since11")
+    void theDumpHasTheNameThatWasGivenOrThereIsNone(Jdk jdk) throws IOException {
+        Path file = folder.resolve("out.hprof");
+        try (Jvm jvm = Jvm.on(jdk, folder).run(Patient.class).ready()) {
+            Files.write(file, new byte[] {'x'});
+            Command there = jvm.attach("heap=dump,file=" + file);
+            assertTrue(there.out.contains("return code: 200"), there::toString);
+            jvm.err.await("hprof-rs: no dump: " + file + " exists and is not overwritten", Jvm.LIMIT);
+            assertEquals(1, Files.size(file));
+            Command forced = jvm.attach("heap=dump,force=y,file=" + file);
+            assertTrue(forced.out.contains("return code: 0"), forced::toString);
+            Testimony.of(jvm).mustHoldIn(file);
+            Files.delete(file);
+            Command again = jvm.attach("heap=dump,file=" + file);
+            assertTrue(again.out.contains("return code: 0"), again::toString);
+            Testimony.of(jvm).mustHoldIn(file);
+            // Without a name, any free one will do.
+            for (int i = 0; i < 2; i++) {
+                Command unnamed = jvm.attach("heap=dump");
+                assertTrue(unnamed.out.contains("return code: 0"), unnamed::toString);
+            }
+            assertEquals(0, jvm.end(), jvm.err::text);
+            assertEquals(Set.of("out.hprof", "java.hprof", "java.1.hprof"), new Folder(folder).dumps());
         }
     }
 
@@ -50,15 +77,15 @@ class AttachTest {
     @MethodSource("since11")
     void twoAtOnce(Jdk jdk) {
         try (Jvm jvm = Jvm.on(jdk, folder).run(Patient.class).ready()) {
-            String options = "heap=dump,file=" + folder.resolve("out.hprof");
+            String options = "heap=dump,file=" + folder.resolve("out.%n.hprof");
             CompletableFuture<Command> other = CompletableFuture.supplyAsync(() -> jvm.attach(options));
             Command one = jvm.attach(options);
             assertTrue(one.out.contains("return code: 0"), one::toString);
             assertTrue(other.join().out.contains("return code: 0"), () -> other.join().toString());
             assertEquals(0, jvm.end(), jvm.err::text);
-            assertEquals(Set.of("out.hprof", "out.1.hprof"), new Folder(folder).dumps());
-            Testimony.of(jvm).mustHoldIn(folder.resolve("out.hprof"));
+            assertEquals(Set.of("out.1.hprof", "out.2.hprof"), new Folder(folder).dumps());
             Testimony.of(jvm).mustHoldIn(folder.resolve("out.1.hprof"));
+            Testimony.of(jvm).mustHoldIn(folder.resolve("out.2.hprof"));
         }
     }
 

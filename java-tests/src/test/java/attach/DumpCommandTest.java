@@ -61,6 +61,44 @@ class DumpCommandTest extends CommandTest {
         }
     }
 
+    /** A file that was moved away makes place for another of its name, also where the JVM's own agent has the same. */
+    @ParameterizedTest
+    @MethodSource("jdks")
+    void theFileHasTheNameThatWasAskedFor(Jdk jdk) throws IOException {
+        Path file = folder.resolve("a.hprof");
+        try (Jvm jvm = Jvm.on(jdk, folder).agent("heap=dump,doe=n,file=" + file).run(Patient.class).ready()) {
+            jvm.signal("QUIT");
+            jvm.dumped(1);
+            for (int i = 0; i < 2; i++) {
+                Files.delete(file);
+                Command command = dump(jvm.pid(), "-o", file).good();
+                assertTrue(command.out.startsWith(file + ": "), command::toString);
+                Testimony.of(jvm).mustHoldIn(file);
+            }
+            assertEquals(0, jvm.end(), jvm.err::text);
+            assertEquals(Set.of("a.hprof"), new Folder(folder).dumps());
+        }
+    }
+
+    /** The environment says what the JVM's own dumps are; a command asks for another, which tells no more than they. */
+    @ParameterizedTest
+    @MethodSource("jdks")
+    void theEnvironmentsOptionsLimitWhatIsToldAndNothingElse(Jdk jdk) {
+        Path file = folder.resolve("a.hprof");
+        String variable = "_JAVA_HPROF_OPTIONS=file=" + folder.resolve("env.hprof") + ",net=h:1,gz=1,redact=all";
+        try (Jvm jvm = Jvm.on(jdk, folder).through("env", variable).run(Patient.class).ready()) {
+            Command command = dump(jvm.pid(), "-o", file).good();
+            assertTrue(command.err.contains("redacted: all"), command::toString);
+            new HprofCheck(file).good();
+            Command leaks = Command.run(Tools.command(), "leaks", jvm.pid());
+            assertTrue(leaks.exit < 2, leaks::toString);
+            command = dump(jvm.pid(), "-o", folder.resolve("b.hprof"), "--options", "redact=strings").good();
+            assertTrue(command.err.contains("redacted: all"), command::toString);
+            assertEquals(0, jvm.end(), jvm.err::text);
+            assertEquals(Set.of("a.hprof", "b.hprof"), new Folder(folder).dumps());
+        }
+    }
+
     /** Without leave no application is stopped for HotSpot's own dumper. */
     @Test
     void stopsTheApplicationOnlyWithLeave() {

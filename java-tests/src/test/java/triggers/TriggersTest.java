@@ -174,6 +174,26 @@ class TriggersTest {
         }
     }
 
+    /** The clock was set back: what the dump before left is of the future. */
+    @ParameterizedTest
+    @MethodSource("some")
+    void theDumpThatWasJustMadeStays(Jdk jdk) throws IOException {
+        String options = "heap=dump,doe=n,files=2,file=out.%n.hprof";
+        try (Jvm jvm = Jvm.on(jdk, folder).agent(options).run(Load.class).ready()) {
+            for (int i = 1; i <= 4; i++) {
+                jvm.signal("QUIT");
+                jvm.dumped(i);
+                new Folder(folder).await("out." + i + ".hprof", Jvm.LIMIT);
+                if (i < 3) {
+                    Files.setLastModifiedTime(folder.resolve("out." + i + ".hprof"), FileTime.fromMillis(4102444800000L));
+                }
+            }
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+        Set<String> names = new Folder(folder).dumps();
+        assertTrue(names.size() == 2 && names.contains("out.4.hprof"), names::toString);
+    }
+
     @Beside
     @ParameterizedTest
     @MethodSource("some")

@@ -1,0 +1,138 @@
+//! Options are read one after the other: those of the agent, and those of the environment.
+
+use super::cross_check::cross_check;
+use super::resolve::resolve;
+use super::rows::{rows, Standing};
+use super::{OptionError, Parsed, Said};
+use format::redaction::Redacted;
+
+/// The options in this environment variable are appended to those of the command line.
+pub(super) const ENVIRONMENT: &str = "_JAVA_HPROF_OPTIONS";
+
+/// Parses the agent's option string, followed by that of the environment.
+pub(crate) fn parse(text: &str) -> Result<Parsed, OptionError> {
+    parse_with(text, &environment())
+}
+
+/// Parses the options of a command. Of the environment's, which are for the start of a JVM, those count that limit what a
+/// dump tells: a command can ask for less than that, and not for more.
+pub(crate) fn parse_command(text: &str) -> Result<Parsed, OptionError> {
+    parse_command_with(text, &environment())
+}
+
+fn environment() -> String {
+    std::env::var(ENVIRONMENT).unwrap_or_default()
+}
+
+pub(super) fn parse_with(text: &str, environment: &str) -> Result<Parsed, OptionError> {
+    if text == "help" {
+        return Ok(Parsed::Help);
+    }
+    Reading::of(text.split(',').chain(environment.split(',')))?.resolved()
+}
+
+pub(super) fn parse_command_with(text: &str, environment: &str) -> Result<Parsed, OptionError> {
+    if text == "help" {
+        return Ok(Parsed::Help);
+    }
+    let limits = environment.split(',').filter(|pair| is_limit(pair));
+    let limits = Reading::of(limits)?.said.options.redaction;
+    let mut reading = Reading::of(text.split(','))?;
+    let asked = std::mem::take(&mut reading.said.options.redaction);
+    if limits.what > Redacted::Nothing && !asked.keep.is_empty() {
+        reading.notes.push(format!(
+            "keep= does nothing: {ENVIRONMENT} says what dumps of this JVM keep"
+        ));
+    }
+    reading.said.options.redaction = asked.within(limits);
+    reading.resolved()
+}
+
+/// Whether an option limits what a dump tells.
+fn is_limit(pair: &str) -> bool {
+    let name = pair.split_once('=').map(|(name, _)| name);
+    name.is_some_and(|name| ["redact", "keep", "drop"].contains(&name))
+}
+
+/// Options that were read, one after the other.
+#[derive(Debug, Default)]
+struct Reading {
+    said: Said,
+    notes: Vec<String>,
+    /// Why a valid option is refused.
+    refusal: Option<OptionError>,
+}
+
+impl Reading {
+    fn of<'t>(pairs: impl Iterator<Item = &'t str>) -> Result<Self, OptionError> {
+        let mut reading = Self::default();
+        for pair in pairs.filter(|pair| !pair.is_empty()) {
+            let Self {
+                said,
+                notes,
+                refusal,
+            } = &mut reading;
+            take(pair, said, notes, refusal)?;
+        }
+        Ok(reading)
+    }
+
+    fn resolved(self) -> Result<Parsed, OptionError> {
+        cross_check(&self.said)?;
+        if let Some(refusal) = self.refusal {
+            return Err(refusal);
+        }
+        let options = resolve(self.said, self.notes)?;
+        Ok(Parsed::Options(Box::new(options)))
+    }
+}
+
+/// Parses one `name=value`. A valid option that is refused goes to `refusal`, because wrong values
+/// are reported first.
+fn take(
+    pair: &str,
+    said: &mut Said,
+    notes: &mut Vec<String>,
+    refusal: &mut Option<OptionError>,
+) -> Result<(), OptionError> {
+    let Some((name, value)) = pair.split_once('=') else {
+        let hint = if pair == "help" {
+            "; help stands alone: -agentpath:…=help"
+        } else {
+            ""
+        };
+        return Err(OptionError(format!(
+            "{pair}: options have the form name=value, separated by commas{hint}"
+        )));
+    };
+    let Some(row) = rows().find(|row| row.name == name) else {
+        return Err(OptionError(format!(
+            "{name}={value}: there is no option {name}; the options are {}",
+            names()
+        )));
+    };
+    (row.set)(said, value).map_err(|why| {
+        let allowed = if why.is_empty() {
+            format!("{name} takes {}", row.values)
+        } else {
+            why.to_owned()
+        };
+        OptionError(format!("{name}={value}: {allowed}"))
+    })?;
+    match row.standing {
+        Standing::Built => {}
+        Standing::Nothing(why) => notes.push(format!("{name}={value} does nothing: {why}")),
+        Standing::Refused(why) => {
+            refusal.get_or_insert(OptionError(format!("{name}={value}: {why}")));
+        }
+    }
+    Ok(())
+}
+
+fn names() -> String {
+    rows()
+        .filter(|row| row.is_public())
+        .map(|row| row.name)
+        .collect::<Vec<_>>()
+        .join(" ")
+}

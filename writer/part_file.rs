@@ -1,0 +1,233 @@
+//! The `.part` file. Whoever writes one holds its lock, so that others can tell it from what a dead process has left.
+
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use rustix::fs::{flock, FlockOperation};
+use rustix::io::Errno;
+
+use crate::sink::{failed, identity};
+use crate::whole::ends_whole;
+use crate::WriteError;
+
+/// Attempts at a file that others look at just then, or make and remove.
+const TRIES: u32 = 100;
+
+/// The `.part` file. Dropping it removes it, unless it has got its name or stays for the user.
+#[derive(Debug)]
+pub(crate) struct PartFile {
+    pub(crate) file: File,
+    pub(crate) path: PathBuf,
+    /// Whether it is left where it is.
+    pub(crate) stays: bool,
+}
+
+/// A file that is being written, with device and inode unless no other process uses its name.
+type Unfinished = (PathBuf, Option<(u64, u64)>);
+
+/// The files that are being written.
+static UNFINISHED: Mutex<Vec<Unfinished>> = Mutex::new(Vec::new());
+
+/// Lets [`remove_unfinished`] remove this file.
+pub(crate) fn note_unfinished(path: &Path, identity: Option<(u64, u64)>) {
+    let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+    unfinished.push((path.to_owned(), identity));
+}
+
+/// The file is finished, or gone.
+pub(crate) fn forget_unfinished(path: &Path) {
+    let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+    unfinished.retain(|(noted, _)| noted != path);
+}
+
+/// Removes all files that this process is writing. For a process that exits and gives up its
+/// dumps: unfinished files then get no name.
+pub fn remove_unfinished() {
+    let unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+    for (path, noted) in unfinished.iter() {
+        if noted.is_none_or(|noted| identity(path) == Some(noted)) {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+/// Whether a `.part` file is what a dead process has left: nobody writes it, and it is no whole dump.
+pub fn is_leftover(path: &Path) -> bool {
+    leftover(path).is_ok()
+}
+
+impl PartFile {
+    /// Creates a new one. A leftover makes way.
+    ///
+    /// Errors: `InUse`, `Unnamed`, `NotARegularFile`, `NoPermission`, `Io`.
+    pub(crate) fn create(path: PathBuf) -> Result<Self, WriteError> {
+        for _ in 0..TRIES {
+            if let Some(file) = attempt(&path)? {
+                if let Ok(meta) = file.metadata() {
+                    note_unfinished(&path, Some((meta.dev(), meta.ino())));
+                }
+                return Ok(Self {
+                    file,
+                    path,
+                    stays: false,
+                });
+            }
+        }
+        Err(WriteError::InUse { path })
+    }
+
+    /// Whether the name still belongs to our file, and not to another process's.
+    pub(crate) fn is_ours(&self) -> bool {
+        is_named(&self.file, &self.path)
+    }
+}
+
+impl Drop for PartFile {
+    fn drop(&mut self) {
+        forget_unfinished(&self.path);
+        if !self.stays && self.is_ours() {
+            // An error cannot be reported to anything; the next dump of this name replaces a
+            // leftover.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Opens a file that is certainly new.
+pub(crate) fn create_new(path: &Path) -> io::Result<File> {
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)
+}
+
+/// The error that a file could not be created.
+pub(crate) fn not_created(path: &Path, error: &io::Error) -> WriteError {
+    match error.kind() {
+        ErrorKind::PermissionDenied => WriteError::NoPermission {
+            path: path.to_owned(),
+        },
+        _ => failed(path, "being created", error),
+    }
+}
+
+/// One attempt; `None` if another one may succeed.
+fn attempt(path: &Path) -> Result<Option<File>, WriteError> {
+    match create_new(path) {
+        // Who looks whether it is a leftover holds the lock for a moment, and then removes it.
+        Ok(file) => Ok((!is_held(&file) && is_named(&file, path)).then_some(file)),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            // Whoever holds the lock of what has the name is the only one who removes it.
+            let _held = match leftover(path) {
+                Err(WriteError::Io { .. }) if identity(path).is_none() => return Ok(None),
+                found => found?,
+            };
+            fs::remove_file(path).map_err(|error| not_created(path, &error))?;
+            Ok(None)
+        }
+        Err(error) => Err(not_created(path, &error)),
+    }
+}
+
+/// Whether another process holds its lock. Where the file system has no locks, it does not. Takes the lock otherwise.
+fn is_held(file: &File) -> bool {
+    let locked = flock(file, FlockOperation::NonBlockingLockExclusive);
+    locked == Err(Errno::WOULDBLOCK)
+}
+
+/// What a dead process has left at this path, locked. The error says what it is instead.
+fn leftover(path: &Path) -> Result<File, WriteError> {
+    let in_use = || WriteError::InUse {
+        path: path.to_owned(),
+    };
+    let is_file = fs::symlink_metadata(path).map(|meta| meta.is_file());
+    if !is_file.map_err(|error| failed(path, "being opened", &error))? {
+        return Err(WriteError::NotARegularFile {
+            path: path.to_owned(),
+        });
+    }
+    let mut options = OpenOptions::new();
+    options
+        .read(true)
+        .write(true)
+        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+    let file = options.open(path).map_err(|error| match error.kind() {
+        ErrorKind::PermissionDenied => in_use(),
+        _ => failed(path, "being opened", &error),
+    })?;
+    // Without locks nobody knows whether it is written.
+    let locked = flock(&file, FlockOperation::NonBlockingLockExclusive);
+    if locked.is_err() || !is_named(&file, path) {
+        return Err(in_use());
+    }
+    if ends_whole(&file) {
+        return Err(WriteError::WholePart {
+            path: path.to_owned(),
+        });
+    }
+    Ok(file)
+}
+
+/// Whether this is the file that has this name.
+fn is_named(file: &File, path: &Path) -> bool {
+    let open = file
+        .metadata()
+        .map(|meta: Metadata| (meta.dev(), meta.ino()));
+    open.ok() == identity(path) && identity(path).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread;
+
+    #[test]
+    fn one_of_many_gets_the_file_at_a_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.part");
+        fs::write(&path, "of a dead process").unwrap();
+        thread::scope(|scope| {
+            for number in 0..8_u8 {
+                let path = path.clone();
+                scope.spawn(move || {
+                    for _ in 0..200 {
+                        let Ok(part) = PartFile::create(path.clone()) else {
+                            continue;
+                        };
+                        rustix::io::write(&part.file, &[number]).unwrap();
+                        assert_eq!(fs::read(&path).unwrap(), [number], "it is ours alone");
+                    }
+                });
+            }
+        });
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn what_is_written_or_whole_is_no_leftover() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.part");
+        assert!(!is_leftover(&path));
+        let part = PartFile::create(path.clone()).unwrap();
+        assert!(!is_leftover(&path));
+        assert!(matches!(
+            PartFile::create(path.clone()),
+            Err(WriteError::InUse { .. })
+        ));
+        drop(part);
+        fs::write(&path, "JAVA PROFILE 1.0.2\0 and a half").unwrap();
+        assert!(is_leftover(&path));
+        fs::write(&path, b"JAVA PROFILE 1.0.2\0 \x2C\0\0\0\0\0\0\0\0").unwrap();
+        assert!(!is_leftover(&path));
+        assert!(matches!(
+            PartFile::create(path.clone()),
+            Err(WriteError::WholePart { .. })
+        ));
+        assert!(path.exists());
+    }
+}
