@@ -69,6 +69,9 @@ pub(crate) fn vm_init(session: &'static Session, jni: &mut Jni<'_>) {
             .map_or(0, |classes| classes.len());
         session.census.note_found(threads as u64, classes as u64);
     });
+    if session.profiles.injection.is_some() {
+        other_switches::tell_of_training();
+    }
     let natives = (Natives::of::<Session>(), LastHook::of::<Session>());
     session
         .profiles

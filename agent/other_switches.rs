@@ -1,9 +1,9 @@
-//! Switches of HotSpot that end the process before it reports an OutOfMemoryError to the agent.
+//! Switches of HotSpot that do not go well with the agent: it tells of them at the start.
 
 use crate::hotspot::flags;
 use crate::message::say;
 
-/// Warns about them.
+/// Warns about those that end the process before HotSpot reports an OutOfMemoryError to the agent.
 pub(crate) fn tell() {
     for name in ["ExitOnOutOfMemoryError", "CrashOnOutOfMemoryError"] {
         if flags::is_on(name) == Some(true) {
@@ -19,6 +19,17 @@ pub(crate) fn tell() {
             "-XX:OnOutOfMemoryError='{command}' kills the JVM before it reports an OutOfMemoryError to the agent, so there will \
              be no dump: use oom=exit instead, a signal that the JVM answers (kill %p), or -XX:+HeapDumpOnOutOfMemoryError"
         ));
+    }
+}
+
+/// Warns if HotSpot records classes for its archive while the agent rewrites them.
+pub(crate) fn tell_of_training() {
+    let records = flags::text("AOTMode").is_some_and(|mode| mode == "record");
+    if records || flags::text("AOTCacheOutput").is_some() {
+        say(
+            "HotSpot records an AOT cache and leaves out each class that the agent rewrites, and may crash at its end: \
+             record without cpu=times, cpu=old and sampling=0",
+        );
     }
 }
 

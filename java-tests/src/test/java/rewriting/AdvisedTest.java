@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -60,6 +61,20 @@ class AdvisedTest {
         try (Jvm jvm = beside(ours(jdk, mode, folder.resolve("report.txt"))).run(Mocking.class)) {
             assertEquals(0, jvm.exit(), jvm.err::text);
             assertEquals(List.of("TEA 42 0", "TAX 19", "REAL 4 7"), jvm.out.lines(), jvm.err::text);
+        }
+    }
+
+    /** HotSpot leaves rewritten classes out of it, and may crash. */
+    @Test
+    void anArchiveThatIsRecordedIsToldOf() {
+        Launch launch = Jvm.on(Jdks.of(25), folder).through("sh", "-c", "ulimit -c 0 && exec \"$@\"", "sh")
+                .switches("-XX:AOTMode=record", "-XX:AOTConfiguration=" + folder.resolve("aot.conf"),
+                        "-XX:ErrorFile=" + folder.resolve("crash.log"), "-javaagent:" + Tools.jar("byte-buddy-agent-"));
+        try (Jvm jvm = launch.classPath(Tools.jar("byte-buddy-1"))
+                .agent("cpu=times,file=" + folder.resolve("report.txt")).run(Advised.class)) {
+            jvm.exit();
+            String start = "hprof-rs: HotSpot records an AOT cache and leaves out ";
+            assertEquals(1, jvm.err.lines().stream().filter(line -> line.startsWith(start)).count(), jvm.err::text);
         }
     }
 
