@@ -10,11 +10,14 @@ use std::time::Duration;
 
 use format::{record, RECORD_HEADER_BYTES};
 use indicatif::HumanBytes;
-use rustix::fs::{chmodat, chownat, unlinkat, AtFlags, Gid, Mode, Uid};
+use rustix::fs::Mode;
+use rustix::io::Errno;
 use rustix::net::sockopt::socket_peercred;
-use rustix::process::Pid;
+use rustix::process::{umask, Pid};
 
+use crate::as_user::as_user;
 use crate::attach::{Answer, Jvm};
+use crate::leftover::Leftover;
 use crate::outcome::Failure;
 use crate::spinner::spinner;
 
@@ -27,17 +30,24 @@ const BUFFER_BYTES: usize = 256 << 10;
 /// What the last record of a whole stream is: its tag, no time, no bytes.
 pub(crate) const END: [u8; RECORD_HEADER_BYTES] = [record::HEAP_DUMP_END, 0, 0, 0, 0, 0, 0, 0, 0];
 
+/// Permissions that nobody gets: only the JVM's user may connect.
+const NOBODY_ELSE: Mode = Mode::XUSR.union(Mode::RWXG).union(Mode::RWXO);
+
 /// A socket in the JVM's folder for temporary files; it goes when this is dropped.
 pub(crate) struct Place {
-    folder: OwnedFd,
     name: String,
     listener: UnixListener,
+    _left: Leftover,
 }
 
 impl Place {
-    /// A new one, which only the JVM's user may connect to. Errors: the JVM has no such folder; the name is there.
+    /// A new one, which only the JVM's user may connect to. Errors: the JVM has no such folder; the name is there; the JVM's
+    /// user may not make it there.
     pub(crate) fn new(jvm: &Jvm) -> Result<Self, Failure> {
-        Self::made(jvm).map_err(|error| {
+        let name = format!(".hprof_graph.{}.{}", jvm.own_pid(), std::process::id());
+        let folder = jvm.root().folder(Path::new("/tmp"));
+        let made = folder.and_then(|folder| Self::made(&folder, name, jvm.owner()));
+        made.map_err(|error| {
             Failure::Input(format!(
                 "cannot make a socket where the JVM {} looks for it: {error} (/tmp)",
                 jvm.pid()
@@ -45,35 +55,23 @@ impl Place {
         })
     }
 
-    fn made(jvm: &Jvm) -> io::Result<Self> {
-        let folder = jvm.root().folder(Path::new("/tmp"))?;
-        let name = format!(".hprof_graph.{}.{}", jvm.own_pid(), std::process::id());
+    /// It belongs to this user and group from its beginning: whoever may write to the folder could exchange it later.
+    fn made(folder: &OwnedFd, name: String, owner: (u32, u32)) -> rustix::io::Result<Self> {
         // This is an error if the name is there already, whatever has it.
         let path = format!("/proc/self/fd/{}/{name}", folder.as_raw_fd());
-        let listener = UnixListener::bind(path)?;
+        let bound = as_user(owner, || {
+            let before = umask(NOBODY_ELSE);
+            let bound = UnixListener::bind(path);
+            umask(before);
+            bound.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
+        });
         let place = Self {
-            folder,
+            listener: bound?,
+            _left: Leftover::new(folder, &name, owner)?,
             name,
-            listener,
         };
-        place.give_to(jvm.owner())?;
-        place.listener.set_nonblocking(true)?;
+        rustix::io::ioctl_fionbio(&place.listener, true)?;
         Ok(place)
-    }
-
-    /// Lets only the JVM's user connect. [`Incoming::each`] still asks which process has connected.
-    fn give_to(&self, (user, group): (u32, u32)) -> rustix::io::Result<()> {
-        let (folder, name) = (&self.folder, self.name.as_str());
-        chmodat(folder, name, Mode::RUSR | Mode::WUSR, AtFlags::empty())?;
-        // A command that may not give it away runs as that user.
-        let _ = chownat(
-            folder,
-            name,
-            Some(Uid::from_raw(user)),
-            Some(Gid::from_raw(group)),
-            AtFlags::SYMLINK_NOFOLLOW,
-        );
-        Ok(())
     }
 
     /// The socket to which the JVM connects; it does not block.
@@ -87,13 +85,6 @@ impl Place {
     }
 }
 
-impl Drop for Place {
-    fn drop(&mut self) {
-        // It does no harm where it is.
-        let _ = unlinkat(&self.folder, self.name.as_str(), AtFlags::empty());
-    }
-}
-
 /// What comes through the socket. Each connection is a try of the agent's.
 #[derive(Debug, Default)]
 pub(crate) struct Incoming {
@@ -101,6 +92,8 @@ pub(crate) struct Incoming {
     ended: AtomicBool,
     /// The agent has failed, so what is under way is not wanted either.
     given_up: AtomicBool,
+    /// What comes is not taken, so no answer is waited for.
+    refused: AtomicBool,
     /// Bytes that have come.
     bytes: AtomicU64,
 }
@@ -125,14 +118,20 @@ impl Incoming {
         done: &str,
     ) -> Result<Answer, String> {
         let bar = spinner();
-        let answer = jvm.load(library, options, || {
+        let answer = jvm.load_while(library, options, || {
             bar.set_message(format!("{} {done}", HumanBytes(self.bytes())));
             bar.tick();
+            !self.refused.load(Ordering::Relaxed)
         });
         bar.finish_and_clear();
         self.given_up.store(answer.is_err(), Ordering::Relaxed);
         self.end();
         answer
+    }
+
+    /// What comes is not taken: [`Incoming::load`] ends without an answer.
+    pub(crate) fn refuse(&self) {
+        self.refused.store(true, Ordering::Relaxed);
     }
 
     /// Nobody will connect any more.
@@ -216,6 +215,35 @@ pub(crate) mod tests {
             incoming.end();
             taking.join().unwrap()
         })
+    }
+
+    /// Not by a change afterwards: what has the name by then may be another file.
+    #[test]
+    fn the_socket_is_its_users_from_the_beginning() {
+        use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+        let folder = tempfile::tempdir().unwrap();
+        let held = OwnedFd::from(std::fs::File::open(folder.path()).unwrap());
+        let own = std::fs::metadata(folder.path()).unwrap();
+        let is_root = own.uid() == 0;
+        let (user, group) = match is_root {
+            true => (54_321, 54_322),
+            false => (own.uid(), own.gid()),
+        };
+        let made = || Place::made(&held, "socket".to_owned(), (user, group));
+        if is_root {
+            // Root does not do there what that user may not.
+            assert_eq!(made().err(), Some(Errno::ACCESS));
+            let all = std::fs::Permissions::from_mode(0o1777);
+            std::fs::set_permissions(folder.path(), all).unwrap();
+        }
+        let place = made().unwrap();
+        let facts = std::fs::symlink_metadata(folder.path().join("socket")).unwrap();
+        assert!(facts.file_type().is_socket());
+        assert_eq!((facts.uid(), facts.gid()), (user, group));
+        assert_eq!(facts.mode() & 0o777, 0o600);
+        assert_eq!(made().err(), Some(Errno::ADDRINUSE));
+        drop(place);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
     #[test]

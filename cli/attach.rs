@@ -4,7 +4,6 @@
 //! A JVM listens on a socket in its folder for temporary files once it was asked to: by a file there and a SIGQUIT.
 //! Without the file, SIGQUIT would print all stacks; in a process that is not a JVM, it would end the process.
 
-use std::fs;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -25,7 +24,7 @@ use crate::inside::{self, Inside};
 use crate::made_file::MadeFile;
 use crate::plain::{plain, shown};
 use crate::process::Process;
-use crate::reach::{owner, value, Reach};
+use crate::reach::{memory_bytes, owner, value, Reach};
 
 /// How long a JVM may take to start listening, which it does at its next safepoint.
 const LISTEN_LIMIT: Duration = Duration::from_secs(30);
@@ -139,6 +138,13 @@ impl Jvm {
         MadeFile::new(folder, name, self.owner)
     }
 
+    /// How much memory it has; 0 if it has ended.
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        memory_bytes(&String::from_utf8_lossy(
+            &self.process.read("status").unwrap_or_default(),
+        ))
+    }
+
     /// The JVM's process id in its own container.
     pub(crate) fn own_pid(&self) -> &str {
         &self.own_pid
@@ -156,7 +162,20 @@ impl Jvm {
         &self,
         library: &Path,
         options: &str,
-        waiting: impl FnMut(),
+        mut waiting: impl FnMut(),
+    ) -> Result<Answer, String> {
+        self.load_while(library, options, || {
+            waiting();
+            true
+        })
+    }
+
+    /// As [`Jvm::load`], but an answer is only waited for as long as `waiting` says so.
+    pub(crate) fn load_while(
+        &self,
+        library: &Path,
+        options: &str,
+        waiting: impl FnMut() -> bool,
     ) -> Result<Answer, String> {
         let library = library.to_string_lossy();
         // `true` means that the path is absolute.
@@ -198,12 +217,8 @@ impl Jvm {
         let folder = self.root.folder(Path::new("/tmp")).ok()?;
         let name = format!(".hprof_answer.{}.{}", self.own_pid, std::process::id());
         let made = MadeFile::new(&folder, &name, self.owner).ok()?;
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let held = openat(&folder, made.name()?, flags, Mode::empty()).ok()?;
-        Some(AnswerFile {
-            made,
-            held: held.into(),
-        })
+        made.name()?;
+        Some(AnswerFile(made))
     }
 
     fn connect(&self, ended: &Ended) -> Result<UnixStream, String> {
@@ -289,23 +304,22 @@ impl Jvm {
 /// A file in the JVM's folder for temporary files, to which the agent writes its messages. Dropping it removes the
 /// file.
 #[derive(Debug)]
-pub(crate) struct AnswerFile {
-    made: MadeFile,
-    held: fs::File,
-}
+pub(crate) struct AnswerFile(MadeFile);
 
 impl AnswerFile {
     /// Its path as the JVM sees it.
     pub(crate) fn path(&self) -> String {
-        format!("/tmp/{}", self.made.name().unwrap_or_default())
+        format!("/tmp/{}", self.0.name().unwrap_or_default())
     }
 
     /// The agent's messages, one line each, without its name; safe to print on a terminal.
     pub(crate) fn lines(self) -> Vec<String> {
         let mut bytes = Vec::new();
         let limit = u64::try_from(ANSWER_BYTES_MAX).unwrap_or(u64::MAX);
-        // If reading fails, what was read until then is still useful.
-        let _ = (&self.held).take(limit).read_to_end(&mut bytes);
+        if let Some(file) = self.0.file() {
+            // If reading fails, what was read until then is still useful.
+            let _ = file.take(limit).read_to_end(&mut bytes);
+        }
         let text = String::from_utf8_lossy(&bytes);
         let lines = text.lines().map(|line| {
             let line = line.strip_prefix("hprof-rs: ").unwrap_or(line);
@@ -374,7 +388,7 @@ fn own_pid(status: &str) -> Option<String> {
 fn read_all(
     socket: &mut UnixStream,
     ended: &Ended,
-    mut waiting: impl FnMut(),
+    mut waiting: impl FnMut() -> bool,
 ) -> io::Result<String> {
     socket.set_read_timeout(Some(Duration::from_millis(200)))?;
     let mut bytes = Vec::new();
@@ -390,7 +404,9 @@ fn read_all(
             Ok(0) => return Ok(String::from_utf8_lossy(&bytes).into_owned()),
             Ok(count) => bytes.extend(room.iter().take(count)),
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
-                waiting();
+                if !waiting() {
+                    return Err(error);
+                }
             }
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
@@ -465,7 +481,7 @@ mod tests {
     fn an_answer_is_bounded_and_harmless() {
         let (mut here, mut there) = UnixStream::pair().unwrap();
         let writer = std::thread::spawn(move || while there.write_all(&[b'x'; 4096]).is_ok() {});
-        let text = read_all(&mut here, &Ended::new(), || {}).unwrap();
+        let text = read_all(&mut here, &Ended::new(), || true).unwrap();
         assert!(text.len() <= ANSWER_BYTES_MAX + 4096);
         drop(here);
         writer.join().unwrap();
@@ -487,6 +503,7 @@ mod tests {
                 there.write_all(b"code: 0\n").unwrap();
                 there.shutdown(std::net::Shutdown::Write).unwrap();
             }
+            true
         });
         assert_eq!(text.unwrap(), "0\nreturn code: 0\n");
         assert_eq!(looks, 2);

@@ -13,9 +13,12 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Mode, OFlags};
 use serde_json::{json, Map, Value};
 
+use crate::date::date;
 use crate::dump_file::STDIN;
 use crate::heap_file::{GraphArguments, Loaded};
 use crate::leaks;
+use crate::leftover::Leftover;
+use crate::plain::plain;
 use crate::top::{self, By};
 
 /// Smaller dumps are read as fast as anybody asks.
@@ -45,6 +48,8 @@ pub(crate) struct Index {
     /// What it must say of the dump.
     identity: Value,
     answers: Map<String, Value>,
+    /// When the answers were kept, in milliseconds since 1970.
+    made_millis: u64,
 }
 
 impl Index {
@@ -63,8 +68,9 @@ impl Index {
             path: path.into(),
             identity,
             answers: Map::new(),
+            made_millis: 0,
         };
-        index.answers = index.read().unwrap_or_default();
+        (index.answers, index.made_millis) = index.read().unwrap_or_default();
         Some(index)
     }
 
@@ -86,8 +92,19 @@ impl Index {
         }
     }
 
-    fn read(&self) -> Option<Map<String, Value>> {
-        let text = self.text()?;
+    /// Tells that an answer comes from here and not from the dump.
+    pub(crate) fn tell(&self) {
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        let (name, date) = (plain(&name), date(self.made_millis));
+        // If stderr is closed, nothing can be reported.
+        let _ = writeln!(
+            io::stderr(),
+            "from the index {name} of {date}; --no-index reads the dump"
+        );
+    }
+
+    fn read(&self) -> Option<(Map<String, Value>, u64)> {
+        let (text, made_millis) = self.text()?;
         let mut index: Value = serde_json::from_slice(&text).ok()?;
         if index.get("dump") != Some(&self.identity)
             || index.get("hprof_rs_index") != Some(&version())
@@ -95,13 +112,13 @@ impl Index {
             return None;
         }
         match index.get_mut("answers").map(Value::take) {
-            Some(Value::Object(answers)) => Some(answers),
+            Some(Value::Object(answers)) => Some((answers, made_millis)),
             _ => None,
         }
     }
 
-    /// The bytes of an index that this user has made.
-    fn text(&self) -> Option<Vec<u8>> {
+    /// The bytes of an index that this user has made, and when.
+    fn text(&self) -> Option<(Vec<u8>, u64)> {
         // Neither a link nor a pipe that nobody writes to is followed.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = File::from(rustix::fs::open(&self.path, flags, Mode::empty()).ok()?);
@@ -113,7 +130,9 @@ impl Index {
         }
         let mut text = Vec::new();
         file.take(MOST_INDEX_BYTES).read_to_end(&mut text).ok()?;
-        text.starts_with(MAGIC).then_some(text)
+        let seconds = u64::try_from(facts.mtime()).unwrap_or_default();
+        text.starts_with(MAGIC)
+            .then_some((text, seconds.saturating_mul(1000)))
     }
 
     /// Writes the index, or replaces one. Errors: another file has its name; the dump has changed; the system refuses.
@@ -127,6 +146,7 @@ impl Index {
             .prefix(".hprof-")
             .permissions(std::fs::Permissions::from_mode(0o600))
             .tempfile_in(folder)?;
+        let _left = Leftover::at(made.path());
         let (version, of) = (version(), &self.identity);
         write!(
             made,
@@ -171,7 +191,8 @@ fn version() -> Value {
     Value::from(format!("1 {}", env!("CARGO_PKG_VERSION")))
 }
 
-/// What tells this dump from others: length, time of the last change, and a hash of both ends. `None` for anything but a file
+/// What tells this dump from others: length, times of the last change, and a hash of both ends. Nobody but the system
+/// sets the second time, so a dump that was changed in place is another one. `None` for anything but a file
 /// of some size.
 fn identity(dump: &Path) -> io::Result<Option<Value>> {
     let is_large = |facts: &Metadata| facts.is_file() && facts.len() >= LEAST_DUMP_BYTES;
@@ -188,7 +209,12 @@ fn identity(dump: &Path) -> io::Result<Option<Value>> {
         (&mut file).take(PROBE_BYTES).read_to_end(&mut probe)?;
         hash.write(&probe);
     }
-    let changed = [facts.mtime(), facts.mtime_nsec()];
+    let changed = [
+        facts.mtime(),
+        facts.mtime_nsec(),
+        facts.ctime(),
+        facts.ctime_nsec(),
+    ];
     let hash = format!("{:016x}", hash.finish());
     Ok(is_large(&facts).then(|| json!({ "bytes": facts.len(), "changed": changed, "hash": hash })))
 }

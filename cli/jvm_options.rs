@@ -195,106 +195,111 @@ mod tests {
         })
     }
 
+    /// Words of the command, the environment, files with their texts, and whether the switch is on.
+    type Start<'s> = (&'s str, &'s [&'s str], &'s [(&'s str, &'s str)], bool);
+
+    const STARTS: &[Start<'_>] = &[
+        ("-XX:+Closed Main", &[], &[], true),
+        ("-XX:+Closed -XX:-Closed Main", &[], &[], false),
+        ("-XX:+ClosedMore -XX:Closed -Xmx1g Main", &[], &[], false),
+        ("Main -XX:+Closed", &[], &[], false),
+        ("-cp x -XX:+Closed Main", &[], &[], true),
+        ("-jar -XX:+Closed a.jar -XX:-Closed", &[], &[], true),
+        ("-m mod/Main -XX:+Closed", &[], &[], false),
+        ("--module-path m -XX:+Closed -m mod", &[], &[], true),
+        (
+            "Main",
+            &["JAVA_TOOL_OPTIONS=-Dx='a b' -XX:+Closed"],
+            &[],
+            true,
+        ),
+        (
+            "Main",
+            &["JAVA_TOOL_OPTIONS='-Dx=-XX:+Closed -XX:+Closed'"],
+            &[],
+            false,
+        ),
+        (
+            "-XX:-Closed Main",
+            &["JAVA_TOOL_OPTIONS=-XX:+Closed"],
+            &[],
+            false,
+        ),
+        (
+            "-XX:-Closed Main",
+            &["_JAVA_OPTIONS=-XX:+Closed"],
+            &[],
+            true,
+        ),
+        (
+            "-XX:-Closed Main",
+            &["JDK_JAVA_OPTIONS=-XX:+Closed"],
+            &[],
+            false,
+        ),
+        ("Main", &["JDK_JAVA_OPTIONS=@a"], &[("a", ON)], true),
+        (
+            "@a @b Main",
+            &[],
+            &[("a", ON), ("b", "#-XX:-Closed\n -cp\n x")],
+            true,
+        ),
+        (
+            "@a Main",
+            &[],
+            &[("a", "\"-XX:\\+Closed\""), ("b", OFF)],
+            true,
+        ),
+        ("@a Main", &[], &[("a", "@b"), ("b", ON)], false),
+        ("@a -XX:+Closed", &[], &[("a", "Main")], false),
+        ("--disable-@files @a Main", &[], &[("a", ON)], false),
+        ("-Dx=1 @@a -XX:+Closed", &[], &[("a", ON)], false),
+        ("Main @a", &[], &[("a", ON)], false),
+        ("-XX:VMOptionsFile=f -Xmx1g Main", &[], &[("f", ON)], true),
+        (
+            "-XX:VMOptionsFile=f -XX:-Closed Main",
+            &[],
+            &[("f", ON)],
+            false,
+        ),
+        (
+            "-XX:-Closed -XX:VMOptionsFile=f Main",
+            &[],
+            &[("f", ON)],
+            true,
+        ),
+        (
+            "-XX:Flags=f Main",
+            &[],
+            &[("f", "# -Closed\n-Xmx +Closed")],
+            true,
+        ),
+        (
+            "-XX:-Closed -XX:Flags=f Main",
+            &[],
+            &[("f", "+Closed")],
+            false,
+        ),
+        (
+            "-XX:Flags=f -XX:Flags=g Main",
+            &[],
+            &[("f", "+Closed"), ("g", "")],
+            false,
+        ),
+        (
+            "Main",
+            &["JAVA_TOOL_OPTIONS=-XX:Flags=f"],
+            &[("f", "+Closed")],
+            true,
+        ),
+        ("@none -XX:Flags=none -XX:+Closed Main", &[], &[], true),
+    ];
+
     #[test]
     fn the_last_of_all_places_counts() {
-        for (command, environment, files, expected) in [
-            ("-XX:+Closed Main", &[][..], &[][..], true),
-            ("-XX:+Closed -XX:-Closed Main", &[], &[], false),
-            ("-XX:+ClosedMore -XX:Closed -Xmx1g Main", &[], &[], false),
-            ("Main -XX:+Closed", &[], &[], false),
-            ("-cp x -XX:+Closed Main", &[], &[], true),
-            ("-jar -XX:+Closed a.jar -XX:-Closed", &[], &[], true),
-            ("-m mod/Main -XX:+Closed", &[], &[], false),
-            ("--module-path m -XX:+Closed -m mod", &[], &[], true),
-            (
-                "Main",
-                &["JAVA_TOOL_OPTIONS=-Dx='a b' -XX:+Closed"],
-                &[],
-                true,
-            ),
-            (
-                "Main",
-                &["JAVA_TOOL_OPTIONS='-Dx=-XX:+Closed -XX:+Closed'"],
-                &[],
-                false,
-            ),
-            (
-                "-XX:-Closed Main",
-                &["JAVA_TOOL_OPTIONS=-XX:+Closed"],
-                &[],
-                false,
-            ),
-            (
-                "-XX:-Closed Main",
-                &["_JAVA_OPTIONS=-XX:+Closed"],
-                &[],
-                true,
-            ),
-            (
-                "-XX:-Closed Main",
-                &["JDK_JAVA_OPTIONS=-XX:+Closed"],
-                &[],
-                false,
-            ),
-            ("Main", &["JDK_JAVA_OPTIONS=@a"], &[("a", ON)], true),
-            (
-                "@a @b Main",
-                &[],
-                &[("a", ON), ("b", "#-XX:-Closed\n -cp\n x")],
-                true,
-            ),
-            (
-                "@a Main",
-                &[],
-                &[("a", "\"-XX:\\+Closed\""), ("b", OFF)],
-                true,
-            ),
-            ("@a Main", &[], &[("a", "@b"), ("b", ON)], false),
-            ("@a -XX:+Closed", &[], &[("a", "Main")], false),
-            ("--disable-@files @a Main", &[], &[("a", ON)], false),
-            ("-Dx=1 @@a -XX:+Closed", &[], &[("a", ON)], false),
-            ("Main @a", &[], &[("a", ON)], false),
-            ("-XX:VMOptionsFile=f -Xmx1g Main", &[], &[("f", ON)], true),
-            (
-                "-XX:VMOptionsFile=f -XX:-Closed Main",
-                &[],
-                &[("f", ON)],
-                false,
-            ),
-            (
-                "-XX:-Closed -XX:VMOptionsFile=f Main",
-                &[],
-                &[("f", ON)],
-                true,
-            ),
-            (
-                "-XX:Flags=f Main",
-                &[],
-                &[("f", "# -Closed\n-Xmx +Closed")],
-                true,
-            ),
-            (
-                "-XX:-Closed -XX:Flags=f Main",
-                &[],
-                &[("f", "+Closed")],
-                false,
-            ),
-            (
-                "-XX:Flags=f -XX:Flags=g Main",
-                &[],
-                &[("f", "+Closed"), ("g", "")],
-                false,
-            ),
-            (
-                "Main",
-                &["JAVA_TOOL_OPTIONS=-XX:Flags=f"],
-                &[("f", "+Closed")],
-                true,
-            ),
-            ("@none -XX:Flags=none -XX:+Closed Main", &[], &[], true),
-        ] {
+        for (command, environment, files, expected) in STARTS {
             let found = is_on(command, environment, files);
-            assert_eq!(found, expected, "{command} {environment:?} {files:?}");
+            assert_eq!(found, *expected, "{command} {environment:?} {files:?}");
         }
     }
 

@@ -50,7 +50,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     let answer = index
         .as_ref()
         .and_then(|index| Kept::of(index.answer(QUESTION, &arguments.graph)?));
-    if let Some(answer) = answer {
+    if let (Some(answer), Some(index)) = (answer, &index) {
+        index.tell();
         answer.print(arguments.json, &mut io::stdout().lock())?;
         return Ok(Verdict::Sound);
     }

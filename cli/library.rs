@@ -6,7 +6,7 @@ use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{fstatvfs, StatVfsMountFlags};
+use rustix::fs::{fstat, fstatvfs, Mode, StatVfsMountFlags};
 
 use crate::attach::Jvm;
 use crate::c_library::CLibrary;
@@ -15,6 +15,12 @@ use crate::outcome::Failure;
 
 /// The agent's file name.
 const LIBRARY: &str = "libhprof_rs.so";
+
+/// The JVM's working folder, in messages and paths.
+const WORKING_FOLDER: &str = ".";
+
+/// Where a copy is put, in this order. The working folder may be a volume that stays, so it comes last.
+const PLACES: [&str; 4] = ["/tmp", "/var/tmp", "/dev/shm", WORKING_FOLDER];
 
 /// A library that the JVM can load. Dropping it removes a copy; a loaded library stays loaded.
 #[derive(Debug)]
@@ -89,36 +95,48 @@ fn fitting(jvm: &Jvm, library: PathBuf, may_be_other: bool) -> Result<PathBuf, S
     ))
 }
 
-/// Copies the library to the JVM's folder for temporary files, or if libraries cannot be loaded from there, to its
-/// working folder.
+/// Copies the library to one of the JVM's folders, where its user may write and nobody could exchange it.
 fn bring(jvm: &Jvm, library: &Path) -> Result<Library, String> {
     let bytes = fs::read(library).map_err(|error| format!("{}: {error}", library.display()))?;
-    let first = match jvm.root().folder(Path::new("/tmp")) {
-        Ok(folder) => copy(jvm, &folder, Path::new("/tmp"), &bytes),
-        Err(error) => Err(error.to_string()),
-    };
-    let first = match first {
-        Ok(library) => return Ok(library),
-        Err(why) => why,
-    };
-    let second = match jvm.working_folder() {
-        Ok(folder) => copy(jvm, &folder, Path::new("."), &bytes),
-        Err(error) => Err(error.to_string()),
-    };
-    second.map_err(|second| {
-        format!(
-            "the JVM sees other files than this command, and {} cannot be copied to it: {first} (/tmp), {second} (its working \
-             folder); copy it to where the JVM can load it, and name it by --agent as the JVM sees it",
-            library.display()
-        )
-    })
+    let mut refused = Vec::new();
+    for place in PLACES {
+        let folder = match place {
+            WORKING_FOLDER => jvm.working_folder(),
+            place => jvm.root().folder(Path::new(place)),
+        };
+        let folder = folder.map_err(|error| error.to_string());
+        match folder.and_then(|folder| copy(jvm, &folder, Path::new(place), &bytes)) {
+            Ok(library) => return Ok(library),
+            Err(why) => refused.push(format!("{why} ({place})")),
+        }
+    }
+    Err(format!(
+        "the JVM sees other files than this command, and {} cannot be copied to it: {}; copy it to where the JVM can load \
+         it, and name it by --agent as the JVM sees it",
+        library.display(),
+        refused.join(", ")
+    ))
+}
+
+/// Why no library is put there; `None` if it may be. Whoever could exchange it would have the JVM load another one.
+fn unsafe_place(folder: &OwnedFd, user: u32) -> rustix::io::Result<Option<&'static str>> {
+    if fstatvfs(folder)?.f_flag.contains(StatVfsMountFlags::NOEXEC) {
+        return Ok(Some("mounted with noexec"));
+    }
+    let facts = fstat(folder)?;
+    let mode = Mode::from_raw_mode(facts.st_mode);
+    let others = Mode::WGRP | Mode::WOTH;
+    let is_shared = mode.intersects(others) && !mode.contains(Mode::SVTX);
+    let is_others = facts.st_uid != user && facts.st_uid != 0;
+    Ok((is_shared || is_others).then_some("others may exchange its files"))
 }
 
 /// A copy in a folder that has this path inside the JVM's container.
 fn copy(jvm: &Jvm, folder: &OwnedFd, path: &Path, bytes: &[u8]) -> Result<Library, String> {
-    let flags = fstatvfs(folder).map_err(|error| error.to_string())?.f_flag;
-    if flags.contains(StatVfsMountFlags::NOEXEC) {
-        return Err("mounted with noexec".to_owned());
+    match unsafe_place(folder, jvm.owner().0) {
+        Ok(None) => {}
+        Ok(Some(why)) => return Err(why.to_owned()),
+        Err(error) => return Err(error.to_string()),
     }
     let name = name(jvm.own_pid(), bytes);
     // Written under a unique name and renamed, so that it is complete even if two commands copy it.
@@ -146,8 +164,29 @@ fn name(own_pid: &str, bytes: &[u8]) -> String {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_library_is_put_only_where_nobody_can_exchange_it() {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt};
+        let folder = tempfile::tempdir().unwrap();
+        let user = fs::metadata(folder.path()).unwrap().uid();
+        let held = OwnedFd::from(fs::File::open(folder.path()).unwrap());
+        for (mode, is_safe) in [
+            (0o755, true),
+            (0o777, false),
+            (0o770, false),
+            (0o1777, true),
+        ] {
+            fs::set_permissions(folder.path(), fs::Permissions::from_mode(mode)).unwrap();
+            let place = unsafe_place(&held, user).unwrap();
+            assert_eq!(place.is_none(), is_safe, "{mode:o}");
+        }
+        let another = unsafe_place(&held, user + 1).unwrap();
+        assert_eq!(another.is_none(), user == 0);
+    }
 
     #[test]
     fn the_same_library_has_the_same_name() {

@@ -44,7 +44,15 @@ pub(crate) fn graph_of(pid: i32, agent: Option<&Path>) -> Result<(File, Option<u
     }
     let incoming = Incoming::default();
     let (answer, taken) = thread::scope(|scope| {
-        let taking = scope.spawn(|| take(&incoming, place.listener(), jvm.process(), &mut sent));
+        let taking = scope.spawn(|| {
+            let memory_bytes = || jvm.memory_bytes();
+            let limit = Limit::new(&memory_bytes);
+            let taken = take(&incoming, place.listener(), jvm.process(), &mut sent, limit);
+            if taken.is_err() {
+                incoming.refuse();
+            }
+            taken
+        });
         let answer = incoming.load(&jvm, library.path(), &told, "received");
         let taken = taking.join();
         (
@@ -52,6 +60,13 @@ pub(crate) fn graph_of(pid: i32, agent: Option<&Path>) -> Result<(File, Option<u
             taken.unwrap_or_else(|_| Err(ErrorKind::Other.into())),
         )
     });
+    if let Err(error) = &taken {
+        if error.kind() == ErrorKind::FileTooLarge {
+            return Err(Failure::Input(format!(
+                "what the JVM {pid} sends is no heap of its own: it is more than {GRAPH_PART} times the memory that the JVM has"
+            )));
+        }
+    }
     let answer = answer.map_err(Failure::Input)?;
     let said = said.map(AnswerFile::lines).unwrap_or_default();
     judge(pid, &answer, &said)?;
@@ -99,19 +114,80 @@ fn judge(pid: i32, answer: &Answer, said: &[String]) -> Result<(), Failure> {
     }))
 }
 
+/// The graph of a heap is smaller than the heap, or a little larger where its references lead far.
+const GRAPH_PART: u64 = 2;
+
+/// So much is taken of any JVM.
+const GRAPH_BYTES_LEAST: u64 = 64 << 20;
+
+/// How much a JVM may send: what comes in its name may be anything, without an end.
+struct Limit<'m> {
+    /// The memory that the JVM has.
+    memory_bytes: &'m dyn Fn() -> u64,
+    bytes: u64,
+}
+
+impl<'m> Limit<'m> {
+    fn new(memory_bytes: &'m dyn Fn() -> u64) -> Self {
+        Self {
+            memory_bytes,
+            bytes: GRAPH_BYTES_LEAST,
+        }
+    }
+
+    /// Errors: so many bytes are too many (`FileTooLarge`).
+    fn check(&mut self, bytes: u64) -> io::Result<()> {
+        if bytes > self.bytes {
+            let allowed = (self.memory_bytes)().saturating_mul(GRAPH_PART);
+            self.bytes = allowed.max(GRAPH_BYTES_LEAST);
+        }
+        match bytes > self.bytes {
+            true => Err(ErrorKind::FileTooLarge.into()),
+            false => Ok(()),
+        }
+    }
+}
+
+/// What is kept of a connection, up to a limit.
+struct Kept<'k, 'm> {
+    to: &'k mut File,
+    bytes: u64,
+    limit: &'k mut Limit<'m>,
+}
+
+impl Write for Kept<'_, '_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.limit
+            .check(self.bytes.saturating_add(bytes.len() as u64))?;
+        let count = self.to.write(bytes)?;
+        self.bytes += count as u64;
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+}
+
 /// Takes what this process sends: of several connections, each a try, the last one's. Whether `to` has all of that.
 fn take(
     incoming: &Incoming,
     listener: &UnixListener,
     from: Pid,
     to: &mut File,
+    mut limit: Limit<'_>,
 ) -> io::Result<bool> {
     let mut is_whole = false;
     incoming.each(listener, from, |stream| {
         to.set_len(0)?;
         to.rewind()?;
         incoming.restart();
-        is_whole = incoming.receive(stream, to)?;
+        let mut kept = Kept {
+            to,
+            bytes: 0,
+            limit: &mut limit,
+        };
+        is_whole = incoming.receive(stream, &mut kept)?;
         Ok(())
     })?;
     to.rewind()?;
@@ -152,11 +228,27 @@ mod tests {
         let (incoming, this) = (Incoming::default(), rustix::process::getpid());
         let mut file = tempfile::tempfile().unwrap();
         let taken = sent(&incoming, tries, |listener| {
-            take(&incoming, listener, this, &mut file)
+            take(&incoming, listener, this, &mut file, Limit::new(&|| 0))
         });
         let mut all = Vec::new();
         file.read_to_end(&mut all).unwrap();
         taken.unwrap().then_some(all)
+    }
+
+    #[test]
+    fn the_limit_grows_with_the_jvm() {
+        let memory = std::cell::Cell::new(0);
+        let now = || memory.get();
+        let mut limit = Limit::new(&now);
+        assert!(limit.check(GRAPH_BYTES_LEAST).is_ok());
+        let too_large = |checked: io::Result<()>| checked.unwrap_err().kind();
+        assert_eq!(
+            too_large(limit.check(GRAPH_BYTES_LEAST + 1)),
+            ErrorKind::FileTooLarge
+        );
+        memory.set(GRAPH_BYTES_LEAST);
+        assert!(limit.check(GRAPH_PART * GRAPH_BYTES_LEAST).is_ok());
+        assert!(limit.check(GRAPH_PART * GRAPH_BYTES_LEAST + 1).is_err());
     }
 
     #[test]

@@ -1,76 +1,83 @@
-//! A file created in a folder of the JVM to which everybody may write: never through a link, and removed when it is
-//! dropped.
+//! A file created in a folder of the JVM to which everybody may write: with the rights of the JVM's user, never through a
+//! link, and removed when it is dropped.
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
 
-use rustix::fs::{
-    fchown, openat, renameat, statat, unlinkat, AtFlags, FileType, Gid, Mode, OFlags, Uid,
-};
+use rustix::fs::{openat, renameat, statat, AtFlags, FileType, Mode, OFlags};
 use rustix::io::{Errno, Result};
+
+use crate::as_user::as_user;
+use crate::leftover::Leftover;
 
 /// The file. Dropping this removes it, unless it existed before.
 #[derive(Debug)]
 pub(crate) struct MadeFile {
     folder: OwnedFd,
-    /// `None` if another process created it.
-    made: Option<(File, String)>,
+    owner: (u32, u32),
+    made: Option<Made>,
+}
+
+#[derive(Debug)]
+struct Made {
+    file: File,
+    name: String,
+    left: Leftover,
 }
 
 impl MadeFile {
     /// An empty file of this user and group with mode 0600: a new one, or one left by an earlier command.
     ///
-    /// Errors: the name belongs to another user's file, or to something that is not a regular file (`EXIST`); the
-    /// system refuses.
-    pub(crate) fn new(folder: &OwnedFd, name: &str, (user, group): (u32, u32)) -> Result<Self> {
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        let made = openat(folder, name, flags, Mode::RUSR | Mode::WUSR);
-        let folder = folder.try_clone().map_err(|_| Errno::MFILE)?;
+    /// Errors: the name belongs to another user's file, or to something that is not a regular file (`EXIST`); that user
+    /// may not make it, or this command may not act as that user (`PERM`).
+    pub(crate) fn new(folder: &OwnedFd, name: &str, owner: (u32, u32)) -> Result<Self> {
+        // Who reads it reads what was made here, whatever has the name then.
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let made = as_user(owner, || {
+            openat(folder, name, flags, Mode::RUSR | Mode::WUSR)
+        });
         let made = match made {
-            Ok(file) => {
-                // HotSpot ignores another user's file. A command that may not change the owner is that user, or fails
-                // later.
-                let _ = fchown(&file, Some(Uid::from_raw(user)), Some(Gid::from_raw(group)));
-                Some((File::from(file), name.to_owned()))
-            }
+            Ok(file) => Some(Made {
+                file: File::from(file),
+                name: name.to_owned(),
+                left: Leftover::new(folder, name, owner)?,
+            }),
             Err(Errno::EXIST) => {
-                let there = statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+                let there = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
                 let is_file = FileType::from_raw_mode(there.st_mode).is_file();
-                if !is_file || there.st_uid != user {
+                if !is_file || there.st_uid != owner.0 {
                     return Err(Errno::EXIST);
                 }
                 None
             }
             Err(error) => return Err(error),
         };
-        Ok(Self { folder, made })
+        let folder = folder.try_clone().map_err(|_| Errno::MFILE)?;
+        Ok(Self {
+            folder,
+            owner,
+            made,
+        })
     }
 
     /// The file's name; `None` if another process created it.
     pub(crate) fn name(&self) -> Option<&str> {
-        self.made.as_ref().map(|(_, name)| name.as_str())
+        self.made.as_ref().map(|made| made.name.as_str())
     }
 
-    /// The file, open for writing; `None` if another process created it.
+    /// The file, open for reading and writing; `None` if another process created it.
     pub(crate) fn file(&self) -> Option<&File> {
-        self.made.as_ref().map(|(file, _)| file)
+        self.made.as_ref().map(|made| &made.file)
     }
 
-    /// Renames the file, replacing any file with the new name.
+    /// Renames the file, replacing any file with the new name that its user may replace.
     pub(crate) fn rename(&mut self, name: &str) -> Result<()> {
-        let (_, old) = self.made.as_mut().ok_or(Errno::EXIST)?;
-        renameat(&self.folder, old.as_str(), &self.folder, name)?;
-        name.clone_into(old);
+        let made = self.made.as_mut().ok_or(Errno::EXIST)?;
+        let (folder, old) = (&self.folder, made.name.as_str());
+        as_user(self.owner, || renameat(folder, old, folder, name))?;
+        made.left.rename(name);
+        name.clone_into(&mut made.name);
         Ok(())
-    }
-}
-
-impl Drop for MadeFile {
-    fn drop(&mut self) {
-        if let Some(name) = self.name() {
-            // If it stays, it does no harm.
-            let _ = unlinkat(&self.folder, name, AtFlags::empty());
-        }
     }
 }
 

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod agent_stream;
+mod as_user;
 mod attach;
 mod attach_switch;
 mod c_library;
@@ -28,6 +29,7 @@ mod inside;
 mod json;
 mod jvm_options;
 mod leaks;
+mod leftover;
 mod library;
 mod live;
 mod made_file;

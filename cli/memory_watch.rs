@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use headroom::{group_dies_as_one, MemoryLeft};
 
+use crate::leftover::remove_all;
 use crate::outcome::Failure;
 
 /// Time between two looks at the memory that is left. A look reads a few small files.
@@ -51,6 +52,7 @@ fn end_at(memory: &MemoryLeft) {
             };
             // If stderr is closed, nothing can be reported.
             let _ = writeln!(stderr, "{start}hprof: {}", refusal(left_bytes));
+            remove_all();
             process::exit(EXIT_CODE);
         }
         thread::sleep(LOOK);

@@ -152,6 +152,19 @@ pub(crate) fn owner(status: &str) -> Option<(u32, u32)> {
     Some((effective("Uid")?, effective("Gid")?))
 }
 
+/// The memory of the process: what is in use, what is on a disk, and pages of other sizes.
+pub(crate) fn memory_bytes(status: &str) -> u64 {
+    let parts = ["VmRSS", "VmSwap", "HugetlbPages"].map(|name| {
+        let number = value(status, name).and_then(|text| text.split_whitespace().next());
+        number
+            .and_then(|number| number.parse::<u64>().ok())
+            .unwrap_or_default()
+    });
+    parts.iter().fold(0, |all: u64, part| {
+        all.saturating_add(part.saturating_mul(1 << 10))
+    })
+}
+
 /// Why the system hides a process from its own user, whose own process has the other text.
 fn why_hidden(status: &str, own: &str) -> String {
     let capabilities = |status| {
@@ -204,6 +217,13 @@ fn has_its_thread(process: &Process) -> bool {
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
+
+    #[test]
+    fn all_memory_counts() {
+        let status = "VmPeak:\t 99 kB\nVmRSS:\t    5 kB\nVmSwap:\t 2 kB\nHugetlbPages:\t 1 kB\n";
+        assert_eq!(memory_bytes(status), 8 << 10);
+        assert_eq!(memory_bytes("VmRSS: x kB\n"), 0);
+    }
 
     #[test]
     fn the_cause_has_a_name() {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use crate::dump_file::DumpFile;
+use crate::leftover::Leftover;
 use crate::outcome::Failure;
 
 /// The start of every HPROF file, binary or text.
@@ -62,7 +63,12 @@ fn write_with_mode(
             return Err(Failure::writing(path, "is a directory"));
         }
         if !facts.is_file() {
-            let mut to = BufWriter::new(File::options().write(true).open(&place).map_err(failed)?);
+            let opened = File::options().write(true).open(&place).map_err(failed)?;
+            // Another file may have the name by now, and nothing is written over that.
+            if opened.metadata().map_err(failed)?.is_file() {
+                return Err(failed(ErrorKind::AlreadyExists.into()));
+            }
+            let mut to = BufWriter::new(opened);
             return content(&mut to).and_then(|()| to.flush()).map_err(failed);
         }
         if input.is(facts) {
@@ -137,6 +143,7 @@ fn replace(
         .prefix(".hprof-")
         .permissions(fs::Permissions::from_mode(mode))
         .tempfile_in(folder)?;
+    let _left = Leftover::at(made.path());
     fill(&made, content)?;
     match there {
         Some(facts) => {

@@ -54,6 +54,7 @@ impl Arguments {
         let Some(answer) = answer else {
             return Ok(false);
         };
+        index.tell();
         let mut to = BufWriter::new(io::stdout().lock());
         kept::print(answer, self, &mut to)?;
         to.flush()?;

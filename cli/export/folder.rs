@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{renameat_with, RenameFlags, CWD};
 use tempfile::TempDir;
 
+use crate::leftover::Leftover;
+
 use super::table_file::CREATED_BY;
 
 /// The tables.
@@ -29,6 +31,7 @@ pub(super) struct Folder {
     place: PathBuf,
     /// Whether an export is there that this one replaces.
     replaces: bool,
+    _left: Leftover,
 }
 
 impl Folder {
@@ -58,6 +61,7 @@ impl Folder {
                 _ => fault,
             })?;
         Ok(Self {
+            _left: Leftover::at(made.path())?,
             made,
             place,
             replaces,

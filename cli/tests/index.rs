@@ -9,7 +9,7 @@
 mod written;
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -47,8 +47,20 @@ fn hprof(arguments: &[&str], file: &Path) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hprof"));
     let output = command.args(arguments).arg(file).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{output:?}");
-    assert!(output.stderr.is_empty(), "{output:?}");
+    let said = String::from_utf8(output.stderr).unwrap();
+    let is_told =
+        said.starts_with("from the index a.hprof.index of 2") && said.lines().count() == 1;
+    assert!(said.is_empty() || is_told, "{said}");
     String::from_utf8(output.stdout).unwrap()
+}
+
+/// Whether the answer is told to come from the index.
+fn is_kept(arguments: &[&str], file: &Path) -> bool {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hprof"));
+    let output = command.args(arguments).arg(file).output().unwrap();
+    String::from_utf8(output.stderr)
+        .unwrap()
+        .contains("from the index")
 }
 
 const QUESTIONS: [&[&str]; 13] = [
@@ -176,6 +188,40 @@ fn a_dump_that_has_changed_is_read_again() {
     assert_ne!(first, second);
     assert_eq!(hprof(&["top", "--no-index"], &file), second);
     assert_eq!(hprof(&["top"], &file), second);
+}
+
+#[test]
+fn an_answer_tells_that_it_was_kept() {
+    let folder = TempDir::new().unwrap();
+    let file = made(&folder);
+    for question in [
+        &["leaks"][..],
+        &["top"],
+        &["top", "--by", "class", "--json"],
+    ] {
+        fs::remove_file(index(&file)).ok();
+        assert!(!is_kept(question, &file));
+        assert!(is_kept(question, &file));
+        assert!(!is_kept(&[question, &["--no-index"]].concat(), &file));
+    }
+}
+
+/// Neither its length nor its time nor its ends tell that a byte in the middle is another one.
+#[test]
+fn a_dump_that_was_changed_in_place_is_read_again() {
+    let folder = TempDir::new().unwrap();
+    let file = made(&folder);
+    hprof(&["top"], &file);
+    let modified = fs::metadata(&file).unwrap().modified().unwrap();
+    let opened = fs::File::options().write(true).open(&file).unwrap();
+    opened
+        .write_all_at(&[0, 0, 0, 0, 0, 0x10, 0, 0], 5_000_000)
+        .unwrap();
+    opened.set_modified(modified).unwrap();
+    drop(opened);
+    assert_eq!(fs::metadata(&file).unwrap().modified().unwrap(), modified);
+    assert!(!is_kept(&["top"], &file));
+    assert!(is_kept(&["top"], &file));
 }
 
 #[test]

@@ -10,9 +10,12 @@ import harness.Jvm;
 import harness.MemoryGroup;
 import harness.Tools;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import million.MillionObjects;
 import org.junit.jupiter.api.Test;
@@ -37,6 +40,10 @@ class LittleRoomTest {
             Command asked = Command.run(words(MemoryGroup.in(group), Tools.command(), "leaks", jvm.pid()));
             assertEquals(2, asked.exit, asked::toString);
             assertTrue(asked.err.matches("(?s).*hprof: only \\d+ MiB of memory are left in this container or on this machine, .*"), asked::toString);
+            try (Stream<Path> left = Files.list(Path.of("/tmp"))) {
+                List<Path> its = left.filter(file -> file.toString().matches(".*hprof_.*\\." + jvm.pid() + "\\..*")).collect(Collectors.toList());
+                assertEquals(List.of(), its, "it ended at once, and left nothing");
+            }
             MemoryGroup.lift(group);
             assertEquals(0, jvm.end(), jvm.err::text);
             assertTrue(jvm.out.text().contains("BYE"), jvm.out::text);
