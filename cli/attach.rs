@@ -180,12 +180,28 @@ impl Jvm {
         let library = library.to_string_lossy();
         // `true` means that the path is absolute.
         let words: [&[u8]; 4] = [b"load", library.as_bytes(), b"true", options.as_bytes()];
-        self.ask(words, waiting).map(|text| answer(&text))
+        self.ask_while(words, waiting).map(|text| answer(&text))
     }
 
     /// Sends the JVM a command of the attach protocol with its three arguments, and returns the answer, whose first line is a
     /// number. Otherwise as [`load`](Self::load).
-    pub(crate) fn ask(&self, words: [&[u8]; 4], waiting: impl FnMut()) -> Result<String, String> {
+    pub(crate) fn ask(
+        &self,
+        words: [&[u8]; 4],
+        mut waiting: impl FnMut(),
+    ) -> Result<String, String> {
+        self.ask_while(words, || {
+            waiting();
+            true
+        })
+    }
+
+    /// As [`Jvm::ask`], but an answer is only waited for as long as `waiting` says so.
+    fn ask_while(
+        &self,
+        words: [&[u8]; 4],
+        waiting: impl FnMut() -> bool,
+    ) -> Result<String, String> {
         let pid = self.pid();
         let hung_up = format!(
             "the JVM {pid} closed the connection: a JVM of Java 8 accepts only its own user; run this command as the user with id {}",

@@ -17,8 +17,18 @@ const ITS_TEMPORARY: &str = "/tmp";
 pub(crate) struct DumpPlace {
     /// Its absolute path inside the JVM's container.
     path: PathBuf,
-    /// Its path outside, if that differs.
-    here: Option<PathBuf>,
+    seen: Seen,
+}
+
+/// How a file of the JVM is seen from here.
+#[derive(Debug)]
+enum Seen {
+    /// By the same path.
+    Here,
+    /// By another path.
+    At(PathBuf),
+    /// By none: a link of the container's, with the meaning that it has here, would lead elsewhere.
+    No,
 }
 
 impl DumpPlace {
@@ -54,12 +64,36 @@ impl DumpPlace {
         if is_there {
             return Err(Failure::writing(&path, "it is there already"));
         }
-        let elsewhere = || {
-            let below = path.strip_prefix("/").unwrap_or(&path);
+        Ok(Self::seen(root, pid, path))
+    }
+
+    /// A file that the JVM has written.
+    pub(crate) fn of(jvm: &Jvm, path: &Path) -> Self {
+        Self::seen(jvm.root(), jvm.pid(), path.to_owned())
+    }
+
+    fn seen(root: &Inside, pid: i32, path: PathBuf) -> Self {
+        let folder = path.parent().unwrap_or(Path::new("/"));
+        let below = |path: &Path| {
+            let below = path.strip_prefix("/").unwrap_or(path).to_owned();
             Path::new(&format!("/proc/{pid}/root")).join(below)
         };
-        let here = (!is_here).then(elsewhere);
-        Ok(Self { path, here })
+        let seen = if root.has_this(folder) {
+            Seen::Here
+        } else if root.has_that(folder, &below(folder)) {
+            Seen::At(below(&path))
+        } else {
+            Seen::No
+        };
+        Self { path, seen }
+    }
+
+    /// Its path outside, or the one inside if no path leads to it from here.
+    pub(crate) fn outside(&self) -> &Path {
+        match &self.seen {
+            Seen::At(outside) => outside,
+            Seen::Here | Seen::No => &self.path,
+        }
     }
 
     /// Its absolute path inside the JVM's container.
@@ -70,9 +104,10 @@ impl DumpPlace {
     /// Its path, or its two paths inside and outside.
     pub(crate) fn names(&self) -> String {
         let path = self.path.display();
-        match &self.here {
-            None => path.to_string(),
-            Some(here) => format!("{} ({path} in the container of the JVM)", here.display()),
+        match &self.seen {
+            Seen::Here => path.to_string(),
+            Seen::At(here) => format!("{} ({path} in the container of the JVM)", here.display()),
+            Seen::No => format!("{path} in the container of the JVM"),
         }
     }
 }

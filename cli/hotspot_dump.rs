@@ -12,6 +12,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
+use crate::as_user::as_user;
 use crate::attach::Jvm;
 use crate::dump_place::DumpPlace;
 use crate::outcome::Failure;
@@ -120,14 +121,17 @@ impl Part {
         let mut start = [0; GZIP.len()];
         file.read_exact(&mut start).map_err(fault)?;
         if (start == GZIP) != is_packed {
-            let _ = unlinkat(&self.folder, part, AtFlags::empty());
+            let _ = as_user(jvm.owner(), || {
+                unlinkat(&self.folder, part, AtFlags::empty())
+            });
             return Err(Failure::writing(
                 &self.path,
                 "this JVM does not compress; choose a name that does not end in .gz",
             ));
         }
         file.sync_all().map_err(fault)?;
-        self.rename(name).map_err(|error| match error {
+        let renamed = as_user(jvm.owner(), || self.rename(name));
+        renamed.map_err(|error| match error {
             Errno::EXIST => Failure::writing(
                 &self.path,
                 "the name was taken meanwhile; the whole dump has this one",

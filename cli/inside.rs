@@ -31,8 +31,13 @@ impl Inside {
 
     /// Whether the process has the same file at this path as this command.
     pub(crate) fn has_this(&self, path: &Path) -> bool {
+        self.has_that(path, path)
+    }
+
+    /// Whether the process has the file at this path that this command has at the other one.
+    pub(crate) fn has_that(&self, path: &Path, here: &Path) -> bool {
         let inside = self.facts(path);
-        let here = stat(path);
+        let here = stat(here);
         matches!((inside, here), (Ok(a), Ok(b)) if (a.st_dev, a.st_ino) == (b.st_dev, b.st_ino))
     }
 

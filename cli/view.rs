@@ -2,20 +2,24 @@
 
 mod answers;
 mod http;
+mod waiting;
 
+use std::fs::Permissions;
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{sync_channel, Receiver, RecvTimeoutError, SyncSender};
+use std::sync::mpsc::{sync_channel, Receiver, RecvTimeoutError};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use serde_json::json;
+use tempfile::NamedTempFile;
 
 use crate::attach::Ended;
 use crate::heap_file::{failure, GraphArguments, Loaded};
+use crate::leftover::Leftover;
 use crate::live::process_named;
 use crate::outcome::{Failure, Verdict};
 use crate::plain::plain;
@@ -24,12 +28,13 @@ use crate::show::Shown;
 
 use answers::Answers;
 use http::{Answer, Door, Request, Status};
+use waiting::Waiting;
 
 /// Time between two looks whether Ctrl-C was pressed.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Most connections at once. A browser makes six.
-const CONNECTIONS_MAX: usize = 32;
+/// Most requests that are answered one after the other. A browser makes six at once.
+const REQUESTS_MAX: usize = 32;
 
 /// Bytes of the random part of the address.
 const TOKEN_BYTES: usize = 16;
@@ -94,8 +99,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
     let mut to = io::stdout();
     writeln!(to, "{address}\nCtrl-C ends it.")?;
     to.flush()?;
-    if arguments.open {
-        open(&address);
+    // It stays as long as the page is served: browsers take their time.
+    let signpost = arguments
+        .open
+        .then(|| Signpost::to(&address).ok())
+        .flatten();
+    if let Some(signpost) = &signpost {
+        signpost.open();
     }
     let answers = Answers::new(&loaded, shown);
     while !ended.is_set() {
@@ -153,34 +163,28 @@ fn answer(answers: &Answers<'_, '_>, page: &str, request: &Request) -> Answer {
 
 /// Takes connections and reads their requests, each in a thread of its own: the heap is asked by one at a time.
 fn listen(listener: TcpListener, door: Door) -> Receiver<(Request, TcpStream)> {
-    let (to, asked) = sync_channel(CONNECTIONS_MAX);
+    let (to, asked) = sync_channel(REQUESTS_MAX);
     thread::spawn(move || {
-        let open = Arc::new(AtomicUsize::new(0));
+        let waiting = Arc::new(Waiting::default());
         for stream in listener.incoming() {
-            let Ok(stream) = stream else {
+            let entered = stream.and_then(|stream| Ok((waiting.enter(&stream)?, stream)));
+            let Ok((number, mut stream)) = entered else {
                 // There may be too many open files.
                 thread::sleep(LOOK);
                 continue;
             };
-            if open.fetch_add(1, Ordering::Relaxed) >= CONNECTIONS_MAX {
-                open.fetch_sub(1, Ordering::Relaxed);
-                continue;
-            }
-            let (door, to, open) = (door.clone(), to.clone(), Arc::clone(&open));
+            let (door, to, waiting) = (door.clone(), to.clone(), Arc::clone(&waiting));
             thread::spawn(move || {
-                admit(&door, stream, &to);
-                open.fetch_sub(1, Ordering::Relaxed);
+                let request = door.admit(&mut stream);
+                waiting.leave(number);
+                if let Some(request) = request {
+                    // With so many requests this one is left out; or the command is ending.
+                    let _ = to.try_send((request, stream));
+                }
             });
         }
     });
     asked
-}
-
-fn admit(door: &Door, mut stream: TcpStream, to: &SyncSender<(Request, TcpStream)>) {
-    if let Some(request) = door.admit(&mut stream) {
-        // If nobody takes it, the command is ending.
-        let _ = to.send((request, stream));
-    }
 }
 
 /// A random text that nobody can guess. Errors: the system has no random numbers.
@@ -193,12 +197,36 @@ fn token() -> Result<String, Failure> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Has the desktop open the address; if it has no browser, the address is printed all the same.
-fn open(address: &str) {
-    let _ = Command::new("xdg-open")
-        .arg(address)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn();
+/// It leads to ADDRESS.
+const SIGNPOST: &str = include_str!("view/signpost.html");
+
+/// A page that leads to another. Dropping it removes it.
+struct Signpost {
+    page: NamedTempFile,
+    _left: Leftover,
+}
+
+impl Signpost {
+    /// A file that only this user may read, as the address has the token. Errors: the system refuses.
+    fn to(address: &str) -> io::Result<Self> {
+        let mut page = tempfile::Builder::new()
+            .prefix("hprof-view-")
+            .suffix(".html")
+            .permissions(Permissions::from_mode(0o600))
+            .tempfile()?;
+        let left = Leftover::at(page.path())?;
+        page.write_all(SIGNPOST.replace("ADDRESS", address).as_bytes())?;
+        Ok(Self { page, _left: left })
+    }
+
+    /// Has the desktop open it: everybody on this machine sees the words of a command, so the address is none of them.
+    /// If it has no browser, the address is printed all the same.
+    fn open(&self) {
+        let _ = Command::new("xdg-open")
+            .arg(self.page.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
+    }
 }

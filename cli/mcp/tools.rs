@@ -1,19 +1,25 @@
 //! The tools: the questions of the commands, asked of a heap that stays in memory.
 
+use std::fs::File;
+use std::io::{self, Seek};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::ValueEnum;
 use graph::THRESHOLD_PERCENT;
 use jiff::Timestamp;
+use rustix::fs::OFlags;
 use serde_json::{json, Map, Value};
 
 use super::brief::brief;
 use super::protocol::Tools;
 use super::Arguments;
+use crate::attach::Jvm;
 use crate::date::date;
 use crate::diff::{self, Growth};
 use crate::dump_file::DumpFile;
+use crate::dump_place::DumpPlace;
 use crate::heap_file::{failure, opened_jvm, sizes_word, Loaded};
 use crate::histo;
 use crate::leaks;
@@ -42,10 +48,12 @@ const ROWS_MAX: u64 = 100;
 const UNSEEN: &(dyn Fn(u64) + Sync) = &|_| {};
 
 /// Where the heap is.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 enum Source {
     File(PathBuf),
     Jvm(i32),
+    /// A file that the JVM has written, under the name that it has there.
+    Written(PathBuf, File),
 }
 
 /// The heap and the questions that may be asked.
@@ -76,6 +84,11 @@ impl<'a> HeapTools<'a> {
         let file = match &self.source {
             Source::File(path) => DumpFile::new(path)?,
             Source::Jvm(pid) => opened_jvm(*pid, self.arguments.graph.agent.as_deref())?,
+            Source::Written(name, file) => {
+                let mut file = file.try_clone()?;
+                file.rewind()?;
+                DumpFile::of_jvm(name, file, None)?
+            }
         };
         Loaded::read(file, &self.arguments.graph, UNSEEN)
     }
@@ -216,10 +229,11 @@ impl<'a> HeapTools<'a> {
             let why = String::from_utf8_lossy(&output.stderr);
             return Err(Failure::Input(why.trim().to_owned()));
         }
-        let file = seen(&file, *pid);
-        let bytes = file.metadata().map_or(0, |facts| facts.len());
-        let answer = json!({ "bytes": bytes, "file": file.display().to_string() });
-        (self.source, self.loaded) = (Source::File(file), None);
+        let jvm = Jvm::find(*pid).map_err(Failure::Input)?;
+        let written = written(&jvm, &file).map_err(|fault| Failure::reading(&file, fault))?;
+        let (bytes, place) = (written.metadata()?.len(), DumpPlace::of(&jvm, &file));
+        let answer = json!({ "bytes": bytes, "file": place.outside().display().to_string() });
+        (self.source, self.loaded) = (Source::Written(file, written), None);
         Ok(answer)
     }
 }
@@ -249,13 +263,15 @@ impl Tools for HeapTools<'_> {
     }
 }
 
-/// A file that the JVM wrote, as this process sees it.
-fn seen(file: &Path, pid: i32) -> PathBuf {
-    if file.exists() {
-        return file.to_owned();
+/// The file that the JVM wrote: never another one, to which the JVM's container has a link. Errors: it is not there.
+fn written(jvm: &Jvm, file: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let opened = File::from(jvm.root().open(file, flags)?);
+    let facts = opened.metadata()?;
+    match facts.is_file() && facts.uid() == jvm.owner().0 {
+        true => Ok(opened),
+        false => Err(io::Error::other("it is no file of the JVM's user")),
     }
-    let below = file.strip_prefix("/").unwrap_or(file);
-    Path::new(&format!("/proc/{pid}/root")).join(below)
 }
 
 /// Why a question has no answer, for the model.

@@ -29,6 +29,8 @@ fn the_other_process() {
     let caught = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(signal_hook::consts::SIGQUIT, caught).unwrap();
     let path = format!("/tmp/.java_pid{}", std::process::id());
+    // A JVM that was killed has left its own.
+    let _ = std::fs::remove_file(&path);
     let listener = UnixListener::bind(&path).unwrap();
     println!("READY");
     let mut asked = listener.accept().unwrap().0;

@@ -10,6 +10,7 @@ mod sample;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
 
 use rustix::process::{kill_process, Pid, Signal};
@@ -28,6 +29,10 @@ struct View {
 
 impl View {
     fn start(more: &[&str]) -> Self {
+        Self::start_with(more, &[])
+    }
+
+    fn start_with(more: &[&str], variables: &[(&str, &str)]) -> Self {
         let folder = TempDir::new().unwrap();
         let dump = folder.path().join("a.hprof");
         std::fs::write(&dump, Sample::new().bytes()).unwrap();
@@ -35,6 +40,7 @@ impl View {
             .arg("view")
             .arg(dump)
             .args(more)
+            .envs(variables.iter().copied())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
@@ -164,6 +170,60 @@ fn who_connects_and_is_silent_keeps_nobody_waiting() {
     assert!(view.json("tree")["objects"].is_array());
     drop(silent);
     assert_eq!(view.end(), Some(0));
+}
+
+/// More than are served at once, none of which knows the token.
+#[test]
+fn many_who_are_silent_do_not_lock_out_the_owner() {
+    let view = View::start(&[]);
+    let silent: Vec<TcpStream> = (0..100)
+        .map(|_| {
+            let mut stream = TcpStream::connect(&view.host).unwrap();
+            // Whoever is cut off has its turn no more.
+            let _ = stream.write_all(b"GET /");
+            stream
+        })
+        .collect();
+    assert!(view.json("tree")["objects"].is_array());
+    drop(silent);
+    assert_eq!(view.end(), Some(0));
+}
+
+/// Everybody on the machine sees the words of a command.
+#[test]
+fn the_browser_is_not_told_the_token_by_its_words() {
+    let folder = TempDir::new().unwrap();
+    let (browser, told) = (folder.path().join("xdg-open"), folder.path().join("told"));
+    let script = format!(
+        "#!/bin/sh\n{{ echo \"$@\"; stat -c %a \"$1\"; cat \"$1\"; }} > {0}.part; mv {0}.part {0}\n",
+        told.display()
+    );
+    std::fs::write(&browser, script).unwrap();
+    std::fs::set_permissions(&browser, PermissionsExt::from_mode(0o755)).unwrap();
+    let path = format!(
+        "{}:{}",
+        folder.path().display(),
+        std::env::var("PATH").unwrap()
+    );
+    let view = View::start_with(&["--open"], &[("PATH", &path)]);
+    while !told.exists() {
+        std::thread::yield_now();
+    }
+    let text = std::fs::read_to_string(&told).unwrap();
+    let mut lines = text.lines();
+    let words = lines.next().unwrap().to_owned();
+    assert!(!words.contains(&view.token), "{words}");
+    assert_eq!(lines.next(), Some("600"), "{text}");
+    assert!(
+        text.contains(&format!("url=http://{}/{}/", view.host, view.token)),
+        "{text}"
+    );
+    assert!(std::path::Path::new(&words).exists());
+    assert_eq!(view.end(), Some(0));
+    assert!(
+        !std::path::Path::new(&words).exists(),
+        "it goes with the page"
+    );
 }
 
 #[test]

@@ -17,7 +17,7 @@ const HEADERS_MAX: usize = 100;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Bytes of a refused request that are read so that its sender sees the answer.
-const DRAINED_BYTES_MAX: u64 = 1 << 20;
+const DRAINED_BYTES_MAX: usize = 1 << 20;
 
 /// What is said beside each answer: nothing keeps it, frames it, guesses its type or tells its address.
 const HEADERS: &str = include_str!("headers.txt");
@@ -88,8 +88,11 @@ impl Door {
 
     /// Reads a request; `None` if it was refused, and has been told so, or never came.
     pub(super) fn admit(&self, stream: &mut TcpStream) -> Option<Request> {
-        stream.set_write_timeout(Some(PATIENCE)).ok()?;
-        let refused = match read(stream, Instant::now() + PATIENCE) {
+        self.admit_until(stream, Instant::now() + PATIENCE)
+    }
+
+    fn admit_until(&self, stream: &mut TcpStream, until: Instant) -> Option<Request> {
+        let refused = match read(stream, until) {
             Ok(Some(head)) => match self.judge(&head) {
                 Ok(request) => return Some(request),
                 Err(status) => status,
@@ -102,10 +105,16 @@ impl Door {
             kind: "text/plain",
             body: format!("{}\n", refused.line()),
         };
-        send(stream, &answer).ok()?;
+        send_until(stream, &answer, until).ok()?;
         stream.shutdown(Shutdown::Write).ok()?;
         // What is not read would make the system take the answer back.
-        io::copy(&mut stream.take(DRAINED_BYTES_MAX), &mut io::sink()).ok()?;
+        let (mut room, mut drained) = ([0; 4096], 0);
+        while drained < DRAINED_BYTES_MAX {
+            match read_some(stream, &mut room, until).ok()? {
+                0 => break,
+                count => drained += count,
+            }
+        }
         None
     }
 
@@ -163,12 +172,7 @@ fn read(stream: &mut TcpStream, until: Instant) -> io::Result<Option<Vec<u8>>> {
     let mut head = Vec::new();
     let mut room = [0; 4096];
     loop {
-        let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-        stream.set_read_timeout(Some(left))?;
-        let count = stream.read(&mut room)?;
+        let count = read_some(stream, &mut room, until)?;
         if count == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
@@ -182,8 +186,37 @@ fn read(stream: &mut TcpStream, until: Instant) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
+/// Time that is left. Errors: there is none.
+fn left(until: Instant) -> io::Result<Option<Duration>> {
+    let left = until.saturating_duration_since(Instant::now());
+    match left.is_zero() {
+        true => Err(io::ErrorKind::TimedOut.into()),
+        false => Ok(Some(left)),
+    }
+}
+
+/// What has come, 0 at the end. Errors: nothing comes in time.
+fn read_some(stream: &mut TcpStream, room: &mut [u8], until: Instant) -> io::Result<usize> {
+    stream.set_read_timeout(left(until)?)?;
+    stream.read(room)
+}
+
+/// Errors: not all is taken in time.
+fn write_all(stream: &mut TcpStream, mut bytes: &[u8], until: Instant) -> io::Result<()> {
+    while !bytes.is_empty() {
+        stream.set_write_timeout(left(until)?)?;
+        let count = stream.write(bytes)?;
+        bytes = bytes.get(count..).unwrap_or_default();
+    }
+    Ok(())
+}
+
 /// Sends an answer. Errors: whoever asked has gone, or does not take it in time.
 pub(super) fn send(stream: &mut TcpStream, answer: &Answer) -> io::Result<()> {
+    send_until(stream, answer, Instant::now() + PATIENCE)
+}
+
+fn send_until(stream: &mut TcpStream, answer: &Answer, until: Instant) -> io::Result<()> {
     let Answer { status, kind, body } = answer;
     let allow = match status {
         Status::MethodNotAllowed => "Allow: GET\r\n",
@@ -198,14 +231,39 @@ pub(super) fn send(stream: &mut TcpStream, answer: &Answer) -> io::Result<()> {
         head.extend([header, "\r\n"]);
     }
     head.push_str("\r\n");
-    stream.write_all(head.as_bytes())?;
-    stream.write_all(body.as_bytes())?;
-    stream.flush()
+    write_all(stream, head.as_bytes(), until)?;
+    write_all(stream, body.as_bytes(), until)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Whoever sends a byte now and then would else be read for hours, and need not know the token.
+    #[test]
+    #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+    fn one_deadline_is_for_all_of_a_request() {
+        let door = Door {
+            port: 8080,
+            token: "0123abcd".to_owned(),
+        };
+        for start in ["GET / HTTP/1.1\r\n\r\n", "GET / HT"] {
+            let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+            let mut slow = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            let mut stream = listener.accept().unwrap().0;
+            let trickle = std::thread::spawn(move || {
+                slow.write_all(start.as_bytes()).unwrap();
+                // Until it is cut off.
+                while slow.write_all(b"x").is_ok() {
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+            });
+            let until = Instant::now() + Duration::from_millis(200);
+            assert_eq!(door.admit_until(&mut stream, until), None);
+            drop(stream);
+            trickle.join().unwrap();
+        }
+    }
 
     fn judged(head: &str) -> Result<Request, Status> {
         let door = Door {

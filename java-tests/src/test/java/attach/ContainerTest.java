@@ -136,11 +136,22 @@ class ContainerTest extends CommandTest {
             Files.setLastModifiedTime(host, FileTime.fromMillis(0));
             dump(jvm.pid(), "-o", "/out/1.hprof").good();
             Testimony.of(jvm).mustHoldIn(Path.of("/proc/" + jvm.pid() + "/root/out/1.hprof"));
+            // From here the path outside would lead to the host's folder.
+            Command linked = dump(jvm.pid(), "-o", "/tmp/2.hprof").good();
+            assertTrue(linked.out.startsWith("/tmp/2.hprof in the container of the JVM: "), linked::toString);
+            Command asked = Command.run("sh", "-c", "printf '" + call("dump") + call("overview") + "' | " + Tools.command() + " mcp " + jvm.pid()
+                    + " --allow-dump /tmp").good();
+            assertTrue(!asked.out.contains("\"isError\":true") && asked.out.contains("has_values\\\":true"), asked::toString);
             assertEquals(FileTime.fromMillis(0), Files.getLastModifiedTime(host), "something was made in the host's folder");
             assertEquals(0, jvm.end(), jvm.err::text);
         } finally {
             Files.delete(host);
         }
+    }
+
+    /** A line of the protocol, as printf takes it. */
+    private static String call(String tool) {
+        return "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"" + tool + "\",\"arguments\":{}}}\\n";
     }
 
     private Jvm contained(Jdk jdk, String tmp, String... switches) {
