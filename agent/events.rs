@@ -13,6 +13,7 @@ use crate::jvmti::object::Object;
 use crate::jvmti::tracker::Tracked;
 use crate::life_cycle;
 use crate::options::OnOutOfMemory;
+use crate::os::map_reserve;
 use crate::profile::{CpuTimes, New};
 use crate::session::Session;
 use crate::thrown::Thrown;
@@ -115,6 +116,7 @@ impl Listener for Session {
             return;
         }
         heap::give_up_reserve(jni);
+        map_reserve::give_up();
         self.dump_queue
             .request_for_error(&Thrown::by_jvm(kind, what));
     }
@@ -166,6 +168,7 @@ impl Tracked for Session {
             return;
         }
         if let Some(error) = JavaError::of(&self.env, jni, error) {
+            map_reserve::give_up();
             self.dump_queue.request_for_error(&Thrown::by_java(&error));
         }
     }

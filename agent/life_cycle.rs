@@ -12,8 +12,8 @@ use crate::jvmti::last_hook::LastHook;
 use crate::jvmti::tracker::Natives;
 use crate::message::say;
 use crate::options::{OnOutOfMemory, Options, StopTheWorld};
-use crate::os::command;
 use crate::os::process_end::{at_exit, QuitIgnored};
+use crate::os::{command, map_reserve};
 use crate::other_switches;
 use crate::session::Session;
 use crate::thrown::Thrower;
@@ -77,6 +77,7 @@ pub(crate) fn vm_init(session: &'static Session, jni: &mut Jni<'_>) {
         .profiles
         .start(session.vm, &session.env, jni, natives);
     if session.options.oom != OnOutOfMemory::Nothing {
+        map_reserve::hold();
         listen_for_java_errors(session, jni, natives.0);
     }
     if counted.is_none() {

@@ -8,6 +8,7 @@ pub(crate) mod descriptor;
 pub(crate) mod disk;
 pub(crate) mod host;
 pub(crate) mod huge_pages;
+pub(crate) mod map_reserve;
 pub(crate) mod own_library;
 pub(crate) mod owner;
 pub(crate) mod process_end;

@@ -138,6 +138,7 @@ const AGENT: [Row; 27] = [
             "jvmti",
             "life_cycle",
             "options",
+            "os",
             "profile",
             "session",
             "thrown",

@@ -59,6 +59,9 @@ public class JavaErrors {
             case "map":
                 map(1 << 20, GIGABYTE);
                 return;
+            case "maps":
+                map(1 << 24, 1 << 12);
+                return;
             case "mapOnce":
                 mapOnce();
                 return;
@@ -91,7 +94,7 @@ public class JavaErrors {
         }
     }
 
-    /** The address space is bounded from outside. */
+    /** The address space is bounded from outside, and the number of mappings by the system. */
     private static Deque<Object> map(int most, long bytes) throws IOException {
         Deque<Object> maps = new ArrayDeque<>();
         File file = new File("mapped");

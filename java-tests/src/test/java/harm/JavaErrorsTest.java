@@ -119,6 +119,19 @@ class JavaErrorsTest {
         new HprofCheck(dump).good();
     }
 
+    /** Not even a thread can be started without another mapping. */
+    @ParameterizedTest
+    @MethodSource("some")
+    void aProcessThatHasAllMappingsIsDumped(Jdk jdk) {
+        Path dump = folder.resolve("out.hprof");
+        try (Jvm jvm = Jvm.on(jdk, folder).switches("-Xmx1g").agent("heap=dump,doe=n,file=" + dump).run(JavaErrors.class, "maps")) {
+            assertEquals(0, jvm.exit(), jvm.err::text);
+            assertEquals(1, count(jvm, "hprof-rs: " + ERROR + ": Map failed"), jvm.err::text);
+            assertEquals(1, count(jvm, "hprof-rs: dumped "), jvm.err::text);
+        }
+        new HprofCheck(dump).good();
+    }
+
     /** The JDK collects garbage and maps again; nobody sees the first failure. */
     @ParameterizedTest
     @MethodSource("some")
