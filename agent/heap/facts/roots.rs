@@ -215,6 +215,11 @@ impl RootNotes {
         }
     }
 
+    /// Whether this is the agent's own thread.
+    pub(in crate::heap) fn is_own_thread(&self, thread: Option<ObjectIndex>) -> bool {
+        thread.is_some() && thread == self.own_thread
+    }
+
     /// Sets the thread object for a thread number of the JVM. Needed for virtual threads, which the JVM does not report
     /// themselves.
     pub(in crate::heap) fn know_thread(&mut self, thread_id: i64, object: ObjectIndex) {

@@ -11,7 +11,7 @@ use super::vm_structs::VmStructs;
 use crate::heap::facts::catalogue::Catalogue;
 use crate::heap::facts::plain_facts::class_facts;
 use crate::heap::facts::roots::RootNotes;
-use crate::hotspot::{ChunkFields, JavaFrames, StandingStacks};
+use crate::hotspot::{ChunkFields, JavaFrames, StandingStacks, ThreadHandles};
 use crate::jvmti::object::Handle;
 use crate::options::{Destination, Options};
 use snapshot::classes::{
@@ -62,6 +62,8 @@ pub(super) struct Task<'d, 'f> {
     pub(super) stacks: Option<Box<StandingStacks>>,
     /// How to read the frames of all threads; `None` if only the parent names them.
     pub(super) frames: Option<JavaFrames>,
+    /// How to read what HotSpot itself holds for threads; `None` if nothing reads that.
+    pub(super) handles: Option<ThreadHandles>,
     /// The fields that lead to a thread's name; `None` if this JDK has others.
     pub(super) names: Option<NameFields>,
     /// Weak handles of sampled objects, and their allocation traces.

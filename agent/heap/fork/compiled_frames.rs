@@ -11,7 +11,7 @@ use snapshot::memory::Memory;
 use snapshot::{Failure, Snapshot};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
-use tables::{ObjectId, ObjectIndex};
+use tables::ObjectIndex;
 
 /// Set in the parent once a child has crashed in compiled frames.
 static ARE_GIVEN_UP: AtomicBool = AtomicBool::new(false);
@@ -44,11 +44,7 @@ impl Task<'_, '_> {
         let memory = unsafe { Readable::new(&copy.mappings) };
         let stacks = self.stacks.as_ref().ok_or(Failure::Fault)?;
         let held = stacks.held(&memory).ok_or(Failure::OopMaps)?;
-        let address = |index| self.objects.id(index).map(ObjectId::get);
-        let threads = roots.threads().iter();
-        let threads: HashMap<u64, ObjectIndex> = threads
-            .filter_map(|it| Some((address(it.object)?, it.object)))
-            .collect();
+        let threads = self.threads(roots);
         let mut known = self.in_frames(roots);
         for held in &held.references {
             let mut owners = held.threads.iter();
@@ -64,6 +60,62 @@ impl Task<'_, '_> {
             }
         }
         Ok(held.unread_stacks)
+    }
+
+    /// Adds what HotSpot itself holds for each thread to the roots. Returns for how many threads that could not be
+    /// read. What is held for threads that HotSpot does not report becomes roots without a thread. The thread that
+    /// makes the dump is left out.
+    pub(super) fn note_handles(
+        &mut self,
+        copy: &HeapCopy,
+        roots: &mut RootNotes,
+        by_address: &mut HashMap<u64, ObjectIndex>,
+    ) -> Result<u64, Failure> {
+        // SAFETY: this is the forked copy, and these are its mappings.
+        let memory = unsafe { Readable::new(&copy.mappings) };
+        let held = self.handles.as_ref().and_then(|it| it.held(&memory));
+        let Some(held) = held else {
+            return Ok(roots.threads().len() as u64);
+        };
+        let mut unread = 0;
+        let mut known = self.in_frames(roots);
+        let threads = self.threads(roots);
+        for of_thread in held {
+            let thread = of_thread.threads.iter().find_map(|it| threads.get(it));
+            if roots.is_own_thread(thread.copied()) {
+                continue;
+            }
+            let mut is_whole = of_thread.is_whole;
+            let surely = of_thread.objects.into_iter().map(|it| (it, true));
+            let maybe = of_thread.maybe.into_iter().map(|it| (it, false));
+            for (address, is_object) in surely.chain(maybe) {
+                match object(&copy.snapshot, Reference::Wide(address)) {
+                    Ok(Some(object)) => {
+                        let index = row_at(object, by_address, &mut self.objects)?;
+                        match thread {
+                            Some(&thread) if known.insert((thread, object)) => {
+                                roots.note_in_frame(thread, index);
+                            }
+                            Some(_) => {}
+                            None => roots.note_without_thread(index),
+                        }
+                    }
+                    Ok(None) => {}
+                    Err(Failure::OopMaps) => is_whole &= !is_object,
+                    Err(other) => return Err(other),
+                }
+            }
+            unread += u64::from(!is_whole);
+        }
+        Ok(unread)
+    }
+
+    /// The threads that HotSpot has reported, by the addresses of their objects.
+    fn threads(&self, roots: &RootNotes) -> HashMap<u64, ObjectIndex> {
+        let threads = roots.threads().iter();
+        threads
+            .filter_map(|it| Some((self.objects.id(it.object)?.get(), it.object)))
+            .collect()
     }
 
     /// The threads and the addresses of the objects that frames are known to hold.

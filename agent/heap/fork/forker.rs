@@ -272,16 +272,17 @@ impl<'d, 'f> Forker<'d, 'f> {
             return Err(Failure::Fault);
         };
         let mut copy = task.begin(&self.seen, std::mem::take(&mut self.left_out))?;
+        task.tell(&FromChild::ReadsFrames)?;
         if let Untagged::Filtered(WithoutBarrier {
             reads_stacks: true, ..
         }) = &self.untagged
         {
-            task.tell(&FromChild::ReadsFrames)?;
             copy.unread_stacks =
                 task.note_compiled_frames(&copy, &mut self.roots, &mut self.by_address)?;
-            watchdog.feed();
-            task.tell_progress()?;
         }
+        copy.unread_stacks += task.note_handles(&copy, &mut self.roots, &mut self.by_address)?;
+        watchdog.feed();
+        task.tell_progress()?;
         if task.begins_early() {
             let written = task.mark_and_write(&mut copy, &mut self.roots, watchdog);
             task.end(written);

@@ -27,7 +27,7 @@ use crate::heap::object_sizes;
 use crate::heap::outcome::Outcome;
 use crate::heap::stop_bound::StopBound;
 use crate::heap::tried::{Tried, OOP_MAP};
-use crate::hotspot::{JavaFrames, StandingStacks, Variables};
+use crate::hotspot::{JavaFrames, StandingStacks, ThreadHandles, Variables};
 use crate::jvmti::env::Env;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::{Handle, Object};
@@ -173,6 +173,7 @@ impl<'f> SnapshotDump<'f> {
             stack_chunks: stack_chunk_class(&catalogue, &tables),
             stacks: standing_stacks,
             frames: self.java_frames(),
+            handles: ThreadHandles::find().filter(|_| !compiled_frames::are_given_up()),
             names: NameFields::of(|class, name| field_offset(&catalogue, &tables, class, name)),
             allocated: &allocated.by_handle,
             vm_structs: VmStructs::find(),

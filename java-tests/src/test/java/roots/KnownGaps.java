@@ -27,20 +27,15 @@ final class KnownGaps {
         boolean isCompiled = code != Code.INTERPRETED;
         // What oop maps and frames tell beyond HotSpot's walk is read since 16.
         boolean isRead = java >= 16;
-        lack("argument of a native method|privileged context|attached thread that calls Java|asynchronous exception", !isRead);
+        lack("argument of a native method|privileged context|attached thread that calls Java", !isRead);
         lack("argument while a class is loaded", !isRead);
         lack("argument while a class is initialized", !isRead || code == Code.C1);
-        lack("exception while its handler is loaded|pending exception", true);
         lack("monitor entered by native code", java == 11);
         lack("expression", java == 8);
         lack(".*in a loop|array|constructor|monitor|receiver|synchronized method", !isRead && isCompiled);
         lack("continuation .*", code == Code.INTERPRETED);
-        lack("returned.*|thrown|passed on|virtual (returned|thrown)", true);
-        classes.put("roots.Tok$Thrown", 3L);
         classes.put("roots.Constructs$Holder", !isRead && isCompiled ? 1L : 0L);
         Arrays.asList("HashMap$EntrySet", "HashMap$Node[]").forEach(name -> classes.put("java.util." + name, isCompiled ? 1L : 0));
-        Arrays.asList("ArrayList", "ArrayList$Itr").forEach(name -> classes.put("java.util." + name, java >= 21 ? 2L : 0));
-        classes.put("java.lang.management.MemoryUsage[]", 2L);
     }
 
     private void lack(String places, boolean isSo) {
