@@ -3,10 +3,14 @@ package threads;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.gson.JsonElement;
+import com.google.gson.JsonParser;
+import harness.Command;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
 import harness.NetBeansReader;
+import harness.Tools;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -45,12 +49,30 @@ class RunningTest {
                 jvm.signal("QUIT");
                 String line = jvm.dumped(dump);
                 assertTrue(line.endsWith(", engine snapshot"), line);
-                try (NetBeansReader reader = new NetBeansReader(Path.of(line.replaceAll(".*dumped |: \\d+ bytes.*", "")))) {
+                Path file = Path.of(line.replaceAll(".*dumped |: \\d+ bytes.*", ""));
+                checkNativeCode(file, wrong);
+                try (NetBeansReader reader = new NetBeansReader(file)) {
                     reader.threads().forEach((thread, stack) -> check(thread, stack, source, wrong));
                 }
             }
             assertTrue(wrong.isEmpty(), () -> wrong.size() + " wrong frames, such as " + wrong.get(0));
             assertEquals(0, jvm.end(), jvm.err::text);
+        }
+    }
+
+    /** Only native methods have local references of native code: constants of compiled code are none. */
+    private static void checkNativeCode(Path dump, List<String> wrong) {
+        JsonElement threads = JsonParser.parseString(Command.run(Tools.command(), "threads", "--json", dump).good().out);
+        for (JsonElement thread : threads.getAsJsonObject().getAsJsonArray("threads")) {
+            for (JsonElement frame : thread.getAsJsonObject().getAsJsonArray("frames")) {
+                String at = frame.getAsJsonObject().get("at").getAsString();
+                for (JsonElement local : frame.getAsJsonObject().getAsJsonArray("locals")) {
+                    String kind = local.getAsJsonObject().get("kind").getAsString();
+                    if (kind.equals("ROOT JNI LOCAL") && !at.endsWith("(Native Method)")) {
+                        wrong.add("native code has " + local + " in " + at);
+                    }
+                }
+            }
         }
     }
 
