@@ -15,6 +15,7 @@ mod dump;
 mod dump_file;
 mod dump_place;
 mod dump_stream;
+mod ended;
 mod export;
 mod flame;
 mod flame_graph;

@@ -17,7 +17,7 @@ use std::time::Duration;
 use serde_json::json;
 use tempfile::NamedTempFile;
 
-use crate::attach::Ended;
+use crate::ended::Ended;
 use crate::heap_file::{failure, GraphArguments, Loaded};
 use crate::leftover::Leftover;
 use crate::live::process_named;
