@@ -23,6 +23,7 @@ mod method_names;
 mod oop_maps;
 mod passed_frames;
 mod place;
+mod return_address;
 pub(crate) mod sampler;
 mod scopes;
 mod stack_chunks;

@@ -1,7 +1,7 @@
 //! The frames of Java methods that a walk over a stack passes, by thread.
 
 use super::code_cache::Returned;
-use super::standing_stacks::Code;
+use super::return_address::Code;
 
 /// A frame of a Java method.
 #[derive(Clone, Copy, Debug)]

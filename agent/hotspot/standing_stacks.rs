@@ -11,16 +11,17 @@
 
 use super::call_arguments::CallArguments;
 use super::chunk_layout::{ChunkClass, ChunkFields};
-use super::code_cache::{CodeCache, Returned};
+use super::code_cache::CodeCache;
 use super::local_references::LocalReferences;
 use super::memory::{Address, Readable, WORD_BYTES};
 use super::oop_maps::{Entry, OopMaps, Spot};
 use super::passed_frames::{PassedFrames, PassedStack};
+use super::return_address::Code;
 use super::stack_walk::{AnchorLayout, Frame, CALL_WRAPPER_WORDS};
 use super::thread_list::{ThreadList, ThreadObject};
 use super::upcalls::Upcalls;
 use super::vm_structs::Table;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -34,17 +35,17 @@ const ENTER_WORDS: Range<u64> = 7..320;
 /// Where HotSpot has the threads and their stacks.
 #[derive(Debug)]
 pub(crate) struct StandingStacks {
-    code: CodeCache,
+    pub(super) code: CodeCache,
     /// `None` if only the frames themselves matter.
-    maps: Option<OopMaps>,
+    pub(super) maps: Option<OopMaps>,
     anchor: AnchorLayout,
     list: ThreadList,
     thread_object: ThreadObject,
     /// The mounted virtual thread, or the thread itself; since JDK 19.
     mounted_object: Option<u64>,
     stack_base: u64,
-    original_pc: u64,
-    upcalls: Option<Upcalls>,
+    pub(super) original_pc: u64,
+    pub(super) upcalls: Option<Upcalls>,
     chunk_class: Option<ChunkClass>,
     /// An exception that another thread has given it, up to JDK 17.
     given_exception: Option<u64>,
@@ -86,28 +87,6 @@ pub(crate) enum Reference {
     Wide(u64),
     /// A compressed reference.
     Narrow(u32),
-}
-
-/// What a return address tells.
-#[derive(Debug)]
-pub(super) enum Code {
-    /// The interpreter.
-    Interpreted,
-    /// Code that native code has called; an entry frame follows.
-    Entry,
-    /// Such code of `java.lang.foreign`, with the place of the anchor, in bytes above the stack pointer.
-    Upcall(u64),
-    /// A compiled method that will be deoptimized. The right return address is so many bytes above the stack pointer.
-    Deoptimized(u64),
-    /// Compiled code.
-    Compiled {
-        frame_bytes: u64,
-        entries: Vec<Entry>,
-        is_native: bool,
-        code: Returned,
-    },
-    /// The rest of a virtual thread's frames is in the heap.
-    ReturnBarrier,
 }
 
 impl StandingStacks {
@@ -202,8 +181,8 @@ impl StandingStacks {
             stacks: self,
             memory,
             first_slot: first_slot.unwrap_or(Some(0))?,
-            known: HashMap::new(),
-            saved: HashMap::new(),
+            known: FxHashMap::default(),
+            saved: FxHashMap::default(),
             references: Vec::new(),
             passed: PassedFrames::default(),
         })
@@ -213,13 +192,13 @@ impl StandingStacks {
 /// A walk over stacks.
 #[derive(Debug)]
 pub(super) struct Walk<'w, 'm> {
-    stacks: &'w StandingStacks,
+    pub(super) stacks: &'w StandingStacks,
     pub(super) memory: &'w Readable<'m>,
-    first_slot: u32,
+    pub(super) first_slot: u32,
     /// What return addresses tell.
-    known: HashMap<u64, Rc<Code>>,
+    pub(super) known: FxHashMap<u64, Rc<Code>>,
     /// Where the callees of a frame have saved its registers.
-    pub(super) saved: HashMap<u32, u64>,
+    pub(super) saved: FxHashMap<u32, u64>,
     references: Vec<HeldReference>,
     /// The frames of the last thread, and of the virtual thread that it carries.
     passed: PassedFrames,
@@ -442,66 +421,6 @@ impl Walk<'_, '_> {
     pub(super) fn push(&mut self, reference: Reference, threads: [u64; 2]) {
         if !matches!(reference, Reference::Wide(0) | Reference::Narrow(0)) {
             self.references.push(HeldReference { threads, reference });
-        }
-    }
-
-    /// What the return address of a frame tells, or the one before HotSpot redirected it.
-    pub(super) fn right_code(&mut self, pc: u64, stack_pointer: u64) -> Option<Rc<Code>> {
-        match *self.code(pc)? {
-            Code::Deoptimized(place) => {
-                let pc = self.word(stack_pointer.wrapping_add(place))?;
-                self.code(pc)
-            }
-            _ => self.code(pc),
-        }
-    }
-
-    fn code(&mut self, pc: u64) -> Option<Rc<Code>> {
-        if let Some(known) = self.known.get(&pc) {
-            return Some(Rc::clone(known));
-        }
-        let code = Rc::new(self.look_at(pc)?);
-        self.known.insert(pc, Rc::clone(&code));
-        Some(code)
-    }
-
-    /// What this return address tells; `None` if it is no code of a known kind.
-    fn look_at(&self, pc: u64) -> Option<Code> {
-        let cache = &self.stacks.code;
-        if cache.interpreter.contains(pc) {
-            return Some(Code::Interpreted);
-        }
-        if pc == cache.call_stub_return {
-            return Some(Code::Entry);
-        }
-        let code = cache.returned_to(self.memory, pc)?;
-        if code.is_deoptimized {
-            let place: u32 = self.memory.read(code.blob.add(self.stacks.original_pc))?;
-            return Some(Code::Deoptimized(place.into()));
-        }
-        if code.frame_bytes == 0 {
-            return self.frameless(code);
-        }
-        let maps = self.stacks.maps.as_ref();
-        let entries = maps.map(|maps| maps.entries(self.memory, self.first_slot, &code));
-        Some(Code::Compiled {
-            frame_bytes: code.frame_bytes,
-            entries: entries.unwrap_or_else(|| Some(Vec::new()))?,
-            is_native: code.is_native,
-            code,
-        })
-    }
-
-    /// What a return address in code without frames of one size tells. Of HotSpot's stubs, only the one that fetches
-    /// frames from the heap is returned to, besides the one that calls Java.
-    fn frameless(&self, code: Returned) -> Option<Code> {
-        let upcall = self
-            .stacks
-            .upcalls
-            .and_then(|it| it.anchor(self.memory, code.blob));
-        match upcall {
-            Some(place) => Some(Code::Upcall(place)),
-            None => code.is_stub.then_some(Code::ReturnBarrier),
         }
     }
 }

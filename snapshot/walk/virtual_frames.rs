@@ -6,7 +6,7 @@
 
 use crate::memory::Memory;
 use crate::{Failure, Snapshot};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::PoisonError;
 use tables::ClassId;
 
@@ -61,8 +61,8 @@ fn load(snapshot: &Snapshot<impl Memory>, object: u64, offset: u64) -> Option<u6
 /// The virtual threads that HotSpot has not visited yet, and the objects held by the frames of the others.
 #[derive(Debug, Default)]
 pub struct VirtualFrames {
-    pending: HashSet<u64>,
-    known: HashSet<u64>,
+    pending: FxHashSet<u64>,
+    known: FxHashSet<u64>,
     /// Objects that frames hold. Marking continues from them.
     pub held: Vec<u64>,
 }
@@ -94,8 +94,8 @@ impl VirtualFrames {
         &self,
         fields: VirtualThreadFields,
         snapshot: &Snapshot<impl Memory>,
-    ) -> HashMap<u64, u64> {
-        let mut owners = HashMap::new();
+    ) -> FxHashMap<u64, u64> {
+        let mut owners = FxHashMap::default();
         for &thread in &self.known {
             let mut next = fields.newest_chunk(snapshot, thread);
             while let Some(chunk) = next {

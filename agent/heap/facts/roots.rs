@@ -3,7 +3,8 @@
 use super::catalogue::Catalogue;
 use crate::jvmti::heap::{Reference, RootFrame};
 use crate::jvmti::method::MethodId;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::{BTreeMap, HashSet};
 use tables::{ObjectIndex, Root, Tables, ThreadId, TraceId};
 
 /// What the walk reported about one thread.
@@ -132,14 +133,14 @@ pub(in crate::heap) struct RootNotes {
     /// The agent's own thread. Its local references are not roots of the application.
     own_thread: Option<ObjectIndex>,
     threads: Vec<ThreadNote>,
-    thread_places: HashMap<ObjectIndex, usize>,
+    thread_places: FxHashMap<ObjectIndex, usize>,
     /// The last reported thread; and by number, the threads that had no tag when the JVM reported them.
     last_thread: Option<ObjectIndex>,
-    untagged: HashMap<i64, ObjectIndex>,
+    untagged: FxHashMap<i64, ObjectIndex>,
     system: SystemRoots,
     others: OthersBefore,
     /// Frames known to belong to Java (not native) methods, by thread and depth.
-    java_frames: HashSet<(usize, u32)>,
+    java_frames: FxHashSet<(usize, u32)>,
     notes: Vec<(ObjectIndex, Place)>,
 }
 

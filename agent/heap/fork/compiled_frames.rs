@@ -7,9 +7,9 @@ use super::process::Watchdog;
 use crate::heap::facts::roots::RootNotes;
 use crate::hotspot::{HeldInChunks, Readable, Reference};
 use crate::message::say;
+use rustc_hash::{FxHashMap, FxHashSet};
 use snapshot::memory::Memory;
 use snapshot::{Failure, Snapshot};
-use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use tables::ObjectIndex;
 
@@ -38,7 +38,7 @@ impl Task<'_, '_> {
         &mut self,
         copy: &HeapCopy,
         roots: &mut RootNotes,
-        by_address: &mut HashMap<u64, ObjectIndex>,
+        by_address: &mut FxHashMap<u64, ObjectIndex>,
     ) -> Result<u64, Failure> {
         // SAFETY: this is the forked copy, and these are its mappings.
         let memory = unsafe { Readable::new(&copy.mappings) };
@@ -69,7 +69,7 @@ impl Task<'_, '_> {
         &mut self,
         copy: &HeapCopy,
         roots: &mut RootNotes,
-        by_address: &mut HashMap<u64, ObjectIndex>,
+        by_address: &mut FxHashMap<u64, ObjectIndex>,
     ) -> Result<u64, Failure> {
         // SAFETY: this is the forked copy, and these are its mappings.
         let memory = unsafe { Readable::new(&copy.mappings) };
@@ -111,7 +111,7 @@ impl Task<'_, '_> {
     }
 
     /// The threads that HotSpot has reported, by the addresses of their objects.
-    fn threads(&self, roots: &RootNotes) -> HashMap<u64, ObjectIndex> {
+    fn threads(&self, roots: &RootNotes) -> FxHashMap<u64, ObjectIndex> {
         let threads = roots.threads().iter();
         threads
             .filter_map(|it| Some((self.objects.id(it.object)?.get(), it.object)))
@@ -119,7 +119,7 @@ impl Task<'_, '_> {
     }
 
     /// The threads and the addresses of the objects that frames are known to hold.
-    fn in_frames(&self, roots: &RootNotes) -> HashSet<(ObjectIndex, u64)> {
+    fn in_frames(&self, roots: &RootNotes) -> FxHashSet<(ObjectIndex, u64)> {
         let known = roots.in_frames();
         known
             .filter_map(|(thread, object)| Some((thread, self.objects.id(object)?.get())))
@@ -155,7 +155,7 @@ impl Task<'_, '_> {
             unread_chunks: chunks.len() as u64,
         });
         let before = copy.held_in_chunks.len();
-        let mut unread = HashSet::new();
+        let mut unread = FxHashSet::default();
         for (chunk, reference) in held.references {
             match object(&copy.snapshot, reference) {
                 Ok(object) => {
@@ -193,19 +193,20 @@ impl Task<'_, '_> {
     pub(super) fn note_chunks(
         &mut self,
         copy: &HeapCopy,
-        owners: &HashMap<u64, u64>,
+        owners: &FxHashMap<u64, u64>,
         roots: &mut RootNotes,
-        by_address: &mut HashMap<u64, ObjectIndex>,
+        by_address: &mut FxHashMap<u64, ObjectIndex>,
     ) -> Result<(), Failure> {
         let mut known = self.in_frames(roots);
         for &(chunk, object) in &copy.held_in_chunks {
-            let index = row_at(object, by_address, &mut self.objects)?;
             let Some(&owner) = owners.get(&chunk) else {
+                let index = row_at(object, by_address, &mut self.objects)?;
                 roots.note_without_thread(index);
                 continue;
             };
             let thread = row_at(owner, by_address, &mut self.objects)?;
             if known.insert((thread, object)) {
+                let index = row_at(object, by_address, &mut self.objects)?;
                 roots.note_in_frame(thread, index);
             }
         }

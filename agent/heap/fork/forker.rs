@@ -12,9 +12,9 @@ use crate::heap::facts::roots::{RootNotes, SystemRoots};
 use crate::hotspot::{Variables, WalkFilter};
 use crate::jvmti::heap::{Reference, Reports, TagCell, Target, Visit, Visitor};
 use headroom::MemoryLeft;
+use rustc_hash::FxHashMap;
 use snapshot::walk::VirtualFrames;
 use snapshot::Failure;
-use std::collections::HashMap;
 use std::io;
 use std::ops::Range;
 use std::os::fd::AsRawFd;
@@ -63,7 +63,7 @@ pub(super) struct Forker<'d, 'f> {
     handlers: ForkHandlers,
     roots: RootNotes,
     /// Objects that have a row because a root refers to them, by address.
-    by_address: HashMap<u64, ObjectIndex>,
+    by_address: FxHashMap<u64, ObjectIndex>,
     /// Objects that had a row before, with the addresses that HotSpot reports.
     seen: Vec<(ObjectIndex, u64)>,
     /// Only in the child.
@@ -100,7 +100,7 @@ impl<'d, 'f> Forker<'d, 'f> {
             stage: Stage::Roots,
             handlers: ForkHandlers::look(),
             roots: RootNotes::new(Some(own_thread), system),
-            by_address: HashMap::new(),
+            by_address: FxHashMap::default(),
             seen: Vec::new(),
             watchdog: None,
             silence: Arc::default(),
@@ -389,7 +389,7 @@ impl<'d, 'f> Forker<'d, 'f> {
 /// The row of the object at this address. Adds it if there is none.
 pub(super) fn row_at(
     address: u64,
-    by_address: &mut HashMap<u64, ObjectIndex>,
+    by_address: &mut FxHashMap<u64, ObjectIndex>,
     objects: &mut ObjectTable,
 ) -> Result<ObjectIndex, Failure> {
     if let Some(&index) = by_address.get(&address) {
