@@ -332,14 +332,14 @@ mod tests {
 
     #[test]
     fn objects_are_counted_while_the_walk_goes_on() {
-        let objects = 3 * u64::from(OBJECTS_BETWEEN_LOOKS);
-        let mut words = vec![0; 3 * objects as usize];
+        const OBJECTS: usize = 3 * OBJECTS_BETWEEN_LOOKS as usize;
+        let mut words = vec![0; 3 * OBJECTS];
         let start = words.as_ptr() as u64;
         for (number, object) in words.chunks_exact_mut(3).enumerate() {
             let next = start + (number as u64 + 1) * 24;
             object.copy_from_slice(&[1, 1, next]);
         }
-        words[3 * objects as usize - 1] = 0;
+        words[3 * OBJECTS - 1] = 0;
         let instance = Shape::Instance {
             fields: Vec::new(),
             data_bytes: 8,
@@ -348,10 +348,10 @@ mod tests {
             heap_bytes: 24,
         };
         let snapshot = Snapshot::of_words(&words, vec![instance]);
-        assert_eq!(walk(&snapshot, start), Ok(words.len() / 3));
+        assert_eq!(walk(&snapshot, start), Ok(OBJECTS));
         // The rest is counted when the walk ends.
         let counted = snapshot.reached.load(Ordering::Relaxed);
-        assert!(counted > objects / 2, "{counted}");
+        assert!(counted > OBJECTS as u64 / 2, "{counted}");
     }
 
     fn marked(snapshot: &Snapshot<impl Memory>, start: u64) -> Vec<u64> {
