@@ -4,7 +4,8 @@ use crate::error::GraphError;
 use crate::numbers::Numbers;
 use crate::ranges::Ranges;
 
-/// The references of all objects by number, except those to an object's own class.
+/// The references of all objects by number, except those to an object's own class. Of several in a row to one object, there
+/// is one.
 #[derive(Debug)]
 pub(crate) struct Edges {
     targets: Numbers<u32>,
@@ -30,7 +31,7 @@ impl Edges {
         }
     }
 
-    /// Number of all references.
+    /// Number of all that are kept.
     pub(crate) fn len(&self) -> usize {
         self.targets.all().len()
     }
@@ -49,7 +50,7 @@ impl Edges {
         targets.unwrap_or_default()
     }
 
-    /// The objects that an object refers to, in the order of its fields or elements, repetitions included.
+    /// The objects that an object refers to, in the order of its fields or elements.
     #[inline]
     pub(crate) fn of(&self, object: u32) -> &[u32] {
         let (from, to) = self.range(object);

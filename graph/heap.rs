@@ -71,9 +71,8 @@ impl<'p> Heap<'p> {
         if count > OBJECTS_MAX {
             return Err(GraphError::TooManyObjects);
         }
-        if input.is_packed() {
-            input.budget().allow(count.saturating_mul(OBJECT_BYTES))?;
-        }
+        let budget = input.packed_budget();
+        budget.map_or(Ok(()), |it| it.allow(count.saturating_mul(OBJECT_BYTES)))?;
         let lists: Vec<_> = parts
             .iter_mut()
             .map(|part| std::mem::take(&mut part.ids))
@@ -103,6 +102,7 @@ impl<'p> Heap<'p> {
             told: directory.strings.facts(),
             id_bytes: header.id_bytes,
             reference_bytes_least: if is_stream { 1 } else { header.id_bytes },
+            budget,
         };
         let linked = link(&input, &parts, known, options.threads)?;
         let implied = Implied::of_all(linked.all_kinds.all(), &facts, &roots);
@@ -134,7 +134,7 @@ impl<'p> Heap<'p> {
 
     /// Number of references between objects, not counting those to an object's own class.
     pub fn references(&self) -> u64 {
-        self.linked.edges.len() as u64
+        self.linked.edges.len() as u64 + self.linked.repeated
     }
 
     /// Number of references to ids that no object of the dump has.
@@ -236,8 +236,8 @@ impl<'p> Heap<'p> {
         self.linked.all_kinds.all().get(number as usize).copied()
     }
 
-    /// The objects that an object refers to, with repetitions but without its class. A thread's are
-    /// those in its fields and in its frames.
+    /// The objects that an object refers to, without its class. One that several references in a row lead
+    /// to is there once for these. A thread's are those in its fields and in its frames.
     pub fn targets(&self, object: u32) -> &[u32] {
         self.linked.edges.of(object)
     }

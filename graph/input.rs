@@ -73,6 +73,11 @@ impl<'p> Input<'p> {
         Budget::for_file(self.disk_bytes)
     }
 
+    /// The same if the file is gzip: what it contains may be a thousand times as long.
+    pub(crate) fn packed_budget(&self) -> Option<Budget> {
+        self.packed.then(|| self.budget())
+    }
+
     /// Reports bytes that have been read.
     pub(crate) fn note(&self, bytes: u64) {
         (self.progress)(bytes);

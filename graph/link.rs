@@ -1,7 +1,7 @@
 //! The second pass: class, size and references of each object.
 
 use format::{BasicType, JvmFacts};
-use reader::{ClassDump, ClassTable, Root, Sizes};
+use reader::{Budget, ClassDump, ClassTable, ReadError, Root, Sizes};
 
 use crate::class_facts::AllFacts;
 use crate::edges::Edges;
@@ -23,6 +23,9 @@ const IDS_AT_ONCE: usize = 1 << 12;
 
 /// How many ids ahead the processor is told what to load.
 const IDS_AHEAD: usize = 16;
+
+/// Memory that a reference takes at most: its target here, and a pair in the search of dominators.
+const REFERENCE_BYTES: u64 = 12;
 
 /// A part of the heap as the second pass needs it.
 #[derive(Clone, Debug)]
@@ -51,9 +54,18 @@ pub(crate) struct Known<'a> {
     pub(crate) id_bytes: u32,
     /// Bytes that a reference takes in the file at least.
     pub(crate) reference_bytes_least: u32,
+    /// What the references may take, if the file's size does not limit them.
+    pub(crate) budget: Option<Budget>,
 }
 
 impl Known<'_> {
+    /// Whether so many references may be kept.
+    fn allow(&self, references: usize) -> Result<(), ReadError> {
+        let held_bytes = (references as u64).saturating_mul(REFERENCE_BYTES);
+        self.budget
+            .map_or(Ok(()), |budget| budget.allow(held_bytes))
+    }
+
     /// The size that the stream tells of an object, else the rule's.
     fn told_or(&self, told: u32, by_rule: u32) -> u32 {
         match told {
@@ -77,6 +89,8 @@ pub(crate) struct Linked {
     pub(crate) referents: Vec<(u32, u32)>,
     /// References to ids that no object has.
     pub(crate) dangling: u64,
+    /// References to the object that the one before refers to, too: they are not kept.
+    pub(crate) repeated: u64,
 }
 
 impl Linked {
@@ -90,6 +104,7 @@ impl Linked {
         self.traces.extend_from_slice(&chunk.traces);
         self.referents.extend_from_slice(&chunk.referents);
         self.dangling += chunk.dangling;
+        self.repeated += chunk.repeated;
     }
 }
 
@@ -104,6 +119,9 @@ struct Chunk {
     traces: Vec<(u32, u32)>,
     referents: Vec<(u32, u32)>,
     dangling: u64,
+    repeated: u64,
+    /// More references than may be kept.
+    excess: Option<ReadError>,
 }
 
 /// Follows the references of one part's objects.
@@ -112,6 +130,8 @@ struct Linker<'a> {
     chunk: Chunk,
     /// References whose objects have not been looked up: all at once, so that the processor waits for many of them together.
     ids: Vec<u64>,
+    /// The last reference of this object; 0 before the first.
+    last_id: u64,
     /// Number of ends that count found objects only, not dangling ids.
     ends_known: usize,
     /// Number of the next object.
@@ -141,6 +161,7 @@ impl Linker<'_> {
             let end = self.chunk.targets.len() + self.ids.len();
             self.chunk.ends.push(end as u64);
         }
+        self.last_id = 0;
     }
 
     #[inline]
@@ -148,14 +169,33 @@ impl Linker<'_> {
         if id == 0 {
             return;
         }
+        // An array filled with one object says no more than its first element.
+        if id == self.last_id {
+            self.repeat(id);
+            return;
+        }
+        self.last_id = id;
         self.ids.push(id);
         if self.ids.len() == IDS_AT_ONCE {
             self.look_up();
         }
     }
 
+    fn repeat(&mut self, id: u64) {
+        match self.known.ids.number(id) {
+            Some(_) => self.chunk.repeated += 1,
+            None => self.chunk.dangling += 1,
+        }
+    }
+
     /// Finds the objects that have the ids.
     fn look_up(&mut self) {
+        let wanted = self.chunk.targets.len() + self.ids.len();
+        if let Err(excess) = self.known.allow(wanted) {
+            self.chunk.excess = Some(excess);
+            self.ids.clear();
+            return;
+        }
         let (known, chunk) = (self.known.ids, &mut self.chunk);
         let first = chunk.targets.len();
         let mut dangling = Vec::new();
@@ -290,9 +330,11 @@ pub(crate) fn link(
         traces: Vec::new(),
         referents: Vec::new(),
         dangling: 0,
+        repeated: 0,
     };
     let read = |window: &mut Window<'_>, part: &PartPlace| chunk(window, part, known);
     in_order(input, parts, threads, read, |chunk| {
+        known.allow(linked.edges.len() + chunk.targets.len())?;
         linked.append(&chunk);
         Ok(())
     })?;
@@ -310,10 +352,15 @@ fn chunk(window: &mut Window<'_>, part: &PartPlace, known: Known<'_>) -> Result<
             ..Chunk::default()
         },
         ids: Vec::with_capacity(IDS_AT_ONCE),
+        last_id: 0,
         ends_known: 0,
         next: part.first,
         last_class: (0, known.facts.number(0)),
     };
     scan(window, part.end, known.id_bytes, &mut linker)?;
-    Ok(linker.finish())
+    let mut chunk = linker.finish();
+    match chunk.excess.take() {
+        Some(excess) => Err(excess.into()),
+        None => Ok(chunk),
+    }
 }

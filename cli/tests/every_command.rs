@@ -354,6 +354,49 @@ fn what_expands_to_more_than_the_memory_is_read_in_parts() {
     }
 }
 
+/// An array of this many references, which lead to the first objects in turn.
+fn references(to: u64, count: u32) -> Vec<u8> {
+    let mut sample = Sample::new();
+    let object = |at: u64| 0x9000_0000 + at % to * 8;
+    let elements: Vec<u64> = (0..u64::from(count)).map(object).collect();
+    let objects = (0..to).map(|at| instance(object(at), 1, sample::OBJECT, &[]));
+    sample.heap(1).extend(objects);
+    let array = sample::object_array(0x9100_0000, sample::OBJECT_ARRAY, &elements);
+    sample.heap(1).push(array);
+    sample.heap(1).push(sample::root(0x05, 0x9100_0000));
+    packed(&sample.bytes())
+}
+
+/// The commands that keep references.
+fn graph_commands() -> impl Iterator<Item = &'static &'static str> {
+    let words = ["leaks", "report", "mcp"];
+    COMMANDS
+        .iter()
+        .filter(move |it| words.iter().any(|word| it.starts_with(word)))
+}
+
+#[test]
+fn an_array_filled_with_one_object_takes_little_memory() {
+    let folder = TempDir::new().unwrap();
+    let file = written(&folder, "filled.gz", &references(1, 20 << 20));
+    for command in graph_commands() {
+        let said = run_within(SMALL_KIB, &folder, command, &file);
+        assert_eq!(said.code, 0, "{command}: {said:?}");
+    }
+}
+
+#[test]
+fn a_bomb_of_references_is_refused() {
+    let folder = TempDir::new().unwrap();
+    let file = written(&folder, "bomb.gz", &references(2, 24 << 20));
+    for command in graph_commands() {
+        let said = run(&folder, command, &file);
+        let told = said.err + &said.out;
+        assert!(told.contains("MiB of memory"), "{command}: {told}");
+        assert_eq!(said.code == 2, !command.starts_with("mcp"), "{command}");
+    }
+}
+
 #[test]
 fn counts_that_nothing_backs_and_loops_end() {
     let folder = TempDir::new().unwrap();

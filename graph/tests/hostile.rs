@@ -145,6 +145,56 @@ fn each_object_has_its_own_references_among_dangling_ones() {
     }
 }
 
+/// An array filled with one object takes no more memory than one with a single element.
+#[test]
+fn references_in_a_row_to_one_object_are_counted_and_kept_once() {
+    const FILLED: u64 = 0x3000;
+    const OTHER: u64 = 0x3200;
+    let elements = [
+        THREAD, THREAD, 0, THREAD, OTHER, 0x77, 0x77, THREAD, THREAD, OTHER,
+    ];
+    let mut dump = Dump::new(8);
+    dump.object_array(FILLED, &elements);
+    dump.object_array(OTHER, &[OTHER, OTHER]);
+    let input = Input::new(file_of(&dump.bytes()), &|_| {}).unwrap();
+    let heap = Heap::read(input, Options::default()).unwrap();
+    let targets = |id: u64| {
+        let targets = heap.targets(heap.object(id).unwrap());
+        targets.iter().map(|to| heap.id(*to)).collect::<Vec<_>>()
+    };
+    assert_eq!(targets(FILLED), [THREAD, OTHER, THREAD, OTHER]);
+    // The last of the one object and the first of the next are not in a row.
+    assert_eq!(targets(OTHER), [OTHER]);
+    // Each class refers to what is above it.
+    let of_others =
+        (0..heap.objects()).filter(|object| ![FILLED, OTHER].contains(&heap.id(*object)));
+    let of_others: usize = of_others.map(|object| heap.targets(object).len()).sum();
+    assert_eq!(heap.references(), 7 + 2 + of_others as u64);
+    assert_eq!(heap.dangling(), 2);
+}
+
+/// More than a compressed file of some kilobytes may have of references that differ.
+#[test]
+fn a_small_file_with_too_many_references_is_refused() {
+    const ARRAYS: u64 = 6_000;
+    const ELEMENTS: u64 = 4_000;
+    let id = |object: u64| 0x20_0000 + object * 0x8000;
+    let elements: Vec<u64> = (0..ELEMENTS).map(|at| id(at % 2)).collect();
+    let mut dump = Dump::new(8);
+    for array in 0..ARRAYS {
+        dump.object_array(id(array), &elements);
+    }
+    let input = Input::new(dump.file(true), &|_| {}).unwrap();
+    let fault = Heap::read(input, Options::default()).err();
+    let fault = fault.map(|fault| fault.to_string());
+    assert!(
+        fault
+            .as_ref()
+            .is_some_and(|fault| fault.contains("MiB of memory")),
+        "{fault:?}"
+    );
+}
+
 proptest! {
     #[test]
     fn changed_bytes_do_no_harm(changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6)) {
