@@ -247,6 +247,19 @@ impl DumpQueue {
         self.changed.notify_all();
     }
 
+    /// Waits until the JVM tells of an OutOfMemoryError, if it has not done so before. At the JVM's end.
+    pub(crate) fn await_error(&self, limit: Duration) {
+        let began = Instant::now();
+        let mut state = self.state.lock();
+        while state.served && !state.thrown.iter().any(|it| it.by == Thrower::Jvm) {
+            let left = limit.saturating_sub(began.elapsed());
+            if left.is_zero() {
+                return;
+            }
+            self.changed.wait_for(&mut state, left);
+        }
+    }
+
     /// Waits until all requests are done, and ends the thread. Called at the JVM's end. Gives up when a dump shows no
     /// life for `limit`.
     pub(crate) fn close(&self, limit: Duration) {
@@ -304,6 +317,22 @@ mod tests {
             let state = queue.state.lock();
             assert!(state.waiting == 0 && !state.dumping);
         });
+    }
+
+    #[test]
+    fn an_error_that_the_jvm_tells_of_late_is_awaited() {
+        let queue = DumpQueue::default();
+        queue.await_error(Duration::from_secs(60));
+        queue.state.lock().served = true;
+        queue.await_error(Duration::ZERO);
+        std::thread::scope(|scope| {
+            let end = scope.spawn(|| queue.await_error(Duration::from_secs(60)));
+            scope.spawn(|| queue.request_for_error(&heap()));
+            end.join().expect("no panic");
+            assert_eq!(queue.take(), Some(Request::Error(heap())));
+            queue.done();
+        });
+        queue.await_error(Duration::from_secs(60));
     }
 
     #[test]

@@ -13,11 +13,15 @@ use crate::jvmti::tracker::Natives;
 use crate::message::say;
 use crate::options::{OnOutOfMemory, Options, StopTheWorld};
 use crate::os::process_end::{at_exit, QuitIgnored};
-use crate::os::{command, map_reserve};
+use crate::os::{children, command, map_reserve};
 use crate::other_switches;
 use crate::session::Session;
 use crate::thrown::Thrower;
 use std::time::Duration;
+
+/// How long the JVM's end waits for an OutOfMemoryError whose command may have asked for it. The thread that threw it
+/// needs a turn on a processor.
+const LATE_ERROR: Duration = Duration::from_secs(1);
 
 /// `VMInit`: makes the objects that dumps need while the heap has room, switches events on, and counts what exists
 /// already.
@@ -129,6 +133,22 @@ fn process_ends(session: &Session) {
     }
 }
 
+/// Whether an OutOfMemoryError has perhaps ended the JVM before HotSpot tells of it: HotSpot runs the command of
+/// `-XX:OnOutOfMemoryError` first, and what asks for the end is a signal.
+fn may_error_follow(session: &Session, jni: &Jni<'_>) -> bool {
+    let env = &session.env;
+    let is_signal = || {
+        let thread = env.current_thread(jni);
+        let names = thread.and_then(|thread| env.thread_names(jni, &thread));
+        // As the JDK names the thread that runs the handler of a signal.
+        names.is_ok_and(|names| names.name.starts_with(b"SIG") && names.name.ends_with(b" handler"))
+    };
+    session.options.oom != OnOutOfMemory::Nothing
+        && other_switches::has_command_at_error()
+        && children::has_one_ended()
+        && is_signal()
+}
+
 /// `VMDeath`: no event follows. Waits for callbacks and running dumps, then makes the last dump.
 pub(crate) fn vm_death(session: &Session, jni: &mut Jni<'_>) {
     ending::begin();
@@ -139,6 +159,9 @@ pub(crate) fn vm_death(session: &Session, jni: &mut Jni<'_>) {
     }
     if let Some(cpu) = &session.profiles.cpu_samples {
         cpu.stop();
+    }
+    if may_error_follow(session, jni) {
+        session.dump_queue.await_error(LATE_ERROR);
     }
     session.gate.close();
     let limit = Duration::from_secs(u64::from(session.options.timeout_s));

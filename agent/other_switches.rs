@@ -22,6 +22,11 @@ pub(crate) fn tell() {
     }
 }
 
+/// Whether HotSpot runs a command at an OutOfMemoryError, which it does before it tells the agent.
+pub(crate) fn has_command_at_error() -> bool {
+    flags::text("OnOutOfMemoryError").is_some_and(|command| !command.is_empty())
+}
+
 /// Warns if HotSpot records classes for its archive while the agent rewrites them.
 pub(crate) fn tell_of_training() {
     let records = flags::text("AOTMode").is_some_and(|mode| mode == "record");

@@ -2,6 +2,7 @@
 //! agent.
 #![allow(unsafe_code)]
 
+pub(crate) mod children;
 pub(crate) mod command;
 pub(crate) mod cpu_clock;
 pub(crate) mod descriptor;

@@ -12,20 +12,20 @@ const RUNTIME: &[u8] = b"Ljava/lang/Runtime;";
 
 /// Whether there is room, according to `java.lang.Runtime`, which is one of these classes.
 pub(in crate::heap) fn is_there(env: &Env, jni: &Jni<'_>, classes: &[Object<'_>]) -> bool {
-    heap(env, jni, classes).is_some_and(|heap| heap.free >= LEAST_FREE_BYTES)
+    bytes(env, jni, classes).is_some_and(|heap| heap.free >= LEAST_FREE_BYTES)
 }
 
 /// How many bytes of the heap are in use; `None` if the JVM does not tell.
 pub(in crate::heap) fn used_bytes(env: &Env, jni: &Jni<'_>, classes: &[Object<'_>]) -> Option<u64> {
-    heap(env, jni, classes).map(|heap| heap.used)
+    bytes(env, jni, classes).map(|heap| heap.used)
 }
 
-/// How many bytes the heap may have; `None` if the JVM does not tell.
-pub(in crate::heap) fn most_bytes(env: &Env, jni: &Jni<'_>, classes: &[Object<'_>]) -> Option<u64> {
-    heap(env, jni, classes).map(|heap| heap.used + heap.free)
-}
-
-fn heap(env: &Env, jni: &Jni<'_>, classes: &[Object<'_>]) -> Option<HeapBytes> {
+/// What is used and free; `None` if the JVM does not tell.
+pub(in crate::heap) fn bytes(
+    env: &Env,
+    jni: &Jni<'_>,
+    classes: &[Object<'_>],
+) -> Option<HeapBytes> {
     let is_runtime = |class: &&Object<'_>| {
         let signature = env.class_signature(class);
         signature.is_ok_and(|signature| signature == RUNTIME)

@@ -5,20 +5,26 @@
 //! its own, which is free again when the array is dead, whatever else is alive.
 
 use super::heap_room;
+use super::java_version::java_version;
 use super::kept_objects::AGENTS_TAG;
 use crate::hotspot::flags;
 use crate::jvmti::env::Env;
 use crate::jvmti::error::JvmtiError;
 use crate::jvmti::global::Global;
 use crate::jvmti::jni::Jni;
+use crate::jvmti::new_object::HeapBytes;
 use crate::jvmti::object::Object;
 use parking_lot::Mutex;
 
 /// What a new thread and the hooks of a shutdown need, many times.
 const LEAST_BYTES: u64 = 64 << 10;
-/// ZGC gives every object that is larger a page of its own (zGlobals.hpp); in a small heap, smaller ones, too.
+/// ZGC gives every object that is larger a page of its own (zGlobals.hpp).
 const LARGE_BYTES: u64 = 4 << 20;
-/// The largest share of the heap that the reserve, or the region around it, may take.
+/// The length of such a page is a multiple of this.
+const PAGE_BYTES: u64 = 2 << 20;
+/// The first long-lived version of Java whose ZGC scales its pages with the heap.
+const SCALED_SINCE: u32 = 17;
+/// The largest share of the heap that the reserve may take, with the regions or the page around it.
 const LEAST_HEAPS: u64 = 32;
 
 /// The reserve, until it is given up. Not held across calls of the JVM.
@@ -29,43 +35,51 @@ static RESERVE: Mutex<Option<Global>> = Mutex::new(None);
 enum Units {
     /// Regions of so many bytes; what is larger than half of one has regions of its own.
     Regions(u64),
-    /// ZGC's pages.
+    /// ZGC's pages, some of 32 MiB for objects that share them.
     Pages,
+    /// Those pages, but smaller in a small heap.
+    ScaledPages,
     /// Memory is given as it is asked for.
     None,
 }
 
 impl Units {
-    fn find() -> Self {
+    fn find(env: &Env) -> Self {
         if flags::is_on("UseG1GC") == Some(true) {
             flags::number("G1HeapRegionSize").map_or(Self::None, Self::Regions)
         } else if flags::is_on("UseZGC") == Some(true) {
-            Self::Pages
+            if java_version(env) < SCALED_SINCE {
+                Self::Pages
+            } else {
+                Self::ScaledPages
+            }
         } else {
             Self::None
         }
     }
 
-    /// The reserve's length in a heap that is at most so large; `None` if it would take too large a share.
-    fn reserve_bytes(self, heap_bytes: u64) -> Option<usize> {
+    /// The reserve's length; `None` if it would take too large a share of the heap. At least half of the heap must be
+    /// free: an allocation that failed would be an OutOfMemoryError of the application, with all that it asks for then.
+    fn reserve_bytes(self, heap: HeapBytes) -> Option<usize> {
+        let most = heap.used.saturating_add(heap.free);
         let (bytes, taken) = match self {
             Self::Regions(region) => (region / 2, region),
-            Self::Pages => {
-                let bytes = LARGE_BYTES.min(heap_bytes / 128);
-                (bytes, bytes)
+            Self::Pages => (LARGE_BYTES, LARGE_BYTES + PAGE_BYTES),
+            Self::ScaledPages => {
+                let bytes = LARGE_BYTES.min(most / 128).max(LEAST_BYTES);
+                (bytes, (bytes + 1).next_multiple_of(PAGE_BYTES))
             }
             Self::None => (LEAST_BYTES, LEAST_BYTES),
         };
-        let bytes = bytes.max(LEAST_BYTES);
-        let fits = taken.max(bytes).saturating_mul(LEAST_HEAPS) <= heap_bytes;
+        let fits = taken.saturating_mul(LEAST_HEAPS) <= most && heap.used <= heap.free;
         usize::try_from(bytes).ok().filter(|_| fits)
     }
 }
 
 /// Makes the reserve, in `VMInit`; `loaded` are all classes. There is none in a heap that is too small for it.
 pub(in crate::heap) fn make(env: &Env, jni: &Jni<'_>, loaded: &[Object<'_>]) {
-    let most = heap_room::most_bytes(env, jni, loaded).unwrap_or(0);
-    let Some(length) = Units::find().reserve_bytes(most) else {
+    let heap = heap_room::bytes(env, jni, loaded);
+    let Some(length) = heap.and_then(|heap| Units::find(env).reserve_bytes(heap)) else {
         return;
     };
     if let Some(array) = jni.new_array_of_bytes(length) {
@@ -105,11 +119,35 @@ mod tests {
     #[test]
     fn the_reserve_has_a_unit_of_its_own_and_a_small_share() {
         let mib = 1 << 20;
-        assert_eq!(Units::Regions(mib).reserve_bytes(64 * mib), Some(512 << 10));
-        assert_eq!(Units::Regions(mib).reserve_bytes(31 * mib), None);
-        assert_eq!(Units::Pages.reserve_bytes(64 * mib), Some(512 << 10));
-        assert_eq!(Units::Pages.reserve_bytes(64 << 30), Some(4 << 20));
-        assert_eq!(Units::None.reserve_bytes(64 << 30), Some(64 << 10));
-        assert_eq!(Units::None.reserve_bytes(mib), None);
+        let at_start = |most: u64| HeapBytes {
+            used: mib,
+            free: most - mib,
+        };
+        let regions = Units::Regions(mib);
+        assert_eq!(regions.reserve_bytes(at_start(64 * mib)), Some(512 << 10));
+        assert_eq!(regions.reserve_bytes(at_start(31 * mib)), None);
+        // A smaller object would share a page of 32 MiB, which such a heap has not free.
+        assert_eq!(Units::Pages.reserve_bytes(at_start(64 * mib)), None);
+        let scaled = |most| Units::ScaledPages.reserve_bytes(at_start(most));
+        assert_eq!(scaled(63 * mib), None);
+        assert_eq!(scaled(64 * mib), Some(512 << 10));
+        assert_eq!(scaled(64 << 30), Some(4 << 20));
+        let pages = Units::Pages.reserve_bytes(at_start(192 * mib));
+        assert_eq!(pages, Some(4 << 20));
+        assert_eq!(
+            Units::None.reserve_bytes(at_start(64 * mib)),
+            Some(64 << 10)
+        );
+        assert_eq!(Units::None.reserve_bytes(at_start(mib)), None);
+    }
+
+    #[test]
+    fn a_heap_that_is_half_full_has_no_reserve() {
+        let heap = HeapBytes {
+            used: 33 << 20,
+            free: 31 << 20,
+        };
+        assert_eq!(Units::Regions(1 << 20).reserve_bytes(heap), None);
+        assert_eq!(Units::None.reserve_bytes(heap), None);
     }
 }

@@ -9,7 +9,7 @@ import subject.Definer;
 import subject.Say;
 
 /**
- * Runs out of memory. Arguments: of what ({@code heap}, {@code full}, {@code array}, {@code descriptors}, {@code size}, {@code metaspace}), in which thread ({@code main},
+ * Runs out of memory. Arguments: of what ({@code none}, {@code heap}, {@code full}, {@code array}, {@code descriptors}, {@code size}, {@code metaspace}), in which thread ({@code main},
  * {@code other}), and what becomes of the error ({@code caught}, {@code uncaught}; {@code forever}: the program waits for its end).
  */
 public class OutOfMemory {
@@ -46,6 +46,8 @@ public class OutOfMemory {
     private static void exhaust(String what, boolean isCaught) {
         try {
             switch (what) {
+                case "none":
+                    return;
                 case "heap":
                     leak();
                     return;
