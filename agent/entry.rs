@@ -2,6 +2,7 @@
 //! the jar (`java/`).
 #![allow(unsafe_code)]
 
+use crate::attached;
 use crate::jvmti::env::Vm;
 use crate::jvmti::jni::Jni;
 use crate::session;
@@ -43,7 +44,7 @@ pub(crate) unsafe extern "system" fn Agent_OnAttach(
             return JNI_ERR;
         };
         // SAFETY: this thread's environment, valid until we return.
-        unsafe { Jni::enter(env, |jni| session::attach(vm, jni, &options)) }
+        unsafe { Jni::enter(env, |jni| attached::attach(vm, jni, &options)) }
     })
 }
 
@@ -62,7 +63,7 @@ pub(crate) unsafe extern "system" fn Java_hprofrs_Agent_obey(
         // SAFETY: the arguments of a native method, valid until we return.
         unsafe {
             Jni::enter(env, |jni| match (jni.vm(), jni.text(options)) {
-                (Some(vm), Some(options)) => session::attach(vm, jni, &options),
+                (Some(vm), Some(options)) => attached::attach(vm, jni, &options),
                 _ => JNI_ERR,
             })
         }

@@ -11,6 +11,7 @@
 //! `tests/walls.rs` checks it.
 
 mod agent_threads;
+mod attached;
 mod chance;
 mod class_gate;
 mod copied;

@@ -24,6 +24,15 @@ pub(crate) fn say(text: &str) {
     // A single write, so that lines of other threads do not interleave with it.
     let line = format!("hprof-rs: {text}\n");
     let _ = std::io::stderr().write_all(line.as_bytes());
+    write_answer(&line);
+}
+
+/// Writes a line to the client's file alone, without the prefix of messages.
+pub(crate) fn tell_client(line: &str) {
+    write_answer(&format!("{line}\n"));
+}
+
+fn write_answer(line: &str) {
     let _ = ANSWER.try_with(|answer| {
         if let Ok(Some(file)) = answer.try_borrow_mut().as_deref_mut() {
             let _ = file.write_all(line.as_bytes());

@@ -1,5 +1,4 @@
-//! A session from start to end: parses options, creates the environment, switches events on; and runs the
-//! commands that arrive by attach.
+//! A session from start to end: parses options, creates the environment, switches events on.
 
 use crate::dump_queue::{DumpQueue, Request, MOST_WAITING};
 use crate::file_name::USED_NAMES;
@@ -15,19 +14,16 @@ use crate::jvmti::env::{Env, Vm};
 use crate::jvmti::error::JvmtiError;
 use crate::jvmti::event::{CLASS_PREPARE, RESOURCE_EXHAUSTED, VM_DEATH, VM_INIT};
 use crate::jvmti::jni::Jni;
-use crate::message::{answer_to, counted, say, say_if};
+use crate::message::{counted, say, say_if};
 use crate::net::{Commanded, Net};
 use crate::options::{self, Destination, Does, Format, OnOutOfMemory, Options, Parsed};
 use crate::os::descriptor::DescriptorReserve;
-use crate::os::owner;
 use crate::os::process_end::exit_now;
 use crate::profile::{self, CpuSamples, Part, Profiles};
 use crate::receiver;
 use crate::thrown::Thrower;
 use crate::trigger::{kept_files, leaks, sample_once, Triggers};
-use parking_lot::Mutex;
 use std::panic::{catch_unwind, AssertUnwindSafe};
-use std::path::Path;
 use std::sync::OnceLock;
 use tables::profile::SiteOrder;
 use tables::Census;
@@ -37,10 +33,6 @@ use writer::Outlet;
 const DONE: i32 = 0;
 /// Answer at startup: the JVM must not start (`JNI_ERR`).
 const DO_NOT_START: i32 = -1;
-/// Answer to attach: invalid options.
-const BAD_OPTIONS: i32 = 100;
-/// Answer to attach: valid options, but no dump was made.
-const NOT_DONE: i32 = 200;
 /// Exit status after an OutOfMemoryError, as with `-XX:+ExitOnOutOfMemoryError`.
 const OUT_OF_MEMORY_STATUS: i32 = 3;
 
@@ -216,7 +208,7 @@ impl Session {
     }
 
     /// Makes what `do=` says. Otherwise like [`Session::dump`].
-    fn make(&self, jni: &mut Jni<'_>, options: &Options) -> bool {
+    pub(crate) fn make(&self, jni: &mut Jni<'_>, options: &Options) -> bool {
         match &options.does {
             Does::Dump => self.dump(jni, options),
             Does::Histo(_) => sample_once(self.vm, jni, options),
@@ -389,88 +381,8 @@ fn start(vm: Vm, options: Options) -> Result<(), JvmtiError> {
     session.env.notify(VM_DEATH, true)
 }
 
-/// Held by a command from its first message to its last, because they are its answer.
-static COMMAND: Mutex<()> = Mutex::new(());
-
-/// `Agent_OnAttach`: each call is a command; `heap=dump,file=…` dumps now. The caller sees the answer.
-pub(crate) fn attach(vm: Vm, jni: &mut Jni<'_>, text: &str) -> i32 {
-    let _alone = COMMAND.lock();
-    // Before the options are parsed, because their errors belong to the answer, too.
-    let path = text
-        .split(',')
-        .find_map(|pair| pair.strip_prefix("answer="));
-    answer_to(path.and_then(|path| writer::open_answer(Path::new(path), owner::check)));
-    let code = obey(vm, jni, text);
-    answer_to(None);
-    code
-}
-
-/// Executes a command and returns `Agent_OnAttach`'s answer.
-fn obey(vm: Vm, jni: &mut Jni<'_>, text: &str) -> i32 {
-    let options = match options::parse_command(text) {
-        Ok(Parsed::Options(options)) => Options {
-            is_exact: options.is_named,
-            ..*options
-        },
-        Ok(Parsed::Help) => {
-            say(&options::help());
-            return DONE;
-        }
-        Err(error) => {
-            say(&error.to_string());
-            return BAD_OPTIONS;
-        }
-    };
-    if let Some(cpu) = options.cpu {
-        say(&format!(
-            "cpu={} needs the start of the JVM: give it in -agentpath, then jcmd PID JVMTI.data_dump writes a report",
-            cpu.name()
-        ));
-        return BAD_OPTIONS;
-    }
-    for note in &options.notes {
-        say(note);
-    }
-    if options.on.is_some() {
-        say("on=: conditions are watched from the start of the JVM only, by -agentpath:…=on=…");
-        return BAD_OPTIONS;
-    }
-    if let Destination::Net(peer) = &options.destination {
-        say(&format!(
-            "net={peer}: an attached agent has no connection; write to a file instead: file=NAME"
-        ));
-        return BAD_OPTIONS;
-    }
-    let watches_monitors = Session::get().is_some_and(|it| it.profiles.monitors.is_some());
-    if options.monitors && !watches_monitors {
-        say("monitor=y: monitors are watched from the start of the JVM only, by -agentpath:…=monitor=y");
-        return BAD_OPTIONS;
-    }
-    if let Err(error) = listen_for_the_end(vm, &options) {
-        say(&format!("the agent cannot start: {error}"));
-        return NOT_DONE;
-    }
-    let Some(session) = Session::get() else {
-        return NOT_DONE;
-    };
-    let is_dump = options.heap_dump && options.does == Does::Dump;
-    let wants_sites = is_dump && options.sampling.is_some();
-    if wants_sites && session.profiles.allocations.is_none() {
-        say("the dump will have no allocation sites: they are kept from the start of the JVM only, by -agentpath:…=heap=all");
-    }
-    let Some(_inside) = session.gate.enter() else {
-        say("no dump: the JVM is ending");
-        return NOT_DONE;
-    };
-    if session.make(jni, &options.because("command")) {
-        DONE
-    } else {
-        NOT_DONE
-    }
-}
-
 /// At the first command in a JVM started without the agent: makes the JVM's end wait for running dumps.
-fn listen_for_the_end(vm: Vm, options: &Options) -> Result<(), JvmtiError> {
+pub(crate) fn listen_for_the_end(vm: Vm, options: &Options) -> Result<(), JvmtiError> {
     if Session::get().is_some() {
         return Ok(());
     }

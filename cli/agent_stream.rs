@@ -15,6 +15,7 @@ use rustix::io::Errno;
 use rustix::net::sockopt::socket_peercred;
 use rustix::process::{umask, Pid};
 
+use crate::answer_file::AnswerFile;
 use crate::as_user::as_user;
 use crate::attach::{Answer, Jvm};
 use crate::leftover::Leftover;
@@ -109,19 +110,26 @@ impl Incoming {
         self.bytes.store(0, Ordering::Relaxed);
     }
 
-    /// Has the JVM load the agent, and tells the user how many bytes are `done` meanwhile. After that nobody connects.
+    /// Has the JVM load the agent, and tells the user how many bytes are `done` until the agent has answered in `said`. After
+    /// that nobody connects.
     pub(crate) fn load(
         &self,
         jvm: &Jvm,
         library: &Path,
         options: &str,
+        said: Option<&AnswerFile>,
         done: &str,
     ) -> Result<Answer, String> {
         let bar = spinner();
-        let answer = jvm.load_while(library, options, || {
+        let waiting = || {
             bar.set_message(format!("{} {done}", HumanBytes(self.bytes())));
             bar.tick();
             !self.refused.load(Ordering::Relaxed)
+        };
+        let first = jvm.load_while(library, options, waiting);
+        let answer = first.and_then(|first| match said {
+            Some(said) => jvm.last_word(first, said, waiting),
+            None => Ok(first),
         });
         bar.finish_and_clear();
         self.given_up.store(answer.is_err(), Ordering::Relaxed);

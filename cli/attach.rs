@@ -15,6 +15,7 @@ use rustix::fs::{fstat, openat, statat, AtFlags, FileType, Mode, OFlags};
 use rustix::net::sockopt::socket_peercred;
 use rustix::process::{Pid, Signal};
 
+use crate::answer_file::AnswerFile;
 use crate::attach_switch::is_closed;
 use crate::c_library::CLibrary;
 use crate::ended::{Ended, INTERRUPTED};
@@ -232,7 +233,42 @@ impl Jvm {
         let name = format!(".hprof_answer.{}.{}", self.own_pid, std::process::id());
         let made = MadeFile::new(&folder, &name, self.owner).ok()?;
         made.name()?;
-        Some(AnswerFile(made))
+        Some(AnswerFile::new(made))
+    }
+
+    /// What the agent answers at the end, where a thread of its own obeys. Otherwise like [`Jvm::load_while`].
+    pub(crate) fn last_word(
+        &self,
+        first: Answer,
+        said: &AnswerFile,
+        mut waiting: impl FnMut() -> bool,
+    ) -> Result<Answer, String> {
+        if first.returned != Some(0) || !said.is_under_way() {
+            return Ok(first);
+        }
+        let (pid, ended) = (self.pid(), Ended::new());
+        loop {
+            // Before the file is read: it has all that a JVM wrote that has ended.
+            let has_ended = self.process.has_ended();
+            if let Some(code) = said.code() {
+                return Ok(Answer {
+                    returned: Some(code),
+                    ..first
+                });
+            }
+            if ended.is_set() {
+                return Err(INTERRUPTED.to_owned());
+            }
+            if has_ended {
+                return Err(format!("the JVM {pid} has ended before it had sent all"));
+            }
+            if !waiting() {
+                return Err(format!(
+                    "the JVM {pid} is not waited for: what it sends cannot be taken"
+                ));
+            }
+            sleep(LOOK);
+        }
     }
 
     fn connect(&self, ended: &Ended) -> Result<UnixStream, String> {
@@ -315,34 +351,6 @@ impl Jvm {
     }
 }
 
-/// A file in the JVM's folder for temporary files, to which the agent writes its messages. Dropping it removes the
-/// file.
-#[derive(Debug)]
-pub(crate) struct AnswerFile(MadeFile);
-
-impl AnswerFile {
-    /// Its path as the JVM sees it.
-    pub(crate) fn path(&self) -> String {
-        format!("/tmp/{}", self.0.name().unwrap_or_default())
-    }
-
-    /// The agent's messages, one line each, without its name; safe to print on a terminal.
-    pub(crate) fn lines(self) -> Vec<String> {
-        let mut bytes = Vec::new();
-        let limit = u64::try_from(ANSWER_BYTES_MAX).unwrap_or(u64::MAX);
-        if let Some(file) = self.0.file() {
-            // If reading fails, what was read until then is still useful.
-            let _ = file.take(limit).read_to_end(&mut bytes);
-        }
-        let text = String::from_utf8_lossy(&bytes);
-        let lines = text.lines().map(|line| {
-            let line = line.strip_prefix("hprof-rs: ").unwrap_or(line);
-            one_line(line)
-        });
-        lines.collect()
-    }
-}
-
 fn handles_quit(status: &str) -> bool {
     let caught = value(status, "SigCgt").and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
     caught.is_some_and(|mask| mask & QUIT_BIT != 0)
@@ -397,7 +405,7 @@ fn answer(text: &str) -> Answer {
 }
 
 /// A JVM's answer, safe to print on a terminal, because any program may have sent it.
-fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     let lines: Vec<String> = text.trim().lines().map(plain).collect();
     shown(&lines.join("; ")).into_owned()
 }

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{HumanBytes, ProgressBar};
 
-use crate::attach::{Answer, AnswerFile, Jvm};
+use crate::answer_file::AnswerFile;
+use crate::attach::{Answer, Jvm};
 use crate::dump_place::DumpPlace;
 use crate::dump_stream;
 use crate::hotspot_dump;

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use rustix::process::Pid;
 
 use crate::agent_stream::{Incoming, Place};
-use crate::attach::{AnswerFile, Jvm};
+use crate::answer_file::AnswerFile;
+use crate::attach::Jvm;
 use crate::dump::{judge, Arguments};
 use crate::library::Library;
 use crate::number::grouped;
@@ -36,7 +37,7 @@ pub(crate) fn run(jvm: &Jvm, arguments: &Arguments) -> Result<Verdict, Failure> 
     let began = Instant::now();
     let incoming = Arc::new(Incoming::default());
     let passing = start(&incoming, &place, jvm)?;
-    let answer = incoming.load(jvm, library.path(), &told, "passed on");
+    let answer = incoming.load(jvm, library.path(), &told, said.as_ref(), "passed on");
     let said = said.map(AnswerFile::lines).unwrap_or_default();
     // An output that takes no more may be why the agent gave up, so nobody waits for it then.
     judge(pid, &answer.map_err(Failure::Input)?, &said)?;

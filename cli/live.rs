@@ -10,7 +10,8 @@ use rustix::fs::{memfd_create, MemfdFlags};
 use rustix::process::Pid;
 
 use crate::agent_stream::{Incoming, Place};
-use crate::attach::{Answer, AnswerFile, Jvm};
+use crate::answer_file::AnswerFile;
+use crate::attach::{Answer, Jvm};
 use crate::library::Library;
 use crate::memory_watch;
 use crate::outcome::Failure;
@@ -53,7 +54,7 @@ pub(crate) fn graph_of(pid: i32, agent: Option<&Path>) -> Result<(File, Option<u
             }
             taken
         });
-        let answer = incoming.load(&jvm, library.path(), &told, "received");
+        let answer = incoming.load(&jvm, library.path(), &told, said.as_ref(), "received");
         let taken = taking.join();
         (
             answer,

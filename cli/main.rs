@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod agent_stream;
+mod answer_file;
 mod as_user;
 mod attach;
 mod attach_switch;

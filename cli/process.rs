@@ -56,6 +56,12 @@ impl Process {
         self.read("stat").is_ok()
     }
 
+    /// Whether none of its threads runs any more, though nobody may have asked yet how it ended.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.read("stat")
+            .map_or(true, |stat| is_over(&String::from_utf8_lossy(&stat)))
+    }
+
     /// Sends it a signal. Errors: it has ended (`SRCH`); this user may not.
     pub(crate) fn signal(&self, signal: Signal) -> rustix::io::Result<()> {
         match pidfd_send_signal(&self.folder, signal) {
@@ -64,6 +70,16 @@ impl Process {
             other => other,
         }
     }
+}
+
+/// What `/proc/PID/stat` tells: the state after the name, and the number of threads (`proc_pid_stat(5)`). The first thread may
+/// end before the others.
+fn is_over(stat: &str) -> bool {
+    let after = stat.rsplit_once(") ").map_or("", |(_, after)| after);
+    let mut words = after.split(' ');
+    let is_dead = matches!(words.next(), Some("Z" | "X"));
+    let threads = words.nth(16).and_then(|count| count.parse().ok());
+    is_dead && threads.unwrap_or(0_u32) <= 1
 }
 
 #[cfg(test)]
@@ -86,6 +102,27 @@ mod tests {
         assert!(!held.is_there());
         assert!(held.read("status").is_err() && held.folder("task").is_err());
         assert_eq!(held.signal(Signal::QUIT), Err(Errno::SRCH));
+    }
+
+    #[test]
+    fn a_process_that_nobody_has_asked_about_has_ended() {
+        let mut child = Command::new("true").spawn().unwrap();
+        let held = Process::find(i32::try_from(child.id()).unwrap()).unwrap();
+        while !held.has_ended() {
+            std::thread::yield_now();
+        }
+        assert!(held.is_there());
+        child.wait().unwrap();
+        assert!(held.has_ended());
+        let this = Process::find(i32::try_from(std::process::id()).unwrap()).unwrap();
+        assert!(!this.has_ended());
+    }
+
+    #[test]
+    fn a_process_outlives_its_first_thread() {
+        let stat = |state, threads| format!("7 (a) b) {state} 1{} {threads} 0", " 0".repeat(15));
+        assert!(is_over(&stat("Z", 1)) && is_over(&stat("X", 0)));
+        assert!(!is_over(&stat("Z", 2)) && !is_over(&stat("S", 1)));
     }
 
     /// The number is given again to another process, which must not get the signal.

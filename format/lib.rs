@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod answer;
 pub mod mutf8;
 pub mod name;
 pub mod name_pattern;

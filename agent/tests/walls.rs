@@ -10,7 +10,7 @@ use std::path::Path;
 type Row = (&'static str, &'static [&'static str]);
 
 /// The agent, lowest level first.
-const AGENT: [Row; 27] = [
+const AGENT: [Row; 28] = [
     ("chance", &[]),
     ("os", &[]),
     ("jvmti", &["os"]),
@@ -144,7 +144,18 @@ const AGENT: [Row; 27] = [
             "thrown",
         ],
     ),
-    ("entry", &["jvmti", "session"]),
+    (
+        "attached",
+        &[
+            "agent_threads",
+            "jvmti",
+            "message",
+            "options",
+            "os",
+            "session",
+        ],
+    ),
+    ("entry", &["attached", "jvmti", "session"]),
 ];
 
 /// Heap dumps: the engines do not import each other.

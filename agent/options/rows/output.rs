@@ -202,9 +202,10 @@ pub(super) const ROWS: &[Row] = &[
         values: "FILE",
         default: "none",
         help: "when attached: also append the messages on stderr to this file, if it exists; `hprof dump` uses \
-               it",
+               it. With `stream=` or `graph=`, the JVM's answer then is that the dump has begun, and the file's \
+               last line is how it ended",
         standing: Standing::Built,
-        // The session takes it from the text before the options are parsed.
+        // It is taken from the text before the options are parsed.
         set: |_, _| Ok(()),
     },
 ];

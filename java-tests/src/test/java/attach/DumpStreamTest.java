@@ -100,6 +100,25 @@ class DumpStreamTest extends CommandTest {
         }
     }
 
+    /** The JVM serves attach commands one after the other: a tool that asks whether it lives must not wait for the reader. */
+    @ParameterizedTest
+    @MethodSource("some")
+    void otherCommandsAreAnsweredWhileTheReaderTakesNothing(Jdk jdk) throws IOException {
+        Command.run("mkfifo", folder.resolve("wait")).good();
+        String late = "{ read word < wait; cat > whole; }";
+        try (Jvm jvm = Jvm.on(jdk, folder).run(Leaks.class, "listeners").ready()) {
+            // It is given up long before the other command would be.
+            String options = "--options timeout=60";
+            CompletableFuture<String> said = CompletableFuture.supplyAsync(() -> piped(jvm, options, late, 0));
+            jvm.err.await("hprof-rs: sending the heap dump to ", Jvm.LIMIT);
+            jvm.jcmd("VM.version").good();
+            Command.run("sh", "-c", "echo word > " + folder.resolve("wait")).good();
+            assertTrue(said.join().contains("sent the heap dump: "), said.join());
+            new HprofCheck(folder.resolve("whole")).good();
+            assertEquals(0, jvm.end(), jvm.err::text);
+        }
+    }
+
     @Test
     void whatCannotBeSentIsRefusedByName() throws IOException {
         try (Jvm jvm = Jvm.on(Jdks.of(17), folder).run(Patient.class).ready()) {

@@ -1,0 +1,100 @@
+//! The file in which the agent answers an attach command: its messages, and where a thread of its own obeys, the code.
+
+use std::os::unix::fs::FileExt;
+
+use format::answer::{ENDED_WITH, UNDER_WAY};
+
+use crate::attach::one_line;
+use crate::made_file::MadeFile;
+
+/// Most bytes read of it.
+const BYTES_MAX: usize = 64 << 10;
+
+/// Bytes of the longest last line with a code, with its ends.
+const LAST_BYTES: u64 = 32;
+
+/// A file in the JVM's folder for temporary files, to which the agent writes its messages. Dropping it removes the
+/// file.
+#[derive(Debug)]
+pub(crate) struct AnswerFile(MadeFile);
+
+impl AnswerFile {
+    /// The answer comes to this file.
+    pub(crate) fn new(made: MadeFile) -> Self {
+        Self(made)
+    }
+
+    /// Its path as the JVM sees it.
+    pub(crate) fn path(&self) -> String {
+        format!("/tmp/{}", self.0.name().unwrap_or_default())
+    }
+
+    /// Whether the agent goes on after the JVM's answer.
+    pub(crate) fn is_under_way(&self) -> bool {
+        self.text(0).lines().any(|line| line == UNDER_WAY)
+    }
+
+    /// The agent's answer; `None` as long as it goes on.
+    pub(crate) fn code(&self) -> Option<i32> {
+        let bytes = self.0.file()?.metadata().ok()?.len();
+        code(&self.text(bytes.saturating_sub(LAST_BYTES)))
+    }
+
+    /// The agent's messages, one line each, without its name; safe to print on a terminal.
+    pub(crate) fn lines(self) -> Vec<String> {
+        messages(&self.text(0))
+    }
+
+    /// What is there from this byte on.
+    fn text(&self, from: u64) -> String {
+        let mut bytes = vec![0; BYTES_MAX];
+        let mut count = 0;
+        while let (Some(file), Some(room)) = (self.0.file(), bytes.get_mut(count..)) {
+            // If reading fails, what was read until then is still useful.
+            match file.read_at(room, from + count as u64) {
+                Ok(0) | Err(_) => break,
+                Ok(more) => count += more,
+            }
+        }
+        bytes.truncate(count);
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
+
+/// The code in the last line, which must be whole.
+fn code(text: &str) -> Option<i32> {
+    let last = text.strip_suffix('\n')?.lines().last()?;
+    last.strip_prefix(ENDED_WITH)?.parse().ok()
+}
+
+fn messages(text: &str) -> Vec<String> {
+    let lines = text.lines();
+    let lines = lines.filter(|line| *line != UNDER_WAY && !line.starts_with(ENDED_WITH));
+    let lines = lines.map(|line| one_line(line.strip_prefix("hprof-rs: ").unwrap_or(line)));
+    lines.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_code_is_the_last_line_when_it_is_whole() {
+        for (text, expected) in [
+            ("hprof-rs: sent\n= ended with 0\n", Some(0)),
+            ("= ended with 200\n", Some(200)),
+            ("= ended with 20", None),
+            ("= ended with 0\nhprof-rs: more\n", None),
+            ("hprof-rs: = ended with 0\n", None),
+            ("", None),
+        ] {
+            assert_eq!(code(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn only_messages_are_told() {
+        let text = "hprof-rs: a note\n= under way\nhprof-rs: sent\n= ended with 0\n";
+        assert_eq!(messages(text), ["a note", "sent"]);
+    }
+}
