@@ -29,11 +29,16 @@ use format::BasicType;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unexplained(pub &'static str);
 
+/// The check that fails while a collector moves objects beside the application. Another snapshot passes it.
+pub const MOVING: Unexplained = Unexplained("the collector is not moving objects");
+
 /// Least number of different classes, and of different objects, that a coding must explain.
 const LEAST_CODES: usize = 8;
 /// Bytes of a mirror, and of a `Klass`, that are searched for HotSpot's own fields.
 const MIRROR_BYTES: u64 = 256;
 const KLASS_BYTES: u64 = 512;
+/// Bytes of an object that are searched for references to where another one was.
+const HOLDER_BYTES: u64 = 1024;
 /// Bytes of the structure behind a static field's id that are searched.
 const STATIC_ID_BYTES: u64 = 32;
 /// A larger value is not taken for the offset of a static field.
@@ -56,6 +61,11 @@ impl<M: Memory> Calibration<'_, M> {
     /// Finds the layout, then reads every known value back through it.
     pub fn run(self) -> Result<ObjectLayout, Unexplained> {
         self.check_heap()?;
+        let found = self.find();
+        found.map_err(|why| if self.has_stale() { MOVING } else { why })
+    }
+
+    fn find(self) -> Result<ObjectLayout, Unexplained> {
         let arrays = self.arrays()?;
         let (oops, arrays) = self.oops(arrays)?;
         let (class_words, klasses, klass_in_mirror) = self.class_words(arrays.length)?;
@@ -106,10 +116,51 @@ impl<M: Memory> Calibration<'_, M> {
             }
             let mark = self.memory.u64(object);
             if mark & 3 == 3 && mark != 3 {
-                return Err(Unexplained("the collector is not moving objects"));
+                return Err(MOVING);
             }
         }
         Ok(())
+    }
+
+    /// Whether an object still refers to where a known one was before the collector moved it: Shenandoah renews such
+    /// references beside the application. The old place has the new address in its mark word.
+    fn has_stale(self) -> bool {
+        let is_old_place =
+            |place: u64, object: u64| place % 8 == 0 && self.guessed_u64(place) == Some(object | 3);
+        let refers_to_old_place = |(holder, object): (u64, u64)| {
+            (8..HOLDER_BYTES).step_by(4).any(|offset| {
+                let narrow = self.guessed_u32(holder + offset).map_or(0, u64::from);
+                let wide = self.guessed_u64(holder + offset).unwrap_or(0);
+                [narrow, narrow << 3, wide]
+                    .into_iter()
+                    .any(|place| is_old_place(place, object))
+            })
+        };
+        self.references().into_iter().any(refers_to_old_place)
+    }
+
+    /// The known references: the object that has one, and the object that it leads to.
+    fn references(self) -> Vec<(u64, u64)> {
+        let of_field = |field: &KnownField| match field.expected {
+            Expected::Object(object) => object,
+            Expected::Bits(_) => None,
+        };
+        let of_objects = self.objects.iter().flat_map(|known| {
+            let objects: Vec<Slot> = match &known.content {
+                Content::References(objects) => objects.iter().copied().flatten().collect(),
+                Content::Fields(fields) => fields.iter().filter_map(of_field).collect(),
+                Content::Primitives(..) => Vec::new(),
+            };
+            objects.into_iter().map(|object| (known.object, object))
+        });
+        let of_statics = self
+            .statics
+            .iter()
+            .filter_map(|known| Some((known.class, of_field(&known.field)?)));
+        of_objects
+            .chain(of_statics)
+            .map(|(holder, object)| (self.deref(holder), self.deref(object)))
+            .collect()
     }
 
     /// Finds where arrays have their length and their elements of primitive types.
@@ -448,6 +499,30 @@ mod tests {
         // A mark word that ends in 11 is a forwarding pointer.
         let moved = refused(|heap| heap.flip(InventedHeap::object(3), 2));
         assert_eq!(moved, "the collector is not moving objects");
+    }
+
+    #[test]
+    fn references_to_where_an_object_was_are_refused() {
+        let plan = Plan {
+            oop_shift: None,
+            ..PLAN
+        };
+        let mut heap = InventedHeap::new(&plan);
+        let set = |heap: &mut InventedHeap, place, value: u64| {
+            let change = heap.memory().u64(heap.start() + place) ^ value;
+            heap.flip(place, change as u32);
+            heap.flip(place + 4, (change >> 32) as u32);
+        };
+        let new = heap.start() + InventedHeap::object(5);
+        let old = heap.bytes() - 16;
+        let element = InventedHeap::object(9) + heap.layout.arrays.elements(BasicType::Object) + 40;
+        assert_eq!(heap.memory().u64(heap.start() + element), new);
+        let old_address = heap.start() + old;
+        set(&mut heap, element, old_address);
+        let unexplained = Unexplained("the references in arrays");
+        assert_eq!(found(&heap, PRIVATE), Err(unexplained));
+        set(&mut heap, old, new | 3);
+        assert_eq!(found(&heap, PRIVATE), Err(MOVING));
     }
 
     #[test]

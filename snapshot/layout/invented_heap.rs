@@ -136,7 +136,8 @@ impl InventedHeap {
         &mut self.words[usize::try_from(place / 8).unwrap()]
     }
 
-    fn start(&self) -> u64 {
+    /// Where it starts.
+    pub fn start(&self) -> u64 {
         self.words.as_ptr() as u64
     }
 

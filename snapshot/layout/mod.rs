@@ -7,7 +7,7 @@ mod invented_heap;
 mod known;
 mod object_layout;
 
-pub use calibration::{Calibration, Unexplained};
+pub use calibration::{Calibration, Unexplained, MOVING};
 pub use coding::{instance_offset, ClassWords, Linear, Oops};
 #[cfg(any(test, feature = "invented"))]
 pub use invented_heap::{InventedHeap, Plan};

@@ -18,7 +18,7 @@ use snapshot::classes::{
     ClassDumps, ClassFacts, ClassMap, ClassReferences, Descriptions, MirrorFields,
     MirrorReferences, NameFields, Slot,
 };
-use snapshot::layout::{Calibration, ObjectLayout};
+use snapshot::layout::{Calibration, ObjectLayout, Unexplained, MOVING};
 use snapshot::mappings::{os_maps, Mappings};
 use snapshot::memory::{Memory, ProcessMemory};
 use snapshot::walk::{Batch, MarkOnly, Marks, OnObject, VirtualThreadFields, Walker, Work};
@@ -164,9 +164,10 @@ impl Task<'_, '_> {
             objects: &self.known.objects,
             statics: &self.known.statics,
         };
-        let layout = calibration
-            .run()
-            .map_err(|unexplained| Failure::Unexplained(unexplained.0))?;
+        let layout = calibration.run().map_err(|unexplained| match unexplained {
+            MOVING => Failure::Moving,
+            Unexplained(check) => Failure::Unexplained(check),
+        })?;
         self.tell(&FromChild::Calibrated)?;
         // Not before the fork, which would miss classes that are loaded in between.
         let facts = class_facts(self.catalogue);
