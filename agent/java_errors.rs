@@ -13,7 +13,7 @@ use crate::jvmti::event::CLASS_FILE_LOAD_HOOK;
 use crate::jvmti::jni::Jni;
 use crate::jvmti::object::Object;
 use crate::jvmti::tracker::{Natives, Tracker};
-use bytecode::{rewrite, ClassFile, Plan};
+use bytecode::{rewrite, ClassFile, Plan, TrackerNames};
 use std::cell::Cell;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -150,6 +150,9 @@ impl JavaError {
         let class = jni.class_of(error)?;
         let signature = env.class_signature(&class).ok()?;
         let name = signature.strip_prefix(b"L")?.strip_suffix(b";")?;
+        if is_made_for_later(env) {
+            return None;
+        }
         let message = jni.message_of(error);
         if message.as_deref() == Some(RETRIED) && is_first_attempt() {
             return None;
@@ -169,6 +172,22 @@ impl JavaError {
         let message: String = message.chars().take(MOST_LETTERS).map(one_line).collect();
         format!("{}: {message}", self.class)
     }
+}
+
+/// Whether the initializer of a class makes the error: a constant, which is thrown later or never.
+fn is_made_for_later(env: &Env) -> bool {
+    /// The tracker's methods, and the constructors of more classes than errors have above them.
+    const FRAMES: usize = 16;
+    let report = TrackerNames::default().error_init.as_bytes();
+    let mut stack = Vec::new();
+    if env.own_stack(&mut stack, FRAMES).is_err() {
+        return false;
+    }
+    let names = stack
+        .iter()
+        .filter_map(|frame| Some(env.method_name(frame.method).ok()?.0));
+    let mut names = names.skip_while(|name| name == report || name == b"<init>");
+    names.next().is_some_and(|name| name == b"<clinit>")
 }
 
 /// Whether this thread has not failed to map a file a moment ago.

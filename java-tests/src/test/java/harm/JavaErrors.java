@@ -30,6 +30,11 @@ public class JavaErrors {
         }
     }
 
+    /** Errors that a class makes for later, as H2's does. */
+    static class Kept {
+        static final OutOfMemoryError[] ERRORS = {new OutOfMemoryError(), new OutOfSpace("kept")};
+    }
+
     public static void main(String[] args) throws IOException {
         for (String what : args) {
             OutOfMemory.Leak last = null;
@@ -75,6 +80,9 @@ public class JavaErrors {
                 throw new OutOfSpace("no\nspace");
             case "none":
                 throw new OutOfMemoryError();
+            case "kept":
+                Say.line("MADE", Kept.ERRORS.length);
+                return;
             default:
                 throw new IllegalArgumentException(what);
         }

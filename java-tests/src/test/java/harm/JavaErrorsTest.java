@@ -144,6 +144,16 @@ class JavaErrorsTest {
     }
 
     @ParameterizedTest
+    @MethodSource("harness.Jdks#majors")
+    void whatAClassMakesForLaterIsNoError(Jdk jdk) {
+        try (Jvm jvm = bounded(jdk).agent("heap=dump,doe=n,file=" + folder.resolve("out.hprof")).run(JavaErrors.class, "kept")) {
+            assertEquals(0, jvm.exit(), jvm.err::text);
+            assertEquals(List.of("MADE 2", "NO ERROR kept", "HELD 1"), jvm.out.lines());
+            assertEquals("", jvm.err.text());
+        }
+    }
+
+    @ParameterizedTest
     @MethodSource("some")
     void oomSwitchesItOff(Jdk jdk) {
         try (Jvm jvm = bounded(jdk).agent("heap=dump,doe=n,oom=n").run(JavaErrors.class, "own", "direct")) {
