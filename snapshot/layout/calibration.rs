@@ -510,8 +510,9 @@ mod tests {
         let mut heap = InventedHeap::new(&plan);
         let set = |heap: &mut InventedHeap, place, value: u64| {
             let change = heap.memory().u64(heap.start() + place) ^ value;
-            heap.flip(place, change as u32);
-            heap.flip(place + 4, (change >> 32) as u32);
+            for (half, bits) in [(0, change & 0xffff_ffff), (4, change >> 32)] {
+                heap.flip(place + half, u32::try_from(bits).expect("half a word"));
+            }
         };
         let new = heap.start() + InventedHeap::object(5);
         let old = heap.bytes() - 16;
