@@ -201,7 +201,7 @@ impl WriteError {
             ),
             Self::NoRename { directory, reason } => write!(
                 out,
-                "the folder {} does not let files be renamed: {reason}; each dump will stay there as NAME.part, which is whole if the agent says so; choose another folder with file=",
+                "the folder {} does not let files be renamed: {reason}; a dump may stay there as NAME.part, which is whole if the agent says so; choose another folder with file=",
                 directory.display()
             ),
             _ => out.write_str(self.words()),

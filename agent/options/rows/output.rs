@@ -102,7 +102,7 @@ pub(super) const ROWS: &[Row] = &[
         values: "y|n",
         default: "n",
         help: "replace a file that was there before this JVM. `n` takes a free name beside it: `out.1.hprof`; an \
-               attached agent makes no dump then. No dump replaces another one of the same JVM",
+               attached agent makes no dump then. Only an attached agent replaces a dump of the same JVM",
         standing: Standing::Built,
         set: |said, value| yes_no(value).map(|on| said.options.force = on),
     },

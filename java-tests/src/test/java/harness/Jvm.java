@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -51,9 +52,23 @@ public final class Jvm implements AutoCloseable {
     public Jvm ready() {
         try {
             out.await("READY", LIMIT);
+            removeStaleSocket();
             return this;
         } catch (AssertionError e) {
             throw new AssertionError(e.getMessage() + "\nstderr:\n" + err.text() + "\nof " + String.join(" ", words), e);
+        }
+    }
+
+    /** A JVM that was killed leaves its socket, and one of another user with its process id cannot remove that. */
+    private void removeStaleSocket() {
+        Path socket = Path.of("/tmp/.java_pid" + pid());
+        try {
+            Instant started = process.toHandle().info().startInstant().orElse(Instant.MIN);
+            if (Files.exists(socket) && Files.getLastModifiedTime(socket).toInstant().isBefore(started)) {
+                Files.delete(socket);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 
