@@ -66,6 +66,9 @@ enum Rule {
      */
     COMPILED_FRAME("a root of kind JAVA_FRAME without a frame only in ours, which a compiled frame holds"),
 
+    /** Ours has what the JVM's own code holds for a thread, as that of signals holds the thread's own objects. */
+    HANDLE("a root of kind JAVA_FRAME without a frame only in ours, which the JVM's own code holds"),
+
     /** The threads that carry out the requests are busy while the dumps are made. */
     SERVING_THREAD("of a thread that serves the requests");
 

@@ -31,10 +31,14 @@ final class UnlistedRoots {
         }
         switch (root.kind) {
             case JNI_GLOBAL: return isHeld(root.object) ? Rule.HELD_BY_JVM : null;
-            case JAVA_FRAME: return !isJava11 && root.frame < 0 && theirs.has(root.object) ? Rule.COMPILED_FRAME : null;
+            case JAVA_FRAME: return root.frame < 0 && theirs.has(root.object) ? withoutFrame() : null;
             case STICKY_CLASS: return ruleOfClass(theirs.classes.get(root.object));
             default: return null;
         }
+    }
+
+    private Rule withoutFrame() {
+        return isJava11 ? Rule.HANDLE : Rule.COMPILED_FRAME;
     }
 
     /** Our dump, which was the later one, has had the bootstrap loader link and load classes. */
