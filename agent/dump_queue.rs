@@ -17,6 +17,7 @@ const THREAD_NAME: &str = "HPROF heap dump";
 pub(crate) const MOST_WAITING: u32 = 3;
 /// Time between two checks whether the awaited dump makes progress.
 const LOOK: Duration = Duration::from_millis(250);
+
 /// The state of the dump of the first OutOfMemoryError.
 #[derive(Debug, Default, PartialEq, Eq)]
 enum ErrorDump {

@@ -16,8 +16,9 @@ use tables::{ObjectId, ObjectIndex, Root};
 use writer::{emit, Segments, TailSender, TailWriter, WriteError};
 
 impl<'d, 'f> Task<'d, 'f> {
-    /// Whether the file may be begun before all is marked: not where the walk may find more roots, the frames of virtual threads, and
-    /// not for a graph, which has no large arrays to begin with, not for a peer that cannot begin anew, and not while threads wait until all is marked, as a disk may be slow.
+    /// Whether the file may be begun before all is marked: true for a dump file, unless virtual
+    /// threads are in use, whose frames may be more roots, or threads wait until all is marked,
+    /// because a disk may be slow. A stream cannot begin anew, and a graph has no large arrays.
     pub(super) fn begins_early(&self) -> bool {
         let is_file = self.alignment_bytes.is_none() && !self.options.is_stream();
         is_file && !self.is_awaited && !self.virtual_threads.is_some_and(|fields| fields.in_use)
