@@ -65,6 +65,7 @@ public class JavaErrors {
                 map(1 << 20, GIGABYTE);
                 return;
             case "maps":
+                loadWhatMappingTakes();
                 map(1 << 24, 1 << 12);
                 return;
             case "mapOnce":
@@ -114,6 +115,17 @@ public class JavaErrors {
             return maps;
         } finally {
             file.delete();
+        }
+    }
+
+    /** A JVM that loads a class without a mapping left ends: between two attempts the JDK collects garbage and sleeps. */
+    private static void loadWhatMappingTakes() throws IOException {
+        map(1, 1 << 12);
+        System.gc();
+        try {
+            Thread.sleep(1);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
         }
     }
 

@@ -124,7 +124,7 @@ class JavaErrorsTest {
     @MethodSource("some")
     void aProcessThatHasAllMappingsIsDumped(Jdk jdk) {
         Path dump = folder.resolve("out.hprof");
-        try (Jvm jvm = Jvm.on(jdk, folder).switches("-Xmx1g").agent("heap=dump,doe=n,file=" + dump).run(JavaErrors.class, "maps")) {
+        try (Jvm jvm = Jvm.on(jdk, folder).switches("-Xms1g", "-Xmx1g", "-Xint").agent("heap=dump,doe=n,file=" + dump).run(JavaErrors.class, "maps")) {
             assertEquals(0, jvm.exit(), jvm.err::text);
             assertEquals(1, count(jvm, "hprof-rs: " + ERROR + ": Map failed"), jvm.err::text);
             assertEquals(1, count(jvm, "hprof-rs: dumped "), jvm.err::text);
