@@ -1,8 +1,8 @@
 //! The agent's own threads: daemons that no profile includes.
 
 use crate::hotspot::sampler::spare_this_thread;
-use crate::jvmti::env::Env;
-use crate::jvmti::jni::Jni;
+use jvm::env::Env;
+use jvm::jni::Jni;
 
 /// Starts a thread with this name, which thread dumps and heap dumps show, and runs `body` on it. Live phase only.
 ///

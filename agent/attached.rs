@@ -5,13 +5,13 @@
 //! it. The JVM's thread answers at once, and the file of the answer has the code at its end.
 
 use crate::agent_threads;
-use crate::jvmti::env::Vm;
-use crate::jvmti::jni::Jni;
 use crate::message::{answer_to, say, tell_client};
 use crate::options::{self, Destination, Does, Options, Parsed};
-use crate::os::owner;
 use crate::session::{listen_for_the_end, Session};
 use format::answer::{ENDED_WITH, UNDER_WAY};
+use jvm::env::Vm;
+use jvm::jni::Jni;
+use jvm::os::owner;
 use parking_lot::Mutex;
 use std::io::Write;
 use std::panic::{catch_unwind, AssertUnwindSafe};

@@ -3,10 +3,10 @@
 use crate::agent_threads;
 use crate::copied::{self, Step};
 use crate::ending;
-use crate::jvmti::env::Env;
-use crate::jvmti::jni::Jni;
 use crate::message::say;
 use crate::thrown::{Thrower, Thrown};
+use jvm::env::Env;
+use jvm::jni::Jni;
 use parking_lot::{Condvar, Mutex};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -282,7 +282,7 @@ impl DumpQueue {
 mod tests {
     use super::*;
     use crate::java_errors::JavaError;
-    use crate::jvmti::event::ResourceKind;
+    use jvm::event::ResourceKind;
 
     fn heap() -> Thrown {
         Thrown::by_jvm(ResourceKind::Heap, "Java heap space")

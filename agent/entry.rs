@@ -3,10 +3,10 @@
 #![allow(unsafe_code)]
 
 use crate::attached;
-use crate::jvmti::env::Vm;
-use crate::jvmti::jni::Jni;
 use crate::session;
 use jni::sys::{jbyteArray, jclass, jint, JNIEnv, JavaVM, JNI_ERR};
+use jvm::env::Vm;
+use jvm::jni::Jni;
 use std::ffi::CStr;
 use std::os::raw::{c_char, c_void};
 use std::panic::{catch_unwind, AssertUnwindSafe};

@@ -5,18 +5,18 @@ use crate::class_gate::CLASS_GATE;
 use crate::gate::Inside;
 use crate::heap;
 use crate::java_errors::JavaError;
-use crate::jvmti::env::Env;
-use crate::jvmti::event::ResourceKind;
-use crate::jvmti::jni::Jni;
-use crate::jvmti::listener::{Allocation, ClassFileEvent, Listener, OfMonitor};
-use crate::jvmti::object::Object;
-use crate::jvmti::tracker::Tracked;
 use crate::life_cycle;
 use crate::options::OnOutOfMemory;
-use crate::os::map_reserve;
 use crate::profile::{CpuTimes, New};
 use crate::session::Session;
 use crate::thrown::Thrown;
+use jvm::env::Env;
+use jvm::event::ResourceKind;
+use jvm::jni::Jni;
+use jvm::listener::{Allocation, ClassFileEvent, Listener, OfMonitor};
+use jvm::object::Object;
+use jvm::os::map_reserve;
+use jvm::tracker::Tracked;
 
 impl Listener for Session {
     type Inside = Inside<'static>;

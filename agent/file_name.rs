@@ -1,6 +1,6 @@
 //! The names of dump files: patterns with `%p %t %n %h`, and numbers for later dumps.
 
-use crate::os::host::plain_host_name;
+use jvm::os::host::plain_host_name;
 use parking_lot::Mutex;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! JVMs that have the agent from an environment variable alone and run no application: tools of the JDK and `java
 //! -version`. The agent stays out of them, as nobody wants their dumps, and their output is for others.
 
-use crate::jvmti::env::{Env, Vm};
+use jvm::env::{Env, Vm};
 use std::ffi::CStr;
 
 /// The variables whose switches a JVM or its launcher adds to the command line.

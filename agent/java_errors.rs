@@ -4,16 +4,14 @@
 //! them. The JVM runs none for the errors of its own heap, which it makes when it starts. So nothing else is slower.
 
 use crate::hotspot::flags;
-use crate::jvmti::capability::{
-    GENERATE_ALL_CLASS_HOOK_EVENTS, RETRANSFORM_ANY_CLASS, RETRANSFORM_CLASSES,
-};
-use crate::jvmti::env::Env;
-use crate::jvmti::error::JvmtiError;
-use crate::jvmti::event::CLASS_FILE_LOAD_HOOK;
-use crate::jvmti::jni::Jni;
-use crate::jvmti::object::Object;
-use crate::jvmti::tracker::{Natives, Tracker};
 use bytecode::{rewrite, ClassFile, Plan, TrackerNames};
+use jvm::capability::{GENERATE_ALL_CLASS_HOOK_EVENTS, RETRANSFORM_ANY_CLASS, RETRANSFORM_CLASSES};
+use jvm::env::Env;
+use jvm::error::JvmtiError;
+use jvm::event::CLASS_FILE_LOAD_HOOK;
+use jvm::jni::Jni;
+use jvm::object::Object;
+use jvm::tracker::{Natives, Tracker};
 use std::cell::Cell;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -57,7 +55,7 @@ pub(crate) struct JavaErrors {
 
 impl JavaErrors {
     /// The capabilities that [`start`](Self::start) needs. In `Agent_OnLoad`, or at an attach.
-    pub(crate) const CAPABILITIES: [crate::jvmti::capability::Capability; 3] = [
+    pub(crate) const CAPABILITIES: [jvm::capability::Capability; 3] = [
         GENERATE_ALL_CLASS_HOOK_EVENTS,
         RETRANSFORM_CLASSES,
         RETRANSFORM_ANY_CLASS,

@@ -1,14 +1,14 @@
 //! The agent: the library that a JVM loads with `-agentpath:libhprof_rs.so=heap=dump,file=out.hprof`.
 //!
 //! The JVM enters through [`entry`], which calls [`session`]. The session parses [`options`], registers callbacks
-//! through the fence [`jvmti`], and calls [`heap`] for dumps and [`profile`] for reports. [`events`] handles the JVM's
+//! through the fence `jvm`, and calls [`heap`] for dumps and [`profile`] for reports. [`events`] handles the JVM's
 //! events, [`life_cycle`] its start and end.
 //!
-//! Data path: JVM event → `jvmti::trampoline` → [`gate`] → [`events`] → [`profile`] → `tables`; dump request →
-//! [`dump_queue`] → `heap` → `writer`.
+//! Data path: JVM event → `jvm` → [`gate`] → [`events`] → [`profile`] → `tables`; dump request → [`dump_queue`] →
+//! `heap` → `writer`.
 //!
-//! Imports point down: the files of this folder, then `net`, `heap`, `profile`, then `hotspot`, `jvmti`, `os`;
-//! `tests/walls.rs` checks it.
+//! Imports point down: the files of this folder, then `net`, `heap`, `profile`, then `hotspot`; `tests/walls.rs` checks
+//! it.
 
 mod agent_threads;
 mod attached;
@@ -25,13 +25,11 @@ mod heap;
 mod hotspot;
 mod inherited;
 mod java_errors;
-mod jvmti;
 mod life_cycle;
 mod message;
 mod method_facts;
 mod net;
 mod options;
-mod os;
 mod other_switches;
 mod profile;
 mod receiver;

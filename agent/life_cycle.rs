@@ -3,20 +3,20 @@
 use crate::dump_queue::Request;
 use crate::ending;
 use crate::heap;
-use crate::jvmti::event::{
-    Event, CLASS_LOAD, CLASS_PREPARE, DATA_DUMP_REQUEST, RESOURCE_EXHAUSTED, THREAD_END,
-    THREAD_START,
-};
-use crate::jvmti::jni::Jni;
-use crate::jvmti::last_hook::LastHook;
-use crate::jvmti::tracker::Natives;
 use crate::message::say;
 use crate::options::{OnOutOfMemory, Options, StopTheWorld};
-use crate::os::process_end::{at_exit, QuitIgnored};
-use crate::os::{children, command, map_reserve};
 use crate::other_switches;
 use crate::session::Session;
 use crate::thrown::Thrower;
+use jvm::event::{
+    Event, CLASS_LOAD, CLASS_PREPARE, DATA_DUMP_REQUEST, RESOURCE_EXHAUSTED, THREAD_END,
+    THREAD_START,
+};
+use jvm::jni::Jni;
+use jvm::last_hook::LastHook;
+use jvm::os::process_end::{at_exit, QuitIgnored};
+use jvm::os::{children, command, map_reserve};
+use jvm::tracker::Natives;
 use std::time::Duration;
 
 /// How long the JVM's end waits for an OutOfMemoryError whose command may have asked for it. The thread that threw it

@@ -1,9 +1,9 @@
 //! What the JVM says about a method: names, source, lines.
 
-use crate::jvmti::env::Env;
-use crate::jvmti::jni::Jni;
-use crate::jvmti::method::{LineStart, MethodId};
-use crate::jvmti::object::Object;
+use jvm::env::Env;
+use jvm::jni::Jni;
+use jvm::method::{LineStart, MethodId};
+use jvm::object::Object;
 use tables::{Line, StringId, StringTable};
 
 /// Source of a class compiled without one; readers expect a string.

@@ -7,22 +7,22 @@ use crate::gate::Inside;
 use crate::heap;
 use crate::inherited;
 use crate::java_errors::JavaErrors;
-use crate::jvmti::capability::{
-    GENERATE_RESOURCE_EXHAUSTION_HEAP_EVENTS, GENERATE_RESOURCE_EXHAUSTION_THREADS_EVENTS,
-};
-use crate::jvmti::env::{Env, Vm};
-use crate::jvmti::error::JvmtiError;
-use crate::jvmti::event::{CLASS_PREPARE, RESOURCE_EXHAUSTED, VM_DEATH, VM_INIT};
-use crate::jvmti::jni::Jni;
 use crate::message::{counted, say, say_if};
 use crate::net::{Commanded, Net};
 use crate::options::{self, Destination, Does, Format, OnOutOfMemory, Options, Parsed};
-use crate::os::descriptor::DescriptorReserve;
-use crate::os::process_end::exit_now;
 use crate::profile::{self, CpuSamples, Part, Profiles};
 use crate::receiver;
 use crate::thrown::Thrower;
 use crate::trigger::{kept_files, leaks, sample_once, Triggers};
+use jvm::capability::{
+    GENERATE_RESOURCE_EXHAUSTION_HEAP_EVENTS, GENERATE_RESOURCE_EXHAUSTION_THREADS_EVENTS,
+};
+use jvm::env::{Env, Vm};
+use jvm::error::JvmtiError;
+use jvm::event::{CLASS_PREPARE, RESOURCE_EXHAUSTED, VM_DEATH, VM_INIT};
+use jvm::jni::Jni;
+use jvm::os::descriptor::DescriptorReserve;
+use jvm::os::process_end::exit_now;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::OnceLock;
 use tables::profile::SiteOrder;
@@ -413,8 +413,8 @@ pub(crate) fn listen_for_the_end(vm: Vm, options: &Options) -> Result<(), JvmtiE
 mod tests {
     use super::*;
     use crate::class_gate::CLASS_GATE;
-    use crate::jvmti::env::fake;
-    use crate::jvmti::listener::Listener;
+    use jvm::env::fake;
+    use jvm::listener::Listener;
     use std::sync::mpsc::channel;
     use std::thread;
 

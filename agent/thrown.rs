@@ -1,8 +1,8 @@
 //! An OutOfMemoryError that asks for a dump, whoever throws it.
 
 use crate::java_errors::JavaError;
-use crate::jvmti::event::ResourceKind;
 use format::redaction::Redaction;
+use jvm::event::ResourceKind;
 
 /// Who throws it. Each of them gets one dump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Why a heap dump was not made: one sentence for the user.
 
-use crate::jvmti::error::JvmtiError;
+use jvm::error::JvmtiError;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;

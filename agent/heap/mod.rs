@@ -4,11 +4,11 @@
 //! [`dumper`] has HotSpot dump the heap and makes our file of HotSpot's. Neither knows the other, and [`facts`] are what
 //! both read from the JVM.
 
-use crate::jvmti::env::Env;
-use crate::jvmti::jni::Jni;
-use crate::jvmti::object::Object;
 use crate::message::say;
 use crate::options::{OnOutOfMemory, Options, StopTheWorld};
+use jvm::env::Env;
+use jvm::jni::Jni;
+use jvm::object::Object;
 
 pub(crate) mod cause;
 mod count;

@@ -1,9 +1,9 @@
 //! The sizes of objects in this JVM's heap, measured by making some.
 
-use crate::jvmti::env::Env;
-use crate::jvmti::jni::Jni;
-use crate::jvmti::object::Object;
 use format::{BasicType, ObjectSizes};
+use jvm::env::Env;
+use jvm::jni::Jni;
+use jvm::object::Object;
 use std::sync::OnceLock;
 
 /// More than HotSpot's largest `ObjectAlignmentInBytes`, which is 256.

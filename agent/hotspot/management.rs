@@ -4,8 +4,8 @@
 //! versions. So only versions that are known are used, and the newest only with the empty entry that they have behind the dumper.
 
 use super::exported::exported_function;
-use crate::jvmti::jni::Jni;
-use crate::jvmti::object::Object;
+use jvm::jni::Jni;
+use jvm::object::Object;
 use std::ffi::c_void;
 use std::time::Duration;
 

@@ -45,6 +45,7 @@ pub(crate) use memory::Readable;
 pub(crate) use scopes::JavaFrame;
 pub(crate) use stack_walk::{JavaCode, StackWalk};
 pub(crate) use standing_stacks::{HeldInChunks, Reference, StandingStacks};
+pub(crate) use tag_words::TagWords;
 pub(crate) use thread_handles::ThreadHandles;
 pub(crate) use walk_filter::{Variables, WalkFilter};
 pub(crate) use weak_slots::WeakSlots;

@@ -8,8 +8,8 @@
 use super::code_cache::{CodeCache, CompiledFrame};
 use super::memory::{own_stack_end, Address, WORD_BYTES};
 use super::vm_structs::Table;
-use crate::jvmti::jni::Jni;
-use crate::jvmti::object::Object;
+use jvm::jni::Jni;
+use jvm::object::Object;
 
 /// Where an entry frame has its link to older Java frames: this many words below its frame pointer (frame_x86.hpp,
 /// entry_frame_call_wrapper_offset).

@@ -1,14 +1,25 @@
 //! The words before an object's tag in a heap walk's callback, where HotSpot keeps the object's address.
 
-use crate::jvmti::heap::TagCell;
+use jvm::heap::TagCell;
 
-impl TagCell {
+/// Reads those words.
+pub(crate) trait TagWords {
     /// The object's address in the heap. HotSpot (8 to 26) keeps it two words before the tag, followed by the
     /// size.
     ///
     /// `None` if that size is not the callback's: then none of these words can be trusted. No specification
     /// promises this; only the engines for HotSpot use it.
-    pub(crate) fn address(&self, size_bytes: u64) -> Option<u64> {
+    fn address(&self, size_bytes: u64) -> Option<u64>;
+
+    /// The word before a referrer's tag: on HotSpot its address. Trust it only if it is a known address.
+    fn referrer_address(&self) -> u64;
+
+    /// The word where `address` finds the address, for callbacks without a size to check it against.
+    fn owner_address(&self) -> u64;
+}
+
+impl TagWords for TagCell {
+    fn address(&self, size_bytes: u64) -> Option<u64> {
         // SAFETY: the tag lies on the JVM's stack behind at least two words of the same struct (jvmtiTagMap.cpp,
         // CallbackWrapper); on another JVM the words before are other words of its stack, which are readable.
         let (address, size) = unsafe {
@@ -18,14 +29,12 @@ impl TagCell {
         (size == size_bytes && address != 0 && address % 8 == 0).then_some(address)
     }
 
-    /// The word before a referrer's tag: on HotSpot its address. Trust it only if it is a known address.
-    pub(crate) fn referrer_address(&self) -> u64 {
+    fn referrer_address(&self) -> u64 {
         // SAFETY: as in `address`.
         unsafe { self.raw().cast::<u64>().sub(1).read() }
     }
 
-    /// The word where `address` finds the address, for callbacks without a size to check it against.
-    pub(crate) fn owner_address(&self) -> u64 {
+    fn owner_address(&self) -> u64 {
         // SAFETY: as in `address`.
         unsafe { self.raw().cast::<u64>().sub(2).read() }
     }

@@ -1,9 +1,9 @@
 //! Weak handles on HotSpot: addresses of slots that hold the objects' addresses.
 
 use super::vm_structs::Table;
-use crate::jvmti::jni::Jni;
-use crate::jvmti::object::{Handle, Object};
-use crate::jvmti::weak::Weak;
+use jvm::jni::Jni;
+use jvm::object::{Handle, Object};
+use jvm::weak::Weak;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// What weak handles reveal without a call of the JVM; nothing until `look` finds out.

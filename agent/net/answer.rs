@@ -1,10 +1,10 @@
 //! Executes the socket's commands. A line on stderr reports each one that cannot be executed.
 
 use super::Commanded;
-use crate::jvmti::jni::Jni;
 use crate::message::say;
 use crate::options::{Format, Options};
 use crate::profile::{Part, Profiles};
+use jvm::jni::Jni;
 use reader::command::{Command, Control, SitesWanted};
 use tables::profile::SiteOrder;
 use writer::Connection;

@@ -6,11 +6,11 @@ mod answer;
 
 use crate::agent_threads;
 use crate::gate::Inside;
-use crate::jvmti::env::Env;
-use crate::jvmti::jni::Jni;
 use crate::message::say;
 use crate::options::{Destination, Options};
 use crate::profile::{Part, Profiles};
+use jvm::env::Env;
+use jvm::jni::Jni;
 use parking_lot::{Condvar, Mutex};
 use reader::command::{next, Command, Next};
 use std::panic::{catch_unwind, AssertUnwindSafe};

@@ -15,13 +15,13 @@ mod rows;
 mod values;
 
 use crate::file_name::{FileName, Naming};
-use crate::os::disk::free_bytes;
 use caused::Word;
 pub(crate) use caused::{Conditions, Does, Leaks, Samples};
 pub(crate) use class_patterns::ClassPatterns;
 pub(crate) use cpu::{Clock, Cpu, TimesLayout};
 use format::redaction::{Redacted, Redaction};
 pub(crate) use help::help;
+use jvm::os::disk::free_bytes;
 pub(crate) use out_of_memory::OnOutOfMemory;
 pub(crate) use parsing::{parse, parse_command};
 use std::fmt;

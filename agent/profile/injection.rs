@@ -4,16 +4,16 @@
 //! from its class archive. Classes loaded later pass the hook anyway.
 
 use super::stacks::StackTraces;
-use crate::jvmti::class_loader::ResolvedClasses;
-use crate::jvmti::env::{Env, Vm};
-use crate::jvmti::error::JvmtiError;
-use crate::jvmti::event::CLASS_FILE_LOAD_HOOK;
-use crate::jvmti::jni::Jni;
-use crate::jvmti::last_hook::LastHook;
-use crate::jvmti::object::Object;
-use crate::jvmti::tracker::{Natives, Tracker};
 use crate::options::ClassPatterns;
 use bytecode::{rewrite, ClassFile, Method, Plan, Route, TrackerNames};
+use jvm::class_loader::ResolvedClasses;
+use jvm::env::{Env, Vm};
+use jvm::error::JvmtiError;
+use jvm::event::CLASS_FILE_LOAD_HOOK;
+use jvm::jni::Jni;
+use jvm::last_hook::LastHook;
+use jvm::object::Object;
+use jvm::tracker::{Natives, Tracker};
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};

@@ -3,25 +3,25 @@
 use super::injection::Injection;
 use super::stacks::StackTraces;
 use super::{Allocations, CpuSamples, CpuTimes, Monitors};
-use crate::jvmti::capability::{
+use crate::message::say;
+use crate::options::{Options, Sampling};
+use jvm::capability::{
     GENERATE_ALL_CLASS_HOOK_EVENTS, GENERATE_COMPILED_METHOD_LOAD_EVENTS,
     GENERATE_GARBAGE_COLLECTION_EVENTS, GENERATE_MONITOR_EVENTS,
     GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS, GET_BYTECODES, GET_CURRENT_CONTENDED_MONITOR,
     GET_LINE_NUMBERS, GET_MONITOR_INFO, GET_OWNED_MONITOR_INFO, GET_SOURCE_FILE_NAME,
     GET_THREAD_CPU_TIME, RETRANSFORM_ANY_CLASS, RETRANSFORM_CLASSES,
 };
-use crate::jvmti::env::{Env, Vm};
-use crate::jvmti::error::JvmtiError;
-use crate::jvmti::event::{
+use jvm::env::{Env, Vm};
+use jvm::error::JvmtiError;
+use jvm::event::{
     Event, GARBAGE_COLLECTION_FINISH, MONITOR_CONTENDED_ENTER, MONITOR_CONTENDED_ENTERED,
     MONITOR_WAIT, MONITOR_WAITED, SAMPLED_OBJECT_ALLOC,
 };
-use crate::jvmti::jni::Jni;
-use crate::jvmti::last_hook::LastHook;
-use crate::jvmti::object::Object;
-use crate::jvmti::tracker::Natives;
-use crate::message::say;
-use crate::options::{Options, Sampling};
+use jvm::jni::Jni;
+use jvm::last_hook::LastHook;
+use jvm::object::Object;
+use jvm::tracker::Natives;
 use std::sync::Arc;
 
 /// Average bytes between samples of allocations that bytecode does not show.

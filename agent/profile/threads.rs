@@ -1,10 +1,10 @@
 //! The threads of a session: a number for each, and names for reports.
 
-use crate::jvmti::env::Env;
-use crate::jvmti::jni::Jni;
-use crate::jvmti::object::Object;
-use crate::jvmti::thread::ThreadNames;
 use format::redaction::stars;
+use jvm::env::Env;
+use jvm::jni::Jni;
+use jvm::object::Object;
+use jvm::thread::ThreadNames;
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, VecDeque};
 use tables::ThreadId;

@@ -1,6 +1,6 @@
 //! A named pipe that another process reads.
 
-use crate::os::owner;
+use jvm::os::owner;
 use std::fs::{symlink_metadata, File, OpenOptions};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};

@@ -6,7 +6,7 @@ mod shell_command;
 
 use crate::message::say;
 use crate::options::{Destination, Options};
-use crate::os::{owner, room};
+use jvm::os::{owner, room};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use writer::{Existing, Patience, StreamOutlet, WriteError};

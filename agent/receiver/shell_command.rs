@@ -1,7 +1,7 @@
 //! A command that gets a dump on its standard input, and whose exit code says whether it has it.
 
 use crate::message::say;
-use crate::os::command::{Command, End};
+use jvm::os::command::{Command, End};
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::time::Duration;

@@ -9,8 +9,9 @@ use std::path::Path;
 use super::{code, is_test, read, root, rust_files};
 
 /// Folders whose code prints messages, or parts of them.
-const SPEAKING: [&str; 10] = [
+const SPEAKING: [&str; 11] = [
     "agent",
+    "jvm",
     "snapshot",
     "tables",
     "writer",

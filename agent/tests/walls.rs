@@ -10,33 +10,29 @@ use std::path::Path;
 type Row = (&'static str, &'static [&'static str]);
 
 /// The agent, lowest level first.
-const AGENT: [Row; 28] = [
+const AGENT: [Row; 26] = [
     ("chance", &[]),
-    ("os", &[]),
-    ("jvmti", &["os"]),
-    ("hotspot", &["chance", "jvmti", "os"]),
-    ("inherited", &["jvmti"]),
+    ("hotspot", &["chance"]),
+    ("inherited", &[]),
     ("message", &[]),
     ("gate", &[]),
     ("class_gate", &[]),
     ("copied", &[]),
     ("other_switches", &["hotspot", "message"]),
     ("ending", &[]),
-    ("file_name", &["os"]),
-    ("options", &["file_name", "os"]),
-    ("agent_threads", &["hotspot", "jvmti"]),
-    ("method_facts", &["jvmti"]),
+    ("file_name", &[]),
+    ("options", &["file_name"]),
+    ("agent_threads", &["hotspot"]),
+    ("method_facts", &[]),
     (
         "profile",
         &[
             "agent_threads",
             "chance",
             "hotspot",
-            "jvmti",
             "message",
             "method_facts",
             "options",
-            "os",
         ],
     ),
     (
@@ -46,15 +42,13 @@ const AGENT: [Row; 28] = [
             "copied",
             "ending",
             "hotspot",
-            "jvmti",
             "message",
             "method_facts",
             "options",
-            "os",
             "profile",
         ],
     ),
-    ("receiver", &["message", "options", "os"]),
+    ("receiver", &["message", "options"]),
     (
         "trigger",
         &[
@@ -62,36 +56,20 @@ const AGENT: [Row; 28] = [
             "file_name",
             "gate",
             "heap",
-            "jvmti",
             "message",
             "options",
-            "os",
             "receiver",
         ],
     ),
     (
         "net",
-        &[
-            "agent_threads",
-            "gate",
-            "jvmti",
-            "message",
-            "options",
-            "profile",
-        ],
+        &["agent_threads", "gate", "message", "options", "profile"],
     ),
-    ("java_errors", &["hotspot", "jvmti"]),
-    ("thrown", &["java_errors", "jvmti"]),
+    ("java_errors", &["hotspot"]),
+    ("thrown", &["java_errors"]),
     (
         "dump_queue",
-        &[
-            "agent_threads",
-            "copied",
-            "ending",
-            "jvmti",
-            "message",
-            "thrown",
-        ],
+        &["agent_threads", "copied", "ending", "message", "thrown"],
     ),
     (
         "session",
@@ -102,11 +80,9 @@ const AGENT: [Row; 28] = [
             "heap",
             "java_errors",
             "inherited",
-            "jvmti",
             "message",
             "net",
             "options",
-            "os",
             "profile",
             "receiver",
             "thrown",
@@ -119,10 +95,8 @@ const AGENT: [Row; 28] = [
             "dump_queue",
             "ending",
             "heap",
-            "jvmti",
             "message",
             "options",
-            "os",
             "other_switches",
             "session",
             "thrown",
@@ -135,10 +109,8 @@ const AGENT: [Row; 28] = [
             "gate",
             "heap",
             "java_errors",
-            "jvmti",
             "life_cycle",
             "options",
-            "os",
             "profile",
             "session",
             "thrown",
@@ -146,16 +118,9 @@ const AGENT: [Row; 28] = [
     ),
     (
         "attached",
-        &[
-            "agent_threads",
-            "jvmti",
-            "message",
-            "options",
-            "os",
-            "session",
-        ],
+        &["agent_threads", "message", "options", "session"],
     ),
-    ("entry", &["attached", "jvmti", "session"]),
+    ("entry", &["attached", "session"]),
 ];
 
 /// Heap dumps: the engines do not import each other.
@@ -433,10 +398,10 @@ fn imports_are_found_however_they_are_written() {
     let text = "//! See [`crate::heap`].\n\
                 use super::{command::{Command, Next}, Commanded};\n\
                 use super::super::gate::Gate;\n\
-                use crate::{jvmti::jni::Jni, options::{self, Options}, session};\n\
+                use crate::{profile::Part, options::{self, Options}, session};\n\
                 fn all() { crate::message::say(\"x\"); } // crate::events\n";
     let found = imports(text, &module(path), &[]);
-    let expected = ["gate", "jvmti", "message", "net", "options", "session"];
+    let expected = ["gate", "message", "net", "options", "profile", "session"];
     assert_eq!(found, expected.map(str::to_owned).into());
     let inside = imports(text, &module(path), &["net"]);
     assert_eq!(inside, ["Commanded", "command"].map(str::to_owned).into());
@@ -450,12 +415,12 @@ fn imports_are_found_however_they_are_written() {
 fn a_wall_that_is_broken_is_seen() {
     let broken = [
         (
-            "agent/jvmti/trampoline.rs",
+            "agent/profile/mod.rs",
             "use crate::events::vm_init;",
             "imports events",
         ),
         (
-            "agent/jvmti/entry.rs",
+            "agent/heap/dump.rs",
             "use super::super::session;",
             "imports session",
         ),

@@ -10,12 +10,12 @@ mod written_files;
 
 use crate::agent_threads;
 use crate::gate::Gate;
-use crate::jvmti::capability::GENERATE_GARBAGE_COLLECTION_EVENTS;
-use crate::jvmti::env::{Env, Vm};
-use crate::jvmti::event::GARBAGE_COLLECTION_FINISH;
-use crate::jvmti::jni::Jni;
 use crate::message::say;
 use crate::options::Options;
+use jvm::capability::GENERATE_GARBAGE_COLLECTION_EVENTS;
+use jvm::env::{Env, Vm};
+use jvm::event::GARBAGE_COLLECTION_FINISH;
+use jvm::jni::Jni;
 use parking_lot::Mutex;
 use readings::{resident, HeapReader};
 pub(crate) use sampler::sample_once;

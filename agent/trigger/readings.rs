@@ -1,11 +1,11 @@
 //! What conditions are about: the heap after collections, and the memory of the process.
 
-use crate::jvmti::env::Env;
-use crate::jvmti::global::Global;
-use crate::jvmti::heap_use::AfterCollection;
-use crate::jvmti::jni::Jni;
 use crate::message::say;
-use crate::os::host::page_bytes;
+use jvm::env::Env;
+use jvm::global::Global;
+use jvm::heap_use::AfterCollection;
+use jvm::jni::Jni;
+use jvm::os::host::page_bytes;
 use trigger::{HeapUse, ResidentUse};
 
 /// With less free heap than this, the JDK is not asked, as it makes a few objects to answer.

@@ -6,10 +6,10 @@
 use super::written_files::{replace, LinesFile, READABLE};
 use crate::file_name::FileName;
 use crate::heap;
-use crate::jvmti::env::Vm;
-use crate::jvmti::jni::Jni;
 use crate::message::say;
 use crate::options::{Does, Options};
+use jvm::env::Vm;
+use jvm::jni::Jni;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 use trigger::{Sample, Taken};

@@ -1,6 +1,6 @@
 //! A file to which whole texts are added, and one that the newest text replaces.
 
-use crate::os::owner;
+use jvm::os::owner;
 use std::fs::{remove_file, rename, symlink_metadata, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;

@@ -6,10 +6,10 @@
 use crate::heap::error::DumpError;
 use crate::heap::facts::heap_room;
 use crate::heap::facts::kept_objects::KeptObjects;
-use crate::jvmti::env::Env;
-use crate::jvmti::jni::Jni;
-use crate::jvmti::object::Object;
-use crate::os::descriptor::FolderDescriptor;
+use jvm::env::Env;
+use jvm::jni::Jni;
+use jvm::object::Object;
+use jvm::os::descriptor::FolderDescriptor;
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::io;

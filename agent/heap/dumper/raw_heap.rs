@@ -1,8 +1,8 @@
 //! HotSpot's file inside the application, which may need the disk and the memory that a translation takes.
 
 use crate::ending;
-use crate::os::disk;
 use headroom::MemoryLeft;
+use jvm::os::disk;
 use std::io::{self, Read};
 use translation::Surroundings;
 use writer::{RawFile, RawReader};

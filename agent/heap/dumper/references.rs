@@ -2,9 +2,9 @@
 //! no other word of the JVM's tells addresses that are good at that moment.
 
 use crate::heap::error::DumpError;
-use crate::jvmti::global::Global;
-use crate::jvmti::jni::Jni;
-use crate::jvmti::object::Object;
+use jvm::global::Global;
+use jvm::jni::Jni;
+use jvm::object::Object;
 use std::collections::HashMap;
 use translation::{Known, KnownByReference};
 

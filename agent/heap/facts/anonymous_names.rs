@@ -1,7 +1,7 @@
 //! Names of VM-anonymous classes (lambdas and lambda forms up to JDK 14), without the suffix that JVMTI appends.
 
-use crate::jvmti::env::Env;
-use crate::jvmti::object::Object;
+use jvm::env::Env;
+use jvm::object::Object;
 
 /// Removes the slash and the class object's hash that follow the name. HotSpot's own dumps do not have them, so classes
 /// made from one class file share one name.

@@ -1,10 +1,10 @@
 //! Whether the heap has room for the few small objects that the agent makes. In a full heap it makes
 //! none.
 
-use crate::jvmti::env::Env;
-use crate::jvmti::jni::Jni;
-use crate::jvmti::new_object::HeapBytes;
-use crate::jvmti::object::Object;
+use jvm::env::Env;
+use jvm::jni::Jni;
+use jvm::new_object::HeapBytes;
+use jvm::object::Object;
 
 /// With less free heap than this, nothing is made. Many times what the agent needs.
 const LEAST_FREE_BYTES: u64 = 256 << 10;

@@ -1,6 +1,6 @@
 //! The version of Java that runs.
 
-use crate::jvmti::env::Env;
+use jvm::env::Env;
 
 /// The number of the Java version, such as 17; 0 for 8, or if the JVM does not tell.
 pub(in crate::heap) fn java_version(env: &Env) -> u32 {

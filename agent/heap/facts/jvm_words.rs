@@ -1,9 +1,9 @@
 //! What a dump tells of its JVM in words. Nothing that the application was given: the command line may hold secrets.
 
 use crate::hotspot::flags;
-use crate::jvmti::env::Env;
 use crate::options::Options;
-use crate::os::host::host_name;
+use jvm::env::Env;
+use jvm::os::host::host_name;
 use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::time::Duration;

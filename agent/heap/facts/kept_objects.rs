@@ -5,12 +5,12 @@
 
 use super::heap_room;
 use crate::heap::error::{DumpError, For};
-use crate::jvmti::env::Env;
-use crate::jvmti::global::Global;
-use crate::jvmti::jni::Jni;
-use crate::jvmti::new_object::JValue;
-use crate::jvmti::object::Object;
 use format::BasicType;
+use jvm::env::Env;
+use jvm::global::Global;
+use jvm::jni::Jni;
+use jvm::new_object::JValue;
+use jvm::object::Object;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 

@@ -8,12 +8,12 @@ use super::heap_room;
 use super::java_version::java_version;
 use super::kept_objects::AGENTS_TAG;
 use crate::hotspot::flags;
-use crate::jvmti::env::Env;
-use crate::jvmti::error::JvmtiError;
-use crate::jvmti::global::Global;
-use crate::jvmti::jni::Jni;
-use crate::jvmti::new_object::HeapBytes;
-use crate::jvmti::object::Object;
+use jvm::env::Env;
+use jvm::error::JvmtiError;
+use jvm::global::Global;
+use jvm::jni::Jni;
+use jvm::new_object::HeapBytes;
+use jvm::object::Object;
 use parking_lot::Mutex;
 
 /// What a new thread and the hooks of a shutdown need, many times.

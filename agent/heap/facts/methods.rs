@@ -3,11 +3,11 @@
 
 use super::catalogue::Catalogue;
 use crate::heap::error::DumpError;
-use crate::jvmti::env::Env;
-use crate::jvmti::jni::Jni;
-use crate::jvmti::method::MethodId;
-use crate::jvmti::stack::StackFrame;
 use crate::method_facts::{MethodFacts, UNKNOWN_SOURCE};
+use jvm::env::Env;
+use jvm::jni::Jni;
+use jvm::method::MethodId;
+use jvm::stack::StackFrame;
 use std::collections::HashMap;
 use tables::{ClassId, Frame, FrameId, Line, ObjectTable, Tables};
 

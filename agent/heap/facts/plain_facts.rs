@@ -1,7 +1,7 @@
 //! Plain facts: the catalogue's classes and fields as numbers that can be read without a JVM.
 
 use super::catalogue::Catalogue;
-use crate::jvmti::field::FieldId;
+use jvm::field::FieldId;
 use snapshot::classes::{ClassFacts, FieldId as FieldBits, MirrorFields, Slot};
 use snapshot::layout::instance_offset;
 use tables::{ClassId, Tables};

@@ -1,8 +1,8 @@
 //! The roots that the walk reports: noted in the callback, turned into records afterwards.
 
 use super::catalogue::Catalogue;
-use crate::jvmti::heap::{Reference, RootFrame};
-use crate::jvmti::method::MethodId;
+use jvm::heap::{Reference, RootFrame};
+use jvm::method::MethodId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, HashSet};
 use tables::{ObjectIndex, Root, Tables, ThreadId, TraceId};

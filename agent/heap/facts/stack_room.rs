@@ -9,8 +9,8 @@
 //! is given back.
 
 use crate::heap::error::DumpError;
-use crate::os::host::trim_memory;
 use headroom::MemoryLeft;
+use jvm::os::host::trim_memory;
 use parking_lot::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};

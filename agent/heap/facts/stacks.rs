@@ -5,8 +5,8 @@
 //! whole stacks where it knows how. Elsewhere, as the thread may have run in between, a captured stack is shifted until
 //! it fits.
 
-use crate::jvmti::method::MethodId;
-use crate::jvmti::stack::StackFrame;
+use jvm::method::MethodId;
+use jvm::stack::StackFrame;
 use std::collections::BTreeMap;
 
 /// Frames that the walk reported, by depth from the top.

@@ -1,8 +1,8 @@
 //! The ids of methods that the forked copy has named: HotSpot has an id only for a method that somebody has asked about.
 
 use super::catalogue::Catalogue;
-use crate::jvmti::env::Env;
-use crate::jvmti::method::MethodId;
+use jvm::env::Env;
+use jvm::method::MethodId;
 use std::collections::HashMap;
 use tables::ClassId;
 

@@ -1,9 +1,9 @@
 //! Classes that are loaded but not linked, although they may have instances.
 
 use super::heap_room;
-use crate::jvmti::env::Env;
-use crate::jvmti::jni::Jni;
-use crate::jvmti::object::Object;
+use jvm::env::Env;
+use jvm::jni::Jni;
+use jvm::object::Object;
 
 /// Links the bootstrap loader's classes that may have instances but are not linked.
 ///

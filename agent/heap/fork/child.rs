@@ -12,8 +12,8 @@ use crate::heap::facts::catalogue::Catalogue;
 use crate::heap::facts::plain_facts::class_facts;
 use crate::heap::facts::roots::RootNotes;
 use crate::hotspot::{ChunkFields, JavaFrames, StandingStacks, ThreadHandles};
-use crate::jvmti::object::Handle;
 use crate::options::{Destination, Options};
+use jvm::object::Handle;
 use snapshot::classes::{
     ClassDumps, ClassFacts, ClassMap, ClassReferences, Descriptions, MirrorFields,
     MirrorReferences, NameFields, Slot,

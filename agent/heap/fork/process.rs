@@ -4,8 +4,8 @@
 //! that does not exist, holds the sockets of a server that restarts, dumps a core of the whole heap, hangs for ever.
 
 use super::fork_handlers::ForkBy;
-use crate::os::huge_pages;
 use headroom::group_dies_as_one;
+use jvm::os::huge_pages;
 use std::fs::File;
 use std::io::{self, Write};
 use std::mem::zeroed;

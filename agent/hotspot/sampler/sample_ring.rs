@@ -5,8 +5,8 @@
 //! never other handlers.
 
 use crate::hotspot::call_trace::{CallFrame, StackFault};
-use crate::jvmti::method::MethodId;
-use crate::jvmti::stack::StackFrame;
+use jvm::method::MethodId;
+use jvm::stack::StackFrame;
 use parking_lot::Mutex;
 use std::cell::UnsafeCell;
 use std::cmp::Ordering::{Equal, Greater, Less};

@@ -337,7 +337,7 @@ fn set(timer: &Timer, first_ns: u64, interval_ns: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::os::threads::this_thread;
+    use jvm::os::threads::this_thread;
 
     /// Blocked in the test's thread, so that no handler is needed.
     const SIGNAL: i32 = libc::SIGPROF;

@@ -1,8 +1,8 @@
 //! Objects that may be alive, behind weak handles.
 
 use crate::hotspot::WeakSlots;
-use crate::jvmti::jni::Jni;
-use crate::jvmti::weak::Weak;
+use jvm::jni::Jni;
+use jvm::weak::Weak;
 use tables::{SiteIndex, Weight};
 
 /// The size of every object is a multiple of this, on every HotSpot.

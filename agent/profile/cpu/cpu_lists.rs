@@ -4,10 +4,10 @@
 //! safepoint. Virtual threads are not listed. A thread that waits in native code has not run, and is not sampled.
 
 use super::cpu_counts::CpuCounts;
-use crate::jvmti::env::Env;
-use crate::jvmti::jni::Jni;
-use crate::jvmti::object::Object;
 use crate::profile::stacks::StackTraces;
+use jvm::env::Env;
+use jvm::jni::Jni;
+use jvm::object::Object;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};

@@ -3,12 +3,12 @@
 mod monitor_state;
 pub(crate) mod waits;
 
-use crate::jvmti::env::Env;
-use crate::jvmti::jni::Jni;
-use crate::jvmti::listener::OfMonitor;
-use crate::jvmti::object::Object;
-use crate::jvmti::weak::Weak;
 use crate::profile::stacks::StackTraces;
+use jvm::env::Env;
+use jvm::jni::Jni;
+use jvm::listener::OfMonitor;
+use jvm::object::Object;
+use jvm::weak::Weak;
 use monitor_state::{MonitorState, Waiter};
 use parking_lot::Mutex;
 use std::collections::HashMap;

@@ -1,14 +1,14 @@
 //! The owner of each monitor and the threads that wait for it, at the moment of a report.
 
-use crate::jvmti::env::Env;
-use crate::jvmti::error::JvmtiError;
-use crate::jvmti::jni::Jni;
-use crate::jvmti::monitor::MonitorUsage;
-use crate::jvmti::object::Object;
-use crate::jvmti::thread::ThreadState;
-use crate::jvmti::weak::Weak;
 use crate::message::say;
 use crate::profile::stacks::StackTraces;
+use jvm::env::Env;
+use jvm::error::JvmtiError;
+use jvm::jni::Jni;
+use jvm::monitor::MonitorUsage;
+use jvm::object::Object;
+use jvm::thread::ThreadState;
+use jvm::weak::Weak;
 use std::collections::HashMap;
 use std::sync::Arc;
 use tables::{ClassId, ThreadId, TraceId};

@@ -4,13 +4,13 @@ mod report_binary;
 mod report_monitors;
 mod report_text;
 
-use crate::jvmti::env::Env;
-use crate::jvmti::jni::Jni;
 use crate::message::{counted, say};
 use crate::options::{Format, Options};
 use crate::profile::monitors::MonitorFigures;
 use crate::profile::times::CallRow;
 use crate::profile::{CpuCounts, CpuRow, Profiles, SiteRow};
+use jvm::env::Env;
+use jvm::jni::Jni;
 use tables::profile::SiteOrder;
 use writer::TextStream;
 use writer::{DumpFile, Outlet, WriteError, Written};

@@ -3,13 +3,13 @@
 use super::report_monitors;
 use super::{Figures, Part};
 use crate::options::{Cpu, Options};
-use crate::os::host::utc_offset_seconds;
 use crate::profile::allocations::site_rows::sites;
 use crate::profile::cpu::cpu_counts::costs;
 use crate::profile::threads::KnownThread;
 use crate::profile::times::call_rows::NamedCall;
 use crate::profile::Profiles;
 use format::ClassName;
+use jvm::os::host::utc_offset_seconds;
 use std::io::{Result, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
 use tables::profile::{Costs, Method, Sites};

@@ -1,13 +1,13 @@
 //! Stack traces of the session: turns the JVM's frames into rows that outlive their classes.
 
-use crate::jvmti::env::Env;
-use crate::jvmti::jni::Jni;
-use crate::jvmti::method::MethodId;
-use crate::jvmti::object::Object;
-use crate::jvmti::stack::StackFrame;
 use crate::method_facts::{MethodFacts, UNKNOWN_SOURCE};
 use crate::profile::threads::Threads;
 use format::ClassName;
+use jvm::env::Env;
+use jvm::jni::Jni;
+use jvm::method::MethodId;
+use jvm::object::Object;
+use jvm::stack::StackFrame;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};

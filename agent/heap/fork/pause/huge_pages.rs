@@ -2,7 +2,7 @@
 //! page table entry for each page, inside the pause, and huge pages need 512 times fewer entries.
 
 use crate::heap::fork::careful_reads;
-use crate::jvmti::object::Object;
+use jvm::object::Object;
 use snapshot::mappings::{os_maps, Mappings};
 use std::fmt;
 use std::io;

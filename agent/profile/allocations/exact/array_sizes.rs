@@ -1,7 +1,7 @@
 //! The sizes of arrays, by element kind and length. The JVM is asked once for each.
 
-use crate::jvmti::env::Env;
-use crate::jvmti::object::Object;
+use jvm::env::Env;
+use jvm::object::Object;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Kinds of elements with different sizes: 1, 2, 4 and 8 bytes, and references.

@@ -1,9 +1,9 @@
 //! The classes of allocated objects, recognised without asking the JVM for their names each time.
 
-use crate::jvmti::env::Env;
-use crate::jvmti::jni::Jni;
-use crate::jvmti::object::Object;
-use crate::jvmti::weak::Weak;
+use jvm::env::Env;
+use jvm::jni::Jni;
+use jvm::object::Object;
+use jvm::weak::Weak;
 use parking_lot::Mutex;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;

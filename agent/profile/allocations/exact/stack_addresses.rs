@@ -4,9 +4,9 @@
 //! and other bytecode may take its address.
 
 use crate::hotspot::JavaCode;
-use crate::jvmti::jni::Jni;
-use crate::jvmti::object::Object;
 use crate::message::say;
+use jvm::jni::Jni;
+use jvm::object::Object;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::OnceLock;
 

@@ -140,7 +140,7 @@ impl LiveSamples {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::jvmti::weak::Weak;
+    use jvm::weak::Weak;
     use tables::{ClassId, SiteIndex, SiteKey, SiteTable, TraceId};
 
     const MOST: usize = 10_000;

@@ -1,0 +1,164 @@
+//! A JVMTI environment: creates it, calls its functions, disposes of it (JVMTI, "General").
+
+use super::error::JvmtiError;
+use super::slot::{self, Slot};
+use jni::sys::{JNIEnv, JavaVM, JNI_VERSION_1_6};
+use jvmti_sys::jvmtiEnv;
+use std::os::raw::c_void;
+
+/// `JVMTI_VERSION_1_2`: the version of JDK 8. Every newer JVM accepts it, and still lets newer functions
+/// be called.
+const VERSION_1_2: i32 = 0x3001_0200;
+
+/// A JVMTI environment. Each has its own tags, capabilities and event settings.
+///
+/// Any thread attached to the JVM may call through it, in the phases that the specification allows. It has
+/// a single owner. Dropping it disposes of the environment and its tags.
+#[derive(Debug)]
+pub struct Env {
+    raw: *mut jvmtiEnv,
+}
+
+// SAFETY: the specification lets every attached thread use every environment.
+unsafe impl Send for Env {}
+// SAFETY: as above; the functions synchronise themselves.
+unsafe impl Sync for Env {}
+
+/// The virtual machine, which creates environments.
+#[derive(Clone, Copy, Debug)]
+pub struct Vm {
+    raw: *mut JavaVM,
+}
+
+// SAFETY: the invocation interface is callable from every thread (JNI, "The Invocation API").
+unsafe impl Send for Vm {}
+// SAFETY: as above.
+unsafe impl Sync for Vm {}
+
+impl Vm {
+    /// Wraps the pointer that the JVM passed to an entry point.
+    ///
+    /// # Safety
+    /// `raw` is the JVM's own pointer, valid until the process ends.
+    pub unsafe fn from_raw(raw: *mut JavaVM) -> Self {
+        Self { raw }
+    }
+
+    /// The JNI environment of the calling thread; `None` if it is not attached.
+    ///
+    /// # Safety
+    /// The JVM is alive.
+    pub unsafe fn jni_env(self) -> Option<*mut JNIEnv> {
+        let mut env: *mut c_void = std::ptr::null_mut();
+        // SAFETY: the JVM's own pointer; `env` outlives the call.
+        let answer = unsafe { ((**self.raw).GetEnv?)(self.raw, &mut env, JNI_VERSION_1_6) };
+        (answer == 0 && !env.is_null()).then_some(env.cast())
+    }
+
+    /// Creates a new environment. Fails with the JNI error number if the JVM has no JVMTI.
+    pub fn new_env(self) -> Result<Env, JvmtiError> {
+        let mut raw: *mut c_void = std::ptr::null_mut();
+        // SAFETY: `self.raw` is the JVM's pointer (`from_raw`); `raw` outlives the call.
+        let answer = unsafe {
+            let get_env = (**self.raw).GetEnv.ok_or(JvmtiError::NOT_AVAILABLE)?;
+            get_env(self.raw, &mut raw, VERSION_1_2)
+        };
+        if answer != 0 || raw.is_null() {
+            return Err(JvmtiError(answer));
+        }
+        Ok(Env { raw: raw.cast() })
+    }
+}
+
+impl Env {
+    /// The pointer that JVMTI functions take as their first argument.
+    pub(super) fn raw(&self) -> *mut jvmtiEnv {
+        self.raw
+    }
+
+    /// The address of the function in `slot`.
+    ///
+    /// # Safety
+    /// The environment's table extends to `slot`: true for all slots in `slot.rs`, which exist since JVMTI
+    /// 1.2.
+    pub(super) unsafe fn function(&self, slot: Slot) -> Result<*const c_void, JvmtiError> {
+        // SAFETY: a jvmtiEnv points to a struct whose first word points to the function table.
+        let function = unsafe {
+            let table = *self.raw.cast::<*const *const c_void>();
+            *table.add(slot.number - 1)
+        };
+        if function.is_null() {
+            return Err(JvmtiError::NOT_AVAILABLE);
+        }
+        Ok(function)
+    }
+
+    /// Returns memory to the JVM. A failure is ignored, because nothing could be done about it.
+    pub(super) fn deallocate(&self, memory: *mut u8) {
+        // SAFETY: called only by `Allocated`, once, with memory from this environment.
+        let _ = unsafe { call!(self, slot::DEALLOCATE, (*mut u8), (memory)) };
+    }
+}
+
+impl Drop for Env {
+    fn drop(&mut self) {
+        // SAFETY: nothing else has the environment. One whose events are on is dropped only to end them: HotSpot calls
+        // back no more, and frees what callbacks in progress use when they have returned. An error is ignored: after a dump the JVM may be shutting
+        // down.
+        let _ = unsafe { call!(self, slot::DISPOSE_ENVIRONMENT, (), ()) };
+    }
+}
+
+/// Calls the JVMTI function in `$slot` with arguments of the types that `jvmti.h` declares.
+///
+/// Each use is an unsafe block that must justify the types, the phase, the thread and the pointers.
+macro_rules! call {
+    ($env:expr, $slot:expr, ($($ty:ty),*), ($($arg:expr),*)) => {
+        $env.function($slot).and_then(|address| {
+            let function: unsafe extern "system" fn(*mut jvmti_sys::jvmtiEnv $(, $ty)*) -> jni::sys::jint =
+                std::mem::transmute(address);
+            $crate::error::JvmtiError::check(function($env.raw() $(, $arg)*))
+        })
+    };
+}
+pub(super) use call;
+
+/// A JVM for tests of code that keeps an environment and hardly asks it anything.
+#[cfg(any(test, feature = "invented"))]
+#[allow(clippy::unwrap_used)]
+pub mod fake {
+    use super::*;
+
+    /// Functions in JVMTI's table, and some more.
+    const FUNCTIONS: usize = 200;
+
+    extern "system" fn does_nothing() -> i32 {
+        0
+    }
+
+    extern "system" fn get_env(_: *mut JavaVM, env: *mut *mut c_void, _: i32) -> i32 {
+        let functions: &[*const c_void] = vec![does_nothing as *const c_void; FUNCTIONS].leak();
+        let made = Box::leak(Box::new(functions.as_ptr()));
+        // SAFETY: the caller's out-parameter.
+        unsafe { env.write(std::ptr::from_mut(made).cast()) };
+        0
+    }
+
+    /// A JVM whose functions succeed and do nothing; it is never freed.
+    pub fn vm() -> Vm {
+        // SAFETY: a table of functions that may be absent, and words that nobody reads.
+        let mut functions: jni::sys::JNIInvokeInterface_ = unsafe { std::mem::zeroed() };
+        functions.GetEnv = Some(get_env);
+        let table: *const jni::sys::JNIInvokeInterface_ = Box::leak(Box::new(functions));
+        Vm {
+            raw: Box::leak(Box::new(table)),
+        }
+    }
+
+    /// A reference that stands for any object.
+    pub fn object<'f>() -> crate::object::Object<'f> {
+        let raw = std::ptr::NonNull::dangling().as_ptr();
+        // SAFETY: the functions above look behind no reference.
+        unsafe { crate::object::Object::from_raw(raw) }.unwrap()
+    }
+}

@@ -1,0 +1,124 @@
+//! What the agent asks the operating system and `std` does not provide.
+
+/// The name of this host, or "localhost" if the system does not say (`gethostname`).
+pub fn host_name() -> String {
+    let mut name = [0u8; 256];
+    // SAFETY: the buffer has `name.len()` bytes; the last stays a terminating NUL.
+    let answer = unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len() - 1) };
+    let text: Vec<u8> = name.iter().copied().take_while(|&byte| byte != 0).collect();
+    if answer != 0 || text.is_empty() {
+        return "localhost".to_owned();
+    }
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// The same in letters that mean nothing to a shell, in a path or as an option: letters, digits, `.`, `-` and `_`, of
+/// which `_` stands for any other, and for a `.` or `-` at the start. A name in a container may have any byte.
+pub fn plain_host_name() -> String {
+    plain(&host_name())
+}
+
+fn plain(name: &str) -> String {
+    let is_plain = |(at, letter): (usize, char)| match letter {
+        '.' | '-' => at > 0,
+        _ => letter.is_ascii_alphanumeric(),
+    };
+    let letters = name.chars().enumerate();
+    letters
+        .map(|it| if is_plain(it) { it.1 } else { '_' })
+        .collect()
+}
+
+/// Seconds by which local time was ahead of UTC at a moment, negative west of Greenwich (`localtime_r`, which uses `TZ`
+/// or `/etc/localtime`); 0 if the C library cannot convert the moment.
+///
+/// Any thread, but never in a forked child: the C library holds a lock meanwhile, and may read a file.
+pub fn utc_offset_seconds(unix_seconds: u64) -> i32 {
+    let Ok(seconds) = i64::try_from(unix_seconds) else {
+        return 0;
+    };
+    // SAFETY: a struct of numbers and a pointer that may be null; zeros are valid.
+    let mut date: libc::tm = unsafe { std::mem::zeroed() };
+    // SAFETY: both pointers outlive the call, which keeps neither.
+    if unsafe { libc::localtime_r(&seconds, &mut date) }.is_null() {
+        return 0;
+    }
+    i32::try_from(date.tm_gmtoff).unwrap_or(0)
+}
+
+/// The size of a page of memory.
+pub fn page_bytes() -> u64 {
+    // SAFETY: a number.
+    let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    u64::try_from(bytes).unwrap_or(4096)
+}
+
+/// Makes the C library return freed memory to the kernel, if it can (glibc's `malloc_trim`). Any thread. Takes 0.2 s
+/// for 2 GB. Threads that allocate from the same arena wait meanwhile; mostly there are none, because few threads share
+/// an arena.
+pub fn trim_memory() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: it touches only free memory.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    /// `TZ` is read once per process, so a test with its own zone needs its own process.
+    const ZONE_TEST: &str = "os::host::tests::local_time_is_ahead_by_the_zone_of_the_environment";
+
+    #[test]
+    fn local_time_is_ahead_by_the_zone_of_the_environment() {
+        if let Ok(expected) = std::env::var("EXPECTED_OFFSETS") {
+            let january_and_july = [1_705_276_800, 1_721_001_600].map(utc_offset_seconds);
+            assert_eq!(format!("{january_and_july:?}"), expected);
+            assert_eq!(utc_offset_seconds(u64::MAX), 0);
+            return;
+        }
+        // POSIX adds the number after a zone's name to local time to get UTC. These zones need no file.
+        for (zone, expected) in [
+            ("UTC0", "[0, 0]"),
+            ("XYZ-5:30", "[19800, 19800]"),
+            ("XYZ3", "[-10800, -10800]"),
+            ("XYZ-1XYS,M3.5.0,M10.5.0/3", "[3600, 7200]"),
+        ] {
+            let this = std::env::current_exe().unwrap();
+            let told = Command::new(this)
+                .args([ZONE_TEST, "--exact"])
+                .env("TZ", zone)
+                .env("EXPECTED_OFFSETS", expected)
+                .output()
+                .unwrap();
+            let output = String::from_utf8_lossy(&told.stdout);
+            assert!(told.status.success(), "{zone}: {output}");
+            assert!(output.contains("1 passed"), "{zone}: {output}");
+        }
+    }
+
+    #[test]
+    fn a_name_means_nothing_to_a_shell_or_in_a_path() {
+        for (name, expected) in [
+            ("web-1.example.org", "web-1.example.org"),
+            ("a_b", "a_b"),
+            ("..", "_."),
+            ("-rf", "_rf"),
+            ("/../etc/x", "_.._etc_x"),
+            ("a;touch b&&`c`$(d)|e>f\n'\"", "a_touch_b___c___d__e_f___"),
+            ("b\u{fc}ro,gz=1%p", "b_ro_gz_1_p"),
+        ] {
+            assert_eq!(plain(name), expected);
+        }
+        let found = plain_host_name();
+        assert_eq!(plain(&found), found);
+    }
+
+    #[test]
+    fn the_host_has_a_name() {
+        assert!(!host_name().is_empty());
+    }
+}

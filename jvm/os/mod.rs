@@ -1,0 +1,16 @@
+//! What the agent asks the operating system and `std` does not provide. Independent of the JVM.
+
+pub mod children;
+pub mod command;
+pub mod cpu_clock;
+pub mod descriptor;
+pub mod disk;
+pub mod host;
+pub mod huge_pages;
+pub mod map_reserve;
+pub mod own_library;
+pub mod owner;
+pub mod process_end;
+pub mod room;
+pub mod semaphore;
+pub mod threads;

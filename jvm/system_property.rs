@@ -1,0 +1,28 @@
+//! What the JVM says about itself (JVMTI, "System Properties").
+
+use super::env::{call, Env};
+use super::error::JvmtiError;
+use super::memory::Allocated;
+use super::slot;
+use std::ffi::CStr;
+use std::os::raw::c_char;
+use std::ptr::null_mut;
+
+impl Env {
+    /// The value of a system property as the JVM set it (`GetSystemProperty`), ignoring changes by the application.
+    /// `NOT_AVAILABLE` if there is none of that name.
+    pub fn system_property(&self, name: &CStr) -> Result<Vec<u8>, JvmtiError> {
+        let mut value: *mut c_char = null_mut();
+        // SAFETY: types as in jvmti.h; the name and `value` outlive the call.
+        unsafe {
+            call!(
+                self,
+                slot::GET_SYSTEM_PROPERTY,
+                (*const c_char, *mut *mut c_char),
+                (name.as_ptr(), &mut value)
+            )
+        }?;
+        // SAFETY: on success a NUL-terminated string that is ours.
+        Ok(unsafe { Allocated::string(self, value) }.to_bytes())
+    }
+}

@@ -1,0 +1,244 @@
+//! What JVMTI says about a thread and its group (JVMTI, "Thread" and "Thread Group").
+
+use super::env::{call, Env};
+use super::error::JvmtiError;
+use super::jni::Jni;
+use super::memory::Allocated;
+use super::object::Object;
+use super::slot;
+use jni::sys::jobject;
+use jvmti_sys::jvmtiThreadInfo;
+use std::os::raw::{c_char, c_void};
+use std::ptr::null_mut;
+
+/// `jvmtiThreadGroupInfo` of `jvmti.h`.
+#[repr(C)]
+struct GroupInfo {
+    parent: jobject,
+    name: *mut c_char,
+    max_priority: i32,
+    is_daemon: u8,
+}
+
+/// A thread's name and the names of its groups, in modified UTF-8.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ThreadNames {
+    /// Empty for a thread without a name, as most virtual threads are.
+    pub name: Vec<u8>,
+    /// Name of its group; empty for a thread that has ended, which has none.
+    pub group: Vec<u8>,
+    /// Name of the group's parent; empty for the topmost group.
+    pub parent_group: Vec<u8>,
+}
+
+/// The state of a thread: the bits of `JVMTI_THREAD_STATE_…`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ThreadState(i32);
+
+impl ThreadState {
+    /// It has started and has not ended.
+    pub const ALIVE: Self = Self(0x1);
+    /// It has ended.
+    pub const TERMINATED: Self = Self(0x2);
+    /// It runs, or could.
+    pub const RUNNABLE: Self = Self(0x4);
+    /// It sleeps.
+    pub const SLEEPING: Self = Self(0x40);
+    /// It waits, in whatever way.
+    pub const WAITING: Self = Self(0x80);
+    /// It waits in `Object.wait`.
+    pub const IN_OBJECT_WAIT: Self = Self(0x100);
+    /// It waits to enter a monitor.
+    pub const BLOCKED_ON_MONITOR_ENTER: Self = Self(0x400);
+    /// Somebody has suspended it.
+    pub const SUSPENDED: Self = Self(0x10_0000);
+    /// It has been interrupted.
+    pub const INTERRUPTED: Self = Self(0x20_0000);
+    /// It runs native code.
+    pub const IN_NATIVE: Self = Self(0x40_0000);
+
+    /// The state with these bits.
+    #[cfg(any(test, feature = "invented"))]
+    pub fn of_bits(bits: i32) -> Self {
+        Self(bits)
+    }
+
+    /// Whether all bits of `other` are set.
+    pub fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+impl Env {
+    /// The state of a thread (`GetThreadState`).
+    pub fn thread_state(&self, thread: &Object<'_>) -> Result<ThreadState, JvmtiError> {
+        let mut state: i32 = 0;
+        // SAFETY: types as in jvmti.h; `state` outlives the call.
+        unsafe {
+            call!(
+                self,
+                slot::GET_THREAD_STATE,
+                (jobject, *mut i32),
+                (thread.raw(), &mut state)
+            )
+        }?;
+        Ok(ThreadState(state))
+    }
+
+    /// The calling thread, which must be attached (`GetCurrentThread`).
+    pub fn current_thread<'f>(&self, _frame: &Jni<'f>) -> Result<Object<'f>, JvmtiError> {
+        let mut thread: jobject = null_mut();
+        // SAFETY: types as in jvmti.h; `thread` outlives the call.
+        unsafe {
+            call!(
+                self,
+                slot::GET_CURRENT_THREAD,
+                (*mut jobject),
+                (&mut thread)
+            )
+        }?;
+        // SAFETY: a local reference made in the current frame.
+        unsafe { Object::from_raw(thread) }.ok_or(JvmtiError::INTERNAL)
+    }
+
+    /// The platform threads that are alive (`GetAllThreads`).
+    pub fn live_threads<'f>(&self, _frame: &Jni<'f>) -> Result<Vec<Object<'f>>, JvmtiError> {
+        let (mut count, mut threads): (i32, *mut jobject) = (0, null_mut());
+        // SAFETY: types as in jvmti.h; both out-parameters outlive the call.
+        unsafe {
+            call!(
+                self,
+                slot::GET_ALL_THREADS,
+                (*mut i32, *mut *mut jobject),
+                (&mut count, &mut threads)
+            )
+        }?;
+        // SAFETY: on success `threads` holds `count` local references made in the current frame.
+        let threads = unsafe { Allocated::new(self, threads, count) };
+        Ok(threads
+            .as_slice()
+            .iter()
+            // SAFETY: as above.
+            .filter_map(|&raw| unsafe { Object::from_raw(raw) })
+            .collect())
+    }
+
+    /// The number that [`Self::set_thread_number`] gave a thread, virtual or not; 0 if none (`GetThreadLocalStorage`).
+    pub fn thread_number(&self, thread: &Object<'_>) -> Result<usize, JvmtiError> {
+        let mut number: *mut c_void = null_mut();
+        // SAFETY: types as in jvmti.h; `number` outlives the call. The stored value is a number and is never
+        // dereferenced.
+        unsafe {
+            call!(
+                self,
+                slot::GET_THREAD_LOCAL_STORAGE,
+                (jobject, *mut *mut c_void),
+                (thread.raw(), &mut number)
+            )
+        }?;
+        Ok(number as usize)
+    }
+
+    /// Gives a thread a number for its lifetime (`SetThreadLocalStorage`).
+    pub fn set_thread_number(&self, thread: &Object<'_>, number: usize) -> Result<(), JvmtiError> {
+        // SAFETY: types as in jvmti.h; the JVM stores the word without dereferencing it.
+        unsafe {
+            call!(
+                self,
+                slot::SET_THREAD_LOCAL_STORAGE,
+                (jobject, *const c_void),
+                (thread.raw(), number as *const c_void)
+            )
+        }
+    }
+
+    /// A platform thread's CPU time in nanoseconds (`GetThreadCpuTime`).
+    pub fn thread_cpu_ns(&self, thread: &Object<'_>) -> Result<u64, JvmtiError> {
+        let mut nanos: i64 = 0;
+        // SAFETY: types as in jvmti.h; `nanos` outlives the call.
+        unsafe {
+            call!(
+                self,
+                slot::GET_THREAD_CPU_TIME,
+                (jobject, *mut i64),
+                (thread.raw(), &mut nanos)
+            )
+        }?;
+        u64::try_from(nanos).map_err(|_| JvmtiError::INTERNAL)
+    }
+
+    /// The thread's name and groups (`GetThreadInfo`, `GetThreadGroupInfo`).
+    pub fn thread_names(
+        &self,
+        jni: &Jni<'_>,
+        thread: &Object<'_>,
+    ) -> Result<ThreadNames, JvmtiError> {
+        let mut info = jvmtiThreadInfo::default();
+        // SAFETY: types as in jvmti.h; `info` outlives the call.
+        unsafe {
+            call!(
+                self,
+                slot::GET_THREAD_INFO,
+                (jobject, *mut jvmtiThreadInfo),
+                (thread.raw(), &mut info)
+            )
+        }?;
+        // SAFETY: on success null or a NUL-terminated string that is ours, and two local references or null.
+        let (name, group, loader) = unsafe {
+            let name = Allocated::string(self, info.name).to_bytes();
+            (
+                name,
+                Object::from_raw(info.thread_group),
+                Object::from_raw(info.context_class_loader),
+            )
+        };
+        if let Some(loader) = loader {
+            jni.forget(loader);
+        }
+        let (group, parent) = self.group(jni, group)?;
+        let (parent_group, grandparent) = self.group(jni, parent)?;
+        if let Some(grandparent) = grandparent {
+            jni.forget(grandparent);
+        }
+        Ok(ThreadNames {
+            name,
+            group,
+            parent_group,
+        })
+    }
+
+    /// Name and parent of a group; releases the group. Empty and `None` for `None`.
+    fn group<'f>(
+        &self,
+        jni: &Jni<'f>,
+        group: Option<Object<'_>>,
+    ) -> Result<(Vec<u8>, Option<Object<'f>>), JvmtiError> {
+        let Some(group) = group else {
+            return Ok((Vec::new(), None));
+        };
+        let mut info = GroupInfo {
+            parent: null_mut(),
+            name: null_mut(),
+            max_priority: 0,
+            is_daemon: 0,
+        };
+        // SAFETY: types as in jvmti.h; `info` outlives the call.
+        let answer = unsafe {
+            call!(
+                self,
+                slot::GET_THREAD_GROUP_INFO,
+                (jobject, *mut GroupInfo),
+                (group.raw(), &mut info)
+            )
+        };
+        jni.forget(group);
+        answer?;
+        // SAFETY: on success null or a NUL-terminated string that is ours, and a local reference or null.
+        unsafe {
+            Ok((
+                Allocated::string(self, info.name).to_bytes(),
+                Object::from_raw(info.parent),
+            ))
+        }
+    }
+}
