@@ -1,7 +1,8 @@
-//! What the agent adds to the file of an attach command's answer, beside its messages, when a thread of its own obeys.
+//! The lines that the agent adds to the answer of an attach command that runs in a thread of its
+//! own.
 
-/// The line that says so. The code that the JVM returned to the client is not the last word then.
+/// The line that announces this. The code that the JVM returned to the client is not final then.
 pub const UNDER_WAY: &str = "= under way";
 
-/// How the last line begins; the code follows.
+/// The start of the last line; the code follows.
 pub const ENDED_WITH: &str = "= ended with ";

@@ -43,7 +43,8 @@ impl BasicType {
         })
     }
 
-    /// The type that a field descriptor's first byte names (JVM specification, 4.3.2), or `None`.
+    /// The type that the first byte of a field descriptor stands for (JVM specification, 4.3.2), or
+    /// `None`.
     pub fn from_descriptor(first_byte: u8) -> Option<Self> {
         Some(match first_byte {
             b'L' | b'[' => Self::Object,
@@ -59,7 +60,8 @@ impl BasicType {
         })
     }
 
-    /// The name in dumps of the class of arrays of this type; for references that of `java.lang.Object[]`.
+    /// The name that the class of arrays of this type has in dumps; for references that of
+    /// `java.lang.Object[]`.
     pub fn array_name(self) -> &'static str {
         match self {
             Self::Object => "[Ljava/lang/Object;",

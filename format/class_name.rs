@@ -7,14 +7,15 @@ use crate::mutf8::to_text;
 use crate::name::{plain, write_word};
 use crate::BasicType;
 
-/// What is shown for a class that has no name.
+/// Shown in place of the name of a class that has none.
 const UNKNOWN_CLASS: &str = "Unknown_class";
 
 /// A class's name; shown in the form of Java source, `java.lang.String` and `byte[][]`.
 ///
-/// Bytes are modified or true UTF-8. A hidden class keeps the slash before its number, as `Class.getName`
-/// has it: `Main$$Lambda/0x7f`. Blanks and control characters are shown as `\u` and four digits, so that a
-/// name is always one word. A signature that is none is shown as `Unknown_class`, and so is an empty name.
+/// The bytes are modified or true UTF-8. A hidden class keeps the slash before its number, as in
+/// `Class.getName`: `Main$$Lambda/0x7f`. Blanks and control characters are shown as `\u` and four
+/// digits, so that a name is always one word. An invalid signature and an empty name are shown as
+/// `Unknown_class`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ClassName<'a> {
     bytes: &'a [u8],
@@ -46,8 +47,9 @@ impl<'a> ClassName<'a> {
         }
     }
 
-    /// The class with this name in a dump: `java/lang/String`, `[I`; `I` is a class called I. What is no such name, as
-    /// the JDK's agent and Android have `java.lang.String` and `int[]`, stays as it is.
+    /// The class with this name in a dump: `java/lang/String`, `[I`; `I` is a class called I. Names
+    /// in another form stay as they are: the JDK's agent and Android write `java.lang.String` and
+    /// `int[]`.
     pub fn from_dump(name: &'a [u8]) -> Self {
         Self {
             bytes: name,
@@ -60,7 +62,7 @@ impl<'a> ClassName<'a> {
         ClassName::from_dump(element.array_name().as_bytes())
     }
 
-    /// The class with this name in Java source, as [`ClassName::to_java`] has it.
+    /// The class with this name in Java source, as returned by [`ClassName::to_java`].
     pub fn from_java(name: &'a str) -> Self {
         Self {
             bytes: name.as_bytes(),
@@ -68,7 +70,7 @@ impl<'a> ClassName<'a> {
         }
     }
 
-    /// The name in the form of Java source, with every character as it is; empty if there is none.
+    /// The name in the form of Java source, without escapes; empty if there is none.
     pub fn to_java(&self) -> String {
         if self.bytes.is_empty() {
             return String::new();
@@ -82,9 +84,11 @@ impl<'a> ClassName<'a> {
         name
     }
 
-    /// The name as HotSpot's own dumps have it: `java/lang/String`, `[I`, `[Ljava/lang/String;`. For signatures.
+    /// The name in the form of HotSpot's own dumps: `java/lang/String`, `[I`,
+    /// `[Ljava/lang/String;`. Only for signatures.
     ///
-    /// JVMTI writes a hidden class as `a/B.0x12`, HotSpot's dumps as `a/B+0x12`; a class file's name holds no dot.
+    /// JVMTI writes a hidden class as `a/B.0x12`, HotSpot's dumps as `a/B+0x12`. The name in a
+    /// class file contains no dot.
     pub fn to_dump(&self) -> Cow<'a, [u8]> {
         let name = match self.bytes {
             [b'L', name @ .., b';'] => name,
@@ -97,8 +101,9 @@ impl<'a> ClassName<'a> {
         Cow::Owned(name.iter().map(plus).collect())
     }
 
-    /// The kind of array as ALLOC SITES numbers it (format text): 0 for what is no array, the type of
-    /// the elements for an array of primitive values, 2 for an array of references or of arrays.
+    /// The kind of array as ALLOC SITES numbers it (format text): 0 for a class that is no array,
+    /// the element type for an array of primitive values, 2 for an array of references or of
+    /// arrays.
     pub fn array_kind(&self) -> u8 {
         let element = match (self.form, self.bytes) {
             (Form::Signature | Form::Dump, [b'[', element, ..]) => *element,
@@ -107,7 +112,8 @@ impl<'a> ClassName<'a> {
         BasicType::from_descriptor(element).map_or(0, BasicType::code)
     }
 
-    /// How many arrays are nested in it, 0 for a class that is none, and what they hold in the end.
+    /// The number of array dimensions, 0 for a class that is no array, and the type of the
+    /// innermost elements.
     fn split(&self) -> (usize, Element<'a>) {
         let dimensions = self.bytes.iter().take_while(|&&b| b == b'[').count();
         let element = || Element::of(self.bytes.get(dimensions..).unwrap_or_default());
@@ -125,7 +131,8 @@ impl<'a> ClassName<'a> {
         }
     }
 
-    /// Packages by dots, the number of a hidden class by a slash: JVMTI sets it off by a dot, HotSpot by a plus.
+    /// Writes packages with dots and the number of a hidden class after a slash. JVMTI separates
+    /// that number by a dot, HotSpot by a plus.
     fn spelled(&self, name: &str) -> String {
         match self.form {
             Form::Java => name.to_owned(),
@@ -194,7 +201,7 @@ impl fmt::Display for ClassName<'_> {
     }
 }
 
-/// Packages by dots, without a copy.
+/// Writes the name with dots between packages, without a copy.
 fn write_dotted(internal: &str, out: &mut Formatter<'_>) -> fmt::Result {
     let mut parts = internal.split('/');
     out.write_str(parts.next().unwrap_or_default())?;

@@ -1,8 +1,9 @@
-//! What a dump tells of its JVM: texts that stand among the names of its head.
+//! Facts about the JVM in a dump: texts that stand among the names in its head.
 //!
-//! HPROF has no record for it. A STRING record whose id nobody cites is read and forgotten by every reader, so each of these
-//! texts is one. The first has lines of `name=value`; the others have the sizes of classes, in the order of their serial
-//! numbers: what an instance takes, and what the class object takes, as `3/14`, in units of [`UNIT_BYTES`].
+//! HPROF has no record for them. Every reader ignores a STRING record whose id nothing refers to,
+//! so each text is such a record. The first text has lines of `name=value`. The others list the
+//! sizes of classes in the order of their serial numbers: the size of an instance and of the class
+//! object, as in `3/14`, in units of [`UNIT_BYTES`].
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -13,27 +14,28 @@ use crate::ObjectSizes;
 /// Sizes of objects are multiples of this in every JVM.
 pub const UNIT_BYTES: u64 = 8;
 
-/// How the text with the facts begins. The number is the version.
+/// The start of the text with the facts. The number is the version.
 const FACTS: &str = "hprof-rs/facts 1\n";
 
-/// How a text with sizes begins; the serial number of the first class follows on a line of its own.
+/// The start of a text with sizes; the serial number of the first class follows on a line of its
+/// own.
 const SIZES: &str = "hprof-rs/sizes 1\n";
 
 /// A text of sizes ends after this many bytes. Some readers fail on a text of 32 KiB.
 const TEXT_BYTES: usize = 16_000;
 
-/// A longer text tells nothing: no agent has written it.
+/// A longer text is ignored: no agent has written it.
 const MOST_TEXT_BYTES: usize = 64 << 10;
 
-/// More words are not taken.
+/// Further words are ignored.
 const MOST_WORDS: usize = 64;
 
-/// The sizes of one class in units; 0 for what is unknown.
+/// The sizes of one class in units; 0 if unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClassUnits {
-    /// Of an instance.
+    /// The size of an instance.
     pub instance: u32,
-    /// Of the class object, with its static fields.
+    /// The size of the class object, with its static fields.
     pub object: u32,
 }
 
@@ -47,25 +49,25 @@ impl ClassUnits {
     }
 }
 
-/// What a dump tells of its JVM.
+/// What a dump contains about its JVM.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JvmFacts {
     /// The layout of its objects.
     pub sizes: Option<ObjectSizes>,
-    /// The other facts by their names, for people.
+    /// The other facts by name, for people.
     pub words: BTreeMap<String, String>,
     /// The sizes of its classes, by serial number.
     pub classes: BTreeMap<u32, ClassUnits>,
 }
 
 impl JvmFacts {
-    /// The texts that tell all this.
+    /// The texts that contain all this.
     pub fn texts(&self) -> Vec<String> {
         let mut facts = FACTS.to_owned();
         for (name, value) in self.words.iter().chain(&self.layout_words()) {
-            // A line ends where the next one begins.
+            // A control character would end the line.
             let value = value.replace(|letter: char| letter.is_control(), " ");
-            // Writing to a text cannot fail.
+            // Writing to a string cannot fail.
             let _ = writeln!(facts, "{name}={value}");
         }
         let mut texts = vec![facts];
@@ -92,7 +94,8 @@ impl JvmFacts {
         texts
     }
 
-    /// Takes what a text of the file tells; false if it is another text. Of two that tell the same, the last counts.
+    /// Adds the facts of a text of the file; false if it is another text. If two texts state the
+    /// same fact, the last one counts.
     pub fn take(&mut self, text: &[u8]) -> bool {
         if text.len() > MOST_TEXT_BYTES {
             return false;
@@ -118,7 +121,8 @@ impl JvmFacts {
         true
     }
 
-    /// The places in such a text that a redacted dump does not have, the host's name for example; `None` for another text.
+    /// The ranges in such a text that a redacted dump must hide, for example the host's name;
+    /// `None` for another text.
     pub fn secrets(text: &[u8]) -> Option<Vec<Range<usize>>> {
         if let Some(sizes) = text.strip_prefix(SIZES.as_bytes()) {
             let is_size = |byte: &u8| byte.is_ascii_digit() || b",/\n".contains(byte);
@@ -149,7 +153,7 @@ impl JvmFacts {
         words
     }
 
-    /// Whether the file tells nothing.
+    /// Whether the file contains no facts.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty() && self.sizes.is_none() && self.classes.is_empty()
     }
@@ -194,7 +198,7 @@ impl JvmFacts {
     }
 }
 
-/// The words that a redacted dump has, too.
+/// The words that a redacted dump keeps.
 const PUBLIC: [&str; 5] = ["agent", "collector", "engine", "jvm", "pause_us"];
 
 /// The names of the numbers of [`ObjectSizes::bytes`].

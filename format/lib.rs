@@ -1,5 +1,5 @@
-//! The constants of the HPROF binary format (header, record tags, sub-record tags, basic types) and how names are
-//! spelled.
+//! The constants of the HPROF binary format (header, record tags, sub-record tags, basic types) and
+//! how names are spelled.
 //!
 //! Source: "HPROF Binary Format", the comment that stood in the JDK's `hprof_b_spec.h`, and the
 //! head of HotSpot's `heapDumper.cpp`. Three number spaces exist and each has its own type here,
@@ -26,7 +26,8 @@ pub use jvm_facts::{ClassUnits, JvmFacts, UNIT_BYTES};
 pub use object_sizes::ObjectSizes;
 pub use root_kind::{RootFacts, RootKind};
 
-/// First bytes of a file with heap dump segments; a NUL byte follows (format text: "JAVA PROFILE 1.0.2").
+/// First bytes of a file with heap dump segments; a NUL byte follows (format text: "JAVA PROFILE
+/// 1.0.2").
 pub const HEADER_1_0_2: &[u8] = b"JAVA PROFILE 1.0.2";
 
 /// First bytes of a file whose heap dump is one single HEAP DUMP record; a NUL byte follows.
@@ -35,8 +36,9 @@ pub const HEADER_1_0_1: &[u8] = b"JAVA PROFILE 1.0.1";
 /// First bytes of a dump made by Android; a NUL byte follows.
 pub const HEADER_1_0_3: &[u8] = b"JAVA PROFILE 1.0.3";
 
-/// First bytes of a graph stream, which is no HPROF: what the agent sends to the command `hprof` when that asks for the
-/// objects of a JVM and who refers to whom, without values. A NUL byte follows. The number is the version.
+/// First bytes of a graph stream, which is not HPROF: the agent sends it to the command `hprof` for
+/// questions about references between objects. It contains no values. A NUL byte follows. The
+/// number is the version.
 pub const HEADER_GRAPH: &[u8] = b"HPROF-RS GRAPH 1";
 
 /// Bytes of one identifier in every file that we write: the size of a pointer on all JVMs we know.
@@ -58,7 +60,8 @@ pub const LINE_COMPILED: i32 = -2;
 /// Line number of a frame of a native method (format text, FRAME).
 pub const LINE_NATIVE: i32 = -3;
 
-/// Frame number of a root that belongs to a thread but to none of its frames (format text: "-1 for empty").
+/// Frame number of a root that belongs to a thread but to none of its frames (format text: "-1 for
+/// empty").
 pub const NO_FRAME: u32 = u32::MAX;
 
 /// Tags of top-level records (format text, "The following TAGs are supported").
@@ -121,12 +124,12 @@ pub mod heap {
     pub const OBJ_ARRAY_DUMP: u8 = 0x22;
     /// An array of primitive values.
     pub const PRIM_ARRAY_DUMP: u8 = 0x23;
-    /// Neighbours in the heap with their references, in a graph stream only: u4 length, then what
-    /// docs/design/graph-stream.md tells.
+    /// Neighbours in the heap with their references, in a graph stream only: u4 length, then the
+    /// bytes that docs/design/graph-stream.md describes.
     pub const GRAPH_OBJECTS: u8 = 0x40;
 }
 
-/// Graph streams: elements of one array of references that are sent; the rest of it is left out.
+/// Most elements of an array of references in a graph stream; the rest is left out.
 pub const GRAPH_ELEMENTS_MAX: u32 = 1 << 28;
 
 /// Tags of sub-records that only Android's runtime writes (its `hprof.cc`); read, never written.

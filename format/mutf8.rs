@@ -1,19 +1,19 @@
-//! Modified UTF-8, as the JVM hands out names, made into true UTF-8, as readers decode them.
+//! Converts modified UTF-8, in which the JVM returns names, to true UTF-8, which readers decode.
 //!
-//! Modified UTF-8 (JVM specification, 4.4.7) writes NUL as `C0 80` and a character beyond U+FFFF as two
-//! surrogates of three bytes each; a surrogate may also stand alone.
+//! Modified UTF-8 (JVM specification, 4.4.7) writes NUL as `C0 80` and a character beyond U+FFFF as
+//! two surrogates of three bytes each; a surrogate may also stand alone.
 
 use std::borrow::Cow;
 
-/// The longest text handed out, in bytes: some readers fail on a UTF8 record of 32 KiB or more, and
-/// the record's header and id count too.
+/// The longest text returned, in bytes: some readers fail on a UTF8 record of 32 KiB or more,
+/// including the record's header and id.
 pub const MAX_TEXT_BYTES: usize = 32 * 1024 - 32;
 
 /// The same text in true UTF-8, at most [`MAX_TEXT_BYTES`] long and cut between characters.
 ///
 /// A surrogate that stands alone becomes its escape, the six characters `\uD800`, so that two names
-/// that differ only there still differ. A byte that is no modified UTF-8 becomes U+FFFD. Never fails;
-/// plain ASCII is returned as it is, without a copy.
+/// that differ only there still differ. A byte that is no modified UTF-8 becomes U+FFFD. Never
+/// fails; plain ASCII is returned as it is, without a copy.
 pub fn to_utf8(bytes: &[u8]) -> Cow<'_, [u8]> {
     if bytes.is_ascii() {
         return Cow::Borrowed(bytes.get(..MAX_TEXT_BYTES).unwrap_or(bytes));
@@ -21,7 +21,8 @@ pub fn to_utf8(bytes: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(decode(bytes, MAX_TEXT_BYTES).into_bytes())
 }
 
-/// The same text, whole. Bytes that are true UTF-8 are returned as they are: some writers of dumps have it.
+/// The same text, not cut. Bytes that are true UTF-8 are returned as they are: some writers of
+/// dumps use it.
 pub fn to_text(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
@@ -29,7 +30,7 @@ pub fn to_text(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Modified UTF-8 of UTF-16 units: each unit by itself, and 0 in two bytes.
+/// The modified UTF-8 of UTF-16 units: each unit is encoded separately, and 0 in two bytes.
 #[allow(clippy::cast_possible_truncation)] // each byte takes seven bits or fewer
 pub fn from_units(units: impl IntoIterator<Item = u16>) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -71,7 +72,7 @@ enum Piece {
     LoneSurrogate(u16),
 }
 
-/// The first character and what follows it; `None` at the end.
+/// The first character and the bytes after it; `None` at the end.
 fn next_piece(bytes: &[u8]) -> Option<(Piece, &[u8])> {
     let (&first, after_one) = bytes.split_first()?;
     if first.is_ascii() {

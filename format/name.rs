@@ -1,8 +1,8 @@
-//! Names in a line of text: true UTF-8 that never breaks a line, a column or a pair of quotes.
+//! Names in a line of text: true UTF-8 that never breaks a line, a column or quotes.
 //!
-//! The JVM allows nearly every character in a name, and a program gives its threads any name it likes.
-//! Characters that would break a line become `\u` and four digits, as in Java source; a name without them is written
-//! as it is. Bytes are modified or true UTF-8.
+//! The JVM allows nearly every character in a name, and a program gives its threads any name it
+//! likes. Characters that would break a line become `\u` and four digits, as in Java source; a name
+//! without them is written as it is. Bytes are modified or true UTF-8.
 
 use std::fmt::{self, Formatter, Write};
 

@@ -1,6 +1,7 @@
 //! Patterns of names in which a star stands for any letters.
 
-/// Whether the name, as in class files, fits the pattern. Dots in the pattern stand for slashes in the name.
+/// Whether the name, as in class files, fits the pattern. Dots in the pattern stand for slashes in
+/// the name.
 pub fn fits(pattern: &[u8], name: &[u8]) -> bool {
     match pattern.split_first() {
         None => name.is_empty(),

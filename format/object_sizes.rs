@@ -1,17 +1,19 @@
-//! The sizes of objects in a JVM's heap, which no record tells.
+//! The sizes of objects in a JVM's heap, which no HPROF record contains.
 
 use crate::BasicType;
 
-/// What objects take in the heap beside their values, in bytes.
+/// Bytes that objects take in the heap in addition to their values.
 ///
-/// The default is HotSpot's on 64 bits with a heap below 32 GiB: 12 bytes of header, references of 4.
+/// The default is HotSpot's on 64 bits with a heap below 32 GiB: a header of 12 bytes, references
+/// of 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ObjectSizes {
-    /// The header of an object that is no array.
+    /// The header of an object that is not an array.
     pub header_bytes: u64,
-    /// What stands before the elements of an array of references.
+    /// The bytes before the elements of an array of references.
     pub array_header_bytes: u64,
-    /// What stands before the elements of an array of values of up to 4 bytes. If those of 8 bytes need a gap, they have one.
+    /// The bytes before the elements of an array of values of up to 4 bytes. Elements of 8 bytes
+    /// start at the next multiple of 8.
     pub value_header_bytes: u64,
     /// A reference in a field or an element.
     pub reference_bytes: u64,
@@ -56,8 +58,8 @@ impl ObjectSizes {
         }
     }
 
-    /// The sizes in the JVM that wrote a file with identifiers of `id_bytes`, as far as that tells: the default,
-    /// or those of HotSpot on 32 bits.
+    /// The sizes assumed for a file with identifiers of `id_bytes`: the default, or HotSpot's on 32
+    /// bits.
     pub fn assumed(id_bytes: u32) -> Self {
         match id_bytes {
             4 => Self {
@@ -70,11 +72,13 @@ impl ObjectSizes {
         }
     }
 
-    /// The size of an object with `primitive_bytes` of primitive fields and `references`, inherited ones included.
+    /// The size of an object with `primitive_bytes` of primitive fields and `references`, inherited
+    /// ones included.
     ///
-    /// An estimate: the fields are laid side by side. HotSpot does so from JDK 15 on; before, the fields of a subclass
-    /// begin at the next reference, so that an object may be larger by a word. What HotSpot adds to the fields of a few
-    /// classes of its own, and padding by `@Contended`, is not counted.
+    /// An estimate: it assumes that fields are packed. HotSpot does so from JDK 15 on; earlier, the
+    /// fields of a subclass start at the next multiple of a reference's size, so an object may be
+    /// larger by a word. Fields that HotSpot adds to a few of its own classes, and the padding of
+    /// `@Contended`, are not counted.
     pub fn instance_bytes(&self, primitive_bytes: u64, references: u64) -> u64 {
         let references = self.reference_bytes.saturating_mul(references);
         let fields = primitive_bytes.saturating_add(references);
@@ -87,7 +91,8 @@ impl ObjectSizes {
         self.aligned(self.array_header_bytes.saturating_add(references))
     }
 
-    /// The size of an array of primitive values: what its elements take, and no more, as it always was in text.
+    /// The size of the elements of a primitive array, without its header: text output has always
+    /// shown this number.
     pub fn primitive_array_bytes(length: u32, element: BasicType) -> u64 {
         u64::from(length) * u64::from(element.size_bytes(0))
     }

@@ -1,8 +1,9 @@
-//! Which values of a heap a redacted dump has: the words of `redact=`, and fields by their names.
+//! Redaction: which values a dump leaves out, by kind (`redact=`) and by field name.
 
 use crate::name_pattern;
 
-/// What a redacted dump has zeros or stars for. Each has all that the one before it has.
+/// The kinds of values that a redacted dump replaces by zeros or stars. Each kind includes all
+/// before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Redacted {
     /// Nothing.
@@ -12,9 +13,9 @@ pub enum Redacted {
     Strings,
     /// The elements of all arrays of primitive types.
     Arrays,
-    /// And primitive fields, static ones as well.
+    /// Also primitive fields, static ones included.
     Values,
-    /// And all text but the names of classes, fields and methods.
+    /// Also all text except the names of classes, fields and methods.
     All,
 }
 
@@ -25,7 +26,7 @@ impl Redacted {
         all.into_iter().find(|it| it.name() == word)
     }
 
-    /// The word.
+    /// The word of `redact=` for this kind.
     pub fn name(self) -> &'static str {
         match self {
             Self::Nothing => "nothing",
@@ -37,7 +38,7 @@ impl Redacted {
     }
 }
 
-/// What the user says about one field.
+/// The user's rule for one field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldRule {
     /// Its value stays.
@@ -46,19 +47,21 @@ pub enum FieldRule {
     Drop,
 }
 
-/// What a reference field decides over the array to which it leads.
+/// Why an array's elements are kept or dropped: the reference field that leads to the array
+/// decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// It is the array of a string.
+    /// The field is `String.value`.
     String,
-    /// It, or that of the string to which the field refers, is what the user says.
+    /// A rule of the user names the field, which refers to the array or to its string.
     Rule(FieldRule),
 }
 
-/// The class, as class files name it, and the field that hold the elements of a string.
+/// The class (as in class files) and the field that hold the elements of a string.
 const STRING_VALUE: (&[u8], &[u8]) = (b"java/lang/String", b"value");
 
-/// Whether this instance field holds the elements of a string. The class's name is as in class files.
+/// Whether this instance field holds the elements of a string. The class's name is as in class
+/// files.
 pub fn is_string_value(class: &[u8], field: &[u8]) -> bool {
     (class, field) == STRING_VALUE
 }
@@ -79,12 +82,13 @@ impl FieldPatterns {
         patterns.map(Self)
     }
 
-    /// Whether the field is meant. The class's name is as in class files, `java/lang/String`.
+    /// Whether a pattern matches the field. The class's name is as in class files,
+    /// `java/lang/String`.
     pub fn matches(&self, class: &[u8], field: &[u8]) -> bool {
         self.0.iter().any(|pattern| fits(pattern, class, field))
     }
 
-    /// The patterns that fit none of these fields, as the user wrote them.
+    /// The patterns that match none of these fields, as the user wrote them.
     pub fn unmatched<'f>(&self, fields: impl Iterator<Item = (&'f [u8], &'f [u8])>) -> Vec<String> {
         let mut left: Vec<_> = self.0.iter().collect();
         for (class, field) in fields {
@@ -104,24 +108,24 @@ fn fits((class, field): &(String, String), name: &[u8], of: &[u8]) -> bool {
     name_pattern::fits(class.as_bytes(), name) && name_pattern::fits(field.as_bytes(), of)
 }
 
-/// What a dump does not tell.
+/// The values that a dump leaves out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Redaction {
-    /// Of all objects.
+    /// The kinds of values left out of all objects.
     pub what: Redacted,
-    /// Fields that it tells nevertheless.
+    /// Fields that keep their values nevertheless.
     pub keep: FieldPatterns,
-    /// Fields that it does not tell in any case.
+    /// Fields whose values are left out in any case.
     pub drop: FieldPatterns,
 }
 
 impl Redaction {
-    /// Whether the dump tells everything.
+    /// Whether no value is left out.
     pub fn is_nothing(&self) -> bool {
         self.what == Redacted::Nothing && self.drop.is_empty()
     }
 
-    /// What this leaves of a dump that must not tell more than `limits` does.
+    /// This redaction, tightened so that the dump contains no more than `limits` allows.
     pub fn within(self, limits: Self) -> Self {
         let Self { what, keep, drop } = limits;
         let keep = match what {
@@ -135,8 +139,8 @@ impl Redaction {
         }
     }
 
-    /// What the user says about this field, whose class's name is as in class files; `None` for nothing. `drop` is
-    /// stronger than `keep`.
+    /// The user's rule for this field; `None` if there is none. `drop` takes precedence over
+    /// `keep`. The class's name is as in class files.
     pub fn rule(&self, class: &[u8], field: &[u8]) -> Option<FieldRule> {
         if self.drop.matches(class, field) {
             return Some(FieldRule::Drop);
@@ -144,7 +148,8 @@ impl Redaction {
         self.keep.matches(class, field).then_some(FieldRule::Keep)
     }
 
-    /// One word for lines about the dump: that of `redact=`, or `fields` where only some fields are dropped.
+    /// One word for lines about the dump: the one of `redact=`, or `fields` if only some fields are
+    /// dropped.
     pub fn name(&self) -> &'static str {
         match self.what {
             Redacted::Nothing => "fields",
@@ -153,7 +158,7 @@ impl Redaction {
     }
 }
 
-/// Stars in place of a text of this many bytes.
+/// Stars in place of a text of `bytes` bytes.
 pub fn stars(bytes: usize) -> Vec<u8> {
     vec![b'*'; bytes]
 }

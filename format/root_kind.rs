@@ -1,4 +1,5 @@
-//! The kinds of roots: their tags and names, and what a root's sub-record has besides the object.
+//! The kinds of roots: their tags, their names, and what their sub-records contain besides the
+//! object.
 
 use crate::{android, heap};
 
@@ -39,7 +40,7 @@ pub enum RootKind {
     Unreachable,
 }
 
-/// What follows the object's id in a root's sub-record.
+/// What a root's sub-record contains after the object's id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RootFacts {
     /// Nothing.
@@ -55,7 +56,7 @@ pub enum RootFacts {
 }
 
 impl RootFacts {
-    /// Their bytes, where ids have `id_bytes`.
+    /// The number of bytes if ids have `id_bytes`.
     pub const fn bytes(self, id_bytes: u32) -> u32 {
         match self {
             Self::None => 0,

@@ -1,5 +1,5 @@
-//! The lengths of the sub-records of a heap dump. None has a length field: what follows is found by
-//! adding up.
+//! The lengths of the sub-records of a heap dump. No sub-record has a length field, so readers
+//! compute where the next one starts.
 
 /// Bytes of a tag, and of the number of a basic type.
 pub const TAG_BYTES: u32 = 1;

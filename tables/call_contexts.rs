@@ -1,7 +1,9 @@
-//! Calls of one thread by stack: the running methods, and each method's cost in the context of its callers.
+//! Calls of one thread by stack: the running methods, and each method's cost in the context of its
+//! callers.
 //!
-//! A context is a method with its callers, up to the configured depth, so recursion creates few contexts and not one
-//! per call. Only the thread itself changes them; others read the sums at any time. The path of a call takes no lock.
+//! A context is a method with its callers, up to the configured depth, so recursion creates few
+//! contexts and not one per call. Only the thread itself changes them; others read the sums at any
+//! time. The path of a call takes no lock.
 
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
@@ -10,7 +12,8 @@ use std::sync::Arc;
 
 /// Most contexts of one thread. Beyond that, callers are omitted.
 const MOST_CONTEXTS: usize = 1 << 18;
-/// Most contexts of all living threads together: about 200 MB. Beyond that, callers are omitted, too.
+/// Most contexts of all living threads together: about 200 MB. Beyond that, callers are omitted,
+/// too.
 const MOST_IN_ALL: usize = 1 << 20;
 /// The contexts of all living threads.
 static IN_ALL: AtomicUsize = AtomicUsize::new(0);
@@ -57,7 +60,8 @@ impl CostNow {
     }
 }
 
-/// Adds to a value that only this thread changes: a load and a store cost less than an atomic addition.
+/// Adds to a value that only this thread changes: a load and a store cost less than an atomic
+/// addition.
 fn add(sum: &AtomicU64, more: u64) {
     sum.store(sum.load(Ordering::Relaxed) + more, Ordering::Relaxed);
 }
@@ -88,8 +92,9 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// Calls `visit` for each context with its cost at `now_nanos` of the thread's clock. Time since the last event
-    /// belongs to the running method. `None` stands for the time of the last event.
+    /// Calls `visit` for each context with its cost at `now_nanos` of the thread's clock. Time
+    /// since the last event belongs to the running method. `None` stands for the time of the last
+    /// event.
     pub fn for_each(&self, now_nanos: Option<u64>, mut visit: impl FnMut(&[u32], CostNow)) {
         let contexts = self.contexts.lock().clone();
         let running = self.running.load(Ordering::Relaxed);
@@ -113,8 +118,8 @@ struct Running {
     start_nanos: u64,
 }
 
-/// Number of callees that a context caches, so that most calls need no lookup in the table of all contexts: a power
-/// of two.
+/// Number of callees that a context caches, so that most calls need no lookup in the table of all
+/// contexts: a power of two.
 const LAST_CALLEES: usize = 4;
 
 /// The owner thread's data of a context. It fills one cache line, because every call reads it.
@@ -125,7 +130,8 @@ struct Own {
     methods: Box<[u32]>,
     /// Number of its active calls.
     depth: u32,
-    /// A cache of called methods and their contexts, indexed by the low bits of the method's number.
+    /// A cache of called methods and their contexts, indexed by the low bits of the method's
+    /// number.
     last_callees: [(u32, u32); LAST_CALLEES],
 }
 
@@ -175,8 +181,8 @@ impl CallContexts {
         self.publish(context);
     }
 
-    /// A method ends. Also ends all methods that started after it and whose ends were not reported. Ignores a method
-    /// that never started.
+    /// A method ends. Also ends all methods that started after it and whose ends were not reported.
+    /// Ignores a method that never started.
     pub fn exit(&mut self, method: u32, now_nanos: u64) {
         let is_it = |running: &Running| running.method == method;
         let Some(place) = self.running.iter().rposition(is_it) else {
@@ -186,7 +192,8 @@ impl CallContexts {
         self.end_down_to(place, now_nanos);
     }
 
-    /// Removes the running methods from this thread, and returns them, outermost first. Their cost so far is counted.
+    /// Removes the running methods from this thread, and returns them, outermost first. Their cost
+    /// so far is recorded.
     pub fn put_aside(&mut self, now_nanos: u64) -> Box<[u32]> {
         self.settle(self.context(), now_nanos);
         let methods = self.running.iter().map(|running| running.method).collect();
@@ -194,8 +201,8 @@ impl CallContexts {
         methods
     }
 
-    /// Resumes suspended methods, on this thread or another one, which must not run any. They do not count as called
-    /// again.
+    /// Resumes suspended methods, on this thread or another one, which must not run any. They do
+    /// not count as called again.
     pub fn go_on(&mut self, methods: &[u32], now_nanos: u64) {
         self.settle(self.context(), now_nanos);
         for &method in methods {

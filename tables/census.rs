@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Counters that events advance between dumps.
 ///
-/// Lock-free: any thread may call any method at any time. 64-bit, so nothing wraps. One census lives as long as the agent.
+/// Lock-free: any thread may call any method at any time. 64-bit, so nothing wraps. One census
+/// lives as long as the agent.
 #[derive(Debug, Default)]
 pub struct Census {
     threads_started: AtomicU64,
@@ -26,7 +27,8 @@ impl Census {
         Self::default()
     }
 
-    /// Adds what was there before the first event: live platform threads and loaded classes, arrays included.
+    /// Adds what was there before the first event: live platform threads and loaded classes, arrays
+    /// included.
     pub fn note_found(&self, threads: u64, classes: u64) {
         self.threads_started.fetch_add(threads, Ordering::Relaxed);
         self.classes_loaded.fetch_add(classes, Ordering::Relaxed);

@@ -12,7 +12,8 @@ pub struct Field {
     pub name: StringId,
     /// Its type as HPROF numbers it.
     pub basic_type: BasicType,
-    /// Whether it is declared as an array of a primitive type, so that its target has no references.
+    /// Whether it is declared as an array of a primitive type, so that its target has no
+    /// references.
     pub is_primitive_array: bool,
     /// Whether it belongs to the class and not to its instances.
     pub is_static: bool,

@@ -1,12 +1,12 @@
-//! A class and its superclasses.
+//! A class with all its superclasses.
 
 use crate::{ClassId, ClassTable};
 use std::collections::HashSet;
 
 /// A class, its superclass and so on up to `java.lang.Object`.
 ///
-/// Empty if there is no such class. Stops at a class without a row, and at one that occurred before,
-/// so a broken table gives a short chain and not an endless one.
+/// Empty if there is no such class. Stops at a class without a row, and at one that occurred
+/// before, so a broken table gives a short chain and not an endless one.
 pub fn class_chain(classes: &ClassTable, id: ClassId) -> Vec<ClassId> {
     let mut chain = Vec::new();
     let mut met = HashSet::new();

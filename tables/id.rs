@@ -1,7 +1,7 @@
 //! The ids: one type for each table, so that an id of one table cannot be used in another.
 //!
-//! Table ids are dense from 1 in order of arrival. 0 is never an id, so `Option` of an id is as small
-//! as the id, and an absent id stays `None` until the encoder writes 0.
+//! Table ids are dense from 1 in order of arrival. 0 is never an id, so `Option` of an id is as
+//! small as the id, and an absent id stays `None` until the encoder writes 0.
 
 use std::num::{NonZeroU32, NonZeroU64};
 

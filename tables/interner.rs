@@ -11,8 +11,8 @@ use crate::{DenseId, Rows};
 
 /// Keys, each stored once, with ids that are dense from 1 in order of arrival.
 ///
-/// Any thread may call any method. Equal keys get one id, however many threads add them at once. Lock
-/// order: a shard of the map, then the rows; never the other way round.
+/// Any thread may call any method. Equal keys get one id, however many threads add them at once.
+/// Lock order: a shard of the map, then the rows; never the other way round.
 #[derive(Debug)]
 pub struct Interner<K: ?Sized + Eq + Hash, I> {
     ids: DashMap<Arc<K>, I>,

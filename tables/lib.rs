@@ -1,19 +1,19 @@
-//! The tables: what is remembered between events, and during one dump.
+//! The tables: what the agent stores between events, and during one dump.
 //!
 //! A table stores facts as rows and assigns a small dense id to each. Tables know neither Java nor
-//! the bytes of the file. One dump file is written from one [`Tables`] and the [`ObjectTable`], which
-//! belongs only to the walk.
+//! the bytes of the file. One dump file is written from one [`Tables`] and the [`ObjectTable`],
+//! which belongs only to the walk.
 //!
 //! # Locks
 //!
 //! Every table of [`Tables`] may be filled and read by any number of threads at once. A call takes
-//! only the locks of its own table and releases them before it returns; it never calls another table
-//! or the caller while it holds one. Inside a table the order is: a shard of the lookup map first,
-//! then the rows. So there is no lock order between tables that one could get wrong.
+//! only the locks of its own table and releases them before it returns; it never calls another
+//! table or the caller while it holds one. Inside a table the order is: a shard of the lookup map
+//! first, then the rows. So there is no lock order between tables that one could get wrong.
 //!
-//! The locks are ordinary ones. A VM thread at a safepoint must not take them, because a stopped Java
-//! thread may hold them. Such a thread uses a table that it owns ([`ObjectTable`]), or one without
-//! locks ([`Census`]).
+//! The locks are ordinary ones. A VM thread at a safepoint must not take them, because a stopped
+//! Java thread may hold them. Such a thread uses a table that it owns ([`ObjectTable`]), or one
+//! without locks ([`Census`]).
 #![forbid(unsafe_code)]
 
 pub mod call_contexts;
@@ -53,8 +53,8 @@ pub use trace::{Trace, TraceTable};
 
 /// Everything that one dump file is written from, except objects.
 ///
-/// The dumping thread creates a new one for each dump and drops it afterwards. Any thread may use any
-/// table at any time; see the crate's page for the locks.
+/// The dumping thread creates a new one for each dump and drops it afterwards. Any thread may use
+/// any table at any time; see the crate's page for the locks.
 #[derive(Debug, Default)]
 pub struct Tables {
     /// Names and signatures.

@@ -1,7 +1,7 @@
-//! The object table: the objects that one dump names before it is written, with their addresses.
+//! The object table: the objects that a dump refers to before it writes them, with their addresses.
 //!
-//! They are the mirrors of classes, loaders, threads and the objects that roots refer to. An object's
-//! index is its JVMTI tag.
+//! They are the mirrors of classes, loaders, threads and the objects that roots refer to. An
+//! object's index is its JVMTI tag.
 
 use std::fmt;
 
@@ -44,8 +44,8 @@ impl ObjectTable {
         self.push_row(None)
     }
 
-    /// Appends an object at this address. `TableFull` also for an address that is 0 or not aligned to
-    /// 8.
+    /// Appends an object at this address. `TableFull` also for an address that is 0 or not aligned
+    /// to 8.
     pub fn push_at(&mut self, address: u64) -> Result<ObjectIndex, TableFull> {
         let id = id_of(address).ok_or(TableFull)?;
         self.push_row(Some(id))

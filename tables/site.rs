@@ -1,8 +1,8 @@
-//! The site table: which stacks allocated objects of which class, their number and their bytes.
+//! The site table: the number and bytes of the objects that each stack allocated, by class.
 //!
-//! Allocations are sampled, so a row holds estimates. At an interval of `I` bytes, an object of `s` bytes is
-//! sampled with the probability `p = 1 - e^(-s/I)`. Each sample then stands for `1/p` objects and `s/p`
-//! bytes, so the sums are unbiased for every size.
+//! Allocations are sampled, so a row holds estimates. At an interval of `I` bytes, an object of `s`
+//! bytes is sampled with the probability `p = 1 - e^(-s/I)`. Each sample then stands for `1/p`
+//! objects and `s/p` bytes, so the sums are unbiased for every size.
 
 use crate::{ClassId, TraceId};
 use std::collections::HashMap;

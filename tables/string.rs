@@ -1,4 +1,4 @@
-//! The string table: names and signatures, as the JVM hands them out.
+//! The string table: names and signatures in the JVM's encoding.
 
 use std::sync::Arc;
 

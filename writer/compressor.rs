@@ -1,7 +1,7 @@
 //! The compressor: several threads turn blocks into gzip members, which come back in order.
 //!
-//! The number of blocks in progress is limited, and so is memory. Each block brings the channel for its member. A
-//! thread that ends early drops that channel, so nothing waits for ever.
+//! The number of blocks in progress is limited, and so is memory. Each block brings the channel for
+//! its member. A thread that ends early drops that channel, so nothing waits for ever.
 
 use std::collections::VecDeque;
 
@@ -12,8 +12,8 @@ use crate::segment::emptied;
 use crate::worker::{self, StartWorker, Worker};
 use crate::WriteError;
 
-/// Most blocks of one stream in progress, for each thread: enough to work on while the thread with the oldest
-/// block waits for a processor.
+/// The most blocks of one stream in progress per thread: enough work while the thread with the
+/// oldest block waits for a processor.
 const BLOCKS_PER_THREAD: usize = 8;
 
 /// A compressed block, or an error.
@@ -79,7 +79,8 @@ impl Compressor {
         Ok(compressor)
     }
 
-    /// Passes a block (the buffer from `start` on) to the threads. Its member comes through the receiver.
+    /// Passes a block (the buffer from `start` on) to the threads. Its member comes through the
+    /// receiver.
     fn compress(
         &self,
         buffer: Vec<u8>,
@@ -112,7 +113,7 @@ impl Drop for Compressor {
 /// A thread's main function.
 fn work(mut encoder: impl FnMut(&[u8], bool) -> Member, inbox: &Receiver<Job>) {
     for job in inbox {
-        // Fails if the stream was given up, so that its members are not wanted.
+        // Fails if the stream was abandoned and nothing needs its members.
         let block = job.buffer.get(job.start..).unwrap_or_default();
         let member = encoder(block, job.commented);
         let _ = job.done.send((member, job.buffer));
@@ -143,8 +144,8 @@ impl GzipStream {
         }
     }
 
-    /// Appends a buffer from `start` on. If it is not longer than a block, it becomes one without a copy. Then
-    /// returns another buffer, if one is free.
+    /// Appends a buffer from `start` on. If it is not longer than a block, it becomes one without a
+    /// copy. Then returns another buffer, if one is free.
     pub(crate) fn put_buffer(
         &mut self,
         buffer: Vec<u8>,
@@ -219,7 +220,8 @@ impl GzipStream {
         Ok(())
     }
 
-    /// Writes the oldest members until at most `most` are in progress, and all further ones that are ready.
+    /// Writes the oldest members until at most `most` are in progress, then all others that are
+    /// ready.
     fn write_until(
         &mut self,
         most: usize,
@@ -258,7 +260,7 @@ mod tests {
         GzipLevel::new(1).unwrap()
     }
 
-    /// The file that results from what `put` puts into a stream.
+    /// The file made from the bytes that `put` adds to a stream.
     fn file_of(
         compressor: &Compressor,
         put: impl FnOnce(
@@ -277,7 +279,7 @@ mod tests {
         Ok(file)
     }
 
-    /// The file that results from copied buffers.
+    /// The file made from copied buffers.
     fn compressed<'a>(
         compressor: &Compressor,
         mut buffers: impl Iterator<Item = &'a [u8]>,
@@ -287,7 +289,7 @@ mod tests {
         })
     }
 
-    /// The file that results from buffers that are passed without a copy.
+    /// The file made from buffers that are passed without a copy.
     fn compressed_as_they_are<'a>(
         compressor: &Compressor,
         mut buffers: impl Iterator<Item = &'a [u8]>,
@@ -327,7 +329,7 @@ mod tests {
         let bytes = some_bytes(3 * BLOCK_BYTES);
         let first = bytes[..100].to_vec();
         let its_memory = first.as_ptr();
-        // Bytes that were put, and a buffer that is too long, do not become blocks of their own.
+        // Neither bytes that were put nor a buffer that is too long become blocks of their own.
         stream.put(b"put", &compressor, &mut write).unwrap();
         let mut free = Vec::new();
         for (buffer, start) in [(bytes.clone(), 1), (Vec::new(), 0), (first, 40)] {

@@ -10,23 +10,23 @@ use crate::{Peer, WriteError};
 
 /// Limit of all attempts to connect together, not counting the name lookup.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
-/// A peer that takes less than 64 KiB in this time is given up.
+/// A peer that accepts less than 64 KiB in this time is abandoned.
 const SEND_LIMIT: Duration = Duration::from_secs(10);
 
-/// Bytes that a peer must take per second on average once the JVM is shutting down.
+/// Bytes per second that a peer must accept on average once the JVM is shutting down.
 const HURRY_BYTES: u64 = 1 << 20;
-/// How long that is not yet checked.
+/// Time before that average is checked.
 const HURRY_GRACE: Duration = Duration::from_secs(5);
 
-/// Bytes that a peer must take within the limit.
+/// Bytes that a peer must accept within the limit.
 const PIECE_BYTES: usize = 64 << 10;
-/// Most addresses of one name that are tried.
+/// The most addresses of one name that are tried.
 const MOST_ADDRESSES: usize = 8;
-/// How long one call waits for the peer before the limit is checked.
+/// Longest wait of one call for the peer before the limit is checked.
 const ONE_WAIT: Duration = Duration::from_secs(1);
 
-/// An open connection. Dumps are sent one after the other, each complete. One other thread reads what the peer
-/// sends.
+/// An open connection. Dumps are sent one after the other, each complete. One other thread reads
+/// what the peer sends.
 ///
 /// Any thread may call any method. The first failure closes it for good.
 #[derive(Debug)]
@@ -34,9 +34,9 @@ pub struct Connection {
     peer: Peer,
     stream: TcpStream,
     limit: Duration,
-    /// Since when the peer must keep up, because the JVM is shutting down.
+    /// When the JVM began to shut down; since then the peer must keep up.
     hurry: OnceLock<Instant>,
-    /// Bytes that the peer has taken.
+    /// Bytes that the peer has accepted.
     sent_bytes: AtomicU64,
     /// The value of `sent_bytes` when the hurry began.
     sent_before: AtomicU64,
@@ -47,14 +47,15 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Connects, trying all addresses of the host. Blocks for at most [`CONNECT_LIMIT`], plus the lookup.
+    /// Connects, trying all addresses of the host. Blocks for at most [`CONNECT_LIMIT`], plus the
+    /// lookup.
     ///
-    /// The error is a sentence, with the last address's answer.
+    /// The error is a sentence with the failure of the last address.
     pub fn open(peer: Peer) -> Result<Self, String> {
         let stream = connect(&peer).map_err(|error| {
             format!("cannot connect to {peer}: {error}; start what listens there before the JVM")
         })?;
-        // It works without these, too, but less well.
+        // An option that cannot be set makes the connection slower, not unusable.
         let _ = stream.set_nodelay(true);
         let _ = stream.set_write_timeout(Some(ONE_WAIT));
         Ok(Self {
@@ -82,16 +83,17 @@ impl Connection {
         }
     }
 
-    /// Reads what the peer sends, like [`Read::read`]; blocks without a limit. 0 if the peer sends no more, or the
-    /// connection is closed.
+    /// Reads what the peer sends, like [`Read::read`]; blocks without a limit. 0 if the peer sends
+    /// no more, or the connection is closed.
     pub fn read(&self, into: &mut [u8]) -> io::Result<usize> {
         (&self.stream).read(into)
     }
 
-    /// Sends all of `from` and returns the number of bytes; `unreadable` makes the error if it cannot be read.
+    /// Sends all of `from` and returns the number of bytes; `unreadable` makes the error if it
+    /// cannot be read.
     ///
-    /// Waits while another thread sends. Errors: `Refused`, which closes the connection, because the peer has half a
-    /// dump; the error of `unreadable`, likewise.
+    /// Waits while another thread sends. Errors: `Refused`, which closes the connection, because
+    /// the peer has half a dump; the error of `unreadable`, likewise.
     pub fn send(
         &self,
         from: &mut impl Read,
@@ -112,15 +114,15 @@ impl Connection {
             };
             if let Err(reason) = self.send_piece(piece, began) {
                 self.close(&reason);
-                // If another thread has closed it, report its reason.
+                // If another thread has closed it, return that thread's reason.
                 self.check()?;
             }
             bytes += piece.len() as u64;
         }
     }
 
-    /// From now on, after [`HURRY_GRACE`], the peer must take [`HURRY_BYTES`] per second on average, because
-    /// something is blocked on it. Only the first call counts.
+    /// From now on, after [`HURRY_GRACE`], the peer must take [`HURRY_BYTES`] per second on
+    /// average, because something is blocked on it. Only the first call counts.
     pub fn hurry(&self) {
         self.hurry.get_or_init(|| {
             self.sent_before
@@ -129,7 +131,8 @@ impl Connection {
         });
     }
 
-    /// Whether the peer is too slow in a hurry, measured from `began` or from the start of the hurry.
+    /// Whether the peer is too slow in a hurry, measured from `began` or from the start of the
+    /// hurry.
     fn is_too_slow(&self, began: Instant) -> bool {
         let Some(&hurry) = self.hurry.get() else {
             return false;
@@ -140,14 +143,15 @@ impl Connection {
         seconds > HURRY_GRACE && sent < HURRY_BYTES.saturating_mul(seconds.as_secs())
     }
 
-    /// Closes both directions at once; senders and readers get an error. The first reason is kept.
+    /// Closes both directions at once; senders and readers get an error. Only the first reason is
+    /// kept.
     pub fn close(&self, reason: &str) {
         lock(&self.closed).get_or_insert_with(|| reason.to_owned());
         // The peer may have closed it already.
         let _ = self.stream.shutdown(Shutdown::Both);
     }
 
-    /// Tells the peer that nothing more will come, after the current dump. The peer may go on sending.
+    /// Signals to the peer that nothing follows the current dump. The peer may continue to send.
     pub fn end_sending(&self, reason: &str) {
         let _sending = lock(&self.sending);
         lock(&self.closed).get_or_insert_with(|| reason.to_owned());

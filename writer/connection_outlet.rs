@@ -5,8 +5,8 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Takes dumps once they are complete. Until then each is kept in the system's folder for temporary files, without a
-/// name. Displayed as `HOST:PORT`.
+/// Stores each dump in the system's folder for temporary files, without a name, and sends it once
+/// it is complete. Displayed as `HOST:PORT`.
 #[derive(Clone, Debug)]
 pub struct ConnectionOutlet {
     connection: Arc<Connection>,
@@ -14,7 +14,7 @@ pub struct ConnectionOutlet {
 }
 
 impl ConnectionOutlet {
-    /// For this connection; `gzip` is the compression level.
+    /// An outlet for this connection; `gzip` is the compression level.
     pub fn new(connection: Arc<Connection>, gzip: Option<GzipLevel>) -> Self {
         Self { connection, gzip }
     }

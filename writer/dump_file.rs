@@ -1,7 +1,7 @@
 //! A dump on its way to disk, and the only thread that writes it.
 //!
-//! The thread is an ordinary thread of the operating system. It is never attached to the JVM and takes no lock of a
-//! table, so it may run while every Java thread is stopped at a safepoint.
+//! The thread is an ordinary thread of the operating system. It is never attached to the JVM and
+//! takes no lock of a table, so it may run while every Java thread is stopped at a safepoint.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -14,11 +14,12 @@ use crate::segment::{buffer_of, emptied};
 use crate::worker::{self, StartWorker, Worker};
 use crate::{start_worker, Deliver, Outlet, Sink, Tail, WriteError, Written};
 
-/// Most buffers in transit: 2 MiB of segments. Enough that the writer need not wait for the threads that fill them,
-/// and few enough that a returned buffer is still in the caches (unless it was compressed).
+/// The most buffers in transit: 2 MiB of segments. Enough that the writer need not wait for the
+/// threads that fill them, and few enough that a returned buffer is still in the caches (unless it
+/// was compressed).
 const CHANNEL_BUFFERS: usize = 8;
 
-/// Time between two looks whether a thread that is asked has ended.
+/// Interval at which a waiting caller checks whether the writer thread has ended.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// A message to the writer thread.
@@ -50,19 +51,19 @@ pub struct DumpFile {
     result: Receiver<Result<Written, WriteError>>,
 }
 
-/// Tells the end of the writer thread, however it comes, to those who wait for an answer.
+/// Records that the writer thread has ended, in whatever way, for callers that wait for its answer.
 struct Ending(FirstError);
 
 impl Drop for Ending {
     fn drop(&mut self) {
-        // If there is an error, it stays.
+        // An earlier error stays.
         let _ = self.0.set(WriteError::Closed);
     }
 }
 
 impl DumpFile {
-    /// Opens the file and starts its writer thread and, for a compressed dump, one compressing thread per
-    /// processor.
+    /// Opens the file and starts its writer thread and, for a compressed dump, one compressing
+    /// thread per processor.
     ///
     /// Errors: those of [`Outlet::open`]; after an error nothing is left
     /// behind.
@@ -78,15 +79,16 @@ impl DumpFile {
         let told = Arc::clone(&first_error);
         let (tell, result) = bounded(1);
         let work = move || {
-            // A panic is an end, too.
+            // Set even after a panic.
             let _ending = Ending(Arc::clone(&told));
             let result = write_all(sink, &inbox, &give_back);
             if let Err(error) = &result {
-                // Before the inbox closes, so that a sender who finds it closed also finds the reason.
+                // Before the inbox closes, so that a sender that finds it closed also finds the
+                // reason.
                 let _ = told.set(error.clone());
             }
             drop(inbox);
-            // If the receiver is gone, the answer is not wanted.
+            // Fails only if nothing waits for the answer.
             let _ = tell.send(result);
         };
         let thread = worker::start(start_worker, "hprof writer", Box::new(work))?;
@@ -99,10 +101,11 @@ impl DumpFile {
         })
     }
 
-    /// Sends the head: strings, classes, frames, traces, threads, and the segments with class records and roots.
+    /// Sends the head: strings, classes, frames, traces, threads, and the segments with class
+    /// records and roots.
     ///
-    /// All is written in the order in which it is sent. Blocks while the channel is full. Returns the writer's
-    /// first error once there is one.
+    /// The order of the calls is the order in the file. Blocks while the channel is full. Returns
+    /// the writer's first error once there is one.
     pub fn head(&self, bytes: Vec<u8>) -> Result<(), WriteError> {
         send(&self.messages, &self.first_error, Message::Head(bytes))
     }
@@ -116,25 +119,27 @@ impl DumpFile {
         }
     }
 
-    /// Returns when everything that [`DumpFile::head`] has sent so far is in the file.
+    /// Returns when everything sent so far with [`DumpFile::head`] is in the file.
     ///
-    /// A compressed head ends its block there, so that the rest is compressed separately. An error ends the dump.
+    /// A compressed head ends its block there, so that the rest is compressed separately. An error
+    /// ends the dump.
     pub fn flush(&self) -> Result<(), WriteError> {
         self.ask(Message::Flush)
     }
 
-    /// The position after the head, from which a forked child continues. Flush before.
+    /// The position after the head, from which a forked child continues. Call [`DumpFile::flush`]
+    /// first.
     ///
-    /// From the fork until [`DumpFile::finish_with_tail`] the head must not change. The child must use only the
-    /// tail: there this `DumpFile` has no thread, and dropping it would wait for ever.
+    /// From the fork until [`DumpFile::finish_with_tail`] the head must not change. The child must
+    /// use only the tail: there this `DumpFile` has no thread, and dropping it would wait for ever.
     pub fn tail(&self) -> Result<Tail, WriteError> {
         self.ask(Message::Tail)
     }
 
     /// Writes the end record, syncs and renames.
     ///
-    /// Waits until everything is done. After an error there is neither a file nor a `.part` file. Senders get an
-    /// error afterwards.
+    /// Waits until everything is done. After an error there is neither a file nor a `.part` file.
+    /// Senders get an error afterwards.
     pub fn finish(mut self) -> Result<Written, WriteError> {
         // If the thread is already gone, joining it returns the reason.
         let _ = self.messages.send(Message::Finish);
@@ -143,16 +148,17 @@ impl DumpFile {
 
     /// Finishes a file whose end was written through [`DumpFile::tail`]: syncs, renames.
     ///
-    /// Nothing is appended. `tail_bytes` is the result of [`crate::TailWriter::finish`], or 0 if the head is everything.
-    /// If the file has another size, the error is `WrongSize`. Otherwise as [`DumpFile::finish`].
+    /// Nothing is appended. `tail_bytes` is the result of [`crate::TailWriter::finish`], or 0 if
+    /// the head is everything. If the file has another size, the error is `WrongSize`. Otherwise as
+    /// [`DumpFile::finish`].
     pub fn finish_with_tail(mut self, tail_bytes: u64) -> Result<Written, WriteError> {
         let _ = self.messages.send(Message::FinishWithTail(tail_bytes));
         self.join()
     }
 
-    /// Gives the dump up: waits for the thread, and leaves neither a file nor a `.part` file.
+    /// Abandons the dump: waits for the thread, and leaves neither a file nor a `.part` file.
     pub fn abandon(self) {
-        // The drop does it.
+        // Dropping it abandons the dump.
     }
 
     /// Sends the thread a question and waits for the answer.
@@ -162,7 +168,8 @@ impl DumpFile {
         loop {
             match answer.recv_timeout(LOOK) {
                 Ok(answer) => return answer,
-                // Without an answer, the thread has ended before the question, which may still be in the channel.
+                // Without an answer, the thread ended before it read the question, which may still
+                // be in the channel.
                 Err(RecvTimeoutError::Timeout) if self.first_error.get().is_none() => {}
                 Err(_) => return Err(why_closed(&self.first_error)),
             }
@@ -173,7 +180,7 @@ impl DumpFile {
         let Some(thread) = self.thread.take() else {
             return Err(WriteError::WriterGone);
         };
-        // A panic ends only the thread; its sink has cleaned up during unwinding.
+        // A panic ends only this thread; unwinding cleaned up its sink.
         thread.join();
         self.result
             .try_recv()
@@ -184,7 +191,8 @@ impl DumpFile {
 impl Drop for DumpFile {
     fn drop(&mut self) {
         if self.thread.is_some() {
-            // Sent explicitly, because senders may outlive this value, so that the channel stays open.
+            // Sent explicitly, because senders may outlive this value, so that the channel stays
+            // open.
             let _ = self.messages.send(Message::Abandon);
             let _ = self.join();
         }
@@ -193,9 +201,9 @@ impl Drop for DumpFile {
 
 /// Delivers segments of objects to a [`DumpFile`]'s thread.
 ///
-/// For threads that nothing but the dump waits for: while the channel is full it blocks, for as long as who takes the
-/// dump needs. Whether that is too long, the writer knows of a stream ([`crate::Patience`]), and who watches over this
-/// process of a disk.
+/// Only for threads that nothing but the dump waits for: `deliver` blocks while the channel is
+/// full, without a limit of its own. A stream's limit is [`crate::Patience`]; for a disk, the
+/// parent process limits the time of the dump.
 #[derive(Clone, Debug)]
 pub struct ObjectsSender {
     messages: Sender<Message>,

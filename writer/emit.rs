@@ -1,4 +1,4 @@
-//! Emit: writes the tables' contents as records, in the order that every reader accepts.
+//! Writes the tables' contents as records, in the order that every reader accepts.
 //!
 //! This is the crate's only file that reads rows. It runs on the dumping thread, takes the tables'
 //! locks one at a time, and holds none while it delivers.
@@ -18,17 +18,17 @@ use std::collections::HashSet;
 /// Bytes of a delivered buffer.
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// Which texts a head has.
+/// The texts that a head contains.
 #[derive(Clone, Copy, Debug)]
 pub enum Texts<'t> {
     /// All.
     All,
-    /// The names of classes, fields and methods, and these. All others are stars, as many as they have bytes.
+    /// The names of classes, fields and methods, and these. All others become stars, one per byte.
     Names(&'t [StringId]),
 }
 
 impl Texts<'_> {
-    /// The texts that stay; `None` for all.
+    /// The texts that are kept; `None` for all.
     fn kept(self, tables: &Tables) -> Option<HashSet<StringId>> {
         let Self::Names(others) = self else {
             return None;
@@ -48,8 +48,9 @@ impl Texts<'_> {
 /// Everything before the first segment: header, strings, classes, frames, traces, threads.
 ///
 /// A record follows all records to which it refers. `class_object` returns a class's mirror in the
-/// file; a class without one is left out, as is a thread without a row in `objects`. `millis` is the
-/// time of the dump, in milliseconds since 1 January 1970, UTC. Errors: the receiver's, and `TooLarge`.
+/// file; a class without one is left out, as is a thread without a row in `objects`. `millis` is
+/// the time of the dump, in milliseconds since 1 January 1970, UTC. Errors: the receiver's, and
+/// `TooLarge`.
 pub fn head(
     tables: &Tables,
     objects: &ObjectTable,
@@ -60,7 +61,7 @@ pub fn head(
     head_with((tables, Texts::All), objects, class_object, millis, deliver)
 }
 
-/// The same with these of the texts.
+/// Like [`head`], with a choice of texts.
 pub fn head_with(
     tables: (&Tables, Texts<'_>),
     objects: &ObjectTable,
@@ -71,7 +72,7 @@ pub fn head_with(
     let header = Header {
         millis_since_epoch: millis,
     };
-    behind(
+    write_head(
         |out| header.encode(out),
         tables,
         objects,
@@ -80,7 +81,7 @@ pub fn head_with(
     )
 }
 
-/// The same of a graph stream, from a JVM whose objects have these sizes.
+/// The head of a graph stream; `sizes` describes the objects of the JVM.
 pub fn graph_head(
     tables: (&Tables, Texts<'_>),
     objects: &ObjectTable,
@@ -92,7 +93,7 @@ pub fn graph_head(
         millis_since_epoch: millis,
         sizes,
     };
-    behind(
+    write_head(
         |out| header.encode(out),
         tables,
         objects,
@@ -101,8 +102,8 @@ pub fn graph_head(
     )
 }
 
-/// A header and what follows it.
-fn behind(
+/// Writes a header and the records of the tables.
+fn write_head(
     header: impl FnOnce(&mut Vec<u8>) -> Result<(), WriteError>,
     (tables, texts): (&Tables, Texts<'_>),
     objects: &ObjectTable,
@@ -212,12 +213,12 @@ pub fn live_threads(tables: &Tables) -> Vec<LiveThread> {
 
 /// All roots, each thread's own object before the other objects that the thread holds.
 ///
-/// Readers need the thread first. So for each thread come the thread object, then thread blocks, Java
-/// frames and JNI locals; at the end JNI globals, monitors, sticky classes. If no root reports a thread
-/// object, it is taken from `threads`, which must be in id order from the first on. A root whose object
-/// has no row is left out. A root of a thread that cannot be written becomes a JNI global, so that the
-/// object stays alive and no reader sees an unknown thread. A frame beyond the thread's trace becomes
-/// "no frame".
+/// Readers need the thread first. So for each thread come the thread object, then thread blocks,
+/// Java frames and JNI locals; at the end JNI globals, monitors, sticky classes. If no root reports
+/// a thread object, it is taken from `threads`, which must be in id order from the first on. A root
+/// whose object has no row is left out. A root of a thread that cannot be written becomes a JNI
+/// global, so that the object stays alive and no reader sees an unknown thread. A frame beyond the
+/// thread's trace becomes "no frame".
 pub fn roots<D: Deliver>(
     roots: &[Root],
     objects: &ObjectTable,
@@ -273,7 +274,7 @@ struct ThreadRoots<'d> {
 }
 
 impl ThreadRoots<'_> {
-    /// The thread with this id, if readers will know it.
+    /// The thread with this id, if the dump contains it.
     fn written(&self, id: ThreadId) -> Option<&LiveThread> {
         self.threads
             .get(id.index())

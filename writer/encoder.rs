@@ -1,4 +1,4 @@
-//! The encoder: big-endian numbers, ids, and lengths that are measured.
+//! Encodes big-endian numbers, ids, and lengths that are measured.
 
 use format::BasicType;
 use tables::{ObjectId, StringId};
@@ -22,8 +22,8 @@ pub(crate) fn put_u8(out: &mut Vec<u8>, value: u64) {
     out.extend_from_slice(&value.to_be_bytes());
 }
 
-/// The bytes before a record's data. They are assembled first and appended in one step, because there are
-/// millions of them.
+/// The bytes before a record's data. They are assembled first and appended in one step, because
+/// there are millions of them.
 pub(crate) struct Head<const BYTES: usize> {
     bytes: [u8; BYTES],
     filled: usize,
@@ -70,7 +70,7 @@ pub(crate) fn put_type(out: &mut Vec<u8>, basic_type: BasicType) {
     put_u1(out, basic_type.code());
 }
 
-/// Narrows a count to u4, or returns an error that says what was too large.
+/// Narrows a count to u4. The error names what was too large.
 pub(crate) fn u4(what: &'static str, value: usize) -> Result<u32, WriteError> {
     u32::try_from(value).map_err(|_| WriteError::TooLarge {
         what,
@@ -78,7 +78,7 @@ pub(crate) fn u4(what: &'static str, value: usize) -> Result<u32, WriteError> {
     })
 }
 
-/// Narrows a count to u2, or returns an error that says what was too large.
+/// Narrows a count to u2. The error names what was too large.
 pub(crate) fn u2(what: &'static str, value: usize) -> Result<u16, WriteError> {
     u16::try_from(value).map_err(|_| WriteError::TooLarge {
         what,
@@ -93,8 +93,8 @@ pub(crate) fn put_record_header(out: &mut Vec<u8>, tag: u8, body_bytes: u32) {
     put_u4(out, body_bytes);
 }
 
-/// One top-level record: the header, then the bytes that `body` appends, then the measured length in the
-/// header.
+/// One top-level record: the header, then the bytes that `body` appends, then the measured length
+/// in the header.
 ///
 /// On an error nothing is appended.
 pub(crate) fn record(

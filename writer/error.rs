@@ -59,21 +59,21 @@ pub enum WriteError {
         /// Its `.part` file.
         path: PathBuf,
     },
-    /// In the place of our `.part` file is a whole dump, which did not get its name.
+    /// The place of our `.part` file is taken by a complete dump that could not be renamed.
     WholePart {
         /// The `.part` file.
         path: PathBuf,
     },
-    /// The folder does not let files be renamed, so the whole dump stays where it is.
+    /// The folder does not allow renaming, so the complete dump keeps the name of its `.part` file.
     Unnamed {
         /// The `.part` file.
         part: PathBuf,
-        /// The name that it should have got.
+        /// The intended name.
         path: PathBuf,
         /// The system's reason.
         reason: String,
     },
-    /// The folder does not let files be renamed, as a probe shows.
+    /// A probe has shown that the folder does not allow renaming.
     NoRename {
         /// The folder.
         directory: PathBuf,
@@ -112,14 +112,14 @@ pub enum WriteError {
         /// The bytes that must stay free.
         floor_bytes: u64,
     },
-    /// What the dump goes to takes no more, for the reason in this sentence.
+    /// The receiver of the dump accepts no more; the sentence gives the reason.
     Refused(String),
     /// The writer thread, or a compressing thread, could not be started.
     NoThread {
         /// The system's reason.
         reason: String,
     },
-    /// The dump was finished or given up before this was sent.
+    /// The dump was finished or abandoned before this was sent.
     Closed,
     /// The writer thread is gone and has left no reason: a bug in this crate.
     WriterGone,
@@ -190,7 +190,7 @@ impl fmt::Display for WriteError {
 }
 
 impl WriteError {
-    /// The sentences about folders that do not let files be renamed.
+    /// The sentences about folders that do not allow renaming.
     fn fmt_name(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unnamed { part, path, reason } => write!(

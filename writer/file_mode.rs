@@ -1,20 +1,21 @@
-//! Who may read and write a file that is made.
+//! The access mode of new files.
 
 use std::fs::{File, Permissions};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 
-/// What the owner of a dump needs: to read and to write it.
+/// The owner's least permissions: to read and to write.
 const OWNER: u32 = 0o600;
-/// All that anybody may be given: a dump is no program.
+/// The most permissions that can be granted: nobody executes a dump.
 const MOST: u32 = 0o666;
 
-/// The mode of a new file, exactly: the mask of the process (umask) takes nothing from it.
+/// The mode of a new file, exactly: the process's umask is not applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileMode(u32);
 
 impl FileMode {
-    /// From octal digits, such as `0640`. `None` if the owner cannot read and write the file, or if somebody can execute it.
+    /// From octal digits, such as `0640`. `None` if the owner could not read and write the file, or
+    /// if anybody could execute it.
     #[must_use]
     pub fn parse(octal: &str) -> Option<Self> {
         let is_octal = !octal.is_empty() && octal.bytes().all(|byte| (b'0'..=b'7').contains(&byte));
@@ -22,10 +23,10 @@ impl FileMode {
         (mode & OWNER == OWNER && mode & !MOST == 0).then_some(Self(mode))
     }
 
-    /// Gives it to an open file of this user.
+    /// Sets the mode of an open file that belongs to this user.
     ///
     /// # Errors
-    /// What the file system says; some keep no modes.
+    /// The file system's error; some file systems have no modes.
     pub fn give(self, file: &File) -> io::Result<()> {
         file.set_permissions(Permissions::from_mode(self.0))
     }

@@ -1,4 +1,4 @@
-//! How a whole file gets its name. What has that name stays, whoever made it meanwhile.
+//! Gives a complete file its final name, and never replaces a file that has that name.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -9,20 +9,22 @@ use rustix::io::Errno;
 
 use crate::sink::identity;
 
-/// Gives the file `part` the name `path`. Errors: `AlreadyExists` if something has that name; the folder cannot rename.
+/// Renames the file `part` to `path`. Errors: `AlreadyExists` if something has that name; or the
+/// folder does not allow renaming.
 pub(crate) fn take(part: &Path, path: &Path) -> io::Result<()> {
     match renameat_with(CWD, part, CWD, path, RenameFlags::NOREPLACE) {
-        // Old kernels, some network file systems, and filters of system calls.
+        // Refused by old kernels, some network file systems, and filters of system calls.
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::PERM) => link(part, path),
         renamed => Ok(renamed?),
     }
 }
 
-/// The same by a second name. The first may stay, if the folder does not let it go.
+/// Adds the name as a second one and removes the first, which stays if the folder does not allow
+/// removal.
 fn link(part: &Path, path: &Path) -> io::Result<()> {
     match fs::hard_link(part, path) {
         Ok(()) => {}
-        // A network file system may say so of the link that it has just made.
+        // A network file system may return this error for the link that it has just created.
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             if identity(path) != identity(part) {
                 return Err(error);
@@ -34,8 +36,8 @@ fn link(part: &Path, path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The same where nothing else is possible. Between the look and the rename another program may take the name; those that
-/// write dumps do not, as they hold the `.part` file of a name for as long.
+/// Renames where no atomic operation exists. Another program may take the name between check and
+/// rename. Programs that write dumps do not, because they hold the `.part` file of the name.
 fn look_and_rename(part: &Path, path: &Path) -> io::Result<()> {
     if identity(path).is_some() {
         return Err(ErrorKind::AlreadyExists.into());

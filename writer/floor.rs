@@ -6,15 +6,15 @@ use std::path::Path;
 
 use crate::WriteError;
 
-/// Bytes that can still be written where a file is; `None` if the system does not tell.
+/// Returns the free bytes on a file's disk; `None` if the system does not report them.
 pub type FreeBytes = fn(BorrowedFd<'_>) -> Option<u64>;
 
-/// Free space that no dump takes.
+/// The free space that a dump must leave.
 #[derive(Clone, Copy, Debug)]
 pub struct Floor {
     /// Bytes that stay free.
     pub bytes: u64,
-    /// How to find what is free.
+    /// Finds the free bytes.
     pub free: FreeBytes,
 }
 
@@ -27,7 +27,7 @@ impl PartialEq for Floor {
 impl Eq for Floor {}
 
 impl Floor {
-    /// An error if these bytes more would take what must stay free. For any thread and process.
+    /// An error if `more` bytes would leave too little free space. For any thread and process.
     pub fn check(&self, file: &File, path: &Path, more: usize) -> Result<(), WriteError> {
         let least = self.bytes.saturating_add(more as u64);
         match (self.free)(file.as_fd()) {

@@ -1,7 +1,9 @@
-//! Objects of a graph stream: each with its class, its size and its references, in a few bytes; no values.
+//! Encodes the objects of a graph stream: class, size and references in a few bytes, without
+//! values.
 //!
-//! docs/design/graph-stream.md has the bytes. Addresses and references are distances, as neighbours in a heap refer to
-//! each other; what all objects of a class and a trace share is defined at the first of them.
+//! docs/design/graph-stream.md specifies the bytes. Addresses and references are distances, because
+//! neighbours in a heap often refer to each other. The facts that all objects of a class and a
+//! trace share are defined once, at the first of them.
 
 use format::BasicType;
 
@@ -9,21 +11,21 @@ use crate::encoder::put_u4;
 use crate::WriteError;
 use format::heap;
 
-/// Distances are counted in this.
+/// The unit of distances.
 const GRAIN_BYTES: u64 = 8;
 
-/// What all objects of a class share.
+/// The facts that all objects of a class share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GraphClass {
-    /// No array.
+    /// Objects that are not arrays.
     Instance {
         /// Id of the class object.
         class: u64,
-        /// Bytes of each in the heap, a multiple of 8.
+        /// Bytes of one object in the heap, a multiple of 8.
         heap_bytes: u64,
-        /// Bytes of each one's values in a dump.
+        /// Bytes of one object's values in a dump.
         data_bytes: u32,
-        /// Where in them the references stand, ascending.
+        /// The offsets of the references among these bytes, ascending.
         references: Vec<u32>,
     },
     /// Arrays of references.
@@ -83,21 +85,21 @@ impl GraphClass {
     }
 }
 
-/// Objects in the order of their addresses, which become one sub-record.
+/// Collects objects in ascending order of their addresses for one sub-record.
 #[derive(Debug)]
 pub struct GraphObjects {
     bytes: Vec<u8>,
     alignment_bytes: u64,
-    /// Codes given so far; 0 means that a definition follows.
+    /// The number of codes assigned so far; code 0 means that a definition follows.
     codes: u64,
-    /// Where the last object ends.
+    /// The end address of the last object.
     end: u64,
-    /// What the next reference is told by its distance from.
+    /// The address from which the distance of the next reference counts.
     near: u64,
 }
 
 impl GraphObjects {
-    /// None yet, of a heap whose objects begin at multiples of this.
+    /// An empty collection for a heap whose objects are aligned to `alignment_bytes`.
     pub fn new(alignment_bytes: u64) -> Self {
         let mut objects = Self {
             bytes: Vec::new(),
@@ -117,10 +119,11 @@ impl GraphObjects {
         (self.codes, self.end) = (0, 0);
     }
 
-    /// Begins the next object, at a higher address than all before. `code` is what it returned for an object of the same
-    /// class and trace before, 0 if there was none since [`GraphObjects::take`].
+    /// Starts the next object, which must have a higher address than all before. Returns the code
+    /// of its class and trace; pass it as `code` for further such objects, and 0 for the first one
+    /// after [`GraphObjects::take`].
     ///
-    /// Its references follow, or its length.
+    /// Call `length` next for an array, then `reference` for each of its references.
     #[inline]
     pub fn object(&mut self, code: u64, class: &GraphClass, trace: u32, address: u64) -> u64 {
         let gap = address.wrapping_sub(self.end) / GRAIN_BYTES;
@@ -140,7 +143,7 @@ impl GraphObjects {
         self.codes
     }
 
-    /// A reference of the last object, in the order of its fields or elements; 0 is null.
+    /// Adds a reference of the last object, in the order of its fields or elements; 0 is null.
     #[inline]
     pub fn reference(&mut self, target: u64) {
         if target == 0 {
@@ -156,8 +159,8 @@ impl GraphObjects {
         self.near = target;
     }
 
-    /// The length of the last object, an array of so many bytes in the heap. The first [`format::GRAPH_ELEMENTS_MAX`]
-    /// references follow if it is one of references.
+    /// Adds the length of the last object, an array of `heap_bytes` in the heap. For an array of
+    /// references, the first [`format::GRAPH_ELEMENTS_MAX`] references follow.
     #[inline]
     pub fn length(&mut self, length: u32, heap_bytes: u64) {
         put(&mut self.bytes, length.into());
@@ -168,7 +171,8 @@ impl GraphObjects {
         self.end = end.next_multiple_of(self.alignment_bytes);
     }
 
-    /// The sub-record with all objects since the last time. The error is `TooLarge`, from 4 GiB on.
+    /// Appends the sub-record with all objects added since the last call. The error is `TooLarge`,
+    /// from 4 GiB on.
     pub fn take(&mut self, out: &mut Vec<u8>) -> Result<(), WriteError> {
         const HEAD_BYTES: usize = 5;
         let body_bytes = self.bytes.len().saturating_sub(HEAD_BYTES);
@@ -186,7 +190,8 @@ impl GraphObjects {
     }
 }
 
-/// Appends a number, seven bits to a byte, the lowest first; all bytes but the last have the highest bit set.
+/// Appends a number, seven bits per byte, the lowest first; all bytes but the last have the highest
+/// bit set.
 #[inline]
 fn put(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {

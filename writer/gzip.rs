@@ -1,7 +1,8 @@
 //! Gzip members: one for each block, so that a reader can start at any of them.
 //!
-//! Source: RFC 1952, and the head of HotSpot's `heapDumperCompression.cpp` for the comment by which readers recognise
-//! such a file, with the largest block size. A sequence of complete members is a valid gzip file.
+//! Source: RFC 1952, and the head of HotSpot's `heapDumperCompression.cpp` for the comment by which
+//! readers recognise such a file, with the largest block size. A sequence of complete members is a
+//! valid gzip file.
 
 use std::panic;
 
@@ -11,16 +12,16 @@ use crate::holes::is_zero;
 use crate::segment::{buffer_of, BUFFER_BYTES};
 use crate::WriteError;
 
-/// Most bytes of a block before compression: a walker's buffer, which becomes a block as it is. HotSpot's blocks have
-/// at most 1 MiB. Ours make the file 0.3 % larger, but readers that go from object to object decompress less for each
-/// uncached object.
+/// Most bytes of a block before compression: a walker's buffer, which becomes a block as it is.
+/// HotSpot's blocks have at most 1 MiB. Ours make the file 0.3 % larger, but readers that jump
+/// between objects decompress less for each uncached object.
 pub(crate) const BLOCK_BYTES: usize = BUFFER_BYTES;
 
 /// Magic, deflate, no flags, no time, no extra flags, created on Unix.
 const HEADER: [u8; 10] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3];
 /// The same with the flag for a comment.
 const HEADER_WITH_COMMENT: [u8; 10] = [0x1F, 0x8B, 8, 0x10, 0, 0, 0, 0, 0, 3];
-/// Tells readers the size of a block; ends with a NUL byte.
+/// The comment that contains the block size for readers; ends with a NUL byte.
 const COMMENT: &[u8] = b"HPROF BLOCKSIZE=278528\0";
 /// The checksum and the length after the compressed bytes.
 const TRAILER_BYTES: usize = 8;
@@ -72,10 +73,12 @@ impl MemberEncoder {
         })
     }
 
-    /// The member for this block of at most [`BLOCK_BYTES`]; `commented` for the first one in a file.
+    /// The member for this block of at most [`BLOCK_BYTES`]; `commented` for the first one in a
+    /// file.
     ///
-    /// Arrays that are created large and filled gradually leave many blocks of zeros, on which libdeflate takes as long
-    /// as on others. So a block of zeros is compressed once for each length.
+    /// Arrays that are created large and filled gradually leave many blocks of zeros, on which
+    /// libdeflate takes as long as on others. So a block of zeros is compressed once for each
+    /// length.
     pub(crate) fn encode(&mut self, block: &[u8], commented: bool) -> Result<Vec<u8>, WriteError> {
         if commented || !is_zero(block) {
             return self.compress(block, commented);
@@ -122,7 +125,8 @@ pub(crate) mod tests {
     use flate2::bufread::GzDecoder;
     use std::io::Read;
 
-    /// The contents of each member of a file, and the comment of the first; panics if there is anything else.
+    /// The contents of each member of a file, and the comment of the first; panics if there is
+    /// anything else.
     pub(crate) fn members(mut file: &[u8]) -> (Vec<Vec<u8>>, Option<Vec<u8>>) {
         let mut blocks = Vec::new();
         let mut comment = None;

@@ -101,8 +101,8 @@ mod tests {
         }
     }
 
-    /// Writes a head, more objects than fit into a block, and something after them; returns the file,
-    /// if it fitted.
+    /// Writes a head, more objects than fit into a block, and something after them; returns the
+    /// file, if it fitted.
     fn file_on(room_bytes: usize, objects: &[u8]) -> Result<Vec<u8>, WriteError> {
         let file = Arc::default();
         let disk = SmallDisk {

@@ -1,17 +1,17 @@
-//! Holes: long runs of zeros are not written, because unwritten parts of a file read as zeros. Heaps are full of them:
-//! buffers and tables that are created large and filled gradually.
+//! Holes: long runs of zeros are not written, because unwritten parts of a file read as zeros.
+//! Heaps are full of them: buffers and tables that are created large and filled gradually.
 
 use std::io;
 
 /// File systems allocate blocks of this size or less.
 const BLOCK_BYTES: usize = 4096;
-/// Least bytes of a hole. Each hole costs an additional write, which takes as long as some hundred kilobytes, and a
-/// millisecond on a remote disk.
+/// Least bytes of a hole. Each hole costs an additional write, which takes as long as some hundred
+/// kilobytes, and a millisecond on a remote disk.
 const LEAST_HOLE_BYTES: usize = 128 << 10;
 
-/// Calls `put` for the pieces of `bytes` between holes, in order, each with its file offset; `bytes` belongs at
-/// `offset`. A hole is a whole number of file blocks. Where the file has no data yet, a hole is as good as written,
-/// unless nothing follows it. The error is that of `put`.
+/// Calls `put` for the pieces of `bytes` between holes, in order, each with its file offset;
+/// `bytes` belongs at `offset`. A hole is a whole number of file blocks. Where the file has no data
+/// yet, a hole is as good as written, unless nothing follows it. The error is that of `put`.
 pub(crate) fn write_around(
     bytes: &[u8],
     offset: u64,

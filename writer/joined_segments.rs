@@ -1,5 +1,6 @@
-//! Joins segments before they are written. Walkers fill small ones, which stay in the processor's caches, but readers
-//! expect segments of a megabyte and more, and some are slow with many small ones.
+//! Joins segments before they are written. Walkers fill small ones, which stay in the processor's
+//! caches, but readers expect segments of a megabyte and more, and some are slow with many small
+//! ones.
 
 use crossbeam_channel::{Receiver, Sender};
 
@@ -10,7 +11,7 @@ use format::{record, RECORD_HEADER_BYTES};
 
 /// The length field in a record's header.
 const LENGTH: std::ops::Range<usize> = RECORD_HEADER_BYTES - 4..RECORD_HEADER_BYTES;
-/// Bytes that are joined at least, unless another message comes first.
+/// The least bytes that are joined, unless another message comes first.
 const JOINED_BYTES: usize = 1 << 20;
 
 /// Writes a buffer from an index on, and returns a free buffer if there is one.
@@ -35,8 +36,9 @@ impl<'a> JoinedSegments<'a> {
         }
     }
 
-    /// Writes a buffer, joined with the whole segments that follow it. It waits for them, so that one walker's file
-    /// does not depend on timing. Returns the first message that is something else.
+    /// Writes a buffer, joined with the whole segments that follow it. It waits for them, so that
+    /// one walker's file does not depend on timing. Returns the first message that is something
+    /// else.
     pub(crate) fn write(
         &mut self,
         put: Put<'_>,
@@ -88,7 +90,7 @@ impl<'a> JoinedSegments<'a> {
     /// Writes the buffer from `start` on.
     fn put(&self, put: Put<'_>, buffer: Vec<u8>, start: usize) -> Result<(), WriteError> {
         if let Some(free) = put(buffer, start)? {
-            // If the channel does not take this one, there are enough.
+            // If the channel is full, there are enough free buffers.
             let _ = self.give_back.try_send(free);
         }
         Ok(())
@@ -99,7 +101,8 @@ fn is_whole(buffer: &[u8]) -> bool {
     body_bytes(buffer).is_some_and(|body| RECORD_HEADER_BYTES + body == buffer.len())
 }
 
-/// The body length in the header at the start of a buffer; `None` if the buffer does not start with a segment's header.
+/// The body length in the header at the start of a buffer; `None` if the buffer does not start with
+/// a segment's header.
 fn body_bytes(buffer: &[u8]) -> Option<usize> {
     let length = buffer.get(LENGTH)?.first_chunk()?;
     let is_segment = buffer.first() == Some(&record::HEAP_DUMP_SEGMENT);

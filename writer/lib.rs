@@ -1,14 +1,17 @@
-//! What becomes bytes: the contents page.
+//! Writes dumps and profiles as HPROF: encoders, segments, compression, and the files and streams
+//! that receive them.
 //!
-//! From the outside in: [`DumpFile`] is one dump on its way to its [`Outlet`], with the only thread that writes;
-//! [`TailWriter`] is the rest of one, written by a forked child; [`GzipLevel`] asks for compression;
-//! [`emit`] turns tables into records; [`Segments`] packs what the heap walk says into segments;
-//! [`GraphObjects`] packs objects without their values, for a peer that asks who refers to whom;
-//! [`record`], [`heap_record`] and [`profile_record`] encode one record each. The numbers of the format are the crate
-//! `format`'s, which readers use as well, and text is made by the crate `text`.
+//! From the outside in: [`DumpFile`] is one dump on its way to its [`Outlet`], with the only thread
+//! that writes; [`TailWriter`] is the rest of one, written by a forked child; [`GzipLevel`] selects
+//! compression; [`emit`] turns tables into records; [`Segments`] packs the sub-records of the heap
+//! walk into segments; [`GraphObjects`] packs objects without their values, for a command that asks
+//! only for references; [`record`], [`heap_record`] and [`profile_record`] encode one record each.
+//! The constants of the format are in the crate `format`, which readers use as well. The crate
+//! `text` writes text.
 //!
-//! Buffers of a quarter of a megabyte cross from the walk to the writer thread, never single records. A file is
-//! written as `NAME.part` and renamed when it is whole: what carries the final name is complete.
+//! Buffers of a quarter of a megabyte pass from the walk to the writer thread, never single
+//! records. A file is written as `NAME.part` and renamed when it is complete: a file with the final
+//! name is complete.
 #![forbid(unsafe_code)]
 
 pub mod emit;

@@ -1,4 +1,4 @@
-//! Names with a number: those that are free beside a name that is taken.
+//! Names with a number: the free names beside one that is taken.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

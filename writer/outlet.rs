@@ -1,4 +1,4 @@
-//! Where a dump goes: to a file, or to something else that takes it.
+//! The destination of a dump: a file, a connection or a stream.
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -10,21 +10,22 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::gzip_sink::GzipSink;
 use crate::{start_worker, FileSink, GzipLevel, Sink, Target, WriteError};
 
-/// Where a dump goes. Displayed as the path, or as the name of what takes it.
+/// The destination of a dump. Displayed as the path, or as the name of the receiver.
 pub trait Outlet: fmt::Debug + fmt::Display {
-    /// The file that the dump will be; `None` if it will be no file.
+    /// The file that the dump will become; `None` if it becomes no file.
     fn file(&self) -> Option<&Path>;
 
     /// The compression level; `None` for no compression.
     fn gzip(&self) -> Option<GzipLevel>;
 
-    /// Opens it for the bytes of one dump, which are already compressed if they are to be. After an error nothing is
-    /// left behind.
+    /// Opens it for the bytes of one dump, which are already compressed if they are to be. After an
+    /// error nothing is left behind.
     fn sink(&self) -> Result<Box<dyn Sink>, WriteError>;
 
-    /// Opens it, behind one compressing thread per processor for a compressed dump.
+    /// Opens it; a compressed dump first passes one compressing thread per processor.
     ///
-    /// Errors: those of [`Outlet::sink`], `NoThread`, `NoMemory`; after an error nothing is left behind.
+    /// Errors: those of [`Outlet::sink`], `NoThread`, `NoMemory`; after an error nothing is left
+    /// behind.
     fn open(&self) -> Result<Box<dyn Sink>, WriteError> {
         let sink = self.sink()?;
         let Some(level) = self.gzip() else {
@@ -35,8 +36,8 @@ pub trait Outlet: fmt::Debug + fmt::Display {
         Ok(Box::new(sink))
     }
 
-    /// The file beside which unfinished data is kept, without a name: the file itself, or another one at each call in
-    /// the system's folder for temporary files.
+    /// The path beside which unfinished data is stored, in a file without a name: the target file
+    /// itself, or a new path in the system's folder for temporary files at each call.
     fn spool_path(&self) -> PathBuf {
         self.file().map_or_else(temporary, Path::to_owned)
     }

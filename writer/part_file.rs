@@ -1,4 +1,5 @@
-//! The `.part` file. Whoever writes one holds its lock, so that others can tell it from what a dead process has left.
+//! The `.part` file. Its writer holds its lock, so that other processes can distinguish it from the
+//! leftover of a dead process.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -13,15 +14,15 @@ use crate::sink::{failed, identity};
 use crate::whole::ends_whole;
 use crate::WriteError;
 
-/// Attempts at a file that others look at just then, or make and remove.
+/// Attempts to create the file while other processes check it, or create and remove it.
 const TRIES: u32 = 100;
 
-/// The `.part` file. Dropping it removes it, unless it has got its name or stays for the user.
+/// The `.part` file. Dropping it removes it, unless it has its final name or is left for the user.
 #[derive(Debug)]
 pub(crate) struct PartFile {
     pub(crate) file: File,
     pub(crate) path: PathBuf,
-    /// Whether it is left where it is.
+    /// Whether dropping leaves it in place.
     pub(crate) stays: bool,
 }
 
@@ -43,8 +44,8 @@ pub(crate) fn forget_unfinished(path: &Path) {
     unfinished.retain(|(noted, _)| noted != path);
 }
 
-/// Removes all files that this process is writing. For a process that exits and gives up its
-/// dumps: unfinished files then get no name.
+/// Removes all files that this process is writing. For a process that exits and abandons its dumps:
+/// unfinished files then get no name.
 pub fn remove_unfinished() {
     let unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
     for (path, noted) in unfinished.iter() {
@@ -54,13 +55,14 @@ pub fn remove_unfinished() {
     }
 }
 
-/// Whether a `.part` file is what a dead process has left: nobody writes it, and it is no whole dump.
+/// Whether a `.part` file is the leftover of a dead process: no process writes it, and it is no
+/// complete dump.
 pub fn is_leftover(path: &Path) -> bool {
     leftover(path).is_ok()
 }
 
 impl PartFile {
-    /// Creates a new one. A leftover makes way.
+    /// Creates a new one, and removes a leftover first.
     ///
     /// Errors: `InUse`, `Unnamed`, `NotARegularFile`, `NoPermission`, `Io`.
     pub(crate) fn create(path: PathBuf) -> Result<Self, WriteError> {
@@ -89,8 +91,7 @@ impl Drop for PartFile {
     fn drop(&mut self) {
         forget_unfinished(&self.path);
         if !self.stays && self.is_ours() {
-            // An error cannot be reported to anything; the next dump of this name replaces a
-            // leftover.
+            // There is nowhere to report an error; the next dump of this name replaces a leftover.
             let _ = fs::remove_file(&self.path);
         }
     }
@@ -119,10 +120,11 @@ pub(crate) fn not_created(path: &Path, error: &io::Error) -> WriteError {
 /// One attempt; `None` if another one may succeed.
 fn attempt(path: &Path) -> Result<Option<File>, WriteError> {
     match create_new(path) {
-        // Who looks whether it is a leftover holds the lock for a moment, and then removes it.
+        // A process that checks for a leftover holds the lock for a moment, and then removes the
+        // file.
         Ok(file) => Ok((!is_held(&file) && is_named(&file, path)).then_some(file)),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            // Whoever holds the lock of what has the name is the only one who removes it.
+            // Only the process that holds the lock of the file with this name may remove it.
             let _held = match leftover(path) {
                 Err(WriteError::Io { .. }) if identity(path).is_none() => return Ok(None),
                 found => found?,
@@ -134,13 +136,15 @@ fn attempt(path: &Path) -> Result<Option<File>, WriteError> {
     }
 }
 
-/// Whether another process holds its lock. Where the file system has no locks, it does not. Takes the lock otherwise.
+/// Whether another process holds its lock; otherwise takes the lock. False where the file system
+/// has no locks.
 fn is_held(file: &File) -> bool {
     let locked = flock(file, FlockOperation::NonBlockingLockExclusive);
     locked == Err(Errno::WOULDBLOCK)
 }
 
-/// What a dead process has left at this path, locked. The error says what it is instead.
+/// Opens and locks the leftover of a dead process at this path. The error describes what else is
+/// there.
 fn leftover(path: &Path) -> Result<File, WriteError> {
     let in_use = || WriteError::InUse {
         path: path.to_owned(),
@@ -160,7 +164,7 @@ fn leftover(path: &Path) -> Result<File, WriteError> {
         ErrorKind::PermissionDenied => in_use(),
         _ => failed(path, "being opened", &error),
     })?;
-    // Without locks nobody knows whether it is written.
+    // Without locks it is unknown whether a process writes it.
     let locked = flock(&file, FlockOperation::NonBlockingLockExclusive);
     if locked.is_err() || !is_named(&file, path) {
         return Err(in_use());
@@ -173,7 +177,7 @@ fn leftover(path: &Path) -> Result<File, WriteError> {
     Ok(file)
 }
 
-/// Whether this is the file that has this name.
+/// Whether the file still has this name.
 fn is_named(file: &File, path: &Path) -> bool {
     let open = file
         .metadata()

@@ -1,4 +1,4 @@
-//! The file that the JVM's own dumper writes, until ours is made of it.
+//! The file written by the JVM's own dumper, from which our dump is made.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read};
@@ -10,10 +10,11 @@ use crate::part_file::{forget_unfinished, note_unfinished};
 use crate::sink::{directory, failed};
 use crate::{Outlet, WriteError};
 
-/// More pieces than a dumper with several threads writes before it joins them.
+/// More pieces than the parallel dumper writes before it joins them.
 const MOST_PIECES: u32 = 1024;
 
-/// A name beside a dump under which somebody else in this process makes a file. Dropping it removes that file and its pieces.
+/// A path beside a dump, at which the JVM's dumper creates a file. Dropping it removes that file
+/// and its pieces.
 #[derive(Debug)]
 pub struct RawDump {
     folder: File,
@@ -21,8 +22,8 @@ pub struct RawDump {
 }
 
 impl RawDump {
-    /// In the folder of the dump; for no file in the system's folder for temporary files. `name` is one that no other process
-    /// uses; nothing is made yet.
+    /// A path in the folder of the dump, or in the system's folder for temporary files if the dump
+    /// becomes no file. No other process may use `name`. Creates nothing.
     ///
     /// Errors: `Io` if the folder cannot be opened.
     pub fn beside(outlet: &dyn Outlet, name: &str) -> Result<Self, WriteError> {
@@ -38,7 +39,7 @@ impl RawDump {
         Ok(Self { folder, path })
     }
 
-    /// The folder, opened as a place and not to be read.
+    /// The folder, opened only to resolve names in it.
     pub fn folder(&self) -> BorrowedFd<'_> {
         self.folder.as_fd()
     }
@@ -48,15 +49,16 @@ impl RawDump {
         &self.path
     }
 
-    /// How large the file is by now, its pieces included; 0 if there is none yet.
+    /// The current size of the file, including its pieces; 0 if there is none yet.
     pub fn bytes(&self) -> u64 {
         let bytes = |path: &Path| fs::symlink_metadata(path).ok().map(|meta| meta.len());
         let pieces = (0..MOST_PIECES).map_while(|number| bytes(&self.piece(number)));
         bytes(&self.path).unwrap_or(0) + pieces.sum::<u64>()
     }
 
-    /// Opens the file, which loses its name: the system frees it with the process, however that ends. Others may write to
-    /// the folder and exchange the file, so `is_ours` says whether this one is; its error is the end of a sentence.
+    /// Opens the file and removes its name: the system frees it when the process ends. Other users
+    /// may write to the folder and replace the file, so `is_ours` checks it; its error is the end
+    /// of a sentence.
     ///
     /// Errors: `Io`; `NotARegularFile`; `Refused`.
     pub fn open(
@@ -103,7 +105,7 @@ impl RawDump {
 pub struct RawFile(File);
 
 impl RawFile {
-    /// Reads it from the start. There may be several readers.
+    /// A reader from the start. There may be several.
     pub fn reader(&self) -> RawReader<'_> {
         RawReader {
             file: &self.0,
@@ -125,7 +127,7 @@ pub struct RawReader<'r> {
 }
 
 impl RawReader<'_> {
-    /// Where the next byte stands.
+    /// The offset of the next byte.
     pub fn offset(&self) -> u64 {
         self.offset
     }
@@ -141,7 +143,7 @@ impl Read for RawReader<'_> {
 
 impl Drop for RawDump {
     fn drop(&mut self) {
-        // As a rule there is nothing left.
+        // Usually there is nothing left.
         let _ = fs::remove_file(&self.path);
         for number in 0..MOST_PIECES {
             if fs::remove_file(self.piece(number)).is_err() {

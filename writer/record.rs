@@ -30,12 +30,12 @@ impl Header {
     }
 }
 
-/// The first bytes of a graph stream: as of a file, and the sizes of the JVM's objects.
+/// The first bytes of a graph stream: those of a file, and the sizes of the JVM's objects.
 #[derive(Clone, Copy, Debug)]
 pub struct GraphHeader {
     /// Milliseconds since 1 January 1970, UTC, at the dump.
     pub millis_since_epoch: u64,
-    /// What objects take in the heap.
+    /// The sizes of objects in the heap.
     pub sizes: ObjectSizes,
 }
 

@@ -1,7 +1,7 @@
 //! Segments: packs whole sub-records into heap dump segments of a quarter of a megabyte.
 //!
-//! Source: format text, HEAP DUMP SEGMENT. The limits are the readers': no empty segment, no sub-record across two
-//! segments, nothing that exceeds a u4.
+//! Source: format text, HEAP DUMP SEGMENT. The limits are the readers': no empty segment, no
+//! sub-record across two segments, nothing that exceeds a u4.
 
 use std::ops::Range;
 
@@ -12,8 +12,8 @@ use crate::heap_record::{count_elements, ObjectArrayHeader, PrimitiveArrayHeader
 use crate::WriteError;
 use format::{record, ID_SIZE_BYTES, RECORD_HEADER_BYTES};
 
-/// Bytes of a full segment, including its header: small enough to be still in the processor's caches when it is
-/// written.
+/// Bytes of a full segment, including its header: small enough to be still in the processor's
+/// caches when it is written.
 const SEGMENT_BYTES: usize = 256 << 10;
 /// Space after a full segment, so that the record that overfills it seldom makes the buffer grow.
 const SLACK_BYTES: usize = 16 << 10;
@@ -30,20 +30,21 @@ const ARRAY_LENGTH: &str = "the length of an array";
 
 /// Receives finished bytes, in file order.
 ///
-/// A buffer is a whole segment, or a piece of one that is larger than the limit. Only all buffers together are
-/// sure to be complete. An error ends the dump.
+/// A buffer is a whole segment, or a piece of one that is larger than the limit. Only all buffers
+/// together are sure to be complete. An error ends the dump.
 pub trait Deliver {
     /// Takes one buffer; may block until there is space for it.
     fn deliver(&mut self, bytes: Vec<u8>) -> Result<(), WriteError>;
 
-    /// An empty buffer with capacity for `bytes` bytes, to be filled and delivered. It reuses a written buffer if
-    /// possible, because a new one costs a page fault for every 4 KiB. The error is [`WriteError::NoMemory`].
+    /// An empty buffer with capacity for `bytes` bytes, to be filled and delivered. It reuses a
+    /// written buffer if possible, because a new one costs a page fault for every 4 KiB. The error
+    /// is [`WriteError::NoMemory`].
     fn buffer(&mut self, bytes: usize) -> Result<Vec<u8>, WriteError> {
         buffer_of(bytes)
     }
 
-    /// Several buffers that belong together follow: other threads that deliver to the same place wait until
-    /// [`Deliver::release`]. May block while another thread holds.
+    /// Several buffers that belong together follow: other threads that deliver to the same place
+    /// wait until [`Deliver::release`]. May block while another thread holds.
     fn hold(&mut self) {}
 
     /// Ends [`Deliver::hold`]; does nothing without it.
@@ -69,8 +70,8 @@ pub struct SegmentTotals {
 
 /// Packs sub-records into segments and delivers each when it is full.
 ///
-/// For one thread: the walk owns it. Call [`Segments::finish`]: dropping it loses what is not delivered. It must
-/// not be used after an error.
+/// For one thread: the walk owns it. Call [`Segments::finish`]: dropping it loses what is not
+/// delivered. It must not be used after an error.
 #[derive(Debug)]
 pub struct Segments<D> {
     deliver: D,
@@ -83,7 +84,8 @@ pub struct Segments<D> {
 }
 
 impl<D: Deliver> Segments<D> {
-    /// Segments of about 256 KiB, delivered to `deliver`. Allocates nothing before the first record.
+    /// Segments of about 256 KiB, delivered to `deliver`. Allocates nothing before the first
+    /// record.
     pub fn new(deliver: D) -> Self {
         Self::with_limits(deliver, SEGMENT_BYTES, PIECE_BYTES, u32::MAX)
     }
@@ -102,9 +104,9 @@ impl<D: Deliver> Segments<D> {
 
     /// Adds the one sub-record that `encode` appends.
     ///
-    /// A record that does not fit into the current segment starts the next one; a record larger than a segment
-    /// gets its own. If `encode` fails, the bytes that it appended are dropped and its error is returned. Other
-    /// errors are the receiver's, and [`WriteError::NoMemory`].
+    /// A record that does not fit into the current segment starts the next one; a record larger
+    /// than a segment gets its own. If `encode` fails, the bytes that it appended are dropped and
+    /// its error is returned. Other errors are the receiver's, and [`WriteError::NoMemory`].
     pub fn record(
         &mut self,
         encode: impl FnOnce(&mut Vec<u8>) -> Result<(), WriteError>,
@@ -130,8 +132,9 @@ impl<D: Deliver> Segments<D> {
 
     /// Adds an array of primitive values; `elements` are its bytes in the host's byte order.
     ///
-    /// A large array is not copied as a whole but delivered in pieces, in its own segment. Returns the number of
-    /// elements missing from the file: 0, unless the record would have exceeded 4 GiB.
+    /// A large array is not copied as a whole but delivered in pieces, in its own segment. Returns
+    /// the number of elements missing from the file: 0, unless the record would have exceeded 4
+    /// GiB.
     pub fn primitive_array(
         &mut self,
         header: &PrimitiveArrayHeader,
@@ -150,7 +153,8 @@ impl<D: Deliver> Segments<D> {
         )
     }
 
-    /// Adds an array of `elements` values of a primitive type, whose bytes `put` appends on demand, big-endian.
+    /// Adds an array of `elements` values of a primitive type, whose bytes `put` appends on demand,
+    /// big-endian.
     ///
     /// Ranges, pieces, result and errors as for [`Segments::object_array_with`].
     pub fn primitive_array_with(
@@ -167,7 +171,8 @@ impl<D: Deliver> Segments<D> {
         )
     }
 
-    /// Adds an array of `elements` zeros of a primitive type, in place of the array's values in the heap.
+    /// Adds an array of `elements` zeros of a primitive type, in place of the array's values in the
+    /// heap.
     ///
     /// Pieces and result as for [`Segments::primitive_array`].
     pub fn zeroed_array(
@@ -206,12 +211,14 @@ impl<D: Deliver> Segments<D> {
         )
     }
 
-    /// Adds an array of `elements` references; `put` appends their ids on demand, big-endian, 8 bytes each.
+    /// Adds an array of `elements` references; `put` appends their ids on demand, big-endian, 8
+    /// bytes each.
     ///
-    /// `put` is called with ranges of elements, in order and without gaps: once for a small array, piece by piece
-    /// for a large one, so that this is never in memory as a whole. Result as for [`Segments::primitive_array`];
-    /// `put` is not called for elements that are missing from the file. Errors: those of `put` and of the
-    /// receiver, `NoMemory`, and `BrokenArray` if `put` appends more or fewer bytes than it should.
+    /// `put` is called with ranges of elements, in order and without gaps: once for a small array,
+    /// piece by piece for a large one, so that this is never in memory as a whole. Result as for
+    /// [`Segments::primitive_array`]; `put` is not called for elements that are missing from the
+    /// file. Errors: those of `put` and of the receiver, `NoMemory`, and `BrokenArray` if `put`
+    /// appends more or fewer bytes than it should.
     pub fn object_array_with(
         &mut self,
         header: &ObjectArrayHeader,
@@ -236,7 +243,8 @@ impl<D: Deliver> Segments<D> {
         Ok(self.totals)
     }
 
-    /// The totals so far. Segments and bytes count when a segment is delivered, records when they are added.
+    /// The totals so far. Segments and bytes count when a segment is delivered, records when they
+    /// are added.
     pub fn totals(&self) -> SegmentTotals {
         self.totals
     }
@@ -374,13 +382,14 @@ pub(crate) fn emptied(mut buffer: Vec<u8>, bytes: usize) -> Result<Vec<u8>, Writ
     Ok(buffer)
 }
 
-/// An empty buffer. Returns an error instead of aborting if there is no memory, because the host process must live
-/// on.
+/// An empty buffer. Returns an error instead of aborting if there is no memory, because the host
+/// process must live on.
 pub(crate) fn buffer_of(bytes: usize) -> Result<Vec<u8>, WriteError> {
     emptied(Vec::new(), bytes)
 }
 
-/// Calls `put` for these elements and checks the number of bytes: with a wrong length, no reader could read on.
+/// Calls `put` for these elements and checks the number of bytes: with a wrong length, no reader
+/// could read on.
 fn put_measured(
     range: Range<usize>,
     width: u32,
@@ -489,7 +498,8 @@ mod tests {
             trace: TraceId::EMPTY,
             element_type: BasicType::Int,
         };
-        // In a segment with others, in pieces of its own segment, and cut because it would exceed the limit.
+        // In a segment with others, in pieces of its own segment, and cut because it would exceed
+        // the limit.
         for (elements, max_body) in [(3, u32::MAX), (1000, u32::MAX), (1000, 400)] {
             let values = vec![7; elements as usize * 4];
             let (with_values, _) = delivered(max_body, |segments| {
@@ -575,8 +585,8 @@ mod tests {
         assert_eq!((totals.records, totals.segments), (3, 3));
     }
 
-    /// Lengths of the delivered buffers for arrays of these numbers of ints, with the usual limits; none may have
-    /// grown.
+    /// Lengths of the delivered buffers for arrays of these numbers of ints, with the usual limits;
+    /// none may have grown.
     fn buffers_of(counts: &[i32]) -> Vec<usize> {
         let mut lengths = Vec::new();
         let mut segments = Segments::new(|bytes: Vec<u8>| {

@@ -1,4 +1,4 @@
-//! The sink of a dump that becomes a file: written as `NAME.part`, and named when it is complete and on disk.
+//! Writes a dump to a file: as `NAME.part`, which is renamed when it is complete and on disk.
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -12,16 +12,17 @@ use crate::numbered_name::numbered;
 use crate::part_file::{create_new, not_created, PartFile};
 use crate::{FileMode, Floor, GzipLevel, Tail, WriteError};
 
-/// What to do if something has the target's name already. What is no regular file is never replaced.
+/// What happens if the target's name is taken. Only regular files are ever replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
     /// Refuse, before anything is written and again at the end.
     Keep,
     /// Take a free name beside it: `out.hprof`, `out.1.hprof`.
     Beside,
-    /// Replace it at the end: until then the old file stays complete. Refuse if another one takes its place meanwhile.
+    /// Replace the file at the end; until then the old file stays complete. Refuse if a different
+    /// file has that name by then.
     Replace,
-    /// The same for a file that was last written before this moment; take a free name beside any other.
+    /// Replace a file that was last written before this moment; take a free name beside any other.
     ReplaceOlder(SystemTime),
 }
 
@@ -31,7 +32,7 @@ impl Existing {
     }
 }
 
-/// Most names that are looked at for a free one.
+/// The most names that are tried to find a free one.
 const MOST_NAMES: u64 = 100_000;
 
 /// The final path of a dump, and whether it is compressed.
@@ -45,7 +46,7 @@ pub struct Target {
     pub gzip: Option<GzipLevel>,
     /// The free space that the dump leaves; `None` for none.
     pub floor: Option<Floor>,
-    /// The file's mode; `None` for its owner's alone, less the mask of the process.
+    /// The file's mode; `None` for read and write by the owner, less the umask.
     pub mode: Option<FileMode>,
 }
 
@@ -61,8 +62,8 @@ impl Target {
         }
     }
 
-    /// Checks whether a dump could be written here at the moment: directory, permission, and the kind
-    /// of an existing file.
+    /// Checks whether a dump could be written here at the moment: directory, permission, and the
+    /// kind of an existing file.
     ///
     /// Leaves nothing behind, and leaves another process's `.part` file alone. Errors: those of
     /// [`FileSink::create`].
@@ -72,7 +73,7 @@ impl Target {
         check_name(&self.path, self.existing)?;
         let probe = sibling(&self.path, &name, &format!(".{}.probe", std::process::id()));
         let made = match create_new(&probe) {
-            // One of a JVM with the same number, in another container or before this one.
+            // The file of a JVM with the same process id, in another container or earlier.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
             Err(error) => Err(not_created(&probe, &error)),
             Ok(file) => give_mode(self.mode, &file, &probe),
@@ -113,7 +114,8 @@ pub trait Sink: Send {
     /// Appends bytes to the file.
     fn write(&mut self, bytes: &[u8]) -> Result<(), WriteError>;
 
-    /// Appends a buffer from `start` on. Returns a free buffer, this or another one, if there is one.
+    /// Appends a buffer from `start` on. Returns a free buffer, this or another one, if there is
+    /// one.
     fn take(&mut self, buffer: Vec<u8>, start: usize) -> Result<Option<Vec<u8>>, WriteError> {
         self.write(buffer.get(start..).unwrap_or_default())?;
         Ok(Some(buffer))
@@ -130,13 +132,14 @@ pub trait Sink: Send {
     fn commit(self: Box<Self>, tail_bytes: u64) -> Result<Written, WriteError>;
 }
 
-/// A sink for a regular file, readable only by its owner because heaps contain secrets, unless the target says otherwise.
+/// A sink for a regular file. Only its owner can read it, because heaps contain secrets, unless the
+/// target sets a mode.
 ///
-/// Writes bytes as they come: for a compressed dump they are compressed already.
+/// Writes bytes unchanged: those of a compressed dump are compressed already.
 #[derive(Debug)]
 pub struct FileSink {
     target: Target,
-    /// The name that the file is to get: the target's, or a free one beside it.
+    /// The intended name of the file: the target's, or a free one beside it.
     path: PathBuf,
     part: PartFile,
     bytes: u64,
@@ -147,8 +150,9 @@ pub struct FileSink {
 impl FileSink {
     /// Opens `NAME.part`.
     ///
-    /// What a dead process has left at that name is replaced. Errors: `NoFileName`, `NoDirectory`, `Exists`, `InUse`,
-    /// `WholePart`, `NotARegularFile`, `NoPermission`, `Io`; after an error nothing is left behind.
+    /// Replaces the leftover of a dead process. Errors: `NoFileName`, `NoDirectory`, `Exists`,
+    /// `InUse`, `WholePart`, `NotARegularFile`, `NoPermission`, `Io`; after an error no file is
+    /// left.
     pub fn create(target: Target) -> Result<Self, WriteError> {
         file_name(&target.path)?;
         check_directory(&target.path)?;
@@ -168,7 +172,8 @@ impl FileSink {
         check_name(&path, target.existing)?;
         let part = PartFile::create(sibling(&path, &file_name(&path)?, ".part"))?;
         give_mode(target.mode, &part.file, &part.path)?;
-        // Whoever else would write a dump of this name has the `.part` file first. One may have ended just now.
+        // Another writer of this name would have held the `.part` file, but it may have just
+        // finished.
         check_name(&path, target.existing)?;
         Ok(Self {
             target: target.clone(),
@@ -186,7 +191,8 @@ impl FileSink {
         })
     }
 
-    /// Gives the file its name, or a free one beside it; the name. What another process has put there meanwhile stays.
+    /// Gives the file its name, or a free one beside it, and returns that name. Files that another
+    /// process has created meanwhile stay.
     fn take_name(&self) -> Result<PathBuf, WriteError> {
         let existing = self.target.existing;
         let mut path = self.path.clone();
@@ -220,8 +226,8 @@ impl FileSink {
     }
 }
 
-/// Whether another name may be free, as this one is taken; what has the `first` name may be of a kind that no dump
-/// replaces, which the user should know.
+/// Whether to try another name because this one is taken. If something other than a file has the
+/// `first` name, the error is reported instead.
 fn is_taken(error: &WriteError, first: &Path) -> bool {
     match error {
         WriteError::Exists { .. } | WriteError::InUse { .. } | WriteError::WholePart { .. } => true,
@@ -262,17 +268,17 @@ impl Sink for FileSink {
             });
         }
         let named = self.take_name();
-        // What is whole is not thrown away for a name.
+        // A complete dump is kept even if it cannot be renamed.
         self.part.stays = matches!(named, Ok(_) | Err(WriteError::Unnamed { .. }));
         let path = named?;
-        // The file is complete by now. Some network file systems cannot sync a directory; that is no
-        // reason to call the dump a failure.
+        // The file is complete by now. Some network file systems cannot sync a directory; the dump
+        // has not failed then.
         let _ = File::open(directory(&path)).and_then(|directory| directory.sync_all());
         Ok(Written { path, bytes })
     }
 }
 
-/// Returns when the file is on the disk, where the file system knows of such a thing.
+/// Returns when the file is on the disk, if the file system supports sync.
 fn sync(file: &File) -> io::Result<()> {
     match file.sync_all() {
         Err(error) if is_unknown(&error) => Ok(()),
@@ -280,7 +286,7 @@ fn sync(file: &File) -> io::Result<()> {
     }
 }
 
-/// Whether a file system says that it has no such operation. A disk that fails says something else.
+/// Whether the file system does not support the operation. A failing disk returns other errors.
 fn is_unknown(error: &io::Error) -> bool {
     [libc::EINVAL, libc::ENOSYS, libc::EOPNOTSUPP]
         .into_iter()
@@ -288,13 +294,13 @@ fn is_unknown(error: &io::Error) -> bool {
 }
 
 /// Opens a file that a client has created for an answer, for writing at its end. `None` if it does
-/// not exist, is not a regular file, is a link, or if `is_ours` says that it is somebody else's.
+/// not exist, is not a regular file, is a link, or if `is_ours` rejects it.
 pub fn open_answer(
     path: &Path,
     is_ours: impl FnOnce(&Path, &Metadata) -> io::Result<()>,
 ) -> Option<Box<dyn Write>> {
     let mut options = OpenOptions::new();
-    // The reader of a pipe is not waited for.
+    // Opening a pipe must not wait for its reader.
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
     let file = options.append(true).custom_flags(flags).open(path).ok()?;
     let facts = file.metadata().ok().filter(Metadata::is_file)?;
@@ -302,7 +308,7 @@ pub fn open_answer(
     Some(Box::new(file))
 }
 
-/// When a file was last written; `None` if there is none, or if the system does not say.
+/// When a file was last written; `None` if there is none, or if the system does not report it.
 fn last_written(path: &Path) -> Option<SystemTime> {
     fs::metadata(path).and_then(|meta| meta.modified()).ok()
 }
@@ -356,20 +362,20 @@ fn check_directory(path: &Path) -> Result<(), WriteError> {
     }
 }
 
-/// Rejects a name that something has which is not replaced. Errors: `Exists`, `NotARegularFile`.
+/// Rejects a taken name whose file must not be replaced. Errors: `Exists`, `NotARegularFile`.
 pub fn check_name(path: &Path, existing: Existing) -> Result<(), WriteError> {
     if identity(path).is_none() {
         return Ok(());
     }
     let path = path.to_owned();
-    // This follows links: a link to a pipe or a device is just as unsuitable for a dump.
+    // This follows links: a link to a pipe or a device is unsuitable, too.
     if fs::metadata(&path).is_ok_and(|meta| !meta.is_file()) {
         return Err(WriteError::NotARegularFile { path });
     }
     let is_replaced = match existing {
         Existing::Keep | Existing::Beside => false,
         Existing::Replace => true,
-        // A link that leads nowhere has no time.
+        // A dangling link has no time.
         Existing::ReplaceOlder(than) => last_written(&path).is_none_or(|written| written < than),
     };
     if is_replaced {
@@ -438,7 +444,8 @@ mod tests {
 
     const FUTURE: Duration = Duration::from_secs(3600);
 
-    /// Where a dump goes whose name something has: before it begins, or since. `None` for nowhere.
+    /// The name that a dump gets if its own name is taken from the start, or is taken meanwhile.
+    /// `None` if there is no dump.
     fn place(existing: Existing, comes_meanwhile: bool) -> Option<String> {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.hprof.gz");
@@ -801,7 +808,7 @@ mod tests {
         let first = Box::new(FileSink::create(target.clone()).unwrap());
         let second = FileSink::create(target.clone()).unwrap_err();
         assert_eq!(second, WriteError::InUse { path: part.clone() });
-        // A program that knows nothing of locks.
+        // Another program removes the file although it is locked.
         fs::remove_file(&part).unwrap();
         fs::write(&part, "theirs").unwrap();
         assert!(matches!(first.commit(0), Err(WriteError::Taken { .. })));

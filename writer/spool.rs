@@ -1,4 +1,4 @@
-//! A file without a name: it goes with the process, however that ends.
+//! A file without a name: the system frees it when the process ends, in whatever way.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -9,18 +9,18 @@ use crate::part_file::{create_new, not_created};
 use crate::sink::{check_length, failed, file_name, sibling};
 use crate::{GzipLevel, Tail, WriteError};
 
-/// Bytes that are read back when all are there, in a file without a name.
+/// Stores bytes in a file without a name, to be read back when all are there.
 #[derive(Debug)]
 pub(crate) struct Spool {
     file: File,
-    // The name that it had for a moment.
+    // The name that it had briefly.
     path: PathBuf,
 }
 
-/// Attempts at a name that other processes have for a moment.
+/// Attempts at names that other processes use briefly.
 const TRIES: u32 = 100;
 
-/// Removes a file, if it is there. Errors: `NotARegularFile`, `Io`.
+/// Removes the file, if it exists. Errors: `NotARegularFile`, `Io`.
 fn remove(path: &Path) -> Result<(), WriteError> {
     match fs::symlink_metadata(path) {
         Err(_) => return Ok(()),
@@ -40,7 +40,7 @@ fn remove(path: &Path) -> Result<(), WriteError> {
 }
 
 impl Spool {
-    /// Opens it beside the target.
+    /// Creates the file beside the target.
     pub(crate) fn create(target: &Path) -> Result<Self, WriteError> {
         let path = sibling(target, &file_name(target)?, ".spool");
         for _ in 0..TRIES {
@@ -49,7 +49,8 @@ impl Spool {
                     remove(&path)?;
                     return Ok(Self { file, path });
                 }
-                // Another process has the name for a moment, or ended in it. Nobody needs it any more.
+                // Another process uses the name briefly, or died while it did. The file is not
+                // needed.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => remove(&path)?,
                 Err(error) => return Err(not_created(&path, &error)),
             }
@@ -71,7 +72,7 @@ impl Spool {
         Tail::of(&self.file, &self.path, gzip)
     }
 
-    /// All of it, if it has this many bytes.
+    /// The whole dump, if the file has this many bytes.
     pub(crate) fn read_back(&self, expected_bytes: u64) -> Result<StoredDump<'_>, WriteError> {
         check_length(&self.file, &self.path, expected_bytes)?;
         Ok(StoredDump {
@@ -93,14 +94,14 @@ pub struct StoredDump<'f> {
 }
 
 impl<'f> StoredDump<'f> {
-    /// Starts to read it from its first byte. One reader at a time: all share one position.
+    /// Reads it from its first byte. One reader at a time: all share one position.
     pub fn open(&self) -> io::Result<impl Read + use<'f>> {
         let mut file = self.file;
         file.rewind()?;
         Ok(file)
     }
 
-    /// The error that it cannot be read back.
+    /// The error for data that cannot be read back.
     pub fn unreadable(&self, reason: impl fmt::Display) -> WriteError {
         WriteError::Io {
             path: self.path.to_owned(),

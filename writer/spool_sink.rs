@@ -1,4 +1,5 @@
-//! A sink that stores a dump until it is complete, and then hands it on: to a connection, or to be made into text.
+//! A sink that stores a dump until it is complete, and then passes it on: to a connection, or to
+//! the conversion to text.
 
 use std::fmt;
 use std::path::Path;
@@ -6,12 +7,13 @@ use std::path::Path;
 use crate::spool::{Spool, StoredDump};
 use crate::{GzipLevel, Sink, Tail, WriteError, Written};
 
-/// Takes a complete dump.
+/// Receives a complete dump.
 pub type HandOn = Box<dyn FnOnce(StoredDump<'_>) -> Result<Written, WriteError> + Send>;
 
-/// Stores the dump in a file without a name, and hands it on at the commit.
+/// Stores the dump in a file without a name, and passes it on at the commit.
 ///
-/// So neither a pause nor a forked child waits for a peer or for text: only the thread that requested the dump does.
+/// So neither a pause nor a forked child waits for a peer or for the conversion to text: only the
+/// thread that requested the dump does.
 pub struct SpoolSink {
     dump: Spool,
     gzip: Option<GzipLevel>,
@@ -20,7 +22,8 @@ pub struct SpoolSink {
 }
 
 impl SpoolSink {
-    /// Opens the file beside this path. `gzip` is the compression level of the data. Errors: those of a file.
+    /// Creates the file beside this path. `gzip` is the compression level of the data. Errors:
+    /// those of a file.
     pub fn create(
         path: &Path,
         gzip: Option<GzipLevel>,
@@ -73,12 +76,12 @@ mod tests {
     use std::io::Read;
     use std::sync::mpsc::channel;
 
-    /// What is handed on of the dump that `write` makes; `None` if nothing is.
+    /// The bytes passed on of the dump that `write` makes; `None` if it is not passed on.
     fn handed_on(write: impl FnOnce(DumpFile)) -> Option<Vec<u8>> {
         let directory = tempfile::tempdir().unwrap();
         let (tell, told) = channel();
         let hand_on = move |dump: StoredDump<'_>| {
-            // Twice, as text is made.
+            // Twice, as the conversion to text reads it.
             for _ in 0..2 {
                 let mut all = Vec::new();
                 dump.open().unwrap().read_to_end(&mut all).unwrap();

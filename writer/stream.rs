@@ -1,4 +1,5 @@
-//! The end of a stream to which a dump is written as it is made. Every wait for who reads it has a limit.
+//! The end of a stream to which a dump is written while it is made. Every wait for the reader has a
+//! limit.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -8,35 +9,36 @@ use std::time::{Duration, Instant};
 
 use crate::WriteError;
 
-/// How long one call waits before the limits are checked.
+/// Longest wait of one call before the limits are checked.
 const ONE_WAIT: Duration = Duration::from_secs(1);
 
-/// Returns when a descriptor takes bytes, has lost its reader, or when this time is over.
+/// Returns when a descriptor is writable, has lost its reader, or the time is over.
 pub type AwaitRoom = fn(BorrowedFd<'_>, Duration);
 
-/// How long who reads may take.
+/// The limits for the reader of a stream.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
-    /// The longest time in which nothing is taken.
+    /// The longest time without progress.
     pub silence: Duration,
-    /// The longest time for a whole dump, from its first byte's way on.
+    /// The longest time for a whole dump, counted from its start.
     pub total: Duration,
-    /// How to wait.
+    /// Waits for the descriptor.
     pub wait: AwaitRoom,
 }
 
-/// Writes to a descriptor that does not block, and gives up who takes too long. For any thread and process.
+/// Writes to a non-blocking descriptor, and gives up if the reader is too slow. For any thread and
+/// process.
 #[derive(Clone, Debug)]
 pub(crate) struct Stream {
-    /// Who reads, as the start of a sentence.
+    /// The reader's name, as the start of a sentence.
     reader: Arc<str>,
     patience: Patience,
-    /// When all must have been taken.
+    /// When the reader must have accepted everything.
     deadline: Instant,
 }
 
 impl Stream {
-    /// For a dump that begins now.
+    /// A stream for a dump that begins now.
     pub(crate) fn new(reader: &str, patience: Patience) -> Self {
         let now = Instant::now();
         Self {
@@ -46,7 +48,7 @@ impl Stream {
         }
     }
 
-    /// Writes all bytes, and tells how many at a time. Errors: `Refused`.
+    /// Writes all bytes, and reports the size of each write. Errors: `Refused`.
     pub(crate) fn send(
         &self,
         file: &mut File,
@@ -73,7 +75,8 @@ impl Stream {
         Ok(())
     }
 
-    /// An error if who reads has taken nothing since this moment for too long, or has had all the time there is.
+    /// An error if the reader has accepted nothing since `taken` for too long, or if the total time
+    /// is over.
     fn check(&self, taken: Instant) -> Result<(), WriteError> {
         let Patience { silence, total, .. } = self.patience;
         if Instant::now() >= self.deadline {

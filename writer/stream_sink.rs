@@ -1,4 +1,5 @@
-//! A sink that sends a dump to who reads it, as it is made: through a socket of this machine, or another stream.
+//! A sink that sends a dump to its reader while it is made, through a local socket or another
+//! stream.
 
 use std::fmt;
 use std::fs::{File, Metadata, OpenOptions};
@@ -14,34 +15,37 @@ use crate::stream::Stream;
 use crate::tail::Tail;
 use crate::{GzipLevel, Outlet, Patience, Sink, WriteError, Written};
 
-/// Who reads a stream. Dropping it tells the reader that what it got is no dump; the stream is still open then.
+/// The reader of a stream. Dropping it, while the stream is still open, signals that the bytes so
+/// far are no dump.
 pub trait Reader: fmt::Debug + Send {
-    /// All was sent, and this process has closed the stream. Returns when the reader is done, within its limits.
+    /// Called when everything was sent and this process has closed the stream. Returns when the
+    /// reader is done, within its limits.
     fn finish(self: Box<Self>) -> Result<(), WriteError>;
 }
 
-/// The way to a reader.
+/// Connects to a reader.
 pub trait Way: fmt::Debug + Send + Sync {
-    /// Opens a stream, with an end that does not block. Errors: `Refused`.
+    /// Opens a stream and returns its non-blocking end. Errors: `Refused`.
     fn reach(&self) -> Result<(OwnedFd, Box<dyn Reader>), WriteError>;
 
-    /// Whether a reader that has got a part of a dump can be left for a new one.
+    /// Whether a new stream may be opened after a reader got part of a dump.
     fn can_begin_anew(&self) -> bool;
 
-    /// The reader, as the start of a sentence.
+    /// The reader's name, as the start of a sentence.
     fn reader(&self) -> String;
 
-    /// What dumps and messages call it.
+    /// The name in dumps and messages.
     fn name(&self) -> PathBuf;
 
-    /// Where HotSpot's own dumper may write a file of its own; `None` for the system's folder for temporary files.
+    /// The path beside which HotSpot's own dumper may write its file; `None` for the system's
+    /// folder for temporary files.
     fn spool_path(&self) -> Option<PathBuf>;
 }
 
 /// A stream that was opened for one dump.
 #[derive(Debug)]
 struct Reached {
-    /// Dropped before the stream is closed.
+    /// Declared first, so that it is dropped before the stream is closed.
     reader: Box<dyn Reader>,
     end: OwnedFd,
     stream: Stream,
@@ -51,7 +55,8 @@ struct Reached {
 
 type Shared = Arc<Mutex<Option<Reached>>>;
 
-/// Who takes one dump as it is made. The attempts at it share a stream as long as nothing was sent.
+/// Sends one dump to a reader while it is made. All attempts share a stream as long as nothing was
+/// sent.
 #[derive(Debug)]
 pub struct StreamOutlet {
     way: Box<dyn Way>,
@@ -61,7 +66,7 @@ pub struct StreamOutlet {
 }
 
 impl StreamOutlet {
-    /// For whoever is at the end of this way. `gzip` is the compression level.
+    /// An outlet for the reader that `way` connects to. `gzip` is the compression level.
     pub fn new(way: Box<dyn Way>, patience: Patience, gzip: Option<GzipLevel>) -> Self {
         Self {
             way,
@@ -71,8 +76,8 @@ impl StreamOutlet {
         }
     }
 
-    /// For the process that listens on the socket at this path. Others may write to its folder, so `is_ours` says whether
-    /// the socket is one of the user's; its error is the end of a sentence.
+    /// An outlet for the process that listens on the socket at this path. Other users may write to
+    /// its folder, so `is_ours` checks the socket; its error is the end of a sentence.
     pub fn to_socket(path: PathBuf, is_ours: IsOurs, patience: Patience) -> Self {
         Self::new(Box::new(Socket { path, is_ours }), patience, None)
     }
@@ -96,7 +101,7 @@ impl Outlet for StreamOutlet {
                     self.way.reader()
                 )));
             }
-            // Before the new one is there.
+            // The old stream is closed before the new one is opened.
             *reached = None;
         }
         let opened = match &*reached {
@@ -140,7 +145,7 @@ impl fmt::Display for StreamOutlet {
     }
 }
 
-/// Sends what it gets at once, and keeps nothing.
+/// Sends bytes immediately, and stores nothing.
 #[derive(Debug)]
 struct StreamSink {
     peer: Tail,
@@ -188,10 +193,11 @@ fn lock(reached: &Shared) -> MutexGuard<'_, Option<Reached>> {
     reached.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Says by the path and the facts of an open file whether it is one of the user's. The error is the end of a sentence.
+/// Checks by the path and the metadata of an open file whether it belongs to the user. The error is
+/// the end of a sentence.
 pub type IsOurs = fn(&Path, &Metadata) -> io::Result<()>;
 
-/// The way to the process that listens on the socket at this path.
+/// Connects to the process that listens on the socket at this path.
 #[derive(Debug)]
 struct Socket {
     path: PathBuf,
@@ -199,7 +205,7 @@ struct Socket {
 }
 
 impl Socket {
-    /// Connects to the file that was looked at, whatever happens to its name.
+    /// Connects to the file that was checked, even if its name now belongs to another file.
     fn connect(&self) -> io::Result<UnixStream> {
         let mut options = OpenOptions::new();
         let flags = libc::O_PATH | libc::O_NOFOLLOW;
@@ -259,9 +265,9 @@ impl Reader for Listener {
 }
 
 impl Drop for Listener {
-    /// Ends the stream, whole or not, though a forked child may hold it for as long as it takes to end.
+    /// Ends the stream, complete or not, even while a forked child still holds the descriptor.
     fn drop(&mut self) {
-        // The peer may have ended it.
+        // Fails if the peer has ended it already.
         let _ = self.0.shutdown(Shutdown::Both);
     }
 }
@@ -319,7 +325,7 @@ mod tests {
         dump.head(b"head".to_vec()).unwrap();
         dump.flush().unwrap();
         let tail = TailWriter::start(dump.tail().unwrap(), 1, start_worker).unwrap();
-        // Zeros are no holes here.
+        // Zeros do not become holes here.
         tail.sender().deliver(vec![0; 1 << 20]).unwrap();
         let bytes = tail.finish().unwrap();
         assert_eq!(dump.finish_with_tail(bytes).unwrap().bytes, 4 + bytes);
@@ -342,7 +348,7 @@ mod tests {
         assert!(DumpFile::create(&StreamOutlet::to_socket(path, OURS, patient())).is_err());
     }
 
-    /// A way to a reader that counts what becomes of it.
+    /// A way to a reader that counts how its readers end.
     #[derive(Debug, Default)]
     struct Counted {
         peers: Arc<Mutex<Vec<UnixStream>>>,

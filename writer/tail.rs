@@ -1,5 +1,5 @@
-//! The position in a file after the head, from which another process continues. It may write past the page cache, and
-//! leaves holes.
+//! The position in a file after the head, from which another process continues. Writes can bypass
+//! the page cache, and leave holes.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -19,8 +19,9 @@ const BLOCK_BYTES: usize = 4096;
 
 /// The position in a `.part` file after the head, from which another process continues.
 ///
-/// It has its own descriptor, which shares the file offset with the first: each process writes after what the other
-/// one has written. So only one of them may write at a time. For any thread, and for a forked child.
+/// It has its own descriptor, which shares the file offset with the first: each process writes
+/// after what the other one has written. So only one of them may write at a time. For any thread,
+/// and for a forked child.
 #[derive(Debug)]
 pub struct Tail {
     file: File,
@@ -33,13 +34,14 @@ pub struct Tail {
 /// Whether appended bytes go through the page cache.
 #[derive(Debug)]
 enum Cache {
-    /// They do.
+    /// Yes.
     Used,
-    /// They need not, because the file will not be read soon. Decided at the first bytes, in the process that writes.
+    /// Bypassed if possible, because the file will not be read soon. Decided at the first bytes, in
+    /// the process that writes.
     Unwanted,
-    /// They do not.
+    /// No.
     Passed(Chunk),
-    /// There is none: it is a stream, which has no places and no holes.
+    /// Neither: it is a stream, which has no positions and no holes.
     Stream(Stream),
 }
 
@@ -76,7 +78,7 @@ impl Tail {
         })
     }
 
-    /// The end of a stream, which does not block; its path is for messages.
+    /// The non-blocking end of a stream; the path is for messages.
     pub(crate) fn of_stream(
         file: File,
         stream: Stream,
@@ -92,7 +94,7 @@ impl Tail {
         }
     }
 
-    /// Leaves this space free.
+    /// Keeps this space free.
     pub(crate) fn above(mut self, floor: Option<Floor>) -> Self {
         self.floor = floor;
         self
@@ -100,9 +102,9 @@ impl Tail {
 
     /// Writes appended bytes past the page cache, if the file is on a disk that supports it.
     ///
-    /// A dump is synced before it gets its name, so the cache would not make anything faster: the processor would copy
-    /// every page into it, and evict the application's files from it, for a file that will not be read soon. Appended
-    /// bytes are only in the file after [`Tail::flush`].
+    /// A dump is synced before it gets its name, so the cache would not make anything faster: the
+    /// processor would copy every page into it, and evict the application's files from it, for a
+    /// file that will not be read soon. Appended bytes are only in the file after [`Tail::flush`].
     pub(crate) fn past_the_cache(mut self) -> Self {
         self.cache = Cache::Unwanted;
         self
@@ -118,13 +120,14 @@ impl Tail {
         &self.path
     }
 
-    /// Appends bytes to the file; long runs of zeros become holes. The last bytes must not be zeros, or the file is
-    /// too short.
+    /// Appends bytes to the file; long runs of zeros become holes. The last bytes must not be
+    /// zeros, or the file is too short.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
         self.append_telling(bytes, &mut |_| {})
     }
 
-    /// The same, and tells how many bytes were taken at a time: a slow reader of a stream needs many times.
+    /// Like [`Tail::append`], and reports the size of each write: a slow reader of a stream needs
+    /// many.
     pub(crate) fn append_telling(
         &mut self,
         bytes: &[u8],
@@ -179,10 +182,11 @@ impl AsRawFd for Tail {
 }
 
 impl Chunk {
-    /// An empty chunk at the position of `file`; `None` if the file is not on a disk, or if there is no memory.
+    /// An empty chunk at the position of `file`; `None` if the file is not on a disk, or if there
+    /// is no memory.
     fn of(file: &mut File) -> Option<Self> {
-        // A file system without its own disk (in memory, network, overlay) has a device number with major 0. Direct
-        // writes there have no effect, or an unknown one.
+        // A file system without its own disk (in memory, network, overlay) has a device number with
+        // major 0. Direct writes there have no effect, or an unknown one.
         let is_on_disk = libc::major(file.metadata().ok()?.dev()) != 0;
         if !is_on_disk {
             return None;
@@ -237,7 +241,8 @@ impl Chunk {
     /// Writes a full chunk: whole blocks, as are its pieces between holes.
     fn write(&mut self, file: &File) -> io::Result<()> {
         write_around(self.bytes(), self.offset, |piece, at| {
-            // Bytes that the disk rejects here are written in the usual way, which reports any error.
+            // Bytes that the disk rejects here are written in the usual way, which reports any
+            // error.
             let written = self.direct.write_at(piece, at).unwrap_or(0);
             let rest = piece.get(written..).unwrap_or_default();
             file.write_all_at(rest, at + written as u64)
@@ -264,7 +269,8 @@ impl Chunk {
     }
 }
 
-/// Appends at the file's position. File systems that only support sequential writes get the zeros, too.
+/// Appends at the file's position. File systems that only support sequential writes get the zeros,
+/// too.
 fn append(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     let start = file.stream_position()?;
     match write_around(bytes, start, |piece, at| file.write_all_at(piece, at)) {
@@ -284,7 +290,8 @@ fn append_all(file: &mut File, bytes: &[u8], start: u64) -> io::Result<()> {
     file.write_all(bytes.get(written..).unwrap_or_default())
 }
 
-/// Whether a write was rejected because of its position, and not because of a problem with the disk.
+/// Whether a write was rejected because of its position, and not because of a problem with the
+/// disk.
 fn is_refused(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidInput, Unsupported};
     matches!(error.kind(), InvalidInput | Unsupported)

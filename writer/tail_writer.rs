@@ -1,7 +1,8 @@
 //! The tail of a dump: what a forked child writes after the head that its parent wrote.
 //!
-//! Everything here is created after the fork: threads, channel, locks of the standard library. The child uses
-//! nothing of the parent's [`DumpFile`] except the [`Tail`]. The parent syncs and renames the file.
+//! Everything here is created after the fork: threads, channel, locks of the standard library. The
+//! child uses nothing of the parent's [`DumpFile`] except the [`Tail`]. The parent syncs and
+//! renames the file.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
@@ -12,7 +13,8 @@ use crate::{Deliver, DumpFile, ObjectsSender, Sink, StartWorker, Tail, WriteErro
 
 /// The tail that is being written.
 ///
-/// Any thread may hold it and its senders. Dropping it waits for its thread and leaves a tail without an end.
+/// Any thread may hold it and its senders. Dropping it waits for its thread and leaves a tail
+/// without an end.
 #[derive(Debug)]
 pub struct TailWriter {
     // A dump whose sink appends to a file that the parent began.
@@ -23,8 +25,8 @@ pub struct TailWriter {
 }
 
 impl TailWriter {
-    /// Starts the writer thread and, for a compressed dump, `threads` compressing threads. A child passes its
-    /// own way to start threads.
+    /// Starts the writer thread and, for a compressed dump, `threads` compressing threads.
+    /// `start_worker` starts threads the way a forked child must.
     ///
     /// Errors: `NoThread`, `NoMemory`.
     pub fn start(
@@ -70,22 +72,22 @@ impl TailWriter {
         self.is_compressed
     }
 
-    /// Bytes written to the file so far, up to a megabyte ahead of it; compressed bytes if it is compressed. For
-    /// progress reports.
+    /// Bytes written to the file so far, up to a megabyte ahead of it; compressed bytes if it is
+    /// compressed. For progress reports.
     pub fn bytes_written(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// Returns when all that was delivered is in the file, or was taken by who reads it. The error is the thread's first
-    /// one.
+    /// Returns when all delivered bytes are in the file, or accepted by the reader of the stream.
+    /// The error is the thread's first one.
     pub fn flush(&self) -> Result<(), WriteError> {
         self.dump.flush()
     }
 
     /// Writes everything in progress and the end record, and waits until all is in the file.
     ///
-    /// Returns the bytes of the tail, for [`DumpFile::finish_with_tail`]. The error is the thread's first one.
-    /// Senders get an error afterwards.
+    /// Returns the bytes of the tail, for [`DumpFile::finish_with_tail`]. The error is the thread's
+    /// first one. Senders get an error afterwards.
     pub fn finish(self) -> Result<u64, WriteError> {
         Ok(self.dump.finish()?.bytes)
     }
@@ -93,9 +95,9 @@ impl TailWriter {
 
 /// Delivers segments to a [`TailWriter`]'s thread. For any thread; each walker has its own.
 ///
-/// Blocks while the channel is full, and while another clone holds the turn. Returns the writer's first error
-/// once there is one. Buffers delivered between [`Deliver::hold`] and [`Deliver::release`] are contiguous in the
-/// file.
+/// Blocks while the channel is full, and while another clone holds the turn. Returns the writer's
+/// first error once there is one. Buffers delivered between [`Deliver::hold`] and
+/// [`Deliver::release`] are contiguous in the file.
 #[derive(Debug)]
 pub struct TailSender {
     objects: ObjectsSender,

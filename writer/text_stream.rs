@@ -1,4 +1,4 @@
-//! A stream of text: what its encoders write, handed on by the megabyte.
+//! A stream of text: collects the output of text encoders into buffers of a megabyte.
 
 use std::io::{self, Write};
 
@@ -7,10 +7,10 @@ use crate::{Deliver, WriteError};
 /// Bytes of a buffer that is delivered.
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// A place for text that goes where records go, in buffers of about a megabyte.
+/// Writes text to the receiver of records, in buffers of about a megabyte.
 ///
-/// Encoders know only [`io::Error`]; the stream keeps the receiver's first error and tells it in
-/// [`TextStream::finish`]. What was not finished is lost. For one thread.
+/// Encoders know only [`io::Error`]; the stream keeps the receiver's first error, which
+/// [`TextStream::finish`] returns. Without `finish`, the rest is lost. For one thread.
 #[derive(Debug)]
 pub struct TextStream<D> {
     deliver: D,
@@ -19,7 +19,7 @@ pub struct TextStream<D> {
 }
 
 impl<D: Deliver> TextStream<D> {
-    /// A stream that delivers here.
+    /// A stream to this receiver.
     pub fn new(deliver: D) -> Self {
         Self {
             deliver,
@@ -28,9 +28,9 @@ impl<D: Deliver> TextStream<D> {
         }
     }
 
-    /// Delivers what is left, and returns the first error there was.
+    /// Delivers the rest, and returns the first error.
     pub fn finish(mut self) -> Result<(), WriteError> {
-        // Its error, if any, is the one that was kept.
+        // `result` already contains its error, if any.
         let _ = self.flush();
         self.error.map_or(Ok(()), Err)
     }

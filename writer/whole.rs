@@ -1,4 +1,4 @@
-//! Whether a file is a whole dump or report, by its last bytes.
+//! Recognises a complete dump or report by its last bytes.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -7,17 +7,18 @@ use format::{record, RECORD_HEADER_BYTES};
 
 /// The last record of a whole dump.
 const END: [u8; RECORD_HEADER_BYTES] = [record::HEAP_DUMP_END, 0, 0, 0, 0, 0, 0, 0, 0];
-/// Its bytes, as a trailer counts them.
+/// Its length in a gzip trailer.
 const LENGTH: u32 = 9;
-/// What the file of a dump begins with.
+/// The start of a dump file.
 const PLAIN: &[u8] = b"JAVA PROFILE 1.0.";
-/// What a text ends with: of a heap, or of the last profile.
+/// The end of a text: of a heap, or of the last profile.
 const TEXT_END: &[u8] = b" END\n";
-/// The same as `PLAIN` if it is packed.
+/// The start of a compressed file.
 const PACKED: &[u8] = &[0x1F, 0x8B];
 
-/// Whether a file is a whole heap dump of ours, plain or packed, or seems to be a whole text. A packed dump has its last
-/// record in a gzip member of its own, whose trailer tells that. The position of the file does not matter.
+/// Whether a file is a complete heap dump of ours, compressed or not, or seems to be a complete
+/// text. The last record of a compressed dump has its own gzip member, so the member's trailer
+/// identifies it. The position of the file does not matter.
 pub(crate) fn ends_whole(file: &File) -> bool {
     begins(file, PLAIN) && (ends(file, &END) || ends(file, TEXT_END))
         || begins(file, PACKED) && ends(file, &trailer())

@@ -1,4 +1,4 @@
-//! Worker threads, and how to start them: a forked child must do it differently.
+//! Starts worker threads; a forked child must start them in another way.
 
 use std::fmt::Debug;
 use std::io;
@@ -18,7 +18,7 @@ pub trait Worker: Send + Sync + Debug {
 /// The work of a thread.
 pub type Work = Box<dyn FnOnce() + Send>;
 
-/// Starts a thread with a name, of which the system shows 15 bytes.
+/// Starts a thread with a name; the system shows 15 bytes of it.
 pub type StartWorker = fn(&str, Work) -> io::Result<Box<dyn Worker>>;
 
 /// Starts a thread of the standard library: right in every process except a forked child.

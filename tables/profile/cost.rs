@@ -14,12 +14,12 @@ use crate::TraceId;
 pub struct Method<'a> {
     /// The class that declares it.
     pub class: ClassName<'a>,
-    /// Its name as the JVM has it; empty is written as `<Unknown Method>`.
+    /// Its name in the JVM's form; an empty one is written as `<Unknown Method>`.
     pub name: &'a [u8],
 }
 
 impl fmt::Display for Method<'_> {
-    /// `java.lang.String.length`; no blanks but those of `<Unknown Method>`.
+    /// Writes `java.lang.String.length`; the only blank possible is that of `<Unknown Method>`.
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         match self.name {
             b"" => write!(out, "{}.<Unknown Method>", self.class),
@@ -35,22 +35,23 @@ pub struct Cost<'a> {
     pub trace: TraceId,
     /// The method on its top; `None` for a stack without frames.
     ///
-    /// Parsers of CPU SAMPLES fail on a stack without frames: do not sample one.
+    /// Parsers of CPU SAMPLES fail on a stack without frames, so none should be sampled.
     pub top: Option<Method<'a>>,
-    /// How many samples were taken, or how often the method was called; 0 if it was called before and runs on.
+    /// How many samples were taken, or how often the method was called; 0 if it was called earlier
+    /// and is still running.
     pub count: u64,
-    /// The cost itself: samples again, or nanoseconds in the method without those it called.
+    /// The cost itself: samples again, or nanoseconds in the method without its callees.
     pub own: u64,
 }
 
-/// Stacks in order of cost, down to the first below the cutoff.
+/// Stacks ordered by cost, down to the first below the cutoff.
 #[derive(Clone, Debug)]
 pub struct Costs<'a> {
     ranking: Ranking<'a, Cost<'a>>,
 }
 
 impl<'a> Costs<'a> {
-    /// Ranks stacks by cost, and those of one cost by count. `cutoff` is a ratio; 0 keeps all that count.
+    /// Ranks stacks by cost, then by count. `cutoff` is a ratio; 0 keeps all that count.
     pub fn new(costs: &'a [Cost<'a>], cutoff: f64) -> Self {
         let tie = |cost: &Cost<'a>| (Reverse(cost.count), cost.trace);
         let counted = costs.iter().filter(|cost| cost.count > 0 || cost.own > 0);
@@ -58,17 +59,17 @@ impl<'a> Costs<'a> {
         Self { ranking }
     }
 
-    /// The stacks that are left, the dearest first.
+    /// The stacks above the cutoff, the most expensive first.
     pub fn rows(&self) -> &[Ranked<'a, Cost<'a>>] {
         self.ranking.rows()
     }
 
-    /// The traces that the rows name, in their order; to be written before them.
+    /// The traces that the rows refer to, in the order of the rows; they must be written first.
     pub fn traces(&self) -> impl Iterator<Item = TraceId> + '_ {
         self.rows().iter().map(|ranked| ranked.row.trace)
     }
 
-    /// The cost of all stacks, those cut off included, in the unit of the rows.
+    /// The cost of all stacks, including those below the cutoff, in the unit of the rows.
     pub fn total(&self) -> u64 {
         self.ranking.whole()
     }
@@ -105,7 +106,7 @@ mod tests {
     #[test]
     fn what_cost_nothing_is_left_out() {
         assert_eq!(traces(&[cost(2, 0, 0), cost(3, 4, 0)], 0.0), [3]);
-        // A method that was called before this report, and runs on.
+        // A method that was called before this report and is still running.
         assert_eq!(traces(&[cost(2, 0, 9), cost(3, 4, 1)], 0.6), [2]);
         assert!(traces(&[cost(2, 0, 0)], 0.0001).is_empty());
         assert!(traces(&[], 0.0).is_empty());

@@ -1,8 +1,9 @@
-//! What profiles say, as plain rows, and their ranking: the same for binary records and for text.
+//! The results of profiles as plain rows, and their ranking: the same for binary records and for
+//! text.
 //!
-//! A row carries numbers, a trace and a name as the JVM has it; the profiler fills rows from its own
-//! tables. [`Sites`] and [`Costs`] put rows in order and cut the list where they no longer matter; both
-//! know the traces they name, which must be in the file before they are.
+//! A row contains numbers, a trace and a name in the JVM's form; the profiler fills rows from its
+//! own tables. [`Sites`] and [`Costs`] sort rows and cut the list where the shares get small. Both
+//! list the traces that their rows refer to, which must precede them in the file.
 
 mod cost;
 mod monitor;

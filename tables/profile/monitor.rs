@@ -6,7 +6,7 @@ use crate::TraceId;
 
 use super::ranking::{Ranked, Ranking};
 
-/// What threads waited for monitors of one class at one place.
+/// The waits for monitors of one class at one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Contention<'a> {
     /// Where they waited.
@@ -15,35 +15,36 @@ pub struct Contention<'a> {
     pub signature: &'a [u8],
     /// How often a thread had to wait.
     pub count: u64,
-    /// How long they waited, all together.
+    /// The total time that they waited.
     pub nanos: u64,
 }
 
-/// Contention in order of time, down to the first below the cutoff.
+/// Contention ordered by time, down to the first below the cutoff.
 #[derive(Clone, Debug)]
 pub struct Contentions<'a> {
     ranking: Ranking<'a, Contention<'a>>,
 }
 
 impl<'a> Contentions<'a> {
-    /// Ranks places by time, and those of one time by count. `cutoff` is a ratio; 0 keeps all.
+    /// Ranks places by time, then by count. `cutoff` is a ratio; 0 keeps all.
     pub fn new(contentions: &'a [Contention<'a>], cutoff: f64) -> Self {
         let tie = |row: &Contention<'a>| (Reverse(row.count), row.trace, row.signature);
         let ranking = Ranking::new(contentions, |row| row.nanos, tie, cutoff);
         Self { ranking }
     }
 
-    /// The places that are left, the longest wait first.
+    /// The places above the cutoff, the longest wait first.
     pub fn rows(&self) -> &[Ranked<'a, Contention<'a>>] {
         self.ranking.rows()
     }
 
-    /// The traces that the rows name, in their order and as often; to be written before them.
+    /// The traces that the rows refer to, in the order of the rows, with repetitions; they must be
+    /// written first.
     pub fn traces(&self) -> impl Iterator<Item = TraceId> + '_ {
         self.rows().iter().map(|ranked| ranked.row.trace)
     }
 
-    /// The time of all places, those cut off included, in nanoseconds.
+    /// The time of all places, including those below the cutoff, in nanoseconds.
     pub fn total_nanos(&self) -> u64 {
         self.ranking.whole()
     }

@@ -1,9 +1,10 @@
-//! A ranking: rows by weight, each with its share of all, cut where the shares get small.
+//! A ranking: rows sorted by weight, each with its share of the total, cut where the shares get
+//! small.
 
 use std::cmp::Reverse;
 use std::fmt::{self, Formatter};
 
-/// A part of a whole, exactly; shown in percent as C's `%5.2f%%` has it: ` 3.14%`, `100.00%`.
+/// A part of a whole, exactly. Displayed in percent like C's `%5.2f%%`: ` 3.14%`, `100.00%`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
     part: u128,
@@ -11,7 +12,7 @@ pub struct Share {
 }
 
 impl Share {
-    /// So much of the whole.
+    /// The share `part` of `whole`.
     pub fn new(part: u64, whole: u64) -> Self {
         Self {
             part: part.into(),
@@ -39,9 +40,11 @@ impl fmt::Display for Share {
 pub struct Ranked<'a, R> {
     /// The place, from 1.
     pub rank: usize,
-    /// This row's share of all rows, those cut off included.
+    /// This row's share of all rows, including those below the cutoff.
     pub own: Share,
-    /// The shares of this row and all before it; 100 % in the last row if nothing is cut off.
+    /// The sum of the shares of this row and all before it; 100
+    ///
+    /// in the last row if nothing is cut off.
     pub accumulated: Share,
     /// The row.
     pub row: &'a R,
@@ -55,7 +58,7 @@ pub(crate) struct Ranking<'a, R> {
 }
 
 impl<'a, R> Ranking<'a, R> {
-    /// Ranks by weight, and rows of one weight by rising `tie`. `cutoff` is a ratio; 0 keeps all rows.
+    /// Ranks by weight, then by rising `tie`. `cutoff` is a ratio; 0 keeps all rows.
     pub(crate) fn new<T: Ord>(
         rows: impl IntoIterator<Item = &'a R>,
         weight: impl Fn(&R) -> u64,
@@ -83,12 +86,12 @@ impl<'a, R> Ranking<'a, R> {
         Self { rows, whole }
     }
 
-    /// The rows that are left.
+    /// The rows above the cutoff.
     pub(crate) fn rows(&self) -> &[Ranked<'a, R>] {
         &self.rows
     }
 
-    /// The weight of all rows, those cut off included; 2^64 - 1 if it is more.
+    /// The weight of all rows, including those below the cutoff; at most 2^64 - 1.
     pub(crate) fn whole(&self) -> u64 {
         u64::try_from(self.whole).unwrap_or(u64::MAX)
     }

@@ -1,4 +1,5 @@
-//! Allocation sites: who allocated what, how much of it, and how much of that still lives.
+//! Allocation sites: the objects that a stack allocated, their bytes, and how much of that is still
+//! alive.
 
 use format::ClassName;
 
@@ -14,9 +15,9 @@ pub struct Site<'a> {
     pub name: ClassName<'a>,
     /// The stack; [`TraceId::EMPTY`] if it is not known.
     pub trace: TraceId,
-    /// What lives.
+    /// The objects that are alive.
     pub live: SiteTotals,
-    /// What was ever allocated, the living included.
+    /// All objects ever allocated, including those alive.
     pub allocated: SiteTotals,
 }
 
@@ -30,7 +31,7 @@ pub struct SiteTotals {
 }
 
 impl SiteTotals {
-    /// Both sums; each stays at 2^64 - 1 if it would pass it.
+    /// The sum, with each number limited to 2^64 - 1.
     fn plus(self, other: Self) -> Self {
         Self {
             bytes: self.bytes.saturating_add(other.bytes),
@@ -39,12 +40,12 @@ impl SiteTotals {
     }
 }
 
-/// What sites are ranked by.
+/// The weight by which sites are ranked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SiteOrder {
-    /// By what lives, the usual order.
+    /// By live bytes, the usual order.
     LiveBytes,
-    /// By what was allocated.
+    /// By allocated bytes.
     AllocatedBytes,
 }
 
@@ -57,10 +58,10 @@ impl SiteOrder {
     }
 }
 
-/// Sites in order, down to the first below the cutoff, and the totals of all.
+/// Sites in order, down to the first below the cutoff, with the totals of all sites.
 ///
-/// Percentages and cutoff are of what the order goes by. (The old agent took them of the live bytes in
-/// either order, and so ended a list by allocated bytes at the first site whose objects had died.)
+/// Percentages and cutoff refer to the weight of the order. (The old agent always used live bytes,
+/// so a list by allocated bytes ended at the first site without live objects.)
 #[derive(Clone, Debug)]
 pub struct Sites<'a> {
     ranking: Ranking<'a, Site<'a>>,
@@ -88,7 +89,7 @@ impl<'a> Sites<'a> {
         }
     }
 
-    /// The same list, with totals that contain other sites, which can't be in it.
+    /// The same list, with totals that include other sites, which have no row in it.
     #[must_use]
     pub fn beside(mut self, others: &[Site<'_>]) -> Self {
         for other in others {
@@ -98,17 +99,18 @@ impl<'a> Sites<'a> {
         self
     }
 
-    /// The sites that are left, the largest first.
+    /// The sites above the cutoff, the largest first.
     pub fn rows(&self) -> &[Ranked<'a, Site<'a>>] {
         self.ranking.rows()
     }
 
-    /// The traces that the rows name, in their order and as often; to be written before them.
+    /// The traces that the rows refer to, in the order of the rows, with repetitions; they must be
+    /// written first.
     pub fn traces(&self) -> impl Iterator<Item = TraceId> + '_ {
         self.rows().iter().map(|ranked| ranked.row.trace)
     }
 
-    /// What they are ranked by.
+    /// The order of the ranking.
     pub fn order(&self) -> SiteOrder {
         self.order
     }
@@ -118,18 +120,18 @@ impl<'a> Sites<'a> {
         self.cutoff
     }
 
-    /// What lives of all sites, those cut off included.
+    /// The live total of all sites, including those below the cutoff.
     pub fn live(&self) -> SiteTotals {
         self.live
     }
 
-    /// What all sites ever allocated, those cut off included.
+    /// The allocated total of all sites, including those below the cutoff.
     pub fn allocated(&self) -> SiteTotals {
         self.allocated
     }
 }
 
-/// What orders sites of one weight.
+/// The order of sites with equal weight.
 fn tie(site: &Site<'_>) -> (TraceId, ClassId) {
     (site.trace, site.class)
 }

@@ -1,5 +1,5 @@
-//! Fail points: a dump that fails at any byte, or whose process is killed, leaves nothing that looks
-//! like a dump.
+//! Fail points: a dump that fails at any byte, or whose process is killed, leaves nothing that
+//! looks like a dump.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 use std::fs;
@@ -90,7 +90,7 @@ fn dump_on(room_bytes: usize) -> (Result<Written, WriteError>, Vec<String>) {
         path,
     };
     let file = DumpFile::with_sink(Box::new(disk), writer::start_worker).unwrap();
-    // Whichever call gets the error, finishing returns the same one.
+    // Whichever call returned the error, `finish` returns the same one.
     let told = dump(&file);
     let end = file.finish();
     if let Err(error) = told {

@@ -1,8 +1,8 @@
-//! Real records of the JDK's own agent, parsed and written again by our encoders, must give the same
-//! bytes.
+//! Real records of the JDK's own agent, parsed and written again by our encoders, must give the
+//! same bytes.
 //!
-//! See `text/tests/real/README.md` for their origin. None of these records contains an id, so it does not
-//! matter that the old agent's ids have four bytes.
+//! See `text/tests/real/README.md` for their origin. None of these records contains an id, so it
+//! does not matter that the old agent's ids have four bytes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 use format::ClassName;
