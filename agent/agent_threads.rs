@@ -1,6 +1,6 @@
 //! The agent's own threads: daemons that no profile includes.
 
-use crate::hotspot::sampler::spare_this_thread;
+use hotspot::sampler::spare_this_thread;
 use jvm::env::Env;
 use jvm::jni::Jni;
 

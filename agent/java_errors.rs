@@ -3,8 +3,8 @@
 //! The constructors of `java.lang.OutOfMemoryError` are rewritten to report the new error; those of its subclasses call
 //! them. The JVM runs none for the errors of its own heap, which it makes when it starts. So nothing else is slower.
 
-use crate::hotspot::flags;
 use bytecode::{rewrite, ClassFile, Plan, TrackerNames};
+use hotspot::flags;
 use jvm::capability::{GENERATE_ALL_CLASS_HOOK_EVENTS, RETRANSFORM_ANY_CLASS, RETRANSFORM_CLASSES};
 use jvm::env::Env;
 use jvm::error::JvmtiError;

@@ -7,12 +7,10 @@
 //! Data path: JVM event → `jvm` → [`gate`] → [`events`] → [`profile`] → `tables`; dump request → [`dump_queue`] →
 //! `heap` → `writer`.
 //!
-//! Imports point down: the files of this folder, then `net`, `heap`, `profile`, then `hotspot`; `tests/walls.rs` checks
-//! it.
+//! Imports point down: the files of this folder, then `net`, `heap`, `profile`; `tests/walls.rs` checks it.
 
 mod agent_threads;
 mod attached;
-mod chance;
 mod class_gate;
 mod copied;
 mod dump_queue;
@@ -22,7 +20,6 @@ mod events;
 mod file_name;
 mod gate;
 mod heap;
-mod hotspot;
 mod inherited;
 mod java_errors;
 mod life_cycle;

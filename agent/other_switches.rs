@@ -1,7 +1,7 @@
 //! Switches of HotSpot that do not go well with the agent: it tells of them at the start.
 
-use crate::hotspot::flags;
 use crate::message::say;
+use hotspot::flags;
 
 /// Warns about those that end the process before HotSpot reports an OutOfMemoryError to the agent.
 pub(crate) fn tell() {

@@ -9,9 +9,10 @@ use std::path::Path;
 use super::{code, is_test, read, root, rust_files};
 
 /// Folders whose code prints messages, or parts of them.
-const SPEAKING: [&str; 11] = [
+const SPEAKING: [&str; 12] = [
     "agent",
     "jvm",
+    "hotspot",
     "snapshot",
     "tables",
     "writer",

@@ -10,30 +10,21 @@ use std::path::Path;
 type Row = (&'static str, &'static [&'static str]);
 
 /// The agent, lowest level first.
-const AGENT: [Row; 26] = [
-    ("chance", &[]),
-    ("hotspot", &["chance"]),
+const AGENT: [Row; 24] = [
     ("inherited", &[]),
     ("message", &[]),
     ("gate", &[]),
     ("class_gate", &[]),
     ("copied", &[]),
-    ("other_switches", &["hotspot", "message"]),
+    ("other_switches", &["message"]),
     ("ending", &[]),
     ("file_name", &[]),
     ("options", &["file_name"]),
-    ("agent_threads", &["hotspot"]),
+    ("agent_threads", &[]),
     ("method_facts", &[]),
     (
         "profile",
-        &[
-            "agent_threads",
-            "chance",
-            "hotspot",
-            "message",
-            "method_facts",
-            "options",
-        ],
+        &["agent_threads", "message", "method_facts", "options"],
     ),
     (
         "heap",
@@ -41,7 +32,6 @@ const AGENT: [Row; 26] = [
             "class_gate",
             "copied",
             "ending",
-            "hotspot",
             "message",
             "method_facts",
             "options",
@@ -65,7 +55,7 @@ const AGENT: [Row; 26] = [
         "net",
         &["agent_threads", "gate", "message", "options", "profile"],
     ),
-    ("java_errors", &["hotspot"]),
+    ("java_errors", &[]),
     ("thrown", &["java_errors"]),
     (
         "dump_queue",

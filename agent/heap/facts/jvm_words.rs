@@ -1,7 +1,7 @@
 //! What a dump tells of its JVM in words. Nothing that the application was given: the command line may hold secrets.
 
-use crate::hotspot::flags;
 use crate::options::Options;
+use hotspot::flags;
 use jvm::env::Env;
 use jvm::os::host::host_name;
 use std::collections::BTreeMap;

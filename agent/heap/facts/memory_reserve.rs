@@ -7,7 +7,7 @@
 use super::heap_room;
 use super::java_version::java_version;
 use super::kept_objects::AGENTS_TAG;
-use crate::hotspot::flags;
+use hotspot::flags;
 use jvm::env::Env;
 use jvm::error::JvmtiError;
 use jvm::global::Global;

@@ -4,7 +4,7 @@
 use super::child::{HeapCopy, Task};
 use super::message::{FramesMessage, MethodMessage, StackMessage};
 use crate::heap::facts::roots::RootNotes;
-use crate::hotspot::{JavaFrame, JavaFrames, JavaStack, Readable};
+use hotspot::{JavaFrame, JavaFrames, JavaStack, Readable};
 use snapshot::memory::Memory;
 use std::collections::HashMap;
 use tables::{ClassId, ObjectId};

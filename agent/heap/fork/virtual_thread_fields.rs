@@ -4,7 +4,7 @@
 use crate::heap::error::{Again, DumpError};
 use crate::heap::facts::catalogue::Catalogue;
 use crate::heap::facts::plain_facts::field_offset;
-use crate::hotspot::{ChunkEnd, ChunkFields};
+use hotspot::{ChunkEnd, ChunkFields};
 use jvm::env::Env;
 use jvm::method::MethodId;
 use snapshot::walk::VirtualThreadFields;

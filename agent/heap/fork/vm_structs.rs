@@ -4,7 +4,7 @@
 //! not exported.
 
 use super::pause::unused_heap::UnusedHeap;
-use crate::hotspot::vm_structs::Table;
+use hotspot::vm_structs::Table;
 use snapshot::classes::{ResolvedReferences, SizePlaces};
 
 /// The exported values that a dump uses.

@@ -1,6 +1,6 @@
 //! Objects that may be alive, behind weak handles.
 
-use crate::hotspot::WeakSlots;
+use hotspot::WeakSlots;
 use jvm::jni::Jni;
 use jvm::weak::Weak;
 use tables::{SiteIndex, Weight};

@@ -7,11 +7,11 @@ pub(crate) mod site_rows;
 
 pub(crate) use exact::New;
 
-use crate::hotspot::WeakSlots;
 use crate::options::Sampling;
 use crate::profile::stacks::StackTraces;
 use exact::exact_allocations::{ExactAllocations, NewObject};
 use exact::thread_tally::ThreadTally;
+use hotspot::WeakSlots;
 use jvm::env::Env;
 use jvm::jni::Jni;
 use jvm::listener::Allocation;

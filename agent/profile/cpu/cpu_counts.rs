@@ -1,10 +1,10 @@
 //! CPU samples by stack, and samples without a stack. A report takes them, and counting starts
 //! again.
 
-use crate::hotspot::call_trace::StackFault;
 use crate::message::counted;
 use crate::profile::stacks::{StackTraces, TopMethod};
 use format::ClassName;
+use hotspot::call_trace::StackFault;
 use std::collections::BTreeMap;
 use tables::profile::{Cost, Costs, Method};
 use tables::TraceId;
@@ -159,11 +159,11 @@ mod tests {
         assert_eq!(counts.summary(), "0 CPU samples of 0 stacks");
         counts.add(TraceId::new(7).unwrap(), 3);
         counts.add(TraceId::new(8).unwrap(), 1);
-        counts.add_fault(StackFault::for_test(0), 9);
-        counts.add_fault(StackFault::for_test(-3), 2);
-        counts.add_fault(StackFault::for_test(-5), 2);
-        counts.add_fault(StackFault::for_test(-2), 1);
-        counts.add_fault(StackFault::for_test(-10), 0);
+        counts.add_fault(StackFault::of_count(0), 9);
+        counts.add_fault(StackFault::of_count(-3), 2);
+        counts.add_fault(StackFault::of_count(-5), 2);
+        counts.add_fault(StackFault::of_count(-2), 1);
+        counts.add_fault(StackFault::of_count(-10), 0);
         counts.add_unsampled_threads(1);
         assert_eq!(
             counts.summary(),
@@ -177,7 +177,7 @@ mod tests {
         let trace = TraceId::new(7).unwrap();
         let mut before = CpuCounts::default();
         before.add(trace, 3);
-        before.add_fault(StackFault::for_test(0), 1);
+        before.add_fault(StackFault::of_count(0), 1);
         let mut counts = CpuCounts::default();
         counts.add(trace, 2);
         counts.merge(before);

@@ -7,9 +7,9 @@
 use super::cpu_counts::CpuCounts;
 use super::cpu_lists::CpuLists;
 use crate::agent_threads;
-use crate::hotspot::sampler::{RawSample, StackSampler};
 use crate::message::say;
 use crate::profile::stacks::StackTraces;
+use hotspot::sampler::{RawSample, StackSampler};
 use jvm::env::{Env, Vm};
 use jvm::event::COMPILED_METHOD_LOAD;
 use jvm::jni::Jni;

@@ -5,7 +5,7 @@
 //! reads, and objects with known addresses must not lie in such a part. If anything does not fit, everything is copied.
 
 use crate::heap::fork::careful_reads;
-use crate::hotspot::vm_structs::Table;
+use hotspot::vm_structs::Table;
 use parking_lot::Mutex;
 use std::cmp::Reverse;
 use std::io;

@@ -5,7 +5,7 @@ use super::array_sizes::Elements;
 use super::known_classes::KnownClass;
 use super::stack_addresses::is_due;
 use super::thread_tally::CountIndex;
-use crate::hotspot::{JavaCode, StackWalk};
+use hotspot::{JavaCode, StackWalk};
 use jvm::jni::Jni;
 use jvm::object::Object;
 use jvm::stack::StackFrame;

@@ -3,8 +3,8 @@
 //! Each compilation has a number that is never used again. Bytecode is freed when its class is unloaded or redefined,
 //! and other bytecode may take its address.
 
-use crate::hotspot::JavaCode;
 use crate::message::say;
+use hotspot::JavaCode;
 use jvm::jni::Jni;
 use jvm::object::Object;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};

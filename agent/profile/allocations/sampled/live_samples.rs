@@ -3,8 +3,8 @@
 //! At the bound, samples are dropped at random with probability ½. The others then count twice, and so do new ones:
 //! sums stay unbiased, and memory bounded.
 
-use crate::chance::Chance;
 use crate::profile::allocations::live_objects::{Behind, LiveObject};
+use hotspot::chance::Chance;
 use tables::Weight;
 
 /// Number of samples at which collected objects are first removed.

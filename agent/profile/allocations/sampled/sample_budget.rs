@@ -6,7 +6,7 @@
 //! If that continues, the JVM is told to choose fewer.
 
 use super::sample_interval::SampleInterval;
-use crate::chance::Chance;
+use hotspot::chance::Chance;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};

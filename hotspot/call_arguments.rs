@@ -1,0 +1,356 @@
+//! The arguments that an interpreted frame holds for code that is not Java's: those of a native method that runs, and
+//! those of a call that the JVM is linking, which may take Java code that loads or initializes a class. HotSpot's own
+//! walk reports neither, but the collector visits them (frame.cpp, `oops_interpreted_do`).
+
+use super::memory::{Address, Readable, WORD_BYTES};
+use super::vm_structs::Table;
+
+/// Where an interpreted frame has its parts, in words below the frame pointer (frame_x86.hpp).
+const LAST_STACK_POINTER: u64 = 2;
+const METHOD: u64 = 3;
+const VARIABLES: u64 = 7;
+const BYTECODE: u64 = 8;
+const OPERANDS_END: u64 = 9;
+/// Numbers below this are distances from the frame pointer in words, as some parts are since JDK 21. No stack is there.
+const MOST_WORDS: i64 = 1 << 20;
+/// Bits of a method's access flags.
+const STATIC: u16 = 0x8;
+const NATIVE: u16 = 0x100;
+/// Bytecodes. Those of calls lie between the first and the last.
+const FIRST_CALL: u8 = 182;
+const STATIC_CALL: u8 = 184;
+const DYNAMIC_CALL: u8 = 186;
+
+/// How to find out which words are arguments, and which of these are references.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CallArguments {
+    flags: u64,
+    constant_part: u64,
+    constants: u64,
+    signature: u64,
+    pool_bytes: u64,
+    pool_cache: u64,
+    symbol_length: u64,
+    symbol_body: u64,
+    calls: Entries,
+    dynamic_calls: Entries,
+}
+
+/// Where the cache of a constant pool has an entry for each call, which names the constant.
+#[derive(Clone, Copy, Debug)]
+enum Entries {
+    /// Behind the cache's header.
+    Behind(Entry, u64),
+    /// In an array: the places of the reference to it, and of its first element.
+    InArray(Entry, u64, u64),
+}
+
+/// An entry: its size, and the place of the constant's index.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    bytes: u64,
+    index: u64,
+}
+
+impl Entries {
+    fn find(table: Table, array: &str, kind: &str) -> Option<Self> {
+        let Some(in_cache) = table.offset("ConstantPoolCache", array) else {
+            let entry = Entry {
+                bytes: Table::size_bytes("ConstantPoolCacheEntry")?,
+                index: table.offset("ConstantPoolCacheEntry", "_indices")?,
+            };
+            return Some(Self::Behind(entry, Table::size_bytes("ConstantPoolCache")?));
+        };
+        let entry = Entry {
+            bytes: Table::size_bytes(kind)?,
+            index: table.offset(kind, "_cpool_index")?,
+        };
+        let elements = format!("Array<{kind}>");
+        let data = table.offset(&elements, "_data");
+        let data = data.or_else(|| table.offset(&elements, "_data[0]"))?;
+        Some(Self::InArray(entry, in_cache, data))
+    }
+
+    /// The index of the constant that the entry with this number names.
+    fn constant(self, memory: &Readable<'_>, cache: Address, number: u32) -> Option<u16> {
+        let (entry, first) = match self {
+            Self::Behind(entry, header_bytes) => (entry, cache.add(header_bytes)),
+            Self::InArray(entry, in_cache, data) => {
+                let array = Address::new(memory.read(cache.add(in_cache))?);
+                (entry, array.add(data))
+            }
+        };
+        memory.read(first.add(u64::from(number) * entry.bytes + entry.index))
+    }
+}
+
+impl CallArguments {
+    /// `None` if this JVM does not export all that is needed, or is older than what is known.
+    pub(super) fn find(table: Table, java: u32) -> Option<Self> {
+        if java < 16 {
+            return None;
+        }
+        let (methods, dynamic) = ("_resolved_method_entries", "_resolved_indy_entries");
+        Some(Self {
+            flags: table.offset("Method", "_access_flags")?,
+            constant_part: table.offset("Method", "_constMethod")?,
+            constants: table.offset("ConstMethod", "_constants")?,
+            signature: table.offset("ConstMethod", "_signature_index")?,
+            pool_bytes: Table::size_bytes("ConstantPool")?,
+            pool_cache: table.offset("ConstantPool", "_cache")?,
+            symbol_length: table.offset("Symbol", "_length")?,
+            symbol_body: table.offset("Symbol", "_body")?,
+            calls: Entries::find(table, methods, "ResolvedMethodEntry")?,
+            dynamic_calls: Entries::find(table, dynamic, "ResolvedIndyEntry")?,
+        })
+    }
+
+    /// The references that the newest frame before native code or code of the JVM holds as arguments. The frame is
+    /// interpreted. `None` if it cannot be read.
+    pub(super) fn held(
+        &self,
+        memory: &Readable<'_>,
+        stack_pointer: u64,
+        frame_pointer: u64,
+    ) -> Option<Vec<u64>> {
+        let frame = Frame {
+            memory,
+            frame_pointer,
+        };
+        let method = Address::new(frame.part(METHOD)?);
+        let flags: u16 = memory.read(method.add(self.flags))?;
+        let constant_part = Address::new(memory.read(method.add(self.constant_part))?);
+        let pool = Address::new(memory.read(constant_part.add(self.constants))?);
+        if flags & NATIVE != 0 {
+            let signature: u16 = memory.read(constant_part.add(self.signature))?;
+            let signature = self.text(memory, pool, signature)?;
+            let slots = slots(&signature, flags & STATIC == 0)?;
+            return frame.references(frame.place(VARIABLES)?, &slots);
+        }
+        let Some(slots) = self.called(memory, pool, Address::new(frame.part(BYTECODE)?))? else {
+            return Some(Vec::new());
+        };
+        let last = match frame.part(LAST_STACK_POINTER)? {
+            0 => stack_pointer,
+            _ => frame.place(LAST_STACK_POINTER)?,
+        };
+        let behind = last.wrapping_add(slots.len() as u64 * WORD_BYTES);
+        if behind > frame.place(OPERANDS_END)? {
+            // The JVM has taken the operands: it is about to throw an exception.
+            return Some(Vec::new());
+        }
+        frame.references(behind.wrapping_sub(WORD_BYTES), &slots)
+    }
+
+    /// The slots of the arguments of the call at this bytecode; `Some(None)` if it is no call.
+    fn called(
+        &self,
+        memory: &Readable<'_>,
+        pool: Address,
+        bytecode: Address,
+    ) -> Option<Option<Vec<bool>>> {
+        let code: u8 = memory.read(bytecode)?;
+        if !(FIRST_CALL..=DYNAMIC_CALL).contains(&code) {
+            return Some(None);
+        }
+        let cache = Address::new(memory.read(pool.add(self.pool_cache))?);
+        let constant = if code == DYNAMIC_CALL {
+            let number: u32 = memory.read(bytecode.add(1))?;
+            // Up to JDK 22, such numbers are inverted.
+            let number = number.min(!number);
+            self.dynamic_calls.constant(memory, cache, number)?
+        } else {
+            let number: u16 = memory.read(bytecode.add(1))?;
+            self.calls.constant(memory, cache, number.into())?
+        };
+        let name_and_type = self.second(memory, pool, constant)?;
+        let signature = self.second(memory, pool, name_and_type)?;
+        let signature = self.text(memory, pool, signature)?;
+        let has_receiver = code != STATIC_CALL && code != DYNAMIC_CALL;
+        slots(&signature, has_receiver).map(Some)
+    }
+
+    fn constant(&self, pool: Address, index: u16) -> Address {
+        pool.add(self.pool_bytes + u64::from(index) * WORD_BYTES)
+    }
+
+    /// The second of the two indices that a constant has.
+    fn second(&self, memory: &Readable<'_>, pool: Address, index: u16) -> Option<u16> {
+        memory.read(self.constant(pool, index).add(2))
+    }
+
+    /// The text of a constant.
+    fn text(&self, memory: &Readable<'_>, pool: Address, index: u16) -> Option<Vec<u8>> {
+        let symbol = Address::new(memory.read(self.constant(pool, index))?);
+        let length: u16 = memory.read(symbol.add(self.symbol_length))?;
+        memory.text(symbol.add(self.symbol_body), length.into())
+    }
+}
+
+/// An interpreted frame.
+struct Frame<'w, 'm> {
+    memory: &'w Readable<'m>,
+    frame_pointer: u64,
+}
+
+impl Frame<'_, '_> {
+    fn part(&self, words: u64) -> Option<u64> {
+        let at = Address::new(self.frame_pointer).before(words * WORD_BYTES);
+        self.memory.read(at)
+    }
+
+    /// The address that a part has, or whose distance it has.
+    fn place(&self, words: u64) -> Option<u64> {
+        let part = self.part(words)?;
+        let distance = i64::from_ne_bytes(part.to_ne_bytes());
+        let is_distance = (-MOST_WORDS..MOST_WORDS).contains(&distance);
+        Some(match is_distance {
+            true => self
+                .frame_pointer
+                .wrapping_add(part.wrapping_mul(WORD_BYTES)),
+            false => part,
+        })
+    }
+
+    /// The references in these slots, of which the first is at the highest address. Nulls are left out.
+    fn references(&self, first: u64, slots: &[bool]) -> Option<Vec<u64>> {
+        let references = (0..).zip(slots).filter(|&(_, &is_reference)| is_reference);
+        let words = references.map(|(slot, _)| {
+            let at = Address::new(first).before(slot * WORD_BYTES);
+            self.memory.read::<u64>(at)
+        });
+        words.filter(|&word| word != Some(0)).collect()
+    }
+}
+
+/// For each slot of the arguments, whether it has a reference; `None` if this is no signature of a method.
+fn slots(signature: &[u8], has_receiver: bool) -> Option<Vec<bool>> {
+    let mut slots = if has_receiver { vec![true] } else { Vec::new() };
+    let mut rest = signature.strip_prefix(b"(")?.iter();
+    loop {
+        let mut kind = *rest.next()?;
+        let is_array = kind == b'[';
+        while kind == b'[' {
+            kind = *rest.next()?;
+        }
+        if kind == b'L' {
+            rest.find(|&&letter| letter == b';')?;
+        }
+        match kind {
+            b')' => return Some(slots),
+            b'J' | b'D' if !is_array => slots.extend([false; 2]),
+            _ => slots.push(is_array || kind == b'L'),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::fake::own_mappings;
+
+    #[test]
+    fn references_have_their_slots() {
+        for (signature, has_receiver, expected) in [
+            ("()V", false, ""),
+            ("()La/B;", true, "r"),
+            ("(IJLa/B;D[J[[La/B;Z)V", true, "r...r..rr."),
+        ] {
+            let found = slots(signature.as_bytes(), has_receiver).unwrap();
+            let found = found.iter().map(|&it| if it { 'r' } else { '.' });
+            assert_eq!(found.collect::<String>(), expected, "{signature}");
+        }
+        for none in ["", "V", "(", "(La/B", "([", "([La/B"] {
+            assert_eq!(slots(none.as_bytes(), false), None, "{none}");
+        }
+    }
+
+    /// All places are those of the scene below: a method is its flags and its constant part; that is its constants and
+    /// an index; a pool is its cache, and its constants are behind it.
+    const LAYOUT: CallArguments = CallArguments {
+        flags: 0,
+        constant_part: 8,
+        constants: 0,
+        signature: 8,
+        pool_bytes: 8,
+        pool_cache: 0,
+        symbol_length: 0,
+        symbol_body: 2,
+        calls: Entries::Behind(Entry { bytes: 4, index: 2 }, 8),
+        dynamic_calls: Entries::InArray(Entry { bytes: 2, index: 0 }, 0, 4),
+    };
+
+    /// The references in the frame of a method with these flags at this bytecode; words of the frame are 100 and so on,
+    /// the lowest first. Every call is `(La/B;J[I)V`.
+    fn held(flags: u64, bytecode: [u8; 5], last_stack_pointer: u64) -> Vec<u64> {
+        let symbol = *b"\x0B\0(La/B;J[I)V";
+        // Entries: the second behind the header names constant 3, as does the last of the array.
+        let array = [0_u16, 0, 0, 0, 3];
+        let cache = [array.as_ptr() as u64, 0x0003_0000_0000_0000];
+        let names = |second: u64| second << 16;
+        let pool = [
+            cache.as_ptr() as u64,
+            0,
+            symbol.as_ptr() as u64,
+            names(1),
+            names(2),
+        ];
+        let mut pool = pool;
+        pool[2] = names(2);
+        pool[3] = symbol.as_ptr() as u64;
+        pool[4] = names(1);
+        let constant_part = [pool.as_ptr() as u64, 2];
+        let method = [flags, constant_part.as_ptr() as u64];
+        let mut stack: Vec<u64> = (100..120).collect();
+        let at = |word: usize| stack.as_ptr() as u64 + word as u64 * WORD_BYTES;
+        let (stack_pointer, frame_pointer) = (at(1), at(15));
+        let parts = [
+            (METHOD, method.as_ptr() as u64),
+            (BYTECODE, bytecode.as_ptr() as u64),
+            (OPERANDS_END, at(6)),
+            // Relative, and absolute.
+            (VARIABLES, 4),
+            (LAST_STACK_POINTER, last_stack_pointer),
+        ];
+        for (words, value) in parts {
+            stack[15 - usize::try_from(words).unwrap()] = value;
+        }
+        let mappings = own_mappings();
+        let memory = Readable::of(&mappings);
+        let found = LAYOUT.held(&memory, stack_pointer, frame_pointer);
+        std::hint::black_box((symbol, array, cache, pool, constant_part, method, &stack));
+        found.unwrap()
+    }
+
+    #[test]
+    fn a_native_method_has_them_in_its_variables() {
+        assert_eq!(held(0x100, [0; 5], 0), [119, 118, 115]);
+        assert_eq!(held(0x108, [0; 5], 0), [119, 116]);
+    }
+
+    #[test]
+    fn a_call_has_them_on_top_of_the_operands() {
+        assert_eq!(held(0, [STATIC_CALL, 1, 0, 0, 0], 0), [104, 101]);
+        assert_eq!(held(0, [FIRST_CALL, 1, 0, 0, 0], 0), [105, 104, 101]);
+        assert_eq!(held(0, [DYNAMIC_CALL, 2, 0, 0, 0], 0), [104, 101]);
+        let inverted = [DYNAMIC_CALL, !2, 0xFF, 0xFF, 0xFF];
+        assert_eq!(held(0, inverted, 0), [104, 101]);
+        // 13 words below the frame pointer.
+        assert_eq!(
+            held(0, [STATIC_CALL, 1, 0, 0, 0], 13_u64.wrapping_neg()),
+            [105, 102]
+        );
+    }
+
+    #[test]
+    fn what_is_no_call_or_has_no_operands_left_has_none() {
+        for (bytecode, last) in [
+            (FIRST_CALL - 1, 0),
+            (DYNAMIC_CALL + 1, 0),
+            (STATIC_CALL, 11),
+        ] {
+            let last = if last == 0 { 0 } else { 11_u64.wrapping_neg() };
+            assert_eq!(held(0, [bytecode, 1, 0, 0, 0], last), [0_u64; 0]);
+        }
+    }
+}

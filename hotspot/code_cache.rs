@@ -1,0 +1,560 @@
+//! HotSpot's code cache: finds the compiled method at a return address (codeCache.cpp, heap.cpp, nmethod.hpp).
+//!
+//! Threads read it without a lock or a safepoint, as HotSpot itself does when it walks stacks: code that a frame
+//! returns to is not freed, and the entries of the segment map that lead to it keep their meaning.
+
+use super::interpreter::Interpreter;
+use super::memory::{Address, Readable, WORD_BYTES};
+use super::place::Place;
+use super::vm_structs::Table;
+use std::ffi::CStr;
+use std::os::raw::c_char;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Most heaps in a code cache: it has one, or one for each kind of code.
+const MOST_HEAPS: u64 = 8;
+/// Marks a segment that belongs to no block.
+const UNUSED_SEGMENT: u8 = 0xFF;
+/// Fewest words of a frame: its saved frame pointer and its return address.
+const LEAST_WORDS: u16 = 2;
+/// HotSpot's names for the code of methods and of native methods.
+const METHOD_NAMES: [&CStr; 2] = [c"nmethod", c"native nmethod"];
+
+/// The code cache, and the layout of its structures.
+#[derive(Debug)]
+pub(super) struct CodeCache {
+    heaps: Vec<CodeHeap>,
+    low: u64,
+    layout: Layout,
+    /// The addresses at which HotSpot has [`METHOD_NAMES`]; 0 until they are first seen.
+    names: [AtomicU64; METHOD_NAMES.len()],
+    pub(super) interpreter: Interpreter,
+    /// The return address of Java code that native code called.
+    pub(super) call_stub_return: u64,
+}
+
+/// One heap of the code cache. Its blocks consist of segments.
+#[derive(Clone, Copy, Debug)]
+struct CodeHeap {
+    low: Address,
+    /// The address of the field with the end of the used part.
+    high_at: Address,
+    segment_map: Address,
+    log2_segment_size: u32,
+}
+
+/// The state of the frame when the code at an address runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// A compiled method whose frame is complete.
+    InFrame,
+    /// A compiled method that is building its frame.
+    Entering,
+    /// A compiled method that has removed its frame: the next instruction returns.
+    Returning,
+    /// HotSpot's own code in the code cache.
+    InStub,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Layout {
+    block_header_size: u64,
+    code: Place,
+    frame_complete: Complete,
+    name: u64,
+    frame_size_words: u64,
+    compile_id: u64,
+    /// The handlers to which HotSpot redirects returns into a deoptimized method.
+    deoptimization: [Option<Place>; 2],
+}
+
+/// The code of a method at a return address. Each thread remembers thousands, so it is small.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct CompiledFrame {
+    /// The return address, relative to the start of the code cache.
+    pub(super) distance: u32,
+    /// The start of the method, also relative.
+    method: u32,
+    compile_id: u32,
+    size_words: u16,
+}
+
+/// The code of any kind at a return address.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Returned {
+    pub(super) blob: Address,
+    /// Whether it is a compiled method.
+    pub(super) is_method: bool,
+    /// Whether it is a compiled native method.
+    pub(super) is_native: bool,
+    /// Bytes from the first instruction.
+    pub(super) distance: u32,
+    /// Bytes of its frame; 0 if it has none.
+    pub(super) frame_bytes: u64,
+    /// Whether the return was redirected for a deoptimization.
+    pub(super) is_deoptimized: bool,
+    /// Whether it is one of HotSpot's stubs.
+    pub(super) is_stub: bool,
+}
+
+const _: () = assert!(std::mem::size_of::<CompiledFrame>() == 16);
+
+impl CompiledFrame {
+    /// Bytes from the frame's stack pointer to that of its caller.
+    pub(super) fn size_bytes(self) -> u64 {
+        u64::from(self.size_words) * WORD_BYTES
+    }
+
+    /// Identifies the address and the compilation. No other compilation ever gets the same key.
+    pub(super) fn key(self) -> u64 {
+        (u64::from(self.distance) << 32) | u64::from(self.compile_id)
+    }
+}
+
+impl CodeCache {
+    /// Looks up the structures; `None` if this JVM does not export them.
+    pub(super) fn find() -> Option<Self> {
+        let table = Table::find()?;
+        let heaps = CodeHeap::all(table)?;
+        let low = heaps.iter().map(|heap| heap.low.bits()).min()?;
+        let call_stub = table.static_address("StubRoutines", "_call_stub_return_address")?;
+        Some(Self {
+            heaps,
+            low,
+            layout: Layout::find(table)?,
+            names: Default::default(),
+            interpreter: Interpreter::find(table)?,
+            // SAFETY: a variable of HotSpot.
+            call_stub_return: unsafe { Address::new(call_stub).read() },
+        })
+    }
+
+    /// The compiled method at `pc`, to which a frame of the calling thread returns. `None` if there is none, or if the
+    /// return was redirected for a deoptimization.
+    pub(super) fn frame(&self, pc: u64) -> Option<CompiledFrame> {
+        let method = self.blob(pc)?;
+        if !self.is_method(method) || self.layout.is_deoptimized(method, pc) {
+            return None;
+        }
+        let words = u16::try_from(self.layout.frame_size_words(method)).ok()?;
+        Some(CompiledFrame {
+            distance: self.distance(pc)?,
+            method: self.distance(method.bits())?,
+            compile_id: self.layout.compile_id(method),
+            size_words: words.checked_sub(LEAST_WORDS)? + LEAST_WORDS,
+        })
+    }
+
+    /// The code of a forked copy at `pc`, to which a frame returns. `None` outside of the code cache.
+    ///
+    /// A frame that was not read rightly may lead to a block that was freed, so only what is mapped is read.
+    pub(super) fn returned_to(&self, memory: &Readable<'_>, pc: u64) -> Option<Returned> {
+        /// How HotSpot's names of its stubs begin; since JDK 26, some begin in the second way.
+        const STUBS: [&[u8]; 2] = [b"StubRoutines", b"Stub Generator"];
+        /// More bytes than any of the names that matter has.
+        const NAME_BYTES: u64 = 16;
+        let layout = &self.layout;
+        let blob = self.blob(pc)?;
+        let name = memory.read(blob.add(layout.name))?;
+        let text = memory.text(Address::new(name), NAME_BYTES)?;
+        let is_method = self.is_methods(name, &text);
+        let code = layout.code.read(memory, blob)?;
+        let words: i32 = memory.read(blob.add(layout.frame_size_words))?;
+        let mut handlers = layout.deoptimization.iter().flatten();
+        let is_handler = |place: &Place| place.read(memory, blob).map(Address::bits) == Some(pc);
+        Some(Returned {
+            blob,
+            is_method,
+            is_native: METHOD_NAMES
+                .last()
+                .is_some_and(|native| native.to_bytes() == text),
+            distance: u32::try_from(pc.checked_sub(code.bits())?).ok()?,
+            frame_bytes: u64::try_from(words).ok()? * WORD_BYTES,
+            is_deoptimized: is_method && handlers.any(is_handler),
+            is_stub: STUBS.iter().any(|stub| text.starts_with(stub)),
+        })
+    }
+
+    /// Distance from the start of the code cache, which is smaller than 2 GiB; `None` outside of it.
+    pub(super) fn distance(&self, address: u64) -> Option<u32> {
+        u32::try_from(address.checked_sub(self.low)?).ok()
+    }
+
+    /// The state of the frame of the code that runs at `pc`. `None` outside of the code cache, and for the interpreter,
+    /// whose frames follow no simple rule.
+    pub(super) fn standing(&self, pc: u64) -> Option<Standing> {
+        const RET: u8 = 0xC3;
+        if self.interpreter.contains(pc) {
+            return None;
+        }
+        let blob = self.blob(pc)?;
+        if !self.is_method(blob) {
+            return Some(Standing::InStub);
+        }
+        // SAFETY: an instruction that the thread is running.
+        if unsafe { Address::new(pc).read::<u8>() } == RET {
+            return Some(Standing::Returning);
+        }
+        let is_complete = self.layout.frame_complete_at(blob) <= pc;
+        Some(if is_complete {
+            Standing::InFrame
+        } else {
+            Standing::Entering
+        })
+    }
+
+    /// Whether a compiled method was seen.
+    pub(super) fn has_met_method(&self) -> bool {
+        let first = self.names.first();
+        first.is_some_and(|name| name.load(Ordering::Relaxed) != 0)
+    }
+
+    /// Whether `pc`, which may be any number, is in the interpreter or in a compiled method. Compiled methods are only
+    /// recognised after one was seen.
+    pub(super) fn is_java(&self, pc: u64) -> bool {
+        let in_method = || self.blob(pc).is_some_and(|blob| self.has_known_name(blob));
+        self.interpreter.contains(pc) || in_method()
+    }
+
+    /// Compares only addresses, because a blob that no thread runs may be incomplete, without a name to read.
+    fn has_known_name(&self, blob: Address) -> bool {
+        // SAFETY: memory of the code cache, which stays mapped.
+        let name: u64 = unsafe { blob.add(self.layout.name).read() };
+        let is_it = |known: &AtomicU64| known.load(Ordering::Relaxed) == name;
+        name != 0 && self.names.iter().any(is_it)
+    }
+
+    fn blob(&self, pc: u64) -> Option<Address> {
+        let block = self.heaps.iter().find_map(|heap| heap.block(pc))?;
+        Some(block.add(self.layout.block_header_size))
+    }
+
+    /// Whether the code that was found before is still there, or was freed and replaced. New code may start at another
+    /// address and leave the old start as it was, so both the start and the compilation are compared.
+    pub(super) fn is_current(&self, frame: &CompiledFrame) -> bool {
+        let method = Address::new(self.low).add(u64::from(frame.method));
+        self.blob(self.low + u64::from(frame.distance)) == Some(method)
+            && self.layout.compile_id(method) == frame.compile_id
+    }
+
+    /// Whether a blob is a method. A thread must run it or have a frame of it.
+    fn is_method(&self, blob: Address) -> bool {
+        // SAFETY: a code blob in use has a pointer to its name there.
+        let name: u64 = unsafe { blob.add(self.layout.name).read() };
+        if name == 0 {
+            return false;
+        }
+        if self.has_known_name(blob) {
+            return true;
+        }
+        // SAFETY: names of code blobs are C strings that outlive them.
+        self.is_methods(
+            name,
+            unsafe { CStr::from_ptr(name as *const c_char) }.to_bytes(),
+        )
+    }
+
+    /// Whether this is a method's name, which is remembered.
+    fn is_methods(&self, name: u64, text: &[u8]) -> bool {
+        let mut known = METHOD_NAMES.iter();
+        let index = known.position(|known| known.to_bytes() == text);
+        if let Some(known) = index.and_then(|index| self.names.get(index)) {
+            known.store(name, Ordering::Relaxed);
+        }
+        index.is_some()
+    }
+}
+
+impl Layout {
+    fn find(table: Table) -> Option<Self> {
+        Some(Self {
+            block_header_size: Table::size_bytes("HeapBlock")?,
+            code: Place::of_code(table)?,
+            frame_complete: Complete::find(table)?,
+            name: table.offset("CodeBlob", "_name")?,
+            frame_size_words: table.offset("CodeBlob", "_frame_size")?,
+            compile_id: table.offset("nmethod", "_compile_id")?,
+            deoptimization: handlers(table)?,
+        })
+    }
+
+    fn compile_id(&self, method: Address) -> u32 {
+        // SAFETY: the field of a compiled method.
+        unsafe { method.add(self.compile_id).read() }
+    }
+
+    fn frame_size_words(&self, method: Address) -> i32 {
+        // SAFETY: the field of a compiled method.
+        unsafe { method.add(self.frame_size_words).read() }
+    }
+
+    /// The first instruction at which a method's frame is complete.
+    fn frame_complete_at(&self, method: Address) -> u64 {
+        // SAFETY: fields of a compiled method, with the size that the JVM exports.
+        let (code, offset) = unsafe {
+            let offset = match self.frame_complete {
+                Complete::Int(at) => method.add(at).read::<i32>(),
+                Complete::Short(at) => i32::from(method.add(at).read::<i16>()),
+            };
+            (self.code.of(method), offset)
+        };
+        code.offset(offset).bits()
+    }
+
+    fn is_deoptimized(&self, method: Address, pc: u64) -> bool {
+        let mut handlers = self.deoptimization.iter().flatten();
+        // SAFETY: fields of a compiled method.
+        handlers.any(|handler| unsafe { handler.of(method) }.bits() == pc)
+    }
+}
+
+/// The field with the offset at which a blob's frame is complete: an int, and a short since JDK 24.
+#[derive(Clone, Copy, Debug)]
+enum Complete {
+    Int(u64),
+    Short(u64),
+}
+
+impl Complete {
+    fn find(table: Table) -> Option<Self> {
+        let (at, kind) = table.typed_offset("CodeBlob", "_frame_complete_offset")?;
+        match kind.as_slice() {
+            b"int" => Some(Self::Int(at)),
+            b"int16_t" => Some(Self::Short(at)),
+            _ => None,
+        }
+    }
+}
+
+/// The handlers had four different names (since JDK 8, 9, 23 and 26). Up to 25 there was a second one, for calls of
+/// method handles.
+fn handlers(table: Table) -> Option<[Option<Place>; 2]> {
+    let address = |field| table.offset("CompiledMethod", field).map(Place::Address);
+    let offset = |field| table.offset("nmethod", field).map(Place::Offset);
+    let first = address("_deopt_handler_begin")
+        .or_else(|| offset("_deoptimize_offset"))
+        .or_else(|| offset("_deopt_handler_offset"))
+        .or_else(|| offset("_deopt_handler_entry_offset"))?;
+    let second = address("_deopt_mh_handler_begin")
+        .or_else(|| offset("_deoptimize_mh_offset"))
+        .or_else(|| offset("_deopt_mh_handler_offset"));
+    Some([Some(first), second])
+}
+
+impl CodeHeap {
+    fn all(table: Table) -> Option<Vec<Self>> {
+        let Some(heaps) = table.static_address("CodeCache", "_heaps") else {
+            let heap = table.static_address("CodeCache", "_heap")?;
+            // SAFETY: a variable of HotSpot with the address of the only heap.
+            let heap = unsafe { Address::new(heap).read() };
+            return Some(vec![Self::new(table, Address::new(heap))?]);
+        };
+        let data = table.offset("GrowableArray<int>", "_data")?;
+        let length = ["GrowableArrayBase", "GenericGrowableArray"];
+        let length = length.iter().find_map(|name| table.offset(name, "_len"))?;
+        // SAFETY: a variable with the address of a growable array of addresses, which is complete before the first code
+        // runs.
+        unsafe {
+            let array = Address::new(Address::new(heaps).read());
+            let count: i32 = array.add(length).read();
+            let data = Address::new(array.add(data).read());
+            let count = u64::try_from(count).ok()?;
+            let numbers = 0..count.min(MOST_HEAPS);
+            numbers
+                .map(|number| Self::new(table, Address::new(data.add(number * 8).read())))
+                .collect()
+        }
+    }
+
+    fn new(table: Table, heap: Address) -> Option<Self> {
+        let memory = heap.add(table.offset("CodeHeap", "_memory")?);
+        let segments = heap.add(table.offset("CodeHeap", "_segmap")?);
+        let low = table.offset("VirtualSpace", "_low")?;
+        let log2 = heap.add(table.offset("CodeHeap", "_log2_segment_size")?);
+        // SAFETY: fields of a heap that never change. The heap's end changes, so it is not read here.
+        let (low_at, segment_map, log2) = unsafe {
+            let segment_map = Address::new(segments.add(low).read());
+            (memory.add(low).read(), segment_map, log2.read::<i32>())
+        };
+        Some(Self {
+            low: Address::new(low_at),
+            high_at: memory.add(table.offset("VirtualSpace", "_high")?),
+            segment_map,
+            log2_segment_size: u32::try_from(log2).ok().filter(|&log2| log2 < 32)?,
+        })
+    }
+
+    /// The header of the block that contains `pc`.
+    fn block(&self, pc: u64) -> Option<Address> {
+        let distance = pc.checked_sub(self.low.bits())?;
+        // SAFETY: a field of the heap.
+        if pc >= unsafe { self.high_at.read() } {
+            return None;
+        }
+        let mut segment = distance >> self.log2_segment_size;
+        // Each entry is the number of segments to go back, in several steps if one byte is too small for it.
+        loop {
+            // SAFETY: the map has an entry for each segment in use.
+            let back: u8 = unsafe { self.segment_map.add(segment).read() };
+            match back {
+                0 => return Some(self.low.add(segment << self.log2_segment_size)),
+                UNUSED_SEGMENT => return None,
+                back => segment = segment.checked_sub(u64::from(back))?,
+            }
+        }
+    }
+}
+
+/// A code cache in a test's own memory.
+#[cfg(test)]
+pub(super) mod fake {
+    use super::*;
+    use crate::memory::Address;
+
+    /// The names of the method and of the stub.
+    pub(crate) static NAMES: [&CStr; 2] = [c"nmethod", c"StubRoutines (1)"];
+
+    /// Bytes of a block's header, and of a blob before its code.
+    pub(crate) const HEADER_BYTES: u64 = 8;
+    pub(crate) const CODE_AT: u64 = 32;
+    /// Where a blob has its maps.
+    pub(crate) const MAPS_AT: u64 = 24;
+    /// From the first instruction to the first one with the frame.
+    pub(crate) const COMPLETE_AT: u64 = 6;
+    const SEGMENT_WORDS: usize = 16;
+
+    /// Three blocks of one segment, 128 bytes: a method of three words, a stub, and a free one.
+    pub(crate) struct FakeCode {
+        pub(crate) memory: Box<[u64; 3 * SEGMENT_WORDS]>,
+        _map: Box<[u8; 3]>,
+        _high: Box<u64>,
+        pub(crate) cache: CodeCache,
+    }
+
+    impl FakeCode {
+        /// The interpreter's code is from 0x1000 to 0x2000.
+        pub(crate) fn new() -> Self {
+            let mut memory = Box::new([0_u64; 3 * SEGMENT_WORDS]);
+            // Name, offset of the code and of the first instruction with the frame, size, compilation.
+            let code = CODE_AT | (COMPLETE_AT << 32);
+            for (segment, (name, words)) in NAMES.iter().zip([3, 0]).enumerate() {
+                let at = segment * SEGMENT_WORDS + 1;
+                memory[at] = name.as_ptr() as u64;
+                memory[at + 1..at + 3].copy_from_slice(&[code, words | (77 << 32)]);
+            }
+            let map = Box::new([0, 0, UNUSED_SEGMENT]);
+            let low = memory.as_ptr() as u64;
+            let high = Box::new(low + 3 * 128);
+            let heap = CodeHeap {
+                low: Address::new(low),
+                high_at: Address::new(std::ptr::from_ref(&*high) as u64),
+                segment_map: Address::new(map.as_ptr() as u64),
+                log2_segment_size: 7,
+            };
+            let layout = Layout {
+                block_header_size: HEADER_BYTES,
+                code: Place::Offset(8),
+                frame_complete: Complete::Int(12),
+                name: 0,
+                frame_size_words: 16,
+                compile_id: 20,
+                deoptimization: [None, None],
+            };
+            let cache = CodeCache {
+                heaps: vec![heap],
+                low,
+                layout,
+                names: Default::default(),
+                interpreter: Interpreter::fake(0x1000, 0x2000),
+                call_stub_return: 0,
+            };
+            Self {
+                memory,
+                _map: map,
+                _high: high,
+                cache,
+            }
+        }
+
+        /// Address of an instruction, so many bytes behind the first, of the method (0), the stub (1) or what is free
+        /// (2).
+        pub(crate) fn pc(&self, block: u64, offset: u64) -> u64 {
+            self.memory.as_ptr() as u64 + block * 128 + HEADER_BYTES + CODE_AT + offset
+        }
+
+        /// The method gets these maps.
+        pub(crate) fn put_maps(&mut self, maps: u64) {
+            self.memory[1 + usize::try_from(MAPS_AT / 8).unwrap()] = maps;
+        }
+
+        /// Puts an instruction of one byte there.
+        pub(crate) fn put(&mut self, block: usize, offset: usize, instruction: u8) {
+            let byte = usize::try_from(HEADER_BYTES + CODE_AT).unwrap() + offset;
+            let word = &mut self.memory[block * SEGMENT_WORDS + byte / 8];
+            let mut bytes = word.to_ne_bytes();
+            bytes[byte % 8] = instruction;
+            *word = u64::from_ne_bytes(bytes);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fake::{FakeCode, COMPLETE_AT};
+    use super::*;
+
+    #[test]
+    fn a_frame_is_a_methods_alone() {
+        let code = FakeCode::new();
+        let frame = code.cache.frame(code.pc(0, 20)).unwrap();
+        assert_eq!(frame.size_bytes(), 3 * 8);
+        assert_eq!(frame.key(), ((8 + 32 + 20) << 32) | 77);
+        assert!(code.cache.is_current(&frame));
+        assert!(code.cache.frame(code.pc(1, 20)).is_none());
+        assert!(code.cache.frame(code.pc(2, 0)).is_none());
+        assert!(code.cache.frame(0x1800).is_none());
+    }
+
+    #[test]
+    fn code_stands_before_in_and_behind_its_frame() {
+        let mut code = FakeCode::new();
+        code.put(0, 40, 0xC3);
+        let standing = |pc| code.cache.standing(pc);
+        assert_eq!(standing(code.pc(0, 0)), Some(Standing::Entering));
+        assert_eq!(standing(code.pc(0, COMPLETE_AT)), Some(Standing::InFrame));
+        assert_eq!(standing(code.pc(0, 40)), Some(Standing::Returning));
+        assert_eq!(standing(code.pc(1, 0)), Some(Standing::InStub));
+        assert_eq!(standing(code.pc(2, 0)), None);
+        assert_eq!(standing(0x1800), None);
+    }
+
+    #[test]
+    fn a_method_is_believed_when_one_was_met() {
+        let code = FakeCode::new();
+        assert!(!code.cache.is_java(code.pc(0, 20)));
+        assert!(code.cache.is_java(0x1800));
+        assert!(code.cache.frame(code.pc(0, 20)).is_some());
+        assert!(code.cache.is_java(code.pc(0, 20)));
+        assert!(!code.cache.is_java(code.pc(1, 20)));
+    }
+
+    #[test]
+    fn a_block_begins_where_its_segments_lead() {
+        // A block of one segment, one of three, and a segment that is free.
+        let map = [0_u8, 0, 1, 2, UNUSED_SEGMENT];
+        let high = 0x1000_u64 + 5 * 64;
+        let heap = CodeHeap {
+            low: Address::new(0x1000),
+            high_at: Address::new(std::ptr::from_ref(&high) as u64),
+            segment_map: Address::new(map.as_ptr() as u64),
+            log2_segment_size: 6,
+        };
+        let block = |pc| heap.block(pc).map(Address::bits);
+        assert_eq!(block(0x1000), Some(0x1000));
+        assert_eq!(block(0x1041), Some(0x1040));
+        assert_eq!(block(0x10FF), Some(0x1040));
+        assert_eq!(block(0x1100), None);
+        assert_eq!(block(0x1140), None);
+        assert_eq!(block(0xFFF), None);
+    }
+}

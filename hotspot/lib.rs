@@ -1,0 +1,52 @@
+//! What no specification of HotSpot promises: its structures, what the agent reads from them while the application runs
+//! (the calling thread's stack), what the forked copy reads from them, and HotSpot's own heap dumper.
+//!
+//! So every user of what is read while the application runs has another way, compares both ways now and then, and gives
+//! this one up for good if they differ.
+//!
+//! Each read is `unsafe`; its comment says what keeps the memory mapped.
+#![allow(unsafe_code)]
+
+mod call_arguments;
+pub mod call_trace;
+pub mod chance;
+mod chunk_layout;
+mod code_cache;
+mod exported;
+pub mod flags;
+mod interpreter;
+mod interrupted;
+mod java_frames;
+mod local_references;
+mod management;
+mod memory;
+mod method_names;
+mod oop_maps;
+mod passed_frames;
+mod place;
+mod return_address;
+pub mod sampler;
+mod scopes;
+mod stack_chunks;
+mod stack_walk;
+mod standing_stacks;
+mod tag_words;
+mod thread_handles;
+mod thread_list;
+mod upcalls;
+pub mod vm_structs;
+mod walk_filter;
+mod weak_slots;
+
+pub use chunk_layout::{ChunkEnd, ChunkFields};
+pub use interrupted::{Interrupted, Registers};
+pub use java_frames::{JavaFrames, JavaStack};
+pub use management::Management;
+pub use memory::Readable;
+pub use scopes::JavaFrame;
+pub use stack_walk::{JavaCode, StackWalk};
+pub use standing_stacks::{HeldInChunks, Reference, StandingStacks};
+pub use tag_words::TagWords;
+pub use thread_handles::ThreadHandles;
+pub use walk_filter::{Variables, WalkFilter};
+pub use weak_slots::WeakSlots;

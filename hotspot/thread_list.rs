@@ -1,0 +1,118 @@
+//! HotSpot's list of all Java threads, and where a thread has its object (threadSMR.hpp, thread.hpp).
+
+use super::memory::{Address, Readable, WORD_BYTES};
+use super::vm_structs::Table;
+
+/// More threads than any JVM has.
+const MOST_THREADS: u64 = 1 << 20;
+
+/// How the list of threads is kept. Each begins with the address of a variable.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum ThreadList {
+    /// It leads to the first thread. Each has the address of the next one.
+    Linked { first: Address, next: u64 },
+    /// It leads to a list with an array.
+    Array {
+        list: Address,
+        length: u64,
+        threads: u64,
+    },
+}
+
+/// The field of a thread with its object: a handle, or up to JDK 15 its address.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum ThreadObject {
+    Handle(u64),
+    Address(u64),
+}
+
+impl ThreadList {
+    /// `None` if this JVM does not export it.
+    pub(super) fn find(table: Table) -> Option<Self> {
+        if let Some(list) = table.static_address("ThreadsSMRSupport", "_java_thread_list") {
+            return Some(Self::Array {
+                list: Address::new(list),
+                length: table.offset("ThreadsList", "_length")?,
+                threads: table.offset("ThreadsList", "_threads")?,
+            });
+        }
+        Some(Self::Linked {
+            first: Address::new(table.static_address("Threads", "_thread_list")?),
+            next: table.offset("JavaThread", "_next")?,
+        })
+    }
+
+    /// All threads; `None` if the list cannot be read.
+    pub(super) fn threads(self, memory: &Readable<'_>) -> Option<Vec<Address>> {
+        let address = |at| memory.read(at).map(Address::new);
+        match self {
+            Self::Linked { first, next } => {
+                let first = Some(address(first)?).filter(|thread| thread.bits() != 0);
+                let threads = std::iter::successors(first, |thread| {
+                    address(thread.add(next)).filter(|thread| thread.bits() != 0)
+                });
+                Some(threads.take(usize::try_from(MOST_THREADS).ok()?).collect())
+            }
+            Self::Array {
+                list,
+                length,
+                threads,
+            } => {
+                let list = address(list)?;
+                let count: u32 = memory.read(list.add(length))?;
+                let threads = address(list.add(threads))?;
+                let numbers = 0..u64::from(count).min(MOST_THREADS);
+                let threads = numbers.map(|number| address(threads.add(number * WORD_BYTES)));
+                threads.collect()
+            }
+        }
+    }
+}
+
+impl ThreadObject {
+    /// `None` if this JVM does not export it, or has it in another way.
+    pub(super) fn find(table: Table) -> Option<Self> {
+        let (at, kind) = table.typed_offset("JavaThread", "_threadObj")?;
+        match kind.as_slice() {
+            b"OopHandle" => Some(Self::Handle(at)),
+            b"oop" => Some(Self::Address(at)),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::fake::own_mappings;
+
+    #[test]
+    fn threads_are_in_a_list_or_in_an_array() {
+        // Two threads, each with the next one's address; a list of them; variables that lead to both.
+        let mut words = Box::new([0_u64; 8]);
+        let start = words.as_ptr() as u64;
+        let of = |word: u64| start + word * WORD_BYTES;
+        words[..8].copy_from_slice(&[of(1), 0, 2, of(4), of(0), of(1), of(0), of(2)]);
+        let words = std::hint::black_box(words);
+        let mappings = own_mappings();
+        let memory = Readable::of(&mappings);
+        let at = |word| Address::new(words.as_ptr() as u64 + word * WORD_BYTES);
+        let linked = ThreadList::Linked {
+            first: at(6),
+            next: 0,
+        };
+        let array = ThreadList::Array {
+            list: at(7),
+            length: 0,
+            threads: 8,
+        };
+        for list in [linked, array] {
+            assert_eq!(list.threads(&memory), Some(vec![at(0), at(1)]), "{list:?}");
+        }
+        let nobody = ThreadList::Linked {
+            first: at(1),
+            next: 0,
+        };
+        assert_eq!(nobody.threads(&memory), Some(Vec::new()));
+    }
+}
