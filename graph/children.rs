@@ -7,7 +7,7 @@ use crate::dominators::{ROOTS, UNREACHABLE};
 use crate::numbers::Numbers;
 use crate::ranges::Ranges;
 
-/// The lists of all objects, each ascending.
+/// The groups of all objects, each ascending.
 #[derive(Debug)]
 pub(crate) struct Children {
     all: Numbers<u32>,
@@ -15,8 +15,8 @@ pub(crate) struct Children {
 }
 
 impl Children {
-    /// Groups objects by dominator; the last group has none. Without memory the process
-    /// ends, as it does for a `Vec`.
+    /// Groups objects by dominator; the last group contains those without one. Aborts the process
+    /// without memory, as `Vec` does.
     pub(crate) fn new(dominators: &[u32], objects: u32) -> Self {
         let made = Self::sorted(dominators, objects);
         made.unwrap_or_else(|_| handle_alloc_error(Layout::new::<Self>()))
@@ -54,7 +54,7 @@ impl Children {
         Ok(Self { all, ranges })
     }
 
-    /// The list of an object.
+    /// The objects immediately dominated by this object.
     #[inline]
     pub(crate) fn of(&self, object: u32) -> &[u32] {
         let (from, to) = self.ranges.get(object);

@@ -8,7 +8,7 @@ use reader::{ClassDump, Constant, Field, Static};
 use crate::heap_scan::{id_at, id_bytes, u32_at};
 use crate::window::Window;
 
-/// A record that is decoded piece by piece. Nothing is consumed until the record is complete.
+/// A record that is decoded step by step. Nothing is consumed until the record is complete.
 struct Pieces<'w, 'f> {
     window: &'w mut Window<'f>,
     used: usize,
@@ -49,8 +49,8 @@ impl Pieces<'_, '_> {
     }
 }
 
-/// Decodes the class at the window's front, after its tag was checked; `None` if it is cut off or has an
-/// invalid type.
+/// Decodes the class at the window's front, after its tag was checked; `None` if it is cut off or
+/// has an invalid type.
 pub(crate) fn class_dump<const ID: usize>(
     window: &mut Window<'_>,
 ) -> io::Result<Option<ClassDump>> {

@@ -1,4 +1,4 @@
-//! What the second pass needs to know about each class: the offsets of references in an instance, and
+//! The facts about each class for the second pass: the offsets of references in an instance, and
 //! the instance's size.
 
 use foldhash::HashMap;
@@ -20,7 +20,7 @@ pub enum References {
     Strong,
 }
 
-/// Name of the field that does not keep its object alive.
+/// Name of the field that does not keep its target alive.
 const REFERENT: &[u8] = b"referent";
 
 /// One class.
@@ -28,7 +28,7 @@ const REFERENT: &[u8] = b"referent";
 pub(crate) struct ClassFacts {
     /// Offsets of the references in an instance's field values, ascending.
     pub(crate) references: Box<[u32]>,
-    /// Offset of the reference that does not keep its object alive, if the class has one.
+    /// Offset of the reference that does not keep its target alive, if the class has one.
     pub(crate) referent: Option<u32>,
     /// Size of an instance in units.
     pub(crate) units: u32,
@@ -36,12 +36,13 @@ pub(crate) struct ClassFacts {
     pub(crate) object: u32,
 }
 
-/// All classes of a dump. First come those of the [`ClassTable`] in its order, then one for each type
-/// of primitive array without a class there, then one for objects whose class is not in the dump.
+/// All classes of a dump. First come those of the [`ClassTable`] in its order, then one for each
+/// type of primitive array that the table does not contain, then one for objects whose class is not
+/// in the dump.
 #[derive(Debug)]
 pub(crate) struct AllFacts {
     facts: Vec<ClassFacts>,
-    /// The file chooses the ids, so that the hash function has a secret.
+    /// The file determines the ids, so the hash function is seeded.
     by_id: HashMap<u64, u32>,
     /// Class of primitive arrays, by the code of their element type.
     arrays: [u32; 12],

@@ -53,9 +53,9 @@ pub struct FieldValue {
     pub value: u64,
 }
 
-/// A visitor of objects that are neighbours of wanted ones.
+/// A visitor that needs some objects and also gets their neighbours.
 pub(crate) trait Seeker: Visitor {
-    /// The next object has this number.
+    /// Sets the number of the next object.
     fn aim(&mut self, next: u32);
 }
 
@@ -162,8 +162,8 @@ impl Visitor for Finder<'_> {
 }
 
 impl Heap<'_> {
-    /// The contents of these objects; at most `most_bytes` bytes of each array. This reads all of a
-    /// file that is compressed in one piece.
+    /// The contents of these objects; at most `most_bytes` bytes of each array. Reads all of a file
+    /// that is compressed as one gzip member.
     ///
     /// Errors: the file cannot be read.
     pub fn contents(
@@ -186,7 +186,8 @@ impl Heap<'_> {
         Ok(finder.found)
     }
 
-    /// Visits these objects, ascending, and neighbours of theirs. Errors: the file cannot be read.
+    /// Visits these objects, which must ascend, and their neighbours. Errors: the file cannot be
+    /// read.
     pub(crate) fn seek(&self, wanted: &[u32], seeker: &mut impl Seeker) -> Result<(), GraphError> {
         let id_bytes = self.header().id_bytes;
         let mut window = if self.input.is_stream() {
@@ -271,7 +272,7 @@ impl Heap<'_> {
     }
 }
 
-/// Some objects that are neighbours in the file.
+/// Consecutive objects in the file.
 struct Run {
     start: u64,
     end: u64,

@@ -1,20 +1,23 @@
-//! The dominator tree by SEMI-NCA (Georgiadis, "Linear-Time Algorithms for Dominators and Related Problems", 2005), and
-//! the retained sizes that follow from it.
+//! The dominator tree by SEMI-NCA (Georgiadis, "Linear-Time Algorithms for Dominators and Related
+//! Problems", 2005), and the retained sizes that follow from it.
 //!
-//! An object dominates another one if every path from the roots to the second leads through the first. Everything that
-//! an object dominates would be freed with it: this is its retained size. A virtual root refers to every root of the
-//! heap. The steps:
+//! An object dominates another one if every path from the roots to the second leads through the
+//! first. Everything that an object dominates would be freed with it: this is its retained size. A
+//! virtual root refers to every root of the heap. The steps:
 //!
-//! 1. [`Search`] walks depth first from the virtual root. It numbers objects in preorder (0 is the virtual root), notes
-//!    each number's parent in the search tree, and collects all references that are not tree edges in [`NonTree`].
-//! 2. [`semi_dominators`] goes through the numbers in descending order, and finds for each the least number from which
-//!    a path leads to it through higher numbers only. [`Forest`] answers the queries, with path compression.
-//! 3. [`nearest_common_ancestors`] goes through the numbers in ascending order: the immediate dominator is the nearest
-//!    ancestor whose number is not above the semi-dominator's.
+//! 1. [`Search`] walks depth first from the virtual root. It numbers objects in preorder (0 is the
+//!    virtual root), records each number's parent in the search tree, and collects all references
+//!    that are not tree edges in [`NonTree`].
+//! 2. [`semi_dominators`] goes through the numbers in descending order, and finds for each the
+//!    least number from which a path leads to it through higher numbers only. [`Forest`] answers
+//!    the queries, with path compression.
+//! 3. [`nearest_common_ancestors`] goes through the numbers in ascending order: the immediate
+//!    dominator is the nearest ancestor whose number is not above the semi-dominator's.
 //! 4. [`Tree::by_object`] adds, in descending order, each number's sum to its dominator's.
 //!
-//! All steps between use only preorder numbers, so that neighbours in the tree are neighbours in memory. Memory is what
-//! limits the size of a heap: each array is dropped or overwritten as soon as another one can do without it.
+//! All steps between use only preorder numbers, so that neighbours in the tree are neighbours in
+//! memory. Memory limits the size of a heap: each array is dropped or overwritten as soon as
+//! possible.
 
 use prefetch_index::prefetch_index;
 
@@ -28,19 +31,20 @@ use crate::tree_shape::TreeShape;
 /// The virtual root, which refers to every root of the heap.
 pub(crate) const ROOT: u32 = 0;
 
-/// How many references or objects ahead the processor is told what to load.
+/// Prefetch distance, in references or objects.
 const AHEAD: usize = 16;
 
-/// Steps of a path that are loaded ahead.
+/// Steps of a path that are prefetched.
 const STEPS_AHEAD: usize = 4;
 
-/// References of a large object that are followed before their targets are searched.
+/// References of a large object that are followed at a time, before their targets are searched.
 const BATCH_EDGES: u64 = 64;
 
-/// Marks a root that the search has not reached. The virtual root dominates it, whatever else refers to it.
+/// Marks a root that the search has not reached. The virtual root dominates it, even if other
+/// objects refer to it.
 const UNSEEN_ROOT: u32 = u32::MAX;
 
-/// Stands for an object in [`Search::steps`]: the rest of a large object's references.
+/// Marks, in place of an object in [`Search::steps`], the remaining references of a large object.
 const REST: u32 = u32::MAX;
 
 /// The references of a large object that the search has not followed yet.
@@ -120,8 +124,8 @@ impl Search<'_> {
         self.follow(own, at, end);
     }
 
-    /// Follows references of an object, few enough that their targets are still in the cache when they are
-    /// searched.
+    /// Follows some references of an object, few enough that their targets are still in the cache
+    /// when they are searched.
     #[inline]
     fn follow(&mut self, from: u32, at: u64, end: u64) {
         let stop = end.min(at + BATCH_EDGES);
@@ -141,7 +145,7 @@ impl Search<'_> {
         }
     }
 
-    /// Meets an object's class, which is no root.
+    /// Reaches an object's class, unless it is a root.
     #[inline]
     fn meet_class(&mut self, class: u32, from: u32) {
         match self.numbers.get(class as usize).copied() {
@@ -176,16 +180,17 @@ pub(crate) struct Tree {
 pub(crate) struct ByObject {
     /// The immediate dominator of each object, or [`ROOTS`] or [`UNREACHABLE`].
     pub(crate) dominators: Numbers<u32>,
-    /// The sum of the sizes of each object and all that it dominates; last, that of the virtual root.
+    /// The sum of the sizes of each object and all that it dominates; last, that of the virtual
+    /// root.
     pub(crate) sums: Sums,
     /// Number of reachable objects.
     pub(crate) reachable: u32,
 }
 
-/// In place of the dominator of an object that no other one dominates.
+/// Stored in place of a dominator if no object dominates this one.
 pub(crate) const ROOTS: u32 = u32::MAX - 1;
 
-/// In place of the dominator of an object that no root leads to.
+/// Stored in place of a dominator if the object is unreachable.
 pub(crate) const UNREACHABLE: u32 = u32::MAX;
 
 impl Tree {
@@ -195,7 +200,7 @@ impl Tree {
         let most = graph.objects() as usize + 1;
         let mut order = Numbers::zeroed(most)?;
         let mut numbers = Numbers::zeroed(most - 1)?;
-        // The parents take the lower half, until each becomes a step in its place.
+        // The parents take the lower half, until each is widened to a step.
         let mut steps: Numbers<[u32; 2]> = Numbers::zeroed(most)?;
         let mut search = Search {
             graph,
@@ -223,7 +228,7 @@ impl Tree {
         })
     }
 
-    /// The tree, by object; `units` returns an object's own size. Errors: there is no memory.
+    /// The tree by object; `units` returns an object's own size. Errors: there is no memory.
     pub(crate) fn by_object(
         self,
         objects: u32,
@@ -258,7 +263,8 @@ impl Tree {
     }
 }
 
-/// Turns the parents of the first numbers, which take the lower half of the memory, into steps of the [`Forest`].
+/// Turns the parents of the first numbers, which take the lower half of the memory, into steps of
+/// the [`Forest`].
 fn widen(steps: &mut Numbers<[u32; 2]>, count: usize) {
     let halves: &mut [u32] = bytemuck::cast_slice_mut(steps.all_mut());
     for number in (0..count).rev() {
@@ -273,7 +279,8 @@ fn widen(steps: &mut Numbers<[u32; 2]>, count: usize) {
     steps.truncate(count);
 }
 
-/// The semi-dominator of each number: the least number from which a path leads to it through higher numbers only.
+/// The semi-dominator of each number: the least number from which a path leads to it through higher
+/// numbers only.
 fn semi_dominators(
     mut steps: Numbers<[u32; 2]>,
     mut others: NonTree,
@@ -312,15 +319,16 @@ fn semi_dominators(
 
 /// The processed part of the search tree. Paths are compressed as they are walked.
 struct Forest<'a> {
-    /// For each number: its parent or a more distant ancestor, and the least semi-dominator from the number up to that
-    /// ancestor, excluding it. They are paired because a query reads both.
+    /// For each number: its parent or a more distant ancestor, and the least semi-dominator from
+    /// the number up to that ancestor, excluding it. They are paired because a query reads both.
     steps: &'a mut [[u32; 2]],
     path: Vec<u32>,
 }
 
 impl Forest<'_> {
-    /// Prefetches the forest entries that the next queries read: the first step from a source far ahead, the next from a
-    /// nearer one, and so on. Without it, nearly all the time is spent waiting for memory.
+    /// Prefetches the forest entries that the next queries read: the first step from a source far
+    /// ahead, the next from a nearer one, and so on. Without it, nearly all the time is spent
+    /// waiting for memory.
     #[inline]
     fn prefetch(&self, sources: &[u32], place: usize) {
         for steps in 0..STEPS_AHEAD {
@@ -336,8 +344,8 @@ impl Forest<'_> {
         }
     }
 
-    /// The least semi-dominator on the path from `from` up to the last number above `limit`; `from` itself if it is not
-    /// above.
+    /// The least semi-dominator on the path from `from` up to the last number above `limit`; `from`
+    /// itself if it is not above.
     #[inline]
     fn least_above(&mut self, from: u32, limit: u32) -> u32 {
         if from <= limit {
@@ -362,14 +370,14 @@ impl Forest<'_> {
     }
 }
 
-/// Turns semi-dominators into immediate dominators: the nearest ancestor that is not above the semi-dominator.
-/// `parents` are those of the numbers from 1.
+/// Turns semi-dominators into immediate dominators: the nearest ancestor that is not above the
+/// semi-dominator. `parents` are those of the numbers from 1.
 fn nearest_common_ancestors(semi: &mut [u32], parents: impl Iterator<Item = u32>) {
     for (number, parent) in (1..).zip(parents) {
         let bound = semi.get(number).copied().unwrap_or(ROOT);
         let mut at = parent;
         while at > bound {
-            // The number is lower, so what stands there is its dominator.
+            // Lower numbers have been processed, so this entry is already a dominator.
             at = semi.get(at as usize).copied().unwrap_or(ROOT);
         }
         if let Some(slot) = semi.get_mut(number) {

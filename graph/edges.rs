@@ -4,8 +4,8 @@ use crate::error::GraphError;
 use crate::numbers::Numbers;
 use crate::ranges::Ranges;
 
-/// The references of all objects by number, except those to an object's own class. Of several in a row to one object, there
-/// is one.
+/// The references of all objects by number, except those to an object's own class. Consecutive
+/// references to the same object are stored once.
 #[derive(Debug)]
 pub(crate) struct Edges {
     targets: Numbers<u32>,
@@ -13,7 +13,8 @@ pub(crate) struct Edges {
 }
 
 impl Edges {
-    /// No references yet, with capacity for this many objects and references. Errors: there is no memory.
+    /// No references yet, with capacity for `objects` objects and `most_references` references.
+    /// Errors: there is no memory.
     pub(crate) fn with_room(objects: u32, most_references: usize) -> Result<Self, GraphError> {
         Ok(Self {
             targets: Numbers::with_room(most_references)?,
@@ -21,7 +22,8 @@ impl Edges {
         })
     }
 
-    /// Appends the references of the next objects: the targets, and the end of each object's references.
+    /// Appends the references of the next objects: the targets, and the end of each object's
+    /// references.
     pub(crate) fn append(&mut self, targets: &[u32], ends: &[u64]) {
         self.targets.extend(targets);
         let mut last = 0;
@@ -31,7 +33,7 @@ impl Edges {
         }
     }
 
-    /// Number of all that are kept.
+    /// Number of stored references.
     pub(crate) fn len(&self) -> usize {
         self.targets.all().len()
     }
@@ -57,7 +59,7 @@ impl Edges {
         self.slice(from, to)
     }
 
-    /// Has the processor load where an object's references are.
+    /// Prefetches the range of an object's references.
     #[inline]
     pub(crate) fn prefetch(&self, object: u32) {
         self.ranges.prefetch(object);

@@ -1,18 +1,18 @@
-//! Why a dump has no graph.
+//! The errors of reading a dump as a graph.
 
 use std::fmt;
 use std::io;
 
 use reader::ReadError;
 
-/// What keeps a dump from being read as a graph.
+/// The reason why a dump cannot be read as a graph.
 #[derive(Debug)]
 pub enum GraphError {
     /// The file cannot be read.
     Read(ReadError),
     /// The dump has 2^32 objects or more.
     TooManyObjects,
-    /// It is a graph stream of another version than this library's.
+    /// A graph stream of another version than this library reads.
     OtherStream,
     /// The file has no heap dump: it is a profile, or contains only stacks.
     NoHeap,

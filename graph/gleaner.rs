@@ -1,4 +1,4 @@
-//! The third pass: the contents of what may be waste, as hashes and counts.
+//! The third pass: the contents of objects that may be waste, as hashes and counts.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
@@ -18,7 +18,7 @@ use crate::retained::Retained;
 use crate::roles::{roles, Role};
 use crate::window::Window;
 
-/// A string: its object, its array's and the kind of its characters.
+/// A string: its object, its array, and the encoding of its characters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Text {
     pub(crate) object: u32,
@@ -42,7 +42,7 @@ pub(crate) struct Collection {
     pub(crate) object: u32,
     /// The array of its elements; [`NONE`] without one.
     pub(crate) array: u32,
-    /// How many elements it says it has; `None` if it does not say.
+    /// Its size field; `None` if it has none.
     pub(crate) size: Option<u32>,
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct Collection {
 pub(crate) struct Slots {
     pub(crate) object: u32,
     pub(crate) length: u32,
-    /// How many elements are not null.
+    /// Number of elements that are not null.
     pub(crate) used: u32,
 }
 
@@ -65,17 +65,17 @@ pub(crate) struct Values {
     pub(crate) hash: (u64, u64),
 }
 
-/// What the pass finds of the reachable objects, by number ascending where a list has an object first.
+/// The results of the pass for reachable objects. Each list is ascending by its first object.
 #[derive(Debug, Default)]
 pub(crate) struct Gleaned {
     pub(crate) values: Vec<Values>,
     pub(crate) texts: Vec<Text>,
     pub(crate) collections: Vec<Collection>,
-    /// Collections that are made of another one, and that one.
+    /// Collections that wrap another one, and that one.
     pub(crate) wrappers: Vec<(u32, u32)>,
     pub(crate) boxed: Vec<u32>,
     pub(crate) slots: Vec<Slots>,
-    /// What a text, a number or a collection is held by, in the order of the file.
+    /// The holders of strings, boxed numbers and collections, in file order.
     pub(crate) holders: Vec<(u32, Holder)>,
 }
 
@@ -91,7 +91,7 @@ impl Gleaned {
     }
 }
 
-/// What is known of the classes.
+/// The known facts about classes.
 struct Known<'a, 'p> {
     heap: &'a Heap<'p>,
     retained: &'a Retained,
@@ -102,19 +102,19 @@ struct Known<'a, 'p> {
     keys: (u64, u64),
 }
 
-/// Looks through the objects of one part.
+/// Examines the objects of one part.
 struct Gleaner<'a, 'p> {
     known: &'a Known<'a, 'p>,
     gleaned: Gleaned,
     /// Number of the next object.
     next: u32,
-    /// The array of values that comes: object, length, and the hash so far.
+    /// The array of values being read: object, length, and the hash so far.
     values: Option<(u32, u32, SipHasher13)>,
-    /// Class of the array of references that comes; [`NONE`] if it is not reachable.
+    /// Class of the array of references being read; [`NONE`] if it is not reachable.
     elements_of: u32,
 }
 
-/// Keys of a hash that nobody knows before.
+/// Random keys for a hash.
 pub(crate) fn new_keys() -> (u64, u64) {
     let key = || RandomState::new().build_hasher().finish();
     (key(), key())
@@ -160,7 +160,7 @@ pub(crate) fn glean(
 }
 
 impl Gleaner<'_, '_> {
-    /// Begins the next object; its number if it is reachable.
+    /// Starts the next object; returns its number if it is reachable.
     fn object(&mut self) -> Option<u32> {
         self.close();
         let number = self.next;
@@ -192,7 +192,7 @@ impl Gleaner<'_, '_> {
         }
     }
 
-    /// Notes who holds an object, if that is of interest.
+    /// Adds the holder of an object, if the object is of interest.
     fn held(&mut self, id: u64, holder: Holder) {
         if !self.known.wants_holders {
             return;

@@ -1,6 +1,8 @@
-//! Objects of a graph stream: decodes what the writer's `graph_objects.rs` encodes, and tells a visitor of it as of a dump's.
+//! Decodes the objects of a graph stream, which the writer's `graph_objects.rs` encodes, for the
+//! same visitors as a dump's.
 //!
-//! Each block stands alone. An instance's references are laid where a dump has them, among values that are zero.
+//! Each block is independent of the others. The visitor gets an instance's references at the
+//! offsets that they have in a dump, among values that are zero.
 
 use std::io;
 
@@ -12,13 +14,13 @@ use crate::window::Window;
 /// Bytes of the longest number.
 const NUMBER_BYTES_MAX: usize = 10;
 
-/// References that a visitor is told of at once.
+/// Most references passed to a visitor in one call.
 const ELEMENTS_AT_ONCE: u64 = 512;
 
-/// Most references of an instance that are taken for true. The JVM's classes have some hundreds at most.
+/// Most references of an instance that are accepted. The JVM's classes have some hundreds at most.
 const REFERENCES_MAX: u64 = 1 << 20;
 
-/// What objects of one class and one trace share.
+/// The common facts about objects with one class and one trace.
 struct Kind {
     trace: u32,
     shape: Shape,
@@ -30,7 +32,7 @@ enum Shape {
         units: u32,
         /// Offsets of the references in `data`.
         offsets: Vec<usize>,
-        /// The values of the last one.
+        /// The field values of the last object.
         data: Vec<u8>,
     },
     References {
@@ -48,28 +50,28 @@ enum Shape {
 struct Block<'w, 'f, V> {
     window: &'w mut Window<'f>,
     visitor: &'w mut V,
-    /// Offset of the block in the stream, by which its objects are found again.
+    /// Offset of the block in the stream, by which its objects can be read again.
     offset: u64,
     /// Offset after it.
     end: u64,
     alignment_bytes: u64,
     kinds: Vec<Kind>,
-    /// Bytes of values that the kinds may yet take.
+    /// Bytes of field values that further kinds may take.
     room_bytes: usize,
-    /// Address of the last object, and where it ends.
+    /// Address of the last object, and its end.
     address: u64,
     behind: u64,
-    /// What the next reference is told by its distance from.
+    /// The address from which the distance of the next reference counts.
     near: u64,
 }
 
-/// A number that is not there, or is none: the block is damaged.
+/// A number is missing or invalid: the block is damaged.
 struct Damaged;
 
 /// The outer error is I/O.
 type Decoded<T> = io::Result<Result<T, Damaged>>;
 
-/// Gives the value, or ends the function with the fault.
+/// Returns the value, or ends the function with the fault.
 macro_rules! sound {
     ($decoded:expr) => {
         match $decoded {
@@ -79,7 +81,7 @@ macro_rules! sound {
     };
 }
 
-/// Visits the objects of a block; the window stands at its tag. Returns whether it is sound.
+/// Visits the objects of a block; the window is at its tag. Returns whether the block is valid.
 pub(crate) fn graph_objects<V: Visitor>(
     window: &mut Window<'_>,
     visitor: &mut V,
@@ -155,7 +157,7 @@ impl<V: Visitor> Block<'_, '_, V> {
             Ok(code) => code - 1,
             Err(_) => return Ok(Err(Damaged)),
         };
-        // Taken out, as its values are filled while the block is read.
+        // Taken out, because its values are filled while the block is read.
         let Some(kind) = self.kinds.get_mut(place) else {
             return Ok(Err(Damaged));
         };
@@ -230,13 +232,13 @@ impl<V: Visitor> Block<'_, '_, V> {
         Ok(Ok(()))
     }
 
-    /// The units that an array takes.
+    /// The units of an array.
     fn array(&mut self, length: u32, header_bytes: u64, width_bytes: u64) -> u32 {
         let elements = u64::from(length).saturating_mul(width_bytes);
         self.ends(header_bytes.saturating_add(elements))
     }
 
-    /// Ends an object of `bytes`; returns them in units, rounded up as the heap has them.
+    /// Ends an object of `bytes`; returns its size in units, rounded up to the alignment.
     fn ends(&mut self, bytes: u64) -> u32 {
         let rounded = bytes.checked_next_multiple_of(self.alignment_bytes);
         let rounded = rounded.unwrap_or(u64::MAX);

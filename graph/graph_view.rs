@@ -5,7 +5,7 @@ use crate::edges::Edges;
 use crate::kinds::{Kind, KindNumbers};
 use crate::roots::Roots;
 
-/// References that all objects of a kind have and that are not stored.
+/// References that all objects of a kind have and that are therefore not stored.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Implied {
     /// The class object; [`NONE`] if it is a root or not in the dump.
@@ -14,8 +14,8 @@ pub(crate) struct Implied {
     has_referent: bool,
 }
 
-/// References to an object's own class are not stored, because they follow from the class. Referents are
-/// stored separately.
+/// References to an object's own class are not stored, because they follow from the class.
+/// Referents are stored separately.
 #[derive(Debug)]
 pub(crate) struct GraphView<'h> {
     pub(crate) edges: &'h Edges,
@@ -24,13 +24,14 @@ pub(crate) struct GraphView<'h> {
     pub(crate) kinds: &'h KindNumbers,
     /// The implied references of each kind.
     pub(crate) implied: &'h [Implied],
-    /// References that do not keep their target alive, as (from, to), ascending. Empty if they do not count.
+    /// References that do not keep their target alive, as (from, to), ascending. Empty if they are
+    /// to be ignored.
     pub(crate) referents: &'h [(u32, u32)],
 }
 
 impl Implied {
-    /// The implied references of each kind. A class object that is a root is left out, because the virtual
-    /// root refers to it.
+    /// The implied references of each kind. A class object that is a root is left out, because the
+    /// virtual root refers to it.
     pub(crate) fn of_all(kinds: &[Kind], facts: &AllFacts, roots: &Roots) -> Vec<Self> {
         let of = |kind: &Kind| {
             let facts = facts.get(kind.class);

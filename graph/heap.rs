@@ -25,7 +25,7 @@ const OBJECT_BYTES: u64 = 40;
 pub struct Options {
     /// Threads that read the file; at least 1. A compressed one is first read by a single thread.
     pub threads: usize,
-    /// Whether sizes follow Eclipse MAT's rules even if the JVM tells its own.
+    /// Whether sizes follow Eclipse MAT's rules even if the file contains the JVM's own.
     pub by_rule: bool,
 }
 
@@ -137,7 +137,7 @@ impl<'p> Heap<'p> {
         self.linked.edges.len() as u64 + self.linked.repeated
     }
 
-    /// Number of references to ids that no object of the dump has.
+    /// Number of references to ids that do not exist in the dump.
     pub fn dangling(&self) -> u64 {
         self.linked.dangling
     }
@@ -236,8 +236,8 @@ impl<'p> Heap<'p> {
         self.linked.all_kinds.all().get(number as usize).copied()
     }
 
-    /// The objects that an object refers to, without its class. One that several references in a row lead
-    /// to is there once for these. A thread's are those in its fields and in its frames.
+    /// The objects that an object refers to, without its class. Consecutive references to the same
+    /// object count once. A thread's references are those in its fields and in its frames.
     pub fn targets(&self, object: u32) -> &[u32] {
         self.linked.edges.of(object)
     }
@@ -271,7 +271,7 @@ impl<'p> Heap<'p> {
         &self.linked.traces
     }
 
-    /// Serial number of the trace that allocated an object; `None` if the file does not tell.
+    /// Serial number of the trace that allocated an object; `None` if the file does not contain it.
     pub fn allocation_trace(&self, object: u32) -> Option<u32> {
         let traced = self.traced();
         let place = traced.binary_search_by_key(&object, |(object, _)| *object);

@@ -1,8 +1,8 @@
-//! Scans the sub-records of a heap dump and calls a visitor for each: the fast path over millions of
-//! objects.
+//! Scans the sub-records of a heap dump and calls a visitor for each: the fast path over millions
+//! of objects.
 //!
-//! [`reader::DumpReader`] returns the same records as events, with every check. Here a record costs only a
-//! few loads.
+//! [`reader::DumpReader`] returns the same records as events, with all checks. Here a record costs
+//! only a few loads.
 
 use std::io;
 
@@ -16,7 +16,7 @@ use reader::{ClassDump, Root};
 /// Bytes of the longest head of an object: an instance's or an array's with ids of 8 bytes.
 const HEAD_BYTES: usize = sub_record::instance_head_bytes(8) as usize;
 
-/// Most bytes of field values of one instance. The JVM has no class of so many fields.
+/// Most bytes of field values of one instance. No class in a JVM has that many fields.
 pub(crate) const INSTANCE_BYTES_MAX: usize = 64 << 20;
 
 /// Receives the records of a scan, in file order.
@@ -28,8 +28,8 @@ pub(crate) trait Visitor {
     fn root(&mut self, root: Root);
     /// A class, which is also an object.
     fn class(&mut self, offset: u64, dump: ClassDump);
-    /// An object that is neither a class nor an array. `data` has its field values if the visitor wants
-    /// them.
+    /// An object that is neither a class nor an array. `data` has its field values if the visitor
+    /// wants them.
     fn instance(&mut self, offset: u64, head: Head, data: &[u8]);
     /// An array of references. Its elements follow if the visitor wants them.
     fn object_array(&mut self, offset: u64, head: Head, length: u32);
@@ -50,11 +50,11 @@ pub(crate) struct Head {
     pub(crate) trace: u32,
     /// Id of its class; 0 for primitive arrays.
     pub(crate) class: u64,
-    /// Bytes that it takes in the heap, in units; 0 where only a rule tells.
+    /// Its size in the heap, in units; 0 if the file does not contain it.
     pub(crate) units: u32,
 }
 
-/// The end of a part whose length nobody has written: the end of the dump or of the file.
+/// The end of a part of unknown length: the end of the dump or of the file.
 pub(crate) const OPEN_END: u64 = u64::MAX;
 
 /// How a scan ended.
@@ -62,7 +62,7 @@ pub(crate) const OPEN_END: u64 = u64::MAX;
 pub(crate) enum ScanEnd {
     /// All bytes were sub-records.
     Whole,
-    /// At this offset is no sub-record, or it is cut off.
+    /// There is no complete sub-record at this offset.
     Damaged(u64),
 }
 
@@ -83,7 +83,8 @@ pub(crate) fn u32_at(bytes: &[u8], at: usize) -> u32 {
     word.map_or(0, |word| u32::from_be_bytes(*word))
 }
 
-/// Visits the sub-records up to the file offset `end`, or [`OPEN_END`]; ids have `id_bytes`. Errors: I/O.
+/// Visits the sub-records up to the file offset `end`, or [`OPEN_END`]; ids have `id_bytes`.
+/// Errors: I/O.
 pub(crate) fn scan(
     window: &mut Window<'_>,
     end: u64,

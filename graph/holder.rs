@@ -1,4 +1,4 @@
-//! Who refers to an object: a field of a class, a static field, the elements of arrays.
+//! The holder of an object: a field of a class, a static field, the elements of arrays.
 
 use std::collections::HashMap;
 
@@ -12,9 +12,9 @@ use crate::heap::Heap;
 /// A kind of reference, the same for all objects of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Holder {
-    /// A field: number of the class that declares it, place among its own fields.
+    /// A field: number of the class that declares it, index among its own fields.
     Field(u32, u16),
-    /// A static field: number of the class, place among its static fields.
+    /// A static field: number of the class, index among its static fields.
     Static(u32, u16),
     /// An element of an array: number of the array's class.
     Element(u32),
@@ -22,7 +22,8 @@ pub(crate) enum Holder {
     None,
 }
 
-/// The reference fields of each class's instances, by class number: where they lie, and what holds by them.
+/// The offsets of the reference fields of each class's instances, by class number, and each field
+/// as a holder.
 pub(crate) fn fields(heap: &Heap<'_>) -> Vec<Box<[(u32, Holder)]>> {
     let (table, id_bytes) = (&heap.directory().classes, heap.header().id_bytes);
     let of_class = |class: usize| {
@@ -43,7 +44,8 @@ pub(crate) fn fields(heap: &Heap<'_>) -> Vec<Box<[(u32, Holder)]>> {
     (0..heap.classes() as usize).map(of_class).collect()
 }
 
-/// The names of these holders, `Class#field`; a static field's ends with ` (static)`, elements are `Class[]`.
+/// The names of these holders, `Class#field`; static fields end with ` (static)`, elements are
+/// `Class[]`.
 ///
 /// Errors: the file cannot be read.
 pub(crate) fn names(

@@ -1,9 +1,9 @@
-//! Ids as bits, and the numbers of their objects.
+//! Maps ids to the numbers of their objects by a bitmap.
 //!
-//! There is one bit for each possible object address of the heap, set if an object starts there. Neighbours in the heap
-//! are nearly always neighbours in the file: the number of an object is then that of the first object of its word, plus
-//! the set bits before its own. This takes one load and a population count. The numbers of other words' objects are
-//! listed.
+//! There is one bit for each possible object address of the heap, set if an object starts there.
+//! Neighbours in the heap are nearly always neighbours in the file: the number of an object is the
+//! number of the first object of its word, plus the set bits before its own. This takes one load
+//! and a population count. For the other words, the numbers of their objects are listed.
 
 use std::sync::OnceLock;
 
@@ -26,29 +26,30 @@ const NONE: u32 = u32::MAX;
 #[repr(C)]
 struct Word {
     bits: u64,
-    /// Number of the first object, for [`IN_ORDER`]. Place of the first object's number in the list, for [`LISTED`].
+    /// Number of the first object, for [`IN_ORDER`]. Index of the first object's number in the
+    /// list, for [`LISTED`].
     first: u32,
     /// [`UNSEEN`], [`IN_ORDER`] or [`LISTED`].
     order: u32,
 }
 
-/// The word's numbers are not known yet, or it has no objects.
+/// The word's numbers are not known yet, or no object is in it.
 const UNSEEN: u32 = 0;
 
 /// The objects of the word have consecutive numbers.
 const IN_ORDER: u32 = 1;
 
-/// They have not.
+/// The objects of the word have other numbers, which are listed.
 const LISTED: u32 = 2;
 
 impl Word {
-    /// The set bits before a slot.
+    /// Number of set bits before a slot.
     #[inline]
     fn before(&self, slot: u64) -> u32 {
         (self.bits & ((1 << (slot & 63)) - 1)).count_ones()
     }
 
-    /// The number, or place in the list, after those of the word's objects.
+    /// The number or list index that follows those of the word's objects.
     fn behind(&self) -> u32 {
         self.first.wrapping_add(self.bits.count_ones())
     }
@@ -58,7 +59,7 @@ impl Word {
         self.bits >> (slot & 63) & 1 == 1
     }
 
-    /// The slot in the word of its object after `before` others.
+    /// The slot of the word's object that has `before` others before it.
     fn slot_of(&self, before: u32) -> Option<u32> {
         let bits = (0..before).fold(self.bits, |bits, _| bits & bits.wrapping_sub(1));
         (bits != 0).then(|| bits.trailing_zeros())
@@ -87,13 +88,14 @@ pub(crate) struct Bits {
     words: Numbers<Word>,
     /// Numbers of the objects of each [`LISTED`] word.
     listed: Vec<u32>,
-    /// All objects by number. Made when an id is first requested.
+    /// All objects by number. Created when an id is first requested.
     spans: OnceLock<Vec<Span>>,
 }
 
 impl Bits {
-    /// The ids, whose objects are numbered in order from 0, from the lowest one; all differ by multiples of 2 to the
-    /// power of `shift`. `page_count` pages reach to the highest one.
+    /// Creates the bitmap for these ids, whose objects are numbered in order from 0. The lowest bit
+    /// stands for the lowest id; all ids differ by multiples of 2 to the power of `shift`.
+    /// `page_count` pages reach to the highest one.
     ///
     /// `None` if there are too many words, or no memory for them.
     pub(crate) fn new<I: Iterator<Item = u64>>(
@@ -139,7 +141,7 @@ impl Bits {
         Some(bits)
     }
 
-    /// Lists the numbers of all objects of words that are [`LISTED`].
+    /// Lists the numbers of all objects in [`LISTED`] words.
     fn list(&mut self, ids: impl Iterator<Item = u64>) -> Option<()> {
         let (mut count, mut next) = (0_u32, 0);
         for word in self.words.all_mut() {
@@ -196,7 +198,7 @@ impl Bits {
         }
     }
 
-    /// Has the processor load the word of an id.
+    /// Prefetches the word of an id.
     #[inline]
     pub(crate) fn prefetch(&self, id: u64) {
         let slot = id.wrapping_sub(self.low) >> self.shift;
@@ -219,7 +221,7 @@ impl Bits {
                 let numbers = self.listed_in(word);
                 (0, numbers.iter().position(|other| *other == number)?)
             }
-            // Of words with the same first number only the last one has objects.
+            // If several words have the same first number, only the last one has objects.
             _ => {
                 let behind = words.partition_point(|word| word.first <= number);
                 let at = behind.checked_sub(1)?;
@@ -236,7 +238,7 @@ impl Bits {
     /// All objects by number.
     fn spans(&self) -> Vec<Span> {
         let mut spans: Vec<Span> = Vec::new();
-        // The number that continues the last span.
+        // The number with which the last span continues.
         let mut next = None;
         let objects = (0_u32..).zip(self.words.all());
         for (start, word) in objects.filter(|(_, word)| word.bits != 0) {

@@ -1,6 +1,7 @@
 //! Maps the id of an object to its number, and back.
 //!
-//! In nearly all dumps an id is an address, and [`Bits`] tell the numbers. Other ids are sorted.
+//! In nearly all dumps an id is an address, and [`Bits`] contains the numbers. Other ids are
+//! sorted.
 
 use std::sync::OnceLock;
 
@@ -10,13 +11,13 @@ use crate::id_list::IdList;
 /// No number.
 const NONE: u32 = u32::MAX;
 
-/// Ids that are too far apart for bits.
+/// Ids that are too far apart for a bitmap.
 #[derive(Debug)]
 pub(crate) struct Sorted {
     ids: Vec<u64>,
     /// Numbers by rank.
     numbers: Vec<u32>,
-    /// Ranks by number. Made when an id is first requested.
+    /// Ranks by number. Created when an id is first requested.
     by_number: OnceLock<Vec<u32>>,
     len: u32,
 }
@@ -29,8 +30,8 @@ pub(crate) enum IdIndex {
 }
 
 impl IdIndex {
-    /// The index of these lists, whose objects are numbered in order from 0. If several objects have the same id, it
-    /// belongs to the first.
+    /// The index of these lists, whose objects are numbered in order from 0. If several objects
+    /// have the same id, it belongs to the first.
     pub(crate) fn new(lists: &[IdList]) -> Self {
         let bounds = || lists.iter().filter_map(|list| list.bounds);
         let count: u64 = lists.iter().map(|list| list.count).sum();
@@ -59,7 +60,7 @@ impl IdIndex {
         }
     }
 
-    /// Has the processor load what [`IdIndex::number`] reads.
+    /// Prefetches what [`IdIndex::number`] reads.
     #[inline]
     pub(crate) fn prefetch(&self, id: u64) {
         if let Self::Bits(bits) = self {

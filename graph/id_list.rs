@@ -1,7 +1,7 @@
 //! The ids of objects in file order, as variable-length distances.
 
-/// Ids in the order in which they were appended. Neighbours in a heap take one or two bytes, others at most
-/// nine.
+/// Ids in the order in which they were appended. An id near the one before it takes one or two
+/// bytes, others at most nine.
 #[derive(Debug, Default)]
 pub(crate) struct IdList {
     bytes: Vec<u8>,
@@ -15,7 +15,8 @@ pub(crate) struct IdList {
 /// The code of an id that is not ahead by a multiple of 8. The id itself follows.
 const WHOLE_ID: u8 = 1;
 
-/// Appends a number, seven bits to a byte, the lowest first; all bytes but the last have the highest bit set.
+/// Appends a number, seven bits per byte, the lowest first; all bytes but the last have the highest
+/// bit set.
 #[inline]
 pub(crate) fn push_code(bytes: &mut Vec<u8>, mut code: u64) {
     while code >= 0x80 {
@@ -34,7 +35,8 @@ impl IdList {
         let (low, high) = self.bounds.unwrap_or((id, id));
         self.bounds = Some((low.min(id), high.max(id)));
         let distance = id.wrapping_sub(self.last);
-        // The code is the distance in units of 8. The shift keeps the lowest bit free for the flag of a whole id.
+        // The code is the distance in units of 8. The shift keeps the lowest bit free for the flag
+        // of a whole id.
         if distance % 8 == 0 && distance < 1 << 56 {
             push_code(&mut self.bytes, distance >> 3 << 1);
         } else {

@@ -1,4 +1,4 @@
-//! The file of a dump, plain or compressed, which is read several times.
+//! The file of a dump, compressed or not, which is read several times.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -10,7 +10,8 @@ use reader::{Budget, FoundMembers, Members};
 use crate::unpacking::Unpacking;
 use crate::window::Window;
 
-/// Most bytes that are decompressed to find a place: HotSpot's members have at most 1 MiB, and this agent's less.
+/// Most bytes that are decompressed to reach an offset: HotSpot's members have at most 1 MiB, and
+/// this agent's less.
 const GAP_BYTES_MAX: u64 = 4 << 20;
 
 /// A dump's file, and the facts about it.
@@ -19,7 +20,8 @@ pub struct Input<'p> {
     /// Offset in the file at which the dump starts.
     start: u64,
     packed: bool,
-    /// The members of a compressed file that are near enough to each other to read from any of them.
+    /// The members of a compressed file, if they are close enough to each other to read from any of
+    /// them.
     members: Option<Members>,
     /// Bytes on disk.
     disk_bytes: u64,
@@ -36,8 +38,9 @@ impl std::fmt::Debug for Input<'_> {
 }
 
 impl<'p> Input<'p> {
-    /// The dump that starts at the file's position. `progress` is called with the number of bytes read; each pass
-    /// reports the whole file once. Errors: the file cannot be read, or cannot seek (a pipe, for example).
+    /// The dump that starts at the file's position. `progress` is called with the number of bytes
+    /// read; each pass reports the whole file once. Errors: the file cannot be read, or cannot seek
+    /// (a pipe, for example).
     pub fn new(mut file: File, progress: &'p (dyn Fn(u64) + Sync)) -> io::Result<Self> {
         let start = file.stream_position()?;
         let packed = reader::opened(&file)?.1;
@@ -62,7 +65,7 @@ impl<'p> Input<'p> {
         self.packed && self.members.is_none()
     }
 
-    /// Takes the members that were found when `read_bytes` of the dump were read.
+    /// Stores the members that were found while `read_bytes` of the dump were read.
     pub(crate) fn learn(&mut self, members: Members, read_bytes: u64) {
         let are_near = members.gap_bytes(read_bytes) <= GAP_BYTES_MAX;
         self.members = are_near.then_some(members);
@@ -73,7 +76,7 @@ impl<'p> Input<'p> {
         Budget::for_file(self.disk_bytes)
     }
 
-    /// The same if the file is gzip: what it contains may be a thousand times as long.
+    /// The memory limit for a gzip file: its contents may be a thousand times as long.
     pub(crate) fn packed_budget(&self) -> Option<Budget> {
         self.packed.then(|| self.budget())
     }
@@ -94,7 +97,8 @@ impl<'p> Input<'p> {
         Ok(self.first()?.0)
     }
 
-    /// The same, and the members of a compressed file that are found on the way.
+    /// Like [`Input::whole`]; also returns the members of a compressed file, which are found
+    /// meanwhile.
     pub(crate) fn first(&self) -> io::Result<(Window<'_>, Option<FoundMembers>)> {
         if !self.packed {
             return Ok((self.part(0, u64::MAX - self.start), None));
@@ -115,7 +119,7 @@ impl<'p> Input<'p> {
         Ok((window, Some(members)))
     }
 
-    /// A part of the dump, for a file that is no stream; a compressed file is yet to be aimed at it.
+    /// A part of the dump, for a file that is no stream. For a compressed file, call `aim` first.
     pub(crate) fn part(&self, offset: u64, end: u64) -> Window<'_> {
         match &self.members {
             Some(members) => Window::of_members(Unpacking::new(&self.file, self.start, members)),
@@ -124,7 +128,7 @@ impl<'p> Input<'p> {
     }
 }
 
-/// A compressed file that counts how far it has been read.
+/// A compressed file that counts the bytes read.
 struct Counted {
     file: File,
     read: Arc<AtomicU64>,
@@ -138,7 +142,7 @@ impl Read for Counted {
     }
 }
 
-/// What such a file contains; reports the count.
+/// The contents of such a file; reports the count.
 struct Noting<'p> {
     from: Box<dyn Read>,
     read: Arc<AtomicU64>,

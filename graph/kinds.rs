@@ -1,4 +1,5 @@
-//! The class and the size of each object, in two bytes: objects of a class have few different sizes.
+//! The class and the size of each object, in two bytes: objects of one class have few different
+//! sizes.
 
 use std::io;
 
@@ -7,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use crate::numbers::Numbers;
 
-/// What objects have in common.
+/// A class and a size that objects have in common.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Kind {
     /// Number of the class.
@@ -17,22 +18,22 @@ pub(crate) struct Kind {
 }
 
 impl Kind {
-    /// Its place among the recent ones.
+    /// Its index among the recent ones.
     #[inline]
     fn place(self) -> usize {
         (self.class ^ self.units) as usize % RECENT
     }
 }
 
-/// Kinds that are found without a search, by their lowest bits. A power of two.
+/// Number of kinds that are found without a hash lookup. A power of two.
 const RECENT: usize = 64;
 
-/// Kinds, numbered from 0 as they are met.
+/// Kinds, numbered from 0 in order of appearance.
 #[derive(Debug)]
 pub(crate) struct Kinds {
     all: Vec<Kind>,
     numbers: HashMap<Kind, u32>,
-    /// Kinds that were met lately.
+    /// Recently used kinds.
     recent: [Option<(Kind, u32)>; RECENT],
 }
 
@@ -60,7 +61,7 @@ impl Kinds {
         let all = &mut self.all;
         let number = *self.numbers.entry(kind).or_insert_with(|| {
             all.push(kind);
-            // No more than there are objects, which have 32 bits.
+            // There are at most as many kinds as objects, whose numbers have 32 bits.
             u32::try_from(all.len() - 1).unwrap_or(u32::MAX)
         });
         if let Some(slot) = self.recent.get_mut(kind.place()) {
@@ -74,26 +75,26 @@ impl Kinds {
         &self.all
     }
 
-    /// The numbers here of all kinds of `others`, by their numbers there.
+    /// Adds all kinds of `others`. Returns their numbers here, by their numbers there.
     pub(crate) fn take_in(&mut self, others: &Self) -> Vec<u32> {
         others.all.iter().map(|kind| self.number(*kind)).collect()
     }
 }
 
-/// Stands for the number of a kind that needs more than two bytes. Only sizes of arrays need that, and then most of these
-/// arrays are large: there are few.
+/// Marks a kind whose number needs more than two bytes. Only arrays have that many sizes, and then
+/// most of these arrays are large: there are few.
 const RARE: u16 = u16::MAX;
 
 /// The number of each object's kind.
 #[derive(Debug)]
 pub(crate) struct KindNumbers {
     numbers: Numbers<u16>,
-    /// The kinds of the objects that have [`RARE`].
+    /// The kind numbers of the objects marked [`RARE`].
     rare: FxHashMap<u32, u32>,
 }
 
 impl KindNumbers {
-    /// None yet, with room for the kinds of `objects`. Errors: there is no memory.
+    /// An empty list, with capacity for `objects`. Errors: there is no memory.
     pub(crate) fn with_room(objects: u32) -> io::Result<Self> {
         Ok(Self {
             numbers: Numbers::with_room(objects as usize)?,
@@ -125,7 +126,7 @@ impl KindNumbers {
         }
     }
 
-    /// Has the processor load an object's kind.
+    /// Prefetches an object's kind.
     #[inline]
     pub(crate) fn prefetch(&self, object: u32) {
         prefetch_index::prefetch_index(self.numbers.all(), object as usize);

@@ -1,9 +1,10 @@
 //! Leak suspects: single objects that retain much, and classes whose objects do so together.
 //!
-//! The rules are those of Eclipse MAT's leak suspects. An object without a dominator is a suspect if it retains
-//! more than a certain share of the heap; so is a class if its objects without a dominator do so together. From a
-//! suspect, we descend the dominator tree as long as a single child retains nearly everything. Where the bytes
-//! spread over several children is the *accumulation point*.
+//! The rules are those of Eclipse MAT's leak suspects. An object without a dominator is a suspect
+//! if it retains more than a certain share of the heap; so is a class if its objects without a
+//! dominator do so together. From a suspect, we descend the dominator tree as long as a single
+//! child retains nearly everything. The object whose bytes spread over several children is the
+//! *accumulation point*.
 
 use foldhash::HashMap;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -15,7 +16,7 @@ use crate::paths::{Path, Search, PATH_STEPS};
 use crate::retained::Retained;
 use crate::shared_paths::SharedPaths;
 
-/// The share of the heap from which on an object or a class is a suspect.
+/// The share of the heap from which an object or a class is a suspect.
 pub const THRESHOLD_PERCENT: u64 = 10;
 
 /// A child that retains less than seven tenths of its parent's bytes is a big drop.
@@ -33,7 +34,7 @@ const PATHS_MAX: usize = 10_000;
 /// Most classes listed for the objects that a suspect holds.
 const GROUPS_MAX: usize = 10;
 
-/// An object or a class.
+/// The suspect: an object or a class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Who {
     /// One object.
@@ -65,8 +66,8 @@ pub struct Suspect {
     pub who: Who,
     /// Bytes retained.
     pub bytes: u64,
-    /// The object from which the bytes spread; for a class, the last object that the paths to most of its objects
-    /// share, or `None` if they share none.
+    /// The object from which the bytes spread; for a class, the last object that the paths to most
+    /// of its objects share, or `None` if they share none.
     pub accumulation: Option<u32>,
     /// Bytes retained by the accumulation point, or 0.
     pub accumulated_bytes: u64,
@@ -74,8 +75,8 @@ pub struct Suspect {
     pub path: Option<Path>,
     /// The objects that it holds, by class, most bytes first; at most ten classes.
     pub holds: Vec<Group>,
-    /// Allocation traces of the objects that it holds, as far as known: class, trace and number of objects, most
-    /// bytes first.
+    /// Allocation traces of the objects that it holds, as far as known: class, trace and number of
+    /// objects, most bytes first.
     pub traces: Vec<(u32, u32, u64)>,
 }
 
@@ -89,7 +90,8 @@ pub struct Leaks {
 }
 
 impl Leaks {
-    /// Finds suspects with more than `percent` percent of the heap. Errors: the file cannot be read.
+    /// Finds suspects with more than `percent` percent of the heap. Errors: the file cannot be
+    /// read.
     pub fn find(heap: &Heap<'_>, retained: &Retained, percent: u64) -> Result<Self, GraphError> {
         let total_bytes = retained.total_bytes();
         let least = total_bytes / 100 * percent.min(100);
@@ -147,7 +149,7 @@ impl Leaks {
 }
 
 impl Suspect {
-    /// Counts the objects that it holds.
+    /// Counts the objects that the suspect holds.
     fn with_contents(mut self, heap: &Heap<'_>, held: impl Iterator<Item = u32>) -> Self {
         let mut groups: FxHashMap<u32, (u64, u64)> = FxHashMap::default();
         let mut traces: HashMap<(u32, u32), (u64, u64)> = HashMap::default();

@@ -1,9 +1,9 @@
-//! The object graph of one heap: which objects refer to which, which keep which alive, and the bytes
-//! retained.
+//! The object graph of one heap: references between objects, dominators, and retained sizes.
 //!
-//! [`Heap`] reads a dump, or what the agent sends of a heap without writing one; [`Retained`] computes its dominator tree.
-//! Sizes, and what counts as a reference, follow Eclipse MAT unless the file or the caller says otherwise.
-//! Files may be hostile: nothing is allocated on a claim, and nothing recurses.
+//! [`Heap`] reads a dump, or a graph stream, which the agent sends instead of a dump; [`Retained`]
+//! computes its dominator tree. Sizes, and which references count, follow Eclipse MAT unless the
+//! file or the caller specifies otherwise. Files may be hostile: no length in a file is trusted for
+//! allocation, and nothing recurses.
 #![forbid(unsafe_code)]
 
 mod children;

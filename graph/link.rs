@@ -18,16 +18,16 @@ use crate::window::Window;
 /// Traces up to this serial have no frames: 0 is none, 1 the empty trace.
 const LAST_EMPTY_TRACE: u32 = 1;
 
-/// References whose objects are looked up at once.
+/// References whose targets are looked up together.
 const IDS_AT_ONCE: usize = 1 << 12;
 
-/// How many ids ahead the processor is told what to load.
+/// Prefetch distance, in ids.
 const IDS_AHEAD: usize = 16;
 
-/// Memory that a reference takes at most: its target here, and a pair in the search of dominators.
+/// The most memory for one reference: its target here, and a pair in the search of dominators.
 const REFERENCE_BYTES: u64 = 12;
 
-/// A part of the heap as the second pass needs it.
+/// A part of the heap, as input of the second pass.
 #[derive(Clone, Debug)]
 pub(crate) struct PartPlace {
     pub(crate) start: u64,
@@ -37,11 +37,11 @@ pub(crate) struct PartPlace {
     pub(crate) first: u32,
     /// Number of objects.
     pub(crate) count: u32,
-    /// Where every 1,024th object is found.
+    /// The positions of every 1,024th object.
     pub(crate) checkpoints: Vec<Checkpoint>,
 }
 
-/// What is known before the second pass.
+/// The inputs of the second pass.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Known<'a> {
     pub(crate) ids: &'a IdIndex,
@@ -49,24 +49,24 @@ pub(crate) struct Known<'a> {
     pub(crate) roots: &'a Roots,
     pub(crate) sizes: &'a Sizes,
     pub(crate) classes: &'a ClassTable,
-    /// What the file tells of its JVM.
+    /// The facts about the JVM in the file.
     pub(crate) told: &'a JvmFacts,
     pub(crate) id_bytes: u32,
-    /// Bytes that a reference takes in the file at least.
+    /// The least bytes of a reference in the file.
     pub(crate) reference_bytes_least: u32,
-    /// What the references may take, if the file's size does not limit them.
+    /// The memory limit for references, if the file's size does not limit them.
     pub(crate) budget: Option<Budget>,
 }
 
 impl Known<'_> {
-    /// Whether so many references may be kept.
+    /// Checks whether there is memory for this many references.
     fn allow(&self, references: usize) -> Result<(), ReadError> {
         let held_bytes = (references as u64).saturating_mul(REFERENCE_BYTES);
         self.budget
             .map_or(Ok(()), |budget| budget.allow(held_bytes))
     }
 
-    /// The size that the stream tells of an object, else the rule's.
+    /// The size of an object in the stream, otherwise the size by the rule.
     fn told_or(&self, told: u32, by_rule: u32) -> u32 {
         match told {
             0 => by_rule,
@@ -76,7 +76,7 @@ impl Known<'_> {
     }
 }
 
-/// What the second pass finds, by the objects' numbers.
+/// The results of the second pass, by the objects' numbers.
 #[derive(Debug)]
 pub(crate) struct Linked {
     pub(crate) edges: Edges,
@@ -85,11 +85,11 @@ pub(crate) struct Linked {
     pub(crate) all_kinds: Kinds,
     /// Objects that carry the trace where they were allocated, ascending.
     pub(crate) traces: Vec<(u32, u32)>,
-    /// References that do not keep their object alive: from, to; ascending.
+    /// References that do not keep their target alive: from, to; ascending.
     pub(crate) referents: Vec<(u32, u32)>,
-    /// References to ids that no object has.
+    /// Number of references to ids that do not exist.
     pub(crate) dangling: u64,
-    /// References to the object that the one before refers to, too: they are not kept.
+    /// Number of references that repeat the one before: they are not stored.
     pub(crate) repeated: u64,
 }
 
@@ -113,14 +113,14 @@ impl Linked {
 struct Chunk {
     targets: Vec<u32>,
     ends: Vec<u64>,
-    /// Number of each object's kind, here.
+    /// Number of each object's kind, in this chunk's own numbering.
     kinds: Vec<u32>,
     all_kinds: Kinds,
     traces: Vec<(u32, u32)>,
     referents: Vec<(u32, u32)>,
     dangling: u64,
     repeated: u64,
-    /// More references than may be kept.
+    /// The error if there are too many references.
     excess: Option<ReadError>,
 }
 
@@ -128,11 +128,11 @@ struct Chunk {
 struct Linker<'a> {
     known: Known<'a>,
     chunk: Chunk,
-    /// References whose objects have not been looked up: all at once, so that the processor waits for many of them together.
+    /// References whose targets are looked up together, so that the memory accesses overlap.
     ids: Vec<u64>,
     /// The last reference of this object; 0 before the first.
     last_id: u64,
-    /// Number of ends that count found objects only, not dangling ids.
+    /// Number of `ends` that already count found objects only, not dangling ids.
     ends_known: usize,
     /// Number of the next object.
     next: u32,
@@ -141,7 +141,7 @@ struct Linker<'a> {
 }
 
 impl Linker<'_> {
-    /// Begins the next object; the references of the one before have all been added.
+    /// Starts the next object; the references of the one before have all been added.
     fn begin(&mut self, class: u32, units: u32, trace: u32) {
         self.close();
         let kind = self.chunk.all_kinds.number(Kind { class, units });
@@ -169,7 +169,7 @@ impl Linker<'_> {
         if id == 0 {
             return;
         }
-        // An array filled with one object says no more than its first element.
+        // An array filled with one object counts as one reference.
         if id == self.last_id {
             self.repeat(id);
             return;
@@ -188,7 +188,7 @@ impl Linker<'_> {
         }
     }
 
-    /// Finds the objects that have the ids.
+    /// Looks up the objects that have the ids.
     fn look_up(&mut self) {
         let wanted = self.chunk.targets.len() + self.ids.len();
         if let Err(excess) = self.known.allow(wanted) {
@@ -311,7 +311,7 @@ impl Visitor for Linker<'_> {
     }
 }
 
-/// Links the objects of all parts; plain files are read by `threads` threads.
+/// Links the objects of all parts. `threads` threads read a file that is not a stream.
 pub(crate) fn link(
     input: &Input<'_>,
     parts: &[PartPlace],
@@ -319,7 +319,7 @@ pub(crate) fn link(
     threads: usize,
 ) -> Result<Linked, GraphError> {
     let count = parts.iter().map(|part| part.count).sum();
-    // What a thread's frames hold has a record of its own, with an id.
+    // A reference from a thread's frame is a record of its own that contains an id.
     let bytes: u64 = parts.iter().map(|part| part.end - part.start).sum();
     let most_references =
         usize::try_from(bytes / u64::from(known.reference_bytes_least)).unwrap_or(0);

@@ -1,10 +1,12 @@
 //! The references that are not edges of the search tree, by preorder numbers.
 //!
-//! The search finds them in the order of the objects that refer. They are needed by target, in descending order, each
-//! once. So they lie in buckets by target; a bucket is sorted when it is needed, and then given back.
+//! The search finds them ordered by source. They are needed ordered by target, descending, each
+//! once. So they are stored in buckets by target; a bucket is sorted when it is needed, and then
+//! freed.
 //!
-//! References to an object's own class are most of them where an application's classes can be unloaded. They come by source,
-//! ascending, and lead to few targets: each target has a list of distances, of a byte or two for each source.
+//! If an application's classes can be unloaded, most of these references lead from an object to its
+//! own class. They come ordered by source and have few targets: each target has a list of
+//! distances, a byte or two for each source.
 
 use std::io;
 
@@ -13,13 +15,13 @@ use rustc_hash::FxHashMap;
 use crate::id_list::push_code;
 use crate::numbers::Numbers;
 
-/// Number of buckets. Each push goes to any of them, so that their ends should stay in the cache.
+/// Number of buckets. Pushes go to all of them at random, so their ends should stay in the cache.
 const BUCKETS: usize = 256;
 
-/// References of the first segment of a bucket.
+/// Capacity of a bucket's first segment, in references.
 const SEGMENT_LEAST: usize = 1 << 13;
 
-/// Ascending numbers, as distances in seven bits to a byte, the lowest first.
+/// Ascending numbers, stored as distances in seven bits per byte, the lowest first.
 #[derive(Default)]
 pub(crate) struct Ascending {
     bytes: Vec<u8>,
@@ -52,13 +54,13 @@ impl Ascending {
 pub(crate) struct Bucket {
     /// The least target.
     pub(crate) first: u32,
-    /// Where the sources of each target start, and where the last ones end.
+    /// The start of each target's sources, and the end of the last ones.
     starts: Vec<usize>,
     sources: Vec<u32>,
 }
 
 impl Bucket {
-    /// A counting sort of pairs.
+    /// Sorts pairs by target with a counting sort.
     fn new(first: u32, targets: usize, segments: Vec<Numbers<u64>>) -> Self {
         let mut starts = vec![0_usize; targets + 1];
         let slot = |pair: u64| (to(pair) - first) as usize;
@@ -117,18 +119,19 @@ fn from(pair: u64) -> u32 {
 
 /// All references that are not tree edges.
 pub(crate) struct NonTree {
-    /// Pairs of the target's number, in the high half, and the source's. Each bucket is in segments; the last has room.
+    /// Pairs of the target's number (high half) and the source's. Each bucket is a list of
+    /// segments; the last one has free capacity.
     buckets: Vec<Vec<Numbers<u64>>>,
     /// Log2 of the targets of a bucket.
     shift: u32,
     /// Sources of references to classes, by target.
     of_classes: FxHashMap<u32, Ascending>,
-    /// Why references are missing.
+    /// The error that lost references.
     fault: Option<io::Error>,
 }
 
 impl NonTree {
-    /// None yet, between numbers below `numbers`.
+    /// No references yet; all numbers are below `numbers`.
     pub(crate) fn new(numbers: usize) -> Self {
         let targets = numbers.div_ceil(BUCKETS).next_power_of_two();
         Self {
@@ -149,7 +152,7 @@ impl NonTree {
         if bucket.last_mut().is_some_and(|last| last.push(pair)) {
             return;
         }
-        // Twice as much as the last one: the number of memory mappings is limited.
+        // Twice as long as the last one, because the number of memory mappings is limited.
         let room = bucket
             .last()
             .map_or(SEGMENT_LEAST, |last| 2 * last.all().len());
@@ -162,7 +165,7 @@ impl NonTree {
         }
     }
 
-    /// Adds a reference of an object to its class. The sources of a class ascend.
+    /// Adds a reference of an object to its class. The sources of each class must ascend.
     #[inline]
     pub(crate) fn push_class(&mut self, to: u32, from: u32) {
         self.of_classes.entry(to).or_default().push(from);
@@ -173,7 +176,8 @@ impl NonTree {
         self.of_classes.remove(&to)
     }
 
-    /// Takes the references to the highest targets that are left; `None` after the lowest. Errors: there was no memory.
+    /// Takes the bucket with the highest targets that are left; `None` after the lowest. Errors:
+    /// there was no memory.
     pub(crate) fn pop(&mut self) -> io::Result<Option<Bucket>> {
         if let Some(fault) = self.fault.take() {
             return Err(fault);

@@ -1,7 +1,7 @@
-//! Long arrays of numbers, in pages of 2 MB if the system supports them.
+//! Large arrays of numbers, in pages of 2 MB if the system supports them.
 //!
-//! Searches access random places in arrays far larger than the reach of the processor's TLB. Huge pages make these
-//! accesses cheaper, and also the first touch of the memory.
+//! Searches access random places in arrays far larger than the reach of the processor's TLB. Huge
+//! pages make these accesses cheaper, and also the first touch of the memory.
 
 use std::io;
 use std::marker::PhantomData;
@@ -22,7 +22,7 @@ impl<T: Pod> Numbers<T> {
     pub(crate) fn zeroed(len: usize) -> io::Result<Self> {
         let bytes = len.saturating_mul(size_of::<T>()).max(1);
         let memory = MmapOptions::new().len(bytes).no_reserve_swap().map_anon()?;
-        // A system without huge pages returns an error; the array works all the same.
+        // A system without huge pages returns an error; the array works nevertheless.
         #[cfg(target_os = "linux")]
         let _ = memory.advise(memmap2::Advice::HugePage);
         Ok(Self {
@@ -32,7 +32,7 @@ impl<T: Pod> Numbers<T> {
         })
     }
 
-    /// An empty array that may grow to this length. Errors: as [`Numbers::zeroed`].
+    /// An empty array with this capacity. Errors: as [`Numbers::zeroed`].
     pub(crate) fn with_room(most: usize) -> io::Result<Self> {
         let mut numbers = Self::zeroed(most)?;
         numbers.len = 0;
@@ -52,7 +52,7 @@ impl<T: Pod> Numbers<T> {
         }
     }
 
-    /// Appends a number. Returns whether there was room.
+    /// Appends a number. Returns false if it exceeds the capacity.
     #[inline]
     pub(crate) fn push(&mut self, number: T) -> bool {
         let has_room = self.len < self.memory.len() / size_of::<T>();

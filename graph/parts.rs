@@ -1,4 +1,4 @@
-//! The parts of a heap, read side by side and taken in the order of the file.
+//! The parts of a heap, read in parallel and processed in file order.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicUsize;
@@ -11,12 +11,13 @@ use crate::link::PartPlace;
 use crate::survey::next_of;
 use crate::window::Window;
 
-/// Parts that may be done before the one that is taken next, for each thread.
+/// Parts per thread that may be finished before the one that is processed next.
 const PARTS_AHEAD: usize = 4;
 
-/// Has `read` make something of each part, by `threads` threads unless the file is a stream, and `take` take it in order.
+/// Calls `read` for each part, on `threads` threads unless the file is a stream, and `take` with
+/// the results in order.
 ///
-/// Errors: the first of `read` or `take`; the file cannot be read.
+/// Errors: the first of `read` or `take`, or the file cannot be read.
 pub(crate) fn in_order<T: Send>(
     input: &Input<'_>,
     parts: &[PartPlace],

@@ -10,7 +10,8 @@ use crate::error::GraphError;
 use crate::heap::Heap;
 use crate::step_links::{Link, Links};
 
-/// Most steps of a path that are worth a look: a third of them from the root, the rest towards the target.
+/// The most steps that are worth showing: a third of them from the root, the rest towards the
+/// target.
 pub const PATH_STEPS: usize = 36;
 
 /// The parent of a root in a search.
@@ -21,37 +22,37 @@ const TOP: u32 = NONE - 1;
 pub struct Step {
     /// The object.
     pub object: u32,
-    /// How the object before it refers to it; `None` for the root.
+    /// How the object before it refers to it; `None` for the first.
     pub link: Option<Link>,
 }
 
 /// The middle of a long path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Number of steps before it.
+    /// Number of steps shown before it.
     pub behind: usize,
-    /// Number of objects.
+    /// Number of objects left out.
     pub objects: u64,
-    /// The class of most of them.
+    /// The most frequent class among them.
     pub class: u32,
-    /// How many are of that class.
+    /// Number of objects of that class.
     pub of_class: u64,
 }
 
 /// A path from a root to an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Path {
-    /// The root first, the target last; of a long path both ends.
+    /// The root first, the target last; a long path has only both ends.
     pub steps: Vec<Step>,
-    /// What is missing between them.
+    /// The part left out between them.
     pub left_out: Option<LeftOut>,
-    /// The static field nearest to the target, also in what is left out: the class object, and the id of the field's
-    /// name.
+    /// The static field nearest to the target, even if it is left out: the class object, and the id
+    /// of the field's name.
     pub static_field: Option<(u32, u64)>,
     /// Why the first object is a root.
     pub root: RootKind,
-    /// Whether it contains a reference that does not keep its target alive. Then there is no other
-    /// path.
+    /// Whether it contains a reference that does not keep its target alive. Such a path is returned
+    /// only if there is no other.
     pub is_weak: bool,
 }
 
@@ -77,7 +78,7 @@ impl Outline {
         let head = (most / 3).max(1);
         let tail = most.saturating_sub(head).max(1);
         let mut behind = objects.len().saturating_sub(tail);
-        // To tell of one object takes no less room than the object.
+        // A gap of one object would take as much space as the object.
         if behind <= head + 1 {
             behind = head;
         }
@@ -98,7 +99,7 @@ impl Outline {
         })
     }
 
-    /// The references whose names are wanted.
+    /// The references whose fields are needed.
     fn pairs(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         let steps = self.steps.iter();
         let steps = steps.filter_map(|(from, to)| Some(((*from)?, *to)));
@@ -178,7 +179,7 @@ impl Search {
         Self { parents }
     }
 
-    /// An object and those before it up to the root; none if it was not found.
+    /// An object and its predecessors up to the root; empty if it was not found.
     pub(crate) fn climb(&self, object: u32) -> impl Iterator<Item = u32> + '_ {
         let mut next = object;
         std::iter::from_fn(move || {
@@ -199,7 +200,8 @@ impl Search {
 
 impl Heap<'_> {
     /// The shortest path from a root to each of these objects, using only references that keep
-    /// objects alive if possible; `None` for unreachable objects. Of each path at most `most` steps.
+    /// objects alive if possible; `None` for unreachable objects. Each path is shortened to `most`
+    /// steps.
     ///
     /// Errors: the file cannot be read.
     pub fn paths(&self, objects: &[u32], most: usize) -> Result<Vec<Option<Path>>, GraphError> {
@@ -226,7 +228,7 @@ impl Heap<'_> {
         Ok(found.into_iter().map(path).collect())
     }
 
-    /// Why an object is a root of the whole heap; `None` if it is none.
+    /// Why an object is a root of the whole heap; `None` if it is not.
     pub fn root_kind(&self, object: u32) -> Option<RootKind> {
         let place = self
             .roots()

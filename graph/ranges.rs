@@ -1,4 +1,4 @@
-//! Where the list of each number is, among lists that follow each other: four bytes for three numbers.
+//! The ranges of consecutive lists, by number: four bytes for three numbers.
 
 use std::io;
 
@@ -6,21 +6,21 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::numbers::Numbers;
 
-/// Lists whose starts are told by one block: with its start, they take half of a cache line.
+/// Number of lists in a block: with the block's start, their lengths take half of a cache line.
 const BLOCK: usize = 24;
 
-/// Marks a list of this many elements or more, whose length is kept elsewhere.
+/// Marks a list of this many elements or more, whose length is stored elsewhere.
 const MANY: u8 = u8::MAX;
 
-/// Set in the start of a block that has such a list.
+/// Flag in the start of a block that contains such a list.
 const HAS_MANY: u64 = 1 << 63;
 
-/// The start of the first of some lists, and the length of each.
+/// The start of the block's first list, and the length of each.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 struct Block {
     start: u64,
-    /// [`MANY`] where it needs more than a byte.
+    /// [`MANY`] for a length that needs more than a byte.
     lengths: [u8; BLOCK],
 }
 
@@ -28,7 +28,7 @@ struct Block {
 #[derive(Debug)]
 pub(crate) struct Ranges {
     blocks: Numbers<Block>,
-    /// The lists of [`MANY`] or more, ascending, and their lengths.
+    /// The numbers of lists with [`MANY`] elements or more, ascending, and their lengths.
     many: Vec<(u32, u64)>,
     /// Number of lists.
     len: u32,
@@ -37,7 +37,7 @@ pub(crate) struct Ranges {
 }
 
 impl Ranges {
-    /// No lists yet, with room for `lists`. Errors: there is no memory.
+    /// No lists yet, with capacity for `lists`. Errors: there is no memory.
     pub(crate) fn with_room(lists: usize) -> io::Result<Self> {
         Ok(Self {
             blocks: Numbers::zeroed(lists.div_ceil(BLOCK))?,
@@ -47,7 +47,7 @@ impl Ranges {
         })
     }
 
-    /// Appends a list of this length. Those beyond the room are dropped.
+    /// Appends a list of this length. Lists beyond the capacity are dropped.
     #[inline]
     pub(crate) fn push(&mut self, length: u64) {
         let (block, within) = place(self.len);
@@ -69,7 +69,7 @@ impl Ranges {
         self.len += 1;
     }
 
-    /// Start and end of a number's list; of none, `(0, 0)`.
+    /// Start and end of a number's list; `(0, 0)` if there is none.
     #[inline]
     pub(crate) fn get(&self, number: u32) -> (u64, u64) {
         let (block, within) = place(number);
@@ -84,7 +84,7 @@ impl Ranges {
         (start, start + u64::from(length))
     }
 
-    /// The same in a block that has a list of [`MANY`] or more.
+    /// Like [`Ranges::get`], in a block that contains a list with [`MANY`] elements or more.
     #[cold]
     fn among_many(&self, number: u32, block: &Block) -> (u64, u64) {
         let (_, within) = place(number);
@@ -109,14 +109,14 @@ impl Ranges {
         found.map_or(0, |(_, length)| *length)
     }
 
-    /// Has the processor load where a number's list is.
+    /// Prefetches the block of a number.
     #[inline]
     pub(crate) fn prefetch(&self, number: u32) {
         prefetch_index::prefetch_index(self.blocks.all(), place(number).0);
     }
 }
 
-/// The block of a number, and its place there.
+/// The block of a number, and the index there.
 #[inline]
 fn place(number: u32) -> (usize, usize) {
     let number = number as usize;
@@ -141,7 +141,7 @@ fn sum_before(lengths: &[u8; BLOCK], within: usize) -> u64 {
         };
         pairs += (kept & EVEN) + ((kept >> 8) & EVEN);
     }
-    // Four sums of six lengths; the product has the sum of all in its highest part.
+    // Four sums of six lengths; the highest 16 bits of the product are the sum of all.
     pairs.wrapping_mul(ONES) >> 48
 }
 

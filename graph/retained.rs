@@ -26,8 +26,8 @@ pub enum Dominator {
 #[derive(Debug)]
 pub struct Retained {
     tree: ByObject,
-    /// The objects that each object immediately dominates; those without a dominator come last. Made when first
-    /// requested.
+    /// The objects that each object immediately dominates; those without a dominator come last.
+    /// Created when first requested.
     children: OnceLock<Children>,
     objects: u32,
     rule: References,
@@ -45,7 +45,7 @@ impl Retained {
         })
     }
 
-    /// Which references count.
+    /// The rule by which references count.
     pub fn rule(&self) -> References {
         self.rule
     }
@@ -60,8 +60,8 @@ impl Retained {
         self.tree.sums.get(self.objects)
     }
 
-    /// The bytes that would be freed with an object: its own and those of all objects that it dominates; 0 if
-    /// it is unreachable.
+    /// The bytes that would be freed with an object: its own and those of all objects that it
+    /// dominates; 0 if it is unreachable.
     pub fn bytes(&self, object: u32) -> u64 {
         match object < self.objects {
             true => self.tree.sums.get(object),
@@ -83,8 +83,8 @@ impl Retained {
         }
     }
 
-    /// Number of objects that dominate each object, by number; 0 for unreachable ones and for those that no other one
-    /// dominates.
+    /// Number of objects that dominate each object, by number; 0 for unreachable objects and for
+    /// those without a dominator.
     pub fn depths(&self) -> Vec<u32> {
         let mut depths = vec![0; self.objects as usize];
         let mut depth = 0_u32;
@@ -123,14 +123,14 @@ impl Retained {
         children.iter().copied()
     }
 
-    /// Of the objects that an object immediately dominates, the one with the largest retained size.
+    /// The object with the largest retained size among those that an object immediately dominates.
     pub fn largest_dominated(&self, object: u32) -> Option<u32> {
         let largest = |object: &u32| (self.bytes(*object), Reverse(*object));
         self.each_dominated(object).max_by_key(largest)
     }
 
-    /// Calls `visit` for each reachable object with its retained bytes: with `true` before the objects that it
-    /// dominates, with `false` after them.
+    /// Calls `visit` for each reachable object with its retained bytes: with `true` before the
+    /// objects that it dominates, with `false` after them.
     pub fn walk_tree(&self, mut visit: impl FnMut(u32, u64, bool)) {
         // An object, and whether it is entered or left.
         let mut open: Vec<(u32, bool)> = Vec::new();
@@ -147,10 +147,10 @@ impl Retained {
         }
     }
 
-    /// The `count` objects with the largest retained sizes, largest first; a dominator comes before the
-    /// objects that it dominates.
+    /// The `count` objects with the largest retained sizes, largest first; a dominator comes before
+    /// the objects that it dominates.
     pub fn largest(&self, count: usize) -> Vec<u32> {
-        // The greatest is the one to drop.
+        // The greatest entry is the one to drop.
         let mut kept: BinaryHeap<(Reverse<u64>, u32, u32)> = BinaryHeap::new();
         let depths = OnceCell::new();
         for object in (0..self.objects).filter(|object| self.is_reachable(*object)) {
@@ -161,7 +161,7 @@ impl Retained {
                 continue;
             }
             let depth = match self.dominator(object) {
-                // The dominator has no size of its own: only the depth tells which comes first.
+                // The sizes are equal: only the depth shows which comes first.
                 Dominator::Object(above) if self.bytes(above) == bytes => {
                     let depths: &Vec<u32> = depths.get_or_init(|| self.depths());
                     depths.get(object as usize).copied().unwrap_or(0)
@@ -196,7 +196,8 @@ impl Retained {
         children
     }
 
-    /// The objects that an object immediately dominates; for the number of objects, those without a dominator.
+    /// The objects that an object immediately dominates; for the number after the last object,
+    /// those without a dominator.
     fn children(&self, object: u32) -> &[u32] {
         let made = || Children::new(self.tree.dominators.all(), self.objects);
         self.children.get_or_init(made).of(object)

@@ -1,37 +1,37 @@
-//! What the JDK's own classes are for those who look for waste: texts, boxed numbers, collections.
+//! The role of the JDK's classes in the search for waste: strings, boxed numbers, collections.
 
 use format::BasicType;
 use reader::{Class, ClassTable, Layout, StringTable};
 
 use crate::heap::Heap;
 
-/// A field's place in the bytes of an instance.
+/// A field's position in the bytes of an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) offset: u32,
     pub(crate) kind: BasicType,
 }
 
-/// What an instance of a class is.
+/// The role of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// A string: its array, and since JDK 9 the kind of its characters.
+    /// A string: its array, and since JDK 9 the encoding of its characters.
     Text { array: Place, coder: Option<Place> },
-    /// A number, a character or a truth value as an object.
+    /// A boxed number, character or truth value.
     Boxed,
-    /// A collection: how many elements it has, and the array that it keeps them in.
+    /// A collection: its number of elements, and the array that contains them.
     Collection {
         size: Option<Place>,
         array: Option<Place>,
     },
-    /// A collection that is made of another one.
+    /// A collection that wraps another one.
     Wrapper { inner: Place },
     /// Anything else.
     Other,
 }
 
-/// The collections of the JDK: class, field of the size, field of the array. Where there is no size, it is the number of
-/// elements that the array has.
+/// The collections of the JDK: class, field of the size, field of the array. Without a size field,
+/// the size is the number of elements in the array.
 const COLLECTIONS: [(&str, &str, &str); 12] = [
     ("java/util/ArrayList", "size", "elementData"),
     ("java/util/Vector", "elementCount", "elementData"),
@@ -51,7 +51,8 @@ const COLLECTIONS: [(&str, &str, &str); 12] = [
     ("java/util/concurrent/CopyOnWriteArrayList", "", "array"),
 ];
 
-/// Collections that keep their elements in another one: class, its field. Since JDK 9 `Properties` is one.
+/// Collections that store their elements in another one: class, its field. `Properties` is one
+/// since JDK 9.
 const WRAPPERS: [(&str, &str); 4] = [
     ("java/util/HashSet", "map"),
     ("java/util/TreeSet", "m"),
@@ -90,7 +91,7 @@ struct Finder<'h> {
 }
 
 impl Finder<'_> {
-    /// The role that the class has itself, or by the nearest of its supers that has one.
+    /// The role of the class itself, or of its nearest superclass that has one.
     fn role(&self, class: usize) -> Role {
         if !matches!(self.table.layout(class), Layout::Complete { .. }) {
             return Role::Other;
@@ -108,12 +109,12 @@ impl Finder<'_> {
         Role::Other
     }
 
-    /// The role of this very class, whose fields begin at `at`.
+    /// The role of this class itself, whose fields start at `at`.
     fn own_role(&self, class: &Class, at: u32) -> Option<Role> {
         let is = |name: &str| self.strings.is_class(class.name, name);
         let place = |name: &str| self.place(class, at, name);
         if is("java/lang/String") {
-            // Up to JDK 6 strings shared arrays, each with a part of its own.
+            // Up to JDK 6, strings shared arrays, each using a part.
             let shares = place("offset").is_some();
             return place("value").filter(|_| !shares).map(|array| Role::Text {
                 array,
@@ -148,7 +149,7 @@ impl Finder<'_> {
 }
 
 impl Place {
-    /// The value in an instance's data as raw bits; 0 where the data end.
+    /// The value in an instance's data as raw bits; 0 if the data is too short.
     pub(crate) fn value(self, data: &[u8], id_bytes: u32) -> u64 {
         let start = self.offset as usize;
         let end = start + self.kind.size_bytes(id_bytes) as usize;

@@ -1,4 +1,4 @@
-//! Roots: why objects are alive that no other object refers to.
+//! Roots: why objects are alive although no other object refers to them.
 //!
 //! As in Eclipse MAT, objects in a thread's frames are held by the thread object, not by the
 //! virtual root.

@@ -1,4 +1,4 @@
-//! Objects and references as rows, part by part in the order of the file: for those who put them into tables.
+//! Objects and references as rows, part by part in file order, for export into tables.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::link::PartPlace;
 use crate::parts::in_order;
 use crate::window::Window;
 
-/// What an object is.
+/// The kind of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A class object.
@@ -36,7 +36,7 @@ pub struct FieldRow {
     pub name: String,
     /// Its type.
     pub kind: BasicType,
-    /// Whether the class itself has it, not its instances.
+    /// Whether it is a static field.
     pub is_static: bool,
 }
 
@@ -47,30 +47,32 @@ pub struct Rows {
     pub first: u32,
     /// The id of each object.
     pub ids: Vec<u64>,
-    /// What each object is.
+    /// The kind of each object.
     pub kinds: Vec<Kind>,
-    /// Number of elements; `None` for what is no array.
+    /// Number of elements; `None` if the object is not an array.
     pub lengths: Vec<Option<u32>>,
     /// Offset of each object's record in the uncompressed file.
     pub offsets: Vec<u64>,
     /// Serials of the traces where the objects were allocated; 0 for none.
     pub traces: Vec<u32>,
-    /// The object that refers, for each reference.
+    /// The source of each reference.
     pub sources: Vec<u32>,
-    /// The object that is referred to.
+    /// The target of each reference.
     pub targets: Vec<u32>,
-    /// Number of the field; `None` for elements and for what a class refers to beside its static fields.
+    /// Number of the field; `None` for elements, and for references of a class other than static
+    /// fields.
     pub fields: Vec<Option<u32>>,
-    /// Number of the element; `None` for fields.
+    /// Index of the element; `None` for fields.
     pub places: Vec<Option<u32>>,
 }
 
 /// The numbers of all fields.
 #[derive(Clone, Debug, Default)]
 pub struct FieldTable {
-    /// All fields: those of instances by class, then static ones by class.
+    /// All fields: instance fields by class, then static fields by class.
     pub rows: Vec<FieldRow>,
-    /// By class number: offset and number of each reference field of an instance, supers' included.
+    /// By class number: offset and number of each reference field of an instance, including
+    /// inherited ones.
     references: Vec<Box<[(u32, u32)]>>,
     /// By class number: number of the first static field.
     statics: BTreeMap<u32, u32>,
@@ -139,9 +141,9 @@ fn references(heap: &Heap<'_>, class: u32, firsts: &[u32]) -> Box<[(u32, u32)]> 
 }
 
 impl Heap<'_> {
-    /// Reads the file once more and gives the rows of each part to `take`, in order.
+    /// Reads the file once more and passes the rows of each part to `take`, in order.
     ///
-    /// Errors: the file cannot be read, or those of `take`.
+    /// Errors: the file cannot be read, or the errors of `take`.
     pub fn rows(
         &self,
         fields: &FieldTable,
@@ -164,12 +166,12 @@ impl Heap<'_> {
     }
 }
 
-/// Makes the rows of one part.
+/// Collects the rows of one part.
 struct Collector<'a, 'p> {
     heap: &'a Heap<'p>,
     fields: &'a FieldTable,
     rows: Rows,
-    /// Number of the next element of the last array.
+    /// Index of the next element of the last array.
     place: u32,
 }
 

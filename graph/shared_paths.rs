@@ -1,5 +1,7 @@
-//! The shortest paths to many objects: how many lead through each object. One that they share is visited once, as
-//! through two lists of the same objects they have more steps together than the heap has objects.
+//! The shortest paths to many objects, and the number of paths through each object.
+//!
+//! Shared objects are stored once: for example, the paths through two lists of the same objects
+//! have more steps in total than the heap has objects.
 
 use std::cmp::Reverse;
 
@@ -8,18 +10,18 @@ use rustc_hash::FxHashMap;
 use crate::class_facts::NONE;
 use crate::paths::Search;
 
-/// An object that paths lead through.
+/// An object on paths.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Passed {
     /// The object.
     pub(crate) object: u32,
     /// Number of paths through it or to it.
     pub(crate) paths: u64,
-    /// Bytes at their ends.
+    /// Sum of the bytes at the ends of these paths.
     pub(crate) ends: u64,
-    /// Place of the object before it.
+    /// Index of the object before it.
     above: u32,
-    /// Place of the next object that most of them share; 0 for none.
+    /// Index of the next object on most of its paths; 0 for none.
     below: u32,
 }
 
@@ -35,12 +37,12 @@ impl Passed {
     }
 }
 
-/// The objects on the paths, in their order from a root. At place 0 is what leads to the roots.
+/// The objects on the paths, each after its predecessor. Index 0 stands before the roots.
 #[derive(Debug)]
 pub(crate) struct SharedPaths(Vec<Passed>);
 
 impl SharedPaths {
-    /// The paths that a search found to these objects, each with its bytes.
+    /// The paths found by a search to these objects, each with its bytes.
     pub(crate) fn new(search: &Search, ends: impl Iterator<Item = (u32, u64)>) -> Self {
         let mut all = vec![Passed::new(NONE, 0)];
         let mut places: FxHashMap<u32, u32> = FxHashMap::default();
@@ -56,7 +58,7 @@ impl SharedPaths {
             }
             for object in path.drain(..).rev() {
                 let above = at;
-                // No more than there are objects.
+                // There are at most as many as objects.
                 at = u32::try_from(all.len()).unwrap_or(NONE);
                 places.insert(object, at);
                 all.push(Passed::new(object, above));
@@ -95,7 +97,7 @@ impl SharedPaths {
         self.0.get(below? as usize)
     }
 
-    /// From a root on, the objects that most of the paths share that lead through the one before.
+    /// The main path: from a root on, always the next object on most of the remaining paths.
     pub(crate) fn main(&self) -> impl Iterator<Item = &Passed> {
         let first = self.0.first().and_then(|top| self.behind(top));
         std::iter::successors(first, |passed| self.behind(passed))

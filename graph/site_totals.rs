@@ -1,17 +1,18 @@
-//! The bytes kept alive by the objects that each line of code allocated.
+//! The bytes retained by the objects that each stack allocated.
 //!
-//! A dump may have allocation stacks for only some objects: those that the profiler sampled, with a probability that
-//! depends on their size. Each of them represents a number of objects: those in the dump with its class and size,
-//! divided by those of them that have a stack (post-stratification; Cochran, "Sampling Techniques", 5A.9). Objects
-//! created before the profiler started have no stack, and thus count towards the sites of their class.
+//! A dump may have allocation stacks for only some objects: those that the profiler sampled, with a
+//! probability that depends on their size. Each of them represents a number of objects: those in
+//! the dump with its class and size, divided by those of them that have a stack
+//! (post-stratification; Cochran, "Sampling Techniques", 5A.9). Objects created before the profiler
+//! started have no stack, and thus count towards the sites of their class.
 
 use std::collections::HashMap;
 
 use crate::heap::Heap;
 use crate::retained::Retained;
 
-/// Objects of one class allocated by one stack, without those that another object of the class dominates: so no byte of
-/// a list or a tree counts twice.
+/// Objects of one class allocated by one stack, without those that another object of the class
+/// dominates, so that no byte of a list or a tree counts twice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SiteTotal {
     /// The class.
@@ -22,11 +23,13 @@ pub struct SiteTotal {
     pub objects: f64,
     /// Bytes that they retain; an estimate if there is an error.
     pub retained_bytes: f64,
-    /// Standard error of the retained bytes; 0 if all objects of these classes and sizes have a stack.
+    /// Standard error of the retained bytes; 0 if all objects of these classes and sizes have a
+    /// stack.
     pub error_bytes: f64,
 }
 
-/// Objects with about the same probability of being sampled: a class, and the number of bits of their size.
+/// Objects with about the same probability of being sampled: a class, and the number of bits of
+/// their size.
 type Stratum = (u32, u32);
 
 /// Numbers of a stratum's reachable objects, and of those among them that have a stack.

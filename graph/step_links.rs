@@ -1,4 +1,4 @@
-//! How objects refer to each other: the field or the element, found again in the file.
+//! How objects refer to each other: finds the field or the element in the file.
 
 use format::BasicType;
 use reader::{ClassDump, Root, RootKind};
@@ -8,7 +8,7 @@ use crate::error::GraphError;
 use crate::heap::Heap;
 use crate::heap_scan::{id_at, Head, Visitor};
 
-/// How one object refers to another. [`Heap::link_text`] tells it in words.
+/// The kind of a reference. [`Heap::link_text`] formats it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Link {
     /// By a field: the id of its name.
@@ -34,12 +34,12 @@ struct Reference {
     link: Link,
 }
 
-/// What is known of some references.
+/// The links of the requested references.
 #[derive(Clone, Debug)]
 pub struct Links(Vec<Reference>);
 
 impl Links {
-    /// How the first object refers to the second; `None` if nobody has asked for it.
+    /// How the first object refers to the second; `None` if the pair was not requested.
     pub fn get(&self, from: u32, to: u32) -> Option<Link> {
         let place = self
             .0
@@ -48,21 +48,21 @@ impl Links {
     }
 }
 
-/// Looks for references in the objects that have them.
+/// Looks for references in the objects that contain them.
 struct Finder<'a, 'p> {
     heap: &'a Heap<'p>,
-    /// Ascending by object, and by the id of what it refers to.
+    /// Ascending by source, and by the target's id.
     sought: &'a mut [Reference],
     /// Number of the next object.
     next: u32,
-    /// The references of the object that was read last.
+    /// The range of the last object's references in `sought`.
     open: std::ops::Range<usize>,
     /// Number of its elements read so far.
     passed: u32,
 }
 
 impl Finder<'_, '_> {
-    /// Counts an object; its references that are sought.
+    /// Counts an object; returns its references that are sought.
     #[inline]
     fn object(&mut self) -> &mut [Reference] {
         let number = self.next;
@@ -127,7 +127,7 @@ impl Visitor for Finder<'_, '_> {
             let id = id_in(bytes, id_bytes);
             let known = sought.binary_search_by_key(&id, |one| one.to_id).ok();
             match known.and_then(|place| sought.get_mut(place)) {
-                // The first of several.
+                // The first of several references is kept.
                 Some(one) if !matches!(one.link, Link::Element(_)) => {
                     one.link = Link::Element(first.saturating_add(count));
                 }
@@ -176,7 +176,7 @@ impl Heap<'_> {
         Ok(Links(sought))
     }
 
-    /// How an object refers to another if not by a field or an element.
+    /// How an object refers to another, if not by a field or an element.
     fn link_without_field(&self, from: u32, to: u32) -> Link {
         if self.class_of_object(from).is_some() {
             return Link::OfClass;
@@ -202,7 +202,7 @@ impl Heap<'_> {
         None
     }
 
-    /// A reference as it stands between two objects of a path: `.name`, `[7]`.
+    /// A link as it is shown between two objects of a path: `.name`, `[7]`.
     pub fn link_text(&self, link: Link) -> String {
         let name = |id: u64| self.directory().strings.text(id).unwrap_or_default();
         match link {

@@ -1,4 +1,4 @@
-//! The strings of a heap as rows: for those who put them into a table.
+//! The strings of a heap as rows, for export into tables.
 
 use rustc_hash::FxHashMap;
 
@@ -7,7 +7,7 @@ use crate::gleaner::{glean, new_keys, Text};
 use crate::heap::Heap;
 use crate::retained::Retained;
 
-/// Keys of the hash that is the same for all dumps.
+/// Keys of the hash that is the same in all dumps.
 const COMMON_KEYS: (u64, u64) = (0, 0);
 
 /// A string.
@@ -17,15 +17,17 @@ pub struct StringRow {
     pub object: u32,
     /// Number of characters.
     pub length: u32,
-    /// The same for strings of one text: a hash of it, or a number that says nothing about it.
+    /// Equal for strings of equal text: a hash of the text, or a number that reveals nothing about
+    /// it.
     pub hash: u64,
 }
 
 impl Heap<'_> {
-    /// The reachable strings, ascending; the file is read once more.
+    /// The reachable strings, ascending. Reads the file once more.
     ///
-    /// With `tells_texts`, equal texts have the same hash in all dumps, and who guesses a text can prove the guess.
-    /// Else texts are numbered as they come. Errors: the file cannot be read.
+    /// With `tells_texts`, equal texts have the same hash in all dumps, so a guessed text can be
+    /// verified. Otherwise texts are numbered in order of appearance. Errors: the file cannot be
+    /// read.
     pub fn string_rows(
         &self,
         retained: &Retained,

@@ -1,4 +1,4 @@
-//! Sums of sizes by number, in four bytes each: few are 32 GiB or more.
+//! Sums of sizes by number, in four bytes each: few sums are 32 GiB or more.
 
 use std::io;
 
@@ -17,7 +17,7 @@ pub(crate) struct Sums {
 }
 
 impl Sums {
-    /// So many sums. Errors: the system refuses the memory.
+    /// This many sums. Errors: the system refuses the memory.
     pub(crate) fn zeroed(len: usize) -> io::Result<Self> {
         Ok(Self {
             low: Numbers::zeroed(len)?,
@@ -66,13 +66,13 @@ impl Adder<'_> {
         sum
     }
 
-    /// Has the processor load a sum.
+    /// Prefetches a sum.
     #[inline]
     pub(crate) fn prefetch(&self, number: u32) {
         prefetch_index::prefetch_index(&*self.low, number as usize);
     }
 
-    /// [`Adder::add`] where some sums have high halves; `sum` is the low half with what is added.
+    /// [`Adder::add`] for sums with high halves; `sum` is the low half plus the units.
     #[cold]
     fn add_high(&mut self, number: usize, sum: u64) -> u64 {
         let [h3, h2, h1, h0, b3, b2, b1, b0] = sum.to_be_bytes();

@@ -18,7 +18,7 @@ use crate::window::Window;
 /// Bytes of the longest header, that of a graph stream.
 const HEADER_BYTES_MAX: usize = GRAPH_HEADER_BYTES;
 
-/// How graph streams of all versions begin.
+/// The start of graph streams of all versions.
 const GRAPH_MAGIC: &[u8] = b"HPROF-RS GRAPH ";
 
 /// Bytes of the header of a graph stream: version, NUL, size of ids, time, four sizes.
@@ -28,7 +28,7 @@ const GRAPH_HEADER_BYTES: usize = HEADER_GRAPH.len() + 1 + 4 + 8 + 16;
 /// kilobytes.
 const RECORD_BYTES_MAX: u32 = 64 << 20;
 
-/// Objects between two places that are remembered, by which one is found again.
+/// Objects between two checkpoints, from which an object is found again.
 const CHECKPOINT_OBJECTS: u64 = 1024;
 
 /// Least memory for one part of the heap, in bytes.
@@ -50,7 +50,7 @@ pub(crate) struct Part {
     pub(crate) end: u64,
     /// Ids of the objects in order.
     pub(crate) ids: IdList,
-    /// Where every 1,024th object is found.
+    /// The positions of every 1,024th object.
     pub(crate) checkpoints: Vec<Checkpoint>,
     pub(crate) roots: Vec<Root>,
     pub(crate) classes: Vec<FileClass>,
@@ -64,12 +64,13 @@ pub(crate) struct Part {
     last: Checkpoint,
 }
 
-/// A record of a part.
+/// The position of an object: a record of a part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Checkpoint {
     /// Its offset.
     pub(crate) offset: u64,
-    /// Number of its first object, counted from the part's first: a graph stream has many objects in one record.
+    /// Number of its first object, counted from the part's first: a graph stream has many objects
+    /// in one record.
     pub(crate) first: u32,
 }
 
@@ -77,7 +78,7 @@ pub(crate) struct Checkpoint {
 #[derive(Debug)]
 pub(crate) struct Survey {
     pub(crate) header: Header,
-    /// What the stream tells of the JVM's layout; `None` for a dump.
+    /// The JVM's object layout in a stream; `None` for a dump.
     pub(crate) sizes: Option<Sizes>,
     pub(crate) directory: Directory,
     pub(crate) parts: Vec<Part>,
@@ -140,7 +141,8 @@ impl Visitor for Part {
     }
 }
 
-/// Reads the whole file once, an uncompressed one on `threads` threads. Of a compressed one, `input` learns the members.
+/// Reads the whole file once; several threads read an uncompressed one. Stores the members of a
+/// compressed file in `input`.
 pub(crate) fn survey(input: &mut Input<'_>, threads: usize) -> Result<Survey, GraphError> {
     let (mut window, members) = input.first()?;
     let (header, sizes) = header(&mut window)?;
@@ -180,7 +182,7 @@ pub(crate) fn survey(input: &mut Input<'_>, threads: usize) -> Result<Survey, Gr
 }
 
 impl Survey {
-    /// A part of the heap: read now if the file is compressed, otherwise noted.
+    /// A part of the heap: read now if the file is compressed, otherwise only recorded.
     fn part(
         &mut self,
         window: &mut Window<'_>,

@@ -9,7 +9,7 @@ use crate::error::GraphError;
 use crate::heap::Heap;
 
 impl Heap<'_> {
-    /// The text of those of these objects that are strings, cut to about `most_bytes` bytes.
+    /// The text of those objects that are strings, cut to about `most_bytes` bytes.
     ///
     /// Errors: the file cannot be read.
     pub fn strings(
@@ -38,7 +38,7 @@ impl Heap<'_> {
         Ok(arrays.into_iter().filter_map(text).collect())
     }
 
-    /// The name of a thread, by its object's field `name`, else as the JVM told it.
+    /// The names of threads: from the field `name` of each object, otherwise from START THREAD.
     ///
     /// Errors: the file cannot be read.
     pub fn thread_names(&self, threads: &[u32]) -> Result<BTreeMap<u32, String>, GraphError> {

@@ -10,15 +10,15 @@ pub struct Total {
     pub objects: u64,
     /// Sum of their own bytes.
     pub shallow_bytes: u64,
-    /// Sum of the retained sizes of those objects that no other object of the group dominates: at least this much
-    /// would be freed with the whole group, plus objects that several of its objects hold together (Eclipse MAT's
-    /// minimum retained size).
+    /// Sum of the retained sizes of those objects that no other object of the group dominates: at
+    /// least this much would be freed with the whole group, plus objects that several of its
+    /// objects hold together (Eclipse MAT's minimum retained size).
     pub retained_bytes: u64,
 }
 
 impl Retained {
-    /// The sums of each group. `group` returns the group's number for an object; numbers of `groups` and above are
-    /// left out.
+    /// The sums of each group. `group` returns the group's number for an object; numbers of
+    /// `groups` and above are left out.
     pub fn totals(&self, heap: &Heap<'_>, groups: u32, group: impl Fn(u32) -> u32) -> Vec<Total> {
         let mut totals = vec![Total::default(); groups as usize];
         // Number of objects of each group on the path from the virtual root.

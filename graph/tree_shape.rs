@@ -1,17 +1,17 @@
 //! The parents of all preorder numbers of a tree, in two bits each.
 //!
-//! A number's parent is the number before it or one of its ancestors. So it is told by how many of them are left behind:
-//! a 0 for each, then a 1 for the number itself.
+//! A number's parent is the number before it or one of that number's ancestors. So the encoding
+//! contains a 0 for each ancestor that is left, then a 1 for the number itself.
 
 use std::io;
 
 use crate::numbers::Numbers;
 
-/// The parent of each number, to be read once in ascending order. The root, 0, has none.
+/// The parent of each number, to be read once in ascending order. The root, 0, has no parent.
 pub(crate) struct TreeShape(Numbers<u64>);
 
 impl TreeShape {
-    /// Errors: there is no memory.
+    /// Encodes the parents. Errors: there is no memory.
     pub(crate) fn new(parents: &[u32]) -> io::Result<Self> {
         // Each number is left at most once.
         let mut words = Numbers::zeroed(parents.len() / 32 + 1)?;
@@ -38,7 +38,7 @@ impl TreeShape {
             at += 1;
             if word & 1 == 0 {
                 ancestors.pop();
-                // Behind the last number there are no more than zeros.
+                // Only zeros follow the last number.
                 ancestors.last()?;
                 continue;
             }

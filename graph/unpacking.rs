@@ -12,7 +12,7 @@ pub(crate) struct Unpacking<'f> {
     /// Offset in the file at which the dump starts.
     start: u64,
     members: &'f Members,
-    /// What comes next; `None` if nothing has been asked for.
+    /// The following bytes; `None` before the first request.
     stream: Option<Box<dyn Read + 'f>>,
 }
 
@@ -27,8 +27,8 @@ impl<'f> Unpacking<'f> {
         }
     }
 
-    /// Goes to the member before a wanted offset of the dump, unless the way from the bytes at hand, `from` to `read`, is
-    /// as short. Returns where the member begins.
+    /// Goes to the last member before a wanted offset of the dump, unless reading on from the bytes
+    /// at hand, `from` to `read`, is as short. Returns the start of the member.
     pub(crate) fn restart(&mut self, wanted: u64, from: u64, read: u64) -> Option<u64> {
         let (plain, packed) = self.members.before(wanted);
         if self.stream.is_some() && wanted >= from && plain <= read {
@@ -51,7 +51,7 @@ impl Read for Unpacking<'_> {
     }
 }
 
-/// A file from an offset on. Others may read it at the same time.
+/// A file from an offset on. Others may read the file at the same time.
 struct At<'f> {
     file: &'f File,
     offset: u64,

@@ -1,4 +1,4 @@
-//! Memory that holds nothing new: equal strings and arrays, collections with little in them, numbers as objects.
+//! Wasted memory: equal strings and arrays, collections with few elements, boxed numbers.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -10,10 +10,10 @@ use crate::heap::Heap;
 use crate::holder::{self, Holder};
 use crate::retained::{Dominator, Retained};
 
-/// A collection is sparse if fewer than one in `SPARSE_PLACES` places of its array is in use.
+/// A collection is sparse if less than one in `SPARSE_PLACES` slots of its array is in use.
 pub const SPARSE_PLACES: u32 = 4;
 
-/// Bytes of memory that the pass takes for an object at most.
+/// The most memory that the pass needs per object.
 const OBJECT_BYTES: u64 = 64;
 
 /// Objects with equal contents.
@@ -23,66 +23,66 @@ pub struct Copies {
     pub object: u32,
     /// Number of characters or elements of each.
     pub length: u32,
-    /// How many objects.
+    /// Number of objects.
     pub objects: u64,
-    /// Bytes of all of them but one, of strings with their arrays.
+    /// Bytes of all of them but one; those of strings include their arrays.
     pub lost_bytes: u64,
 }
 
-/// All objects of a kind by their contents.
+/// All objects of a kind, grouped by contents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Duplicates {
-    /// How many objects there are, equal to others or not.
+    /// Number of objects, with or without a duplicate.
     pub objects: u64,
-    /// How many different contents they have.
+    /// Number of distinct contents.
     pub contents: u64,
     /// Bytes of all objects beyond the first of each contents.
     pub lost_bytes: u64,
-    /// Those that are not alone, most lost bytes first.
+    /// Groups of two or more objects, most lost bytes first.
     pub groups: Vec<Copies>,
 }
 
-/// What is wrong with a collection.
+/// The fault of a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Filling {
     /// It has no elements.
     Empty,
     /// It has one element.
     One,
-    /// Less than one in [`SPARSE_PLACES`] places of its array is in use.
+    /// Less than one in [`SPARSE_PLACES`] slots of its array is in use.
     Sparse,
 }
 
-/// Collections of one class, with one fault, that one field holds.
+/// Collections of one class with the same fault, held by one field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CollectionWaste {
-    /// What is wrong.
+    /// Their fault.
     pub filling: Filling,
     /// Number of their class.
     pub class: u32,
-    /// Who holds them: `Class#field`.
+    /// Their holder: `Class#field`.
     pub holder: String,
-    /// How many.
+    /// Number of collections.
     pub objects: u64,
-    /// Empty or with one element: the bytes of the collections and of the arrays that only they hold. Sparse: those of
-    /// the places that are not in use.
+    /// Empty or with one element: the bytes of the collections and of the arrays that only they
+    /// hold. Sparse: the bytes of unused slots.
     pub lost_bytes: u64,
 }
 
-/// Numbers as objects, of one class, that one field holds.
+/// Boxed numbers of one class, held by one field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoxedWaste {
     /// Number of their class.
     pub class: u32,
-    /// Who holds them: `Class#field`.
+    /// Their holder: `Class#field`.
     pub holder: String,
-    /// How many.
+    /// Number of objects.
     pub objects: u64,
     /// Their bytes.
     pub bytes: u64,
 }
 
-/// All that was found. No byte counts twice.
+/// All waste found. No byte counts twice.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Waste {
     /// Strings.
@@ -96,10 +96,11 @@ pub struct Waste {
 }
 
 impl Waste {
-    /// Looks through the reachable objects; the file is read once more.
+    /// Examines the reachable objects. Reads the file once more.
     ///
-    /// Contents are compared by a hash of 128 bits. Its keys differ from run to run, so that no file can be made to have
-    /// two contents of one hash. Errors: the file cannot be read, or needs too much memory.
+    /// Contents are compared by a hash of 128 bits. Its keys differ from run to run, so that no
+    /// file can contain planned collisions. Errors: the file cannot be read, or needs too much
+    /// memory.
     pub fn find(heap: &Heap<'_>, retained: &Retained) -> Result<Self, GraphError> {
         if heap.input.is_packed() {
             let bytes = u64::from(heap.objects()).saturating_mul(OBJECT_BYTES);
@@ -151,7 +152,7 @@ impl Waste {
         })
     }
 
-    /// Bytes of all that is wasted.
+    /// Sum of all wasted bytes.
     pub fn lost_bytes(&self) -> u64 {
         let collections = self.collections.iter().map(|row| row.lost_bytes);
         let boxed = self.boxed.iter().map(|row| row.bytes);
@@ -175,7 +176,7 @@ fn first_holders(mut holders: Vec<(u32, Holder)>) -> Vec<(u32, Holder)> {
     holders
 }
 
-/// How many there are of each key and the sum of their bytes, most bytes first.
+/// The count of each key and the sum of its bytes, most bytes first.
 fn summed<K: Copy + Eq + std::hash::Hash + Ord>(
     rows: impl Iterator<Item = (K, u64)>,
 ) -> Vec<(K, (u64, u64))> {
@@ -189,7 +190,7 @@ fn summed<K: Copy + Eq + std::hash::Hash + Ord>(
     sums
 }
 
-/// The contents of an array: equal ones have one number.
+/// The contents of an array; arrays with equal contents have the same number.
 #[derive(Clone, Copy, Debug)]
 struct OfArray {
     array: u32,
@@ -255,7 +256,7 @@ impl Contents {
     }
 }
 
-/// An object by its contents and, of strings, the kind of its characters.
+/// An object with its contents and, for a string, the encoding of its characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Keyed {
     contents: u32,
@@ -300,7 +301,7 @@ fn grouped(heap: &Heap<'_>, mut keyed: Vec<Keyed>) -> Duplicates {
     all
 }
 
-/// Finds collections with a fault: what is wrong, the object, bytes lost.
+/// Finds collections with a fault: the fault, the object, the lost bytes.
 struct Faulty<'a, 'p> {
     heap: &'a Heap<'p>,
     retained: &'a Retained,
@@ -342,7 +343,7 @@ impl Faulty<'_, '_> {
         all.get(place.ok()?)
     }
 
-    /// What is wrong with a collection, and what its array loses.
+    /// The fault of a collection, and the bytes that its array loses.
     fn fault(&self, collection: &Collection) -> Option<(Filling, u64)> {
         let slots = self.slots(collection.array);
         let (length, used) = slots.map_or((0, 0), |slots| (slots.length, slots.used));
@@ -364,7 +365,7 @@ impl Faulty<'_, '_> {
         all.get(place.ok()?)
     }
 
-    /// Bytes of an object that only another one holds; 0 if more do.
+    /// Bytes of an object that only `holder` holds; 0 if others hold it, too.
     fn alone(&self, holder: u32, object: u32) -> u64 {
         let dominator = Dominator::Object(holder);
         match object {

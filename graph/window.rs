@@ -42,7 +42,7 @@ impl<'f> Window<'f> {
         Self::new(Origin::File(file, start), offset, end)
     }
 
-    /// The bytes of a compressed file, from where it is [aimed](Self::aim) at.
+    /// The bytes of a compressed file, starting where it is [aimed](Self::aim).
     pub(crate) fn of_members(members: Unpacking<'f>) -> Self {
         Self::new(Origin::Members(members), 0, 0)
     }
@@ -63,7 +63,7 @@ impl<'f> Window<'f> {
         }
     }
 
-    /// Moves to another part, and keeps the buffer. In a stream it can only move forward. Errors: I/O.
+    /// Moves to another part, and reuses the buffer. A stream can only move forward. Errors: I/O.
     pub(crate) fn aim(&mut self, offset: u64, end: u64) -> io::Result<()> {
         let read = self.offset + (self.filled - self.start) as u64;
         let restart = match &mut self.origin {
@@ -74,7 +74,7 @@ impl<'f> Window<'f> {
         if let Some(restart) = restart {
             (self.start, self.filled, self.offset) = (0, 0, restart);
         }
-        // What lies behind is another part, which is not decompressed in vain.
+        // The bytes that follow belong to another part and are not decompressed in vain.
         self.end = offset;
         self.skip(offset.saturating_sub(self.offset))?;
         self.end = end;

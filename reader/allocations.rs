@@ -21,14 +21,14 @@ use crate::text::{TextEvent, TextReader};
 pub struct Allocations {
     /// The stacks to which the sites refer.
     pub stacks: Stacks,
-    /// The profiler's counts: ALLOC SITES records, or the SITES section of a text profile. The last report if there
-    /// are several; `None` if there is none.
+    /// The profiler's counts: ALLOC SITES records, or the SITES section of a text profile. The last
+    /// report if there are several; `None` if there is none.
     pub recorded: Option<SiteTable>,
     /// Counts of the heap dump's objects, see [`crate::Sizes`]; `None` if none of them has a stack.
     pub dumped: Option<SiteTable>,
     /// Whether there is a heap dump, with or without stacks.
     pub has_heap: bool,
-    /// Number of damaged places; what they hide is not counted.
+    /// Number of damaged places; the records there are not counted.
     pub damaged: u64,
 }
 

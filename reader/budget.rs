@@ -1,4 +1,4 @@
-//! How much memory a file's contents may take.
+//! A limit on the memory for a file's contents.
 
 use std::mem::size_of;
 
@@ -7,7 +7,8 @@ use crate::error::ReadError;
 /// Bytes allowed for any file: the names and stacks of a large application need a tenth of it.
 const BASE_BYTES: u64 = 256 << 20;
 
-/// Additional bytes for each byte on disk. A JVM's dump needs less than one, a compressed dump two or three.
+/// Additional bytes for each byte on disk. A JVM's dump needs less than one, a compressed dump two
+/// or three.
 const BYTES_PER_BYTE: u64 = 8;
 
 /// Bytes of an entry in a hash map with small keys and values, including its share of free space.

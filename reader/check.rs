@@ -1,4 +1,4 @@
-//! Checks a whole file: does it follow the format, and does it have what readers need?
+//! Checks a whole file: whether it follows the format, and whether it contains what readers need.
 
 mod citations;
 mod class_rules;
@@ -30,7 +30,7 @@ use references::References;
 pub struct CheckOptions {
     /// How many faults are described; the others are only counted.
     pub most: usize,
-    /// Whether faults that the file's writer is known for are errors, too, instead of notes.
+    /// Whether faults typical of the file's writer are errors, too, instead of notes.
     pub strict: bool,
     /// Memory that the tables may take.
     pub budget: Budget,
@@ -38,9 +38,9 @@ pub struct CheckOptions {
 
 /// Reads a file twice, once for definitions and once for references, and reports every broken rule.
 ///
-/// `open` must return the same uncompressed bytes each time, see [`crate::unpacked`]. Memory is used for strings,
-/// classes and the ids of objects, not for their data. Errors: `open` or reading fails, the file has no HPROF header,
-/// or it exceeds the budget. Everything else is in the report.
+/// `open` must return the same uncompressed bytes each time, see [`crate::unpacked`]. Memory is
+/// used for strings, classes and the ids of objects, not for their data. Errors: `open` or reading
+/// fails, the file has no HPROF header, or it exceeds the budget. Everything else is in the report.
 pub fn check<'r>(
     open: &mut dyn FnMut() -> io::Result<Box<dyn Read + 'r>>,
     options: CheckOptions,

@@ -43,7 +43,7 @@ pub enum Layout {
     Complete {
         /// Sum of the field sizes of the class and its superclasses.
         data_bytes: u64,
-        /// How many of the fields are references.
+        /// Number of fields that are references.
         references: u64,
     },
     /// A superclass has no CLASS DUMP.
@@ -104,7 +104,8 @@ impl ClassTable {
         added == Some(true)
     }
 
-    /// Adds the CLASS DUMPs of other segments of the same heap. Of two of one class, the first in the file is kept.
+    /// Adds the CLASS DUMPs of other segments of the same heap. Of two of one class, the first in
+    /// the file is kept.
     pub(crate) fn merge(&mut self, other: Self) {
         for dump in other.classes {
             let is_earlier = |class: &Class| match (dump.dump_offset, class.dump_offset) {
@@ -194,8 +195,9 @@ impl ClassTable {
         }
     }
 
-    /// Computes the layouts, for those who then look at all fields of each class. A chain of many thousand classes has more
-    /// of them than there is time and memory for. Errors: [`ReadError::TooMuch`].
+    /// Computes the layouts, for callers that then visit all fields of each class. A chain of
+    /// thousands of classes has more fields than time and memory allow. Errors:
+    /// [`ReadError::TooMuch`].
     pub fn resolve_within(&mut self, id_bytes: u32, budget: Budget) -> Result<(), ReadError> {
         self.resolve(id_bytes);
         let of_one = |chain: &Chain| match chain.layout {
@@ -206,15 +208,16 @@ impl ClassTable {
         budget.allow(self.chains.iter().fold(0, sum))
     }
 
-    /// The layout of a class's instances; [`Layout::Unknown`] before [`ClassTable::resolve`] or for no class.
+    /// The layout of a class's instances; [`Layout::Unknown`] before [`ClassTable::resolve`] or for
+    /// no class.
     pub fn layout(&self, index: usize) -> Layout {
         self.chains
             .get(index)
             .map_or(Layout::Unknown, |chain| chain.layout)
     }
 
-    /// The class and those of its superclasses that declare fields, nearest first. It includes all of them
-    /// only if the layout is complete.
+    /// The class and those of its superclasses that declare fields, nearest first. It includes all
+    /// of them only if the layout is complete.
     pub fn chain(&self, index: usize) -> impl Iterator<Item = &Class> {
         let mut next = Some(index);
         std::iter::from_fn(move || {
@@ -237,8 +240,8 @@ impl ClassTable {
         self.classes.get_mut(index).map(change)
     }
 
-    /// Walks up to a known layout, then back down: no recursion, because a hostile chain can be millions
-    /// deep.
+    /// Walks up to a known layout, then back down: no recursion, because a hostile chain can be
+    /// millions deep.
     fn resolve_from(&mut self, start: usize, id_bytes: u32) {
         let mut path = Vec::new();
         let mut at = Some(start);

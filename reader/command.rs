@@ -1,8 +1,8 @@
 //! The bytes of the socket's commands: a tag, a sequence number without meaning, a length, a body.
 //! All big-endian.
 //!
-//! The JDK's agent ignored the length. Here it tells where the next command starts, whatever the
-//! tag.
+//! The JDK's agent ignored the length. Here it determines where the next command starts, whatever
+//! the tag.
 
 /// Bytes before a body.
 const HEAD_BYTES: usize = 9;
@@ -49,7 +49,7 @@ pub enum Command {
 /// Which allocation sites to report, and in which order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SitesWanted {
-    /// Only those that have changed since the last report.
+    /// Only sites that have changed since the last report.
     pub changed_only: bool,
     /// Ordered by allocated, not by live objects.
     pub by_allocated: bool,

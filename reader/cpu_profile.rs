@@ -78,7 +78,7 @@ pub struct CpuProfile {
     pub samples: Option<CpuTable>,
     /// All CPU TIME sections; `None` if there are none, as in every binary file.
     pub times: Option<CpuTable>,
-    /// Number of damaged places; what they hide is not counted.
+    /// Number of damaged places; the records there are not counted.
     pub damaged: u64,
 }
 

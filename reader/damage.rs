@@ -1,4 +1,4 @@
-//! Damage: bytes that do not form a record. Reading continues where it can.
+//! Damage: bytes that do not form a record. Reading continues after it if possible.
 
 use std::fmt;
 

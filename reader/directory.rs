@@ -20,7 +20,7 @@ pub struct Directory {
     pub strings: StringTable,
     /// The classes from LOAD CLASS; the caller adds their CLASS DUMPs.
     pub classes: ClassTable,
-    /// The names of threads by their objects' ids, as START THREAD tells them: ids of strings.
+    /// The names of threads from START THREAD: string ids by the thread object's id.
     pub thread_names: HashMap<u64, u64>,
     stacks: StackRecords,
     sites: SiteRecords,
@@ -57,7 +57,7 @@ impl Directory {
         budget.allow(held.into_iter().fold(threads, u64::saturating_add))
     }
 
-    /// The name of the class with this serial; `None` if the file does not tell it.
+    /// The name of the class with this serial; `None` if the file does not contain it.
     pub fn class_name(&self, serial: u32) -> Option<ClassName<'_>> {
         self.strings.class_name(self.stacks.class_name_id(serial)?)
     }
@@ -133,7 +133,7 @@ mod tests {
         directory.add(string(1, &[b'x'; 5000]));
         assert!(directory.allow(Budget::new(5000)).is_err());
         assert!(directory.allow(Budget::new(5000 + ENTRY_BYTES)).is_ok());
-        // A second one of the same id takes no more.
+        // A second string with the same id takes no more memory.
         directory.add(string(1, &[b'x'; 5000]));
         assert!(directory.allow(Budget::new(10_000 + ENTRY_BYTES)).is_ok());
     }

@@ -53,7 +53,7 @@ impl<'r> DumpReader<'r> {
         Ok(Self::with(from, header))
     }
 
-    /// Like [`DumpReader::new`], for a file of which several threads can read parts.
+    /// Like [`DumpReader::new`], for a file whose parts several threads can read.
     pub fn of_file(file: PlainFile) -> Result<Self, ReadError> {
         let mut from = Source::of_file(file);
         let header = Header::read(&mut from)?;
@@ -73,14 +73,15 @@ impl<'r> DumpReader<'r> {
         }
     }
 
-    /// A reader for segments of a file with this header, which is yet to be [aimed](Self::aim) at one.
+    /// A reader for segments of a file with this header; call [`aim`](Self::aim) before the first
+    /// read.
     pub(crate) fn of_segments(file: PlainFile, header: Header) -> Self {
         let mut from = Source::of_file(file);
         from.set_id_bytes(header.id_bytes);
         Self::with(from, header)
     }
 
-    /// Moves to a record of a heap, in a file. Behind the range, the file seems to end.
+    /// Moves to a heap record of a file. The file seems to end at the end of the range.
     pub(crate) fn aim(&mut self, record: Range<u64>) {
         self.skip_end = record.start;
         self.from.set_limit(u64::MAX);
@@ -103,8 +104,9 @@ impl<'r> DumpReader<'r> {
         self.from.file().map_or(0, PlainFile::end)
     }
 
-    /// Passes the heap that has just started, for another reader. Returns the place of its record, or `None` if this reader
-    /// must read it: it is small, the file is a stream or ends before it does, or its length is unknown.
+    /// Skips the heap record that has just started, so that another reader can read it. Returns its
+    /// range. `None` if this reader must read it: the record is small, the file is a stream or ends
+    /// inside the record, or the length is unknown.
     pub(crate) fn pass_heap(&mut self) -> Option<Range<u64>> {
         let (file, end) = (self.shared_file()?, self.heap_end?);
         let start = self.from.offset();
@@ -138,8 +140,8 @@ impl<'r> DumpReader<'r> {
         self.from.offset()
     }
 
-    /// The next event, or `None` after the last. Only I/O failures are errors; bytes that do not fit the
-    /// format are returned as [`Event::Damage`].
+    /// The next event, or `None` after the last. Only I/O failures are errors; bytes that do not
+    /// fit the format are returned as [`Event::Damage`].
     pub fn next_event(&mut self) -> Result<Option<Event>, ReadError> {
         if let Some(damage) = self.pending.take() {
             return Ok(Some(Event::Damage(damage)));
@@ -155,8 +157,8 @@ impl<'r> DumpReader<'r> {
         }
     }
 
-    /// Appends the data of the last event's sub-record to `to`: all of it, or what a truncated file still
-    /// has.
+    /// Appends the data of the last event's sub-record to `to`: all of it, or what a truncated file
+    /// still has.
     pub fn read_data(&mut self, to: &mut Vec<u8>) -> Result<(), ReadError> {
         let count = self.skip_end.saturating_sub(self.from.offset());
         allow_shortage(self.from.append(to, count))
@@ -171,8 +173,8 @@ impl<'r> DumpReader<'r> {
         }
     }
 
-    /// The next identifier in the data of the last event's sub-record, or `None` after the last complete
-    /// one.
+    /// The next identifier in the data of the last event's sub-record, or `None` if no complete one
+    /// is left.
     pub fn next_id(&mut self) -> Result<Option<u64>, ReadError> {
         let left = self.skip_end.saturating_sub(self.from.offset());
         if left < u64::from(self.header.id_bytes) {
@@ -319,7 +321,7 @@ impl<'r> DumpReader<'r> {
     /// Notes the end of the dump, or leftover bytes in a record.
     fn note_end(&mut self, head: &RecordHead, end: u64) {
         if head.tag == tag::HEAP_DUMP_END {
-            // A length here is not a fault of the record's fields but of this one record.
+            // If its length is not 0, only this record is at fault.
             self.dump_ended = true;
         } else if self.from.offset() < end {
             self.pending = Some(Damage {
@@ -338,7 +340,7 @@ impl<'r> DumpReader<'r> {
     }
 }
 
-/// The next event reports missing bytes; here they only end the data.
+/// Ignores missing bytes, which the next event reports; here they only end the data.
 fn allow_shortage(result: Result<(), ReadError>) -> Result<(), ReadError> {
     match result {
         Err(fault) if fault.is_shortage() => Ok(()),

@@ -9,7 +9,8 @@ use crate::object_sums::{held_bytes, Kind, Sizing, Sums};
 use crate::sites::{Amount, Site, SiteTable};
 use crate::stacks::Stacks;
 
-/// The objects of a dump by trace and class. Memory grows with the number of these pairs, not of objects.
+/// The objects of a dump by trace and class. Memory grows with the number of these pairs, not of
+/// objects.
 #[derive(Debug)]
 pub(crate) struct DumpedSites {
     sums: Sums<(u32, Kind)>,
@@ -17,7 +18,7 @@ pub(crate) struct DumpedSites {
 }
 
 impl DumpedSites {
-    /// Without objects; ids have this size.
+    /// No objects yet, in a file with ids of this size.
     pub(crate) fn new(id_bytes: u32) -> Self {
         Self {
             sums: Sums::default(),
@@ -25,7 +26,7 @@ impl DumpedSites {
         }
     }
 
-    /// A heap begins; the records before it may have told facts.
+    /// Starts a heap; the records before it may contain facts about the JVM.
     pub(crate) fn begin_heap(&mut self, facts: &JvmFacts) {
         self.sizing.begin_heap(facts);
     }

@@ -1,4 +1,4 @@
-//! Why reading a file has failed.
+//! The errors that stop the reading of a file.
 
 use std::fmt;
 use std::io;
@@ -10,7 +10,7 @@ pub enum ReadError {
     Io {
         /// Offset of the missing bytes.
         offset: u64,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The file ends too early.
@@ -27,7 +27,8 @@ pub enum ReadError {
     NotHprof,
     /// The file is a text profile, which [`crate::TextReader`] reads.
     TextProfile,
-    /// The tables built from the file would take more memory than its size allows, see [`crate::Budget`].
+    /// The tables built from the file would take more memory than its size allows, see
+    /// [`crate::Budget`].
     TooMuch {
         /// The limit.
         limit_bytes: u64,

@@ -1,4 +1,5 @@
-//! Reads a whole dump once: the caller's thread reads the records outside of the heap, and others the heap's segments.
+//! Reads a whole dump once: the caller's thread reads the records outside of the heap, other
+//! threads the heap's segments.
 
 use std::ops::Range;
 use std::panic::resume_unwind;
@@ -18,23 +19,23 @@ use crate::plain_file::PlainFile;
 use crate::record::{Record, RecordHead};
 use crate::strings::StringTable;
 
-/// Segments that may wait for a thread, for each thread.
+/// Segments that may wait, per thread.
 const SEGMENTS_AHEAD: usize = 4;
 
-/// What every reader keeps of a dump.
+/// The data that every caller needs.
 #[derive(Debug)]
 pub(crate) struct Gathered {
     pub(crate) strings: StringTable,
     pub(crate) heap: HeapTotals,
 }
 
-/// What a reader keeps besides.
+/// Further data that one caller needs.
 pub(crate) trait Others {
     /// The head of a record, whatever its kind.
     fn head(&mut self, head: &RecordHead);
     /// A record outside of the heap.
     fn record(&mut self, record: &mut Record);
-    /// Bytes of memory that this takes.
+    /// Bytes of memory held.
     fn held_bytes(&self) -> u64;
 }
 
@@ -49,13 +50,13 @@ impl Others for () {
 
 /// A segment for another thread.
 struct Segment {
-    /// Where its record lies.
+    /// Offsets of its record.
     record: Range<u64>,
-    /// The layout of objects, as far as the records before it tell.
+    /// The layout of objects, as far as the records before the segment define it.
     sizing: Sizing,
 }
 
-/// Memory of one thread, as a share of that of all.
+/// The memory of one thread, counted towards the limit of all.
 struct Share<'a> {
     budget: Budget,
     all_bytes: &'a AtomicU64,
@@ -63,7 +64,7 @@ struct Share<'a> {
 }
 
 impl Share<'_> {
-    /// Checks the memory of all threads, of which this one has `bytes`. Errors: [`ReadError::TooMuch`].
+    /// Checks the memory of all threads, if this one holds `bytes`. Errors: [`ReadError::TooMuch`].
     fn allow(&mut self, bytes: u64) -> Result<(), ReadError> {
         if bytes == self.own_bytes {
             return Ok(());
@@ -75,8 +76,8 @@ impl Share<'_> {
     }
 }
 
-/// Reads the dump, with other threads if it is a file for several. The result does not depend on how many there are.
-/// Errors: I/O, or too many names or classes.
+/// Reads the dump, with several threads if its file allows it. The result does not depend on their
+/// number. Errors: I/O, or too many names or classes.
 pub(crate) fn gather(
     dump: &mut DumpReader<'_>,
     others: &mut impl Others,
@@ -90,7 +91,7 @@ pub(crate) fn gather(
         own_bytes: 0,
     };
     let (to, from) = sync_channel(SEGMENTS_AHEAD * threads);
-    // Only the threads own this end: if all have met a fault, nothing can be sent.
+    // Only the threads own this end: if all of them have failed, sending fails, too.
     let from = Arc::new(Mutex::new(from));
     thread::scope(|scope| {
         let mut readers = Vec::with_capacity(threads);
@@ -115,7 +116,7 @@ pub(crate) fn gather(
     })
 }
 
-/// Reads all records, but not the segments that are passed on.
+/// Reads all records except the segments that it passes on.
 fn read_records(
     dump: &mut DumpReader<'_>,
     others: &mut impl Others,
@@ -145,7 +146,7 @@ fn read_records(
                 if let Some(record) = dump.pass_heap() {
                     let sizing = heap.sizing.clone();
                     if to.send(Segment { record, sizing }).is_err() {
-                        // All threads have met a fault; the caller returns it.
+                        // All threads have failed; the caller returns the fault.
                         break;
                     }
                 } else {
@@ -162,7 +163,7 @@ fn read_records(
     Ok(Gathered { strings, heap })
 }
 
-/// Reads segments, one after the other, as long as there are any.
+/// Reads segments, one after the other, until there are no more.
 fn read_segments(
     mut reader: DumpReader<'_>,
     from: &Mutex<Receiver<Segment>>,
@@ -186,7 +187,7 @@ fn read_segments(
     Ok(heap)
 }
 
-/// Reads the heap that has just started to its end. The caller's other tables take `tables_bytes`.
+/// Reads the rest of the heap that has just started. The caller's other tables take `tables_bytes`.
 fn read_heap(
     dump: &mut DumpReader<'_>,
     heap: &mut HeapTotals,

@@ -4,7 +4,7 @@ use crate::error::ReadError;
 use crate::stream::Source;
 use crate::text::TEXT_MAGIC;
 
-/// Longest version text that is read; those we know have 18 bytes.
+/// Longest version text that is read; known ones have 18 bytes.
 const VERSION_BYTES_MAX: usize = 32;
 
 /// Version of the format.
@@ -45,7 +45,7 @@ pub struct Header {
     pub version: Version,
     /// Bytes of one identifier, 4 or 8.
     pub id_bytes: u32,
-    /// Milliseconds since 1970-01-01 UTC; 0 if the writer did not say.
+    /// Milliseconds since 1970-01-01 UTC; 0 if the writer left it out.
     pub time_millis: u64,
 }
 

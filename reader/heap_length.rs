@@ -1,18 +1,18 @@
-//! Whether a heap dump of length 0 has sub-records. Writers put the length there at the end, so one that was stopped,
-//! as by a full disk, leaves 0.
+//! Distinguishes a heap dump of length 0 without sub-records from an unfinished one. Writers fill
+//! in the length at the end, so a writer that was stopped, for example by a full disk, leaves 0.
 
 use format::sub_record::TAG_BYTES;
 use format::{android, heap, record, RootKind, RECORD_HEADER_BYTES};
 
 use crate::record::record_name;
 
-/// As many of the bytes after the record's head as help to tell. Most names are shorter.
+/// The number of bytes after the record's head that are examined. Most names are shorter.
 pub const LOOK_BYTES: usize = 1024;
 
-/// Whether these bytes, which follow the head, are sub-records and no records. They are at least [`LOOK_BYTES`], or all
-/// that the file still has.
+/// Whether these bytes, which follow the head, are sub-records and not records. Pass at least
+/// [`LOOK_BYTES`], or the rest of the file.
 ///
-/// The tags of some roots are those of records, too. What is a sound record is one.
+/// The tags of some roots are also those of records. Bytes that form a valid record count as one.
 pub fn sub_records_follow(bytes: &[u8], id_bytes: u32) -> bool {
     let bytes = bytes.get(..LOOK_BYTES).unwrap_or(bytes);
     let Some(&tag) = bytes.first() else {
@@ -30,7 +30,8 @@ pub fn sub_records_follow(bytes: &[u8], id_bytes: u32) -> bool {
     has_root && !is_record(bytes)
 }
 
-/// Whether the bytes begin with a whole record that another one or the end of the file follows.
+/// Whether the bytes start with a complete record, followed by another record or the end of the
+/// file.
 fn is_record(bytes: &[u8]) -> bool {
     let length = bytes.get(5..RECORD_HEADER_BYTES);
     let length = length.and_then(|length| length.first_chunk::<4>());

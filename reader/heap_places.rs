@@ -1,9 +1,9 @@
-//! Where in a file the objects of a heap are: the range of ids in each of its segments.
+//! Where a file contains the objects of a heap: the range of ids in each segment.
 
 use crate::budget::bytes_of;
 
-/// The HEAP DUMP and HEAP DUMP SEGMENT records of a file. Most writers go through the memory in order, so that an object
-/// can be in few of them.
+/// The HEAP DUMP and HEAP DUMP SEGMENT records of a file. Most writers go through the memory in
+/// order, so that few records can contain a given object.
 #[derive(Debug, Default)]
 pub struct HeapPlaces(Vec<Place>);
 
@@ -17,7 +17,7 @@ struct Place {
 }
 
 impl HeapPlaces {
-    /// A record starts at this offset.
+    /// Starts a record at this offset.
     pub(crate) fn begin(&mut self, record: u64) {
         self.0.push(Place {
             record,
@@ -26,7 +26,7 @@ impl HeapPlaces {
         });
     }
 
-    /// The last record has an object with this id.
+    /// Adds an object with this id to the last record.
     pub(crate) fn note(&mut self, id: u64) {
         if let Some(place) = self.0.last_mut() {
             place.first = place.first.min(id);
@@ -40,7 +40,8 @@ impl HeapPlaces {
         self.0.sort_unstable_by_key(|place| place.record);
     }
 
-    /// Offsets of the records that may have one of these objects, in the order of the file. The ids must ascend.
+    /// Offsets of the records that may contain one of these objects, in file order. The ids must
+    /// ascend.
     pub(crate) fn of<'a>(&'a self, ids: &'a [u64]) -> impl Iterator<Item = u64> + 'a {
         let may_have = |place: &&Place| {
             let at = ids.partition_point(|id| *id < place.first);
@@ -49,7 +50,7 @@ impl HeapPlaces {
         self.0.iter().filter(may_have).map(|place| place.record)
     }
 
-    /// Bytes of memory that this takes.
+    /// Bytes of memory held.
     pub(crate) fn held_bytes(&self) -> u64 {
         bytes_of::<Place>(self.0.len())
     }

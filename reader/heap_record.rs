@@ -10,7 +10,7 @@ use crate::stream::Source;
 pub struct Root {
     /// Why it is a root.
     pub kind: RootKind,
-    /// The object; 0 is null, which a sound file does not have.
+    /// The object; 0 is null, which does not occur in a valid file.
     pub object: u64,
     /// Serial of the thread, for kinds that have one.
     pub thread_serial: Option<u32>,
@@ -19,7 +19,8 @@ pub struct Root {
     /// Number of the frame in the thread's trace, 0 for the top, `u32::MAX` for none; for kinds
     /// that have one.
     pub frame_number: Option<u32>,
-    /// The JNI reference itself, the address of its slot in a JVM's own dump; only for [`RootKind::JniGlobal`].
+    /// The JNI reference itself (in a JVM's own dump the address of its slot); only for
+    /// [`RootKind::JniGlobal`].
     pub reference: Option<u64>,
 }
 

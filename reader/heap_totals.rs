@@ -1,4 +1,4 @@
-//! What the heap of a dump contains: objects, classes, roots and damage, in totals that can be added up.
+//! The contents of a heap dump: totals of objects, classes, roots and damage, which can be merged.
 
 use std::collections::BTreeMap;
 
@@ -44,15 +44,15 @@ pub(crate) struct ThreadRoot {
 pub(crate) struct HeapTotals {
     id_bytes: u32,
     pub(crate) sizing: Sizing,
-    /// The classes; without names where only segments were read.
+    /// The classes; without names if only segments were read.
     pub(crate) classes: ClassTable,
     /// Where instances and primitive arrays are.
     pub(crate) places: HeapPlaces,
-    /// Objects and arrays, by the name of Android's heap and kind.
+    /// Sums of objects and arrays, by the name of Android's heap and by kind.
     pub(crate) sums: Sums<(Option<u64>, Kind)>,
-    /// Class objects, by the class.
+    /// Sums of class objects, by class.
     pub(crate) class_objects: Sums<u64>,
-    /// Id of the name of the heap that has the next objects.
+    /// Id of the name of the Android heap that contains the next objects.
     heap: Option<u64>,
     /// Sub-records other than roots.
     pub(crate) records: RecordTotals,
@@ -72,7 +72,7 @@ impl KindTotal {
         self.add_all(Self { count: 1, bytes });
     }
 
-    /// Adds up.
+    /// Adds another total.
     pub(crate) fn add_all(&mut self, other: Self) {
         self.count += other.count;
         self.bytes = self.bytes.saturating_add(other.bytes);
@@ -105,7 +105,7 @@ impl RecordTotals {
         total.add(bytes);
     }
 
-    /// Those of which there are any, by name.
+    /// The kinds that occur, by name.
     pub(crate) fn by_name(&self) -> BTreeMap<&'static str, KindTotal> {
         let all = Self::NAMES.into_iter().zip(self.0);
         all.filter(|(_, total)| total.count > 0).collect()
@@ -113,7 +113,7 @@ impl RecordTotals {
 }
 
 impl HeapTotals {
-    /// Nothing yet, of a file with ids of this size.
+    /// Empty totals for a file with ids of this size.
     pub(crate) fn new(id_bytes: u32) -> Self {
         Self {
             id_bytes,
@@ -131,8 +131,8 @@ impl HeapTotals {
         }
     }
 
-    /// A HEAP DUMP or HEAP DUMP SEGMENT starts at this offset; `facts` are those that the records before it tell. In either, Android's
-    /// runtime begins with objects of no named heap.
+    /// Starts a HEAP DUMP or HEAP DUMP SEGMENT at this offset; `facts` come from the records before
+    /// it. Android's runtime starts each with objects of no named heap.
     pub(crate) fn begin_heap(&mut self, offset: u64, facts: &JvmFacts) {
         self.places.begin(offset);
         self.sizing.begin_heap(facts);
@@ -186,7 +186,7 @@ impl HeapTotals {
         }
     }
 
-    /// Adds what was found in other segments of the heap, before or after these.
+    /// Adds the totals of other segments of the heap, before or after these.
     pub(crate) fn merge(&mut self, other: Self) {
         self.sizing.merge(&other.sizing);
         self.classes.merge(other.classes);

@@ -41,8 +41,9 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// Reads a whole dump once, by several threads if it is a file for them. `java.lang.Class` counts the CLASS DUMPs and its
-    /// instances (mirrors of primitive types). Errors: I/O, or too many names or fields.
+    /// Reads a whole dump once, with several threads if its file allows it. `java.lang.Class`
+    /// counts the CLASS DUMPs and its instances (mirrors of primitive types). Errors: I/O, or too
+    /// many names or fields.
     pub fn read(dump: &mut DumpReader<'_>) -> Result<Self, ReadError> {
         let Gathered { strings, mut heap } = gather(dump, &mut ())?;
         let id_bytes = dump.header().id_bytes;
@@ -57,7 +58,7 @@ impl Histogram {
         })
     }
 
-    /// Number of objects in all.
+    /// Number of all objects.
     pub fn instances(&self) -> u64 {
         self.rows.iter().map(|row| row.instances).sum()
     }
@@ -108,7 +109,7 @@ fn rows(heap: &HeapTotals, names: &mut Names<'_>, facts: &JvmFacts) -> Vec<Histo
     rows
 }
 
-/// Id of `java.lang.Class`, whose instances the class objects are.
+/// Id of `java.lang.Class`, the class of all class objects.
 fn class_class(classes: &ClassTable, names: &Names<'_>) -> Option<u64> {
     let ids = classes.iter().filter(|class| names.is(class.name, CLASS));
     ids.map(|class| class.id).min()

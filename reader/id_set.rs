@@ -1,4 +1,4 @@
-//! A set of identifiers that is small if they are addresses, and that knows its size.
+//! A set of identifiers that takes little memory if they are addresses, and that knows its size.
 
 use foldhash::HashMap;
 
@@ -14,7 +14,7 @@ const WORDS: usize = 1 << (PAGE_BITS - 6);
 /// Most ids of a page for which a list takes less memory than a bitmap.
 const LIST_MAX: usize = 4096;
 
-/// Bytes of a page besides its ids: its entry in the map, including free space of the map.
+/// Bytes of a page in addition to its ids: its entry in the map, including free space of the map.
 const PAGE_OVERHEAD_BYTES: u64 = 128;
 
 /// Ids of objects, classes or strings.
@@ -177,7 +177,8 @@ mod tests {
 
     #[test]
     fn lists_become_bitmaps_and_lose_nothing() {
-        // Aligned ids lie in two pages, which become bitmaps; the others in sixteen, which stay lists.
+        // Aligned ids lie in two pages, which become bitmaps; the others in sixteen, which stay
+        // lists.
         for mask in [0xF_FFF8, 0xF_FFFF] {
             let (mut ids, mut model) = (IdSet::default(), HashSet::new());
             let mut random = 1_u64;

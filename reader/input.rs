@@ -1,4 +1,4 @@
-//! Opens a file's contents, decompressing gzip if its magic number is there.
+//! Opens a file's contents, and decompresses them if they start with gzip's magic number.
 
 use std::io::{self, Chain, Cursor, ErrorKind, Read};
 use std::thread::available_parallelism;
@@ -11,15 +11,15 @@ use crate::read_ahead::ReadAhead;
 /// First bytes of a gzip member (RFC 1952).
 const GZIP_MAGIC: [u8; 2] = [0x1F, 0x8B];
 
-/// The uncompressed bytes of `raw`: decompressed if it starts like gzip (one or many members), otherwise
-/// unchanged.
+/// The uncompressed bytes of `raw`: decompressed if it starts like gzip (one or many members),
+/// otherwise unchanged.
 ///
 /// Errors: the first bytes cannot be read.
 pub fn unpacked<'r>(raw: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
     Ok(opened(raw)?.0)
 }
 
-/// Like [`unpacked`], and whether it was compressed.
+/// Like [`unpacked`]; also returns whether the file was compressed.
 pub fn opened<'r>(raw: impl Read + 'r) -> io::Result<(Box<dyn Read + 'r>, bool)> {
     let (whole, packed) = known(raw)?;
     Ok(if packed {
@@ -29,7 +29,7 @@ pub fn opened<'r>(raw: impl Read + 'r) -> io::Result<(Box<dyn Read + 'r>, bool)>
     })
 }
 
-/// Like [`opened`], but a thread of its own decompresses, if there is a processor for it.
+/// Like [`opened`], but decompresses in a separate thread if there is a processor for it.
 pub fn opened_ahead(raw: impl Read + Send + 'static) -> io::Result<(Box<dyn Read>, bool)> {
     let (whole, packed) = known(raw)?;
     if !packed || available_parallelism().map_or(1, usize::from) == 1 {
@@ -41,8 +41,8 @@ pub fn opened_ahead(raw: impl Read + Send + 'static) -> io::Result<(Box<dyn Read
     ))
 }
 
-/// The uncompressed bytes of a gzip file, decompressed like [`opened_ahead`] does, and the members that are found on the
-/// way. Errors: the system gives no thread.
+/// The uncompressed bytes of a gzip file, decompressed as by [`opened_ahead`], and the members
+/// found meanwhile. Errors: the system cannot start a thread.
 pub fn members_ahead(raw: impl Read + Send + 'static) -> io::Result<(Box<dyn Read>, FoundMembers)> {
     let found = FoundMembers::default();
     let reader = MemberReader::new(raw, found.clone());
@@ -52,15 +52,16 @@ pub fn members_ahead(raw: impl Read + Send + 'static) -> io::Result<(Box<dyn Rea
     Ok((Box::new(ReadAhead::start(reader)?), found))
 }
 
-/// The uncompressed bytes of `raw`, which begins with a member of a gzip file, up to the end of the file.
+/// The uncompressed bytes of `raw`, which begins with a member of a gzip file, up to the end of the
+/// file.
 pub fn unpacked_from<'r>(raw: impl Read + 'r) -> Box<dyn Read + 'r> {
     Box::new(MultiGzDecoder::new(raw))
 }
 
-/// A file whose first bytes have been looked at.
+/// A file whose first bytes have been read.
 type Whole<R> = Chain<Cursor<Vec<u8>>, R>;
 
-/// All of `raw`, and whether it is compressed.
+/// All bytes of `raw`, and whether they are compressed.
 fn known<R: Read>(mut raw: R) -> io::Result<(Whole<R>, bool)> {
     let mut magic = Vec::with_capacity(GZIP_MAGIC.len());
     let mut byte = [0];
@@ -80,7 +81,7 @@ fn known<R: Read>(mut raw: R) -> io::Result<(Whole<R>, bool)> {
 mod tests {
     use super::*;
 
-    /// Fails once, in this way; then it is one byte long.
+    /// Fails once with this error; then returns one byte.
     struct Failing(Option<ErrorKind>, bool);
 
     impl Read for Failing {

@@ -1,10 +1,12 @@
-//! Decodes and checks HPROF heap dumps: versions 1.0.1, 1.0.2 and Android's 1.0.3, uncompressed or gzip.
+//! Decodes and checks HPROF heap dumps: versions 1.0.1, 1.0.2 and Android's 1.0.3, uncompressed or
+//! gzip.
 //!
-//! [`DumpReader`] returns a file's records as events, sequentially and in little memory. Built on it are [`check()`]
-//! (is the file sound?), [`summarize`] (what is in it?), [`Histogram`] (how much of each class?), [`Allocations`]
-//! (who allocated it?) and [`CpuProfile`] (where did the time go?). The last two also read text profiles, with
-//! [`TextReader`]. Files may be hostile: no length or count in a file is trusted for allocation, a text to which many
-//! records refer is stored once, and the total that is stored has a limit, [`Budget`].
+//! [`DumpReader`] returns a file's records as events, sequentially and in little memory. Built on
+//! it are [`check()`] (is the file valid?), [`summarize`] (what does it contain?), [`Histogram`]
+//! (objects by class), [`Allocations`] (allocation sites) and [`CpuProfile`] (CPU time). The last
+//! two also read text profiles, with [`TextReader`]. Files may be hostile: no length or count in a
+//! file is trusted for allocation, a text to which many records refer is stored once, and the
+//! memory for everything stored has a limit, [`Budget`].
 #![forbid(unsafe_code)]
 
 pub mod command;

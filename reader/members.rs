@@ -1,38 +1,40 @@
-//! The members of a gzip file, and where they begin: what has been read once can be read again from any of them.
+//! The offsets of a gzip file's members: bytes that have been read once can be read again from any
+//! of them.
 //!
-//! No header tells how long a member is, and its first bytes may also stand inside of another one. So where members
-//! begin is only known from those that have been decompressed up to there.
+//! No header contains the length of a member, and the bytes of a header may also occur inside
+//! another member. So the start of a member is only known after decompressing everything before it.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use flate2::bufread::GzDecoder;
 
-/// Uncompressed bytes between two members that are remembered, at least: so a file of tiny members has no long list.
+/// Least uncompressed bytes between two recorded members: a file of tiny members gets no long list.
 const APART_BYTES: u64 = 64 << 10;
 
 /// Bytes read at a time.
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// Where members of a gzip file begin.
+/// The starts of a gzip file's members.
 #[derive(Clone, Debug, Default)]
 pub struct Members {
-    /// Uncompressed and compressed bytes before each, ascending; the first of the file is left out.
+    /// Uncompressed and compressed bytes before each member, ascending; without the first member of
+    /// the file.
     begin: Vec<(u64, u64)>,
     /// The most uncompressed bytes between two of them.
     gap_bytes: u64,
 }
 
 impl Members {
-    /// The last known member that begins at or before this uncompressed offset: the uncompressed and the compressed bytes
-    /// before it.
+    /// The last known member that starts at or before this uncompressed offset: the uncompressed
+    /// and the compressed bytes before it.
     pub fn before(&self, offset: u64) -> (u64, u64) {
         let behind = self.begin.partition_point(|(plain, _)| *plain <= offset);
         let last = behind.checked_sub(1).and_then(|at| self.begin.get(at));
         last.copied().unwrap_or_default()
     }
 
-    /// The most bytes that are decompressed to find a place of a file that has been read up to `end`.
+    /// The most bytes to decompress to reach any offset of a file that has been read up to `end`.
     pub fn gap_bytes(&self, end: u64) -> u64 {
         self.gap_bytes.max(end.saturating_sub(self.last()))
     }
@@ -50,12 +52,12 @@ impl Members {
     }
 }
 
-/// Members that a thread may still be finding.
+/// Members that another thread may still be finding.
 #[derive(Clone, Debug, Default)]
 pub struct FoundMembers(Arc<Mutex<Members>>);
 
 impl FoundMembers {
-    /// Those found so far.
+    /// The members found so far.
     pub fn so_far(&self) -> Members {
         let members = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         members.clone()
@@ -67,7 +69,7 @@ impl FoundMembers {
     }
 }
 
-/// What is left of a compressed file, and how much of it has been taken.
+/// The rest of a compressed file, and the number of bytes consumed.
 #[derive(Debug)]
 struct Rest<R> {
     from: Option<BufReader<R>>,
@@ -98,11 +100,11 @@ impl<R: Read> BufRead for Rest<R> {
     }
 }
 
-/// Decompresses all members, and notes where they begin.
+/// Decompresses all members, and records where they start.
 #[derive(Debug)]
 pub(crate) struct MemberReader<R> {
     decoder: GzDecoder<Rest<R>>,
-    /// Bytes decompressed.
+    /// Number of bytes decompressed.
     plain: u64,
     found: FoundMembers,
 }
@@ -117,12 +119,12 @@ impl<R: Read> MemberReader<R> {
         }
     }
 
-    /// Goes to the next member; whether there is one.
+    /// Goes to the next member; false if there is none.
     fn next_member(&mut self) -> io::Result<bool> {
         if self.decoder.get_mut().fill_buf()?.is_empty() {
             return Ok(false);
         }
-        // The decoder keeps its tables, and forgets the rest.
+        // Keeps the decoder's tables, and drops the rest.
         let rest = self.decoder.reset(Rest {
             from: None,
             taken: 0,
@@ -154,7 +156,7 @@ mod tests {
     use flate2::{read::MultiGzDecoder, write::GzEncoder, Compression};
     use std::io::Write;
 
-    /// A file of members with these contents, and where each begins.
+    /// A file of members with these contents, and the start of each.
     fn packed(contents: &[Vec<u8>]) -> (Vec<u8>, Vec<(u64, u64)>) {
         let (mut file, mut begin, mut plain) = (Vec::new(), Vec::new(), 0);
         for content in contents {
@@ -167,7 +169,7 @@ mod tests {
         (file, begin)
     }
 
-    /// Bytes that are compressed a little, among them those that begin a member.
+    /// Bytes that compress a little, including some that look like a member's start.
     fn some_bytes(length: usize) -> Vec<u8> {
         let noise = (0_u32..).flat_map(|number| {
             let [a, b, ..] = number.wrapping_mul(2_654_435_761).to_be_bytes();
@@ -190,7 +192,7 @@ mod tests {
         let (file, begin) = packed(&contents);
         let (bytes, end, members) = read(&file);
         assert!(end.is_ok() && bytes == contents.concat());
-        // Small ones are passed over.
+        // Small ones are skipped.
         let far_apart = [1, 4, 6, 7].map(|place| begin[place]);
         assert_eq!(members.begin, far_apart);
         assert_eq!(members.gap_bytes(bytes.len() as u64), 300_007);

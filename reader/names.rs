@@ -1,4 +1,4 @@
-//! Names in Java form, each made once however often the file refers to it.
+//! Names in Java form; each is created once, however often the file refers to it.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -25,7 +25,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The text of a string; `None` if the file does not have it.
+    /// The text of a string; `None` if the file does not contain it.
     pub(crate) fn text(&mut self, id: u64) -> Option<Rc<str>> {
         let strings = self.strings;
         shared(&mut self.texts, &mut self.bytes, id, || {
@@ -41,7 +41,7 @@ impl<'a> Names<'a> {
         })
     }
 
-    /// Whether this string is this name, see [`StringTable::is_class`].
+    /// Whether this string is this class name, see [`StringTable::is_class`].
     pub(crate) fn is(&self, id: u64, name: &str) -> bool {
         self.strings.is_class(id, name)
     }

@@ -1,7 +1,8 @@
 //! The sizes of many objects, summed while a file is read once.
 //!
-//! Two facts come late: the fields of a class may follow its instances, and how wide references are shows only in the addresses of
-//! all objects. So instances are counted, and arrays are summed for each of two widths.
+//! Two facts are known late: the fields of a class may follow its instances, and the width of
+//! references shows only in the addresses of all objects. So instances are only counted, and arrays
+//! are summed for both widths.
 
 use std::hash::Hash;
 
@@ -13,10 +14,11 @@ use crate::classes::ClassTable;
 use crate::heap_record::HeapRecord;
 use crate::sizes::Sizes;
 
-/// The layout of objects as far as it has been found.
+/// The layout of objects as far as it is known.
 #[derive(Clone, Debug)]
 pub(crate) struct Sizing {
-    /// If references are narrow, and if they are wide. The same if the file tells.
+    /// The layout with narrow and with wide references. Both are the same if the file contains the
+    /// layout.
     either: [Sizes; 2],
     /// Whether some objects are too close together for wide references.
     is_narrow: bool,
@@ -31,13 +33,13 @@ pub(crate) struct Sizing {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sum {
     pub(crate) objects: u64,
-    /// Those that are no arrays.
+    /// Number of objects that are not arrays.
     instances: u64,
-    /// Units that arrays take, for each width of references; or class objects.
+    /// Units of the arrays, for each width of references; or units of class objects.
     other_units: [u64; 2],
 }
 
-/// What objects have in common for their size.
+/// The kind of an object, which determines how its size is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     /// The class with this id. Instances have one size; arrays of references do not.
@@ -47,7 +49,7 @@ pub(crate) enum Kind {
 }
 
 impl Sizing {
-    /// For ids of this size, before anything is known.
+    /// A layout for ids of this size, before anything else is known.
     pub(crate) fn new(id_bytes: u32) -> Self {
         let assumed = |is_narrow| Sizes::assumed(id_bytes, is_narrow, u64::MAX);
         Self {
@@ -60,7 +62,7 @@ impl Sizing {
         }
     }
 
-    /// The heap begins; the records before it may have told the layout.
+    /// Starts a heap; the records before it may contain the layout.
     pub(crate) fn begin_heap(&mut self, facts: &JvmFacts) {
         if let Some(told) = Sizes::of_facts(facts) {
             self.either = [told, told];
@@ -68,19 +70,19 @@ impl Sizing {
         (self.last, self.wide_end) = (0, 0);
     }
 
-    /// Takes the layout of another, which has met the same records outside of heaps.
+    /// Copies the layout of another, which has read the same records outside of heaps.
     pub(crate) fn take_layout(&mut self, other: &Self) {
         self.either = other.either;
     }
 
-    /// Adds what was found in other segments of the heap. The layout stays.
+    /// Merges what other segments of the heap have shown. The layout stays.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.is_narrow |= other.is_narrow;
         self.highest = self.highest.max(other.highest);
     }
 
-    /// Looks at the next record and returns the kind of an object, whose sum is to [count](Sum::count) it; `None` for anything
-    /// but an instance or an array.
+    /// Examines the next record and returns the kind of its object; the caller adds the object to
+    /// that kind's sum by [`Sum::count`]. `None` for anything but an instance or an array.
     pub(crate) fn kind(&mut self, record: &HeapRecord) -> Option<Kind> {
         match record {
             HeapRecord::Class(class) => {
@@ -115,7 +117,7 @@ impl Sizing {
         self.either.map(|sizes| sizes.array_units(length, kind))
     }
 
-    /// Of two values, for narrow references and for wide ones, that of the heap's layout.
+    /// The value for the width of the heap's references.
     fn chosen<T>(&self, [for_narrow, for_wide]: [T; 2]) -> T {
         let by_all = Sizes::assumed(self.id_bytes, self.is_narrow, self.highest);
         let [narrow, wide] = self.either;
@@ -150,7 +152,8 @@ impl Sizing {
         others.saturating_add(instances).saturating_mul(UNIT_BYTES)
     }
 
-    /// The bytes of the class objects of a class; `serial` is that of the class. Several stem from several dumps in one file.
+    /// The bytes of the class objects of one class with this serial number. Several exist if the
+    /// file contains several dumps.
     pub(crate) fn class_object_bytes(
         &self,
         serial: Option<u32>,
@@ -185,7 +188,7 @@ impl Sum {
         self.add_units(units.map(u64::from));
     }
 
-    /// Adds up.
+    /// Adds another sum.
     pub(crate) fn add(&mut self, other: Self) {
         self.objects += other.objects;
         self.instances += other.instances;
@@ -199,7 +202,7 @@ impl Sum {
     }
 }
 
-/// Sums by a key. The file chooses the keys, so that the hash function has a secret.
+/// Sums by key. The file determines the keys, so the hash function is seeded.
 pub(crate) type Sums<K> = HashMap<K, Sum>;
 
 /// Bytes of memory that such sums take.

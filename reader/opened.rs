@@ -19,7 +19,8 @@ pub enum Opened<'r> {
 }
 
 impl<'r> Opened<'r> {
-    /// Reads the first bytes of uncompressed data. Errors: I/O, or not an HPROF file of either kind.
+    /// Reads the first bytes of uncompressed data. Errors: I/O, or not an HPROF file of either
+    /// kind.
     pub fn new(mut inner: Box<dyn Read + 'r>) -> Result<Self, ReadError> {
         let start =
             first_bytes(&mut inner).map_err(|source| ReadError::Io { offset: 0, source })?;

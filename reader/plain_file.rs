@@ -1,4 +1,4 @@
-//! An uncompressed file, which several threads can read at different places.
+//! An uncompressed file, which several threads can read at different offsets.
 
 use std::fmt;
 use std::fs::File;
@@ -7,10 +7,10 @@ use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::thread::available_parallelism;
 
-/// Least bytes of a segment that is worth the way to another thread.
+/// The smallest segment that is worth passing to another thread.
 const SEGMENT_BYTES_MIN: u64 = 64 << 10;
 
-/// A dump in an uncompressed file, or a part of it. Offsets are those in the dump.
+/// A dump in an uncompressed file, or a part of it. Offsets are relative to the dump.
 #[derive(Clone)]
 pub struct PlainFile {
     file: Arc<File>,
@@ -33,8 +33,8 @@ impl fmt::Debug for PlainFile {
 }
 
 impl PlainFile {
-    /// The dump from the file's position to its present end, for all processors. `progress` is called with the number of
-    /// bytes that have been read, by several threads. Errors: the file has no size, or cannot seek.
+    /// The dump from the file's position to its present end, for all processors. Several threads
+    /// call `progress` with numbers of bytes read. Errors: the file has no size, or cannot seek.
     pub fn new(mut file: File, progress: impl Fn(u64) + Send + Sync + 'static) -> io::Result<Self> {
         let start = file.stream_position()?;
         let end = file.metadata()?.len().saturating_sub(start);
@@ -48,8 +48,8 @@ impl PlainFile {
         })
     }
 
-    /// Sets how many threads read segments of the heap of at least `segment_bytes_min`. With one thread, the caller reads
-    /// all of them.
+    /// Sets the number of threads for segments of the heap of at least `segment_bytes_min`. With
+    /// one thread, the caller reads all of them.
     pub fn dealt(mut self, threads: usize, segment_bytes_min: u64) -> Self {
         (self.threads, self.segment_bytes_min) = (threads, segment_bytes_min);
         self

@@ -1,32 +1,32 @@
-//! Reads in a thread of its own, while the caller works on what was read before.
+//! Reads in a separate thread, while the caller processes what was read before.
 
 use std::io::{self, Read};
 use std::mem::take;
 use std::sync::mpsc::{channel, sync_channel, Receiver, Sender};
 use std::thread::{Builder, JoinHandle};
 
-/// Bytes that are handed over at a time.
+/// Bytes that are passed at a time.
 const BLOCK_BYTES: u64 = 256 << 10;
 
 /// Most blocks that wait for the caller.
 const BLOCKS: usize = 4;
 
-/// What a thread reads, in order.
+/// The bytes that a thread reads, in order.
 #[derive(Debug)]
 pub(crate) struct ReadAhead {
-    /// Blocks, an empty one at the end; `None` if nobody reads any more.
+    /// Blocks, an empty one at the end; `None` once the caller has stopped reading.
     blocks: Option<Receiver<io::Result<Vec<u8>>>>,
     thread: Option<JoinHandle<()>>,
-    /// Takes used blocks back.
+    /// Returns used blocks.
     used: Sender<Vec<u8>>,
     block: Vec<u8>,
-    /// Bytes of the block that the caller has.
+    /// Number of the block's bytes already returned.
     at: usize,
     has_ended: bool,
 }
 
 impl ReadAhead {
-    /// Starts to read. Errors: the system gives no thread.
+    /// Starts to read. Errors: the system cannot start a thread.
     pub(crate) fn start(mut from: impl Read + Send + 'static) -> io::Result<Self> {
         let (to, blocks) = sync_channel(BLOCKS);
         let (used, free) = channel::<Vec<u8>>();
@@ -35,13 +35,13 @@ impl ReadAhead {
             block.clear();
             let read = from.by_ref().take(BLOCK_BYTES).read_to_end(&mut block);
             let is_end = block.is_empty();
-            // What was read before a fault counts.
+            // Bytes read before a fault are passed first.
             let told = match read {
                 Err(_) if is_end => Ok(()),
                 _ => to.send(Ok(block)),
             };
             if let Err(fault) = read {
-                // If nobody listens, there is no more to do.
+                // Fails only if the caller has stopped reading.
                 let _ = to.send(Err(fault));
                 return;
             }
@@ -61,7 +61,7 @@ impl ReadAhead {
 
     /// Waits for bytes, for the end, or for a fault.
     fn next_block(&mut self) -> io::Result<()> {
-        // A thread that is done needs no blocks.
+        // Fails only if the thread has ended and needs no blocks.
         let _ = self.used.send(take(&mut self.block));
         self.at = 0;
         let block = match self.blocks.as_ref().map(Receiver::recv) {
@@ -77,11 +77,11 @@ impl ReadAhead {
 }
 
 impl Drop for ReadAhead {
-    /// Waits for the thread: the next pass may share the place in the file.
+    /// Waits for the thread: the next pass may use the same file position.
     fn drop(&mut self) {
         self.blocks = None;
         if let Some(thread) = self.thread.take() {
-            // If it panicked, the caller was told of the end.
+            // If it panicked, the caller has seen the end of the channel.
             let _ = thread.join();
         }
     }
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
     use std::io::ErrorKind;
 
-    /// Has this many bytes, then fails.
+    /// Returns this many bytes, then fails.
     struct Failing(u64);
 
     impl Read for Failing {

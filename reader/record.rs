@@ -56,15 +56,16 @@ pub enum Record {
 /// A string and its id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Utf8 {
-    /// Id that other records use; never 0 in a sound file.
+    /// Id that other records use; never 0 in a valid file.
     pub id: u64,
-    /// The bytes, at most [`TEXT_BYTES_MAX`] of them; UTF-8 by the format, modified UTF-8 in HotSpot's files.
+    /// The bytes, at most [`TEXT_BYTES_MAX`] of them; UTF-8 by the format, modified UTF-8 in
+    /// HotSpot's files.
     pub text: Vec<u8>,
     /// Bytes of the whole text in the file.
     pub text_bytes: u64,
 }
 
-/// A class got loaded.
+/// A class was loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoadClass {
     /// Serial, from 1.

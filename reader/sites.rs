@@ -1,4 +1,4 @@
-//! Sites: how much of which class was allocated where.
+//! Sites: objects and bytes by class and allocating stack.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -48,7 +48,7 @@ pub struct Site {
     pub trace: u32,
     /// The live objects.
     pub live: Amount,
-    /// All objects ever allocated; `None` if the file does not have the number.
+    /// All objects ever allocated; `None` if the file does not contain the number.
     pub allocated: Option<Amount>,
 }
 
@@ -59,7 +59,7 @@ pub struct SiteTable {
     pub rows: Vec<Site>,
     /// Total of live objects; more than the sum of the rows if the writer omitted small sites.
     pub live: Amount,
-    /// Total of allocated objects; `None` if the file does not have the number.
+    /// Total of allocated objects; `None` if the file does not contain the number.
     pub allocated: Option<Amount>,
     /// Live objects without a stack, which are in no row; only in a heap dump.
     pub stackless: Amount,
@@ -90,7 +90,8 @@ impl SiteTable {
 /// The key of an ALLOC SITES row: array type, class serial, trace.
 type SiteKey = (u8, u32, u32);
 
-/// The ALLOC SITES records of a file: each is a complete report, or the changes since the one before.
+/// The ALLOC SITES records of a file: each is a complete report, or the changes since the one
+/// before.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SiteRecords {
     rows: HashMap<SiteKey, AllocSite>,
@@ -141,7 +142,7 @@ impl SiteRecords {
     }
 }
 
-/// Compares names; two references to one name are not compared letter by letter.
+/// Compares names; a name is not compared with itself letter by letter.
 pub(crate) fn compare_names(a: &Rc<str>, b: &Rc<str>) -> Ordering {
     if Rc::ptr_eq(a, b) {
         Ordering::Equal
@@ -157,7 +158,8 @@ fn amount(bytes: u32, objects: u32) -> Amount {
     }
 }
 
-/// The class by its serial; without one (for objects older than the profiler) by the type of the array.
+/// The class by its serial; without one (for objects older than the profiler) by the type of the
+/// array.
 fn class_name(site: &AllocSite, stacks: &StackRecords, names: &mut Names<'_>) -> Rc<str> {
     if let Some(name) = stacks.class_name(site.class_serial, names) {
         return name;

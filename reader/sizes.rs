@@ -1,8 +1,8 @@
 //! The size of an object in the heap.
 //!
-//! HPROF does not contain it. Our agent tells it beside ([`JvmFacts`]). For other files the rules are Eclipse MAT's: the fields
-//! of each class in the superclass chain start at a multiple of a reference's size, so do the elements of an array, and the
-//! total is a multiple of the alignment.
+//! HPROF does not contain it. Our agent adds it to a dump ([`JvmFacts`]). For other files the rules
+//! are Eclipse MAT's: the fields of each class in the superclass chain start at a multiple of a
+//! reference's size, so do the elements of an array, and the total is a multiple of the alignment.
 
 use format::{BasicType, JvmFacts, ObjectSizes, UNIT_BYTES};
 
@@ -22,13 +22,14 @@ pub struct Sizes {
     pub reference_bytes: u64,
     /// Object sizes are rounded up to a multiple of this; at least 8.
     pub alignment_bytes: u64,
-    /// Whether the JVM has told the size of each object; otherwise a rule gives it.
+    /// Whether the file contains the sizes of its classes; otherwise a rule computes them.
     pub are_told: bool,
 }
 
 impl Sizes {
-    /// The assumed layout for ids of this size. References are narrow (compressed) if some objects are too close
-    /// together for wide ones, or if all addresses are below 32 GiB, where HotSpot compresses references by default.
+    /// The assumed layout for ids of this size. References are narrow (compressed) if some objects
+    /// are too close together for wide ones, or if all addresses are below 32 GiB, where HotSpot
+    /// compresses references by default.
     pub fn assumed(id_bytes: u32, references_are_narrow: bool, highest_id: u64) -> Self {
         let is_narrow = references_are_narrow || highest_id < 32 << 30;
         let (word, reference) = match (id_bytes, is_narrow) {
@@ -47,7 +48,8 @@ impl Sizes {
         }
     }
 
-    /// The layout that a JVM tells of itself, whether with the sizes of its classes or without. What cannot be is taken for what is usual.
+    /// The layout that the JVM recorded, with or without the sizes of its classes. Invalid values
+    /// are replaced by the usual ones.
     pub fn told(sizes: ObjectSizes, are_told: bool) -> Self {
         let alignment = sizes.alignment_bytes;
         let is_alignment = alignment.is_power_of_two() && (8..=1 << 20).contains(&alignment);
@@ -61,14 +63,14 @@ impl Sizes {
         }
     }
 
-    /// The layout that the file tells; `None` if it tells none.
+    /// The layout in the file's facts; `None` if there is none.
     pub fn of_facts(facts: &JvmFacts) -> Option<Self> {
         facts
             .sizes
             .map(|sizes| Self::told(sizes, !facts.classes.is_empty()))
     }
 
-    /// Bytes of the fields that one class declares.
+    /// Bytes of the given fields.
     fn fields(&self, kinds: impl Iterator<Item = BasicType>) -> u64 {
         kinds.map(|kind| self.value(kind)).sum()
     }
@@ -102,12 +104,14 @@ impl Sizes {
             BasicType::Object => self.array_header_bytes,
             _ => self.value_header_bytes,
         };
-        // If elements of 8 bytes follow a header whose size is not a multiple of 8, HotSpot leaves a gap.
+        // If elements of 8 bytes follow a header whose size is not a multiple of 8, HotSpot leaves
+        // a gap.
         let header = rounded(header, self.value(kind).min(UNIT_BYTES));
         self.units(header.saturating_add(elements))
     }
 
-    /// The size of an instance of the class with this number, in units: what the facts tell, else the rule's.
+    /// The size of an instance of the class with this number, in units: from the facts, otherwise
+    /// by the rule.
     pub fn instance_units(&self, table: &ClassTable, number: usize, facts: &JvmFacts) -> u32 {
         let told = facts.units(table.at(number).and_then(|class| class.serial));
         if self.are_told && told.instance > 0 {
@@ -127,8 +131,8 @@ impl Sizes {
         self.units(bytes)
     }
 
-    /// The size of a class object in units: what the facts tell of the class with this serial number, else that of its
-    /// static fields.
+    /// The size of a class object in units: from the facts by this serial number, otherwise from
+    /// its static fields.
     pub fn class_object_units(
         &self,
         serial: Option<u32>,
@@ -139,7 +143,7 @@ impl Sizes {
         told.unwrap_or_else(|| self.static_units(statics))
     }
 
-    /// The size of a class object in units, if the facts tell it.
+    /// The size of a class object in units, if the facts contain it.
     pub(crate) fn told_class_object(&self, serial: Option<u32>, facts: &JvmFacts) -> Option<u32> {
         let told = facts.units(serial).object;
         (self.are_told && told > 0).then_some(told)

@@ -10,18 +10,18 @@ use crate::record::{Frame, Record};
 /// One frame of a stack, with names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StackFrame {
-    /// Class in Java form; empty if the file does not have it.
+    /// Class in Java form; empty if the file does not contain it.
     pub class: Rc<str>,
-    /// Name of the method; empty if the file does not have it.
+    /// Name of the method; empty if the file does not contain it.
     pub method: Rc<str>,
-    /// Name of the source file, if the file has it.
+    /// Name of the source file, if the file contains it.
     pub source: Option<Rc<str>>,
     /// Line above 0; -1 for unknown, -2 for a compiled method, -3 for a native method.
     pub line: i32,
 }
 
 impl StackFrame {
-    /// Bytes of its texts.
+    /// Bytes of the frame's texts.
     fn text_bytes(&self) -> u64 {
         let source = self.source.as_ref().map_or(0, |source| source.len());
         (self.class.len() + self.method.len() + source) as u64
@@ -36,7 +36,8 @@ pub struct Stacks {
 }
 
 impl Stacks {
-    /// The frames of a trace, top first; none for the empty trace and for one that is not in the file.
+    /// The frames of a trace, top first; none for the empty trace and for one that is not in the
+    /// file.
     pub fn frames(&self, trace: u32) -> impl DoubleEndedIterator<Item = &StackFrame> + Clone {
         self.places(trace)
             .iter()
@@ -58,7 +59,7 @@ impl Stacks {
     }
 }
 
-/// Stacks with names from the start, as in a text profile.
+/// Stacks whose names are known from the start, as in a text profile.
 #[derive(Debug, Default)]
 pub(crate) struct SpelledStacks {
     /// Bytes of the frames' texts, and number of frames of all traces.
@@ -148,12 +149,12 @@ impl StackRecords {
         .saturating_add(bytes_of::<[u64; 2]>(self.depth_sum))
     }
 
-    /// Name of the class with this serial in Java form, if the file has it.
+    /// Name of the class with this serial in Java form, if the file contains it.
     pub(crate) fn class_name(&self, serial: u32, names: &mut Names<'_>) -> Option<Rc<str>> {
         names.class(self.class_name_id(serial)?)
     }
 
-    /// String id of the name of the class with this serial, if the file tells it.
+    /// String id of the name of the class with this serial, if the file contains it.
     pub(crate) fn class_name_id(&self, serial: u32) -> Option<u64> {
         self.class_names.get(&serial).copied()
     }

@@ -10,15 +10,15 @@ use crate::plain_file::PlainFile;
 /// Bytes per read of the file.
 const BUFFER_BYTES: usize = 256 * 1024;
 
-/// Bytes of the first read at a place of a file. Each read after it takes twice as many: of most records between heaps
-/// only the head is wanted.
+/// Bytes of the first read at a new offset of a file. Each further read takes twice as many: of
+/// most records between heaps only the head is needed.
 const FIRST_BYTES: usize = 4 * 1024;
 
-/// Where the bytes come from.
+/// The source of the bytes.
 enum Inner<'r> {
-    /// From start to end.
+    /// A stream, read from start to end.
     Stream(Box<dyn Read + 'r>),
-    /// From any place.
+    /// A file, readable at any offset.
     File(PlainFile),
 }
 
@@ -56,7 +56,8 @@ impl<'r> Source<'r> {
         Self::with(Inner::Stream(inner), vec![0; BUFFER_BYTES], 0)
     }
 
-    /// A source of an uncompressed file, otherwise like [`Source::new`]. What is skipped is not read.
+    /// A source of an uncompressed file, otherwise like [`Source::new`]. Skipped bytes are not
+    /// read.
     pub(crate) fn of_file(file: PlainFile) -> Self {
         Self::with(Inner::File(file), vec![0; BUFFER_BYTES], 0)
     }
@@ -98,7 +99,8 @@ impl<'r> Source<'r> {
         }
     }
 
-    /// Skips to a later offset of a file without reading what is skipped; another thread may read it.
+    /// Skips to a later offset of a file without reading the bytes between; another thread may read
+    /// them.
     pub(crate) fn leap_to(&mut self, offset: u64) {
         if let Inner::File(file) = &self.inner {
             file.note(self.position as u64);
@@ -145,8 +147,8 @@ impl<'r> Source<'r> {
         Ok(self.buffered().first().copied())
     }
 
-    /// The next bytes without consuming them: at least `count`, or fewer if the file ends, regardless of the limit. At most
-    /// as many as a buffer has.
+    /// The next bytes without consuming them: at least `count`, or fewer if the file ends,
+    /// regardless of the limit. At most one buffer.
     pub(crate) fn look(&mut self, count: usize) -> Result<&[u8], ReadError> {
         self.fill(count)?;
         Ok(self.buffered())
@@ -330,7 +332,7 @@ mod tests {
         assert!(from.at_end().unwrap());
     }
 
-    /// What each read answers, in turn; then the end.
+    /// The results of successive reads; then the end.
     struct Answers(Vec<io::Result<u8>>);
 
     impl Read for Answers {

@@ -1,4 +1,4 @@
-//! The strings of a file by id, and what some of them tell of the JVM.
+//! The strings of a file by id, and the facts about the JVM among them.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -43,7 +43,8 @@ impl StringTable {
         self.texts.get(&id).map(AsRef::as_ref)
     }
 
-    /// The text of a string in UTF-8 or modified UTF-8, with other bytes replaced; `None` if there is none with this id.
+    /// The text of a string in UTF-8 or modified UTF-8, with other bytes replaced; `None` if there
+    /// is none with this id.
     pub fn text(&self, id: u64) -> Option<Cow<'_, str>> {
         self.bytes(id).map(to_text)
     }
@@ -53,15 +54,15 @@ impl StringTable {
         self.bytes(id).map(ClassName::from_dump)
     }
 
-    /// Whether a string is this class name, given as `java/lang/Class` or `[I`. The JDK's own agent and Android
-    /// write `java.lang.Class` and `int[]`.
+    /// Whether a string is this class name, given as `java/lang/Class` or `[I`. The JDK's own agent
+    /// and Android write `java.lang.Class` and `int[]`.
     pub fn is_class(&self, id: u64, name: &str) -> bool {
         let java = || ClassName::from_dump(name.as_bytes()).to_java();
         self.bytes(id)
             .is_some_and(|text| text == name.as_bytes() || text == java().as_bytes())
     }
 
-    /// What the strings tell of the JVM.
+    /// The facts about the JVM.
     pub fn facts(&self) -> &JvmFacts {
         &self.facts
     }

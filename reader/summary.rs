@@ -48,8 +48,8 @@ pub struct Summary {
     pub heap_records: BTreeMap<&'static str, KindTotal>,
     /// Roots by kind.
     pub roots: BTreeMap<RootKind, KindTotal>,
-    /// Android's heaps (app, image, zygote) by the ids of their names: objects, and the sum of their shallow sizes. Objects of
-    /// another dump are in no such heap.
+    /// Android's heaps (app, image, zygote) by the ids of their names: objects, and the sum of
+    /// their shallow sizes. Empty for other dumps.
     pub heaps: BTreeMap<u64, KindTotal>,
     /// Objects and arrays, without class objects.
     pub objects: u64,
@@ -61,13 +61,13 @@ pub struct Summary {
     pub loaders: u64,
     /// Threads by serial.
     pub threads: Vec<ThreadSummary>,
-    /// The stacks of the threads, among others.
+    /// All stacks, including those of the threads.
     pub stacks: Stacks,
     /// The classes.
     pub classes: ClassTable,
     /// The strings.
     pub strings: StringTable,
-    /// Where the objects are.
+    /// The segments that contain the objects.
     pub places: HeapPlaces,
     /// The first damaged places.
     pub damage: Vec<Damage>,
@@ -75,8 +75,8 @@ pub struct Summary {
     pub damaged: u64,
 }
 
-/// Reads a whole dump once, by several threads if it is a file for them. Errors: I/O, or too many names or fields; damaged
-/// places are listed.
+/// Reads a whole dump once, with several threads if its file allows it. Errors: I/O, or too many
+/// names or fields; damaged places are listed.
 pub fn summarize(dump: &mut DumpReader<'_>) -> Result<Summary, ReadError> {
     let mut records = Records::default();
     let mut gathered = gather(dump, &mut records)?;
@@ -109,7 +109,7 @@ pub fn summarize(dump: &mut DumpReader<'_>) -> Result<Summary, ReadError> {
     })
 }
 
-/// What a summary tells of the records outside of the heap.
+/// The part of a summary from the records outside of the heap.
 #[derive(Debug, Default)]
 struct Records {
     totals: BTreeMap<&'static str, KindTotal>,

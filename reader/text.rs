@@ -1,7 +1,8 @@
-//! Reads text profiles, which the JDK's HPROF agent wrote with `format=a`: traces, sites, CPU samples and times.
+//! Reads text profiles, which the JDK's HPROF agent wrote with `format=a`: traces, sites, CPU
+//! samples and times.
 //!
-//! Layout: `JAVA PROFILE 1.0.1, created <date>`, prose, and sections that start with a line in capitals. Skips
-//! heap dumps, threads and monitors.
+//! Layout: `JAVA PROFILE 1.0.1, created <date>`, prose, and sections that start with a line in
+//! capitals. Skips heap dumps, threads and monitors.
 
 mod lines;
 mod rows;
@@ -37,7 +38,7 @@ pub enum TextEvent {
 enum Head {
     Trace(u32),
     Sites,
-    /// With the total in the line.
+    /// A CPU section, with the total in the line.
     Cpu(CpuKind, u64),
 }
 
@@ -50,7 +51,7 @@ pub struct TextReader<'r> {
 }
 
 impl<'r> TextReader<'r> {
-    /// A reader of text whose first line has been recognised, see [`crate::Opened`].
+    /// A reader of text whose first line was recognised, see [`crate::Opened`].
     pub(crate) fn new(inner: Box<dyn Read + 'r>) -> Self {
         Self {
             lines: Lines::new(inner),
@@ -148,7 +149,8 @@ impl<'r> TextReader<'r> {
     }
 }
 
-/// What this line starts. The prose before the sections mentions them, too, in other words.
+/// The kind of section that this line starts. The prose before the sections also mentions them, in
+/// other words.
 fn head(line: &str) -> Option<Head> {
     if let Some(rest) = line.strip_prefix("TRACE ") {
         let (serial, _) = rest.split_once(':')?;

@@ -1,4 +1,4 @@
-//! The names of threads, read from the thread objects.
+//! The names of threads, from the thread objects.
 
 use std::collections::HashMap;
 use std::io::{self, Read};
@@ -36,7 +36,7 @@ struct Object {
     data: Vec<u8>,
 }
 
-/// The inputs for looking names up.
+/// The inputs for the lookup of names.
 #[derive(Clone, Copy, Debug)]
 struct Fields<'a> {
     classes: &'a ClassTable,
@@ -44,10 +44,12 @@ struct Fields<'a> {
     id_bytes: u32,
 }
 
-/// Names of thread objects by id: the field `name` of `java.lang.Thread`, then `value` of `java.lang.String`.
+/// Names of thread objects by id: the field `name` of `java.lang.Thread`, then `value` of
+/// `java.lang.String`.
 ///
-/// Reads the file three times, because objects come in any order; `open` as in [`crate::check()`]. `classes`
-/// and `strings` come from [`crate::summarize`]. A name that cannot be found is omitted. Errors: I/O only.
+/// Reads the file three times, because objects come in any order; `open` as in [`crate::check()`].
+/// `classes` and `strings` come from [`crate::summarize`]. A name that cannot be found is omitted.
+/// Errors: I/O only.
 pub fn thread_names(
     open: &mut Open<'_, '_>,
     classes: &mut ClassTable,
@@ -80,8 +82,9 @@ pub fn thread_names(
     })
 }
 
-/// Like [`thread_names`], but of a file it reads only what `places` tells to have the objects. `classes`, `strings` and
-/// `places` come from [`crate::summarize`] for the same file. A stream has no names.
+/// Like [`thread_names`], but reads only the parts of a file that contain the objects according to
+/// `places`. `classes`, `strings` and `places` come from [`crate::summarize`] for the same file.
+/// Returns no names for a stream.
 pub fn thread_names_at(
     dump: &mut DumpReader<'_>,
     places: &HeapPlaces,
@@ -119,8 +122,8 @@ fn reader<'r>(open: &mut Open<'_, 'r>, budget: Budget) -> Result<DumpReader<'r>,
     Ok(DumpReader::new(opened)?.with_budget(budget))
 }
 
-/// The wanted instances and primitive arrays that have been met, unless they are too large. Of two with the same id, the
-/// first is kept.
+/// The wanted instances and primitive arrays found so far, except large ones. If two have the same
+/// id, the first is kept.
 struct Objects<'w> {
     wanted: &'w HashSet<u64>,
     by_id: HashMap<u64, Object>,
@@ -138,7 +141,7 @@ impl<'w> Objects<'w> {
         }
     }
 
-    /// Looks at the event that `dump` returned last.
+    /// Examines the event that `dump` returned last.
     fn event(&mut self, event: &Event, dump: &mut DumpReader<'_>) -> Result<(), ReadError> {
         let Event::Heap(_, record) = event else {
             return Ok(());
@@ -171,7 +174,7 @@ impl<'w> Objects<'w> {
 }
 
 impl Fields<'_> {
-    /// The names of these threads; `find` returns the objects that are wanted of it, as far as there are any.
+    /// The names of these threads; `find` returns the wanted objects that exist.
     fn names(
         &self,
         threads: &[u64],
@@ -221,11 +224,12 @@ impl Fields<'_> {
     }
 }
 
-/// The text in a string's array: `char[]` until JDK 8; since then Latin-1 bytes, or UTF-16 if the coder is 1.
+/// The text in a string's array: `char[]` until JDK 8; since then Latin-1 bytes, or UTF-16 if the
+/// coder is 1.
 fn decoded(array: &Object, coder: Option<u64>) -> Option<String> {
     let pairs = array.data.chunks_exact(2);
-    // HotSpot writes a char[] as chars, but a byte[] in the machine's byte order: little-endian on all but a
-    // few.
+    // HotSpot writes a char[] as chars, but a byte[] in the machine's byte order: little-endian on
+    // all but a few.
     let from = |order: fn([u8; 2]) -> u16| {
         let units: Vec<u16> = pairs
             .filter_map(|pair| pair.try_into().ok().map(order))

@@ -1,5 +1,5 @@
-//! Files that are cut off, changed or made up give an answer or an error, never a panic, and no length in
-//! a file is trusted for allocation.
+//! Hostile files: a file that is truncated, changed or invented gives an answer or an error, never
+//! a panic, and no length in it is trusted for allocation.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -51,7 +51,7 @@ fn a_file_may_end_anywhere() {
     }
 }
 
-/// With a hash function that anyone can compute, each lookup would pass all of these classes.
+/// With a fixed hash function, each lookup would compare all of these classes.
 #[test]
 fn ids_that_were_made_to_collide_take_linear_time() {
     // The inverse of the factor of the crate rustc-hash, which multiplies ids.
@@ -126,7 +126,7 @@ fn each_object_has_its_own_references_among_dangling_ones() {
     let mut expected = Vec::new();
     for object in 0..OBJECTS {
         let count = object % 7 * object;
-        // Each third one leads nowhere.
+        // Every third reference is dangling.
         let targets: Vec<u64> = (0..count).map(|at| at * 31 % OBJECTS).collect();
         let ids = targets.iter().zip(0..).map(|(to, at)| match at % 3 {
             1 => 0x77,
@@ -163,9 +163,9 @@ fn references_in_a_row_to_one_object_are_counted_and_kept_once() {
         targets.iter().map(|to| heap.id(*to)).collect::<Vec<_>>()
     };
     assert_eq!(targets(FILLED), [THREAD, OTHER, THREAD, OTHER]);
-    // The last of the one object and the first of the next are not in a row.
+    // The last reference of one object and the first of the next do not count as repeated.
     assert_eq!(targets(OTHER), [OTHER]);
-    // Each class refers to what is above it.
+    // Each class refers to its superclass and its loader.
     let of_others =
         (0..heap.objects()).filter(|object| ![FILLED, OTHER].contains(&heap.id(*object)));
     let of_others: usize = of_others.map(|object| heap.targets(object).len()).sum();
@@ -173,7 +173,7 @@ fn references_in_a_row_to_one_object_are_counted_and_kept_once() {
     assert_eq!(heap.dangling(), 2);
 }
 
-/// More than a compressed file of some kilobytes may have of references that differ.
+/// More distinct references than a compressed file of some kilobytes may have.
 #[test]
 fn a_small_file_with_too_many_references_is_refused() {
     const ARRAYS: u64 = 6_000;

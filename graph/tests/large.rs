@@ -1,4 +1,5 @@
-//! A list of ten million objects, and a million roots: exact sizes, no recursion, and memory for each object only.
+//! A list of ten million objects, and a million roots: exact sizes, no recursion, and constant
+//! memory per object.
 #![allow(
     clippy::unwrap_used,
     clippy::cast_possible_truncation,
@@ -21,14 +22,14 @@ const ENTRY_BYTES: u64 = 16;
 const COUNT: u64 = 10_000_000;
 const ROOTS: u64 = 1_000_000;
 
-/// Memory for each object beside the file, which is mapped.
+/// Memory per object, without the file, which is mapped.
 const OBJECT_BYTES_MAX: u64 = 64;
 
 fn entry(number: u64) -> u64 {
     0x10_0000 + number * 24
 }
 
-/// A file with `count` entries, each with its next object and with roots of its own.
+/// A file with `count` entries, each referring to its next object, with roots for each.
 fn file(count: u64, next: impl Fn(u64) -> u64, roots: impl Fn(u64, &mut Vec<u8>)) -> File {
     let mut dump = Dump::new(8);
     dump.class(ENTRY, "app/Entry", OBJECT, 0, &["next"], &[]);
@@ -67,7 +68,7 @@ fn read(file: File, ask: impl FnOnce(&Heap<'_>, &Retained)) {
     ask(&heap, &Retained::of(&heap, References::All).unwrap());
 }
 
-/// The most memory that this process has had.
+/// The peak memory of this process.
 fn peak_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status
@@ -87,7 +88,7 @@ fn its_path_has_two_ends(heap: &Heap<'_>) {
     assert_eq!(path.steps.len(), 36);
 }
 
-/// One test, as the peak is that of the process.
+/// A single test, because the peak covers the whole process.
 #[test]
 fn lists_and_roots_of_any_number_are_exact() {
     let next = |number| {
@@ -118,7 +119,7 @@ fn lists_and_roots_of_any_number_are_exact() {
     let most = before + file_bytes + COUNT * OBJECT_BYTES_MAX;
     assert!(peak_bytes() < most, "{} of {most} bytes", peak_bytes());
 
-    // Half of them are a thread's.
+    // A thread holds half of them.
     let roots = file(
         ROOTS,
         |_| ARRAY,

@@ -132,7 +132,7 @@ fn many_objects_that_nothing_dominates_are_suspected_together() {
     });
 }
 
-/// Each has a path of its own length, of which the longer ones contain the shorter ones.
+/// Each object has a path of a different length; the longer paths contain the shorter ones.
 #[test]
 fn what_two_long_lists_share_is_suspected_together() {
     const COUNT: u64 = 100_000;
@@ -242,7 +242,8 @@ fn objects_hold_their_class_and_it_its_loader() {
 fn a_dominator_comes_first_though_it_has_no_size() {
     const COUNT: u64 = 20_000;
     let mut dump = start();
-    // Classes without static fields, each of which alone holds its superclass. The last of them comes first in the file.
+    // Classes without static fields, each the only holder of its superclass. The last of them comes
+    // first in the file.
     let id = |place: u64| 0x10_0000 + (COUNT - place) * 32;
     for place in (0..COUNT).rev() {
         let above = if place + 1 < COUNT { id(place + 1) } else { 0 };
@@ -296,7 +297,7 @@ fn a_long_list_needs_no_recursion() {
             let ends = [&whole.steps[..head], &whole.steps[tail..]].concat();
             assert_eq!(path.steps, ends, "{most}");
         }
-        // One that is left out would take the room of one that is not.
+        // A gap of one object would take as much space as the object.
         for (length, left_out) in [(36, 0), (37, 0), (38, 2)] {
             let path = path(heap, first + length - 1, 36);
             let of_all = path.left_out.map_or(0, |middle| middle.objects);
@@ -306,7 +307,7 @@ fn a_long_list_needs_no_recursion() {
     });
 }
 
-/// What holds a list is told although its place on the path is left out.
+/// The holder of a list is reported although its step of the path is left out.
 #[test]
 fn a_static_field_is_found_in_the_middle_of_a_long_path() {
     let mut dump = start();

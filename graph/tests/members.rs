@@ -1,4 +1,4 @@
-//! A compressed dump gives the answers of a plain one, however its members are cut.
+//! A compressed dump gives the same answers as an uncompressed one, however its members are cut.
 #![allow(
     clippy::unwrap_used,
     clippy::cast_possible_truncation,
@@ -17,7 +17,7 @@ use written::{file_of, Dump, OBJECT};
 
 const ENTRY: u64 = 0x2000;
 
-/// Arrays of entries, of which each has a value, in many parts: some megabytes.
+/// Arrays of entries with a value each, in many parts: some megabytes.
 fn dump() -> Vec<u8> {
     let mut dump = Dump::new(8);
     dump.class(ENTRY, "app/Entry", OBJECT, 0, &["value", "next"], &[]);
@@ -60,7 +60,7 @@ fn packed(bytes: &[u8], lengths: impl Iterator<Item = usize>) -> File {
     file
 }
 
-/// Everything that reads the file again.
+/// The results of everything that reads the file again.
 fn told(file: File, threads: usize) -> Vec<String> {
     let options = Options {
         threads,
@@ -113,7 +113,7 @@ fn a_compressed_file_that_is_cut_gives_what_is_there() {
     for length in [70_000, 1 << 20] {
         assert!(told(file(length), 2) == expected, "{length}");
     }
-    // The last member is not whole.
+    // The last member is truncated.
     let file = packed(&bytes, std::iter::repeat(100_000));
     let length = file.metadata().unwrap().len();
     file.set_len(length - 2000).unwrap();

@@ -1,5 +1,5 @@
-//! Retained sizes of random graphs, compared object by object with a naive algorithm: the objects that become
-//! unreachable when an object is removed.
+//! Retained sizes of random graphs, compared object by object with a naive algorithm: the objects
+//! that become unreachable when an object is removed.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -14,7 +14,7 @@ use graph::{Dominator, Heap, Options, References, Retained};
 use proptest::prelude::*;
 use written::Dump;
 
-/// A heap of arrays: the targets of each, the roots, and the objects that the one thread holds.
+/// A heap of arrays: the targets of each, the roots, and the objects held by the only thread.
 #[derive(Clone, Debug)]
 struct Model {
     targets: Vec<Vec<usize>>,
@@ -95,15 +95,16 @@ proptest! {
     }
 }
 
-/// Classes that can be unloaded, because the first array is their loader; an object keeps its class.
+/// Classes that can be unloaded, because the first array is their loader; an object keeps its class
+/// alive.
 const CLASSES: usize = 3;
-/// The place of the first class among the nodes: arrays come first, instances last.
+/// Index of the first class among the nodes: arrays come first, instances last.
 const FIRST_CLASS: usize = 12;
 /// Arrays, classes and instances.
 const NODES: usize = 40;
 
-/// Arrays, classes of the first array's loader with one static field each, and instances of these classes with one
-/// field each.
+/// Arrays, classes of the first array's loader with one static field each, and instances of these
+/// classes with one field each.
 fn unloadable() -> impl Strategy<Value = Model> {
     let node = 0..NODES;
     let arrays =

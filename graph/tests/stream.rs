@@ -21,7 +21,7 @@ const CLASSES: u64 = 0x2000;
 /// Address of the first object.
 const START: u64 = 0x1_0000;
 
-/// An object: an instance of the class with so many fields, or an array.
+/// An object: an array, or an instance of the class with this many fields.
 #[derive(Clone, Debug)]
 struct Object {
     is_array: bool,
@@ -146,7 +146,7 @@ fn streamed(objects: &[Object], per_block: usize) -> Vec<u8> {
     dump.stream()
 }
 
-/// All that commands ask of a heap, by the objects' ids.
+/// Everything that commands need of a heap, by the objects' ids.
 fn told(bytes: &[u8]) -> Vec<String> {
     let input = Input::new(file_of(bytes), &|_| {}).unwrap();
     let heap = Heap::read(
@@ -176,7 +176,7 @@ fn told(bytes: &[u8]) -> Vec<String> {
             )
         })
         .collect();
-    // Which field it is that refers to an object is read from the file once more.
+    // The field of a reference is read from the file once more.
     let links = heap.links(pairs.iter().copied()).unwrap();
     lines.extend(pairs.iter().map(|pair| match links.get(pair.0, pair.1) {
         Some(link @ (Link::Field(_) | Link::Element(_))) => {
@@ -196,7 +196,7 @@ proptest! {
     }
 }
 
-/// Blocks that do not end where the places do by which objects are found again.
+/// Blocks whose ends differ from the checkpoints by which objects are found again.
 #[test]
 fn objects_are_found_again_in_large_blocks() {
     let object = |number: usize| Object {
@@ -215,7 +215,7 @@ fn objects_are_found_again_in_large_blocks() {
     }
 }
 
-/// Of neighbours that refer to each other an object takes three bytes: code, and two references.
+/// Neighbours that refer to each other take three bytes each: a code and two references.
 #[test]
 fn neighbours_take_few_bytes() {
     let object = |number: usize| Object {

@@ -1,4 +1,4 @@
-//! Waste that was planted is found, to the byte.
+//! Planted waste is found, to the byte.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -10,7 +10,8 @@ mod written;
 
 use graph::{Filling, Heap, Input, Options, References, Retained, Waste};
 
-/// Bytes of objects and arrays with compressed references; with ids of 4 bytes all headers are shorter.
+/// Bytes of objects and arrays with compressed references; with ids of 4 bytes all headers are
+/// shorter.
 struct Expected {
     id_bytes: u32,
     text: u64,
@@ -71,7 +72,7 @@ fn planted_waste_is_found() {
         let waste = find(expected.id_bytes, false);
         let strings = &waste.strings;
         assert_eq!((strings.objects, strings.contents), (5, 3));
-        // Three equal ones, two arrays between them.
+        // Three equal strings with two arrays.
         let lost = 2 * expected.text + expected.text_array;
         assert_eq!((strings.groups[0].objects, strings.lost_bytes), (3, lost));
         assert_eq!(strings.groups.len(), 1);

@@ -13,10 +13,10 @@ use crate::heap_record::ClassDump;
 use crate::record::LoadClass;
 use crate::strings::StringTable;
 
-/// The class at the top.
+/// The root of the class hierarchy.
 const OBJECT: &str = "java/lang/Object";
 
-/// Classes that some reader looks up by name.
+/// Classes that at least one reader looks up by name.
 const CORE_CLASSES: [&str; 6] = [
     OBJECT,
     "java/lang/Class",
@@ -277,7 +277,7 @@ fn judge_dots(class: &Class, offset: u64, strings: &StringTable, faults: &mut Fa
     }
 }
 
-/// The counter of the name that fits.
+/// The counter of the class with this name.
 fn counted<'c>(
     names: &[&str],
     counts: &'c mut [u32],

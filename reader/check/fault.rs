@@ -37,7 +37,7 @@ pub struct RuleTotal {
 pub struct Report {
     /// The file's header.
     pub header: Header,
-    /// The file's writer; faults that it is known for are not errors.
+    /// The file's writer; the faults typical of it are not errors.
     pub origin: Origin,
     /// Bytes of the (uncompressed) file.
     pub bytes: u64,

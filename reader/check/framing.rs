@@ -18,7 +18,8 @@ enum Run {
     Ended {
         offset: u64,
     },
-    /// Segments after an end: another dump if it gets its own end, otherwise the end was misplaced.
+    /// Segments after an end: another dump if it gets its own end, otherwise the first end was
+    /// misplaced.
     Again {
         end: u64,
         offset: u64,

@@ -6,7 +6,7 @@ use crate::heap_record::Root;
 use crate::id_set::IdSet;
 use format::RootKind;
 
-/// Alignment from which readers infer sizes.
+/// The alignment that readers assume to infer sizes.
 const ID_ALIGNMENT: u64 = 8;
 
 /// The objects so far, including classes.

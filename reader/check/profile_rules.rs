@@ -24,8 +24,8 @@ pub(super) fn sites(offset: u64, record: &AllocSites, faults: &mut Faults) {
         }
     }
     judge_site_totals(offset, record, faults);
-    // Rows may be estimates from samples of which some were dropped, so a row's live objects may exceed its allocated
-    // ones.
+    // The rows may be estimates. Samples may have been dropped, so a row's live objects may exceed
+    // its allocated ones.
     let live = [record.live_bytes, record.live_objects].map(u64::from);
     let allocated = [record.allocated_bytes, record.allocated_objects];
     judge_live(offset, "ALLOC SITES", live, allocated, faults);
@@ -127,7 +127,7 @@ fn judge_site_totals(offset: u64, record: &AllocSites, faults: &mut Faults) {
     }
 }
 
-/// Whether a sum exceeds a 32-bit total, which means nothing at its maximum.
+/// Whether a sum exceeds a 32-bit total; a total at its maximum is no limit.
 fn exceeds(sum: u64, total: u32) -> bool {
     total != u32::MAX && sum > u64::from(total)
 }

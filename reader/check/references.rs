@@ -58,7 +58,8 @@ pub(super) struct References<'a> {
     ids: &'a IdSet,
     faults: &'a mut Faults,
     data: Vec<u8>,
-    /// They are looked up together, so that the processor waits for the memory of many at the same time.
+    /// They are looked up together, so that the processor waits for the memory of many at the same
+    /// time.
     open: Vec<Reference>,
 }
 

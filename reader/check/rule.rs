@@ -11,7 +11,7 @@ pub enum Severity {
     Note,
 }
 
-/// A well-known writer that breaks a rule, although readers cope with its files.
+/// Well-known writers that break a rule, although readers cope with their files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Habit {
     /// None: always an error.
@@ -53,8 +53,7 @@ impl Habit {
     }
 }
 
-/// One row of the list: the variant, its name, the writer that breaks it, and what is wrong if it
-/// is broken.
+/// One row of the list: the variant, its name, the writer that breaks it, and what a breach means.
 macro_rules! rules {
     ($($variant:ident, $id:literal, $habit:ident, $meaning:literal;)*) => {
         /// A rule for sound files.
@@ -210,7 +209,7 @@ impl Rule {
     }
 
     fn row(self) -> (&'static str, Habit, &'static str) {
-        // One row for each variant, because the macro writes both lists.
+        // One row for each variant, because the macro generates both.
         ROWS.get(self as usize)
             .copied()
             .unwrap_or(("rule", Habit::Nobody, ""))

@@ -31,7 +31,7 @@ impl Serials {
         self.seen.contains(serial)
     }
 
-    /// Reports once if the serials are not exactly 1 to their number.
+    /// Reports once if the serials are not exactly the numbers from 1 to their count.
     pub(super) fn judge(&self, rule: Rule, what: &str, faults: &mut Faults) {
         let count = self.seen.len();
         if self.greatest != count || self.seen.contains(0) {

@@ -50,7 +50,7 @@ impl StringRules {
         }
     }
 
-    /// A record refers to a string that must not be null.
+    /// Checks a reference to a string that must not be null.
     pub(super) fn cite(&mut self, offset: u64, id: u64, by: &'static str, faults: &mut Faults) {
         if id == 0 {
             faults.add(Rule::NameZero, offset, || format!("{by} with string id 0"));
@@ -59,7 +59,7 @@ impl StringRules {
         }
     }
 
-    /// A record refers to a string, or to null.
+    /// Checks a reference to a string, which may be null.
     pub(super) fn cite_or_null(&mut self, offset: u64, id: u64, by: &'static str) {
         if id != 0 && !self.table.contains(id) {
             self.citations.add(id, offset, by);

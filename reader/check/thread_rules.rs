@@ -36,17 +36,17 @@ impl ThreadRules {
         }
     }
 
-    /// START THREAD.
+    /// Adds a START THREAD.
     pub(super) fn start(&mut self, offset: u64, serial: u32) {
         self.serials.insert(u64::from(serial), offset);
     }
 
-    /// A record outside the heap refers to a thread.
+    /// Checks a record outside the heap that refers to a thread.
     pub(super) fn cite(&mut self, offset: u64, serial: u32, by: &'static str) {
         self.outside.add(serial, offset, by);
     }
 
-    /// A root refers to a thread.
+    /// Checks a root that refers to a thread.
     pub(super) fn root(
         &mut self,
         offset: u64,

@@ -114,7 +114,7 @@ impl TraceRules {
         self.note_thread(offset, trace);
     }
 
-    /// A record refers to a trace.
+    /// Checks a reference to a trace.
     pub(super) fn cite(&mut self, offset: u64, serial: u32, by: &'static str, faults: &mut Faults) {
         if serial == 0 {
             faults.add(Rule::TraceZero, offset, || {

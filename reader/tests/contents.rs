@@ -118,7 +118,8 @@ fn the_histogram_counts_each_class() {
             .unwrap();
         (row.instances, row.bytes)
     };
-    // By Eclipse MAT's rules: headers of 12 bytes, references of 4, and of classes their static fields.
+    // By Eclipse MAT's rules: headers of 12 bytes, references of 4, and the static fields of
+    // classes.
     let sizes = [
         ("java.lang.Class", (18, 8)),
         ("java.lang.Thread", (2, 32)),
@@ -152,7 +153,8 @@ fn the_sizes_that_the_jvm_tells_count() {
         rows.find(|row| &*row.class == class).unwrap().bytes
     };
     assert!(histogram.sizes.are_told);
-    // What is told of the class; 12 + 2 and 12 + 8 bytes, and 16 + 3 * 8, each a multiple of 16.
+    // The recorded size of the class; then 12 + 2 and 12 + 8 bytes, and 16 + 3 * 8, each rounded up
+    // to a multiple of 16.
     assert_eq!((bytes("app.Leaf"), bytes("boolean[]")), (80, 16));
     assert_eq!((bytes("char[]"), bytes("java.lang.Object[]")), (32, 48));
     let summary = summarize(&mut reader(&dump)).unwrap();
@@ -224,7 +226,7 @@ fn a_heap_without_a_length_ends_where_it_is_not_understood() {
             damages.push(damage.kind);
         }
     }
-    // Nothing tells where the next record begins.
+    // Nothing shows where the next record starts.
     let expected = [
         DamageKind::HeapLengthZero,
         DamageKind::UnknownHeapRecord { tag: 0x77 },
@@ -232,7 +234,7 @@ fn a_heap_without_a_length_ends_where_it_is_not_understood() {
     assert_eq!(damages, expected);
 }
 
-/// Bytes, and then a disk that fails.
+/// Returns bytes, then an I/O error.
 struct Failing<'b>(&'b [u8]);
 
 impl Read for Failing<'_> {

@@ -1,4 +1,4 @@
-//! Files made to break a reader: no panic, no overflow, no endless loop, whatever the bytes.
+//! Files made to break a reader: no bytes cause a panic, an overflow or an endless loop.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -221,7 +221,7 @@ fn a_long_chain_of_classes_takes_linear_time() {
     try_all(&sample.bytes());
 }
 
-/// With a hash function that anyone can compute, each lookup would pass all of these ids.
+/// With a fixed hash function, each lookup would compare all of these ids.
 #[test]
 fn ids_that_were_made_to_collide_take_linear_time() {
     // The inverse of the factor of the crate rustc-hash, which multiplies ids.

@@ -1,4 +1,5 @@
-//! The budget: whatever a file has many of, the tables built from it are counted for about what they take.
+//! The budget: tables count about as much memory as they take, whatever kind of record a file
+//! repeats.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -15,10 +16,10 @@ use std::io::Read;
 use reader::{check, summarize, Budget, CheckOptions, CpuProfile, DumpReader, ReadError};
 use sample::*;
 
-/// Things of one kind that are put into a file; enough that a table's spare room does not show.
+/// Records of one kind in a file; enough that spare capacity of a table does not matter.
 const MANY: u32 = 1 << 10;
 
-/// One more thing of a kind in the file.
+/// Adds one more record of a kind to the file.
 type Add = fn(&mut Sample, u32);
 
 /// Puts a record before the heap.
@@ -62,7 +63,7 @@ fn file_with(many: u32, add: Add) -> Vec<u8> {
     sample.bytes()
 }
 
-/// The smallest budget with which a file is read.
+/// The smallest budget with which a file can be read.
 fn least_bytes(read: impl Fn(Budget) -> Result<(), ReadError>) -> u64 {
     let (mut too_small, mut enough) = (0, 1 << 22);
     assert!(read(Budget::new(enough)).is_ok());
@@ -96,7 +97,7 @@ fn by_profile(file: &[u8], budget: Budget) -> Result<(), ReadError> {
     CpuProfile::read(Box::new(file), budget).map(drop)
 }
 
-/// Bytes that each thing of a kind costs in this way to read.
+/// Bytes of the budget that each record of a kind takes.
 fn cost_bytes(read: fn(&[u8], Budget) -> Result<(), ReadError>, add: Add) -> u64 {
     let least = [MANY, 2 * MANY].map(|many| {
         let file = file_with(many, add);
@@ -107,7 +108,7 @@ fn cost_bytes(read: fn(&[u8], Budget) -> Result<(), ReadError>, add: Add) -> u64
 
 #[test]
 fn each_kind_is_counted_for_what_it_costs() {
-    // By check, info, and the CPU profile: bytes of a table's entry, and of a text.
+    // For check, info, and the CPU profile: bytes of a table's entry, and of a text.
     let costs: [(&str, Add, [u64; 3]); 6] = [
         ("strings", a_string, [113, 113, 113]),
         ("classes", a_class, [196, 256, 64]),

@@ -17,14 +17,14 @@ use reader::{summarize, Budget, DumpReader, Histogram, PlainFile, ReadError, Sum
 use sample::*;
 use trial::{file, try_info};
 
-/// Id of the name of a heap of Android's.
+/// Id of the name of an Android heap.
 const ZYGOTE: u64 = 0x9001;
 
 fn summary(dump: &[u8], threads: usize) -> Summary {
     summarize(&mut DumpReader::of_file(file(dump, threads)).unwrap()).unwrap()
 }
 
-/// The sample, and more segments with what `sub_records` gives for the number of each.
+/// The sample, and more segments with the sub-records that `sub_records` returns for each number.
 fn with_segments(count: u64, sub_records: impl Fn(u64) -> Vec<Vec<u8>>) -> Sample {
     let mut sample = Sample::new();
     let at = sample.at(0x2C, 0);

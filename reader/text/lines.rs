@@ -34,7 +34,8 @@ impl<'r> Lines<'r> {
         }
     }
 
-    /// The next line without LF or CR LF, with invalid UTF-8 replaced; `None` at the end of the text.
+    /// The next line without LF or CR LF, with invalid UTF-8 replaced; `None` at the end of the
+    /// text.
     pub(super) fn next_line(&mut self) -> Result<Option<&str>, ReadError> {
         if std::mem::take(&mut self.again) {
             return Ok(Some(&self.line));
@@ -45,7 +46,7 @@ impl<'r> Lines<'r> {
         }
         let mut ended = bytes.ends_with(b"\n");
         while !ended {
-            // The part of a line beyond the limit is skipped.
+            // The part beyond the limit is skipped.
             let mut rest = Vec::new();
             ended = self.read_piece(&mut rest)? == 0 || rest.ends_with(b"\n");
         }

@@ -4,8 +4,8 @@ use crate::cpu_profile::{CpuKind, CpuRow};
 use crate::sites::{Amount, Site};
 use crate::stacks::StackFrame;
 
-/// A frame as TRACE prints it: `demo.Main.main(Main.java:79)`, with `Unknown line`, `Native method` or
-/// `Compiled method` for the number.
+/// A frame as TRACE prints it: `demo.Main.main(Main.java:79)`, with `Unknown line`, `Native method`
+/// or `Compiled method` for the number.
 pub(super) fn frame(line: &str) -> StackFrame {
     let (name, place) = match line.rfind('(') {
         Some(open) => line.split_at(open),
@@ -27,7 +27,8 @@ pub(super) fn frame(line: &str) -> StackFrame {
     }
 }
 
-/// A row of SITES: rank, two percentages, live bytes and objects, allocated bytes and objects, trace, class.
+/// A row of SITES: rank, two percentages, live bytes and objects, allocated bytes and objects,
+/// trace, class.
 pub(super) fn site(line: &str) -> Option<Site> {
     let mut words = words_behind_shares(line)?;
     let mut amount = || {
@@ -59,7 +60,7 @@ pub(super) fn cpu(line: &str, kind: CpuKind, total: u64) -> Option<CpuRow> {
     Some(CpuRow { trace, cost })
 }
 
-/// Whether a line that is not a row belongs to a table nevertheless: its titles.
+/// Whether a line that is not a row is one of the table's titles.
 pub(super) fn is_title(line: &str) -> bool {
     matches!(
         line.split_whitespace().next(),
@@ -76,7 +77,7 @@ pub(super) fn unsigned(word: &str) -> Option<u64> {
     u64::try_from(number).ok()
 }
 
-/// The words of a row after its rank and its two percentages.
+/// The words of a row that follow its rank and its two percentages.
 fn words_behind_shares(line: &str) -> Option<std::str::SplitWhitespace<'_>> {
     let mut words = line.split_whitespace();
     words.next()?.parse::<u64>().ok()?;

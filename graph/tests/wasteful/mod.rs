@@ -1,4 +1,4 @@
-//! A dump with waste that is known.
+//! A dump with known waste.
 #![allow(dead_code, unreachable_pub)]
 
 use super::written::{Dump, OBJECT};
@@ -11,12 +11,12 @@ const SET: u64 = 0x2400;
 const OWNER: u64 = 0x2500;
 const BYTE_ARRAY: u64 = 0x2600;
 
-/// The text that stands three times.
+/// The text of three strings.
 pub const SECRET: &str = "hunter2";
 
-/// Three equal strings, one of which shares another one's array; a string of the same bytes that are other characters;
-/// two equal arrays; an empty list with a place of its own, a list with one element, a sparse map; an empty set; two boxed
-/// numbers. Sizes are those of compressed references.
+/// Three equal strings, two of which share an array; a string of the same bytes in another
+/// encoding; two equal arrays; an empty list with capacity, a list with one element, a sparse map;
+/// an empty set; two boxed numbers. Sizes are those with compressed references.
 pub fn dump(id_bytes: u32) -> Dump {
     let mut dump = Dump::new(id_bytes);
     let (reference, int, byte) = (2, 10, 8);
@@ -56,14 +56,14 @@ fn texts(dump: &mut Dump, id_bytes: u32) {
         (0x4100, 0x3000, 0),
         (0x4200, 0x3100, 0),
         (0x4300, 0x3200, 0),
-        // The same bytes as other characters.
+        // The same bytes in another encoding.
         (0x4400, 0x3300, 1),
     ];
     for (id, array, coder) in texts {
         dump.instance_with(id, STRING, &[(id_bytes, array), (1, coder)]);
         dump.root(id);
     }
-    // Garbage that would be a fourth.
+    // An unreachable string that would be a fourth copy.
     dump.instance_with(0x4500, STRING, &[(id_bytes, 0x3000), (1, 0)]);
     for id in [0x5000, 0x5100] {
         dump.byte_array(id, &[1; 100]);

@@ -14,7 +14,8 @@ use flate2::write::GzEncoder;
 use flate2::Compression;
 use format::{heap, record, BasicType};
 
-/// Id of the class object of `java.lang.Object`, of `Object[]`, of the thread's class and of the thread.
+/// Id of the class object of `java.lang.Object`, of `Object[]`, of the thread's class and of the
+/// thread.
 pub const OBJECT: u64 = 0x1000;
 /// Id of the class of arrays.
 pub const ARRAY: u64 = 0x1100;

@@ -185,7 +185,7 @@ broken! {
         }
         dump.records.push(samples());
     };
-    // In a profile a thread may have many stacks, and not every thread is listed.
+    // In a profile a thread may have many stacks, and some threads may be missing.
     profile_by_thread, [], |dump| {
         dump.records.retain(|record| record.tag != 0x1C && record.tag != 0x2C);
         for (serial, object) in [(1, MAIN), (2, WORKER), (9, LEAF)] {

@@ -23,8 +23,8 @@ const SIGNS: [Sign; 5] = [
     }),
 ];
 
-/// The writers in whose files this fault is an error, as letters: `o`urs, `h`otSpot's, the JDK's `a`gent's,
-/// an`d`roid's, `u`nknown.
+/// The writers in whose files this fault is an error, as letters: `o`urs, `h`otSpot's, the JDK's
+/// `a`gent's, an`d`roid's, `u`nknown.
 fn errors(rule: &str, change: impl Fn(&mut Sample)) -> String {
     let is_error = |(writer, sign): &Sign| {
         let mut sample = Sample::new();

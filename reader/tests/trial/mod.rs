@@ -1,4 +1,5 @@
-//! Runs everything the crate offers over arbitrary bytes; used by the property tests and by the fuzz targets.
+//! Runs all functions of the crate over arbitrary bytes; used by the property tests and by the fuzz
+//! targets.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -41,17 +42,17 @@ pub(crate) fn try_check(bytes: &[u8]) {
     }
 }
 
-/// A file with these bytes, whose segments, however small, are read by this many threads.
+/// A file with these bytes; this many threads read its segments, however small.
 pub(crate) fn file(bytes: &[u8], threads: usize) -> PlainFile {
     let mut file = tempfile::tempfile().unwrap();
-    // What lies before the file's position is not of the dump.
+    // The bytes before the file's position do not belong to the dump.
     file.write_all(b"before").unwrap();
     file.write_all(bytes).unwrap();
     file.seek(std::io::SeekFrom::Start(6)).unwrap();
     PlainFile::new(file, |_| {}).unwrap().dealt(threads, 1)
 }
 
-/// All that a summary tells, in an order of its own.
+/// The whole summary as text, in a fixed order.
 fn spelled(summary: &Summary) -> String {
     let mut classes: Vec<&Class> = summary.classes.iter().collect();
     classes.sort_by_key(|class| class.id);
@@ -76,7 +77,7 @@ fn spelled(summary: &Summary) -> String {
     )
 }
 
-/// Several threads find what one does.
+/// Several threads find the same as one.
 pub(crate) fn try_threads(bytes: &[u8], summary: &Summary, histogram: &Histogram) {
     for threads in [1, 3] {
         let dump = || DumpReader::of_file(file(bytes, threads)).unwrap();
@@ -87,7 +88,7 @@ pub(crate) fn try_threads(bytes: &[u8], summary: &Summary, histogram: &Histogram
     }
 }
 
-/// The names of threads are the same if only those parts of a file are read that may have them.
+/// The names of threads are the same if only the parts of a file are read that may contain them.
 fn try_names(bytes: &[u8], threads: &[u64], names: &HashMap<u64, String>) {
     let dump = || DumpReader::of_file(file(bytes, 2)).unwrap();
     let mut summary = summarize(&mut dump()).unwrap();
@@ -96,7 +97,7 @@ fn try_names(bytes: &[u8], threads: &[u64], names: &HashMap<u64, String>) {
     assert_eq!(&found.unwrap(), names);
 }
 
-/// `hprof info` and `hprof histo`: both count the same objects, by however many threads.
+/// `hprof info` and `hprof histo`: both count the same objects, with any number of threads.
 pub(crate) fn try_info(bytes: &[u8]) {
     let mut open = || -> std::io::Result<Box<dyn Read + '_>> { reader::unpacked(bytes) };
     let Ok(mut dump) = open()
