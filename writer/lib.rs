@@ -56,7 +56,7 @@ pub use connection_outlet::ConnectionOutlet;
 pub use dump_file::{DumpFile, ObjectsSender};
 pub use error::WriteError;
 pub use file_mode::FileMode;
-pub use floor::{Floor, FreeBytes};
+pub use floor::Floor;
 pub use graph_objects::{GraphClass, GraphObjects};
 pub use gzip::GzipLevel;
 pub use numbered_name::numbered;

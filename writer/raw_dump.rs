@@ -6,6 +6,9 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{fallocate, FallocateFlags};
+
+use crate::floor::free_bytes;
 use crate::part_file::{forget_unfinished, note_unfinished};
 use crate::sink::{directory, failed};
 use crate::{Outlet, WriteError};
@@ -42,6 +45,11 @@ impl RawDump {
     /// The folder, opened only to resolve names in it.
     pub fn folder(&self) -> BorrowedFd<'_> {
         self.folder.as_fd()
+    }
+
+    /// Bytes that this user can still write there; `None` if the system does not report them.
+    pub fn free_bytes(&self) -> Option<u64> {
+        free_bytes(&self.folder)
     }
 
     /// The path, for messages.
@@ -113,9 +121,10 @@ impl RawFile {
         }
     }
 
-    /// Its descriptor.
-    pub fn descriptor(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
+    /// Gives the blocks of a part back, which reads as zeros then. Nothing happens on a file system that cannot.
+    pub fn give_back(&self, from: u64, bytes: u64) {
+        let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        let _ = fallocate(&self.0, hole, from, bytes);
     }
 }
 
@@ -182,8 +191,25 @@ mod tests {
             assert_eq!(text, "whole");
         }
         assert!(!folder.path().join("raw").exists());
+        assert!(raw.free_bytes().is_some_and(|bytes| bytes > 0));
         drop(raw);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_part_that_is_given_back_reads_as_zeros() {
+        let folder = tempfile::tempdir().unwrap();
+        let outlet = Target::new(folder.path().join("a.hprof"));
+        let raw = RawDump::beside(&outlet, "raw").unwrap();
+        fs::write(raw.path(), [1; 16384]).unwrap();
+        let opened = raw.open(ours).unwrap();
+        opened.give_back(0, 8192);
+        let mut all = Vec::new();
+        opened.reader().read_to_end(&mut all).unwrap();
+        assert_eq!(all.len(), 16384);
+        // Some file systems cannot.
+        assert!(all[..8192].iter().all(|&byte| byte == all[0]));
+        assert!(all[8192..].iter().all(|&byte| byte == 1));
     }
 
     #[test]

@@ -21,7 +21,6 @@ pub(crate) use class_patterns::ClassPatterns;
 pub(crate) use cpu::{Clock, Cpu, TimesLayout};
 use format::redaction::{Redacted, Redaction};
 pub(crate) use help::help;
-use jvm::os::disk::free_bytes;
 pub(crate) use out_of_memory::OnOutOfMemory;
 pub(crate) use parsing::{parse, parse_command};
 use std::fmt;
@@ -270,10 +269,7 @@ impl Options {
 
     /// The free space that nothing takes; `None` if all may be taken.
     pub(crate) fn floor(&self) -> Option<Floor> {
-        (self.min_free_bytes > 0).then_some(Floor {
-            bytes: self.min_free_bytes,
-            free: free_bytes,
-        })
+        (self.min_free_bytes > 0).then_some(Floor(self.min_free_bytes))
     }
 
     /// Whether dumps tell why they were made, so that those that are too many can be told from others.

@@ -177,11 +177,7 @@ mod tests {
     #[test]
     fn what_cannot_be_written_is_named_and_leaves_no_half_line() {
         let folder = tempfile::tempdir().expect("a folder");
-        let floor = Floor {
-            bytes: 1,
-            free: |_| Some(3),
-        };
-        let full = files(folder.path(), Some(floor));
+        let full = files(folder.path(), Some(Floor(u64::MAX)));
         let error = full.take(&sample("a.First")).expect_err("no room");
         assert!(error.contains("must stay free"), "{error}");
         assert_eq!(fs::metadata(&full.lines.path).expect("a file").len(), 0);

@@ -4,7 +4,6 @@ pub mod children;
 pub mod command;
 pub mod cpu_clock;
 pub mod descriptor;
-pub mod disk;
 pub mod host;
 pub mod huge_pages;
 pub mod map_reserve;

@@ -21,7 +21,7 @@ use format::JvmFacts;
 use hotspot::Management;
 use jvm::env::Env;
 use jvm::jni::Jni;
-use jvm::os::{disk, owner};
+use jvm::os::owner;
 use std::num::NonZeroUsize;
 use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
@@ -106,7 +106,7 @@ fn check(
     let used = heap_room::used_bytes(env, jni, &loaded);
     loaded.into_iter().for_each(|class| jni.forget(class));
     StopBound(options.max_pause).allow_dumper(used.map(dumper_estimate))?;
-    let free = disk::free_bytes(name.raw.folder());
+    let free = name.raw.free_bytes();
     match (
         used,
         free.map(|free| free.saturating_sub(options.min_free_bytes)),

@@ -2,7 +2,6 @@
 
 use crate::ending;
 use headroom::MemoryLeft;
-use jvm::os::disk;
 use std::io::{self, Read};
 use translation::Surroundings;
 use writer::{RawFile, RawReader};
@@ -59,7 +58,7 @@ struct GivingBack<'r> {
 impl Read for GivingBack<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while self.reader.offset() >= self.given_back + GIVEN_BACK_BYTES {
-            disk::give_back(self.file.descriptor(), self.given_back, GIVEN_BACK_BYTES);
+            self.file.give_back(self.given_back, GIVEN_BACK_BYTES);
             self.given_back += GIVEN_BACK_BYTES;
         }
         self.reader.read(buffer)
