@@ -6,12 +6,12 @@
 
 use crate::agent_threads;
 use crate::message::{answer_to, say, tell_client};
-use crate::options::{self, Destination, Does, Options, Parsed};
 use crate::session::{listen_for_the_end, Session};
 use format::answer::{ENDED_WITH, UNDER_WAY};
 use jvm::env::Vm;
 use jvm::jni::Jni;
 use jvm::os::owner;
+use options::{self, Destination, Does, Options, Parsed};
 use parking_lot::Mutex;
 use std::io::Write;
 use std::panic::{catch_unwind, AssertUnwindSafe};

@@ -6,7 +6,6 @@ use crate::gate::Inside;
 use crate::heap;
 use crate::java_errors::JavaError;
 use crate::life_cycle;
-use crate::options::OnOutOfMemory;
 use crate::profile::{CpuTimes, New};
 use crate::session::Session;
 use crate::thrown::Thrown;
@@ -17,6 +16,7 @@ use jvm::listener::{Allocation, ClassFileEvent, Listener, OfMonitor};
 use jvm::object::Object;
 use jvm::os::map_reserve;
 use jvm::tracker::Tracked;
+use options::OnOutOfMemory;
 
 impl Listener for Session {
     type Inside = Inside<'static>;

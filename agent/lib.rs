@@ -1,6 +1,6 @@
 //! The agent: the library that a JVM loads with `-agentpath:libhprof_rs.so=heap=dump,file=out.hprof`.
 //!
-//! The JVM enters through [`entry`], which calls [`session`]. The session parses [`options`], registers callbacks
+//! The JVM enters through [`entry`], which calls [`session`]. The session parses `options`, registers callbacks
 //! through the fence `jvm`, and calls [`heap`] for dumps and [`profile`] for reports. [`events`] handles the JVM's
 //! events, [`life_cycle`] its start and end.
 //!
@@ -17,7 +17,6 @@ mod dump_queue;
 mod ending;
 mod entry;
 mod events;
-mod file_name;
 mod gate;
 mod heap;
 mod inherited;
@@ -26,7 +25,6 @@ mod life_cycle;
 mod message;
 mod method_facts;
 mod net;
-mod options;
 mod other_switches;
 mod profile;
 mod receiver;

@@ -4,7 +4,6 @@ use crate::dump_queue::Request;
 use crate::ending;
 use crate::heap;
 use crate::message::say;
-use crate::options::{OnOutOfMemory, Options, StopTheWorld};
 use crate::other_switches;
 use crate::session::Session;
 use crate::thrown::Thrower;
@@ -17,6 +16,7 @@ use jvm::last_hook::LastHook;
 use jvm::os::process_end::{at_exit, QuitIgnored};
 use jvm::os::{children, command, map_reserve};
 use jvm::tracker::Natives;
+use options::{OnOutOfMemory, Options, StopTheWorld};
 use std::time::Duration;
 
 /// How long the JVM's end waits for an OutOfMemoryError whose command may have asked for it. The thread that threw it

@@ -1,7 +1,6 @@
 //! A session from start to end: parses options, creates the environment, switches events on.
 
 use crate::dump_queue::{DumpQueue, Request, MOST_WAITING};
-use crate::file_name::USED_NAMES;
 use crate::gate::Gate;
 use crate::gate::Inside;
 use crate::heap;
@@ -9,7 +8,6 @@ use crate::inherited;
 use crate::java_errors::JavaErrors;
 use crate::message::{counted, say, say_if};
 use crate::net::{Commanded, Net};
-use crate::options::{self, Destination, Does, Format, OnOutOfMemory, Options, Parsed};
 use crate::profile::{self, CpuSamples, Part, Profiles};
 use crate::receiver;
 use crate::thrown::Thrower;
@@ -23,6 +21,8 @@ use jvm::event::{CLASS_PREPARE, RESOURCE_EXHAUSTED, VM_DEATH, VM_INIT};
 use jvm::jni::Jni;
 use jvm::os::descriptor::DescriptorReserve;
 use jvm::os::process_end::exit_now;
+use options::file_name::USED_NAMES;
+use options::{self, Destination, Does, Format, OnOutOfMemory, Options, Parsed};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::OnceLock;
 use tables::profile::SiteOrder;

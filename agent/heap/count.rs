@@ -5,9 +5,9 @@ use super::error::DumpError;
 use super::fork::SnapshotDump;
 use super::request::millis_since_epoch;
 use super::tried::Tried;
-use crate::options::Options;
 use jvm::env::Vm;
 use jvm::jni::Jni;
+use options::Options;
 use std::time::Duration;
 use trigger::Counted;
 

@@ -5,10 +5,10 @@
 //! both read from the JVM.
 
 use crate::message::say;
-use crate::options::{OnOutOfMemory, Options, StopTheWorld};
 use jvm::env::Env;
 use jvm::jni::Jni;
 use jvm::object::Object;
+use options::{OnOutOfMemory, Options, StopTheWorld};
 
 pub(crate) mod cause;
 mod count;

@@ -1,7 +1,7 @@
 //! The result of a heap dump, for the summary line.
 
 use crate::message::counted;
-use crate::options::Destination;
+use options::Destination;
 use std::path::PathBuf;
 use std::time::Duration;
 

@@ -1,8 +1,8 @@
 //! What to dump, where to, and in which ways.
 
 use super::facts::allocation_traces::Profiled;
-use crate::options::{Options, StopTheWorld};
 use jvm::env::Vm;
+use options::{Options, StopTheWorld};
 use std::time::{SystemTime, UNIX_EPOCH};
 use writer::Outlet;
 

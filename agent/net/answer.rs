@@ -2,9 +2,9 @@
 
 use super::Commanded;
 use crate::message::say;
-use crate::options::{Format, Options};
 use crate::profile::{Part, Profiles};
 use jvm::jni::Jni;
+use options::{Format, Options};
 use reader::command::{Command, Control, SitesWanted};
 use tables::profile::SiteOrder;
 use writer::Connection;

@@ -4,7 +4,6 @@
 //! from its class archive. Classes loaded later pass the hook anyway.
 
 use super::stacks::StackTraces;
-use crate::options::ClassPatterns;
 use bytecode::{rewrite, ClassFile, Method, Plan, Route, TrackerNames};
 use jvm::class_loader::ResolvedClasses;
 use jvm::env::{Env, Vm};
@@ -14,6 +13,7 @@ use jvm::jni::Jni;
 use jvm::last_hook::LastHook;
 use jvm::object::Object;
 use jvm::tracker::{Natives, Tracker};
+use options::ClassPatterns;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};

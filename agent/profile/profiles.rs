@@ -4,7 +4,6 @@ use super::injection::Injection;
 use super::stacks::StackTraces;
 use super::{Allocations, CpuSamples, CpuTimes, Monitors};
 use crate::message::say;
-use crate::options::{Options, Sampling};
 use jvm::capability::{
     GENERATE_ALL_CLASS_HOOK_EVENTS, GENERATE_COMPILED_METHOD_LOAD_EVENTS,
     GENERATE_GARBAGE_COLLECTION_EVENTS, GENERATE_MONITOR_EVENTS,
@@ -22,6 +21,7 @@ use jvm::jni::Jni;
 use jvm::last_hook::LastHook;
 use jvm::object::Object;
 use jvm::tracker::Natives;
+use options::{Options, Sampling};
 use std::sync::Arc;
 
 /// Average bytes between samples of allocations that bytecode does not show.

@@ -5,8 +5,8 @@ mod fifo;
 mod shell_command;
 
 use crate::message::say;
-use crate::options::{Destination, Options};
 use jvm::os::{owner, room};
+use options::{Destination, Options};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use writer::{Existing, Patience, StreamOutlet, WriteError};

@@ -181,6 +181,7 @@ fn files_are_touched_in_one_place() {
         "agent",
         "jvm",
         "hotspot",
+        "options",
         "tables",
         "writer",
         "snapshot",

@@ -9,10 +9,11 @@ use std::path::Path;
 use super::{code, is_test, read, root, rust_files};
 
 /// Folders whose code prints messages, or parts of them.
-const SPEAKING: [&str; 12] = [
+const SPEAKING: [&str; 13] = [
     "agent",
     "jvm",
     "hotspot",
+    "options",
     "snapshot",
     "tables",
     "writer",
@@ -26,8 +27,8 @@ const SPEAKING: [&str; 12] = [
 /// Files whose text goes elsewhere: the options (docs/options.md), the layouts of files, and what `hprof check`
 /// and `hprof info` print on stdout.
 const ELSEWHERE: [&str; 7] = [
-    "agent/options/help.rs",
-    "agent/options/rows/mod.rs",
+    "options/help.rs",
+    "options/rows/mod.rs",
     "reader/check",
     "reader/damage.rs",
     "reader/text",
@@ -151,8 +152,8 @@ fn prose() -> BTreeSet<String> {
             .find(is_tests);
         for literal in literals(code.get(..tests.unwrap_or(code.len())).unwrap_or_default()) {
             let line = key(&literal);
-            let is_help = path.starts_with("agent/options/rows")
-                && options.iter().any(|it| it.contains(line));
+            let is_help =
+                path.starts_with("options/rows") && options.iter().any(|it| it.contains(line));
             // Lines of the command's help, which clap prints.
             let is_example = line.starts_with("Example") || line.starts_with("Exit codes:");
             if is_prose(&literal) && !is_help && !is_example {

@@ -10,7 +10,7 @@ use std::path::Path;
 type Row = (&'static str, &'static [&'static str]);
 
 /// The agent, lowest level first.
-const AGENT: [Row; 24] = [
+const AGENT: [Row; 22] = [
     ("inherited", &[]),
     ("message", &[]),
     ("gate", &[]),
@@ -18,14 +18,9 @@ const AGENT: [Row; 24] = [
     ("copied", &[]),
     ("other_switches", &["message"]),
     ("ending", &[]),
-    ("file_name", &[]),
-    ("options", &["file_name"]),
     ("agent_threads", &[]),
     ("method_facts", &[]),
-    (
-        "profile",
-        &["agent_threads", "message", "method_facts", "options"],
-    ),
+    ("profile", &["agent_threads", "message", "method_facts"]),
     (
         "heap",
         &[
@@ -34,27 +29,15 @@ const AGENT: [Row; 24] = [
             "ending",
             "message",
             "method_facts",
-            "options",
             "profile",
         ],
     ),
-    ("receiver", &["message", "options"]),
+    ("receiver", &["message"]),
     (
         "trigger",
-        &[
-            "agent_threads",
-            "file_name",
-            "gate",
-            "heap",
-            "message",
-            "options",
-            "receiver",
-        ],
+        &["agent_threads", "gate", "heap", "message", "receiver"],
     ),
-    (
-        "net",
-        &["agent_threads", "gate", "message", "options", "profile"],
-    ),
+    ("net", &["agent_threads", "gate", "message", "profile"]),
     ("java_errors", &[]),
     ("thrown", &["java_errors"]),
     (
@@ -65,14 +48,12 @@ const AGENT: [Row; 24] = [
         "session",
         &[
             "dump_queue",
-            "file_name",
             "gate",
             "heap",
             "java_errors",
             "inherited",
             "message",
             "net",
-            "options",
             "profile",
             "receiver",
             "thrown",
@@ -86,7 +67,6 @@ const AGENT: [Row; 24] = [
             "ending",
             "heap",
             "message",
-            "options",
             "other_switches",
             "session",
             "thrown",
@@ -100,16 +80,12 @@ const AGENT: [Row; 24] = [
             "heap",
             "java_errors",
             "life_cycle",
-            "options",
             "profile",
             "session",
             "thrown",
         ],
     ),
-    (
-        "attached",
-        &["agent_threads", "message", "options", "session"],
-    ),
+    ("attached", &["agent_threads", "message", "session"]),
     ("entry", &["attached", "session"]),
 ];
 
@@ -388,10 +364,10 @@ fn imports_are_found_however_they_are_written() {
     let text = "//! See [`crate::heap`].\n\
                 use super::{command::{Command, Next}, Commanded};\n\
                 use super::super::gate::Gate;\n\
-                use crate::{profile::Part, options::{self, Options}, session};\n\
+                use crate::{profile::Part, gate::{self, Gate}, session};\n\
                 fn all() { crate::message::say(\"x\"); } // crate::events\n";
     let found = imports(text, &module(path), &[]);
-    let expected = ["gate", "message", "net", "options", "profile", "session"];
+    let expected = ["gate", "message", "net", "profile", "session"];
     assert_eq!(found, expected.map(str::to_owned).into());
     let inside = imports(text, &module(path), &["net"]);
     assert_eq!(inside, ["Commanded", "command"].map(str::to_owned).into());
@@ -415,7 +391,7 @@ fn a_wall_that_is_broken_is_seen() {
             "imports session",
         ),
         (
-            "agent/options/mod.rs",
+            "agent/gate.rs",
             "use crate::profile::Part;",
             "imports profile",
         ),

@@ -3,12 +3,12 @@
 //! Only a file is removed that has a name of the user's pattern, is the user's, and is a whole dump that tells its cause,
 //! as those of `on=`, `files=` and `maxsize=` do; and never the one that was just written.
 
-use crate::file_name::FileName;
 use crate::heap::cause;
 use crate::message::say;
-use crate::options::{Destination, Options};
 use format::{record, RECORD_HEADER_BYTES};
 use jvm::os::owner;
+use options::file_name::FileName;
+use options::{Destination, Options};
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::OpenOptionsExt;

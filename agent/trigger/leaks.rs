@@ -4,13 +4,13 @@
 
 use super::sampler::now_ms;
 use super::written_files::LinesFile;
-use crate::file_name::stamp;
-use crate::options::{Destination, Format, Leaks, Options};
 use crate::receiver::patience;
 use headroom::{group_dies_as_one, MemoryLeft};
 use jvm::os::command::{Command, End};
 use jvm::os::own_library::own_library;
 use jvm::os::owner;
+use options::file_name::stamp;
+use options::{Destination, Format, Leaks, Options};
 use std::fs::{metadata, File};
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
@@ -223,7 +223,7 @@ impl Answering {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::file_name::FileName;
+    use options::file_name::FileName;
     use std::fs::{self, OpenOptions};
     use std::io::Write;
     use std::os::unix::fs::OpenOptionsExt;

@@ -4,12 +4,12 @@
 //! and no other.
 
 use super::written_files::{replace, LinesFile, READABLE};
-use crate::file_name::FileName;
 use crate::heap;
 use crate::message::say;
-use crate::options::{Does, Options};
 use jvm::env::Vm;
 use jvm::jni::Jni;
+use options::file_name::FileName;
+use options::{Does, Options};
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 use trigger::{Sample, Taken};

@@ -1,33 +1,4 @@
-//! What the agent asks the operating system and `std` does not provide.
-
-/// The name of this host, or "localhost" if the system does not say (`gethostname`).
-pub fn host_name() -> String {
-    let mut name = [0u8; 256];
-    // SAFETY: the buffer has `name.len()` bytes; the last stays a terminating NUL.
-    let answer = unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len() - 1) };
-    let text: Vec<u8> = name.iter().copied().take_while(|&byte| byte != 0).collect();
-    if answer != 0 || text.is_empty() {
-        return "localhost".to_owned();
-    }
-    String::from_utf8_lossy(&text).into_owned()
-}
-
-/// The same in letters that mean nothing to a shell, in a path or as an option: letters, digits, `.`, `-` and `_`, of
-/// which `_` stands for any other, and for a `.` or `-` at the start. A name in a container may have any byte.
-pub fn plain_host_name() -> String {
-    plain(&host_name())
-}
-
-fn plain(name: &str) -> String {
-    let is_plain = |(at, letter): (usize, char)| match letter {
-        '.' | '-' => at > 0,
-        _ => letter.is_ascii_alphanumeric(),
-    };
-    let letters = name.chars().enumerate();
-    letters
-        .map(|it| if is_plain(it) { it.1 } else { '_' })
-        .collect()
-}
+//! The local time, and the memory of this host and of the C library.
 
 /// Seconds by which local time was ahead of UTC at a moment, negative west of Greenwich (`localtime_r`, which uses `TZ`
 /// or `/etc/localtime`); 0 if the C library cannot convert the moment.
@@ -98,27 +69,5 @@ mod tests {
             assert!(told.status.success(), "{zone}: {output}");
             assert!(output.contains("1 passed"), "{zone}: {output}");
         }
-    }
-
-    #[test]
-    fn a_name_means_nothing_to_a_shell_or_in_a_path() {
-        for (name, expected) in [
-            ("web-1.example.org", "web-1.example.org"),
-            ("a_b", "a_b"),
-            ("..", "_."),
-            ("-rf", "_rf"),
-            ("/../etc/x", "_.._etc_x"),
-            ("a;touch b&&`c`$(d)|e>f\n'\"", "a_touch_b___c___d__e_f___"),
-            ("b\u{fc}ro,gz=1%p", "b_ro_gz_1_p"),
-        ] {
-            assert_eq!(plain(name), expected);
-        }
-        let found = plain_host_name();
-        assert_eq!(plain(&found), found);
-    }
-
-    #[test]
-    fn the_host_has_a_name() {
-        assert!(!host_name().is_empty());
     }
 }

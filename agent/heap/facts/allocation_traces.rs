@@ -4,7 +4,6 @@
 use super::catalogue::Catalogue;
 use super::methods::Methods;
 use crate::heap::error::DumpError;
-use crate::options::Options;
 use crate::profile::{
     alloc_sites, cpu_samples_record, ranked_traces, Allocations, CpuCounts, CpuRow, LiveTraces,
     NamedFrame, SiteRow, StackTraces,
@@ -13,6 +12,7 @@ use format::ClassName;
 use jvm::env::Env;
 use jvm::jni::Jni;
 use jvm::object::Handle;
+use options::Options;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use tables::{ClassId, Frame, FrameId, Line, ObjectTable, StringId, Tables, Trace, TraceId};

@@ -1,9 +1,9 @@
 //! What a dump tells of its JVM in words. Nothing that the application was given: the command line may hold secrets.
 
-use crate::options::Options;
 use hotspot::flags;
 use jvm::env::Env;
-use jvm::os::host::host_name;
+use options::host::host_name;
+use options::Options;
 use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::time::Duration;

@@ -11,9 +11,9 @@ use super::vm_structs::VmStructs;
 use crate::heap::facts::catalogue::Catalogue;
 use crate::heap::facts::plain_facts::class_facts;
 use crate::heap::facts::roots::RootNotes;
-use crate::options::{Destination, Options};
 use hotspot::{ChunkFields, JavaFrames, StandingStacks, ThreadHandles};
 use jvm::object::Handle;
+use options::{Destination, Options};
 use snapshot::classes::{
     ClassDumps, ClassFacts, ClassMap, ClassReferences, Descriptions, MirrorFields,
     MirrorReferences, NameFields, Slot,

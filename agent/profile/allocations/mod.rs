@@ -7,7 +7,6 @@ pub(crate) mod site_rows;
 
 pub(crate) use exact::New;
 
-use crate::options::Sampling;
 use crate::profile::stacks::StackTraces;
 use exact::exact_allocations::{ExactAllocations, NewObject};
 use exact::thread_tally::ThreadTally;
@@ -18,6 +17,7 @@ use jvm::listener::Allocation;
 use jvm::object::{Handle, Object};
 use jvm::stack::StackFrame;
 use live_objects::{forget, forget_gone, Behind, LiveObject};
+use options::Sampling;
 use parking_lot::{Mutex, MutexGuard};
 use rustc_hash::FxHashMap;
 use sampled::live_samples::{weight, LiveSamples, Sample};

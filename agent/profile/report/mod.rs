@@ -5,12 +5,12 @@ mod report_monitors;
 mod report_text;
 
 use crate::message::{counted, say};
-use crate::options::{Format, Options};
 use crate::profile::monitors::MonitorFigures;
 use crate::profile::times::CallRow;
 use crate::profile::{CpuCounts, CpuRow, Profiles, SiteRow};
 use jvm::env::Env;
 use jvm::jni::Jni;
+use options::{Format, Options};
 use tables::profile::SiteOrder;
 use writer::TextStream;
 use writer::{DumpFile, Outlet, WriteError, Written};

@@ -4,10 +4,10 @@
 //! unloaded.
 
 use super::{Figures, Part};
-use crate::options::Options;
 use crate::profile::allocations::site_rows::sites;
 use crate::profile::cpu::cpu_counts::cpu_samples_record;
 use crate::profile::Profiles;
+use options::Options;
 use std::collections::BTreeSet;
 use std::time::{SystemTime, UNIX_EPOCH};
 use tables::profile::Sites;

@@ -2,7 +2,6 @@
 
 use super::report_monitors;
 use super::{Figures, Part};
-use crate::options::{Cpu, Options};
 use crate::profile::allocations::site_rows::sites;
 use crate::profile::cpu::cpu_counts::costs;
 use crate::profile::threads::KnownThread;
@@ -10,6 +9,7 @@ use crate::profile::times::call_rows::NamedCall;
 use crate::profile::Profiles;
 use format::ClassName;
 use jvm::os::host::utc_offset_seconds;
+use options::{Cpu, Options};
 use std::io::{Result, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
 use tables::profile::{Costs, Method, Sites};

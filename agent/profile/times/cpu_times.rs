@@ -1,11 +1,11 @@
 //! Times of methods (`cpu=times`): each thread records its own calls, and a report adds them up.
 
 use super::unmounted::Unmounted;
-use crate::options::Clock;
 use crate::profile::stacks::StackTraces;
 use jvm::env::Env;
 use jvm::jni::Jni;
 use jvm::os::cpu_clock::{self, RemoteClock, ThreadClock};
+use options::Clock;
 use parking_lot::Mutex;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;

@@ -2,17 +2,17 @@
 
 /// How CPU use is measured: by samples, by timing calls, or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Cpu {
+pub struct Cpu {
     /// Microseconds of a thread's CPU time between two samples of its stack; more than 0. `None` for no
     /// samples.
-    pub(crate) samples_us: Option<u32>,
+    pub samples_us: Option<u32>,
     /// The layout for reporting the times of all calls; `None` if calls are not timed.
-    pub(crate) times: Option<TimesLayout>,
+    pub times: Option<TimesLayout>,
 }
 
 /// How the times of calls are reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TimesLayout {
+pub enum TimesLayout {
     /// By stack.
     Stacks,
     /// By caller and callee, in the format of `java -prof`.
@@ -21,7 +21,7 @@ pub(crate) enum TimesLayout {
 
 /// The clock that times calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Clock {
+pub enum Clock {
     /// CPU time.
     Cpu,
     /// Wall-clock time.
@@ -30,7 +30,7 @@ pub(crate) enum Clock {
 
 impl Cpu {
     /// Its name in the option.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match (self.samples_us, self.times) {
             (Some(_), Some(TimesLayout::Stacks)) => "samples,cpu=times",
             (Some(_), Some(TimesLayout::Old)) => "samples,cpu=old",
@@ -41,7 +41,7 @@ impl Cpu {
     }
 
     /// Whether times are reported in the format of `java -prof`.
-    pub(crate) fn is_old(self) -> bool {
+    pub fn is_old(self) -> bool {
         self.times == Some(TimesLayout::Old)
     }
 }

@@ -1,13 +1,16 @@
 //! From the option string to the user's options: parsing, cross-checks, help.
 //!
-//! The options themselves, one row each, are in [`rows`]; rejected combinations are in
-//! [`cross_check`](mod@cross_check).
+//! The options themselves, one row each, are in `rows`; rejected combinations are in `cross_check`; names of files with
+//! `%` letters are in [`file_name`]. Nothing here knows a JVM.
+#![forbid(unsafe_code)]
 
 mod caused;
 mod class_patterns;
 mod cpu;
 mod cross_check;
+pub mod file_name;
 mod help;
+pub mod host;
 mod out_of_memory;
 mod parsing;
 mod resolve;
@@ -16,13 +19,13 @@ mod values;
 
 use crate::file_name::{FileName, Naming};
 use caused::Word;
-pub(crate) use caused::{Conditions, Does, Leaks, Samples};
-pub(crate) use class_patterns::ClassPatterns;
-pub(crate) use cpu::{Clock, Cpu, TimesLayout};
+pub use caused::{Conditions, Does, Leaks, Samples};
+pub use class_patterns::ClassPatterns;
+pub use cpu::{Clock, Cpu, TimesLayout};
 use format::redaction::{Redacted, Redaction};
-pub(crate) use help::help;
-pub(crate) use out_of_memory::OnOutOfMemory;
-pub(crate) use parsing::{parse, parse_command};
+pub use help::help;
+pub use out_of_memory::OnOutOfMemory;
+pub use parsing::{parse, parse_command};
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -31,7 +34,7 @@ use writer::{Existing, FileMode, Floor, GzipLevel, Peer, Target};
 
 /// Whether a dump stops the application for HotSpot's own dumper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum StopTheWorld {
+pub enum StopTheWorld {
     /// Never: where there is no forked copy, there is no dump.
     Never,
     /// Only if this heap can never be forked.
@@ -44,7 +47,7 @@ pub(crate) enum StopTheWorld {
 
 /// How a report is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
+pub enum Format {
     /// The classic text.
     Text,
     /// Binary HPROF 1.0.2.
@@ -53,7 +56,7 @@ pub(crate) enum Format {
 
 /// Where dumps and reports are written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Destination {
+pub enum Destination {
     /// Each to its own file.
     File(FileName),
     /// One after the other to a connection.
@@ -72,14 +75,14 @@ pub(crate) enum Destination {
 
 /// How allocations are sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Sampling {
+pub struct Sampling {
     /// Average bytes between samples; 0 samples every allocation.
-    pub(crate) interval_bytes: u32,
+    pub interval_bytes: u32,
     /// Most samples of live objects that are kept.
-    pub(crate) most_live: usize,
+    pub most_live: usize,
     /// Most of a thread's time that its samples may take, in basis points (hundredths of a
     /// percent); 0 means no limit.
-    pub(crate) most_cost_basis_points: u16,
+    pub most_cost_basis_points: u16,
 }
 
 /// Default of `depth` for the stacks of allocations and CPU samples.
@@ -95,83 +98,83 @@ const COOLDOWN: Duration = Duration::from_secs(600);
 
 /// The user's options, checked and complete.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Options {
+pub struct Options {
     /// Make heap dumps.
-    pub(crate) heap_dump: bool,
+    pub heap_dump: bool,
     /// How to sample allocations; `None` for not at all.
-    pub(crate) sampling: Option<Sampling>,
+    pub sampling: Option<Sampling>,
     /// Whether sites are recorded only because no option said what to measure.
-    pub(crate) sites_by_default: bool,
+    pub sites_by_default: bool,
     /// How to measure CPU use; `None` for not at all.
-    pub(crate) cpu: Option<Cpu>,
+    pub cpu: Option<Cpu>,
     /// The clock that times methods.
-    pub(crate) clock: Clock,
+    pub clock: Clock,
     /// The classes whose methods are timed.
-    pub(crate) classes: ClassPatterns,
+    pub classes: ClassPatterns,
     /// Count contention for monitors, and waits.
-    pub(crate) monitors: bool,
+    pub monitors: bool,
     /// Least share of a reported row.
-    pub(crate) cutoff: f64,
+    pub cutoff: f64,
     /// How heap dumps and reports are written.
-    pub(crate) format: Format,
+    pub format: Format,
     /// Where dumps and reports are written.
-    pub(crate) destination: Destination,
+    pub destination: Destination,
     /// Most frames of a thread's stack; `None` for no limit.
-    pub(crate) depth_frames: Option<u32>,
+    pub depth_frames: Option<u32>,
     /// Look up line numbers.
-    pub(crate) line_numbers: bool,
+    pub line_numbers: bool,
     /// Whether threads have separate traces.
-    pub(crate) by_thread: bool,
+    pub by_thread: bool,
     /// Whether to dump when the JVM ends.
-    pub(crate) dump_on_exit: bool,
+    pub dump_on_exit: bool,
     /// Whether to dump at SIGQUIT.
-    pub(crate) dump_on_signal: bool,
+    pub dump_on_signal: bool,
     /// Whether to replace a file that existed before this JVM.
-    pub(crate) force: bool,
+    pub force: bool,
     /// The mode of the files that are made; `None` for what each kind has otherwise.
-    pub(crate) mode: Option<FileMode>,
+    pub mode: Option<FileMode>,
     /// Whether the user has named the file.
-    pub(crate) is_named: bool,
+    pub is_named: bool,
     /// Whether the file gets exactly that name, or there is none: for a command, whose user takes it from there.
-    pub(crate) is_exact: bool,
+    pub is_exact: bool,
     /// Whether to also report the start of a dump on stderr.
-    pub(crate) verbose: bool,
+    pub verbose: bool,
     /// Put the values of primitive fields into the dump.
-    pub(crate) primitive_fields: bool,
+    pub primitive_fields: bool,
     /// Put the elements of primitive arrays into the dump.
-    pub(crate) primitive_arrays: bool,
+    pub primitive_arrays: bool,
     /// What heap dumps do not tell.
-    pub(crate) redaction: Redaction,
+    pub redaction: Redaction,
     /// Whether a dump stops the application for HotSpot's own dumper.
-    pub(crate) stop_the_world: StopTheWorld,
+    pub stop_the_world: StopTheWorld,
     /// Whether CPU samples are taken at safepoints, by JVMTI alone.
-    pub(crate) cpu_at_safepoints: bool,
+    pub cpu_at_safepoints: bool,
     /// How long a dump may stop the application; `None` for no limit.
-    pub(crate) max_pause: Option<Duration>,
+    pub max_pause: Option<Duration>,
     /// What the first OutOfMemoryError does.
-    pub(crate) oom: OnOutOfMemory,
+    pub oom: OnOutOfMemory,
     /// Whether to make the kernel back the heap with huge pages before a fork.
-    pub(crate) huge_pages: bool,
+    pub huge_pages: bool,
     /// Threads that read and compress a snapshot; `None` for one per processor.
-    pub(crate) threads: Option<usize>,
+    pub threads: Option<usize>,
     /// Seconds without a sign of life after which a snapshot's process is given up.
-    pub(crate) timeout_s: u32,
+    pub timeout_s: u32,
     /// Seconds in which a pipe, a command or a socket must take a whole dump.
-    pub(crate) within_s: u32,
+    pub within_s: u32,
     /// The compression level; `None` for no compression.
-    pub(crate) gzip: Option<GzipLevel>,
+    pub gzip: Option<GzipLevel>,
     /// What causes something by itself; `None` for nothing.
-    pub(crate) on: Option<Conditions>,
+    pub on: Option<Conditions>,
     /// What is made then, or by a command.
-    pub(crate) does: Does,
+    pub does: Does,
     /// How many dumps are kept.
-    pub(crate) kept: Most,
+    pub kept: Most,
     /// Bytes that dumps leave free on their disk.
-    pub(crate) min_free_bytes: u64,
+    pub min_free_bytes: u64,
     /// Why this dump is made: it is told in the dump and on stderr. `None` where that does not matter.
-    pub(crate) because: Option<String>,
+    pub because: Option<String>,
     /// Messages for the user: options that were accepted and do nothing.
-    pub(crate) notes: Vec<String>,
+    pub notes: Vec<String>,
 }
 
 impl Default for Options {
@@ -221,7 +224,7 @@ impl Default for Options {
 
 impl Options {
     /// Whether a peer gets the graph of objects, and no dump is written.
-    pub(crate) fn is_graph(&self) -> bool {
+    pub fn is_graph(&self) -> bool {
         matches!(
             self.destination,
             Destination::Graph(_) | Destination::Leaks(_)
@@ -229,12 +232,12 @@ impl Options {
     }
 
     /// Whether dumps and reports have stars in place of the names of threads.
-    pub(crate) fn hides_names(&self) -> bool {
+    pub fn hides_names(&self) -> bool {
         self.redaction.what == Redacted::All
     }
 
     /// Whether a dump goes to a peer that cannot begin anew, so that none is begun that may have to be.
-    pub(crate) fn is_stream(&self) -> bool {
+    pub fn is_stream(&self) -> bool {
         matches!(
             self.destination,
             Destination::Stream(_) | Destination::Pipe(_) | Destination::Command(_)
@@ -242,12 +245,12 @@ impl Options {
     }
 
     /// Whether somebody takes dumps as they are made, or the graph, with a limit of time for each wait.
-    pub(crate) fn has_reader(&self) -> bool {
+    pub fn has_reader(&self) -> bool {
         self.is_stream() || self.is_graph()
     }
 
     /// The file at this path, with these options' compression.
-    pub(crate) fn target(&self, path: PathBuf, existing: Existing) -> Target {
+    pub fn target(&self, path: PathBuf, existing: Existing) -> Target {
         Target {
             path,
             existing,
@@ -258,7 +261,7 @@ impl Options {
     }
 
     /// What becomes of files that are there.
-    pub(crate) fn naming(&self) -> Naming {
+    pub fn naming(&self) -> Naming {
         match (self.is_exact, self.force) {
             (true, true) => Naming::Exact(Existing::Replace),
             (true, false) => Naming::Exact(Existing::Keep),
@@ -268,17 +271,17 @@ impl Options {
     }
 
     /// The free space that nothing takes; `None` if all may be taken.
-    pub(crate) fn floor(&self) -> Option<Floor> {
+    pub fn floor(&self) -> Option<Floor> {
         (self.min_free_bytes > 0).then_some(Floor(self.min_free_bytes))
     }
 
     /// Whether dumps tell why they were made, so that those that are too many can be told from others.
-    pub(crate) fn tells_cause(&self) -> bool {
+    pub fn tells_cause(&self) -> bool {
         self.on.is_some() || !self.kept.is_all()
     }
 
     /// These options for a dump that is made for this reason.
-    pub(crate) fn because(&self, why: &str) -> Self {
+    pub fn because(&self, why: &str) -> Self {
         Self {
             because: self.tells_cause().then(|| why.to_owned()),
             ..self.clone()
@@ -286,7 +289,7 @@ impl Options {
     }
 
     /// Most frames of a profile's stack.
-    pub(crate) fn trace_depth_frames(&self) -> u32 {
+    pub fn trace_depth_frames(&self) -> u32 {
         let is_exact = self.sampling.is_some_and(|it| it.interval_bytes == 0);
         let usual = match self.cpu.and_then(|cpu| cpu.times) {
             // As in the JDK's agent: callee and caller.
@@ -301,7 +304,7 @@ impl Options {
 
 /// The meaning of an option string.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Parsed {
+pub enum Parsed {
     /// Only the word `help`.
     Help,
     /// A run with these options.
@@ -310,7 +313,7 @@ pub(crate) enum Parsed {
 
 /// Why an option string is rejected: one line for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct OptionError(String);
+pub struct OptionError(String);
 
 impl fmt::Display for OptionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -393,7 +396,7 @@ fn names_binary(said: &Said) -> bool {
 }
 
 /// Prints the help on stdout, as the JDK's agent does: the JVM does not start afterwards.
-pub(crate) fn print_help() {
+pub fn print_help() {
     use std::io::Write;
     let _ = std::io::stdout().write_all(help().as_bytes());
 }

@@ -1,8 +1,8 @@
 //! What to record, and when.
 
 use super::{Row, Standing};
-use crate::options::values::yes_no;
-use crate::options::{OnOutOfMemory, TimesLayout, Word};
+use crate::values::yes_no;
+use crate::{OnOutOfMemory, TimesLayout, Word};
 use trigger::duration;
 
 const MOST_COUNT: u32 = 1_000_000;

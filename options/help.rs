@@ -8,7 +8,7 @@ const WIDTH: usize = 100;
 const INDENT: &str = "      ";
 
 /// The help: every public option with its values, default and meaning.
-pub(crate) fn help() -> String {
+pub fn help() -> String {
     let mut text = String::from(
         "hprof-rs: heap dumps, allocation sites and CPU profiles of a running JVM in HPROF format\n\n\
          usage: java -agentpath:libhprof_rs.so=name=value,name=value… -jar app.jar\n",
@@ -85,10 +85,10 @@ mod tests {
         text
     }
 
-    /// `BLESS=1 cargo test -p hprof-rs options` rewrites the tables of the page.
+    /// `BLESS=1 cargo test -p hprof-options` rewrites the tables of the page.
     #[test]
     fn the_page_of_options_is_made_from_the_rows() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/options.md");
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/options.md");
         let page = std::fs::read_to_string(&path).unwrap();
         let start = page.find("\n## ").unwrap_or(page.len());
         let (before, old) = page.split_at(start);

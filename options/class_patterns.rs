@@ -4,16 +4,16 @@ use format::name_pattern::fits;
 
 /// Patterns of class names like `com.acme.*`. A star matches any letters, at the end or anywhere.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ClassPatterns {
+pub struct ClassPatterns {
     /// Patterns of included classes; without any, all are included.
-    pub(crate) include: Vec<String>,
+    pub include: Vec<String>,
     /// Patterns of classes that are excluded from those.
-    pub(crate) exclude: Vec<String>,
+    pub exclude: Vec<String>,
 }
 
 impl ClassPatterns {
     /// Patterns separated by `;` or `+`; `None` if one of them is empty.
-    pub(crate) fn parse(value: &str) -> Option<Vec<String>> {
+    pub fn parse(value: &str) -> Option<Vec<String>> {
         let patterns = value.split([';', '+']).map(str::to_owned);
         let patterns: Vec<String> = patterns.collect();
         let is_whole = patterns.iter().all(|pattern| !pattern.is_empty());
@@ -21,7 +21,7 @@ impl ClassPatterns {
     }
 
     /// Whether the class is included. The name is as in class files, `java/lang/String`.
-    pub(crate) fn matches(&self, class: &[u8]) -> bool {
+    pub fn matches(&self, class: &[u8]) -> bool {
         let is_any = |patterns: &[String]| {
             patterns
                 .iter()

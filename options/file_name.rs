@@ -1,6 +1,6 @@
 //! The names of dump files: patterns with `%p %t %n %h`, and numbers for later dumps.
 
-use jvm::os::host::plain_host_name;
+use crate::host::plain_host_name;
 use parking_lot::Mutex;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ const STAMP_BYTES: usize = 16;
 
 /// The user's file name, parsed. Empty by default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct FileName(Vec<Part>);
+pub struct FileName(Vec<Part>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Part {
@@ -49,7 +49,7 @@ impl Facts {
 }
 
 /// The moment in UTC; just the number if the calendar cannot express it.
-pub(crate) fn stamp(unix_seconds: u64) -> String {
+pub fn stamp(unix_seconds: u64) -> String {
     let Ok(seconds_since_epoch) = i64::try_from(unix_seconds) else {
         return unix_seconds.to_string();
     };
@@ -62,7 +62,7 @@ pub(crate) fn stamp(unix_seconds: u64) -> String {
 
 /// Names that this process has used, so that no dump overwrites another one of the same run.
 #[derive(Debug)]
-pub(crate) struct UsedNames {
+pub struct UsedNames {
     dumps: u64,
     paths: Option<HashSet<PathBuf>>,
     /// When the agent was loaded into this process.
@@ -73,12 +73,12 @@ pub(crate) struct UsedNames {
 
 impl UsedNames {
     /// The agent is loaded: from now on, files written by other processes are not replaced. Only the first call counts.
-    pub(crate) fn begin(&mut self) {
+    pub fn begin(&mut self) {
         self.since.get_or_insert_with(SystemTime::now);
     }
 
     /// No dump of this name was made after all, so the next one may use it.
-    pub(crate) fn give_back(&mut self, path: &Path) {
+    pub fn give_back(&mut self, path: &Path) {
         if let Some(paths) = &mut self.paths {
             paths.remove(path);
         }
@@ -93,7 +93,7 @@ impl UsedNames {
 
 /// What becomes of files that have the name of a dump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Naming {
+pub enum Naming {
     /// They stay, and the dump takes a free name beside them.
     Beside,
     /// The same, but those from before the agent was loaded are replaced. A file that another process has written since
@@ -105,17 +105,17 @@ pub(crate) enum Naming {
 
 /// A name for a dump.
 #[derive(Debug)]
-pub(crate) struct Chosen {
+pub struct Chosen {
     /// The path.
-    pub(crate) path: PathBuf,
+    pub path: PathBuf,
     /// What becomes of a file that gets this name meanwhile.
-    pub(crate) existing: Existing,
+    pub existing: Existing,
     /// The file from before this JVM that has the first choice; told once.
-    pub(crate) taken: Option<PathBuf>,
+    pub taken: Option<PathBuf>,
 }
 
 /// The names used by this process. Locked while a name is chosen, never across a JVM call.
-pub(crate) static USED_NAMES: Mutex<UsedNames> = Mutex::new(UsedNames {
+pub static USED_NAMES: Mutex<UsedNames> = Mutex::new(UsedNames {
     dumps: 0,
     paths: None,
     since: None,
@@ -124,7 +124,7 @@ pub(crate) static USED_NAMES: Mutex<UsedNames> = Mutex::new(UsedNames {
 
 impl FileName {
     /// Parses a pattern. The error says what is wrong with it.
-    pub(crate) fn parse(pattern: &str) -> Result<Self, String> {
+    pub fn parse(pattern: &str) -> Result<Self, String> {
         let mut parts = Vec::new();
         let mut text = String::new();
         let mut letters = pattern.chars();
@@ -158,12 +158,12 @@ impl FileName {
     }
 
     /// The path that a first dump would get now, for checking its directory.
-    pub(crate) fn first(&self) -> PathBuf {
+    pub fn first(&self) -> PathBuf {
         PathBuf::from(self.expand(&Facts::of_dump(1)))
     }
 
     /// The folder of the dumps; `None` if the pattern does not say before they are made.
-    pub(crate) fn folder(&self) -> Option<PathBuf> {
+    pub fn folder(&self) -> Option<PathBuf> {
         let (first, later) = self.0.split_first()?;
         let Part::Text(start) = first else {
             return None;
@@ -178,7 +178,7 @@ impl FileName {
 
     /// Whether a file of this name, in the folder, may be a dump of this pattern: on this host, of any process, of any
     /// number.
-    pub(crate) fn fits(&self, file: &str) -> bool {
+    pub fn fits(&self, file: &str) -> bool {
         let mut parts = self.0.clone();
         if let Some(Part::Text(start)) = parts.first_mut() {
             *start = start
@@ -200,13 +200,13 @@ impl FileName {
     }
 
     /// The pattern filled in for the next thing that is no file, which counts as a dump.
-    pub(crate) fn filled_in(&self, used: &mut UsedNames) -> String {
+    pub fn filled_in(&self, used: &mut UsedNames) -> String {
         used.dumps += 1;
         self.expand(&Facts::of_dump(used.dumps))
     }
 
     /// Chooses the next dump's path and remembers it.
-    pub(crate) fn choose(&self, used: &mut UsedNames, naming: Naming) -> Chosen {
+    pub fn choose(&self, used: &mut UsedNames, naming: Naming) -> Chosen {
         used.dumps += 1;
         let first = PathBuf::from(self.expand(&Facts::of_dump(used.dumps)));
         let existing = match (naming, used.since) {

@@ -6,16 +6,16 @@ use trigger::{Condition, Limits};
 
 /// What causes something by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Conditions {
+pub struct Conditions {
     /// The conditions, not empty.
-    pub(crate) all: Vec<Condition>,
+    pub all: Vec<Condition>,
     /// How often they may cause something.
-    pub(crate) limits: Limits,
+    pub limits: Limits,
 }
 
 /// What conditions cause, or a command asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Does {
+pub enum Does {
     /// What the other options ask for: a heap dump, or a report.
     Dump,
     /// A sample of what the classes have.
@@ -28,22 +28,22 @@ pub(crate) enum Does {
 
 /// Samples of what the classes have.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Samples {
+pub struct Samples {
     /// The file to which each adds a line.
-    pub(crate) lines: FileName,
+    pub lines: FileName,
     /// The file that has the newest one as OpenMetrics text.
-    pub(crate) metrics: Option<FileName>,
+    pub metrics: Option<FileName>,
     /// How many classes each tells.
-    pub(crate) top: usize,
+    pub top: usize,
 }
 
 /// Who is asked what keeps the memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Leaks {
+pub struct Leaks {
     /// The file to which each answer is added.
-    pub(crate) file: FileName,
+    pub file: FileName,
     /// The command `hprof`; `None` for the one beside the agent's library.
-    pub(crate) command: Option<PathBuf>,
+    pub command: Option<PathBuf>,
 }
 
 /// The word of `do`.

@@ -1,8 +1,8 @@
 //! How profiles are made.
 
 use super::{Row, Standing};
-use crate::options::values::{basis_points, bytes, micros, yes_no};
-use crate::options::{ClassPatterns, Clock};
+use crate::values::{basis_points, bytes, micros, yes_no};
+use crate::{ClassPatterns, Clock};
 
 /// More samples cost collections too much.
 const MOST_LIVE: usize = 1 << 24;

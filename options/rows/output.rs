@@ -1,7 +1,7 @@
 //! Where dumps and reports are written, and in which format.
 
 use super::{Row, Said, Standing};
-use crate::options::values::yes_no;
+use crate::values::yes_no;
 use trigger::bytes;
 use writer::{FileMode, GzipLevel, Peer};
 

@@ -2,7 +2,7 @@
 
 /// The reaction to the first OutOfMemoryError.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum OnOutOfMemory {
+pub enum OnOutOfMemory {
     /// Nothing.
     Nothing,
     /// Dump or report; then the application continues.

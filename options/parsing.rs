@@ -10,13 +10,13 @@ use format::redaction::Redacted;
 pub(super) const ENVIRONMENT: &str = "_JAVA_HPROF_OPTIONS";
 
 /// Parses the agent's option string, followed by that of the environment.
-pub(crate) fn parse(text: &str) -> Result<Parsed, OptionError> {
+pub fn parse(text: &str) -> Result<Parsed, OptionError> {
     parse_with(text, &environment())
 }
 
 /// Parses the options of a command. Of the environment's, which are for the start of a JVM, those count that limit what a
 /// dump tells: a command can ask for less than that, and not for more.
-pub(crate) fn parse_command(text: &str) -> Result<Parsed, OptionError> {
+pub fn parse_command(text: &str) -> Result<Parsed, OptionError> {
     parse_command_with(text, &environment())
 }
 

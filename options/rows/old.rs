@@ -1,7 +1,7 @@
 //! Options of the JDK's agent that are accepted without effect, or refused.
 
 use super::{Row, Standing};
-use crate::options::values::yes_no;
+use crate::values::yes_no;
 
 const DEBUG: &str = "it debugged the JDK's own agent and has no meaning for this one; leave it out";
 const REMOVED: &str = "was removed from the JDK's agent, too; use the JVM's -XX:OnError";

@@ -1,8 +1,8 @@
 //! How a heap is dumped.
 
 use super::{Row, Standing};
-use crate::options::values::yes_no;
-use crate::options::StopTheWorld;
+use crate::values::yes_no;
+use crate::StopTheWorld;
 use format::redaction::{FieldPatterns, Redacted};
 use std::time::Duration;
 
