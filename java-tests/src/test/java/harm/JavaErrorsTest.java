@@ -3,6 +3,7 @@ package harm;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import harness.Beside;
 import harness.Command;
 import harness.Folder;
 import harness.HprofCheck;
@@ -49,6 +50,7 @@ class JavaErrorsTest {
     }
 
     @ParameterizedTest
+    @Beside
     @MethodSource("errors")
     void anErrorOfJavaCodeGivesOneDump(Jdk jdk, String what, String line) {
         Path dump = folder.resolve("out.1.hprof");
@@ -63,6 +65,7 @@ class JavaErrorsTest {
     }
 
     @ParameterizedTest
+    @Beside
     @MethodSource("harness.Jdks#majors")
     void nettysErrorGivesADump(Jdk jdk) {
         Path dump = folder.resolve("out.hprof");
@@ -91,6 +94,7 @@ class JavaErrorsTest {
 
     /** Errors of Java code, which programs may live with, leave the JVM's own their dump. */
     @ParameterizedTest
+    @Beside
     @MethodSource("some")
     void eachThrowerHasADump(Jdk jdk) {
         try (Jvm jvm = bounded(jdk).agent("heap=dump,doe=n,files=9,file=out.%n.hprof")
@@ -107,6 +111,7 @@ class JavaErrorsTest {
 
     /** A message may be a value of the application's. */
     @ParameterizedTest
+    @Beside
     @MethodSource("some")
     void aRedactedDumpTellsTheClassAlone(Jdk jdk) {
         Path dump = folder.resolve("out.hprof");
@@ -121,6 +126,7 @@ class JavaErrorsTest {
 
     /** Not even a thread can be started without another mapping. */
     @ParameterizedTest
+    @Beside
     @MethodSource("some")
     void aProcessThatHasAllMappingsIsDumped(Jdk jdk) {
         Path dump = folder.resolve("out.hprof");
@@ -134,6 +140,7 @@ class JavaErrorsTest {
 
     /** The JDK collects garbage and maps again; nobody sees the first failure. */
     @ParameterizedTest
+    @Beside
     @MethodSource("some")
     void whatTheJdkTriesAgainIsNoError(Jdk jdk) {
         try (Jvm jvm = bounded(jdk).agent("heap=dump,doe=n,file=" + folder.resolve("out.hprof")).run(JavaErrors.class, "mapOnce")) {
@@ -144,6 +151,7 @@ class JavaErrorsTest {
     }
 
     @ParameterizedTest
+    @Beside
     @MethodSource("harness.Jdks#majors")
     void whatAClassMakesForLaterIsNoError(Jdk jdk) {
         try (Jvm jvm = bounded(jdk).agent("heap=dump,doe=n,file=" + folder.resolve("out.hprof")).run(JavaErrors.class, "kept")) {
@@ -154,6 +162,7 @@ class JavaErrorsTest {
     }
 
     @ParameterizedTest
+    @Beside
     @MethodSource("some")
     void oomSwitchesItOff(Jdk jdk) {
         try (Jvm jvm = bounded(jdk).agent("heap=dump,doe=n,oom=n").run(JavaErrors.class, "own", "direct")) {
@@ -165,6 +174,7 @@ class JavaErrorsTest {
 
     /** Beside profiles, which rewrite the same class, and count its objects and calls. */
     @ParameterizedTest
+    @Beside
     @MethodSource("some")
     void profilesRewriteTheSameClass(Jdk jdk) throws IOException {
         String line = "hprof-rs: harm.JavaErrors$OutOfSpace: no space";
@@ -184,6 +194,7 @@ class JavaErrorsTest {
 
     /** A class that was rewritten must not be in the cache of a JVM, which takes classes from archives alone. */
     @Test
+    @Beside
     void aJvmThatTrainsACacheIsLeftAlone() throws IOException {
         Path recorded = folder.resolve("recorded");
         // What follows the archive is the program's, which ignores it.

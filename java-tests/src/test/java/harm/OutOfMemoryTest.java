@@ -3,6 +3,7 @@ package harm;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import harness.Beside;
 import harness.Collector;
 import harness.Command;
 import harness.Folder;
@@ -43,6 +44,7 @@ class OutOfMemoryTest {
     }
 
     @ParameterizedTest
+    @Beside
     @MethodSource("matrix")
     void theLeakOfAFrameIsInTheDump(Setup setup) {
         Path dump = folder.resolve("out.hprof");
@@ -63,6 +65,7 @@ class OutOfMemoryTest {
 
     /** What the agent allocates at the start must not fail: HotSpot would run the user's command. */
     @ParameterizedTest
+    @Beside
     @MethodSource("matrix")
     void theAgentCausesNoErrorInASmallHeap(Setup setup) {
         Path command = folder.resolve("command");
@@ -81,6 +84,7 @@ class OutOfMemoryTest {
 
     /** A command of the JVM's own asks it to end. The thread that threw keeps the heap full while the dump needs it. */
     @ParameterizedTest
+    @Beside
     @MethodSource("matrix")
     void aSignalThatComesWithTheErrorIsAnswered(Setup setup) throws IOException {
         Path dump = folder.resolve("out.hprof");
@@ -99,6 +103,7 @@ class OutOfMemoryTest {
     }
 
     @ParameterizedTest
+    @Beside
     @MethodSource("some")
     void anApplicationThatHasTakenAllDescriptorsIsDumped(Jdk jdk) {
         Path dump = folder.resolve("out.hprof");
@@ -117,6 +122,7 @@ class OutOfMemoryTest {
     }
 
     @ParameterizedTest
+    @Beside
     @MethodSource("ways")
     void theProgramEndsAsItWouldWithoutTheAgent(Jdk jdk, String way) {
         Path dump = folder.resolve("out.hprof");
@@ -136,6 +142,7 @@ class OutOfMemoryTest {
 
     /** Without room for the object of the last thread most JVMs end without VMDeath. */
     @ParameterizedTest
+    @Beside
     @MethodSource("harness.Jdks#majors")
     void aHeapWithoutRoomForAnyObject(Jdk jdk) {
         try (Jvm jvm = small(jdk).with(Collector.G1).agent("heap=dump,file=" + folder.resolve("out.hprof"))
@@ -150,6 +157,7 @@ class OutOfMemoryTest {
     }
 
     @ParameterizedTest
+    @Beside
     @MethodSource("some")
     void oomSaysWhetherThereIsADumpAndAnEnd(Jdk jdk) {
         Path dump = folder.resolve("exit.hprof");
@@ -169,6 +177,7 @@ class OutOfMemoryTest {
 
     /** HotSpot ends the process before it tells the agent of the error. */
     @ParameterizedTest
+    @Beside
     @MethodSource("some")
     void switchesThatLeaveNoTimeForADumpAreToldOf(Jdk jdk) {
         for (String name : List.of("ExitOnOutOfMemoryError", "CrashOnOutOfMemoryError")) {
@@ -184,6 +193,7 @@ class OutOfMemoryTest {
     }
 
     @ParameterizedTest
+    @Beside
     @MethodSource("some")
     void aCommandThatKillsIsToldOf(Jdk jdk) {
         try (Jvm jvm = small(jdk).switches("-XX:OnOutOfMemoryError=kill -9 %p")
@@ -195,6 +205,7 @@ class OutOfMemoryTest {
     }
 
     @ParameterizedTest
+    @Beside
     @MethodSource("some")
     void hotspotsOwnDumpAndCommandGoBesideIt(Jdk jdk) {
         Path own = folder.resolve("hotspot.hprof");

@@ -2,6 +2,7 @@ package histogram;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import harness.Beside;
 import harness.Collector;
 import harness.Folder;
 import harness.Histogram;
@@ -44,6 +45,7 @@ class HistogramTest {
     @TempDir Path folder;
 
     @ParameterizedTest
+    @Beside
     @MethodSource("harness.Setup#matrix")
     void isHotspotsOwn(Setup setup) {
         // Without the archive of shared classes, whose part of the heap has dead objects and is never collected.

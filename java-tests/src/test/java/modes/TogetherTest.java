@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import harness.Beside;
 import harness.Folder;
 import harness.HprofCheck;
 import harness.Jdk;
@@ -50,6 +51,7 @@ class TogetherTest {
     }
 
     @ParameterizedTest
+    @Beside
     @MethodSource("cases")
     void theProgramIsWell(Jdk jdk, String modes) throws IOException {
         try (Jvm jvm = Jvm.on(jdk, folder).switches("-Xmx512m").agent(modes).run(Together.class, SECONDS).ready()) {

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import harness.Beside;
 import harness.DumpStream;
 import harness.HprofCheck;
 import harness.Jdk;
@@ -54,6 +55,7 @@ class CommandsTest {
     }
 
     @ParameterizedTest
+    @Beside
     @MethodSource("since11")
     void binaryAnswers(Jdk jdk) {
         try (Peer peer = Peer.listen(); Jvm jvm = Jvm.on(jdk, folder)
@@ -85,6 +87,7 @@ class CommandsTest {
     }
 
     @Test
+    @Beside
     void textAnswers() {
         try (Peer peer = Peer.listen(); Jvm jvm = Jvm.on(Jdks.of(17), folder)
                 .agent("heap=sites,doe=n,sampling=64k," + peer.option()).run(Busy.class)) {
@@ -107,6 +110,7 @@ class CommandsTest {
     }
 
     @ParameterizedTest
+    @Beside
     @MethodSource("majors")
     void garbageIsCollected(Jdk jdk) {
         try (Peer peer = Peer.listen(); Jvm jvm = Jvm.on(jdk, folder).switches("-verbose:gc")
@@ -121,6 +125,7 @@ class CommandsTest {
     }
 
     @ParameterizedTest
+    @Beside
     @MethodSource("majors")
     void whatCannotBeDoneIsAnsweredByALine(Jdk jdk) {
         try (Peer peer = Peer.listen(); Jvm jvm = Jvm.on(jdk, folder)
@@ -156,6 +161,7 @@ class CommandsTest {
     }
 
     @ParameterizedTest
+    @Beside
     @MethodSource("samplings")
     void theMeasuringIsControlled(Jdk jdk, String sampling) {
         try (Peer peer = Peer.listen(); Jvm jvm = Jvm.on(jdk, folder)
@@ -190,6 +196,7 @@ class CommandsTest {
     }
 
     @ParameterizedTest
+    @Beside
     @MethodSource("samplers")
     void theSamplingIsControlled(Jdk jdk, String engine) {
         try (Peer peer = Peer.listen(); Jvm jvm = Jvm.on(jdk, folder)
@@ -240,6 +247,7 @@ class CommandsTest {
     }
 
     @ParameterizedTest
+    @Beside
     @MethodSource("majors")
     void exitEndsTheConnectionAndNotTheProgram(Jdk jdk) {
         try (Peer peer = Peer.listen();
@@ -258,6 +266,7 @@ class CommandsTest {
     }
 
     @ParameterizedTest
+    @Beside
     @MethodSource("since11")
     void halfACommandAndTheEndOfAllEndTheListenerAlone(Jdk jdk) {
         try (Peer peer = Peer.listen();
@@ -276,6 +285,7 @@ class CommandsTest {
     }
 
     @Test
+    @Beside
     void halfACommandAndABrokenConnection() {
         try (Peer peer = Peer.listen();
                 Jvm jvm = Jvm.on(Jdks.of(17), folder).agent("heap=dump," + peer.option()).run(Patient.class)) {
@@ -289,6 +299,7 @@ class CommandsTest {
     }
 
     @Test
+    @Beside
     void aLengthBeyondReasonEndsTheConnection() {
         try (Peer peer = Peer.listen();
                 Jvm jvm = Jvm.on(Jdks.of(17), folder).agent("heap=dump,doe=n," + peer.option()).run(Patient.class)) {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import harness.Beside;
 import harness.Command;
 import harness.DumpStream;
 import harness.Folder;
@@ -59,6 +60,7 @@ class NetTest {
 
     /** By signal and at the end, whole and one after the other; of the forked child's part, too. */
     @ParameterizedTest
+    @Beside
     @MethodSource("engines")
     void dumpsOfEveryEngineArriveWhole(Jdk jdk, String option, String engine) {
         try (Peer peer = Peer.listen();
@@ -77,6 +79,7 @@ class NetTest {
     }
 
     @Test
+    @Beside
     void compressedDumpsArriveWhole() throws IOException {
         for (String engine : List.of("snapshot", "portable")) {
             try (Peer peer = Peer.listen();
@@ -92,6 +95,7 @@ class NetTest {
     }
 
     @ParameterizedTest
+    @Beside
     @MethodSource("since11")
     void sitesAreText(Jdk jdk) {
         String text = textOf(jdk, "heap=sites,sampling=64k", Leak.class);
@@ -102,6 +106,7 @@ class NetTest {
     }
 
     @ParameterizedTest
+    @Beside
     @MethodSource("majors")
     void timesAreText(Jdk jdk) {
         String text = textOf(jdk, "cpu=times,include=sites.*", Leak.class);
@@ -110,6 +115,7 @@ class NetTest {
     }
 
     @Test
+    @Beside
     void aHeapDumpMayBeText() {
         String text = textOf(Jdks.of(17), "heap=dump,format=a", Patient.class);
         assertTrue(text.startsWith("JAVA PROFILE 1.0.1, created "), text);
@@ -127,6 +133,7 @@ class NetTest {
     }
 
     @Test
+    @Beside
     void theLoopbackOfIpv6() throws IOException {
         InetAddress loopback = InetAddress.getByName("::1");
         boolean isThere = Files.exists(Path.of("/proc/net/if_inet6")) && !Files.readString(Path.of("/proc/net/if_inet6")).isEmpty();
@@ -140,6 +147,7 @@ class NetTest {
     }
 
     @ParameterizedTest
+    @Beside
     @MethodSource("majors")
     void nobodyThereIsOneLineAndNoMore(Jdk jdk) {
         String option;
@@ -158,6 +166,7 @@ class NetTest {
     }
 
     @Test
+    @Beside
     void whoAsksForADumpIsToldThatThereIsNoConnection() {
         try (Jvm jvm = Jvm.on(Jdks.of(17), folder).agent("heap=dump,net=no.such.host.invalid:9").run(Patient.class).ready()) {
             jvm.signal("QUIT");
@@ -167,6 +176,7 @@ class NetTest {
     }
 
     @ParameterizedTest
+    @Beside
     @MethodSource("since11")
     void anAttachedAgentHasNoConnection(Jdk jdk) {
         try (Peer peer = Peer.listen(); Jvm jvm = Jvm.on(jdk, folder).run(Patient.class).ready()) {
@@ -184,6 +194,7 @@ class NetTest {
     }
 
     @ParameterizedTest
+    @Beside
     @MethodSource("two")
     void aPeerThatNeverReadsHoldsUpNothing(Jdk jdk) {
         try (Peer peer = Peer.listen();
@@ -205,6 +216,7 @@ class NetTest {
     }
 
     @Test
+    @Beside
     void anExitWaitsNoLongerThanThePeerIsGivenTime() {
         try (Peer peer = Peer.listen();
                 Jvm jvm = Jvm.on(Jdks.of(21), folder).switches("-Xmx256m").agent("heap=dump," + peer.option()).run(Busy.class)) {
@@ -221,6 +233,7 @@ class NetTest {
 
     /** Fast enough for a JVM that runs, too slow for one that ends. */
     @Test
+    @Beside
     void anExitDoesNotWaitForASlowPeer() {
         try (Peer peer = Peer.listen();
                 Jvm jvm = Jvm.on(Jdks.of(17), folder).switches("-Xmx256m").agent("heap=dump," + peer.option()).run(Busy.class)) {
@@ -233,6 +246,7 @@ class NetTest {
     }
 
     @ParameterizedTest
+    @Beside
     @MethodSource("majors")
     void aPeerThatResetsInMidDumpIsToldOf(Jdk jdk) {
         try (Peer peer = Peer.listen();

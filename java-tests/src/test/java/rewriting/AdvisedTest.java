@@ -2,6 +2,7 @@ package rewriting;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import harness.Beside;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
@@ -38,6 +39,7 @@ class AdvisedTest {
     }
 
     @ParameterizedTest
+    @Beside
     @MethodSource("all")
     void codeOfOthersInWaitIsNotRunByReports(Jdk jdk, String mode) throws IOException {
         Path report = folder.resolve("report.txt");
@@ -56,6 +58,7 @@ class AdvisedTest {
     }
 
     @ParameterizedTest
+    @Beside
     @MethodSource("later")
     void mockitoWorks(Jdk jdk, String mode) {
         try (Jvm jvm = beside(ours(jdk, mode, folder.resolve("report.txt"))).run(Mocking.class)) {
@@ -66,6 +69,7 @@ class AdvisedTest {
 
     /** HotSpot leaves rewritten classes out of it, and may crash. */
     @Test
+    @Beside
     void anArchiveThatIsRecordedIsToldOf() {
         Launch launch = Jvm.on(Jdks.of(25), folder).through("sh", "-c", "ulimit -c 0 && exec \"$@\"", "sh")
                 .switches("-XX:AOTMode=record", "-XX:AOTConfiguration=" + folder.resolve("aot.conf"),

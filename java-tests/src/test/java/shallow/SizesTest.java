@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import harness.Beside;
 import harness.Collector;
 import harness.Command;
 import harness.Folder;
@@ -53,6 +54,7 @@ class SizesTest {
     }
 
     @ParameterizedTest
+    @Beside
     @MethodSource("layouts")
     void areHotspotsOwn(Setup setup) throws IOException {
         try (Jvm jvm = setup.on(folder).agent("heap=dump,doe=n,file=" + folder.resolve("out.%n.hprof"))
@@ -76,6 +78,7 @@ class SizesTest {
     }
 
     @ParameterizedTest
+    @Beside
     @MethodSource("layouts")
     void noReaderMinds(Setup setup) {
         Path dump = folder.resolve("exit.hprof");

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import harness.Beside;
 import harness.Collector;
 import harness.HprofCheck;
 import harness.Jdk;
@@ -55,6 +56,7 @@ class ExactTest {
     }
 
     @ParameterizedTest
+    @Beside
     @MethodSource("setups")
     void theNumbersAreTheProgramsOwn(Setup setup) {
         Path file = folder.resolve("sites.hprof");
@@ -68,6 +70,7 @@ class ExactTest {
     }
 
     @ParameterizedTest
+    @Beside
     @MethodSource("jdks")
     void theDumpHasThemToo(Jdk jdk) {
         Path dump = folder.resolve("out.hprof");
@@ -88,6 +91,7 @@ class ExactTest {
 
     /** Clones and arrays by reflection are sampled, and each is found below the line of the program that asked for it. */
     @ParameterizedTest
+    @Beside
     @MethodSource("sampling")
     void whatBytecodeDoesNotShowIsEstimated(Jdk jdk) throws IOException {
         Path file = folder.resolve("sites.hprof");
@@ -123,6 +127,7 @@ class ExactTest {
 
     /** A stack is known by the addresses of its bytecode; when classes are unloaded those are other classes' soon. */
     @ParameterizedTest
+    @Beside
     @MethodSource("setups")
     void aClassThatComesToLieWhereAnotherWasIsNotTakenForIt(Setup setup) {
         for (String perfData : PERF_DATA) {
@@ -173,6 +178,7 @@ class ExactTest {
 
     /** The same for the bytecode of a method that is redefined. */
     @ParameterizedTest
+    @Beside
     @MethodSource("setups")
     void bytecodeThatComesToLieWhereOtherWasIsNotTakenForIt(Setup setup) throws IOException {
         Path jar = folder.resolve("agent.jar");

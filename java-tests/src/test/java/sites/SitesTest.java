@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import harness.Beside;
 import harness.Collector;
 import harness.HprofCheck;
 import harness.Jdk;
@@ -49,6 +50,7 @@ class SitesTest {
     }
 
     @ParameterizedTest
+    @Beside
     @MethodSource("since11")
     void aReportIsText(Jdk jdk) throws IOException {
         Path report = folder.resolve("sites.txt");
@@ -69,6 +71,7 @@ class SitesTest {
     }
 
     @Test
+    @Beside
     void everyEngineTellsTheSameStacks() {
         Set<String> told = new HashSet<>();
         Jdk jdk = Jdks.of(17);
@@ -86,6 +89,7 @@ class SitesTest {
     }
 
     @ParameterizedTest
+    @Beside
     @MethodSource("collectors")
     void estimatesAreUnbiasedForEverySizeAndAfterCollections(Setup setup) {
         Path file = folder.resolve("sites.hprof");
@@ -139,6 +143,7 @@ class SitesTest {
     }
 
     @ParameterizedTest
+    @Beside
     @MethodSource("since11")
     void classesAreUnloadedAllTheSame(Jdk jdk) {
         Path report = folder.resolve("sites.txt");
@@ -163,6 +168,7 @@ class SitesTest {
     }
 
     @Test
+    @Beside
     void java8SaysThatItCannotSample() throws IOException {
         List<Jdk> eights = Jdks.majors();
         eights.removeIf(jdk -> jdk.major != 8);

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import harness.Attach;
+import harness.Beside;
 import harness.Jdk;
 import harness.Jdks;
 import harness.Jvm;
@@ -52,6 +53,7 @@ class TextTest {
 
     /** Ids are addresses: the same in all dumps, as long as nothing is collected. */
     @ParameterizedTest
+    @Beside
     @MethodSource("engines")
     void hasTheLinesOfABinaryDump(Jdk jdk, String engine) throws Exception {
         try (Jvm jvm = quiet(jdk)) {
@@ -143,6 +145,7 @@ class TextTest {
     }
 
     @ParameterizedTest
+    @Beside
     @MethodSource("layouts")
     void sizesAreThoseOfTheHistogram(Jdk jdk, String option) throws Exception {
         Path text = folder.resolve("text.txt");
@@ -189,6 +192,7 @@ class TextTest {
     }
 
     @ParameterizedTest
+    @Beside
     @MethodSource("since11")
     void sitesFollowInTheSameFile(Jdk jdk) throws Exception {
         Path text;
