@@ -2,7 +2,8 @@
 
 use super::dump::{by_fork, environment, take_turn, Alone};
 use super::error::DumpError;
-use super::fork::SnapshotDump;
+use super::fork::Attempt;
+use super::object_sizes;
 use super::request::millis_since_epoch;
 use super::tried::Tried;
 use jvm::env::Vm;
@@ -32,8 +33,16 @@ pub(crate) fn count(vm: Vm, jni: &mut Jni<'_>, options: &Options) -> Result<Coun
     let counted = by_fork(options, &tried, |copies_all| {
         let env = environment(vm)?;
         let counted = jni.with_frame(|jni| {
-            let now = millis_since_epoch();
-            SnapshotDump::new(&env, jni, options, now, &tried, copies_all).count()
+            let attempt = Attempt {
+                env: &env,
+                jni,
+                options,
+                millis_since_epoch: millis_since_epoch(),
+                tried: &tried,
+                copies_all,
+                sizes: object_sizes::measure(&env, jni),
+            };
+            attempt.count()
         });
         counted.ok_or(DumpError::Missing("memory for local references"))?
     });

@@ -3,7 +3,7 @@
 use super::dumper::dump_by_hotspot;
 use super::error::{estimate_text, Again, DumpError, For};
 use super::facts::allocation_traces::Profiled;
-use super::fork::{Child, Ending, SnapshotDump};
+use super::fork::{Attempt, Child, Ending};
 use super::object_sizes;
 use super::outcome::{sent_what, Outcome};
 use super::request::{millis_since_epoch, Request, Way};
@@ -310,8 +310,16 @@ fn by_snapshot(
     let (options, env) = (request.options, environment(request.vm)?);
     let file = create_file(request, &env, jni)?;
     let made = jni.with_frame(|jni| {
-        let now = millis_since_epoch();
-        SnapshotDump::new(&env, jni, options, now, tried, copies_all).run(file, request.profiled)
+        let attempt = Attempt {
+            env: &env,
+            jni,
+            options,
+            millis_since_epoch: millis_since_epoch(),
+            tried,
+            copies_all,
+            sizes: object_sizes::measure(&env, jni),
+        };
+        attempt.run(file, request.profiled)
     });
     made.ok_or(DumpError::Missing("memory for local references"))?
 }

@@ -144,7 +144,10 @@ const DUMP: Row = (
 );
 
 /// So is the one that counts: it forks as dumps do, and waits its turn.
-const COUNT: Row = ("count", &["dump", "error", "fork", "request", "tried"]);
+const COUNT: Row = (
+    "count",
+    &["dump", "error", "fork", "object_sizes", "request", "tried"],
+);
 
 /// The profiles: features import what they share, and not each other. `*` stands for the exports of
 /// `agent/profile/mod.rs`.

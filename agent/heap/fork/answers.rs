@@ -1,10 +1,11 @@
 //! The parent's side of the conversation with the child: answers it until the dump is written or must be given up.
 
+use super::attempt::Attempt;
 use super::careful_reads;
 use super::childs_end::{silence, Stage};
 use super::message::{send_ids, FramesMessage, FromChild, ThreadIds, ThreadNoteMessage, Written};
-use super::parent::SnapshotDump;
 use super::process::{self, Child};
+use super::product::Product;
 use crate::copied::{self, Step};
 use crate::ending;
 use crate::heap::error::{Again, DumpError};
@@ -41,7 +42,7 @@ const PROGRESS: Duration = Duration::from_secs(5);
 
 /// Everything the parent needs to answer the child.
 pub(super) struct Answers<'d, 'f> {
-    pub(super) dump: &'d SnapshotDump<'f>,
+    pub(super) attempt: &'d Attempt<'f>,
     pub(super) catalogue: &'d mut Catalogue<'f>,
     pub(super) tables: &'d Tables,
     pub(super) objects: ObjectTable,
@@ -51,8 +52,7 @@ pub(super) struct Answers<'d, 'f> {
     pub(super) same_words: RefCell<HashMap<(u64, u64), bool>>,
     /// The record of allocation sites; empty if there is none.
     pub(super) site_records: &'d [u8],
-    /// `None` if the classes are counted, and nothing is written.
-    pub(super) file: Option<&'d DumpFile>,
+    pub(super) product: Product<&'d DumpFile>,
     /// Texts that stay in every dump: names that classes have for what is no field of theirs, and what tells of the JVM.
     pub(super) kept_texts: Vec<StringId>,
 }
@@ -64,7 +64,7 @@ impl Answers<'_, '_> {
         mut socket: UnixStream,
         mut child: Child,
     ) -> Result<(Child, Written), DumpError> {
-        let limit = Duration::from_secs(u64::from(self.dump.options.timeout_s)) + GRACE;
+        let limit = Duration::from_secs(u64::from(self.attempt.options.timeout_s)) + GRACE;
         // For the rest of a message that has started.
         let _ = socket.set_read_timeout(Some(limit));
         let mut told = Instant::now();
@@ -100,15 +100,15 @@ impl Answers<'_, '_> {
                     objects,
                     heap_bytes,
                 }) => {
-                    if told.elapsed() >= PROGRESS && self.file.is_some() {
+                    if told.elapsed() >= PROGRESS && self.product.output().is_some() {
                         told = Instant::now();
                         let line = progress_line(
                             bytes,
                             objects,
                             heap_bytes,
-                            self.dump.tried.used_bytes.get(),
+                            self.attempt.tried.used_bytes.get(),
                         );
-                        say_if(self.dump.options.verbose, &line);
+                        say_if(self.attempt.options.verbose, &line);
                     }
                 }
                 Ok(FromChild::Done(written)) => {
@@ -132,13 +132,13 @@ impl Answers<'_, '_> {
     /// Why the child ended without a message.
     fn without_a_word(&self, child: &mut Child, stage: Stage, hung: bool) -> DumpError {
         if hung {
-            let seconds = self.dump.options.timeout_s;
+            let seconds = self.attempt.options.timeout_s;
             return given_up(
                 child,
                 format!("nothing more could be written for {seconds} s"),
             );
         }
-        silence(child, stage, self.dump.tried.has_left_out.get())
+        silence(child, stage, self.attempt.tried.has_left_out.get())
     }
 
     /// Gives every object of the child its address, writes the head of the file, and answers with the threads' numbers.
@@ -161,33 +161,36 @@ impl Answers<'_, '_> {
             Some((self.note(thread)?, stack))
         });
         let notes: Vec<_> = notes.collect();
-        let (Some(stacks), Some(file)) = (self.stacks.take(), self.file) else {
+        let (Some(stacks), Some(file)) = (self.stacks.take(), self.product.output()) else {
             return Err(broken_word());
         };
-        let (dump, classes) = (self.dump, self.catalogue.len());
-        let mut methods = Methods::new(dump.env, dump.jni, dump.options.line_numbers);
+        let (attempt, classes) = (self.attempt, self.catalogue.len());
+        let mut methods = Methods::new(attempt.env, attempt.jni, attempt.options.line_numbers);
         let rows = stacks.fill(
             notes,
-            dump.options.depth_frames,
+            attempt.options.depth_frames,
             &mut methods,
             self.catalogue,
             self.tables,
             &mut self.objects,
         )?;
-        dump.tried.paused.set(dump.tried.paused.get() + rows.pause);
+        attempt
+            .tried
+            .paused
+            .set(attempt.tried.paused.get() + rows.pause);
         // A frame belongs to a class that the child does not know.
         if self.catalogue.len() > classes {
             return Err(Again::UnknownClass.into());
         }
         let mirror = |class| self.objects.id(self.catalogue.mirror(class)?);
-        let (objects, millis) = (&self.objects, dump.millis_since_epoch);
+        let (objects, millis) = (&self.objects, attempt.millis_since_epoch);
         let mut deliver = |bytes| file.head(bytes);
-        let texts = match dump.options.hides_names() {
+        let texts = match attempt.options.hides_names() {
             true => Texts::Names(&self.kept_texts),
             false => Texts::All,
         };
         let tables = (self.tables, texts);
-        match dump.graph_sizes() {
+        match self.product.sizes() {
             Some(sizes) => {
                 let facts = (millis, sizes);
                 emit::graph_head(tables, objects, mirror, facts, &mut deliver)
@@ -208,11 +211,16 @@ impl Answers<'_, '_> {
 
     /// What the file tells of the JVM becomes texts of the head.
     fn tell_of_jvm(&mut self, sizes: &[(ClassId, ClassUnits)]) {
-        let dump = self.dump;
+        let attempt = self.attempt;
         let sizes = sizes.iter().map(|(class, units)| (class.get(), *units));
         let facts = JvmFacts {
-            sizes: dump.sizes,
-            words: jvm_words(dump.env, dump.options, "snapshot", dump.tried.paused.get()),
+            sizes: self.product.sizes().or(attempt.sizes),
+            words: jvm_words(
+                attempt.env,
+                attempt.options,
+                "snapshot",
+                attempt.tried.paused.get(),
+            ),
             classes: sizes.collect(),
         };
         let texts = facts.texts().into_iter();
@@ -222,7 +230,7 @@ impl Answers<'_, '_> {
 
     /// The stacks that the child has read, by the rows of their threads.
     fn read_stacks(&self, read: FramesMessage) -> HashMap<u32, ReadStack> {
-        let mut methods = ToldMethods::new(self.dump.env);
+        let mut methods = ToldMethods::new(self.attempt.env);
         let ids = read.methods.iter().map(|method| {
             let (name, signature) = (&method.name, &method.signature);
             methods.id(method.class, name, signature, self.catalogue)

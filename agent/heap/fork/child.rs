@@ -7,6 +7,7 @@ use super::crew::{in_threads, Watch};
 use super::known_objects::KnownObjects;
 use super::message::{receive_ids, FromChild, ThreadIds, ThreadNoteMessage, Written};
 use super::process::{self, is_readable, Watchdog};
+use super::product::Product;
 use super::vm_structs::VmStructs;
 use crate::heap::facts::catalogue::Catalogue;
 use crate::heap::facts::plain_facts::class_facts;
@@ -70,13 +71,8 @@ pub(super) struct Task<'d, 'f> {
     pub(super) allocated: &'d [(Handle, TraceId)],
     /// What HotSpot exports about its own structures.
     pub(super) vm_structs: VmStructs,
-    /// Where the child writes its part of the file.
-    pub(super) tail: Option<Tail>,
-    /// What objects are aligned to, if no dump is written: a peer gets their graph, or they are
-    /// counted.
-    pub(super) alignment_bytes: Option<u64>,
-    /// Whether the classes are counted, and nothing is written.
-    pub(super) counts: bool,
+    /// What the child makes. The tail goes to the thread that writes.
+    pub(super) product: Product<Option<Tail>>,
     /// Whether the child gets the whole heap, including the parts without objects.
     pub(super) copies_all: bool,
     /// Whether threads wait until it is certain that this copy will do.
@@ -291,7 +287,7 @@ impl Task<'_, '_> {
 
     /// Which values of this heap get into the file; `None` if there is no memory.
     fn values(&self, heap: &Range<u64>) -> Option<Values> {
-        if self.alignment_bytes.is_some() {
+        if !matches!(self.product, Product::Dump(_)) {
             return Some(Values::none());
         }
         let options = self.options;

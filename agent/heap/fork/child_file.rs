@@ -5,7 +5,9 @@ use super::crew::{in_threads, Watch};
 use super::message::Written;
 use super::own_thread::start_own;
 use super::process::Watchdog;
+use super::product::Product;
 use crate::heap::facts::roots::RootNotes;
+use format::ObjectSizes;
 use snapshot::classes::ClassReferences;
 use snapshot::encode::{
     ClassCount, ClassCounter, Encoded, Encoder, GraphEncoder, LargeArrays, Parts, SizeFacts,
@@ -20,7 +22,7 @@ impl<'d, 'f> Task<'d, 'f> {
     /// threads are in use, whose frames may be more roots, or threads wait until all is marked,
     /// because a disk may be slow. A stream cannot begin anew, and a graph has no large arrays.
     pub(super) fn begins_early(&self) -> bool {
-        let is_file = self.alignment_bytes.is_none() && !self.options.is_stream();
+        let is_file = matches!(self.product, Product::Dump(_)) && !self.options.is_stream();
         is_file && !self.is_awaited && !self.virtual_threads.is_some_and(|fields| fields.in_use)
     }
 
@@ -95,8 +97,8 @@ impl<'d, 'f> Task<'d, 'f> {
         watchdog: &Watchdog,
     ) -> Result<Written, Failure> {
         copy.snapshot.check_linked()?;
-        if self.counts {
-            return self.count(&copy.snapshot, watchdog);
+        if let Product::Counts(sizes) = self.product {
+            return self.count(&copy.snapshot, sizes, watchdog);
         }
         let writer = self.begin_file(copy, roots, &mut ClassReferences::default(), watchdog)?;
         Ok(Written {
@@ -106,8 +108,13 @@ impl<'d, 'f> Task<'d, 'f> {
     }
 
     /// Counts the marked objects of each class, on all threads.
-    fn count(&mut self, snapshot: &Snapshot, watchdog: &Watchdog) -> Result<Written, Failure> {
-        let sizes = self.sizes().ok_or(Failure::Fault)?;
+    fn count(
+        &mut self,
+        snapshot: &Snapshot,
+        sizes: ObjectSizes,
+        watchdog: &Watchdog,
+    ) -> Result<Written, Failure> {
+        let sizes = self.size_facts(sizes);
         let parts = Parts::default();
         let counted = in_threads(
             self.walkers(),
@@ -122,12 +129,12 @@ impl<'d, 'f> Task<'d, 'f> {
         })
     }
 
-    /// What the snapshot does not know of sizes; `None` if a dump is written, which does not tell them.
-    fn sizes(&self) -> Option<SizeFacts> {
-        Some(SizeFacts {
-            alignment_bytes: self.alignment_bytes?,
+    /// What the snapshot does not know of sizes.
+    fn size_facts(&self, sizes: ObjectSizes) -> SizeFacts {
+        SizeFacts {
+            alignment_bytes: sizes.alignment_bytes,
             places: self.vm_structs.size_places,
-        })
+        }
     }
 
     /// Writes classes and roots. Adds the objects that classes refer to to `classes`.
@@ -143,7 +150,8 @@ impl<'d, 'f> Task<'d, 'f> {
         watchdog.feed();
         let threads = self.tell_roots(roots, copy, watchdog)?;
         watchdog.feed();
-        let tail = self.tail.take().ok_or(Failure::Fault)?;
+        let tail = self.product.output_mut().and_then(Option::take);
+        let tail = tail.ok_or(Failure::Fault)?;
         let writer = TailWriter::start(tail, self.walkers(), start_own).map_err(not_started)?;
         let mut segments = Segments::new(writer.sender());
         self.write_classes(copy, &mut segments, classes)?;
@@ -187,7 +195,7 @@ impl<'d, 'f> Task<'d, 'f> {
         watchdog: &Watchdog,
     ) -> Result<Written, Failure> {
         let parts = Parts::default();
-        let sizes = self.sizes();
+        let sizes = self.product.sizes().map(|sizes| self.size_facts(sizes));
         let encoded = in_threads(
             self.walkers(),
             "hprof encoder",

@@ -187,7 +187,12 @@ impl<'d, 'f> Forker<'d, 'f> {
                 let mut keep = Vec::new();
                 if let Some(task) = &self.task {
                     keep.push(task.socket.as_raw_fd());
-                    keep.extend(task.tail.as_ref().map(AsRawFd::as_raw_fd));
+                    keep.extend(
+                        task.product
+                            .output()
+                            .and_then(Option::as_ref)
+                            .map(AsRawFd::as_raw_fd),
+                    );
                 }
                 // A panic must not unwind into HotSpot.
                 let settled = catch_unwind(AssertUnwindSafe(|| {

@@ -1,7 +1,7 @@
 //! The snapshot engine for HotSpot: the process forks, the application runs on, and the copy is read and written.
 //!
-//! In the parent, [`parent`] leads, [`answers`] converses with the child, [`known_objects`] reads what the check needs,
-//! [`pause`] shortens the pause, and [`forker`] forks in HotSpot's callback and notes the roots. In the child,
+//! In the parent, [`parent`] leads, [`attempt`] is what it shares with [`answers`], which converses with the child, [`known_objects`] reads what the check needs,
+//! [`product`] is what is made, [`pause`] shortens the pause, and [`forker`] forks in HotSpot's callback and notes the roots. In the child,
 //! [`child`] leads, [`compiled_frames`] finds roots that HotSpot does not report, [`standing_frames`] reads the frames of
 //! all threads, [`child_file`] writes its part of the file, [`crew`] runs its threads, and the `snapshot` crate reads the
 //! heap. Between them is [`message`]: the last one says what was [written](message::Written) or why nothing
@@ -13,6 +13,7 @@
 #![allow(unsafe_code)]
 
 mod answers;
+mod attempt;
 mod careful_reads;
 mod child;
 mod child_file;
@@ -28,10 +29,12 @@ mod own_thread;
 mod parent;
 mod pause;
 mod process;
+mod product;
 mod silence;
 mod standing_frames;
 mod virtual_thread_fields;
 mod vm_structs;
 
-pub(super) use parent::{look_at_heap, SnapshotDump};
+pub(super) use attempt::Attempt;
+pub(super) use parent::look_at_heap;
 pub(super) use process::{Child, Ending};

@@ -1,6 +1,7 @@
 //! A dump by snapshot, as the parent makes it: prepare, fork, answer the child, finish the file.
 
 use super::answers::Answers;
+use super::attempt::Attempt;
 use super::careful_reads;
 use super::child::Task;
 use super::compiled_frames;
@@ -9,6 +10,7 @@ use super::known_objects::KnownObjects;
 use super::message::Written;
 use super::pause::huge_pages::HugePages;
 use super::process::Child;
+use super::product::Product;
 use super::virtual_thread_fields::{
     method_ids, stack_chunk_class, the_same_fields, virtual_thread_fields,
 };
@@ -23,20 +25,16 @@ use crate::heap::facts::escape_barrier::{Barrier, FIRST_WITH_BARRIER};
 use crate::heap::facts::java_version::java_version;
 use crate::heap::facts::plain_facts::{field_offset, mirror_fields};
 use crate::heap::facts::threads::{tag_thread, CapturedStacks};
-use crate::heap::object_sizes;
 use crate::heap::outcome::Outcome;
 use crate::heap::stop_bound::StopBound;
-use crate::heap::tried::{Tried, OOP_MAP};
+use crate::heap::tried::OOP_MAP;
 use crate::message::say;
 use crate::profile::LiveTraces;
 use format::redaction::Redaction;
-use format::{ClassName, ObjectSizes};
+use format::ClassName;
 use headroom::MemoryLeft;
 use hotspot::{JavaFrames, StandingStacks, ThreadHandles, Variables};
-use jvm::env::Env;
-use jvm::jni::Jni;
 use jvm::object::{Handle, Object};
-use options::Options;
 use snapshot::classes::NameFields;
 use snapshot::mappings::{os_maps, Mappings};
 use std::cell::RefCell;
@@ -52,21 +50,6 @@ type Stacks<'f> = (
     Option<Box<StandingStacks>>,
     Option<WithoutBarrier>,
 );
-
-/// A dump in progress, in its own local frame.
-#[derive(Debug)]
-pub(in crate::heap) struct SnapshotDump<'f> {
-    pub(super) env: &'f Env,
-    pub(super) jni: &'f Jni<'f>,
-    pub(super) options: &'f Options,
-    pub(super) millis_since_epoch: u64,
-    /// The costs and findings of this and earlier attempts.
-    pub(super) tried: &'f Tried,
-    /// Whether the child gets the whole heap, including the parts without objects.
-    copies_all: bool,
-    /// The sizes of objects; always known if no dump is written: a peer gets their graph, or they are counted.
-    pub(super) sizes: Option<ObjectSizes>,
-}
 
 /// What was made of a copy of the heap, with the number of classes.
 type Copied = (Child, Written, usize, Tables);
@@ -86,35 +69,18 @@ pub(in crate::heap) fn look_at_heap(object: &Object<'_>) -> Result<(), String> {
     }
 }
 
-impl<'f> SnapshotDump<'f> {
-    /// A dump by an environment that has no tags.
-    pub(in crate::heap) fn new(
-        env: &'f Env,
-        jni: &'f Jni<'f>,
-        options: &'f Options,
-        millis_since_epoch: u64,
-        tried: &'f Tried,
-        copies_all: bool,
-    ) -> Self {
-        let measured = object_sizes::measure(env, jni);
-        Self {
-            env,
-            jni,
-            options,
-            millis_since_epoch,
-            tried,
-            copies_all,
-            sizes: measured.or_else(|| options.is_graph().then(ObjectSizes::default)),
-        }
-    }
-
+impl<'f> Attempt<'f> {
     /// Makes the dump. On an error it deletes the file.
     pub(in crate::heap) fn run(
         &self,
         file: DumpFile,
         profiled: Profiled<'_>,
     ) -> Result<(Outcome, Child), DumpError> {
-        let copied = self.copy(Some(&file), profiled)?;
+        let product = match self.options.is_graph() {
+            true => Product::Graph(&file, self.sizes.unwrap_or_default()),
+            false => Product::Dump(&file),
+        };
+        let copied = self.copy(product, profiled)?;
         if let Some(missing) = self.tried.no_oop_maps.get() {
             say(&format!(
                 "{missing} of this JVM's compiled code cannot be read, so HotSpot looks for replaced objects"
@@ -127,9 +93,9 @@ impl<'f> SnapshotDump<'f> {
     }
 
     /// Counts the objects of each class, and writes nothing.
-    pub(in crate::heap) fn count(mut self) -> Result<(Vec<Counted>, Child), DumpError> {
-        self.sizes = Some(self.sizes.unwrap_or_default());
-        let (child, done, _, tables) = self.copy(None, Profiled::default())?;
+    pub(in crate::heap) fn count(&self) -> Result<(Vec<Counted>, Child), DumpError> {
+        let product = Product::Counts(self.sizes.unwrap_or_default());
+        let (child, done, _, tables) = self.copy(product, Profiled::default())?;
         let mut counted = Vec::new();
         tables.classes.for_each(|id, row| {
             let name = tables.strings.get(row.name);
@@ -143,8 +109,12 @@ impl<'f> SnapshotDump<'f> {
         Ok((counted, child))
     }
 
-    /// Has a copy of the process write a dump to this file, or count what is there without one.
-    fn copy(&self, file: Option<&DumpFile>, profiled: Profiled<'_>) -> Result<Copied, DumpError> {
+    /// Lets a copy of the process make the product.
+    fn copy(
+        &self,
+        product: Product<&DumpFile>,
+        profiled: Profiled<'_>,
+    ) -> Result<Copied, DumpError> {
         let (env, jni) = (self.env, self.jni);
         let (tables, cause, mut objects) = self.empty_tables();
         let mut catalogue = Catalogue::take(env, jni, &tables, &mut objects)?;
@@ -177,9 +147,7 @@ impl<'f> SnapshotDump<'f> {
             names: NameFields::of(|class, name| field_offset(&catalogue, &tables, class, name)),
             allocated: &allocated.by_handle,
             vm_structs: VmStructs::find(),
-            tail: file.map(DumpFile::tail).transpose()?,
-            counts: file.is_none(),
-            alignment_bytes: self.alignment_bytes(file),
+            product: product.written_to(|file| file.tail().map(Some))?,
             copies_all: self.copies_all,
             is_awaited: copied::is_awaited(),
             socket: childs_socket,
@@ -189,7 +157,7 @@ impl<'f> SnapshotDump<'f> {
         let (child, objects) = self.fork(task, own_thread, without_barrier)?;
         drop((closed, known, held));
         let mut answers = Answers {
-            dump: self,
+            attempt: self,
             catalogue: &mut catalogue,
             tables: &tables,
             objects,
@@ -197,7 +165,7 @@ impl<'f> SnapshotDump<'f> {
             stacks: Some(stacks),
             same_words: RefCell::default(),
             site_records: &allocated.records,
-            file,
+            product,
             kept_texts: invented.collect(),
         };
         let done = answers.converse(socket, child);
@@ -269,18 +237,6 @@ impl<'f> SnapshotDump<'f> {
     fn java_frames(&self) -> Option<JavaFrames> {
         let is_known = cfg!(target_arch = "x86_64") && !compiled_frames::are_given_up();
         is_known.then(|| JavaFrames::find(java_version(self.env)))?
-    }
-
-    /// What objects are aligned to, if no dump is written.
-    fn alignment_bytes(&self, file: Option<&DumpFile>) -> Option<u64> {
-        let is_dump = file.is_some() && !self.options.is_graph();
-        let sizes = self.sizes.filter(|_| !is_dump);
-        sizes.map(|sizes| sizes.alignment_bytes)
-    }
-
-    /// The sizes of objects, if a peer gets their graph and no dump is written.
-    pub(super) fn graph_sizes(&self) -> Option<ObjectSizes> {
-        self.sizes.filter(|_| self.options.is_graph())
     }
 
     /// Tables with nothing but the cause of the dump, if that is told.

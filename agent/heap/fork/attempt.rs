@@ -1,0 +1,26 @@
+//! One attempt at a dump by a fork: what its preparation and its conversation with the child share.
+
+use crate::heap::tried::Tried;
+use format::ObjectSizes;
+use jvm::env::Env;
+use jvm::jni::Jni;
+use options::Options;
+
+/// An attempt in progress, in its own local frame.
+#[derive(Debug)]
+pub(in crate::heap) struct Attempt<'f> {
+    /// An environment that has no tags.
+    pub(in crate::heap) env: &'f Env,
+    /// The thread that makes the dump.
+    pub(in crate::heap) jni: &'f Jni<'f>,
+    /// The user's options.
+    pub(in crate::heap) options: &'f Options,
+    /// When the dump was begun.
+    pub(in crate::heap) millis_since_epoch: u64,
+    /// The costs and findings of this and earlier attempts.
+    pub(in crate::heap) tried: &'f Tried,
+    /// Whether the child gets the whole heap, including the parts without objects.
+    pub(in crate::heap) copies_all: bool,
+    /// The sizes of objects; `None` if they could not be measured.
+    pub(in crate::heap) sizes: Option<ObjectSizes>,
+}
