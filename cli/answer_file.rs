@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::FileExt;
 
-use format::answer::{ENDED_WITH, UNDER_WAY};
+use format::answer::{is_for_programs, Outcome, ENDED_WITH, UNDER_WAY};
 
 use crate::attach::one_line;
 use crate::made_file::MadeFile;
@@ -40,9 +40,11 @@ impl AnswerFile {
         code(&self.text(bytes.saturating_sub(LAST_BYTES)))
     }
 
-    /// The agent's messages, one line each, without its name; safe to print on a terminal.
-    pub(crate) fn lines(self) -> Vec<String> {
-        messages(&self.text(0))
+    /// The agent's messages, one line each, without its name and safe to print on a terminal, and what became of the dump,
+    /// if the agent has written that.
+    pub(crate) fn read(self) -> (Vec<String>, Option<Outcome>) {
+        let text = self.text(0);
+        (messages(&text), text.lines().rev().find_map(Outcome::parse))
     }
 
     /// What is there from this byte on.
@@ -69,7 +71,7 @@ fn code(text: &str) -> Option<i32> {
 
 fn messages(text: &str) -> Vec<String> {
     let lines = text.lines();
-    let lines = lines.filter(|line| *line != UNDER_WAY && !line.starts_with(ENDED_WITH));
+    let lines = lines.filter(|line| !is_for_programs(line));
     let lines = lines.map(|line| one_line(line.strip_prefix("hprof-rs: ").unwrap_or(line)));
     lines.collect()
 }
@@ -94,7 +96,8 @@ mod tests {
 
     #[test]
     fn only_messages_are_told() {
-        let text = "hprof-rs: a note\n= under way\nhprof-rs: sent\n= ended with 0\n";
+        let text =
+            "hprof-rs: a note\n= under way\nhprof-rs: sent\n= made pause_ms=1\n= ended with 0\n";
         assert_eq!(messages(text), ["a note", "sent"]);
     }
 }

@@ -6,12 +6,11 @@ use std::time::{Duration, Instant};
 
 use indicatif::{HumanBytes, ProgressBar};
 
-use crate::answer_file::AnswerFile;
-use crate::attach::{Answer, Jvm};
+use crate::agent_request::AgentRequest;
+use crate::attach::Jvm;
 use crate::dump_place::DumpPlace;
 use crate::dump_stream;
 use crate::hotspot_dump;
-use crate::library::Library;
 use crate::number::grouped;
 use crate::outcome::{Failure, Verdict};
 use crate::spinner::spinner;
@@ -46,40 +45,33 @@ pub(crate) struct Arguments {
     options: Option<String>,
     /// The agent's library [default: libhprof_rs.so beside this command]
     #[arg(long, value_name = "FILE")]
-    pub(crate) agent: Option<PathBuf>,
+    agent: Option<PathBuf>,
 }
 
 /// Makes the JVM dump, and reports the file.
 pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
-    let pid = arguments.pid;
-    let jvm = Jvm::find(pid).map_err(Failure::Input)?;
+    let jvm = Jvm::find(arguments.pid).map_err(Failure::Input)?;
     if arguments
         .output
         .as_deref()
         .is_some_and(|it| it.as_os_str() == "-")
     {
-        return dump_stream::run(&jvm, arguments);
+        let agent = arguments.agent.as_deref();
+        return dump_stream::run(&jvm, agent, arguments.timeout(), |to| arguments.told(to));
     }
     let place = DumpPlace::find(&jvm, arguments.output.as_deref())?;
-    let mut told = options(place.path(), arguments)?;
-    let library = Library::find(&jvm, arguments.agent.as_deref())?;
-    let said = jvm.answer_file();
-    if let Some(said) = &said {
-        told += &format!(",answer={}", said.path());
-    }
+    let options = options(place.path(), arguments)?;
+    let request = AgentRequest::new(&jvm, arguments.agent.as_deref(), options)?;
     let began = Instant::now();
     let bar = Waiting::new(place.path());
-    let answer = jvm.load(library.path(), &told, || bar.look(&jvm));
+    let reply = request.send(|library, options, _| jvm.load(library, options, || bar.look(&jvm)));
     bar.done();
-    let answer = answer.map_err(Failure::Input)?;
-    if answer.is_refused() && arguments.stop_the_world {
+    let reply = reply?;
+    if reply.is_refused() && arguments.stop_the_world {
         return own(&jvm, &place, arguments);
     }
-    let said = said.map(AnswerFile::lines).unwrap_or_default();
-    judge(pid, &answer, &said)?;
-    for line in &said {
-        writeln!(io::stderr(), "{line}")?;
-    }
+    reply.check_dumped()?;
+    reply.print()?;
     tell(&jvm, &place, began.elapsed())
 }
 
@@ -116,7 +108,7 @@ fn options(file: &Path, arguments: &Arguments) -> Result<String, Failure> {
 
 impl Arguments {
     /// The options for an agent that writes to this destination.
-    pub(crate) fn told(&self, to: &str) -> String {
+    fn told(&self, to: &str) -> String {
         let stop = if self.stop_the_world { "y" } else { "n" };
         let more = self.options.as_deref();
         let more = more.map(|more| format!(",{more}")).unwrap_or_default();
@@ -124,7 +116,7 @@ impl Arguments {
     }
 
     /// How long who takes the dump may take nothing.
-    pub(crate) fn timeout(&self) -> Duration {
+    fn timeout(&self) -> Duration {
         let more = self.options.as_deref().unwrap_or_default();
         let mut said = more.rsplit(',').filter_map(|pair| {
             let seconds = pair.strip_prefix("timeout=")?;
@@ -136,30 +128,6 @@ impl Arguments {
 
 /// The agent's default of `timeout=`.
 const TIMEOUT_S: u64 = 120;
-
-/// Interprets the agent's return code and messages.
-pub(crate) fn judge(pid: i32, answer: &Answer, said: &[String]) -> Result<(), Failure> {
-    let why = match answer.returned {
-        Some(0) => return Ok(()),
-        Some(100 | 200) if !said.is_empty() => {
-            let said = said.join("; ");
-            if said.contains("add stop=y") {
-                said + " (--stop-the-world)"
-            } else {
-                said
-            }
-        }
-        Some(100) => {
-            format!("the agent refuses these options; the reason is on the stderr of the JVM {pid}")
-        }
-        Some(200) => format!("there is no dump; the reason is on the stderr of the JVM {pid}"),
-        Some(code) => {
-            format!("the JVM {pid} could not load the agent (its answer is {code}); its stderr may say why")
-        }
-        None => answer.not_loaded(pid),
-    };
-    Err(Failure::Input(why))
-}
 
 /// Prints a line on stdout about the finished file.
 fn tell(jvm: &Jvm, place: &DumpPlace, took: Duration) -> Result<Verdict, Failure> {
@@ -230,27 +198,5 @@ mod tests {
         );
         assert_eq!(told("/d/a,b.hprof", false), None);
         assert_eq!(told("/d/%p.hprof", false), None);
-    }
-
-    #[test]
-    fn only_zero_is_a_dump() {
-        let answer = |returned| Answer {
-            returned,
-            text: "no such file".to_owned(),
-        };
-        assert!(judge(7, &answer(Some(0)), &[]).is_ok());
-        let said = ["no dump: it would stop the application; add stop=y if it may".to_owned()];
-        assert!(
-            matches!(judge(7, &answer(Some(200)), &said), Err(Failure::Input(why)) if why.ends_with("if it may (--stop-the-world)"))
-        );
-        for (returned, words) in [
-            (Some(100), "options"),
-            (Some(200), "no dump"),
-            (None, "no such file"),
-        ] {
-            assert!(
-                matches!(judge(7, &answer(returned), &[]), Err(Failure::Input(why)) if why.contains(words))
-            );
-        }
     }
 }

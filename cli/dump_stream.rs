@@ -2,6 +2,7 @@
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::os::unix::net::UnixListener;
+use std::path::Path;
 use std::sync::mpsc::{channel, Receiver, RecvTimeoutError};
 use std::sync::Arc;
 use std::thread;
@@ -9,49 +10,47 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Pid;
 
+use crate::agent_request::AgentRequest;
 use crate::agent_stream::{Incoming, Place};
-use crate::answer_file::AnswerFile;
 use crate::attach::Jvm;
-use crate::dump::{judge, Arguments};
-use crate::library::Library;
 use crate::number::grouped;
 use crate::outcome::{Failure, Verdict};
 
 /// Has the JVM send its dump, and passes it on. Nothing but a whole dump ends with success.
-pub(crate) fn run(jvm: &Jvm, arguments: &Arguments) -> Result<Verdict, Failure> {
+///
+/// `options` are the agent's for this destination. The output may take nothing for as long as `limit`.
+pub(crate) fn run(
+    jvm: &Jvm,
+    agent: Option<&Path>,
+    limit: Duration,
+    options: impl FnOnce(&str) -> String,
+) -> Result<Verdict, Failure> {
     if io::stdout().is_terminal() {
         return Err(Failure::Input(
             "standard output is a terminal, and a dump is not for reading: pass it to a command, or name a file with -o"
                 .to_owned(),
         ));
     }
-    let pid = jvm.pid();
-    let library = Library::find(jvm, arguments.agent.as_deref())?;
-    let said = jvm.answer_file();
     let place = Place::new(jvm)?;
-    let to = format!("stream={}", place.path().display());
-    let mut told = arguments.told(&to);
-    if let Some(said) = &said {
-        told += &format!(",answer={}", said.path());
-    }
+    let options = options(&format!("stream={}", place.path().display()));
+    let request = AgentRequest::new(jvm, agent, options)?;
     let began = Instant::now();
     let incoming = Arc::new(Incoming::default());
     let passing = start(&incoming, &place, jvm)?;
-    let answer = incoming.load(jvm, library.path(), &told, said.as_ref(), "passed on");
-    let said = said.map(AnswerFile::lines).unwrap_or_default();
+    let reply = request
+        .send(|library, options, file| incoming.load(jvm, library, options, file, "passed on"))?;
     // An output that takes no more may be why the agent gave up, so nobody waits for it then.
-    judge(pid, &answer.map_err(Failure::Input)?, &said)?;
-    let is_whole = wait(&incoming, &passing, arguments.timeout()).map_err(|error| {
+    reply.check_dumped()?;
+    let is_whole = wait(&incoming, &passing, limit).map_err(|error| {
         // Not as `head` closes a pipe: half a dump is no success.
         let why = "the dump is not whole, as standard output takes no more";
         Failure::Target(format!("{why}: {error}"))
     })?;
-    for line in &said {
-        writeln!(io::stderr(), "{line}")?;
-    }
+    reply.print()?;
     if !is_whole {
         return Err(Failure::Input(format!(
-            "what the JVM {pid} sent is not whole; its stderr may say why"
+            "what the JVM {} sent is not whole; its stderr may say why",
+            jvm.pid()
         )));
     }
     let bytes = grouped(incoming.bytes());

@@ -9,10 +9,9 @@ use std::thread;
 use rustix::fs::{memfd_create, MemfdFlags};
 use rustix::process::Pid;
 
+use crate::agent_request::AgentRequest;
 use crate::agent_stream::{Incoming, Place};
-use crate::answer_file::AnswerFile;
-use crate::attach::{Answer, Jvm};
-use crate::library::Library;
+use crate::attach::Jvm;
 use crate::memory_watch;
 use crate::outcome::Failure;
 
@@ -28,7 +27,6 @@ pub(crate) fn process_named(file: &Path) -> Option<i32> {
 /// Errors: there is no such JVM, it cannot be forked, or what it sent is not whole.
 pub(crate) fn graph_of(pid: i32, agent: Option<&Path>) -> Result<(File, Option<u64>), Failure> {
     let jvm = Jvm::find(pid).map_err(Failure::Input)?;
-    let library = Library::find(&jvm, agent)?;
     let mut sent = memfd_create("hprof graph", MemfdFlags::CLOEXEC)
         .map(File::from)
         .map_err(|error| {
@@ -37,14 +35,11 @@ pub(crate) fn graph_of(pid: i32, agent: Option<&Path>) -> Result<(File, Option<u
             ))
         })?;
     memory_watch::begin()?;
-    let said = jvm.answer_file();
     let place = Place::new(&jvm)?;
-    let mut told = format!("heap=dump,stop=n,graph={}", place.path().display());
-    if let Some(said) = &said {
-        told += &format!(",answer={}", said.path());
-    }
+    let options = format!("heap=dump,stop=n,graph={}", place.path().display());
+    let request = AgentRequest::new(&jvm, agent, options)?;
     let incoming = Incoming::default();
-    let (answer, taken) = thread::scope(|scope| {
+    let (reply, taken) = thread::scope(|scope| {
         let taking = scope.spawn(|| {
             let memory_bytes = || jvm.memory_bytes();
             let limit = Limit::new(&memory_bytes);
@@ -54,10 +49,11 @@ pub(crate) fn graph_of(pid: i32, agent: Option<&Path>) -> Result<(File, Option<u
             }
             taken
         });
-        let answer = incoming.load(&jvm, library.path(), &told, said.as_ref(), "received");
+        let reply = request
+            .send(|library, options, file| incoming.load(&jvm, library, options, file, "received"));
         let taken = taking.join();
         (
-            answer,
+            reply,
             taken.unwrap_or_else(|_| Err(ErrorKind::Other.into())),
         )
     });
@@ -68,12 +64,9 @@ pub(crate) fn graph_of(pid: i32, agent: Option<&Path>) -> Result<(File, Option<u
             )));
         }
     }
-    let answer = answer.map_err(Failure::Input)?;
-    let said = said.map(AnswerFile::lines).unwrap_or_default();
-    judge(pid, &answer, &said)?;
-    for line in &said {
-        writeln!(io::stderr(), "{line}")?;
-    }
+    let reply = reply?;
+    reply.check_sent()?;
+    reply.print()?;
     let taken = taken.map_err(|error| {
         Failure::Input(format!(
             "what the JVM {pid} sent cannot be kept: {error}; it takes some 6 bytes of memory for each object"
@@ -84,35 +77,7 @@ pub(crate) fn graph_of(pid: i32, agent: Option<&Path>) -> Result<(File, Option<u
             "what the JVM {pid} sent is not whole; its stderr may say why"
         )));
     }
-    Ok((sent, said.iter().find_map(|line| pause_millis(line))))
-}
-
-/// The pause in the agent's line about what it has sent.
-fn pause_millis(line: &str) -> Option<u64> {
-    let (_, rest) = line.split_once("application paused for ")?;
-    rest.split_once(" ms")?.0.parse().ok()
-}
-
-/// What the agent's return code means, and what it has said about it.
-fn judge(pid: i32, answer: &Answer, said: &[String]) -> Result<(), Failure> {
-    // What cannot be forked cannot be dumped either, unless the application may stop.
-    let stops = said
-        .iter()
-        .any(|line| line.contains("only a forked copy can be sent"));
-    let advice = match stops {
-        true => format!(
-            "hprof dump {pid} --stop-the-world writes a file, and stops the application meanwhile"
-        ),
-        false => format!("hprof dump {pid} writes a file"),
-    };
-    Err(Failure::Input(match answer.returned {
-        Some(0) => return Ok(()),
-        Some(_) if !said.is_empty() => format!("{}. {advice}", said.join("; ")),
-        Some(_) => {
-            format!("nothing was sent; the reason is on the stderr of the JVM {pid}. {advice}")
-        }
-        None => answer.not_loaded(pid),
-    }))
+    Ok((sent, reply.pause_ms()))
 }
 
 /// The graph of a heap is smaller than the heap, or a little larger where its references lead far.
@@ -213,15 +178,6 @@ mod tests {
         }
         std::fs::write(&file, b"").unwrap();
         assert_eq!(process_named(&file), None);
-    }
-
-    #[test]
-    fn the_agents_line_tells_the_pause() {
-        let line = "sent the graph: 5 bytes; application paused for 12 ms, total 80 ms";
-        assert_eq!(pause_millis(line), Some(12));
-        for line in ["", "application paused for a while", "paused for 3 ms"] {
-            assert_eq!(pause_millis(line), None);
-        }
     }
 
     /// What is kept of these connections, one after the other.

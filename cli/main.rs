@@ -1,6 +1,7 @@
 //! The `hprof` command: makes JVMs dump their heaps, and analyses HPROF heap dumps.
 #![forbid(unsafe_code)]
 
+mod agent_request;
 mod agent_stream;
 mod answer_file;
 mod as_user;

@@ -12,8 +12,9 @@ use super::text_dump;
 use super::tried::{Tried, OOP_MAP};
 use crate::copied::{self, Step};
 use crate::ending;
-use crate::message::{say, say_if};
+use crate::message::{say, say_if, tell_client};
 use crate::profile::{Allocations, CpuCounts, StackTraces};
+use format::answer;
 use jvm::capability::{GET_LINE_NUMBERS, GET_SOURCE_FILE_NAME, TAG_OBJECTS};
 use jvm::env::{Env, Vm};
 use jvm::jni::Jni;
@@ -145,6 +146,7 @@ fn dump_alone(
                 started.elapsed(),
             );
             say_if(is_told, &line);
+            tell_client(&outcome.for_programs().to_string());
             *last_child = child.and_then(Child::end_alone);
             Some(outcome.path)
         }
@@ -155,6 +157,9 @@ fn dump_alone(
         }
         Err(error) => {
             say(&format!("no dump: {error}"));
+            if let Some(why) = error.refusal() {
+                tell_client(&answer::Outcome::Refused(why).to_string());
+            }
             None
         }
     }

@@ -1,5 +1,6 @@
 //! Why a heap dump was not made: one sentence for the user.
 
+use format::answer::Refusal;
 use jvm::error::JvmtiError;
 use std::fmt;
 use std::path::PathBuf;
@@ -137,6 +138,17 @@ pub(crate) enum Again {
 impl From<Again> for DumpError {
     fn from(why: Again) -> Self {
         Self::Again(why)
+    }
+}
+
+impl DumpError {
+    /// What a client can do about it, if it knows another way.
+    pub(super) fn refusal(&self) -> Option<Refusal> {
+        match self {
+            Self::WouldStop { .. } | Self::NoCopy(_) => Some(Refusal::WouldStop),
+            Self::NoGraph(_) => Some(Refusal::NotForked),
+            _ => None,
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The result of a heap dump, for the summary line.
 
 use crate::message::counted;
+use format::answer;
 use options::Destination;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -64,6 +65,15 @@ impl Outcome {
             total.as_millis(),
             self.engine,
         )
+    }
+
+    /// The same for the command that asked.
+    pub(super) fn for_programs(&self) -> answer::Outcome {
+        answer::Outcome::Made {
+            pause_ms: u64::try_from(self.pause.as_millis()).unwrap_or(u64::MAX),
+            bytes: self.bytes,
+            objects: self.objects,
+        }
     }
 }
 

@@ -1,0 +1,190 @@
+//! A request to the agent in a running JVM: loads it with options, and reads its reply.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use format::answer::{Outcome, Refusal};
+
+use crate::answer_file::AnswerFile;
+use crate::attach::{Answer, Jvm};
+use crate::library::Library;
+use crate::outcome::Failure;
+
+/// What the agent is asked for.
+#[derive(Debug)]
+pub(crate) struct AgentRequest<'j> {
+    jvm: &'j Jvm,
+    library: Library,
+    options: String,
+    /// `None` if the JVM's folder for temporary files cannot be reached.
+    file: Option<AnswerFile>,
+}
+
+/// What it has answered.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pid: i32,
+    answer: Answer,
+    lines: Vec<String>,
+    outcome: Option<Outcome>,
+}
+
+impl<'j> AgentRequest<'j> {
+    /// A request with these options; `agent` is the library that the user names.
+    ///
+    /// Errors: there is no library for this JVM.
+    pub(crate) fn new(
+        jvm: &'j Jvm,
+        agent: Option<&Path>,
+        mut options: String,
+    ) -> Result<Self, Failure> {
+        let library = Library::find(jvm, agent)?;
+        let file = jvm.answer_file();
+        if let Some(file) = &file {
+            options += &format!(",answer={}", file.path());
+        }
+        Ok(Self {
+            jvm,
+            library,
+            options,
+            file,
+        })
+    }
+
+    /// Sends it by `load`, which gets the library's path, the options, and the file of the answer.
+    ///
+    /// Errors: those of `load`: the JVM does not answer.
+    pub(crate) fn send(
+        self,
+        load: impl FnOnce(&Path, &str, Option<&AnswerFile>) -> Result<Answer, String>,
+    ) -> Result<Reply, Failure> {
+        let answer = load(self.library.path(), &self.options, self.file.as_ref());
+        let answer = answer.map_err(Failure::Input)?;
+        let (lines, outcome) = self.file.map(AnswerFile::read).unwrap_or_default();
+        Ok(Reply {
+            pid: self.jvm.pid(),
+            answer,
+            lines,
+            outcome,
+        })
+    }
+}
+
+impl Reply {
+    /// Whether the JVM loads no agent while it runs.
+    pub(crate) fn is_refused(&self) -> bool {
+        self.answer.is_refused()
+    }
+
+    /// How many milliseconds the application paused; `None` if the agent has not said so.
+    pub(crate) fn pause_ms(&self) -> Option<u64> {
+        match self.outcome? {
+            Outcome::Made { pause_ms, .. } => Some(pause_ms),
+            Outcome::Refused(_) => None,
+        }
+    }
+
+    /// Prints the agent's messages on stderr.
+    pub(crate) fn print(&self) -> io::Result<()> {
+        let mut stderr = io::stderr();
+        self.lines
+            .iter()
+            .try_for_each(|line| writeln!(stderr, "{line}"))
+    }
+
+    /// An error, with the agent's reason, if it has made no dump.
+    pub(crate) fn check_dumped(&self) -> Result<(), Failure> {
+        let pid = self.pid;
+        let why = match self.answer.returned {
+            Some(0) => return Ok(()),
+            Some(100 | 200) if !self.lines.is_empty() => {
+                let advice = match self.outcome {
+                    Some(Outcome::Refused(Refusal::WouldStop)) => " (--stop-the-world)",
+                    _ => "",
+                };
+                self.lines.join("; ") + advice
+            }
+            Some(100) => {
+                format!(
+                    "the agent refuses these options; the reason is on the stderr of the JVM {pid}"
+                )
+            }
+            Some(200) => format!("there is no dump; the reason is on the stderr of the JVM {pid}"),
+            Some(code) => {
+                format!("the JVM {pid} could not load the agent (its answer is {code}); its stderr may say why")
+            }
+            None => self.answer.not_loaded(pid),
+        };
+        Err(Failure::Input(why))
+    }
+
+    /// An error, with the agent's reason and another way, if it has sent no graph.
+    pub(crate) fn check_sent(&self) -> Result<(), Failure> {
+        let pid = self.pid;
+        // What cannot be forked cannot be dumped either, unless the application may stop.
+        let advice = match self.outcome {
+            Some(Outcome::Refused(Refusal::NotForked)) => format!(
+                "hprof dump {pid} --stop-the-world writes a file, and stops the application meanwhile"
+            ),
+            _ => format!("hprof dump {pid} writes a file"),
+        };
+        Err(Failure::Input(match self.answer.returned {
+            Some(0) => return Ok(()),
+            Some(_) if !self.lines.is_empty() => format!("{}. {advice}", self.lines.join("; ")),
+            Some(_) => {
+                format!("nothing was sent; the reason is on the stderr of the JVM {pid}. {advice}")
+            }
+            None => self.answer.not_loaded(pid),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reply(returned: Option<i32>, lines: &[&str], outcome: Option<Outcome>) -> Reply {
+        Reply {
+            pid: 7,
+            answer: Answer {
+                returned,
+                text: "no such file".to_owned(),
+            },
+            lines: lines.iter().map(|&line| line.to_owned()).collect(),
+            outcome,
+        }
+    }
+
+    fn why(checked: Result<(), Failure>) -> String {
+        match checked {
+            Err(Failure::Input(why)) => why,
+            other => format!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn only_zero_is_a_dump() {
+        assert!(reply(Some(0), &[], None).check_dumped().is_ok());
+        for (returned, words) in [
+            (Some(100), "options"),
+            (Some(200), "no dump"),
+            (None, "no such file"),
+        ] {
+            let why = why(reply(returned, &[], None).check_dumped());
+            assert!(why.contains(words), "{why}");
+        }
+    }
+
+    #[test]
+    fn the_advice_depends_on_the_refusal_and_not_on_words() {
+        let lines = ["no dump: it would stop the application"];
+        let would_stop = Some(Outcome::Refused(Refusal::WouldStop));
+        let not_forked = Some(Outcome::Refused(Refusal::NotForked));
+        let dump = |outcome| why(reply(Some(200), &lines, outcome).check_dumped());
+        assert_eq!(dump(would_stop), format!("{} (--stop-the-world)", lines[0]));
+        assert_eq!(dump(None), lines[0]);
+        let graph = |outcome| why(reply(Some(200), &lines, outcome).check_sent());
+        assert!(graph(not_forked).contains("hprof dump 7 --stop-the-world writes"));
+        assert!(graph(None).ends_with(". hprof dump 7 writes a file"));
+    }
+}
