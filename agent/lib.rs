@@ -7,7 +7,7 @@
 //! Data path: JVM event → `jvm` → [`gate`] → [`events`] → [`profile`] → `tables`; dump request → [`dump_queue`] →
 //! `heap` → `writer`.
 //!
-//! Imports point down: the files of this folder, then `net`, `heap`, `profile`; `tests/walls.rs` checks it.
+//! Imports point down: the files of this folder, then `net`, `heap`, `profile`; `tests/tidy/walls.rs` checks it.
 
 mod agent_threads;
 mod attached;

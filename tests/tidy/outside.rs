@@ -107,7 +107,7 @@ fn each_option_is_for_a_dump_or_for_the_whole_jvm() {
     assert_eq!(
         options(),
         both,
-        "agent/tests/outside.rs says who may give an option"
+        "tests/tidy/outside.rs says who may give an option"
     );
 }
 

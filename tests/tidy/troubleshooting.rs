@@ -199,7 +199,7 @@ fn every_message_has_its_entry() {
         .collect();
     assert!(
         missing.is_empty(),
-        "docs/troubleshooting.md lacks these messages; what is no message on stderr belongs into agent/tests/no_messages.txt:\n{}",
+        "docs/troubleshooting.md lacks these messages; what is no message on stderr belongs into tests/tidy/no_messages.txt:\n{}",
         missing.join("\n")
     );
 }
@@ -213,7 +213,7 @@ fn what_is_excluded_is_there() {
         .collect();
     assert!(
         stale.is_empty(),
-        "agent/tests/no_messages.txt excludes what no code prints:\n{}",
+        "tests/tidy/no_messages.txt excludes what no code prints:\n{}",
         stale.join("\n")
     );
 }
@@ -249,6 +249,6 @@ fn a_literal_is_found_wherever_it_stands() {
     assert_eq!(literals(code), ["no … is left: …", "a \"b\" c"]);
     assert!(is_prose("no … is left") && !is_prose("Get Thread Info") && !is_prose("%p"));
     assert!(Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("agent/tests/no_messages.txt")
+        .join("tests/tidy/no_messages.txt")
         .exists());
 }
