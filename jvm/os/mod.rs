@@ -1,5 +1,6 @@
 //! What the agent asks the operating system and `std` does not provide. Independent of the JVM.
 
+pub mod careful_reads;
 pub mod children;
 pub mod command;
 pub mod cpu_clock;
@@ -11,5 +12,6 @@ pub mod own_library;
 pub mod owner;
 pub mod process_end;
 pub mod room;
+pub mod seccomp;
 pub mod semaphore;
 pub mod threads;

@@ -1,7 +1,6 @@
 //! The parent's side of the conversation with the child: answers it until the dump is written or must be given up.
 
 use super::attempt::Attempt;
-use super::careful_reads;
 use super::childs_end::{silence, Stage};
 use super::message::{send_ids, FramesMessage, FromChild, ThreadIds, ThreadNoteMessage, Written};
 use super::process::{self, Child};
@@ -20,6 +19,7 @@ use crate::message::say_if;
 use format::{ClassUnits, JvmFacts};
 use headroom::MemoryLeft;
 use jvm::method::MethodId;
+use jvm::os::careful_reads;
 use jvm::stack::StackFrame;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};

@@ -8,11 +8,10 @@ use super::known_objects::KnownObjects;
 use super::message::{receive_ids, FromChild, ThreadIds, ThreadNoteMessage, Written};
 use super::process::{self, is_readable, Watchdog};
 use super::product::Product;
-use super::vm_structs::VmStructs;
 use crate::heap::facts::catalogue::Catalogue;
 use crate::heap::facts::plain_facts::class_facts;
 use crate::heap::facts::roots::RootNotes;
-use hotspot::{ChunkFields, JavaFrames, StandingStacks, ThreadHandles};
+use hotspot::{ChunkFields, JavaFrames, StandingStacks, ThreadHandles, VmStructs};
 use jvm::object::Handle;
 use options::{Destination, Options};
 use snapshot::classes::{

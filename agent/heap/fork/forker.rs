@@ -4,7 +4,7 @@ use super::child::{HeapCopy, Task};
 use super::childs_memory::use_own_memory;
 use super::fork_handlers::{ForkBy, ForkHandlers};
 use super::message::{FromChild, Written};
-use super::pause::unused_heap::NotCopied;
+use super::pause::not_copied::NotCopied;
 use super::process::{self, Child, Side, Watchdog};
 use super::silence::Silence;
 use crate::heap::facts::kept_objects::AGENTS_TAG;
@@ -12,6 +12,7 @@ use crate::heap::facts::roots::{RootNotes, SystemRoots};
 use headroom::MemoryLeft;
 use hotspot::{TagWords, Variables, WalkFilter};
 use jvm::heap::{Reference, Reports, TagCell, Target, Visit, Visitor};
+use jvm::os::seccomp::is_filtered;
 use rustc_hash::FxHashMap;
 use snapshot::walk::VirtualFrames;
 use snapshot::Failure;
@@ -94,7 +95,7 @@ impl<'d, 'f> Forker<'d, 'f> {
     ) -> Self {
         let system = SystemRoots::of(task.catalogue, task.tables);
         // The first call reads a file, which takes too long for the pause.
-        process::is_filtered();
+        is_filtered();
         Self {
             task: Some(task),
             stage: Stage::Roots,

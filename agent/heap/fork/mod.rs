@@ -8,13 +8,12 @@
 //! was. [`childs_end`] makes the user's error of that. [`process`] deals with processes, [`fork_handlers`] with
 //! libraries that run code in a fork.
 //!
-//! Unsafe code is in [`careful_reads`], [`childs_memory`], [`fork_handlers`], [`own_thread`], [`process`] and
+//! Unsafe code is in [`childs_memory`], [`fork_handlers`], [`own_thread`], [`process`] and
 //! [`pause`], and where the child permits itself to read all memory.
 #![allow(unsafe_code)]
 
 mod answers;
 mod attempt;
-mod careful_reads;
 mod child;
 mod child_file;
 mod childs_end;
@@ -33,7 +32,6 @@ mod product;
 mod silence;
 mod standing_frames;
 mod virtual_thread_fields;
-mod vm_structs;
 
 pub(super) use attempt::Attempt;
 pub(super) use parent::look_at_heap;

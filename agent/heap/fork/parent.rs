@@ -2,7 +2,6 @@
 
 use super::answers::Answers;
 use super::attempt::Attempt;
-use super::careful_reads;
 use super::child::Task;
 use super::compiled_frames;
 use super::forker::{Forker, WithoutBarrier};
@@ -14,7 +13,6 @@ use super::product::Product;
 use super::virtual_thread_fields::{
     method_ids, stack_chunk_class, the_same_fields, virtual_thread_fields,
 };
-use super::vm_structs::VmStructs;
 use crate::class_gate::CLASS_GATE;
 use crate::copied;
 use crate::heap::cause;
@@ -33,8 +31,9 @@ use crate::profile::LiveTraces;
 use format::redaction::Redaction;
 use format::ClassName;
 use headroom::MemoryLeft;
-use hotspot::{JavaFrames, StandingStacks, ThreadHandles, Variables};
+use hotspot::{JavaFrames, StandingStacks, ThreadHandles, Variables, VmStructs};
 use jvm::object::{Handle, Object};
+use jvm::os::careful_reads;
 use snapshot::classes::NameFields;
 use snapshot::mappings::{os_maps, Mappings};
 use std::cell::RefCell;

@@ -6,6 +6,7 @@
 use super::fork_handlers::ForkBy;
 use headroom::group_dies_as_one;
 use jvm::os::huge_pages;
+use jvm::os::seccomp::is_filtered;
 use std::fs::File;
 use std::io::{self, Write};
 use std::mem::zeroed;
@@ -14,7 +15,6 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::ptr::null_mut;
 use std::sync::mpsc::{sync_channel, Receiver, RecvTimeoutError};
-use std::sync::OnceLock;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 use writer::start_worker;
@@ -137,16 +137,6 @@ fn die_with(parent: libc::pid_t) {
             exit(PANICKED);
         }
     }
-}
-
-/// Whether a seccomp filter limits this process's system calls. A filter may kill the process for an unknown call, so
-/// then we make no new kinds of calls. Determined once, before a pause, because it reads a file.
-pub(super) fn is_filtered() -> bool {
-    static FILTERED: OnceLock<bool> = OnceLock::new();
-    *FILTERED.get_or_init(|| {
-        std::fs::read_to_string("/proc/self/status")
-            .is_ok_and(|status| status.lines().any(|line| line == "Seccomp:\t2"))
-    })
 }
 
 fn handle_of(pid: libc::pid_t) -> Option<OwnedFd> {

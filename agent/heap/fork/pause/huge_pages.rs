@@ -1,8 +1,8 @@
 //! Huge pages: before a fork, asks the kernel to back the heap with huge pages, if the user wants that. A fork copies a
 //! page table entry for each page, inside the pause, and huge pages need 512 times fewer entries.
 
-use crate::heap::fork::careful_reads;
 use jvm::object::Object;
+use jvm::os::careful_reads;
 use snapshot::mappings::{os_maps, Mappings};
 use std::fmt;
 use std::io;

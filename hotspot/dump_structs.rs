@@ -3,26 +3,26 @@
 //! The export is not guaranteed, so it serves only for what can be left out: the dump does without a field that is
 //! not exported.
 
-use super::pause::unused_heap::UnusedHeap;
-use hotspot::vm_structs::Table;
+use crate::unused_heap::UnusedHeap;
+use crate::vm_structs::Table;
 use snapshot::classes::{ResolvedReferences, SizePlaces};
 
 /// The exported values that a dump uses.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct VmStructs {
+pub struct VmStructs {
     /// How to find what a class's constants were resolved to.
-    pub(super) resolved: Option<ResolvedReferences>,
+    pub resolved: Option<ResolvedReferences>,
     /// Offset in a mirror of the number of static references, which HotSpot places before the other static fields.
-    pub(super) static_reference_count: Option<u64>,
+    pub static_reference_count: Option<u64>,
     /// Where classes have their sizes.
-    pub(super) size_places: SizePlaces,
+    pub size_places: SizePlaces,
     /// How to find the parts of the heap without objects.
-    pub(super) unused_heap: Option<UnusedHeap>,
+    pub unused_heap: Option<UnusedHeap>,
 }
 
 impl VmStructs {
     /// Looks everything up.
-    pub(super) fn find() -> Self {
+    pub fn find() -> Self {
         Self {
             resolved: resolved_references(),
             static_reference_count: static_reference_count_offset(),

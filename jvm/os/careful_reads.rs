@@ -1,7 +1,7 @@
 //! Reads addresses that may be unmapped. The kernel does the read, and returns an error where a read of ours would
 //! crash.
 
-use super::process::is_filtered;
+use super::seccomp::is_filtered;
 use std::io::Read;
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
@@ -9,7 +9,7 @@ use std::os::unix::net::UnixStream;
 /// Eight bytes at an address that may be unmapped; `None` if it is.
 ///
 /// The kernel copies them into a socket. It returns EFAULT where a read of ours would crash.
-pub(super) fn try_read(address: u64) -> Option<u64> {
+pub fn try_read(address: u64) -> Option<u64> {
     let (mut reader, writer) = UnixStream::pair().ok()?;
     // SAFETY: the kernel checks the address.
     let written = unsafe { libc::write(writer.as_raw_fd(), address as *const libc::c_void, 8) };
@@ -25,7 +25,7 @@ pub(super) fn try_read(address: u64) -> Option<u64> {
 /// system does not allow such reads.
 ///
 /// The kernel does the read, as in `try_read`, but for many addresses per call.
-pub(super) fn copies(addresses: &[u64], bytes: usize) -> Option<Vec<u8>> {
+pub fn copies(addresses: &[u64], bytes: usize) -> Option<Vec<u8>> {
     /// Addresses per call (IOV_MAX).
     const MOST: usize = 1024;
     let mut copied = vec![0; addresses.len().checked_mul(bytes)?];

@@ -4,11 +4,9 @@
 //! The collectors' own structures tell which parts these are. We know those of G1 and Parallel. The kernel does the
 //! reads, and objects with known addresses must not lie in such a part. If anything does not fit, everything is copied.
 
-use crate::heap::fork::careful_reads;
-use hotspot::vm_structs::Table;
-use parking_lot::Mutex;
+use crate::vm_structs::Table;
+use jvm::os::careful_reads;
 use std::cmp::Reverse;
-use std::io;
 use std::ops::Range;
 
 /// More regions than G1 ever has.
@@ -19,12 +17,10 @@ const FREE: u8 = 0;
 const HUGE_BYTES: u64 = 2 << 20;
 /// Each part divides a mapping into three, and a process may have 65,530 mappings.
 const MOST_PARTS: usize = 500;
-/// How often we ask the kernel to undo the advice.
-const TRIES: usize = 3;
 
 /// Where the collector in use keeps its description of the heap.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::heap) enum UnusedHeap {
+pub enum UnusedHeap {
     /// G1's region table.
     Regions(Regions),
     /// The four spaces of Parallel.
@@ -33,7 +29,7 @@ pub(in crate::heap) enum UnusedHeap {
 
 /// G1's region table.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::heap) struct Regions {
+pub struct Regions {
     /// Address of the variable with the heap's address.
     heap: u64,
     /// Offsets in the heap object: the table's address and its length.
@@ -51,7 +47,7 @@ pub(in crate::heap) struct Regions {
 
 /// The spaces of Parallel. In each, the memory after the last object is unused.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::heap) struct Spaces {
+pub struct Spaces {
     /// Addresses of the variables with the generations' addresses.
     young: u64,
     old: u64,
@@ -65,7 +61,7 @@ pub(in crate::heap) struct Spaces {
 
 impl UnusedHeap {
     /// `None` if another collector is in use, or if this JVM does not export the structures.
-    pub(in crate::heap) fn find() -> Option<Self> {
+    pub fn find() -> Option<Self> {
         let table = Table::find()?;
         Regions::find(table)
             .map(Self::Regions)
@@ -76,7 +72,7 @@ impl UnusedHeap {
     /// paused.
     ///
     /// Empty if the parts cannot be determined.
-    pub(in crate::heap) fn parts(&self, slots: &[u64]) -> Vec<Range<u64>> {
+    pub fn parts(&self, slots: &[u64]) -> Vec<Range<u64>> {
         let unused = match self {
             Self::Regions(regions) => regions.unused(),
             Self::Spaces(spaces) => spaces.unused(),
@@ -269,67 +265,9 @@ fn number(bytes: &[u8], offset: u64) -> Option<u64> {
     word.first_chunk().map(|word| u64::from_ne_bytes(*word))
 }
 
-/// Parts that forks see as zeros although they should be copied again: the kernel had no memory to undo the advice.
-static LOST: Mutex<Vec<Range<u64>>> = Mutex::new(Vec::new());
-
-/// Parts of this process's memory that a fork does not copy as long as this value lives. The child sees zeros there.
-#[derive(Debug)]
-pub(in crate::heap) struct NotCopied(Vec<Range<u64>>);
-
-impl NotCopied {
-    /// Advises the kernel to leave out these parts. It still copies memory of files, and huge pages that the
-    /// administrator reserved.
-    ///
-    /// An error if a part that an earlier fork left out could not be restored, because it may contain objects now. Then
-    /// there must be no fork.
-    pub(in crate::heap) fn new(parts: Vec<Range<u64>>) -> io::Result<Self> {
-        let mut lost = LOST.lock();
-        lost.retain(|part| !is_kept(part));
-        if !lost.is_empty() {
-            return Err(io::Error::other(
-                "the system has no memory to have it copy the whole heap again",
-            ));
-        }
-        for part in &parts {
-            // If the kernel refuses, the pause is only longer.
-            let _ = advise(part, libc::MADV_WIPEONFORK);
-        }
-        Ok(Self(parts))
-    }
-}
-
-impl Drop for NotCopied {
-    fn drop(&mut self) {
-        let lost = self.0.drain(..).filter(|part| !is_kept(part));
-        LOST.lock().extend(lost);
-    }
-}
-
-/// Makes forks copy a part again; `false` if the kernel could not do it.
-fn is_kept(part: &Range<u64>) -> bool {
-    let kept = |_| match advise(part, libc::MADV_KEEPONFORK) {
-        Ok(()) => true,
-        // Memory that forks always copy.
-        Err(error) => error.raw_os_error() == Some(libc::EINVAL),
-    };
-    (0..TRIES).any(kept)
-}
-
-fn advise(part: &Range<u64>, advice: libc::c_int) -> io::Result<()> {
-    let bytes = usize::try_from(part.end - part.start).unwrap_or(0);
-    // SAFETY: the advice affects only forks, not what this process reads.
-    match unsafe { libc::madvise(part.start as *mut _, bytes, advice) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::heap::fork::fork_handlers::ForkBy;
-    use crate::heap::fork::process;
-    use snapshot::mappings::{os_maps, Mapping};
 
     const MB: u64 = 1 << 20;
 
@@ -439,56 +377,5 @@ mod tests {
             ..parallel
         };
         assert!(UnusedHeap::Spaces(swapped).parts(&[]).is_empty());
-    }
-
-    #[test]
-    fn a_fork_gets_zeros_for_what_is_left_out_and_the_process_is_as_before() {
-        const BYTES: usize = 8 << 20;
-        let pieces = |start: u64| {
-            let maps = os_maps().expect("maps");
-            let inside = |(mapping, _): &(Mapping, &[u8])| {
-                mapping.range.start < start + 8 * MB && start < mapping.range.end
-            };
-            Mapping::all(&maps).filter(inside).count()
-        };
-        // SAFETY: memory that this test maps and unmaps.
-        unsafe {
-            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-            let access = libc::PROT_READ | libc::PROT_WRITE;
-            let memory = libc::mmap(std::ptr::null_mut(), BYTES, access, flags, -1, 0);
-            assert_ne!(memory, libc::MAP_FAILED);
-            let byte = |at: u64| memory.cast::<u8>().add(usize::try_from(at).unwrap());
-            (0..8).for_each(|at| byte(at * MB).write(7));
-            let start = memory as u64;
-            let before = pieces(start);
-            let part = start + 2 * MB..start + 4 * MB;
-            let not_copied = NotCopied::new(vec![part]).expect("nothing was lost");
-            match process::fork(ForkBy::Handlers).expect("a fork") {
-                process::Side::Child => {
-                    let seen = [1, 2, 3, 4].map(|at| byte(at * MB).read());
-                    process::exit(i32::from(seen != [7, 0, 0, 7]));
-                }
-                process::Side::Parent(mut child) => {
-                    drop(not_copied);
-                    assert_eq!(child.reap().how, "ended with code 0");
-                    assert_eq!(byte(2 * MB).read(), 7);
-                    assert_eq!(pieces(start), before);
-                    match process::fork(ForkBy::Handlers).expect("a fork") {
-                        process::Side::Child => {
-                            process::exit(i32::from(byte(2 * MB).read() != 7));
-                        }
-                        process::Side::Parent(mut child) => {
-                            assert_eq!(child.reap().how, "ended with code 0");
-                        }
-                    }
-                }
-            }
-            libc::munmap(memory, BYTES);
-        }
-        // The kernel cannot undo the advice where nothing is mapped, so there is no fork until it can.
-        drop(NotCopied::new([0..2 * MB; 1].to_vec()).expect("nothing was lost"));
-        assert!(NotCopied::new(Vec::new()).is_err());
-        assert_eq!(LOST.lock().drain(..).len(), 1);
-        assert!(NotCopied::new(Vec::new()).is_ok());
     }
 }
