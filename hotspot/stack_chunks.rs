@@ -8,8 +8,9 @@
 
 use super::chunk_layout::{ChunkEnd, ChunkLayout};
 use super::memory::{Address, WORD_BYTES};
+use super::reference::Reference;
 use super::return_address::Code;
-use super::standing_stacks::{Reference, Walk, FRAME_POINTER};
+use super::standing_stacks::{Walk, FRAME_POINTER};
 use std::ops::Range;
 
 /// Flags of a chunk: that HotSpot has copied it frame by frame, as with interpreted frames; that it has a bitmap.

@@ -16,6 +16,7 @@ use super::local_references::LocalReferences;
 use super::memory::{Address, Readable, WORD_BYTES};
 use super::oop_maps::{Entry, OopMaps, Spot};
 use super::passed_frames::{PassedFrames, PassedStack};
+use super::reference::Reference;
 use super::return_address::Code;
 use super::stack_walk::{AnchorLayout, Frame, CALL_WRAPPER_WORDS};
 use super::thread_list::{ThreadList, ThreadObject};
@@ -78,15 +79,6 @@ pub struct HeldReference {
     pub threads: [u64; 2],
     /// The reference.
     pub reference: Reference,
-}
-
-/// A reference as HotSpot has it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reference {
-    /// An address.
-    Wide(u64),
-    /// A compressed reference.
-    Narrow(u32),
 }
 
 impl StandingStacks {

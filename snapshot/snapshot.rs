@@ -143,19 +143,25 @@ impl<M: Memory> Snapshot<M> {
     #[cold]
     fn unknown_class(&self, object: u64, word: u64) -> Failure {
         let klass = self.layout.klasses.address(word);
+        match self.mirror_of(klass) {
+            None => Failure::NoClass(object),
+            Some(0) => Failure::NoMirror,
+            Some(_) => Failure::UnknownClass,
+        }
+    }
+
+    /// The class with this `Klass`; `None` if there is none, or it is not in the class map.
+    pub fn class_of_klass(&self, klass: u64) -> Option<ClassId> {
+        self.classes.class_of_mirror(self.mirror_of(klass)?)
+    }
+
+    /// The mirror of the class with this `Klass`, 0 if it has none yet; `None` if no `Klass` is there.
+    fn mirror_of(&self, klass: u64) -> Option<u64> {
         let place = klass.wrapping_add(self.layout.mirror_in_klass.offset);
-        if klass % 8 != 0 || !self.mappings.is_readable(place) {
-            return Failure::NoClass(object);
-        }
-        let slot = self.memory.u64(place);
-        if slot != 0 && !self.mappings.is_readable(slot) {
-            return Failure::NoClass(object);
-        }
-        if self.layout.mirror_in_klass.load(self.memory, klass) == 0 {
-            Failure::NoMirror
-        } else {
-            Failure::UnknownClass
-        }
+        let is_klass = klass % 8 == 0 && self.mappings.is_readable(place);
+        let slot = is_klass.then(|| self.memory.u64(place))?;
+        let is_there = slot == 0 || self.mappings.is_readable(slot);
+        is_there.then(|| self.layout.mirror_in_klass.load(self.memory, klass))
     }
 }
 

@@ -9,9 +9,9 @@ use crate::message::say;
 use hotspot::{HeldInChunks, Readable, Reference};
 use rustc_hash::{FxHashMap, FxHashSet};
 use snapshot::memory::Memory;
-use snapshot::{Failure, Snapshot};
+use snapshot::Failure;
 use std::sync::atomic::{AtomicBool, Ordering};
-use tables::ObjectIndex;
+use tables::{ObjectIndex, ObjectTable};
 
 /// Set in the parent once a child has crashed in compiled frames.
 static ARE_GIVEN_UP: AtomicBool = AtomicBool::new(false);
@@ -44,19 +44,13 @@ impl Task<'_, '_> {
         let memory = unsafe { Readable::new(&copy.mappings) };
         let stacks = self.stacks.as_ref().ok_or(Failure::Fault)?;
         let held = stacks.held(&memory).ok_or(Failure::OopMaps)?;
-        let threads = self.threads(roots);
-        let mut known = self.in_frames(roots);
+        let mut found = FrameRoots::new(&mut self.objects, roots, by_address);
         for held in &held.references {
-            let mut owners = held.threads.iter();
-            let Some(&thread) = owners.find_map(|owner| threads.get(owner)) else {
+            let Some(thread) = found.thread(&held.threads) else {
                 continue;
             };
-            let Some(object) = object(&copy.snapshot, held.reference)? else {
-                continue;
-            };
-            if known.insert((thread, object)) {
-                let index = row_at(object, by_address, &mut self.objects)?;
-                roots.note_in_frame(thread, index);
+            if let Some(object) = held.reference.object(&copy.snapshot)? {
+                found.note(Some(thread), object)?;
             }
         }
         Ok(held.unread_stacks)
@@ -78,28 +72,18 @@ impl Task<'_, '_> {
             return Ok(roots.threads().len() as u64);
         };
         let mut unread = 0;
-        let mut known = self.in_frames(roots);
-        let threads = self.threads(roots);
+        let mut found = FrameRoots::new(&mut self.objects, roots, by_address);
         for of_thread in held {
-            let thread = of_thread.threads.iter().find_map(|it| threads.get(it));
-            if roots.is_own_thread(thread.copied()) {
+            let thread = found.thread(&of_thread.threads);
+            if found.roots.is_own_thread(thread) {
                 continue;
             }
             let mut is_whole = of_thread.is_whole;
             let surely = of_thread.objects.into_iter().map(|it| (it, true));
             let maybe = of_thread.maybe.into_iter().map(|it| (it, false));
             for (address, is_object) in surely.chain(maybe) {
-                match object(&copy.snapshot, Reference::Wide(address)) {
-                    Ok(Some(object)) => {
-                        let index = row_at(object, by_address, &mut self.objects)?;
-                        match thread {
-                            Some(&thread) if known.insert((thread, object)) => {
-                                roots.note_in_frame(thread, index);
-                            }
-                            Some(_) => {}
-                            None => roots.note_without_thread(index),
-                        }
-                    }
+                match Reference::Wide(address).object(&copy.snapshot) {
+                    Ok(Some(object)) => found.note(thread, object)?,
                     Ok(None) => {}
                     Err(Failure::OopMaps) => is_whole &= !is_object,
                     Err(other) => return Err(other),
@@ -108,22 +92,6 @@ impl Task<'_, '_> {
             unread += u64::from(!is_whole);
         }
         Ok(unread)
-    }
-
-    /// The threads that HotSpot has reported, by the addresses of their objects.
-    fn threads(&self, roots: &RootNotes) -> FxHashMap<u64, ObjectIndex> {
-        let threads = roots.threads().iter();
-        threads
-            .filter_map(|it| Some((self.objects.id(it.object)?.get(), it.object)))
-            .collect()
-    }
-
-    /// The threads and the addresses of the objects that frames are known to hold.
-    fn in_frames(&self, roots: &RootNotes) -> FxHashSet<(ObjectIndex, u64)> {
-        let known = roots.in_frames();
-        known
-            .filter_map(|(thread, object)| Some((thread, self.objects.id(object)?.get())))
-            .collect()
     }
 
     /// Marks everything reachable from `starts`, and what the frames in chunks of virtual threads' stacks hold that are
@@ -157,7 +125,7 @@ impl Task<'_, '_> {
         let before = copy.held_in_chunks.len();
         let mut unread = FxHashSet::default();
         for (chunk, reference) in held.references {
-            match object(&copy.snapshot, reference) {
+            match reference.object(&copy.snapshot) {
                 Ok(object) => {
                     let held = object.map(|object| (chunk, object));
                     copy.held_in_chunks.extend(held);
@@ -197,67 +165,69 @@ impl Task<'_, '_> {
         roots: &mut RootNotes,
         by_address: &mut FxHashMap<u64, ObjectIndex>,
     ) -> Result<(), Failure> {
-        let mut known = self.in_frames(roots);
+        let mut found = FrameRoots::new(&mut self.objects, roots, by_address);
         for &(chunk, object) in &copy.held_in_chunks {
-            let Some(&owner) = owners.get(&chunk) else {
-                let index = row_at(object, by_address, &mut self.objects)?;
-                roots.note_without_thread(index);
-                continue;
-            };
-            let thread = row_at(owner, by_address, &mut self.objects)?;
-            if known.insert((thread, object)) {
-                let index = row_at(object, by_address, &mut self.objects)?;
-                roots.note_in_frame(thread, index);
-            }
+            let owner = owners.get(&chunk);
+            let thread = owner.map(|&owner| found.row(owner)).transpose()?;
+            found.note(thread, object)?;
         }
         Ok(())
     }
 }
 
-/// The object to which a reference leads; `None` for a null. An error if there is none.
-fn object(snapshot: &Snapshot<impl Memory>, reference: Reference) -> Result<Option<u64>, Failure> {
-    let coding = snapshot.layout.oops.coding();
-    let address = match reference {
-        Reference::Wide(address) => address,
-        Reference::Narrow(code) => coding.address(code.into()),
-    };
-    // A null that was decompressed without a check is the base.
-    if address == coding.base {
-        return Ok(None);
-    }
-    // What lies before the length of an array. Parts of the heap may not be mapped.
-    let header_bytes = snapshot.layout.arrays.length;
-    let is_there = || snapshot.mappings.are_readable(address, header_bytes);
-    if !snapshot.marks.covers(address) || !is_there() {
-        return Err(Failure::OopMaps);
-    }
-    match snapshot.class_of(address) {
-        Ok(_) => Ok(Some(address)),
-        Err(Failure::NoClass(_)) => Err(Failure::OopMaps),
-        Err(other) => Err(other),
-    }
+/// Makes roots of what frames hold, unless HotSpot has reported it.
+struct FrameRoots<'r> {
+    objects: &'r mut ObjectTable,
+    roots: &'r mut RootNotes,
+    by_address: &'r mut FxHashMap<u64, ObjectIndex>,
+    /// The threads that HotSpot has reported, by the addresses of their objects.
+    threads: FxHashMap<u64, ObjectIndex>,
+    /// The threads and the addresses of the objects that their frames are known to hold.
+    known: FxHashSet<(ObjectIndex, u64)>,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use snapshot::classes::Shape;
-    use snapshot::mappings::Mappings;
-
-    #[test]
-    fn a_reference_leads_to_an_object() {
-        let words = [1_u64, 1, 1, 7, 1, 1];
-        let mut snapshot = Snapshot::of_words(&words, vec![Shape::ObjectArray]);
-        let start = words.as_ptr() as u64;
-        // Of the last object, only the first word is mapped.
-        let mapped = format!("{start:x}-{:x} rw-p 0 0 0", start + 40);
-        snapshot.mappings = Mappings::parse(mapped.as_bytes());
-        let object = |address| object(&snapshot, Reference::Wide(address));
-        assert_eq!(object(start), Ok(Some(start)));
-        assert_eq!(object(0), Ok(None));
-        // Not aligned, outside of the heap, without a class, and not mapped.
-        for address in [start + 4, start + 4096, start + 16, start + 32] {
-            assert_eq!(object(address), Err(Failure::OopMaps));
+impl<'r> FrameRoots<'r> {
+    fn new(
+        objects: &'r mut ObjectTable,
+        roots: &'r mut RootNotes,
+        by_address: &'r mut FxHashMap<u64, ObjectIndex>,
+    ) -> Self {
+        let address = |object| Some(objects.id(object)?.get());
+        let threads = roots.threads().iter();
+        let threads = threads.filter_map(|it| Some((address(it.object)?, it.object)));
+        let known = roots.in_frames();
+        let known = known.filter_map(|(thread, object)| Some((thread, address(object)?)));
+        Self {
+            threads: threads.collect(),
+            known: known.collect(),
+            objects,
+            roots,
+            by_address,
         }
+    }
+
+    /// The thread with an object at one of these addresses; `None` if HotSpot has reported none.
+    fn thread(&self, addresses: &[u64]) -> Option<ObjectIndex> {
+        addresses
+            .iter()
+            .find_map(|it| self.threads.get(it))
+            .copied()
+    }
+
+    fn row(&mut self, address: u64) -> Result<ObjectIndex, Failure> {
+        row_at(address, self.by_address, self.objects)
+    }
+
+    /// Makes the object a root: of a frame of the thread, or without a thread.
+    fn note(&mut self, thread: Option<ObjectIndex>, object: u64) -> Result<(), Failure> {
+        if thread.is_some_and(|thread| !self.known.insert((thread, object))) {
+            return Ok(());
+        }
+        let index = self.row(object)?;
+        match thread {
+            Some(thread) => self.roots.note_in_frame(thread, index),
+            None => self.roots.note_without_thread(index),
+        }
+        Ok(())
     }
 }

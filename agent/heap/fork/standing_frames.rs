@@ -5,9 +5,8 @@ use super::child::{HeapCopy, Task};
 use super::message::{FramesMessage, MethodMessage, StackMessage};
 use crate::heap::facts::roots::RootNotes;
 use hotspot::{JavaFrame, JavaFrames, JavaStack, Readable};
-use snapshot::memory::Memory;
 use std::collections::HashMap;
-use tables::{ClassId, ObjectId};
+use tables::ObjectId;
 
 /// What the child knows of the frames.
 #[derive(Debug, Default)]
@@ -92,20 +91,8 @@ fn name(
 ) -> Option<MethodMessage> {
     let method = frames.name(memory, frame)?;
     Some(MethodMessage {
-        class: class_of(copy, method.class)?,
+        class: copy.snapshot.class_of_klass(method.class)?,
         name: method.name,
         signature: method.signature,
     })
-}
-
-/// The class with this `Klass`.
-fn class_of(copy: &HeapCopy, klass: u64) -> Option<ClassId> {
-    let (layout, memory) = (&copy.snapshot.layout, copy.snapshot.memory);
-    let mirror_in_klass = layout.mirror_in_klass;
-    let place = klass.checked_add(mirror_in_klass.offset)?;
-    let has_word = |address| copy.mappings.are_readable(address, size_of::<u64>() as u64);
-    let slot = has_word(place).then(|| memory.u64(place))?;
-    let is_there = !mirror_in_klass.through_slot || has_word(slot);
-    let mirror = is_there.then(|| mirror_in_klass.load(memory, klass))?;
-    copy.snapshot.classes.class_of_mirror(mirror)
 }
