@@ -4,9 +4,8 @@
 
 use crate::attached;
 use crate::session;
-use jni::sys::{jbyteArray, jclass, jint, JNIEnv, JavaVM, JNI_ERR};
 use jvm::env::Vm;
-use jvm::jni::Jni;
+use jvm::jni::{jbyteArray, jclass, jint, JNIEnv, JavaVM, Jni, JNI_ERR};
 use std::ffi::CStr;
 use std::os::raw::{c_char, c_void};
 use std::panic::{catch_unwind, AssertUnwindSafe};

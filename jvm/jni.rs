@@ -6,10 +6,13 @@
 use super::env::Vm;
 use super::object::Object;
 use jni::objects::{JByteArray, JClass, JObject, JString, JValue};
-use jni::sys::{jbyteArray, jfieldID, jobject, JNIEnv};
+use jni::sys::{jfieldID, jobject};
 use std::marker::PhantomData;
 use std::ptr::null_mut;
 use std::sync::OnceLock;
+
+// The types of the functions that the JVM looks up.
+pub use jni::sys::{jbyteArray, jclass, jint, JNIEnv, JavaVM, JNI_ERR};
 
 /// A thread's JNI environment during the local frame `'f`. Each frame has one, which cannot be copied.
 #[derive(Debug)]

@@ -2,7 +2,6 @@
 //! writes to.
 //!
 //! Behind the fence, because a handler works on the code that it has interrupted.
-#![allow(unsafe_code)]
 
 mod machine_registers;
 mod sample_ring;

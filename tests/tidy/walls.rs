@@ -346,20 +346,6 @@ fn the_profiles_do_not_import_each_other() {
     check(&["profile"], &rows);
 }
 
-#[test]
-fn only_the_fence_names_jni_and_jvmti() {
-    for path in rust_files("agent") {
-        let fenced = super::FENCED.iter().any(|folder| path.starts_with(folder));
-        let text = without_comments(&code(&path));
-        let names = ["use jni::", "use jvmti_sys::", " jni::sys", "jvmti_sys::"];
-        assert!(
-            fenced || !names.iter().any(|name| text.contains(name)),
-            "{}: names jni or jvmti-sys outside of the fence",
-            path.display()
-        );
-    }
-}
-
 /// The checker finds each way to write an import, and nothing in comments.
 #[test]
 fn imports_are_found_however_they_are_written() {
