@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use graph::{Heap, Retained};
 
-use crate::leaks::described;
+use crate::answer::object::described;
 
 /// Levels of the tree.
 const DEPTH_MAX: usize = 24;

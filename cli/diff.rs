@@ -12,15 +12,16 @@ use clap::ValueEnum;
 use graph::{Heap, Retained, Total};
 use serde_json::{json, Value};
 
+use crate::answer::sites;
+use crate::answer::sizes_by::SizesBy;
 use crate::class_paths::{ClassPaths, GrownPath};
-use crate::heap_file::{sizes_word, with_heap, GraphArguments, Loaded, Rule, SizesOf};
+use crate::heap_file::{with_heap, GraphArguments, Loaded, Rule, SizesOf};
 use crate::json;
 use crate::live::process_named;
 use crate::number::grouped;
 use crate::outcome::{Failure, Verdict};
 use crate::plain::plain;
 use crate::table::{Side, Table};
-use crate::top::sites;
 use site_growth::{SiteGrowth, Sites};
 
 /// Lists what grew between two dumps: places in the dominator tree, and classes or allocation sites
@@ -82,8 +83,7 @@ pub(crate) struct Sums {
     paths: ClassPaths,
     /// Bytes of all reachable objects.
     pub(crate) total_bytes: u64,
-    /// Whose sizes they are, see [`sizes_word`].
-    sizes: &'static str,
+    sizes: SizesBy,
     /// How long a running JVM paused for them.
     pause_millis: Option<u64>,
 }
@@ -226,7 +226,7 @@ pub(crate) fn sums_by_name(heap: &Heap<'_>, retained: &Retained) -> Sums {
     let mut sums = Sums {
         paths: ClassPaths::of(heap, retained),
         total_bytes: retained.total_bytes(),
-        sizes: sizes_word(heap.sizes()),
+        sizes: SizesBy::from(heap.sizes()),
         ..Sums::default()
     };
     let totals = retained.totals(heap, heap.classes(), |object| heap.class(object));

@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 use indicatif::{ProgressBar, ProgressStyle};
 use reader::{Budget, DumpReader, PlainFile, ReadError};
 use rustix::fs::{memfd_create, MemfdFlags};
-use serde_json::Value;
 
 use crate::number::counted;
 use crate::outcome::{reason, Failure, Verdict};
@@ -188,14 +187,6 @@ impl DumpFile {
     /// How long the application paused, in milliseconds; `None` for a file.
     pub(crate) fn pause_millis(&self) -> Option<u64> {
         self.pause_millis
-    }
-
-    /// An answer as JSON, with `pause_ms` if a running JVM gave it.
-    pub(crate) fn with_pause(&self, mut answer: Value) -> Value {
-        if let (Some(millis), Some(answer)) = (self.pause_millis, answer.as_object_mut()) {
-            answer.insert("pause_ms".to_owned(), millis.into());
-        }
-        answer
     }
 
     /// Whether these are the metadata of this file.

@@ -1,14 +1,20 @@
 //! Frames in the form of Java's stack traces.
 
 use reader::StackFrame;
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::plain::shown;
 
 /// `app.Main.run(Main.java:7)`, as Java prints it after `at`.
 pub(crate) fn line(frame: &StackFrame) -> String {
-    let (class, method) = (shown(&frame.class), shown(&frame.method));
-    format!("{class}.{method}({})", place(frame))
+    in_java(
+        (&frame.class, &frame.method),
+        (frame.source.as_deref(), frame.line),
+    )
+}
+
+fn in_java((class, method): (&str, &str), place: (Option<&str>, i32)) -> String {
+    format!("{}.{}({})", shown(class), shown(method), in_source(place))
 }
 
 /// `app.Main.run`: the common part of two frames at different lines of one method.
@@ -21,28 +27,41 @@ pub(crate) fn method(frame: &StackFrame) -> String {
     }
 }
 
-/// A frame's position, in the form of Java's stack traces.
-fn place(frame: &StackFrame) -> String {
-    let source = shown(frame.source.as_deref().unwrap_or("Unknown Source"));
-    match frame.line {
+/// A position in a source, in the form of Java's stack traces.
+fn in_source((source, line): (Option<&str>, i32)) -> String {
+    let source = shown(source.unwrap_or("Unknown Source"));
+    match line {
         -3 => "Native Method".to_owned(),
         line if line > 0 => format!("{source}:{line}"),
         _ => source.into_owned(),
     }
 }
 
-/// A frame as JSON, with its line as in the file: -1 unknown, -2 compiled method, -3 native method.
-#[derive(Debug)]
-struct FrameInJson<'f>(&'f StackFrame);
+/// A frame in an answer, with its line as in the file: -1 unknown, -2 compiled method, -3 native method.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Frame {
+    class: Box<str>,
+    line: i32,
+    method: Box<str>,
+    source: Option<Box<str>>,
+}
 
-impl Serialize for FrameInJson<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut map = to.serialize_map(Some(4))?;
-        map.serialize_entry("class", &*self.0.class)?;
-        map.serialize_entry("line", &self.0.line)?;
-        map.serialize_entry("method", &*self.0.method)?;
-        map.serialize_entry("source", &self.0.source.as_deref())?;
-        map.end()
+impl Frame {
+    pub(crate) fn of(frame: &StackFrame) -> Self {
+        Self {
+            class: (*frame.class).into(),
+            line: frame.line,
+            method: (*frame.method).into(),
+            source: frame.source.as_deref().map(Into::into),
+        }
+    }
+
+    /// `app.Main.run(Main.java:7)`, as Java prints it after `at`.
+    pub(crate) fn line(&self) -> String {
+        in_java(
+            (&self.class, &self.method),
+            (self.source.as_deref(), self.line),
+        )
     }
 }
 
@@ -51,5 +70,5 @@ pub(crate) fn in_json<'f, I>(frames: I) -> impl Serialize + use<'f, I>
 where
     I: Iterator<Item = &'f StackFrame> + Clone,
 {
-    crate::json::List(frames.map(FrameInJson))
+    crate::json::List(frames.map(Frame::of))
 }

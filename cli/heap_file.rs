@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use graph::{GraphError, Heap, Input, Options, References, Retained, Sizes};
+use graph::{GraphError, Heap, Input, Options, References, Retained};
 
 use crate::dump_file::DumpFile;
 use crate::live::{graph_of, process_named};
@@ -69,24 +69,6 @@ pub(crate) enum SizesOf {
     Jvm,
     /// Eclipse MAT's rules
     Mat,
-}
-
-/// Where the sizes come from, in a word for JSON.
-pub(crate) fn sizes_word(sizes: Sizes) -> &'static str {
-    if sizes.are_told {
-        "jvm"
-    } else {
-        "mat"
-    }
-}
-
-/// Where the sizes come from, in words that follow "sizes by".
-pub(crate) fn sizes_by(sizes: Sizes) -> &'static str {
-    if sizes.are_told {
-        "the JVM itself"
-    } else {
-        "Eclipse MAT's rules"
-    }
 }
 
 impl Rule {

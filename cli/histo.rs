@@ -9,8 +9,9 @@ use reader::{Histogram, HistogramRow};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{json, Value};
 
+use crate::answer::sizes_by::SizesBy;
 use crate::dump_file::DumpFile;
-use crate::heap_file::{heap, opened_jvm, sizes_by, sizes_word, SizesOf};
+use crate::heap_file::{heap, opened_jvm, SizesOf};
 use crate::json::{self, List};
 use crate::live::process_named;
 use crate::number::{counted, grouped};
@@ -144,7 +145,7 @@ fn print(histogram: &Histogram, top: usize, to: &mut dyn Write) -> io::Result<()
         total.into(),
     ]);
     table.print(to)?;
-    writeln!(to, "Sizes by {}.", sizes_by(histogram.sizes))
+    writeln!(to, "Sizes by {}.", SizesBy::from(histogram.sizes))
 }
 
 /// The histogram as JSON, with up to `top` classes.
@@ -175,7 +176,7 @@ impl Serialize for InJson<'_> {
         if let Some(millis) = self.pause_millis {
             map.serialize_entry("pause_ms", &millis)?;
         }
-        map.serialize_entry("sizes", sizes_word(self.histogram.sizes))?;
+        map.serialize_entry("sizes", &SizesBy::from(self.histogram.sizes))?;
         map.end()
     }
 }

@@ -10,16 +10,17 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use graph::THRESHOLD_PERCENT;
 use rustix::fs::{Mode, OFlags};
 use serde_json::{json, Map, Value};
 
+use crate::answer::leaks::LeaksAnswer;
+use crate::answer::top::{By, TopAnswer};
 use crate::date::date;
 use crate::dump_file::STDIN;
 use crate::heap_file::{GraphArguments, Loaded};
-use crate::leaks;
 use crate::leftover::Leftover;
 use crate::plain::plain;
-use crate::top::{self, By};
 
 /// Smaller dumps are read as fast as anybody asks.
 const LEAST_DUMP_BYTES: u64 = 8 << 20;
@@ -31,7 +32,10 @@ const MOST_INDEX_BYTES: u64 = 8 << 20;
 const PROBE_BYTES: u64 = 64 << 10;
 
 /// The first words of an index. The number is the version.
-const MAGIC: &[u8] = b"{\"hprof_rs_index\":\"1 ";
+const MAGIC: &[u8] = b"{\"hprof_rs_index\":\"2 ";
+
+/// The name of the question of `leaks`.
+pub(crate) const LEAKS: &str = "leaks";
 
 /// Rows that are kept of a list.
 pub(crate) const ROWS: usize = 1000;
@@ -81,12 +85,18 @@ impl Index {
 
     /// Keeps the answers to what is often asked, beside the dump. What cannot be kept is left out in silence: the folder may
     /// be read-only, or the dump another one by now.
-    pub(crate) fn keep(mut self, loaded: &Loaded<'_>, arguments: &GraphArguments) {
+    /// `leaks` is the answer to that question, if it is known already.
+    pub(crate) fn keep(
+        mut self,
+        loaded: &Loaded<'_>,
+        arguments: &GraphArguments,
+        leaks: Option<&LeaksAnswer>,
+    ) {
         // The answers of a damaged dump come with a warning.
         if loaded.heap.damaged() > 0 {
             return;
         }
-        if let Some(found) = found(loaded, arguments) {
+        if let Some(found) = found(loaded, arguments, leaks) {
             self.answers.extend(found);
             let _ = self.write();
         }
@@ -171,12 +181,20 @@ impl Index {
 }
 
 /// `None` if the dump cannot be read again.
-fn found(loaded: &Loaded<'_>, arguments: &GraphArguments) -> Option<Vec<(String, Value)>> {
-    let mut found = vec![(key(leaks::QUESTION, arguments), leaks::kept(loaded)?)];
+fn found(
+    loaded: &Loaded<'_>,
+    arguments: &GraphArguments,
+    leaks: Option<&LeaksAnswer>,
+) -> Option<Vec<(String, Value)>> {
+    let leaks = match leaks {
+        Some(known) => known.in_json(),
+        None => LeaksAnswer::of(loaded, THRESHOLD_PERCENT).ok()?.in_json(),
+    };
+    let mut found = vec![(key(LEAKS, arguments), leaks)];
     let kept = [By::Object, By::Class, By::Package, By::Loader, By::Thread];
     for by in kept {
-        let answer = top::answer(loaded, by, ROWS).ok()?;
-        found.push((key(by.question(), arguments), answer));
+        let answer = TopAnswer::of(loaded, by, ROWS).ok()?;
+        found.push((key(by.question(), arguments), answer.in_json()));
     }
     Some(found)
 }
@@ -188,7 +206,7 @@ fn key(question: &str, arguments: &GraphArguments) -> String {
 }
 
 fn version() -> Value {
-    Value::from(format!("1 {}", env!("CARGO_PKG_VERSION")))
+    Value::from(format!("2 {}", env!("CARGO_PKG_VERSION")))
 }
 
 /// What tells this dump from others: length, times of the last change, and a hash of both ends. Nobody but the system

@@ -8,10 +8,10 @@ use std::path::PathBuf;
 use format::JvmFacts;
 use reader::{KindTotal, Summary, ThreadSummary};
 
+use crate::answer::sizes_by::SizesBy;
 use crate::date::date;
 use crate::dump_file::DumpFile;
 use crate::frame;
-use crate::heap_file::sizes_by;
 use crate::json;
 use crate::number::{counted, grouped};
 use crate::outcome::{Failure, Verdict};
@@ -177,7 +177,7 @@ fn print_head(summary: &Summary, file: &DumpFile, to: &mut dyn Write) -> io::Res
             format!(
                 "{}, by {}",
                 counted(summary.object_bytes, "byte"),
-                sizes_by(summary.sizes)
+                SizesBy::from(summary.sizes)
             ),
         ),
         ("Classes", format!("{dumped} dumped, {loaded} loaded")),

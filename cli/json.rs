@@ -4,6 +4,7 @@
 use std::io::{self, Write};
 
 use serde::ser::{Serialize, Serializer};
+use serde_json::Value;
 
 /// The items of an iterator as a list.
 #[derive(Clone, Debug)]
@@ -22,4 +23,16 @@ where
 pub(crate) fn print(value: &impl Serialize, to: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *to, value)?;
     writeln!(to)
+}
+
+/// Prints an answer, with `pause_ms` if a running JVM gave it.
+pub(crate) fn print_answer(
+    mut answer: Value,
+    pause_ms: Option<u64>,
+    to: &mut dyn Write,
+) -> io::Result<()> {
+    if let (Some(millis), Some(answer)) = (pause_ms, answer.as_object_mut()) {
+        answer.insert("pause_ms".to_owned(), millis.into());
+    }
+    print(&answer, to)
 }

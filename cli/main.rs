@@ -3,6 +3,7 @@
 
 mod agent_request;
 mod agent_stream;
+mod answer;
 mod answer_file;
 mod as_user;
 mod attach;

@@ -2,9 +2,10 @@
 
 use std::io::{self, BufWriter, Write};
 
-use graph::{Heap, Leaks, Retained, PATH_STEPS};
+use graph::{Heap, Retained, PATH_STEPS};
 use serde_json::{json, Value};
 
+use crate::answer::path;
 use crate::dump_file::DumpFile;
 use crate::frame;
 use crate::heap_file::{failure, with_heap, GraphArguments, Loaded};
@@ -13,7 +14,7 @@ use crate::number::counted;
 use crate::outcome::{Failure, Verdict};
 use crate::path_json::PathsInJson;
 use crate::plain::plain;
-use crate::sentence::{root_name, Words};
+use crate::sentence::object as words;
 
 /// Prints the shortest path from a root to an object, with the fields on it, and the stack that allocated the object
 ///
@@ -49,17 +50,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
         let (objects, left_out) = wanted((heap, retained), &arguments.what, most, file)?;
         let failed = |fault| failure(file, &fault);
         let paths = heap.paths(&objects, steps).map_err(failed)?;
-        let none = Leaks {
-            total_bytes: retained.total_bytes(),
-            suspects: Vec::new(),
-        };
-        let words = Words::new(heap, &none).map_err(failed)?;
+        let stacks = heap.stacks();
         let mut to = BufWriter::new(io::stdout().lock());
         if arguments.json {
             let answer = PathsInJson {
                 heap,
                 retained,
-                stacks: words.stacks(),
+                stacks: &stacks,
                 paths: (&objects, &paths),
                 left_out,
                 pause_millis: file.pause_millis(),
@@ -68,28 +65,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Verdict, Failure> {
             return Ok(to.flush()?);
         }
         for (object, path) in objects.iter().zip(&paths) {
+            let object_words = words(heap, *object);
             let bytes = counted(retained.bytes(*object), "byte");
             let Some(path) = path else {
-                writeln!(to, "{}: no root leads to it", words.object(*object))?;
+                writeln!(to, "{object_words}: no root leads to it")?;
                 continue;
             };
-            let weak = if path.is_weak {
-                ", by a weak reference"
-            } else {
-                ""
-            };
-            let root = root_name(path.root);
-            writeln!(
-                to,
-                "{} retains {bytes} (root: {root}{weak})",
-                words.object(*object)
-            )?;
-            for line in words.path(path) {
-                writeln!(to, "    {line}")?;
+            let root = path::root_words(path.root, path.is_weak);
+            writeln!(to, "{object_words} retains {bytes} (root: {root})")?;
+            for step in path::steps(heap, path) {
+                writeln!(to, "    {}", step.line())?;
             }
             if let Some(trace) = heap.allocation_trace(*object) {
                 writeln!(to, "  allocated:")?;
-                for frame in words.stacks().frames(trace) {
+                for frame in stacks.frames(trace) {
                     writeln!(to, "    at {}", plain(&frame::line(frame)))?;
                 }
             }

@@ -3,44 +3,22 @@
 use graph::{Heap, Path, Retained};
 use reader::Stacks;
 use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::{json, Value};
+use serde_json::json;
 
+use crate::answer::object::{described, id};
+use crate::answer::path::steps;
 use crate::frame;
 use crate::json::List;
-use crate::leaks::described;
 
 /// A path: each object, and how the one before refers to it. A gap is one entry: how many objects are left out, their most
 /// frequent class, and how many are of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PathInJson<'a, 'p>(pub(crate) &'a Heap<'p>, pub(crate) &'a Path);
 
-impl PathInJson<'_, '_> {
-    fn objects(&self) -> impl Iterator<Item = Value> + Clone + '_ {
-        let Self(heap, path) = self;
-        let steps = path.steps.iter().enumerate();
-        steps.flat_map(|(place, step)| {
-            let middle = path.left_out.filter(|middle| middle.behind == place);
-            let middle = middle.map(|middle| {
-                json!({
-                    "class": heap.class_name(middle.class),
-                    "left_out": middle.objects,
-                    "of_class": middle.of_class,
-                })
-            });
-            let object = json!({
-                "class": described(heap, step.object),
-                "id": format!("{:#x}", heap.id(step.object)),
-                "link": step.link.map(|link| heap.link_text(link)),
-            });
-            middle.into_iter().chain([object])
-        })
-    }
-}
-
 impl Serialize for PathInJson<'_, '_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut map = to.serialize_map(None)?;
-        map.serialize_entry("objects", &List(self.objects()))?;
+        map.serialize_entry("objects", &List(steps(self.0, self.1)))?;
         map.serialize_entry("root", self.1.root.name())?;
         map.serialize_entry("weak", &self.1.is_weak)?;
         map.end()
@@ -89,7 +67,7 @@ impl Serialize for Row<'_, '_> {
         let mut map = to.serialize_map(None)?;
         map.serialize_entry("allocated", &allocated)?;
         map.serialize_entry("class", &described(heap, *object))?;
-        map.serialize_entry("id", &format!("{:#x}", heap.id(*object)))?;
+        map.serialize_entry("id", &id(heap, *object))?;
         map.serialize_entry("path", &path.map(|path| PathInJson(heap, path)))?;
         map.serialize_entry("retained", &retained.bytes(*object))?;
         map.end()

@@ -107,7 +107,7 @@ pub(crate) fn model(
         rule,
     } = loaded;
     let leaks = Leaks::find(heap, retained, THRESHOLD_PERCENT)?;
-    let words = Words::new(heap, &leaks)?;
+    let words = Words::of_leaks(heap, &leaks)?;
     let mut space = Space::default();
     let suspects = suspects::in_json(heap, &leaks, &words, &mut space);
     let tree = treemap::Tree::of(heap, retained, &mut space, treemap::LIMITS);

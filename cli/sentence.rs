@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use graph::{GraphError, Heap, Leaks, LeftOut, Path, Suspect, Who};
+use graph::{GraphError, Heap, Leaks, Path, Suspect, Who};
 use reader::{RootKind, StackFrame, Stacks};
 
+use crate::answer::path::root_name;
 use crate::frame;
 use crate::number::{counted, grouped, in_units, percent};
 use crate::plain::{plain, shown};
@@ -23,7 +24,7 @@ pub(crate) struct Words<'h, 'p> {
 
 impl<'h, 'p> Words<'h, 'p> {
     /// The words for these suspects. Errors: the file cannot be read.
-    pub(crate) fn new(heap: &'h Heap<'p>, leaks: &Leaks) -> Result<Self, GraphError> {
+    pub(crate) fn of_leaks(heap: &'h Heap<'p>, leaks: &Leaks) -> Result<Self, GraphError> {
         let paths = leaks
             .suspects
             .iter()
@@ -93,35 +94,9 @@ impl<'h, 'p> Words<'h, 'p> {
         text
     }
 
-    /// `class app.Main` for a class object; for others the class and the id.
-    pub(crate) fn object(&self, object: u32) -> String {
-        match self.heap.class_of_object(object) {
-            Some(class) => format!("class {}", name(&self.heap.class_name(class))),
-            None => {
-                let class = self.heap.class_name(self.heap.class(object));
-                format!("{} {:#x}", name(&class), self.heap.id(object))
-            }
-        }
-    }
-
-    /// The objects of a path and the references between them, a line for each: `.table  java.util.HashMap$Node[] 0x7f`.
-    pub(crate) fn path<'w>(&'w self, path: &'w Path) -> impl Iterator<Item = String> + 'w {
-        let steps = path.steps.iter().enumerate();
-        steps.flat_map(|(place, step)| {
-            let middle = path.left_out.filter(|middle| middle.behind == place);
-            let middle = middle.map(|middle| format!("... {}", self.left_out(middle)));
-            let link = step.link.map(|link| plain(&self.heap.link_text(link)));
-            let by = link.map_or(String::new(), |link| format!("{link}  "));
-            let object = format!("{by}{}", self.object(step.object));
-            middle.into_iter().chain([object])
-        })
-    }
-
-    /// `9,999,964 more objects, 9,999,964 of them app.Entry`.
-    fn left_out(&self, middle: LeftOut) -> String {
-        let class = name(&self.heap.class_name(middle.class));
-        let (objects, of_class) = (grouped(middle.objects), grouped(middle.of_class));
-        format!("{objects} more objects, {of_class} of them {class}")
+    /// See [`object`].
+    pub(crate) fn object(&self, it: u32) -> String {
+        object(self.heap, it)
     }
 
     /// The frame of the application in the trace that allocated most of this class's bytes held by
@@ -168,15 +143,14 @@ impl<'h, 'p> Words<'h, 'p> {
     }
 }
 
-/// The kind of a root in lower case: `JNI global`.
-pub(crate) fn root_name(kind: RootKind) -> String {
-    match kind {
-        RootKind::JniGlobal => "JNI global reference".to_owned(),
-        RootKind::StickyClass => "system class".to_owned(),
-        RootKind::ThreadObject => "thread".to_owned(),
-        RootKind::MonitorUsed => "monitor in use".to_owned(),
-        RootKind::Unknown => "root of unknown kind".to_owned(),
-        other => other.name().to_lowercase(),
+/// `class app.Main` for a class object; for others the class and the id.
+pub(crate) fn object(heap: &Heap<'_>, object: u32) -> String {
+    match heap.class_of_object(object) {
+        Some(class) => format!("class {}", name(&heap.class_name(class))),
+        None => {
+            let class = heap.class_name(heap.class(object));
+            format!("{} {:#x}", name(&class), heap.id(object))
+        }
     }
 }
 

@@ -8,9 +8,9 @@ use format::BasicType;
 use graph::{Contents, Dominator, FieldValue, GraphError, Heap, Retained};
 use serde_json::Value;
 
+use crate::answer::object::described;
 use crate::heap_file::{failure, with_heap, GraphArguments, Loaded};
 use crate::json;
-use crate::leaks::described;
 use crate::number::{counted, grouped};
 use crate::outcome::{Failure, Verdict};
 use crate::path::object_with_id;

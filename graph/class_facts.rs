@@ -10,6 +10,9 @@ use crate::id_index::IdIndex;
 /// No object, or no class.
 pub(crate) const NONE: u32 = u32::MAX;
 
+/// The name of a class that has no record.
+pub const UNKNOWN_CLASS: &str = "class not in the dump";
+
 /// Whether references that do not keep an object alive count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum References {
@@ -133,7 +136,7 @@ impl AllFacts {
     pub(crate) fn invented_name(&self, number: u32) -> &'static str {
         let code = self.arrays.iter().position(|array| *array == number);
         let kind = code.and_then(|code| BasicType::from_code(u8::try_from(code).ok()?));
-        kind.map_or("class not in the dump", BasicType::array_name)
+        kind.map_or(UNKNOWN_CLASS, BasicType::array_name)
     }
 }
 

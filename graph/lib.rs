@@ -48,7 +48,7 @@ mod unpacking;
 mod waste;
 mod window;
 
-pub use class_facts::References;
+pub use class_facts::{References, UNKNOWN_CLASS};
 pub use contents::{Contents, FieldValue};
 pub use error::GraphError;
 pub use heap::{Heap, Options};

@@ -7,11 +7,11 @@ use graph::{Heap, SiteTotal};
 use serde_json::{json, Value};
 
 use super::signed;
+use crate::answer::sites::DEPTH_FRAMES;
 use crate::frame;
 use crate::number::{grouped, whole};
 use crate::plain::plain;
 use crate::table::{Side, Table, INDENT};
-use crate::top::sites::DEPTH_FRAMES;
 
 /// A class and the stack that allocated its objects, in the words that a person reads: serial numbers differ between dumps.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

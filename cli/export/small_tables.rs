@@ -9,7 +9,7 @@ use reader::{Amount, StackFrame, Stacks};
 
 use super::table_file::{long, Column, Kind, TableFile, Values};
 use super::{Export, Fault};
-use crate::sentence::root_name;
+use crate::answer::path::root_name;
 
 const DUMP: [Column; 16] = [
     ("file", Kind::Text),

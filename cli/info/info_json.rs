@@ -4,8 +4,8 @@ use reader::{KindTotal, Summary, ThreadSummary};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{json, Map, Value};
 
+use crate::answer::sizes_by::SizesBy;
 use crate::frame;
-use crate::heap_file::sizes_word;
 use crate::json::List;
 
 /// Everything that `hprof info` prints, numbers as numbers.
@@ -44,7 +44,7 @@ impl Serialize for InJson<'_> {
             .iter()
             .map(|(kind, total)| (kind.name(), total));
         map.serialize_entry("roots", &in_words(roots))?;
-        map.serialize_entry("sizes", sizes_word(summary.sizes))?;
+        map.serialize_entry("sizes", &SizesBy::from(summary.sizes))?;
         map.serialize_entry("strings", &summary.strings.len())?;
         let threads = threads.map(|thread| ThreadInJson { summary, thread });
         map.serialize_entry("threads", &List(threads))?;

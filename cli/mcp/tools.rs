@@ -15,21 +15,22 @@ use serde_json::{json, Map, Value};
 use super::brief::brief;
 use super::protocol::Tools;
 use super::Arguments;
+use crate::answer::leaks::LeaksAnswer;
+use crate::answer::sizes_by::SizesBy;
+use crate::answer::threads::ThreadsAnswer;
+use crate::answer::top::{By, TopAnswer};
 use crate::attach::Jvm;
 use crate::date::date;
 use crate::diff::{self, Growth};
 use crate::dump_file::DumpFile;
 use crate::dump_place::DumpPlace;
-use crate::heap_file::{failure, opened_jvm, sizes_word, Loaded};
+use crate::heap_file::{failure, opened_jvm, Loaded};
 use crate::histo;
-use crate::leaks;
 use crate::live::process_named;
 use crate::outcome::Failure;
 use crate::path;
 use crate::plain::plain;
 use crate::show::{self, Shown};
-use crate::threads;
-use crate::top::{self, By};
 use crate::waste;
 
 /// The tools, and what a model is told of them.
@@ -124,12 +125,14 @@ impl<'a> HeapTools<'a> {
             "leaks" => {
                 let threshold = number(given, "threshold", THRESHOLD_PERCENT)?;
                 let loaded = self.heap().map_err(said)?;
-                leaks::answer(loaded, threshold).map_err(|fault| failure(&loaded.file, &fault))
+                LeaksAnswer::of(loaded, threshold)
+                    .map(|answer| answer.in_json())
+                    .map_err(|fault| failure(&loaded.file, &fault))
             }
             "top" => {
                 let (by, limit) = (by(given)?, limit(20)?);
                 self.heap()
-                    .and_then(|loaded| top::answer(loaded, by, limit))
+                    .and_then(|loaded| Ok(TopAnswer::of(loaded, by, limit)?.in_json()))
             }
             "histo" => {
                 let limit = limit(20)?;
@@ -155,7 +158,8 @@ impl<'a> HeapTools<'a> {
             "threads" => {
                 let limit = limit(10)?;
                 let loaded = self.heap().map_err(said)?;
-                threads::answer(loaded, limit, LOCALS)
+                ThreadsAnswer::of((&loaded.heap, &loaded.retained), limit, LOCALS)
+                    .map(|answer| answer.in_json())
                     .map_err(|fault| failure(&loaded.file, &fault))
             }
             "waste" => self.waste(limit(5)?),
@@ -184,7 +188,7 @@ impl<'a> HeapTools<'a> {
             "objects": reachable,
             "pause_ms": file.pause_millis(),
             "references": rule.name(),
-            "sizes": sizes_word(heap.sizes()),
+            "sizes": SizesBy::from(heap.sizes()),
             "total_bytes": retained.total_bytes(),
             "unreachable_objects": heap.objects().saturating_sub(reachable),
         }))

@@ -5,8 +5,9 @@ use serde_json::{json, Value};
 
 use super::space::{cut, Space};
 use super::stacks;
+use crate::answer::path::root_name;
 use crate::number::counted;
-use crate::sentence::{root_name, Words};
+use crate::sentence::Words;
 
 /// Bytes of the page for all suspects.
 const SPACE_BYTES: u64 = 100_000;

@@ -5,14 +5,14 @@ use graph::{Contents, Dominator, FieldValue};
 use serde_json::{json, Value};
 
 use super::{value, values, Facts, Page, Shown};
-use crate::top::object_in_json;
+use crate::answer::object::ObjectRow;
 
 /// All that `hprof show` prints of an object.
 pub(super) fn of(page: &Page<'_, '_>, object: u32, facts: &Facts) -> Value {
     let (heap, retained) = (page.heap, page.retained);
-    let mut answer = object_in_json(heap, retained, object);
+    let mut answer = json!(ObjectRow::of(heap, retained, object));
     let dominator = match retained.dominator(object) {
-        Dominator::Object(above) => object_in_json(heap, retained, above),
+        Dominator::Object(above) => json!(ObjectRow::of(heap, retained, above)),
         Dominator::Unreachable | Dominator::Roots => Value::Null,
     };
     let more = json!({
@@ -33,7 +33,7 @@ pub(super) fn of(page: &Page<'_, '_>, object: u32, facts: &Facts) -> Value {
 /// Objects, and how many are left out.
 fn list(page: &Page<'_, '_>, objects: &[u32]) -> Value {
     let shown = objects.iter().take(page.most);
-    let shown = shown.map(|object| object_in_json(page.heap, page.retained, *object));
+    let shown = shown.map(|object| ObjectRow::of(page.heap, page.retained, *object));
     json!({
         "left_out": objects.len().saturating_sub(page.most),
         "objects": shown.collect::<Vec<_>>(),
@@ -84,7 +84,7 @@ fn field_in_json(page: &Page<'_, '_>, field: &FieldValue) -> Value {
 fn reference(page: &Page<'_, '_>, id: u64) -> Value {
     match page.heap.object(id) {
         _ if id == 0 => Value::Null,
-        Some(object) => object_in_json(page.heap, page.retained, object),
+        Some(object) => json!(ObjectRow::of(page.heap, page.retained, object)),
         None => json!({ "id": format!("{id:#x}") }),
     }
 }

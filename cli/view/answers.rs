@@ -5,11 +5,12 @@ use std::cell::OnceCell;
 use serde_json::{json, Value};
 
 use super::http::Request;
+use crate::answer::object::ObjectRow;
+use crate::answer::top::class_rows;
 use crate::heap_file::Loaded;
 use crate::outcome::Failure;
 use crate::path;
 use crate::show::{self, Shown};
-use crate::top::{class_rows, object_in_json};
 
 /// Rows of a list if the page does not say how many.
 const ROWS: usize = 50;
@@ -79,7 +80,7 @@ impl<'l, 'n> Answers<'l, 'n> {
         let rest = objects.get(from.unwrap_or(0)..).unwrap_or_default();
         let shown = rest.iter().take(rows(request));
         let shown = shown.map(|object| {
-            let mut row = object_in_json(heap, retained, *object);
+            let mut row = json!(ObjectRow::of(heap, retained, *object));
             if let Some(row) = row.as_object_mut() {
                 let below = retained.each_dominated(*object).count();
                 row.insert("dominates".to_owned(), below.into());
@@ -97,7 +98,8 @@ impl<'l, 'n> Answers<'l, 'n> {
         let (heap, retained) = (&self.loaded.heap, &self.loaded.retained);
         let classes = self.classes.get_or_init(|| {
             let rows = class_rows(heap, retained).into_iter();
-            rows.map(|(name, row)| (name.to_lowercase(), row)).collect()
+            rows.map(|row| (row.name().to_lowercase(), json!(row)))
+                .collect()
         });
         let wanted = text.trim().to_lowercase();
         let found = classes.iter().filter(|(name, _)| name.contains(&wanted));
@@ -107,7 +109,7 @@ impl<'l, 'n> Answers<'l, 'n> {
         json!({
             "classes": found.collect::<Vec<_>>(),
             "left_out": left_out,
-            "object": object.map(|object| object_in_json(heap, retained, object)),
+            "object": object.map(|object| ObjectRow::of(heap, retained, object)),
         })
     }
 }

@@ -1,0 +1,11 @@
+//! One typed answer a question about a heap: made from the heap, printed as text or as JSON, and kept by the index.
+//!
+//! A command parses its arguments, asks, and prints. `mcp` and `view` send the JSON. No answer knows who asked.
+
+pub(crate) mod leaks;
+pub(crate) mod object;
+pub(crate) mod path;
+pub(crate) mod sites;
+pub(crate) mod sizes_by;
+pub(crate) mod threads;
+pub(crate) mod top;

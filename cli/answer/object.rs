@@ -1,0 +1,44 @@
+//! One object in an answer.
+
+use graph::{Heap, Retained};
+use serde::{Deserialize, Serialize};
+
+/// An object: class, id and sizes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ObjectRow {
+    /// See [`described`].
+    pub(crate) class: String,
+    /// See [`id`].
+    pub(crate) id: String,
+    /// Retained bytes.
+    pub(crate) retained: u64,
+    /// Its own bytes.
+    pub(crate) shallow: u64,
+}
+
+impl ObjectRow {
+    pub(crate) fn of(heap: &Heap<'_>, retained: &Retained, object: u32) -> Self {
+        Self {
+            class: described(heap, object),
+            id: id(heap, object),
+            retained: retained.bytes(object),
+            shallow: heap.shallow_bytes(object),
+        }
+    }
+}
+
+/// Name of the object's class; for a class object, `class` and its name.
+pub(crate) fn described(heap: &Heap<'_>, object: u32) -> String {
+    match heap.class_of_object(object) {
+        Some(class) => format!("{CLASS}{}", heap.class_name(class)),
+        None => heap.class_name(heap.class(object)),
+    }
+}
+
+/// The start of a class object's description.
+pub(super) const CLASS: &str = "class ";
+
+/// The object's id in the dump: `0x7f1c3a80`.
+pub(crate) fn id(heap: &Heap<'_>, object: u32) -> String {
+    format!("{:#x}", heap.id(object))
+}

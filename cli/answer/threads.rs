@@ -1,0 +1,259 @@
+//! The threads, what their frames hold, and what each keeps alive.
+
+use std::cmp::Reverse;
+use std::io::{self, Write};
+
+use graph::{Dominator, GraphError, Heap, Local, Retained};
+use reader::{RootKind, StackFrame, Stacks};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::object::{described, id};
+use super::top::Rows;
+use crate::frame;
+use crate::heap_file::Loaded;
+use crate::number::{counted, grouped};
+use crate::plain::{plain, shown};
+use crate::table::{Side, Table};
+
+/// The threads with their stacks, most retained bytes first.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct ThreadsAnswer {
+    left_out: usize,
+    threads: Vec<ThreadAnswer>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct ThreadAnswer {
+    class: String,
+    frames: Vec<FrameAnswer>,
+    id: String,
+    name: Option<String>,
+    /// Objects that belong to no frame of the stack.
+    other_locals: Vec<LocalAnswer>,
+    retained: u64,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct FrameAnswer {
+    at: String,
+    locals: Vec<LocalAnswer>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct LocalAnswer {
+    class: String,
+    id: String,
+    kind: &'static str,
+    retained: u64,
+}
+
+impl ThreadsAnswer {
+    /// `most` threads, and `locals` objects of a frame. Errors: the file cannot be read.
+    pub(crate) fn of(
+        (heap, retained): (&Heap<'_>, &Retained),
+        most: usize,
+        locals: usize,
+    ) -> Result<Self, GraphError> {
+        let stacks = heap.stacks();
+        let (threads, left_out) = threads((heap, retained), &stacks, most)?;
+        let threads = threads.iter();
+        Ok(Self {
+            left_out,
+            threads: threads
+                .map(|thread| ThreadAnswer::of((heap, retained), thread, locals))
+                .collect(),
+        })
+    }
+
+    /// As JSON.
+    pub(crate) fn in_json(&self) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+
+    /// As text.
+    pub(crate) fn print(&self, to: &mut dyn Write) -> io::Result<()> {
+        self.threads.iter().try_for_each(|thread| thread.print(to))
+    }
+}
+
+impl ThreadAnswer {
+    fn of((heap, retained): (&Heap<'_>, &Retained), thread: &Thread<'_>, most: usize) -> Self {
+        let held = |place: Option<usize>| {
+            let locals = thread.locals_of(place).take(most).map(|local| LocalAnswer {
+                class: described(heap, local.object),
+                id: id(heap, local.object),
+                kind: local.kind.name(),
+                retained: retained.bytes(local.object),
+            });
+            locals.collect()
+        };
+        let frames = thread.frames.iter().enumerate();
+        let frames = frames.map(|(place, frame)| FrameAnswer {
+            at: frame::line(frame),
+            locals: held(Some(place)),
+        });
+        Self {
+            class: described(heap, thread.object),
+            frames: frames.collect(),
+            id: id(heap, thread.object),
+            name: thread.name.clone(),
+            other_locals: held(None),
+            retained: retained.bytes(thread.object),
+        }
+    }
+
+    fn print(&self, to: &mut dyn Write) -> io::Result<()> {
+        writeln!(
+            to,
+            "\"{}\" {} {} retains {}",
+            plain(&shown(self.name.as_deref().unwrap_or("?"))),
+            plain(&shown(&self.class)),
+            self.id,
+            counted(self.retained, "byte")
+        )?;
+        for frame in &self.frames {
+            writeln!(to, "    at {}", plain(&frame.at))?;
+            print_locals(&frame.locals, to)?;
+        }
+        print_locals(&self.other_locals, to)?;
+        writeln!(to)
+    }
+}
+
+fn print_locals(locals: &[LocalAnswer], to: &mut dyn Write) -> io::Result<()> {
+    for local in locals {
+        let holds = match local.kind == RootKind::JavaFrame.name() {
+            true => "holds",
+            false => "holds by JNI",
+        };
+        writeln!(
+            to,
+            "        {holds} {} {}, which retains {}",
+            plain(&shown(&local.class)),
+            local.id,
+            grouped(local.retained)
+        )?;
+    }
+    Ok(())
+}
+
+/// What a thread keeps alive.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ThreadRow {
+    class: String,
+    /// Of the retained bytes, those that its frames lead to at once.
+    frames: u64,
+    id: String,
+    objects: u64,
+    retained: u64,
+    thread: Option<String>,
+}
+
+impl Rows<ThreadRow> {
+    /// The first `most` threads, largest retained size first. Errors: the file cannot be read.
+    pub(super) fn threads(loaded: &Loaded<'_>, most: usize) -> Result<Self, GraphError> {
+        let (heap, retained) = (&loaded.heap, &loaded.retained);
+        let stacks = heap.stacks();
+        let (threads, left_out) = threads((heap, retained), &stacks, most)?;
+        let rows = threads.into_iter().map(|thread| ThreadRow {
+            class: described(heap, thread.object),
+            frames: thread.frames_bytes(retained),
+            id: id(heap, thread.object),
+            objects: retained.subtree(thread.object).count() as u64,
+            retained: retained.bytes(thread.object),
+            thread: thread.name,
+        });
+        Ok(Self::new(loaded, rows.collect(), left_out))
+    }
+}
+
+/// Prints the rows as text.
+pub(super) fn print_rows(rows: &[ThreadRow], to: &mut dyn Write) -> io::Result<()> {
+    let mut table = Table::new([
+        ("retained", Side::Right),
+        ("frames", Side::Right),
+        ("objects", Side::Right),
+        ("thread", Side::Left),
+    ]);
+    for row in rows {
+        let name = row.thread.as_deref().unwrap_or("?");
+        table.row([
+            grouped(row.retained).into(),
+            grouped(row.frames).into(),
+            grouped(row.objects).into(),
+            format!("\"{name}\" {} {}", row.class, row.id).into(),
+        ]);
+    }
+    table.print(to)
+}
+
+/// One thread.
+struct Thread<'h> {
+    object: u32,
+    name: Option<String>,
+    frames: Vec<&'h StackFrame>,
+    /// The objects that the thread holds, most retained bytes first.
+    locals: Vec<Local>,
+}
+
+/// The threads that retain most, and how many more there are. Errors: the file cannot be read.
+fn threads<'s>(
+    (heap, retained): (&Heap<'_>, &Retained),
+    stacks: &'s Stacks,
+    most: usize,
+) -> Result<(Vec<Thread<'s>>, usize), GraphError> {
+    let mut objects: Vec<u32> = heap.threads().map(|(_, object)| object).collect();
+    objects.sort_by_key(|object| (Reverse(retained.bytes(*object)), *object));
+    objects.dedup();
+    let left_out = objects.len().saturating_sub(most);
+    objects.truncate(most);
+    let mut names = heap.thread_names(&objects)?;
+    let threads = objects.into_iter().map(|object| {
+        let name = names.remove(&object);
+        Thread::of((heap, retained), stacks, (object, name))
+    });
+    Ok((threads.collect(), left_out))
+}
+
+impl<'s> Thread<'s> {
+    fn of(
+        (heap, retained): (&Heap<'_>, &Retained),
+        stacks: &'s Stacks,
+        (object, name): (u32, Option<String>),
+    ) -> Self {
+        let mut locals = heap.locals(object).to_vec();
+        locals.sort_by_key(|local| {
+            let bytes = retained.bytes(local.object);
+            (Reverse(bytes), local.object, local.frame)
+        });
+        // A frame may hold an object through several variables.
+        locals.dedup_by_key(|local| (local.object, local.frame));
+        let trace = heap.thread_trace(object).unwrap_or_default();
+        Self {
+            object,
+            name,
+            frames: stacks.frames(trace).collect(),
+            locals,
+        }
+    }
+
+    /// The objects held by a frame. `None` also returns those of frames that are not in the stack.
+    fn locals_of(&self, frame: Option<usize>) -> impl Iterator<Item = &Local> {
+        let depth = self.frames.len();
+        self.locals.iter().filter(move |local| {
+            let of = local.frame.and_then(|frame| usize::try_from(frame).ok());
+            of.filter(|of| *of < depth) == frame
+        })
+    }
+
+    /// Of the bytes that the thread retains, those that its frames lead to at once.
+    fn frames_bytes(&self, retained: &Retained) -> u64 {
+        let mut held: Vec<u32> = self.locals.iter().map(|local| local.object).collect();
+        held.sort_unstable();
+        held.dedup();
+        let alone = |object: &u32| retained.dominator(*object) == Dominator::Object(self.object);
+        let bytes = held.iter().filter(|object| alone(object));
+        bytes.map(|object| retained.bytes(*object)).sum()
+    }
+}

@@ -1,0 +1,453 @@
+//! What retains the most: objects, classes, packages, loaders, threads, or stacks that allocated.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use clap::ValueEnum;
+use graph::{Heap, Retained, Total};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::object::{described, ObjectRow};
+use super::sites::SitesAnswer;
+use super::sizes_by::SizesBy;
+use super::threads::{print_rows, ThreadRow};
+use crate::heap_file::{failure, Loaded};
+use crate::json;
+use crate::number::{counted, grouped};
+use crate::outcome::Failure;
+use crate::table::{Side, Table};
+
+/// What is listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum By {
+    /// Single objects, dominated ones after their dominators
+    Object,
+    /// Classes
+    Class,
+    /// Packages of classes
+    Package,
+    /// Class loaders
+    Loader,
+    /// Threads
+    Thread,
+    /// Stacks that allocated, in dumps made with the agent's heap=all
+    Site,
+}
+
+impl By {
+    /// The name of the question in an index.
+    pub(crate) fn question(self) -> &'static str {
+        match self {
+            Self::Object => "top object",
+            Self::Class => "top class",
+            Self::Package => "top package",
+            Self::Loader => "top loader",
+            Self::Thread => "top thread",
+            Self::Site => "top site",
+        }
+    }
+}
+
+/// The rows, largest retained size first.
+#[derive(Clone, Debug)]
+pub(crate) enum TopAnswer {
+    Objects(Objects),
+    Groups(By, Rows<GroupRow>),
+    Threads(Rows<ThreadRow>),
+    Sites(SitesAnswer),
+}
+
+/// Rows, and what stands below them. Its fields are those of the JSON, in their order.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Rows<R> {
+    left_out: usize,
+    rows: Vec<R>,
+    sizes: SizesBy,
+    total_bytes: u64,
+}
+
+/// The same for objects.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Objects {
+    left_out: usize,
+    objects: Vec<ObjectRow>,
+    sizes: SizesBy,
+    total_bytes: u64,
+}
+
+/// Objects that have something in common.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct GroupRow {
+    #[serde(flatten)]
+    name: Group,
+    objects: u64,
+    retained: u64,
+    shallow: u64,
+}
+
+/// What they have in common, with its name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Group {
+    Class(String),
+    Package(String),
+    Loader(String),
+}
+
+impl TopAnswer {
+    /// The first `most` rows. Errors: the dump has no sites; the file cannot be read.
+    pub(crate) fn of(loaded: &Loaded<'_>, by: By, most: usize) -> Result<Self, Failure> {
+        let (heap, retained) = (&loaded.heap, &loaded.retained);
+        Ok(match by {
+            By::Object => Self::Objects(Objects::of(loaded, most)),
+            By::Site => Self::Sites(SitesAnswer::of((heap, retained), &loaded.file, most)?),
+            By::Thread => Self::Threads(
+                Rows::threads(loaded, most).map_err(|fault| failure(&loaded.file, &fault))?,
+            ),
+            By::Class | By::Package | By::Loader => {
+                Self::Groups(by, Rows::groups(loaded, by, most))
+            }
+        })
+    }
+
+    /// The first `most` rows of an answer that was kept as JSON; `None` if it is none.
+    pub(crate) fn kept(json: &Value, by: By, most: usize) -> Option<Self> {
+        let json = json.clone();
+        Some(match by {
+            By::Object => {
+                let mut kept: Objects = serde_json::from_value(json).ok()?;
+                cut(&mut kept.objects, &mut kept.left_out, most);
+                Self::Objects(kept)
+            }
+            By::Thread => Self::Threads(Rows::kept(json, most)?),
+            By::Class | By::Package | By::Loader => {
+                let kept: Rows<GroupRow> = Rows::kept(json, most)?;
+                let are_asked_for = kept.rows.iter().all(|row| row.name.is_by(by));
+                Self::Groups(by, are_asked_for.then_some(kept)?)
+            }
+            By::Site => return None,
+        })
+    }
+
+    /// As JSON.
+    pub(crate) fn in_json(&self) -> Value {
+        match self {
+            Self::Objects(answer) => serde_json::to_value(answer),
+            Self::Groups(_, answer) => serde_json::to_value(answer),
+            Self::Threads(answer) => serde_json::to_value(answer),
+            Self::Sites(answer) => return answer.in_json(),
+        }
+        .unwrap_or_default()
+    }
+
+    /// As text.
+    pub(crate) fn print(&self, to: &mut dyn Write) -> io::Result<()> {
+        match self {
+            Self::Objects(answer) => answer.print(to),
+            Self::Groups(by, answer) => answer.print(*by, to),
+            Self::Threads(answer) => print_rows(&answer.rows, to),
+            Self::Sites(answer) => answer.print(to),
+        }
+    }
+
+    /// Prints the JSON. `pause_ms` is how long a running JVM paused.
+    pub(crate) fn print_json(&self, pause_ms: Option<u64>, to: &mut dyn Write) -> io::Result<()> {
+        if let Self::Objects(all) = self {
+            let below = (all.left_out, all.sizes, all.total_bytes);
+            return write_objects(all.objects.iter().cloned(), below, pause_ms, to);
+        }
+        json::print_answer(self.in_json(), pause_ms, to)
+    }
+}
+
+/// Drops the rows after the first `most`, and counts them as left out.
+fn cut<R>(rows: &mut Vec<R>, left_out: &mut usize, most: usize) {
+    *left_out = left_out.saturating_add(rows.len().saturating_sub(most));
+    rows.truncate(most);
+}
+
+impl Objects {
+    fn of(loaded: &Loaded<'_>, most: usize) -> Self {
+        let (heap, retained) = (&loaded.heap, &loaded.retained);
+        let objects = retained.largest(most);
+        Self {
+            left_out: left_out(retained, objects.len()),
+            objects: objects
+                .into_iter()
+                .map(|object| ObjectRow::of(heap, retained, object))
+                .collect(),
+            sizes: heap.sizes().into(),
+            total_bytes: retained.total_bytes(),
+        }
+    }
+
+    fn print(&self, to: &mut dyn Write) -> io::Result<()> {
+        let mut table = Table::new([
+            ("retained", Side::Right),
+            ("shallow", Side::Right),
+            ("object", Side::Left),
+            ("class", Side::Left),
+        ]);
+        for row in &self.objects {
+            table.row([
+                grouped(row.retained).into(),
+                grouped(row.shallow).into(),
+                row.id.clone().into(),
+                row.class.clone().into(),
+            ]);
+        }
+        table.print(to)?;
+        let all = self.left_out.saturating_add(self.objects.len());
+        let all = counted(all as u64, "reachable object");
+        let (bytes, by) = (grouped(self.total_bytes), self.sizes);
+        writeln!(to, "{bytes} bytes in {all}; sizes by {by}")
+    }
+}
+
+/// Prints the JSON of all objects, row by row: a dump has more objects than fit into memory as an answer.
+pub(crate) fn stream_objects(
+    loaded: &Loaded<'_>,
+    most: usize,
+    to: &mut dyn Write,
+) -> io::Result<()> {
+    let (heap, retained) = (&loaded.heap, &loaded.retained);
+    let objects = retained.largest(most);
+    let left_out = left_out(retained, objects.len());
+    let rows = objects.into_iter();
+    let rows = rows.map(|object| ObjectRow::of(heap, retained, object));
+    let below = (left_out, heap.sizes().into(), retained.total_bytes());
+    write_objects(rows, below, loaded.file.pause_millis(), to)
+}
+
+fn write_objects(
+    rows: impl Iterator<Item = ObjectRow>,
+    (left_out, sizes, total_bytes): (usize, SizesBy, u64),
+    pause_ms: Option<u64>,
+    to: &mut dyn Write,
+) -> io::Result<()> {
+    writeln!(to, "{{\"objects\":[")?;
+    for (place, row) in rows.enumerate() {
+        to.write_all(if place == 0 { b"" } else { b"," })?;
+        serde_json::to_writer(&mut *to, &row)?;
+        writeln!(to)?;
+    }
+    write!(to, "],\"left_out\":{left_out},\"sizes\":")?;
+    serde_json::to_writer(&mut *to, &sizes)?;
+    write!(to, ",\"total_bytes\":{total_bytes}")?;
+    if let Some(millis) = pause_ms {
+        write!(to, ",\"pause_ms\":{millis}")?;
+    }
+    writeln!(to, "}}")
+}
+
+/// Reachable objects that are not among these many.
+fn left_out(retained: &Retained, listed: usize) -> usize {
+    (retained.reachable() as usize).saturating_sub(listed)
+}
+
+impl<R> Rows<R> {
+    /// These rows of a heap that has `left_out` more.
+    pub(super) fn new(loaded: &Loaded<'_>, rows: Vec<R>, left_out: usize) -> Self {
+        Self {
+            left_out,
+            rows,
+            sizes: loaded.heap.sizes().into(),
+            total_bytes: loaded.retained.total_bytes(),
+        }
+    }
+}
+
+impl<R: for<'de> Deserialize<'de>> Rows<R> {
+    fn kept(json: Value, most: usize) -> Option<Self> {
+        let mut kept: Self = serde_json::from_value(json).ok()?;
+        cut(&mut kept.rows, &mut kept.left_out, most);
+        Some(kept)
+    }
+}
+
+impl Rows<GroupRow> {
+    fn groups(loaded: &Loaded<'_>, by: By, most: usize) -> Self {
+        let mut rows = group_rows(&loaded.heap, &loaded.retained, by);
+        let mut left_out = 0;
+        cut(&mut rows, &mut left_out, most);
+        Self::new(loaded, rows, left_out)
+    }
+
+    fn print(&self, by: By, to: &mut dyn Write) -> io::Result<()> {
+        let mut table = Table::new([
+            ("retained", Side::Right),
+            ("shallow", Side::Right),
+            ("objects", Side::Right),
+            (title(by), Side::Left),
+        ]);
+        for row in &self.rows {
+            table.row([
+                grouped(row.retained).into(),
+                grouped(row.shallow).into(),
+                grouped(row.objects).into(),
+                row.name.text().to_owned().into(),
+            ]);
+        }
+        table.print(to)
+    }
+}
+
+impl GroupRow {
+    /// The group's name.
+    pub(crate) fn name(&self) -> &str {
+        self.name.text()
+    }
+}
+
+impl Group {
+    fn new(by: By, name: String) -> Self {
+        match by {
+            By::Package => Self::Package(name),
+            By::Loader => Self::Loader(name),
+            By::Class | By::Object | By::Thread | By::Site => Self::Class(name),
+        }
+    }
+
+    fn is_by(&self, by: By) -> bool {
+        matches!(
+            (self, by),
+            (Self::Class(_), By::Class)
+                | (Self::Package(_), By::Package)
+                | (Self::Loader(_), By::Loader)
+        )
+    }
+
+    fn text(&self) -> &str {
+        match self {
+            Self::Class(name) | Self::Package(name) | Self::Loader(name) => name,
+        }
+    }
+}
+
+/// What a row is called.
+fn title(by: By) -> &'static str {
+    match by {
+        By::Package => "package",
+        By::Loader => "loader",
+        By::Object | By::Class | By::Thread | By::Site => "class",
+    }
+}
+
+/// The classes, largest retained size first.
+pub(crate) fn class_rows(heap: &Heap<'_>, retained: &Retained) -> Vec<GroupRow> {
+    group_rows(heap, retained, By::Class)
+}
+
+/// The groups that have reachable objects, largest retained size first.
+fn group_rows(heap: &Heap<'_>, retained: &Retained, by: By) -> Vec<GroupRow> {
+    let (names, of_class) = named_groups(heap, by);
+    let count = u32::try_from(names.len()).unwrap_or(u32::MAX);
+    let group = |object| {
+        let class = heap.class(object) as usize;
+        of_class.get(class).copied().unwrap_or(u32::MAX)
+    };
+    let totals = retained.totals(heap, count, group);
+    let mut rows: Vec<(String, Total)> = names.into_iter().zip(totals).collect();
+    rows.retain(|(_, total)| total.objects > 0);
+    rows.sort_by(|(a, one), (b, other)| {
+        let bytes = other.retained_bytes.cmp(&one.retained_bytes);
+        bytes.then_with(|| a.cmp(b))
+    });
+    let rows = rows.into_iter().map(|(name, total)| GroupRow {
+        name: Group::new(by, name),
+        objects: total.objects,
+        retained: total.retained_bytes,
+        shallow: total.shallow_bytes,
+    });
+    rows.collect()
+}
+
+/// The names of all groups, and each class's group number.
+fn named_groups(heap: &Heap<'_>, by: By) -> (Vec<String>, Vec<u32>) {
+    let (mut names, mut numbers) = (Vec::new(), HashMap::new());
+    let of_class = (0..heap.classes()).map(|class| {
+        let name = match by {
+            By::Package => package(&heap.class_name(class)),
+            By::Loader => loader(heap, class),
+            // Two classes with the same name have two loaders, and two rows.
+            By::Object | By::Class | By::Thread | By::Site => {
+                format!("{}\0{class}", heap.class_name(class))
+            }
+        };
+        *numbers.entry(name.clone()).or_insert_with(|| {
+            let shown = name.split('\0').next().unwrap_or_default();
+            names.push(shown.to_owned());
+            u32::try_from(names.len() - 1).unwrap_or(u32::MAX)
+        })
+    });
+    let of_class = of_class.collect();
+    (names, of_class)
+}
+
+/// `app.model` for `app.model.User[]`; primitive arrays have their own group.
+fn package(class: &str) -> String {
+    let element = class.trim_end_matches("[]");
+    // The suffix of a hidden class has a slash.
+    let plain = element.split('/').next().unwrap_or(element);
+    match plain.rsplit_once('.') {
+        Some((package, _)) => package.to_owned(),
+        None if class.ends_with("[]") && element.starts_with(|c: char| c.is_lowercase()) => {
+            "(primitive arrays)".to_owned()
+        }
+        None => "(no package)".to_owned(),
+    }
+}
+
+fn loader(heap: &Heap<'_>, class: u32) -> String {
+    let directory = heap.directory();
+    let loader = directory
+        .classes
+        .at(class as usize)
+        .map_or(0, |class| class.loader);
+    match heap.object(loader) {
+        Some(object) if loader != 0 => format!("{} {loader:#x}", described(heap, object)),
+        _ => "bootstrap loader".to_owned(),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn packages_are_those_of_the_elements() {
+        for (class, expected) in [
+            ("app.model.User[][]", "app.model"),
+            ("app.Main$$Lambda/0x0000aa.bb", "app"),
+            ("int[]", "(primitive arrays)"),
+            ("Main", "(no package)"),
+        ] {
+            assert_eq!(package(class), expected);
+        }
+    }
+
+    #[test]
+    fn what_was_kept_is_cut_and_counted() {
+        let row =
+            |name: &str| json!({ "package": name, "objects": 1, "retained": 9, "shallow": 8 });
+        let json = json!({
+            "left_out": 4, "rows": [row("a"), row("b"), row("c")], "sizes": "jvm", "total_bytes": 7,
+        });
+        let kept = TopAnswer::kept(&json, By::Package, 2).unwrap().in_json();
+        assert_eq!(
+            (&kept["left_out"], &kept["rows"][1]),
+            (&json!(5), &row("b"))
+        );
+        assert_eq!(
+            TopAnswer::kept(&json, By::Package, 3).unwrap().in_json(),
+            json
+        );
+        for by in [By::Object, By::Class, By::Loader, By::Thread, By::Site] {
+            assert!(TopAnswer::kept(&json, by, 3).is_none(), "{by:?}");
+        }
+        assert!(TopAnswer::kept(&json!({ "rows": [] }), By::Package, 3).is_none());
+    }
+}
